@@ -1,0 +1,279 @@
+package aio
+
+import (
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Conn is a stream between two ends: a socket, or a pipe of the in-memory network.
+// It belongs to its loop. One task may read while another writes; two that read
+// get ErrBusy.
+type Conn interface {
+	// Read reads what has arrived, at most len(p) bytes, waiting while nothing has.
+	// It returns io.EOF when the peer will send no more.
+	Read(t *Task, p []byte) (int, error)
+	// WaitReadable waits until Read has something to return: so that the buffer
+	// can be borrowed when there are bytes to put into it.
+	WaitReadable(t *Task) error
+	// Write writes all of p, waiting while the peer or the network is slower than t.
+	Write(t *Task, p []byte) (int, error)
+	// CloseWrite tells the peer that no more will come; reading goes on.
+	CloseWrite() error
+	// Close ends both directions; tasks that wait get ErrClosed. Closing twice is fine.
+	Close() error
+
+	// Deadlines are on the loop's clock; the zero time is none. Waits that are under
+	// way are subject to the new one. The error then matches ErrTimeout.
+	SetDeadline(at time.Time) error
+	SetReadDeadline(at time.Time) error
+	SetWriteDeadline(at time.Time) error
+
+	LocalAddr() net.Addr
+	RemoteAddr() net.Addr
+}
+
+// Listener accepts connections.
+type Listener interface {
+	// Accept waits for the next connection.
+	Accept(t *Task) (Conn, error)
+	// Close ends it; a task that waits in Accept gets ErrClosed.
+	Close() error
+	Addr() net.Addr
+}
+
+// Network is where Dial and Listen go: the system's sockets, or a synthetic
+// network in tests.
+type Network interface {
+	// Lookup returns the addresses of a host name, the preferred first.
+	Lookup(t *Task, host string) ([]net.IP, error)
+	// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr.
+	Connect(t *Task, to net.Addr) (Conn, error)
+	// Listen opens a listener on a *net.TCPAddr or *net.UnixAddr.
+	Listen(t *Task, on net.Addr) (Listener, error)
+}
+
+// socket is a Conn of the system.
+type socket struct {
+	*descriptor
+	network       string
+	local, remote net.Addr
+}
+
+func newSocket(l *Loop, fd int, network string, remote net.Addr) (*socket, error) {
+	d, err := l.fds.add(fd, true)
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	return &socket{descriptor: d, network: network, remote: remote}, nil
+}
+
+func (s *socket) Read(t *Task, p []byte) (int, error) {
+	if err := t.Checkpoint(); err != nil {
+		return 0, s.opError("read", err)
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		if s.closed {
+			return 0, s.opError("read", ErrClosed)
+		}
+		if s.read.expired() {
+			return 0, s.opError("read", &deadlineError{op: "read"})
+		}
+		if s.read.ready {
+			n, err := sysRead(s.fd, p)
+			switch {
+			case err == nil && n == 0:
+				return 0, io.EOF
+			case err == nil:
+				// A short read has emptied the socket. The next bytes raise a new
+				// event, save for an end that had come before this one.
+				s.read.ready = n == len(p) || s.hup
+				return n, nil
+			case err == unix.EINTR:
+				continue
+			case err != unix.EAGAIN:
+				return 0, s.opError("read", os.NewSyscallError("read", err))
+			}
+			s.read.ready = false
+		}
+		if err := s.read.wait(t, "bytes to read"); err != nil {
+			return 0, s.opError("read", err)
+		}
+	}
+}
+
+func (s *socket) WaitReadable(t *Task) error {
+	if err := t.Checkpoint(); err != nil {
+		return s.opError("read", err)
+	}
+	for !s.read.ready {
+		if s.closed {
+			return s.opError("read", ErrClosed)
+		}
+		if err := s.read.wait(t, "bytes to read"); err != nil {
+			return s.opError("read", err)
+		}
+	}
+	return nil
+}
+
+func (s *socket) Write(t *Task, p []byte) (int, error) {
+	if err := t.Checkpoint(); err != nil {
+		return 0, s.opError("write", err)
+	}
+	done := 0
+	for {
+		if s.closed {
+			return done, s.opError("write", ErrClosed)
+		}
+		if s.write.expired() {
+			return done, s.opError("write", &deadlineError{op: "write"})
+		}
+		if done == len(p) {
+			return done, nil
+		}
+		if s.write.ready {
+			n, err := sysWrite(s.fd, p[done:])
+			switch err {
+			case nil:
+				done += n
+				continue
+			case unix.EINTR:
+				continue
+			case unix.EAGAIN:
+				s.write.ready = false
+			default:
+				return done, s.opError("write", os.NewSyscallError("write", err))
+			}
+		}
+		if err := s.write.wait(t, "the peer to take bytes"); err != nil {
+			return done, s.opError("write", err)
+		}
+	}
+}
+
+func (s *socket) CloseWrite() error {
+	if s.closed {
+		return s.opError("close", ErrClosed)
+	}
+	if err := unix.Shutdown(s.fd, unix.SHUT_WR); err != nil {
+		return s.opError("close", os.NewSyscallError("shutdown", err))
+	}
+	return nil
+}
+
+func (s *socket) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.loop.fds.remove(s.descriptor)
+	if err := unix.Close(s.fd); err != nil {
+		return s.opError("close", os.NewSyscallError("close", err))
+	}
+	return nil
+}
+
+func (s *socket) SetDeadline(at time.Time) error {
+	_ = s.SetReadDeadline(at)
+	return s.SetWriteDeadline(at)
+}
+
+func (s *socket) SetReadDeadline(at time.Time) error  { return s.setDeadline(&s.read, at) }
+func (s *socket) SetWriteDeadline(at time.Time) error { return s.setDeadline(&s.write, at) }
+
+func (s *socket) setDeadline(dir *direction, at time.Time) error {
+	if s.closed {
+		return s.opError("set", ErrClosed)
+	}
+	when := int64(0)
+	if !at.IsZero() {
+		when = max(1, s.loop.since(at))
+	}
+	dir.setDeadline(when)
+	return nil
+}
+
+func (s *socket) RemoteAddr() net.Addr { return s.remote }
+
+// LocalAddr asks the kernel when first called: most connections never need it.
+func (s *socket) LocalAddr() net.Addr {
+	if s.local == nil && !s.closed {
+		if sa, err := unix.Getsockname(s.fd); err == nil {
+			s.local = fromSockaddr(sa)
+		}
+	}
+	return s.local
+}
+
+// opError says what was done to which connection, as package net does.
+func (s *socket) opError(op string, err error) error {
+	return &net.OpError{Op: op, Net: s.network, Source: s.local, Addr: s.remote, Err: err}
+}
+
+// listener is a Listener of the system.
+type listener struct {
+	*descriptor
+	addr    net.Addr
+	network string
+	unlink  string // path of a Unix socket
+}
+
+func (ln *listener) Addr() net.Addr { return ln.addr }
+
+// Accept retries what only concerns a connection that is gone already. Errors such
+// as EMFILE are the caller's, who can wait until descriptors are free again.
+func (ln *listener) Accept(t *Task) (Conn, error) {
+	if err := t.Checkpoint(); err != nil {
+		return nil, ln.opError("accept", err)
+	}
+	for {
+		if ln.closed {
+			return nil, ln.opError("accept", ErrClosed)
+		}
+		if ln.read.ready {
+			fd, sa, err := sysAccept(ln.fd)
+			switch err {
+			case nil:
+				if ln.network == "tcp" {
+					_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+				}
+				c, err := newSocket(ln.loop, fd, ln.network, fromSockaddr(sa))
+				if err != nil {
+					return nil, ln.opError("accept", err)
+				}
+				return c, nil
+			case unix.EINTR, unix.ECONNABORTED:
+				continue
+			case unix.EAGAIN:
+				ln.read.ready = false
+			default:
+				return nil, ln.opError("accept", os.NewSyscallError("accept", err))
+			}
+		}
+		if err := ln.read.wait(t, "a connection"); err != nil {
+			return nil, ln.opError("accept", err)
+		}
+	}
+}
+
+func (ln *listener) Close() error {
+	if ln.closed {
+		return nil
+	}
+	ln.loop.fds.remove(ln.descriptor)
+	if ln.unlink != "" {
+		_ = os.Remove(ln.unlink) // somebody may have taken it away: it is gone either way
+	}
+	return unix.Close(ln.fd)
+}
+
+func (ln *listener) opError(op string, err error) error {
+	return &net.OpError{Op: op, Net: ln.network, Addr: ln.addr, Err: err}
+}

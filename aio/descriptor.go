@@ -1,0 +1,344 @@
+package aio
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/aio/internal/poll"
+	"golang.org/x/sys/unix"
+)
+
+// fdTable holds the descriptors of one loop.
+type fdTable struct {
+	loop   *Loop
+	slots  []*descriptor
+	free   []uint32
+	gen    uint32              // of the slot given out last: part of the token
+	byFD   map[int]*descriptor // those that OnReadable and WaitReadable watch
+	n      int
+	waits  int // tasks that wait and callbacks that are watching
+	events []poll.Event
+}
+
+// descriptor is a watched descriptor. Sockets of this package are registered once,
+// edge-triggered where the selector can; those of others, and all on selectors that
+// cannot, are registered for just what somebody waits for.
+//
+// It is known to the selector by a token of slot and generation. An event for a
+// descriptor that was closed since, its number perhaps given to another, finds a
+// newer generation in the slot and is dropped.
+type descriptor struct {
+	loop       *Loop
+	fd         int
+	token      uint64
+	edge       bool
+	registered poll.Interest
+	closed     bool
+	hup        bool // the peer has sent all: a short read does not mean there is no more to come
+	read       direction
+	write      direction
+}
+
+// direction is one half of a descriptor: at most one task waits for it, or one
+// callback watches it.
+type direction struct {
+	d        *descriptor
+	in       poll.Interest // poll.Read or poll.Write
+	ready    bool          // no attempt has found it unready since the last event
+	lot      Lot
+	watch    *Watch
+	deadline timer
+	limit    int64 // the deadline in loop time, 0 for none
+}
+
+// add registers fd. own: a socket of this package, which gets read and written
+// until it would block.
+func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
+	l := tab.loop
+	if l.selector == nil {
+		return nil, ErrNoDescriptors
+	}
+	d := &descriptor{loop: l, fd: fd, edge: own && l.selector.Edge()}
+	d.read = direction{d: d, in: poll.Read, ready: own}
+	d.write = direction{d: d, in: poll.Write, ready: own}
+	d.read.deadline.owner, d.write.deadline.owner = &d.read, &d.write
+	var slot uint32
+	if n := len(tab.free); n > 0 {
+		slot, tab.free = tab.free[n-1], tab.free[:n-1]
+	} else {
+		slot = uint32(len(tab.slots))
+		tab.slots = append(tab.slots, nil)
+	}
+	tab.gen++
+	d.token = uint64(tab.gen)<<32 | uint64(slot)
+	if d.edge {
+		d.registered = poll.Read | poll.Write | poll.Edge
+	}
+	if err := l.selector.Add(fd, d.token, d.registered); err != nil {
+		tab.free = append(tab.free, slot)
+		return nil, fmt.Errorf("aio: descriptor %d cannot be watched: %w", fd, err)
+	}
+	tab.slots[slot] = d
+	tab.n++
+	return d, nil
+}
+
+// remove ends the watching of d; its tasks wake with ErrClosed. The descriptor
+// itself is the caller's to close, afterwards.
+func (tab *fdTable) remove(d *descriptor) {
+	if d.closed {
+		return
+	}
+	d.closed = true
+	_ = tab.loop.selector.Remove(d.fd) // fails if somebody closed it under us: then it is out already
+	slot := uint32(d.token)
+	tab.slots[slot] = nil
+	tab.free = append(tab.free, slot)
+	tab.n--
+	for _, dir := range [...]*direction{&d.read, &d.write} {
+		tab.loop.timers.disarm(&dir.deadline)
+		dir.lot.UnparkAll(ErrClosed)
+		if dir.watch != nil {
+			dir.watch.drop()
+		}
+	}
+}
+
+// poll asks the selector and wakes who waited. A wait of 0 does not wait, a
+// negative one has no end.
+func (tab *fdTable) poll(wait time.Duration) {
+	l := tab.loop
+	if want := max(64, min(tab.n+1, 1024)); len(tab.events) < want {
+		tab.events = make([]poll.Event, 2*want)
+	}
+	var n int
+	var err error
+	switch {
+	case wait == 0:
+		n, err = l.selector.Poll(tab.events)
+	case wait < 0:
+		n, err = l.selector.Wait(tab.events, time.Time{})
+	default:
+		n, err = l.selector.Wait(tab.events, l.timeOf(addTime(l.now, wait)))
+	}
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	for i := range n {
+		ev := &tab.events[i]
+		slot := uint32(ev.Token)
+		if uint64(slot) >= uint64(len(tab.slots)) {
+			continue // the selector's own wake-up
+		}
+		d := tab.slots[slot]
+		if d == nil || d.token != ev.Token {
+			continue // closed since
+		}
+		d.hup = d.hup || ev.Hup
+		if ev.Ready&poll.Read != 0 {
+			d.read.event()
+		}
+		if ev.Ready&poll.Write != 0 {
+			d.write.event()
+		}
+		d.register()
+	}
+}
+
+// register tells a level-triggered selector what is waited for now.
+func (d *descriptor) register() {
+	if d.edge || d.closed {
+		return
+	}
+	var in poll.Interest
+	for _, dir := range [...]*direction{&d.read, &d.write} {
+		if dir.lot.Len() > 0 || dir.watch != nil {
+			in |= dir.in
+		}
+	}
+	if in != d.registered {
+		d.registered = in
+		if err := d.loop.selector.Modify(d.fd, d.token, in); err != nil {
+			d.loop.fail(fmt.Errorf("aio: descriptor %d cannot be watched: %w", d.fd, err))
+		}
+	}
+}
+
+func (dir *direction) event() {
+	dir.ready = true
+	dir.lot.Unpark(nil)
+	if dir.watch != nil {
+		dir.d.loop.ready.push(dir.watch)
+	}
+}
+
+// wait suspends t until an event says that the direction is ready, or its deadline
+// has passed, or the descriptor was closed.
+func (dir *direction) wait(t *Task, what string) error {
+	d := dir.d
+	if dir.lot.Len() > 0 || dir.watch != nil {
+		return ErrBusy
+	}
+	if dir.expired() {
+		return &deadlineError{op: what}
+	}
+	t.check()
+	if err := t.stopped(); err != nil {
+		return t.refuse(err)
+	}
+	dir.lot.push(t)
+	d.register()
+	d.loop.fds.waits++
+	err := t.park(what)
+	d.loop.fds.waits--
+	if err != nil {
+		d.register()
+	}
+	if err == nil && !dir.ready && dir.expired() {
+		return &deadlineError{op: what}
+	}
+	return err
+}
+
+func (dir *direction) expired() bool {
+	return dir.limit != 0 && dir.limit <= dir.d.loop.clock()
+}
+
+// setDeadline sets the time after which a wait for this direction fails; 0: never.
+func (dir *direction) setDeadline(when int64) {
+	l := dir.d.loop
+	dir.limit = when
+	switch {
+	case when == 0:
+		l.timers.disarm(&dir.deadline)
+	case when <= l.clock():
+		l.timers.disarm(&dir.deadline)
+		dir.lot.Unpark(nil)
+	default:
+		l.timers.arm(&dir.deadline, when)
+	}
+}
+
+// alarm is the deadline: who waits wakes, and sees that it has passed.
+func (dir *direction) alarm() { dir.lot.Unpark(nil) }
+
+// Watch is a callback for a descriptor.
+type Watch struct {
+	dir *direction
+	fn  func()
+}
+
+// OnReadable has fn called in every turn in which fd can be read without waiting,
+// until Stop. Unlike the sockets of this package, fd stays the caller's, who stops
+// the watch before closing it. A descriptor has one watch or waiting task a direction.
+func (l *Loop) OnReadable(fd int, fn func()) (*Watch, error) { return l.watchFD(fd, poll.Read, fn) }
+
+// OnWritable is OnReadable for writing.
+func (l *Loop) OnWritable(fd int, fn func()) (*Watch, error) { return l.watchFD(fd, poll.Write, fn) }
+
+func (l *Loop) watchFD(fd int, in poll.Interest, fn func()) (*Watch, error) {
+	dir, err := l.fds.foreign(fd, in)
+	if err != nil {
+		return nil, err
+	}
+	if dir.lot.Len() > 0 || dir.watch != nil {
+		return nil, ErrBusy
+	}
+	w := &Watch{dir: dir, fn: fn}
+	dir.watch = w
+	l.fds.waits++
+	dir.d.register()
+	return w, nil
+}
+
+// Stop ends the watch: fn is not called again, even if it was due in this turn.
+func (w *Watch) Stop() {
+	if dir := w.dir; dir != nil && dir.watch == w {
+		w.drop()
+		dir.d.register()
+		dir.d.loop.fds.release(dir.d)
+	}
+}
+
+func (w *Watch) drop() {
+	w.dir.watch = nil
+	w.dir.d.loop.fds.waits--
+	w.fn = nil
+}
+
+func (w *Watch) run(l *Loop) {
+	l.enter(nil)
+	if w.fn != nil {
+		w.fn()
+	}
+}
+
+// WaitReadable suspends t until fd can be read without waiting: the system call
+// for descriptors that are not sockets of this package. Errors: ErrBusy,
+// ErrCanceled, or why fd cannot be watched (a regular file, a closed descriptor).
+func (t *Task) WaitReadable(fd int) error {
+	return t.waitFD(fd, poll.Read, "a descriptor to be readable")
+}
+
+// WaitWritable is WaitReadable for writing.
+func (t *Task) WaitWritable(fd int) error {
+	return t.waitFD(fd, poll.Write, "a descriptor to be writable")
+}
+
+func (t *Task) waitFD(fd int, in poll.Interest, what string) error {
+	if err := t.Checkpoint(); err != nil {
+		return err
+	}
+	dir, err := t.loop.fds.foreign(fd, in)
+	if err != nil {
+		return err
+	}
+	defer t.loop.fds.release(dir.d)
+	return dir.wait(t, what)
+}
+
+// foreign returns the direction of a descriptor that this package did not open.
+func (tab *fdTable) foreign(fd int, in poll.Interest) (*direction, error) {
+	d := tab.byFD[fd]
+	if d == nil {
+		var err error
+		if d, err = tab.add(fd, false); err != nil {
+			return nil, err
+		}
+		if tab.byFD == nil {
+			tab.byFD = make(map[int]*descriptor)
+		}
+		tab.byFD[fd] = d
+	}
+	if in == poll.Read {
+		return &d.read, nil
+	}
+	return &d.write, nil
+}
+
+// release takes a foreign descriptor out when nobody waits for it.
+func (tab *fdTable) release(d *descriptor) {
+	for _, dir := range [...]*direction{&d.read, &d.write} {
+		if dir.lot.Len() > 0 || dir.watch != nil {
+			return
+		}
+	}
+	delete(tab.byFD, d.fd)
+	tab.remove(d)
+}
+
+// closeAll closes the sockets that are still open when the loop ends, and reports them.
+func (tab *fdTable) closeAll() {
+	for _, d := range tab.slots {
+		if d == nil {
+			continue
+		}
+		tab.loop.report(Report{Kind: ReportLeak, What: fmt.Sprintf("descriptor %d (%s)", d.fd, describe(d.fd))})
+		own := tab.byFD[d.fd] != d
+		tab.remove(d)
+		if own {
+			unix.Close(d.fd)
+		}
+	}
+}

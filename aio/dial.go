@@ -1,0 +1,222 @@
+package aio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// FallbackDelay is how long Dial gives one address before it tries the next beside
+// it: the Connection Attempt Delay of RFC 8305 (Happy Eyeballs), section 5.
+const FallbackDelay = 250 * time.Millisecond
+
+// Dial connects to address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT,
+// or "unix" with a path. A name with several addresses is tried as RFC 8305 says:
+// IPv6 and IPv4 in turn, the next when one fails or has not answered after
+// FallbackDelay; the first connection is taken. The error names every address.
+func Dial(t *Task, network, address string) (Conn, error) {
+	c, err := dial(t, network, address)
+	if err != nil {
+		return nil, fmt.Errorf("dial %s %s: %w", network, address, err)
+	}
+	return c, nil
+}
+
+func dial(t *Task, network, address string) (Conn, error) {
+	if network == "unix" {
+		return t.loop.network.Connect(t, &net.UnixAddr{Name: address, Net: "unix"})
+	}
+	addrs, err := resolve(t, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if len(addrs) == 1 {
+		return t.loop.network.Connect(t, addrs[0])
+	}
+	return connectFirst(t, addrs)
+}
+
+// Listen listens on address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT,
+// an empty HOST meaning all addresses and port 0 a free one; or "unix" with a path
+// that does not exist yet.
+func Listen(t *Task, network, address string) (Listener, error) {
+	ln, err := listen(t, network, address)
+	if err != nil {
+		return nil, fmt.Errorf("listen %s %s: %w", network, address, err)
+	}
+	return ln, nil
+}
+
+func listen(t *Task, network, address string) (Listener, error) {
+	t.check()
+	if network == "unix" {
+		return t.loop.network.Listen(t, &net.UnixAddr{Name: address, Net: "unix"})
+	}
+	if host, port, err := net.SplitHostPort(address); err == nil && host == "" {
+		switch network {
+		case "tcp4":
+			address = "0.0.0.0:" + port
+		case "tcp6":
+			address = "[::]:" + port
+		default:
+			n, err := lookupPort(t, network, port)
+			if err != nil {
+				return nil, err
+			}
+			return t.loop.network.Listen(t, &net.TCPAddr{Port: n})
+		}
+	}
+	addrs, err := resolve(t, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return t.loop.network.Listen(t, addrs[0])
+}
+
+// resolve turns HOST:PORT into addresses of the network's families, IPv6 and IPv4
+// in turn, beginning with the family of the first.
+func resolve(t *Task, network, address string) ([]*net.TCPAddr, error) {
+	if network != "tcp" && network != "tcp4" && network != "tcp6" {
+		return nil, errors.New("unknown network, expected tcp, tcp4, tcp6 or unix")
+	}
+	if ap, err := netip.ParseAddrPort(address); err == nil && familyFits(network, ap.Addr().Is4() || ap.Addr().Is4In6()) {
+		return []*net.TCPAddr{net.TCPAddrFromAddrPort(ap)}, nil
+	}
+	host, service, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, errors.New("expected HOST:PORT")
+	}
+	port, err := lookupPort(t, network, service)
+	if err != nil {
+		return nil, err
+	}
+	var ips []net.IP
+	zone := ""
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ips, zone = []net.IP{ip.AsSlice()}, ip.Zone()
+	} else if ips, err = t.loop.network.Lookup(t, host); err != nil {
+		return nil, err
+	}
+	var families [2][]*net.TCPAddr // IPv4, IPv6
+	first := -1
+	for _, ip := range ips {
+		is4 := ip.To4() != nil
+		if !familyFits(network, is4) {
+			continue
+		}
+		f := 1
+		if is4 {
+			f = 0
+		}
+		if first < 0 {
+			first = f
+		}
+		families[f] = append(families[f], &net.TCPAddr{IP: ip, Port: port, Zone: zone})
+	}
+	if first < 0 {
+		return nil, fmt.Errorf("%q has no %s address", host, network)
+	}
+	a, b := families[first], families[1-first]
+	addrs := make([]*net.TCPAddr, 0, len(a)+len(b))
+	for len(a)+len(b) > 0 {
+		if len(a) > 0 {
+			addrs, a = append(addrs, a[0]), a[1:]
+		}
+		a, b = b, a
+	}
+	return addrs, nil
+}
+
+func familyFits(network string, is4 bool) bool {
+	return network == "tcp" || is4 == (network == "tcp4")
+}
+
+func lookupPort(t *Task, network, service string) (int, error) {
+	n, ok := 0, service != ""
+	for _, c := range []byte(service) {
+		if c < '0' || c > '9' || n > 65535 {
+			ok = false
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	if ok && n <= 65535 {
+		return n, nil
+	}
+	return Offload(t, func(ctx context.Context) (int, error) { // reads /etc/services
+		return net.DefaultResolver.LookupPort(ctx, network, service)
+	})
+}
+
+// connectFirst starts a connection to each address in turn and returns the one
+// that is there first.
+func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
+	type attempt struct {
+		conn Conn
+		err  error
+	}
+	var (
+		results Queue[attempt]
+		won     Conn
+		errs    []error
+	)
+	err := t.Group(func(g *Group) error {
+		for next, running := 0, 0; next < len(addrs) || running > 0; {
+			if next < len(addrs) {
+				to := addrs[next]
+				next, running = next+1, running+1
+				g.Go("connect "+to.String(), func(t *Task) error {
+					c, err := t.loop.network.Connect(t, to)
+					if err != nil {
+						err = fmt.Errorf("%s: %w", to, err)
+					}
+					results.TryPut(attempt{c, err})
+					return nil
+				})
+			}
+			var a attempt
+			get := func(t *Task) (err error) {
+				a, err = results.Get(t)
+				return err
+			}
+			var err error
+			if next < len(addrs) {
+				err = t.Timeout(FallbackDelay, get)
+			} else {
+				err = get(t)
+			}
+			switch {
+			case errors.Is(err, ErrTimeout):
+				continue
+			case err != nil:
+				return err
+			case a.err == nil:
+				won = a.conn
+				g.Cancel()
+				return nil
+			}
+			running--
+			errs = append(errs, a.err)
+		}
+		return nil
+	})
+	for { // connections that were made beside the winner
+		a, ok := results.TryGet()
+		if !ok {
+			break
+		}
+		if a.err == nil {
+			a.conn.Close()
+		}
+	}
+	switch {
+	case won != nil:
+		return won, nil
+	case err != nil:
+		return nil, err
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,218 @@
+package aio
+
+import "iter"
+
+// future is the half of a Future that does not depend on its type.
+type future struct {
+	loop      *Loop
+	done      bool
+	err       error
+	task      *Task // whose result this is; nil for a future set by hand
+	waiters   Lot
+	callbacks []*Callback
+}
+
+// Future is a result that is not there yet. It gets exactly one: a value, an error
+// or a cancellation. It belongs to its loop.
+type Future[T any] struct {
+	*future
+	value T
+}
+
+// NewFuture returns a future without a result, to be given one by Set or Fail.
+func NewFuture[T any](l *Loop) *Future[T] {
+	return &Future[T]{future: &future{loop: l}}
+}
+
+// Go starts fn as a task of g and returns its result to be.
+// Cancelling the future cancels the task.
+func Go[T any](g *Group, name string, fn func(t *Task) (T, error)) *Future[T] {
+	f := new(Future[T])
+	t := g.Go(name, func(t *Task) (err error) {
+		f.value, err = fn(t)
+		return err
+	})
+	f.future = &t.future
+	return f
+}
+
+// Set gives f its value: ErrAlreadySet if it has a result, or if it is a task's.
+// Who waits is made ready, not run: callbacks and tasks run in the next turn.
+func (f *Future[T]) Set(v T) error {
+	if f.done || f.task != nil {
+		return ErrAlreadySet
+	}
+	f.value = v
+	f.complete(nil)
+	return nil
+}
+
+// Fail gives f an error as its result: ErrAlreadySet if it has one, or if it is a task's.
+func (f *Future[T]) Fail(err error) error {
+	if err == nil {
+		panic("aio: Future.Fail with a nil error")
+	}
+	if f.done || f.task != nil {
+		return ErrAlreadySet
+	}
+	f.complete(err)
+	return nil
+}
+
+// Result returns the value or the error; ErrNotDone if there is neither.
+func (f *Future[T]) Result() (T, error) {
+	if !f.done {
+		var zero T
+		return zero, ErrNotDone
+	}
+	return f.value, f.err
+}
+
+// Await suspends t until there is a result and returns it.
+// Cancelling t ends the wait and leaves f alone.
+func (f *Future[T]) Await(t *Task) (T, error) {
+	if err := f.await(t); err != nil {
+		var zero T
+		if f.done {
+			return f.value, err
+		}
+		return zero, err
+	}
+	return f.value, nil
+}
+
+// Done reports whether there is a result.
+func (f *future) Done() bool { return f.done }
+
+// Err returns the error of the result; nil while there is none.
+func (f *future) Err() error { return f.err }
+
+// Cancel makes ErrCanceled the result, or cancels the task whose result this is.
+// It reports whether there was anything left to cancel.
+func (f *future) Cancel() bool {
+	switch {
+	case f.done:
+		return false
+	case f.task != nil:
+		return f.task.Cancel()
+	}
+	f.complete(ErrCanceled)
+	return true
+}
+
+// OnDone has the loop call fn in a turn after the result came, at once if it is
+// there. Callbacks run in the order in which they were added.
+// Cancelling the returned callback takes it back.
+func (f *future) OnDone(fn func()) *Callback {
+	c := &Callback{loop: f.loop, fn: fn}
+	if f.done {
+		f.loop.ready.push(c)
+	} else {
+		f.callbacks = append(f.callbacks, c)
+	}
+	return c
+}
+
+func (f *future) complete(err error) {
+	f.done, f.err = true, err
+	for _, c := range f.callbacks {
+		f.loop.ready.push(c)
+	}
+	f.callbacks = nil
+	f.waiters.UnparkAll(nil)
+}
+
+func (f *future) await(t *Task) error {
+	if f.loop != t.loop {
+		panic("aio: a future is awaited on its own loop: use Handle.Post to reach another")
+	}
+	if err := t.Checkpoint(); err != nil {
+		return err
+	}
+	if !f.done {
+		what := "a future"
+		if f.task != nil {
+			what = f.task.name
+		}
+		if err := f.waiters.Park(t, what); err != nil {
+			return err
+		}
+	}
+	return f.err
+}
+
+// Gather waits for all futures and returns their values in order; or, as soon as
+// one has failed, that error. It cancels nothing: tasks belong to their groups.
+func Gather[T any](t *Task, fs ...*Future[T]) ([]T, error) {
+	for _, err := range AsCompleted(t, fs...) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	values := make([]T, len(fs))
+	for i, f := range fs {
+		values[i] = f.value
+	}
+	return values, nil
+}
+
+// First waits until one of the futures has a result and returns its index; the
+// lowest, if several have.
+func First[T any](t *Task, fs ...*Future[T]) (int, error) {
+	if len(fs) == 0 {
+		panic("aio: First of no futures")
+	}
+	for f, err := range AsCompleted(t, fs...) {
+		if f == nil {
+			return -1, err
+		}
+		break
+	}
+	for i, f := range fs {
+		if f.done {
+			return i, nil
+		}
+	}
+	panic("unreachable")
+}
+
+// AsCompleted yields each future and its error as the results come, those that are
+// there already first. When t is cancelled it yields (nil, ErrCanceled) and ends.
+func AsCompleted[T any](t *Task, fs ...*Future[T]) iter.Seq2[*Future[T], error] {
+	return func(yield func(*Future[T], error) bool) {
+		var lot Lot
+		var done []*Future[T]
+		pending := make([]*Callback, 0, len(fs))
+		defer func() {
+			for _, c := range pending {
+				c.Cancel()
+			}
+		}()
+		for _, f := range fs {
+			if f.loop != t.loop {
+				panic("aio: a future is awaited on its own loop: use Handle.Post to reach another")
+			}
+			pending = append(pending, f.OnDone(func() {
+				done = append(done, f)
+				lot.Unpark(nil)
+			}))
+		}
+		for range fs {
+			if err := t.Checkpoint(); err != nil {
+				yield(nil, err)
+				return
+			}
+			for len(done) == 0 {
+				if err := lot.Park(t, "the first of several futures"); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			f := done[0]
+			done = done[1:]
+			if !yield(f, f.err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package aio
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Group is a set of tasks that end together: Task.Group waits for all of them, the
+// first error cancels the rest, and none outlives it.
+type Group struct {
+	task    *Task // whose group it is
+	scope   scope
+	running int
+	closed  bool
+	gaveUp  bool // somebody returned ErrCanceled
+	errs    []error
+	lot     Lot // the task, waiting for the others
+}
+
+// groupErrors bounds how many errors of one group are kept: after the first the
+// rest is cancelled, and what else fails then is mostly a consequence.
+const groupErrors = 8
+
+// Group runs fn and waits until fn has returned and all tasks started in the group
+// have ended. The first error, of fn or of a task, cancels the others.
+//
+// It returns that error, joined with those that came after it (at most 8, and not
+// those of tasks that were cancelled); ErrCanceled if t was cancelled meanwhile and
+// some task gave up for it; nil if all went well or Cancel ended the group.
+func (t *Task) Group(fn func(g *Group) error) error {
+	t.check()
+	g := &Group{task: t}
+	g.scope.deadline.owner = &g.scope
+	t.open(&g.scope)
+	returned := false
+	defer func() {
+		if !returned { // a panic or Goexit in fn: the tasks end before it goes on
+			g.scope.cancel()
+			g.join()
+		}
+	}()
+	err := fn(g)
+	g.note(err, g.scope.canceled)
+	g.join()
+	returned = true
+	return g.result()
+}
+
+// Go starts fn as a task of the group. It may be called by any code on the loop
+// while the group is open, by its own tasks too; afterwards it panics. The task's
+// first step is in the next turn.
+func (g *Group) Go(name string, fn func(t *Task) error) *Task {
+	if g.closed {
+		panic(fmt.Sprintf("aio: task %q started in a group that has ended", name))
+	}
+	if fn == nil {
+		panic(fmt.Sprintf("aio: task %q started without a function", name))
+	}
+	g.running++
+	return g.task.loop.newTask(name, g.task, g, fn)
+}
+
+// Cancel cancels all tasks of the group and the waits of its body. Task.Group then
+// returns nil, unless there was an error.
+func (g *Group) Cancel() { g.scope.cancel() }
+
+// Len returns the number of tasks that have not ended.
+func (g *Group) Len() int { return g.running }
+
+func (g *Group) join() {
+	for g.running > 0 {
+		g.lot.parkDeaf(g.task, "its group")
+	}
+	g.closed = true
+	g.task.close(&g.scope)
+}
+
+// ended is called by each task when it has.
+func (g *Group) ended(t *Task, err error) {
+	g.running--
+	g.note(err, t.own.canceled)
+	if g.running == 0 {
+		g.lot.Unpark(nil)
+	}
+}
+
+// note keeps err, unless it only says that who returned it had been canceled.
+func (g *Group) note(err error, canceled bool) {
+	if err == nil || canceled && errors.Is(err, ErrCanceled) {
+		g.gaveUp = g.gaveUp || err != nil
+		return
+	}
+	if len(g.errs) < groupErrors {
+		g.errs = append(g.errs, err)
+	}
+	g.scope.cancel()
+}
+
+func (g *Group) result() error {
+	switch len(g.errs) {
+	case 0:
+		if g.gaveUp && g.scope.parent.canceled {
+			return ErrCanceled
+		}
+		return nil
+	case 1:
+		return g.errs[0]
+	}
+	return errors.Join(g.errs...)
+}

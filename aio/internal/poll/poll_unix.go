@@ -1,0 +1,149 @@
+//go:build unix
+
+package poll
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pollSelector is poll(2): level-triggered, its cost grows with the number of
+// descriptors, and there is nothing to nest in Go's poller, so Wait blocks the
+// thread it runs on; Go's scheduler gives the processor away meanwhile.
+type pollSelector struct {
+	fds    []unix.PollFd
+	tokens []uint64    // parallel to fds
+	index  map[int]int // descriptor → index in fds
+	wake   [2]int      // pipe
+}
+
+func newPoll() (Selector, error) {
+	p := &pollSelector{index: make(map[int]int)}
+	if err := unix.Pipe(p.wake[:]); err != nil {
+		return nil, fmt.Errorf("aio: pipe: %w", err)
+	}
+	for _, fd := range p.wake {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			p.Close()
+			return nil, fmt.Errorf("aio: pipe: %w", err)
+		}
+	}
+	return p, p.Add(p.wake[0], wakeToken, Read)
+}
+
+func (p *pollSelector) Edge() bool { return false }
+
+func (p *pollSelector) Add(fd int, token uint64, in Interest) error {
+	if _, ok := p.index[fd]; ok {
+		return unix.EEXIST
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
+		return err // poll would say so only when it waits
+	}
+	p.index[fd] = len(p.fds)
+	p.fds = append(p.fds, unix.PollFd{Fd: int32(fd)})
+	p.tokens = append(p.tokens, token)
+	return p.Modify(fd, token, in)
+}
+
+func (p *pollSelector) Modify(fd int, token uint64, in Interest) error {
+	i, ok := p.index[fd]
+	if !ok {
+		return unix.ENOENT
+	}
+	var ev int16
+	if in&Read != 0 {
+		ev |= unix.POLLIN
+	}
+	if in&Write != 0 {
+		ev |= unix.POLLOUT
+	}
+	p.fds[i].Events, p.tokens[i] = ev, token
+	// poll(2) reports hang-ups whatever is asked for: a descriptor that nobody
+	// waits for is taken out by a negative number, or it would spin.
+	p.fds[i].Fd = int32(fd)
+	if ev == 0 {
+		p.fds[i].Fd = int32(-fd - 1)
+	}
+	return nil
+}
+
+func (p *pollSelector) Remove(fd int) error {
+	i, ok := p.index[fd]
+	if !ok {
+		return unix.ENOENT
+	}
+	last := len(p.fds) - 1
+	p.fds[i], p.tokens[i] = p.fds[last], p.tokens[last]
+	moved := int(p.fds[i].Fd)
+	if moved < 0 {
+		moved = -moved - 1
+	}
+	p.index[moved] = i
+	delete(p.index, fd)
+	p.fds, p.tokens = p.fds[:last], p.tokens[:last]
+	return nil
+}
+
+func (p *pollSelector) Poll(events []Event) (int, error) { return p.poll(events, 0) }
+
+func (p *pollSelector) Wait(events []Event, until time.Time) (int, error) {
+	return p.poll(events, timeoutMillis(until))
+}
+
+func (p *pollSelector) poll(events []Event, millis int) (int, error) {
+	n, err := unix.Poll(p.fds, millis)
+	if err == unix.EINTR || n == 0 {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("aio: poll: %w", err)
+	}
+	found := 0
+	for i := range p.fds {
+		re := p.fds[i].Revents
+		if re == 0 {
+			continue
+		}
+		if found == len(events) {
+			break // the rest is still ready the next time
+		}
+		if p.tokens[i] == wakeToken {
+			var drain [64]byte
+			for {
+				if n, _ := unix.Read(p.wake[0], drain[:]); n < len(drain) {
+					break
+				}
+			}
+		}
+		ev := Event{Token: p.tokens[i]}
+		bad := re&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+		if re&unix.POLLIN != 0 || bad {
+			ev.Ready |= Read
+		}
+		if re&unix.POLLOUT != 0 || bad {
+			ev.Ready |= Write
+		}
+		ev.Hup = bad
+		events[found] = ev
+		found++
+	}
+	return found, nil
+}
+
+func (p *pollSelector) Wake() {
+	one := []byte{1}
+	for {
+		if _, err := unix.Write(p.wake[1], one); err != unix.EINTR { // EAGAIN: the pipe is full of wake-ups
+			return
+		}
+	}
+}
+
+func (p *pollSelector) Close() error {
+	unix.Close(p.wake[1])
+	return unix.Close(p.wake[0])
+}

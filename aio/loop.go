@@ -1,0 +1,437 @@
+package aio
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weftcrawl/weft/aio/internal/poll"
+)
+
+// Options configure a loop. The zero value is the default.
+type Options struct {
+	// Selector names the way to learn which descriptors are ready: "epoll"
+	// (Linux), "kqueue" (macOS, BSD), "poll" (any Unix). Empty: the best there is.
+	Selector string
+
+	// Clock replaces the system's clock. Such a loop watches no descriptors.
+	Clock Clock
+
+	// Network replaces the system's sockets in Dial and Listen.
+	Network Network
+
+	// SlowTurn is how long one turn may hold the loop before it is reported.
+	// 0: 100 ms, but never on a loop with a Clock of its own; negative: never.
+	SlowTurn time.Duration
+
+	// Report receives what a maintainer should know; nil: it is dropped.
+	// Reports of kind ReportSlowTurn may come from another goroutine.
+	Report func(Report)
+
+	// Trace, if not nil, is called on the loop for every step in the life of every task.
+	Trace func(TraceEvent)
+
+	// Debug adds checks that cost time: that a wait is made on the goroutine of
+	// its task (about 1 µs a wait).
+	Debug bool
+}
+
+// DefaultSlowTurn is the SlowTurn of zero Options.
+const DefaultSlowTurn = 100 * time.Millisecond
+
+// Loop is an event loop: it resumes the tasks whose wait is over, calls the
+// callbacks that are due, then asks the selector which descriptors are ready. All
+// that it owns is touched only by its own goroutine; from elsewhere there is one
+// door, Handle.Post. A loop runs once.
+type Loop struct {
+	opt   Options
+	ctx   context.Context
+	ready ready
+	left  int // entries of ready that the current turn still has to run
+	turns uint64
+
+	// Time. now is when the clock was last read; it is read at most once a turn,
+	// when somebody asks.
+	base   time.Time
+	now    int64 // since base; never 0
+	fresh  bool  // now was read in this turn
+	timers timers
+
+	tasks     *Task // all that have not ended
+	taskCount int
+	taskID    uint64
+	main      *Task
+	running   *Task // nil between tasks, and in callbacks
+	calling   *Task // whose system call runs on the loop's stack
+	broken    error // set once: why the loop has to end early
+
+	fds     fdTable
+	network Network
+	buffers [][]byte // free read buffers, each of bufferSize
+
+	offloads int // running, their result not yet taken
+	handles  int // open
+
+	stats Stats
+	watch watchdog
+
+	selector poll.Selector
+	sleeper  Sleeper
+	sleeping atomic.Bool // the loop is, or is about to be, waiting: a Post must wake it
+	incoming atomic.Bool // posted is not empty
+	mu       struct {
+		sync.Mutex
+		posted []func()
+		closed bool
+		ran    bool
+	}
+}
+
+// idlePolls is how many turns may go by without asking the selector and the clock
+// while nothing waits for either.
+const idlePolls = 64
+
+// NewLoop returns a loop that has not run. It holds no descriptor until it does.
+func NewLoop(opt Options) *Loop {
+	l := &Loop{opt: opt, ctx: context.Background(), network: opt.Network}
+	if opt.Clock != nil {
+		l.base = opt.Clock.Now()
+	} else {
+		l.base = time.Now()
+	}
+	l.base = l.base.Add(-1)
+	if l.network == nil {
+		l.network = systemNetwork{}
+	}
+	l.fds.loop = l
+	l.readClock()
+	return l
+}
+
+// Run runs main on a new loop with default Options: see Loop.Run.
+func Run(ctx context.Context, main func(t *Task) error) error {
+	return NewLoop(Options{}).Run(ctx, main)
+}
+
+// Run starts main as the loop's first task, runs the loop until that task and
+// with it all others have ended, and returns its error. When ctx is done the
+// first task is cancelled; if that ends it, Run returns the cause of ctx.
+//
+// Errors: what main returned; *DeadlockError; *PanicError if a callback panicked;
+// ErrLoopClosed if the loop has run before; the selector's, if none could be made.
+func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
+	l.mu.Lock()
+	ran := l.mu.ran
+	l.mu.ran = true
+	l.mu.Unlock()
+	if ran {
+		return ErrLoopClosed
+	}
+	if err := l.start(ctx); err != nil {
+		return err
+	}
+	l.main = l.newTask("main", nil, nil, main)
+	if ctx.Err() != nil {
+		l.main.Cancel() // main never begins
+	}
+	stop := context.AfterFunc(ctx, func() { _ = l.post(func() { l.main.Cancel() }) })
+
+	// The loop has a goroutine of its own, because a Goexit in a task ends the
+	// goroutine that resumed it: then another carries on where it stopped.
+	done := make(chan struct{})
+	go l.drive(done)
+	<-done
+
+	stop()
+	l.stop()
+	err := l.main.err
+	switch {
+	case l.broken != nil && (err == nil || errors.Is(err, ErrCanceled) || errors.Is(err, l.broken)):
+		return l.broken
+	case l.broken != nil:
+		return errors.Join(l.broken, err)
+	case ctx.Err() != nil && errors.Is(err, ErrCanceled):
+		return context.Cause(ctx)
+	}
+	var te *TaskError
+	if errors.As(err, &te) && te.Task == l.main.name && error(te) == err {
+		return te.Err // "main: " tells the caller of Run nothing
+	}
+	return err
+}
+
+func (l *Loop) start(ctx context.Context) error {
+	l.ctx = ctx
+	if l.opt.Clock != nil {
+		l.sleeper = l.opt.Clock.Attach()
+	} else {
+		s, err := poll.New(l.opt.Selector)
+		if err != nil {
+			return err
+		}
+		l.selector = s
+	}
+	l.startWatchdog()
+	return nil
+}
+
+// stop releases what the loop holds. Everything posted with success runs.
+func (l *Loop) stop() {
+	l.mu.Lock()
+	l.mu.closed = true
+	rest := l.mu.posted
+	l.mu.posted = nil
+	l.mu.Unlock()
+	for _, fn := range rest {
+		fn()
+	}
+	l.watch.stop()
+	l.fds.closeAll()
+	if l.selector != nil {
+		l.selector.Close()
+	}
+	if l.sleeper != nil {
+		l.sleeper.Close()
+	}
+}
+
+// drive runs turns until the loop is done. When a callback panics or anything
+// calls Goexit, this goroutine ends and the next goes on with the same turn.
+func (l *Loop) drive(done chan<- struct{}) {
+	ended := false
+	defer func() {
+		if ended {
+			close(done)
+			return
+		}
+		if r := recover(); r != nil {
+			l.fail(panicked(r))
+		}
+		if t := l.calling; t != nil { // Goexit on the loop's stack is Goexit in the task
+			l.calling = nil
+			t.system.goexit = true
+			t.state = taskReady
+			l.ready.push(t)
+		}
+		l.running = nil
+		go l.drive(done)
+	}()
+	for l.turn() {
+	}
+	ended = true
+}
+
+// fail ends the loop early: every task is cancelled, shielded or not.
+func (l *Loop) fail(err error) {
+	if l.broken != nil {
+		return
+	}
+	l.broken = err
+	defer l.main.Cancel() // ends contexts; who waits now learns err first
+	for t := l.tasks; t != nil; t = t.older {
+		t.interrupt(err)
+	}
+}
+
+// turn runs what was ready when it began, then takes in what happened outside:
+// posted functions, ready descriptors, due timers. What these make ready, and what
+// this turn's tasks made ready, is the next turn. It reports whether there is one.
+func (l *Loop) turn() bool {
+	if l.left == 0 {
+		l.left = l.ready.len()
+		l.turns++
+		l.fresh = false
+		if l.watch.on {
+			l.watch.turn.Store(l.turns)
+		}
+	}
+	for l.left > 0 {
+		l.left--
+		l.ready.pop().run(l)
+	}
+	if l.watch.on && l.watch.slow.Load() != nil {
+		l.slowTurnEnded()
+	}
+	if l.main.done {
+		return false
+	}
+	if l.incoming.Load() {
+		l.takePosted()
+	}
+	busy := l.ready.len() > 0
+	if busy && l.fds.waits == 0 && len(l.timers.heap) == 0 && l.turns%idlePolls != 0 {
+		return true
+	}
+	l.poll(busy)
+	return true
+}
+
+// enter notes who runs now: a task, or nil for anything else.
+func (l *Loop) enter(t *Task) {
+	l.running = t
+	if l.watch.on {
+		l.watch.task.Store(t)
+	}
+}
+
+// poll asks the selector and the clock; without anything to run it waits for them.
+func (l *Loop) poll(busy bool) {
+	if !busy && l.deadlocked() {
+		return
+	}
+	var wait time.Duration // negative: for ever
+	until := l.timers.next()
+	switch {
+	case busy:
+	case until == 0:
+		wait = -1
+	default:
+		l.readClock()
+		wait = max(0, time.Duration(until-l.now))
+	}
+	if wait != 0 {
+		l.sleeping.Store(true)
+		if l.incoming.Load() { // posted before the flag was up: nobody will wake us
+			wait = 0
+		}
+	}
+	l.watch.idle.Store(l.watch.on)
+	if l.sleeper != nil {
+		if wait != 0 {
+			var at time.Time
+			if until != 0 {
+				at = l.timeOf(until)
+			}
+			l.sleeper.Sleep(at)
+		}
+	} else {
+		l.fds.poll(wait)
+	}
+	l.watch.idle.Store(false)
+	l.sleeping.Store(false)
+	l.readClock()
+	if until != 0 {
+		l.stats.lag(l.timers.fire(l.now))
+	}
+	if l.incoming.Load() {
+		l.takePosted()
+	}
+}
+
+// deadlocked ends the loop if tasks wait and nothing is left that can wake one:
+// only then does it return true.
+func (l *Loop) deadlocked() bool {
+	if l.fds.waits > 0 || l.offloads > 0 || l.handles > 0 || l.timers.next() != 0 || l.incoming.Load() {
+		return false
+	}
+	if l.broken != nil {
+		panic("aio: a task survived the end of its loop: " + l.broken.Error())
+	}
+	l.fail(&DeadlockError{Tasks: l.Tasks()})
+	return true
+}
+
+func (l *Loop) takePosted() {
+	l.mu.Lock()
+	posted := l.mu.posted
+	l.mu.posted = nil
+	l.incoming.Store(false)
+	l.mu.Unlock()
+	for _, fn := range posted {
+		l.ready.push(function(fn))
+	}
+}
+
+// post has fn run on the loop. Any goroutine may call it.
+func (l *Loop) post(fn func()) error {
+	l.mu.Lock()
+	if l.mu.closed {
+		l.mu.Unlock()
+		return ErrLoopClosed
+	}
+	l.mu.posted = append(l.mu.posted, fn)
+	l.incoming.Store(true)
+	l.mu.Unlock()
+	if l.sleeping.Swap(false) {
+		if l.sleeper != nil {
+			l.sleeper.Wake()
+		} else {
+			l.selector.Wake()
+		}
+	}
+	return nil
+}
+
+// Time.
+
+func (l *Loop) readClock() {
+	if l.opt.Clock != nil {
+		l.now = int64(l.opt.Clock.Now().Sub(l.base))
+	} else {
+		l.now = int64(time.Since(l.base))
+	}
+	l.fresh = true
+}
+
+// clock returns the loop's time, reading the clock if this turn has not yet.
+func (l *Loop) clock() int64 {
+	if !l.fresh {
+		l.readClock()
+	}
+	return l.now
+}
+
+// Now returns the time of the current turn on the loop's clock.
+func (l *Loop) Now() time.Time { return l.timeOf(l.clock()) }
+
+func (l *Loop) timeOf(when int64) time.Time { return l.base.Add(time.Duration(when)) }
+func (l *Loop) since(at time.Time) int64    { return int64(at.Sub(l.base)) }
+
+// addTime is when + d, held below the end of time.
+func addTime(when int64, d time.Duration) int64 {
+	if int64(d) > math.MaxInt64-when {
+		return math.MaxInt64
+	}
+	return when + int64(d)
+}
+
+// runnable is an entry of the ready queue: a *Task, a *Callback or a posted function.
+type runnable interface{ run(l *Loop) }
+
+type function func()
+
+func (fn function) run(l *Loop) {
+	l.enter(nil)
+	fn()
+}
+
+// ready is a queue in a ring that doubles when it is full.
+type ready struct {
+	ring       []runnable // length a power of two
+	head, tail uint       // tail − head entries, at indices modulo the length
+}
+
+func (r *ready) len() int { return int(r.tail - r.head) }
+
+func (r *ready) push(x runnable) {
+	if n := uint(len(r.ring)); r.tail-r.head == n {
+		ring := make([]runnable, max(64, 2*n))
+		for i := range n {
+			ring[i] = r.ring[(r.head+i)&(n-1)]
+		}
+		r.ring, r.head, r.tail = ring, 0, n
+	}
+	r.ring[r.tail&uint(len(r.ring)-1)] = x
+	r.tail++
+}
+
+func (r *ready) pop() runnable {
+	i := r.head & uint(len(r.ring)-1)
+	x := r.ring[i]
+	r.ring[i] = nil
+	r.head++
+	return x
+}

@@ -1,0 +1,151 @@
+package aio
+
+// Queue passes items from tasks to tasks of one loop, first in first out, and
+// counts how many of them are still being worked on.
+//
+// Waiting tasks are served in the order in which they came: an item that a waiting
+// getter was woken for, and a place that a waiting putter was woken for, are
+// theirs, and nobody who comes later can take them. The zero value is an unbounded
+// queue.
+type Queue[T any] struct {
+	items   []T
+	head    int // index of the oldest item
+	max     int // 0: unbounded
+	closed  bool
+	getters Lot
+	putters Lot
+	granted int // items that belong to getters who were woken and have not run
+	places  int // places that belong to putters who were woken and have not run
+	open    int // items put and not yet done
+	joiners Lot
+}
+
+// NewQueue returns a queue that holds at most max items; max ≤ 0: any number.
+func NewQueue[T any](max int) *Queue[T] {
+	return &Queue[T]{max: max}
+}
+
+// Len returns the number of items in the queue.
+func (q *Queue[T]) Len() int { return len(q.items) - q.head }
+
+// Full reports whether a Put would wait.
+func (q *Queue[T]) Full() bool { return q.max > 0 && q.Len()+q.places >= q.max }
+
+// Put appends v, waiting while the queue is full.
+// Errors: ErrQueueClosed, ErrCanceled; then v is not in the queue.
+func (q *Queue[T]) Put(t *Task, v T) error {
+	if err := t.Checkpoint(); err != nil {
+		return err
+	}
+	if q.closed {
+		return ErrQueueClosed
+	}
+	if q.Full() {
+		if err := q.putters.Park(t, "a place in a queue"); err != nil {
+			return err
+		}
+		q.places--
+		if q.closed {
+			return ErrQueueClosed
+		}
+	}
+	q.add(v)
+	return nil
+}
+
+// TryPut is Put that does not wait: it reports whether v was taken.
+func (q *Queue[T]) TryPut(v T) bool {
+	if q.closed || q.Full() {
+		return false
+	}
+	q.add(v)
+	return true
+}
+
+// Get removes the oldest item, waiting while there is none.
+// Errors: ErrQueueClosed when the queue is closed and empty, ErrCanceled.
+func (q *Queue[T]) Get(t *Task) (T, error) {
+	var zero T
+	if err := t.Checkpoint(); err != nil {
+		return zero, err
+	}
+	if q.Len() == q.granted {
+		if q.closed {
+			return zero, ErrQueueClosed
+		}
+		if err := q.getters.Park(t, "an item of a queue"); err != nil {
+			return zero, err
+		}
+		q.granted--
+	}
+	return q.take(), nil
+}
+
+// TryGet is Get that does not wait: ok is false if there is no item to take.
+func (q *Queue[T]) TryGet() (v T, ok bool) {
+	if q.Len() == q.granted {
+		return v, false
+	}
+	return q.take(), true
+}
+
+// TaskDone says that the work on one item is finished. It panics with
+// ErrTooManyDone when called more often than items were put.
+func (q *Queue[T]) TaskDone() {
+	if q.open == 0 {
+		panic(ErrTooManyDone)
+	}
+	if q.open--; q.open == 0 {
+		q.joiners.UnparkAll(nil)
+	}
+}
+
+// Unfinished returns the number of items put for which TaskDone was not called.
+func (q *Queue[T]) Unfinished() int { return q.open }
+
+// Join waits until TaskDone was called for every item put.
+func (q *Queue[T]) Join(t *Task) error {
+	if err := t.Checkpoint(); err != nil {
+		return err
+	}
+	for q.open > 0 {
+		if err := q.joiners.Park(t, "the work of a queue"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close refuses further items. What is in the queue can still be got; tasks that
+// wait for an item that will not come, or for a place, get ErrQueueClosed.
+func (q *Queue[T]) Close() {
+	q.closed = true
+	q.getters.UnparkAll(ErrQueueClosed)
+	q.putters.UnparkAll(ErrQueueClosed)
+}
+
+func (q *Queue[T]) add(v T) {
+	q.open++
+	q.items = append(q.items, v)
+	if q.getters.Unpark(nil) {
+		q.granted++
+	}
+}
+
+func (q *Queue[T]) take() T {
+	var zero T
+	v := q.items[q.head]
+	q.items[q.head] = zero
+	q.head++
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	} else if q.head >= 64 && q.head*2 >= len(q.items) { // keep the dead half from growing
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	if q.putters.Unpark(nil) {
+		q.places++
+	}
+	return v
+}

@@ -1,0 +1,251 @@
+package aio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// bufferSize is the size of the buffers that readers borrow from their loop.
+const bufferSize = 32 << 10
+
+// keptBuffers bounds how many free buffers a loop keeps.
+const keptBuffers = 64
+
+// Reader reads a Conn through a buffer that it borrows when bytes have arrived and
+// gives back before it waits: a connection that waits for its peer holds none,
+// except for the bytes of an unfinished unit.
+type Reader struct {
+	conn Conn
+	loop *Loop
+	buf  []byte // borrowed, or just what had to be kept; nil while empty
+	r, w int    // buf[r:w] is unread
+	err  error  // after the unread bytes
+}
+
+// NewReader returns a reader of c, a connection of loop l.
+func NewReader(l *Loop, c Conn) *Reader { return &Reader{loop: l, conn: c} }
+
+// Buffered returns the number of bytes that have arrived and were not read.
+func (r *Reader) Buffered() int { return r.w - r.r }
+
+// Read reads what has arrived, at most len(p) bytes, waiting while nothing has.
+func (r *Reader) Read(t *Task, p []byte) (int, error) {
+	if err := t.Checkpoint(); err != nil {
+		return 0, err
+	}
+	if r.r == r.w && r.err == nil && len(p) >= bufferSize {
+		n, err := r.conn.Read(t, p) // no need to copy
+		r.note(err)
+		return n, err
+	}
+	if r.r == r.w {
+		if err := r.fill(t); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.buf[r.r:r.w])
+	r.Discard(n)
+	return n, nil
+}
+
+// Peek returns all bytes that have arrived, waiting while there are none. They
+// are valid until the next call; Discard says how many were used.
+func (r *Reader) Peek(t *Task) ([]byte, error) {
+	if err := t.Checkpoint(); err != nil {
+		return nil, err
+	}
+	if r.r == r.w {
+		if err := r.fill(t); err != nil {
+			return nil, err
+		}
+	}
+	return r.buf[r.r:r.w], nil
+}
+
+// More waits for bytes beyond those that Peek returned and returns them all.
+// At the end of the stream it returns those of before, and io.EOF.
+func (r *Reader) More(t *Task) ([]byte, error) {
+	if err := t.Checkpoint(); err != nil {
+		return nil, err
+	}
+	err := r.fill(t)
+	return r.buf[r.r:r.w], err
+}
+
+// Discard drops the first n bytes of those that have arrived.
+func (r *Reader) Discard(n int) {
+	if n < 0 || n > r.w-r.r {
+		panic(fmt.Sprintf("aio: Reader.Discard(%d) with %d bytes there", n, r.w-r.r))
+	}
+	r.r += n
+	if r.r == r.w {
+		r.release()
+	}
+}
+
+// ReadFull reads exactly len(p) bytes. If the stream ends before, it returns how
+// many there were, and io.EOF if none, else io.ErrUnexpectedEOF.
+func (r *Reader) ReadFull(t *Task, p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		m, err := r.Read(t, p[n:])
+		n += m
+		if err != nil {
+			if n > 0 && errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// ReadUntil reads up to and with the first occurrence of sep, at most limit bytes
+// in all. The result is valid until the next call. Errors: ErrLimit if there is no
+// sep in the first limit bytes, which stay unread; at the end of the stream io.EOF
+// if nothing was left, else io.ErrUnexpectedEOF beside what there was.
+func (r *Reader) ReadUntil(t *Task, sep []byte, limit int) ([]byte, error) {
+	if len(sep) == 0 {
+		panic("aio: Reader.ReadUntil without a separator")
+	}
+	b, err := r.Peek(t)
+	searched := 0
+	for {
+		if err != nil {
+			if len(b) > 0 && errors.Is(err, io.EOF) {
+				r.r = r.w
+				return b, io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		window := b[:min(len(b), limit)]
+		if i := bytes.Index(window[searched:], sep); i >= 0 {
+			n := searched + i + len(sep)
+			r.r += n
+			return b[:n], nil // the buffer goes back with the next call
+		}
+		if len(b) >= limit {
+			return nil, ErrLimit
+		}
+		searched = max(0, len(b)-len(sep)+1)
+		b, err = r.More(t)
+	}
+}
+
+// ReadAll reads to the end of the stream; ErrLimit if that is more than limit bytes.
+func (r *Reader) ReadAll(t *Task, limit int) ([]byte, error) {
+	var all []byte
+	for {
+		b, err := r.Peek(t)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return all, err
+		}
+		if len(all)+len(b) > limit {
+			return all, ErrLimit
+		}
+		all = append(all, b...)
+		r.Discard(len(b))
+	}
+}
+
+// Close gives the buffer back. It does not close the connection.
+func (r *Reader) Close() {
+	r.r = r.w
+	r.release()
+	if r.err == nil {
+		r.err = ErrClosed
+	}
+}
+
+// fill reads once, after waiting without a borrowed buffer.
+func (r *Reader) fill(t *Task) error {
+	if r.err != nil {
+		return r.err
+	}
+	if r.r == r.w {
+		r.release()
+	} else if cap(r.buf) == bufferSize && r.w-r.r <= bufferSize/4 {
+		r.shrink()
+	}
+	if err := r.conn.WaitReadable(t); err != nil {
+		return err
+	}
+	r.grow()
+	n, err := r.conn.Read(t, r.buf[r.w:])
+	r.w += n
+	if n > 0 {
+		return nil
+	}
+	if r.r == r.w {
+		r.release()
+	}
+	r.note(err)
+	return err
+}
+
+// note keeps the end of the stream. Other errors may pass: a cancelled wait or a
+// deadline can be followed by another call.
+func (r *Reader) note(err error) {
+	if errors.Is(err, io.EOF) {
+		r.err = io.EOF
+	}
+}
+
+// shrink keeps only the unread bytes, so that the big buffer can go back.
+func (r *Reader) shrink() {
+	kept := append(make([]byte, 0, r.w-r.r), r.buf[r.r:r.w]...)
+	r.w -= r.r
+	r.r = 0
+	r.loop.giveBuffer(r.buf)
+	r.buf = kept
+}
+
+// grow makes room for at least half a borrowed buffer after the unread bytes.
+func (r *Reader) grow() {
+	switch {
+	case r.buf == nil:
+		r.buf = r.loop.takeBuffer()
+	case len(r.buf)-r.w >= bufferSize/2:
+	default:
+		old := r.buf
+		unread := old[r.r:r.w]
+		if len(unread) <= bufferSize/2 {
+			r.buf = r.loop.takeBuffer()
+		} else {
+			r.buf = make([]byte, 2*len(unread)+bufferSize)
+		}
+		r.w = copy(r.buf, unread)
+		r.r = 0
+		r.loop.giveBuffer(old)
+	}
+}
+
+func (r *Reader) release() {
+	if r.buf != nil {
+		r.loop.giveBuffer(r.buf)
+		r.buf = nil
+	}
+	r.r, r.w = 0, 0
+}
+
+func (l *Loop) takeBuffer() []byte {
+	if n := len(l.buffers); n > 0 {
+		b := l.buffers[n-1]
+		l.buffers[n-1] = nil
+		l.buffers = l.buffers[:n-1]
+		return b
+	}
+	return make([]byte, bufferSize)
+}
+
+// giveBuffer keeps b for the next reader if it is one that was borrowed.
+func (l *Loop) giveBuffer(b []byte) {
+	if cap(b) == bufferSize && len(l.buffers) < keptBuffers {
+		l.buffers = append(l.buffers, b[:bufferSize])
+	}
+}

@@ -1,0 +1,271 @@
+package aio
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// scope is a region of one task's code that can be cancelled by itself: the whole
+// task, the body of a Timeout, Shield or Group. Scopes form a tree (a task's own
+// scope hangs below the scope of its group), and cancelling one cancels all below
+// it that are not shielded.
+//
+// Invariant: canceled is the effective state. It is written when a scope is
+// cancelled, for the whole subtree, and when one is opened, from its parent; so a
+// wait looks at one field.
+type scope struct {
+	task     *Task  // whose waits it cancels
+	parent   *scope // nil for the scope of a loop's first task
+	children *scope // first child; siblings are linked
+	next     *scope
+	prev     *scope
+	shield   bool // cancellation does not come in from the parent
+	canceled bool
+	expired  bool // canceled because its own deadline passed
+	since    int64
+	deadline timer
+	ctx      *scopeContext // made when asked for
+}
+
+// open makes s the innermost scope of t.
+func (t *Task) open(s *scope) {
+	s.task = t
+	s.attach(t.scope)
+	t.scope = s
+}
+
+// close undoes open.
+func (t *Task) close(s *scope) {
+	t.scope = s.parent
+	s.detach()
+}
+
+func (s *scope) attach(parent *scope) {
+	s.parent = parent
+	if parent == nil {
+		return
+	}
+	s.canceled = s.canceled || parent.canceled && !s.shield
+	if s.next = parent.children; s.next != nil {
+		s.next.prev = s
+	}
+	parent.children = s
+}
+
+// detach takes s off its parent and ends its context.
+func (s *scope) detach() {
+	s.task.loop.timers.disarm(&s.deadline)
+	switch {
+	case s.prev != nil:
+		s.prev.next = s.next
+	case s.parent != nil:
+		s.parent.children = s.next
+	}
+	if s.next != nil {
+		s.next.prev = s.prev
+	}
+	s.next, s.prev = nil, nil
+	if s.ctx != nil {
+		s.ctx.end(context.Canceled)
+	}
+}
+
+// cancel cancels s and all below it. A task parked in one of them is woken.
+func (s *scope) cancel() {
+	if s.canceled {
+		return
+	}
+	s.canceled = true
+	if s.ctx != nil {
+		if s.timedOut() {
+			s.ctx.end(context.DeadlineExceeded)
+		} else {
+			s.ctx.end(context.Canceled)
+		}
+	}
+	if t := s.task; t.scope == s {
+		t.interrupt(ErrCanceled)
+	}
+	for c := s.children; c != nil; c = c.next {
+		if !c.shield {
+			c.cancel()
+		}
+	}
+}
+
+// timedOut reports whether s was cancelled by a deadline, its own or an outer one's.
+func (s *scope) timedOut() bool {
+	for ; s != nil; s = s.parent {
+		if s.expired {
+			return true
+		}
+		if s.shield {
+			return false
+		}
+	}
+	return false
+}
+
+// alarm is the deadline.
+func (s *scope) alarm() {
+	if !s.canceled {
+		s.expired = true
+		s.cancel()
+	}
+}
+
+// limit returns the earliest deadline that is in force in s, in loop time; 0 for none.
+func (s *scope) limit() (when int64) {
+	for ; s != nil; s = s.parent {
+		if d := s.deadline.when; d != 0 && (when == 0 || d < when) {
+			when = d
+		}
+		if s.shield {
+			break
+		}
+	}
+	return when
+}
+
+// Timeout runs fn and cancels its waits when it has not returned after d; then it
+// returns a *TimeoutError. A result is never lost: when fn returns nil, or an
+// error that is not a cancellation, that is what Timeout returns, however late.
+// Timeouts nest; with d ≤ 0 the first wait of fn is cancelled.
+func (t *Task) Timeout(d time.Duration, fn func(t *Task) error) error {
+	t.check()
+	return t.timeout(addTime(t.loop.clock(), d), fn)
+}
+
+// Deadline is Timeout with a point in time, on the loop's clock.
+func (t *Task) Deadline(at time.Time, fn func(t *Task) error) error {
+	t.check()
+	return t.timeout(t.loop.since(at), fn)
+}
+
+func (t *Task) timeout(when int64, fn func(t *Task) error) error {
+	now := t.loop.clock()
+	s := &scope{since: now}
+	s.deadline.owner = s
+	t.open(s)
+	defer t.close(s)
+	if when <= now {
+		s.alarm()
+	} else {
+		t.loop.timers.arm(&s.deadline, when)
+	}
+	err := fn(t)
+	if err != nil && s.expired && errors.Is(err, ErrCanceled) && !s.parent.canceled {
+		return &TimeoutError{After: time.Duration(when - s.since), During: err}
+	}
+	return err
+}
+
+// Shield runs fn with the cancellation of t, and of all scopes around it, held
+// off: for clean-up that must wait. Deadlines opened inside fn work; bound it with
+// one. When Shield returns, the next wait of t is cancelled as before.
+func (t *Task) Shield(fn func(t *Task) error) error {
+	t.check()
+	s := &scope{shield: true}
+	t.open(s)
+	defer t.close(s)
+	return fn(t)
+}
+
+// Context returns the context of t's innermost scope: it is done when a wait of t
+// would be cancelled, or when that scope (the Timeout, Group or task) ends. Any
+// goroutine may use it; it carries the values of the context that Run was given.
+// It is made when first asked for.
+func (t *Task) Context() context.Context {
+	t.check()
+	s := t.scope
+	if s.ctx == nil {
+		s.ctx = &scopeContext{base: t.loop.ctx}
+		if when := s.limit(); when != 0 {
+			s.ctx.deadline = t.loop.timeOf(when)
+		}
+		switch {
+		case !s.canceled:
+		case s.timedOut():
+			s.ctx.end(context.DeadlineExceeded)
+		default:
+			s.ctx.end(context.Canceled)
+		}
+	}
+	return s.ctx
+}
+
+// scopeContext is the view of a scope that other goroutines may have.
+// It has AfterFunc, so contexts derived from it start no goroutine.
+type scopeContext struct {
+	base     context.Context // for Value only
+	deadline time.Time
+
+	mu struct {
+		sync.Mutex
+		err   error
+		done  chan struct{}
+		after map[*func()]struct{}
+	}
+}
+
+func (c *scopeContext) Deadline() (time.Time, bool) { return c.deadline, !c.deadline.IsZero() }
+func (c *scopeContext) Value(key any) any           { return c.base.Value(key) }
+
+func (c *scopeContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.err
+}
+
+func (c *scopeContext) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.done == nil {
+		c.mu.done = make(chan struct{})
+		if c.mu.err != nil {
+			close(c.mu.done)
+		}
+	}
+	return c.mu.done
+}
+
+// AfterFunc is the method that package context looks for: f runs on a goroutine
+// of its own when c is done, unless stop came first.
+func (c *scopeContext) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err != nil {
+		go f()
+		return func() bool { return false }
+	}
+	if c.mu.after == nil {
+		c.mu.after = make(map[*func()]struct{})
+	}
+	key := &f
+	c.mu.after[key] = struct{}{}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, pending := c.mu.after[key]
+		delete(c.mu.after, key)
+		return pending
+	}
+}
+
+func (c *scopeContext) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err != nil {
+		return
+	}
+	c.mu.err = err
+	if c.mu.done != nil {
+		close(c.mu.done)
+	}
+	for f := range c.mu.after {
+		go (*f)()
+	}
+	c.mu.after = nil
+}

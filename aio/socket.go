@@ -1,0 +1,179 @@
+package aio
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// systemNetwork is the Network of the operating system.
+type systemNetwork struct{}
+
+func (systemNetwork) Lookup(t *Task, host string) ([]net.IP, error) {
+	addrs, err := Offload(t, func(ctx context.Context) ([]net.IP, error) {
+		return net.DefaultResolver.LookupIP(ctx, "ip", host)
+	})
+	return addrs, err
+}
+
+func (systemNetwork) Connect(t *Task, to net.Addr) (Conn, error) {
+	if err := t.Checkpoint(); err != nil {
+		return nil, err
+	}
+	fd, sa, err := openSocket(to)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSocket(t.loop, fd, to.Network(), to)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.connect(t, sa); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *socket) connect(t *Task, sa unix.Sockaddr) error {
+	switch err := unix.Connect(s.fd, sa); err {
+	case nil:
+		return nil
+	case unix.EINPROGRESS, unix.EINTR: // an interrupted connect goes on
+	default:
+		return os.NewSyscallError("connect", err)
+	}
+	s.write.ready, s.read.ready = false, false // a fresh socket is neither; the events say when
+	for {
+		if !s.write.ready {
+			if err := s.write.wait(t, "a connection to be made"); err != nil {
+				return err
+			}
+		}
+		errno, err := unix.GetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_ERROR)
+		if err != nil {
+			return os.NewSyscallError("getsockopt", err)
+		}
+		if errno != 0 {
+			return os.NewSyscallError("connect", unix.Errno(errno))
+		}
+		if _, err := unix.Getpeername(s.fd); err == nil {
+			return nil
+		}
+		s.write.ready = false // woken by an event of the unconnected socket
+	}
+}
+
+func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
+	t.check()
+	fd, sa, err := openSocket(on)
+	if tcp, ok := on.(*net.TCPAddr); ok && len(tcp.IP) == 0 {
+		if err != nil { // no IPv6 here
+			fd, sa, err = openSocket(&net.TCPAddr{IP: net.IPv4zero, Port: tcp.Port})
+		} else {
+			_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	fail := func(call string, err error) (Listener, error) {
+		unix.Close(fd)
+		return nil, os.NewSyscallError(call, err)
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		return fail("setsockopt", err)
+	}
+	if err := unix.Bind(fd, sa); err != nil {
+		return fail("bind", err)
+	}
+	if err := unix.Listen(fd, backlog); err != nil {
+		return fail("listen", err)
+	}
+	bound, err := unix.Getsockname(fd)
+	if err != nil {
+		return fail("getsockname", err)
+	}
+	d, err := t.loop.fds.add(fd, true)
+	if err != nil {
+		unix.Close(fd)
+		return nil, err
+	}
+	ln := &listener{descriptor: d, addr: fromSockaddr(bound), network: on.Network()}
+	if u, ok := on.(*net.UnixAddr); ok {
+		ln.unlink = u.Name
+	}
+	return ln, nil
+}
+
+// backlog asks for more than kernels give; each cuts it to its own limit.
+const backlog = 4096
+
+// openSocket makes a non-blocking stream socket of the family of addr.
+func openSocket(addr net.Addr) (fd int, sa unix.Sockaddr, err error) {
+	family := unix.AF_INET
+	switch a := addr.(type) {
+	case *net.TCPAddr:
+		if ip4 := a.IP.To4(); ip4 != nil {
+			sa = &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte(ip4)}
+			break
+		}
+		family = unix.AF_INET6
+		sa6 := &unix.SockaddrInet6{Port: a.Port}
+		copy(sa6.Addr[:], a.IP.To16())
+		if a.Zone != "" {
+			if n, err := strconv.Atoi(a.Zone); err == nil {
+				sa6.ZoneId = uint32(n)
+			} else if ifi, err := net.InterfaceByName(a.Zone); err == nil {
+				sa6.ZoneId = uint32(ifi.Index)
+			} else {
+				return -1, nil, fmt.Errorf("zone %q: %w", a.Zone, err)
+			}
+		}
+		sa = sa6
+	case *net.UnixAddr:
+		family = unix.AF_UNIX
+		sa = &unix.SockaddrUnix{Name: a.Name}
+	default:
+		return -1, nil, fmt.Errorf("aio: network %q is not supported, expected tcp or unix", addr.Network())
+	}
+	if fd, err = sysSocket(family); err != nil {
+		return -1, nil, os.NewSyscallError("socket", err)
+	}
+	if family != unix.AF_UNIX {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	}
+	return fd, sa, nil
+}
+
+func fromSockaddr(sa unix.Sockaddr) net.Addr {
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)))
+	case *unix.SockaddrInet6:
+		ip := netip.AddrFrom16(a.Addr).Unmap()
+		if a.ZoneId != 0 {
+			ip = ip.WithZone(strconv.Itoa(int(a.ZoneId)))
+		}
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(a.Port)))
+	case *unix.SockaddrUnix:
+		return &net.UnixAddr{Name: a.Name, Net: "unix"}
+	}
+	return &net.UnixAddr{Net: "unix"} // an unnamed Unix socket
+}
+
+// describe names the ends of a socket, for the leak report.
+func describe(fd int) string {
+	if sa, err := unix.Getpeername(fd); err == nil {
+		return "connected to " + fromSockaddr(sa).String()
+	}
+	if sa, err := unix.Getsockname(fd); err == nil {
+		return "at " + fromSockaddr(sa).String()
+	}
+	return "no socket"
+}

@@ -1,0 +1,36 @@
+package aio
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The calls below are raw: the sockets are non-blocking, so the calls return at
+// once and Go's scheduler need not be told of them. That is a tenth of the cost of
+// a small read.
+
+func sysRead(fd int, p []byte) (int, error) {
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
+// sysWrite sends without SIGPIPE: a peer that is gone is an error, not a signal.
+func sysWrite(fd int, p []byte) (int, error) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_NOSIGNAL, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
+func sysSocket(family int) (int, error) {
+	return unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+}
+
+func sysAccept(fd int) (int, unix.Sockaddr, error) {
+	return unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+}

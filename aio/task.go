@@ -1,0 +1,437 @@
+package aio
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// Task is a coroutine driven by a loop, and the future of its own result. A
+// function that can be suspended takes the *Task it runs in; between two calls
+// that take it nothing else runs on the loop.
+//
+// Owner: its loop. Only Name may be called from elsewhere.
+type Task struct {
+	// What every step touches comes first, on as few cache lines as it fits: with
+	// thousands of tasks in turn, fetching these lines is what a switch costs.
+	resume func() (syscall func(), alive bool) // the loop's side of the coroutine
+	yield  func(syscall func()) bool           // the coroutine's side
+	scope  *scope                              // innermost, where the task is now
+	state  taskState
+	deaf   bool   // parked where cancellation must not wake it: joining a group
+	budget int16  // operations left that need no wait, before the turn is given up
+	ignore int32  // cancelled waits in a row
+	waits  string // for the dump: what for,
+	since  int64  // and since when
+	future
+
+	lot        *Lot  // where the task is parked, if in one
+	next, prev *Task // in lot
+	woken      error // what the current park returns
+	sleep      timer
+	own        scope // the whole task
+
+	name      string
+	id        uint64
+	parent    *Task
+	group     *Group // nil for a loop's first task
+	main      func(t *Task) error
+	system    systemCall
+	goroutine uint64 // of the coroutine; with Options.Debug only
+	older     *Task  // in the loop's list of all tasks
+	newer     *Task
+}
+
+type taskState uint8
+
+const (
+	taskNew taskState = iota // the body has not begun
+	taskReady
+	taskRunning
+	taskParked
+	taskDone
+)
+
+func (s taskState) String() string {
+	return [...]string{"new", "ready", "running", "parked", "done"}[s]
+}
+
+// systemCall is a function that a task has the loop run on the loop's stack.
+type systemCall struct {
+	fn     func()
+	err    *PanicError
+	goexit bool
+}
+
+// opsPerStep bounds how many operations that need no wait (an item that is there,
+// bytes that have arrived) a task may do before others get their turn.
+const opsPerStep = 128
+
+// ignoreLimit is how many cancelled waits in a row a task may make before it is reported.
+const ignoreLimit = 1000
+
+func (l *Loop) newTask(name string, parent *Task, g *Group, main func(t *Task) error) *Task {
+	l.taskID++
+	t := &Task{name: name, id: l.taskID, parent: parent, group: g, main: main, state: taskReady}
+	t.future = future{loop: l, task: t}
+	t.sleep.owner = t
+	t.own.task, t.scope = t, &t.own
+	t.own.deadline.owner = &t.own
+	if g != nil {
+		t.own.attach(&g.scope)
+	}
+	if t.older = l.tasks; t.older != nil {
+		t.older.newer = t
+	}
+	l.tasks = t
+	l.taskCount++
+	t.state = taskNew
+	t.waits, t.since = "its first step", l.now
+	l.ready.push(t)
+	l.trace(TraceStart, t, "")
+	return t
+}
+
+// Name returns the name the task was started with.
+func (t *Task) Name() string { return t.name }
+
+// Loop returns the loop that drives t.
+func (t *Task) Loop() *Loop { return t.loop }
+
+// run is one step: from the current suspension to the next.
+func (t *Task) run(l *Loop) {
+	if t.resume == nil {
+		if t.own.canceled || l.broken != nil {
+			t.finish(ErrCanceled) // before the first step: the body never runs
+			return
+		}
+		t.resume, _ = iter.Pull(t.body)
+	}
+	t.state = taskRunning
+	t.budget = opsPerStep
+	l.enter(t)
+	for {
+		call, alive := t.resume()
+		if !alive || call == nil {
+			break
+		}
+		l.enter(nil)
+		l.calling = t
+		t.runSystemCall(call)
+		l.calling = nil
+		l.enter(t)
+	}
+	l.running = nil
+}
+
+// body is what the coroutine runs: the one place where a panic or a Goexit of a
+// task is turned into its error.
+func (t *Task) body(yield func(func()) bool) {
+	t.yield = yield
+	if t.loop.opt.Debug {
+		t.loop.checkGoroutine(t) // notes which one it is
+	}
+	err := ErrGoexit
+	defer func() {
+		if r := recover(); r != nil {
+			err = panicked(r)
+		}
+		t.finish(err)
+	}()
+	err = t.main(t)
+}
+
+// panicked makes an error of a recovered panic, on the stack it happened on. One
+// that was passed on from another stack keeps the trace of where it began.
+func panicked(r any) *PanicError {
+	if p, ok := r.(*PanicError); ok {
+		return p
+	}
+	return &PanicError{Value: r, Stack: debug.Stack()}
+}
+
+func (t *Task) finish(err error) {
+	l := t.loop
+	if err != nil {
+		err = &TaskError{Task: t.name, Err: err}
+	}
+	t.state, t.main = taskDone, nil
+	if t.older != nil {
+		t.older.newer = t.newer
+	}
+	if t.newer != nil {
+		t.newer.older = t.older
+	} else {
+		l.tasks = t.older
+	}
+	t.older, t.newer = nil, nil
+	l.taskCount--
+	t.own.detach()
+	l.trace(TraceEnd, t, "")
+	t.complete(err)
+	if t.group != nil {
+		t.group.ended(t, err)
+	}
+}
+
+// check panics if t is not the task that runs now: a wait would suspend the wrong code.
+func (t *Task) check() {
+	l := t.loop
+	switch now := l.running; {
+	case now == t:
+		if l.opt.Debug {
+			l.checkGoroutine(t)
+		}
+	case l.calling != nil && now == nil:
+		panic(fmt.Sprintf("aio: task %q waits inside OnLoop: what runs on the loop's stack cannot be suspended", t.name))
+	case now == nil:
+		panic(fmt.Sprintf("aio: wait with the handle of task %q, which does not run now (it is %v): a wait takes the handle of the task it runs in", t.name, t.state))
+	default:
+		panic(fmt.Sprintf("aio: task %q waits with the handle of task %q: a wait takes the handle of the task it runs in", now.name, t.name))
+	}
+}
+
+// Checkpoint is called by every operation that may wait, before it looks whether
+// it must. It returns ErrCanceled if t is cancelled, having given up the turn; and
+// it gives up the turn once in a while, so that a task whose operations never need
+// to wait does not keep the loop.
+func (t *Task) Checkpoint() error {
+	t.check()
+	if err := t.stopped(); err != nil {
+		return t.refuse(err)
+	}
+	if t.budget--; t.budget < 0 {
+		return t.Yield()
+	}
+	return nil
+}
+
+// stopped returns why t may not wait, or nil.
+func (t *Task) stopped() error {
+	if t.scope.canceled {
+		return ErrCanceled
+	}
+	return t.loop.broken
+}
+
+// refuse gives up the turn and returns err. It counts how often t has ignored
+// such an answer; on a loop that has to end, a task that goes on is ended.
+func (t *Task) refuse(err error) error {
+	t.ignore++
+	if t.ignore == ignoreLimit {
+		t.loop.report(Report{Kind: ReportIgnoresCancel, Task: t.name})
+	}
+	if t.ignore > ignoreLimit && t.loop.broken != nil {
+		runtime.Goexit()
+	}
+	t.pass("its turn")
+	return err
+}
+
+// pass puts t at the end of the ready queue and suspends it.
+func (t *Task) pass(waits string) {
+	t.state, t.waits, t.since = taskReady, waits, t.loop.now
+	t.loop.ready.push(t)
+	t.yield(nil)
+}
+
+// Yield gives up the turn: everything that is ready now runs first.
+func (t *Task) Yield() error {
+	t.check()
+	err := t.stopped()
+	if err != nil {
+		return t.refuse(err)
+	}
+	t.ignore = 0
+	t.pass("its turn")
+	return t.stopped()
+}
+
+// Sleep suspends t for at least d, on the loop's clock. With d ≤ 0 it is Yield.
+func (t *Task) Sleep(d time.Duration) error {
+	if d <= 0 {
+		return t.Yield()
+	}
+	t.check()
+	return t.sleepUntil(addTime(t.loop.clock(), d))
+}
+
+// SleepUntil is Sleep with a point in time, on the loop's clock.
+func (t *Task) SleepUntil(at time.Time) error {
+	t.check()
+	return t.sleepUntil(t.loop.since(at))
+}
+
+func (t *Task) sleepUntil(when int64) error {
+	if err := t.stopped(); err != nil {
+		return t.refuse(err)
+	}
+	t.loop.timers.arm(&t.sleep, when)
+	return t.park("a time")
+}
+
+// alarm ends Sleep.
+func (t *Task) alarm() { t.wake(nil) }
+
+// park suspends t until wake or interrupt and returns what these were given.
+func (t *Task) park(waits string) error {
+	t.state, t.waits, t.since = taskParked, waits, t.loop.now
+	t.loop.trace(TraceWait, t, waits)
+	t.yield(nil)
+	err := t.woken
+	t.woken = nil
+	if err == nil {
+		t.ignore = 0
+	} else if errors.Is(err, ErrCanceled) {
+		t.ignore++
+	}
+	return err
+}
+
+// wake makes the park of t return err. It does nothing unless t is parked, so the
+// first of several reasons to wake decides.
+func (t *Task) wake(err error) {
+	if t.state != taskParked {
+		return
+	}
+	if t.lot != nil {
+		t.lot.remove(t)
+	}
+	t.loop.timers.disarm(&t.sleep)
+	t.state, t.woken = taskReady, err
+	t.loop.trace(TraceWake, t, t.waits)
+	t.loop.ready.push(t)
+}
+
+// interrupt is wake for cancellation.
+func (t *Task) interrupt(err error) {
+	if !t.deaf {
+		t.wake(err)
+	}
+}
+
+// Cancel cancels the task: its current and every further wait returns ErrCanceled,
+// and so do those of all tasks in its groups; if it has not begun, it never does.
+// It reports whether there was anything left to cancel. The task is done when it
+// returns, not when Cancel does: use Await.
+func (t *Task) Cancel() bool {
+	if t.done || t.own.canceled {
+		return false
+	}
+	t.own.cancel()
+	return true
+}
+
+// Await suspends by until t has ended and returns t's error.
+// Cancelling by ends the wait and leaves t alone.
+func (t *Task) Await(by *Task) error {
+	if t == by {
+		panic(fmt.Sprintf("aio: task %q awaits itself", t.name))
+	}
+	return t.await(by)
+}
+
+// OnLoop runs fn on the loop's stack while t is suspended, before anything else
+// runs: for deep calls, so that the stack of a task that later waits stays small.
+// fn must not wait. A panic in fn is a panic in t.
+func (t *Task) OnLoop(fn func()) {
+	t.check()
+	t.system.fn = fn
+	t.yield(fn)
+	t.system.fn = nil
+	if p := t.system.err; p != nil {
+		t.system.err = nil
+		panic(p)
+	}
+	if t.system.goexit {
+		runtime.Goexit()
+	}
+}
+
+func (t *Task) runSystemCall(fn func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.system.err = panicked(r)
+		}
+	}()
+	fn()
+}
+
+// Lot is a parking lot: tasks wait in it in the order in which they came. It is
+// the ground of every primitive in this package. The zero value is ready to use.
+//
+// A task that Unpark woke is out of the lot; if it is cancelled before it runs,
+// its wait still returns nil. So what a waker hands over is never lost, and no
+// wake-up needs to be passed on.
+type Lot struct {
+	first, last *Task
+	n           int
+}
+
+// Len returns the number of tasks parked.
+func (p *Lot) Len() int { return p.n }
+
+// Park suspends t until Unpark reaches it, and returns the error given there; or
+// ErrCanceled. waits says what t waits for, in dumps and traces.
+func (p *Lot) Park(t *Task, waits string) error {
+	t.check()
+	if err := t.stopped(); err != nil {
+		return t.refuse(err)
+	}
+	p.push(t)
+	return t.park(waits)
+}
+
+// parkDeaf is Park that cancellation does not end.
+func (p *Lot) parkDeaf(t *Task, waits string) {
+	t.check()
+	p.push(t)
+	t.deaf = true
+	t.park(waits)
+	t.deaf = false
+}
+
+// Unpark wakes the task that has waited longest, with err, and reports whether there was one.
+func (p *Lot) Unpark(err error) bool {
+	if p.first == nil {
+		return false
+	}
+	p.first.wake(err)
+	return true
+}
+
+// UnparkAll wakes all tasks that are parked now, in order.
+func (p *Lot) UnparkAll(err error) {
+	for n := p.n; n > 0; n-- {
+		p.first.wake(err)
+	}
+}
+
+func (p *Lot) push(t *Task) {
+	t.lot, t.prev, t.next = p, p.last, nil
+	if p.last != nil {
+		p.last.next = t
+	} else {
+		p.first = t
+	}
+	p.last = t
+	p.n++
+}
+
+func (p *Lot) remove(t *Task) {
+	if t.prev != nil {
+		t.prev.next = t.next
+	} else {
+		p.first = t.next
+	}
+	if t.next != nil {
+		t.next.prev = t.prev
+	} else {
+		p.last = t.prev
+	}
+	t.lot, t.prev, t.next = nil, nil, nil
+	p.n--
+}

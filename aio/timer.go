@@ -1,0 +1,180 @@
+package aio
+
+import "time"
+
+// alarm is what a timer wakes. It runs on the loop between two tasks, and must
+// only mark and schedule: no user code.
+type alarm interface{ alarm() }
+
+// timer is a point in time at which its owner's alarm is called once. It is
+// embedded in its owner and can be armed again and again without allocating.
+type timer struct {
+	owner  alarm
+	when   int64  // in loop time; 0 while not armed
+	seq    uint64 // order of arming: breaks ties between equal times
+	queued int64  // when of this timer's entry in the heap; 0 if it has none
+	entry  uint64 // seq of that entry, which tells it from older, dead ones
+}
+
+// timers is a 4-ary min-heap of (when, order of arming).
+//
+// Disarming leaves the entry in the heap, and so does arming for a later time:
+// the entry is moved when it comes up. A deadline that is pushed back with every
+// packet thus costs two stores a packet. Entries that stand for nothing are
+// swept out when they are more than half.
+type timers struct {
+	heap []timerEntry
+	seq  uint64
+	dead int // entries whose timer is not armed, or that a newer entry replaced
+}
+
+type timerEntry struct {
+	when int64
+	seq  uint64
+	t    *timer
+}
+
+func (e *timerEntry) before(o *timerEntry) bool {
+	return e.when < o.when || e.when == o.when && e.seq < o.seq
+}
+
+func (h *timers) arm(t *timer, when int64) {
+	if when <= 0 {
+		when = 1 // 0 means not armed; every loop time is later than 1
+	}
+	revived := t.when == 0 && t.queued != 0
+	h.seq++
+	t.when, t.seq = when, h.seq
+	if t.queued != 0 && t.queued <= when {
+		if revived {
+			h.dead--
+		}
+		return
+	}
+	if t.queued != 0 && !revived {
+		h.dead++ // the old entry; a revived one is counted already
+	}
+	t.queued, t.entry = when, t.seq
+	h.push(timerEntry{when, t.seq, t})
+	h.sweep()
+}
+
+func (h *timers) disarm(t *timer) {
+	if t.when == 0 {
+		return
+	}
+	t.when = 0
+	if t.queued != 0 {
+		h.dead++
+		h.sweep()
+	}
+}
+
+// next returns the time of the earliest armed timer, 0 if there is none.
+func (h *timers) next() int64 {
+	for len(h.heap) > 0 {
+		e := &h.heap[0]
+		switch t := e.t; {
+		case t.entry != e.seq: // replaced by an earlier entry
+			h.dead--
+			h.pop()
+		case t.when == 0: // disarmed
+			h.dead--
+			t.queued, t.entry = 0, 0
+			h.pop()
+		case t.seq != e.seq: // armed again, for later
+			t.queued, t.entry = t.when, t.seq
+			e.when, e.seq = t.when, t.seq
+			h.down(0)
+		default:
+			return e.when
+		}
+	}
+	return 0
+}
+
+// fire calls the alarms of all timers that are due at now, in the order of their
+// times and, where these are equal, of their arming. It returns how late the
+// first of them was.
+func (h *timers) fire(now int64) (late time.Duration) {
+	for {
+		when := h.next()
+		if when == 0 || when > now {
+			return late
+		}
+		late = max(late, time.Duration(now-when))
+		t := h.heap[0].t
+		h.pop()
+		t.when, t.queued, t.entry = 0, 0, 0
+		t.owner.alarm()
+	}
+}
+
+// sweep rebuilds the heap without its dead entries when they are the most.
+func (h *timers) sweep() {
+	if h.dead < 64 || h.dead*2 < len(h.heap) {
+		return
+	}
+	live := h.heap[:0]
+	for _, e := range h.heap {
+		switch t := e.t; {
+		case t.entry != e.seq:
+		case t.when == 0:
+			t.queued, t.entry = 0, 0
+		default:
+			t.queued, t.entry = t.when, t.seq
+			live = append(live, timerEntry{t.when, t.seq, t})
+		}
+	}
+	clear(h.heap[len(live):])
+	h.heap, h.dead = live, 0
+	for i := (len(live) - 2) / 4; i >= 0 && len(live) > 1; i-- {
+		h.down(i)
+	}
+}
+
+func (h *timers) push(e timerEntry) {
+	h.heap = append(h.heap, e)
+	i := len(h.heap) - 1
+	for i > 0 {
+		p := (i - 1) / 4
+		if !e.before(&h.heap[p]) {
+			break
+		}
+		h.heap[i] = h.heap[p]
+		i = p
+	}
+	h.heap[i] = e
+}
+
+func (h *timers) pop() {
+	last := len(h.heap) - 1
+	h.heap[0] = h.heap[last]
+	h.heap[last] = timerEntry{}
+	h.heap = h.heap[:last]
+	if last > 1 {
+		h.down(0)
+	}
+}
+
+func (h *timers) down(i int) {
+	n, e := len(h.heap), h.heap[i]
+	for {
+		first := 4*i + 1
+		if first >= n {
+			break
+		}
+		least := first
+		for c := first + 1; c < min(first+4, n); c++ {
+			if h.heap[c].before(&h.heap[least]) {
+				least = c
+			}
+		}
+		if !h.heap[least].before(&e) {
+			break
+		}
+		h.heap[i] = h.heap[least]
+		i = least
+	}
+	h.heap[i] = e
+}
