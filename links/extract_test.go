@@ -1,0 +1,314 @@
+package links
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/weburl"
+	"golang.org/x/net/html"
+)
+
+func mustParse(t testing.TB, raw string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// raws returns the Raw of the links of a page, at most limit of them.
+func raws(t testing.TB, o Options, contentType, body string, limit int) (found []string) {
+	t.Helper()
+	o.Extract(mustParse(t, pageURL), contentType, []byte(body), func(l Link) bool {
+		found = append(found, l.Raw)
+		return len(found) < limit
+	})
+	return found
+}
+
+func TestContentType(t *testing.T) {
+	for contentType, want := range map[string]int{
+		"text/html":                    1,
+		" Text/HTML ; charset=utf-8":   1,
+		"application/xhtml+xml;a=b":    1,
+		"":                             0,
+		"text/plain":                   0,
+		"text/html+x":                  0,
+		"application/xml; x=text/html": 0,
+	} {
+		if got := raws(t, Options{}, contentType, "<a href=x>", 9); len(got) != want {
+			t.Errorf("%q: %d links, want %d", contentType, len(got), want)
+		}
+	}
+}
+
+func TestOptionsTags(t *testing.T) {
+	const body = "<base href=/b/><a href=1><img src=2></a><link href=3><img src=4>"
+	for _, c := range []struct {
+		tags []string
+		want []string
+	}{
+		{nil, []string{"2", "1", "3", "4"}},
+		{[]string{"a", "link"}, []string{"1", "3"}},
+		{[]string{"img"}, []string{"2", "4"}},
+		{[]string{}, nil},
+	} {
+		if got := raws(t, Options{Tags: c.tags}, "text/html", body, 9); !slices.Equal(got, c.want) {
+			t.Errorf("Tags %q: got %q, want %q", c.tags, got, c.want)
+		}
+	}
+}
+
+func TestYieldStops(t *testing.T) {
+	const body = "<a href=1><img src=2 srcset='3, 4 1x'></a><area href=5><a href=6>"
+	all := raws(t, Options{}, "text/html", body, 99)
+	if len(all) != 6 {
+		t.Fatalf("got %q", all)
+	}
+	for n := 1; n <= len(all); n++ {
+		if got := raws(t, Options{}, "text/html", body, n); !slices.Equal(got, all[:n]) {
+			t.Errorf("stopped after %d: got %q, want %q", n, got, all[:n])
+		}
+	}
+}
+
+func TestBaseOfNoUse(t *testing.T) {
+	for _, base := range []weburl.URL{{}, mustParse(t, "mailto:a@b")} {
+		var found []string
+		Extract(base, "text/html", []byte("<a href=x></a><a href=//h/></a><a href=http://h/></a>"), func(l Link) bool {
+			found = append(found, l.URL.String())
+			return true
+		})
+		if !slices.Equal(found, []string{"http://h/"}) {
+			t.Errorf("base %q: got %q", base, found)
+		}
+	}
+}
+
+func TestLongValues(t *testing.T) {
+	long := strings.Repeat("x", maxValue+1)
+	body := "<a href=" + long + ">1</a><a href=2>2</a><img src=data:," + long + " srcset='data:," + long + long + " 1x, 3 2x'>" +
+		"<meta name=robots content='none " + long + "'><a href=" + long[:maxValue] + "></a>"
+	got := raws(t, Options{}, "text/html", body, 99)
+	if want := []string{"2", "3", long[:maxValue]}; !slices.Equal(got, want) {
+		t.Errorf("got %d links", len(got))
+	}
+}
+
+// TestHostile: pages made to be slow. A scanner that goes over the rest of the
+// body again for each tag would take hours on these.
+func TestHostile(t *testing.T) {
+	const size = 4 << 20
+	for _, unit := range []string{
+		"<", "</", "<a", "<a ", "<a href=x>", "<a href=\"", "<a b='", "<p title=\"x\" ", "<!", "<!-", "<!--", "<!-- -", "<!-- >", "<!-- --",
+		"<?", "<script>", "<script><!--", "<script><!--<script></script>", "<script></scrip", "<title>", "<title></titl>", "<textarea></",
+		"&", "<a href=&", "<a href='&#x", "<a href='&#9999999", "<a href='&notit;", "<a href='&CounterClockwiseContourIntegra",
+		"<img srcset='a,", "<img srcset='a (", "<img srcset=', ", "<meta http-equiv=refresh content='0", "<a a=a b=b", "\x00", "<a\x00", "\xff",
+		"<a href='\t", "<a href='/../", "<a href=x>&amp;", "<base href=x>", "<plaintext>",
+	} {
+		body := []byte(strings.Repeat(unit, size/len(unit)))
+		n := 0
+		Extract(mustParse(t, pageURL), "text/html", body, func(l Link) bool {
+			n++
+			checkLink(t, l)
+			return true
+		})
+		if n > len(body)/2 {
+			t.Errorf("%q: %d links in %d bytes", unit, n, len(body))
+		}
+	}
+}
+
+// TestMemory: what a page allocates at a time is bounded by its longest
+// attribute, not by its length or the number of its links.
+func TestMemory(t *testing.T) {
+	body := []byte(strings.Repeat("<a href='a&amp;b'>some text</a><p>", 100_000))
+	base := mustParse(t, pageURL)
+	var before, during runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	n := 0
+	Extract(base, "text/html", body, func(Link) bool {
+		if n++; n == 100_000 {
+			runtime.GC()
+			runtime.ReadMemStats(&during)
+		}
+		return true
+	})
+	if grown := int64(during.HeapAlloc) - int64(before.HeapAlloc); n != 100_000 || grown > 64<<10 {
+		t.Errorf("after %d links %d bytes are held", n, grown)
+	}
+	runtime.KeepAlive(body)
+}
+
+// checkLink states what holds for every link.
+func checkLink(t *testing.T, l Link) {
+	t.Helper()
+	if !l.URL.IsHTTP() {
+		t.Fatalf("%q is not http", l.URL)
+	}
+	if len(l.Text) > maxText || !utf8.ValidString(l.Text) {
+		t.Fatalf("text of %d bytes: %q", len(l.Text), l.Text)
+	}
+	if l.Text != strings.Join(strings.FieldsFunc(l.Text, func(r rune) bool { return r < 128 && isSpace(byte(r)) }), " ") {
+		t.Fatalf("text %q is not collapsed", l.Text)
+	}
+	if l.Raw != strings.Trim(l.Raw, " \t\n\f\r") || len(l.Raw) > 2*maxValue {
+		t.Fatalf("raw %q", l.Raw)
+	}
+	i := slices.IndexFunc(elements, func(e element) bool { return e.tag == l.Tag })
+	if i < 0 {
+		t.Fatalf("tag %q", l.Tag)
+	}
+	if l.Rel != "" && !elements[i].rel || l.Text != "" && l.Tag != "a" {
+		t.Fatalf("%+v", l)
+	}
+}
+
+// FuzzExtract: whatever the bytes, Extract ends without a panic; links are as
+// checkLink says, resolve to what they say against the base or the page, and
+// are no more than half the bytes; a page cut short, or a yield that stops,
+// gives no other links before that.
+func FuzzExtract(f *testing.F) {
+	for _, page := range pages {
+		f.Add([]byte(page), false)
+	}
+	files, _ := os.ReadDir("testdata")
+	for _, file := range files {
+		if text, err := os.ReadFile("testdata/" + file.Name()); err == nil {
+			f.Add(text, strings.HasPrefix(file.Name(), "xhtml"))
+		}
+	}
+	base := mustParse(f, pageURL)
+	f.Fuzz(func(t *testing.T, body []byte, xhtml bool) {
+		contentType := "text/html"
+		if xhtml {
+			contentType = "application/xhtml+xml"
+		}
+		original := bytes.Clone(body)
+		var links []Link
+		page := Extract(base, contentType, body, func(l Link) bool {
+			checkLink(t, l)
+			links = append(links, l)
+			return true
+		})
+		if !bytes.Equal(body, original) {
+			t.Fatal("the body was changed")
+		}
+		if len(links) > len(body)/2 {
+			t.Fatalf("%d links in %d bytes", len(links), len(body))
+		}
+		if len(page.Title) > maxTitle || !utf8.ValidString(page.Title) {
+			t.Fatalf("title %q", page.Title)
+		}
+		for _, l := range links {
+			early, _ := base.Resolve(l.Raw)
+			late, _ := page.Base.Resolve(l.Raw)
+			if l.URL != early && l.URL != late {
+				t.Fatalf("%q resolves to %q or %q, not %q", l.Raw, early, late, l.URL)
+			}
+		}
+		if len(links) > 1 {
+			n := 0
+			Extract(base, contentType, body, func(l Link) bool {
+				if l != links[n] {
+					t.Fatalf("link %d is %v, then %v", n, links[n], l)
+				}
+				n++
+				return n < len(links)/2
+			})
+			if n != len(links)/2 {
+				t.Fatalf("%d links after yield stopped at %d", n, len(links)/2)
+			}
+		}
+	})
+}
+
+// realPage is a page of a real site, as Debian ships it.
+const realPage = "/usr/share/doc/python3.11/html/library/functions.html"
+
+func benchmarkPage(b *testing.B) []byte {
+	body, err := os.ReadFile(realPage)
+	if err != nil {
+		b.Skip(err)
+	}
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	return body
+}
+
+func BenchmarkScan(b *testing.B) {
+	body := benchmarkPage(b)
+	for b.Loop() {
+		s := scanner{body: body}
+		n := 0
+		for kind := s.next(); kind != eof; kind = s.next() {
+			if kind == startTag {
+				if e := lookupElement(s.name); e != nil {
+					for ok := true; ok; {
+						_, _, ok = s.attr()
+					}
+					n++
+					continue
+				}
+			}
+			if kind != other {
+				s.skip()
+			}
+		}
+	}
+}
+
+func BenchmarkExtract(b *testing.B) {
+	body := benchmarkPage(b)
+	base := mustParse(b, "https://docs.python.org/3/library/functions.html")
+	n := 0
+	for b.Loop() {
+		n = 0
+		Extract(base, "text/html", body, func(Link) bool { n++; return true })
+	}
+	b.ReportMetric(float64(n), "links/page")
+}
+
+func BenchmarkNetTokenizer(b *testing.B) {
+	body := benchmarkPage(b)
+	n := 0
+	for b.Loop() {
+		n = 0
+		z := html.NewTokenizer(bytes.NewReader(body))
+		for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+			if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+				continue
+			}
+			name, more := z.TagName()
+			e := lookupElement(name)
+			if e == nil {
+				continue
+			}
+			for more {
+				var key, value []byte
+				key, value, more = z.TagAttr()
+				if a := lookupAttribute(key); slices.Contains(e.links, a) {
+					_ = string(value)
+					n++
+				}
+			}
+		}
+	}
+	b.ReportMetric(float64(n), "links/page")
+}
+
+// TestRealPage: on a real page, the scanner's links are those of the tokenizer.
+func TestRealPage(t *testing.T) {
+	body, err := os.ReadFile(realPage)
+	if err != nil {
+		t.Skip(err)
+	}
+	compareWithNet(t, body)
+}

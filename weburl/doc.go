@@ -1,0 +1,39 @@
+// Package weburl is the URL of a crawler: parsed and resolved by the rules of
+// the WHATWG URL Standard, as browsers do, and brought to the one canonical
+// form by which the frontier knows a page.
+//
+// # Vocabulary
+//
+//   - href: the serialised URL. A [URL] is its href plus the offsets of its
+//     components, so every accessor is a slice of one string.
+//   - special scheme: http, https, ws, wss, ftp or file. Only these have
+//     default ports, domain names as hosts, and '\' as another '/'.
+//   - opaque path: what follows the colon in mailto:me@example.org. Nothing
+//     but a fragment resolves against it.
+//   - canonical form: the href without fragment and with its percent-encoding
+//     normalised ([URL.Canonical]). Two URLs are the same page to the frontier
+//     if their canonical forms are equal; [URL.Fingerprint] is 128 bits of it.
+//   - registrable domain: the public suffix of a host and one label more, the
+//     unit that has one owner ([RegistrableDomain]).
+//
+// # Lifecycle and concurrency
+//
+// A URL is a small immutable value: it can be copied, compared with ==, used
+// as a map key and shared between goroutines. The zero URL is empty and valid
+// to ask; resolving against it is the same as [Parse]. The package does no
+// I/O, reads no clock and keeps no state.
+//
+// # Limits
+//
+// A URL is at most [MaxLength] bytes, as written and as serialised, and a host
+// name that needs IDNA processing at most 1,024. Memory is a small multiple of
+// the input. The input is UTF-8; each byte that is not is read as U+FFFD, so a
+// page in another encoding is transcoded before its links are resolved. There
+// is no document encoding for queries: they are always UTF-8.
+//
+// # Source
+//
+// https://url.spec.whatwg.org/ as of 2026, including its rule that an ASCII
+// domain is only lower-cased, never rejected for a malformed xn-- label. The
+// state names in the comments are those of its basic URL parser.
+package weburl

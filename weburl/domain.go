@@ -1,0 +1,44 @@
+package weburl
+
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// RegistrableDomain returns the public suffix of host and the label before it,
+// in lower case and in the script in which host is written: "example.co.uk" of
+// "www.example.co.uk". It is "" if host is itself a public suffix, a single
+// label, an IP address or no host name. One final dot is ignored.
+//
+// The list (https://publicsuffix.org/list/) is the one compiled into
+// golang.org/x/net/publicsuffix, its private section included: a.github.io and
+// b.github.io are two registrable domains.
+func RegistrableDomain(host string) string {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return ""
+	}
+	ascii, err := toASCII(host) // the list knows hosts in ASCII only
+	if err != nil {
+		return ""
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(ascii)
+	if err != nil {
+		return ""
+	}
+	if strings.Count(host, ".") != strings.Count(ascii, ".") {
+		return domain // host has dots of other scripts: it cannot be cut by '.'
+	}
+	return lastLabels(host, strings.Count(domain, ".")+1)
+}
+
+// lastLabels returns the last n labels of host.
+func lastLabels(host string, n int) string {
+	at := len(host)
+	for ; n > 0 && at >= 0; n-- {
+		at = strings.LastIndexByte(host[:at], '.')
+	}
+	return host[at+1:]
+}
