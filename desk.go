@@ -1,0 +1,143 @@
+package weft
+
+import (
+	"errors"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
+)
+
+// desk owns the frontier and the outputs: outcomes come in, leases go out.
+// Owner: its loop, which alone may wait for the disk. A fetcher has never more
+// leases than workers, so what is under way between the loops is bounded.
+type desk struct {
+	cfg      *config
+	loop     *aio.Loop
+	inbox    *aio.Handle // of this loop, held by the Crawler
+	frontier *frontier.Frontier
+	fetchers []*fetcher
+	free     []int // by fetcher: workers without a lease
+	job      *job
+	later    *aio.Callback // dispatch, when the next host is due
+	draining bool
+	failure  error
+	over     aio.Event
+	summary  Summary
+}
+
+// run is the desk's task: it begins the crawl, waits for its end and sends the
+// workers home.
+func (d *desk) run(t *aio.Task) error {
+	d.summary.Started = d.loop.Now()
+	for _, u := range d.cfg.seeds {
+		d.frontier.Add(frontier.URL{URL: u, Redirects: d.cfg.MaxRedirects})
+	}
+	d.dispatch()
+	err := d.over.Wait(t)
+	for _, f := range d.fetchers {
+		_ = f.inbox.Post(f.leases.Close) // a fetcher that has ended has nothing to close
+		f.inbox.Close()
+	}
+	d.inbox.Close()
+	s := d.frontier.Stats()
+	d.summary.Elapsed = d.loop.Now().Sub(d.summary.Started)
+	d.summary.Pending = s.Pending + s.Leased
+	return errors.Join(err, d.failure)
+}
+
+// receive takes in what a fetcher's workers have done in one of its turns.
+func (d *desk) receive(f *fetcher, batch []outcome) {
+	d.free[f.id] += len(batch)
+	now := d.loop.Now()
+	for i := range batch {
+		out := &batch[i]
+		for _, u := range out.links {
+			d.frontier.Add(u)
+		}
+		if out.retry {
+			d.frontier.Retry(now, out.url, now.Add(backOff(out.url.Tries)))
+			continue
+		}
+		if err := d.job.write(out.line); err != nil {
+			d.fail(err)
+		}
+		d.frontier.Done(now, out.url)
+		d.summary.count(out.record)
+	}
+	d.dispatch()
+}
+
+// backOff is the wait before the next try, after a number of tries.
+func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
+
+// dispatch hands leases to workers that have none, to the fetcher with the most of
+// them first, and ends the crawl when there is nothing left to do.
+func (d *desk) dispatch() {
+	if d.over.IsSet() {
+		return
+	}
+	if d.frontier.Over() || d.draining && d.frontier.Stats().Leased == 0 {
+		d.over.Set()
+		return
+	}
+	if d.draining {
+		return
+	}
+	free := 0
+	for _, n := range d.free {
+		free += n
+	}
+	now := d.loop.Now()
+	leases := d.frontier.Lease(now, free)
+	share := make([][]frontier.URL, len(d.fetchers))
+	for _, u := range leases {
+		most := 0
+		for i, n := range d.free {
+			if n > d.free[most] {
+				most = i
+			}
+		}
+		d.free[most]--
+		share[most] = append(share[most], u)
+	}
+	for i, urls := range share {
+		if len(urls) == 0 {
+			continue
+		}
+		f := d.fetchers[i]
+		_ = f.inbox.Post(func() { // a fetcher ends before the desk only by an error, which ends all
+			for _, u := range urls {
+				f.leases.TryPut(u)
+			}
+		})
+	}
+	d.wakeLater(free > len(leases))
+}
+
+// wakeLater sees to it that dispatch is called when the next host is due, if there
+// are workers to be had.
+func (d *desk) wakeLater(free bool) {
+	if d.later != nil {
+		d.later.Cancel()
+		d.later = nil
+	}
+	if at, ok := d.frontier.Next(); ok && free {
+		d.later = d.loop.CallAt(at, d.dispatch)
+	}
+}
+
+// drain lets no more URLs out: what is under way is finished, then the crawl ends.
+func (d *desk) drain() {
+	d.draining = true
+	d.summary.Interrupted = true
+	d.dispatch()
+}
+
+// fail ends the crawl because its outputs cannot be written.
+func (d *desk) fail(err error) {
+	if d.failure == nil {
+		d.failure = err
+		d.drain()
+	}
+}

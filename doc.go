@@ -1,0 +1,25 @@
+// Package weft is a web crawler: from seeds it fetches pages, follows their links
+// and redirects, never fetches a URL twice, and stops when all is done.
+//
+// # Vocabulary
+//
+//   - seed: a URL the crawl begins at. Scope: which links are followed; for now,
+//     those on the host of a seed.
+//   - job: one crawl and its folder, where the records go.
+//   - record: one line of pages.jsonl, written when a URL is finished.
+//   - frontier: the set of URLs seen and the order in which they are fetched.
+//   - lease: a URL given out to be fetched. Outcome: the answer to a lease.
+//
+// # Life of a crawl
+//
+// The desk is an event loop of its own: it owns the frontier and the outputs.
+// Fetch loops, one a core, each have worker tasks that lease URLs from the desk,
+// fetch them, scan them for links and send the outcome back, in a batch a turn.
+// The crawl is over when nothing is pending and nothing leased: a count, never a
+// time-out. ARCHITECTURE.md has the table of tasks.
+//
+// # Concurrency
+//
+// A Crawler may be used from any goroutine. Two crawlers in one process share
+// nothing.
+package weft

@@ -1,0 +1,121 @@
+package http1
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Response is a whole answer.
+type Response struct {
+	Proto    string // "HTTP/1.1"
+	Status   int
+	Header   Header
+	RawHead  []byte // status line and header as received, with the empty line
+	Body     []byte // decoded; valid until Close
+	Encoding string // the Content-Encoding that was decoded; empty for none
+	Wire     int64  // bytes of the answer as received, interim answers included
+
+	client *Client
+	whole  *[]byte // the buffer Body is in, given back by Close
+}
+
+// Header is the fields of a head in the order in which they came.
+type Header []Field
+
+// Field is a line of a header. The value has no space around it.
+type Field struct{ Name, Value string }
+
+// Get returns the value of the first field with a name, in any case; "" for none.
+func (h Header) Get(name string) string {
+	for i := range h {
+		if strings.EqualFold(h[i].Name, name) {
+			return h[i].Value
+		}
+	}
+	return ""
+}
+
+// parseHead reads a status line and header fields (RFC 9112, sections 4 and 5).
+// Lines may end in a bare LF. Fields are substrings of one copy of the head.
+func parseHead(raw []byte) (*Response, *Error) {
+	r := &Response{RawHead: raw}
+	text := string(raw)
+	line, rest := cutLine(text)
+	var ok bool
+	if r.Proto, r.Status, ok = parseStatusLine(line); !ok {
+		return nil, fail(KindProtocol, "status line %.64q, expected HTTP/1.x and a status", line)
+	}
+	r.Header = make(Header, 0, strings.Count(rest, "\n"))
+	for rest != "" {
+		line, rest = cutLine(rest)
+		if line == "" {
+			break
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			// Obsolete folding (RFC 9112, 5.2): the line continues the value before.
+			if len(r.Header) == 0 {
+				return nil, fail(KindProtocol, "header begins with a continuation line")
+			}
+			last := &r.Header[len(r.Header)-1]
+			last.Value = strings.TrimSpace(last.Value + " " + trim(line))
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || !isToken(name) {
+			return nil, fail(KindProtocol, "header line %.64q, expected NAME: VALUE", line)
+		}
+		r.Header = append(r.Header, Field{name, trim(value)})
+	}
+	return r, nil
+}
+
+func parseStatusLine(line string) (proto string, status int, ok bool) {
+	if len(line) < 12 || line[:7] != "HTTP/1." || line[7] < '0' || line[7] > '9' || line[8] != ' ' {
+		return "", 0, false
+	}
+	for _, c := range []byte(line[9:12]) {
+		if c < '0' || c > '9' {
+			return "", 0, false
+		}
+		status = status*10 + int(c-'0')
+	}
+	if len(line) > 12 && line[12] != ' ' || status < 100 {
+		return "", 0, false
+	}
+	return line[:8], status, true
+}
+
+func cutLine(s string) (line, rest string) {
+	line, rest, _ = strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, "\r"), rest
+}
+
+func trim(s string) string { return strings.Trim(s, " \t") }
+
+// isToken says whether s is a token of RFC 9110, section 5.6.2.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// headEnd returns the length of a head with its empty line; 0 if it is not whole.
+// from is how far an earlier call has looked.
+func headEnd(b []byte, from int) int {
+	for i := max(0, from-3); ; {
+		j := bytes.IndexByte(b[i:], '\n')
+		if j < 0 {
+			return 0
+		}
+		i += j + 1
+		switch {
+		case i < len(b) && b[i] == '\n':
+			return i + 1
+		case i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n':
+			return i + 2
+		}
+	}
+}
