@@ -14,6 +14,13 @@ import (
 // Crawler is one crawl.
 type Crawler struct {
 	desk *desk
+
+	mu struct { // Drain comes from any goroutine, before Run too
+		sync.Mutex
+		ran   bool
+		drain bool
+		inbox *aio.Handle // of the desk's loop, while it runs
+	}
 }
 
 // Summary is what a crawl has come to.
@@ -60,78 +67,91 @@ func New(o Options) (*Crawler, error) {
 	}
 	d := &desk{cfg: cfg, job: j, frontier: frontier.New(frontier.Config{Delay: cfg.Delay})}
 	d.summary.Statuses, d.summary.Errors = make(map[int]int), make(map[string]int)
-	d.loop = aio.NewLoop(cfg.Loop)
-	d.inbox = d.loop.Handle()
-	loops := cfg.Loops
-	if cfg.Loop.Clock != nil {
-		loops = 1
-	}
-	for i := range loops {
-		f := &fetcher{id: i, cfg: cfg, desk: d, loop: d.loop, outbox: d.loop.Handle()}
-		if cfg.Loop.Clock == nil {
-			f.loop = aio.NewLoop(cfg.Loop)
-		}
-		f.inbox = f.loop.Handle()
-		f.workers = (cfg.Concurrency + loops - 1 - i) / loops // the first ones take what does not divide
-		d.fetchers = append(d.fetchers, f)
-		d.free = append(d.free, f.workers)
-	}
 	return &Crawler{desk: d}, nil
 }
 
 // Run crawls until all is done, Drain has emptied the crawl, or ctx is done, which
-// breaks off what is under way. It is called once.
+// breaks off what is under way. The desk and each fetcher have a loop of their own;
+// the first error ends all. A crawl runs once.
 //
 // The summary is valid with an error too. Errors: the cause of ctx; what went wrong
-// with the outputs.
+// with the outputs; ErrRan.
 func (c *Crawler) Run(ctx context.Context) (Summary, error) {
-	d := c.desk
-	var err error
-	if d.cfg.Loop.Clock != nil {
-		err = d.loop.Run(ctx, func(t *aio.Task) error {
-			return t.Group(func(g *aio.Group) error {
-				g.Go("desk", d.run)
-				g.Go("fetcher", d.fetchers[0].run)
-				return nil
-			})
-		})
-	} else {
-		err = c.runLoops(ctx)
+	cfg := c.desk.cfg
+	desk := aio.NewLoop(cfg.Loop)
+	fetchers := make([]*aio.Loop, cfg.Loops)
+	for i := range fetchers {
+		fetchers[i] = aio.NewLoop(cfg.Loop)
 	}
+	return c.run(desk, fetchers, func() error {
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		var loops sync.WaitGroup
+		run := func(l *aio.Loop, main func(*aio.Task) error) {
+			loops.Go(func() {
+				if err := l.Run(ctx, main); err != nil {
+					stop(err)
+				}
+			})
+		}
+		for i, f := range c.desk.fetchers {
+			run(fetchers[i], f.run)
+		}
+		run(desk, c.desk.run)
+		loops.Wait()
+		return context.Cause(ctx)
+	})
+}
+
+// RunOn is Run on the loop of t, beside whatever else runs there: desk and workers
+// are tasks of that one loop. On a virtual clock and an in-memory network a crawl
+// is then the same every time.
+func (c *Crawler) RunOn(t *aio.Task) (Summary, error) {
+	return c.run(t.Loop(), []*aio.Loop{t.Loop()}, func() error {
+		return t.Group(func(g *aio.Group) error {
+			g.Go("desk", c.desk.run)
+			for _, f := range c.desk.fetchers {
+				g.Go("fetcher", f.run)
+			}
+			return nil
+		})
+	})
+}
+
+// run lays the ways between the loops, has crawl run them and tidies up.
+func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) (Summary, error) {
+	d := c.desk
+	c.mu.Lock()
+	ran := c.mu.ran
+	c.mu.ran = true
+	if !ran {
+		d.start(desk, fetchers)
+		d.draining = c.mu.drain
+		c.mu.inbox = d.loop.Handle()
+	}
+	c.mu.Unlock()
+	if ran {
+		return Summary{}, ErrRan
+	}
+	err := crawl()
+	c.mu.Lock()
+	c.mu.inbox.Close()
+	c.mu.Unlock()
 	if e := d.job.close(); e != nil {
 		err = errors.Join(err, fmt.Errorf("job folder: %w", e))
 	}
-	if ctx.Err() != nil {
-		d.summary.Interrupted = true
-	}
-	return d.summary, err
-}
-
-// runLoops runs the desk and each fetcher on a loop of its own. The first error
-// ends all.
-func (c *Crawler) runLoops(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var loops sync.WaitGroup
-	run := func(l *aio.Loop, main func(*aio.Task) error) {
-		loops.Go(func() {
-			if err := l.Run(ctx, main); err != nil {
-				stop(err)
-			}
-		})
-	}
-	for _, f := range c.desk.fetchers {
-		run(f.loop, f.run)
-	}
-	run(c.desk.loop, c.desk.run)
-	loops.Wait()
-	return context.Cause(ctx)
+	return d.end(), err
 }
 
 // Drain ends the crawl in good order: no more URLs are begun, those under way are
-// finished, and Run returns. Any goroutine may call it.
+// finished, and Run returns. Any goroutine may call it, at any time.
 func (c *Crawler) Drain() {
-	_ = c.desk.inbox.Post(c.desk.drain) // a crawl that is over is drained
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.drain = true
+	if c.mu.inbox != nil {
+		_ = c.mu.inbox.Post(c.desk.drain) // a crawl that is over is drained
+	}
 }
 
 // Job returns the job's folder.

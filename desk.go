@@ -14,7 +14,6 @@ import (
 type desk struct {
 	cfg      *config
 	loop     *aio.Loop
-	inbox    *aio.Handle // of this loop, held by the Crawler
 	frontier *frontier.Frontier
 	fetchers []*fetcher
 	free     []int // by fetcher: workers without a lease
@@ -26,10 +25,24 @@ type desk struct {
 	summary  Summary
 }
 
+// start gives the desk and its fetchers their loops. It runs before the loops do.
+func (d *desk) start(loop *aio.Loop, fetchers []*aio.Loop) {
+	d.loop = loop
+	d.summary.Started = loop.Now()
+	n := len(fetchers)
+	for i, l := range fetchers {
+		f := &fetcher{
+			id: i, cfg: d.cfg, loop: l, inbox: l.Handle(), desk: d, outbox: loop.Handle(),
+			workers: (d.cfg.Concurrency + n - 1 - i) / n, // the first ones take what does not divide
+		}
+		d.fetchers = append(d.fetchers, f)
+		d.free = append(d.free, f.workers)
+	}
+}
+
 // run is the desk's task: it begins the crawl, waits for its end and sends the
 // workers home.
 func (d *desk) run(t *aio.Task) error {
-	d.summary.Started = d.loop.Now()
 	for _, u := range d.cfg.seeds {
 		d.frontier.Add(frontier.URL{URL: u, Redirects: d.cfg.MaxRedirects})
 	}
@@ -39,11 +52,16 @@ func (d *desk) run(t *aio.Task) error {
 		_ = f.inbox.Post(f.leases.Close) // a fetcher that has ended has nothing to close
 		f.inbox.Close()
 	}
-	d.inbox.Close()
+	return errors.Join(err, d.failure)
+}
+
+// end is called when all loops have ended.
+func (d *desk) end() Summary {
 	s := d.frontier.Stats()
 	d.summary.Elapsed = d.loop.Now().Sub(d.summary.Started)
 	d.summary.Pending = s.Pending + s.Leased
-	return errors.Join(err, d.failure)
+	d.summary.Interrupted = d.summary.Pending > 0
+	return d.summary
 }
 
 // receive takes in what a fetcher's workers have done in one of its turns.
@@ -130,7 +148,6 @@ func (d *desk) wakeLater(free bool) {
 // drain lets no more URLs out: what is under way is finished, then the crawl ends.
 func (d *desk) drain() {
 	d.draining = true
-	d.summary.Interrupted = true
 	d.dispatch()
 }
 

@@ -3,7 +3,6 @@ package weft
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
@@ -88,10 +87,7 @@ func (f *fetcher) send(out outcome) {
 
 // fetch makes one try at a URL. An error is only that of a cancelled task.
 func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
-	started := time.Now()
-	if f.cfg.Loop.Clock != nil {
-		started = f.loop.Now()
-	}
+	started := f.loop.Now()
 	res, err := f.client.Get(t, http1.Request{Scheme: u.URL.Scheme(), Host: u.URL.Host(), Target: u.URL.RequestTarget()})
 	ended := f.loop.Now()
 	if err != nil {

@@ -24,8 +24,8 @@ type Options struct {
 	MaxBody      int           // bytes of a body, as sent and as decoded; 0: 16 MiB
 	UserAgent    string        // empty: DefaultUserAgent
 
-	Loops int         // event loops that fetch; 0: one a core
-	Loop  aio.Options // of every loop; with a Clock all runs on one loop and is deterministic
+	Loops int         // event loops that fetch, in Run; 0: one a core
+	Loop  aio.Options // of every loop that Run makes
 }
 
 // Version of Weft.
@@ -34,8 +34,13 @@ const Version = "0.1.0-dev"
 // DefaultUserAgent names the crawler to the sites it visits.
 const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/weft)"
 
-// ErrJobExists is returned when the job's folder is already there.
-var ErrJobExists = errors.New("exists already")
+var (
+	// ErrJobExists is returned when the job's folder is already there.
+	ErrJobExists = errors.New("exists already")
+
+	// ErrRan is returned when a Crawler is run again.
+	ErrRan = errors.New("weft: a crawl runs once")
+)
 
 // config is checked and frozen Options.
 type config struct {

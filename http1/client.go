@@ -108,8 +108,8 @@ func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
 	if i := strings.LastIndexByte(address, ':'); i < 0 || strings.HasSuffix(address, "]") {
 		address += ":80"
 	}
-	for {
-		cn, err := c.connection(t, address)
+	for fresh := false; ; fresh = true {
+		cn, err := c.connection(t, address, fresh)
 		if err != nil {
 			return nil, classify(err, KindConnect)
 		}
@@ -125,7 +125,8 @@ func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
 		cn.Close()
 		c.giveBody(cn.parser.body)
 		// A kept connection may have been closed by the server just before it was
-		// used again. Then no answer began, and the request is sent once more.
+		// used again. Then no answer began, and the request is sent once more, on a
+		// connection that is new.
 		if cn.reused && cn.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset) {
 			continue
 		}
@@ -133,8 +134,9 @@ func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
 	}
 }
 
-func (c *Client) connection(t *aio.Task, address string) (*conn, error) {
-	if conns := c.idle[address]; len(conns) > 0 {
+// connection takes a kept connection, unless it is to be a fresh one, or makes one.
+func (c *Client) connection(t *aio.Task, address string, fresh bool) (*conn, error) {
+	if conns := c.idle[address]; len(conns) > 0 && !fresh {
 		cn := conns[len(conns)-1]
 		conns[len(conns)-1] = nil
 		c.idle[address] = conns[:len(conns)-1]

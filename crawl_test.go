@@ -1,0 +1,336 @@
+package weft_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+// records reads pages.jsonl of a job, which must be whole lines of JSON with each
+// URL once.
+func records(t *testing.T, job string) map[string]weft.Record {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]weft.Record)
+	for line := range strings.Lines(string(b)) {
+		var r weft.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil || !strings.HasSuffix(line, "\n") {
+			t.Fatalf("record %q: %v", line, err)
+		}
+		if _, twice := all[r.URL]; twice {
+			t.Errorf("two records of %s", r.URL)
+		}
+		all[r.URL] = r
+	}
+	return all
+}
+
+// crawlVirtual crawls a synthetic site in the in-memory network on the virtual
+// clock, and returns the records, the summary and the trace of all tasks.
+func crawlVirtual(t *testing.T, s *site, o weft.Options) (map[string]weft.Record, weft.Summary, string) {
+	t.Helper()
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 7, Latency: 5 * time.Millisecond, Jitter: 10 * time.Millisecond})
+	netw.Host("site.test", "10.1.2.3")
+	trace := aiotest.Trace{Max: 1 << 20}
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw, Trace: trace.Record})
+	o.Seeds = []string{"http://site.test/"}
+	o.Job = filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum weft.Summary
+	err = loop.Run(context.Background(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("site", func(task *aio.Task) error { return s.serve(task, ln) })
+			defer ln.Close()
+			sum, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open := netw.Open(); len(open) > 0 {
+		t.Errorf("left open: %v", open)
+	}
+	return records(t, o.Job), sum, trace.String()
+}
+
+func checkAgainst(t *testing.T, truth map[string]int, got map[string]weft.Record, origin string) {
+	t.Helper()
+	statuses := make(map[string]int)
+	for u, r := range got {
+		statuses[strings.TrimPrefix(u, origin)] = r.Status
+	}
+	if maps.Equal(statuses, truth) {
+		return
+	}
+	for target, status := range truth {
+		if was, ok := statuses[target]; !ok {
+			t.Errorf("%s was not fetched", target)
+		} else if was != status {
+			t.Errorf("%s has status %d, expected %d", target, was, status)
+		}
+	}
+	for target := range statuses {
+		if _, ok := truth[target]; !ok {
+			t.Errorf("%s was fetched, which no link leads to", target)
+		}
+	}
+}
+
+// TestCrawlFindsAll: what is fetched is the ground truth, each URL is asked for
+// once, save for tries again, and never more at once than there are workers.
+func TestCrawlFindsAll(t *testing.T) {
+	for _, workers := range []int{1, 8, 256} {
+		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
+			s := newSite(3, 300)
+			got, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: workers})
+			checkAgainst(t, s.truth(10), got, "http://site.test")
+			for target, n := range s.hits {
+				least := 1 + s.answer(target).fails
+				most := least
+				if target == "/drop" { // three tries, each of them twice if its first connection was an old one
+					least, most = 3, 6
+				}
+				if n < least || n > most {
+					t.Errorf("%s was asked for %d times, expected %d to %d", target, n, least, most)
+				}
+			}
+			if s.most > workers {
+				t.Errorf("%d requests at once with %d workers", s.most, workers)
+			}
+			if sum.Done != len(got) || sum.Pages != 300 || sum.Pending != 0 || sum.Interrupted {
+				t.Errorf("summary %+v", sum)
+			}
+		})
+	}
+}
+
+func TestRecord(t *testing.T) {
+	s := newSite(3, 60)
+	got, _, _ := crawlVirtual(t, s, weft.Options{})
+	root := got["http://site.test/"]
+	if root.Title != "page 0" || root.Depth != 0 || root.From != "" || root.ContentType != "text/html; charset=utf-8" ||
+		root.BodyBytes != len(s.pages["/"].body) || root.Bytes <= 0 || root.Links == 0 || root.Tries != 1 || root.TotalMS <= 0 {
+		t.Errorf("record of the root: %+v", root)
+	}
+	if r := got["http://site.test/loop/a"]; r.Redirect != "http://site.test/loop/b" || r.Depth != 1 || r.From != "http://site.test/" {
+		t.Errorf("record of a redirect: %+v", r)
+	}
+	if r := got["http://site.test/long/10"]; r.ErrorKind != "redirects" || r.Redirect != "http://site.test/long/11" {
+		t.Errorf("record of one redirect too many: %+v", r)
+	}
+	if r := got["http://site.test/drop"]; r.Status != 0 || r.ErrorKind != "early-end" || r.Tries != 3 || r.Error == "" {
+		t.Errorf("record of a connection that broke each time: %+v", r)
+	}
+	if r := got["http://site.test/d6/p13.html"]; r.Status != 200 || r.Tries != 1+s.pages["/d6/p13.html"].fails {
+		t.Errorf("record of a page that failed at first: %+v", r)
+	}
+}
+
+// TestCrawlIsDeterministic: the same crawl gives the same trace every time.
+func TestCrawlIsDeterministic(t *testing.T) {
+	run := func() (string, time.Duration) {
+		_, sum, trace := crawlVirtual(t, newSite(5, 100), weft.Options{Concurrency: 16})
+		return trace, sum.Elapsed
+	}
+	first, took := run()
+	if lines := strings.Count(first, "\n"); lines < 1000 {
+		t.Fatalf("a trace of %d lines", lines)
+	}
+	for range 5 {
+		again, tookAgain := run()
+		if again != first || tookAgain != took {
+			a, b := strings.Split(first, "\n"), strings.Split(again, "\n")
+			for i := range min(len(a), len(b)) {
+				if a[i] != b[i] {
+					t.Fatalf("traces differ in line %d:\n%s\n%s", i+1, a[i], b[i])
+				}
+			}
+			t.Fatalf("traces of %d and %d lines, %v and %v", len(a), len(b), took, tookAgain)
+		}
+	}
+}
+
+// TestDelay: with a delay and one host, the crawl takes that long and no less,
+// judged on the virtual clock.
+func TestDelay(t *testing.T) {
+	s := newSite(3, 20)
+	_, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: 8, Delay: time.Second})
+	if least := time.Duration(sum.Done-1) * time.Second; sum.Elapsed < least {
+		t.Errorf("%d URLs in %v, with a delay of 1 s", sum.Done, sum.Elapsed)
+	}
+	if s.most > 1 {
+		t.Errorf("%d requests at once", s.most)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    weft.Options
+		want string
+	}{
+		"no seed":        {weft.Options{}, "no URL"},
+		"relative seed":  {weft.Options{Seeds: []string{"example.org"}}, "example.org"},
+		"ftp":            {weft.Options{Seeds: []string{"ftp://example.org/"}}, "expected http"},
+		"concurrency":    {weft.Options{Seeds: []string{"http://a/"}, Concurrency: -1}, "concurrency of -1"},
+		"delay":          {weft.Options{Seeds: []string{"http://a/"}, Delay: -1}, "negative time"},
+		"user agent":     {weft.Options{Seeds: []string{"http://a/"}, UserAgent: "a\r\nHost: b"}, "user agent"},
+		"no such folder": {weft.Options{Seeds: []string{"http://a/"}, Job: "/nonexistent/job"}, "/nonexistent/job"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := weft.New(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, expected one with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestJobExists(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: dir}); !errors.Is(err, weft.ErrJobExists) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// endless is a site without end: each page links to two more.
+func endless(seen chan<- string) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case seen <- r.URL.Path:
+		default:
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<a href="%s/0"></a><a href="%s/1"></a>`, strings.TrimSuffix(r.URL.Path, "/"), strings.TrimSuffix(r.URL.Path, "/"))
+	}))
+}
+
+// TestDrain: a crawl that is drained finishes what is under way and says what is left.
+func TestDrain(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	seen := make(chan string, 100)
+	server := endless(seen)
+	defer server.Close()
+	job := filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(weft.Options{Seeds: []string{server.URL}, Job: job, Concurrency: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for range 50 {
+			<-seen
+		}
+		c.Drain()
+	}()
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Done || sum.Errors["canceled"] > 0 {
+		t.Errorf("%d records, summary %+v", len(got), sum)
+	}
+	if _, err := c.Run(t.Context()); !errors.Is(err, weft.ErrRan) {
+		t.Errorf("a second Run: %v", err)
+	}
+}
+
+func TestDrainBeforeRun(t *testing.T) {
+	c, err := weft.New(weft.Options{Seeds: []string{"http://127.0.0.1:1/"}, Job: filepath.Join(t.TempDir(), "job")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Drain()
+	if sum, err := c.Run(t.Context()); err != nil || sum.Done != 0 || sum.Pending != 1 {
+		t.Errorf("summary %+v, error %v", sum, err)
+	}
+}
+
+// TestCancel: a crawl whose context is done ends at once, though a server never
+// answers, and leaves nothing behind.
+func TestCancel(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("had enough")
+	go func() {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		bufio.NewReader(c).ReadString('\n')
+		cancel(why)
+		defer c.Close()
+		bufio.NewReader(c).ReadString('\x00') // until the crawler hangs up
+	}()
+	c, err := weft.New(weft.Options{Seeds: []string{"http://" + ln.Addr().String()}, Job: filepath.Join(t.TempDir(), "job")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := c.Run(ctx); !errors.Is(err, why) || !sum.Interrupted {
+		t.Errorf("summary %+v, error %v", sum, err)
+	}
+}
+
+// TestTwoCrawlers: two crawls in one process share nothing.
+func TestTwoCrawlers(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	dir := t.TempDir()
+	type result struct {
+		sum weft.Summary
+		err error
+	}
+	results := make(chan result)
+	for i, pages := range []int{3, 30} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			for n := range pages {
+				fmt.Fprintf(w, "<a href=/%d>%d</a>", n, n)
+			}
+		}))
+		defer server.Close()
+		c, err := weft.New(weft.Options{Seeds: []string{server.URL}, Job: filepath.Join(dir, fmt.Sprint(i))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			sum, err := c.Run(t.Context())
+			if err == nil && sum.Pages != pages+1 {
+				err = fmt.Errorf("%d pages of %d", sum.Pages, pages+1)
+			}
+			results <- result{sum, err}
+		}()
+	}
+	for range 2 {
+		if r := <-results; r.err != nil {
+			t.Error(r.err)
+		}
+	}
+}

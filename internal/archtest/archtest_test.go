@@ -1,0 +1,212 @@
+// Package archtest holds the rules of the house as tests: who may import whom, and
+// what pure packages may not do.
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/weftcrawl/weft"
+
+// imports is the import table: for each package what it may import beside the
+// standard library. Imports run one way, from a level to a lower one. Tests may
+// import more.
+var imports = map[string][]string{
+	// Level 0: ground. The standard library, golang.org/x and small codecs.
+	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
+	"aio/internal/poll": {"golang.org/x/sys/unix"},
+	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
+	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
+
+	// Level 1: what a crawler reads and says.
+	"links": {"weburl", "golang.org/x/net/html"},
+	"http1": {"aio", "github.com/klauspost/compress/gzip"},
+
+	// Level 2: what it decides. Never a loop, a clock or a store.
+	"frontier": {"weburl"},
+
+	// Level 3: the product.
+	".": {"aio", "weburl", "links", "http1", "frontier"},
+
+	// Level 4: the command and the examples.
+	"cmd/weft":      {".", "aio", "github.com/spf13/cobra"},
+	"examples/echo": {"aio"},
+
+	"internal/archtest":    {},
+	"internal/bench":       {"aio", "http1"},
+	"internal/bench/table": {},
+}
+
+// pure packages neither look at a clock nor start anything nor touch the world.
+var pure = []string{"weburl", "links", "frontier"}
+
+// pureImports is what a pure package may not import.
+var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
+
+// ofTime is what a pure package may not call: it is given the time.
+var ofTime = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until"}
+
+type file struct {
+	pkg  string // folder, "." for the root
+	name string
+	test bool
+	ast  *ast.File
+	fset *token.FileSet
+}
+
+func (f file) at(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", filepath.Join(f.pkg, f.name), f.fset.Position(n.Pos()).Line)
+}
+
+// files parses all Go files of the module, for whatever system they are.
+func files(t *testing.T) []file {
+	t.Helper()
+	root := "../.."
+	var all []file
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		all = append(all, file{dir, d.Name(), strings.HasSuffix(path, "_test.go"), parsed, fset})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestImports(t *testing.T) {
+	used := make(map[string]bool)
+	for _, f := range files(t) {
+		allowed, known := imports[f.pkg]
+		if !known {
+			t.Errorf("%s: package %s is not in the import table", f.name, f.pkg)
+			continue
+		}
+		if f.test {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") {
+				continue // the standard library
+			}
+			if path == module {
+				path = "."
+			}
+			path = strings.TrimPrefix(path, module+"/")
+			used[f.pkg+" "+path] = true
+			if !slices.Contains(allowed, path) {
+				t.Errorf("%s: %s may not import %s", f.at(spec), f.pkg, path)
+			}
+		}
+	}
+	for pkg, allowed := range imports {
+		if _, err := os.Stat(filepath.Join("../..", pkg)); err != nil {
+			t.Errorf("the import table has %s, which does not exist", pkg)
+			continue
+		}
+		for _, path := range allowed {
+			if !used[pkg+" "+path] && !strings.HasPrefix(pkg, "internal/bench") { // whose files are tests
+				t.Errorf("the import table lets %s import %s, which it does not", pkg, path)
+			}
+		}
+	}
+}
+
+func TestPurePackages(t *testing.T) {
+	for _, f := range files(t) {
+		if f.test || !slices.Contains(pure, f.pkg) {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			if path, _ := strconv.Unquote(spec.Path.Value); slices.Contains(pureImports, path) {
+				t.Errorf("%s: a pure package imports %s", f.at(spec), path)
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s: a pure package starts a goroutine", f.at(n))
+			case *ast.ChanType:
+				t.Errorf("%s: a pure package has a channel", f.at(n))
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(ofTime, n.Sel.Name) {
+					t.Errorf("%s: a pure package calls time.%s", f.at(n), n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// TestNoSleep: a test that sleeps is slow when it passes and flaky when it does not.
+func TestNoSleep(t *testing.T) {
+	for _, f := range files(t) {
+		if !f.test {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if n, ok := n.(*ast.SelectorExpr); ok && n.Sel.Name == "Sleep" {
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" {
+					t.Errorf("%s: time.Sleep in a test: use virtual time, or wait for the event", f.at(n))
+				}
+			}
+			return true
+		})
+	}
+}
+
+// TestLoopCode: code that a loop owns has no lock, no channel and no goroutine;
+// the files named here are the doors, where other goroutines come in.
+func TestLoopCode(t *testing.T) {
+	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
+	for _, f := range files(t) {
+		if f.test || f.pkg != "aio" && f.pkg != "http1" || f.pkg == "aio" && slices.Contains(doors, f.name) {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			if path, _ := strconv.Unquote(spec.Path.Value); path == "sync" || path == "sync/atomic" {
+				t.Errorf("%s: code that a loop owns imports %s", f.at(spec), path)
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s: code that a loop owns starts a goroutine", f.at(n))
+			case *ast.ChanType:
+				t.Errorf("%s: code that a loop owns has a channel", f.at(n))
+			}
+			return true
+		})
+	}
+}
