@@ -1,0 +1,196 @@
+package weft_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+// missing skips a test that needs something this machine has not, and says what.
+// In CI that is a failure.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("missing: %s", what)
+	}
+	t.Skipf("missing: %s", what)
+}
+
+// realSite is a documentation site served by nginx, with its own access log.
+type realSite struct {
+	name, port, root string
+	pages            int
+}
+
+var realSites = []realSite{
+	{"small", "8801", "/usr/share/doc/python3.11/html", 527},
+	{"medium", "8802", "/usr/share/doc/libboost1.81-doc/doc/html", 3903},
+}
+
+// nginx serves the sites on free ports until the test ends; the ports come back by
+// site name. The log has a line a request, as ../shared/bench/nginx.conf.in says.
+func nginx(t *testing.T) (ports map[string]string, log string) {
+	t.Helper()
+	bench := os.Getenv("WEFT_BENCH")
+	if bench == "" {
+		bench = "../shared/bench"
+	}
+	conf, err := os.ReadFile(filepath.Join(bench, "nginx/nginx.conf.in"))
+	if err != nil {
+		missing(t, "the sites to crawl: "+err.Error())
+	}
+	bin, err := exec.LookPath("nginx")
+	if err != nil {
+		missing(t, "nginx")
+	}
+	for _, s := range realSites {
+		if _, err := os.Stat(filepath.Join(s.root, "index.html")); err != nil {
+			missing(t, "the pages of the "+s.name+" site: "+err.Error())
+		}
+	}
+	dir := t.TempDir()
+	log = filepath.Join(dir, "access.log")
+	text := strings.NewReplacer("@RUN@", dir, "@LOG@", log, "@EXTRA@", "").Replace(string(conf))
+	ports = make(map[string]string)
+	for _, s := range realSites {
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(ln.Addr().String())
+		ln.Close()
+		ports[s.name] = port
+		text = strings.ReplaceAll(text, "127.0.0.1:"+s.port, "127.0.0.1:"+port)
+	}
+	path := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(filepath.Dir(dir), 0o755) // its worker is another user
+	os.Chmod(dir, 0o777)
+	var stderr bytes.Buffer
+	cmd := exec.Command(bin, "-c", path)
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt) // a fast shutdown, the log written
+		<-ended
+	})
+	for {
+		c, err := net.Dial("tcp", "127.0.0.1:"+ports["medium"])
+		if err == nil {
+			c.Close()
+			return ports, log
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("nginx: %v\n%s", err, &stderr)
+		default:
+		}
+	}
+}
+
+// TestRealSites crawls two real documentation sites whole, with one worker, a few
+// and many: every page that can be reached, none of them twice.
+func TestRealSites(t *testing.T) {
+	ports, log := nginx(t)
+	bench := os.Getenv("WEFT_BENCH")
+	if bench == "" {
+		bench = "../shared/bench"
+	}
+	requests, asked := make(map[string]int), 0
+	for _, s := range realSites {
+		list, err := os.ReadFile(filepath.Join(bench, "urls-"+s.name+".txt"))
+		if err != nil {
+			missing(t, err.Error())
+		}
+		origin := "http://127.0.0.1:" + ports[s.name]
+		want := make(map[string]bool)
+		for u := range strings.Lines(string(list)) {
+			want[strings.Replace(strings.TrimSpace(u), "http://127.0.0.1:"+s.port, origin, 1)] = true
+		}
+		if len(want) != s.pages {
+			t.Fatalf("%d pages in the list of the %s site, expected %d", len(want), s.name, s.pages)
+		}
+		for _, workers := range []int{1, 8, 256} {
+			t.Run(fmt.Sprintf("%s, %d workers", s.name, workers), func(t *testing.T) {
+				aiotest.CheckLeaks(t)
+				job := filepath.Join(t.TempDir(), "job")
+				c, err := weft.New(weft.Options{Seeds: []string{origin}, Job: job, Concurrency: workers})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, err := c.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := make(map[string]bool)
+				for u, r := range records(t, job) {
+					uri := strings.TrimPrefix(u, origin)
+					if r.Status == 400 { // "operator%.html": nginx has no URI for what it cannot decode
+						uri = "-"
+					}
+					requests["GET "+uri]++
+					asked++
+					if r.ErrorKind != "" {
+						t.Errorf("%s: %s: %s", u, r.ErrorKind, r.Error)
+					}
+					if r.Status == 200 && strings.HasPrefix(r.ContentType, "text/html") {
+						got[u] = true
+					}
+				}
+				for u := range want {
+					if !got[u] {
+						t.Errorf("%s was not fetched", u)
+					}
+				}
+				for u := range got {
+					if !want[u] {
+						t.Errorf("%s was fetched, which is not in the list", u)
+					}
+				}
+				if sum.Pages != s.pages {
+					t.Errorf("%d pages in the summary, expected %d", sum.Pages, s.pages)
+				}
+			})
+		}
+	}
+	// The server's own view: it was asked for each record once, and for nothing else.
+	got, lines := make(map[string]int), 0
+	for lines < asked && t.Context().Err() == nil { // nginx writes its log twice a second
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = bytes.Count(b, []byte("\n"))
+		if lines < asked {
+			runtime.Gosched()
+			continue
+		}
+		for line := range strings.Lines(string(b)) {
+			got[strings.TrimSpace(line[strings.LastIndex(line, "|")+1:])]++
+		}
+	}
+	if !maps.Equal(got, requests) {
+		for uri, n := range got {
+			if n != requests[uri] {
+				t.Errorf("%q was asked for %d times, expected %d", uri, n, requests[uri])
+			}
+		}
+	}
+}
