@@ -32,6 +32,7 @@ type Summary struct {
 	Redirects   int
 	Statuses    map[int]int    // how often each status came
 	Errors      map[string]int // how often each error kind came
+	FirstError  string         // the URL that failed first, and why
 	Bytes       int64          // received
 	Pending     int            // URLs left, if it was interrupted
 	Interrupted bool
@@ -44,7 +45,9 @@ func (s *Summary) count(r *Record) {
 		s.Statuses[r.Status]++
 	}
 	if r.ErrorKind != "" {
-		s.Errors[r.ErrorKind]++
+		if s.Errors[r.ErrorKind]++; s.FirstError == "" {
+			s.FirstError = r.URL + ": " + r.Error
+		}
 	}
 	if r.Redirect != "" {
 		s.Redirects++

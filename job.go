@@ -20,7 +20,7 @@ type job struct {
 func newJob(dir string) (*job, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("job folder %s: %w", dir, ErrJobExists)
+			return nil, fmt.Errorf("job folder %s %w", dir, ErrJobExists)
 		}
 		return nil, fmt.Errorf("job folder: %w", err)
 	}

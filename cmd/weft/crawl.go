@@ -63,7 +63,7 @@ Exit status: 0 done, 1 error, 3 wrong usage, 5 interrupted.`,
 	}
 	f := cmd.Flags()
 	f.IntVarP(&o.Concurrency, "concurrency", "c", 64, "requests under way at once")
-	f.DurationVar(&o.Delay, "delay", 0, "wait between a host's response and its next request")
+	f.DurationVar(&o.Delay, "delay", 0, "wait between a host's response and its next request (default none)")
 	f.StringVar(&o.Job, "job", "", "folder for the records, which must not exist (default ./HOST.weft)")
 	f.IntVar(&redirects, "max-redirects", 10, "redirects followed from one link")
 	f.BoolVarP(&quiet, "quiet", "q", false, "print only errors")
@@ -127,7 +127,7 @@ func crawl(o weft.Options, quiet bool) error {
 	case s.Interrupted:
 		return &exit{exitInterrupted, nil}
 	case len(s.Statuses) == 0:
-		return &exit{exitError, errors.New("no URL could be fetched: see " + filepath.Join(c.Job(), "pages.jsonl"))}
+		return &exit{exitError, fmt.Errorf("no URL could be fetched: %s", s.FirstError)}
 	}
 	return nil
 }

@@ -136,7 +136,8 @@ func TestMistakes(t *testing.T) {
 
 func TestNothingFetched(t *testing.T) {
 	cmd, stderr := weftCommand(t, "crawl", "--retries", "0", "--job", "job", "http://127.0.0.1:1/")
-	if code := exitCode(cmd.Run()); code != exitError || !strings.Contains(stderr.String(), "connect: 1") {
+	if code := exitCode(cmd.Run()); code != exitError || !strings.Contains(stderr.String(), "connect: 1") ||
+		!strings.Contains(stderr.String(), "http://127.0.0.1:1/: dial tcp 127.0.0.1:1: connect: connection refused") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

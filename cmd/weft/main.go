@@ -37,6 +37,7 @@ func main() {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(crawlCommand())
+	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	err := root.Execute()
 	var e *exit
