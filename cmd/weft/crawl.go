@@ -113,8 +113,8 @@ func crawl(o weft.Options, quiet bool) error {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-signals
-		fmt.Fprintln(say, "weft: finishing what is under way; once more stops at once")
 		c.Drain()
+		fmt.Fprintln(say, "weft: finishing what is under way; once more stops at once")
 		<-signals
 		stop()
 	}()
