@@ -55,6 +55,9 @@ func listen(t *Task, network, address string) (Listener, error) {
 	if network == "unix" {
 		return t.loop.network.Listen(t, &net.UnixAddr{Name: address, Net: "unix"})
 	}
+	if err := checkNetwork(network); err != nil {
+		return nil, err
+	}
 	if host, port, err := net.SplitHostPort(address); err == nil && host == "" {
 		switch network {
 		case "tcp4":
@@ -79,8 +82,8 @@ func listen(t *Task, network, address string) (Listener, error) {
 // resolve turns HOST:PORT into addresses of the network's families, IPv6 and IPv4
 // in turn, beginning with the family of the first.
 func resolve(t *Task, network, address string) ([]*net.TCPAddr, error) {
-	if network != "tcp" && network != "tcp4" && network != "tcp6" {
-		return nil, errors.New("unknown network, expected tcp, tcp4, tcp6 or unix")
+	if err := checkNetwork(network); err != nil {
+		return nil, err
 	}
 	if ap, err := netip.ParseAddrPort(address); err == nil && familyFits(network, ap.Addr().Is4() || ap.Addr().Is4In6()) {
 		return []*net.TCPAddr{net.TCPAddrFromAddrPort(ap)}, nil
@@ -128,6 +131,14 @@ func resolve(t *Task, network, address string) ([]*net.TCPAddr, error) {
 		a, b = b, a
 	}
 	return addrs, nil
+}
+
+func checkNetwork(network string) error {
+	switch network {
+	case "tcp", "tcp4", "tcp6":
+		return nil
+	}
+	return errors.New("unknown network, expected tcp, tcp4, tcp6 or unix")
 }
 
 func familyFits(network string, is4 bool) bool {

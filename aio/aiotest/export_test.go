@@ -1,0 +1,4 @@
+package aiotest
+
+// CheckLeaksFor is CheckLeaks that is less patient.
+var CheckLeaksFor = checkLeaks
