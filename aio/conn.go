@@ -69,6 +69,7 @@ func newSocket(l *Loop, fd int, network string, remote net.Addr) (*socket, error
 		unix.Close(fd)
 		return nil, err
 	}
+	d.doubt = network == "unix"
 	return &socket{descriptor: d, network: network, remote: remote}, nil
 }
 
@@ -76,25 +77,25 @@ func (s *socket) Read(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, s.opError("read", err)
 	}
+	if err := s.read.over("read"); err != nil {
+		return 0, s.opError("read", err)
+	}
 	if len(p) == 0 {
 		return 0, nil
 	}
 	for {
-		if s.closed {
-			return 0, s.opError("read", ErrClosed)
-		}
-		if s.read.expired() {
-			return 0, s.opError("read", &deadlineError{op: "read"})
-		}
 		if s.read.ready {
 			n, err := sysRead(s.fd, p)
 			switch {
 			case err == nil && n == 0:
 				return 0, io.EOF
 			case err == nil:
-				// A short read has emptied the socket. The next bytes raise a new
-				// event, save for an end that had come before this one.
-				s.read.ready = n == len(p) || s.hup
+				// A short read has emptied the socket, and what comes next raises a
+				// new event. Where that is in doubt, the next read finds out: when
+				// the end or an error may have come in the same event; when TCP has
+				// urgent data, before which a read stops; on Unix sockets, where it
+				// stops also after a message that came with descriptors.
+				s.read.ready = n == len(p) || s.doubt
 				return n, nil
 			case err == unix.EINTR:
 				continue
@@ -113,10 +114,10 @@ func (s *socket) WaitReadable(t *Task) error {
 	if err := t.Checkpoint(); err != nil {
 		return s.opError("read", err)
 	}
+	if err := s.read.over("read"); err != nil {
+		return s.opError("read", err)
+	}
 	for !s.read.ready {
-		if s.closed {
-			return s.opError("read", ErrClosed)
-		}
 		if err := s.read.wait(t, "bytes to read"); err != nil {
 			return s.opError("read", err)
 		}
@@ -128,14 +129,10 @@ func (s *socket) Write(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, s.opError("write", err)
 	}
-	done := 0
-	for {
-		if s.closed {
-			return done, s.opError("write", ErrClosed)
-		}
-		if s.write.expired() {
-			return done, s.opError("write", &deadlineError{op: "write"})
-		}
+	if err := s.write.over("write"); err != nil {
+		return 0, s.opError("write", err)
+	}
+	for done := 0; ; {
 		if done == len(p) {
 			return done, nil
 		}
@@ -233,10 +230,10 @@ func (ln *listener) Accept(t *Task) (Conn, error) {
 	if err := t.Checkpoint(); err != nil {
 		return nil, ln.opError("accept", err)
 	}
+	if ln.closed {
+		return nil, ln.opError("accept", ErrClosed)
+	}
 	for {
-		if ln.closed {
-			return nil, ln.opError("accept", ErrClosed)
-		}
 		if ln.read.ready {
 			fd, sa, err := sysAccept(ln.fd)
 			switch err {
@@ -268,10 +265,14 @@ func (ln *listener) Close() error {
 		return nil
 	}
 	ln.loop.fds.remove(ln.descriptor)
+	ln.removePath()
+	return unix.Close(ln.fd)
+}
+
+func (ln *listener) removePath() {
 	if ln.unlink != "" {
 		_ = os.Remove(ln.unlink) // somebody may have taken it away: it is gone either way
 	}
-	return unix.Close(ln.fd)
 }
 
 func (ln *listener) opError(op string, err error) error {

@@ -31,10 +31,11 @@ type descriptor struct {
 	loop       *Loop
 	fd         int
 	token      uint64
+	own        bool // a socket of this package
 	edge       bool
 	registered poll.Interest
 	closed     bool
-	hup        bool // the peer has sent all: a short read does not mean there is no more to come
+	doubt      bool // a short read does not mean that there is no more to read: see socket.Read
 	read       direction
 	write      direction
 }
@@ -58,9 +59,12 @@ func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
 	if l.selector == nil {
 		return nil, ErrNoDescriptors
 	}
-	d := &descriptor{loop: l, fd: fd, edge: own && l.selector.Edge()}
-	d.read = direction{d: d, in: poll.Read, ready: own}
-	d.write = direction{d: d, in: poll.Write, ready: own}
+	if old := tab.byFD[fd]; old != nil { // who waited has been woken and will find fd closed, or reused
+		tab.drop(old)
+	}
+	d := &descriptor{loop: l, fd: fd, own: own, edge: own && l.selector.Edge()}
+	d.read = direction{d: d, in: poll.Read}               // a new socket has nothing to read, most often,
+	d.write = direction{d: d, in: poll.Write, ready: own} // and room for what is written
 	d.read.deadline.owner, d.write.deadline.owner = &d.read, &d.write
 	var slot uint32
 	if n := len(tab.free); n > 0 {
@@ -135,21 +139,23 @@ func (tab *fdTable) poll(wait time.Duration) {
 		if d == nil || d.token != ev.Token {
 			continue // closed since
 		}
-		d.hup = d.hup || ev.Hup
+		d.doubt = d.doubt || ev.Hup || ev.Urgent
 		if ev.Ready&poll.Read != 0 {
 			d.read.event()
 		}
 		if ev.Ready&poll.Write != 0 {
 			d.write.event()
 		}
-		d.register()
+		_ = d.register()
 	}
 }
 
-// register tells a level-triggered selector what is waited for now.
-func (d *descriptor) register() {
+// register tells a level-triggered selector what is waited for now. It fails when
+// somebody has closed a descriptor under us. That concerns who asks for more; it
+// does not matter to who asks for less.
+func (d *descriptor) register() error {
 	if d.edge || d.closed {
-		return
+		return nil
 	}
 	var in poll.Interest
 	for _, dir := range [...]*direction{&d.read, &d.write} {
@@ -157,12 +163,14 @@ func (d *descriptor) register() {
 			in |= dir.in
 		}
 	}
-	if in != d.registered {
-		d.registered = in
-		if err := d.loop.selector.Modify(d.fd, d.token, in); err != nil {
-			d.loop.fail(fmt.Errorf("aio: descriptor %d cannot be watched: %w", d.fd, err))
-		}
+	if in == d.registered {
+		return nil
 	}
+	if err := d.loop.selector.Modify(d.fd, d.token, in); err != nil {
+		return fmt.Errorf("aio: descriptor %d cannot be watched: %w", d.fd, err)
+	}
+	d.registered = in
+	return nil
 }
 
 func (dir *direction) event() {
@@ -180,29 +188,44 @@ func (dir *direction) wait(t *Task, what string) error {
 	if dir.lot.Len() > 0 || dir.watch != nil {
 		return ErrBusy
 	}
-	if dir.expired() {
-		return &deadlineError{op: what}
+	if err := dir.over(what); err != nil {
+		return err
 	}
 	t.check()
 	if err := t.stopped(); err != nil {
 		return t.refuse(err)
 	}
 	dir.lot.push(t)
-	d.register()
+	if err := d.register(); err != nil {
+		dir.lot.remove(t)
+		return err
+	}
 	d.loop.fds.waits++
 	err := t.park(what)
 	d.loop.fds.waits--
 	if err != nil {
-		d.register()
+		_ = d.register()
 	}
-	if err == nil && !dir.ready && dir.expired() {
-		return &deadlineError{op: what}
+	switch {
+	case err != nil:
+		return err
+	case d.own && d.closed: // since the event: the number may be another file's by now
+		return ErrClosed
+	case !dir.ready:
+		return dir.over(what)
 	}
-	return err
+	return nil // also when the deadline has passed since the event
 }
 
-func (dir *direction) expired() bool {
-	return dir.limit != 0 && dir.limit <= dir.d.loop.clock()
+// over returns why op cannot even be tried any more, or nil.
+func (dir *direction) over(op string) error {
+	switch {
+	case dir.d.closed:
+		return ErrClosed
+	case dir.limit != 0 && dir.limit <= dir.d.loop.clock():
+		return &deadlineError{op: op}
+	}
+	return nil
 }
 
 // setDeadline sets the time after which a wait for this direction fails; 0: never.
@@ -248,7 +271,10 @@ func (l *Loop) watchFD(fd int, in poll.Interest, fn func()) (*Watch, error) {
 	w := &Watch{dir: dir, fn: fn}
 	dir.watch = w
 	l.fds.waits++
-	dir.d.register()
+	if err := dir.d.register(); err != nil {
+		w.Stop()
+		return nil, err
+	}
 	return w, nil
 }
 
@@ -256,7 +282,7 @@ func (l *Loop) watchFD(fd int, in poll.Interest, fn func()) (*Watch, error) {
 func (w *Watch) Stop() {
 	if dir := w.dir; dir != nil && dir.watch == w {
 		w.drop()
-		dir.d.register()
+		_ = dir.d.register()
 		dir.d.loop.fds.release(dir.d)
 	}
 }
@@ -301,7 +327,7 @@ func (t *Task) waitFD(fd int, in poll.Interest, what string) error {
 // foreign returns the direction of a descriptor that this package did not open.
 func (tab *fdTable) foreign(fd int, in poll.Interest) (*direction, error) {
 	d := tab.byFD[fd]
-	if d == nil {
+	if d == nil || d.unused() {
 		var err error
 		if d, err = tab.add(fd, false); err != nil {
 			return nil, err
@@ -319,13 +345,20 @@ func (tab *fdTable) foreign(fd int, in poll.Interest) (*direction, error) {
 
 // release takes a foreign descriptor out when nobody waits for it.
 func (tab *fdTable) release(d *descriptor) {
-	for _, dir := range [...]*direction{&d.read, &d.write} {
-		if dir.lot.Len() > 0 || dir.watch != nil {
-			return
-		}
+	if !d.closed && d.unused() {
+		tab.drop(d)
 	}
+}
+
+func (tab *fdTable) drop(d *descriptor) {
 	delete(tab.byFD, d.fd)
 	tab.remove(d)
+}
+
+// unused reports whether nobody waits for d. Those who were woken and have not run
+// do not count: their wait is over, and fd may have been closed since.
+func (d *descriptor) unused() bool {
+	return d.read.lot.Len() == 0 && d.read.watch == nil && d.write.lot.Len() == 0 && d.write.watch == nil
 }
 
 // closeAll closes the sockets that are still open when the loop ends, and reports them.
@@ -335,9 +368,8 @@ func (tab *fdTable) closeAll() {
 			continue
 		}
 		tab.loop.report(Report{Kind: ReportLeak, What: fmt.Sprintf("descriptor %d (%s)", d.fd, describe(d.fd))})
-		own := tab.byFD[d.fd] != d
 		tab.remove(d)
-		if own {
+		if d.own {
 			unix.Close(d.fd)
 		}
 	}

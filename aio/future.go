@@ -1,6 +1,9 @@
 package aio
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // future is the half of a Future that does not depend on its type.
 type future struct {
@@ -107,9 +110,13 @@ func (f *future) OnDone(fn func()) *Callback {
 	c := &Callback{loop: f.loop, fn: fn}
 	if f.done {
 		f.loop.ready.push(c)
-	} else {
-		f.callbacks = append(f.callbacks, c)
+		return c
 	}
+	if len(f.callbacks) == cap(f.callbacks) { // those taken back would pile up on a future that lives long
+		f.callbacks = slices.DeleteFunc(f.callbacks, func(c *Callback) bool { return c.fn == nil })
+		f.callbacks = slices.Grow(f.callbacks, max(1, len(f.callbacks)))
+	}
+	f.callbacks = append(f.callbacks, c)
 	return c
 }
 

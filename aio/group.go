@@ -1,6 +1,7 @@
 package aio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -25,7 +26,7 @@ const groupErrors = 8
 // have ended. The first error, of fn or of a task, cancels the others.
 //
 // It returns that error, joined with those that came after it (at most 8, and not
-// those of tasks that were cancelled); ErrCanceled if t was cancelled meanwhile and
+// those that only say that a task was cancelled); ErrCanceled if t was cancelled meanwhile and
 // some task gave up for it; nil if all went well or Cancel ended the group.
 func (t *Task) Group(fn func(g *Group) error) error {
 	t.check()
@@ -86,7 +87,7 @@ func (g *Group) ended(t *Task, err error) {
 
 // note keeps err, unless it only says that who returned it had been canceled.
 func (g *Group) note(err error, canceled bool) {
-	if err == nil || canceled && errors.Is(err, ErrCanceled) {
+	if err == nil || canceled && onlyCanceled(err) {
 		g.gaveUp = g.gaveUp || err != nil
 		return
 	}
@@ -94,6 +95,27 @@ func (g *Group) note(err error, canceled bool) {
 		g.errs = append(g.errs, err)
 	}
 	g.scope.cancel()
+}
+
+// onlyCanceled reports whether err says nothing but that a task was cancelled. An
+// error of its clean-up that is joined to it is more than that, and so is a panic.
+func onlyCanceled(err error) bool {
+	switch e := err.(type) {
+	case canceled:
+		return true
+	case *PanicError:
+		return false
+	case interface{ Unwrap() error }:
+		return onlyCanceled(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range e.Unwrap() {
+			if !onlyCanceled(err) {
+				return false
+			}
+		}
+		return true
+	}
+	return err == context.Canceled // of t.Context(), which says the same
 }
 
 func (g *Group) result() error {

@@ -130,12 +130,13 @@ func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
 	if ran {
 		return ErrLoopClosed
 	}
-	if err := l.start(ctx); err != nil {
-		return err
-	}
+	l.ctx = ctx
 	l.main = l.newTask("main", nil, nil, main)
+	if err := l.start(); err != nil {
+		l.fail(err) // main never begins
+	}
 	if ctx.Err() != nil {
-		l.main.Cancel() // main never begins
+		l.main.Cancel() // nor here
 	}
 	stop := context.AfterFunc(ctx, func() { _ = l.post(func() { l.main.Cancel() }) })
 
@@ -153,7 +154,7 @@ func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
 		return l.broken
 	case l.broken != nil:
 		return errors.Join(l.broken, err)
-	case ctx.Err() != nil && errors.Is(err, ErrCanceled):
+	case ctx.Err() != nil && err != nil && onlyCanceled(err):
 		return context.Cause(ctx)
 	}
 	var te *TaskError
@@ -163,8 +164,7 @@ func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
 	return err
 }
 
-func (l *Loop) start(ctx context.Context) error {
-	l.ctx = ctx
+func (l *Loop) start() error {
 	if l.opt.Clock != nil {
 		l.sleeper = l.opt.Clock.Attach()
 	} else {
@@ -178,16 +178,8 @@ func (l *Loop) start(ctx context.Context) error {
 	return nil
 }
 
-// stop releases what the loop holds. Everything posted with success runs.
+// stop releases what the loop holds.
 func (l *Loop) stop() {
-	l.mu.Lock()
-	l.mu.closed = true
-	rest := l.mu.posted
-	l.mu.posted = nil
-	l.mu.Unlock()
-	for _, fn := range rest {
-		fn()
-	}
 	l.watch.stop()
 	l.fds.closeAll()
 	if l.selector != nil {
@@ -256,7 +248,7 @@ func (l *Loop) turn() bool {
 		l.slowTurnEnded()
 	}
 	if l.main.done {
-		return false
+		return l.shut()
 	}
 	if l.incoming.Load() {
 		l.takePosted()
@@ -314,7 +306,9 @@ func (l *Loop) poll(busy bool) {
 	l.sleeping.Store(false)
 	l.readClock()
 	if until != 0 {
-		l.stats.lag(l.timers.fire(l.now))
+		if late, fired := l.timers.fire(l.now); fired {
+			l.stats.lag(late)
+		}
 	}
 	if l.incoming.Load() {
 		l.takePosted()
@@ -345,16 +339,29 @@ func (l *Loop) takePosted() {
 	}
 }
 
-// post has fn run on the loop. Any goroutine may call it.
+// shut closes the door. Everything posted with success runs: what came before is
+// the last turn, and all of it; callbacks still pending are dropped. It reports
+// whether there is such a turn.
+func (l *Loop) shut() bool {
+	l.mu.Lock()
+	l.mu.closed = true
+	l.mu.Unlock()
+	l.ready = ready{}
+	l.takePosted()
+	return l.ready.len() > 0
+}
+
+// post has fn run on the loop. Any goroutine may call it. It wakes the loop with
+// the mutex held: a loop that has shut its door has nobody left at its selector,
+// whose descriptors may be closed.
 func (l *Loop) post(fn func()) error {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.mu.closed {
-		l.mu.Unlock()
 		return ErrLoopClosed
 	}
 	l.mu.posted = append(l.mu.posted, fn)
 	l.incoming.Store(true)
-	l.mu.Unlock()
 	if l.sleeping.Swap(false) {
 		if l.sleeper != nil {
 			l.sleeper.Wake()
@@ -377,8 +384,9 @@ func (l *Loop) readClock() {
 }
 
 // clock returns the loop's time, reading the clock if this turn has not yet.
+// Before the first turn there is no turn for the time to stand still in.
 func (l *Loop) clock() int64 {
-	if !l.fresh {
+	if !l.fresh || l.turns == 0 {
 		l.readClock()
 	}
 	return l.now

@@ -14,7 +14,7 @@ type Queue[T any] struct {
 	closed  bool
 	getters Lot
 	putters Lot
-	granted int // items that belong to getters who were woken and have not run
+	granted int // the oldest items: they belong to getters who were woken and have not run
 	places  int // places that belong to putters who were woken and have not run
 	open    int // items put and not yet done
 	joiners Lot
@@ -28,8 +28,9 @@ func NewQueue[T any](max int) *Queue[T] {
 // Len returns the number of items in the queue.
 func (q *Queue[T]) Len() int { return len(q.items) - q.head }
 
-// Full reports whether a Put would wait.
-func (q *Queue[T]) Full() bool { return q.max > 0 && q.Len()+q.places >= q.max }
+// Full reports whether a Put would wait: for a place, or behind putters who were
+// woken and have not run, since their items go first.
+func (q *Queue[T]) Full() bool { return q.max > 0 && (q.places > 0 || q.Len() >= q.max) }
 
 // Put appends v, waiting while the queue is full.
 // Errors: ErrQueueClosed, ErrCanceled; then v is not in the queue.
@@ -50,6 +51,7 @@ func (q *Queue[T]) Put(t *Task, v T) error {
 		}
 	}
 	q.add(v)
+	q.admit()
 	return nil
 }
 
@@ -77,8 +79,9 @@ func (q *Queue[T]) Get(t *Task) (T, error) {
 			return zero, err
 		}
 		q.granted--
+		return q.take(0), nil
 	}
-	return q.take(), nil
+	return q.take(q.granted), nil
 }
 
 // TryGet is Get that does not wait: ok is false if there is no item to take.
@@ -86,7 +89,7 @@ func (q *Queue[T]) TryGet() (v T, ok bool) {
 	if q.Len() == q.granted {
 		return v, false
 	}
-	return q.take(), true
+	return q.take(q.granted), true
 }
 
 // TaskDone says that the work on one item is finished. It panics with
@@ -132,9 +135,12 @@ func (q *Queue[T]) add(v T) {
 	}
 }
 
-func (q *Queue[T]) take() T {
+// take removes the item that has i others in front of it.
+func (q *Queue[T]) take(i int) T {
 	var zero T
-	v := q.items[q.head]
+	at := q.head + i
+	v := q.items[at]
+	copy(q.items[q.head+1:at+1], q.items[q.head:at])
 	q.items[q.head] = zero
 	q.head++
 	if q.head == len(q.items) {
@@ -144,8 +150,13 @@ func (q *Queue[T]) take() T {
 		clear(q.items[n:])
 		q.items, q.head = q.items[:n], 0
 	}
-	if q.putters.Unpark(nil) {
+	q.admit()
+	return v
+}
+
+// admit wakes as many putters as there are places for.
+func (q *Queue[T]) admit() {
+	for q.Len()+q.places < q.max && q.putters.Unpark(nil) {
 		q.places++
 	}
-	return v
 }

@@ -35,6 +35,9 @@ func (r *Reader) Read(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, err
 	}
+	if len(p) == 0 {
+		return 0, nil
+	}
 	if r.r == r.w && r.err == nil && len(p) >= bufferSize {
 		n, err := r.conn.Read(t, p) // no need to copy
 		r.note(err)

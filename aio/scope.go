@@ -36,9 +36,12 @@ func (t *Task) open(s *scope) {
 	t.scope = s
 }
 
-// close undoes open.
+// close undoes open. Cancelled waits in s were no disobedience if t may now wait again.
 func (t *Task) close(s *scope) {
 	t.scope = s.parent
+	if t.stopped() == nil {
+		t.ignore = 0
+	}
 	s.detach()
 }
 

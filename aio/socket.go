@@ -99,14 +99,14 @@ func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
 	if err != nil {
 		return fail("getsockname", err)
 	}
-	d, err := t.loop.fds.add(fd, true)
-	if err != nil {
-		unix.Close(fd)
-		return nil, err
-	}
-	ln := &listener{descriptor: d, addr: fromSockaddr(bound), network: on.Network()}
+	ln := &listener{addr: fromSockaddr(bound), network: on.Network()}
 	if u, ok := on.(*net.UnixAddr); ok {
 		ln.unlink = u.Name
+	}
+	if ln.descriptor, err = t.loop.fds.add(fd, true); err != nil {
+		unix.Close(fd)
+		ln.removePath()
+		return nil, err
 	}
 	return ln, nil
 }

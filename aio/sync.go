@@ -49,16 +49,28 @@ func (m *Lock) Unlock(t *Task) {
 // Owner returns the task that holds the lock, or nil.
 func (m *Lock) Owner() *Task { return m.owner }
 
-// Condition lets tasks that hold a lock wait until another says that something has
-// changed. The zero value has a lock of its own.
+// Condition lets tasks that hold its lock wait until another says that something
+// has changed. The zero value is ready to use.
 type Condition struct {
-	Lock
+	lock    Lock
 	waiters Lot
 }
 
+// Lock waits until t holds the lock.
+func (c *Condition) Lock(t *Task) error { return c.lock.Lock(t) }
+
+// TryLock is Lock that does not wait: it reports whether t now holds the lock.
+func (c *Condition) TryLock(t *Task) bool { return c.lock.TryLock(t) }
+
+// Unlock gives the lock to the task that has waited longest.
+func (c *Condition) Unlock(t *Task) { c.lock.Unlock(t) }
+
+// Owner returns the task that holds the lock, or nil.
+func (c *Condition) Owner() *Task { return c.lock.owner }
+
 // Wait releases the lock, waits for Notify and takes the lock again, also when
 // cancelled. So whatever Wait returns, t holds the lock; save that on a loop that
-// ends by a deadlock there is none to be had.
+// ends by a deadlock another task may hold it.
 func (c *Condition) Wait(t *Task) error {
 	c.mustHold(t, "waits on")
 	if err := t.stopped(); err != nil {
@@ -66,7 +78,7 @@ func (c *Condition) Wait(t *Task) error {
 	}
 	c.Unlock(t)
 	err := c.waiters.Park(t, "a condition")
-	if again := t.Shield(c.Lock.Lock); again != nil {
+	if again := t.Shield(c.Lock); again != nil && !c.TryLock(t) {
 		return again
 	}
 	return err
@@ -94,7 +106,7 @@ func (c *Condition) Notify(t *Task, n int) {
 func (c *Condition) NotifyAll(t *Task) { c.Notify(t, c.waiters.Len()) }
 
 func (c *Condition) mustHold(t *Task, does string) {
-	if c.owner != t {
+	if c.lock.owner != t {
 		panic(fmt.Sprintf("aio: task %q %s a Condition whose lock it does not hold", t.name, does))
 	}
 }

@@ -95,14 +95,14 @@ func (h *timers) next() int64 {
 
 // fire calls the alarms of all timers that are due at now, in the order of their
 // times and, where these are equal, of their arming. It returns how late the
-// first of them was.
-func (h *timers) fire(now int64) (late time.Duration) {
+// first of them was, and whether there was any.
+func (h *timers) fire(now int64) (late time.Duration, fired bool) {
 	for {
 		when := h.next()
 		if when == 0 || when > now {
-			return late
+			return late, fired
 		}
-		late = max(late, time.Duration(now-when))
+		late, fired = max(late, time.Duration(now-when)), true
 		t := h.heap[0].t
 		h.pop()
 		t.when, t.queued, t.entry = 0, 0, 0

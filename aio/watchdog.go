@@ -53,7 +53,7 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 	defer close(w.done)
 	tick := time.NewTicker(max(limit/4, time.Millisecond))
 	defer tick.Stop()
-	var seen slowTurn
+	seen := slowTurn{from: time.Now()}
 	told := false
 	for {
 		select {

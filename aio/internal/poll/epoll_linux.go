@@ -96,7 +96,7 @@ func (e *epoll) ctl(op, fd int, token uint64, in Interest) error {
 		ev.Events |= unix.EPOLLOUT
 	}
 	if in&Edge != 0 {
-		ev.Events |= unix.EPOLLET
+		ev.Events |= unix.EPOLLET | unix.EPOLLPRI
 	}
 	ev.Fd, ev.Pad = int32(uint32(token)), int32(uint32(token>>32))
 	return unix.EpollCtl(e.fd, op, fd, &ev)
@@ -126,6 +126,7 @@ func (e *epoll) Poll(events []Event) (int, error) {
 			o.Ready |= Write
 		}
 		o.Hup = ev.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0
+		o.Urgent = ev.Events&unix.EPOLLPRI != 0
 	}
 	return int(n), nil
 }

@@ -27,16 +27,9 @@ func newKqueue() (Selector, error) {
 	}
 	unix.CloseOnExec(fd)
 	k := &kqueue{fd: fd, tokens: make(map[int]uint64), has: make(map[int]Interest)}
-	if err := unix.Pipe(k.wake[:]); err != nil {
+	if k.wake, err = wakePipe(); err != nil {
 		unix.Close(fd)
 		return nil, fmt.Errorf("aio: pipe: %w", err)
-	}
-	for _, fd := range k.wake {
-		unix.CloseOnExec(fd)
-		if err := unix.SetNonblock(fd, true); err != nil {
-			k.Close()
-			return nil, fmt.Errorf("aio: pipe: %w", err)
-		}
 	}
 	return k, k.Add(k.wake[0], wakeToken, Read)
 }

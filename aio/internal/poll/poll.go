@@ -34,6 +34,9 @@ type Event struct {
 	Token uint64
 	Ready Interest // Read, Write
 	Hup   bool     // the peer has sent all it will send, or the descriptor has failed
+	// Urgent: the peer has sent urgent data, which a read stops before. Only told
+	// where it matters: to those who asked for Edge.
+	Urgent bool
 }
 
 // Selector watches descriptors.

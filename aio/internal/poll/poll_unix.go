@@ -4,6 +4,7 @@ package poll
 
 import (
 	"fmt"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,18 +21,31 @@ type pollSelector struct {
 }
 
 func newPoll() (Selector, error) {
-	p := &pollSelector{index: make(map[int]int)}
-	if err := unix.Pipe(p.wake[:]); err != nil {
+	wake, err := wakePipe()
+	if err != nil {
 		return nil, fmt.Errorf("aio: pipe: %w", err)
 	}
-	for _, fd := range p.wake {
+	p := &pollSelector{index: make(map[int]int), wake: wake}
+	return p, p.Add(wake[0], wakeToken, Read)
+}
+
+// wakePipe returns the two ends of a non-blocking pipe that no child process
+// inherits, even one that is started at this moment.
+func wakePipe() (p [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err = unix.Pipe(p[:]); err != nil {
+		return p, err
+	}
+	for _, fd := range p {
 		unix.CloseOnExec(fd)
-		if err := unix.SetNonblock(fd, true); err != nil {
-			p.Close()
-			return nil, fmt.Errorf("aio: pipe: %w", err)
+		if err = unix.SetNonblock(fd, true); err != nil {
+			unix.Close(p[0])
+			unix.Close(p[1])
+			return p, err
 		}
 	}
-	return p, p.Add(p.wake[0], wakeToken, Read)
+	return p, nil
 }
 
 func (p *pollSelector) Edge() bool { return false }
@@ -40,8 +54,12 @@ func (p *pollSelector) Add(fd int, token uint64, in Interest) error {
 	if _, ok := p.index[fd]; ok {
 		return unix.EEXIST
 	}
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
 		return err // poll would say so only when it waits
+	}
+	if kind := st.Mode & unix.S_IFMT; kind == unix.S_IFREG || kind == unix.S_IFDIR {
+		return unix.EPERM // poll calls files always ready; epoll, which does not take them, is right: they block
 	}
 	p.index[fd] = len(p.fds)
 	p.fds = append(p.fds, unix.PollFd{Fd: int32(fd)})
