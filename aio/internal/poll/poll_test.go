@@ -562,6 +562,30 @@ func TestNoLostEdge(t *testing.T) {
 	})
 }
 
+// More are ready, and stay so, than find a place in events: they take turns.
+func TestReadyTakeTurns(t *testing.T) {
+	each(t, func(t *testing.T, s poll.Selector) {
+		const n, places = 20, 4
+		for i := range n {
+			p := newPipe(t)
+			p.write(t, 1)
+			must(t, s.Add(p.r, uint64(i), poll.Read))
+		}
+		told := make(map[uint64]bool)
+		events := make([]poll.Event, places)
+		for range 2 * n / places {
+			m, err := s.Poll(events)
+			must(t, err)
+			for token := range byToken(events[:m]) {
+				told[token] = true
+			}
+		}
+		if len(told) != n {
+			t.Errorf("told of %d pipes, want %d", len(told), n)
+		}
+	})
+}
+
 // The *os.File that ties the epoll descriptor to Go's poller closes it when it is
 // collected.
 func TestCollectionKeepsSelector(t *testing.T) {

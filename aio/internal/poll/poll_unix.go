@@ -18,6 +18,7 @@ type pollSelector struct {
 	tokens []uint64    // parallel to fds
 	index  map[int]int // descriptor → index in fds
 	wake   [2]int      // pipe
+	first  int         // index in fds of who is told first
 }
 
 func newPoll() (Selector, error) {
@@ -121,13 +122,15 @@ func (p *pollSelector) poll(events []Event, millis int) (int, error) {
 		return 0, fmt.Errorf("aio: poll: %w", err)
 	}
 	found := 0
-	for i := range p.fds {
+	for k := range p.fds {
+		i := (p.first + k) % len(p.fds)
 		re := p.fds[i].Revents
 		if re == 0 {
 			continue
 		}
 		if found == len(events) {
-			break // the rest is still ready the next time
+			p.first = i // the rest is still ready the next time, and then goes before
+			break
 		}
 		if p.tokens[i] == wakeToken {
 			var drain [64]byte
