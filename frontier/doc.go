@@ -17,6 +17,7 @@
 //
 // Add puts new URLs in, Lease takes some out, Done and Retry give them back. When
 // Pending and Leased are both 0 the crawl is over: a count, never a time-out.
+// The times it is told never go back.
 //
 // # Concurrency
 //

@@ -33,14 +33,18 @@ type Stats struct {
 // Frontier holds the URLs of a crawl.
 //
 // Invariants: every URL in seen is in exactly one state. A host is in the heap if
-// and only if it has a pending URL and may have another lease.
+// and only if it has a pending URL and may have another lease. No key in the heap is
+// set to a time before now: a host whose delay is long over, or that is new, comes
+// after those that are due already.
 type Frontier struct {
-	cfg   Config
-	seen  map[[16]byte]struct{}
-	hosts map[string]*host
-	ready hostHeap // by the time at which the host may next be asked
-	order uint64   // of getting into ready: hosts that are due at once take turns
-	stats Stats
+	cfg    Config
+	now    time.Time // told last
+	seen   map[[16]byte]struct{}
+	leased map[weburl.URL]struct{}
+	hosts  map[string]*host
+	ready  hostHeap // by the time at which the host may next be asked
+	order  uint64   // of getting into a heap: what is due at once takes turns
+	stats  Stats
 }
 
 // host is the queue of one host.
@@ -58,7 +62,12 @@ type host struct {
 
 // New returns an empty frontier.
 func New(cfg Config) *Frontier {
-	return &Frontier{cfg: cfg, seen: make(map[[16]byte]struct{}), hosts: make(map[string]*host)}
+	return &Frontier{
+		cfg:    cfg,
+		seen:   make(map[[16]byte]struct{}),
+		leased: make(map[weburl.URL]struct{}),
+		hosts:  make(map[string]*host),
+	}
 }
 
 // Stats returns the counts.
@@ -88,10 +97,13 @@ func (f *Frontier) Add(u URL) bool {
 
 // Lease hands out at most max URLs whose hosts may be asked now, hosts in turn.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
+	f.tell(now)
 	var leases []URL
 	for len(leases) < max && len(f.ready) > 0 && !f.ready[0].at.After(now) {
 		h := heap.Pop(&f.ready).(*host) // goes to the end of those that are due
-		leases = append(leases, h.take(now))
+		u := h.take(now)
+		leases = append(leases, u)
+		f.leased[u.URL] = struct{}{}
 		h.leased++
 		f.stats.Pending--
 		f.stats.Leased++
@@ -122,16 +134,19 @@ func (f *Frontier) Done(now time.Time, u URL) {
 func (f *Frontier) Retry(now time.Time, u URL, at time.Time) {
 	h := f.answer(now, u)
 	u.Tries++
-	heap.Push(&h.retry, waiting{u, at})
+	f.order++
+	heap.Push(&h.retry, waiting{u, at, f.order})
 	f.stats.Pending++
 	f.place(h)
 }
 
 func (f *Frontier) answer(now time.Time, u URL) *host {
-	h := f.hosts[hostKey(u.URL)]
-	if h == nil || h.leased == 0 {
+	if _, ok := f.leased[u.URL]; !ok {
 		panic(fmt.Sprintf("frontier: answer for %s, which is not leased", u.URL))
 	}
+	delete(f.leased, u.URL)
+	f.tell(now)
+	h := f.hosts[hostKey(u.URL)]
 	h.leased--
 	f.stats.Leased--
 	if f.cfg.Delay > 0 {
@@ -139,6 +154,12 @@ func (f *Frontier) answer(now time.Time, u URL) *host {
 	}
 	f.place(h)
 	return h
+}
+
+func (f *Frontier) tell(now time.Time) {
+	if now.After(f.now) {
+		f.now = now
+	}
 }
 
 func (f *Frontier) host(u weburl.URL) *host {
@@ -154,21 +175,27 @@ func (f *Frontier) host(u weburl.URL) *host {
 func hostKey(u weburl.URL) string { return u.Origin() }
 
 // place puts h into the heap at the time at which it may be asked next, or takes
-// it out if it may not be asked at all for now. A host whose time is as before
-// keeps its turn.
+// it out if it may not be asked at all for now. A host that stays due, or whose time
+// is as before, keeps its turn.
 func (f *Frontier) place(h *host) {
 	at, ok := h.due()
 	full := f.cfg.PerHost > 0 && h.leased >= f.cfg.PerHost
-	switch {
-	case !ok || full:
+	if !ok || full {
 		if h.index >= 0 {
 			heap.Remove(&f.ready, h.index)
 		}
+		return
+	}
+	if at.Before(f.now) {
+		at = f.now
+	}
+	switch {
 	case h.index < 0:
 		f.order++
 		h.at, h.order = at, f.order
 		heap.Push(&f.ready, h)
-	case !h.at.Equal(at):
+	case h.at.Equal(at), !h.at.After(f.now) && !at.After(f.now):
+	default:
 		f.order++
 		h.at, h.order = at, f.order
 		heap.Fix(&f.ready, h.index)
@@ -239,17 +266,23 @@ func (q *hostHeap) Pop() any {
 
 // waiting is a URL that is not to be tried before a time.
 type waiting struct {
-	url URL
-	at  time.Time
+	url   URL
+	at    time.Time
+	order uint64
 }
 
-// retryHeap is a min-heap by time.
+// retryHeap is a min-heap by (at, order).
 type retryHeap []waiting
 
-func (q retryHeap) Len() int           { return len(q) }
-func (q retryHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
-func (q retryHeap) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *retryHeap) Push(x any)        { *q = append(*q, x.(waiting)) }
+func (q retryHeap) Len() int { return len(q) }
+func (q retryHeap) Less(i, j int) bool {
+	if c := q[i].at.Compare(q[j].at); c != 0 {
+		return c < 0
+	}
+	return q[i].order < q[j].order
+}
+func (q retryHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *retryHeap) Push(x any)   { *q = append(*q, x.(waiting)) }
 func (q *retryHeap) Pop() any {
 	last := len(*q) - 1
 	w := (*q)[last]

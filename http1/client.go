@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +14,9 @@ import (
 
 // Options configure a client. The zero value is the default.
 type Options struct {
-	Timeout   time.Duration // of a whole exchange, connecting included; 0: 30 s, negative: none
-	MaxHead   int           // bytes of a header; 0: 64 KiB
-	MaxBody   int           // bytes of a body, as sent and as decoded; 0: 16 MiB
+	Timeout   time.Duration // of a Get, connecting and a second try included; 0: 30 s, negative: none
+	MaxHead   int           // bytes of a header, and of chunk extensions and trailers; 0 or negative: 64 KiB
+	MaxBody   int           // bytes of a body, as sent and as decoded; 0 or negative: 16 MiB
 	MaxIdle   int           // connections kept open without use; 0: 1,024, negative: none
 	UserAgent string        // empty: none is sent
 }
@@ -37,8 +38,7 @@ const (
 type Client struct {
 	loop   *aio.Loop
 	opt    Options
-	idle   map[string][]*conn // by address, the one used last at the end
-	nIdle  int
+	idle   pool
 	bodies []*[]byte    // free buffers
 	gzip   *gzip.Reader // decoding is done without a wait, so one is enough
 	common string       // the header lines that every request has
@@ -49,16 +49,16 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	if opt.Timeout == 0 {
 		opt.Timeout = defaultTimeout
 	}
-	if opt.MaxHead == 0 {
+	if opt.MaxHead <= 0 {
 		opt.MaxHead = defaultMaxHead
 	}
-	if opt.MaxBody == 0 {
+	if opt.MaxBody <= 0 {
 		opt.MaxBody = defaultMaxBody
 	}
 	if opt.MaxIdle == 0 {
 		opt.MaxIdle = defaultMaxIdle
 	}
-	c := &Client{loop: l, opt: opt, idle: make(map[string][]*conn)}
+	c := &Client{loop: l, opt: opt, idle: newPool(opt.MaxIdle)}
 	if opt.UserAgent != "" {
 		c.common = "User-Agent: " + opt.UserAgent + "\r\n"
 	}
@@ -66,16 +66,9 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	return c
 }
 
-// Close closes the connections that are not in use.
-func (c *Client) Close() {
-	for address, conns := range c.idle {
-		for _, cn := range conns {
-			cn.Close()
-		}
-		delete(c.idle, address)
-	}
-	c.nIdle = 0
-}
+// Close closes the connections that are not in use; those that are will be closed
+// after it.
+func (c *Client) Close() { c.idle.close() }
 
 // Request is a GET.
 type Request struct {
@@ -84,100 +77,158 @@ type Request struct {
 	Target string // path and query, beginning with "/"
 }
 
+// check refuses what would not arrive as the request that it is.
+func (r *Request) check() *Error {
+	switch {
+	case r.Scheme != "http":
+		return fail(KindScheme, "%q, expected http", r.Scheme)
+	case r.Host == "" || !visible(r.Host):
+		return fail(KindScheme, "host %.64q, expected HOST or HOST:PORT", r.Host)
+	case !strings.HasPrefix(r.Target, "/") || !visible(r.Target):
+		return fail(KindScheme, "target %.64q, expected a path and query, percent-encoded", r.Target)
+	}
+	return nil
+}
+
+// visible reports whether s has no spaces and control characters.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// address is what to connect to.
+func (r *Request) address() string {
+	if i := strings.LastIndexByte(r.Host, ':'); i < 0 || strings.HasSuffix(r.Host, "]") {
+		return r.Host + ":80"
+	}
+	return r.Host
+}
+
 // conn is a connection and what reads answers from it; made once, used for all of
 // its exchanges.
 type conn struct {
 	aio.Conn
-	client *Client
-	reader *aio.Reader
-	parser parser
-	step   func() // feeds parser, on the loop's stack
-	got    []byte // for step: what has arrived
-	used   int    // by step: how much of it
-	err    *Error // by step
-	reused bool
+	client  *Client
+	address string
+	reader  *aio.Reader
+	parser  parser
+	step    func() // feeds parser, on the loop's stack
+	giveUp  func() // has a wait for bytes time out
+	got     []byte // for step: what has arrived
+	used    int    // by step: how much of it
+	err     *Error // by step
+	reused  bool
+
+	older, newer *conn // in the pool
+}
+
+// Close gives the reader's buffer back too.
+func (cn *conn) Close() error {
+	cn.reader.Close()
+	return cn.Conn.Close()
 }
 
 // Get sends req and waits for the whole answer. Close gives its buffers back.
 // The error is an *Error.
 func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
-	if req.Scheme != "http" {
-		return nil, fail(KindScheme, "%q, expected http", req.Scheme)
+	if err := req.check(); err != nil {
+		return nil, err
 	}
-	address := req.Host
-	if i := strings.LastIndexByte(address, ':'); i < 0 || strings.HasSuffix(address, "]") {
-		address += ":80"
+	var deadline time.Time
+	if c.opt.Timeout > 0 {
+		deadline = c.loop.Now().Add(c.opt.Timeout)
 	}
-	for fresh := false; ; fresh = true {
-		cn, err := c.connection(t, address, fresh)
+	address := req.address()
+	cn, err := c.kept(t, address)
+	for {
+		if cn == nil && err == nil {
+			cn, err = c.connect(t, address, deadline)
+		}
 		if err != nil {
 			return nil, classify(err, KindConnect)
 		}
-		res, failed := cn.exchange(t, req)
-		if failed == nil {
+		res, err := cn.exchange(t, req, deadline)
+		if err == nil {
 			if cn.parser.close || cn.reader.Buffered() > 0 { // bytes beyond the answer: not ours to guess
 				cn.Close()
 			} else {
-				c.keep(address, cn)
+				c.idle.put(cn)
 			}
 			return res, nil
 		}
 		cn.Close()
 		c.giveBody(cn.parser.body)
-		// A kept connection may have been closed by the server just before it was
-		// used again. Then no answer began, and the request is sent once more, on a
-		// connection that is new.
-		if cn.reused && cn.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset) {
+		// A kept connection may have been closed by the server just when it was used
+		// again. Then no answer began, and the request is sent once more, over a new
+		// one: the others that were kept have likely been closed too.
+		if cn.reused && cn.parser.empty() && (err.Kind == KindEarlyEnd || err.Kind == KindReset) {
+			cn = nil
 			continue
 		}
-		return nil, failed
+		return nil, err
 	}
 }
 
-// connection takes a kept connection, unless it is to be a fresh one, or makes one.
-func (c *Client) connection(t *aio.Task, address string, fresh bool) (*conn, error) {
-	if conns := c.idle[address]; len(conns) > 0 && !fresh {
-		cn := conns[len(conns)-1]
-		conns[len(conns)-1] = nil
-		c.idle[address] = conns[:len(conns)-1]
-		c.nIdle--
-		cn.reused = true
-		return cn, nil
+// kept returns a connection to be used again, or nil. One over which something has
+// come while it was not used has ended, or brings bytes that nobody asked for, such
+// as a 408: they would be taken for the answer to the next request.
+func (c *Client) kept(t *aio.Task, address string) (*conn, error) {
+	for {
+		cn := c.idle.take(address)
+		if cn == nil {
+			return nil, nil
+		}
+		switch err := cn.look(t); {
+		case errors.Is(err, aio.ErrTimeout):
+			cn.reused = true
+			return cn, nil
+		case errors.Is(err, aio.ErrCanceled):
+			c.idle.put(cn)
+			return nil, err
+		}
+		cn.Close()
 	}
+}
+
+// look waits for bytes, or the end, for a turn of the loop: as long as it takes to
+// learn what has arrived already. An error that matches ErrTimeout: nothing has.
+func (cn *conn) look(t *aio.Task) error {
+	_ = cn.SetReadDeadline(time.Time{}) // fails if closed, as does the wait
+	enough := cn.client.loop.CallSoon(cn.giveUp)
+	defer enough.Cancel()
+	return cn.WaitReadable(t)
+}
+
+func (c *Client) connect(t *aio.Task, address string, deadline time.Time) (*conn, error) {
 	var raw aio.Conn
 	dial := func(t *aio.Task) (err error) {
 		raw, err = aio.Dial(t, "tcp", address)
 		return err
 	}
 	var err error
-	if c.opt.Timeout > 0 {
-		err = t.Timeout(c.opt.Timeout, dial)
-	} else {
+	if deadline.IsZero() {
 		err = dial(t)
+	} else {
+		err = t.Deadline(deadline, dial)
 	}
 	if err != nil {
 		return nil, err
 	}
-	cn := &conn{Conn: raw, client: c, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, client: c, address: address, reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed
+	cn.giveUp = func() { _ = cn.SetReadDeadline(c.loop.Now()) }
 	return cn, nil
 }
 
-func (c *Client) keep(address string, cn *conn) {
-	if c.nIdle >= c.opt.MaxIdle {
-		cn.Close()
-		return
-	}
-	c.idle[address] = append(c.idle[address], cn)
-	c.nIdle++
-}
-
-func (cn *conn) exchange(t *aio.Task, req Request) (*Response, *Error) {
+// exchange sends req and reads the answer. A zero deadline is none.
+func (cn *conn) exchange(t *aio.Task, req Request, deadline time.Time) (*Response, *Error) {
 	c := cn.client
 	cn.parser = parser{maxHead: c.opt.MaxHead, maxBody: c.opt.MaxBody}
-	if c.opt.Timeout > 0 {
-		cn.SetDeadline(c.loop.Now().Add(c.opt.Timeout))
-	}
+	_ = cn.SetDeadline(deadline) // fails only for a closed connection, as will all that follows
 	if err := cn.send(t, req); err != nil {
 		return nil, classify(err, KindReset)
 	}
@@ -235,7 +286,7 @@ func (cn *conn) send(t *aio.Task, req Request) error {
 // decode undoes the Content-Encoding.
 func (r *Response) decode() *Error {
 	r.Body = *r.whole
-	encoding := strings.ToLower(r.Header.Get("Content-Encoding"))
+	encoding := strings.ToLower(r.Header.list("Content-Encoding"))
 	switch encoding {
 	case "", "identity":
 		return nil
@@ -269,23 +320,18 @@ func (c *Client) gunzip(dst *[]byte, src []byte) *Error {
 		err = c.gzip.Reset(in)
 	}
 	b := *dst
-	for err == nil {
-		if len(b) > c.opt.MaxBody {
-			return fail(KindBomb, "%d compressed bytes become more than %d", len(src), c.opt.MaxBody)
-		}
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
+	for err == nil && len(b) <= c.opt.MaxBody {
+		b = slices.Grow(b, 1)
 		var n int
-		n, err = c.gzip.Read(b[len(b):min(cap(b), c.opt.MaxBody+1)])
+		n, err = c.gzip.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 	}
 	*dst = b
-	if !errors.Is(err, io.EOF) {
-		return fail(KindEncoding, "gzip: %w", err)
-	}
-	if len(b) > c.opt.MaxBody {
+	switch {
+	case len(b) > c.opt.MaxBody:
 		return fail(KindBomb, "%d compressed bytes become more than %d", len(src), c.opt.MaxBody)
+	case !errors.Is(err, io.EOF):
+		return fail(KindEncoding, "gzip: %w", err)
 	}
 	return nil
 }

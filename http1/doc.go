@@ -11,6 +11,12 @@
 // connection that waits for its peer holds no buffer. Parsing runs on the loop's
 // own stack: the stack of a task that waits stays small.
 //
+// # Connections
+//
+// A connection is used again if its answer has a known end and nothing came after
+// it. One that has ended, or brought bytes that nobody asked for, while it was kept
+// is dropped; if its end crosses the request, that is sent once more.
+//
 // # Limits
 //
 // Head and body are bounded, and so is what a compressed body may become. Every

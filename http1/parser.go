@@ -11,14 +11,16 @@ import (
 type parser struct {
 	maxHead, maxBody int
 
-	state state
-	head  []byte // of the answer under way
-	res   *Response
-	body  *[]byte // appended to
-	left  int64   // of a body of known length, or of a chunk
-	line  []byte  // a chunk-size or trailer line that is not whole
-	wire  int64   // bytes fed that belong to the answer
-	close bool    // the connection ends with this answer
+	state   state
+	head    []byte // of the answer under way
+	interim int    // answers before it, of status 1xx
+	res     *Response
+	body    *[]byte // appended to
+	left    int64   // of a body of known length, or of a chunk
+	line    []byte  // of the chunked coding, not whole
+	extra   int     // bytes of chunk extensions and trailers
+	wire    int64   // bytes fed that belong to the answer
+	close   bool    // the connection ends with this answer
 }
 
 type state uint8
@@ -51,12 +53,15 @@ func (p *parser) step(b []byte) (int, *Error) {
 	case inHead:
 		return p.feedHead(b)
 	case inRest:
-		return len(b), p.add(b)
-	case inBody, inChunk:
-		b = b[:min(int64(len(b)), p.left)]
-		if err := p.add(b); err != nil {
-			return 0, err
+		n := min(len(b), p.room())
+		*p.body = append(*p.body, b[:n]...)
+		if n < len(b) {
+			return n, p.tooLarge()
 		}
+		return n, nil
+	case inBody, inChunk: // frame and feedLine have seen to it that there is room
+		b = b[:min(int64(len(b)), p.left)]
+		*p.body = append(*p.body, b...)
 		if p.left -= int64(len(b)); p.left == 0 {
 			if p.state == inBody {
 				p.state = whole
@@ -83,7 +88,7 @@ func (p *parser) eof() *Error {
 		}
 		return fail(KindEarlyEnd, "the connection ended in the header")
 	case inBody:
-		return fail(KindEarlyEnd, "the connection ended %d bytes before the body", p.left)
+		return fail(KindEarlyEnd, "the connection ended %d bytes before the body did", p.left)
 	}
 	return fail(KindEarlyEnd, "the connection ended in a chunked body")
 }
@@ -91,41 +96,60 @@ func (p *parser) eof() *Error {
 // empty reports whether nothing of an answer has come.
 func (p *parser) empty() bool { return p.wire == 0 }
 
+// An answer begins with version. What speaks another protocol is told by its first
+// bytes: it may be waiting for ours, and neither the head's end nor that of the
+// connection would come.
+const version = "HTTP/1."
+
+// maxInterim bounds the interim answers before the real one.
+const maxInterim = 16
+
+// feedHead takes bytes up to the end of a line, and acts on the head if that line is
+// its last, the empty one.
 func (p *parser) feedHead(b []byte) (int, *Error) {
-	had := len(p.head)
-	room := min(len(b), p.maxHead-had)
-	p.head = append(p.head, b[:room]...)
-	end := headEnd(p.head, had)
-	if end == 0 {
-		if len(p.head) >= p.maxHead {
-			return room, fail(KindTooLarge, "header over %d bytes", p.maxHead)
+	had, n := len(p.head), lineLen(b)
+	for i := had; i < min(had+n, len(version)); i++ {
+		if b[i-had] != version[i] {
+			begin := append(p.head, b[:i+1-had]...)
+			return len(begin) - had, fail(KindProtocol, "answer begins with %q, expected %q", begin, version)
 		}
-		return room, nil
 	}
-	res, err := parseHead(p.head[:end:end])
+	if room := p.maxHead - had; n > room {
+		return room, fail(KindTooLarge, "header over %d bytes", p.maxHead)
+	}
+	if p.head == nil {
+		p.head = make([]byte, 0, 512)
+	}
+	p.head = append(p.head, b[:n]...)
+	if !bytes.HasSuffix(p.head, []byte("\n\n")) && !bytes.HasSuffix(p.head, []byte("\n\r\n")) {
+		return n, nil
+	}
+	res, err := parseHead(p.head)
 	if err != nil {
-		return end - had, err
+		return n, err
 	}
-	p.head = nil
-	if res.Status < 200 { // an interim answer: the real one follows
-		if res.Status == 101 {
-			return end - had, fail(KindProtocol, "status 101 without being asked")
-		}
-		if p.wire > int64(16*p.maxHead) {
-			return end - had, fail(KindTooLarge, "interim answers without end")
-		}
-		return end - had, nil
+	p.head = nil           // it is the answer's now
+	if res.Status >= 200 { // else an interim answer: the real one follows
+		p.res = res
+		return n, p.frame()
 	}
-	p.res = res
-	return end - had, p.frame()
+	if res.Status == 101 {
+		return n, fail(KindProtocol, "status 101 without being asked")
+	}
+	if p.interim++; p.interim > maxInterim {
+		return n, fail(KindTooLarge, "more than %d interim answers", maxInterim)
+	}
+	return n, nil
 }
 
 // frame decides how the body ends (RFC 9112, section 6.3). Where its length is in
 // doubt the answer is refused.
 func (p *parser) frame() *Error {
 	h := p.res.Header
-	p.close = p.res.Proto == "HTTP/1.0"
-	length, coding := int64(-1), ""
+	old := p.res.Proto == "HTTP/1.0"
+	length := int64(-1)
+	coding, coded := "", false
+	closing, keeping := false, false
 	for _, f := range h {
 		switch {
 		case strings.EqualFold(f.Name, "Content-Length"):
@@ -137,25 +161,24 @@ func (p *parser) frame() *Error {
 				length = int64(n)
 			}
 		case strings.EqualFold(f.Name, "Transfer-Encoding"):
-			if coding != "" {
+			if coded {
 				coding += ", "
 			}
-			coding += f.Value
+			coding, coded = coding+f.Value, true
 		case strings.EqualFold(f.Name, "Connection"):
 			for v := range strings.SplitSeq(f.Value, ",") {
-				switch v = trim(v); {
-				case strings.EqualFold(v, "close"):
-					p.close = true
-				case strings.EqualFold(v, "keep-alive") && p.res.Proto == "HTTP/1.0":
-					p.close = false
-				}
+				closing = closing || strings.EqualFold(trim(v), "close")
+				keeping = keeping || strings.EqualFold(trim(v), "keep-alive")
 			}
 		}
 	}
+	// HTTP/1.0 had no chunked coding: who sends it all the same does not know where
+	// its answers end (RFC 9112, section 6.1).
+	p.close = closing || old && (!keeping || coded)
 	switch {
 	case p.res.Status == 204 || p.res.Status == 304:
 		p.state = whole
-	case coding != "":
+	case coded:
 		if length >= 0 {
 			return fail(KindProtocol, "both Content-Length and Transfer-Encoding")
 		}
@@ -164,7 +187,7 @@ func (p *parser) frame() *Error {
 		}
 		p.state = inChunkSize
 	case length > int64(p.maxBody):
-		return fail(KindTooLarge, "body of %d bytes, the limit is %d", length, p.maxBody)
+		return p.tooLarge()
 	case length > 0:
 		p.state, p.left = inBody, length
 	case length == 0:
@@ -175,58 +198,79 @@ func (p *parser) frame() *Error {
 	return nil
 }
 
-func (p *parser) add(b []byte) *Error {
-	if len(*p.body)+len(b) > p.maxBody {
-		return fail(KindTooLarge, "body over %d bytes", p.maxBody)
-	}
-	*p.body = append(*p.body, b...)
-	return nil
-}
+// room is how many bytes the body may still have.
+func (p *parser) room() int { return p.maxBody - len(*p.body) }
+
+func (p *parser) tooLarge() *Error { return fail(KindTooLarge, "body over %d bytes", p.maxBody) }
 
 // maxChunkLine bounds a chunk-size line with its extensions, and a trailer line.
 const maxChunkLine = 4096
 
+// plainChunkLine is the longest chunk-size line of which nothing counts as extension.
+const plainChunkLine = len("0123456789abcdef\r\n")
+
 // feedLine takes bytes up to the end of a line of the chunked coding (RFC 9112,
 // section 7.1) and acts on the line.
 func (p *parser) feedLine(b []byte) (int, *Error) {
-	n := bytes.IndexByte(b, '\n') + 1
-	if n == 0 {
-		n = len(b)
+	n, limit := lineLen(b), maxChunkLine
+	if p.state == afterChunk {
+		limit = len("\r\n")
 	}
-	if len(p.line)+n > maxChunkLine {
-		return n, fail(KindProtocol, "line of the chunked coding over %d bytes", maxChunkLine)
+	if room := limit - len(p.line); n > room {
+		if p.state == afterChunk {
+			return room, errLongChunk()
+		}
+		return room, fail(KindProtocol, "line of the chunked coding over %d bytes", limit)
 	}
 	p.line = append(p.line, b[:n]...)
-	if p.line[len(p.line)-1] != '\n' {
+	if b[n-1] != '\n' {
 		return n, nil
 	}
-	line := bytes.TrimSuffix(p.line[:len(p.line)-1], []byte("\r"))
+	size := len(p.line)
+	line := bytes.TrimSuffix(p.line[:size-1], []byte("\r"))
 	p.line = p.line[:0]
 	switch p.state {
 	case afterChunk:
 		if len(line) > 0 {
-			return n, fail(KindProtocol, "chunk is longer than its size says")
+			return n, errLongChunk()
 		}
 		p.state = inChunkSize
+		return n, nil
 	case inTrailer:
 		if len(line) == 0 {
 			p.state = whole
+			return n, nil
 		}
-		if p.maxHead -= n; p.maxHead < 0 {
-			return n, fail(KindTooLarge, "trailers without end")
-		}
+		p.extra += size
 	case inChunkSize:
-		size, _, _ := bytes.Cut(line, []byte(";")) // extensions mean nothing here
-		text := string(bytes.TrimRight(size, " \t"))
-		left, err := strconv.ParseUint(text, 16, 62)
+		digits, _, _ := bytes.Cut(line, []byte(";")) // extensions mean nothing here
+		left, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 62)
 		if err != nil {
 			return n, fail(KindProtocol, "chunk size %.32q, expected a hexadecimal number", line)
 		}
-		if p.left = int64(left); left == 0 {
-			p.state = inTrailer
-		} else {
+		switch p.left = int64(left); {
+		case p.left > int64(p.room()):
+			return n, p.tooLarge()
+		case p.left > 0:
 			p.state = inChunk
+		default:
+			p.state = inTrailer
 		}
+		p.extra += max(0, size-plainChunkLine)
+	}
+	if p.extra > p.maxHead {
+		return n, fail(KindTooLarge, "chunk extensions and trailers over %d bytes", p.maxHead)
 	}
 	return n, nil
+}
+
+func errLongChunk() *Error { return fail(KindProtocol, "chunk is longer than its size says") }
+
+// lineLen returns the length of the line that b begins with, its LF included; all of
+// b if there is no LF.
+func lineLen(b []byte) int {
+	if n := bytes.IndexByte(b, '\n') + 1; n > 0 {
+		return n
+	}
+	return len(b)
 }

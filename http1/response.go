@@ -1,9 +1,6 @@
 package http1
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // Response is a whole answer.
 type Response struct {
@@ -35,6 +32,20 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
+// list returns the values of all fields with a name as one list (RFC 9110, section 5.3).
+func (h Header) list(name string) string {
+	list := ""
+	for i := range h {
+		if strings.EqualFold(h[i].Name, name) {
+			if list != "" {
+				list += ", "
+			}
+			list += h[i].Value
+		}
+	}
+	return list
+}
+
 // parseHead reads a status line and header fields (RFC 9112, sections 4 and 5).
 // Lines may end in a bare LF. Fields are substrings of one copy of the head.
 func parseHead(raw []byte) (*Response, *Error) {
@@ -51,17 +62,16 @@ func parseHead(raw []byte) (*Response, *Error) {
 		if line == "" {
 			break
 		}
-		if line[0] == ' ' || line[0] == '\t' {
-			// Obsolete folding (RFC 9112, 5.2): the line continues the value before.
-			if len(r.Header) == 0 {
-				return nil, fail(KindProtocol, "header begins with a continuation line")
-			}
-			last := &r.Header[len(r.Header)-1]
-			last.Value = strings.TrimSpace(last.Value + " " + trim(line))
-			continue
+		if continues(line) {
+			return nil, fail(KindProtocol, "header begins with a continuation line")
 		}
 		name, value, ok := strings.Cut(line, ":")
-		if !ok || !isToken(name) {
+		if continues(rest) {
+			value, rest = unfold(value, rest)
+		}
+		// A CR or NUL within a value is for us to refuse or to replace (RFC 9110,
+		// section 5.5): who reads the value next may take it for its end.
+		if !ok || !isToken(name) || strings.ContainsAny(value, "\r\x00") {
 			return nil, fail(KindProtocol, "header line %.64q, expected NAME: VALUE", line)
 		}
 		r.Header = append(r.Header, Field{name, trim(value)})
@@ -85,6 +95,23 @@ func parseStatusLine(line string) (proto string, status int, ok bool) {
 	return line[:8], status, true
 }
 
+// continues reports whether s begins with a continuation line: obsolete folding
+// (RFC 9112, section 5.2).
+func continues(s string) bool { return s != "" && (s[0] == ' ' || s[0] == '\t') }
+
+// unfold returns value with the continuation lines that rest begins with.
+func unfold(value, rest string) (string, string) {
+	var b strings.Builder // a head may be nothing but such lines
+	b.WriteString(trim(value))
+	for continues(rest) {
+		var line string
+		line, rest = cutLine(rest)
+		b.WriteByte(' ')
+		b.WriteString(trim(line))
+	}
+	return b.String(), rest
+}
+
 func cutLine(s string) (line, rest string) {
 	line, rest, _ = strings.Cut(s, "\n")
 	return strings.TrimSuffix(line, "\r"), rest
@@ -100,22 +127,4 @@ func isToken(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// headEnd returns the length of a head with its empty line; 0 if it is not whole.
-// from is how far an earlier call has looked.
-func headEnd(b []byte, from int) int {
-	for i := max(0, from-3); ; {
-		j := bytes.IndexByte(b[i:], '\n')
-		if j < 0 {
-			return 0
-		}
-		i += j + 1
-		switch {
-		case i < len(b) && b[i] == '\n':
-			return i + 1
-		case i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n':
-			return i + 2
-		}
-	}
 }

@@ -1,0 +1,86 @@
+package http1_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/http1"
+)
+
+func zip(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestContentEncoding(t *testing.T) {
+	const maxBody = 100_000
+	hello := zip(t, "hello")
+	wrongSum := []byte(hello)
+	wrongSum[len(wrongSum)-5] ^= 1 // the last 8 bytes are checksum and length
+	full := strings.Repeat("x", maxBody)
+	for _, c := range []struct {
+		name   string
+		fields string
+		sent   string
+		kind   http1.Kind // "": none
+		body   string
+		as     string // Response.Encoding
+	}{
+		{"none", "", "hello", "", "hello", ""},
+		{"identity", "Content-Encoding: identity\r\n", "hello", "", "hello", ""},
+		{"gzip", "Content-Encoding: gzip\r\n", hello, "", "hello", "gzip"},
+		{"in any case", "Content-Encoding: GZip\r\n", hello, "", "hello", "gzip"},
+		{"x-gzip", "Content-Encoding: x-gzip\r\n", hello, "", "hello", "gzip"},
+		{"of an empty text", "Content-Encoding: gzip\r\n", zip(t, ""), "", "", "gzip"},
+		{"of no body", "Content-Encoding: gzip\r\n", "", "", "", "gzip"},
+		{"in two members", "Content-Encoding: gzip\r\n", hello + zip(t, " world"), "", "hello world", "gzip"},
+		{"to the limit", "Content-Encoding: gzip\r\n", zip(t, full), "", full, "gzip"},
+		{"to the limit, in two members", "Content-Encoding: gzip\r\n", zip(t, full) + zip(t, ""), "", full, "gzip"},
+		{"over the limit", "Content-Encoding: gzip\r\n", zip(t, full+"x"), http1.KindBomb, "", ""},
+		{"bomb", "Content-Encoding: gzip\r\n", zip(t, strings.Repeat(full, 50)), http1.KindBomb, "", ""},
+		{"bomb of empty members", "Content-Encoding: gzip\r\n", strings.Repeat(zip(t, ""), 2000), "", "", "gzip"},
+		{"truncated", "Content-Encoding: gzip\r\n", hello[:len(hello)-3], http1.KindEncoding, "", ""},
+		{"truncated in the header", "Content-Encoding: gzip\r\n", hello[:5], http1.KindEncoding, "", ""},
+		{"wrong checksum", "Content-Encoding: gzip\r\n", string(wrongSum), http1.KindEncoding, "", ""},
+		{"not gzip", "Content-Encoding: gzip\r\n", "hello", http1.KindEncoding, "", ""},
+		{"more after it", "Content-Encoding: gzip\r\n", hello + "hello", http1.KindEncoding, "", ""},
+		{"unknown", "Content-Encoding: br\r\n", "hello", http1.KindEncoding, "", ""},
+		{"gzip twice", "Content-Encoding: gzip, gzip\r\n", zip(t, hello), http1.KindEncoding, "", ""},
+		{"two fields", "Content-Encoding: gzip\r\nContent-Encoding: br\r\n", hello, http1.KindEncoding, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, http1.Options{MaxBody: maxBody}, func(s *site) {
+				p := s.serve("/", answer(c.fields, c.sent))
+				if c.kind != "" {
+					p.ended()
+					p = s.accept()
+				}
+				p.serve("/next", answer("Content-Encoding: gzip\r\n", zip(t, "next")))
+			}, func(b *browser) {
+				res, err := b.get("/")
+				if c.kind != "" {
+					expectKind(t, err, c.kind)
+				} else if err != nil {
+					t.Fatal(err)
+				} else {
+					if string(res.Body) != c.body || res.Encoding != c.as {
+						t.Errorf("body of %d bytes (%.100q), encoding %q, want %d bytes (%.100q), %q", len(res.Body), res.Body, res.Encoding, len(c.body), c.body, c.as)
+					}
+					res.Close()
+				}
+				b.reads("/next", "next") // whatever was before
+			})
+		})
+	}
+}

@@ -1,0 +1,281 @@
+package http1_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/http1"
+)
+
+func TestKeepAlive(t *testing.T) {
+	play(t, http1.Options{}, func(s *site) {
+		p := s.accept()
+		p.serve("/1", ok("one"))
+		p.serve("/2", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\ntwo\r\n0\r\n\r\n")
+		p.serve("/3", "HTTP/1.1 304 Not Modified\r\nContent-Length: 100\r\n\r\n")
+		p.serve("/4", ok("four"))
+		p.ended()
+	}, func(b *browser) {
+		b.reads("/1", "one")
+		b.reads("/2", "two")
+		b.until(time.Hour)
+		b.reads("/3", "")
+		b.reads("/4", "four")
+	})
+}
+
+// What is kept is used by the host it leads to, and by one request at a time.
+func TestConnectionsAreNotShared(t *testing.T) {
+	play(t, http1.Options{}, func(s *site) {
+		www := s.serve("/1", ok("1"))
+		other := s.serve("/", ok("other"))
+		www.request("/2")
+		second := s.serve("/3", ok("3"))
+		www.send(ok("2"))
+		www.ended()
+		other.ended()
+		second.ended()
+	}, func(b *browser) {
+		b.reads("/1", "1")
+		res, err := b.client.Get(b.task, http1.Request{Scheme: "http", Host: "other.example", Target: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Close()
+		err = b.task.Group(func(g *aio.Group) error {
+			g.Go("2", func(task *aio.Task) error {
+				(&browser{t, task, b.client}).reads("/2", "2")
+				return nil
+			})
+			g.Go("3", func(task *aio.Task) error {
+				(&browser{t, task, b.client}).reads("/3", "3")
+				return nil
+			})
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// After these answers the connection is not used again.
+func TestConnectionIsNotKept(t *testing.T) {
+	for _, c := range []struct{ name, answer string }{
+		{"connection close", answer("Connection: close\r\n", "hello")},
+		{"http/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
+		{"more than the length", ok("hello") + " world"},
+		{"another answer after it", ok("hello") + ok("world")},
+		{"more than the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n\r\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, http1.Options{}, func(s *site) {
+				s.serve("/1", c.answer).ended()
+				s.serve("/2", ok("second"))
+			}, func(b *browser) {
+				b.reads("/1", "hello")
+				b.reads("/2", "second")
+			})
+		})
+	}
+	t.Run("read to close", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			s.serve("/1", "HTTP/1.1 200 OK\r\n\r\nhello").close()
+			s.serve("/2", ok("second"))
+		}, func(b *browser) {
+			b.reads("/1", "hello")
+			b.reads("/2", "second")
+		})
+	})
+}
+
+// What comes over a connection that is not in use is not the answer to the next request.
+func TestUnaskedAnswer(t *testing.T) {
+	for name, unasked := range map[string]string{
+		"an answer":  ok("forged"),
+		"a time-out": "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+		"a line end": "\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, http1.Options{}, func(s *site) {
+				p := s.serve("/1", ok("first"))
+				s.until(time.Second)
+				p.send(unasked)
+				p.ended()
+				s.serve("/2", ok("second"))
+			}, func(b *browser) {
+				b.reads("/1", "first")
+				b.until(2 * time.Second)
+				b.reads("/2", "second")
+			})
+		})
+	}
+}
+
+// A server closes what is idle when it likes. closed is when it does; the client
+// knows 10 ms later.
+func TestServerClosesKeptConnection(t *testing.T) {
+	const closed = 100 * time.Millisecond
+	t.Run("the client knows", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p := s.serve("/1", ok("first"))
+			s.until(closed)
+			p.close()
+			s.serve("/2", ok("second"))
+		}, func(b *browser) {
+			b.reads("/1", "first")
+			b.until(closed + latency)
+			b.reads("/2", "second")
+			if got, want := now(b.task), closed+latency+4*latency+2*latency; got != want { // a look-up, a connection, an exchange
+				t.Errorf("the answer came at %v, want %v: nothing is sent over what is closed", got, want)
+			}
+		})
+	})
+	t.Run("the request crosses the end", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p := s.serve("/1", ok("first"))
+			s.until(closed)
+			p.close()
+			s.serve("/2", ok("second"))
+		}, func(b *browser) {
+			b.reads("/1", "first")
+			b.until(closed + latency/2)
+			b.reads("/2", "second")
+		})
+	})
+	t.Run("the second try is the last", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p := s.serve("/1", ok("first"))
+			s.until(closed)
+			p.close()
+			p = s.accept()
+			p.request("/2")
+			p.close()
+			s.serve("/3", ok("third"))
+		}, func(b *browser) {
+			b.reads("/1", "first")
+			b.until(closed + latency/2)
+			b.fails("/2", http1.KindEarlyEnd)
+			b.reads("/3", "third")
+		})
+	})
+	t.Run("the second try goes over a new connection", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p, q := s.accept(), s.accept()
+			p.serve("/1", ok("first"))
+			q.serve("/1", ok("first"))
+			s.until(closed)
+			p.close()
+			q.close()
+			s.serve("/2", ok("second"))
+		}, func(b *browser) {
+			err := b.task.Group(func(g *aio.Group) error {
+				for _, name := range []string{"one", "other"} {
+					g.Go(name, func(task *aio.Task) error {
+						(&browser{t, task, b.client}).reads("/1", "first")
+						return nil
+					})
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.until(closed + latency/2)
+			b.reads("/2", "second")
+		})
+	})
+	t.Run("the answer has begun: no second try", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p := s.serve("/1", ok("first"))
+			p.serve("/2", "HTTP/1.1 2")
+			p.close()
+			s.serve("/3", ok("third"))
+		}, func(b *browser) {
+			b.reads("/1", "first")
+			b.fails("/2", http1.KindEarlyEnd)
+			b.reads("/3", "third")
+		})
+	})
+	t.Run("an interim answer has come: no second try", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p := s.serve("/1", ok("first"))
+			p.serve("/2", "HTTP/1.1 103 Early Hints\r\n\r\n")
+			p.close()
+			s.serve("/3", ok("third"))
+		}, func(b *browser) {
+			b.reads("/1", "first")
+			b.fails("/2", http1.KindEarlyEnd)
+			b.reads("/3", "third")
+		})
+	})
+}
+
+func TestMaxIdle(t *testing.T) {
+	get := func(b *browser, host string) {
+		t.Helper()
+		res, err := b.client.Get(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Close()
+	}
+	t.Run("the one that has waited longest makes room", func(t *testing.T) {
+		play(t, http1.Options{MaxIdle: 2}, func(s *site) {
+			first := s.serve("/", ok("1"))
+			second := s.serve("/", ok("2"))
+			first.serve("/", ok("3")) // now second has waited longest
+			third := s.serve("/", ok("4"))
+			second.ended()
+			first.serve("/", ok("5"))
+			third.serve("/", ok("6"))
+		}, func(b *browser) {
+			for _, host := range []string{"www.example", "other.example", "www.example", "192.0.2.1", "www.example", "192.0.2.1"} {
+				get(b, host)
+			}
+		})
+	})
+	t.Run("of one host", func(t *testing.T) {
+		play(t, http1.Options{MaxIdle: 1}, func(s *site) {
+			p, q := s.accept(), s.accept()
+			p.serve("/", ok("1"))
+			q.serve("/", ok("2"))
+			p.ended()
+			q.serve("/", ok("3"))
+		}, func(b *browser) {
+			err := b.task.Group(func(g *aio.Group) error {
+				for _, name := range []string{"one", "other"} {
+					g.Go(name, func(task *aio.Task) error {
+						get(&browser{t, task, b.client}, "www.example")
+						return nil
+					})
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			get(b, "www.example")
+		})
+	})
+	t.Run("none if negative", func(t *testing.T) {
+		play(t, http1.Options{MaxIdle: -1}, func(s *site) {
+			s.serve("/", ok("1")).ended()
+			s.serve("/", ok("2")).ended()
+		}, func(b *browser) {
+			get(b, "www.example")
+			get(b, "www.example")
+		})
+	})
+	t.Run("none after Close", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			s.serve("/", ok("1")).ended()
+			s.serve("/", ok("2")).ended()
+		}, func(b *browser) {
+			get(b, "www.example")
+			b.client.Close()
+			get(b, "www.example")
+		})
+	})
+}

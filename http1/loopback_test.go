@@ -1,0 +1,222 @@
+package http1_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// TestLoopback fetches from the standard library's server over real sockets.
+func TestLoopback(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	long := strings.Repeat("a long page. ", 50_000)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/length", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello") })
+	mux.HandleFunc("/long", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, long) })
+	mux.HandleFunc("/chunked", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Trailer", "X-Sum")
+		for _, piece := range []string{"in ", "three ", "chunks"} {
+			fmt.Fprint(w, piece)
+			w.(http.Flusher).Flush()
+		}
+		w.Header().Set("X-Sum", "1")
+	})
+	mux.HandleFunc("/gzip", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			http.Error(w, "gzip was not asked for", http.StatusNotAcceptable)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		fmt.Fprint(z, long)
+		z.Close()
+	})
+	mux.HandleFunc("/close", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		fmt.Fprint(w, "the last one")
+	})
+	mux.HandleFunc("/hints", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		fmt.Fprint(w, "after hints")
+	})
+	mux.HandleFunc("/nothing", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/length", http.StatusFound) })
+	mux.HandleFunc("/abort", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "half a page")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	pages := []struct {
+		target string
+		status int
+		body   string
+		kind   http1.Kind // "": none
+	}{
+		{"/length", 200, "hello", ""},
+		{"/long", 200, long, ""},
+		{"/chunked", 200, "in three chunks", ""},
+		{"/gzip", 200, long, ""},
+		{"/hints", 200, "after hints", ""},
+		{"/nothing", 204, "", ""},
+		{"/moved", 302, "<a href=\"/length\">Found</a>.\n\n", ""},
+		{"/none", 404, "404 page not found\n", ""},
+		{"/close", 200, "the last one", ""},
+		{"/abort", 0, "", http1.KindEarlyEnd},
+	}
+	const tasks, rounds = 4, 5
+
+	var opened atomic.Int64
+	server := httptest.NewUnstartedServer(mux)
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a last resort
+	defer cancel()
+	err := aio.Run(ctx, func(task *aio.Task) error {
+		client := http1.NewClient(task.Loop(), http1.Options{})
+		defer client.Close()
+		return task.Group(func(g *aio.Group) error {
+			for i := range tasks {
+				g.Go(fmt.Sprintf("reader %d", i), func(task *aio.Task) error {
+					for n := range rounds * len(pages) {
+						page := pages[(n+i)%len(pages)]
+						res, err := client.Get(task, http1.Request{Scheme: "http", Host: server.Listener.Addr().String(), Target: page.target})
+						if page.kind != "" {
+							expectKind(t, err, page.kind)
+							continue
+						}
+						if err != nil {
+							t.Errorf("GET %s: %v", page.target, err)
+							continue
+						}
+						if res.Status != page.status || string(res.Body) != page.body {
+							t.Errorf("GET %s: status %d, body of %d bytes (%.100q)", page.target, res.Status, len(res.Body), res.Body)
+						}
+						res.Close()
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each task needs one to begin with, and another after each page that ends it.
+	if got, want := opened.Load(), int64(tasks+2*tasks*rounds); got > want {
+		t.Errorf("%d connections for %d requests, want at most %d", got, tasks*rounds*len(pages), want)
+	}
+}
+
+// TestLoopbackUnasked is TestUnaskedAnswer over real sockets: what comes while a
+// connection is kept is seen there too, and nothing more is sent over it.
+func TestLoopbackUnasked(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		send func(c net.Conn)
+	}{
+		{"an answer", func(c net.Conn) { fmt.Fprint(c, ok("forged")) }},
+		{"the end", func(c net.Conn) { c.(*net.TCPConn).CloseWrite() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			aiotest.CheckLeaks(t)
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ln.Close()
+			accept := func() (net.Conn, error) {
+				conn, err := ln.Accept()
+				if err != nil {
+					return nil, err
+				}
+				_ = conn.SetDeadline(time.Now().Add(10 * time.Second)) // no read blocks the test for ever
+				_, err = http.ReadRequest(bufio.NewReader(conn))
+				return conn, err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a last resort
+			defer cancel()
+			err = aio.Run(ctx, func(task *aio.Task) error {
+				client := http1.NewClient(task.Loop(), http1.Options{Timeout: 10 * time.Second})
+				defer client.Close()
+				// exchange has the client fetch while the server does its part, elsewhere.
+				exchange := func(want string, server func() error) error {
+					return task.Group(func(g *aio.Group) error {
+						g.Go("server", func(task *aio.Task) error {
+							_, err := aio.Offload(task, func(ctx context.Context) (struct{}, error) {
+								stop := context.AfterFunc(ctx, func() { ln.Close() })
+								defer stop()
+								return struct{}{}, server()
+							})
+							return err
+						})
+						g.Go("client", func(task *aio.Task) error {
+							res, err := client.Get(task, http1.Request{Scheme: "http", Host: ln.Addr().String(), Target: "/"})
+							if err != nil {
+								return err
+							}
+							defer res.Close()
+							if string(res.Body) != want {
+								return fmt.Errorf("body %q, want %q", res.Body, want)
+							}
+							return nil
+						})
+						return nil
+					})
+				}
+				var first net.Conn
+				err := exchange("first", func() (err error) {
+					if first, err = accept(); err != nil {
+						return err
+					}
+					_, err = fmt.Fprint(first, ok("first"))
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				defer first.Close()
+				c.send(first)
+				err = exchange("second", func() error {
+					second, err := accept()
+					if err != nil {
+						return err
+					}
+					defer second.Close()
+					_, err = fmt.Fprint(second, ok("second"))
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				rest, _ := io.ReadAll(first) // to the client's end, or its reset
+				if len(rest) > 0 {
+					return fmt.Errorf("got %q over the first connection", rest)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

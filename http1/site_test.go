@@ -1,0 +1,211 @@
+package http1_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// latency is how long bytes are under way, one way: so a connection costs 20 ms.
+const latency = 10 * time.Millisecond
+
+// play runs a client and a server, each a script in a task of its own, over a
+// network in memory on virtual time. The client is closed when its script has ended;
+// a connection that is still open when both have fails the test.
+//
+// The server has the names www.example and other.example; hole.example is a host
+// that does not answer.
+func play(t *testing.T, opt http1.Options, server func(s *site), client func(b *browser)) {
+	t.Helper()
+	playOver(t, latency, opt, server, client)
+}
+
+func playOver(t *testing.T, latency time.Duration, opt http1.Options, server func(s *site), client func(b *browser)) {
+	t.Helper()
+	network := aiotest.NewNet(aiotest.NetOptions{Latency: latency})
+	network.Host("www.example", "192.0.2.1")
+	network.Host("other.example", "192.0.2.1")
+	network.Host("hole.example", "192.0.2.2")
+	network.Blackhole("192.0.2.2")
+	network.Run(t, func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		defer ln.Close()
+		return task.Group(func(g *aio.Group) error {
+			g.Go("server", func(task *aio.Task) error {
+				s := &site{t: t, task: task, ln: ln}
+				defer s.close()
+				server(s)
+				return nil
+			})
+			c := http1.NewClient(task.Loop(), opt)
+			defer c.Close()
+			client(&browser{t: t, task: task, client: c})
+			return nil
+		})
+	})
+}
+
+// site is the server's side.
+type site struct {
+	t     *testing.T
+	task  *aio.Task
+	ln    aio.Listener
+	peers []*peer
+}
+
+// accept waits for a connection.
+func (s *site) accept() *peer {
+	s.t.Helper()
+	c, err := s.ln.Accept(s.task)
+	if err != nil {
+		s.t.Fatal("server: ", err)
+	}
+	p := &peer{site: s, conn: c, reader: aio.NewReader(s.task.Loop(), c)}
+	s.peers = append(s.peers, p)
+	return p
+}
+
+// serve accepts a connection and answers one request over it.
+func (s *site) serve(target, answer string) *peer {
+	s.t.Helper()
+	p := s.accept()
+	p.serve(target, answer)
+	return p
+}
+
+// ignore accepts a connection and does not answer the request over it.
+func (s *site) ignore(target string) {
+	s.t.Helper()
+	p := s.accept()
+	p.request(target)
+	p.ended()
+}
+
+// until waits for a time after the beginning.
+func (s *site) until(d time.Duration) { until(s.t, s.task, d) }
+
+func (s *site) close() {
+	for _, p := range s.peers {
+		p.close()
+	}
+}
+
+// peer is the server's end of a connection.
+type peer struct {
+	*site
+	conn   aio.Conn
+	reader *aio.Reader
+}
+
+// request reads a request, for target, and returns it.
+func (p *peer) request(target string) string {
+	p.t.Helper()
+	head, err := p.reader.ReadUntil(p.task, []byte("\r\n\r\n"), 4096)
+	if err != nil {
+		p.t.Fatalf("server: waits for a request for %s: %v", target, err)
+	}
+	if !strings.HasPrefix(string(head), "GET "+target+" HTTP/1.1\r\n") {
+		p.t.Fatalf("server: got %q, want a request for %s", head, target)
+	}
+	return string(head)
+}
+
+// send sends bytes, and says whether the client took them.
+func (p *peer) send(bytes string) bool {
+	_, err := p.conn.Write(p.task, []byte(bytes))
+	return err == nil
+}
+
+func (p *peer) serve(target, answer string) {
+	p.t.Helper()
+	p.request(target)
+	p.send(answer)
+}
+
+// ended waits until the client has closed the connection, and wants no more requests
+// until then.
+func (p *peer) ended() {
+	p.t.Helper()
+	if b, err := p.reader.Peek(p.task); err == nil {
+		p.t.Fatalf("server: got %q, want the end", b)
+	}
+}
+
+func (p *peer) close() { p.conn.Close() }
+
+// browser is the client's side.
+type browser struct {
+	t      *testing.T
+	task   *aio.Task
+	client *http1.Client
+}
+
+func (b *browser) until(d time.Duration) { until(b.t, b.task, d) }
+
+// get fetches from www.example.
+func (b *browser) get(target string) (*http1.Response, error) {
+	return b.client.Get(b.task, http1.Request{Scheme: "http", Host: "www.example", Target: target})
+}
+
+// reads fetches a body.
+func (b *browser) reads(target, body string) {
+	b.t.Helper()
+	res, err := b.get(target)
+	if err != nil {
+		b.t.Fatalf("GET %s: %v", target, err)
+	}
+	if string(res.Body) != body {
+		b.t.Errorf("GET %s: body %q, want %q", target, res.Body, body)
+	}
+	res.Close()
+}
+
+// fails fetches, and expects an error.
+func (b *browser) fails(target string, kind http1.Kind) {
+	b.t.Helper()
+	_, err := b.get(target)
+	expectKind(b.t, err, kind)
+}
+
+func expectKind(t *testing.T, err error, kind http1.Kind) {
+	t.Helper()
+	var e *http1.Error
+	switch {
+	case err == nil:
+		t.Fatalf("no error, want one of kind %s", kind)
+	case !errors.As(err, &e):
+		t.Errorf("error %v is not an *Error", err)
+	case e.Kind != kind:
+		t.Errorf("error of kind %s (%v), want %s", e.Kind, err, kind)
+	}
+}
+
+func until(t *testing.T, task *aio.Task, d time.Duration) {
+	t.Helper()
+	if now(task) > d {
+		t.Fatalf("it is %v, and the script wants to wait until %v", now(task), d)
+	}
+	if err := task.SleepUntil(aiotest.Epoch.Add(d)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// now is the time since the beginning.
+func now(task *aio.Task) time.Duration { return task.Loop().Now().Sub(aiotest.Epoch) }
+
+// ok is an answer with a body.
+func ok(body string) string { return answer("", body) }
+
+// answer is one with more fields, each with its line end.
+func answer(fields, body string) string {
+	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n" + fields + "\r\n" + body
+}
