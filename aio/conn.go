@@ -19,6 +19,9 @@ type Conn interface {
 	// WaitReadable waits until Read has something to return: so that the buffer
 	// can be borrowed when there are bytes to put into it.
 	WaitReadable(t *Task) error
+	// Ready reports whether Read has something to return, bytes or the end or an
+	// error, as far as the loop has learnt: what came since it last asked is not known.
+	Ready() bool
 	// Write writes all of p, waiting while the peer or the network is slower than t.
 	Write(t *Task, p []byte) (int, error)
 	// CloseWrite tells the peer that no more will come; reading goes on.
@@ -77,7 +80,7 @@ func (s *socket) Read(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, s.opError("read", err)
 	}
-	if err := s.read.over("read"); err != nil {
+	if err := s.read.over(); err != nil {
 		return 0, s.opError("read", err)
 	}
 	if len(p) == 0 {
@@ -114,7 +117,7 @@ func (s *socket) WaitReadable(t *Task) error {
 	if err := t.Checkpoint(); err != nil {
 		return s.opError("read", err)
 	}
-	if err := s.read.over("read"); err != nil {
+	if err := s.read.over(); err != nil {
 		return s.opError("read", err)
 	}
 	for !s.read.ready {
@@ -125,11 +128,27 @@ func (s *socket) WaitReadable(t *Task) error {
 	return nil
 }
 
+func (s *socket) Ready() bool {
+	for s.read.ready && !s.descriptor.closed {
+		// The flag may be left over from bytes that were read since.
+		var b [1]byte
+		_, _, err := unix.Recvfrom(s.fd, b[:], unix.MSG_PEEK)
+		switch err {
+		case unix.EINTR:
+		case unix.EAGAIN:
+			s.read.ready = false
+		default:
+			return true
+		}
+	}
+	return s.descriptor.closed
+}
+
 func (s *socket) Write(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, s.opError("write", err)
 	}
-	if err := s.write.over("write"); err != nil {
+	if err := s.write.over(); err != nil {
 		return 0, s.opError("write", err)
 	}
 	for done := 0; ; {

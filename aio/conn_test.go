@@ -449,9 +449,11 @@ func TestDeadlines(t *testing.T) {
 	}{
 		{"in the past", func(t *testing.T, task *aio.Task, c aio.Conn, peer net.Conn) {
 			expectIs(t, "set", c.SetReadDeadline(past), nil)
-			expectIs(t, "Read", read(task, c), aio.ErrTimeout)
+			err := read(task, c)
+			expectIs(t, "Read", err, aio.ErrTimeout)
+			expect(t, "error", err.Error(), fmt.Sprintf("read tcp %v: deadline exceeded", c.RemoteAddr()))
 			expectIs(t, "set", c.SetWriteDeadline(past), nil)
-			_, err := c.Write(task, []byte("x"))
+			_, err = c.Write(task, []byte("x"))
 			expectIs(t, "Write", err, aio.ErrTimeout)
 		}},
 		{"in the past, with bytes there", func(t *testing.T, task *aio.Task, c aio.Conn, peer net.Conn) {
@@ -1265,12 +1267,42 @@ func TestLeftOpenIsClosedAndReported(t *testing.T) {
 // pipe returns the ends of a non-blocking pipe, closed when the test ends.
 func pipe(t *testing.T) (r, w int) {
 	t.Helper()
+	r, w = openPipe(t)
+	t.Cleanup(func() { unix.Close(r); unix.Close(w) })
+	return r, w
+}
+
+// openPipe returns the ends of a non-blocking pipe, for the caller to close.
+func openPipe(t *testing.T) (r, w int) {
+	t.Helper()
 	var p [2]int
-	if err := unix.Pipe2(p[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
+	if err := unix.Pipe(p[:]); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, p)
+	return p[0], p[1]
+}
+
+// socketPair returns two connected, non-blocking sockets, closed when the test ends.
+func socketPair(t *testing.T) (a, b int) {
+	t.Helper()
+	p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Close(p[0]); unix.Close(p[1]) })
+	prepare(t, p)
 	return p[0], p[1]
+}
+
+func prepare(t *testing.T, fds [2]int) {
+	t.Helper()
+	for _, fd := range fds {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func put(t *testing.T, fd int, text string) {
@@ -1399,50 +1431,6 @@ func TestWatchStop(t *testing.T) {
 	})
 }
 
-// A descriptor's number is taken by another file in the turn in which the old one
-// had become ready: the call that was due is not made for the new one.
-func TestWatchOfNumberThatIsReused(t *testing.T) {
-	onSelectors(t, func(t *testing.T, task *aio.Task) error {
-		l := task.Loop()
-		r1, w1 := pipe(t)
-		var p [2]int
-		if err := unix.Pipe2(p[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
-			return err
-		}
-		old := p[0]
-		put(t, w1, "x")
-		put(t, p[1], "x")
-		stale := 0
-		var first, second, fresh *aio.Watch
-		var err error
-		first, err = l.OnReadable(r1, func() {
-			first.Stop()
-			second.Stop()
-			unix.Close(old)
-			quiet, _ := pipe(t)
-			if quiet != old {
-				t.Skipf("the number %d was not given out again, but %d", old, quiet)
-			}
-			fresh, err = l.OnReadable(quiet, func() { stale++ })
-		})
-		if err != nil {
-			return err
-		}
-		second, err = l.OnReadable(old, func() {})
-		if err != nil {
-			return err
-		}
-		if err := until(task, func() bool { return fresh != nil }); err != nil {
-			return err
-		}
-		settle(task)
-		expect(t, "calls for the empty pipe", stale, 0)
-		fresh.Stop()
-		unix.Close(p[1])
-		return err
-	})
-}
-
 func TestWatchBusy(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		l := task.Loop()
@@ -1469,6 +1457,31 @@ func TestWatchBusy(t *testing.T) {
 	})
 }
 
+// More descriptors are ready at once, and stay so, than the loop takes in a turn.
+// None of them is passed over again and again.
+func TestWatchesOfThousands(t *testing.T) {
+	const n = 3000
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*n+100 {
+		t.Skipf("%d descriptors are allowed, %d needed (%v)", limit.Cur, 2*n, err)
+	}
+	onSelectors(t, func(t *testing.T, task *aio.Task) error {
+		called := make(map[int]bool)
+		for i := range n {
+			r, w := pipe(t)
+			put(t, w, "x")
+			watch, err := task.Loop().OnReadable(r, func() { called[i] = true })
+			if err != nil {
+				return err
+			}
+			defer watch.Stop()
+		}
+		settle(task)
+		expect(t, "watches called within 10 turns", len(called), n)
+		return nil
+	})
+}
+
 func TestPanicInWatch(t *testing.T) {
 	for _, name := range selectors {
 		t.Run(name, func(t *testing.T) {
@@ -1492,7 +1505,8 @@ func TestPanicInWatch(t *testing.T) {
 
 func TestWaitReadable(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
-		r, w := pipe(t)
+		r, w := openPipe(t)
+		defer unix.Close(r)
 		task.Loop().CallLater(time.Millisecond, func() { put(t, w, "x") })
 		if err := task.WaitReadable(r); err != nil {
 			return err
@@ -1513,7 +1527,8 @@ func TestWaitReadable(t *testing.T) {
 
 func TestWaitWritable(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
-		r, w := pipe(t)
+		r, w := openPipe(t)
+		defer unix.Close(w)
 		if err := task.WaitWritable(w); err != nil {
 			return err
 		}
@@ -1558,20 +1573,13 @@ func TestWaitForWhatCannotBeWatched(t *testing.T) {
 // package. Both are woken in the same turn, and wait again, thousands of times.
 func TestWaitForBothDirections(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
-		var p [2]int
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		p = pair
-		defer unix.Close(p[0])
-		defer unix.Close(p[1])
-		put(t, p[1], "x") // readable and writable from now on
-		err = task.Group(func(g *aio.Group) error {
+		a, b := socketPair(t)
+		put(t, b, "x") // readable and writable from now on
+		err := task.Group(func(g *aio.Group) error {
 			for _, wait := range []func(*aio.Task, int) error{(*aio.Task).WaitReadable, (*aio.Task).WaitWritable} {
 				g.Go("waits", func(task *aio.Task) error {
 					for range 1000 {
-						if err := wait(task, p[0]); err != nil {
+						if err := wait(task, a); err != nil {
 							return err
 						}
 					}
@@ -1581,7 +1589,7 @@ func TestWaitForBothDirections(t *testing.T) {
 			return nil
 		})
 		expect(t, "descriptors watched", task.Loop().Stats().Descriptors, 0)
-		_, errClosed := unix.FcntlInt(uintptr(p[0]), unix.F_GETFD, 0)
+		_, errClosed := unix.FcntlInt(uintptr(a), unix.F_GETFD, 0)
 		expectIs(t, "the descriptor is still the caller's", errClosed, nil)
 		return err
 	})
@@ -1589,31 +1597,26 @@ func TestWaitForBothDirections(t *testing.T) {
 
 func TestWaitCanceledLeavesTheOther(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
-		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		defer unix.Close(pair[0])
-		defer unix.Close(pair[1])
+		a, b := socketPair(t)
 		for { // full: not writable
-			if _, err := unix.Write(pair[0], make([]byte, 4096)); err == unix.EAGAIN {
+			if _, err := unix.Write(a, make([]byte, 4096)); err == unix.EAGAIN {
 				break
 			}
 		}
 		return task.Group(func(g *aio.Group) error {
 			read := false
 			g.Go("reader", func(task *aio.Task) error {
-				err := task.WaitReadable(pair[0])
+				err := task.WaitReadable(a)
 				read = err == nil
 				return err
 			})
-			writer := g.Go("writer", func(task *aio.Task) error { return task.WaitWritable(pair[0]) })
+			writer := g.Go("writer", func(task *aio.Task) error { return task.WaitWritable(a) })
 			if err := task.Yield(); err != nil {
 				return err
 			}
 			writer.Cancel()
 			expectIs(t, "the writer", writer.Await(task), aio.ErrCanceled)
-			put(t, pair[1], "x")
+			put(t, b, "x")
 			return until(task, func() bool { return read })
 		})
 	})

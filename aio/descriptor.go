@@ -188,7 +188,7 @@ func (dir *direction) wait(t *Task, what string) error {
 	if dir.lot.Len() > 0 || dir.watch != nil {
 		return ErrBusy
 	}
-	if err := dir.over(what); err != nil {
+	if err := dir.over(); err != nil {
 		return err
 	}
 	t.check()
@@ -212,18 +212,18 @@ func (dir *direction) wait(t *Task, what string) error {
 	case d.own && d.closed: // since the event: the number may be another file's by now
 		return ErrClosed
 	case !dir.ready:
-		return dir.over(what)
+		return dir.over()
 	}
 	return nil // also when the deadline has passed since the event
 }
 
-// over returns why op cannot even be tried any more, or nil.
-func (dir *direction) over(op string) error {
+// over returns why nothing can be done in this direction any more, or nil.
+func (dir *direction) over() error {
 	switch {
 	case dir.d.closed:
 		return ErrClosed
 	case dir.limit != 0 && dir.limit <= dir.d.loop.clock():
-		return &deadlineError{op: op}
+		return &deadlineError{}
 	}
 	return nil
 }

@@ -87,12 +87,9 @@ func (e *TimeoutError) Error() string {
 
 // deadlineError is what a read or write returns when the deadline of its
 // connection has passed. It matches ErrTimeout.
-type deadlineError struct {
-	timedOut
-	op string
-}
+type deadlineError struct{ timedOut }
 
-func (e *deadlineError) Error() string { return e.op + ": deadline exceeded" }
+func (*deadlineError) Error() string { return "deadline exceeded" }
 
 // TaskError is the error a task ended with, and the task's name: through nested
 // groups the names make the chain of callers, outermost first.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
 // selectors are those of the system the tests run on that all tests of real
@@ -321,6 +322,45 @@ func TestEverythingPostedRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A Post comes in the last moment before the loop falls asleep: after it has looked
+// whether there is something to do, and before anybody could know that it has to
+// be woken.
+func TestPostWhileTheLoopFallsAsleep(t *testing.T) {
+	clock := &interruptedClock{Clock: aiotest.NewClock()}
+	err := runWith(t, aio.Options{Clock: clock}, func(task *aio.Task) error {
+		return task.Group(func(g *aio.Group) error {
+			g.Go("timer", func(task *aio.Task) error { return task.Sleep(time.Hour) })
+			if err := task.Yield(); err != nil {
+				return err
+			}
+			var e aio.Event
+			h := task.Loop().Handle()
+			defer h.Close()
+			clock.interrupt = func() { expectIs(t, "Post", h.Post(e.Set), nil) }
+			err := e.Wait(task)
+			expect(t, "time when the posted function ran", now(task), 0)
+			g.Cancel()
+			return err
+		})
+	})
+	expectIs(t, "Run", err, nil)
+}
+
+// interruptedClock calls interrupt once, when it is asked the time: which is what a
+// loop does between looking and falling asleep.
+type interruptedClock struct {
+	*aiotest.Clock
+	interrupt func()
+}
+
+func (c *interruptedClock) Now() time.Time {
+	if fn := c.interrupt; fn != nil {
+		c.interrupt = nil
+		fn()
+	}
+	return c.Clock.Now()
 }
 
 // A wake-up writes to a descriptor of the selector. The loop must not close it, and

@@ -42,6 +42,8 @@ func (c *chunks) WaitReadable(task *aio.Task) error {
 	return task.Yield()
 }
 
+func (c *chunks) Ready() bool { return len(c.pieces) > 0 }
+
 func (c *chunks) Read(task *aio.Task, p []byte) (int, error) {
 	c.reads++
 	c.buffers[&p[:cap(p)][cap(p)-1]] = true

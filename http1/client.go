@@ -117,7 +117,6 @@ type conn struct {
 	reader  *aio.Reader
 	parser  parser
 	step    func() // feeds parser, on the loop's stack
-	giveUp  func() // has a wait for bytes time out
 	got     []byte // for step: what has arrived
 	used    int    // by step: how much of it
 	err     *Error // by step
@@ -138,24 +137,28 @@ func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
+	if err := t.Checkpoint(); err != nil {
+		return nil, classify(err, KindConnect)
+	}
 	var deadline time.Time
 	if c.opt.Timeout > 0 {
 		deadline = c.loop.Now().Add(c.opt.Timeout)
 	}
 	address := req.address()
-	cn, err := c.kept(t, address)
+	cn := c.kept(address)
 	for {
-		if cn == nil && err == nil {
-			cn, err = c.connect(t, address, deadline)
+		if cn == nil {
+			var err error
+			if cn, err = c.connect(t, address, deadline); err != nil {
+				return nil, classify(err, KindConnect)
+			}
 		}
-		if err != nil {
-			return nil, classify(err, KindConnect)
-		}
-		res, err := cn.exchange(t, req, deadline)
-		if err == nil {
+		res, failed := cn.exchange(t, req, deadline)
+		if failed == nil {
 			if cn.parser.close || cn.reader.Buffered() > 0 { // bytes beyond the answer: not ours to guess
 				cn.Close()
 			} else {
+				cn.reused = true // from now on
 				c.idle.put(cn)
 			}
 			return res, nil
@@ -165,42 +168,25 @@ func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
 		// A kept connection may have been closed by the server just when it was used
 		// again. Then no answer began, and the request is sent once more, over a new
 		// one: the others that were kept have likely been closed too.
-		if cn.reused && cn.parser.empty() && (err.Kind == KindEarlyEnd || err.Kind == KindReset) {
+		if cn.reused && cn.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset) {
 			cn = nil
 			continue
 		}
-		return nil, err
+		return nil, failed
 	}
 }
 
 // kept returns a connection to be used again, or nil. One over which something has
 // come while it was not used has ended, or brings bytes that nobody asked for, such
 // as a 408: they would be taken for the answer to the next request.
-func (c *Client) kept(t *aio.Task, address string) (*conn, error) {
+func (c *Client) kept(address string) *conn {
 	for {
 		cn := c.idle.take(address)
-		if cn == nil {
-			return nil, nil
-		}
-		switch err := cn.look(t); {
-		case errors.Is(err, aio.ErrTimeout):
-			cn.reused = true
-			return cn, nil
-		case errors.Is(err, aio.ErrCanceled):
-			c.idle.put(cn)
-			return nil, err
+		if cn == nil || !cn.Ready() {
+			return cn
 		}
 		cn.Close()
 	}
-}
-
-// look waits for bytes, or the end, for a turn of the loop: as long as it takes to
-// learn what has arrived already. An error that matches ErrTimeout: nothing has.
-func (cn *conn) look(t *aio.Task) error {
-	_ = cn.SetReadDeadline(time.Time{}) // fails if closed, as does the wait
-	enough := cn.client.loop.CallSoon(cn.giveUp)
-	defer enough.Cancel()
-	return cn.WaitReadable(t)
 }
 
 func (c *Client) connect(t *aio.Task, address string, deadline time.Time) (*conn, error) {
@@ -220,7 +206,6 @@ func (c *Client) connect(t *aio.Task, address string, deadline time.Time) (*conn
 	}
 	cn := &conn{Conn: raw, client: c, address: address, reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed
-	cn.giveUp = func() { _ = cn.SetReadDeadline(c.loop.Now()) }
 	return cn, nil
 }
 

@@ -87,7 +87,7 @@ func (c *conn) WaitReadable(task *aio.Task) error {
 	if err := task.Checkpoint(); err != nil {
 		return c.opError("read", err)
 	}
-	for c.closed || c.arrived.Len() == 0 && c.readErr == nil && !c.ended {
+	for c.closed || !c.Ready() {
 		if c.closed {
 			return c.opError("read", aio.ErrClosed)
 		}
@@ -96,6 +96,10 @@ func (c *conn) WaitReadable(task *aio.Task) error {
 		}
 	}
 	return nil
+}
+
+func (c *conn) Ready() bool {
+	return c.closed || c.arrived.Len() > 0 || c.readErr != nil || c.ended
 }
 
 func (c *conn) Write(task *aio.Task, p []byte) (int, error) {
