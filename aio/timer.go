@@ -70,25 +70,21 @@ func (h *timers) disarm(t *timer) {
 	}
 }
 
-// next returns the time of the earliest armed timer, 0 if there is none.
+// next returns a time before which no timer is due, 0 if none is armed: the earliest
+// one, unless that was armed again for later. Then it is moved when its old time
+// comes.
 func (h *timers) next() int64 {
 	for len(h.heap) > 0 {
 		e := &h.heap[0]
 		switch t := e.t; {
 		case t.entry != e.seq: // replaced by an earlier entry
-			h.dead--
-			h.pop()
 		case t.when == 0: // disarmed
-			h.dead--
 			t.queued, t.entry = 0, 0
-			h.pop()
-		case t.seq != e.seq: // armed again, for later
-			t.queued, t.entry = t.when, t.seq
-			e.when, e.seq = t.when, t.seq
-			h.down(0)
 		default:
 			return e.when
 		}
+		h.dead--
+		h.pop()
 	}
 	return 0
 }
@@ -102,8 +98,15 @@ func (h *timers) fire(now int64) (late time.Duration, fired bool) {
 		if when == 0 || when > now {
 			return late, fired
 		}
+		e := &h.heap[0]
+		t := e.t
+		if t.seq != e.seq { // armed again, for later
+			t.queued, t.entry = t.when, t.seq
+			e.when, e.seq = t.when, t.seq
+			h.down(0)
+			continue
+		}
 		late, fired = max(late, time.Duration(now-when)), true
-		t := h.heap[0].t
 		h.pop()
 		t.when, t.queued, t.entry = 0, 0, 0
 		t.owner.alarm()

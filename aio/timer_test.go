@@ -111,8 +111,8 @@ func TestTimersAreLikeASortedList(t *testing.T) {
 						t.Fatalf("step %d: rang %v, late %v; want %v, late %v", step, *rung, late, due, wantLate)
 					}
 				}
-				if got, want := h.next(), plain.next(); got != want {
-					t.Fatalf("step %d: next is %d, want %d", step, got, want)
+				if got, want := h.next(), plain.next(); got > want || (got == 0) != (want == 0) {
+					t.Fatalf("step %d: next is %d, want %d or before", step, got, want)
 				}
 				if set[id].when != plain.when[id] {
 					t.Fatalf("step %d: timer %d is armed for %d, want %d", step, id, set[id].when, plain.when[id])

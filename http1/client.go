@@ -116,10 +116,10 @@ type conn struct {
 	address string
 	reader  *aio.Reader
 	parser  parser
-	step    func() // feeds parser, on the loop's stack
-	got     []byte // for step: what has arrived
-	used    int    // by step: how much of it
-	err     *Error // by step
+	step    func() // feed, on the loop's stack
+	got     []byte // for feed: what has arrived
+	used    int    // by feed: how much of it
+	err     *Error // by feed
 	reused  bool
 
 	older, newer *conn // in the pool
@@ -223,9 +223,7 @@ func (cn *conn) exchange(t *aio.Task, req Request, deadline time.Time) (*Respons
 			if e := cn.parser.eof(); e != nil {
 				return nil, e
 			}
-			break
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, classify(err, KindReset)
 		}
 		cn.got = b
@@ -236,21 +234,19 @@ func (cn *conn) exchange(t *aio.Task, req Request, deadline time.Time) (*Respons
 			return nil, cn.err
 		}
 	}
-	res := cn.parser.res
-	res.client, res.whole, res.Wire = c, cn.parser.body, cn.parser.wire
-	var failed *Error
-	t.OnLoop(func() { failed = res.decode() })
-	if failed != nil {
-		return nil, failed
-	}
-	return res, nil
+	return cn.parser.res, nil
 }
 
+// feed takes in what has arrived and, when that makes the answer whole, decodes it.
 func (cn *conn) feed() {
-	if cn.parser.body == nil { // not before an answer comes: a request that waits holds no buffer
-		cn.parser.body = cn.client.takeBody()
+	p := &cn.parser
+	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
+		p.body = cn.client.takeBody()
 	}
-	cn.used, cn.err = cn.parser.feed(cn.got)
+	if cn.used, cn.err = p.feed(cn.got); cn.err == nil && p.state == whole {
+		p.res.client, p.res.whole, p.res.Wire = cn.client, p.body, p.wire
+		cn.err = p.res.decode()
+	}
 }
 
 func (cn *conn) send(t *aio.Task, req Request) error {

@@ -105,8 +105,14 @@ const version = "HTTP/1."
 const maxInterim = 16
 
 // feedHead takes bytes up to the end of a line, and acts on the head if that line is
-// its last, the empty one.
+// its last, the empty one. A head that is there in one piece, as most are, is taken
+// at once.
 func (p *parser) feedHead(b []byte) (int, *Error) {
+	if len(p.head) == 0 {
+		if n := headLen(b); n > 0 && n <= p.maxHead && string(b[:len(version)]) == version {
+			return n, p.headDone(b[:n])
+		}
+	}
 	had, n := len(p.head), lineLen(b)
 	for i := had; i < min(had+n, len(version)); i++ {
 		if b[i-had] != version[i] {
@@ -124,22 +130,45 @@ func (p *parser) feedHead(b []byte) (int, *Error) {
 	if !bytes.HasSuffix(p.head, []byte("\n\n")) && !bytes.HasSuffix(p.head, []byte("\n\r\n")) {
 		return n, nil
 	}
-	res, err := parseHead(p.head)
+	return n, p.headDone(p.head)
+}
+
+// headDone acts on a whole head.
+func (p *parser) headDone(head []byte) *Error {
+	res, err := parseHead(head)
 	if err != nil {
-		return n, err
+		return err
 	}
-	p.head = nil           // it is the answer's now
+	p.head = nil
 	if res.Status >= 200 { // else an interim answer: the real one follows
 		p.res = res
-		return n, p.frame()
+		return p.frame()
 	}
 	if res.Status == 101 {
-		return n, fail(KindProtocol, "status 101 without being asked")
+		return fail(KindProtocol, "status 101 without being asked")
 	}
 	if p.interim++; p.interim > maxInterim {
-		return n, fail(KindTooLarge, "more than %d interim answers", maxInterim)
+		return fail(KindTooLarge, "more than %d interim answers", maxInterim)
 	}
-	return n, nil
+	return nil
+}
+
+// headLen returns the length of the head that b begins with, its empty line
+// included; 0 if it is not whole.
+func headLen(b []byte) int {
+	for i := 0; ; {
+		j := bytes.IndexByte(b[i:], '\n')
+		if j < 0 {
+			return 0
+		}
+		i += j + 1
+		switch {
+		case i < len(b) && b[i] == '\n':
+			return i + 1
+		case i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n':
+			return i + 2
+		}
+	}
 }
 
 // frame decides how the body ends (RFC 9112, section 6.3). Where its length is in
@@ -152,7 +181,7 @@ func (p *parser) frame() *Error {
 	closing, keeping := false, false
 	for _, f := range h {
 		switch {
-		case strings.EqualFold(f.Name, "Content-Length"):
+		case isName(f.Name, "Content-Length"):
 			for v := range strings.SplitSeq(f.Value, ",") {
 				n, err := strconv.ParseUint(trim(v), 10, 62)
 				if err != nil || length >= 0 && length != int64(n) {
@@ -160,12 +189,12 @@ func (p *parser) frame() *Error {
 				}
 				length = int64(n)
 			}
-		case strings.EqualFold(f.Name, "Transfer-Encoding"):
+		case isName(f.Name, "Transfer-Encoding"):
 			if coded {
 				coding += ", "
 			}
 			coding, coded = coding+f.Value, true
-		case strings.EqualFold(f.Name, "Connection"):
+		case isName(f.Name, "Connection"):
 			for v := range strings.SplitSeq(f.Value, ",") {
 				closing = closing || strings.EqualFold(trim(v), "close")
 				keeping = keeping || strings.EqualFold(trim(v), "keep-alive")

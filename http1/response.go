@@ -7,7 +7,7 @@ type Response struct {
 	Proto    string // "HTTP/1.1"
 	Status   int
 	Header   Header
-	RawHead  []byte // status line and header as received, with the empty line
+	RawHead  string // status line and header as received, with the empty line
 	Body     []byte // decoded; valid until Close
 	Encoding string // the Content-Encoding that was decoded; empty for none
 	Wire     int64  // bytes of the answer as received, interim answers included
@@ -25,7 +25,7 @@ type Field struct{ Name, Value string }
 // Get returns the value of the first field with a name, in any case; "" for none.
 func (h Header) Get(name string) string {
 	for i := range h {
-		if strings.EqualFold(h[i].Name, name) {
+		if isName(h[i].Name, name) {
 			return h[i].Value
 		}
 	}
@@ -36,7 +36,7 @@ func (h Header) Get(name string) string {
 func (h Header) list(name string) string {
 	list := ""
 	for i := range h {
-		if strings.EqualFold(h[i].Name, name) {
+		if isName(h[i].Name, name) {
 			if list != "" {
 				list += ", "
 			}
@@ -49,9 +49,8 @@ func (h Header) list(name string) string {
 // parseHead reads a status line and header fields (RFC 9112, sections 4 and 5).
 // Lines may end in a bare LF. Fields are substrings of one copy of the head.
 func parseHead(raw []byte) (*Response, *Error) {
-	r := &Response{RawHead: raw}
-	text := string(raw)
-	line, rest := cutLine(text)
+	r := &Response{RawHead: string(raw)}
+	line, rest := cutLine(r.RawHead)
 	var ok bool
 	if r.Proto, r.Status, ok = parseStatusLine(line); !ok {
 		return nil, fail(KindProtocol, "status line %.64q, expected HTTP/1.x and a status", line)
@@ -71,7 +70,7 @@ func parseHead(raw []byte) (*Response, *Error) {
 		}
 		// A CR or NUL within a value is for us to refuse or to replace (RFC 9110,
 		// section 5.5): who reads the value next may take it for its end.
-		if !ok || !isToken(name) || strings.ContainsAny(value, "\r\x00") {
+		if !ok || !isToken(name) || strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, 0) >= 0 {
 			return nil, fail(KindProtocol, "header line %.64q, expected NAME: VALUE", line)
 		}
 		r.Header = append(r.Header, Field{name, trim(value)})
@@ -117,14 +116,35 @@ func cutLine(s string) (line, rest string) {
 	return strings.TrimSuffix(line, "\r"), rest
 }
 
-func trim(s string) string { return strings.Trim(s, " \t") }
+// trim returns s without the spaces and tabs around it.
+func trim(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
 
-// isToken says whether s is a token of RFC 9110, section 5.6.2.
+// isName compares names of fields, which have no case.
+func isName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
+
+// isToken says whether s is a token.
 func isToken(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+		if !tokenByte[s[i]] {
 			return false
 		}
 	}
 	return s != ""
 }
+
+// tokenByte is the bytes of a token (RFC 9110, section 5.6.2). Those above 0x7f are
+// none.
+var tokenByte = func() (is [256]bool) {
+	for c := byte('!'); c < 0x7f; c++ {
+		is[c] = strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) < 0
+	}
+	return is
+}()
