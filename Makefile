@@ -29,3 +29,8 @@ check:
 .PHONY: fuzz
 fuzz:
 	@script/fuzz $(or $(FUZZTIME),10s)
+
+## bench: the event loop beside its peers, into docs/bench/aio.md (about 15 minutes; COUNT=5)
+.PHONY: bench
+bench:
+	go test -run '^$$' -bench . -cpu 1,2 -count $(or $(COUNT),5) -timeout 60m ./internal/bench | tee /dev/stderr | go run ./internal/bench/table -o docs/bench/aio.md
