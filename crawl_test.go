@@ -334,3 +334,23 @@ func TestTwoCrawlers(t *testing.T) {
 		}
 	}
 }
+
+// TestCredentialsMakeNoPages: a user name in a link does not make another URL of a
+// page, and does not get into the records; in a seed it is refused.
+func TestCredentialsMakeNoPages(t *testing.T) {
+	s := &site{hits: make(map[string]int), pages: map[string]page{
+		"/":  {status: 200, body: `<a href="http://evil:x@site.test/a">a</a><a href="/a">a</a>`},
+		"/a": {status: 200, body: `<a href="b">b</a><a href="//y@site.test/">root</a>`},
+		"/b": {status: 302, location: "http://z@site.test/a"},
+	}}
+	got, _, _ := crawlVirtual(t, s, weft.Options{})
+	checkAgainst(t, map[string]int{"/": 200, "/a": 200, "/b": 302}, got, "http://site.test")
+	for target, n := range s.hits {
+		if n != 1 {
+			t.Errorf("%s was asked for %d times", target, n)
+		}
+	}
+	if _, err := weft.New(weft.Options{Seeds: []string{"http://u:secret@site.test/"}}); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a seed with a password: %v", err)
+	}
+}

@@ -3,7 +3,6 @@ package weft
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -140,9 +139,11 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) 
 	c.mu.Lock()
 	c.mu.inbox.Close()
 	c.mu.Unlock()
-	if e := d.job.close(); e != nil {
-		err = errors.Join(err, fmt.Errorf("job folder: %w", e))
+	for _, f := range d.fetchers { // those that never began still hold theirs
+		f.inbox.Close()
+		f.outbox.Close()
 	}
+	err = errors.Join(err, d.job.close())
 	return d.end(), err
 }
 

@@ -67,21 +67,30 @@ func (d *desk) end() Summary {
 // receive takes in what a fetcher's workers have done in one of its turns.
 func (d *desk) receive(f *fetcher, batch []outcome) {
 	d.free[f.id] += len(batch)
+	for i := range batch {
+		d.job.write(batch[i].line)
+	}
+	failed := d.job.flush()
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
 		for _, u := range out.links {
 			d.frontier.Add(u)
 		}
-		if out.retry {
+		switch {
+		case out.later:
+			d.frontier.Postpone(now, out.url, now.Add(time.Second))
+		case out.retry:
 			d.frontier.Retry(now, out.url, now.Add(backOff(out.url.Tries)))
-			continue
+		case failed != nil: // what has no record is not done
+			d.frontier.Postpone(now, out.url, now)
+		default:
+			d.frontier.Done(now, out.url)
+			d.summary.count(out.record)
 		}
-		if err := d.job.write(out.line); err != nil {
-			d.fail(err)
-		}
-		d.frontier.Done(now, out.url)
-		d.summary.count(out.record)
+	}
+	if failed != nil {
+		d.fail(failed)
 	}
 	d.dispatch()
 }

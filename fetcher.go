@@ -31,7 +31,8 @@ type fetcher struct {
 type outcome struct {
 	url    frontier.URL
 	retry  bool           // an error that may pass, and tries are left
-	record *Record        // if not retry: its line, written by the desk
+	later  bool           // this machine was short of something: no try, and no error of the URL's
+	record *Record        // if neither: its line, written by the desk
 	line   []byte         // record as JSON
 	links  []frontier.URL // found, not seen lately
 }
@@ -41,7 +42,7 @@ type outcome struct {
 func (f *fetcher) run(t *aio.Task) error {
 	f.client = http1.NewClient(t.Loop(), http1.Options{
 		Timeout: f.cfg.Timeout, MaxBody: f.cfg.MaxBody, UserAgent: f.cfg.UserAgent,
-		MaxIdle: f.workers + 64,
+		MaxIdle: f.workers,
 	})
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -94,6 +95,9 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		e := err.(*http1.Error)
 		if e.Kind == http1.KindCanceled {
 			return outcome{}, err
+		}
+		if e.Kind == http1.KindResource {
+			return outcome{url: u, later: true}, nil
 		}
 		out := outcome{url: u, retry: e.Temporary() && u.Tries < f.cfg.Retries}
 		if !out.retry {

@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,9 @@ import (
 type job struct {
 	dir   string
 	pages *os.File
-	buf   *bufio.Writer
+	size  int64  // of pages: whole lines, all of them written
+	lines []byte // of the batch under way
+	err   error  // the first: nothing is written after it
 }
 
 // newJob makes the folder, which must not exist.
@@ -26,17 +27,36 @@ func newJob(dir string) (*job, error) {
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "pages.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
+		os.Remove(dir)
 		return nil, fmt.Errorf("job folder: %w", err)
 	}
-	return &job{dir: dir, pages: f, buf: bufio.NewWriterSize(f, 64<<10)}, nil
+	return &job{dir: dir, pages: f}, nil
 }
 
-// write appends a line to pages.jsonl.
-func (j *job) write(line []byte) error {
-	_, err := j.buf.Write(line)
-	return err
+// write puts a line into the batch that flush appends to pages.jsonl.
+func (j *job) write(line []byte) { j.lines = append(j.lines, line...) }
+
+// flush writes the batch. When that fails, the file is cut to the lines that were
+// whole before, and the error is that of all further calls.
+func (j *job) flush() error {
+	if j.err != nil || len(j.lines) == 0 {
+		return j.err
+	}
+	n, err := j.pages.Write(j.lines)
+	if err != nil {
+		j.err = fmt.Errorf("job folder: %w", err)
+		_ = j.pages.Truncate(j.size) // at worst the last line stays torn; the error is told already
+		return j.err
+	}
+	j.size += int64(n)
+	j.lines = j.lines[:0]
+	return nil
 }
 
+// close ends it; an error that flush has returned is not told again.
 func (j *job) close() error {
-	return errors.Join(j.buf.Flush(), j.pages.Close())
+	if err := j.pages.Close(); err != nil && j.err == nil {
+		return fmt.Errorf("job folder: %w", err)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/weburl"
+	"golang.org/x/sys/unix"
 )
 
 // Options configure a crawl. Zero values are the defaults.
@@ -59,8 +60,14 @@ func (o Options) check() (*config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w, expected an absolute one such as http://example.org/", err)
 		}
+		if u.Scheme() == "https" {
+			return nil, fmt.Errorf("URL %.128q: https is not supported yet, expected http", s)
+		}
 		if u.Scheme() != "http" {
-			return nil, fmt.Errorf("URL %.128q: expected http, %s is not supported yet", s, u.Scheme())
+			return nil, fmt.Errorf("URL %.128q: expected http, as in http://example.org/", s)
+		}
+		if u.Username() != "" || u.Password() != "" {
+			return nil, fmt.Errorf("URL at %.128q: a user and password in it are not supported yet", u.Host())
 		}
 		u = u.Canonical()
 		c.seeds = append(c.seeds, u)
@@ -72,7 +79,7 @@ func (o Options) check() (*config, error) {
 		orDefault *int
 		def       int
 	}{
-		{"concurrency", int64(o.Concurrency), &c.Concurrency, 64},
+		{"concurrency", int64(o.Concurrency), &c.Concurrency, min(64, maxConcurrency())},
 		{"loops", int64(o.Loops), &c.Loops, runtime.GOMAXPROCS(0)},
 		{"maximum body", int64(o.MaxBody), &c.MaxBody, 16 << 20},
 	} {
@@ -92,13 +99,30 @@ func (o Options) check() (*config, error) {
 	if o.UserAgent == "" {
 		c.UserAgent = DefaultUserAgent
 	}
-	if strings.ContainsAny(c.UserAgent, "\r\n\x00") {
-		return nil, fmt.Errorf("user agent %.64q has a line break", c.UserAgent)
+	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil, fmt.Errorf("user agent %.64q has a control character", c.UserAgent)
+	}
+	if most := maxConcurrency(); c.Concurrency > most {
+		return nil, fmt.Errorf("concurrency of %d: this process may have %d requests under way (a descriptor each, see ulimit -n)", c.Concurrency, most)
 	}
 	if o.Job == "" {
 		c.Job = JobName(c.seeds[0])
 	}
 	return c, nil
+}
+
+// spareDescriptors is what a process needs beside one descriptor a request: files,
+// loops, and the connections that are kept.
+const spareDescriptors = 32
+
+// maxConcurrency is how many requests may be under way at once: at most 100,000,
+// and as many as the process may have descriptors.
+func maxConcurrency() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 1000
+	}
+	return max(1, int(min(100_000, limit.Cur))-spareDescriptors)
 }
 
 // orDefault is n; 0 stands for def, and a negative number for 0.

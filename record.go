@@ -13,7 +13,7 @@ import (
 // Record is a line of pages.jsonl: what became of one URL.
 type Record struct {
 	URL         string    `json:"url"`
-	Status      int       `json:"status,omitempty"` // absent if no answer came
+	Status      int       `json:"status,omitempty"` // absent if no whole answer came
 	Error       string    `json:"error,omitempty"`
 	ErrorKind   string    `json:"error_kind,omitempty"` // of package http1, or "redirects": one too many, "location": it leads nowhere
 	Redirect    string    `json:"redirect,omitempty"`
@@ -24,7 +24,7 @@ type Record struct {
 	BodyBytes   int       `json:"body_bytes"` // of the body, decoded
 	Links       int       `json:"links"`      // in scope, each mention counted
 	Title       string    `json:"title,omitempty"`
-	Tries       int       `json:"tries"`
+	Tries       int       `json:"tries"`   // a kept connection that the server had just closed is no try
 	Started     time.Time `json:"started"` // the last try
 	TotalMS     float64   `json:"total_ms"`
 }

@@ -363,14 +363,18 @@ func (d *descriptor) unused() bool {
 
 // closeAll closes the sockets that are still open when the loop ends, and reports them.
 func (tab *fdTable) closeAll() {
+	var leaks []Report
 	for _, d := range tab.slots {
 		if d == nil {
 			continue
 		}
-		tab.loop.report(Report{Kind: ReportLeak, What: fmt.Sprintf("descriptor %d (%s)", d.fd, describe(d.fd))})
+		leaks = append(leaks, Report{Kind: ReportLeak, What: fmt.Sprintf("descriptor %d (%s)", d.fd, describe(d.fd))})
 		tab.remove(d)
 		if d.own {
 			unix.Close(d.fd)
 		}
+	}
+	for _, r := range leaks {
+		tab.loop.report(r)
 	}
 }

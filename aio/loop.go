@@ -67,6 +67,7 @@ type Loop struct {
 	running   *Task // nil between tasks, and in callbacks
 	calling   *Task // whose system call runs on the loop's stack
 	broken    error // set once: why the loop has to end early
+	abandoned bool  // it has ended though some task has not: a fault of this package
 
 	fds     fdTable
 	network Network
@@ -247,7 +248,7 @@ func (l *Loop) turn() bool {
 	if l.watch.on && l.watch.slow.Load() != nil {
 		l.slowTurnEnded()
 	}
-	if l.main.done {
+	if l.main.done || l.abandoned {
 		return l.shut()
 	}
 	if l.incoming.Load() {
@@ -321,8 +322,9 @@ func (l *Loop) deadlocked() bool {
 	if l.fds.waits > 0 || l.offloads > 0 || l.handles > 0 || l.timers.next() != 0 || l.incoming.Load() {
 		return false
 	}
-	if l.broken != nil {
-		panic("aio: a task survived the end of its loop: " + l.broken.Error())
+	if l.broken != nil { // once was enough for all tasks that can be ended
+		l.abandoned = true
+		return true
 	}
 	l.fail(&DeadlockError{Tasks: l.Tasks()})
 	return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -578,5 +579,44 @@ func TestDeadlockOnALockOfATaskThatHasEnded(t *testing.T) {
 	var d *aio.DeadlockError
 	if !errors.As(err, &d) || !strings.Contains(err.Error(), `task "waits" (waits for a lock)`) {
 		t.Errorf("got %v, want a DeadlockError that names who waits and what for", err)
+	}
+}
+
+// TestPanicInTrace: a Trace that panics ends the loop, and never hangs it.
+func TestPanicInTrace(t *testing.T) {
+	for _, kind := range []aio.TraceKind{aio.TraceStart, aio.TraceWait, aio.TraceWake, aio.TraceEnd} {
+		t.Run(kind.String(), func(t *testing.T) {
+			var panicked *aio.PanicError
+			err := runWith(t, aio.Options{Trace: func(e aio.TraceEvent) {
+				if e.Kind == kind && e.Task == "child" {
+					panic("trace")
+				}
+			}}, func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					g.Go("child", func(task *aio.Task) error { return task.Sleep(time.Second) })
+					return nil
+				})
+			})
+			if !errors.As(err, &panicked) || panicked.Value != "trace" {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestOnLoopAfterGoexit: the clean-up of a task that ends by a Goexit on the loop's
+// stack runs to its end, though it uses that stack too.
+func TestOnLoopAfterGoexit(t *testing.T) {
+	var cleaned, after bool
+	err := runErr(t, func(task *aio.Task) error {
+		defer func() {
+			task.OnLoop(func() { cleaned = true })
+			after = true
+		}()
+		task.OnLoop(runtime.Goexit)
+		return nil
+	})
+	if !errors.Is(err, aio.ErrGoexit) || !cleaned || !after {
+		t.Errorf("error %v, cleaned up: %v, and to its end: %v", err, cleaned, after)
 	}
 }

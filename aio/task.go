@@ -118,8 +118,7 @@ func (t *Task) run(l *Loop) {
 		if !alive || call == nil {
 			break
 		}
-		l.enter(nil)
-		l.calling = t
+		l.running, l.calling = nil, t // to the watchdog it is still t
 		t.runSystemCall(call)
 		l.calling = nil
 		l.enter(t)
@@ -170,11 +169,13 @@ func (t *Task) finish(err error) {
 	t.older, t.newer = nil, nil
 	l.taskCount--
 	t.own.detach()
+	defer func() { // also if Options.Trace panics: others wait for this task
+		t.complete(err)
+		if t.group != nil {
+			t.group.ended(t, err)
+		}
+	}()
 	l.trace(TraceEnd, t, "")
-	t.complete(err)
-	if t.group != nil {
-		t.group.ended(t, err)
-	}
 }
 
 // check panics if t is not the task that runs now: a wait would suspend the wrong code.
@@ -347,6 +348,7 @@ func (t *Task) OnLoop(fn func()) {
 		panic(p)
 	}
 	if t.system.goexit {
+		t.system.goexit = false
 		runtime.Goexit()
 	}
 }

@@ -132,8 +132,13 @@ func (f *Frontier) Done(now time.Time, u URL) {
 
 // Retry answers a lease: the URL is pending again, not before at. It counts as a try.
 func (f *Frontier) Retry(now time.Time, u URL, at time.Time) {
-	h := f.answer(now, u)
 	u.Tries++
+	f.Postpone(now, u, at)
+}
+
+// Postpone is Retry that counts as no try: what stood in the way was not the host's.
+func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
+	h := f.answer(now, u)
 	f.order++
 	heap.Push(&h.retry, waiting{u, at, f.order})
 	f.stats.Pending++

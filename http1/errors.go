@@ -24,6 +24,7 @@ const (
 	KindEncoding Kind = "encoding"  // the Content-Encoding is unknown, or the body is not what it says
 	KindBomb     Kind = "bomb"      // a compressed body grows beyond the limit
 	KindScheme   Kind = "scheme"    // the URL is not one this client can fetch
+	KindResource Kind = "resource"  // this machine has no descriptor, port or memory for a connection just now
 	KindCanceled Kind = "canceled"  // the task was cancelled
 )
 
@@ -39,7 +40,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Temporary reports whether the same request may succeed later.
 func (e *Error) Temporary() bool {
 	switch e.Kind {
-	case KindDNS, KindConnect, KindTimeout, KindReset, KindEarlyEnd:
+	case KindResource, KindDNS, KindConnect, KindTimeout, KindReset, KindEarlyEnd:
 		return true
 	}
 	return false
@@ -62,6 +63,9 @@ func classify(err error, otherwise Kind) *Error {
 		return &Error{Kind: KindCanceled, Err: err}
 	case errors.As(err, &dns):
 		return &Error{Kind: KindDNS, Err: err}
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS),
+		errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return &Error{Kind: KindResource, Err: err}
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return &Error{Kind: KindReset, Err: err}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -14,12 +14,20 @@ import (
 //     upper case, and encoded letters, digits, '-', '.', '_' and '~' are decoded
 //     (RFC 3986, section 6.2.2). All else is left alone: it may mean something
 //     to the server.
-//   - credentials are kept as they are.
+//   - credentials of http and https URLs are cut: they are said to the server in
+//     a header, if at all, and do not make another page of it.
 //
 // It asks for the same resource as b does. For schemes other than http and
 // https only the fragment is cut. Canonical of a canonical URL is that URL.
 func (b URL) Canonical() URL {
 	b.href = b.href[:b.fragmentAt]
+	if b.IsHTTP() && (b.Username() != "" || b.Password() != "") {
+		bare, err := Parse(b.Scheme() + "://" + b.Host() + b.href[b.pathAt:])
+		if err != nil {
+			panic("weburl: a URL without its credentials is none: " + err.Error()) // all parts were parsed before
+		}
+		b = bare
+	}
 	if !b.IsHTTP() || strings.IndexByte(b.href[b.pathAt:], '%') < 0 {
 		return b
 	}

@@ -134,7 +134,7 @@ func TestCanonical(t *testing.T) {
 		{"no new escape", "http://example.org/%%34%31", "http://example.org/%%341"},
 		{"no new escape, late", "http://example.org/%4%31", "http://example.org/%4%31"},
 		{"no new escape over the query mark", "http://example.org/%?%34%31", "http://example.org/%?41"},
-		{"credentials are kept", "http://us%65r:p@example.org/%41#x", "http://us%65r:p@example.org/A"},
+		{"credentials are cut", "http://us%65r:p@example.org:81/%41?q#x", "http://example.org:81/A?q"},
 		{"international", "http://BÜCHER.example/ä", "http://xn--bcher-kva.example/%C3%A4"},
 		{"IPv4", "http://0x7f.1/", "http://127.0.0.1/"},
 		{"IPv6", "http://[::FFFF:1.2.3.4]/", "http://[::ffff:102:304]/"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/signal"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/aio"
 )
 
 func crawlCommand() *cobra.Command {
@@ -44,6 +44,9 @@ Exit status: 0 done, 1 error, 3 wrong usage, 5 interrupted.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := positive(cmd, "concurrency", o.Concurrency); err != nil {
 				return err
+			}
+			if !cmd.Flags().Changed("concurrency") {
+				o.Concurrency = 0 // the default, or what the limit of descriptors allows
 			}
 			for name, n := range map[string]int{"retries": retries, "max-redirects": redirects} {
 				if n < 0 {
@@ -94,7 +97,6 @@ func orNone(n int) int {
 }
 
 func crawl(o weft.Options, quiet bool) error {
-	o.Loop.Report = func(r aio.Report) { fmt.Fprintln(os.Stderr, printable(r.String())) }
 	c, err := weft.New(o)
 	if errors.Is(err, weft.ErrJobExists) {
 		return usage("%v: remove it, or name another with --job", err)
@@ -110,19 +112,22 @@ func crawl(o weft.Options, quiet bool) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
 	go func() {
 		<-signals
 		c.Drain()
 		fmt.Fprintln(say, "weft: finishing what is under way; once more stops at once")
 		<-signals
 		stop()
+		signal.Stop(signals) // a third ends the process, whatever it does
 	}()
 
 	s, err := c.Run(ctx)
 	report(say, c.Job(), s)
+	var disk *fs.PathError
 	switch {
-	case err != nil && ctx.Err() == nil:
+	case err != nil && (ctx.Err() == nil || errors.As(err, &disk)):
 		return &exit{exitError, err}
 	case s.Interrupted:
 		return &exit{exitInterrupted, nil}

@@ -188,3 +188,41 @@ func TestInterrupt(t *testing.T) {
 		})
 	}
 }
+
+// TestFewDescriptors: more workers than descriptors is a mistake that is told, not a
+// crawl that loses URLs.
+func TestFewDescriptors(t *testing.T) {
+	s := site(t, 200)
+	sh := func(args string) (int, string, string) {
+		cmd := exec.Command("sh", "-c", "ulimit -n 64; exec "+os.Args[0]+" crawl --job job "+args+" "+s.URL)
+		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+		out, err := cmd.CombinedOutput()
+		return exitCode(err), string(out), cmd.Dir
+	}
+	if code, out, _ := sh("-c 1000"); code != exitUsage || !strings.Contains(out, "descriptor") {
+		t.Errorf("1,000 workers with 64 descriptors: exit %d: %s", code, out)
+	}
+	if code, out, _ := sh(""); code != exitDone || !strings.Contains(out, "200: 201") {
+		t.Errorf("the default with 64 descriptors: exit %d: %s", code, out)
+	}
+}
+
+// TestFullDisk: a record that cannot be written ends the crawl with an error, and
+// leaves whole lines.
+func TestFullDisk(t *testing.T) {
+	s := site(t, 500)
+	cmd := exec.Command("sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes
+	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+	out, err := cmd.CombinedOutput()
+	b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
+	if code := exitCode(err); code != exitError || strings.Count(string(out), "file too large") != 1 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		t.Errorf("the records end with %q", b[max(0, len(b)-40):])
+	}
+	said := fmt.Sprintf("%d URLs in", bytes.Count(b, []byte("\n")))
+	if !strings.Contains(string(out), said) {
+		t.Errorf("%s, the records have another number: %s", said, out)
+	}
+}

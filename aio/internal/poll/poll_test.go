@@ -229,27 +229,22 @@ func TestHangUp(t *testing.T) {
 // A descriptor that nobody waits for must not end a Wait, whatever happens to it:
 // a loop that polls level-triggered would spin on a peer's hang-up.
 func TestHangUpOfUnwatchedIsQuiet(t *testing.T) {
-	for _, name := range poll.Names() {
-		t.Run(name, func(t *testing.T) {
-			s, err := poll.New(name)
-			must(t, err)
-			defer s.Close()
-			if s.Edge() {
-				t.Skip("told once: the edge is no spin")
-			}
-			p := newSockets(t)
-			must(t, s.Add(p.r, 7, poll.Read))
-			must(t, s.Modify(p.r, 7, 0))
-			closeWriter(t, p)
-			if got := ready(t, s); got != nil {
-				t.Errorf("events %v, want none", got)
-			}
-			must(t, s.Modify(p.r, 7, poll.Read))
-			if got := ready(t, s)[7]; got.Ready&poll.Read == 0 {
-				t.Error("the hang-up was forgotten while nobody waited")
-			}
-		})
-	}
+	each(t, func(t *testing.T, s poll.Selector) {
+		if s.Edge() {
+			return // told once: the edge is no spin
+		}
+		p := newSockets(t)
+		must(t, s.Add(p.r, 7, poll.Read))
+		must(t, s.Modify(p.r, 7, 0))
+		closeWriter(t, p)
+		if got := ready(t, s); got != nil {
+			t.Errorf("events %v, want none", got)
+		}
+		must(t, s.Modify(p.r, 7, poll.Read))
+		if got := ready(t, s)[7]; got.Ready&poll.Read == 0 {
+			t.Error("the hang-up was forgotten while nobody waited")
+		}
+	})
 }
 
 func TestLevelTellsAgain(t *testing.T) {
@@ -272,7 +267,7 @@ func TestLevelTellsAgain(t *testing.T) {
 func TestEdgeTellsOnce(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		if !s.Edge() {
-			t.Skip("level-triggered only")
+			return // it has no edges
 		}
 		p := newPipe(t)
 		must(t, s.Add(p.r, 7, poll.Read|poll.Edge))

@@ -1,0 +1,426 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// waiting is how many wait at once. Each end of a connection is in a process of its
+// own, so none has more descriptors than that.
+const waiting = 10_000
+
+// They are started in steps, or the server's backlog overflows and connections wait
+// for a second try of the kernel's.
+const (
+	waitStep  = 500
+	waitPause = 20 * time.Millisecond
+)
+
+// BenchmarkMemory: what one of 10,000 costs that wait for an answer, each on a
+// connection of its own, in a process that does nothing else. rss-B/op is the growth of
+// the process (VmRSS) between idle and all waiting, garbage included. heap-B/op and
+// stack-B/op are what is left of heap and stacks after a collection.
+//
+// coroutine, task and conn are steps on the way, to see where the bytes are.
+func BenchmarkMemory(b *testing.B) {
+	for _, w := range waiters {
+		b.Run(w.name, func(b *testing.B) { measureWaiting(b, w) })
+	}
+	b.Run("aiohttp", measureAiohttp)
+}
+
+// waiter is a way to wait.
+type waiter struct {
+	name   string
+	remote bool // for an answer of the server; else to be told that it is enough
+	run    func(d *desk) error
+}
+
+var waiters = []waiter{
+	{"coroutine", false, waitCoroutine},
+	{"goroutine", false, waitGoroutine},
+	{"task", false, waitTask},
+	{"conn", true, waitConn},
+	{"http1", true, waitHTTP1},
+	{"nethttp", true, waitNetHTTP},
+}
+
+func measureWaiting(b *testing.B, w waiter) {
+	var rss, live, stack int
+	for range b.N {
+		port := 0
+		var server *child
+		if w.remote {
+			server = start(b, "holder", waiting)
+			port, _ = strconv.Atoi(server.must("port"))
+		}
+		c := start(b, "waiter", w.name, port)
+		c.must("idle")
+		idle := residentBytes(b, c.pid)
+		c.say("go")
+		if w.remote {
+			server.must("holding")
+		}
+		c.must("started")
+		full := residentBytes(b, c.pid)
+		rss += full - idle
+		c.say("count")
+		var heap, stacks int
+		if _, err := fmt.Sscan(c.must("live"), &heap, &stacks); err != nil {
+			b.Fatal(err)
+		}
+		live, stack = live+heap, stack+stacks
+		if w.remote {
+			server.say("answer")
+		}
+		c.say("end")
+		c.must("right")
+	}
+	n := float64(waiting * b.N)
+	b.ReportMetric(float64(rss)/n, "rss-B/op")
+	b.ReportMetric(float64(live)/n, "heap-B/op")
+	b.ReportMetric(float64(stack)/n, "stack-B/op")
+	b.ReportMetric(0, "ns/op") // how long they wait means nothing
+}
+
+// measureAiohttp has a script measure itself that is not part of this project. It
+// looks 4 s after it has started its last request, and says so only at its end.
+func measureAiohttp(b *testing.B) {
+	root := os.Getenv("WEFT_BENCH")
+	if root == "" {
+		root = "../../../shared/bench"
+	}
+	script := filepath.Join(root, "slow", "client_aiohttp.py")
+	if _, err := os.Stat(script); err != nil {
+		b.Skip(err)
+	}
+	python := os.Getenv("PEERS_PYTHON")
+	if python == "" {
+		python = "/usr/bin/python3" // the system's, which has the packages of the system
+	}
+	total := 0
+	for range b.N {
+		server := start(b, "holder", waiting)
+		cmd := exec.Command(python, script, strconv.Itoa(waiting), server.must("port"))
+		cmd.Stderr = os.Stderr
+		var out bytes.Buffer
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			b.Skip(err)
+		}
+		server.must("holding")
+		time.Sleep(6 * time.Second)
+		server.say("answer")
+		if err := cmd.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		got := make(map[string]int)
+		for _, word := range strings.Fields(out.String()) {
+			k, v, _ := strings.Cut(word, "=")
+			got[k], _ = strconv.Atoi(v)
+		}
+		if got["inflight"] != waiting || got["ok"] != waiting {
+			b.Errorf("expected %d in flight and then right: %s", waiting, &out)
+		}
+		total += got["bytes_per_fetch"]
+	}
+	b.ReportMetric(float64(total)/float64(b.N), "rss-B/op")
+	b.ReportMetric(0, "ns/op")
+}
+
+func residentBytes(b *testing.B, pid int) int {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if f := strings.Fields(line); f[0] == "VmRSS:" {
+			kb, err := strconv.Atoi(f[1])
+			if err != nil {
+				b.Fatal(err)
+			}
+			return kb << 10
+		}
+	}
+	b.Fatal("no VmRSS in /proc")
+	return 0
+}
+
+// serveHeld holds back its answers until it has n requests and is told. It is at the
+// same port of eight addresses, or a client would run out of ports.
+func serveHeld(talk talk, args []string) error {
+	n, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	var held atomic.Int64
+	all, enough := make(chan struct{}), make(chan struct{})
+	hold := func(c net.Conn) {
+		defer c.Close()
+		target, err := readHead(bufio.NewReaderSize(c, 512))
+		if err != nil {
+			return
+		}
+		if held.Add(1) == int64(n) {
+			close(all)
+		}
+		<-enough
+		body := heldBody(target)
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+	}
+	port := 0
+	for i := 1; i <= 8; i++ {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:%d", i, port))
+		if err != nil {
+			return err
+		}
+		defer ln.Close()
+		port = ln.Addr().(*net.TCPAddr).Port
+		go func() {
+			for {
+				c, err := ln.Accept()
+				if err != nil {
+					return
+				}
+				go hold(c)
+			}
+		}()
+	}
+	talk.say("port", port)
+	<-all
+	talk.say("holding")
+	talk.hear()
+	close(enough)
+	talk.hear()
+	return nil
+}
+
+// heldBody tells whose answer it is.
+func heldBody(target string) string { return "<a href=\"" + target + "\">this</a>" }
+
+// runWaiter is the process that is measured.
+func runWaiter(talk talk, args []string) error {
+	port, err := strconv.Atoi(args[1])
+	if err != nil {
+		return err
+	}
+	for _, w := range waiters {
+		if w.name == args[0] {
+			d := &desk{talk: talk}
+			for i := range waiting {
+				d.addrs = append(d.addrs, fmt.Sprintf("127.0.0.%d:%d", i%8+1, port))
+				d.targets = append(d.targets, fmt.Sprintf("/p%d", i))
+			}
+			if err := w.run(d); err != nil {
+				return err
+			}
+			if w.remote && d.right.Load() != waiting {
+				return fmt.Errorf("%d right answers, expected %d", d.right.Load(), waiting)
+			}
+			talk.say("right")
+			talk.hear()
+			return nil
+		}
+	}
+	return fmt.Errorf("no waiter %q", args[0])
+}
+
+// desk is what a waiter has to do with the benchmark. Its methods block.
+type desk struct {
+	talk
+	addrs   []string     // to ask: made before, since package fmt doubles the stack it is called on
+	targets []string     // what for
+	right   atomic.Int64 // answers
+	idle    runtime.MemStats
+}
+
+// begin is called when all is ready to start.
+func (d *desk) begin() {
+	settle()
+	runtime.ReadMemStats(&d.idle)
+	d.say("idle")
+	d.hear()
+}
+
+// started is called when all wait, or soon will. When it returns they may end.
+func (d *desk) started() {
+	d.say("started")
+	d.hear()
+	settle()
+	settle() // twice: what pools keep goes with the second
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	d.say("live", int(now.HeapAlloc-d.idle.HeapAlloc), int(now.StackInuse-d.idle.StackInuse))
+	d.hear()
+}
+
+// check is not inlined, so that its variables are not on the stack of who waits.
+//
+//go:noinline
+func (d *desk) check(i int, body []byte) error {
+	if want := heldBody(d.targets[i]); string(body) != want {
+		return fmt.Errorf("answer %q, expected %q", body, want)
+	}
+	d.right.Add(1)
+	return nil
+}
+
+// request is what an HTTP client would send.
+//
+//go:noinline
+func (d *desk) request(i int) []byte {
+	return []byte("GET " + d.targets[i] + " HTTP/1.1\r\nHost: " + d.addrs[i] + "\r\n\r\n")
+}
+
+// waitTasks starts tasks with the body that prepare returns, in steps; end lets those
+// go that wait for nobody else.
+func (d *desk) waitTasks(prepare func(l *aio.Loop) (body func(t *aio.Task, i int) error), end func()) error {
+	return aio.Run(context.Background(), func(t *aio.Task) error {
+		block := func(f func()) error {
+			_, err := aio.Offload(t, func(context.Context) (struct{}, error) { f(); return struct{}{}, nil })
+			return err
+		}
+		body := prepare(t.Loop())
+		if err := block(d.begin); err != nil {
+			return err
+		}
+		return t.Group(func(g *aio.Group) error {
+			for i := range waiting {
+				g.Go("wait", func(t *aio.Task) error { return body(t, i) })
+				if i%waitStep == waitStep-1 {
+					if err := t.Sleep(waitPause); err != nil {
+						return err
+					}
+				}
+			}
+			err := block(d.started)
+			end()
+			return err
+		})
+	})
+}
+
+func waitTask(d *desk) error {
+	var enough aio.Event
+	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
+		return func(t *aio.Task, i int) error { return enough.Wait(t) }
+	}, enough.Set)
+}
+
+func waitConn(d *desk) error {
+	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
+		return func(t *aio.Task, i int) error {
+			c, err := aio.Dial(t, "tcp", d.addrs[i])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if _, err := c.Write(t, d.request(i)); err != nil {
+				return err
+			}
+			if err := c.WaitReadable(t); err != nil {
+				return err
+			}
+			answer, err := aio.NewReader(l, c).ReadAll(t, 4096)
+			if err != nil {
+				return err
+			}
+			_, body, _ := bytes.Cut(answer, []byte("\r\n\r\n"))
+			return d.check(i, body)
+		}
+	}, func() {})
+}
+
+func waitHTTP1(d *desk) error {
+	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
+		client := http1.NewClient(l, http1.Options{Timeout: 5 * time.Minute})
+		return func(t *aio.Task, i int) error {
+			res, err := client.Get(t, http1.Request{Scheme: "http", Host: d.addrs[i], Target: d.targets[i]})
+			if err != nil {
+				return err
+			}
+			err = d.check(i, res.Body)
+			res.Close()
+			return err
+		}
+	}, func() {})
+}
+
+// waitCoroutine is the floor: what a task is made of.
+func waitCoroutine(d *desk) error {
+	d.begin()
+	stops := make([]func(), waiting)
+	for i := range stops {
+		next, stop := iter.Pull(func(yield func(int) bool) { yield(i) })
+		next()
+		stops[i] = stop
+	}
+	d.started()
+	for _, stop := range stops {
+		stop()
+	}
+	return nil
+}
+
+func waitGoroutine(d *desk) error {
+	d.begin()
+	enough := make(chan struct{})
+	var there, ended sync.WaitGroup
+	there.Add(waiting)
+	for range waiting {
+		ended.Go(func() { there.Done(); <-enough })
+	}
+	there.Wait()
+	d.started()
+	close(enough)
+	ended.Wait()
+	return nil
+}
+
+func waitNetHTTP(d *desk) error {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	d.begin()
+	var wg sync.WaitGroup
+	errs := make([]error, waiting)
+	for i := range waiting {
+		wg.Go(func() {
+			res, err := client.Get("http://" + d.addrs[i] + d.targets[i])
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			if err == nil {
+				err = d.check(i, body)
+			}
+			errs[i] = err
+		})
+		if i%waitStep == waitStep-1 {
+			time.Sleep(waitPause)
+		}
+	}
+	d.started()
+	wg.Wait()
+	return errors.Join(errs...)
+}
