@@ -354,3 +354,21 @@ func TestCredentialsMakeNoPages(t *testing.T) {
 		t.Errorf("a seed with a password: %v", err)
 	}
 }
+
+// TestRedirectsInAnyOrder: a link to the middle of a chain that is too long reaches
+// the rest of it, whether it is found before or after.
+func TestRedirectsInAnyOrder(t *testing.T) {
+	for _, late := range []time.Duration{0, time.Second} {
+		s := &site{hits: make(map[string]int), pages: map[string]page{
+			"/":     {status: 200, body: `<a href="/r/0">x</a><a href="/late">x</a>`},
+			"/late": {status: 200, body: `<a href="/r/10">x</a>`, delay: late},
+		}}
+		truth := map[string]int{"/": 200, "/late": 200, "/r/15": 404}
+		for i := range 15 {
+			s.pages[fmt.Sprintf("/r/%d", i)] = page{status: 302, location: fmt.Sprintf("/r/%d", i+1)}
+			truth[fmt.Sprintf("/r/%d", i)] = 302
+		}
+		got, _, _ := crawlVirtual(t, s, weft.Options{})
+		checkAgainst(t, truth, got, "http://site.test")
+	}
+}

@@ -67,7 +67,7 @@ func New(o Options) (*Crawler, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{cfg: cfg, job: j, frontier: frontier.New(frontier.Config{Delay: cfg.Delay})}
+	d := &desk{cfg: cfg, job: j, frontier: frontier.New(frontier.Config{Delay: cfg.Delay, MaxRedirects: cfg.MaxRedirects})}
 	d.summary.Statuses, d.summary.Errors = make(map[int]int), make(map[string]int)
 	return &Crawler{desk: d}, nil
 }

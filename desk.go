@@ -2,6 +2,7 @@ package weft
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -44,7 +45,7 @@ func (d *desk) start(loop *aio.Loop, fetchers []*aio.Loop) {
 // workers home.
 func (d *desk) run(t *aio.Task) error {
 	for _, u := range d.cfg.seeds {
-		d.frontier.Add(frontier.URL{URL: u, Redirects: d.cfg.MaxRedirects})
+		d.frontier.Add(frontier.URL{URL: u})
 	}
 	d.dispatch()
 	err := d.over.Wait(t)
@@ -68,15 +69,20 @@ func (d *desk) end() Summary {
 func (d *desk) receive(f *fetcher, batch []outcome) {
 	d.free[f.id] += len(batch)
 	for i := range batch {
-		d.job.write(batch[i].line)
+		out := &batch[i]
+		for _, u := range out.links {
+			d.frontier.Add(u)
+		}
+		if out.target != nil && !d.frontier.Redirect(out.url, *out.target) {
+			out.record.ErrorKind, out.record.Error = "redirects", fmt.Sprintf("more than %d redirects", d.cfg.MaxRedirects)
+			out.line = out.record.line()
+		}
+		d.job.write(out.line)
 	}
 	failed := d.job.flush()
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
-		for _, u := range out.links {
-			d.frontier.Add(u)
-		}
 		switch {
 		case out.later:
 			d.frontier.Postpone(now, out.url, now.Add(time.Second))

@@ -35,6 +35,7 @@ type outcome struct {
 	record *Record        // if neither: its line, written by the desk
 	line   []byte         // record as JSON
 	links  []frontier.URL // found, not seen lately
+	target *frontier.URL  // of a redirect, in scope
 }
 
 // run is the task that the fetcher's workers belong to. It ends when the desk has
@@ -135,7 +136,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) {
 		page := scope.Extract(u.URL, r.ContentType, res.Body, func(l links.Link) bool {
 			if followed(l) && f.cfg.follows(l.URL) {
 				r.Links++
-				f.found(out, frontier.URL{URL: l.URL.Canonical(), From: r.URL, Depth: u.Depth + 1, Redirects: f.cfg.MaxRedirects})
+				f.found(out, frontier.URL{URL: l.URL.Canonical(), From: r.URL, Depth: u.Depth + 1})
 			}
 			return true
 		})
@@ -153,21 +154,16 @@ func followed(l links.Link) bool {
 	return l.Tag != "link" || !strings.EqualFold(l.Rel, "preconnect") && !strings.EqualFold(l.Rel, "dns-prefetch")
 }
 
-// redirect gives the target to the frontier, with one redirect fewer left: if it
-// was seen on another way, it is not fetched again.
+// redirect notes where an answer leads.
 func (f *fetcher) redirect(out *outcome, location string) {
-	r, u := out.record, out.url
-	to, err := u.URL.Resolve(location)
-	switch {
-	case err != nil:
-		r.ErrorKind, r.Error = "location", err.Error()
+	to, err := out.url.URL.Resolve(location)
+	if err != nil {
+		out.record.ErrorKind, out.record.Error = "location", err.Error()
 		return
-	case u.Redirects == 0:
-		r.ErrorKind, r.Error = "redirects", fmt.Sprintf("more than %d redirects", f.cfg.MaxRedirects)
 	}
-	r.Redirect = to.String()
-	if u.Redirects > 0 && f.cfg.follows(to) {
-		f.found(out, frontier.URL{URL: to.Canonical(), From: r.URL, Depth: u.Depth, Redirects: u.Redirects - 1})
+	out.record.Redirect = to.String()
+	if f.cfg.follows(to) {
+		out.target = &frontier.URL{URL: to.Canonical(), From: out.record.URL, Depth: out.url.Depth}
 	}
 }
 

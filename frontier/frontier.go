@@ -12,15 +12,17 @@ import (
 type Config struct {
 	Delay   time.Duration // between the end of a response and the host's next request; 0: none
 	PerHost int           // leases a host may have at once; 0: any number
+
+	MaxRedirects int // followed one after the other; 0: none
 }
 
 // URL is a canonical URL and what it takes to fetch it.
 type URL struct {
-	URL       weburl.URL // canonical
-	From      string     // the page it was found on; empty for a seed
-	Depth     int        // links from a seed; a redirect keeps it
-	Redirects int        // that may still be followed from here
-	Tries     int        // made so far
+	URL   weburl.URL // canonical
+	From  string     // the page it was found on; empty for a seed
+	Depth int        // links from a seed; a redirect keeps it
+	Hops  int        // redirects that led here from a link or seed
+	Tries int        // made so far
 }
 
 // Stats are counts of URLs by state, and what Add has refused.
@@ -42,8 +44,9 @@ type Frontier struct {
 	seen   map[[16]byte]struct{}
 	leased map[weburl.URL]struct{}
 	hosts  map[string]*host
-	ready  hostHeap // by the time at which the host may next be asked
-	order  uint64   // of getting into a heap: what is due at once takes turns
+	hops   map[[16]byte]*hops // by fingerprint; not of URLs that a link led to first
+	ready  hostHeap           // by the time at which the host may next be asked
+	order  uint64             // of getting into a heap: what is due at once takes turns
 	stats  Stats
 }
 
@@ -60,6 +63,12 @@ type host struct {
 	index  int // in ready, −1 while not there
 }
 
+// hops is kept for a URL that was first reached over redirects.
+type hops struct {
+	fewest int  // of all ways to it that were found
+	target *URL // of its own redirect, once it has answered with one
+}
+
 // New returns an empty frontier.
 func New(cfg Config) *Frontier {
 	return &Frontier{
@@ -67,6 +76,7 @@ func New(cfg Config) *Frontier {
 		seen:   make(map[[16]byte]struct{}),
 		leased: make(map[weburl.URL]struct{}),
 		hosts:  make(map[string]*host),
+		hops:   make(map[[16]byte]*hops),
 	}
 }
 
@@ -80,18 +90,49 @@ func (f *Frontier) Stats() Stats {
 func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stats.Leased == 0 }
 
 // Add makes a URL pending unless it was seen before, and reports whether it did.
-// A redirect's target comes in here like any link: two ways to one target meet.
 func (f *Frontier) Add(u URL) bool {
 	fp := u.URL.Fingerprint()
 	if _, ok := f.seen[fp]; ok {
 		f.stats.Duplicates++
+		if h := f.hops[fp]; h != nil && u.Hops < h.fewest {
+			h.fewest = u.Hops
+			f.follow(h)
+		}
 		return false
 	}
 	f.seen[fp] = struct{}{}
+	if u.Hops > 0 {
+		f.hops[fp] = &hops{fewest: u.Hops}
+	}
 	h := f.host(u.URL)
 	h.queue = append(h.queue, u)
 	f.stats.Pending++
 	f.place(h)
+	return true
+}
+
+// Redirect says that u, which is leased, was answered by a redirect. The target is
+// added like any link, so two ways to one target meet; unless MaxRedirects led to u
+// one after the other. Then Redirect returns false, and the target waits for a
+// shorter way to u to turn up: what a crawl finds does not depend on the order in
+// which answers come.
+func (f *Frontier) Redirect(u, target URL) bool {
+	h := f.hops[u.URL.Fingerprint()]
+	if h == nil {
+		h = new(hops) // a link or seed: there is no shorter way
+	}
+	h.target = &target
+	return f.follow(h)
+}
+
+// follow adds the target of a URL that has redirected, if that is near enough.
+func (f *Frontier) follow(h *hops) bool {
+	if h.target == nil || h.fewest >= f.cfg.MaxRedirects {
+		return false
+	}
+	target := *h.target
+	target.Hops = h.fewest + 1
+	f.Add(target)
 	return true
 }
 

@@ -108,21 +108,53 @@ func TestEachURLOnce(t *testing.T) {
 	}
 }
 
-// A redirect's target comes in by Add: who came first is fetched, the other is a duplicate.
+// Two ways to one target meet: who came first is fetched, the other is a duplicate.
 func TestRedirectsShareTheSeenSet(t *testing.T) {
-	f := with(t, frontier.Config{}, "a/old a/older")
+	f := with(t, frontier.Config{MaxRedirects: 5}, "a/old a/older")
 	for _, from := range f.Lease(at(0), 2) {
 		target := u(t, "a/new")
-		target.From, target.Redirects = from.URL.String(), 4
-		f.Add(target)
+		target.From = from.URL.String()
+		if !f.Redirect(from, target) {
+			t.Errorf("the redirect of %s is not followed", from.URL)
+		}
 		f.Done(at(0), from)
 	}
 	leases := expectLease(t, f, 0, 10, "a/new")
 	if got, want := leases[0].From, "http://a.example/old"; got != want {
 		t.Errorf("the target comes from %q, want %q", got, want)
 	}
-	if leases[0].Redirects != 4 {
-		t.Errorf("%d redirects left, want 4", leases[0].Redirects)
+	if leases[0].Hops != 1 {
+		t.Errorf("%d redirects led there, want 1", leases[0].Hops)
+	}
+}
+
+// A chain of redirects is followed as far as MaxRedirects. When a link to the middle of
+// it turns up later, it is followed from there: the order of arrival does not matter.
+func TestRedirectChain(t *testing.T) {
+	f := with(t, frontier.Config{MaxRedirects: 3}, "a/0")
+	step := func(want string, followed bool) {
+		t.Helper()
+		from := expectLease(t, f, 0, 1, want)[0]
+		if got := f.Redirect(from, u(t, fmt.Sprintf("a/%d", from.Hops+1))); got != followed {
+			t.Errorf("redirect of %s followed: %v, want %v", want, got, followed)
+		}
+		f.Done(at(0), from)
+	}
+	step("a/0", true)
+	step("a/1", true)
+	step("a/2", true)
+	step("a/3", false)
+	expectLease(t, f, 0, 1, "")
+	f.Add(u(t, "a/2")) // a link
+	leases := expectLease(t, f, 0, 1, "a/4")
+	if leases[0].Hops != 2 {
+		t.Errorf("%d redirects led to a/4, want 2", leases[0].Hops)
+	}
+	f.Done(at(0), leases[0])
+	f.Add(u(t, "a/1")) // one step further away: nothing new
+	f.Add(u(t, "a/2"))
+	if !f.Over() {
+		t.Errorf("not over: %+v", f.Stats())
 	}
 }
 
