@@ -1,0 +1,160 @@
+package webtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Config is what a Web is drawn from. Zero values are the defaults. The same Config
+// is the same web, byte by byte.
+type Config struct {
+	Seed      uint64
+	Hosts     int    // 0: 1
+	Pages     int    // of a host in the mean, of host 0 exactly; few hosts have many, most have few; 0: 100
+	Links     int    // of a page in the mean, beside those that hold the web together; 0: 8, negative: none
+	PageBytes int    // of a page in the mean, before charset and coding; 0: 4,096
+	Domain    string // names are h000000.s000000.DOMAIN and so on, a public suffix; empty: test
+	Host      string // the name or address of the only host; empty: as above
+	Port      int    // in all URLs; 0: 80
+
+	Latency    time.Duration // every answer comes after up to so long; 0: at once
+	SlowDelay  time.Duration // how long slow answers take; 0: 500 ms
+	CrawlDelay time.Duration // where robots.txt asks for one; 0: 200 ms
+	Fails      int           // how often a flaky page refuses at most; 0: 2
+	Traps      bool          // every host has a calendar without end
+
+	Clean bool // a rate of 0 is none, not the default
+	Rates Rates
+}
+
+// Rates say how much there is of each thing, from 0 to 1. 0 is the default, unless
+// Config.Clean is set; negative is none.
+type Rates struct {
+	// Of links.
+	Across float64 // lead to another host; 0: 0.2
+	Copy   float64 // lead to a second URL with the same body; 0: 0.05
+
+	// Of pages, that they link to one such thing.
+	Redirect float64 // chain of redirects, of all statuses, some longer than 10; 0: 0.1
+	Loop     float64 // of redirects; 0: 0.01
+	Missing  float64 // 404 or 410; 0: 0.05
+	Failing  float64 // always 500, 501, 502 or 504; 0: 0.02
+	Stalled  float64 // an answer that never begins, or never ends; 0: 0.005
+	Broken   float64 // cut off, without answer, no HTTP; 0: 0.01
+	Private  float64 // what robots.txt closes, where there is one; 0: 0.05
+	Asset    float64 // image, style sheet, PDF, script; 0: 0.3
+	Refresh  float64 // by meta refresh; 0: 0.02
+	Header   float64 // by a Link header; 0: 0.02
+
+	// Of pages themselves.
+	Flaky   float64 // refuse with 503 or 429 at first; 0: 0.03
+	Slow    float64 // come after SlowDelay; 0: 0.02
+	Charset float64 // ISO-8859-1, windows-1251 or UTF-16; 0: 0.05
+	Base    float64 // have a <base>; 0: 0.1
+
+	// Of hosts.
+	DeadHost float64 // no such name; 0: 0.02
+	Shared   float64 // share their address with up to 200 others; 0: 0.3
+	Siblings float64 // share their registrable domain with 3 others; 0: 0.2
+	Delayed  float64 // have a Crawl-delay in robots.txt; 0: 0.1
+
+	// Of hosts, what their robots.txt is; together at most 1. The rest have a plain one.
+	NoRobots     float64 // 404; 0: 0.2
+	ClosedRobots float64 // always 503: nothing may be fetched; 0: 0.02
+	ShyRobots    float64 // 503 at first; 0: 0.05
+	MovedRobots  float64 // behind a redirect; 0: 0.05
+	NamedRobots  float64 // closed to all but the agent "weft"; 0: 0.05
+}
+
+// Agent is the product token that NamedRobots let in.
+const Agent = "weft"
+
+var defaultRates = Rates{
+	Across: 0.2, Copy: 0.05,
+	Redirect: 0.1, Loop: 0.01, Missing: 0.05, Failing: 0.02, Stalled: 0.005, Broken: 0.01, Private: 0.05, Asset: 0.3,
+	Refresh: 0.02, Header: 0.02,
+	Flaky: 0.03, Slow: 0.02, Charset: 0.05, Base: 0.1,
+	DeadHost: 0.02, Shared: 0.3, Siblings: 0.2, Delayed: 0.1,
+	NoRobots: 0.2, ClosedRobots: 0.02, ShyRobots: 0.05, MovedRobots: 0.05, NamedRobots: 0.05,
+}
+
+func (r *Rates) all() []*float64 {
+	return []*float64{
+		&r.Across, &r.Copy,
+		&r.Redirect, &r.Loop, &r.Missing, &r.Failing, &r.Stalled, &r.Broken, &r.Private, &r.Asset, &r.Refresh, &r.Header,
+		&r.Flaky, &r.Slow, &r.Charset, &r.Base,
+		&r.DeadHost, &r.Shared, &r.Siblings, &r.Delayed,
+		&r.NoRobots, &r.ClosedRobots, &r.ShyRobots, &r.MovedRobots, &r.NamedRobots,
+	}
+}
+
+// maxHosts is how many hosts have addresses of their own in 127.0.0.0/8.
+const maxHosts = 10_000_000
+
+// maxPages is how many pages one host has at most.
+const maxPages = 10_000_000
+
+// check returns the configuration with its defaults.
+func (c Config) check() (Config, error) {
+	for _, n := range []struct {
+		name     string
+		value    *int
+		def, max int
+	}{
+		{"hosts", &c.Hosts, 1, maxHosts},
+		{"pages", &c.Pages, 100, maxPages},
+		{"bytes of a page", &c.PageBytes, 4096, 64 << 20},
+		{"port", &c.Port, 80, 65535},
+		{"fails", &c.Fails, 2, 1000},
+	} {
+		if *n.value == 0 {
+			*n.value = n.def
+		}
+		if *n.value < 0 || *n.value > n.max {
+			return c, fmt.Errorf("webtest: %d %s, expected 1 to %d", *n.value, n.name, n.max)
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value *time.Duration
+		def   time.Duration
+	}{
+		{"latency", &c.Latency, 0},
+		{"slow delay", &c.SlowDelay, 500 * time.Millisecond},
+		{"crawl delay", &c.CrawlDelay, 200 * time.Millisecond},
+	} {
+		if *d.value == 0 {
+			*d.value = d.def
+		}
+		if *d.value < 0 {
+			return c, fmt.Errorf("webtest: %s of %v, expected a positive time", d.name, *d.value)
+		}
+	}
+	switch {
+	case c.Links == 0:
+		c.Links = 8
+	case c.Links < 0:
+		c.Links = 0
+	case c.Links > 10_000:
+		return c, fmt.Errorf("webtest: %d links of a page, expected at most 10,000", c.Links)
+	}
+	if c.Host != "" && c.Hosts != 1 {
+		return c, fmt.Errorf("webtest: the name %q for %d hosts, expected one host", c.Host, c.Hosts)
+	}
+	if c.Domain == "" {
+		c.Domain = "test"
+	}
+	c.Domain = strings.ToLower(c.Domain)
+	defaults := defaultRates
+	for i, r := range c.Rates.all() {
+		if *r == 0 && !c.Clean {
+			*r = *defaults.all()[i]
+		}
+		*r = max(0, *r)
+		if !(*r <= 1) {
+			return c, fmt.Errorf("webtest: a rate of %v, expected at most 1", *r)
+		}
+	}
+	return c, nil
+}

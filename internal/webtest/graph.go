@@ -1,0 +1,149 @@
+package webtest
+
+import "slices"
+
+// link is an edge of the link graph and how it is written.
+type link struct {
+	to    place
+	spell spelling
+}
+
+// copies is how many further URLs a page has.
+const copies = 2
+
+// chainLengths is how many redirects chain n has, by n modulo its length.
+var chainLengths = []int{1, 1, 2, 1, 3, 2, 5, 12, 12}
+
+// entered is a chain of host 0 that its home page leads to and page 1 to the middle
+// of: the shorter way makes the end reachable for who follows ten redirects.
+var entered = place{kind: hop, n: 8, sub: 6}
+
+// redirects are the statuses of redirects (RFC 9110, section 15.4).
+var redirects = []int{301, 302, 303, 307, 308}
+
+// next returns where a redirect leads.
+func (w *Web) next(p place) place {
+	switch {
+	case p.kind == loop:
+		p.sub = (p.sub + 1) % (p.n%3 + 1)
+		return p
+	case p.kind == robotsTxt:
+		p.sub = 1
+		return p
+	case int(p.sub)+1 < chainLengths[int(p.n)%len(chainLengths)]:
+		p.sub++
+		return p
+	}
+	d := w.dice(saltChain, p)
+	return w.somePage(&d, p.host)
+}
+
+// links returns the links of a place, in the order in which they stand in its page. The
+// same place always has the same.
+func (w *Web) links(p place) []link {
+	d := w.dice(saltLinks, place{host: p.host, kind: p.kind, n: p.n}) // copies have the links of the page
+	var to []link
+	add := func(p place, s spelling) { to = append(to, link{p, s}) }
+	follow := func(p place) { add(p, spelling(d.roll(int(followed)))) }
+	switch p.kind {
+	case page:
+	case private:
+		follow(place{host: p.host, kind: page})
+		return to
+	case missing:
+		if p.sub == 0 {
+			add(place{host: p.host, kind: missing, n: p.n, sub: 1}, plain)
+		}
+		return to
+	case day:
+		follow(place{host: p.host, kind: day, n: p.n%maxNumber + 1})
+		follow(place{host: p.host, kind: day, n: p.n, sub: 1 + int32(d.roll(maxNumber-1))})
+		return to
+	default:
+		return nil
+	}
+
+	pages := w.Pages(int(p.host))
+	for c := 3*int(p.n) + 1; c <= 3*int(p.n)+3 && c < pages; c++ {
+		follow(place{host: p.host, kind: page, n: int32(c)})
+	}
+	if p.n == 0 {
+		w.offspring(int(p.host), func(child int) { follow(place{host: int32(child), kind: page}) })
+		if w.cfg.Traps {
+			follow(place{host: p.host, kind: day, n: 1})
+		}
+	}
+	if w.cfg.Links > 0 {
+		for range d.roll(2*w.cfg.Links + 1) {
+			q := w.somePage(&d, p.host)
+			if d.unit() < w.cfg.Rates.Copy {
+				q.sub = 1 + int32(d.roll(copies))
+			}
+			follow(q)
+		}
+	}
+	for _, f := range w.features() {
+		if f.rate > 0 && p.host == 0 && p.n == 0 { // one of each
+			for i := range max(1, variants[f.kind]) {
+				w.feature(p, f.kind, i, follow, add)
+			}
+		} else if d.unit() < f.rate {
+			w.feature(p, f.kind, d.roll(4*pages), follow, add)
+		}
+	}
+	if p.host == 0 && p.n == 1 && w.cfg.Rates.Redirect > 0 {
+		follow(entered)
+	}
+	if d.unit() < w.cfg.Rates.Refresh {
+		add(w.somePage(&d, p.host), refresh)
+	}
+	if d.unit() < w.cfg.Rates.Header {
+		add(w.somePage(&d, p.host), header)
+	}
+	return to
+}
+
+// features are the things beside pages that a page may link to.
+func (w *Web) features() [8]struct {
+	kind kind
+	rate float64
+} {
+	r := &w.cfg.Rates
+	return [...]struct {
+		kind kind
+		rate float64
+	}{
+		{hop, r.Redirect}, {loop, r.Loop}, {missing, r.Missing}, {failing, r.Failing},
+		{stalled, r.Stalled}, {broken, r.Broken}, {private, r.Private}, {asset, r.Asset},
+	}
+}
+
+// feature links p to the n-th thing of a kind on its host.
+func (w *Web) feature(p place, k kind, n int, follow func(place), add func(place, spelling)) {
+	to := place{host: p.host, kind: k, n: int32(n)}
+	switch k {
+	case asset:
+		spells := assetTypes[n%len(assetTypes)].spells
+		add(to, spells[n/len(assetTypes)%len(spells)])
+	case private:
+		follow(to)
+		to.sub = 1
+		follow(to)
+	default:
+		follow(to)
+	}
+}
+
+// somePage draws a page to link to from a host: home pages and low numbers are
+// the likeliest.
+func (w *Web) somePage(d *dice, host int32) place {
+	if w.cfg.Hosts > 1 && d.unit() < w.cfg.Rates.Across {
+		host = int32(d.skewed(w.cfg.Hosts))
+	}
+	return place{host: host, kind: page, n: int32(d.skewed(w.Pages(int(host))))}
+}
+
+// followedBy reports whether a client that follows these elements follows the link.
+func (l link) followedBy(elements []string) bool {
+	return slices.Contains(elements, spellings[l.spell].element)
+}

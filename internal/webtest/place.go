@@ -1,0 +1,193 @@
+package webtest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// kind is what a resource is.
+type kind uint8
+
+const (
+	none      kind = iota // there is no such resource
+	page                  // n is its number on the host; sub > 0: a copy under another URL
+	hop                   // of redirect chain n, the sub-th
+	loop                  // of redirects, n has n%3+1 members, sub is one
+	missing               // 404, 410; sub 1: what only a missing page links to
+	failing               // 5xx
+	stalled               // never begins (n even) or never ends
+	broken                // see fault
+	private               // closed by robots.txt; sub 1: opened again by a longer rule
+	asset                 // no HTML, see assetTypes
+	day                   // of the calendar without end; sub: a session
+	robotsTxt             // sub 1: where it has moved to
+)
+
+// place is one resource: the node of the link graph.
+type place struct {
+	host   int32
+	n, sub int32
+	kind   kind
+}
+
+// maxNumber is the largest n and sub in a URL.
+const maxNumber = 1<<31 - 1
+
+// variants is how many numbers of a kind make one of each sort.
+var variants = map[kind]int{hop: len(chainLengths), loop: 3, missing: 2, failing: len(failures), stalled: 2, broken: len(faults), private: 1, asset: len(assetTypes)}
+
+// target spells the path and query of a place.
+func (w *Web) target(p place) string {
+	n, sub := strconv.Itoa(int(p.n)), strconv.Itoa(int(p.sub))
+	switch p.kind {
+	case page:
+		return pageTarget(p.n, n, p.sub, sub)
+	case hop:
+		return "/go/" + n + "/" + sub
+	case loop:
+		return "/loop/" + n + "/" + sub
+	case missing:
+		if p.sub > 0 {
+			return "/missing/" + n + "/behind/" + sub
+		}
+		return "/missing/" + n
+	case failing:
+		return "/failing/" + n
+	case stalled:
+		return "/stalled/" + n
+	case broken:
+		return "/broken/" + n
+	case private:
+		if p.sub > 0 {
+			return "/private/open/" + n + ".html"
+		}
+		return "/private/" + n + ".html"
+	case asset:
+		return "/asset/" + n + assetTypes[int(p.n)%len(assetTypes)].extension
+	case day:
+		if p.sub > 0 {
+			return "/calendar?day=" + n + "&sid=" + sub
+		}
+		return "/calendar?day=" + n
+	case robotsTxt:
+		if p.sub > 0 {
+			return "/moved/robots.txt"
+		}
+		return "/robots.txt"
+	}
+	panic("webtest: a place of no kind has no URL")
+}
+
+// pageTarget spells a page, one way or another. A copy lies in the same folder, so
+// that the same relative links mean the same.
+func pageTarget(number int32, n string, sub int32, copied string) string {
+	folder := "/d" + strconv.Itoa(int(number%7))
+	t, sep := "/", "?"
+	switch {
+	case number == 0:
+	case number%4 == 1:
+		t = folder + "/p" + n + ".html"
+	case number%4 == 2:
+		t = folder + "/p" + n + "/"
+	case number%4 == 3:
+		t, sep = "/p?id="+n, "&"
+	default:
+		t = folder + "/caf%C3%A9/p" + n + ".html"
+	}
+	if sub > 0 {
+		t += sep + "copy=" + copied
+	}
+	return t
+}
+
+// parse is the inverse of target. What has no spelling of its own is of kind none.
+func (w *Web) parse(host int, target string) place {
+	p := place{host: int32(host)}
+	first, rest, _ := strings.Cut(strings.TrimPrefix(target, "/"), "/")
+	numbers := numbersOf(rest)
+	switch {
+	case first == "go":
+		p.kind, p.n, p.sub = hop, numbers[0], numbers[1]
+	case first == "loop":
+		p.kind, p.n, p.sub = loop, numbers[0], numbers[1]
+	case first == "missing":
+		p.kind, p.n, p.sub = missing, numbers[0], numbers[1]
+	case first == "failing":
+		p.kind, p.n = failing, numbers[0]
+	case first == "stalled":
+		p.kind, p.n = stalled, numbers[0]
+	case first == "broken":
+		p.kind, p.n = broken, numbers[0]
+	case first == "private":
+		p.kind, p.n = private, numbers[0]
+		if strings.HasPrefix(rest, "open/") {
+			p.sub = 1
+		}
+	case first == "asset":
+		p.kind, p.n = asset, numbers[0]
+	case strings.HasPrefix(first, "calendar?"):
+		numbers = numbersOf(first)
+		p.kind, p.n, p.sub = day, numbers[0], numbers[1]
+	case first == "robots.txt":
+		p.kind = robotsTxt
+	case first == "moved":
+		p.kind, p.sub = robotsTxt, 1
+	case strings.HasPrefix(first, "p?"):
+		numbers = numbersOf(first)
+		p.kind, p.n, p.sub = page, numbers[0], numbers[1]
+	case strings.HasPrefix(first, "?"):
+		p.kind, p.sub = page, numbersOf(first)[0]
+	case strings.HasPrefix(rest, "caf%C3%A9/"):
+		numbers = numbersOf(strings.TrimPrefix(rest, "caf%C3%A9/"))
+		p.kind, p.n, p.sub = page, numbers[0], numbers[1]
+	default:
+		p.kind, p.n, p.sub = page, numbers[0], numbers[1]
+	}
+	if !w.exists(p) || w.target(p) != target {
+		return place{host: int32(host)}
+	}
+	return p
+}
+
+// exists reports whether a resource has this number and variant.
+func (w *Web) exists(p place) bool {
+	switch p.kind {
+	case page:
+		return int(p.n) < w.Pages(int(p.host)) && p.sub <= copies
+	case hop:
+		return int(p.sub) < chainLengths[int(p.n)%len(chainLengths)]
+	case loop:
+		return p.sub <= p.n%3
+	case missing:
+		return p.sub <= 1
+	case day:
+		return w.cfg.Traps
+	}
+	return true
+}
+
+// numbersOf returns the first two numbers that stand in s, 0 for those that don't.
+func numbersOf(s string) (ns [2]int32) {
+	for i := range ns {
+		s = s[min(len(s), indexDigit(s)):]
+		end := 0
+		for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+			end++
+		}
+		if n, err := strconv.ParseInt(s[:end], 10, 32); err == nil {
+			ns[i] = int32(n)
+		}
+		s = s[end:]
+	}
+	return ns
+}
+
+// indexDigit returns where the first digit stands, len(s) if there is none.
+func indexDigit(s string) int {
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			return i
+		}
+	}
+	return len(s)
+}

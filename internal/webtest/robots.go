@@ -1,0 +1,96 @@
+package webtest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// robotsKind is what the robots.txt of a host is (RFC 9309).
+type robotsKind uint8
+
+const (
+	robotsPlain  robotsKind = iota
+	robotsNone              // 404: all is allowed (section 2.3.1.3)
+	robotsClosed            // always 503: nothing is (section 2.3.1.4)
+	robotsShy               // 503 at first, then plain
+	robotsMoved             // plain, behind a redirect (section 2.3.1.2)
+	robotsNamed             // plain for Agent, closed to others
+)
+
+// robots draws the kind of host i.
+func (w *Web) robots(i int) robotsKind {
+	if i == 0 {
+		return robotsPlain
+	}
+	r := &w.cfg.Rates
+	d := w.dice(saltRobots, place{host: int32(i)})
+	at := d.unit()
+	for _, of := range []struct {
+		kind robotsKind
+		rate float64
+	}{
+		{robotsNone, r.NoRobots}, {robotsClosed, r.ClosedRobots}, {robotsShy, r.ShyRobots}, {robotsMoved, r.MovedRobots}, {robotsNamed, r.NamedRobots},
+	} {
+		if at -= of.rate; at < 0 {
+			return of.kind
+		}
+	}
+	return robotsPlain
+}
+
+// CrawlDelay returns what the robots.txt of host i asks for; 0: nothing. That of
+// host 0 does not.
+func (w *Web) CrawlDelay(i int) time.Duration {
+	switch w.robots(i) {
+	case robotsNone, robotsClosed:
+		return 0
+	}
+	if i == 0 || !w.has(saltDelayed, place{host: int32(i)}, w.cfg.Rates.Delayed) {
+		return 0
+	}
+	return w.cfg.CrawlDelay
+}
+
+// robotsText prints the robots.txt of host i.
+func (w *Web) robotsText(i int) []byte {
+	agents := "User-agent: *\n"
+	if w.robots(i) == robotsNamed {
+		agents = "User-agent: *\nDisallow: /\n\nUser-Agent: " + strings.ToUpper(Agent) + "\nuser-agent: another\n"
+	}
+	delay := ""
+	if d := w.CrawlDelay(i); d > 0 {
+		delay = fmt.Sprintf("Crawl-delay: %g\n", d.Seconds())
+	}
+	return []byte("# of a synthetic web\nUser-agent: webtest-enemy\nDisallow: /\n\n" + agents + delay +
+		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n")
+}
+
+// allows reports whether robots.txt lets a crawler under p fetch a place.
+func (w *Web) allows(to place, p Policy) bool {
+	if !p.Robots {
+		return true
+	}
+	host := int(to.host)
+	switch w.robots(host) {
+	case robotsNone:
+		return true
+	case robotsClosed:
+		return false
+	case robotsShy:
+		if w.fails(place{host: to.host, kind: robotsTxt}) > p.Retries {
+			return false
+		}
+	case robotsNamed:
+		if !strings.EqualFold(p.Agent, Agent) {
+			return false
+		}
+	}
+	switch to.kind {
+	case private:
+		return to.sub > 0
+	case asset:
+		return assetTypes[int(to.n)%len(assetTypes)].extension != ".pdf"
+	}
+	return true
+}

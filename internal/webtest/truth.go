@@ -1,0 +1,126 @@
+package webtest
+
+import "iter"
+
+// Fate is what becomes of a URL.
+type Fate struct {
+	Status int    `json:"status,omitempty"` // of the last answer
+	Error  string `json:"error,omitempty"`  // why there is none, see ErrorDNS and so on
+}
+
+// Errors of Fate.
+const (
+	ErrorDNS      = "dns"       // the host has no address
+	ErrorRobots   = "robots"    // robots.txt forbids it: no request
+	ErrorStall    = "stall"     // the answer never ends: some time-out of the crawler
+	ErrorEarlyEnd = "early-end" // the connection ends before the answer does
+	ErrorProtocol = "protocol"  // no HTTP
+	ErrorEncoding = "encoding"  // not what Content-Encoding says
+)
+
+// Policy is how a crawler crawls, as far as it makes a difference to what it finds.
+type Policy struct {
+	Seeds        []int            // hosts whose home pages it begins at; empty: host 0
+	Scope        func(i int) bool // hosts that it follows links to; nil: those of the seeds
+	Elements     []string         // whose links it follows: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
+	MaxRedirects int              // followed one after the other from a link
+	Retries      int              // after the first try, of what may pass
+	Robots       bool             // robots.txt is obeyed
+	Agent        string           // product token, for robots.txt
+}
+
+// Anywhere is the Scope of all hosts.
+func Anywhere(int) bool { return true }
+
+// Truth yields every URL that a crawl under p must finish, and its fate, in no
+// particular order. A redirect counts by itself, with its own status. A target
+// one redirect too far is no part of it, unless a shorter way leads there.
+func (w *Web) Truth(p Policy) iter.Seq2[string, Fate] {
+	if len(p.Seeds) == 0 {
+		p.Seeds = []int{0}
+	}
+	if p.Scope == nil {
+		seeds := make(map[int]bool)
+		for _, i := range p.Seeds {
+			seeds[i] = true
+		}
+		p.Scope = func(i int) bool { return seeds[i] }
+	}
+	if p.Elements == nil {
+		p.Elements = []string{"a", "area", "frame", "iframe", "link"}
+	}
+	return func(yield func(string, Fate) bool) {
+		for to := range w.walk(p) {
+			if !yield(w.url(to), w.fate(to, p)) {
+				return
+			}
+		}
+	}
+}
+
+// walk returns the places that can be reached, with the fewest redirects in a row
+// that lead there.
+func (w *Web) walk(p Policy) map[place]int32 {
+	hops := make(map[place]int32)
+	var queue []place
+	reach := func(to place, n int32) {
+		if !p.Scope(int(to.host)) || to.kind == day {
+			return
+		}
+		if known, ok := hops[to]; !ok || n < known { // a shorter way may lead further
+			hops[to] = n
+			queue = append(queue, to)
+		}
+	}
+	for _, i := range p.Seeds {
+		reach(place{host: int32(i), kind: page}, 0)
+	}
+	for len(queue) > 0 {
+		at := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		switch status := w.fate(at, p).Status; {
+		case status >= 300 && status < 400:
+			if hops[at] < int32(p.MaxRedirects) {
+				reach(w.next(at), hops[at]+1)
+			}
+		case status == 200:
+			for _, l := range w.links(at) {
+				if l.followedBy(p.Elements) {
+					reach(l.to, 0)
+				}
+			}
+		}
+	}
+	return hops
+}
+
+// fate returns what becomes of a place.
+func (w *Web) fate(at place, p Policy) Fate {
+	switch {
+	case w.Dead(int(at.host)):
+		return Fate{Error: ErrorDNS}
+	case !w.allows(at, p):
+		return Fate{Error: ErrorRobots}
+	case w.fails(at) > p.Retries:
+		return Fate{Status: w.refusal(at)}
+	}
+	switch at.kind {
+	case hop, loop:
+		return Fate{Status: redirects[int(at.n+at.sub)%len(redirects)]}
+	case missing:
+		return Fate{Status: []int{404, 410}[at.n%2]}
+	case failing:
+		return Fate{Status: failures[int(at.n)%len(failures)]}
+	case stalled:
+		return Fate{Error: ErrorStall}
+	case broken:
+		return faults[int(at.n)%len(faults)].fate
+	}
+	return Fate{Status: 200}
+}
+
+// Trap reports whether a URL lies in a trap, of which the truth says nothing.
+func (w *Web) Trap(host, target string) bool {
+	p, _ := w.locate(host, target)
+	return p.kind == day
+}

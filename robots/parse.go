@@ -1,0 +1,179 @@
+package robots
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// MaxSize is how many bytes of a file are read: RFC 9309, section 2.5. A line
+	// that goes beyond is not read at all, so who cuts a body should leave more.
+	MaxSize = 500 << 10
+
+	// MaxCrawlDelay is the longest delay; a longer one is read as this.
+	MaxCrawlDelay = time.Hour
+
+	// MaxSitemaps is how many Sitemap lines are kept.
+	MaxSitemaps = 1000
+)
+
+// Robots is a robots.txt.
+type Robots struct {
+	groups   []group
+	sitemaps []string
+}
+
+// A group has the rules of the crawlers it names.
+type group struct {
+	agents []string // product tokens, in lower case, or "*"
+	rules  []rule   // as they stand in the file
+	delays []delay
+}
+
+// A delay is a Crawl-delay line. It is not for agents that are named below it: in
+//
+//	User-agent: slowbot
+//	Crawl-delay: 60
+//	User-agent: *
+//	Disallow: /a
+//
+// the rule is for both (RFC 9309 knows no Crawl-delay, and what it doesn't know
+// ends no group), but whoever writes this means the delay for slowbot.
+type delay struct {
+	agents int // how many of the group's agents it is for
+	length time.Duration
+}
+
+// Parse reads a robots.txt. Whatever it is, it has a meaning.
+func Parse(body []byte) *Robots {
+	r := &Robots{}
+	number := 0
+	for line := range lines(withoutMark(body)) {
+		number++
+		r.line(number, line)
+	}
+	return r
+}
+
+// withoutMark cuts off a byte order mark, or as much of one as there is.
+func withoutMark(body []byte) []byte {
+	for _, c := range []byte("\ufeff") {
+		if len(body) == 0 || body[0] != c {
+			break
+		}
+		body = body[1:]
+	}
+	return body
+}
+
+// lines yields the whole lines of what is read of a body. They end with CR, LF or
+// both.
+func lines(body []byte) func(yield func([]byte) bool) {
+	whole := len(body) <= MaxSize
+	body = body[:min(len(body), MaxSize)]
+	return func(yield func([]byte) bool) {
+		for len(body) > 0 {
+			end := bytes.IndexAny(body, "\r\n")
+			if end < 0 {
+				if whole {
+					yield(body)
+				}
+				return
+			}
+			line := body[:end]
+			if bytes.HasPrefix(body[end:], []byte("\r\n")) {
+				end++
+			}
+			body = body[end+1:]
+			if !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// line reads one line, "field: value # comment".
+func (r *Robots) line(number int, line []byte) {
+	line, _, _ = bytes.Cut(line, []byte("#"))
+	field, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok {
+		return
+	}
+	value = bytes.TrimSpace(value)
+	switch strings.ToLower(string(bytes.TrimSpace(field))) {
+	case "user-agent":
+		r.agent(string(value))
+	case "allow":
+		r.rule(newRule(true, number, line, value))
+	case "disallow":
+		r.rule(newRule(false, number, line, value))
+	case "crawl-delay":
+		r.delay(string(value))
+	case "sitemap":
+		r.sitemap(string(value))
+	}
+}
+
+// agent reads a User-agent line. It begins a group, unless it stands beside another
+// one: only rules come in between.
+func (r *Robots) agent(value string) {
+	name := strings.ToLower(productToken(value))
+	if rest, ok := strings.CutPrefix(value, "*"); ok && (rest == "" || isSpace(rest[0])) {
+		name = "*"
+	}
+	if len(r.groups) == 0 || len(r.last().rules) > 0 {
+		r.groups = append(r.groups, group{})
+	}
+	last := r.last()
+	last.agents = append(last.agents, name)
+}
+
+func (r *Robots) last() *group { return &r.groups[len(r.groups)-1] }
+
+// rule adds a rule to the group it stands in; before the first group it means
+// nothing.
+func (r *Robots) rule(rule rule) {
+	if len(r.groups) > 0 {
+		r.last().rules = append(r.last().rules, rule)
+	}
+}
+
+// delay reads a Crawl-delay line, in seconds.
+func (r *Robots) delay(value string) {
+	if strings.Trim(value, "0123456789.") != "" || len(r.groups) == 0 { // no sign, exponent, NaN or Inf
+		return
+	}
+	seconds, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return
+	}
+	length := time.Duration(min(seconds, MaxCrawlDelay.Seconds()) * float64(time.Second))
+	last := r.last()
+	last.delays = append(last.delays, delay{len(last.agents), length})
+}
+
+func (r *Robots) sitemap(value string) {
+	if value != "" && len(r.sitemaps) < MaxSitemaps {
+		r.sitemaps = append(r.sitemaps, value)
+	}
+}
+
+// Sitemaps returns the values of the Sitemap lines as they are written. They ought
+// to be absolute URLs, but are what the file says.
+func (r *Robots) Sitemaps() []string { return slices.Clone(r.sitemaps) }
+
+// productToken returns the product token that a User-agent line begins with.
+func productToken(value string) string {
+	for i := range len(value) {
+		if c := value[i]; !isLetter(c) && c != '_' && c != '-' {
+			return value[:i]
+		}
+	}
+	return value
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isSpace(c byte) bool  { return c == ' ' || '\t' <= c && c <= '\r' }

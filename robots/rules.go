@@ -1,0 +1,133 @@
+package robots
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Rules are the rules of one crawler on one host. The zero Rules allow everything.
+type Rules struct {
+	rules    []rule // the rule that decides first; see byPrecedence
+	delay    time.Duration
+	hasDelay bool
+}
+
+// A Verdict says whether a target may be fetched, and why.
+type Verdict struct {
+	Allowed bool
+	Line    int    // of the rule that decided, from 1; 0 if none did
+	Rule    string // the rule as it is written, "Disallow: /a", without a comment; "" if none decided
+}
+
+// A rule is an Allow or a Disallow line.
+type rule struct {
+	literal string // the pattern, escaped; see encode.go
+	normal  string // the pattern, normalised
+	text    string // the line as it is written, trimmed
+	line    int
+	allow   bool
+}
+
+func newRule(allow bool, number int, line, pattern []byte) rule {
+	text := strings.TrimSpace(string(line))
+	written := text[len(text)-len(pattern):] // so that it shares its bytes
+	return rule{escape(written, asPattern), escape(written, asPattern|decoded), text, number, allow}
+}
+
+// DisallowAll returns the rules of a host whose robots.txt cannot be had.
+func DisallowAll() Rules { return Rules{rules: []rule{{literal: "/", normal: "/"}}} }
+
+// Agent returns the rules of a crawler, named by its product token or by the
+// User-Agent it sends, which begins with it: "weft/0.1 (+https://example.org)". A
+// name with a byte that is none of a product token, such as a digit, can't be
+// called by a robots.txt: RFC 9309, section 2.2.1.
+func (r *Robots) Agent(name string) Rules {
+	if end := strings.IndexAny(name, "/ \t(;,"); end >= 0 {
+		name = name[:end]
+	}
+	name = strings.ToLower(name)
+	named := func(g group) bool { return slices.Contains(g.agents, name) }
+	if name == "" || !slices.ContainsFunc(r.groups, named) {
+		name = "*"
+	}
+
+	var rules Rules
+	for _, g := range r.groups {
+		at := slices.Index(g.agents, name)
+		if at < 0 {
+			continue
+		}
+		rules.rules = append(rules.rules, g.rules...)
+		for _, d := range g.delays {
+			if at < d.agents {
+				rules.delay, rules.hasDelay = max(rules.delay, d.length), true
+			}
+		}
+	}
+	slices.SortStableFunc(rules.rules, byPrecedence)
+	rules.rules = slices.Clip(rules.rules)
+	return rules
+}
+
+// byPrecedence orders rules so that the first that matches decides: the longest
+// pattern, and of two as long Allow. RFC 9309, section 2.2.2.
+func byPrecedence(a, b rule) int {
+	switch longer := cmp.Compare(len(b.normal), len(a.normal)); {
+	case longer != 0 || a.allow == b.allow:
+		return longer
+	case a.allow:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// CrawlDelay returns the seconds between two requests that the host asks for, if
+// it does, at most MaxCrawlDelay. Of several the longest counts.
+func (r Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
+
+// Test decides whether a target, "/path?query", may be fetched.
+func (r Rules) Test(target string) Verdict {
+	if target == "" {
+		target = "/"
+	}
+	literal, normal := escape(target, 0), escape(target, decoded)
+	for i := range r.rules {
+		rule := &r.rules[i]
+		differ := normal != literal || rule.normal != rule.literal // mostly not, and cheap to tell
+		if match(rule.literal, literal) || !rule.allow && differ && match(rule.normal, normal) {
+			return Verdict{rule.allow, rule.line, rule.text}
+		}
+	}
+	return Verdict{Allowed: true}
+}
+
+// match reports whether a pattern matches a target. An empty one matches none.
+//
+// It looks for each piece between two wildcards where it occurs first: if any
+// choice of places fits, that one does, so there is no going back.
+func match(pattern, target string) bool {
+	if pattern == "" {
+		return false
+	}
+	pattern, anchored := strings.CutSuffix(pattern, "$")
+	piece, rest, more := strings.Cut(pattern, "*")
+	target, ok := strings.CutPrefix(target, piece)
+	if !ok {
+		return false
+	}
+	for more {
+		piece, rest, more = strings.Cut(rest, "*")
+		if !more && anchored {
+			return strings.HasSuffix(target, piece)
+		}
+		at := strings.Index(target, piece)
+		if at < 0 {
+			return false
+		}
+		target = target[at+len(piece):]
+	}
+	return !anchored || target == ""
+}
