@@ -146,12 +146,12 @@ func (w *Web) redirect(a *Answer, p place, d *dice) {
 	to := w.next(p)
 	location := w.target(to)
 	switch roll := d.roll(4); {
-	case roll == 0:
-		location += "#part"
 	case roll == 1:
 		location = "//" + w.Authority(int(to.host)) + location
 	case to.host != p.host || roll == 2:
 		location = w.url(to)
+	case roll == 0:
+		location += "#part"
 	case to.kind == p.kind: // in the same folder
 		location = location[len(w.target(place{host: p.host, kind: p.kind, n: p.n}))-1:]
 	}

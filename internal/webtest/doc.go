@@ -27,7 +27,7 @@
 // form another by their home pages; so all can be reached from host 0, but for what
 // faults and robots.txt cut off. All other links are drawn. The home page of host
 // 0 links to one of each thing that the configuration has. Host 0 itself always
-// lives and its robots.txt closes /private/ and nothing else of its pages.
+// lives; its robots.txt closes /private/ and PDF files, and asks for no delay.
 //
 // # Concurrency
 //
@@ -42,6 +42,9 @@
 // the crawler's time-outs are longer than Latency and SlowDelay and shorter than
 // its patience for an answer that never ends.
 //
-// A Server writes no connection resets: an aio.Conn has none to give. The in-memory
-// network does (aiotest.NetOptions.Reset).
+// A Log in memory takes about 200 bytes for each request; the command writes lines
+// instead.
+//
+// A Server speaks no TLS. It makes no connection resets: an aio.Conn has none to
+// give. The in-memory network does (aiotest.NetOptions.Reset).
 package webtest

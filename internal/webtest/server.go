@@ -31,8 +31,9 @@ func NewServer(w *Web, log *Log) *Server {
 }
 
 const (
-	maxHead      = 64 << 10         // bytes of a request
-	writeTimeout = 30 * time.Second // of an answer, for a client that does not read
+	maxHead      = 64 << 10              // bytes of a request
+	writeTimeout = 30 * time.Second      // of an answer, for a client that does not read
+	acceptWait   = 10 * time.Millisecond // for a descriptor, when none is left
 )
 
 // Serve answers on ln until it is closed, and then closes its connections.
@@ -43,6 +44,11 @@ func (s *Server) Serve(t *aio.Task, ln aio.Listener) error {
 			if errors.Is(err, aio.ErrClosed) {
 				g.Cancel()
 				return nil
+			}
+			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+				if err = t.Sleep(acceptWait); err == nil {
+					continue
+				}
 			}
 			if err != nil {
 				return err

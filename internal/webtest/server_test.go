@@ -9,8 +9,10 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -294,6 +296,43 @@ func TestServeEnds(t *testing.T) {
 			}
 			if more, err := r.Peek(task); err != io.EOF {
 				t.Errorf("the connection gave %q, %v, expected its end", more, err)
+			}
+			return nil
+		})
+	})
+}
+
+// short is a listener of a process that once has no descriptor left.
+type short struct {
+	aio.Listener
+	failed bool
+}
+
+func (l *short) Accept(t *aio.Task) (aio.Conn, error) {
+	if !l.failed {
+		l.failed = true
+		return nil, os.NewSyscallError("accept", syscall.EMFILE)
+	}
+	return l.Listener.Accept(t)
+}
+
+// TestNoDescriptor: a server that is short of descriptors goes on when it can.
+func TestNoDescriptor(t *testing.T) {
+	web := newWeb(t, webtest.Config{Pages: 1, Clean: true})
+	network := aiotest.NewNet(aiotest.NetOptions{})
+	network.Host(web.Name(0), "127.0.0.1")
+	network.Run(t, func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("server", func(task *aio.Task) error {
+				return webtest.NewServer(web, nil).Serve(task, &short{Listener: ln})
+			})
+			defer ln.Close()
+			if answer, _ := ask(t, task, web.Name(0), "/"); !strings.HasPrefix(answer, "HTTP/1.1 200 OK") {
+				t.Errorf("answer %q", answer)
 			}
 			return nil
 		})

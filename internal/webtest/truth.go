@@ -23,8 +23,8 @@ type Policy struct {
 	Seeds        []int            // hosts whose home pages it begins at; empty: host 0
 	Scope        func(i int) bool // hosts that it follows links to; nil: those of the seeds
 	Elements     []string         // whose links it follows: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
-	MaxRedirects int              // followed one after the other from a link
-	Retries      int              // after the first try, of what may pass
+	MaxRedirects int              // followed one after the other from a link; 0: none
+	Retries      int              // after the first try, of 429 and 503; 0: none
 	Robots       bool             // robots.txt is obeyed
 	Agent        string           // product token, for robots.txt
 }

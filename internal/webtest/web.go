@@ -1,7 +1,6 @@
 package webtest
 
 import (
-	"fmt"
 	"math"
 	"net/netip"
 	"strconv"
@@ -44,18 +43,31 @@ func (w *Web) Name(i int) string {
 	if w.cfg.Host != "" {
 		return w.cfg.Host
 	}
-	return fmt.Sprintf("h%06d.%s", i, w.Site(i))
+	b := numbered(make([]byte, 0, 32), 'h', i)
+	return string(w.appendSite(append(b, '.'), i))
 }
 
 // siblings is how many hosts a domain has that has several.
 const siblings = 4
 
 // Site returns the registrable domain of host i.
-func (w *Web) Site(i int) string {
+func (w *Web) Site(i int) string { return string(w.appendSite(nil, i)) }
+
+func (w *Web) appendSite(b []byte, i int) []byte {
 	if block := i / siblings; w.has(saltSite, place{host: int32(block)}, w.cfg.Rates.Siblings) {
 		i = block * siblings
 	}
-	return fmt.Sprintf("s%06d.%s", i, w.cfg.Domain)
+	b = append(numbered(b, 's', i), '.')
+	return append(b, w.cfg.Domain...)
+}
+
+// numbered appends a letter and a number of six digits, or more.
+func numbered(b []byte, letter byte, n int) []byte {
+	b = append(b, letter)
+	for least := 100_000; least > 1 && n < least; least /= 10 {
+		b = append(b, '0')
+	}
+	return strconv.AppendInt(b, int64(n), 10)
 }
 
 // Index is the inverse of Name, in any case of letters.

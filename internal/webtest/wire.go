@@ -36,6 +36,7 @@ func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
 	if a.Gzip && acceptsGzip {
 		body = e.compress(body)
 	}
+	b.Grow(len(body) + 512)
 	if a.Gzip && acceptsGzip || a.Fault == FalseCoding {
 		b.WriteString("Content-Encoding: gzip\r\n")
 	}
