@@ -198,8 +198,8 @@ func TestBadOptions(t *testing.T) {
 		"relative seed":  {weft.Options{Seeds: []string{"example.org"}}, "example.org"},
 		"ftp":            {weft.Options{Seeds: []string{"ftp://example.org/"}}, "expected http"},
 		"concurrency":    {weft.Options{Seeds: []string{"http://a/"}, Concurrency: -1}, "concurrency of -1"},
-		"delay":          {weft.Options{Seeds: []string{"http://a/"}, Delay: -1}, "negative time"},
-		"user agent":     {weft.Options{Seeds: []string{"http://a/"}, UserAgent: "a\r\nHost: b"}, "user agent"},
+		"delay":          {weft.Options{Seeds: []string{"http://a/"}, Delay: -1}, "expected a positive one"},
+		"user agent":     {weft.Options{Seeds: []string{"http://a/"}, UserAgent: "a\r\nHost: b"}, "User-Agent"},
 		"no such folder": {weft.Options{Seeds: []string{"http://a/"}, Job: "/nonexistent/job"}, "/nonexistent/job"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,56 +3,25 @@ package weft
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"sync"
-	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Crawler is one crawl.
 type Crawler struct {
 	desk *desk
+	over chan struct{} // closed when the crawl has ended: then desk may be read
 
-	mu struct { // Drain comes from any goroutine, before Run too
+	mu struct { // Drain and Stats come from any goroutine, before Run too
 		sync.Mutex
 		ran   bool
 		drain bool
 		inbox *aio.Handle // of the desk's loop, while it runs
-	}
-}
-
-// Summary is what a crawl has come to.
-type Summary struct {
-	Started     time.Time
-	Elapsed     time.Duration
-	Done        int // URLs finished
-	Pages       int // of these, answered 200 with HTML
-	Redirects   int
-	Statuses    map[int]int    // how often each status came
-	Errors      map[string]int // how often each error kind came
-	FirstError  string         // the URL that failed first, and why
-	Bytes       int64          // received
-	Pending     int            // URLs left, if it was interrupted
-	Interrupted bool
-}
-
-func (s *Summary) count(r *Record) {
-	s.Done++
-	s.Bytes += r.Bytes
-	if r.Status != 0 {
-		s.Statuses[r.Status]++
-	}
-	if r.ErrorKind != "" {
-		if s.Errors[r.ErrorKind]++; s.FirstError == "" {
-			s.FirstError = r.URL + ": " + r.Error
-		}
-	}
-	if r.Redirect != "" {
-		s.Redirects++
-	}
-	if r.Status == 200 && isHTML(r.ContentType) {
-		s.Pages++
 	}
 }
 
@@ -63,21 +32,28 @@ func New(o Options) (*Crawler, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := newJob(cfg.Job)
-	if err != nil {
-		return nil, err
+	d := &desk{cfg: cfg, summary: newSummary(), bounds: newBounds(cfg)}
+	if cfg.Job != "" {
+		if d.job, err = newJob(cfg.Job, cfg.KeepLinks, cfg.KeepBodies); err != nil {
+			return nil, err
+		}
 	}
-	d := &desk{cfg: cfg, job: j, frontier: frontier.New(frontier.Config{Delay: cfg.Delay, MaxRedirects: cfg.MaxRedirects})}
-	d.summary.Statuses, d.summary.Errors = make(map[int]int), make(map[string]int)
-	return &Crawler{desk: d}, nil
+	if cfg.Output != nil {
+		d.output = newStream(cfg.Output, cfg.Format)
+	}
+	d.frontier = frontier.New(frontier.Config{
+		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
+		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost,
+	})
+	return &Crawler{desk: d, over: make(chan struct{})}, nil
 }
 
-// Run crawls until all is done, Drain has emptied the crawl, or ctx is done, which
-// breaks off what is under way. The desk and each fetcher have a loop of their own;
-// the first error ends all. A crawl runs once.
+// Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or
+// ctx is done, which breaks off what is under way. The desk and each fetcher have a
+// loop of their own; the first error ends all. A crawl runs once.
 //
 // The summary is valid with an error too. Errors: the cause of ctx; what went wrong
-// with the outputs; ErrRan.
+// with the outputs; an error of OnPage or SeedSeq; ErrRan.
 func (c *Crawler) Run(ctx context.Context) (Summary, error) {
 	cfg := c.desk.cfg
 	desk := aio.NewLoop(cfg.Loop)
@@ -135,6 +111,10 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) 
 	if ran {
 		return Summary{}, ErrRan
 	}
+	if d.cfg.SeedSeq != nil {
+		d.seeding = true
+		go c.feed(d.cfg.SeedSeq, d.loop.Handle())
+	}
 	err := crawl()
 	c.mu.Lock()
 	c.mu.inbox.Close()
@@ -144,7 +124,42 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) 
 		f.outbox.Close()
 	}
 	err = errors.Join(err, d.job.close())
-	return d.end(), err
+	s := d.end()
+	close(c.over)
+	return s, err
+}
+
+// seedsAhead is how many seeds of SeedSeq may wait for the desk to take them.
+const seedsAhead = 1000
+
+// feed hands the seeds of seq to the desk as it has room for them. When the crawl
+// ends, seq is left at its next seed: a read that blocks cannot be broken off, and
+// nothing waits for it.
+func (c *Crawler) feed(seq iter.Seq2[string, error], inbox *aio.Handle) {
+	defer inbox.Close()
+	d := c.desk
+	room := make(chan struct{}, seedsAhead)
+	release := func() { <-room }
+	var failure error
+	for s, err := range seq {
+		var u weburl.URL
+		if err == nil {
+			u, err = ParseSeed(s)
+		}
+		if err != nil {
+			failure = fmt.Errorf("seeds: %w", err)
+			break
+		}
+		select {
+		case room <- struct{}{}:
+		case <-c.over:
+			return
+		}
+		if inbox.Post(func() { d.seed(u, release) }) != nil {
+			return
+		}
+	}
+	_ = inbox.Post(func() { d.seeded(failure) }) // a crawl that is over needs no more seeds
 }
 
 // Drain ends the crawl in good order: no more URLs are begun, those under way are
@@ -158,5 +173,29 @@ func (c *Crawler) Drain() {
 	}
 }
 
-// Job returns the job's folder.
+// Stats returns where the crawl is: zero before Run. Any goroutine may call it, at
+// any time; it costs time in proportion to the hosts seen.
+func (c *Crawler) Stats() Stats {
+	reply := make(chan Stats, 1)
+	c.mu.Lock()
+	ran, posted := c.mu.ran, false
+	if c.mu.inbox != nil {
+		posted = c.mu.inbox.Post(func() { reply <- c.desk.stats() }) == nil
+	}
+	c.mu.Unlock()
+	if !ran {
+		return Stats{}
+	}
+	if posted {
+		select {
+		case s := <-reply:
+			return s
+		case <-c.over:
+		}
+	}
+	<-c.over
+	return c.desk.stats()
+}
+
+// Job returns the job's folder; "" if there is none.
 func (c *Crawler) Job() string { return c.desk.cfg.Job }

@@ -1,8 +1,17 @@
 package weft
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
@@ -23,27 +32,39 @@ type fetcher struct {
 	workers int
 	client  *http1.Client
 	leases  aio.Queue[frontier.URL]
+	bounds  bounds // a copy of the desk's, which sends what it adds
 	recent  recent
 	batch   []outcome // of this turn, on its way to the desk
 }
 
 // outcome answers a lease.
 type outcome struct {
-	url    frontier.URL
-	retry  bool           // an error that may pass, and tries are left
-	later  bool           // this machine was short of something: no try, and no error of the URL's
-	record *Record        // if neither: its line, written by the desk
-	line   []byte         // record as JSON
-	links  []frontier.URL // found, not seen lately
-	target *frontier.URL  // of a redirect, in scope
+	url     frontier.URL
+	answer  frontier.Answer
+	retry   bool           // an error that may pass, and tries are left
+	later   bool           // this machine was short of something: no try, and no error of the URL's
+	robots  *robotsAnswer  // of a lease of robots.txt
+	record  *Record        // if none of these
+	links   []frontier.URL // to follow, not seen lately
+	target  *frontier.URL  // of a redirect that is followed
+	lines   []byte         // for links.jsonl
+	dropped []dropped      // links that are not followed
+}
+
+// dropped counts mentions of links by the reason why they are not followed.
+type dropped struct {
+	reason string
+	n      int
 }
 
 // run is the task that the fetcher's workers belong to. It ends when the desk has
 // closed the queue of leases.
 func (f *fetcher) run(t *aio.Task) error {
+	c := f.cfg
 	f.client = http1.NewClient(t.Loop(), http1.Options{
-		Timeout: f.cfg.Timeout, MaxBody: f.cfg.MaxBody, UserAgent: f.cfg.UserAgent,
-		MaxIdle: f.workers,
+		Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
+		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers,
+		UserAgent: c.UserAgent, Header: c.Header, Insecure: c.Insecure, RootCAs: c.RootCAs, Resolve: c.Resolve, Resolver: c.Resolver,
 	})
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -64,7 +85,12 @@ func (f *fetcher) work(t *aio.Task) error {
 		if err != nil {
 			return err
 		}
-		out, err := f.fetch(t, u)
+		var out outcome
+		if u.Robots {
+			out, err = f.fetchRobots(t, u)
+		} else {
+			out, err = f.fetch(t, u)
+		}
 		if err != nil {
 			return err
 		}
@@ -87,34 +113,82 @@ func (f *fetcher) send(out outcome) {
 	}
 }
 
-// fetch makes one try at a URL. An error is only that of a cancelled task.
+// fetch makes one try at a URL. An error is that of a cancelled task, of OnPage, or
+// of the disk: it ends the crawl.
 func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
+	out := outcome{url: u}
 	started := f.loop.Now()
-	res, err := f.client.Get(t, http1.Request{Scheme: u.URL.Scheme(), Host: u.URL.Host(), Target: u.URL.RequestTarget()})
-	ended := f.loop.Now()
+	req := requestFor(u.URL)
+	if f.cfg.Hooks.OnRequest != nil {
+		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries}
+		if err := f.cfg.Hooks.OnRequest(&r); err != nil {
+			out.record = newRecord(u, started, started)
+			out.record.Tries, out.record.ErrorKind, out.record.Error = 0, KindRefused, err.Error()
+			return out, nil
+		}
+		req.Header = r.Header
+	}
+	res, err := f.client.Do(t, req)
+	if res != nil {
+		defer res.Close()
+		out.answer = answerOf(res, started)
+	}
 	if err != nil {
-		e := err.(*http1.Error)
-		if e.Kind == http1.KindCanceled {
-			return outcome{}, err
+		var e *http1.Error
+		switch {
+		case !errors.As(err, &e) || e.Kind == http1.KindCanceled:
+			return out, err
+		case e.Kind == http1.KindResource:
+			out.later = true
+			return out, nil
+		case e.Temporary() && u.Tries < f.cfg.Retries:
+			out.retry = true
+			return out, nil
 		}
-		if e.Kind == http1.KindResource {
-			return outcome{url: u, later: true}, nil
+		out.record = newRecord(u, started, f.loop.Now())
+		if res != nil {
+			out.record.exchange(res)
 		}
-		out := outcome{url: u, retry: e.Temporary() && u.Tries < f.cfg.Retries}
-		if !out.retry {
-			out.record = newRecord(u, started, ended)
-			out.record.failed(err)
-			out.line = out.record.line()
-		}
+		out.record.failed(e)
 		return out, nil
 	}
-	defer res.Close()
 	if mayPass(res.Status) && u.Tries < f.cfg.Retries {
-		return outcome{url: u, retry: true}, nil
+		out.retry = true
+		return out, nil
 	}
-	out := outcome{url: u, record: newRecord(u, started, ended)}
-	t.OnLoop(func() { f.read(&out, res) })
-	return out, nil
+	out.record = newRecord(u, started, f.loop.Now())
+	out.record.exchange(res)
+	var page *Page
+	t.OnLoop(func() { page = f.read(&out, res) })
+	return out, f.keep(t, page)
+}
+
+func requestFor(u weburl.URL) http1.Request {
+	return http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget()}
+}
+
+// answerOf says what an answer teaches about the host's pace.
+func answerOf(res *http1.Response, now time.Time) frontier.Answer {
+	a := frontier.Answer{
+		Took:     res.Timing.FirstByte,
+		Loopback: res.Addr.Addr().Unmap().IsLoopback(),
+		Overload: res.Status == 429 || res.Status == 503,
+	}
+	if a.Overload {
+		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
+	}
+	return a
+}
+
+// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): seconds or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if s, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(s) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
 }
 
 // mayPass says whether a status may be another one later.
@@ -122,55 +196,170 @@ func mayPass(status int) bool {
 	return status == 429 || status == 502 || status == 503 || status == 504
 }
 
-// read fills the record from an answer and finds the links in it. It runs on the
-// loop's stack.
-func (f *fetcher) read(out *outcome, res *http1.Response) {
-	r, u := out.record, out.url
-	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
-	r.ContentType = res.Header.Get("Content-Type")
-	location := res.Header.Get("Location")
-	switch {
-	case res.Status >= 300 && res.Status < 400 && location != "":
-		f.redirect(out, location)
-	case res.Status >= 200 && res.Status < 300:
-		page := scope.Extract(u.URL, r.ContentType, res.Body, func(l links.Link) bool {
-			if followed(l) && f.cfg.follows(l.URL) {
-				r.Links++
-				f.found(out, frontier.URL{URL: l.URL.Canonical(), From: r.URL, Depth: u.Depth + 1})
-			}
-			return true
-		})
-		r.Title = page.Title
+// keep does with a page what takes time: the body is kept, the user's hook is
+// called. A nil page is nothing to do.
+func (f *fetcher) keep(t *aio.Task, page *Page) error {
+	if page == nil {
+		return nil
 	}
-	out.line = r.line()
+	_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
+		if f.cfg.KeepBodies && page.SHA256 != "" {
+			if err := f.desk.job.keepBody(page.SHA256, page.Body); err != nil {
+				return struct{}{}, err
+			}
+		}
+		if f.cfg.Hooks.OnPage != nil {
+			return struct{}{}, f.cfg.Hooks.OnPage(ctx, page)
+		}
+		return struct{}{}, nil
+	})
+	return err
 }
 
-// scope is the elements whose links are followed.
-var scope = links.Options{Tags: []string{"a", "area", "frame", "iframe", "link"}}
-
-// followed says whether a link leads to a resource, rather than giving a hint
-// about a connection.
-func followed(l links.Link) bool {
-	return l.Tag != "link" || !strings.EqualFold(l.Rel, "preconnect") && !strings.EqualFold(l.Rel, "dns-prefetch")
+// read fills the record from an answer and finds the links in it. It runs on the
+// loop's stack. The page is nil if there is nothing to keep.
+func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
+	r, u := out.record, out.url
+	if len(res.Body) > 0 {
+		sum := sha256.Sum256(res.Body)
+		r.SHA256 = hex.EncodeToString(sum[:])
+	}
+	location := res.Header.Get("Location")
+	if res.Status >= 300 && res.Status < 400 && location != "" {
+		f.redirect(out, location)
+		return nil
+	}
+	var page *Page
+	if f.cfg.KeepBodies || f.cfg.Hooks.OnPage != nil {
+		page = &Page{Record: r, Header: res.Header, Body: res.Body, text: res.Body}
+	}
+	text := res.Body
+	if isHTML(r.ContentType) {
+		text, r.Charset = toUTF8(r.ContentType, res.Body)
+	}
+	collect := f.cfg.Hooks.OnPage != nil
+	if page != nil {
+		page.text = text
+	}
+	if res.Status < 200 || res.Status >= 300 && !collect {
+		return page
+	}
+	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect}
+	options := followed
+	if collect || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil {
+		options = links.Options{}
+	}
+	if field := fields(res.Header, "Link"); field != nil {
+		links.Header(u.URL, field, s.link)
+	}
+	said := options.Extract(u.URL, r.ContentType, text, s.link)
+	r.Title = said.Title
+	return page
 }
 
-// redirect notes where an answer leads.
+// followed is the elements whose links are followed.
+var followed = links.Options{Tags: []string{"a", "area", "frame", "iframe", "link", "meta", "header"}}
+
+// sighting is what becomes of the links of one page.
+type sighting struct {
+	f       *fetcher
+	out     *outcome
+	page    *Page
+	follow  bool // an error page's links are told, not followed
+	collect bool // into page
+}
+
+func (s *sighting) link(l links.Link) bool {
+	f, r := s.f, s.out.record
+	if s.collect {
+		s.page.Links = append(s.page.Links, l)
+	}
+	if !s.follow {
+		return true
+	}
+	if f.cfg.KeepLinks {
+		s.out.lines = append(s.out.lines, linkLine(r.URL, l)...)
+	}
+	depth := s.out.url.Depth + 1
+	var v Verdict
+	if f.cfg.Hooks.OnLink != nil {
+		v = f.cfg.Hooks.OnLink(s.out.url.URL, l)
+	}
+	reason := ""
+	switch {
+	case v.Decision == Drop:
+		if reason = v.Reason; reason == "" {
+			reason = reasonDropped
+		}
+	case v.Decision == ByScope && !slices.Contains(followed.Tags, l.Tag) || isHint(l):
+		return true
+	case v.Decision == ByScope:
+		reason = f.bounds.refuses(l.URL, depth)
+	}
+	if reason != "" {
+		s.out.drop(reason)
+		return true
+	}
+	r.Links++
+	u := frontier.URL{URL: l.URL.Canonical(), From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))}
+	if f.recent.add(u.URL) {
+		s.out.links = append(s.out.links, u)
+	}
+	return true
+}
+
+// fields returns the values of the header fields with a name.
+func fields(h http1.Header, name string) (values []string) {
+	for i := range h {
+		if strings.EqualFold(h[i].Name, name) {
+			values = append(values, h[i].Value)
+		}
+	}
+	return values
+}
+
+func (out *outcome) drop(reason string) {
+	for i := range out.dropped {
+		if out.dropped[i].reason == reason {
+			out.dropped[i].n++
+			return
+		}
+	}
+	out.dropped = append(out.dropped, dropped{reason, 1})
+}
+
+// isHint says whether a link leads to no resource, but hints at a connection.
+func isHint(l links.Link) bool {
+	return l.Rel != "" && (strings.EqualFold(l.Rel, "preconnect") || strings.EqualFold(l.Rel, "dns-prefetch"))
+}
+
+func linkLine(from string, l links.Link) []byte {
+	b, err := json.Marshal(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Text: l.Text})
+	if err != nil {
+		panic("weft: a link that is no JSON: " + err.Error()) // strings cannot cause it
+	}
+	return append(b, '\n')
+}
+
+// redirect notes where an answer leads. A seed's redirect is followed out of the
+// scope, which the desk widens by it.
 func (f *fetcher) redirect(out *outcome, location string) {
 	to, err := out.url.URL.Resolve(location)
 	if err != nil {
-		out.record.ErrorKind, out.record.Error = "location", err.Error()
+		out.record.ErrorKind, out.record.Error = KindLocation, err.Error()
 		return
 	}
 	out.record.Redirect = to.String()
-	if f.cfg.follows(to) {
-		out.target = &frontier.URL{URL: to.Canonical(), From: out.record.URL, Depth: out.url.Depth}
+	switch {
+	case !to.IsHTTP():
+		return
+	case out.url.Depth > 0:
+		if reason := f.bounds.refuses(to, out.url.Depth); reason != "" {
+			out.drop(reason)
+			return
+		}
 	}
-}
-
-func (f *fetcher) found(out *outcome, u frontier.URL) {
-	if f.recent.add(u.URL) {
-		out.links = append(out.links, u)
-	}
+	out.target = &frontier.URL{URL: to.Canonical(), From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority}
 }
 
 // recent is a small memory of the URLs that a fetch loop has sent to the desk

@@ -8,54 +8,141 @@ import (
 	"path/filepath"
 )
 
-// job is the folder of a crawl.
+// job is the folder of a crawl. The nil job is none: what is written to it is gone.
+// Owner: the desk; keepBody may be called from any goroutine.
 type job struct {
 	dir   string
-	pages *os.File
-	size  int64  // of pages: whole lines, all of them written
-	lines []byte // of the batch under way
-	err   error  // the first: nothing is written after it
+	pages *lines
+	links *lines // nil unless they are kept
 }
 
 // newJob makes the folder, which must not exist.
-func newJob(dir string) (*job, error) {
+func newJob(dir string, links, bodies bool) (j *job, err error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		if errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("job folder %s %w", dir, ErrJobExists)
 		}
 		return nil, fmt.Errorf("job folder: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "pages.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		os.Remove(dir)
-		return nil, fmt.Errorf("job folder: %w", err)
+	j = &job{dir: dir}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	if j.pages, err = newLines(filepath.Join(dir, "pages.jsonl")); err != nil {
+		return nil, err
 	}
-	return &job{dir: dir, pages: f}, nil
+	if links {
+		if j.links, err = newLines(filepath.Join(dir, "links.jsonl")); err != nil {
+			return nil, err
+		}
+	}
+	if bodies {
+		if err := os.Mkdir(j.bodies(), 0o777); err != nil {
+			return nil, fmt.Errorf("job folder: %w", err)
+		}
+	}
+	return j, nil
 }
 
-// write puts a line into the batch that flush appends to pages.jsonl.
-func (j *job) write(line []byte) { j.lines = append(j.lines, line...) }
+func (j *job) bodies() string { return filepath.Join(j.dir, "bodies") }
 
-// flush writes the batch. When that fails, the file is cut to the lines that were
-// whole before, and the error is that of all further calls.
+// flush writes what was added to its files.
 func (j *job) flush() error {
-	if j.err != nil || len(j.lines) == 0 {
-		return j.err
+	if j == nil {
+		return nil
 	}
-	n, err := j.pages.Write(j.lines)
-	if err != nil {
-		j.err = fmt.Errorf("job folder: %w", err)
-		_ = j.pages.Truncate(j.size) // at worst the last line stays torn; the error is told already
-		return j.err
-	}
-	j.size += int64(n)
-	j.lines = j.lines[:0]
-	return nil
+	return errors.Join(j.links.flush(), j.pages.flush())
 }
 
 // close ends it; an error that flush has returned is not told again.
 func (j *job) close() error {
-	if err := j.pages.Close(); err != nil && j.err == nil {
+	if j == nil {
+		return nil
+	}
+	return errors.Join(j.links.close(), j.pages.close())
+}
+
+// keepBody keeps a body in bodies/HH/HASH, whole or not at all. A body that is there
+// already is the same one.
+func (j *job) keepBody(hash string, body []byte) error {
+	dir := filepath.Join(j.bodies(), hash[:2])
+	path := filepath.Join(dir, hash)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("job folder: %w", err)
+	}
+	f, err := os.CreateTemp(dir, hash+".*.part")
+	if err != nil {
+		return fmt.Errorf("job folder: %w", err)
+	}
+	_, err = f.Write(body)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("job folder: %w", err)
+	}
+	return nil
+}
+
+// lines is a file of lines that is appended to. The nil lines is none.
+type lines struct {
+	file  *os.File
+	size  int64  // whole lines, all of them written
+	batch []byte // not written yet
+	err   error  // the first: nothing is written after it
+}
+
+func newLines(path string) (*lines, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("job folder: %w", err)
+	}
+	return &lines{file: f}, nil
+}
+
+// add puts whole lines into the batch that flush writes.
+func (l *lines) add(b []byte) {
+	if l != nil {
+		l.batch = append(l.batch, b...)
+	}
+}
+
+// flush writes the batch. When that fails, the file is cut to the lines that were
+// whole before, and the error is that of all further calls.
+func (l *lines) flush() error {
+	if l == nil || l.err != nil || len(l.batch) == 0 {
+		return l.failure()
+	}
+	n, err := l.file.Write(l.batch)
+	if err != nil {
+		l.err = fmt.Errorf("job folder: %w", err)
+		_ = l.file.Truncate(l.size) // at worst the last line stays torn; the error is told already
+		return l.err
+	}
+	l.size += int64(n)
+	l.batch = l.batch[:0]
+	return nil
+}
+
+func (l *lines) failure() error {
+	if l == nil {
+		return nil
+	}
+	return l.err
+}
+
+func (l *lines) close() error {
+	if l == nil {
+		return nil
+	}
+	if err := l.file.Close(); err != nil && l.err == nil {
 		return fmt.Errorf("job folder: %w", err)
 	}
 	return nil

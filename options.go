@@ -1,29 +1,77 @@
 package weft
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"net"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/sys/unix"
 )
 
 // Options configure a crawl. Zero values are the defaults.
 type Options struct {
-	Seeds []string // absolute http URLs; at least one
-	Job   string   // the job's folder, which must not exist; empty: JobName of the first seed
+	// Where it begins, and where it goes.
 
-	Concurrency  int           // requests under way at once; 0: 64
-	Delay        time.Duration // between the end of a response and the host's next request; 0: none
-	Timeout      time.Duration // of one fetch; 0: 30 s
-	Retries      int           // after the first try, when an error may pass; 0: 2, negative: none
-	MaxRedirects int           // followed from one link; 0: 10, negative: none
-	MaxBody      int           // bytes of a body, as sent and as decoded; 0: 16 MiB
-	UserAgent    string        // empty: DefaultUserAgent
+	Seeds   []string                 // absolute http and https URLs
+	SeedSeq iter.Seq2[string, error] // more of them, read while the crawl runs; an error ends the crawl
+	Scope   Scope                    // which links are followed; empty: ScopeHost
+	Include []*regexp.Regexp         // if any: only links that one of them matches
+	Exclude []*regexp.Regexp         // links that one of them matches are not followed
+	Depth   int                      // links from a seed, by the way found first; 0: any number, negative: none
+
+	// When it stops. What is under way is finished.
+
+	Limit        int           // URLs fetched; 0: any number
+	LimitPerHost int           // URLs fetched of one host; 0: any number
+	MaxTime      time.Duration // 0: no limit
+
+	// Its pace. By default a host is asked for its robots.txt first, and then for two
+	// URLs at once, for more while its response time holds; an address of this
+	// machine as fast as it goes.
+
+	Concurrency int           // requests under way at once; 0: 64
+	PerHost     int           // of these, to one host; 0: as above
+	Delay       time.Duration // between the end of a response and the host's next request; 0: what robots.txt asks for
+	RateLimit   float64       // requests a second, to all hosts; 0: any number
+	NoRobots    bool          // robots.txt is not asked for
+
+	// One fetch.
+
+	Timeout          time.Duration // all of it; 0: 30 s
+	DialTimeout      time.Duration // resolving the name and connecting; 0: 10 s
+	TLSTimeout       time.Duration // the TLS handshake; 0: 10 s
+	FirstByteTimeout time.Duration // from the request to the answer's first byte; 0: see http1.Options
+	IdleTimeout      time.Duration // between two pieces of an answer; 0: see http1.Options
+	MinRate          int           // bytes a second; 0: any
+	Retries          int           // after the first try, when an error may pass; 0: 2, negative: none
+	MaxRedirects     int           // followed from one link; 0: 10, negative: none
+	MaxBody          int           // bytes of a body, as sent and as decoded; 0: 16 MiB
+	UserAgent        string        // empty: DefaultUserAgent. Its first word is the name robots.txt is read for
+	Header           http1.Header  // further fields of every request
+	Insecure         bool          // certificates are not verified
+	RootCAs          *x509.CertPool
+	Resolve          []http1.Override // addresses of hosts, before any name service is asked
+	Resolver         *net.Resolver    // nil: the system's
+
+	// What is kept.
+
+	Job        string    // folder for the records, which must not exist; empty: none is written
+	KeepLinks  bool      // every link of every page, in Job/links.jsonl
+	KeepBodies bool      // decoded bodies by their hash, in Job/bodies
+	Output     io.Writer // a further stream of the records
+	Format     Format    // of Output; empty: FormatJSONL
+
+	Hooks Hooks
 
 	Loops int         // event loops that fetch, in Run; 0: one a core
 	Loop  aio.Options // of every loop that Run makes
@@ -47,51 +95,55 @@ var (
 type config struct {
 	Options
 	seeds []weburl.URL
-	hosts map[string]bool // in scope
 }
 
 func (o Options) check() (*config, error) {
-	c := &config{Options: o, hosts: make(map[string]bool)}
-	if len(o.Seeds) == 0 {
+	c := &config{Options: o}
+	if len(o.Seeds) == 0 && o.SeedSeq == nil {
 		return nil, errors.New("no URL to begin at")
 	}
 	for _, s := range o.Seeds {
-		u, err := weburl.Parse(strings.TrimSpace(s))
+		u, err := ParseSeed(s)
 		if err != nil {
-			return nil, fmt.Errorf("%w, expected an absolute one such as http://example.org/", err)
+			return nil, err
 		}
-		if u.Scheme() == "https" {
-			return nil, fmt.Errorf("URL %.128q: https is not supported yet, expected http", s)
-		}
-		if u.Scheme() != "http" {
-			return nil, fmt.Errorf("URL %.128q: expected http, as in http://example.org/", s)
-		}
-		if u.Username() != "" || u.Password() != "" {
-			return nil, fmt.Errorf("URL at %.128q: a user and password in it are not supported yet", u.Host())
-		}
-		u = u.Canonical()
 		c.seeds = append(c.seeds, u)
-		c.hosts[u.Host()] = true
+	}
+	var err error
+	if c.Scope, err = ParseScope(string(o.Scope)); err != nil {
+		return nil, err
+	}
+	if c.Format, err = ParseFormat(string(o.Format)); err != nil {
+		return nil, err
 	}
 	for _, n := range []struct {
 		name      string
-		value     int64
+		value     int
 		orDefault *int
 		def       int
 	}{
-		{"concurrency", int64(o.Concurrency), &c.Concurrency, min(64, maxConcurrency())},
-		{"loops", int64(o.Loops), &c.Loops, runtime.GOMAXPROCS(0)},
-		{"maximum body", int64(o.MaxBody), &c.MaxBody, 16 << 20},
+		{"concurrency", o.Concurrency, &c.Concurrency, min(64, maxConcurrency())},
+		{"loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
+		{"maximum body", o.MaxBody, &c.MaxBody, 16 << 20},
+		{"limit", o.Limit, nil, 0},
+		{"limit per host", o.LimitPerHost, nil, 0},
+		{"requests per host", o.PerHost, nil, 0},
+		{"minimum rate", o.MinRate, nil, 0},
 	} {
 		if n.value < 0 {
 			return nil, fmt.Errorf("%s of %d, expected a positive number", n.name, n.value)
 		}
-		if n.value == 0 {
+		if n.value == 0 && n.orDefault != nil {
 			*n.orDefault = n.def
 		}
 	}
-	if o.Delay < 0 || o.Timeout < 0 {
-		return nil, errors.New("a negative time, expected a positive one")
+	if o.RateLimit < 0 || o.RateLimit != o.RateLimit {
+		return nil, fmt.Errorf("rate limit of %v, expected a positive number", o.RateLimit)
+	}
+	for _, d := range []time.Duration{o.Delay, o.MaxTime, o.Timeout, o.DialTimeout, o.TLSTimeout, o.FirstByteTimeout, o.IdleTimeout} {
+		if d < 0 {
+			return nil, fmt.Errorf("a time of %v, expected a positive one", d)
+		}
 	}
 	c.Retries = orDefault(o.Retries, 2)
 	c.MaxRedirects = orDefault(o.MaxRedirects, 10)
@@ -99,16 +151,33 @@ func (o Options) check() (*config, error) {
 	if o.UserAgent == "" {
 		c.UserAgent = DefaultUserAgent
 	}
-	if strings.ContainsFunc(c.UserAgent, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, fmt.Errorf("user agent %.64q has a control character", c.UserAgent)
+	for _, f := range append(http1.Header{{Name: "User-Agent", Value: c.UserAgent}}, o.Header...) {
+		if strings.ContainsFunc(f.Name+f.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return nil, fmt.Errorf("%.64q of the request: %.64q has a control character", f.Name, f.Value)
+		}
 	}
 	if most := maxConcurrency(); c.Concurrency > most {
 		return nil, fmt.Errorf("concurrency of %d: this process may have %d requests under way (a descriptor each, see ulimit -n)", c.Concurrency, most)
 	}
-	if o.Job == "" {
-		c.Job = JobName(c.seeds[0])
+	if (o.KeepLinks || o.KeepBodies) && o.Job == "" {
+		return nil, errors.New("links and bodies are kept in a job's folder, and there is none")
 	}
 	return c, nil
+}
+
+// ParseSeed reads the URL a crawl may begin at, in canonical form.
+func ParseSeed(s string) (weburl.URL, error) {
+	u, err := weburl.Parse(strings.TrimSpace(s))
+	if err != nil {
+		return u, fmt.Errorf("%w, expected an absolute one such as https://example.org/", err)
+	}
+	if !u.IsHTTP() {
+		return u, fmt.Errorf("URL %.128q: expected http or https, as in https://example.org/", s)
+	}
+	if u.Username() != "" || u.Password() != "" {
+		return u, fmt.Errorf("URL at %.128q: a user and password in it are not supported yet", u.Host())
+	}
+	return u.Canonical(), nil
 }
 
 // spareDescriptors is what a process needs beside one descriptor a request: files,
@@ -136,7 +205,7 @@ func orDefault(n, def int) int {
 	return n
 }
 
-// JobName is the folder of a crawl that begins at u: HOST.weft, in the current folder.
+// JobName is the usual folder of a crawl that begins at u: HOST.weft.
 func JobName(u weburl.URL) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -145,9 +214,4 @@ func JobName(u weburl.URL) string {
 		}
 		return '_'
 	}, u.Host()) + ".weft"
-}
-
-// follows says whether a link leads into the scope.
-func (c *config) follows(u weburl.URL) bool {
-	return u.Scheme() == "http" && c.hosts[u.Host()]
 }

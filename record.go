@@ -2,7 +2,6 @@ package weft
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -13,21 +12,39 @@ import (
 // Record is a line of pages.jsonl: what became of one URL.
 type Record struct {
 	URL         string    `json:"url"`
-	Status      int       `json:"status,omitempty"` // absent if no whole answer came
+	Status      int       `json:"status,omitempty"` // absent if no answer came
 	Error       string    `json:"error,omitempty"`
-	ErrorKind   string    `json:"error_kind,omitempty"` // of package http1, or "redirects": one too many, "location": it leads nowhere
-	Redirect    string    `json:"redirect,omitempty"`
-	Depth       int       `json:"depth"`
-	From        string    `json:"from,omitempty"` // the page it was found on
+	ErrorKind   string    `json:"error_kind,omitempty"` // see ErrorKinds
+	Redirect    string    `json:"redirect,omitempty"`   // where the answer leads
+	Depth       int       `json:"depth"`                // links from a seed
+	From        string    `json:"from,omitempty"`       // the page it was found on
 	ContentType string    `json:"content_type,omitempty"`
-	Bytes       int64     `json:"bytes"`      // of the answer, as received
-	BodyBytes   int       `json:"body_bytes"` // of the body, decoded
-	Links       int       `json:"links"`      // in scope, each mention counted
+	Charset     string    `json:"charset,omitempty"`  // of a page: as in the Encoding Standard, in lower case
+	Encoding    string    `json:"encoding,omitempty"` // the Content-Encoding that was undone
+	Bytes       int64     `json:"bytes"`              // of the answer, as received
+	BodyBytes   int       `json:"body_bytes"`         // of the body, decoded
+	Links       int       `json:"links"`              // followed, each mention counted
+	NewLinks    int       `json:"new_links"`          // of these, URLs that nothing had led to before
 	Title       string    `json:"title,omitempty"`
-	Tries       int       `json:"tries"`   // a kept connection that the server had just closed is no try
+	Tries       int       `json:"tries"` // 0 if it was not asked for; a kept connection that the server had just closed is no try
+	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // the last try
-	TotalMS     float64   `json:"total_ms"`
+	DNSMS       float64   `json:"dns_ms"`  // milliseconds; 0 if it was known, or the connection was a kept one
+	ConnectMS   float64   `json:"connect_ms"`
+	TLSMS       float64   `json:"tls_ms"`
+	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the answer
+	TotalMS     float64   `json:"total_ms"`         // of the last try
+	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal
 }
+
+// Error kinds of a Record, beside those of package http1.
+const (
+	KindRedirects = "redirects"          // a redirect that is not followed, after MaxRedirects of them
+	KindLocation  = "location"           // a redirect that leads nowhere
+	KindRefused   = "refused"            // by Hooks.OnRequest
+	KindRobots    = "robots"             // robots.txt disallows it
+	KindNoRobots  = "robots-unreachable" // robots.txt answered with an error of the server, so nothing is allowed
+)
 
 func newRecord(u frontier.URL, started, ended time.Time) *Record {
 	return &Record{
@@ -36,18 +53,35 @@ func newRecord(u frontier.URL, started, ended time.Time) *Record {
 		Depth:   u.Depth,
 		Tries:   u.Tries + 1,
 		Started: started.UTC().Truncate(time.Millisecond),
-		TotalMS: float64(ended.Sub(started).Microseconds()) / 1000,
+		TotalMS: ms(ended.Sub(started)),
 	}
 }
 
-// failed notes an error of an exchange.
-func (r *Record) failed(err error) {
-	r.Error = err.Error()
-	var e *http1.Error
-	if errors.As(err, &e) {
-		r.ErrorKind = string(e.Kind)
-		r.Error = e.Err.Error()
+// ms is a duration in milliseconds, to the microsecond.
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// exchange notes what an answer, or as much of one as came, says beside its body.
+func (r *Record) exchange(res *http1.Response) {
+	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
+	r.ContentType, r.Encoding = res.Header.Get("Content-Type"), res.Encoding
+	if res.Addr.IsValid() {
+		r.IP = res.Addr.Addr().String()
 	}
+	r.timing(res.Timing)
+}
+
+func (r *Record) timing(t http1.Timing) {
+	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte)
+}
+
+// failed notes an error of an exchange, and how far that had come.
+func (r *Record) failed(e *http1.Error) {
+	r.ErrorKind, r.Error = string(e.Kind), e.Err.Error()
+	r.Bytes = e.Wire
+	if e.Addr.IsValid() {
+		r.IP = e.Addr.Addr().String()
+	}
+	r.timing(e.Timing)
 }
 
 func (r *Record) line() []byte {
@@ -58,9 +92,22 @@ func (r *Record) line() []byte {
 	return append(b, '\n')
 }
 
+// isPage says whether a page came.
+func (r *Record) isPage() bool { return r.Status == 200 && isHTML(r.ContentType) }
+
 // isHTML says whether a Content-Type is that of a page.
 func isHTML(contentType string) bool {
 	mime, _, _ := strings.Cut(contentType, ";")
 	mime = strings.TrimSpace(mime)
 	return strings.EqualFold(mime, "text/html") || strings.EqualFold(mime, "application/xhtml+xml")
+}
+
+// LinkRecord is a line of links.jsonl: one mention of a URL on a page.
+type LinkRecord struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Tag  string `json:"tag"`
+	Attr string `json:"attr"`
+	Rel  string `json:"rel,omitempty"`
+	Text string `json:"text,omitempty"`
 }

@@ -139,6 +139,8 @@ func TestRealSites(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				requests["GET /robots.txt"]++
+				asked++
 				got := make(map[string]bool)
 				for u, r := range records(t, job) {
 					uri := strings.TrimPrefix(u, origin)

@@ -39,6 +39,46 @@ func dial(t *Task, network, address string) (Conn, error) {
 	return connectFirst(t, addrs)
 }
 
+// Lookup returns the addresses of a host, a name or an IP address, on the network of
+// the loop, the preferred first. For a name that does not exist the error is a
+// *net.DNSError with IsNotFound.
+func Lookup(t *Task, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, t.Checkpoint()
+	}
+	ips, err := t.loop.network.Lookup(t, host)
+	if err != nil {
+		return nil, err
+	}
+	addrs := make([]netip.Addr, 0, len(ips))
+	for _, ip := range ips {
+		if addr, ok := netip.AddrFromSlice(ip); ok {
+			addrs = append(addrs, addr.Unmap())
+		}
+	}
+	return addrs, nil
+}
+
+// Connect connects to one of several addresses over TCP, as Dial does for those of a
+// name. The error names every address.
+func Connect(t *Task, addrs []netip.AddrPort) (Conn, error) {
+	switch len(addrs) {
+	case 0:
+		return nil, errors.New("connect: no address")
+	case 1:
+		c, err := t.loop.network.Connect(t, net.TCPAddrFromAddrPort(addrs[0]))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", addrs[0], err)
+		}
+		return c, nil
+	}
+	to := make([]*net.TCPAddr, len(addrs))
+	for i, addr := range addrs {
+		to[i] = net.TCPAddrFromAddrPort(addr)
+	}
+	return connectFirst(t, inTurn(to))
+}
+
 // Listen listens on address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT,
 // an empty HOST meaning all addresses and port 0 a free one; or "unix" with a path
 // that does not exist yet.
@@ -96,41 +136,42 @@ func resolve(t *Task, network, address string) ([]*net.TCPAddr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ips []net.IP
-	zone := ""
-	if ip, err := netip.ParseAddr(host); err == nil {
-		ips, zone = []net.IP{ip.AsSlice()}, ip.Zone()
-	} else if ips, err = t.loop.network.Lookup(t, host); err != nil {
+	ips, err := Lookup(t, host)
+	if err != nil {
 		return nil, err
 	}
-	var families [2][]*net.TCPAddr // IPv4, IPv6
-	first := -1
+	var addrs []*net.TCPAddr
 	for _, ip := range ips {
-		is4 := ip.To4() != nil
-		if !familyFits(network, is4) {
-			continue
+		if familyFits(network, ip.Is4() || ip.Is4In6()) {
+			addrs = append(addrs, net.TCPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(port))))
 		}
-		f := 1
-		if is4 {
-			f = 0
-		}
-		if first < 0 {
-			first = f
-		}
-		families[f] = append(families[f], &net.TCPAddr{IP: ip, Port: port, Zone: zone})
 	}
-	if first < 0 {
+	if len(addrs) == 0 {
 		return nil, fmt.Errorf("%q has no %s address", host, network)
 	}
-	a, b := families[first], families[1-first]
-	addrs := make([]*net.TCPAddr, 0, len(a)+len(b))
-	for len(a)+len(b) > 0 {
-		if len(a) > 0 {
-			addrs, a = append(addrs, a[0]), a[1:]
+	return inTurn(addrs), nil
+}
+
+// inTurn returns addrs with the families in turn, beginning with that of the first
+// (RFC 8305, section 4).
+func inTurn(addrs []*net.TCPAddr) []*net.TCPAddr {
+	var same, other []*net.TCPAddr
+	first4 := addrs[0].IP.To4() != nil
+	for _, addr := range addrs {
+		if addr.IP.To4() != nil == first4 {
+			same = append(same, addr)
+		} else {
+			other = append(other, addr)
 		}
-		a, b = b, a
 	}
-	return addrs, nil
+	mixed := make([]*net.TCPAddr, 0, len(addrs))
+	for len(same)+len(other) > 0 {
+		if len(same) > 0 {
+			mixed, same = append(mixed, same[0]), same[1:]
+		}
+		same, other = other, same
+	}
+	return mixed
 }
 
 func checkNetwork(network string) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -69,6 +70,59 @@ func TestDialTriesTheAddressesAsHappyEyeballsDoes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Lookup and Connect are the halves of Dial.
+func TestLookupThenConnect(t *testing.T) {
+	n := aiotest.NewNet(aiotest.NetOptions{Latency: dialLatency})
+	n.Host("www.example", "2001:db8::a", "2001:db8::b", "192.0.2.1")
+	n.Blackhole("2001:db8::a")
+	n.Blackhole("2001:db8::b")
+	n.Run(t, func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", "192.0.2.1:80")
+		if err != nil {
+			return err
+		}
+		defer ln.Close()
+		addrs, err := aio.Lookup(task, "www.example")
+		if err != nil {
+			return err
+		}
+		expect(t, "addresses", fmt.Sprint(addrs), "[2001:db8::a 2001:db8::b 192.0.2.1]")
+		expect(t, "looked up after", now(task), dialRoundTrip)
+		var to []netip.AddrPort
+		for _, addr := range addrs {
+			to = append(to, netip.AddrPortFrom(addr, 80))
+		}
+		c, err := aio.Connect(task, to)
+		if err != nil {
+			return err
+		}
+		c.Close()
+		expect(t, "connected to", c.RemoteAddr().String(), "192.0.2.1:80")
+		expect(t, "connected after", now(task), 2*dialRoundTrip+aio.FallbackDelay) // families in turn
+
+		literal, err := aio.Lookup(task, "2001:db8::1")
+		expect(t, "a literal", fmt.Sprint(literal, err), "[2001:db8::1] <nil>")
+		var dns *net.DNSError
+		if _, err := aio.Lookup(task, "nobody.example"); !errors.As(err, &dns) || !dns.IsNotFound {
+			t.Errorf("unknown name: %v, want one that is not found", err)
+		}
+		for _, tt := range []struct {
+			to   []netip.AddrPort
+			says string
+		}{
+			{nil, "no address"},
+			{[]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:81")}, "192.0.2.1:81: connect: connection refused"},
+			{[]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:81"), netip.MustParseAddrPort("192.0.2.2:81")},
+				"192.0.2.1:81: connect: connection refused\n192.0.2.2:81: connect: connection refused"},
+		} {
+			if _, err := aio.Connect(task, tt.to); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("Connect to %v: %v, want %q", tt.to, err, tt.says)
+			}
+		}
+		return nil
+	})
 }
 
 func TestDialErrors(t *testing.T) {

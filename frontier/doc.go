@@ -9,15 +9,38 @@
 //
 //   - host: scheme, host name and port; the unit whose pace is kept.
 //   - pending: seen, and to be fetched. Leased: handed out to be fetched.
-//     Done: finished, well or not. A URL goes from pending to leased, and from
-//     there to done, or back to pending to be tried again.
-//   - lease: a URL handed out. Every lease is answered by exactly one Done or Retry.
+//     Done: finished, well or not. Refused: not to be fetched, by robots.txt. A URL
+//     goes from pending to leased or refused, and from leased to done, or back to
+//     pending to be tried again.
+//   - lease: a URL handed out, or a host's robots.txt. Every lease of a URL is answered
+//     by exactly one Done, Retry or Postpone; one of robots.txt by exactly one
+//     SetRobots, RobotsFailed or Postpone.
+//   - pace: how many leases a host may have at once.
+//   - hold: an overloaded host is not asked at all until a time.
 //
 // # Lifecycle
 //
-// Add puts new URLs in, Lease takes some out, Done and Retry give them back. When
-// Pending and Leased are both 0 the crawl is over: a count, never a time-out.
-// The times it is told never go back.
+// Add puts new URLs in, Lease takes some out, the answers give them back. Lease may
+// refuse some too: Refused hands these out, to be recorded, after each Lease. The
+// crawl ends when it is Stopped: nothing is pending, leased or refused and not
+// collected, a count and never a time-out; or Limit was reached, and what is pending
+// is beyond it. The times it is told never go back.
+//
+// # Politeness
+//
+// A host's robots.txt is leased before its first URL, alone, and again after 24 hours.
+// The delay counts from the end of a response, be it that of robots.txt. Without
+// PerHost a host has two leases at first, one more whenever a window of answers was as
+// fast as its best, and half as many when one was slow, up to 16; one where there is a
+// delay; any number on a loopback address. An overload holds the host for as long as
+// it says, an hour at most, or for 1 s, 2 s, 4 s up to 5 minutes; then there is one
+// lease at once, and more as the answers allow.
+//
+// # Limits
+//
+// Memory grows with the URLs seen, a fingerprint each, with those pending and with the
+// hosts; nothing is forgotten. Lease and answers take time logarithmic in the hosts. One
+// Lease refuses at most 1,000 URLs; the rest is due at once.
 //
 // # Concurrency
 //

@@ -5,63 +5,91 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Config is the politeness of a frontier. The zero value is the default.
+// Config is the politeness of a frontier, and its limits. The zero value asks for no
+// robots.txt, has no delay and no limit, and follows the servers' pace.
 type Config struct {
-	Delay   time.Duration // between the end of a response and the host's next request; 0: none
-	PerHost int           // leases a host may have at once; 0: any number
+	// Delay is the time between the end of a response and the host's next request;
+	// 0: none. A Crawl-delay raises it for its host.
+	Delay time.Duration
+
+	// PerHost is how many leases a host may have at once. 0: one where there is a
+	// delay, any number on loopback addresses, else as many as the server bears
+	// without getting slower.
+	PerHost int
+
+	RateLimit float64 // leases a second of all hosts together, evenly spaced; 0: any number
 
 	MaxRedirects int // followed one after the other; 0: none
+
+	Robots      bool // the robots.txt of a host comes before its first URL
+	RobotsTries int  // to get it, before the URLs of the host are refused; 0: one
+
+	Limit        int // URLs leased; 0: any number. Neither robots.txt nor tries again count
+	LimitPerHost int // the same, of each host
 }
 
 // URL is a canonical URL and what it takes to fetch it.
 type URL struct {
-	URL   weburl.URL // canonical
-	From  string     // the page it was found on; empty for a seed
-	Depth int        // links from a seed; a redirect keeps it
-	Hops  int        // redirects that led here from a link or seed
-	Tries int        // made so far
+	URL      weburl.URL // canonical
+	From     string     // the page it was found on; empty for a seed
+	Depth    int        // links from a seed; a redirect keeps it
+	Hops     int        // redirects that led here from a link or seed
+	Tries    int        // made so far
+	Priority int8       // a host's URLs of higher priority come first, then those of less depth
+	Robots   bool       // of a lease: this is the host's robots.txt, asked for its rules
 }
 
-// Stats are counts of URLs by state, and what Add has refused.
+// Answer is what a lease has taught about its host. The zero Answer is nothing.
+type Answer struct {
+	Took       time.Duration // from the request sent to the first byte of the answer; 0: unknown
+	Loopback   bool          // the server has a loopback address
+	Overload   bool          // the server has said that it is asked too much: 429 or 503
+	RetryAfter time.Duration // until it wants to be asked again; 0: it has not said
+}
+
+// Stats are counts of URLs by state, and what Add has refused. A URL that was added
+// and was no duplicate is in one of Pending, Leased, Done, Refused and OverLimit. A
+// robots.txt that is asked for is in Leased, and in no other.
 type Stats struct {
 	Pending, Leased, Done int
+	Refused               int // by robots.txt, or for want of it
+	OverLimit             int // dropped because their host had LimitPerHost
 	Hosts                 int
-	Duplicates            int // URLs given to Add that had been seen
+	Duplicates            int  // URLs given to Add that had been seen
+	LimitReached          bool // Limit URLs were leased, and others are pending
 }
 
 // Frontier holds the URLs of a crawl.
 //
 // Invariants: every URL in seen is in exactly one state. A host is in the heap if
-// and only if it has a pending URL and may have another lease. No key in the heap is
+// and only if time alone will let it have another lease or refusal. No key in the heap is
 // set to a time before now: a host whose delay is long over, or that is new, comes
 // after those that are due already.
 type Frontier struct {
-	cfg    Config
-	now    time.Time // told last
-	seen   map[[16]byte]struct{}
-	leased map[weburl.URL]struct{}
-	hosts  map[string]*host
-	hops   map[[16]byte]*hops // by fingerprint; not of URLs that a link led to first
-	ready  hostHeap           // by the time at which the host may next be asked
-	order  uint64             // of getting into a heap: what is due at once takes turns
-	stats  Stats
+	cfg     Config
+	epoch   time.Time // told first
+	told    bool
+	now     moment // told last
+	seen    map[[16]byte]struct{}
+	leased  map[weburl.URL]*host // without robots.txt
+	hosts   map[string]*host
+	hops    map[[16]byte]*hops // by fingerprint; not of URLs that a link led to first
+	ready   hostHeap           // by the time at which the host may next be asked
+	order   uint64             // of getting into a heap: what is due at once takes turns
+	refused []Refusal          // not collected
+	free    moment             // RateLimit allows nothing before
+	first   int                // URLs leased for the first time
+	fresh   int                // of those pending, never leased
+	stats   Stats
 }
 
-// host is the queue of one host.
-type host struct {
-	name   string
-	queue  []URL // pending, from head on
-	head   int
-	retry  retryHeap // pending, but not before a time
-	leased int
-	next   time.Time // not before: the delay after the last response
-	at     time.Time // key in ready
-	order  uint64
-	index  int // in ready, −1 while not there
-}
+// moment is a time: what has passed since the frontier was first told one. It takes
+// a third of a time.Time, of which every host has several.
+type moment = time.Duration
 
 // hops is kept for a URL that was first reached over redirects.
 type hops struct {
@@ -74,7 +102,7 @@ func New(cfg Config) *Frontier {
 	return &Frontier{
 		cfg:    cfg,
 		seen:   make(map[[16]byte]struct{}),
-		leased: make(map[weburl.URL]struct{}),
+		leased: make(map[weburl.URL]*host),
 		hosts:  make(map[string]*host),
 		hops:   make(map[[16]byte]*hops),
 	}
@@ -82,14 +110,28 @@ func New(cfg Config) *Frontier {
 
 // Stats returns the counts.
 func (f *Frontier) Stats() Stats {
-	f.stats.Hosts = len(f.hosts)
-	return f.stats
+	s := f.stats
+	s.Hosts = len(f.hosts)
+	s.LimitReached = f.limited() && f.fresh > 0
+	return s
 }
 
-// Over reports whether nothing is pending and nothing leased.
-func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stats.Leased == 0 }
+// Over reports whether nothing is pending, nothing leased, and every refusal collected.
+func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stopped() }
 
-// Add makes a URL pending unless it was seen before, and reports whether it did.
+// Stopped reports whether nothing is leased nor ever will be: the crawl is over, or
+// all that is pending are URLs beyond Limit.
+func (f *Frontier) Stopped() bool {
+	return f.Over() || f.limited() && f.stats.Pending == f.fresh && f.stopped()
+}
+
+func (f *Frontier) stopped() bool { return f.stats.Leased == 0 && len(f.refused) == 0 }
+
+// limited reports whether no URL may be leased for the first time.
+func (f *Frontier) limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
+
+// Add makes a URL pending unless it was seen before or its host has had LimitPerHost,
+// and reports whether it did.
 func (f *Frontier) Add(u URL) bool {
 	fp := u.URL.Fingerprint()
 	if _, ok := f.seen[fp]; ok {
@@ -105,7 +147,13 @@ func (f *Frontier) Add(u URL) bool {
 		f.hops[fp] = &hops{fewest: u.Hops}
 	}
 	h := f.host(u.URL)
-	h.queue = append(h.queue, u)
+	if f.cfg.LimitPerHost > 0 && h.first >= f.cfg.LimitPerHost {
+		f.stats.OverLimit++
+		return false
+	}
+	h.queue.push(u)
+	h.pending++
+	f.fresh++
 	f.stats.Pending++
 	f.place(h)
 	return true
@@ -136,203 +184,106 @@ func (f *Frontier) follow(h *hops) bool {
 	return true
 }
 
-// Lease hands out at most max URLs whose hosts may be asked now, hosts in turn.
-func (f *Frontier) Lease(now time.Time, max int) []URL {
-	f.tell(now)
-	var leases []URL
-	for len(leases) < max && len(f.ready) > 0 && !f.ready[0].at.After(now) {
-		h := heap.Pop(&f.ready).(*host) // goes to the end of those that are due
-		u := h.take(now)
-		leases = append(leases, u)
-		f.leased[u.URL] = struct{}{}
-		h.leased++
-		f.stats.Pending--
-		f.stats.Leased++
-		if f.cfg.Delay > 0 {
-			h.next = now.Add(f.cfg.Delay) // until the response says when it really ended
-		}
-		f.place(h)
-	}
-	return leases
-}
-
-// Next returns the earliest time at which Lease will have something, if no URL is
-// added or answered before; ok is false if there is no such time.
+// Next returns the earliest time at which Lease will have something, a lease or a
+// refusal, if no URL is added or answered before; ok is false if there is no such time.
 func (f *Frontier) Next() (at time.Time, ok bool) {
 	if len(f.ready) == 0 {
 		return time.Time{}, false
 	}
-	return f.ready[0].at, true
+	return f.time(max(f.ready[0].at, f.free)), true
 }
 
 // Done answers a lease: the URL is finished.
-func (f *Frontier) Done(now time.Time, u URL) {
-	f.answer(now, u)
+func (f *Frontier) Done(now time.Time, u URL, a Answer) {
+	f.answer(now, u, a)
 	f.stats.Done++
 }
 
 // Retry answers a lease: the URL is pending again, not before at. It counts as a try.
-func (f *Frontier) Retry(now time.Time, u URL, at time.Time) {
+func (f *Frontier) Retry(now time.Time, u URL, a Answer, at time.Time) {
+	h := f.answer(now, u, a)
 	u.Tries++
-	f.Postpone(now, u, at)
+	f.wait(h, u, at)
 }
 
 // Postpone is Retry that counts as no try: what stood in the way was not the host's.
+// It answers a lease of robots.txt too.
 func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
-	h := f.answer(now, u)
+	if u.Robots {
+		h := f.answerRobots(now, u, Answer{})
+		h.robots.postpone(f.moment(at))
+		f.place(h)
+		return
+	}
+	f.wait(f.answer(now, u, Answer{}), u, at)
+}
+
+// wait makes a URL pending that was leased before.
+func (f *Frontier) wait(h *host, u URL, at time.Time) {
 	f.order++
-	heap.Push(&h.retry, waiting{u, at, f.order})
+	heap.Push(&h.retry, waiting{u, f.moment(at), f.order})
+	h.pending++
 	f.stats.Pending++
 	f.place(h)
 }
 
-func (f *Frontier) answer(now time.Time, u URL) *host {
-	if _, ok := f.leased[u.URL]; !ok {
+// SetRobots answers a lease of robots.txt: these are the host's rules, for
+// [robots.CacheFor].
+func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
+	h := f.answerRobots(now, u, a)
+	h.robots.set(r, f.now)
+	h.next = f.now + f.delay(h) // of these rules
+	f.place(h)
+}
+
+// RobotsFailed answers a lease of robots.txt: the server has answered 5xx or none at
+// all, and kind and reason say so. It is asked again after a pause that grows. Old
+// rules hold meanwhile; without any, the host's URLs wait, and after RobotsTries, or
+// if this is final, they are refused for this kind and reason: RFC 9309, section
+// 2.3.1.4. New ones too, for an hour; then the host has another chance.
+func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason string, final bool) {
+	h := f.answerRobots(now, u, a)
+	h.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
+	f.place(h)
+}
+
+func (f *Frontier) answer(now time.Time, u URL, a Answer) *host {
+	h := f.leased[u.URL]
+	if h == nil || u.Robots {
 		panic(fmt.Sprintf("frontier: answer for %s, which is not leased", u.URL))
 	}
 	delete(f.leased, u.URL)
-	f.tell(now)
+	f.learn(h, now, a)
+	return h
+}
+
+func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
 	h := f.hosts[hostKey(u.URL)]
+	if h == nil || !u.Robots || h.robots == nil || h.robots.phase != asked {
+		panic(fmt.Sprintf("frontier: rules from %s, which is not leased as robots.txt", u.URL))
+	}
+	a.Took = 0 // a small file says nothing about how long pages take
+	f.learn(h, now, a)
+	return h
+}
+
+// learn takes in the end of a lease of h.
+func (f *Frontier) learn(h *host, now time.Time, a Answer) {
+	f.tell(now)
 	h.leased--
 	f.stats.Leased--
-	if f.cfg.Delay > 0 {
-		h.next = now.Add(f.cfg.Delay)
-	}
+	h.pace.learn(f.now, a)
+	h.next = f.now + f.delay(h)
 	f.place(h)
-	return h
 }
 
 func (f *Frontier) tell(now time.Time) {
-	if now.After(f.now) {
-		f.now = now
+	if !f.told {
+		f.epoch, f.told = now, true
 	}
+	f.now = max(f.now, f.moment(now))
 }
 
-func (f *Frontier) host(u weburl.URL) *host {
-	key := hostKey(u)
-	h := f.hosts[key]
-	if h == nil {
-		h = &host{name: key, index: -1}
-		f.hosts[key] = h
-	}
-	return h
-}
+func (f *Frontier) moment(t time.Time) moment { return t.Sub(f.epoch) }
 
-func hostKey(u weburl.URL) string { return u.Origin() }
-
-// place puts h into the heap at the time at which it may be asked next, or takes
-// it out if it may not be asked at all for now. A host that stays due, or whose time
-// is as before, keeps its turn.
-func (f *Frontier) place(h *host) {
-	at, ok := h.due()
-	full := f.cfg.PerHost > 0 && h.leased >= f.cfg.PerHost
-	if !ok || full {
-		if h.index >= 0 {
-			heap.Remove(&f.ready, h.index)
-		}
-		return
-	}
-	if at.Before(f.now) {
-		at = f.now
-	}
-	switch {
-	case h.index < 0:
-		f.order++
-		h.at, h.order = at, f.order
-		heap.Push(&f.ready, h)
-	case h.at.Equal(at), !h.at.After(f.now) && !at.After(f.now):
-	default:
-		f.order++
-		h.at, h.order = at, f.order
-		heap.Fix(&f.ready, h.index)
-	}
-}
-
-// due returns when the first URL of h may be fetched.
-func (h *host) due() (at time.Time, ok bool) {
-	switch {
-	case h.head < len(h.queue):
-	case len(h.retry) > 0:
-		at = h.retry[0].at
-	default:
-		return at, false
-	}
-	if h.next.After(at) {
-		at = h.next
-	}
-	return at, true
-}
-
-// take removes the URL that is due: one to be tried again, if its time has come,
-// before those that were not tried.
-func (h *host) take(now time.Time) URL {
-	if len(h.retry) > 0 && !h.retry[0].at.After(now) {
-		return heap.Pop(&h.retry).(waiting).url
-	}
-	u := h.queue[h.head]
-	h.queue[h.head] = URL{}
-	h.head++
-	if h.head == len(h.queue) {
-		h.queue, h.head = h.queue[:0], 0
-	} else if h.head >= 64 && 2*h.head >= len(h.queue) {
-		n := copy(h.queue, h.queue[h.head:])
-		clear(h.queue[n:])
-		h.queue, h.head = h.queue[:n], 0
-	}
-	return u
-}
-
-// hostHeap is a min-heap of hosts by (at, order).
-type hostHeap []*host
-
-func (q hostHeap) Len() int { return len(q) }
-func (q hostHeap) Less(i, j int) bool {
-	if c := q[i].at.Compare(q[j].at); c != 0 {
-		return c < 0
-	}
-	return q[i].order < q[j].order
-}
-func (q hostHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = i, j
-}
-func (q *hostHeap) Push(x any) {
-	h := x.(*host)
-	h.index = len(*q)
-	*q = append(*q, h)
-}
-func (q *hostHeap) Pop() any {
-	last := len(*q) - 1
-	h := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	h.index = -1
-	return h
-}
-
-// waiting is a URL that is not to be tried before a time.
-type waiting struct {
-	url   URL
-	at    time.Time
-	order uint64
-}
-
-// retryHeap is a min-heap by (at, order).
-type retryHeap []waiting
-
-func (q retryHeap) Len() int { return len(q) }
-func (q retryHeap) Less(i, j int) bool {
-	if c := q[i].at.Compare(q[j].at); c != 0 {
-		return c < 0
-	}
-	return q[i].order < q[j].order
-}
-func (q retryHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *retryHeap) Push(x any)   { *q = append(*q, x.(waiting)) }
-func (q *retryHeap) Pop() any {
-	last := len(*q) - 1
-	w := (*q)[last]
-	(*q)[last] = waiting{}
-	*q = (*q)[:last]
-	return w
-}
+func (f *Frontier) time(m moment) time.Time { return f.epoch.Add(m) }

@@ -15,8 +15,8 @@ import (
 // model that looks at every URL every time.
 func TestModel(t *testing.T) {
 	for _, cfg := range []frontier.Config{
-		{},
-		{Delay: time.Second},
+		{PerHost: 1000},
+		{Delay: time.Second, PerHost: 1000},
 		{PerHost: 1},
 		{Delay: time.Second, PerHost: 1},
 		{Delay: 300 * time.Millisecond, PerHost: 2},
@@ -221,14 +221,14 @@ func (m *model) answer(retry bool) {
 		clear(u.host.passed) // not due any more
 	}
 	if !retry {
-		m.f.Done(at(m.now), lease)
+		m.f.Done(at(m.now), lease, frontier.Answer{})
 		u.state = "done"
 		return
 	}
 	m.order++
 	u.state, u.order, u.at = "pending", m.order, m.now+time.Duration(m.rand.IntN(20))*100*time.Millisecond
 	u.tries++
-	m.f.Retry(at(m.now), lease, at(u.at))
+	m.f.Retry(at(m.now), lease, frontier.Answer{}, at(u.at))
 }
 
 // compare checks what a frontier says about itself.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
 )
 
 var update = flag.Bool("update", false, "write what happened to the files in testdata")
@@ -18,14 +19,21 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 // TestTrace runs the files in testdata: commands, a line "----", and what they
 // print; an empty line, and so on. URLs are short: a/1 is http://a.example/1.
 //
-//	config delay=1s per-host=2    a new frontier, at time 0
+//	config delay=1s per-host=2    a new frontier, at time 0; also rate, robots (its
+//	                              value is RobotsTries), limit, limit-per-host
 //	at 1.5s                       the time is now 1.5 s
-//	add a/1 b/1                   prints which were seen before
-//	lease 3                       prints the leases
-//	done a/1                      answers a lease
+//	add a/1 b/1 b/2@d3 b/3@p1     prints which were not added; depth 3, priority 1
+//	lease 3                       prints the leases and what is refused
+//	done a/1 a/2                  answers leases
 //	retry a/1 5s                  answers a lease: again at 5 s
+//	robots a Disallow:/x          answers a lease of robots.txt: its lines for all agents
+//	robots-failed a status 503    answers it: what was wrong
 //	next                          prints when something is due
 //	stats                         prints the counts
+//	hosts                         prints how the hosts fare
+//
+// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s.
+// A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -85,6 +93,14 @@ func (tr *trace) command(t *testing.T, line string) string {
 				cfg.Delay = duration(t, value)
 			case "per-host":
 				cfg.PerHost = number(t, value)
+			case "rate":
+				cfg.RateLimit = float64(number(t, value))
+			case "robots":
+				cfg.Robots, cfg.RobotsTries = true, number(t, value)
+			case "limit":
+				cfg.Limit = number(t, value)
+			case "limit-per-host":
+				cfg.LimitPerHost = number(t, value)
 			default:
 				t.Fatalf("%q: what is %s?", line, key)
 			}
@@ -95,8 +111,13 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "add":
 		said := ""
 		for _, arg := range args {
-			if !tr.f.Add(u(t, arg)) {
+			before := tr.f.Stats()
+			switch arg, url := parse(t, arg); {
+			case tr.f.Add(url):
+			case tr.f.Stats().Duplicates > before.Duplicates:
 				said += fmt.Sprintf("%v add: %s was seen before\n", tr.now, arg)
+			default:
+				said += fmt.Sprintf("%v add: %s is over the limit\n", tr.now, arg)
 			}
 		}
 		return said
@@ -104,8 +125,12 @@ func (tr *trace) command(t *testing.T, line string) string {
 		leases := tr.f.Lease(at(tr.now), number(t, rest))
 		said := ""
 		for _, lease := range leases {
-			tr.leased[short(lease)] = lease
-			said += " " + short(lease)
+			name := short(lease)
+			if lease.Robots {
+				name = strings.Replace(name, "/", ":", 1)
+			}
+			tr.leased[name] = lease
+			said += " " + name
 			if lease.Tries > 0 {
 				said += fmt.Sprintf(" (tries: %d)", lease.Tries)
 			}
@@ -113,13 +138,26 @@ func (tr *trace) command(t *testing.T, line string) string {
 		if said == "" {
 			said = " nothing"
 		}
-		return fmt.Sprintf("%v lease:%s\n", tr.now, said)
+		said = fmt.Sprintf("%v lease:%s\n", tr.now, said)
+		for _, r := range tr.f.Refused() {
+			said += fmt.Sprintf("%v refused: %s: %s: %s\n", tr.now, short(r.URL), r.Kind, r.Reason)
+		}
+		return said
 	case "done":
+		answer, args := tr.answer(t, args)
 		for _, arg := range args {
-			tr.f.Done(at(tr.now), tr.leased[arg])
+			tr.f.Done(at(tr.now), tr.leased[arg], answer)
 		}
 	case "retry":
-		tr.f.Retry(at(tr.now), tr.leased[args[0]], at(duration(t, args[1])))
+		answer, args := tr.answer(t, args)
+		tr.f.Retry(at(tr.now), tr.leased[args[0]], answer, at(duration(t, args[1])))
+	case "robots":
+		answer, args := tr.answer(t, args)
+		body := "User-agent: *\n" + strings.Join(args[1:], "\n")
+		tr.f.SetRobots(at(tr.now), tr.leased[args[0]+":robots.txt"], robots.Parse([]byte(body)).Agent("weft"), answer)
+	case "robots-failed":
+		answer, args := tr.answer(t, args)
+		tr.f.RobotsFailed(at(tr.now), tr.leased[args[0]+":robots.txt"], answer, "robots-unreachable", strings.Join(args[1:], " "), false)
 	case "next":
 		if next, ok := tr.f.Next(); ok {
 			return fmt.Sprintf("%v next: %v\n", tr.now, max(tr.now, next.Sub(epoch)))
@@ -128,14 +166,67 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "stats":
 		s := tr.f.Stats()
 		said := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
-		if tr.f.Over() {
+		if s.Refused+s.OverLimit > 0 {
+			said += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
+		}
+		if s.LimitReached {
+			said += ", limit reached"
+		}
+		switch {
+		case tr.f.Over():
 			said += ", over"
+		case tr.f.Stopped():
+			said += ", stopped"
 		}
 		return said + "\n"
+	case "hosts":
+		said := ""
+		for _, h := range tr.f.Slowest(10) {
+			said += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
+			if !h.BackOff.IsZero() {
+				said += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
+			}
+			said += "\n"
+		}
+		return said
 	default:
 		t.Fatalf("%q: unknown command", line)
 	}
 	return ""
+}
+
+// answer splits off what an answer teaches.
+func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []string) {
+	t.Helper()
+	for i, arg := range args {
+		switch key, value, _ := strings.Cut(arg, "="); key {
+		case "took":
+			a.Took = duration(t, value)
+		case "loopback":
+			a.Loopback = true
+		case "overload":
+			a.Overload = true
+		case "retry-after":
+			a.RetryAfter = duration(t, value)
+		default:
+			return a, args[i:]
+		}
+	}
+	return a, nil
+}
+
+// parse reads a URL with @d3 or @p1 behind it.
+func parse(t *testing.T, arg string) (string, frontier.URL) {
+	t.Helper()
+	name, more, _ := strings.Cut(arg, "@")
+	url := u(t, name)
+	switch {
+	case strings.HasPrefix(more, "d"):
+		url.Depth = number(t, more[1:])
+	case strings.HasPrefix(more, "p"):
+		url.Priority = int8(number(t, more[1:]))
+	}
+	return name, url
 }
 
 func duration(t *testing.T, s string) time.Duration {

@@ -1,31 +1,9 @@
 package http1
 
 import (
-	"bytes"
-	"errors"
-	"io"
-	"slices"
-	"strings"
-	"time"
+	"crypto/tls"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/weftcrawl/weft/aio"
-)
-
-// Options configure a client. The zero value is the default.
-type Options struct {
-	Timeout   time.Duration // of a Get, connecting and a second try included; 0: 30 s, negative: none
-	MaxHead   int           // bytes of a header, and of chunk extensions and trailers; 0 or negative: 64 KiB
-	MaxBody   int           // bytes of a body, as sent and as decoded; 0 or negative: 16 MiB
-	MaxIdle   int           // connections kept open without use; 0: 1,024, negative: none
-	UserAgent string        // empty: none is sent
-}
-
-const (
-	defaultTimeout = 30 * time.Second
-	defaultMaxHead = 64 << 10
-	defaultMaxBody = 16 << 20
-	defaultMaxIdle = 1024
 )
 
 // At most keptBodies body buffers of at most keptBody bytes are kept for answers to come.
@@ -36,33 +14,33 @@ const (
 
 // Client fetches over HTTP/1.1. It belongs to one loop.
 type Client struct {
-	loop   *aio.Loop
-	opt    Options
-	idle   pool
-	bodies []*[]byte    // free buffers
-	gzip   *gzip.Reader // decoding is done without a wait, so one is enough
-	common string       // the header lines that every request has
+	loop     *aio.Loop
+	opt      Options
+	invalid  *Error // what is wrong with opt.Header
+	header   header
+	names    names
+	tls      *tls.Config
+	idle     pool
+	decoders decoders
+	bodies   []*[]byte // free buffers
+	opened   []byte    // a record, decrypted
 }
 
 // NewClient returns a client for tasks of l. Close it when it is not used any more.
+// If Options.Header cannot be sent (see Header.Check), all of its requests fail.
 func NewClient(l *aio.Loop, opt Options) *Client {
-	if opt.Timeout == 0 {
-		opt.Timeout = defaultTimeout
+	opt = opt.withDefaults()
+	c := &Client{
+		loop:   l,
+		opt:    opt,
+		header: newHeader(opt.UserAgent, opt.Header),
+		names:  names{resolver: opt.Resolver, overrides: opt.Resolve, known: make(map[string]*name)},
+		tls:    newTLSConfig(l, &opt),
+		idle:   newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
 	}
-	if opt.MaxHead <= 0 {
-		opt.MaxHead = defaultMaxHead
+	if err := opt.Header.Check(); err != nil {
+		c.invalid = &Error{Kind: KindScheme, Err: err}
 	}
-	if opt.MaxBody <= 0 {
-		opt.MaxBody = defaultMaxBody
-	}
-	if opt.MaxIdle == 0 {
-		opt.MaxIdle = defaultMaxIdle
-	}
-	c := &Client{loop: l, opt: opt, idle: newPool(opt.MaxIdle)}
-	if opt.UserAgent != "" {
-		c.common = "User-Agent: " + opt.UserAgent + "\r\n"
-	}
-	c.common += "Accept: */*\r\nAccept-Encoding: gzip\r\n\r\n"
 	return c
 }
 
@@ -70,259 +48,112 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 // after it.
 func (c *Client) Close() { c.idle.close() }
 
-// Request is a GET.
-type Request struct {
-	Scheme string // "http"
-	Host   string // HOST or HOST:PORT, as in the URL
-	Target string // path and query, beginning with "/"
-}
-
-// check refuses what would not arrive as the request that it is.
-func (r *Request) check() *Error {
-	switch {
-	case r.Scheme != "http":
-		return fail(KindScheme, "%q, expected http", r.Scheme)
-	case r.Host == "" || !visible(r.Host):
-		return fail(KindScheme, "host %.64q, expected HOST or HOST:PORT", r.Host)
-	case !strings.HasPrefix(r.Target, "/") || !visible(r.Target):
-		return fail(KindScheme, "target %.64q, expected a path and query, percent-encoded", r.Target)
+// Do sends req and waits for the whole answer. Close gives its buffer back.
+//
+// The error is an *Error. Beside it the Response is what there was of the answer,
+// without its body; nil if no head came.
+func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
+	if c.invalid != nil {
+		return nil, c.invalid
 	}
-	return nil
-}
-
-// visible reports whether s has no spaces and control characters.
-func visible(s string) bool {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// address is what to connect to.
-func (r *Request) address() string {
-	if i := strings.LastIndexByte(r.Host, ':'); i < 0 || strings.HasSuffix(r.Host, "]") {
-		return r.Host + ":80"
-	}
-	return r.Host
-}
-
-// conn is a connection and what reads answers from it; made once, used for all of
-// its exchanges.
-type conn struct {
-	aio.Conn
-	client  *Client
-	address string
-	reader  *aio.Reader
-	parser  parser
-	step    func() // feed, on the loop's stack
-	got     []byte // for feed: what has arrived
-	used    int    // by feed: how much of it
-	err     *Error // by feed
-	reused  bool
-
-	older, newer *conn // in the pool
-}
-
-// Close gives the reader's buffer back too.
-func (cn *conn) Close() error {
-	cn.reader.Close()
-	return cn.Conn.Close()
-}
-
-// Get sends req and waits for the whole answer. Close gives its buffers back.
-// The error is an *Error.
-func (c *Client) Get(t *aio.Task, req Request) (*Response, error) {
 	if err := req.check(); err != nil {
 		return nil, err
 	}
 	if err := t.Checkpoint(); err != nil {
-		return nil, classify(err, KindConnect)
+		return nil, classify(err, KindTimeout, KindConnect)
 	}
-	var deadline time.Time
-	if c.opt.Timeout > 0 {
-		deadline = c.loop.Now().Add(c.opt.Timeout)
-	}
-	address := req.address()
-	cn := c.kept(address)
+	began := c.loop.Now()
+	total := limit{kind: KindTimeout}.within(c.opt.Timeout, began, KindTimeout)
+	cn := c.kept(t, req.place())
 	for {
+		var tm Timing
 		if cn == nil {
-			var err error
-			if cn, err = c.connect(t, address, deadline); err != nil {
-				return nil, classify(err, KindConnect)
+			var failed *Error
+			if cn, failed = c.connect(t, &req, total, &tm); failed != nil {
+				failed.Timing = tm
+				failed.Timing.Total = c.loop.Now().Sub(began)
+				return nil, failed
 			}
 		}
-		res, failed := cn.exchange(t, req, deadline)
-		if failed == nil {
-			if cn.parser.close || cn.reader.Buffered() > 0 { // bytes beyond the answer: not ours to guess
-				cn.Close()
-			} else {
-				cn.reused = true // from now on
-				c.idle.put(cn)
-			}
-			return res, nil
-		}
-		cn.Close()
-		c.giveBody(cn.parser.body)
+		cn.begin(&req, tm)
+		failed := cn.exchange(t, &req, total)
+		cn.timing.Total = c.loop.Now().Sub(began)
 		// A kept connection may have been closed by the server just when it was used
 		// again. Then no answer began, and the request is sent once more, over a new
 		// one: the others that were kept have likely been closed too.
-		if cn.reused && cn.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset) {
+		again := failed != nil && cn.reused && cn.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
+		res := cn.end(failed)
+		if again {
 			cn = nil
 			continue
 		}
-		return nil, failed
+		if failed != nil {
+			return res, failed
+		}
+		return res, nil
 	}
 }
 
-// kept returns a connection to be used again, or nil. One over which something has
-// come while it was not used has ended, or brings bytes that nobody asked for, such
-// as a 408: they would be taken for the answer to the next request.
-func (c *Client) kept(address string) *conn {
+// begin prepares cn for an exchange.
+func (cn *conn) begin(req *Request, tm Timing) {
+	opt := &cn.client.opt
+	cn.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, head: req.Method == "HEAD"}
+	if opt.KeepRaw {
+		cn.parser.raw = new([]byte)
+	}
+	cn.timing = tm
+}
+
+// end returns the answer, or what there was of it when the exchange has failed, and
+// keeps or closes the connection.
+func (cn *conn) end(failed *Error) *Response {
+	p := &cn.parser
+	res := p.res
+	if res != nil {
+		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, cn.timing
+		if cn.tls != nil {
+			res.TLS = cn.tls.state
+		}
+		if p.raw != nil {
+			res.Raw = *p.raw
+		}
+	}
+	if failed != nil {
+		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), cn.timing
+		cn.client.giveBody(p.body)
+		if res != nil && res.whole != nil { // it came whole, and could not be decoded
+			res.Close()
+		}
+	}
+	// Bytes beyond the answer are not ours to guess.
+	over := failed != nil || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0
+	cn.parser = parser{} // which holds on to the answer
+	if over {
+		cn.Close()
+	} else {
+		cn.reused = true // from now on
+		cn.client.idle.put(cn)
+	}
+	return res
+}
+
+// kept returns a connection to be used again, or nil.
+func (c *Client) kept(t *aio.Task, to place) *conn {
 	for {
-		cn := c.idle.take(address)
-		if cn == nil || !cn.Ready() {
+		cn := c.idle.take(to)
+		if cn == nil || cn.quiet(t) {
 			return cn
 		}
 		cn.Close()
 	}
 }
 
-func (c *Client) connect(t *aio.Task, address string, deadline time.Time) (*conn, error) {
-	var raw aio.Conn
-	dial := func(t *aio.Task) (err error) {
-		raw, err = aio.Dial(t, "tcp", address)
-		return err
+// record returns the buffer that TLS records are decrypted to, one after the other.
+func (c *Client) record() []byte {
+	if c.opened == nil {
+		c.opened = make([]byte, maxRecord)
 	}
-	var err error
-	if deadline.IsZero() {
-		err = dial(t)
-	} else {
-		err = t.Deadline(deadline, dial)
-	}
-	if err != nil {
-		return nil, err
-	}
-	cn := &conn{Conn: raw, client: c, address: address, reader: aio.NewReader(c.loop, raw)}
-	cn.step = cn.feed
-	return cn, nil
-}
-
-// exchange sends req and reads the answer. A zero deadline is none.
-func (cn *conn) exchange(t *aio.Task, req Request, deadline time.Time) (*Response, *Error) {
-	c := cn.client
-	cn.parser = parser{maxHead: c.opt.MaxHead, maxBody: c.opt.MaxBody}
-	_ = cn.SetDeadline(deadline) // fails only for a closed connection, as will all that follows
-	if err := cn.send(t, req); err != nil {
-		return nil, classify(err, KindReset)
-	}
-	for cn.parser.state != whole {
-		b, err := cn.reader.Peek(t)
-		if errors.Is(err, io.EOF) {
-			if e := cn.parser.eof(); e != nil {
-				return nil, e
-			}
-		} else if err != nil {
-			return nil, classify(err, KindReset)
-		}
-		cn.got = b
-		t.OnLoop(cn.step)
-		cn.got = nil
-		cn.reader.Discard(cn.used)
-		if cn.err != nil {
-			return nil, cn.err
-		}
-	}
-	return cn.parser.res, nil
-}
-
-// feed takes in what has arrived and, when that makes the answer whole, decodes it.
-func (cn *conn) feed() {
-	p := &cn.parser
-	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
-		p.body = cn.client.takeBody()
-	}
-	if cn.used, cn.err = p.feed(cn.got); cn.err == nil && p.state == whole {
-		p.res.client, p.res.whole, p.res.Wire = cn.client, p.body, p.wire
-		cn.err = p.res.decode()
-	}
-}
-
-func (cn *conn) send(t *aio.Task, req Request) error {
-	c := cn.client
-	buf := c.takeBody()
-	defer c.giveBody(buf)
-	b := append(*buf, "GET "...)
-	b = append(b, req.Target...)
-	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, req.Host...)
-	b = append(b, "\r\n"...)
-	b = append(b, c.common...)
-	*buf = b
-	_, err := cn.Write(t, b)
-	return err
-}
-
-// decode undoes the Content-Encoding.
-func (r *Response) decode() *Error {
-	r.Body = *r.whole
-	encoding := strings.ToLower(r.Header.list("Content-Encoding"))
-	switch encoding {
-	case "", "identity":
-		return nil
-	case "gzip", "x-gzip":
-	default:
-		return fail(KindEncoding, "Content-Encoding %.64q, expected gzip", encoding)
-	}
-	r.Encoding = "gzip"
-	if len(r.Body) == 0 {
-		return nil
-	}
-	c := r.client
-	decoded := c.takeBody()
-	err := c.gunzip(decoded, r.Body)
-	if err != nil {
-		c.giveBody(decoded)
-		return err
-	}
-	c.giveBody(r.whole)
-	r.whole, r.Body = decoded, *decoded
-	return nil
-}
-
-// gunzip appends what src decodes to, at most MaxBody bytes.
-func (c *Client) gunzip(dst *[]byte, src []byte) *Error {
-	in := bytes.NewReader(src)
-	var err error
-	if c.gzip == nil {
-		c.gzip, err = gzip.NewReader(in)
-	} else {
-		err = c.gzip.Reset(in)
-	}
-	b := *dst
-	for err == nil && len(b) <= c.opt.MaxBody {
-		b = slices.Grow(b, 1)
-		var n int
-		n, err = c.gzip.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-	}
-	*dst = b
-	switch {
-	case len(b) > c.opt.MaxBody:
-		return fail(KindBomb, "%d compressed bytes become more than %d", len(src), c.opt.MaxBody)
-	case !errors.Is(err, io.EOF):
-		return fail(KindEncoding, "gzip: %w", err)
-	}
-	return nil
-}
-
-// Close gives the buffer of the body back: Body is not valid any more.
-func (r *Response) Close() {
-	if r.whole != nil {
-		r.client.giveBody(r.whole)
-		r.whole, r.Body = nil, nil
-	}
+	return c.opened
 }
 
 func (c *Client) takeBody() *[]byte {

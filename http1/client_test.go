@@ -21,7 +21,7 @@ func TestRequest(t *testing.T) {
 				"Host: www.example\r\n" +
 				"User-Agent: weft-test/1\r\n" +
 				"Accept: */*\r\n" +
-				"Accept-Encoding: gzip\r\n\r\n"
+				"Accept-Encoding: gzip, deflate, br, zstd\r\n\r\n"
 			if got != want {
 				t.Errorf("request %q, want %q", got, want)
 			}
@@ -118,7 +118,7 @@ func TestErrors(t *testing.T) {
 	nobody := func(*site) {}
 	get := func(host string) func(b *browser) error {
 		return func(b *browser) error {
-			_, err := b.client.Get(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
+			_, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func TestErrors(t *testing.T) {
 		temporary bool
 		cause     error // nil: any
 	}{
-		{"no such host", nobody, get("nobody.example"), http1.KindDNS, true, nil},
+		{"no such host", nobody, get("nobody.example"), http1.KindDNS, false, nil},
 		{"nobody listens", nobody, get("www.example:81"), http1.KindConnect, true, syscall.ECONNREFUSED},
 		{"nobody listens at an address", nobody, get("[2001:db8::1]:81"), http1.KindConnect, true, syscall.ECONNREFUSED},
 		{"reset", func(s *site) {
@@ -148,8 +148,20 @@ func TestErrors(t *testing.T) {
 		{"not HTTP", func(s *site) { s.serve("/", "220 mail.example ESMTP\r\n") }, get("www.example"), http1.KindProtocol, false, nil},
 		{"empty host", nobody, get(""), http1.KindScheme, false, nil},
 		{"host with a line", nobody, get("www.example\r\nX-A: 1"), http1.KindScheme, false, nil},
-		{"https", nobody, func(b *browser) error {
-			_, err := b.client.Get(b.task, http1.Request{Scheme: "https", Host: "www.example", Target: "/"})
+		{"host with an unknown port", nobody, get("www.example:http"), http1.KindScheme, false, nil},
+		{"host with a port beyond the last", nobody, get("www.example:65536"), http1.KindScheme, false, nil},
+		{"IPv6 without brackets", nobody, get("2001:db8::1"), http1.KindScheme, false, nil},
+		{"ftp", nobody, func(b *browser) error {
+			_, err := b.client.Do(b.task, http1.Request{Scheme: "ftp", Host: "www.example", Target: "/"})
+			return err
+		}, http1.KindScheme, false, nil},
+		{"POST", nobody, func(b *browser) error {
+			_, err := b.client.Do(b.task, http1.Request{Method: "POST", Scheme: "http", Host: "www.example", Target: "/"})
+			return err
+		}, http1.KindScheme, false, nil},
+		{"field with a line", nobody, func(b *browser) error {
+			_, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: "www.example", Target: "/",
+				Header: http1.Header{{Name: "X-A", Value: "1\r\nX-B: 2"}}})
 			return err
 		}, http1.KindScheme, false, nil},
 		{"target with a line", nobody, func(b *browser) error {
@@ -183,10 +195,10 @@ func TestErrors(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	const timeout = 5 * time.Second
 	opt := http1.Options{Timeout: timeout}
-	// expect expects a Get to fail at a time.
+	// expect expects a request to fail at a time.
 	expect := func(b *browser, host string, want time.Duration) {
 		t.Helper()
-		_, err := b.client.Get(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
+		_, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
 		expectKind(t, err, http1.KindTimeout)
 		if !errors.Is(err, aio.ErrTimeout) {
 			t.Errorf("%v does not match aio.ErrTimeout", err)
@@ -218,15 +230,15 @@ func TestTimeout(t *testing.T) {
 			}
 		}, func(b *browser) { expect(b, "www.example", timeout) })
 	})
-	t.Run("each Get has its own", func(t *testing.T) {
+	t.Run("each request has its own", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			p := s.serve("/first", ok("1"))
 			p.request("/")
 			p.ended()
 		}, func(b *browser) {
 			b.reads("/first", "1")
-			b.until(time.Hour)
-			expect(b, "www.example", time.Hour+timeout)
+			b.until(30 * time.Second)
+			expect(b, "www.example", 30*time.Second+timeout)
 		})
 	})
 	t.Run("a second try has what is left of it", func(t *testing.T) {
@@ -267,7 +279,7 @@ func TestCancel(t *testing.T) {
 			s.serve("/again", ok("whole"))
 		}, func(b *browser) {
 			err := b.task.Timeout(time.Second, func(task *aio.Task) error {
-				_, err := b.client.Get(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/"})
+				_, err := b.client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/"})
 				expectKind(t, err, http1.KindCanceled)
 				return err
 			})
@@ -280,7 +292,7 @@ func TestCancel(t *testing.T) {
 	t.Run("while connecting", func(t *testing.T) {
 		play(t, http1.Options{}, func(*site) {}, func(b *browser) {
 			_ = b.task.Timeout(time.Second, func(task *aio.Task) error {
-				_, err := b.client.Get(task, http1.Request{Scheme: "http", Host: "hole.example", Target: "/"})
+				_, err := b.client.Do(task, http1.Request{Scheme: "http", Host: "hole.example", Target: "/"})
 				expectKind(t, err, http1.KindCanceled)
 				return err
 			})
@@ -292,7 +304,7 @@ func TestCancel(t *testing.T) {
 		}, func(b *browser) {
 			b.reads("/", "1")
 			_ = b.task.Timeout(0, func(task *aio.Task) error {
-				_, err := b.client.Get(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/never"})
+				_, err := b.client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/never"})
 				expectKind(t, err, http1.KindCanceled)
 				return err
 			})

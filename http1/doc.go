@@ -1,26 +1,53 @@
 // Package http1 is an HTTP/1.1 client on the event loop of package aio.
 //
-// A Client belongs to one loop. Get sends one request and returns the whole
-// answer, decoded; connections are kept and used again. Redirects are returned as
-// data: following them is the crawler's business.
+// A Client belongs to one loop. Do sends one GET or HEAD, over plain TCP or TLS, and
+// returns the whole answer, decoded, with what can be told about how it came;
+// connections are kept and used again. Redirects are returned as data: following them
+// is the crawler's business.
+//
+// # Life of an exchange
+//
+//	look-up → connection → handshake → request → first byte → head → body → decoded
+//
+// Each step has a limit in time, and the exchange as a whole; the kind of an error
+// says which of them ran out. With an error in the body the Response is there as far
+// as it came.
 //
 // # Reading an answer
 //
 // The bytes of an answer are fed to a parser as they come, in pieces of any size,
 // so the verdict on an answer does not depend on how the network cut it, and a
-// connection that waits for its peer holds no buffer. Parsing runs on the loop's
-// own stack: the stack of a task that waits stays small.
+// connection that waits for its peer holds no buffer of this package. Decrypting,
+// parsing and decoding run on the loop's own stack: the stack of a task that waits
+// stays small. Only the handshake of TLS runs on the task's.
 //
 // # Connections
 //
-// A connection is used again if its answer has a known end and nothing came after
-// it. One that has ended, or brought bytes that nobody asked for, while it was kept
-// is dropped; if its end crosses the request, that is sent once more.
+// A connection is used again, for the same scheme, host and port, if its answer has a
+// known end and nothing came after it. One that has ended, or brought bytes that
+// nobody asked for, while it was kept is dropped; tickets of a TLS server are taken in.
+// If the end of a kept connection crosses the request, that is sent once more.
+//
+// TLS sessions are resumed. A connection over TLS is closed without a close_notify,
+// and one that the peer ends between two records without it has ended: the framing of
+// an answer says whether it is whole.
+//
+// # Names
+//
+// Names are looked up off the loop, one at a time each however many tasks ask, and
+// remembered: 5 minutes, 30 s if there is no such name, 5 s if the look-up failed;
+// 16,384 of them. An Override goes before.
+//
+// # Decoding
+//
+// The codings gzip, deflate (zlib, or without its header, as browsers take it), br and
+// zstd are asked for and undone, up to four of them one after the other. A body that
+// is empty is never decoded.
 //
 // # Limits
 //
-// Head and body are bounded, and so is what a compressed body may become. Every
-// failure is an *Error with a Kind from the list in errors.go.
-//
-// For now: plain http, GET, gzip.
+// Head and body are bounded, and so are the bytes of the chunked coding, what each
+// step of decoding may make, the window of zstd (8 MiB), interim answers (16) and TLS
+// sessions remembered (1,024). Every failure is an *Error with a Kind from the list in
+// errors.go.
 package http1

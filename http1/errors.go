@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"syscall"
 
 	"github.com/weftcrawl/weft/aio"
@@ -14,24 +15,42 @@ import (
 type Kind string
 
 const (
-	KindDNS      Kind = "dns"       // the host name could not be resolved
-	KindConnect  Kind = "connect"   // no connection could be made
-	KindTimeout  Kind = "timeout"   // the time for the exchange ran out
-	KindReset    Kind = "reset"     // the connection broke
-	KindEarlyEnd Kind = "early-end" // the connection ended before the answer did
-	KindProtocol Kind = "protocol"  // the answer is not HTTP/1, or its length is in doubt
-	KindTooLarge Kind = "too-large" // head or body are beyond the limit
-	KindEncoding Kind = "encoding"  // the Content-Encoding is unknown, or the body is not what it says
-	KindBomb     Kind = "bomb"      // a compressed body grows beyond the limit
-	KindScheme   Kind = "scheme"    // the URL is not one this client can fetch
-	KindResource Kind = "resource"  // this machine has no descriptor, port or memory for a connection just now
-	KindCanceled Kind = "canceled"  // the task was cancelled
+	KindDNS              Kind = "dns"                // the host name could not be resolved
+	KindConnect          Kind = "connect"            // no connection could be made
+	KindTLS              Kind = "tls"                // the handshake failed, or what came is not what was encrypted
+	KindDialTimeout      Kind = "dial-timeout"       // looking up and connecting took longer than DialTimeout
+	KindTLSTimeout       Kind = "tls-timeout"        // the handshake took longer than TLSTimeout
+	KindFirstByteTimeout Kind = "first-byte-timeout" // no answer began within FirstByteTimeout
+	KindIdleTimeout      Kind = "idle-timeout"       // an answer did not go on within IdleTimeout
+	KindTimeout          Kind = "timeout"            // the time for the whole exchange ran out
+	KindTooSlow          Kind = "too-slow"           // an answer came slower than MinRate
+	KindReset            Kind = "reset"              // the connection broke
+	KindEarlyEnd         Kind = "early-end"          // the connection ended before the answer did
+	KindProtocol         Kind = "protocol"           // the answer is not HTTP/1, or its length is in doubt
+	KindTooLarge         Kind = "too-large"          // head or body are beyond the limit
+	KindEncoding         Kind = "encoding"           // the Content-Encoding is unknown, or the body is not what it says
+	KindBomb             Kind = "bomb"               // a compressed body grows beyond the limit
+	KindScheme           Kind = "scheme"             // the request is not one this client can send: its method, scheme, host, target or a field
+	KindResource         Kind = "resource"           // this machine has no descriptor, port or memory for a connection just now
+	KindCanceled         Kind = "canceled"           // the task was cancelled
 )
 
-// Error is what Get returns.
+// Kinds returns all there are, in the order in which an exchange meets them.
+func Kinds() []Kind {
+	return []Kind{
+		KindScheme, KindResource, KindDNS, KindConnect, KindDialTimeout, KindTLS, KindTLSTimeout,
+		KindFirstByteTimeout, KindIdleTimeout, KindTooSlow, KindTimeout, KindReset, KindEarlyEnd,
+		KindProtocol, KindTooLarge, KindEncoding, KindBomb, KindCanceled,
+	}
+}
+
+// Error is what Do returns.
 type Error struct {
-	Kind Kind
-	Err  error
+	Kind   Kind
+	Err    error
+	Timing Timing         // until the failure
+	Addr   netip.AddrPort // of the server, once connected; else invalid
+	Wire   int64          // bytes of the answer received, interim answers included
 }
 
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
@@ -40,7 +59,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // Temporary reports whether the same request may succeed later.
 func (e *Error) Temporary() bool {
 	switch e.Kind {
-	case KindResource, KindDNS, KindConnect, KindTimeout, KindReset, KindEarlyEnd:
+	case KindDNS:
+		var dns *net.DNSError
+		return !errors.As(e.Err, &dns) || !dns.IsNotFound
+	case KindResource, KindConnect, KindDialTimeout, KindTLSTimeout, KindFirstByteTimeout, KindIdleTimeout,
+		KindTooSlow, KindTimeout, KindReset, KindEarlyEnd:
 		return true
 	}
 	return false
@@ -50,26 +73,28 @@ func fail(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Err: fmt.Errorf(format, args...)}
 }
 
-// classify makes an *Error of an error from the network.
-func classify(err error, otherwise Kind) *Error {
+// classify makes an *Error of an error from the network. A time-out is of kind late,
+// and what is none of the list of kind otherwise.
+func classify(err error, late, otherwise Kind) *Error {
 	var e *Error
 	var dns *net.DNSError
+	kind := otherwise
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, aio.ErrTimeout):
-		return &Error{Kind: KindTimeout, Err: err}
+		kind = late
 	case errors.Is(err, aio.ErrCanceled):
-		return &Error{Kind: KindCanceled, Err: err}
+		kind = KindCanceled
 	case errors.As(err, &dns):
-		return &Error{Kind: KindDNS, Err: err}
+		kind = KindDNS
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS),
 		errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EADDRNOTAVAIL):
-		return &Error{Kind: KindResource, Err: err}
+		kind = KindResource
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return &Error{Kind: KindReset, Err: err}
+		kind = KindReset
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Error{Kind: KindEarlyEnd, Err: err}
+		kind = KindEarlyEnd
 	}
-	return &Error{Kind: otherwise, Err: err}
+	return &Error{Kind: kind, Err: err}
 }

@@ -19,7 +19,7 @@ func TestKeepAlive(t *testing.T) {
 	}, func(b *browser) {
 		b.reads("/1", "one")
 		b.reads("/2", "two")
-		b.until(time.Hour)
+		b.until(time.Minute)
 		b.reads("/3", "")
 		b.reads("/4", "four")
 	})
@@ -38,7 +38,7 @@ func TestConnectionsAreNotShared(t *testing.T) {
 		second.ended()
 	}, func(b *browser) {
 		b.reads("/1", "1")
-		res, err := b.client.Get(b.task, http1.Request{Scheme: "http", Host: "other.example", Target: "/"})
+		res, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: "other.example", Target: "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/1", "first")
 			b.until(closed + latency)
 			b.reads("/2", "second")
-			if got, want := now(b.task), closed+latency+4*latency+2*latency; got != want { // a look-up, a connection, an exchange
+			if got, want := now(b.task), closed+latency+2*latency+2*latency; got != want { // a connection, an exchange; the name is known
 				t.Errorf("the answer came at %v, want %v: nothing is sent over what is closed", got, want)
 			}
 		})
@@ -215,7 +215,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 func TestMaxIdle(t *testing.T) {
 	get := func(b *browser, host string) {
 		t.Helper()
-		res, err := b.client.Get(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
+		res, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,4 +278,97 @@ func TestMaxIdle(t *testing.T) {
 			get(b, "www.example")
 		})
 	})
+}
+
+func TestKeptForAWhile(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		opt    http1.Options
+		closed time.Duration // after the answer; 0: at once
+	}{
+		{"60 s", http1.Options{}, time.Minute},
+		{"as set", http1.Options{KeepAlive: 7 * time.Second}, 7 * time.Second},
+		{"not at all", http1.Options{KeepAlive: -1}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, c.opt, func(s *site) {
+				p := s.serve("/1", ok("first"))
+				answered := now(s.task) + latency
+				p.ended()
+				if got := now(s.task) - latency - answered; got != c.closed {
+					t.Errorf("closed %v after the answer, want %v", got, c.closed)
+				}
+				s.serve("/2", ok("second"))
+			}, func(b *browser) {
+				b.reads("/1", "first")
+				b.until(2 * time.Minute)
+				b.reads("/2", "second")
+			})
+		})
+	}
+}
+
+// The limits on what is kept. Four requests at once go to one host, then one to
+// another; ended is how many connections have ended then.
+func TestLimitsOfThePool(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		opt   http1.Options
+		ended int
+	}{
+		{"none", http1.Options{}, 0},
+		{"in total", http1.Options{MaxIdle: 3}, 2},
+		{"per host", http1.Options{MaxIdlePerHost: 1}, 3},
+		{"both", http1.Options{MaxIdle: 1, MaxIdlePerHost: 2}, 4},
+		{"nothing is kept", http1.Options{MaxIdle: -1}, 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ended := 0
+			play(t, c.opt, func(s *site) {
+				err := s.task.Group(func(g *aio.Group) error {
+					for range 5 {
+						p := s.accept()
+						g.Go("connection", func(task *aio.Task) error {
+							if _, err := p.reader.ReadUntil(task, []byte("\r\n\r\n"), 4096); err != nil {
+								return err
+							}
+							if _, err := p.conn.Write(task, []byte(ok("x"))); err != nil {
+								return err
+							}
+							_, err := p.reader.Peek(task)
+							if err == nil {
+								t.Error("a second request")
+							}
+							ended++
+							return nil
+						})
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}, func(b *browser) {
+				err := b.task.Group(func(g *aio.Group) error {
+					for range 4 {
+						g.Go("reader", func(task *aio.Task) error {
+							(&browser{t, task, b.client}).reads("/", "x")
+							return nil
+						})
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: "other.example", Target: "/"}); err != nil {
+					t.Fatal(err)
+				}
+				b.until(time.Second)
+				if ended != c.ended {
+					t.Errorf("%d connections have ended, want %d", ended, c.ended)
+				}
+			})
+		})
+	}
 }

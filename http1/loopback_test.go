@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -35,7 +36,7 @@ func TestLoopback(t *testing.T) {
 		w.Header().Set("X-Sum", "1")
 	})
 	mux.HandleFunc("/gzip", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Accept-Encoding") != "gzip" {
+		if r.Header.Get("Accept-Encoding") != "gzip, deflate, br, zstd" {
 			http.Error(w, "gzip was not asked for", http.StatusNotAcceptable)
 			return
 		}
@@ -98,7 +99,7 @@ func TestLoopback(t *testing.T) {
 				g.Go(fmt.Sprintf("reader %d", i), func(task *aio.Task) error {
 					for n := range rounds * len(pages) {
 						page := pages[(n+i)%len(pages)]
-						res, err := client.Get(task, http1.Request{Scheme: "http", Host: server.Listener.Addr().String(), Target: page.target})
+						res, err := client.Do(task, http1.Request{Scheme: "http", Host: server.Listener.Addr().String(), Target: page.target})
 						if page.kind != "" {
 							expectKind(t, err, page.kind)
 							continue
@@ -124,6 +125,72 @@ func TestLoopback(t *testing.T) {
 	// Each task needs one to begin with, and another after each page that ends it.
 	if got, want := opened.Load(), int64(tasks+2*tasks*rounds); got > want {
 		t.Errorf("%d connections for %d requests, want at most %d", got, tasks*rounds*len(pages), want)
+	}
+}
+
+// TestLoopbackTLS fetches from the standard library's server over TLS and real
+// sockets, many at once.
+func TestLoopbackTLS(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	long := strings.Repeat("a long page. ", 50_000)
+	var opened atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, long) }))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.StartTLS()
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+
+	const tasks, rounds = 8, 10
+	resumed := 0
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a last resort
+	defer cancel()
+	err := aio.Run(ctx, func(task *aio.Task) error {
+		override := http1.Override{Host: "example.com", Port: 443}
+		to := server.Listener.Addr().(*net.TCPAddr).AddrPort()
+		override.Addr, override.To = to.Addr(), to.Port()
+		client := http1.NewClient(task.Loop(), http1.Options{RootCAs: roots, Resolve: []http1.Override{override}})
+		defer client.Close()
+		get := func(task *aio.Task) error {
+			res, err := client.Do(task, http1.Request{Scheme: "https", Host: "example.com", Target: "/"})
+			if err != nil {
+				return err
+			}
+			defer res.Close()
+			if string(res.Body) != long || res.Addr != to {
+				t.Errorf("body of %d bytes, from %v", len(res.Body), res.Addr)
+			}
+			if res.TLS.DidResume {
+				resumed++
+			}
+			return nil
+		}
+		if err := get(task); err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			for range tasks {
+				g.Go("reader", func(task *aio.Task) error {
+					for range rounds {
+						if err := get(task); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := opened.Load(); n > tasks+1 || n > 1 && resumed == 0 {
+		t.Errorf("%d connections for %d tasks, %d exchanges over resumed ones", n, tasks, resumed)
 	}
 }
 
@@ -170,7 +237,7 @@ func TestLoopbackUnasked(t *testing.T) {
 							return err
 						})
 						g.Go("client", func(task *aio.Task) error {
-							res, err := client.Get(task, http1.Request{Scheme: "http", Host: ln.Addr().String(), Target: "/"})
+							res, err := client.Do(task, http1.Request{Scheme: "http", Host: ln.Addr().String(), Target: "/"})
 							if err != nil {
 								return err
 							}

@@ -10,15 +10,18 @@ import (
 // needs between pieces, so a piece can be dropped as soon as feed has returned.
 type parser struct {
 	maxHead, maxBody int
+	head             bool    // the request was HEAD: its answer has no body
+	raw              *[]byte // appended to, if not nil: the answer as received
 
 	state   state
-	head    []byte // of the answer under way
+	lines   []byte // of the head or trailer under way
 	interim int    // answers before it, of status 1xx
 	res     *Response
 	body    *[]byte // appended to
 	left    int64   // of a body of known length, or of a chunk
 	line    []byte  // of the chunked coding, not whole
 	extra   int     // bytes of chunk extensions and trailers
+	framing int     // bytes of the chunked coding that are not body
 	wire    int64   // bytes fed that belong to the answer
 	close   bool    // the connection ends with this answer
 }
@@ -41,7 +44,13 @@ const (
 func (p *parser) feed(b []byte) (n int, err *Error) {
 	for n < len(b) && p.state != whole && err == nil {
 		var used int
+		interim := p.interim
 		used, err = p.step(b[n:])
+		if p.raw != nil {
+			if *p.raw = append(*p.raw, b[n:n+used]...); p.interim > interim {
+				*p.raw = (*p.raw)[:0]
+			}
+		}
 		n += used
 	}
 	p.wire += int64(n)
@@ -83,7 +92,7 @@ func (p *parser) eof() *Error {
 		p.state = whole
 		return nil
 	case inHead:
-		if len(p.head) == 0 {
+		if len(p.lines) == 0 {
 			return fail(KindEarlyEnd, "the connection ended before an answer")
 		}
 		return fail(KindEarlyEnd, "the connection ended in the header")
@@ -108,29 +117,29 @@ const maxInterim = 16
 // its last, the empty one. A head that is there in one piece, as most are, is taken
 // at once.
 func (p *parser) feedHead(b []byte) (int, *Error) {
-	if len(p.head) == 0 {
+	if len(p.lines) == 0 {
 		if n := headLen(b); n > 0 && n <= p.maxHead && string(b[:len(version)]) == version {
 			return n, p.headDone(b[:n])
 		}
 	}
-	had, n := len(p.head), lineLen(b)
+	had, n := len(p.lines), lineLen(b)
 	for i := had; i < min(had+n, len(version)); i++ {
 		if b[i-had] != version[i] {
-			begin := append(p.head, b[:i+1-had]...)
+			begin := append(p.lines, b[:i+1-had]...)
 			return len(begin) - had, fail(KindProtocol, "answer begins with %q, expected %q", begin, version)
 		}
 	}
 	if room := p.maxHead - had; n > room {
 		return room, fail(KindTooLarge, "header over %d bytes", p.maxHead)
 	}
-	if p.head == nil {
-		p.head = make([]byte, 0, 512)
+	if p.lines == nil {
+		p.lines = make([]byte, 0, 512)
 	}
-	p.head = append(p.head, b[:n]...)
-	if !bytes.HasSuffix(p.head, []byte("\n\n")) && !bytes.HasSuffix(p.head, []byte("\n\r\n")) {
+	p.lines = append(p.lines, b[:n]...)
+	if !bytes.HasSuffix(p.lines, []byte("\n\n")) && !bytes.HasSuffix(p.lines, []byte("\n\r\n")) {
 		return n, nil
 	}
-	return n, p.headDone(p.head)
+	return n, p.headDone(p.lines)
 }
 
 // headDone acts on a whole head.
@@ -139,7 +148,7 @@ func (p *parser) headDone(head []byte) *Error {
 	if err != nil {
 		return err
 	}
-	p.head = nil
+	p.lines = nil
 	if res.Status >= 200 { // else an interim answer: the real one follows
 		p.res = res
 		return p.frame()
@@ -151,6 +160,35 @@ func (p *parser) headDone(head []byte) *Error {
 		return fail(KindTooLarge, "more than %d interim answers", maxInterim)
 	}
 	return nil
+}
+
+// parseHead reads a status line and header fields (RFC 9112, sections 4 and 5).
+func parseHead(raw []byte) (*Response, *Error) {
+	r := &Response{RawHead: string(raw)}
+	line, fields := cutLine(r.RawHead)
+	var ok bool
+	if r.Proto, r.Status, ok = parseStatusLine(line); !ok {
+		return nil, fail(KindProtocol, "status line %.64q, expected HTTP/1.x and a status", line)
+	}
+	var err *Error
+	r.Header, err = parseFields(fields)
+	return r, err
+}
+
+func parseStatusLine(line string) (proto string, status int, ok bool) {
+	if len(line) < 12 || line[:7] != "HTTP/1." || line[7] < '0' || line[7] > '9' || line[8] != ' ' {
+		return "", 0, false
+	}
+	for _, c := range []byte(line[9:12]) {
+		if c < '0' || c > '9' {
+			return "", 0, false
+		}
+		status = status*10 + int(c-'0')
+	}
+	if len(line) > 12 && line[12] != ' ' || status < 100 {
+		return "", 0, false
+	}
+	return line[:8], status, true
 }
 
 // headLen returns the length of the head that b begins with, its empty line
@@ -205,8 +243,11 @@ func (p *parser) frame() *Error {
 	// its answers end (RFC 9112, section 6.1).
 	p.close = closing || old && (!keeping || coded)
 	switch {
-	case p.res.Status == 204 || p.res.Status == 304:
+	case p.head || p.res.Status == 304: // their fields speak of the answer to a GET
 		p.state = whole
+	case p.res.Status == 204:
+		p.state = whole
+		p.close = p.close || coded || length > 0 // a body that may not be: who knows where it ends
 	case coded:
 		if length >= 0 {
 			return fail(KindProtocol, "both Content-Length and Transfer-Encoding")
@@ -258,6 +299,10 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 	size := len(p.line)
 	line := bytes.TrimSuffix(p.line[:size-1], []byte("\r"))
 	p.line = p.line[:0]
+	// Chunks of a byte each would bring many times the body's limit.
+	if p.framing += size; p.framing > p.maxHead+p.maxBody {
+		return n, fail(KindTooLarge, "chunked coding over %d bytes beside its body", p.maxHead+p.maxBody)
+	}
 	switch p.state {
 	case afterChunk:
 		if len(line) > 0 {
@@ -266,8 +311,9 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 		p.state = inChunkSize
 		return n, nil
 	case inTrailer:
+		p.lines = append(p.lines, p.line[:size]...)
 		if len(line) == 0 {
-			p.state = whole
+			p.trailerDone()
 			return n, nil
 		}
 		p.extra += size
@@ -291,6 +337,20 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 		return n, fail(KindTooLarge, "chunk extensions and trailers over %d bytes", p.maxHead)
 	}
 	return n, nil
+}
+
+// trailerDone acts on a whole trailer. The body before it is whole, so one that is
+// ill-formed spoils only the connection.
+func (p *parser) trailerDone() {
+	p.state = whole
+	trailer, err := parseFields(string(p.lines))
+	if err != nil {
+		p.close = true
+		return
+	}
+	if len(trailer) > 0 {
+		p.res.Trailer = trailer
+	}
 }
 
 func errLongChunk() *Error { return fail(KindProtocol, "chunk is longer than its size says") }

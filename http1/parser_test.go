@@ -23,20 +23,22 @@ type verdict struct {
 	whole    bool // the answer is; if not and there is no error, more is expected
 	kept     bool // the connection can be used again
 	head     string
+	trailer  string // its fields, as Go prints them
+	raw      string // the answer as received
 }
 
 func (v verdict) String() string {
 	if v.kind != "" {
 		return fmt.Sprintf("%s (%s), body %q, consumed %d", v.kind, v.err, v.body, v.consumed)
 	}
-	return fmt.Sprintf("status %d, body %q, consumed %d, wire %d, whole %v, kept %v", v.status, v.body, v.consumed, v.wire, v.whole, v.kept)
+	return fmt.Sprintf("status %d, body %q, consumed %d, wire %d, whole %v, kept %v, trailer %s, raw %q", v.status, v.body, v.consumed, v.wire, v.whole, v.kept, v.trailer, v.raw)
 }
 
-// parse feeds pieces to a parser, and then the end of the connection unless the
-// answer is whole.
-func parse(pieces ...string) verdict {
-	body := new([]byte)
-	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, body: body}
+// parse feeds pieces of an answer to a GET, or to a HEAD, to a parser, and then the
+// end of the connection unless the answer is whole.
+func parse(head bool, pieces ...string) verdict {
+	body, received := new([]byte), new([]byte)
+	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, head: head, body: body, raw: received}
 	var v verdict
 	var err *Error
 	for _, piece := range pieces {
@@ -58,9 +60,12 @@ func parse(pieces ...string) verdict {
 		v.kind, v.err = err.Kind, err.Err.Error()
 	}
 	if p.res != nil {
-		v.status, v.head = p.res.Status, string(p.res.RawHead)
+		v.status, v.head = p.res.Status, p.res.RawHead
+		if p.res.Trailer != nil {
+			v.trailer = fmt.Sprintf("%q", p.res.Trailer)
+		}
 	}
-	v.body, v.wire = string(*body), int(p.wire)
+	v.body, v.wire, v.raw = string(*body), int(p.wire), string(*received)
 	return v
 }
 
@@ -74,6 +79,10 @@ var answers = []struct {
 	body   string // of a whole answer
 	rest   string // bytes after the answer: not consumed
 	end    bool   // the connection cannot be used again
+
+	head    bool   // the request was HEAD
+	trailer string // of a whole answer, as Go prints it
+	interim int    // bytes of the interim answers it begins with
 }{
 	// Good ones.
 	{name: "content-length", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello"},
@@ -92,10 +101,21 @@ var answers = []struct {
 	{name: "connection close", raw: "HTTP/1.1 200 OK\r\nConnection: CLOSE\r\nContent-Length: 5\r\n\r\nhello", body: "hello", end: true},
 	{name: "connection close in a list", raw: "HTTP/1.1 200 OK\r\nConnection: x-other ,close\r\nContent-Length: 5\r\n\r\nhello", body: "hello", end: true},
 	{name: "204 has no body", raw: "HTTP/1.1 204 No Content\r\n\r\n", status: 204},
+	{name: "204 that announces one", raw: "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", status: 204, rest: "hello", end: true},
+	{name: "204 chunked", raw: "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n", status: 204, end: true},
+	{name: "204 of length 0", raw: "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", status: 204},
+	{name: "HEAD", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"},
+	{name: "HEAD of what is over the limit", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"},
+	{name: "HEAD, chunked", head: true, raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"},
+	{name: "HEAD without length", head: true, raw: "HTTP/1.1 200 OK\r\n\r\n"},
+	{name: "HEAD and close", head: true, raw: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", end: true},
+	{name: "HEAD, with a body all the same", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", rest: "hello"},
+	{name: "HEAD after an interim answer", head: true, raw: "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", interim: 28},
+	{name: "HEAD, lengths in doubt", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n", kind: KindProtocol},
 	{name: "304 has no body, whatever its length says", raw: "HTTP/1.1 304 Not Modified\r\nContent-Length: 5000\r\n\r\n", status: 304},
 	{name: "304 chunked has no body", raw: "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", status: 304},
-	{name: "interim answers", raw: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello"},
-	{name: "interim answer's length means nothing", raw: "HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nHTTP/1.1 204 OK\r\n\r\n", status: 204},
+	{name: "interim answers", raw: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello", interim: 69},
+	{name: "interim answer's length means nothing", raw: "HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nHTTP/1.1 204 OK\r\n\r\n", status: 204, interim: 44},
 	{name: "no reason", raw: "HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n", status: 404},
 	{name: "no reason, no space", raw: "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", status: 404},
 	{name: "status of no class", raw: "HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n", status: 999},
@@ -115,8 +135,10 @@ var answers = []struct {
 	{name: "chunks of the limit", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{32}\r\n20\r\n{32}\r\n0\r\n\r\n", body: strings.Repeat("x", 64)},
 	{name: "chunk extensions", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=1;b=\"2\"\r\nhello\r\n0;c\r\n\r\n", body: "hello"},
 	{name: "space after the chunk size", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5  \r\nhello\r\n0 ;x\r\n\r\n", body: "hello"},
-	{name: "trailers", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-A: 1\r\nX-B: 2\r\n\r\n", body: "hello"},
-	{name: "chunked with bare LF", raw: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\nhello\n0\nX-A: 1\n\n", body: "hello"},
+	{name: "trailers", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-A: 1\r\nX-B: 2\r\n\r\n", body: "hello", trailer: `[{"X-A" "1"} {"X-B" "2"}]`},
+	{name: "folded trailer", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: 1\r\n 2\r\n\r\n", trailer: `[{"X-A" "1 2"}]`},
+	{name: "ill-formed trailer", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX-A: 1\r\nX B: 2\r\n\r\n", body: "hello", end: true},
+	{name: "chunked with bare LF", raw: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\nhello\n0\nX-A: 1\n\n", body: "hello", trailer: `[{"X-A" "1"}]`},
 	{name: "chunked and close", raw: "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", body: "hello", end: true},
 	{name: "http/1.0 chunked ends", raw: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", body: "hello", end: true},
 
@@ -198,6 +220,7 @@ var answers = []struct {
 	{name: "chunks over the limit", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("8\r\n{8}\r\n", 9), kind: KindTooLarge},
 	{name: "endless trailers", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("X-A: 1\r\n", 100), kind: KindTooLarge},
 	{name: "endless chunk extensions", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;{100}\r\nx\r\n", 60), kind: KindTooLarge},
+	{name: "more chunked coding than body", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("0000001\r\nx\r\n", 40), kind: KindTooLarge},
 	{name: "endless chunk size line", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;{5000}", kind: KindProtocol},
 	{name: "endless trailer line", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: {5000}", kind: KindProtocol},
 	{name: "endless interim answers", raw: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 50), kind: KindTooLarge},
@@ -238,14 +261,15 @@ func TestAnswers(t *testing.T) {
 	for _, c := range answers {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw)
-			got := parse(raw + c.rest)
+			got := parse(c.head, raw+c.rest)
 			if c.kind != "" {
 				if got.kind != c.kind {
 					t.Errorf("got %v, want an error of kind %s", got, c.kind)
 				}
 				return
 			}
-			want := verdict{status: max(c.status, 200), body: c.body, consumed: len(raw), wire: len(raw), whole: true, kept: !c.end, head: got.head}
+			want := verdict{status: max(c.status, 200), body: c.body, consumed: len(raw), wire: len(raw), whole: true, kept: !c.end,
+				head: got.head, trailer: c.trailer, raw: raw[c.interim:]}
 			if got != want {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}
@@ -258,12 +282,12 @@ func TestAnswersInPieces(t *testing.T) {
 	for _, c := range answers {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw) + c.rest
-			want := parse(raw)
-			if got := parse(strings.Split(raw, "")...); got != want {
+			want := parse(c.head, raw)
+			if got := parse(c.head, strings.Split(raw, "")...); got != want {
 				t.Errorf("byte by byte: %v\nin one piece: %v", got, want)
 			}
 			for i := range len(raw) {
-				if got := parse(raw[:i], raw[i:]); got != want {
+				if got := parse(c.head, raw[:i], raw[i:]); got != want {
 					t.Fatalf("cut at %d:    %v\nin one piece: %v", i, got, want)
 				}
 			}
@@ -317,10 +341,10 @@ func TestHeader(t *testing.T) {
 func FuzzParser(f *testing.F) {
 	for _, c := range answers {
 		raw := xs(c.raw) + c.rest
-		f.Add(raw, uint16(len(raw)/2))
+		f.Add(c.head, raw, uint16(len(raw)/2))
 	}
-	f.Fuzz(func(t *testing.T, raw string, cut uint16) {
-		want := parse(raw)
+	f.Fuzz(func(t *testing.T, head bool, raw string, cut uint16) {
+		want := parse(head, raw)
 		if len(want.body) > testMaxBody {
 			t.Errorf("body of %d bytes, the limit is %d", len(want.body), testMaxBody)
 		}
@@ -330,11 +354,11 @@ func FuzzParser(f *testing.F) {
 		if want.kind == "" && (want.status < 200 || want.status > 999 || !want.whole) {
 			t.Errorf("no error, and %v", want)
 		}
-		if got := parse(strings.Split(raw, "")...); got != want {
+		if got := parse(head, strings.Split(raw, "")...); got != want {
 			t.Errorf("byte by byte: %v\nin one piece: %v", got, want)
 		}
 		i := int(cut) % (len(raw) + 1)
-		if got := parse(raw[:i], raw[i:]); got != want {
+		if got := parse(head, raw[:i], raw[i:]); got != want {
 			t.Errorf("cut at %d:    %v\nin one piece: %v", i, got, want)
 		}
 	})

@@ -16,7 +16,7 @@ const (
 type Access int
 
 const (
-	Closed Access = iota // fetch nothing, and ask again later: [DisallowAll]
+	Closed Access = iota // fetch nothing, and ask again later
 	Open                 // there are no rules: the zero [Rules]
 	Read                 // the rules are in the body: [Parse]
 	Follow               // they are where Location says; without one, or after MaxRedirects: Open

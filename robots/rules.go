@@ -36,9 +36,6 @@ func newRule(allow bool, number int, line, pattern []byte) rule {
 	return rule{escape(written, asPattern), escape(written, asPattern|decoded), text, number, allow}
 }
 
-// DisallowAll returns the rules of a host whose robots.txt cannot be had.
-func DisallowAll() Rules { return Rules{rules: []rule{{literal: "/", normal: "/"}}} }
-
 // Agent returns the rules of a crawler, named by its product token or by the
 // User-Agent it sends, which begins with it: "weft/0.1 (+https://example.org)". A
 // name with a byte that is none of a product token, such as a digit, can't be
@@ -84,8 +81,8 @@ func byPrecedence(a, b rule) int {
 	}
 }
 
-// CrawlDelay returns the seconds between two requests that the host asks for, if
-// it does, at most MaxCrawlDelay. Of several the longest counts.
+// CrawlDelay returns the time between two requests that the host asks for, if it
+// does, at most MaxCrawlDelay. Of several the longest counts.
 func (r Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
 // Test decides whether a target, "/path?query", may be fetched.

@@ -1,189 +1,144 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"maps"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
-	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 )
 
+// crawlFlags are those of weft crawl.
+type crawlFlags struct {
+	options       weft.Options
+	client        clientFlags
+	console       consoleFlags
+	input, output string
+}
+
 func crawlCommand() *cobra.Command {
-	var o weft.Options
-	var retries, redirects int
-	var quiet bool
+	var f crawlFlags
 	cmd := &cobra.Command{
 		Use:   "crawl [flags] URL...",
 		Short: "Crawl the sites of the given URLs",
-		Long: `Crawl fetches the given URLs and all pages of their hosts that links lead to,
-each once. When a URL is finished, a line of JSON is added to JOB/pages.jsonl.
+		Long: `Crawl fetches the given URLs and the pages that links lead to, each once, as
+far as the scope goes. When a URL is finished, a line of JSON is added to
+JOB/pages.jsonl, or a record written where -o says.
 
 Ctrl-C finishes what is under way and ends; a second one stops at once.
 
-Exit status: 0 done, 1 error, 3 wrong usage, 5 interrupted.`,
-		Example: `  weft crawl http://example.org/
-  weft crawl -c 8 --job example http://example.org/ http://example.net/`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("crawl: no URL given, expected one such as http://example.org/")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := positive(cmd, "concurrency", o.Concurrency); err != nil {
-				return err
-			}
-			if !cmd.Flags().Changed("concurrency") {
-				o.Concurrency = 0 // the default, or what the limit of descriptors allows
-			}
-			for name, n := range map[string]int{"retries": retries, "max-redirects": redirects} {
-				if n < 0 {
-					return usage("--%s %d: expected 0 or more", name, n)
-				}
-			}
-			if o.Delay < 0 {
-				return usage("--delay %v: expected 0 or more", o.Delay)
-			}
-			if o.Timeout <= 0 {
-				return usage("--timeout %v: expected more than 0", o.Timeout)
-			}
-			o.Seeds = args
-			o.Retries, o.MaxRedirects = orNone(retries), orNone(redirects)
-			return crawl(o, quiet)
-		},
+Exit status: 0 done, 1 error or no seed could be fetched, 3 wrong usage,
+4 stopped by --limit or --max-time, 5 interrupted.`,
+		Example: `  weft crawl https://example.org/
+  weft crawl --scope domain -d 3 --exclude '[.](zip|iso)$' https://example.org/
+  weft crawl --scope page -i urls.txt -o - | jq -r '[.status, .url] | @tsv'`,
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
-	f := cmd.Flags()
-	f.IntVarP(&o.Concurrency, "concurrency", "c", 64, "requests under way at once")
-	f.DurationVar(&o.Delay, "delay", 0, "wait between a host's response and its next request (default none)")
-	f.StringVar(&o.Job, "job", "", "folder for the records, which must not exist (default ./HOST.weft)")
-	f.IntVar(&redirects, "max-redirects", 10, "redirects followed from one link")
-	f.BoolVarP(&quiet, "quiet", "q", false, "print only errors")
-	f.IntVar(&retries, "retries", 2, "tries after the first, when an error may pass")
-	f.DurationVar(&o.Timeout, "timeout", 30*time.Second, "for one fetch")
-	f.StringVarP(&o.UserAgent, "user-agent", "A", weft.DefaultUserAgent, "User-Agent to send")
-	f.SortFlags = false
+	f.register(&groups{cmd: cmd})
+	for name, words := range map[string][]string{
+		"scope":      {"page", "prefix", "host", "domain", "any"},
+		"format":     {"jsonl", "urls", "csv"},
+		"log-format": {"text", "json"},
+	} {
+		// It fails only for a flag that does not exist.
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
 	return cmd
 }
 
-func usage(format string, args ...any) error {
-	return &exit{exitUsage, fmt.Errorf(format, args...)}
+func (f *crawlFlags) register(g *groups) {
+	o := &f.options
+	g.group("Where it goes", func(s *pflag.FlagSet) {
+		s.StringVarP(&f.input, "input", "i", "", "`FILE` of URLs, one a line, beside those given; - is standard input (default none)")
+		flag(s, &o.Scope, "scope", "", "SCOPE", "host", oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost, weft.ScopeDomain, weft.ScopeAny),
+			"links that are followed: page (none), prefix (below a seed's folder), host,\ndomain (as registered) or any")
+		repeated(s, &o.Include, "include", "", "RE", expression, "only links that match; repeatable (default all)")
+		repeated(s, &o.Exclude, "exclude", "", "RE", expression, "no links that match; repeatable (default none)")
+		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed; 0: only the seeds (default any number)")
+		flag(s, &o.MaxRedirects, "max-redirects", "", "N", "10", orNone, "redirects followed from one link")
+		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt (default it is obeyed)")
+	})
+	g.group("When it stops", func(s *pflag.FlagSet) {
+		flag(s, &o.Limit, "limit", "", "N", "", number(1), "URLs fetched (default any number)")
+		flag(s, &o.LimitPerHost, "limit-per-host", "", "N", "", number(1), "URLs fetched of one host (default any number)")
+		flag(s, &o.MaxTime, "max-time", "", "D", "", duration, "time after which no fetch is begun (default any)")
+	})
+	g.group("Pace", func(s *pflag.FlagSet) {
+		flag(s, &o.Concurrency, "concurrency", "c", "N", "", number(1), "requests under way at once (default 64, fewer where descriptors are short)")
+		flag(s, &o.PerHost, "per-host", "", "N", "", number(1), "of these, to one host (default 2, more while its response time holds)")
+		flag(s, &o.Delay, "delay", "", "D", "", durationOrZero, "between a host's response and its next request (default what robots.txt asks for)")
+		flag(s, &o.RateLimit, "rate-limit", "", "N", "", rate, "requests a second, to all hosts (default any number)")
+		flag(s, &o.Retries, "retries", "", "N", "2", orNone, "tries after the first, when an error may pass")
+	})
+	f.client.register(g)
+	g.group("Output", func(s *pflag.FlagSet) {
+		s.StringVar(&o.Job, "job", "", "folder for the records, `DIR`, which must not exist (default ./HOST.weft, or none with -o)")
+		s.StringVarP(&f.output, "output", "o", "", "`FILE` for the records; - is standard output (default none)")
+		flag(s, &o.Format, "format", "", "FORMAT", "jsonl", oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV), "of -o: jsonl, urls (those answered with a 2xx) or csv")
+		s.BoolVar(&o.KeepLinks, "links", false, "keep every link of every page, in JOB/links.jsonl (default not)")
+		s.BoolVar(&o.KeepBodies, "bodies", false, "keep bodies, in JOB/bodies (default not)")
+		f.console.register(s)
+		s.BoolP("help", "h", false, "print this and exit (default not)")
+	})
+	g.help()
 }
 
-func positive(cmd *cobra.Command, name string, n int) error {
-	if n < 1 {
-		return usage("--%s %d: expected 1 or more", name, n)
+// run checks what the flags say together, and crawls.
+func (f *crawlFlags) run(args []string) error {
+	if err := f.console.check(); err != nil {
+		return err
 	}
-	return nil
-}
-
-// orNone turns 0 of the command line into none of the library.
-func orNone(n int) int {
-	if n == 0 {
-		return -1
+	o := f.options
+	f.client.configure(&o)
+	if f.output == "" && o.Format != "" {
+		return usage("--format %s: expected an output to write in that format, such as -o -", o.Format)
 	}
-	return n
-}
-
-func crawl(o weft.Options, quiet bool) error {
-	c, err := weft.New(o)
-	if errors.Is(err, weft.ErrJobExists) {
-		return usage("%v: remove it, or name another with --job", err)
+	con := newConsole(f.console, f.output)
+	first := ""
+	switch {
+	case f.input != "":
+		list, err := openList(f.input, con.warn)
+		if err != nil {
+			return err
+		}
+		defer list.Close()
+		first, o.SeedSeq = list.first, list.urls
+	case len(args) == 0:
+		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
+	o.Seeds = args
+	if len(args) > 0 {
+		first = args[0]
+	}
+	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies) {
+		u, err := weft.ParseSeed(first)
+		if err != nil {
+			return &exit{exitUsage, err}
+		}
+		o.Job = weft.JobName(u)
+	}
+	out, err := openOutput(f.output)
 	if err != nil {
+		return err
+	}
+	o.Output = out.Writer
+	o.Hooks = con.hooks()
+	c, err := weft.New(o)
+	if err != nil {
+		out.discard()
+		if errors.Is(err, weft.ErrJobExists) {
+			return usage("--job: %w: remove it, or name another with --job", err)
+		}
 		return &exit{exitUsage, err}
 	}
-	say := io.Writer(os.Stderr)
-	if quiet {
-		say = io.Discard
-	}
-
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
-	go func() {
-		<-signals
-		c.Drain()
-		fmt.Fprintln(say, "weft: finishing what is under way; once more stops at once")
-		<-signals
-		stop()
-		signal.Stop(signals) // a third ends the process, whatever it does
-	}()
-
-	s, err := c.Run(ctx)
-	report(say, c.Job(), s)
-	var disk *fs.PathError
-	switch {
-	case err != nil && (ctx.Err() == nil || errors.As(err, &disk)):
-		return &exit{exitError, err}
-	case s.Interrupted:
-		return &exit{exitInterrupted, nil}
-	case len(s.Statuses) == 0:
-		return &exit{exitError, fmt.Errorf("no URL could be fetched: %s", s.FirstError)}
-	}
-	return nil
+	return con.crawl(c, out)
 }
 
-// report says in the end what the crawl has come to.
-func report(w io.Writer, job string, s weft.Summary) {
-	secs := max(s.Elapsed.Seconds(), 1e-3)
-	fmt.Fprintf(w, "%d URLs in %.1f s (%.0f a second), %d of them pages, %s received\n",
-		s.Done, secs, float64(s.Done)/secs, s.Pages, size(s.Bytes))
-	line := func(what string, parts []string) {
-		if len(parts) > 0 {
-			fmt.Fprintf(w, "  %-9s %s\n", what, strings.Join(parts, ", "))
-		}
-	}
-	var statuses, kinds []string
-	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
-		statuses = append(statuses, fmt.Sprintf("%d: %d", status, s.Statuses[status]))
-	}
-	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
-		kinds = append(kinds, fmt.Sprintf("%s: %d", kind, s.Errors[kind]))
-	}
-	line("status", statuses)
-	line("errors", kinds)
-	if s.Interrupted {
-		line("left", []string{fmt.Sprintf("%d URLs, the crawl was interrupted", s.Pending)})
-	}
-	line("records", []string{filepath.Join(job, "pages.jsonl")})
-}
-
-func size(n int64) string {
-	const units = "kMGT"
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, i := float64(n)/1000, 0
-	for v >= 1000 && i < len(units)-1 {
-		v, i = v/1000, i+1
-	}
-	return fmt.Sprintf("%.1f %cB", v, units[i])
-}
-
-// printable makes text that may come from the Web fit for a terminal: what is not
-// printable is written as an escape.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r == '\n' || unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		}
-	}
-	return b.String()
+// configure hands the client's options to the crawl.
+func (c *clientFlags) configure(o *weft.Options) {
+	o.Timeout, o.DialTimeout, o.TLSTimeout = c.Timeout, c.DialTimeout, c.TLSTimeout
+	o.FirstByteTimeout, o.IdleTimeout, o.MinRate = c.FirstByteTimeout, c.IdleTimeout, c.MinRate
+	o.MaxBody, o.UserAgent, o.Header = c.MaxBody, c.UserAgent, c.Header
+	o.Insecure, o.RootCAs = c.Insecure, c.RootCAs
+	o.Resolve, o.Resolver = c.Resolve, c.resolver()
 }

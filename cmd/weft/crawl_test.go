@@ -1,71 +1,34 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
 
-// TestMain lets the test binary be the command, so that exit codes and signals are
-// those of a process.
-func TestMain(m *testing.M) {
-	if os.Getenv("WEFT_TEST_MAIN") == "1" {
-		main()
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// weftCommand is weft with arguments, in an empty folder.
-func weftCommand(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), "WEFT_TEST_MAIN=1")
-	cmd.Dir = t.TempDir()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	return cmd, &stderr
-}
-
-func exitCode(err error) int {
-	var e *exec.ExitError
-	if errors.As(err, &e) {
-		return e.ExitCode()
-	}
-	if err != nil {
-		return -1
-	}
-	return 0
-}
-
-func site(t *testing.T, pages int) *httptest.Server {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
+// many answers with links to a number of pages.
+func many(pages int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		var paths []string
 		for i := range pages {
-			fmt.Fprintf(w, `<a href="/%d">%d</a>`, i, i)
+			paths = append(paths, fmt.Sprintf("/%d", i))
 		}
-	}))
-	t.Cleanup(s.Close)
-	return s
+		html(w, paths...)
+	}
 }
 
 func TestCrawlCommand(t *testing.T) {
-	s := site(t, 5)
-	cmd, stderr := weftCommand(t, "crawl", "-c", "2", s.URL)
-	stdout, err := cmd.Output()
-	if err != nil || len(stdout) > 0 {
-		t.Fatalf("%v\nstdout: %s\nstderr: %s", err, stdout, stderr)
+	s := newAsked(t, false, many(5))
+	e := weftRun(t, "crawl", "-c", "2", s.URL)
+	if e.code != exitDone || e.stdout != "" {
+		t.Fatalf("%+v", e)
 	}
-	jobs, _ := filepath.Glob(filepath.Join(cmd.Dir, "127.0.0.1_*.weft"))
+	jobs, _ := filepath.Glob(filepath.Join(e.dir, "127.0.0.1_*.weft"))
 	if len(jobs) != 1 {
 		t.Fatalf("job folders: %v", jobs)
 	}
@@ -81,128 +44,200 @@ func TestCrawlCommand(t *testing.T) {
 			t.Errorf("record %q: %v", line, err)
 		}
 	}
-	if lines != 6 || !strings.Contains(stderr.String(), "6 URLs in") || !strings.Contains(stderr.String(), "200: 6") {
-		t.Errorf("%d records; report:\n%s", lines, stderr)
+	if lines != 6 || !strings.Contains(e.stderr, "6 URLs in") {
+		t.Errorf("%d records; report:\n%s", lines, e.stderr)
 	}
 
 	again, stderr := weftCommand(t, "crawl", s.URL)
-	again.Dir = cmd.Dir
+	again.Dir = e.dir
 	if code := exitCode(again.Run()); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), "--job") {
 		t.Errorf("a second crawl into the same folder: exit %d, %q", code, stderr)
 	}
 }
 
-func TestQuiet(t *testing.T) {
-	cmd, stderr := weftCommand(t, "crawl", "-q", site(t, 1).URL)
-	if out, err := cmd.Output(); err != nil || len(out)+stderr.Len() > 0 {
-		t.Errorf("%v: %s%s", err, out, stderr)
+// TestStream: records go to standard output alone, and a reader that leaves ends the
+// crawl.
+func TestStream(t *testing.T) {
+	s := newAsked(t, false, star)
+	e := weftRun(t, "crawl", "-o", "-", s.URL)
+	if left, _ := os.ReadDir(e.dir); e.code != exitDone || strings.Count(e.stdout, "\n") != 4 || len(left) > 0 || !strings.Contains(e.stderr, "4 URLs in") {
+		t.Errorf("%+v, left behind: %v", e, left)
+	}
+	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
+	cmd, stderr := weftCommand(t, "crawl", "-o", "-", endless.URL)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: its reader has left") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 
-// TestMistakes: each is one line on stderr that names what is wrong, and nothing is written.
+// TestNobodyListens: that standard error is closed does not end a crawl.
+func TestNobodyListens(t *testing.T) {
+	s := newAsked(t, false, many(20))
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", os.Args[0]+" crawl -v --job job "+s.URL+" 2>&- >&-")
+	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+	err := cmd.Run()
+	b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
+	if n := strings.Count(string(b), "\n"); err != nil || n != 21 {
+		t.Errorf("%v, %d records", err, n)
+	}
+}
+
+// TestSeedList: a list is read as a stream, from wherever.
+func TestSeedList(t *testing.T) {
+	s := newAsked(t, false, star)
+	cmd, stderr := weftCommand(t, "crawl", "--scope", "page", "-i", "-", "-o", "-", "--format", "urls", s.URL+"/first")
+	cmd.Stdin = strings.NewReader("# seeds\n\n  " + s.URL + "/one  \nnot a URL\x1b\n" + strings.Repeat("x", maxLine+1) + "\r\n" + s.URL + "/two\r\n" + s.URL + "/last")
+	out, err := cmd.Output()
+	if got := s.paths(); err != nil || got != "/first /last /one /two" || strings.Count(string(out), "\n") != 4 {
+		t.Errorf("%v: asked for %s, wrote %s", err, got, out)
+	}
+	for _, want := range []string{"standard input:4: ", `\x1b`, "standard input:5: longer than"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no warning with %q: %s", want, stderr)
+		}
+	}
+}
+
+// TestMistakes: each is one line on stderr that names the flag and what was expected,
+// and nothing is written.
 func TestMistakes(t *testing.T) {
+	const u = "http://127.0.0.1:1/"
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	bad, empty := write("bad", "# list\nnonsense\n"+u), write("empty", "# nothing\n\n")
 	for name, c := range map[string]struct {
 		args []string
-		want string
-		code int
+		want []string
 	}{
-		"no URL":           {[]string{"crawl"}, "no URL given", exitUsage},
-		"no such command":  {[]string{"crwl"}, "crwl", exitUsage},
-		"no such flag":     {[]string{"crawl", "--dept", "3", "http://127.0.0.1/"}, "--dept", exitUsage},
-		"not a number":     {[]string{"crawl", "-c", "many", "http://127.0.0.1/"}, `"many"`, exitUsage},
-		"zero workers":     {[]string{"crawl", "-c", "0", "http://127.0.0.1/"}, "--concurrency 0", exitUsage},
-		"negative retries": {[]string{"crawl", "--retries=-1", "http://127.0.0.1/"}, "--retries -1", exitUsage},
-		"negative delay":   {[]string{"crawl", "--delay=-1s", "http://127.0.0.1/"}, "--delay -1s", exitUsage},
-		"no timeout":       {[]string{"crawl", "--timeout=0s", "http://127.0.0.1/"}, "--timeout 0s", exitUsage},
-		"no scheme":        {[]string{"crawl", "example.org"}, `"example.org"`, exitUsage},
-		"bad host":         {[]string{"crawl", "http://a b/"}, "http://a b/", exitUsage},
-		"escape in URL":    {[]string{"crawl", "foo\x1b[2J"}, `\x1b`, exitUsage},
-		"https":            {[]string{"crawl", "https://example.org/"}, "not supported yet", exitUsage},
-		"folder":           {[]string{"crawl", "--job", "no/such", "http://127.0.0.1/"}, "no/such", exitUsage},
+		"no URL":             {[]string{"crawl"}, []string{"no URL given", "https://example.org/"}},
+		"no such command":    {[]string{"crwl"}, []string{"crwl"}},
+		"no such flag":       {[]string{"crawl", "--dept", "3", u}, []string{"--dept"}},
+		"no scheme":          {[]string{"crawl", "example.org"}, []string{`"example.org"`, "expected"}},
+		"other scheme":       {[]string{"crawl", "ftp://example.org/"}, []string{"ftp", "expected http or https"}},
+		"bad host":           {[]string{"crawl", "http://a b/"}, []string{"http://a b/"}},
+		"escape in URL":      {[]string{"crawl", "foo\x1b[2J"}, []string{`\x1b`}},
+		"second URL":         {[]string{"crawl", u, "example.net"}, []string{`"example.net"`}},
+		"not a number":       {[]string{"crawl", "-c", "many", u}, []string{`"many"`, "--concurrency", "expected a whole number, 1 or more"}},
+		"zero workers":       {[]string{"crawl", "-c", "0", u}, []string{"--concurrency", "1 or more"}},
+		"negative depth":     {[]string{"crawl", "--depth=-1", u}, []string{"--depth", "0 or more"}},
+		"negative limit":     {[]string{"crawl", "--limit=-5", u}, []string{"--limit", "1 or more"}},
+		"negative host":      {[]string{"crawl", "--limit-per-host=-5", u}, []string{"--limit-per-host", "1 or more"}},
+		"per host":           {[]string{"crawl", "--per-host=0", u}, []string{"--per-host", "1 or more"}},
+		"negative retries":   {[]string{"crawl", "--retries=-1", u}, []string{"--retries", "0 or more"}},
+		"negative redirects": {[]string{"crawl", "--max-redirects=-1", u}, []string{"--max-redirects", "0 or more"}},
+		"negative delay":     {[]string{"crawl", "--delay=-1s", u}, []string{"--delay", "expected a time"}},
+		"rate":               {[]string{"crawl", "--rate-limit", "NaN", u}, []string{"--rate-limit", "above 0"}},
+		"no timeout":         {[]string{"crawl", "--timeout=0s", u}, []string{"--timeout", "above 0"}},
+		"no unit":            {[]string{"crawl", "--idle-timeout=30", u}, []string{"--idle-timeout", "30s"}},
+		"max time":           {[]string{"crawl", "--max-time", "soon", u}, []string{"--max-time", "expected a time"}},
+		"size":               {[]string{"crawl", "--max-body", "16 apples", u}, []string{"--max-body", "16MiB"}},
+		"no size":            {[]string{"crawl", "--min-rate", "0", u}, []string{"--min-rate", "above 0"}},
+		"expression":         {[]string{"crawl", "--include", "a(b", u}, []string{"--include", "missing closing )", "expected a regular expression"}},
+		"other expression":   {[]string{"crawl", "--exclude", "[", u}, []string{"--exclude", "expected a regular expression"}},
+		"scope":              {[]string{"crawl", "--scope", "site", u}, []string{"--scope", "page, prefix, host, domain, any"}},
+		"format":             {[]string{"crawl", "--format", "xml", "-o", "-", u}, []string{"--format", "jsonl, urls, csv"}},
+		"format of nothing":  {[]string{"crawl", "--format", "csv", u}, []string{"--format", "-o -"}},
+		"log format":         {[]string{"crawl", "--log-format", "xml", u}, []string{"--log-format", "text, json"}},
+		"quiet and verbose":  {[]string{"crawl", "-q", "-v", u}, []string{"--quiet", "--verbose", "expected one"}},
+		"header":             {[]string{"crawl", "-H", "Accept", u}, []string{"--header", "NAME: VALUE"}},
+		"header's name":      {[]string{"crawl", "-H", "a b: c", u}, []string{"--header", "expected a name"}},
+		"header's value":     {[]string{"crawl", "-H", "A: b\r\nC: d", u}, []string{"--header"}},
+		"user agent":         {[]string{"crawl", "-A", "a\nb", u}, []string{"--user-agent"}},
+		"override":           {[]string{"crawl", "--resolve", "example.org", u}, []string{"--resolve", "HOST:PORT:ADDR"}},
+		"name server":        {[]string{"crawl", "--dns", "dns.example.org", u}, []string{"--dns", "192.0.2.53"}},
+		"no certificates":    {[]string{"crawl", "--ca", "missing.pem", u}, []string{"--ca", "missing.pem"}},
+		"no PEM":             {[]string{"crawl", "--ca", empty, u}, []string{"--ca", "PEM"}},
+		"no list":            {[]string{"crawl", "-i", "missing.txt"}, []string{"--input", "missing.txt"}},
+		"list is a folder":   {[]string{"crawl", "-i", dir}, []string{"--input", "directory"}},
+		"empty list":         {[]string{"crawl", "-i", empty}, []string{"--input", "no URL in it"}},
+		"list of something":  {[]string{"crawl", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
+		"folder":             {[]string{"crawl", "--job", "no/such", u}, []string{"no/such"}},
+		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
+		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},
+		"output, bad URL":    {[]string{"crawl", "-o", "new.jsonl", "example.org"}, []string{"example.org"}},
+		"fetch: no URL":      {[]string{"fetch"}, []string{"expected one"}},
+		"fetch: bad URL":     {[]string{"fetch", "example.org"}, []string{"example.org", "expected"}},
+		"fetch: redirects":   {[]string{"fetch", "--max-redirects", "3", u}, []string{"--max-redirects", "--follow"}},
+		"fetch: output":      {[]string{"fetch", "-o", "no/such", u}, []string{"--output", "no/such"}},
+		"fetch: two things":  {[]string{"fetch", "--json", "-o", "-", u}, []string{"--json", "--output"}},
+		"links: no file":     {[]string{"links", "missing.html"}, []string{"missing.html", "expected a file or a URL"}},
+		"links: base":        {[]string{"links", "--base", "docs/", empty}, []string{"--base", "docs/"}},
+		"demo: no pages":     {[]string{"demo", "--pages", "0"}, []string{"--pages", "1 or more"}},
+		"version: argument":  {[]string{"version", "now"}, []string{"now"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd, stderr := weftCommand(t, c.args...)
-			code := exitCode(cmd.Run())
-			text := stderr.String()
-			if code != c.code || !strings.Contains(text, c.want) || strings.Count(text, "\n") != 1 || strings.Contains(text, "\x1b") {
-				t.Errorf("exit %d, %q; expected exit %d and one line with %q", code, text, c.code, c.want)
+			t.Parallel()
+			e := weftRun(t, c.args...)
+			if e.code != exitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || strings.Contains(e.stderr, "\x1b") {
+				t.Errorf("exit %d, %q, %q; expected exit %d and one line", e.code, e.stdout, e.stderr, exitUsage)
 			}
-			if left, _ := os.ReadDir(cmd.Dir); len(left) > 0 {
+			for _, want := range c.want {
+				if !strings.Contains(e.stderr, want) {
+					t.Errorf("%q, expected it to say %q", e.stderr, want)
+				}
+			}
+			if left, _ := os.ReadDir(e.dir); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})
 	}
 }
 
-func TestNothingFetched(t *testing.T) {
-	cmd, stderr := weftCommand(t, "crawl", "--retries", "0", "--job", "job", "http://127.0.0.1:1/")
-	if code := exitCode(cmd.Run()); code != exitError || !strings.Contains(stderr.String(), "connect: 1") ||
-		!strings.Contains(stderr.String(), "http://127.0.0.1:1/: dial tcp 127.0.0.1:1: connect: connection refused") {
-		t.Errorf("exit %d: %s", code, stderr)
+// TestOutputKept: a file is not emptied for a crawl that does not begin.
+func TestOutputKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte("kept"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	weftRun(t, "crawl", "-o", path, "example.org")
+	if b, _ := os.ReadFile(path); string(b) != "kept" {
+		t.Errorf("it has %q", b)
+	}
+	s := newAsked(t, false, star)
+	weftRun(t, "crawl", "-o", path, s.URL)
+	if b, _ := os.ReadFile(path); !strings.HasPrefix(string(b), "{") {
+		t.Errorf("after a crawl it has %q", b)
 	}
 }
 
-// TestInterrupt: the first Ctrl-C lets what is under way finish; the second does not.
-func TestInterrupt(t *testing.T) {
-	for _, signals := range []int{1, 2} {
-		t.Run(fmt.Sprintf("%d times", signals), func(t *testing.T) {
-			var once sync.Once
-			asked, answer := make(chan bool), make(chan bool)
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "text/html")
-				fmt.Fprint(w, `<a href="/a"></a><a href="/b"></a>`)
-				once.Do(func() { close(asked); <-answer })
-			}))
-			defer s.Close()
-			cmd, _ := weftCommand(t, "crawl", "--job", "job", s.URL)
-			cmd.Stderr = nil
-			stderr, err := cmd.StderrPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			<-asked
-			cmd.Process.Signal(os.Interrupt)
-			said := make([]byte, 4096)
-			n, _ := stderr.Read(said) // that it finishes what is under way
-			if !bytes.Contains(said[:n], []byte("once more")) {
-				t.Errorf("after the first signal: %q", said[:n])
-			}
-			if signals == 1 {
-				close(answer)
-			} else {
-				cmd.Process.Signal(os.Interrupt)
-			}
-			var rest bytes.Buffer
-			rest.ReadFrom(stderr)
-			code := exitCode(cmd.Wait())
-			if signals == 2 {
-				close(answer)
-			}
-			b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
-			if want := 2 - signals; code != exitInterrupted || bytes.Count(b, []byte("\n")) != want || !strings.Contains(rest.String(), "interrupted") {
-				t.Errorf("exit %d, %d records, expected %d; said %q", code, bytes.Count(b, []byte("\n")), want, &rest)
-			}
-		})
+func TestNothingFetched(t *testing.T) {
+	e := weftRun(t, "crawl", "--retries", "0", "--job", "job", "http://127.0.0.1:1/")
+	if e.code != exitError || !strings.Contains(e.stderr, "no seed could be fetched: http://127.0.0.1:1/") || !strings.Contains(e.stderr, "connection refused") {
+		t.Errorf("exit %d: %s", e.code, e.stderr)
 	}
 }
 
 // TestFewDescriptors: more workers than descriptors is a mistake that is told, not a
 // crawl that loses URLs.
 func TestFewDescriptors(t *testing.T) {
-	s := site(t, 200)
-	sh := func(args string) (int, string, string) {
-		cmd := exec.Command("sh", "-c", "ulimit -n 64; exec "+os.Args[0]+" crawl --job job "+args+" "+s.URL)
+	s := newAsked(t, false, many(200))
+	sh := func(args string) (int, string) {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -n 64; exec "+os.Args[0]+" crawl --job job "+args+" "+s.URL)
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
 		out, err := cmd.CombinedOutput()
-		return exitCode(err), string(out), cmd.Dir
+		return exitCode(err), string(out)
 	}
-	if code, out, _ := sh("-c 1000"); code != exitUsage || !strings.Contains(out, "descriptor") {
+	if code, out := sh("-c 1000"); code != exitUsage || !strings.Contains(out, "descriptor") {
 		t.Errorf("1,000 workers with 64 descriptors: exit %d: %s", code, out)
 	}
-	if code, out, _ := sh(""); code != exitDone || !strings.Contains(out, "200: 201") {
+	if code, out := sh(""); code != exitDone || !strings.Contains(out, "201 URLs in") {
 		t.Errorf("the default with 64 descriptors: exit %d: %s", code, out)
 	}
 }
@@ -210,8 +245,8 @@ func TestFewDescriptors(t *testing.T) {
 // TestFullDisk: a record that cannot be written ends the crawl with an error, and
 // leaves whole lines.
 func TestFullDisk(t *testing.T) {
-	s := site(t, 500)
-	cmd := exec.Command("sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes
+	s := newAsked(t, false, many(500))
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
 	out, err := cmd.CombinedOutput()
 	b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
@@ -221,7 +256,7 @@ func TestFullDisk(t *testing.T) {
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		t.Errorf("the records end with %q", b[max(0, len(b)-40):])
 	}
-	said := fmt.Sprintf("%d URLs in", bytes.Count(b, []byte("\n")))
+	said := fmt.Sprintf("%d URLs in", strings.Count(string(b), "\n"))
 	if !strings.Contains(string(out), said) {
 		t.Errorf("%s, the records have another number: %s", said, out)
 	}

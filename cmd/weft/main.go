@@ -1,4 +1,3 @@
-// Command weft is the crawler. See README.md.
 package main
 
 import (
@@ -15,6 +14,7 @@ const (
 	exitDone        = 0
 	exitError       = 1
 	exitUsage       = 3
+	exitLimit       = 4
 	exitInterrupted = 5
 )
 
@@ -26,6 +26,10 @@ type exit struct {
 
 func (e *exit) Error() string { return fmt.Sprint(e.err) }
 
+func usage(format string, args ...any) error {
+	return &exit{exitUsage, fmt.Errorf(format, args...)}
+}
+
 func main() {
 	root := &cobra.Command{
 		Use:           "weft",
@@ -36,7 +40,7 @@ func main() {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(crawlCommand())
+	root.AddCommand(crawlCommand(), fetchCommand(), linksCommand(), robotsCommand(), demoCommand(), versionCommand())
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	err := root.Execute()

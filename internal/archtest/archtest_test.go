@@ -29,26 +29,37 @@ var imports = map[string][]string{
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
-	"links": {"weburl", "golang.org/x/net/html"},
-	"http1": {"aio", "github.com/klauspost/compress/gzip"},
+	"links":  {"weburl", "golang.org/x/net/html"},
+	"robots": {},
+	"http1": {"aio", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
+		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
-	"frontier": {"weburl"},
+	"frontier": {"weburl", "robots"},
 
 	// Level 3: the product.
-	".": {"aio", "weburl", "links", "http1", "frontier", "golang.org/x/sys/unix"},
+	".": {"aio", "weburl", "links", "robots", "http1", "frontier", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html/charset",
+		"golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
-	"cmd/weft":      {".", "github.com/spf13/cobra"},
+	"cmd/weft": {
+		".", "aio", "http1", "links", "robots", "weburl", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
+		"github.com/dustin/go-humanize", "golang.org/x/net/html/charset",
+	},
 	"examples/echo": {"aio"},
 
 	"internal/archtest":    {},
 	"internal/bench":       {"aio", "http1"},
 	"internal/bench/table": {"golang.org/x/sys/unix"},
+
+	// The synthetic web: what tests and the demonstration crawl.
+	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage"},
+	"internal/webtest/webtest": {"internal/webtest"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"weburl", "links", "frontier"}
+var pure = []string{"weburl", "links", "robots", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
@@ -192,7 +203,7 @@ func TestLoopCode(t *testing.T) {
 	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
 	for _, f := range files(t) {
 		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" ||
-			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go")
+			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "robots.go" || f.name == "scope.go")
 		if f.test || !owned {
 			continue
 		}

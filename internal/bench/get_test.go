@@ -51,7 +51,7 @@ func BenchmarkGet(b *testing.B) {
 					g.Go("get", func(t *aio.Task) error {
 						for left > 0 {
 							left--
-							res, err := c.Get(t, http1.Request{Scheme: "http", Host: host, Target: "/docs/page.html"})
+							res, err := c.Do(t, http1.Request{Scheme: "http", Host: host, Target: "/docs/page.html"})
 							if err != nil {
 								return err
 							}

@@ -4,10 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -41,7 +48,8 @@ const (
 // the process (VmRSS) between idle and all waiting, garbage included. heap-B/op and
 // stack-B/op are what is left of heap and stacks after a collection.
 //
-// coroutine, task and conn are steps on the way, to see where the bytes are.
+// coroutine, task and conn are steps on the way, to see where the bytes are. Those that
+// end in tls have done a handshake of TLS 1.3, with a certificate that was verified.
 func BenchmarkMemory(b *testing.B) {
 	for _, w := range waiters {
 		b.Run(w.name, func(b *testing.B) { measureWaiting(b, w) })
@@ -53,28 +61,34 @@ func BenchmarkMemory(b *testing.B) {
 type waiter struct {
 	name   string
 	remote bool // for an answer of the server; else to be told that it is enough
+	tls    bool // from the server
 	run    func(d *desk) error
 }
 
 var waiters = []waiter{
-	{"coroutine", false, waitCoroutine},
-	{"goroutine", false, waitGoroutine},
-	{"task", false, waitTask},
-	{"conn", true, waitConn},
-	{"http1", true, waitHTTP1},
-	{"nethttp", true, waitNetHTTP},
+	{"coroutine", false, false, waitCoroutine},
+	{"goroutine", false, false, waitGoroutine},
+	{"task", false, false, waitTask},
+	{"conn", true, false, waitConn},
+	{"http1", true, false, waitHTTP1},
+	{"nethttp", true, false, waitNetHTTP},
+	{"http1-tls", true, true, waitHTTP1},
+	{"nethttp-tls", true, true, waitNetHTTP},
 }
 
 func measureWaiting(b *testing.B, w waiter) {
 	var rss, live, stack int
 	for range b.N {
-		port := 0
+		port, cert := "0", ""
 		var server *child
 		if w.remote {
-			server = start(b, "holder", waiting)
-			port, _ = strconv.Atoi(server.must("port"))
+			server = start(b, "holder", waiting, w.tls)
+			port = server.must("port")
 		}
-		c := start(b, "waiter", w.name, port)
+		if w.tls {
+			cert = server.must("cert")
+		}
+		c := start(b, "waiter", w.name, port, cert)
 		c.must("idle")
 		idle := residentBytes(b, c.pid)
 		c.say("go")
@@ -120,7 +134,7 @@ func measureAiohttp(b *testing.B) {
 	}
 	total := 0
 	for range b.N {
-		server := start(b, "holder", waiting)
+		server := start(b, "holder", waiting, false)
 		cmd := exec.Command(python, script, strconv.Itoa(waiting), server.must("port"))
 		cmd.Stderr = os.Stderr
 		var out bytes.Buffer
@@ -188,6 +202,12 @@ func serveHeld(talk talk, args []string) error {
 		body := heldBody(target)
 		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
 	}
+	var secret *tls.Config // nil: plain
+	if args[1] == "true" {
+		if secret, err = newSecret(); err != nil {
+			return err
+		}
+	}
 	port := 0
 	for i := 1; i <= 8; i++ {
 		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:%d", i, port))
@@ -202,17 +222,43 @@ func serveHeld(talk talk, args []string) error {
 				if err != nil {
 					return
 				}
+				if secret != nil {
+					c = tls.Server(c, secret)
+				}
 				go hold(c)
 			}
 		}()
 	}
 	talk.say("port", port)
+	if secret != nil {
+		talk.say("cert", hex.EncodeToString(secret.Certificates[0].Certificate[0]))
+	}
 	<-all
 	talk.say("holding")
 	talk.hear()
 	close(enough)
 	talk.hear()
 	return nil
+}
+
+// newSecret returns a certificate for the addresses of serveHeld, which signs itself.
+func newSecret() (*tls.Config, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	for i := 1; i <= 8; i++ {
+		template.IPAddresses = append(template.IPAddresses, net.IPv4(127, 0, 0, byte(i)))
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, nil
 }
 
 // heldBody tells whose answer it is.
@@ -226,7 +272,19 @@ func runWaiter(talk talk, args []string) error {
 	}
 	for _, w := range waiters {
 		if w.name == args[0] {
-			d := &desk{talk: talk}
+			d := &desk{talk: talk, scheme: "http"}
+			if w.tls {
+				d.scheme, d.roots = "https", x509.NewCertPool()
+				der, err := hex.DecodeString(args[2])
+				if err != nil {
+					return err
+				}
+				cert, err := x509.ParseCertificate(der)
+				if err != nil {
+					return err
+				}
+				d.roots.AddCert(cert)
+			}
 			for i := range waiting {
 				d.addrs = append(d.addrs, fmt.Sprintf("127.0.0.%d:%d", i%8+1, port))
 				d.targets = append(d.targets, fmt.Sprintf("/p%d", i))
@@ -248,8 +306,10 @@ func runWaiter(talk talk, args []string) error {
 // desk is what a waiter has to do with the benchmark. Its methods block.
 type desk struct {
 	talk
-	addrs   []string     // to ask: made before, since package fmt doubles the stack it is called on
-	targets []string     // what for
+	addrs   []string // to ask: made before, since package fmt doubles the stack it is called on
+	targets []string // what for
+	scheme  string
+	roots   *x509.CertPool
 	right   atomic.Int64 // answers
 	idle    runtime.MemStats
 }
@@ -353,9 +413,11 @@ func waitConn(d *desk) error {
 
 func waitHTTP1(d *desk) error {
 	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
-		client := http1.NewClient(l, http1.Options{Timeout: 5 * time.Minute})
+		client := http1.NewClient(l, http1.Options{
+			Timeout: 5 * time.Minute, TLSTimeout: -1, RootCAs: d.roots,
+		})
 		return func(t *aio.Task, i int) error {
-			res, err := client.Get(t, http1.Request{Scheme: "http", Host: d.addrs[i], Target: d.targets[i]})
+			res, err := client.Do(t, http1.Request{Scheme: d.scheme, Host: d.addrs[i], Target: d.targets[i]})
 			if err != nil {
 				return err
 			}
@@ -398,13 +460,13 @@ func waitGoroutine(d *desk) error {
 }
 
 func waitNetHTTP(d *desk) error {
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1, TLSClientConfig: &tls.Config{RootCAs: d.roots}}}
 	d.begin()
 	var wg sync.WaitGroup
 	errs := make([]error, waiting)
 	for i := range waiting {
 		wg.Go(func() {
-			res, err := client.Get("http://" + d.addrs[i] + d.targets[i])
+			res, err := client.Get(d.scheme + "://" + d.addrs[i] + d.targets[i])
 			if err != nil {
 				errs[i] = err
 				return

@@ -43,7 +43,8 @@ func TestContentEncoding(t *testing.T) {
 		{"in any case", "Content-Encoding: GZip\r\n", hello, "", "hello", "gzip"},
 		{"x-gzip", "Content-Encoding: x-gzip\r\n", hello, "", "hello", "gzip"},
 		{"of an empty text", "Content-Encoding: gzip\r\n", zip(t, ""), "", "", "gzip"},
-		{"of no body", "Content-Encoding: gzip\r\n", "", "", "", "gzip"},
+		{"of no body", "Content-Encoding: gzip\r\n", "", "", "", ""},
+		{"unknown, of no body", "Content-Encoding: compress\r\n", "", "", "", ""},
 		{"in two members", "Content-Encoding: gzip\r\n", hello + zip(t, " world"), "", "hello world", "gzip"},
 		{"to the limit", "Content-Encoding: gzip\r\n", zip(t, full), "", full, "gzip"},
 		{"to the limit, in two members", "Content-Encoding: gzip\r\n", zip(t, full) + zip(t, ""), "", full, "gzip"},
@@ -55,9 +56,15 @@ func TestContentEncoding(t *testing.T) {
 		{"wrong checksum", "Content-Encoding: gzip\r\n", string(wrongSum), http1.KindEncoding, "", ""},
 		{"not gzip", "Content-Encoding: gzip\r\n", "hello", http1.KindEncoding, "", ""},
 		{"more after it", "Content-Encoding: gzip\r\n", hello + "hello", http1.KindEncoding, "", ""},
-		{"unknown", "Content-Encoding: br\r\n", "hello", http1.KindEncoding, "", ""},
-		{"gzip twice", "Content-Encoding: gzip, gzip\r\n", zip(t, hello), http1.KindEncoding, "", ""},
-		{"two fields", "Content-Encoding: gzip\r\nContent-Encoding: br\r\n", hello, http1.KindEncoding, "", ""},
+		{"unknown", "Content-Encoding: compress\r\n", "hello", http1.KindEncoding, "", ""},
+		{"one of two unknown", "Content-Encoding: compress, gzip\r\n", hello, http1.KindEncoding, "", ""},
+		{"twice", "Content-Encoding: gzip, gzip\r\n", zip(t, hello), "", "hello", "gzip, gzip"},
+		{"in two fields", "Content-Encoding: gzip\r\nContent-Encoding: x-gzip\r\n", zip(t, hello), "", "hello", "gzip, gzip"},
+		{"with identity and nothing between", "Content-Encoding: identity,, gzip\r\n", hello, "", "hello", "gzip"},
+		{"four times", "Content-Encoding: gzip, gzip, gzip, gzip\r\n", zip(t, zip(t, zip(t, hello))), "", "hello", "gzip, gzip, gzip, gzip"},
+		{"five times", "Content-Encoding: gzip, gzip, gzip, gzip, gzip\r\n", zip(t, zip(t, zip(t, zip(t, hello)))), http1.KindEncoding, "", ""},
+		{"bomb in a bomb", "Content-Encoding: gzip, gzip\r\n", zip(t, zip(t, strings.Repeat(full, 50))), http1.KindBomb, "", ""},
+		{"over the limit between two", "Content-Encoding: gzip, gzip\r\n", zip(t, strings.Repeat(zip(t, ""), 5000)), http1.KindBomb, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, http1.Options{MaxBody: maxBody}, func(s *site) {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/weftcrawl/weft"
+)
+
+// console is who talks on standard error. Any goroutine may call it. A reader that
+// has left is none of the crawl's concern: what cannot be written is lost.
+type console struct {
+	voice
+	screen *screen // nil: not on a terminal, or not wanted
+	quiet  bool
+	chatty bool // a line for each URL
+}
+
+// voice is how things are put.
+type voice interface {
+	warn(text string)
+	failed(err error) // the last word
+	record(r *weft.Record)
+	progress(s sample)
+	report(r report)
+}
+
+// newConsole has progress drawn if standard error is a terminal that no records of
+// the output go to.
+func newConsole(f consoleFlags, output string) *console {
+	c := &console{quiet: f.quiet, chatty: f.verbose}
+	if f.format == "json" {
+		c.voice = jsonVoice{slog.New(slog.NewJSONHandler(terminal(os.Stderr), nil))}
+		return c
+	}
+	var w io.Writer = os.Stderr
+	shared := output == "-" && term.IsTerminal(os.Stdout.Fd())
+	if !f.quiet && !shared && term.IsTerminal(os.Stderr.Fd()) {
+		c.screen = newScreen(os.Stderr)
+		w = c.screen
+	}
+	c.voice = textVoice{w}
+	return c
+}
+
+// warn says what went wrong and does not end the crawl.
+func (c *console) warn(text string) {
+	if !c.quiet {
+		c.voice.warn(text)
+	}
+}
+
+// hooks has the crawl tell of each URL, if that is wanted.
+func (c *console) hooks() weft.Hooks {
+	if !c.chatty {
+		return weft.Hooks{}
+	}
+	return weft.Hooks{OnRecord: c.record}
+}
+
+// textVoice writes lines for people. Each is one Write.
+type textVoice struct{ w io.Writer }
+
+func (v textVoice) warn(text string) { fmt.Fprintf(v.w, "weft: %s\n", printable(text)) }
+
+func (v textVoice) failed(err error) { v.warn(err.Error()) }
+
+func (v textVoice) record(r *weft.Record) {
+	outcome := r.ErrorKind
+	if outcome == "" {
+		outcome = fmt.Sprint(r.Status)
+	}
+	more := ""
+	switch {
+	case r.Redirect != "":
+		more = " → " + r.Redirect
+	case r.Error != "":
+		more = ": " + r.Error
+	}
+	fmt.Fprintf(v.w, "%-12s %9s %8s  %s\n", printable(outcome), seconds(r.TotalMS/1000), volume(r.Bytes), printable(r.URL+more))
+}
+
+func (v textVoice) progress(s sample) { fmt.Fprintln(v.w, s) }
+
+func (v textVoice) report(r report) { _, _ = io.WriteString(v.w, r.String()) }
+
+// jsonVoice writes an object for each of these.
+type jsonVoice struct{ log *slog.Logger }
+
+func (v jsonVoice) warn(text string) { v.log.Warn(text) }
+
+func (v jsonVoice) failed(err error) { v.log.Error(err.Error()) }
+
+func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
+
+func (v jsonVoice) progress(s sample) {
+	args := []any{
+		"seconds", s.Elapsed.Seconds(), "urls", s.Done, "pages", s.Pages, "redirects", s.Redirects, "errors", s.Errors,
+		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
+		"urls_per_second", s.urlRate, "bytes_per_second", s.byteRate,
+	}
+	if s.left > 0 {
+		args = append(args, "left_seconds", s.left.Seconds())
+	}
+	v.log.Info("progress", args...)
+}
+
+func (v jsonVoice) report(r report) {
+	v.log.Info("report",
+		"started", r.Started, "seconds", r.Elapsed.Seconds(), "urls", r.Done, "pages", r.Pages, "redirects", r.Redirects, "robots", r.Robots,
+		"bytes", r.Bytes, "urls_per_second", r.rate(), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
+		"not_followed", r.NotFollowed, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit,
+		"stopped", r.Stopped, "interrupted", r.Interrupted, "records", r.records)
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/frontier"
+)
+
+// checkJSONLog: each line is an object, and there are some of these messages.
+func checkJSONLog(t *testing.T, text string, want map[string]int) {
+	t.Helper()
+	got := make(map[string]int)
+	for line := range strings.Lines(text) {
+		var entry struct{ Time, Level, Msg string }
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" {
+			t.Errorf("%s: %v", line, err)
+		}
+		got[entry.Msg]++
+	}
+	for msg, n := range want {
+		if got[msg] != n {
+			t.Errorf("%d messages %q, expected %d: %s", got[msg], msg, n, text)
+		}
+	}
+}
+
+const hostile = "evil\x1b[2J\u202e\u009b31m\n.test"
+
+func TestReport(t *testing.T) {
+	types := map[string]weft.Count{"text/html": {URLs: 1100, Bytes: 20e6}, "": {URLs: 2, Bytes: 10}, hostile: {URLs: 1, Bytes: 5}}
+	for i := range 12 {
+		types["application/x-"+string(rune('a'+i))] = weft.Count{URLs: 1, Bytes: 1000}
+	}
+	r := report{weft.Summary{
+		Elapsed: 12345 * time.Millisecond, Done: 1234, Pages: 1100, Redirects: 30, Bytes: 23456789,
+		Statuses:     map[int]weft.Count{200: {URLs: 1150, Bytes: 23e6}, 404: {URLs: 4, Bytes: 2000}, 301: {URLs: 30, Bytes: 9000}},
+		ContentTypes: types,
+		Errors:       map[string]int{"dns": 3, "timeout": 12},
+		NotFollowed:  map[string]int{"scope": 2345, hostile: 1},
+		FirstError:   "http://" + hostile + "/: no such host",
+		Slowest: []weft.Record{
+			{URL: "http://a.test/slow", Status: 200, TotalMS: 12345},
+			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
+		},
+		Pending: 99, Stopped: "limit", OverLimit: 7,
+	}, []string{"a.test.weft/pages.jsonl", "out.csv"}}
+	golden(t, "report.txt", r.String())
+	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}}.String())
+}
+
+// TestMeter: rates are those of the last seconds, whatever came before.
+func TestMeter(t *testing.T) {
+	var m meter
+	var s sample
+	for i := range 101 { // 10 a second for 10 s, then 100
+		at, done := time.Duration(i)*200*time.Millisecond, 2*i
+		if i > 50 {
+			done = 100 + 20*(i-50)
+		}
+		s = m.sample(weft.Stats{Elapsed: at, Done: done, Pending: 950, InFlight: 50, Bytes: int64(done) * 1000})
+		if i == 50 && (s.urlRate < 9.9 || s.urlRate > 10.1) {
+			t.Errorf("%.1f URLs a second in the beginning, expected 10", s.urlRate)
+		}
+	}
+	if s.urlRate < 99 || s.urlRate > 101 || s.byteRate < 99_000 || s.byteRate > 101_000 || s.left.Round(time.Second) != 10*time.Second {
+		t.Errorf("%.1f URLs and %.0f bytes a second, %v left; expected 100, 100,000 and 10 s", s.urlRate, s.byteRate, s.left)
+	}
+	if len(m.past) > 30 {
+		t.Errorf("%d samples are kept", len(m.past))
+	}
+	still := new(meter)
+	still.sample(weft.Stats{})
+	if s := still.sample(weft.Stats{Elapsed: time.Second, Pending: 5}); s.left != 0 {
+		t.Errorf("with no answer yet, %v are left", s.left)
+	}
+}
+
+// running is a crawl in the middle, with a host that means ill.
+var running = sample{
+	Stats: weft.Stats{
+		Elapsed: 754 * time.Second, Done: 123456, Pages: 110000, Redirects: 2345, Errors: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012,
+		Slowest: []frontier.HostStat{
+			{Host: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
+			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second},
+			{Host: "日本語.test", Pending: 1, Leased: 1, Took: 345 * time.Millisecond},
+			{Host: "fourth.test"},
+		},
+	},
+	urlRate: 163.7, byteRate: 4.58e6, left: 279 * time.Second,
+}
+
+func TestProgressLine(t *testing.T) {
+	golden(t, "progress.txt", running.String()+"\n"+sample{}.String()+"\n")
+}
+
+func TestEscape(t *testing.T) {
+	for s, want := range map[string]string{
+		"plain, Größe 日本": "plain, Größe 日本",
+		"a\x1b[2J\nb":     `a\u001b[2J\u000ab`,
+		"\u202e\u009b":    `\u202e\u009b`,
+		"\xff\xfe\x7f":    `\xff\xfe\u007f`,
+		"\U000e0041":      `\U000e0041`,
+		"�":               "�",
+	} {
+		if got := printable(s); got != want {
+			t.Errorf("%q: %q, expected %q", s, got, want)
+		}
+	}
+	var b strings.Builder
+	if n, err := (escaped{&b}).Write([]byte("{\"a\x9b\":\t1}\n")); n != 10 || err != nil || b.String() != "{\"a\\x9b\":\t1}\n" {
+		t.Errorf("%d, %v, %q", n, err, b.String())
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+func demoCommand() *cobra.Command {
+	var console consoleFlags
+	var job string
+	web := webtest.Config{Seed: 1, Pages: 100}
+	cmd := &cobra.Command{
+		Use:   "demo [flags]",
+		Short: "Crawl a small made-up site, without a network",
+		Long: `Demo serves a synthetic site on an address of this machine, with redirects,
+loops, dead links, errors and broken answers, and crawls it.
+
+Exit status: as that of weft crawl.`,
+		Example: `  weft demo
+  weft demo -v --pages 50 --job demo`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := console.check(); err != nil {
+				return err
+			}
+			return demo(web, job, newConsole(console, ""))
+		},
+	}
+	g := &groups{cmd: cmd}
+	g.group("Site", func(f *pflag.FlagSet) {
+		f.Uint64Var(&web.Seed, "seed", web.Seed, "`N` that the site is drawn from")
+		flag(f, &web.Pages, "pages", "", "N", "100", number(1), "pages it has")
+	})
+	g.group("Output", func(f *pflag.FlagSet) {
+		f.StringVar(&job, "job", "", "folder for the records, `DIR`, which must not exist (default a new one among temporary files)")
+		console.register(f)
+		f.BoolP("help", "h", false, "print this and exit (default not)")
+	})
+	g.help()
+	return cmd
+}
+
+func demo(web webtest.Config, job string, con *console) (err error) {
+	if job == "" {
+		dir, err := os.MkdirTemp("", "weft-demo-")
+		if err != nil {
+			return &exit{exitError, err}
+		}
+		job = filepath.Join(dir, "demo.weft")
+	}
+	site, err := webtest.Run(web, webtest.Addresses{})
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("demo: %w", err)}
+	}
+	defer func() {
+		if closed := site.Close(); closed != nil && err == nil {
+			err = &exit{exitError, fmt.Errorf("demo: %w", closed)}
+		}
+	}()
+	home := site.Web.Home(0)
+	c, err := weft.New(weft.Options{
+		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
+		Timeout: time.Second, PerHost: 8, // some of its answers never end
+	})
+	if errors.Is(err, weft.ErrJobExists) {
+		return usage("--job: %w: remove it, or name another", err)
+	}
+	if err != nil {
+		return &exit{exitUsage, err}
+	}
+	con.warn(fmt.Sprintf("crawling %s, a site of %s pages drawn from the number %d", home, count(web.Pages), web.Seed))
+	return con.crawl(c, &output{})
+}

@@ -1,0 +1,34 @@
+// Command weft is the crawler. README.md shows it to those who use it; this is for
+// those who read it.
+//
+// Each sub-command is a file. It turns flags into the options of a package, runs
+// that, and says what came of it. Nothing else in the module reads os.Args, the
+// environment or signals.
+//
+// # Vocabulary
+//
+//   - data: what was asked for, on standard output or in a file. All else goes to
+//     standard error.
+//   - console: who talks on standard error, as text or as JSON.
+//   - screen: the console's few lines on a terminal that are drawn again and again.
+//   - sample: the crawl's counters at a moment, and the rates of the last seconds.
+//
+// # Lifecycle
+//
+// Flags are checked one by one while they are read (flags.go), and together by
+// weft.New; until then nothing is written. What is wrong is one line that names the
+// flag, and exit code 3. Then the crawl runs, watched by the console (progress.go,
+// screen.go), until it is over or signals end it (run.go); the report comes last.
+//
+// # Concurrency
+//
+// The crawl has loops of its own, and calls the console from the desk's. Beside it
+// run a goroutine for signals, one that samples, on a terminal the one of the
+// screen's library, and the one that runs the demo's site. All end before the report
+// is printed.
+//
+// # Limits
+//
+// A line of a seed list: 1 MiB. Lines that wait for a terminal that does not take
+// them: 10,000, then they are counted and dropped.
+package main

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// printable makes text that may come from the Web fit for a line on a terminal: what
+// is not printable, a line feed too, is written as an escape.
+func printable(s string) string { return escape(s, "") }
+
+// escape is printable, but lets the runes in keep through.
+func escape(s, keep string) string {
+	fine := func(r rune) bool { return unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
+	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !fine(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case fine(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// terminal returns f, with what is written escaped if f is a terminal.
+func terminal(f *os.File) io.Writer {
+	if term.IsTerminal(f.Fd()) {
+		return escaped{f}
+	}
+	return f
+}
+
+// escaped writes whole lines to a terminal.
+type escaped struct{ w io.Writer }
+
+func (e escaped) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(e.w, escape(string(p), "\n\t")); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,387 @@
+package main
+
+import (
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// chain is pages /, /a, /aa and so on, each with a link to the next.
+func chain(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a") }
+
+// two is star that waits until two requests are under way, or as long as nobody
+// would for long.
+func two() http.HandlerFunc {
+	var now atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		now.Add(1)
+		defer now.Add(-1)
+		for until := time.After(50 * time.Millisecond); now.Load() < 2; {
+			select {
+			case <-until:
+				star(w, r)
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+		star(w, r)
+	}
+}
+
+// hang sends text, and then nothing until the client leaves.
+func hang(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if text != "" {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(text))
+			w.(http.Flusher).Flush()
+		}
+		<-r.Context().Done()
+	}
+}
+
+// silent accepts connections and says nothing.
+func silent(t *testing.T) string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	return ln.Addr().String()
+}
+
+// deaf is an address over UDP whose owner never answers.
+func deaf(t *testing.T) string {
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c.LocalAddr().String()
+}
+
+func certificate(t *testing.T, s *asked) string {
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	b := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// crawls runs weft crawl with args, and expects a code.
+func crawls(t *testing.T, code int, args ...string) ended {
+	t.Helper()
+	e := weftRun(t, append([]string{"crawl"}, args...)...)
+	if e.code != code {
+		t.Fatalf("%q: exit %d, expected %d: %s%s", args, e.code, code, e.stdout, e.stderr)
+	}
+	return e
+}
+
+// kind crawls what can't be fetched, and expects an error kind.
+func kind(t *testing.T, want string, args ...string) {
+	t.Helper()
+	e := crawls(t, exitError, append([]string{"-o", "-", "--retries", "0", "--no-robots"}, args...)...)
+	if !strings.Contains(e.stdout, `"error_kind":"`+want+`"`) {
+		t.Errorf("%q: %s, expected the error kind %s", args, e.stdout, want)
+	}
+}
+
+func expect(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, expected %v", what, got, want)
+	}
+}
+
+// effects is what each flag of weft crawl changes.
+var effects = map[string]func(t *testing.T){
+	"input": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		list := filepath.Join(t.TempDir(), "list")
+		if err := os.WriteFile(list, []byte(s.URL+"/one\n"+s.URL+"/two\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		crawls(t, exitDone, "-i", list)
+		expect(t, "asked for", s.paths(), "/one /two")
+	},
+	"scope": func(t *testing.T) {
+		for scope, want := range map[string]string{"page": "/docs/", "prefix": "/docs/ /docs/in", "host": "/docs/ /docs/in /out"} {
+			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/docs/in", "/out") })
+			crawls(t, exitDone, "--scope", scope, s.URL+"/docs/")
+			expect(t, scope, s.paths(), want)
+		}
+		other := newAsked(t, false, star)
+		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, other.URL+"/a") })
+		crawls(t, exitDone, "--scope", "any", s.URL)
+		expect(t, "any, of another host", other.paths(), "/a")
+	},
+	"include": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		crawls(t, exitDone, "--include", "/a$", "--include", "/c$", s.URL)
+		expect(t, "asked for", s.paths(), "/ /a /c")
+	},
+	"exclude": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		crawls(t, exitDone, "--exclude", "/a$", "--exclude", "/c$", s.URL)
+		expect(t, "asked for", s.paths(), "/ /b")
+	},
+	"depth": func(t *testing.T) {
+		for depth, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
+			s := newAsked(t, false, chain)
+			crawls(t, exitDone, "-d", depth, s.URL)
+			expect(t, "depth "+depth, s.paths(), want)
+		}
+	},
+	"max-redirects": func(t *testing.T) {
+		for limit, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
+			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a", http.StatusFound) })
+			crawls(t, map[string]int{"0": exitError, "2": exitDone}[limit], "--max-redirects", limit, s.URL)
+			expect(t, "of "+limit, s.paths(), want)
+		}
+	},
+	"no-robots": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		crawls(t, exitDone, s.URL)
+		expect(t, "robots.txt without it", s.forRobots(), 1)
+		crawls(t, exitDone, "--no-robots", s.URL)
+		expect(t, "robots.txt with it", s.forRobots(), 1)
+	},
+	"limit": func(t *testing.T) {
+		s := newAsked(t, false, chain)
+		e := crawls(t, exitLimit, "--limit", "3", s.URL)
+		expect(t, "asked for", s.paths(), "/ /a /aa")
+		if !strings.Contains(e.stderr, "stopped by --limit") {
+			t.Errorf("the report: %s", e.stderr)
+		}
+	},
+	"limit-per-host": func(t *testing.T) {
+		s := newAsked(t, false, chain)
+		crawls(t, exitDone, "--limit-per-host", "3", s.URL)
+		expect(t, "asked for", s.paths(), "/ /a /aa")
+	},
+	"max-time": func(t *testing.T) {
+		s := newAsked(t, false, chain)
+		if e := crawls(t, exitLimit, "--max-time", "300ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
+			t.Errorf("the report: %s", e.stderr)
+		}
+	},
+	"concurrency": func(t *testing.T) {
+		for args, want := range map[string]bool{"-c1": false, "-c2": true} {
+			s := newAsked(t, false, two())
+			crawls(t, exitDone, args, s.URL)
+			expect(t, args+", two at once", s.atOnce() > 1, want)
+		}
+	},
+	"per-host": func(t *testing.T) {
+		for args, want := range map[string]bool{"--per-host=1": false, "--per-host=2": true} {
+			s := newAsked(t, false, two())
+			crawls(t, exitDone, args, s.URL)
+			expect(t, args+", two at once", s.atOnce() > 1, want)
+		}
+	},
+	"delay": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		began := time.Now()
+		crawls(t, exitDone, "--delay", "100ms", s.URL)
+		if took := time.Since(began); took < 300*time.Millisecond {
+			t.Errorf("4 URLs in %v", took)
+		}
+	},
+	"rate-limit": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		began := time.Now()
+		crawls(t, exitDone, "--no-robots", "--rate-limit", "10", s.URL)
+		if took := time.Since(began); took < 290*time.Millisecond {
+			t.Errorf("4 URLs in %v", took)
+		}
+	},
+	"retries": func(t *testing.T) {
+		for tries, want := range map[string]string{"0": "/", "1": "/ /"} {
+			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+			weftRun(t, "crawl", "--retries", tries, s.URL)
+			expect(t, "asked for, with retries "+tries, s.paths(), want)
+		}
+	},
+	"timeout": func(t *testing.T) {
+		kind(t, "timeout", "--timeout", "200ms", newAsked(t, false, hang("")).URL)
+	},
+	"connect-timeout": func(t *testing.T) {
+		kind(t, "dial-timeout", "--connect-timeout", "200ms", "--dns", deaf(t), "http://example.test/")
+	},
+	"tls-timeout": func(t *testing.T) {
+		kind(t, "tls-timeout", "--tls-timeout", "200ms", "https://"+silent(t))
+	},
+	"first-byte-timeout": func(t *testing.T) {
+		kind(t, "first-byte-timeout", "--first-byte-timeout", "200ms", newAsked(t, false, hang("")).URL)
+	},
+	"idle-timeout": func(t *testing.T) {
+		kind(t, "idle-timeout", "--idle-timeout", "200ms", newAsked(t, false, hang("half")).URL)
+	},
+	"min-rate": func(t *testing.T) {
+		kind(t, "too-slow", "--min-rate", "1k", newAsked(t, false, hang("half")).URL)
+	},
+	"max-body": func(t *testing.T) {
+		kind(t, "too-large", "--max-body", "10", newAsked(t, false, star).URL)
+	},
+	"header": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		crawls(t, exitDone, "-H", "Accept-Language: eo", "-H", "X-Name: weft", s.URL)
+		for _, r := range s.got() {
+			if r.Header.Get("Accept-Language") != "eo" || r.Header.Get("X-Name") != "weft" {
+				t.Errorf("%s was asked for with %v", r.URL, r.Header)
+			}
+		}
+	},
+	"user-agent": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		crawls(t, exitDone, "-A", "spider/1", s.URL)
+		expect(t, "user agent", s.got()[0].UserAgent(), "spider/1")
+	},
+	"resolve": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+		crawls(t, exitDone, "--resolve", "*:80:127.0.0.1:"+port, "http://example.test/")
+		expect(t, "host", s.got()[0].Host, "example.test")
+	},
+	"dns": func(t *testing.T) {
+		web := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 2, Pages: 2, Clean: true})
+		e := crawls(t, exitDone, "--dns", web.DNS.Addr(), "--scope", "page", "-o", "-", "--format", "urls", web.Web.Home(0))
+		expect(t, "fetched", e.stdout, web.Web.Home(0)+"\n")
+	},
+	"insecure": func(t *testing.T) {
+		s := newAsked(t, true, star)
+		kind(t, "tls", s.URL)
+		crawls(t, exitDone, "-k", s.URL)
+	},
+	"ca": func(t *testing.T) {
+		s := newAsked(t, true, star)
+		crawls(t, exitDone, "--ca", certificate(t, s), s.URL)
+	},
+	"job": func(t *testing.T) {
+		e := crawls(t, exitDone, "--job", "job", newAsked(t, false, star).URL)
+		expect(t, "records", strings.Count(e.file("job/pages.jsonl"), "\n"), 4)
+	},
+	"output": func(t *testing.T) {
+		e := crawls(t, exitDone, "-o", "records", newAsked(t, false, star).URL)
+		expect(t, "records", strings.Count(e.file("records"), "\n"), 4)
+		if left, _ := os.ReadDir(e.dir); len(left) != 1 {
+			t.Errorf("in the folder: %v", left)
+		}
+	},
+	"format": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "-o", "-", "--format", "urls", s.URL)
+		if got := strings.Fields(e.stdout); len(got) != 4 || got[0] != s.URL+"/" {
+			t.Errorf("urls: %q", got)
+		}
+		e = crawls(t, exitDone, "-o", "-", "--format", "csv", s.URL)
+		if !strings.HasPrefix(e.stdout, "url,status,") || strings.Count(e.stdout, "\n") != 5 {
+			t.Errorf("csv: %s", e.stdout)
+		}
+	},
+	"links": func(t *testing.T) {
+		e := crawls(t, exitDone, "--links", "--job", "job", newAsked(t, false, star).URL)
+		expect(t, "links", strings.Count(e.file("job/links.jsonl"), "\n"), 3)
+	},
+	"bodies": func(t *testing.T) {
+		e := crawls(t, exitDone, "--bodies", "--job", "job", newAsked(t, false, star).URL)
+		if kept, _ := os.ReadDir(filepath.Join(e.dir, "job/bodies")); len(kept) == 0 {
+			t.Error("no body was kept")
+		}
+	},
+	"quiet": func(t *testing.T) {
+		e := crawls(t, exitDone, "-q", newAsked(t, false, star).URL)
+		expect(t, "said", e.stdout+e.stderr, "")
+	},
+	"verbose": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "-v", s.URL)
+		for _, path := range []string{"/", "/a", "/b", "/c"} {
+			if !strings.Contains(e.stderr, s.URL+path+"\n") {
+				t.Errorf("no line for %s: %s", path, e.stderr)
+			}
+		}
+	},
+	"log-format": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "-v", "--log-format", "json", s.URL)
+		checkJSONLog(t, e.stderr, map[string]int{"url": 4, "report": 1})
+		e = crawls(t, exitError, "--log-format", "json", "--retries", "0", "http://127.0.0.1:1/")
+		if checkJSONLog(t, e.stderr, nil); !strings.Contains(e.stderr, `"level":"ERROR"`) {
+			t.Errorf("the last word: %s", e.stderr)
+		}
+	},
+	"help": func(t *testing.T) {
+		if e := crawls(t, exitDone, "--help"); !strings.Contains(e.stdout, "Usage:") {
+			t.Errorf("%s", e.stdout)
+		}
+	},
+}
+
+// TestFlags: no flag is accepted and ignored.
+func TestFlags(t *testing.T) {
+	known := 0
+	crawlCommand().Flags().VisitAll(func(f *pflag.Flag) {
+		known++
+		effect := effects[f.Name]
+		if effect == nil {
+			t.Errorf("--%s has no test of what it does", f.Name)
+			return
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			effect(t)
+		})
+	})
+	if known != len(effects) {
+		t.Errorf("%d flags, and tests for %d", known, len(effects))
+	}
+}
+
+// TestHelp: every flag of every command says what holds without it.
+func TestHelp(t *testing.T) {
+	for _, cmd := range []string{"crawl", "fetch", "links", "demo"} {
+		e := weftRun(t, cmd, "--help")
+		entry := ""
+		check := func() {
+			if entry != "" && !strings.Contains(entry, "default") {
+				t.Errorf("%s: no default: %s", cmd, entry)
+			}
+			entry = ""
+		}
+		for line := range strings.Lines(e.stdout) {
+			if strings.HasPrefix(strings.TrimSpace(line), "-") && strings.HasPrefix(line, "  ") {
+				check()
+				entry = line
+			} else if entry != "" {
+				entry += line
+			}
+			if n := len([]rune(line)); n > 140 {
+				t.Errorf("%s: a line of %d: %s", cmd, n, line)
+			}
+		}
+		check()
+	}
+	e := weftRun(t, "crawl", "--help")
+	golden(t, "help-crawl.txt", e.stdout)
+	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
+		t.Errorf("weft help crawl: %s", got.stdout)
+	}
+	for _, name := range []string{"crawl", "fetch", "links", "demo", "version", "completion"} {
+		if root := weftRun(t, "--help"); !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
+			t.Errorf("weft --help does not list %s: %s", name, root.stdout)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/weftcrawl/weft"
+)
+
+// maxLine bounds a line of a list of seeds, in bytes.
+const maxLine = 1 << 20
+
+// list is a file of URLs, one a line, read while the crawl runs. Empty lines and
+// those that begin with '#' do not count.
+type list struct {
+	name  string
+	file  io.ReadCloser
+	lines *bufio.Reader
+	line  int          // the last that was read
+	first string       // its first URL, read ahead
+	warn  func(string) // of lines that are no URL
+}
+
+// openList opens a list and reads its first URL, which has to be one.
+func openList(path string, warn func(string)) (*list, error) {
+	l := &list{name: path, file: os.Stdin, warn: warn}
+	if path == "-" {
+		l.name = "standard input"
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, usage("--input: %w", err)
+		}
+		l.file = f
+	}
+	l.lines = bufio.NewReaderSize(l.file, maxLine)
+	first, err := l.next()
+	if err == nil {
+		_, err = weft.ParseSeed(first)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		err = usage("--input %s: no URL in it, expected one a line, such as https://example.org/", l.name)
+	case err != nil:
+		err = usage("--input %s:%d: %w", l.name, l.line, err)
+	}
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	l.first = first
+	return l, nil
+}
+
+// Close closes the file. What reads from it then gets an error.
+func (l *list) Close() { _ = l.file.Close() }
+
+// urls yields the URLs. A line that is none is a warning; an error ends the list.
+func (l *list) urls(yield func(string, error) bool) {
+	if !yield(l.first, nil) {
+		return
+	}
+	for {
+		s, err := l.next()
+		if errors.Is(err, errLongLine) {
+			l.skip(err)
+			continue
+		}
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			yield("", fmt.Errorf("--input %s: %w", l.name, err))
+			return
+		}
+		if _, err := weft.ParseSeed(s); err != nil {
+			l.skip(err)
+			continue
+		}
+		if !yield(s, nil) {
+			return
+		}
+	}
+}
+
+func (l *list) skip(err error) { l.warn(fmt.Sprintf("%s:%d: %v: skipped", l.name, l.line, err)) }
+
+var errLongLine = fmt.Errorf("longer than %d bytes, expected a URL", maxLine)
+
+// next returns the next line that counts. The error is io.EOF, errLongLine, or of
+// the file.
+func (l *list) next() (string, error) {
+	for {
+		b, err := l.lines.ReadSlice('\n')
+		l.line++
+		if errors.Is(err, bufio.ErrBufferFull) {
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = l.lines.ReadSlice('\n')
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				return "", err
+			}
+			return "", errLongLine
+		}
+		s := strings.TrimSpace(strings.TrimPrefix(string(b), "\ufeff"))
+		if s != "" && s[0] != '#' {
+			return s, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

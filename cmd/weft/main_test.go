@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestMain lets the test binary be the command, so that exit codes and signals are
+// those of a process.
+func TestMain(m *testing.M) {
+	if os.Getenv("WEFT_TEST_MAIN") == "1" {
+		main()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// weftCommand is weft with arguments, in an empty folder.
+func weftCommand(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "WEFT_TEST_MAIN=1")
+	cmd.Dir = t.TempDir()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	return cmd, &stderr
+}
+
+// ended is what a command has come to.
+type ended struct {
+	code           int
+	stdout, stderr string
+	dir            string
+}
+
+func weftRun(t *testing.T, args ...string) ended {
+	t.Helper()
+	cmd, stderr := weftCommand(t, args...)
+	out, err := cmd.Output()
+	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
+}
+
+// file is the contents of a file of its folder; empty if there is none.
+func (e ended) file(path string) string {
+	b, _ := os.ReadFile(filepath.Join(e.dir, path))
+	return string(b)
+}
+
+func exitCode(err error) int {
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		return e.ExitCode()
+	}
+	if err != nil {
+		return -1
+	}
+	return 0
+}
+
+// asked is a server that keeps the requests it has got, but for robots.txt.
+type asked struct {
+	*httptest.Server
+	mu struct {
+		sync.Mutex
+		requests []*http.Request
+		robots   int
+		now      int
+		most     int // at once
+	}
+}
+
+func newAsked(t *testing.T, tls bool, handler http.HandlerFunc) *asked {
+	a := new(asked)
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		if r.URL.Path == "/robots.txt" {
+			a.mu.robots++
+			a.mu.Unlock()
+			http.NotFound(w, r)
+			return
+		}
+		a.mu.requests = append(a.mu.requests, r)
+		a.mu.now++
+		a.mu.most = max(a.mu.most, a.mu.now)
+		a.mu.Unlock()
+		defer func() {
+			a.mu.Lock()
+			a.mu.now--
+			a.mu.Unlock()
+		}()
+		handler(w, r)
+	})
+	if tls {
+		a.Server = httptest.NewUnstartedServer(serve)
+		a.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that clients refuse
+		a.StartTLS()
+	} else {
+		a.Server = httptest.NewServer(serve)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
+func (a *asked) got() []*http.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.mu.requests)
+}
+
+func (a *asked) forRobots() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mu.robots
+}
+
+// atOnce is how many were under way at most.
+func (a *asked) atOnce() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mu.most
+}
+
+// paths are those that were asked for, sorted.
+func (a *asked) paths() string {
+	var all []string
+	for _, r := range a.got() {
+		all = append(all, r.URL.Path)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// html answers with links to paths.
+func html(w http.ResponseWriter, paths ...string) {
+	w.Header().Set("Content-Type", "text/html")
+	for _, p := range paths {
+		_, _ = w.Write([]byte(`<a href="` + p + `">x</a>`))
+	}
+}
+
+// star is a home page with links to /a, /b and /c.
+func star(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/" {
+		html(w, "/a", "/b", "/c")
+	} else {
+		html(w)
+	}
+}
+
+// golden compares text with testdata/NAME. With WEFT_GOLDEN=write it is written.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("WEFT_GOLDEN") == "write" {
+		if err := errors.Join(os.MkdirAll("testdata", 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s: got\n%s\nexpected\n%s", path, text, want)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if e := weftRun(t, "version"); e.code != exitDone || !strings.HasPrefix(e.stdout, "weft ") || strings.Count(e.stdout, "\n") != 1 || e.stderr != "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if e := weftRun(t, "completion", shell); e.code != exitDone || !strings.Contains(e.stdout, "weft") {
+			t.Errorf("%s: exit %d, %.200s", shell, e.code, e.stdout)
+		}
+	}
+	if e := weftRun(t, "__complete", "crawl", "--scope", ""); !strings.Contains(e.stdout, "prefix\n") {
+		t.Errorf("words for --scope: %s", e.stdout)
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// output is where -o sends the records. What was in a file stays until it is certain
+// that there will be a crawl.
+type output struct {
+	io.Writer          // nil: there is none
+	file      *os.File // nil: none, or standard output
+	made      bool     // the file did not exist
+}
+
+func openOutput(path string) (*output, error) {
+	switch path {
+	case "":
+		return &output{}, nil
+	case "-":
+		return &output{Writer: terminal(os.Stdout)}, nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	made := err == nil
+	if errors.Is(err, fs.ErrExist) {
+		f, err = os.OpenFile(path, os.O_WRONLY, 0)
+	}
+	if err != nil {
+		return nil, usage("--output: %w", err)
+	}
+	return &output{terminal(f), f, made}, nil
+}
+
+// discard leaves everything as it was.
+func (o *output) discard() {
+	if o.file == nil {
+		return
+	}
+	_ = o.file.Close()
+	if o.made {
+		_ = os.Remove(o.file.Name())
+	}
+}
+
+// begin empties the file, if it is one that can be.
+func (o *output) begin() error {
+	if o.file == nil || o.made {
+		return nil
+	}
+	if info, err := o.file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return o.file.Truncate(0)
+}
+
+func (o *output) close() error {
+	if o.file == nil {
+		return nil
+	}
+	return o.file.Close()
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/weftcrawl/weft"
+)
+
+// smoothed is the time over which rates are taken.
+const smoothed = 5 * time.Second
+
+// sample is the crawl at a moment.
+type sample struct {
+	weft.Stats
+	urlRate, byteRate float64       // a second
+	left              time.Duration // to finish what is known by now, at that rate; 0: it can't be said
+}
+
+// meter takes samples. Owner: one goroutine.
+type meter struct {
+	past []weft.Stats // the oldest first: one from before the time that counts, and those within it
+}
+
+func (m *meter) sample(now weft.Stats) sample {
+	m.past = append(m.past, now)
+	for len(m.past) > 2 && now.Elapsed-m.past[1].Elapsed >= smoothed {
+		m.past = m.past[1:]
+	}
+	s := sample{Stats: now}
+	then := m.past[0]
+	if secs := (now.Elapsed - then.Elapsed).Seconds(); secs > 0 {
+		s.urlRate = float64(now.Done-then.Done) / secs
+		s.byteRate = float64(now.Bytes-then.Bytes) / secs
+	}
+	if s.urlRate > 0 {
+		// A rate of a few a day leaves longer than a Duration can say.
+		s.left = time.Duration(min(math.Ceil(float64(now.Pending+now.InFlight)/s.urlRate), 1e9) * float64(time.Second))
+	}
+	return s
+}
+
+// String is a line that tells of it.
+func (s sample) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s URLs (%s/s, %s/s), %s errors, %s waiting, %s in flight", clock(s.Elapsed), count(s.Done),
+		perSecond(s.urlRate), volume(int64(s.byteRate)), count(s.Errors), count(s.Pending), count(s.InFlight))
+	if s.left > 0 {
+		fmt.Fprintf(&b, ", at least %s left", clock(s.left))
+	}
+	if len(s.Slowest) > 0 {
+		fmt.Fprintf(&b, "; slowest %s %s", printable(s.Slowest[0].Host), seconds(s.Slowest[0].Took.Seconds()))
+	}
+	return b.String()
+}
+
+// count is 1,234.
+func count(n int) string { return humanize.Comma(int64(n)) }
+
+// volume is 83 MB.
+func volume(n int64) string { return humanize.Bytes(uint64(max(n, 0))) }
+
+// perSecond is 0.4, 7.3 or 1,234.
+func perSecond(n float64) string {
+	if n < 10 {
+		return fmt.Sprintf("%.1f", n)
+	}
+	return count(int(n))
+}
+
+// seconds is 3 ms or 1.25 s.
+func seconds(s float64) string {
+	switch {
+	case s < 1:
+		return fmt.Sprintf("%.0f ms", s*1000)
+	case s < 100:
+		return fmt.Sprintf("%.2f s", s)
+	}
+	return fmt.Sprintf("%.0f s", s)
+}
+
+// clock is 42s, 7m05s or 26h00m.
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	}
+	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+}

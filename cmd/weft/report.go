@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft"
+)
+
+// report says in the end what the crawl has come to.
+type report struct {
+	weft.Summary
+	records []string // where they are
+}
+
+// records are the places a crawl has written to.
+func records(job string, out *output) []string {
+	var places []string
+	if job != "" {
+		places = append(places, filepath.Join(job, "pages.jsonl"))
+	}
+	if out.file != nil {
+		places = append(places, out.file.Name())
+	}
+	return places
+}
+
+// rate is URLs a second.
+func (r report) rate() float64 { return float64(r.Done) / max(r.Elapsed.Seconds(), 1e-3) }
+
+// mostTypes and mostSlow bound what the report shows of each.
+const (
+	mostTypes = 10
+	mostSlow  = 5
+)
+
+func (r report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s URLs in %s (%s a second): %s pages, %s redirects, %s received\n",
+		count(r.Done), seconds(r.Elapsed.Seconds()), perSecond(r.rate()), count(r.Pages), count(r.Redirects), volume(r.Bytes))
+	table := func(title string, rows []row) {
+		for _, line := range rows {
+			fmt.Fprintf(&b, "  %-13s %-28s %10s%s\n", title, printable(line.name), count(line.URLs), line.size())
+			title = ""
+		}
+	}
+	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, printable(text)) }
+
+	table("status", rows(r.Statuses, func(status int) string { return fmt.Sprint(status) }))
+	types := rows(r.ContentTypes, func(t string) string { return cmp.Or(t, "(none)") })
+	slices.SortStableFunc(types, func(a, b row) int { return cmp.Compare(b.URLs, a.URLs) })
+	if len(types) > mostTypes {
+		rest := row{name: fmt.Sprintf("(%d others)", len(types)-mostTypes)}
+		for _, t := range types[mostTypes:] {
+			rest.URLs += t.URLs
+			rest.Bytes += t.Bytes
+		}
+		types = append(types[:mostTypes], rest)
+	}
+	table("content type", types)
+	var kinds []row
+	for _, kind := range slices.Sorted(maps.Keys(r.Errors)) {
+		kinds = append(kinds, row{kind, weft.Count{URLs: r.Errors[kind], Bytes: -1}})
+	}
+	table("error", kinds)
+	var reasons []row
+	for _, reason := range slices.Sorted(maps.Keys(r.NotFollowed)) {
+		reasons = append(reasons, row{reason, weft.Count{URLs: r.NotFollowed[reason], Bytes: -1}})
+	}
+	table("not followed", reasons)
+	title := "slowest"
+	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
+		line(title, fmt.Sprintf("%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL))
+		title = ""
+	}
+	if r.FirstError != "" {
+		line("first error", r.FirstError)
+	}
+	if r.OverLimit > 0 {
+		line("cut", fmt.Sprintf("%s URLs, by --limit-per-host", count(r.OverLimit)))
+	}
+	switch {
+	case r.Interrupted:
+		line("left", fmt.Sprintf("%s URLs, the crawl was interrupted", count(r.Pending)))
+	case r.Stopped != "":
+		line("left", fmt.Sprintf("%s URLs, stopped by --%s", count(r.Pending), r.Stopped))
+	}
+	title = "records"
+	for _, place := range r.records {
+		line(title, place)
+		title = ""
+	}
+	return b.String()
+}
+
+// row is a line of a table.
+type row struct {
+	name string
+	weft.Count
+}
+
+// size is empty for what has none.
+func (r row) size() string {
+	if r.Bytes < 0 {
+		return ""
+	}
+	return fmt.Sprintf("  %8s", volume(r.Bytes))
+}
+
+func rows[K cmp.Ordered](counts map[K]weft.Count, name func(K) string) []row {
+	var all []row
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, row{name(k), counts[k]})
+	}
+	return all
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// maxQuestion bounds a line of "robots test --jsonl", in bytes. A robots.txt of 500 KiB,
+// which is what is read of one, has 680 KiB in base64.
+const maxQuestion = 16 << 20
+
+func robotsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "robots",
+		Short: "Read a robots.txt as a crawl does",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(robotsTestCommand())
+	return cmd
+}
+
+func robotsTestCommand() *cobra.Command {
+	var agent string
+	var jsonl bool
+	cmd := &cobra.Command{
+		Use:   "test [flags] FILE URL...",
+		Short: "Tell which URLs a robots.txt allows, and by which of its lines",
+		Long: `Test reads a robots.txt, from a file or from standard input (-), and prints for
+each URL whether a crawler may fetch it and the line that decided. A URL may be a
+path, such as /a?b. It is brought into the form in which a crawl asks for it.
+
+With --jsonl there is no URL, and FILE (default standard input) has one question a
+line: {"robots_b64": a robots.txt in base64, "ua": NAME, "url": URL}, and an "id" if
+you like. Each is answered with a line: {"id", "allowed", "rule", "line",
+"crawl_delay", "sitemaps"}, or {"id", "error", "kind"} if it can't be; no rule is ""
+and line 0, the delay is in seconds or null. Here the URL is taken as it stands.
+
+Exit status: 0 all were answered, whatever the answers; 1 the input or the output
+broke off; 3 wrong usage.`,
+		Example: `  weft robots test robots.txt /private/ https://example.org/a.html
+  curl -s https://example.org/robots.txt | weft robots test --ua otherbot - /
+  weft robots test --jsonl < questions.jsonl`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case jsonl && len(args) > 1:
+				return usage("robots test: %d arguments given, expected with --jsonl one FILE or none", len(args))
+			case !jsonl && len(args) < 2:
+				return usage("robots test: %d arguments given, expected a FILE and a URL such as https://example.org/", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if jsonl {
+				return answerLines(args, agent)
+			}
+			return testURLs(args[0], args[1:], agent)
+		},
+	}
+	g := &groups{cmd: cmd}
+	g.group("What is tested", func(f *pflag.FlagSet) {
+		f.StringVar(&agent, "ua", weft.DefaultUserAgent, "`NAME` of the crawler, or the User-Agent it sends")
+		f.BoolVar(&jsonl, "jsonl", false, "read questions, one a line, and answer each with a line (default not)")
+		f.BoolP("help", "h", false, "print this and exit (default not)")
+	})
+	g.help()
+	return cmd
+}
+
+// openRobots opens a file or standard input.
+func openRobots(path string) (*os.File, error) {
+	if path == "-" {
+		return os.Stdin, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usage("robots test: %w, expected a file or - for standard input", err)
+	}
+	return f, nil
+}
+
+func testURLs(path string, urls []string, agent string) error {
+	targets := make([]string, len(urls))
+	for i, s := range urls {
+		u, err := absolute(s)
+		if err != nil {
+			return usage("robots test: %w", err)
+		}
+		targets[i] = u.Canonical().RequestTarget()
+	}
+	f, err := openRobots(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1)) // one more: what is cut is seen to be
+	if err != nil {
+		return usage("robots test: %w", err)
+	}
+
+	rules := robots.Parse(body).Agent(agent)
+	out := bufio.NewWriter(os.Stdout)
+	for i, target := range targets {
+		v := rules.Test(target)
+		word, why := "disallowed", "no rule"
+		if v.Allowed {
+			word = "allowed"
+		}
+		if v.Line > 0 {
+			why = fmt.Sprintf("line %d: %s", v.Line, v.Rule)
+		}
+		fmt.Fprintf(out, "%-10s  %s  %s\n", word, printable(urls[i]), printable(why))
+	}
+	return standardOutput(out.Flush())
+}
+
+// absolute reads a URL, or a path on some host.
+func absolute(s string) (weburl.URL, error) {
+	if strings.HasPrefix(s, "/") {
+		return weburl.Parse(strings.TrimSuffix(localBase, "/") + s)
+	}
+	u, err := weburl.Parse(s)
+	if err == nil && !u.IsHTTP() {
+		err = fmt.Errorf("%q: expected a URL of http or https, or a path that begins with /", s)
+	}
+	return u, err
+}
+
+// standardOutput says what an error is about.
+func standardOutput(err error) error {
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("standard output: %w", err)}
+	}
+	return nil
+}
+
+// A question is a line of --jsonl.
+type question struct {
+	ID     json.RawMessage `json:"id"`
+	Robots *string         `json:"robots_b64"`
+	Agent  string          `json:"ua"`
+	URL    *string         `json:"url"`
+}
+
+type questionAnswer struct {
+	ID         json.RawMessage `json:"id,omitempty"`
+	Allowed    bool            `json:"allowed"`
+	Rule       string          `json:"rule"`
+	Line       int             `json:"line"`
+	CrawlDelay *float64        `json:"crawl_delay"` // in seconds
+	Sitemaps   []string        `json:"sitemaps"`
+}
+
+type questionError struct {
+	ID    json.RawMessage `json:"id,omitempty"`
+	Error string          `json:"error"`
+	Kind  string          `json:"kind"` // json, robots_b64 or url: what is wrong
+}
+
+// answerLines answers each line of a file before it reads the next, so that a
+// program can ask one at a time. Empty lines are no questions.
+func answerLines(args []string, agent string) error {
+	path := "-"
+	if len(args) > 0 {
+		path = args[0]
+	}
+	f, err := openRobots(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, maxQuestion)
+	out := json.NewEncoder(terminal(os.Stdout))
+	out.SetEscapeHTML(false)
+	for number := 1; ; number++ {
+		line, err := in.ReadSlice('\n')
+		long := false
+		for errors.Is(err, bufio.ErrBufferFull) {
+			long = true
+			_, err = in.ReadSlice('\n')
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return &exit{exitError, fmt.Errorf("robots test: %w", err)}
+		}
+		var answer any
+		switch {
+		case long:
+			answer = questionError{Error: fmt.Sprintf("line %d: longer than %d bytes", number, maxQuestion), Kind: "json"}
+		case len(bytes.TrimSpace(line)) > 0:
+			answer = answerLine(number, line, agent)
+		}
+		if answer != nil {
+			if err := standardOutput(out.Encode(answer)); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// answerLine answers a question; one that has no name is asked for agent.
+func answerLine(number int, line []byte, agent string) any {
+	q := question{Agent: agent}
+	bad := func(kind, format string, args ...any) questionError {
+		return questionError{q.ID, fmt.Sprintf("line %d: ", number) + fmt.Sprintf(format, args...), kind}
+	}
+	if err := json.Unmarshal(line, &q); err != nil {
+		return bad("json", "%v", err)
+	}
+	if q.Robots == nil {
+		return bad("robots_b64", "no robots_b64, expected a robots.txt in base64")
+	}
+	body, err := base64.StdEncoding.DecodeString(*q.Robots)
+	if err != nil {
+		return bad("robots_b64", "robots_b64: %v", err)
+	}
+	if q.URL == nil {
+		return bad("url", "no url, expected one such as https://example.org/")
+	}
+	target, err := targetOf(*q.URL)
+	if err != nil {
+		return bad("url", "url: %v", err)
+	}
+
+	file := robots.Parse(body)
+	rules := file.Agent(q.Agent)
+	v := rules.Test(target)
+	answer := questionAnswer{ID: q.ID, Allowed: v.Allowed, Rule: v.Rule, Line: v.Line, Sitemaps: file.Sitemaps()}
+	if answer.Sitemaps == nil {
+		answer.Sitemaps = []string{}
+	}
+	if delay, ok := rules.CrawlDelay(); ok {
+		seconds := delay.Seconds()
+		answer.CrawlDelay = &seconds
+	}
+	return answer
+}
+
+// targetOf returns path and query of a URL as they stand there, not as a crawl would
+// send them: whoever compares parsers of robots.txt wants no URL parser in between.
+func targetOf(s string) (string, error) {
+	if s == "" {
+		return "/", nil
+	}
+	if _, err := absolute(s); err != nil {
+		return "", err
+	}
+	target, _, _ := strings.Cut(s, "#")
+	if strings.HasPrefix(target, "/") {
+		return target, nil
+	}
+	_, target, _ = strings.Cut(target, ":")
+	target = strings.TrimLeft(target, "/")
+	at := strings.IndexAny(target, "/?")
+	switch {
+	case at < 0:
+		return "/", nil
+	case target[at] == '?':
+		return "/" + target[at:], nil
+	}
+	return target[at:], nil
+}

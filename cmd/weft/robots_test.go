@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// weftFed is weft with something on standard input and in the file robots.txt.
+func weftFed(t *testing.T, stdin, file string, args ...string) ended {
+	t.Helper()
+	cmd, stderr := weftCommand(t, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "robots.txt"), []byte(file), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.Output()
+	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
+}
+
+func TestRobotsTest(t *testing.T) {
+	const file = `User-agent: *
+Disallow: /private/ # keep out
+Allow: /private/caf` + "\xc3\xa9" + `
+Disallow: /~joe
+Disallow: /` + "\x1b[2J" + `
+
+User-agent: otherbot
+Disallow: /
+`
+	urls := []string{"/", "/private/a?b", "https://example.org/private/café/", "http://example.org:8080/%7ejoe/#top", "/\x1b[2J", "http://example.org"}
+	const want = `allowed     /  no rule
+disallowed  /private/a?b  line 2: Disallow: /private/
+allowed     https://example.org/private/café/  line 3: Allow: /private/café
+disallowed  http://example.org:8080/%7ejoe/#top  line 4: Disallow: /~joe
+disallowed  /\u001b[2J  line 5: Disallow: /\u001b[2J
+allowed     http://example.org  no rule
+`
+	for name, e := range map[string]ended{
+		"from a file":         weftFed(t, "", file, append([]string{"robots", "test", "robots.txt"}, urls...)...),
+		"from standard input": weftFed(t, file, "", append([]string{"robots", "test", "-"}, urls...)...),
+	} {
+		if e.code != exitDone || e.stdout != want || e.stderr != "" {
+			t.Errorf("%s: exit %d\n%swant\n%s%s", name, e.code, e.stdout, want, e.stderr)
+		}
+	}
+
+	e := weftFed(t, "", file, "robots", "test", "--ua", "OtherBot/2.0 (x)", "robots.txt", "/a")
+	if e.code != exitDone || e.stdout != "disallowed  /a  line 8: Disallow: /\n" {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+}
+
+// TestRobotsMistakes: each is one line that names what is wrong; nothing is answered.
+func TestRobotsMistakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":        {nil, "expected a FILE and a URL"},
+		"no URL":         {[]string{"robots.txt"}, "expected a FILE and a URL"},
+		"no such file":   {[]string{"missing", "/"}, "missing"},
+		"a folder":       {[]string{".", "/"}, "directory"},
+		"a bad URL":      {[]string{"robots.txt", "/", "http://a b/"}, "http://a b/"},
+		"a relative URL": {[]string{"robots.txt", "a/b"}, "a/b"},
+		"mail":           {[]string{"robots.txt", "mailto:me@example.org"}, "expected a URL of http or https"},
+		"an escape":      {[]string{"robots.txt", "\x1b[2J"}, `\x1b`},
+		"jsonl with URL": {[]string{"--jsonl", "robots.txt", "/"}, "one FILE or none"},
+	} {
+		e := weftFed(t, "", "", append([]string{"robots", "test"}, c.args...)...)
+		if e.code != exitUsage || e.stdout != "" || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || strings.Contains(e.stderr, "\x1b") {
+			t.Errorf("%s: exit %d, %q%q; expected exit %d and one line with %q", name, e.code, e.stdout, e.stderr, exitUsage, c.want)
+		}
+	}
+}
+
+// jsonl is a question for robots test --jsonl.
+func jsonl(id, robots, ua, url string) string {
+	b64 := base64.StdEncoding.EncodeToString([]byte(robots))
+	return fmt.Sprintf(`{"id":%s,"robots_b64":"%s","ua":%q,"url":%q}`, id, b64, ua, url) + "\n"
+}
+
+// TestRobotsJSONL: a line is answered with a line, whatever is wrong with it.
+func TestRobotsJSONL(t *testing.T) {
+	const file = "User-agent: *\nCrawl-delay: 1.5\nDisallow: /a<\nSitemap: https://example.org/s.xml\nSitemap: /t\n"
+	huge := file + strings.Repeat("#", 4<<20)
+	lines := []struct{ in, out string }{
+		{jsonl("1", file, "weft", "https://example.org/a<b"), `{"id":1,"allowed":false,"rule":"Disallow: /a<","line":3,"crawl_delay":1.5,"sitemaps":["https://example.org/s.xml","/t"]}`},
+		{jsonl(`{"a":[2]}`, "", "weft", "http://example.org?x"), `{"id":{"a":[2]},"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
+		{`{"robots_b64":"","ua":"x","url":"/"}` + "\n", `{"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
+		{"\r\n", ""},
+		{"Disallow: /\n", `{"error":"line 5: invalid character 'D' looking for beginning of value","kind":"json"}`},
+		{`{"id":"six","robots_b64":"?","url":"/"}` + "\n", `{"id":"six","error":"line 6: robots_b64: illegal base64 data at input byte 0","kind":"robots_b64"}`},
+		{`{"id":7,"url":"/"}` + "\n", `{"id":7,"error":"line 7: no robots_b64, expected a robots.txt in base64","kind":"robots_b64"}`},
+		{`{"id":8,"robots_b64":""}` + "\n", `{"id":8,"error":"line 8: no url, expected one such as https://example.org/","kind":"url"}`},
+		{jsonl("9", "", "x", "example.org"), `{"id":9,"error":"line 9: url: weburl: \"example.org\": relative without a base","kind":"url"}`},
+		{`{"id":10,"robots_b64":"","url":5}` + "\n", `{"id":10,"error":"line 10: json: cannot unmarshal number into Go struct field question.url of type string","kind":"json"}`},
+		{`"` + strings.Repeat("x", maxQuestion) + "\"\n", `{"error":"line 11: longer than 16777216 bytes","kind":"json"}`},
+		{jsonl("12", huge, "weft", "/a<"), `{"id":12,"allowed":false,"rule":"Disallow: /a<","line":3,"crawl_delay":1.5,"sitemaps":["https://example.org/s.xml","/t"]}`},
+		{jsonl("13", "User-agent: weft\nDisallow: /", "", ""), `{"id":13,"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
+		{`{"id":14,"robots_b64":"VXNlci1hZ2VudDogd2VmdApEaXNhbGxvdzogLw==","url":"//a/b"}`, `{"id":14,"allowed":false,"rule":"Disallow: /","line":2,"crawl_delay":null,"sitemaps":[]}`}, // the name of --ua; no line feed
+	}
+	var in, want strings.Builder
+	for _, l := range lines {
+		in.WriteString(l.in)
+		if l.out != "" {
+			want.WriteString(l.out + "\n")
+		}
+	}
+	for name, e := range map[string]ended{
+		"standard input": weftFed(t, in.String(), "", "robots", "test", "--jsonl"),
+		"a file":         weftFed(t, "", in.String(), "robots", "test", "--jsonl", "robots.txt"),
+	} {
+		if e.code != exitDone || e.stdout != want.String() || e.stderr != "" {
+			t.Errorf("%s: exit %d\n%s\nwant\n%s%s", name, e.code, e.stdout, want.String(), e.stderr)
+		}
+	}
+}
+
+// TestRobotsJSONLStreams: an answer comes before the next question is asked.
+func TestRobotsJSONLStreams(t *testing.T) {
+	cmd, _ := weftCommand(t, "robots", "test", "--jsonl", "-")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(stdout)
+	for i := range 3 {
+		io.WriteString(stdin, jsonl(fmt.Sprint(i), "", "weft", "/"))
+		if line, err := answers.ReadString('\n'); err != nil || !strings.HasPrefix(line, fmt.Sprintf(`{"id":%d,`, i)) {
+			t.Fatalf("answer %d: %q, %v", i, line, err)
+		}
+	}
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRobotsConformance puts the whole of google/robotstxt-spec-test to the command.
+// What package robots says of the cases that are Google's own is told there.
+func TestRobotsConformance(t *testing.T) {
+	dir := os.Getenv("WEFT_CONFORMANCE")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "conformance")
+	}
+	suite, err := os.ReadFile(filepath.Join(dir, "robots-google.jsonl"))
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("conformance data: %v", err)
+		}
+		t.Skipf("conformance data: %v (set WEFT_CONFORMANCE)", err)
+	}
+	e := weftFed(t, string(suite), "", "robots", "test", "--jsonl")
+	answers := strings.Split(strings.TrimSuffix(e.stdout, "\n"), "\n")
+	if e.code != exitDone || len(answers) != 400 || e.stderr != "" {
+		t.Fatalf("exit %d, %d answers; %s", e.code, len(answers), e.stderr)
+	}
+	passed, differ := 0, 0
+	for line := range bytes.Lines(suite) {
+		var want, got struct {
+			ID, Kind, Error string
+			Allowed         bool
+		}
+		if err := json.Unmarshal(line, &want); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(answers[0]), &got); err != nil {
+			t.Fatal(err)
+		}
+		answers = answers[1:]
+		switch {
+		case got.ID != want.ID || got.Error != "":
+			t.Errorf("%s: answered with %+v", want.ID, got)
+		case got.Allowed == want.Allowed:
+			passed++
+		case want.Kind == "standard":
+			t.Errorf("%s: allowed=%v", want.ID, got.Allowed)
+		default:
+			differ++
+		}
+	}
+	t.Logf("%d of 400 as Google has it, %d of its extensions not", passed, differ)
+	if differ != 3 {
+		t.Errorf("%d extensions differ, expected 3", differ)
+	}
+}

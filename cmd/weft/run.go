@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/weftcrawl/weft"
+)
+
+// crawl runs c, whose records go to out, tells of it, and judges how it ended.
+func (con *console) crawl(c *weft.Crawler, out *output) error {
+	if err := out.begin(); err != nil {
+		return &exit{exitError, fmt.Errorf("output: %w", err)}
+	}
+	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	interrupted := con.obey(c, stop)
+	over := con.watch(c)
+	s, err := c.Run(ctx)
+	over()
+	err = errors.Join(err, out.close())
+
+	if !con.quiet {
+		con.report(report{Summary: s, records: records(c.Job(), out)})
+	}
+	failed := 0
+	for _, n := range s.Errors {
+		failed += n
+	}
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		err = &exit{exitError, errors.New("output: its reader has left")}
+	case err != nil && !(interrupted.Load() && onlyCanceled(err)):
+		err = &exit{exitError, err}
+	case interrupted.Load():
+		err = &exit{exitInterrupted, nil}
+	case failed == s.Done && s.FirstError != "":
+		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", s.FirstError)}
+	case s.Stopped != "":
+		err = &exit{exitLimit, nil}
+	default:
+		err = nil
+	}
+	var e *exit
+	if errors.As(err, &e) && e.err != nil {
+		con.failed(e.err)
+		e.err = nil
+	}
+	return err
+}
+
+// obey has signals end the crawl: the first lets it finish what is under way, the
+// second does not, and the third ends the process.
+func (con *console) obey(c *weft.Crawler, stop func()) *atomic.Bool {
+	var interrupted atomic.Bool
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-signals
+		interrupted.Store(true)
+		c.Drain()
+		con.warn("finishing what is under way; once more stops at once")
+		<-signals
+		stop()
+		con.screen.close() // so that the third leaves the terminal in order
+		signal.Stop(signals)
+	}()
+	return &interrupted
+}
+
+// onlyCanceled reports whether err says no more than that the crawl was broken off.
+func onlyCanceled(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			if !onlyCanceled(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return errors.Is(err, context.Canceled)
+}
+
+// How often the crawl is looked at: for the screen, and for lines.
+const (
+	redrawn = 200 * time.Millisecond
+	told    = 5 * time.Second
+)
+
+// watch tells how the crawl gets on, until the function it returns is called; that
+// returns when nothing more is told.
+func (con *console) watch(c *weft.Crawler) (over func()) {
+	if con.quiet {
+		return func() {}
+	}
+	every := told
+	tell := con.progress
+	if con.screen != nil {
+		every, tell = redrawn, con.screen.draw
+		con.screen.open()
+	}
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		var m meter
+		m.sample(c.Stats())
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				tell(m.sample(c.Stats()))
+			}
+		}
+	})
+	return func() {
+		close(done)
+		watching.Wait()
+		con.screen.close()
+	}
+}

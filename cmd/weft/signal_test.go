@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// TestInterrupt: the first Ctrl-C lets what is under way finish; the second does not.
+func TestInterrupt(t *testing.T) {
+	for name, signals := range map[string][]os.Signal{
+		"Ctrl-C":       {os.Interrupt},
+		"SIGTERM":      {syscall.SIGTERM},
+		"Ctrl-C twice": {os.Interrupt, os.Interrupt},
+		"both":         {syscall.SIGTERM, os.Interrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var once sync.Once
+			asked, answer := make(chan bool), make(chan bool)
+			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+				html(w, "/a", "/b")
+				once.Do(func() { close(asked); <-answer })
+			})
+			cmd, _ := weftCommand(t, "crawl", "--job", "job", s.URL)
+			cmd.Stderr = nil
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			<-asked
+			_ = cmd.Process.Signal(signals[0])
+			lines := bufio.NewReader(stderr)
+			if said, _ := lines.ReadString('\n'); !strings.Contains(said, "once more") {
+				t.Errorf("after the first signal: %q", said)
+			}
+			if len(signals) == 1 {
+				close(answer)
+			} else {
+				_ = cmd.Process.Signal(signals[1])
+			}
+			rest, _ := io.ReadAll(lines)
+			code := exitCode(cmd.Wait())
+			if len(signals) == 2 {
+				close(answer)
+			}
+			b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
+			n := strings.Count(string(b), "\n")
+			if want := 2 - len(signals); code != exitInterrupted || n != want || !strings.Contains(string(rest), fmt.Sprintf("%d URLs in", n)) ||
+				!strings.Contains(string(rest), "interrupted") {
+				t.Errorf("exit %d, %d records, expected %d; said %q", code, n, want, rest)
+			}
+		})
+	}
+}
+
+// TestInterruptWhileSeedsWait: that no more seeds come yet keeps nobody waiting.
+func TestInterruptWhileSeedsWait(t *testing.T) {
+	asked := make(chan bool, 10)
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w); asked <- true })
+	cmd, stderr := weftCommand(t, "crawl", "-i", "-", "--job", "job")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(stdin, s.URL)
+	<-asked
+	_ = cmd.Process.Signal(os.Interrupt)
+	if code := exitCode(cmd.Wait()); code != exitInterrupted || !strings.Contains(stderr.String(), "1 URLs in") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// value is a flag that is checked as it is read, so that an error names it and says
+// what was expected.
+type value[T any] struct {
+	to    *T
+	parse func(string) (T, error)
+	kind  string // for the help, as in "--depth N"
+	text  string // as given, or the default
+}
+
+func (v *value[T]) String() string { return v.text }
+func (v *value[T]) Type() string   { return v.kind }
+
+func (v *value[T]) Set(s string) error {
+	parsed, err := v.parse(s)
+	if err != nil {
+		return err
+	}
+	*v.to, v.text = parsed, s
+	return nil
+}
+
+// each is value for a flag that may be repeated.
+type each[T any] struct {
+	to    *[]T
+	parse func(string) (T, error)
+	kind  string
+}
+
+func (v *each[T]) String() string { return "" }
+func (v *each[T]) Type() string   { return v.kind }
+
+func (v *each[T]) Set(s string) error {
+	parsed, err := v.parse(s)
+	if err != nil {
+		return err
+	}
+	*v.to = append(*v.to, parsed)
+	return nil
+}
+
+// number reads a whole number not below least.
+func number(least int) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < least {
+			return 0, fmt.Errorf("expected a whole number, %d or more", least)
+		}
+		return n, nil
+	}
+}
+
+// orNone reads a whole number and turns 0 into the library's word for none.
+func orNone(s string) (int, error) {
+	n, err := number(0)(s)
+	if n == 0 {
+		n = -1
+	}
+	return n, err
+}
+
+// rate reads a number above 0.
+func rate(s string) (float64, error) {
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(n > 0) || math.IsInf(n, 0) {
+		return 0, errors.New("expected a number above 0, such as 10 or 0.5")
+	}
+	return n, nil
+}
+
+func duration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, errors.New("expected a time above 0, such as 500ms, 30s or 1h30m")
+	}
+	return d, nil
+}
+
+func durationOrZero(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, errors.New("expected a time, such as 0s, 500ms or 2s")
+	}
+	return d, nil
+}
+
+// size reads a number of bytes.
+func size(s string) (int, error) {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > math.MaxInt {
+		return 0, errors.New("expected a size above 0, such as 512k, 16MiB or 1000")
+	}
+	return int(n), nil
+}
+
+func expression(s string) (*regexp.Regexp, error) {
+	re, err := regexp.Compile(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w, expected a regular expression such as '/docs/.*[.]html$'", err)
+	}
+	return re, nil
+}
+
+func headerField(s string) (http1.Field, error) {
+	name, text, ok := strings.Cut(s, ":")
+	f := http1.Field{Name: name, Value: strings.TrimSpace(text)}
+	if !ok {
+		return f, errors.New("expected 'NAME: VALUE', such as 'Accept-Language: en'")
+	}
+	return f, http1.Header{f}.Check()
+}
+
+func userAgent(s string) (string, error) {
+	return s, http1.Header{{Name: "User-Agent", Value: s}}.Check()
+}
+
+// authorities reads a file of certificates in PEM.
+func authorities(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, errors.New("no certificate in it, expected some in PEM")
+	}
+	return pool, nil
+}
+
+// nameServer reads an address, whose port may be left out.
+func nameServer(s string) (netip.AddrPort, error) {
+	if addr, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return netip.AddrPortFrom(addr, 53), nil
+	}
+	server, err := netip.ParseAddrPort(s)
+	if err != nil {
+		return server, errors.New("expected the address of a name server, such as 192.0.2.53, 127.0.0.1:5353 or [::1]:53")
+	}
+	return server, nil
+}
+
+// oneOf reads one of a few words.
+func oneOf[T ~string](words ...T) func(string) (T, error) {
+	return func(s string) (T, error) {
+		names := make([]string, len(words))
+		for i, w := range words {
+			if string(w) == s {
+				return w, nil
+			}
+			names[i] = string(w)
+		}
+		return "", fmt.Errorf("expected one of %s", strings.Join(names, ", "))
+	}
+}

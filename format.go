@@ -1,0 +1,94 @@
+package weft
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// Format is how records are written to Options.Output.
+type Format string
+
+// The formats.
+const (
+	FormatJSONL Format = "jsonl" // a Record as JSON on each line
+	FormatURLs  Format = "urls"  // the URLs that were answered with a status of 2xx
+	FormatCSV   Format = "csv"   // a Record on each line, with a header line (RFC 4180)
+)
+
+// ParseFormat reads the name of a format; the empty name is FormatJSONL.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(name); f {
+	case "":
+		return FormatJSONL, nil
+	case FormatJSONL, FormatURLs, FormatCSV:
+		return f, nil
+	}
+	return "", fmt.Errorf("format %.64q, expected jsonl, urls or csv", name)
+}
+
+// stream writes records to Options.Output.
+type stream struct {
+	w      io.Writer
+	format Format
+	batch  bytes.Buffer
+	csv    *csv.Writer // into batch
+}
+
+func newStream(w io.Writer, f Format) *stream {
+	s := &stream{w: w, format: f}
+	if f == FormatCSV {
+		s.csv = csv.NewWriter(&s.batch)
+		_ = s.csv.Write(csvHeader) // into memory
+	}
+	return s
+}
+
+// add puts a record, whose line as JSON is given, into the batch.
+func (s *stream) add(r *Record, line []byte) {
+	switch {
+	case s.format == FormatJSONL:
+		s.batch.Write(line)
+	case s.format == FormatCSV:
+		_ = s.csv.Write(r.csv())
+	case r.Status >= 200 && r.Status < 300:
+		s.batch.WriteString(r.URL)
+		s.batch.WriteByte('\n')
+	}
+}
+
+// flush writes the batch.
+func (s *stream) flush() error {
+	if s.csv != nil {
+		s.csv.Flush()
+	}
+	if s.batch.Len() == 0 {
+		return nil
+	}
+	_, err := s.batch.WriteTo(s.w)
+	if err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	return nil
+}
+
+var csvHeader = []string{
+	"url", "status", "error_kind", "error", "redirect", "depth", "from", "content_type", "charset", "encoding", "bytes", "body_bytes",
+	"links", "new_links", "title", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
+}
+
+func (r *Record) csv() []string {
+	status := ""
+	if r.Status != 0 {
+		status = strconv.Itoa(r.Status)
+	}
+	ms := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	return []string{
+		r.URL, status, r.ErrorKind, r.Error, r.Redirect, strconv.Itoa(r.Depth), r.From, r.ContentType, r.Charset, r.Encoding,
+		strconv.FormatInt(r.Bytes, 10), strconv.Itoa(r.BodyBytes), strconv.Itoa(r.Links), strconv.Itoa(r.NewLinks), r.Title,
+		strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
+	}
+}

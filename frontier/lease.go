@@ -1,0 +1,170 @@
+package frontier
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+)
+
+const (
+	// maxRefusals bounds the refusals of one Lease, so that a host with a million
+	// URLs that robots.txt disallows does not hold its caller up.
+	maxRefusals = 1000
+
+	// rateSlack is how late a timer may wake the crawler without lowering the rate:
+	// that much later, two leases may be nearer than RateLimit says.
+	rateSlack = time.Millisecond
+)
+
+// Refusal is a URL that is not fetched.
+type Refusal struct {
+	URL    URL
+	Kind   string // "robots", or what RobotsFailed was told
+	Reason string // the rule, "line 12: Disallow: /x", or what RobotsFailed was told. From the Web
+}
+
+// Refused returns what was refused since it was last called. The crawl is not over
+// while there is any.
+func (f *Frontier) Refused() []Refusal {
+	refused := f.refused
+	f.refused = nil
+	return refused
+}
+
+// Lease hands out at most max URLs whose hosts may be asked now, hosts in turn. What
+// robots.txt disallows is refused when its turn comes: see Refused.
+func (f *Frontier) Lease(now time.Time, max int) []URL {
+	f.tell(now)
+	var leases []URL
+	refusals := len(f.refused) + maxRefusals
+	for len(leases) < max && len(f.refused) < refusals && len(f.ready) > 0 && f.ready[0].at <= f.now && f.free <= f.now {
+		h := heap.Pop(&f.ready).(*host) // goes to the end of those that are due
+		if u, ok := f.pick(h, refusals); ok {
+			leases = append(leases, u)
+			f.spend(h)
+		}
+		f.place(h)
+	}
+	return leases
+}
+
+// pick takes from h, which is due, what is leased: its robots.txt, or the first URL
+// that is allowed. There is none if all that is due is refused.
+func (f *Frontier) pick(h *host, refusals int) (u URL, ok bool) {
+	if h.robots.wanted(f.now) {
+		return URL{URL: h.robots.ask(h.name), Tries: int(h.robots.tries), Robots: true}, true
+	}
+	for len(f.refused) < refusals && f.has(h) {
+		u, again := h.take(f.now)
+		h.pending--
+		f.stats.Pending--
+		if !again {
+			f.fresh--
+		}
+		if kind, reason := h.robots.refuse(u.URL.RequestTarget()); kind != "" {
+			f.refused = append(f.refused, Refusal{u, kind, reason})
+			f.stats.Refused++
+			continue
+		}
+		f.leased[u.URL] = h
+		if !again {
+			f.count(h)
+		}
+		return u, true
+	}
+	return URL{}, false
+}
+
+// count counts a URL of h that is leased for the first time, and does what the limits
+// ask for.
+func (f *Frontier) count(h *host) {
+	f.first++
+	h.first++
+	if h.first == f.cfg.LimitPerHost {
+		n := h.queue.drop()
+		h.pending -= n
+		f.fresh -= n
+		f.stats.Pending -= n
+		f.stats.OverLimit += n
+	}
+	if f.limited() { // which happens once
+		for _, other := range slices.Clone(f.ready) {
+			f.place(other)
+		}
+	}
+}
+
+// spend is the price of a lease of h.
+func (f *Frontier) spend(h *host) {
+	h.leased++
+	f.stats.Leased++
+	h.next = f.now + f.delay(h) // until the response says when it really ended
+	if f.cfg.RateLimit > 0 {
+		f.free = max(f.free, f.now-rateSlack) + moment(float64(time.Second)/f.cfg.RateLimit)
+	}
+}
+
+// place puts h into the heap at the time at which it may be asked next, or takes
+// it out if time alone does not help. A host that stays due, or whose time is as
+// before, keeps its turn.
+func (f *Frontier) place(h *host) {
+	at, ok := f.due(h)
+	if !ok {
+		if h.index >= 0 {
+			heap.Remove(&f.ready, int(h.index))
+		}
+		return
+	}
+	at = max(at, f.now)
+	switch {
+	case h.index < 0:
+		f.order++
+		h.at, h.order = at, f.order
+		heap.Push(&f.ready, h)
+	case h.at == at, h.at <= f.now && at <= f.now:
+	default:
+		f.order++
+		h.at, h.order = at, f.order
+		heap.Fix(&f.ready, int(h.index))
+	}
+}
+
+// due returns when the next URL of h may be leased or refused, or its robots.txt leased.
+func (f *Frontier) due(h *host) (at moment, ok bool) {
+	switch {
+	case !h.queue.empty() && !f.limited():
+	case len(h.retry) > 0:
+		at = h.retry[0].at
+	default:
+		return 0, false
+	}
+	if h.robots.refuses(max(at, f.now)) {
+		return at, true // the host need not be asked
+	}
+	if h.robots.waits() || h.leased >= f.pace(h) {
+		return 0, false
+	}
+	return max(at, h.next, h.pace.hold, h.robots.notBefore()), true
+}
+
+// has reports whether h has a URL that may be leased now.
+func (f *Frontier) has(h *host) bool {
+	return len(h.retry) > 0 && h.retry[0].at <= f.now || !h.queue.empty() && !f.limited()
+}
+
+// delay is the time between the end of a response of h and the next request.
+func (f *Frontier) delay(h *host) time.Duration {
+	return max(f.cfg.Delay, h.robots.delay())
+}
+
+// pace is how many leases h may have at once.
+func (f *Frontier) pace(h *host) int32 {
+	n := h.pace.limit()
+	switch {
+	case f.cfg.PerHost > 0:
+		n = min(n, f.cfg.PerHost)
+	case f.delay(h) > 0:
+		n = 1
+	}
+	return int32(n)
+}

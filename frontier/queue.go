@@ -1,0 +1,129 @@
+package frontier
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// queue holds a host's URLs that were never leased: of those with the highest
+// priority the ones of least depth come first, and of these the one that came first. A
+// host has few different pairs of priority and depth at once, so each has a bucket.
+//
+// Invariant: the buckets are in the order in which they are emptied; none is empty.
+type queue []bucket
+
+// bucket is the URLs of one priority and depth, from head on.
+type bucket struct {
+	urls     []queued
+	depth    int
+	head     int32
+	priority int8
+}
+
+// queued is a URL without what its bucket says.
+type queued struct {
+	url         weburl.URL
+	from        string
+	hops, tries int32
+}
+
+func (q queue) empty() bool { return len(q) == 0 }
+
+func (q *queue) push(u URL) {
+	i, found := slices.BinarySearchFunc(*q, u, func(b bucket, u URL) int {
+		return cmp.Or(cmp.Compare(u.Priority, b.priority), cmp.Compare(b.depth, u.Depth))
+	})
+	if !found {
+		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth})
+	}
+	b := &(*q)[i]
+	b.urls = append(b.urls, queued{u.URL, u.From, int32(u.Hops), int32(u.Tries)})
+}
+
+// pop removes the first URL of a queue that is not empty.
+func (q *queue) pop() URL {
+	b := &(*q)[0]
+	n := b.urls[b.head]
+	u := URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.hops), Tries: int(n.tries), Priority: b.priority}
+	b.urls[b.head] = queued{}
+	b.head++
+	switch left := len(b.urls) - int(b.head); {
+	case left == 0 && len(*q) == 1:
+		*q = nil // most hosts are done with some day
+	case left == 0:
+		*q = slices.Delete(*q, 0, 1)
+	case b.head >= 64 && left <= int(b.head):
+		b.urls, b.head = slices.Delete(b.urls, 0, int(b.head)), 0
+	}
+	return u
+}
+
+// drop empties the queue and returns how many URLs it held.
+func (q *queue) drop() int {
+	n := 0
+	for _, b := range *q {
+		n += len(b.urls) - int(b.head)
+	}
+	*q = nil
+	return n
+}
+
+// hostHeap is a min-heap of hosts by (at, order).
+type hostHeap []*host
+
+func (q hostHeap) Len() int { return len(q) }
+func (q hostHeap) Less(i, j int) bool {
+	if q[i].at != q[j].at {
+		return q[i].at < q[j].at
+	}
+	return q[i].order < q[j].order
+}
+func (q hostHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = int32(i), int32(j)
+}
+func (q *hostHeap) Push(x any) {
+	h := x.(*host)
+	h.index = int32(len(*q))
+	*q = append(*q, h)
+}
+func (q *hostHeap) Pop() any {
+	last := len(*q) - 1
+	h := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	h.index = -1
+	return h
+}
+
+// waiting is a URL that is not to be tried before a time.
+type waiting struct {
+	url   URL
+	at    moment
+	order uint64
+}
+
+// retryHeap is a min-heap by (at, order).
+type retryHeap []waiting
+
+func (q *retryHeap) take() URL { return heap.Pop(q).(waiting).url }
+
+func (q retryHeap) Len() int { return len(q) }
+func (q retryHeap) Less(i, j int) bool {
+	if q[i].at != q[j].at {
+		return q[i].at < q[j].at
+	}
+	return q[i].order < q[j].order
+}
+func (q retryHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *retryHeap) Push(x any)   { *q = append(*q, x.(waiting)) }
+func (q *retryHeap) Pop() any {
+	last := len(*q) - 1
+	w := (*q)[last]
+	(*q)[last] = waiting{}
+	*q = (*q)[:last]
+	return w
+}

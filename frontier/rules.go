@@ -1,0 +1,134 @@
+package frontier
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+const (
+	// MaxCrawlDelay is the longest Crawl-delay that is obeyed; a longer one is taken
+	// for this. A host that asks for an hour a page does not want to be crawled, and
+	// says so with Disallow.
+	MaxCrawlDelay = 5 * time.Minute
+
+	// shutFor is how long the URLs of a host whose robots.txt cannot be had are refused
+	// without asking for it again.
+	shutFor = time.Hour
+
+	// maxReason is how many bytes of a rule a refusal quotes: a line of robots.txt
+	// can have half a million.
+	maxReason = 200
+)
+
+// phase is where a host's robots.txt stands.
+type phase uint8
+
+const (
+	unknown phase = iota // to be asked for, at until or later: the host's URLs wait
+	asked                // leased: the host's URLs wait
+	known                // to be asked for again at until: the rules are old, or are older and that failed
+	shut                 // not to be had: URLs are refused up to until, then it is asked for again
+)
+
+// rules is the robots.txt of a host: RFC 9309. A nil *rules allows everything.
+type rules struct {
+	rules robots.Rules
+	until moment
+	why   *failure // of shut
+	phase phase
+	have  bool  // rules are the host's, be they old
+	tries uint8 // in a row that failed
+}
+
+// failure is why there is no robots.txt.
+type failure struct{ kind, reason string }
+
+// delay is the Crawl-delay.
+func (r *rules) delay() time.Duration {
+	if r == nil {
+		return 0
+	}
+	delay, _ := r.rules.CrawlDelay()
+	return min(delay, MaxCrawlDelay)
+}
+
+// wanted reports whether robots.txt is to be asked for before a URL is leased.
+func (r *rules) wanted(now moment) bool {
+	return r != nil && r.phase != asked && (r.phase == unknown || r.until <= now)
+}
+
+// ask returns the URL that is leased.
+func (r *rules) ask(origin string) weburl.URL {
+	u, err := weburl.Parse(origin + "/robots.txt")
+	if err != nil {
+		panic(fmt.Sprintf("frontier: robots.txt of %s: %v", origin, err)) // an origin is a URL
+	}
+	r.phase = asked
+	return u
+}
+
+// waits reports whether the host's URLs wait for an answer.
+func (r *rules) waits() bool { return r != nil && r.phase == asked }
+
+// refuses reports whether all of the host's URLs are refused at a time.
+func (r *rules) refuses(at moment) bool { return r != nil && r.phase == shut && at < r.until }
+
+// notBefore is the time before which no URL is leased, nor robots.txt.
+func (r *rules) notBefore() moment {
+	if r == nil || r.phase != unknown {
+		return 0
+	}
+	return r.until
+}
+
+// refuse returns why a target is refused; kind is empty if it is not.
+func (r *rules) refuse(target string) (kind, reason string) {
+	if r == nil {
+		return "", ""
+	}
+	if r.phase == shut {
+		return r.why.kind, r.why.reason
+	}
+	v := r.rules.Test(target)
+	if v.Allowed {
+		return "", ""
+	}
+	rule := v.Rule
+	if len(rule) > maxReason {
+		rule = strings.ToValidUTF8(rule[:maxReason], "") + "…"
+	}
+	return "robots", fmt.Sprintf("line %d: %s", v.Line, rule)
+}
+
+// set takes in an answer.
+func (r *rules) set(answer robots.Rules, now moment) {
+	*r = rules{rules: answer, have: true, phase: known, until: now + robots.CacheFor}
+}
+
+// fail takes in that there was no answer. Old rules hold as long as there are no new ones:
+// RFC 9309, section 2.4.
+func (r *rules) fail(why failure, now moment, final bool, tries int) {
+	r.tries += min(1, math.MaxUint8-r.tries)
+	r.until = now + pause(r.tries)
+	switch {
+	case r.have:
+		r.phase = known
+	case !final && int(r.tries) < tries:
+		r.phase = unknown
+	default:
+		r.phase, r.why, r.tries, r.until = shut, &why, 0, now+shutFor
+	}
+}
+
+// postpone takes in that it was not asked for.
+func (r *rules) postpone(until moment) {
+	r.phase, r.until = unknown, until
+	if r.have {
+		r.phase = known
+	}
+}

@@ -1,0 +1,148 @@
+package frontier_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func rulesOf(lines string) robots.Rules {
+	return robots.Parse([]byte("User-agent: *\n" + lines)).Agent("weft")
+}
+
+func TestLoopbackByName(t *testing.T) {
+	for url, loopback := range map[string]bool{
+		"http://localhost:8080/":        true,
+		"http://app.localhost/":         true,
+		"http://127.0.0.1/":             true,
+		"http://127.9.9.9/":             true,
+		"http://[::1]:81/":              true,
+		"http://[::ffff:127.0.0.1]/":    true,
+		"http://10.0.0.1/":              false,
+		"http://localhost.example/":     false,
+		"http://notlocalhost/":          false,
+		"http://127.0.0.1.example.org/": false,
+	} {
+		parsed, err := weburl.Parse(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := frontier.New(frontier.Config{})
+		f.Add(frontier.URL{URL: parsed})
+		if pace := f.Slowest(1)[0].Pace; (pace == 0) != loopback {
+			t.Errorf("%s has pace %d, want any number (0): %v", url, pace, loopback)
+		}
+	}
+}
+
+// A host with many disallowed URLs holds nobody up: they are refused in portions, and
+// Next says that there are more.
+func TestManyRefusals(t *testing.T) {
+	const n = 2500
+	f := frontier.New(frontier.Config{Robots: true})
+	for i := range n {
+		f.Add(u(t, fmt.Sprintf("a/%d", i)))
+	}
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Answer{})
+	total := 0
+	for _, want := range []int{1000, 1000, 500} {
+		expectNext(t, f, 0)
+		expectLease(t, f, 0, 9, "")
+		if f.Over() {
+			t.Error("over, and refusals are not collected")
+		}
+		got := len(f.Refused())
+		if total += got; got != want {
+			t.Errorf("%d refused at once, want %d", got, want)
+		}
+	}
+	if s := f.Stats(); !f.Over() || s.Refused != n || total != n {
+		t.Errorf("not over: %+v", s)
+	}
+}
+
+func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true}, "a/1")
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Answer{})
+	f.Lease(at(0), 1)
+	if r := f.Refused(); len(r) != 1 || len(r[0].Reason) > 250 || !strings.HasPrefix(r[0].Reason, "line 2: Disallow: /*") {
+		t.Errorf("refused %.300s", fmt.Sprint(r))
+	}
+}
+
+// What stood in the way was the crawler's own: no failure of the host's.
+func TestRobotsPostponed(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true, RobotsTries: 1}, "a/1")
+	f.Postpone(at(0), f.Lease(at(0), 9)[0], at(time.Minute))
+	expectNext(t, f, time.Minute)
+	expectLease(t, f, time.Second, 9, "")
+	leases := expectLease(t, f, time.Minute, 9, "a/robots.txt")
+	if !leases[0].Robots || leases[0].Tries != 0 {
+		t.Errorf("leased %+v, want robots.txt, never tried", leases[0])
+	}
+	f.SetRobots(at(time.Minute), leases[0], robots.Rules{}, frontier.Answer{})
+	expectLease(t, f, time.Minute, 9, "a/1")
+}
+
+// What can never be got is not asked for again, and its URLs say why.
+func TestRobotsFailedForGood(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true, RobotsTries: 5}, "a/1")
+	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{}, "dns", "no such host", true)
+	expectLease(t, f, 0, 9, "")
+	if r := f.Refused(); len(r) != 1 || r[0].Kind != "dns" || r[0].Reason != "no such host" {
+		t.Errorf("refused %+v", r)
+	}
+	if !f.Over() {
+		t.Errorf("not over: %+v", f.Stats())
+	}
+}
+
+// A host that got slower for good is not at pace 1 for ever, and one that is fast gets
+// 16 leases at once and no more.
+func TestPaceRecovers(t *testing.T) {
+	f := frontier.New(frontier.Config{})
+	n := 0
+	answer := func(took time.Duration, times int) int {
+		for range times {
+			f.Add(u(t, fmt.Sprintf("a/%d", n)))
+			n++
+			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Answer{Took: took})
+		}
+		f.Add(u(t, fmt.Sprintf("a/%d", n)))
+		n++
+		return f.Slowest(1)[0].Pace
+	}
+	if pace := answer(20*time.Millisecond, 300); pace != 16 {
+		t.Errorf("a fast host has pace %d, want 16", pace)
+	}
+	if pace := answer(500*time.Millisecond, 32); pace != 1 {
+		t.Errorf("after slow answers pace %d, want 1", pace)
+	}
+	if pace := answer(500*time.Millisecond, 300); pace < 8 {
+		t.Errorf("after the same time for long pace %d, want growth", pace)
+	}
+}
+
+func TestSlowest(t *testing.T) {
+	f := with(t, frontier.Config{}, "a/1 a/2 b/1 b/2 c/1 d/1")
+	for _, lease := range f.Lease(at(0), 4) { // one of each
+		took := map[string]time.Duration{"a": 20, "b": 90, "c": 50, "d": 10}[short(lease)[:1]] * time.Millisecond
+		f.Done(at(0), lease, frontier.Answer{Took: took})
+	}
+	add(t, f, "d/2")
+	var got []string
+	for _, h := range f.Slowest(2) {
+		got = append(got, h.Host)
+	}
+	if want := "[http://b.example http://a.example]"; fmt.Sprint(got) != want { // c has nothing to do
+		t.Errorf("slowest %v, want %s", got, want)
+	}
+	if got := f.Slowest(0); len(got) != 0 {
+		t.Errorf("Slowest(0) = %v", got)
+	}
+}

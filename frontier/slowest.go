@@ -1,0 +1,47 @@
+package frontier
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// HostStat is how a host fares.
+type HostStat struct {
+	Host    string // its origin
+	Pending int
+	Leased  int
+	Took    time.Duration // response time, smoothed; 0: unknown
+	Pace    int           // leases it may have at once now; 0: any number
+	BackOff time.Time     // it is let alone until then, having been overloaded; zero: it is not
+}
+
+// Slowest returns at most n hosts that have something pending or leased, those with
+// the longest response time first. It looks at every host: it is for a display that
+// changes once a second.
+func (f *Frontier) Slowest(n int) []HostStat {
+	var slowest []*host
+	longer := func(a, b *host) int {
+		return cmp.Or(cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
+	}
+	for _, h := range f.hosts {
+		if h.pending == 0 && h.leased == 0 || len(slowest) == n && (n == 0 || longer(h, slowest[n-1]) > 0) {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(slowest, h, longer)
+		slowest = slices.Insert(slowest, i, h)
+		slowest = slowest[:min(n, len(slowest))]
+	}
+	stats := make([]HostStat, len(slowest))
+	for i, h := range slowest {
+		s := HostStat{Host: h.name, Pending: h.pending, Leased: int(h.leased), Took: h.pace.took}
+		if pace := f.pace(h); pace < anyPace {
+			s.Pace = int(pace)
+		}
+		if h.pace.hold > f.now {
+			s.BackOff = f.time(h.pace.hold)
+		}
+		stats[i] = s
+	}
+	return stats
+}

@@ -1,0 +1,218 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func TestOnRequest(t *testing.T) {
+	w := web{"http://a.test/": a("/yes", "/no"), "http://a.test/yes": "a page", "http://a.test/no": "a page"}
+	got, _, seen := w.crawl(t, weft.Options{
+		Seeds:  []string{"http://a.test/"},
+		Header: http1.Header{{Name: "X-All", Value: "1"}},
+		Hooks: weft.Hooks{OnRequest: func(r *weft.Request) error {
+			if strings.HasSuffix(r.URL.String(), "/no") {
+				return errors.New("not this one")
+			}
+			r.Header = http1.Header{{Name: "X-Depth", Value: strings.Repeat("I", r.Depth)}}
+			return nil
+		}},
+	})
+	if r := got["http://a.test/no"]; r.ErrorKind != weft.KindRefused || r.Error != "not this one" || r.Tries != 0 || r.Status != 0 {
+		t.Errorf("record of the URL that was refused: %+v", r)
+	}
+	for _, v := range seen {
+		switch {
+		case strings.HasSuffix(v.url, "/no"):
+			t.Error("it was asked for all the same")
+		case strings.HasSuffix(v.url, "/yes") && v.header.Get("X-Depth") != "I":
+			t.Errorf("header %v, expected the one of OnRequest", v.header)
+		}
+		if v.header.Get("X-All") != "1" {
+			t.Errorf("%s: header %v, expected the one of Options", v.url, v.header)
+		}
+	}
+}
+
+func TestOnLink(t *testing.T) {
+	w := web{
+		"http://a.test/":     a("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png">`,
+		"http://a.test/last": "a page", "http://a.test/first": "a page", "http://a.test/drop": "a page",
+		"http://b.test/": "a page", "http://a.test/picture.png": "a picture",
+	}
+	_, sum, seen := w.crawl(t, weft.Options{
+		Seeds: []string{"http://a.test/"}, PerHost: 1, NoRobots: true,
+		Hooks: weft.Hooks{OnLink: func(from weburl.URL, l links.Link) weft.Verdict {
+			if from.String() != "http://a.test/" {
+				t.Errorf("a link of %s", from)
+			}
+			switch {
+			case strings.HasSuffix(l.Raw, "drop"):
+				return weft.Verdict{Decision: weft.Drop, Reason: "it is a trap"}
+			case strings.HasSuffix(l.Raw, "first"):
+				return weft.Verdict{Priority: 5}
+			case l.Tag == "img" || strings.HasPrefix(l.Raw, "http://b.test"):
+				return weft.Verdict{Decision: weft.Follow, Priority: -1}
+			}
+			return weft.Verdict{}
+		}},
+	})
+	if sum.NotFollowed["it is a trap"] != 1 {
+		t.Errorf("not followed: %v", sum.NotFollowed)
+	}
+	urls := seen.urls()
+	if i := slices.Index(urls, "http://b.test/"); i < 0 {
+		t.Errorf("asked for %q, without the other host", urls)
+	} else {
+		urls = slices.Delete(urls, i, i+1)
+	}
+	want := []string{"http://a.test/", "http://a.test/first", "http://a.test/last", "http://a.test/picture.png"}
+	if !slices.Equal(urls, want) {
+		t.Errorf("asked for %q, expected %q", urls, want)
+	}
+}
+
+// leafy is a site of a page with n links, each to a small page.
+func leafy(t *testing.T, n int) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
+		if r.URL.Path == "/" {
+			for i := range n {
+				w.Write([]byte(a("/" + strings.Repeat("x", i+1))))
+			}
+			return
+		}
+		w.Write([]byte("<title>caf\xe9</title>"))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestOnPage: it runs off the loops, beside others but never more than Concurrency
+// of them, and the crawl waits for it.
+func TestOnPage(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	s := leafy(t, 40)
+	var now, most, all atomic.Int32
+	both := make(chan struct{}) // two have been in OnPage at once
+	var once sync.Once
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Concurrency: 4, Hooks: weft.Hooks{
+		OnPage: func(_ context.Context, p *weft.Page) error {
+			n := now.Add(1)
+			defer now.Add(-1)
+			for was := most.Load(); n > was && !most.CompareAndSwap(was, n); was = most.Load() {
+			}
+			if n == 2 {
+				once.Do(func() { close(both) })
+			}
+			if p.Depth == 1 {
+				<-both
+				doc, err := p.Document()
+				if err != nil || doc.Find("title").Text() != "café" || p.Charset != "windows-1252" || string(p.Body) != "<title>caf\xe9</title>" {
+					t.Errorf("page %+v, document %v", p, err)
+				}
+			} else if len(p.Links) != 40 || p.Header.Get("Content-Type") == "" {
+				t.Errorf("%d links, header %v", len(p.Links), p.Header)
+			}
+			all.Add(1)
+			return nil
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if all.Load() != 41 || most.Load() > 4 {
+		t.Errorf("%d pages, %d at once with a concurrency of 4", all.Load(), most.Load())
+	}
+}
+
+func TestOnPageError(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	broken := errors.New("the index is full")
+	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 40).URL}, Hooks: weft.Hooks{
+		OnPage: func(_ context.Context, p *weft.Page) error {
+			if p.Depth == 1 {
+				return broken
+			}
+			return nil
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("error %v, expected that of OnPage", err)
+	}
+}
+
+// TestCrawlLoop: the loop over Crawl may be left, by break or by cancelling, and
+// nothing is left of the crawl; and what fails is yielded.
+func TestCrawlLoop(t *testing.T) {
+	t.Run("break", func(t *testing.T) {
+		aiotest.CheckLeaks(t)
+		n := 0
+		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{leafy(t, 40).URL}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = page.Title; n == 3 {
+				break
+			}
+			n++
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		aiotest.CheckLeaks(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var last error
+		for _, err := range weft.Crawl(ctx, weft.Options{Seeds: []string{leafy(t, 40).URL}}) {
+			cancel()
+			last = err
+		}
+		if !errors.Is(last, context.Canceled) {
+			t.Errorf("last error %v", last)
+		}
+	})
+	t.Run("errors", func(t *testing.T) {
+		aiotest.CheckLeaks(t)
+		s := leafy(t, 1)
+		s.Close()
+		var failed *weft.FetchError
+		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL}, Retries: -1}) {
+			if !errors.As(err, &failed) || page.URL != s.URL+"/" {
+				t.Errorf("page %v, error %v", page, err)
+			}
+		}
+		if failed == nil || failed.Record.ErrorKind != "connect" {
+			t.Errorf("error %v, expected one of kind connect", failed)
+		}
+	})
+	t.Run("bad options", func(t *testing.T) {
+		n := 0
+		for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{"ftp://a.test/"}}) {
+			if n++; page != nil || err == nil {
+				t.Errorf("page %v, error %v", page, err)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d times round", n)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package http1_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/weftcrawl/weft/http1"
+)
+
+// conformance reads a file of the public test suites, one JSON value a line. They
+// are not part of the repository: without them the test is skipped, but never in CI.
+func conformance[T any](t *testing.T, name string) []T {
+	t.Helper()
+	dir := os.Getenv("WEFT_CONFORMANCE")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "conformance")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("conformance data: %v", err)
+		}
+		t.Skipf("conformance data: %v (set WEFT_CONFORMANCE)", err)
+	}
+	var cases []T
+	for line := range bytes.Lines(data) {
+		var c T
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// decodedAllTheSame is the broken ones of compress.jsonl that are decoded, and why.
+var decodedAllTheSame = map[string]string{
+	"zstd/off0.bin.zst": "a repeated offset of 0: the reference decoder, too, takes it for 1 unless told to be strict",
+}
+
+// TestCompressed is the test data of Scrapy, brotli and zstd: good bodies, broken
+// ones, and bombs.
+func TestCompressed(t *testing.T) {
+	type compressed struct {
+		ID       string `json:"id"`
+		Kind     string `json:"kind"` // "ok", "error", "bomb"
+		Encoding string `json:"encoding"`
+		Bytes    []byte `json:"bytes_b64"`
+		SHA256   string `json:"sha256"` // of what it decodes to, where that is known
+	}
+	kinds := map[string]http1.Kind{"error": http1.KindEncoding, "bomb": http1.KindBomb}
+	cases := conformance[compressed](t, "compress.jsonl")
+	if len(cases) != 69 {
+		t.Errorf("%d cases, want 69", len(cases))
+	}
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) {
+			play(t, http1.Options{MaxBody: 1 << 20}, func(s *site) {
+				s.serve("/", answer("Content-Encoding: "+c.Encoding+"\r\n", string(c.Bytes)))
+			}, func(b *browser) {
+				res, err := b.get("/")
+				if _, known := decodedAllTheSame[c.ID]; known {
+					if err != nil {
+						t.Errorf("refused now (%v): take it out of decodedAllTheSame", err)
+					}
+					return
+				}
+				if c.Kind != "ok" {
+					expectKind(t, err, kinds[c.Kind])
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Close()
+				sum := sha256.Sum256(res.Body)
+				if got := hex.EncodeToString(sum[:]); c.SHA256 != "" && got != c.SHA256 {
+					t.Errorf("%d bytes with hash %s, want hash %s", len(res.Body), got, c.SHA256)
+				}
+				if c.SHA256 == "" && len(res.Body) == 0 && c.ID != "zstd/empty-block.zst" {
+					t.Error("no body")
+				}
+			})
+		})
+	}
+}

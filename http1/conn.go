@@ -1,0 +1,282 @@
+package http1
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+)
+
+// place is where a kept connection can be used again: what is reached under one
+// scheme, host and port. Overrides and the name of a TLS server follow from it.
+type place struct {
+	tls  bool
+	host string // as in the URL, with the port if it is there
+}
+
+// conn is a connection and what reads answers from it; made once, used for all of
+// its exchanges, one after the other.
+type conn struct {
+	aio.Conn
+	client *Client
+	place  place
+	tls    *channel // nil for plain http
+	reader *aio.Reader
+	parser parser
+	timing Timing
+	step   func() // feed, on the loop's stack
+	got    []byte // for feed: what has arrived
+	used   int    // by feed: how much of it
+	ended  bool   // for feed: nothing more comes; by feed: TLS has ended
+	excess bool   // by feed: TLS brought bytes beyond the answer
+	reused bool
+	err    *Error // by feed
+
+	since        time.Time // in the pool
+	older, newer *conn
+}
+
+// Close gives the reader's buffer back too. TLS ends without a close_notify: the end
+// of an answer is told by its framing.
+func (cn *conn) Close() error {
+	cn.reader.Close()
+	return cn.Conn.Close()
+}
+
+// limit is when something has to be done, and the kind of error if it is not.
+type limit struct {
+	at   time.Time // zero: never
+	kind Kind
+}
+
+// within returns the sooner of l and d from a time on; 0 is none.
+func (l limit) within(d time.Duration, from time.Time, kind Kind) limit {
+	if d > 0 {
+		if at := from.Add(d); l.at.IsZero() || at.Before(l.at) {
+			return limit{at, kind}
+		}
+	}
+	return l
+}
+
+// connect looks up the server of req and connects to it. With an error, which is
+// never nil then, tm says where the time went.
+func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*conn, *Error) {
+	host, port, bad := req.server()
+	if bad != nil {
+		return nil, bad
+	}
+	began := c.loop.Now()
+	var raw aio.Conn
+	dial := func(t *aio.Task) error {
+		to, err := c.names.resolve(t, host, port)
+		tm.DNS = c.loop.Now().Sub(began)
+		if err != nil {
+			return err
+		}
+		raw, err = aio.Connect(t, to)
+		tm.Connect = c.loop.Now().Sub(began) - tm.DNS
+		return err
+	}
+	patience := total.within(c.opt.DialTimeout, began, KindDialTimeout)
+	var err error
+	if patience.at.IsZero() {
+		err = dial(t)
+	} else {
+		err = t.Deadline(patience.at, dial)
+	}
+	if err != nil {
+		if raw != nil { // there in the very turn in which the time was over
+			raw.Close()
+		}
+		return nil, classify(err, patience.kind, KindConnect)
+	}
+	cn := &conn{Conn: raw, client: c, place: req.place(), reader: aio.NewReader(c.loop, raw)}
+	cn.step = cn.feed
+	if cn.place.tls {
+		if bad := cn.secure(t, host, total, tm); bad != nil {
+			bad.Addr = cn.addr()
+			cn.Close()
+			return nil, bad
+		}
+	}
+	return cn, nil
+}
+
+// secure does the handshake of TLS.
+func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error {
+	c := cn.client
+	began := c.loop.Now()
+	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
+	_ = cn.SetDeadline(patience.at)
+	var err error
+	cn.tls, err = c.shakeHands(t, cn.Conn, host)
+	tm.TLS = c.loop.Now().Sub(began)
+	if err != nil {
+		return classify(err, patience.kind, KindTLS)
+	}
+	return nil
+}
+
+// addr is that of the server.
+func (cn *conn) addr() netip.AddrPort {
+	tcp, ok := cn.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	to := tcp.AddrPort()
+	return netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
+}
+
+// quiet reports whether nothing has come over cn while it was kept. If something
+// has, it has ended, or brings bytes that nobody asked for, such as a 408: they would
+// be taken for the answer to the next request. Only the tickets that a TLS server
+// sends at a time of its own are no part of any answer.
+func (cn *conn) quiet(t *aio.Task) bool {
+	if !cn.Ready() {
+		return true
+	}
+	if cn.tls == nil {
+		return false
+	}
+	_ = cn.SetDeadline(time.Time{})
+	b, err := cn.reader.Peek(t) // does not wait: it is ready
+	if err != nil {
+		return false
+	}
+	quiet := true
+	t.OnLoop(func() {
+		err = cn.tls.open(cn.client.record(), b, func([]byte) { quiet = false })
+	})
+	cn.reader.Discard(len(b))
+	return quiet && err == nil && !cn.Ready()
+}
+
+// exchange sends req and reads the answer into the parser.
+func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
+	c := cn.client
+	patience := total
+	_ = cn.SetDeadline(total.at) // fails only for a closed connection, as will all that follows
+	if err := cn.send(t, req); err != nil {
+		return classify(err, patience.kind, KindReset)
+	}
+	sent := c.loop.Now()
+	if c.opt.FirstByteTimeout > 0 {
+		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
+		_ = cn.SetReadDeadline(patience.at)
+	}
+	p := &cn.parser
+	var began time.Time // of the answer
+	for {
+		b, err := cn.reader.Peek(t)
+		if errors.Is(err, io.EOF) {
+			cn.ended = true
+		} else if err != nil {
+			return classify(err, patience.kind, KindReset)
+		}
+		cn.got = b
+		t.OnLoop(cn.step)
+		cn.got = nil
+		cn.reader.Discard(cn.used)
+		now := c.loop.Now()
+		if began.IsZero() && !p.empty() {
+			began = now
+			cn.timing.FirstByte = now.Sub(sent)
+		}
+		if cn.err != nil {
+			return cn.err
+		}
+		if p.state == whole {
+			return nil
+		}
+		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has asked for new keys
+			out := cn.tls.out
+			cn.tls.out = nil
+			if _, err := cn.Write(t, out); err != nil {
+				return classify(err, patience.kind, KindReset)
+			}
+		}
+		if !began.IsZero() {
+			patience = total.within(c.opt.IdleTimeout, now, KindIdleTimeout)
+			if rate := c.opt.MinRate; rate > 0 {
+				// What has come is enough until then.
+				enough := time.Duration(float64(p.wire) / float64(rate) * float64(time.Second))
+				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
+			}
+			_ = cn.SetReadDeadline(patience.at)
+		}
+	}
+}
+
+// send sends req.
+func (cn *conn) send(t *aio.Task, req *Request) error {
+	c := cn.client
+	buf := c.takeBody()
+	defer c.giveBody(buf)
+	*buf = c.header.append(*buf, req)
+	if cn.tls == nil {
+		_, err := cn.Write(t, *buf)
+		return err
+	}
+	sealed := c.takeBody()
+	defer c.giveBody(sealed)
+	var err error
+	t.OnLoop(func() {
+		*sealed = append(*sealed, cn.tls.out...) // an answer to what came while it was kept
+		cn.tls.out = *sealed
+		_, err = cn.tls.tls.Write(*buf)
+		*sealed, cn.tls.out = cn.tls.out, nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = cn.Write(t, *sealed)
+	return err
+}
+
+// feed takes in what has arrived and, when that makes the answer whole, decodes it.
+func (cn *conn) feed() {
+	p := &cn.parser
+	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
+		p.body = cn.client.takeBody()
+	}
+	cn.used = len(cn.got)
+	if cn.tls == nil {
+		cn.used, cn.err = p.feed(cn.got)
+	} else {
+		cn.decrypt()
+	}
+	if cn.err == nil && cn.ended {
+		cn.err = p.eof()
+	}
+	if cn.err == nil && p.state == whole {
+		p.res.client, p.res.whole = cn.client, p.body
+		cn.err = p.res.decode()
+		p.body = nil
+	}
+}
+
+func (cn *conn) decrypt() {
+	p := &cn.parser
+	cn.tls.ended = cn.ended
+	err := cn.tls.open(cn.client.record(), cn.got, func(b []byte) {
+		if cn.err != nil {
+			return
+		}
+		var n int
+		n, cn.err = p.feed(b)
+		cn.excess = cn.excess || n < len(b)
+	})
+	switch {
+	case cn.err != nil || err == nil:
+	case errors.Is(err, io.EOF):
+		cn.ended = true
+	case p.state != whole:
+		cn.err = classify(err, KindTLS, KindTLS)
+	default:
+		cn.excess = true // a whole answer, then a broken record
+	}
+}

@@ -1,0 +1,156 @@
+package http1
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Header is the fields of a head in the order in which they came.
+type Header []Field
+
+// Field is a line of a header. The value has no space around it.
+type Field struct{ Name, Value string }
+
+// Get returns the value of the first field with a name, in any case; "" for none.
+func (h Header) Get(name string) string {
+	for i := range h {
+		if isName(h[i].Name, name) {
+			return h[i].Value
+		}
+	}
+	return ""
+}
+
+// has reports whether there is a field with a name.
+func (h Header) has(name string) bool {
+	for i := range h {
+		if isName(h[i].Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// list returns the values of all fields with a name as one list (RFC 9110, section 5.3).
+func (h Header) list(name string) string {
+	list := ""
+	for i := range h {
+		if isName(h[i].Name, name) {
+			if list != "" {
+				list += ", "
+			}
+			list += h[i].Value
+		}
+	}
+	return list
+}
+
+// notOurs are the fields that a request may not bring: they say how it is framed, or
+// ask for what this client does not do.
+var notOurs = []string{"Connection", "Content-Length", "Expect", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// Check returns why h cannot be sent with a request, or nil: a name that is no token,
+// a value with control characters or with space around it, or a field that frames the request.
+func (h Header) Check() error {
+	for _, f := range h {
+		if !isToken(f.Name) {
+			return fmt.Errorf("field %.64q: expected a name of letters, digits and hyphens", f.Name)
+		}
+		for _, name := range notOurs {
+			if isName(f.Name, name) {
+				return fmt.Errorf("field %s is the client's own", name)
+			}
+		}
+		if trim(f.Value) != f.Value {
+			return fmt.Errorf("field %s: value %.64q, expected no space around it", f.Name, f.Value)
+		}
+		for _, c := range []byte(f.Value) {
+			if c < ' ' && c != '\t' || c == 0x7f {
+				return fmt.Errorf("field %s: value %.64q, expected no control characters", f.Name, f.Value)
+			}
+		}
+	}
+	return nil
+}
+
+// parseFields reads field lines up to an empty one or the end (RFC 9112, section 5).
+// Lines may end in a bare LF. Fields are substrings of lines.
+func parseFields(lines string) (Header, *Error) {
+	h := make(Header, 0, strings.Count(lines, "\n"))
+	for lines != "" {
+		var line string
+		line, lines = cutLine(lines)
+		if line == "" {
+			break
+		}
+		if continues(line) {
+			return nil, fail(KindProtocol, "header begins with a continuation line")
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if continues(lines) {
+			value, lines = unfold(value, lines)
+		}
+		// A CR or NUL within a value is for us to refuse or to replace (RFC 9110,
+		// section 5.5): who reads the value next may take it for its end.
+		if !ok || !isToken(name) || strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, 0) >= 0 {
+			return nil, fail(KindProtocol, "header line %.64q, expected NAME: VALUE", line)
+		}
+		h = append(h, Field{name, trim(value)})
+	}
+	return h, nil
+}
+
+// continues reports whether s begins with a continuation line: obsolete folding
+// (RFC 9112, section 5.2).
+func continues(s string) bool { return s != "" && (s[0] == ' ' || s[0] == '\t') }
+
+// unfold returns value with the continuation lines that rest begins with.
+func unfold(value, rest string) (string, string) {
+	var b strings.Builder // a head may be nothing but such lines
+	b.WriteString(trim(value))
+	for continues(rest) {
+		var line string
+		line, rest = cutLine(rest)
+		b.WriteByte(' ')
+		b.WriteString(trim(line))
+	}
+	return b.String(), rest
+}
+
+func cutLine(s string) (line, rest string) {
+	line, rest, _ = strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, "\r"), rest
+}
+
+// trim returns s without the spaces and tabs around it.
+func trim(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// isName compares names of fields, which have no case.
+func isName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
+
+// isToken says whether s is a token.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if !tokenByte[s[i]] {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// tokenByte is the bytes of a token (RFC 9110, section 5.6.2). Those above 0x7f are
+// none.
+var tokenByte = func() (is [256]bool) {
+	for c := byte('!'); c < 0x7f; c++ {
+		is[c] = strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) < 0
+	}
+	return is
+}()

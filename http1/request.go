@@ -1,0 +1,149 @@
+package http1
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Request is a GET or a HEAD.
+type Request struct {
+	Method string // "GET" or "HEAD"; empty: GET
+	Scheme string // "http" or "https"
+	Host   string // HOST or HOST:PORT, as in the URL
+	Target string // path and query, beginning with "/"
+
+	// Header is sent beside the client's own fields and those of Options.Header. A
+	// field replaces all of these that have its name, Host among them; if its value is
+	// empty it is not sent, and nor are they.
+	Header Header
+}
+
+// check refuses what would not arrive as the request that it is.
+func (r *Request) check() *Error {
+	switch {
+	case r.Method != "" && r.Method != "GET" && r.Method != "HEAD":
+		return fail(KindScheme, "method %.20q, expected GET or HEAD", r.Method)
+	case r.Scheme != "http" && r.Scheme != "https":
+		return fail(KindScheme, "scheme %.20q, expected http or https", r.Scheme)
+	case r.Host == "" || !visible(r.Host):
+		return fail(KindScheme, "host %.64q, expected HOST or HOST:PORT", r.Host)
+	case !strings.HasPrefix(r.Target, "/") || !visible(r.Target):
+		return fail(KindScheme, "target %.64q, expected a path and query, percent-encoded", r.Target)
+	}
+	if err := r.Header.Check(); err != nil {
+		return &Error{Kind: KindScheme, Err: err}
+	}
+	return nil
+}
+
+// visible reports whether s has no spaces and control characters.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// server returns whom to connect to: a name, or an address without brackets.
+func (r *Request) server() (host string, port uint16, err *Error) {
+	host = r.Host
+	port = 80
+	if r.Scheme == "https" {
+		port = 443
+	}
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		if digits := host[i+1:]; digits != "" {
+			n, e := strconv.ParseUint(digits, 10, 16)
+			if e != nil {
+				return "", 0, fail(KindScheme, "port %.20q, expected 0 to 65535", digits)
+			}
+			port = uint16(n)
+		}
+		host = host[:i]
+	}
+	inner, bracketed := strings.CutPrefix(host, "[")
+	if bracketed {
+		inner = strings.TrimSuffix(inner, "]")
+	}
+	if inner == "" || !bracketed && strings.IndexByte(inner, ':') >= 0 {
+		return "", 0, fail(KindScheme, "host %.64q, expected HOST or HOST:PORT", r.Host)
+	}
+	return inner, port, nil
+}
+
+// header is what every request of a client has, made once.
+type header struct {
+	host   string // in place of the URL's; empty: that
+	fields Header // without Host
+	lines  string // fields as they are sent, and the empty line
+}
+
+// newHeader adds over to the client's own fields.
+func newHeader(userAgent string, over Header) header {
+	own := Header{{"Accept", "*/*"}, {"Accept-Encoding", "gzip, deflate, br, zstd"}}
+	if userAgent != "" {
+		own = append(Header{{"User-Agent", userAgent}}, own...)
+	}
+	h := header{host: over.Get("Host")}
+	for _, f := range own {
+		if !over.has(f.Name) {
+			h.fields = append(h.fields, f)
+		}
+	}
+	for _, f := range over {
+		if f.Value != "" && !isName(f.Name, "Host") {
+			h.fields = append(h.fields, f)
+		}
+	}
+	h.lines = string(append(appendFields(nil, h.fields, nil), "\r\n"...))
+	return h
+}
+
+// append appends req as it is sent.
+func (h *header) append(b []byte, req *Request) []byte {
+	if req.Method == "HEAD" {
+		b = append(b, "HEAD "...)
+	} else {
+		b = append(b, "GET "...)
+	}
+	b = append(b, req.Target...)
+	b = append(b, " HTTP/1.1\r\nHost: "...)
+	host := req.Host
+	if h.host != "" {
+		host = h.host
+	}
+	if len(req.Header) == 0 {
+		b = append(append(b, host...), "\r\n"...)
+		return append(b, h.lines...)
+	}
+	if over := req.Header.Get("Host"); over != "" {
+		host = over
+	}
+	b = append(append(b, host...), "\r\n"...)
+	b = appendFields(b, h.fields, req.Header)
+	for _, f := range req.Header {
+		if f.Value != "" && !isName(f.Name, "Host") {
+			b = appendField(b, f)
+		}
+	}
+	return append(b, "\r\n"...)
+}
+
+// appendFields appends the fields of h that over does not replace.
+func appendFields(b []byte, h, over Header) []byte {
+	for _, f := range h {
+		if !over.has(f.Name) {
+			b = appendField(b, f)
+		}
+	}
+	return b
+}
+
+func appendField(b []byte, f Field) []byte {
+	b = append(append(b, f.Name...), ": "...)
+	return append(append(b, f.Value...), "\r\n"...)
+}
+
+func (r *Request) place() place { return place{tls: r.Scheme == "https", host: r.Host} }

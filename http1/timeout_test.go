@@ -1,0 +1,165 @@
+package http1_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// drip sends n bytes of an answer, one after each pause, as long as the client takes them.
+func drip(p *peer, n int, pause time.Duration) {
+	p.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+	for range n {
+		p.until(now(p.task) + pause)
+		if !p.send("x") {
+			break
+		}
+	}
+	p.ended()
+}
+
+func TestEachTimeHasItsLimit(t *testing.T) {
+	const connected = 4 * latency // a look-up, a connection
+	for _, c := range []struct {
+		name   string
+		opt    http1.Options
+		server func(s *site)
+		host   string
+		kind   http1.Kind
+		after  time.Duration
+	}{
+		{"connecting", http1.Options{}, func(*site) {}, "hole.example", http1.KindDialTimeout, 10 * time.Second},
+		{"connecting, set", http1.Options{DialTimeout: time.Second}, func(*site) {}, "hole.example", http1.KindDialTimeout, time.Second},
+		{"connecting, none", http1.Options{DialTimeout: -1}, func(*site) {}, "hole.example", http1.KindTimeout, 30 * time.Second},
+		{"the whole is less", http1.Options{Timeout: time.Second}, func(*site) {}, "hole.example", http1.KindTimeout, time.Second},
+		{"the first byte", http1.Options{FirstByteTimeout: 3 * time.Second}, func(s *site) { s.ignore("/") },
+			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second},
+		{"the first byte, none", http1.Options{}, func(s *site) { s.ignore("/") }, "www.example", http1.KindTimeout, 30 * time.Second},
+		{"the first byte came", http1.Options{FirstByteTimeout: 3 * time.Second, IdleTimeout: 5 * time.Second},
+			func(s *site) { s.serve("/", "HTTP/1.1 2").ended() }, "www.example", http1.KindIdleTimeout, connected + 2*latency + 5*time.Second},
+		{"idle", http1.Options{}, func(s *site) { drip(s.accept(), 1, time.Second) },
+			"www.example", http1.KindIdleTimeout, connected + 2*latency + time.Second + 15*time.Second},
+		{"idle, none", http1.Options{IdleTimeout: -1}, func(s *site) { drip(s.accept(), 1, time.Second) },
+			"www.example", http1.KindTimeout, 30 * time.Second},
+		{"slow but not idle", http1.Options{}, func(s *site) { drip(s.accept(), 100, time.Second) },
+			"www.example", http1.KindTimeout, 30 * time.Second},
+		{"too slow", http1.Options{MinRate: 100}, func(s *site) { drip(s.accept(), 100, time.Second) },
+			"www.example", http1.KindTooSlow, connected + 2*latency + 10*time.Second},
+		// 10,000 bytes are enough for 20 s at 500 a second, and no more.
+		{"too slow later", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
+			head := "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
+			s.serve("/", head+strings.Repeat("x", 10_000-len(head))).ended()
+		}, "www.example", http1.KindTooSlow, connected + 2*latency + 20*time.Second},
+		{"fast enough", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
+			p := s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+			for p.send(strings.Repeat("x", 600)) {
+				s.until(now(s.task) + time.Second)
+			}
+		}, "www.example", http1.KindTimeout, 30 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, c.opt, c.server, func(b *browser) {
+				_, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: c.host, Target: "/"})
+				expectKind(t, err, c.kind)
+				if got := now(b.task); got != c.after {
+					t.Errorf("%v after %v, want %v", err, got, c.after)
+				}
+				if e := err.(*http1.Error); !e.Temporary() || !errors.Is(err, aio.ErrTimeout) || e.Timing.Total != c.after {
+					t.Errorf("%v: temporary %v, %+v", err, e.Temporary(), e.Timing)
+				}
+			})
+		})
+	}
+}
+
+// fullNet has no descriptors left.
+type fullNet struct{ *aiotest.Net }
+
+func (fullNet) Connect(*aio.Task, net.Addr) (aio.Conn, error) { return nil, syscall.EMFILE }
+
+// Every kind of error happens.
+func TestEveryKind(t *testing.T) {
+	over := func(server func(s *site), opt http1.Options, req http1.Request) func(t *testing.T) error {
+		return func(t *testing.T) (err error) {
+			play(t, opt, server, func(b *browser) { _, err = b.client.Do(b.task, req) })
+			return err
+		}
+	}
+	www := http1.Request{Scheme: "http", Host: "www.example", Target: "/"}
+	at := func(host string) http1.Request { return http1.Request{Scheme: "http", Host: host, Target: "/"} }
+	nobody := func(*site) {}
+	sends := func(answer string) func(s *site) { return func(s *site) { s.serve("/", answer) } }
+	silent := func(s *site) { s.ignore("/") }
+	stalls := func(s *site) { s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello").ended() }
+	zipped := func(body string) string { return answer("Content-Encoding: gzip\r\n", body) }
+	kinds := map[http1.Kind]func(t *testing.T) error{
+		http1.KindScheme:           over(nobody, http1.Options{}, http1.Request{Scheme: "gopher", Host: "www.example", Target: "/"}),
+		http1.KindDNS:              over(nobody, http1.Options{}, at("nobody.example")),
+		http1.KindConnect:          over(nobody, http1.Options{}, at("www.example:81")),
+		http1.KindDialTimeout:      over(nobody, http1.Options{}, at("hole.example")),
+		http1.KindFirstByteTimeout: over(silent, http1.Options{FirstByteTimeout: time.Second}, www),
+		http1.KindIdleTimeout:      over(stalls, http1.Options{}, www),
+		http1.KindTooSlow:          over(stalls, http1.Options{MinRate: 1000}, www),
+		http1.KindTimeout:          over(silent, http1.Options{}, www),
+		http1.KindEarlyEnd:         over(func(s *site) { s.accept().close() }, http1.Options{}, www),
+		http1.KindProtocol:         over(sends("220 mail.example ESMTP\r\n"), http1.Options{}, www),
+		http1.KindTooLarge:         over(sends(ok("hello")), http1.Options{MaxBody: 4}, www),
+		http1.KindEncoding:         over(sends(zipped("hello")), http1.Options{}, www),
+		http1.KindBomb:             over(sends(zipped(zip(t, strings.Repeat("x", 1000)))), http1.Options{MaxBody: 999}, www),
+		http1.KindReset: over(func(s *site) {
+			s.until(25 * time.Millisecond) // the client is not connected yet
+			s.ln.Close()
+		}, http1.Options{}, at("192.0.2.1")),
+		http1.KindTLS: func(t *testing.T) (err error) {
+			playTLS(t, nil, func(v *vault) { _, _ = v.shake() }, func(b *browser) { _, err = b.getTLS("other.example", "/") })
+			return err
+		},
+		http1.KindTLSTimeout: func(t *testing.T) (err error) {
+			playTLS(t, func(opt *http1.Options, _ *tls.Config) { opt.TLSTimeout = time.Second },
+				func(v *vault) { v.accept(); v.until(time.Minute) },
+				func(b *browser) { _, err = b.getTLS("www.example", "/") })
+			return err
+		},
+		http1.KindCanceled: func(t *testing.T) (err error) {
+			play(t, http1.Options{}, nobody, func(b *browser) {
+				_ = b.task.Timeout(time.Second, func(task *aio.Task) error {
+					_, err = b.client.Do(task, at("hole.example"))
+					return err
+				})
+			})
+			return err
+		},
+		http1.KindResource: func(t *testing.T) (err error) {
+			aiotest.CheckLeaks(t)
+			loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: fullNet{aiotest.NewNet(aiotest.NetOptions{})}})
+			_ = loop.Run(t.Context(), func(task *aio.Task) error {
+				c := http1.NewClient(task.Loop(), http1.Options{})
+				defer c.Close()
+				_, err = c.Do(task, at("192.0.2.1"))
+				return nil
+			})
+			return err
+		},
+	}
+	for _, kind := range http1.Kinds() {
+		t.Run(string(kind), func(t *testing.T) {
+			happens, ok := kinds[kind]
+			if !ok {
+				t.Fatal("the test does not know how it happens")
+			}
+			expectKind(t, happens(t), kind)
+		})
+	}
+	if list := http1.Kinds(); len(kinds) != len(list) || len(slices.Compact(slices.Sorted(slices.Values(list)))) != len(list) {
+		t.Errorf("the list %q is not the %d kinds there are", list, len(kinds))
+	}
+}

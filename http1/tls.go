@@ -1,0 +1,118 @@
+package http1
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+)
+
+// maxSessions bounds the TLS sessions that a client remembers, so as to resume them.
+const maxSessions = 1024
+
+// maxRecord is the most that one TLS record carries (RFC 8446, section 5.1).
+const maxRecord = 16 << 10
+
+// newTLSConfig returns what all TLS connections of a client have in common.
+func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
+	return &tls.Config{
+		RootCAs:            opt.RootCAs,
+		InsecureSkipVerify: opt.Insecure,
+		NextProtos:         []string{"http/1.1"},
+		ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
+		Time:               l.Now,
+	}
+}
+
+// channel is the TLS of a connection. The handshake waits for the network inside
+// crypto/tls, on the stack of its task. After it nothing does: what has arrived is
+// put into in, decrypted on the loop's stack until crypto/tls wants more than there
+// is, and what it has to send is found in out. So a connection that waits holds no
+// buffer of ours, and its task needs no deep stack.
+type channel struct {
+	net.Conn // bound to a task during the handshake, then nil
+	tls      *tls.Conn
+	state    *tls.ConnectionState // by itself: who keeps it does not keep the connection
+	in       []byte               // arrived, not taken yet
+	ended    bool                 // nothing comes after in
+	out      []byte               // to be sent
+}
+
+// errMore is what crypto/tls is told when it wants more than has arrived. It takes a
+// temporary error for one after which it can be asked again.
+var errMore net.Error = wantsMore{}
+
+type wantsMore struct{}
+
+func (wantsMore) Error() string   { return "nothing more has arrived" }
+func (wantsMore) Timeout() bool   { return true }
+func (wantsMore) Temporary() bool { return true }
+
+func (ch *channel) Read(p []byte) (int, error) {
+	if ch.Conn != nil {
+		return ch.Conn.Read(p)
+	}
+	if len(ch.in) == 0 {
+		if ch.ended {
+			return 0, io.EOF
+		}
+		return 0, errMore
+	}
+	n := copy(p, ch.in)
+	ch.in = ch.in[n:]
+	return n, nil
+}
+
+func (ch *channel) Write(p []byte) (int, error) {
+	if ch.Conn != nil {
+		return ch.Conn.Write(p)
+	}
+	ch.out = append(ch.out, p...)
+	return len(p), nil
+}
+
+// SetWriteDeadline is called by crypto/tls before it sends an alert.
+func (ch *channel) SetWriteDeadline(at time.Time) error {
+	if ch.Conn != nil {
+		return ch.Conn.SetWriteDeadline(at)
+	}
+	return nil
+}
+
+// shakeHands begins TLS over raw, to be used by t, with the server of a name.
+func (c *Client) shakeHands(t *aio.Task, raw aio.Conn, name string) (*channel, error) {
+	config := c.tls.Clone()
+	config.ServerName = name
+	ch := &channel{Conn: aio.NewNetConn(t, raw)}
+	ch.tls = tls.Client(ch, config)
+	if err := ch.tls.Handshake(); err != nil {
+		return nil, err
+	}
+	ch.Conn = nil
+	state := ch.tls.ConnectionState()
+	ch.state = &state
+	return ch, nil
+}
+
+// open decrypts what has arrived, and calls take for each piece of it. It returns nil
+// when more is needed, io.EOF at the end of the stream, or what is wrong with it.
+// Buf is where to decrypt to.
+func (ch *channel) open(buf, arrived []byte, take func([]byte)) error {
+	ch.in = arrived
+	for {
+		n, err := ch.tls.Read(buf)
+		if n > 0 {
+			take(buf[:n])
+		}
+		if err != nil {
+			ch.in = nil // a borrowed buffer
+			if errors.Is(err, errMore) {
+				return nil
+			}
+			return err
+		}
+	}
+}

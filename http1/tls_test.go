@@ -1,0 +1,389 @@
+package http1_test
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/hex"
+	"math/big"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// certificate returns one for names, and the pool of who trusts it. It is valid for
+// a day from the beginning of virtual time.
+func certificate(t *testing.T, names ...string) (tls.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: aiotest.Epoch, NotAfter: aiotest.Epoch.Add(24 * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+}
+
+// vault is the server's side of TLS.
+type vault struct {
+	*site
+	config *tls.Config
+	keys   bytes.Buffer // the secrets of the connections, as lines of a key log
+}
+
+// strongroom is the server's end of a TLS connection.
+type strongroom struct {
+	*tls.Conn
+	t  *testing.T
+	in *bufio.Reader
+}
+
+// playTLS is play over TLS, with a server at port 443 whose certificate for
+// www.example the client trusts unless change says otherwise.
+func playTLS(t *testing.T, change func(opt *http1.Options, config *tls.Config), server func(v *vault), client func(b *browser)) {
+	t.Helper()
+	cert, pool := certificate(t, "www.example")
+	opt := http1.Options{RootCAs: pool}
+	config := &tls.Config{Certificates: []tls.Certificate{cert}}
+	if change != nil {
+		change(&opt, config)
+	}
+	network := aiotest.NewNet(aiotest.NetOptions{Latency: latency})
+	network.Host("www.example", "192.0.2.1")
+	network.Host("other.example", "192.0.2.1")
+	network.Run(t, func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":443")
+		if err != nil {
+			return err
+		}
+		defer ln.Close()
+		return task.Group(func(g *aio.Group) error {
+			g.Go("server", func(task *aio.Task) error {
+				v := &vault{site: &site{t: t, task: task, ln: ln}, config: config}
+				config.Time = task.Loop().Now
+				config.KeyLogWriter = &v.keys
+				defer v.close()
+				server(v)
+				return nil
+			})
+			c := http1.NewClient(task.Loop(), opt)
+			defer c.Close()
+			client(&browser{t: t, task: task, client: c})
+			return nil
+		})
+	})
+}
+
+// shake accepts a connection and does its part of the handshake.
+func (v *vault) shake() (*strongroom, error) {
+	c := tls.Server(aio.NewNetConn(v.task, v.accept().conn), v.config)
+	return &strongroom{Conn: c, t: v.t, in: bufio.NewReader(c)}, c.Handshake()
+}
+
+func (v *vault) admit() *strongroom {
+	v.t.Helper()
+	s, err := v.shake()
+	if err != nil {
+		v.t.Fatal("server: handshake: ", err)
+	}
+	return s
+}
+
+// serve answers one request.
+func (s *strongroom) serve(target, answer string) {
+	s.t.Helper()
+	req, err := http.ReadRequest(s.in)
+	if err != nil {
+		s.t.Fatalf("server: waits for a request for %s: %v", target, err)
+	}
+	if req.URL.RequestURI() != target {
+		s.t.Fatalf("server: request for %s, want one for %s", req.URL, target)
+	}
+	if _, err := s.Write([]byte(answer)); err != nil {
+		s.t.Fatal("server: ", err)
+	}
+}
+
+func (b *browser) getTLS(host, target string) (*http1.Response, error) {
+	return b.client.Do(b.task, http1.Request{Scheme: "https", Host: host, Target: target})
+}
+
+// readsTLS fetches a body over TLS.
+func (b *browser) readsTLS(target, body string) *http1.Response {
+	b.t.Helper()
+	res, err := b.getTLS("www.example", target)
+	if err != nil {
+		b.t.Fatalf("GET %s: %v", target, err)
+	}
+	if string(res.Body) != body {
+		b.t.Errorf("GET %s: body %.100q, want %.100q", target, res.Body, body)
+	}
+	res.Close()
+	return res
+}
+
+// A second request goes over the connection of the first, though a server of TLS 1.3
+// sends tickets unasked; a second connection resumes the session of the first.
+func TestTLSKeepsConnectionsAndSessions(t *testing.T) {
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		t.Run(tls.VersionName(version), func(t *testing.T) {
+			long := strings.Repeat("a long page. ", 20_000)
+			playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MaxVersion = version }, func(v *vault) {
+				c := v.admit()
+				c.serve("/1", ok("one"))
+				c.serve("/2", ok(long))
+				v.until(time.Second)
+				c.Close()
+				c = v.admit()
+				c.serve("/3", "HTTP/1.1 200 OK\r\n\r\nto the end")
+				c.Close()
+			}, func(b *browser) {
+				first := b.readsTLS("/1", "one")
+				if first.Reused || first.Timing.TLS == 0 || first.TLS.Version != version || first.TLS.DidResume ||
+					len(first.TLS.VerifiedChains) == 0 || first.TLS.NegotiatedProtocol != "" {
+					t.Errorf("first: reused %v, %v, TLS %+v", first.Reused, first.Timing, first.TLS)
+				}
+				second := b.readsTLS("/2", long)
+				if !second.Reused || second.Timing.TLS != 0 || second.TLS != first.TLS {
+					t.Errorf("second: reused %v, %v", second.Reused, second.Timing)
+				}
+				b.until(2 * time.Second)
+				third := b.readsTLS("/3", "to the end")
+				if third.Reused || !third.TLS.DidResume || len(third.TLS.VerifiedChains) == 0 {
+					t.Errorf("third: reused %v, resumed %v", third.Reused, third.TLS.DidResume)
+				}
+			})
+		})
+	}
+}
+
+// A ticket may come at any time; one that comes while the connection is kept does
+// not end it.
+func TestTLSTicketWhileKept(t *testing.T) {
+	for _, unasked := range []struct {
+		name    string
+		kind    byte // of the record's content (RFC 8446, section 5.1)
+		content string
+		kept    bool
+	}{
+		// A lifetime, an age to add, a nonce, the ticket, no extensions (section 4.6.1).
+		{"ticket", 22, "\x04\x00\x00\x12" + "\x00\x00\x0e\x10" + "\x00\x00\x00\x00" + "\x01\x07" + "\x00\x04abcd" + "\x00\x00", true},
+		{"new keys, and ours wanted", 22, "\x18\x00\x00\x01\x01", true}, // section 4.6.3
+		{"bytes", 23, ok("forged"), false},
+		{"close-notify", 21, "\x01\x00", false},
+	} {
+		t.Run(unasked.name, func(t *testing.T) {
+			playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MinVersion = tls.VersionTLS13 }, func(v *vault) {
+				c := v.admit()
+				if suite := c.ConnectionState().CipherSuite; suite != tls.TLS_AES_128_GCM_SHA256 {
+					t.Skipf("this machine prefers %s, the test's own records are AES-128-GCM", tls.CipherSuiteName(suite))
+				}
+				c.serve("/1", ok("one"))
+				v.until(time.Second)
+				secret := serverSecret(v.keys.String())
+				sealed := sealer(t, secret, 2) // after a ticket and the answer
+				if _, err := c.NetConn().Write(sealed(unasked.kind, unasked.content)); err != nil {
+					t.Error(err)
+				}
+				if !unasked.kept {
+					v.admit().serve("/2", ok("two"))
+					return
+				}
+				if strings.HasPrefix(unasked.content, "\x18") {
+					sealed = sealer(t, expandLabel(t, secret, "traffic upd", sha256.Size), 0)
+				}
+				if _, err := http.ReadRequest(c.in); err != nil {
+					t.Fatal("server: ", err)
+				}
+				if _, err := c.NetConn().Write(sealed(23, ok("two"))); err != nil {
+					t.Error(err)
+				}
+			}, func(b *browser) {
+				b.readsTLS("/1", "one")
+				b.until(2 * time.Second)
+				if res := b.readsTLS("/2", "two"); res.Reused != unasked.kept {
+					t.Errorf("reused %v, want %v", res.Reused, unasked.kept)
+				}
+			})
+		})
+	}
+}
+
+// serverSecret returns what the server's keys after the handshake are made of.
+func serverSecret(keyLog string) (secret []byte) {
+	for line := range strings.Lines(keyLog) {
+		if f := strings.Fields(line); f[0] == "SERVER_TRAFFIC_SECRET_0" {
+			secret, _ = hex.DecodeString(f[2])
+		}
+	}
+	return secret
+}
+
+// expandLabel is HKDF-Expand-Label of RFC 8446, section 7.1, without a context.
+func expandLabel(t *testing.T, secret []byte, label string, size int) []byte {
+	t.Helper()
+	label = "tls13 " + label
+	info := string([]byte{0, byte(size), byte(len(label))}) + label + "\x00"
+	key, err := hkdf.Expand(sha256.New, secret, info, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// sealer returns what makes records as the owner of a secret does, in TLS 1.3 with
+// AES-128-GCM, from the n-th on (RFC 8446, sections 5.2, 5.3 and 7.3).
+func sealer(t *testing.T, secret []byte, n uint64) func(kind byte, content string) []byte {
+	t.Helper()
+	block, err := aes.NewCipher(expandLabel(t, secret, "key", 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	iv := expandLabel(t, secret, "iv", 12)
+	return func(kind byte, content string) []byte {
+		nonce := bytes.Clone(iv)
+		for i, b := range binary.BigEndian.AppendUint64(nil, n) {
+			nonce[4+i] ^= b
+		}
+		n++
+		plain := append([]byte(content), kind)
+		head := binary.BigEndian.AppendUint16([]byte{23, 3, 3}, uint16(len(plain)+aead.Overhead()))
+		return aead.Seal(head, nonce, plain, head)
+	}
+}
+
+func TestTLSFailures(t *testing.T) {
+	shake := func(v *vault) { _, _ = v.shake() }
+	for _, c := range []struct {
+		name      string
+		change    func(opt *http1.Options, config *tls.Config)
+		server    func(v *vault)
+		host      string
+		kind      http1.Kind
+		temporary bool
+		says      string
+	}{
+		{"unknown authority", func(opt *http1.Options, _ *tls.Config) { opt.RootCAs = x509.NewCertPool() }, shake,
+			"www.example", http1.KindTLS, false, "unknown authority"},
+		{"another name", nil, shake, "other.example", http1.KindTLS, false, "not other.example"},
+		{"old TLS only", func(_ *http1.Options, config *tls.Config) { config.MaxVersion = tls.VersionTLS11 }, shake,
+			"www.example", http1.KindTLS, false, "protocol version"},
+		{"not TLS", nil, func(v *vault) { v.accept().send("HTTP/1.1 400 Bad Request\r\n\r\n") },
+			"www.example", http1.KindTLS, false, "does not look like a TLS handshake"},
+		{"the end", nil, func(v *vault) { v.accept().close() }, "www.example", http1.KindEarlyEnd, true, "EOF"},
+		{"silence", nil, func(v *vault) { v.accept(); v.until(time.Minute) }, "www.example", http1.KindTLSTimeout, true, ""},
+		{"a broken record", nil, func(v *vault) {
+			c := v.admit()
+			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+			_, _ = c.NetConn().Write([]byte("\x17\x03\x03\x00\x20" + strings.Repeat("x", 32)))
+		}, "www.example", http1.KindTLS, false, "bad record MAC"},
+		{"an end within a record", nil, func(v *vault) {
+			c := v.admit()
+			c.serve("/", "HTTP/1.1 200 OK\r\n\r\nhalf")
+			_, _ = c.NetConn().Write([]byte("\x17\x03\x03\x00\x20xxx"))
+			c.NetConn().Close()
+		}, "www.example", http1.KindEarlyEnd, true, "unexpected EOF"},
+		{"the end in a body", nil, func(v *vault) {
+			c := v.admit()
+			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
+			c.Close()
+		}, "www.example", http1.KindEarlyEnd, true, "4 bytes before"},
+		{"an alert for an answer", nil, func(v *vault) { // as from a server that asks for a certificate
+			v.config.ClientAuth = tls.RequireAnyClientCert
+			_, _ = v.shake()
+		}, "www.example", http1.KindTLS, false, "certificate required"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			playTLS(t, c.change, c.server, func(b *browser) {
+				_, err := b.getTLS(c.host, "/")
+				expectKind(t, err, c.kind)
+				e := err.(*http1.Error)
+				if e.Temporary() != c.temporary || !strings.Contains(e.Error(), c.says) {
+					t.Errorf("%v, temporary %v, want %q, %v", err, e.Temporary(), c.says, c.temporary)
+				}
+				if e.Addr.String() != "192.0.2.1:443" || e.Timing.DNS == 0 || e.Timing.Connect == 0 || e.Timing.TLS == 0 {
+					t.Errorf("address %v, %+v: not where it failed", e.Addr, e.Timing)
+				}
+				if c.kind == http1.KindTLSTimeout && e.Timing.TLS != 10*time.Second {
+					t.Errorf("gave up after %v, want 10 s", e.Timing.TLS)
+				}
+			})
+		})
+	}
+}
+
+func TestInsecure(t *testing.T) {
+	playTLS(t, func(opt *http1.Options, _ *tls.Config) { *opt = http1.Options{Insecure: true} },
+		func(v *vault) { v.admit().serve("/", ok("unsafe")) },
+		func(b *browser) {
+			if res := b.readsTLS("/", "unsafe"); len(res.TLS.VerifiedChains) != 0 {
+				t.Error("the certificate was verified")
+			}
+		})
+}
+
+// Cancelled at any moment, an exchange over TLS leaves nothing behind: playTLS sees to it.
+func TestTLSCancelledAtAnyMoment(t *testing.T) {
+	const done = 8 * latency // look-up, connection, handshake, exchange
+	for at := latency / 2; at < done+latency; at += latency {
+		t.Run(at.String(), func(t *testing.T) {
+			playTLS(t, nil, func(v *vault) {
+				_ = v.task.Deadline(aiotest.Epoch.Add(time.Second), func(task *aio.Task) error {
+					c, err := v.ln.Accept(task)
+					if err != nil {
+						return err
+					}
+					defer c.Close()
+					tc := tls.Server(aio.NewNetConn(task, c), v.config)
+					if _, err := http.ReadRequest(bufio.NewReader(tc)); err != nil {
+						return err
+					}
+					_, err = tc.Write([]byte(ok("whole")))
+					_ = c.WaitReadable(task)
+					return err
+				})
+			}, func(b *browser) {
+				err := b.task.Deadline(aiotest.Epoch.Add(at), func(task *aio.Task) error {
+					_, err := b.client.Do(task, http1.Request{Scheme: "https", Host: "www.example", Target: "/"})
+					if err != nil {
+						expectKind(t, err, http1.KindCanceled)
+					}
+					return err
+				})
+				if got := err == nil; got != (at > done) {
+					t.Errorf("cancelled after %v: %v", at, err)
+				}
+			})
+		})
+	}
+}

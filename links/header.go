@@ -1,0 +1,151 @@
+package links
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// ows is the white space within a header field: RFC 9110, section 5.6.3.
+const ows = " \t"
+
+// Header yields the links of a response at the URL base that are in its header, in
+// Link fields, whose values are given: RFC 8288. Tag is "header", Attr "link". It
+// stops when yield returns false. A link of which the field says, with anchor, that
+// it leads from somewhere else, is none of this page.
+func Header(base weburl.URL, values []string, yield func(Link) bool) {
+	for _, value := range values {
+		for l := range fieldLinks(strings.ToValidUTF8(value, "\ufffd")) {
+			if link, ok := l.from(base); ok && !yield(link) {
+				return
+			}
+		}
+	}
+}
+
+// A fieldLink is one element of a Link field. Of a parameter that is given twice,
+// the first counts.
+type fieldLink struct {
+	target, rel, anchor string
+	hasRel, hasAnchor   bool
+}
+
+// from makes the link, if it leads from the page base to http or https.
+func (l fieldLink) from(base weburl.URL) (Link, bool) {
+	if l.target == "" || len(l.target) > maxValue {
+		return Link{}, false
+	}
+	if l.hasAnchor { // a fragment of the page is the page
+		context, err := base.Resolve(l.anchor)
+		if err != nil || context.Canonical() != base.Canonical() {
+			return Link{}, false
+		}
+	}
+	u, err := base.Resolve(l.target)
+	if err != nil || !u.IsHTTP() {
+		return Link{}, false
+	}
+	return Link{Raw: l.target, URL: u, Tag: "header", Attr: "link", Rel: l.rel}, true
+}
+
+// fieldLinks yields the elements of a field as appendix B of RFC 8288 reads them,
+// save that one which does not begin with '<' does not end it, but is skipped.
+func fieldLinks(s string) iter.Seq[fieldLink] {
+	return func(yield func(fieldLink) bool) {
+		for s != "" {
+			var l fieldLink
+			if rest, ok := strings.CutPrefix(strings.TrimLeft(s, ows), "<"); ok {
+				target, params, closed := strings.Cut(rest, ">")
+				if !closed {
+					return
+				}
+				l.target = strings.Trim(target, " \t\n\f\r")
+				s = l.readParams(params)
+			}
+			s = afterComma(s)
+			if !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// readParams reads the parameters that s begins with and returns what follows them.
+func (l *fieldLink) readParams(s string) string {
+	for {
+		s = strings.TrimLeft(s, ows)
+		if !strings.HasPrefix(s, ";") {
+			return s
+		}
+		s = strings.TrimLeft(s, ";"+ows)
+		name := upTo(s, "=;,"+ows)
+		s = strings.TrimLeft(s[len(name):], ows)
+		value := ""
+		if rest, ok := strings.CutPrefix(s, "="); ok {
+			value, s = paramValue(strings.TrimLeft(rest, ows))
+		}
+		switch strings.ToLower(name) {
+		case "rel":
+			if !l.hasRel {
+				l.rel, l.hasRel = strings.Trim(value, " \t\n\f\r"), true
+			}
+		case "anchor":
+			if !l.hasAnchor {
+				l.anchor, l.hasAnchor = value, true
+			}
+		}
+	}
+}
+
+// paramValue reads a quoted string or a token and returns what follows it.
+func paramValue(s string) (value, rest string) {
+	if !strings.HasPrefix(s, `"`) {
+		value = upTo(s, ";,")
+		return strings.TrimRight(value, ows), s[len(value):]
+	}
+	end := quotedEnd(s)
+	var b strings.Builder
+	for i := 1; i < end && s[i] != '"'; i++ {
+		if s[i] == '\\' && i+1 < end {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), s[end:]
+}
+
+// quotedEnd returns the length of the quoted string that s begins with, with its
+// quotes; one that is not closed goes on to the end.
+func quotedEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// afterComma returns what follows the first comma that is not in a quoted string.
+func afterComma(s string) string {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ',':
+			return s[i+1:]
+		case '"':
+			i += quotedEnd(s[i:]) - 1
+		}
+	}
+	return ""
+}
+
+// upTo returns what of s comes before the first byte of stops.
+func upTo(s, stops string) string {
+	if end := strings.IndexAny(s, stops); end >= 0 {
+		return s[:end]
+	}
+	return s
+}

@@ -1,0 +1,148 @@
+package weft_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestKept: with KeepLinks and KeepBodies every mention of a URL has its line, and
+// every body its file, named by its hash.
+func TestKept(t *testing.T) {
+	s := leafy(t, 3)
+	job := filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: job, KeepLinks: true, KeepBodies: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(job, "links.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to []string
+	for line := range strings.Lines(string(b)) {
+		var l weft.LinkRecord
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.From != s.URL+"/" || l.Tag != "a" || l.Attr != "href" || l.Text != "to "+strings.TrimPrefix(l.To, s.URL) {
+			t.Errorf("link %+v", l)
+		}
+		to = append(to, l.To)
+	}
+	if want := []string{s.URL + "/x", s.URL + "/xx", s.URL + "/xxx"}; !slices.Equal(to, want) {
+		t.Errorf("links to %q, expected %q", to, want)
+	}
+	bodies := make(map[string]bool)
+	for _, r := range records(t, job) {
+		body, err := os.ReadFile(filepath.Join(job, "bodies", r.SHA256[:2], r.SHA256))
+		if err != nil || fmt.Sprintf("%x", sha256.Sum256(body)) != r.SHA256 || len(body) != r.BodyBytes {
+			t.Errorf("body of %s: %q, %v", r.URL, body, err)
+		}
+		bodies[r.SHA256] = true
+	}
+	files, err := filepath.Glob(filepath.Join(job, "bodies", "*", "*"))
+	if err != nil || len(files) != len(bodies) || len(bodies) != 2 {
+		t.Errorf("%d different bodies, %d files: %v", len(bodies), len(files), err)
+	}
+}
+
+func TestOutput(t *testing.T) {
+	s := leafy(t, 2)
+	run := func(f weft.Format) string {
+		var out bytes.Buffer
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Concurrency: 1, Output: &out, Format: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	if got, want := run(weft.FormatURLs), s.URL+"/\n"+s.URL+"/x\n"+s.URL+"/xx\n"; got != want {
+		t.Errorf("URLs %q, expected %q", got, want)
+	}
+	n := 0
+	for line := range strings.Lines(run(weft.FormatJSONL)) {
+		var r weft.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Status != 200 {
+			t.Errorf("record %q: %v", line, err)
+		}
+		n++
+	}
+	if n != 3 {
+		t.Errorf("%d records", n)
+	}
+	rows, err := csv.NewReader(strings.NewReader(run(weft.FormatCSV))).ReadAll()
+	if err != nil || len(rows) != 4 || rows[0][0] != "url" || rows[1][0] != s.URL+"/" || rows[1][1] != "200" {
+		t.Errorf("rows %q: %v", rows, err)
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("nobody reads")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+// TestOutputBreaks: when nobody takes the records any more, the crawl ends and says so.
+func TestOutputBreaks(t *testing.T) {
+	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 100).URL}, Concurrency: 2, Output: brokenWriter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := c.Run(t.Context()); !errors.Is(err, errBroken) || sum.Pending == 0 {
+		t.Errorf("error %v, summary %+v", err, sum)
+	}
+}
+
+func TestCharsets(t *testing.T) {
+	w := web{}
+	for name, body := range map[string]string{
+		"utf-8":        "<title>caf\u00e9</title>",
+		"declared":     "<meta charset=windows-1251><title>\xca\xee\xf4\xe5</title>",
+		"windows-1252": "<title>caf\xe9</title>",
+	} {
+		w["http://a.test/"+name] = body
+	}
+	for _, c := range []struct{ name, charset, title string }{
+		{"utf-8", "utf-8", "café"}, {"declared", "windows-1251", "Кофе"}, {"windows-1252", "windows-1252", "café"},
+	} {
+		got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/" + c.name}, Scope: weft.ScopePage})
+		if r := got["http://a.test/"+c.name]; r.Charset != c.charset || r.Title != c.title {
+			t.Errorf("%s: charset %q, title %q, expected %q, %q", c.name, r.Charset, r.Title, c.charset, c.title)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	w := web{
+		"http://a.test/": a("/gone", "/moved", "/page", "http://a.test:81/"), "http://a.test/gone": "410",
+		"http://a.test/moved": "301 /page", "http://a.test/page": "a page",
+	}
+	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeDomain, Retries: -1})
+	if sum.Done != 5 || sum.Pages != 2 || sum.Redirects != 1 || sum.Statuses[200].URLs != 2 || sum.Statuses[410].URLs != 1 ||
+		sum.Errors["connect"] != 1 || sum.ContentTypes["text/html"].URLs != 2 || sum.Robots != 2 || len(sum.Slowest) != 4 {
+		t.Errorf("summary %+v", sum)
+	}
+	if !slices.IsSortedFunc(sum.Slowest, func(a, b weft.Record) int { return int(b.TotalMS - a.TotalMS) }) {
+		t.Errorf("slowest, not in order: %+v", sum.Slowest)
+	}
+	if !strings.Contains(sum.FirstError, "http://a.test:81/") {
+		t.Errorf("first error %q", sum.FirstError)
+	}
+}

@@ -1,0 +1,149 @@
+package weft_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestRobots: a host is asked for its robots.txt once, before all else, and what it
+// disallows is recorded and not asked for.
+func TestRobots(t *testing.T) {
+	w := web{
+		"http://a.test/robots.txt": "User-agent: *\nDisallow: /\n\nUser-agent: weft\nDisallow: /private\nAllow: /private/but\n",
+		"http://a.test/":           a("/private/x", "/private/but", "/public", "http://b.test/", "http://c.test/"),
+		"http://a.test/private/x":  "a page", "http://a.test/private/but": "a page", "http://a.test/public": "a page",
+		"http://b.test/robots.txt": "301 http://d.test/robots.txt", "http://b.test/": "a page",
+		"http://d.test/robots.txt": "User-agent: *\nDisallow: /",
+		"http://c.test/robots.txt": "503", "http://c.test/": "a page",
+	}
+	got, sum, seen := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Retries: 1})
+	want := []string{"http://a.test/", "http://a.test/private/but", "http://a.test/public"}
+	if urls := fetched(got); !slices.Equal(urls, want) {
+		t.Errorf("fetched %q, expected %q", urls, want)
+	}
+	if urls := seen.urls(); urls[0] != "http://a.test/robots.txt" || slices.Contains(urls, "http://a.test/private/x") {
+		t.Errorf("asked for %q", urls)
+	}
+	if r := got["http://a.test/private/x"]; r.ErrorKind != weft.KindRobots || !strings.Contains(r.Error, "line 5: Disallow: /private") || r.Tries != 0 {
+		t.Errorf("record of what is disallowed: %+v", r)
+	}
+	if r := got["http://b.test/"]; r.ErrorKind != weft.KindRobots {
+		t.Errorf("record of what a robots.txt elsewhere disallows: %+v", r)
+	}
+	if r := got["http://c.test/"]; r.ErrorKind != weft.KindNoRobots || !strings.Contains(r.Error, "503") {
+		t.Errorf("record of what an unreachable robots.txt disallows: %+v", r)
+	}
+	if sum.Robots != 4 { // c.test twice
+		t.Errorf("%d robots.txt asked for", sum.Robots)
+	}
+	_, _, seen = w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
+	if urls := seen.urls(); slices.Contains(urls, "http://a.test/robots.txt") || !slices.Contains(urls, "http://a.test/private/x") {
+		t.Errorf("without robots.txt, asked for %q", urls)
+	}
+}
+
+// TestDeadHostSaysSo: a host that cannot be asked for its robots.txt has the error
+// that it would have had, not one of robots.txt.
+func TestDeadHostSaysSo(t *testing.T) {
+	got, _, _ := web{"http://a.test/": a("http://a.test:81/", "http://nowhere.test/")}.crawl(t,
+		weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Retries: 1})
+	if r := got["http://a.test:81/"]; r.ErrorKind != "connect" {
+		t.Errorf("record of a port that is closed: %+v", r)
+	}
+	if r := got["http://nowhere.test/"]; r.ErrorKind != "dns" {
+		t.Errorf("record of a name that does not exist: %+v", r)
+	}
+}
+
+// flat is a site of n pages under one.
+func flat(n int) web {
+	w := web{}
+	var links []string
+	for i := range n {
+		links = append(links, fmt.Sprintf("/%d", i))
+		w[fmt.Sprintf("http://a.test/%d", i)] = "a page"
+	}
+	w["http://a.test/"] = a(links...)
+	return w
+}
+
+// most is how many visits were under way at once.
+func (v visits) most() int {
+	most := 0
+	for _, x := range v {
+		n := 0
+		for _, y := range v {
+			if !y.at.After(x.at) && y.end.After(x.at) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// gap is the shortest time from the end of a visit to the next that began.
+func (v visits) gap() time.Duration {
+	v = slices.Clone(v)
+	slices.SortFunc(v, func(a, b visit) int { return a.at.Compare(b.at) })
+	least := time.Hour
+	for i := range v[1:] {
+		least = min(least, v[i+1].at.Sub(v[i].end))
+	}
+	return least
+}
+
+// TestPace is judged by what the server saw.
+func TestPace(t *testing.T) {
+	seeds := []string{"http://a.test/"}
+	t.Run("at first", func(t *testing.T) {
+		if _, _, seen := flat(4).crawl(t, weft.Options{Seeds: seeds}); seen.most() != 2 {
+			t.Errorf("%d requests at once in the beginning, expected 2", seen.most())
+		}
+	})
+	t.Run("grows while the response time holds", func(t *testing.T) {
+		if _, _, seen := flat(200).crawl(t, weft.Options{Seeds: seeds}); seen.most() < 8 || seen.most() > 16 {
+			t.Errorf("%d requests at once in the end", seen.most())
+		}
+	})
+	t.Run("per host", func(t *testing.T) {
+		if _, _, seen := flat(100).crawl(t, weft.Options{Seeds: seeds, PerHost: 3}); seen.most() != 3 {
+			t.Errorf("%d requests at once, expected 3", seen.most())
+		}
+	})
+	t.Run("delay", func(t *testing.T) {
+		if _, _, seen := flat(10).crawl(t, weft.Options{Seeds: seeds, Delay: 2 * time.Second}); seen.gap() < 2*time.Second || seen.most() != 1 {
+			t.Errorf("gap %v, %d at once", seen.gap(), seen.most())
+		}
+	})
+	t.Run("crawl-delay", func(t *testing.T) {
+		w := flat(10)
+		w["http://a.test/robots.txt"] = "User-agent: *\nCrawl-delay: 3\n"
+		if _, _, seen := w.crawl(t, weft.Options{Seeds: seeds, Delay: time.Second}); seen[1:].gap() < 3*time.Second {
+			t.Errorf("gap %v", seen[1:].gap())
+		}
+	})
+	t.Run("rate limit", func(t *testing.T) {
+		_, sum, seen := flat(50).crawl(t, weft.Options{Seeds: seeds, RateLimit: 5})
+		if least := time.Duration(len(seen)-1) * time.Second / 5; sum.Elapsed < least {
+			t.Errorf("%d requests in %v, at most 5 a second", len(seen), sum.Elapsed)
+		}
+	})
+	t.Run("retry-after", func(t *testing.T) {
+		w := flat(10)
+		w["http://a.test/5"] = "503 60"
+		got, _, seen := w.crawl(t, weft.Options{Seeds: seeds, PerHost: 1, Retries: 1})
+		i := slices.IndexFunc(seen, func(v visit) bool { return strings.HasSuffix(v.url, "/5") })
+		if i < 0 || i+1 == len(seen) || seen[i+1].at.Sub(seen[i].end) < time.Minute {
+			t.Errorf("the host was asked again too early: %v", seen[i:])
+		}
+		if r := got["http://a.test/5"]; r.Status != 503 || r.Tries != 2 || r.Links != 0 {
+			t.Errorf("record %+v", r)
+		}
+	})
+}

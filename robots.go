@@ -1,0 +1,66 @@
+package weft
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/robots"
+)
+
+// robotsAnswer is what became of a host's robots.txt.
+type robotsAnswer struct {
+	rules  robots.Rules
+	bytes  int64
+	kind   string // of the error that stands in for it; "" if rules are there
+	reason string // of the error
+	final  bool   // it need not be asked for again
+}
+
+// fetchRobots asks a host for its robots.txt, and follows its redirects to
+// wherever they lead (RFC 9309, section 2.3.1).
+func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
+	out := outcome{url: u, robots: new(robotsAnswer)}
+	at := u.URL
+	for hops := 0; ; hops++ {
+		res, err := f.client.Do(t, requestFor(at))
+		var e *http1.Error
+		switch {
+		case err == nil:
+		case !errors.As(err, &e) || e.Kind == http1.KindCanceled:
+			return out, err
+		case e.Kind == http1.KindResource:
+			out.later = true
+			return out, nil
+		default:
+			out.robots.kind, out.robots.reason, out.robots.final = string(e.Kind), "robots.txt: "+e.Err.Error(), !e.Temporary()
+			if res != nil {
+				out.robots.bytes += res.Wire
+				res.Close()
+			}
+			return out, nil
+		}
+		out.answer = answerOf(res, f.loop.Now())
+		out.robots.bytes += res.Wire
+		access := robots.For(res.Status)
+		if access == robots.Follow {
+			to, err := at.Resolve(res.Header.Get("Location"))
+			if err == nil && to.IsHTTP() && hops < robots.MaxRedirects && res.Header.Get("Location") != "" {
+				at = to
+				res.Close()
+				continue
+			}
+			access = robots.Open
+		}
+		switch access {
+		case robots.Read:
+			t.OnLoop(func() { out.robots.rules = robots.Parse(res.Body).Agent(f.cfg.UserAgent) })
+		case robots.Closed:
+			out.robots.kind, out.robots.reason = KindNoRobots, fmt.Sprintf("robots.txt: status %d", res.Status)
+		}
+		res.Close()
+		return out, nil
+	}
+}

@@ -1,0 +1,129 @@
+package weft_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestScope: which of the links from one page are followed.
+func TestScope(t *testing.T) {
+	all := []string{
+		"http://www.example.org/docs/", "http://www.example.org/docs/a", "http://www.example.org/b",
+		"http://example.org/", "http://www.example.org:8080/", "http://example.net/",
+	}
+	w := web{}
+	for _, u := range all[1:] {
+		w[u] = "a page"
+	}
+	w["http://www.example.org/docs/"] = a(all...)
+	w["http://www.example.org/docs/a"] = a("http://www.example.org/docs/a/deeper")
+	w["http://www.example.org/docs/a/deeper"] = "a page"
+	deeper := "http://www.example.org/docs/a/deeper"
+	re := regexp.MustCompile
+	for _, c := range []struct {
+		name string
+		o    weft.Options
+		want []string
+		not  map[string]int
+	}{
+		{"page", weft.Options{Scope: weft.ScopePage}, all[:1], map[string]int{"scope": 6}},
+		{"prefix", weft.Options{Scope: weft.ScopePrefix}, []string{all[0], all[1], deeper}, map[string]int{"scope": 4}},
+		{"host", weft.Options{}, []string{all[0], all[1], all[2], deeper}, map[string]int{"scope": 3}},
+		{"domain", weft.Options{Scope: weft.ScopeDomain}, []string{all[0], all[1], all[2], all[3], deeper}, map[string]int{"scope": 1}},
+		{"any", weft.Options{Scope: weft.ScopeAny}, []string{all[0], all[1], all[2], all[3], all[5], deeper}, nil},
+		{"depth 1", weft.Options{Depth: 1}, all[:3], map[string]int{"scope": 3, "depth": 1}},
+		{"no depth", weft.Options{Depth: -1}, all[:1], map[string]int{"scope": 3, "depth": 3}},
+		{"exclude", weft.Options{Exclude: []*regexp.Regexp{re("/a$")}}, []string{all[0], all[2]}, map[string]int{"scope": 3, "exclude": 1}},
+		{"include", weft.Options{Include: []*regexp.Regexp{re("docs/a"), re("nothing")}}, []string{all[0], all[1], deeper}, map[string]int{"scope": 3, "include": 2}},
+		{"limit", weft.Options{Limit: 2}, nil, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Seeds = all[:1]
+			got, sum, _ := w.crawl(t, c.o)
+			urls := fetched(got)
+			urls = slices.DeleteFunc(urls, func(u string) bool { return strings.Contains(u, ":8080") }) // nobody listens there
+			if c.o.Limit > 0 {
+				if len(urls) != c.o.Limit || sum.Stopped != "limit" || sum.Pending == 0 || sum.Interrupted {
+					t.Errorf("fetched %q with a limit of %d; summary %+v", urls, c.o.Limit, sum)
+				}
+				return
+			}
+			want := slices.Sorted(slices.Values(c.want))
+			if !slices.Equal(urls, want) {
+				t.Errorf("fetched %q, expected %q", urls, want)
+			}
+			for reason, n := range c.not {
+				if sum.NotFollowed[reason] != n {
+					t.Errorf("not followed: %v, expected %v", sum.NotFollowed, c.not)
+				}
+			}
+		})
+	}
+}
+
+// TestSeedRedirectWidensScope: a site that has moved is still crawled, by way of its
+// old address; another page's redirect leads nowhere else.
+func TestSeedRedirectWidensScope(t *testing.T) {
+	w := web{
+		"http://example.org/":     "301 http://example.net/",
+		"http://example.net/":     "301 http://www.example.net/",
+		"http://www.example.net/": a("/a", "/out"), "http://www.example.net/a": "a page",
+		"http://www.example.net/out": "302 http://elsewhere.test/", "http://elsewhere.test/": "a page",
+	}
+	got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://example.org/"}})
+	want := []string{"http://example.net/", "http://example.org/", "http://www.example.net/", "http://www.example.net/a", "http://www.example.net/out"}
+	if urls := fetched(got); !slices.Equal(urls, want) {
+		t.Errorf("fetched %q, expected %q", urls, want)
+	}
+	if r := got["http://www.example.net/out"]; r.Redirect != "http://elsewhere.test/" {
+		t.Errorf("record of the redirect that is not followed: %+v", r)
+	}
+}
+
+func TestLimitPerHost(t *testing.T) {
+	w := web{
+		"http://a.test/": a("/1", "/2", "/3", "http://b.test/"), "http://b.test/": a("/1", "/2"),
+	}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, LimitPerHost: 2})
+	hosts := make(map[string]int)
+	for _, u := range fetched(got) {
+		hosts[u[:len("http://a.test")]]++
+	}
+	if hosts["http://a.test"] != 2 || hosts["http://b.test"] != 2 || sum.OverLimit != 3 || sum.Pending != 0 {
+		t.Errorf("fetched by host: %v; summary %+v", hosts, sum)
+	}
+}
+
+func TestMaxTime(t *testing.T) {
+	w := web{}
+	var links []string
+	for _, c := range "abcdefghijklmnopqrstuvwxyz" {
+		links = append(links, "/"+string(c))
+	}
+	w["http://a.test/"] = a(links...)
+	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Delay: time.Second, MaxTime: 10 * time.Second})
+	if sum.Stopped != "max-time" || sum.Interrupted || sum.Pending == 0 || sum.Elapsed < 10*time.Second || sum.Elapsed > 11*time.Second {
+		t.Errorf("summary %+v", sum)
+	}
+}
+
+// TestSeedSeq: seeds come as they are asked for, not all at once.
+func TestSeedSeq(t *testing.T) {
+	w := web{"http://a.test/": "a page", "http://b.test/": "a page", "http://c.test/": a("/x"), "http://c.test/x": "a page"}
+	seq := func(yield func(string, error) bool) {
+		for _, u := range []string{"http://b.test/", " http://c.test ", "http://a.test/"} {
+			if !yield(u, nil) {
+				return
+			}
+		}
+	}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, SeedSeq: seq})
+	if urls := fetched(got); len(urls) != 4 || sum.Interrupted {
+		t.Errorf("fetched %q; summary %+v", urls, sum)
+	}
+}

@@ -1,0 +1,115 @@
+package weft
+
+import (
+	"cmp"
+	"mime"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+)
+
+// Summary is what a crawl has come to.
+type Summary struct {
+	Started      time.Time
+	Elapsed      time.Duration
+	Done         int // URLs finished
+	Pages        int // of these, answered 200 with HTML
+	Redirects    int
+	Robots       int              // robots.txt asked for
+	Statuses     map[int]Count    // by status
+	ContentTypes map[string]Count // of answers with a body, by media type
+	Errors       map[string]int   // by error kind
+	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says
+	FirstError   string           // the URL that failed first, and why
+	Slowest      []Record         // answers that took longest, at most 10
+	Bytes        int64            // received
+	Pending      int              // URLs left, if it was interrupted or has stopped
+	OverLimit    int              // URLs that LimitPerHost has cut
+	Stopped      string           // the limit that ended it, "limit" or "max-time"; or ""
+	Interrupted  bool
+}
+
+// Count is a number of URLs and what they weighed.
+type Count struct {
+	URLs  int
+	Bytes int64 // received
+}
+
+// maxContentTypes bounds ContentTypes: the Web chooses their names. The rest is
+// counted as "other".
+const maxContentTypes = 100
+
+// maxSlowest bounds Slowest.
+const maxSlowest = 10
+
+func newSummary() Summary {
+	return Summary{
+		Statuses: make(map[int]Count), ContentTypes: make(map[string]Count),
+		Errors: make(map[string]int), NotFollowed: make(map[string]int),
+	}
+}
+
+func (s *Summary) count(r *Record) {
+	s.Done++
+	s.Bytes += r.Bytes
+	if r.Status != 0 {
+		s.Statuses[r.Status] = s.Statuses[r.Status].plus(r.Bytes)
+		s.slow(r)
+	}
+	if r.BodyBytes > 0 {
+		t := mediaType(r.ContentType)
+		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes {
+			t = "other"
+		}
+		s.ContentTypes[t] = s.ContentTypes[t].plus(r.Bytes)
+	}
+	if r.ErrorKind != "" {
+		if s.Errors[r.ErrorKind]++; s.FirstError == "" {
+			s.FirstError = r.URL + ": " + r.Error
+		}
+	}
+	if r.Redirect != "" {
+		s.Redirects++
+	}
+	if r.isPage() {
+		s.Pages++
+	}
+}
+
+func (c Count) plus(bytes int64) Count { return Count{c.URLs + 1, c.Bytes + bytes} }
+
+// slow keeps the slowest answers, the slowest first.
+func (s *Summary) slow(r *Record) {
+	if len(s.Slowest) == maxSlowest && r.TotalMS <= s.Slowest[maxSlowest-1].TotalMS {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(s.Slowest, r.TotalMS, func(r Record, ms float64) int { return cmp.Compare(ms, r.TotalMS) })
+	s.Slowest = slices.Insert(s.Slowest, i, *r)
+	if len(s.Slowest) > maxSlowest {
+		s.Slowest = s.Slowest[:maxSlowest]
+	}
+}
+
+// Stats is a crawl at one moment.
+type Stats struct {
+	Elapsed   time.Duration
+	Done      int // URLs finished
+	Pages     int
+	Redirects int
+	Errors    int // URLs with an error
+	Pending   int // URLs that wait
+	InFlight  int // requests under way
+	Hosts     int // seen
+	Bytes     int64
+	Slowest   []frontier.HostStat // hosts under way with the longest response time, at most 5
+}
+
+// mediaType is a Content-Type without its parameters; "" if it is none.
+func mediaType(contentType string) string {
+	t, _, err := mime.ParseMediaType(contentType)
+	if err != nil && t == "" {
+		return ""
+	}
+	return t
+}

@@ -1,0 +1,175 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// web is a few pages on a few hosts: URL → the page. A page that begins with a
+// status, as in "301 http://b.test/" or "404", is an answer with that status and
+// Location; "503 5" has Retry-After.
+type web map[string]string
+
+// visit is a request as the server saw it.
+type visit struct {
+	url     string
+	at, end time.Time
+	header  http.Header
+}
+
+// visits are all of them, in the order in which they came.
+type visits []visit
+
+func (v visits) urls() (urls []string) {
+	for _, one := range v {
+		urls = append(urls, one.url)
+	}
+	return urls
+}
+
+// crawl crawls from the seeds of o in an in-memory network on the virtual clock:
+// each answer takes 100 ms.
+func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.Summary, visits) {
+	t.Helper()
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	hosts := make(map[string]bool)
+	for u := range w {
+		p, err := weburl.Parse(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[p.Hostname()] = true
+	}
+	for i, host := range slices.Sorted(maps.Keys(hosts)) {
+		netw.Host(host, fmt.Sprintf("10.0.0.%d", i+1))
+	}
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
+	o.Job = filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum weft.Summary
+	var seen visits
+	err = loop.Run(context.Background(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("web", func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					for {
+						conn, err := ln.Accept(task)
+						if err != nil {
+							return ignore(err, aio.ErrClosed)
+						}
+						g.Go("server", func(task *aio.Task) error { return w.serve(task, conn, &seen) })
+					}
+				})
+			})
+			defer ln.Close()
+			sum, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records(t, o.Job), sum, seen
+}
+
+func ignore(err, known error) error {
+	if errors.Is(err, known) {
+		return nil
+	}
+	return err
+}
+
+func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
+	defer c.Close()
+	r := aio.NewReader(task.Loop(), c)
+	defer r.Close()
+	for {
+		head, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+		if err != nil {
+			return ignore(err, io.EOF)
+		}
+		v := visit{at: task.Loop().Now(), header: make(http.Header)}
+		lines := strings.Split(string(head), "\r\n")
+		for _, line := range lines[1:] {
+			if name, value, ok := strings.Cut(line, ": "); ok {
+				v.header.Add(name, value)
+			}
+		}
+		v.url = "http://" + v.header.Get("Host") + strings.Fields(lines[0])[1]
+		if err := task.Sleep(100 * time.Millisecond); err != nil {
+			return err
+		}
+		v.end = task.Loop().Now()
+		*seen = append(*seen, v)
+		body, ok := w[v.url]
+		status, field := "200", "Content-Type: text/html"
+		if !ok {
+			body = "404"
+		}
+		if len(body) >= 3 && strings.Trim(body[:3], "0123456789") == "" {
+			status = body[:3]
+			if rest := strings.TrimSpace(body[3:]); status == "503" && rest != "" {
+				field = "Retry-After: " + rest
+			} else if rest != "" {
+				field = "Location: " + rest
+			}
+			body = ""
+		}
+		if status == "200" && strings.HasSuffix(v.url, "/robots.txt") {
+			field = "Content-Type: text/plain"
+		}
+		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 %s x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, field, len(body), body); err != nil {
+			return err
+		}
+	}
+}
+
+// writer is a Conn bound to its task.
+type writer struct {
+	task *aio.Task
+	conn aio.Conn
+}
+
+func (w writer) Write(b []byte) (int, error) { return w.conn.Write(w.task, b) }
+
+// a is links to URLs.
+func a(urls ...string) string {
+	var b strings.Builder
+	for _, u := range urls {
+		fmt.Fprintf(&b, "<a href=%q>to %s</a>\n", u, u)
+	}
+	return b.String()
+}
+
+// fetched is the URLs of records that have a status.
+func fetched(records map[string]weft.Record) []string {
+	var urls []string
+	for u, r := range records {
+		if r.Status != 0 {
+			urls = append(urls, u)
+		}
+	}
+	slices.Sort(urls)
+	return urls
+}

@@ -1,0 +1,132 @@
+package weft_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// TestSyntheticWeb crawls a web of many hosts over real sockets, with redirect chains
+// and loops, dead ends, faults and robots.txt of every kind: what is recorded is the
+// ground truth, whatever the number of workers, and the server agrees about how often
+// each URL was asked for.
+func TestSyntheticWeb(t *testing.T) {
+	cfg := webtest.Config{Seed: 7, Hosts: 30, Pages: 20, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond}
+	policy := webtest.Policy{
+		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
+		MaxRedirects: 10, Retries: 2, Robots: true, Agent: "weft",
+	}
+	for _, workers := range []int{1, 8, 256} {
+		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
+			t.Parallel()
+			served := webtest.Start(t, cfg)
+			job := filepath.Join(t.TempDir(), "job")
+			c, err := weft.New(weft.Options{
+				Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Concurrency: workers,
+				Timeout: time.Second, Resolver: resolverAt(served.DNS.Addr()),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := records(t, job)
+			asked := served.Log.Politeness().Asked
+			n := 0
+			for u, fate := range served.Web.Truth(policy) {
+				n++
+				r, ok := got[u]
+				if !ok {
+					t.Errorf("%s has no record", u)
+				} else if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) || !isFate(r.ErrorKind, fate.Error) {
+					t.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
+				}
+				most := r.Tries
+				if fate.Error == webtest.ErrorEarlyEnd { // a kept connection that ends is no try
+					most *= 2
+				}
+				if fate.Error != webtest.ErrorDNS && (asked[u] < r.Tries || asked[u] > most) {
+					t.Errorf("%s: %d requests, %d tries", u, asked[u], r.Tries)
+				}
+				delete(got, u)
+			}
+			if n < 500 {
+				t.Errorf("a ground truth of %d URLs", n)
+			}
+			for u, r := range got {
+				if r.ErrorKind != weft.KindRedirects { // one redirect too far
+					t.Errorf("%s was fetched, which nothing leads to", u)
+				}
+			}
+		})
+	}
+}
+
+func resolverAt(address string) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+}
+
+// isFate says whether an error kind is what the ground truth expects.
+func isFate(kind, fate string) bool {
+	switch fate {
+	case webtest.ErrorStall:
+		return strings.HasSuffix(kind, "timeout")
+	case webtest.ErrorRobots:
+		return kind == weft.KindRobots || kind == weft.KindNoRobots
+	case "":
+		return kind == "" || kind == weft.KindRedirects
+	}
+	return kind == fate
+}
+
+// TestPolitenessSeenByServer: the smallest gap and the most requests at once, by host,
+// as the server's log has them, over real sockets.
+func TestPolitenessSeenByServer(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	served := webtest.Start(t, webtest.Config{Seed: 3, Hosts: 12, Pages: 6, Latency: 5 * time.Millisecond, Clean: true})
+	for _, c := range []struct {
+		name string
+		o    weft.Options
+		most int
+		gap  time.Duration
+	}{
+		{"delay", weft.Options{Delay: 30 * time.Millisecond}, 1, 30 * time.Millisecond},
+		{"per host", weft.Options{PerHost: 2}, 2, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := served.Log.Len()
+			c.o.Seeds, c.o.Scope, c.o.Resolver = []string{served.Web.Home(0)}, weft.ScopeAny, resolverAt(served.DNS.Addr())
+			crawler, err := weft.New(c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := crawler.Run(t.Context())
+			if err != nil || sum.Pages < 50 {
+				t.Fatalf("summary %+v, error %v", sum, err)
+			}
+			requests := served.Log.Requests()[before:]
+			for host, m := range webtest.Judge(func(yield func(webtest.Request) bool) {
+				for _, r := range requests {
+					if !yield(r) {
+						return
+					}
+				}
+			}).Hosts {
+				if m.MostAtOnce > c.most || m.Requests > 1 && m.SmallGap < c.gap {
+					t.Errorf("%s: %d at once, gap %v, expected at most %d, and %v", host, m.MostAtOnce, m.SmallGap, c.most, c.gap)
+				}
+			}
+		})
+	}
+}
