@@ -42,3 +42,8 @@ bench:
 		(cd internal/bench && $$tmp/bench.test -test.run '^$$' -test.bench "^Benchmark$$b\$$" -test.cpu 1,2 -test.timeout 20m) || exit 1; \
 	done; done | tee $$tmp/out >&2; \
 	go run ./internal/bench/table -o docs/bench/aio.md < $$tmp/out
+
+## bench-crawl: whole crawls beside wget2 and Colly, into docs/bench/crawl.md (COUNT=3)
+.PHONY: bench-crawl
+bench-crawl:
+	@script/bench-crawl
