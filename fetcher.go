@@ -249,9 +249,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	if collect || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil {
 		options = links.Options{}
 	}
-	if field := fields(res.Header, "Link"); field != nil {
-		links.Header(u.URL, field, s.link)
-	}
+	links.Header(u.URL, res.Header.Values("Link"), s.link)
 	said := options.Extract(u.URL, r.ContentType, text, s.link)
 	r.Title = said.Title
 	return page
@@ -306,16 +304,6 @@ func (s *sighting) link(l links.Link) bool {
 		s.out.links = append(s.out.links, u)
 	}
 	return true
-}
-
-// fields returns the values of the header fields with a name.
-func fields(h http1.Header, name string) (values []string) {
-	for i := range h {
-		if strings.EqualFold(h[i].Name, name) {
-			values = append(values, h[i].Value)
-		}
-	}
-	return values
 }
 
 func (out *outcome) drop(reason string) {

@@ -151,10 +151,11 @@ func (o Options) check() (*config, error) {
 	if o.UserAgent == "" {
 		c.UserAgent = DefaultUserAgent
 	}
-	for _, f := range append(http1.Header{{Name: "User-Agent", Value: c.UserAgent}}, o.Header...) {
-		if strings.ContainsFunc(f.Name+f.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return nil, fmt.Errorf("%.64q of the request: %.64q has a control character", f.Name, f.Value)
-		}
+	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
+		return nil, err
+	}
+	if err := o.Header.Check(); err != nil {
+		return nil, err
 	}
 	if most := maxConcurrency(); c.Concurrency > most {
 		return nil, fmt.Errorf("concurrency of %d: this process may have %d requests under way (a descriptor each, see ulimit -n)", c.Concurrency, most)

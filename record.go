@@ -14,7 +14,7 @@ type Record struct {
 	URL         string    `json:"url"`
 	Status      int       `json:"status,omitempty"` // absent if no answer came
 	Error       string    `json:"error,omitempty"`
-	ErrorKind   string    `json:"error_kind,omitempty"` // see ErrorKinds
+	ErrorKind   string    `json:"error_kind,omitempty"` // one of http1.Kinds, or of the Kinds below
 	Redirect    string    `json:"redirect,omitempty"`   // where the answer leads
 	Depth       int       `json:"depth"`                // links from a seed
 	From        string    `json:"from,omitempty"`       // the page it was found on
@@ -97,9 +97,8 @@ func (r *Record) isPage() bool { return r.Status == 200 && isHTML(r.ContentType)
 
 // isHTML says whether a Content-Type is that of a page.
 func isHTML(contentType string) bool {
-	mime, _, _ := strings.Cut(contentType, ";")
-	mime = strings.TrimSpace(mime)
-	return strings.EqualFold(mime, "text/html") || strings.EqualFold(mime, "application/xhtml+xml")
+	t := mediaType(contentType)
+	return strings.EqualFold(t, "text/html") || strings.EqualFold(t, "application/xhtml+xml")
 }
 
 // LinkRecord is a line of links.jsonl: one mention of a URL on a page.

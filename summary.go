@@ -2,8 +2,8 @@ package weft
 
 import (
 	"cmp"
-	"mime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -58,7 +58,7 @@ func (s *Summary) count(r *Record) {
 		s.slow(r)
 	}
 	if r.BodyBytes > 0 {
-		t := mediaType(r.ContentType)
+		t := strings.ToLower(mediaType(r.ContentType))
 		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes {
 			t = "other"
 		}
@@ -105,11 +105,8 @@ type Stats struct {
 	Slowest   []frontier.HostStat // hosts under way with the longest response time, at most 5
 }
 
-// mediaType is a Content-Type without its parameters; "" if it is none.
+// mediaType is a Content-Type without its parameters.
 func mediaType(contentType string) string {
-	t, _, err := mime.ParseMediaType(contentType)
-	if err != nil && t == "" {
-		return ""
-	}
-	return t
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.TrimSpace(t)
 }

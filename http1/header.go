@@ -21,6 +21,16 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
+// Values returns the values of all fields with a name, in any case; nil for none.
+func (h Header) Values(name string) (values []string) {
+	for i := range h {
+		if isName(h[i].Name, name) {
+			values = append(values, h[i].Value)
+		}
+	}
+	return values
+}
+
 // has reports whether there is a field with a name.
 func (h Header) has(name string) bool {
 	for i := range h {
