@@ -36,7 +36,9 @@ func Crawl(ctx context.Context, o Options) iter.Seq2[*Page, error] {
 		for {
 			select {
 			case p := <-it.pages:
-				if !it.show(p, yield) {
+				if ctx.Err() != nil {
+					it.seen <- struct{}{}
+				} else if !it.show(p, yield) {
 					return
 				}
 			case <-it.failed:
@@ -71,6 +73,9 @@ func (it *iteration) onPage(ctx context.Context, p *Page) error {
 		if err := it.hooks.OnPage(ctx, p); err != nil {
 			return err
 		}
+	}
+	if ctx.Err() != nil { // the loop must not be handed a page by chance
+		return ctx.Err()
 	}
 	select {
 	case it.pages <- p:

@@ -61,8 +61,9 @@ func (c *Crawler) Run(ctx context.Context) (Summary, error) {
 	for i := range fetchers {
 		fetchers[i] = aio.NewLoop(cfg.Loop)
 	}
-	return c.run(desk, fetchers, func() error {
-		ctx, stop := context.WithCancelCause(ctx)
+	return c.run(desk, fetchers, func() (canceled bool, err error) {
+		outer := ctx
+		ctx, stop := context.WithCancelCause(outer)
 		defer stop(nil)
 		var loops sync.WaitGroup
 		run := func(l *aio.Loop, main func(*aio.Task) error) {
@@ -77,7 +78,7 @@ func (c *Crawler) Run(ctx context.Context) (Summary, error) {
 		}
 		run(desk, c.desk.run)
 		loops.Wait()
-		return context.Cause(ctx)
+		return outer.Err() != nil, context.Cause(ctx)
 	})
 }
 
@@ -85,19 +86,20 @@ func (c *Crawler) Run(ctx context.Context) (Summary, error) {
 // are tasks of that one loop. On a virtual clock and an in-memory network a crawl
 // is then the same every time.
 func (c *Crawler) RunOn(t *aio.Task) (Summary, error) {
-	return c.run(t.Loop(), []*aio.Loop{t.Loop()}, func() error {
-		return t.Group(func(g *aio.Group) error {
+	return c.run(t.Loop(), []*aio.Loop{t.Loop()}, func() (canceled bool, err error) {
+		err = t.Group(func(g *aio.Group) error {
 			g.Go("desk", c.desk.run)
 			for _, f := range c.desk.fetchers {
 				g.Go("fetcher", f.run)
 			}
 			return nil
 		})
+		return errors.Is(err, aio.ErrCanceled), err
 	})
 }
 
 // run lays the ways between the loops, has crawl run them and tidies up.
-func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) (Summary, error) {
+func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() (canceled bool, err error)) (Summary, error) {
 	d := c.desk
 	c.mu.Lock()
 	ran := c.mu.ran
@@ -115,7 +117,7 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) 
 		d.seeding = true
 		go c.feed(d.cfg.SeedSeq, d.loop.Handle())
 	}
-	err := crawl()
+	canceled, err := crawl()
 	c.mu.Lock()
 	c.mu.inbox.Close()
 	c.mu.Unlock()
@@ -124,7 +126,7 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() error) 
 		f.outbox.Close()
 	}
 	err = errors.Join(err, d.job.close())
-	s := d.end()
+	s := d.end(err != nil && !canceled)
 	close(c.over)
 	return s, err
 }
@@ -173,8 +175,9 @@ func (c *Crawler) Drain() {
 	}
 }
 
-// Stats returns where the crawl is: zero before Run. Any goroutine may call it, at
-// any time; it costs time in proportion to the hosts seen.
+// Stats returns where the crawl is: zero before Run. It costs time in proportion to
+// the hosts seen. Any goroutine may call it, at any time; not so a hook that a loop
+// calls, which would wait for itself.
 func (c *Crawler) Stats() Stats {
 	reply := make(chan Stats, 1)
 	c.mu.Lock()

@@ -106,8 +106,8 @@ func (d *desk) seeded(err error) {
 	d.dispatch()
 }
 
-// end is called when all loops have ended.
-func (d *desk) end() Summary {
+// end is called when all loops have ended, and says whether by an error of their own.
+func (d *desk) end(failed bool) Summary {
 	s := d.frontier.Stats()
 	d.summary.Elapsed = d.loop.Now().Sub(d.summary.Started)
 	d.summary.Pending = s.Pending + s.Leased
@@ -115,7 +115,7 @@ func (d *desk) end() Summary {
 	if d.summary.Pending == 0 && !d.seeding {
 		d.summary.Stopped = ""
 	}
-	d.summary.Interrupted = d.summary.Stopped == "" && (d.summary.Pending > 0 || d.seeding)
+	d.summary.Interrupted = !failed && d.summary.Stopped == "" && (d.summary.Pending > 0 || d.seeding)
 	return d.summary
 }
 
@@ -165,7 +165,7 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 		case out.robots != nil:
 			d.robots(now, out)
 		case out.retry:
-			d.frontier.Retry(now, out.url, out.answer, now.Add(max(backOff(out.url.Tries), out.answer.RetryAfter)))
+			d.frontier.Retry(now, out.url, out.answer, now.Add(max(backOff(out.url.Tries), min(out.answer.RetryAfter, frontier.MaxRetryAfter))))
 		case failed != nil: // what has no record is not done
 			d.frontier.Postpone(now, out.url, now)
 		default:
@@ -279,7 +279,7 @@ func (d *desk) dispatch() {
 		d.room[0]()
 		d.room = d.room[1:]
 	}
-	limited := s.LimitReached && d.frontier.Stopped()
+	limited := d.frontier.Limited() && d.frontier.Stopped() && (s.Pending > 0 || d.seeding)
 	if limited {
 		d.summary.Stopped = cmp.Or(d.summary.Stopped, "limit")
 	}

@@ -340,6 +340,7 @@ func (f *fetcher) redirect(out *outcome, location string) {
 	out.record.Redirect = to.String()
 	switch {
 	case !to.IsHTTP():
+		out.record.ErrorKind, out.record.Error = KindLocation, fmt.Sprintf("leads to scheme %.64q, expected http or https", to.Scheme())
 		return
 	case out.url.Depth > 0:
 		if reason := f.bounds.refuses(to, out.url.Depth); reason != "" {

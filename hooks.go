@@ -14,7 +14,7 @@ import (
 // Hooks are what a program may have a say in. Each may be nil.
 //
 // OnRequest, OnLink, OnRecord and OnError are called by the event loops, which wait
-// for them: they must be quick, and not block. The first two are called by several
+// for them: they must be quick, not block, and not call Stats. The first two are called by several
 // loops at once. OnPage may take its time.
 type Hooks struct {
 	// OnRequest may change the header of a request (not of one for robots.txt), or
@@ -38,7 +38,7 @@ type Hooks struct {
 	OnError func(*Record)
 }
 
-// Request is what OnRequest may change.
+// Request is what OnRequest is asked about. Its Header is what it may change.
 type Request struct {
 	URL    weburl.URL
 	From   string // the page it was found on; empty for a seed

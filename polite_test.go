@@ -147,3 +147,12 @@ func TestPace(t *testing.T) {
 		}
 	})
 }
+
+// TestRetryAfterIsBounded: a server cannot hold a crawl for years.
+func TestRetryAfterIsBounded(t *testing.T) {
+	w := web{"http://a.test/": "503 2147483647"}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
+	if r := got["http://a.test/"]; r.Status != 503 || sum.Elapsed > 2*time.Hour {
+		t.Errorf("record %+v after %v", r, sum.Elapsed)
+	}
+}

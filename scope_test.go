@@ -127,3 +127,21 @@ func TestSeedSeq(t *testing.T) {
 		t.Errorf("fetched %q; summary %+v", urls, sum)
 	}
 }
+
+// TestLimitEndsOpenSeeds: when no URL may be fetched any more, a crawl does not wait
+// for seeds that may still come.
+func TestLimitEndsOpenSeeds(t *testing.T) {
+	never := make(chan struct{})
+	defer close(never)
+	c, err := weft.New(weft.Options{Limit: 1, SeedSeq: func(yield func(string, error) bool) {
+		yield(leafy(t, 1).URL, nil)
+		<-never
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil || sum.Stopped != "limit" || sum.Done != 1 || sum.SeedsFetched != 1 || sum.Interrupted {
+		t.Errorf("summary %+v, error %v", sum, err)
+	}
+}

@@ -17,6 +17,7 @@ type Summary struct {
 	Pages        int // of these, answered 200 with HTML
 	Redirects    int
 	Robots       int              // robots.txt asked for
+	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]int   // by error kind
@@ -27,7 +28,7 @@ type Summary struct {
 	Pending      int              // URLs left, if it was interrupted or has stopped
 	OverLimit    int              // URLs that LimitPerHost has cut
 	Stopped      string           // the limit that ended it, "limit" or "max-time"; or ""
-	Interrupted  bool
+	Interrupted  bool             // URLs are left because of Drain or the context
 }
 
 // Count is a number of URLs and what they weighed.
@@ -68,6 +69,9 @@ func (s *Summary) count(r *Record) {
 		if s.Errors[r.ErrorKind]++; s.FirstError == "" {
 			s.FirstError = r.URL + ": " + r.Error
 		}
+	}
+	if r.Depth == 0 && r.ErrorKind == "" && r.Status >= 200 && r.Status < 300 {
+		s.SeedsFetched++
 	}
 	if r.Redirect != "" {
 		s.Redirects++

@@ -112,7 +112,7 @@ func New(cfg Config) *Frontier {
 func (f *Frontier) Stats() Stats {
 	s := f.stats
 	s.Hosts = len(f.hosts)
-	s.LimitReached = f.limited() && f.fresh > 0
+	s.LimitReached = f.Limited() && f.fresh > 0
 	return s
 }
 
@@ -122,13 +122,13 @@ func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stopped() }
 // Stopped reports whether nothing is leased nor ever will be: the crawl is over, or
 // all that is pending are URLs beyond Limit.
 func (f *Frontier) Stopped() bool {
-	return f.Over() || f.limited() && f.stats.Pending == f.fresh && f.stopped()
+	return f.Over() || f.Limited() && f.stats.Pending == f.fresh && f.stopped()
 }
 
 func (f *Frontier) stopped() bool { return f.stats.Leased == 0 && len(f.refused) == 0 }
 
-// limited reports whether no URL may be leased for the first time.
-func (f *Frontier) limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
+// Limited reports whether Limit URLs were leased: no other will be.
+func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
 
 // Add makes a URL pending unless it was seen before or its host has had LimitPerHost,
 // and reports whether it did.

@@ -87,12 +87,15 @@ func (f *Frontier) count(h *host) {
 		f.stats.Pending -= n
 		f.stats.OverLimit += n
 	}
-	if f.limited() { // which happens once
+	if f.Limited() { // which happens once
 		for _, other := range slices.Clone(f.ready) {
 			f.place(other)
 		}
 	}
 }
+
+// maxSpacing bounds the time between two leases that a RateLimit can ask for.
+const maxSpacing = 24 * time.Hour
 
 // spend is the price of a lease of h.
 func (f *Frontier) spend(h *host) {
@@ -100,7 +103,7 @@ func (f *Frontier) spend(h *host) {
 	f.stats.Leased++
 	h.next = f.now + f.delay(h) // until the response says when it really ended
 	if f.cfg.RateLimit > 0 {
-		f.free = max(f.free, f.now-rateSlack) + moment(float64(time.Second)/f.cfg.RateLimit)
+		f.free = max(f.free, f.now-rateSlack) + moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
 	}
 }
 
@@ -132,7 +135,7 @@ func (f *Frontier) place(h *host) {
 // due returns when the next URL of h may be leased or refused, or its robots.txt leased.
 func (f *Frontier) due(h *host) (at moment, ok bool) {
 	switch {
-	case !h.queue.empty() && !f.limited():
+	case !h.queue.empty() && !f.Limited():
 	case len(h.retry) > 0:
 		at = h.retry[0].at
 	default:
@@ -149,7 +152,7 @@ func (f *Frontier) due(h *host) (at moment, ok bool) {
 
 // has reports whether h has a URL that may be leased now.
 func (f *Frontier) has(h *host) bool {
-	return len(h.retry) > 0 && h.retry[0].at <= f.now || !h.queue.empty() && !f.limited()
+	return len(h.retry) > 0 && h.retry[0].at <= f.now || !h.queue.empty() && !f.Limited()
 }
 
 // delay is the time between the end of a response of h and the next request.

@@ -54,7 +54,7 @@ func (f *crawlFlags) register(g *groups) {
 			"links that are followed: page (none), prefix (below a seed's folder), host,\ndomain (as registered) or any")
 		repeated(s, &o.Include, "include", "", "RE", expression, "only links that match; repeatable (default all)")
 		repeated(s, &o.Exclude, "exclude", "", "RE", expression, "no links that match; repeatable (default none)")
-		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed; 0: only the seeds (default any number)")
+		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed, by the way found first; 0: only the seeds (default any number)")
 		flag(s, &o.MaxRedirects, "max-redirects", "", "N", "10", orNone, "redirects followed from one link")
 		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt (default it is obeyed)")
 	})
@@ -95,6 +95,7 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	con := newConsole(f.console, f.output)
 	first := ""
+	var seeds *list
 	switch {
 	case f.input != "":
 		list, err := openList(f.input, con.warn)
@@ -102,7 +103,7 @@ func (f *crawlFlags) run(args []string) error {
 			return err
 		}
 		defer list.Close()
-		first, o.SeedSeq = list.first, list.urls
+		seeds, first, o.SeedSeq = list, list.first, list.urls
 	case len(args) == 0:
 		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
@@ -120,6 +121,10 @@ func (f *crawlFlags) run(args []string) error {
 	out, err := openOutput(f.output)
 	if err != nil {
 		return err
+	}
+	if seeds != nil && out.is(seeds.file) {
+		out.discard()
+		return usage("--output %s: expected another file than that of --input", f.output)
 	}
 	o.Output = out.Writer
 	o.Hooks = con.hooks()

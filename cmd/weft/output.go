@@ -44,6 +44,17 @@ func (o *output) discard() {
 	}
 }
 
+// is reports whether the records would go into the file that r reads.
+func (o *output) is(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok || o.file == nil {
+		return false
+	}
+	a, errA := f.Stat()
+	b, errB := o.file.Stat()
+	return errA == nil && errB == nil && a.Mode().IsRegular() && os.SameFile(a, b)
+}
+
 // begin empties the file, if it is one that can be.
 func (o *output) begin() error {
 	if o.file == nil || o.made {

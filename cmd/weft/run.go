@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,6 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 	if !con.quiet {
 		con.report(report{Summary: s, records: records(c.Job(), out)})
 	}
-	failed := 0
-	for _, n := range s.Errors {
-		failed += n
-	}
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		err = &exit{exitError, errors.New("output: its reader has left")}
@@ -42,8 +39,8 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 		err = &exit{exitError, err}
 	case interrupted.Load():
 		err = &exit{exitInterrupted, nil}
-	case failed == s.Done && s.FirstError != "":
-		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", s.FirstError)}
+	case s.SeedsFetched == 0 && s.Stopped == "":
+		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", cmp.Or(s.FirstError, "none was answered with a status of 2xx"))}
 	case s.Stopped != "":
 		err = &exit{exitLimit, nil}
 	default:
