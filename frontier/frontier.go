@@ -30,17 +30,25 @@ type Config struct {
 
 	Limit        int // URLs leased; 0: any number. Neither robots.txt nor tries again count
 	LimitPerHost int // the same, of each host
+
+	// Heads is how many URLs of a host that were never leased are kept in memory; up to
+	// twice as many for a while. The others are in the ledger until they are wanted: see
+	// Wants. 0: all. More than 0 asks for a ledger.
+	Heads int
 }
 
 // URL is a canonical URL and what it takes to fetch it.
 type URL struct {
-	URL      weburl.URL // canonical
-	From     string     // the page it was found on; empty for a seed
-	Depth    int        // links from a seed; a redirect keeps it
-	Hops     int        // redirects that led here from a link or seed
-	Tries    int        // made so far
-	Priority int8       // a host's URLs of higher priority come first, then those of less depth
-	Robots   bool       // of a lease: this is the host's robots.txt, asked for its rules
+	URL       weburl.URL // canonical
+	From      string     // the page it was found on; empty for a seed
+	Depth     int        // links from a seed; a redirect keeps it
+	Hops      int        // redirects that led here from a link or seed
+	Tries     int        // made so far
+	Priority  int8       // a host's URLs of higher priority come first, then those of less depth
+	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules
+	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
+	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
+	Past      []Try      // how its tries ended. Who answers a lease appends to it
 }
 
 // Answer is what a lease has taught about its host. The zero Answer is nothing.
