@@ -92,7 +92,15 @@ type Frontier struct {
 	free    moment             // RateLimit allows nothing before
 	first   int                // URLs leased for the first time
 	fresh   int                // of those pending, never leased
+	seq     uint64             // of the last URL added
+	refuse  func(weburl.URL) (kind, reason string)
 	stats   Stats
+
+	ledger  Ledger
+	dirty   []*host         // changed since NoteHosts
+	away    map[*host][]URL // leased: of hosts that may get to LimitPerHost, with a ledger
+	wanted  []*host         // for Wants
+	wanting int             // hosts whose refill is wanted or under way
 }
 
 // moment is a time: what has passed since the frontier was first told one. It takes
@@ -113,6 +121,7 @@ func New(cfg Config) *Frontier {
 		leased: make(map[weburl.URL]*host),
 		hosts:  make(map[string]*host),
 		hops:   make(map[[16]byte]*hops),
+		away:   make(map[*host][]URL),
 	}
 }
 
@@ -146,23 +155,32 @@ func (f *Frontier) Add(u URL) bool {
 		f.stats.Duplicates++
 		if h := f.hops[fp]; h != nil && u.Hops < h.fewest {
 			h.fewest = u.Hops
+			f.noteRedirected(fp, h)
 			f.follow(h)
 		}
 		return false
 	}
 	f.seen[fp] = struct{}{}
+	f.seq++
+	u.Seq = f.seq
+	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
 	if u.Hops > 0 {
-		f.hops[fp] = &hops{fewest: u.Hops}
+		h := &hops{fewest: u.Hops}
+		f.hops[fp] = h
+		f.noteRedirected(fp, h)
 	}
 	h := f.host(u.URL)
-	if f.cfg.LimitPerHost > 0 && h.first >= f.cfg.LimitPerHost {
+	if f.full(h) {
 		f.stats.OverLimit++
+		if f.ledger != nil {
+			f.ledger.Dropped(u)
+		}
 		return false
 	}
-	h.queue.push(u)
-	h.pending++
-	f.fresh++
-	f.stats.Pending++
+	if f.ledger != nil {
+		f.ledger.Pending(u)
+	}
+	f.push(h, u)
 	f.place(h)
 	return true
 }
@@ -173,11 +191,13 @@ func (f *Frontier) Add(u URL) bool {
 // shorter way to u to turn up: what a crawl finds does not depend on the order in
 // which answers come.
 func (f *Frontier) Redirect(u, target URL) bool {
-	h := f.hops[u.URL.Fingerprint()]
-	if h == nil {
-		h = new(hops) // a link or seed: there is no shorter way
+	fp := u.URL.Fingerprint()
+	h := f.hops[fp]
+	if h == nil { // a link or seed: there is no shorter way
+		return f.follow(&hops{target: &target})
 	}
 	h.target = &target
+	f.noteRedirected(fp, h)
 	return f.follow(h)
 }
 
@@ -193,9 +213,10 @@ func (f *Frontier) follow(h *hops) bool {
 }
 
 // Next returns the earliest time at which Lease will have something, a lease or a
-// refusal, if no URL is added or answered before; ok is false if there is no such time.
+// refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
+// if there is no such time.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	if len(f.ready) == 0 {
+	if len(f.ready) == 0 || f.stuck() {
 		return time.Time{}, false
 	}
 	return f.time(max(f.ready[0].at, f.free)), true
@@ -203,14 +224,24 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 
 // Done answers a lease: the URL is finished.
 func (f *Frontier) Done(now time.Time, u URL, a Answer) {
-	f.answer(now, u, a)
+	h := f.answer(now, u, a)
 	f.stats.Done++
+	h.try(u, -1)
+	if f.ledger != nil {
+		f.ledger.Done(u)
+	}
 }
 
 // Retry answers a lease: the URL is pending again, not before at. It counts as a try.
 func (f *Frontier) Retry(now time.Time, u URL, a Answer, at time.Time) {
 	h := f.answer(now, u, a)
+	was := u.Place()
+	h.try(u, 1)
 	u.Tries++
+	u.NotBefore = at
+	if f.ledger != nil {
+		f.ledger.Retried(u, was)
+	}
 	f.wait(h, u, at)
 }
 
@@ -228,11 +259,16 @@ func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 
 // wait makes a URL pending that was leased before.
 func (f *Frontier) wait(h *host, u URL, at time.Time) {
-	f.order++
-	heap.Push(&h.retry, waiting{u, f.moment(at), f.order})
+	f.queueAgain(h, u, at)
 	h.pending++
 	f.stats.Pending++
 	f.place(h)
+}
+
+// queueAgain puts a URL among those that are not to be tried before a time.
+func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
+	f.order++
+	heap.Push(&h.retry, waiting{u, f.moment(at), f.order})
 }
 
 // SetRobots answers a lease of robots.txt: these are the host's rules, for
@@ -241,6 +277,9 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
 	h.robots.set(r, f.now)
 	h.next = f.now + f.delay(h) // of these rules
+	if f.ledger != nil {
+		f.ledger.Rules(h.name, r)
+	}
 	f.place(h)
 }
 
@@ -261,6 +300,8 @@ func (f *Frontier) answer(now time.Time, u URL, a Answer) *host {
 		panic(fmt.Sprintf("frontier: answer for %s, which is not leased", u.URL))
 	}
 	delete(f.leased, u.URL)
+	f.back(h, u)
+	h.disk.gone(u)
 	f.learn(h, now, a)
 	return h
 }
@@ -281,7 +322,9 @@ func (f *Frontier) learn(h *host, now time.Time, a Answer) {
 	h.leased--
 	f.stats.Leased--
 	h.pace.learn(f.now, a)
+	h.asked = f.now
 	h.next = f.now + f.delay(h)
+	f.note(h)
 	f.place(h)
 }
 

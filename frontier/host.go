@@ -1,41 +1,56 @@
 package frontier
 
 import (
+	"math"
 	"net/netip"
 	"strings"
 
 	"github.com/weftcrawl/weft/weburl"
 )
 
+const never moment = math.MinInt64
+
 // host is what is known of a host, and its pending URLs. There may be a million.
 type host struct {
-	name    string // its origin
-	queue   queue  // pending, never leased
-	retry   retryHeap
-	robots  *rules // nil: no robots.txt is asked for
-	pace    pace
-	next    moment // not before: the delay after the last response
-	at      moment // key in ready
-	order   uint64
-	index   int32 // in ready, −1 while not there
-	leased  int32 // with robots.txt
-	pending int   // in queue and retry
-	first   int   // URLs leased for the first time
+	name     string // its origin
+	queue    queue  // pending, never leased
+	retry    retryHeap
+	disk     *backlog // pending, and only in the ledger; nil: none
+	robots   *rules   // nil: no robots.txt is asked for
+	pace     pace
+	next     moment // not before: the delay after the last response
+	asked    moment // it was last, or has last answered
+	at       moment // key in ready
+	order    uint64
+	index    int32 // in ready, −1 while not there
+	leased   int32 // with robots.txt
+	pending  int32 // in queue, retry and disk
+	first    int32 // URLs leased for the first time
+	answered int32 // URLs that were tried
+	tried    int32 // of these, not done nor refused
+	capped   bool  // it has had LimitPerHost
+	dirty    bool  // changed since NoteHosts
 }
 
 func (f *Frontier) host(u weburl.URL) *host {
 	key := hostKey(u)
 	h := f.hosts[key]
 	if h == nil {
-		h = &host{name: key, index: -1}
-		if f.cfg.Robots && u.IsHTTP() {
-			h.robots = new(rules)
-		}
-		if f.cfg.PerHost == 0 && !isLoopback(u.Hostname()) {
-			h.pace.most = startPace
-		}
-		f.hosts[key] = h
+		h = f.newHost(key, u)
 	}
+	return h
+}
+
+// newHost makes the host of a URL.
+func (f *Frontier) newHost(key string, u weburl.URL) *host {
+	h := &host{name: key, index: -1, asked: never}
+	if f.cfg.Robots && u.IsHTTP() {
+		h.robots = new(rules)
+	}
+	if f.cfg.PerHost == 0 && !isLoopback(u.Hostname()) {
+		h.pace.most = startPace
+	}
+	f.hosts[key] = h
 	return h
 }
 
@@ -59,4 +74,23 @@ func (h *host) take(now moment) (u URL, again bool) {
 		return h.retry.take(), true
 	}
 	return h.queue.pop(), false
+}
+
+// queued is how many URLs are in the queue of h.
+func (h *host) queued() int {
+	n := int(h.pending) - len(h.retry)
+	if h.disk != nil {
+		n -= h.disk.n
+	}
+	return n
+}
+
+// try counts a try at u that has ended. More is 1 if there is to be another, else −1.
+func (h *host) try(u URL, more int32) {
+	if u.Tries == 0 {
+		h.answered++
+	}
+	if (u.Tries > 0) != (more > 0) {
+		h.tried += more
+	}
 }

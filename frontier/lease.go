@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"slices"
 	"time"
+
+	"github.com/weftcrawl/weft/weburl"
 )
 
 const (
@@ -32,17 +34,20 @@ func (f *Frontier) Refused() []Refusal {
 }
 
 // Lease hands out at most max URLs whose hosts may be asked now, hosts in turn. What
-// robots.txt disallows is refused when its turn comes: see Refused.
+// robots.txt disallows is refused when its turn comes: see Refused. A host that has no
+// URL in memory when its turn comes keeps it until it is refilled: see Wants.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
 	var leases []URL
 	refusals := len(f.refused) + maxRefusals
-	for len(leases) < max && len(f.refused) < refusals && len(f.ready) > 0 && f.ready[0].at <= f.now && f.free <= f.now {
+	for len(leases) < max && len(f.refused) < refusals && len(f.ready) > 0 && f.ready[0].at <= f.now && f.free <= f.now && !f.stuck() {
 		h := heap.Pop(&f.ready).(*host) // goes to the end of those that are due
-		if u, ok := f.pick(h, refusals); ok {
+		u, ok := f.pick(h, refusals)
+		if ok {
 			leases = append(leases, u)
 			f.spend(h)
 		}
+		f.want(h, !ok)
 		f.place(h)
 	}
 	return leases
@@ -61,12 +66,12 @@ func (f *Frontier) pick(h *host, refusals int) (u URL, ok bool) {
 		if !again {
 			f.fresh--
 		}
-		if kind, reason := h.robots.refuse(u.URL.RequestTarget()); kind != "" {
-			f.refused = append(f.refused, Refusal{u, kind, reason})
-			f.stats.Refused++
+		if kind, reason := f.refuses(h, u.URL); kind != "" {
+			f.turnDown(h, Refusal{u, kind, reason})
 			continue
 		}
 		f.leased[u.URL] = h
+		f.leave(h, u)
 		if !again {
 			f.count(h)
 		}
@@ -75,23 +80,80 @@ func (f *Frontier) pick(h *host, refusals int) (u URL, ok bool) {
 	return URL{}, false
 }
 
+// refuses returns why a URL of h is refused; kind is empty if it is not.
+func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
+	if f.refuse != nil {
+		kind, reason = f.refuse(u)
+	}
+	if kind == "" {
+		kind, reason = h.robots.refuse(u.RequestTarget())
+	}
+	return kind, reason
+}
+
+// turnDown refuses a URL of h that is taken out of its queue.
+func (f *Frontier) turnDown(h *host, r Refusal) {
+	f.refused = append(f.refused, r)
+	f.stats.Refused++
+	if r.URL.Tries > 0 {
+		h.tried--
+	}
+	h.disk.gone(r.URL)
+	f.note(h)
+	if f.ledger != nil {
+		f.ledger.Refused(r, f.time(f.now))
+	}
+}
+
+// RefuseBy makes the frontier ask fn about each URL whose turn comes, before its host's
+// robots.txt: the URL is refused if kind is not empty.
+func (f *Frontier) RefuseBy(fn func(weburl.URL) (kind, reason string)) { f.refuse = fn }
+
 // count counts a URL of h that is leased for the first time, and does what the limits
 // ask for.
 func (f *Frontier) count(h *host) {
-	f.first++
 	h.first++
-	if h.first == f.cfg.LimitPerHost {
-		n := h.queue.drop()
-		h.pending -= n
-		f.fresh -= n
-		f.stats.Pending -= n
-		f.stats.OverLimit += n
+	if f.full(h) && !h.capped {
+		f.dropRest(h)
 	}
-	if f.Limited() { // which happens once
-		for _, other := range slices.Clone(f.ready) {
-			f.place(other)
+	f.countFirst(1)
+}
+
+// countFirst counts URLs that are leased for the first time.
+func (f *Frontier) countFirst(n int) {
+	limited := f.Limited()
+	f.first += n
+	if f.Limited() && !limited {
+		for _, h := range slices.Clone(f.ready) {
+			f.place(h)
 		}
 	}
+}
+
+// full reports whether h has had LimitPerHost.
+func (f *Frontier) full(h *host) bool {
+	return f.cfg.LimitPerHost > 0 && (h.capped || int(h.first) >= f.cfg.LimitPerHost)
+}
+
+// dropRest drops the URLs of h that were never leased. What was tried is in memory by
+// now, for it comes first.
+func (f *Frontier) dropRest(h *host) {
+	n := h.queued()
+	h.queue = nil
+	if d := h.disk; d != nil {
+		n += d.n
+		d.n = 0
+		if d.refill != nil {
+			d.refill.void = true
+		}
+		h.disk = d.orNone()
+	}
+	h.pending -= int32(n)
+	f.fresh -= n
+	f.stats.Pending -= n
+	f.stats.OverLimit += n
+	h.capped = true
+	f.noteOverLimit(h)
 }
 
 // maxSpacing bounds the time between two leases that a RateLimit can ask for.
@@ -101,7 +163,9 @@ const maxSpacing = 24 * time.Hour
 func (f *Frontier) spend(h *host) {
 	h.leased++
 	f.stats.Leased++
+	h.asked = f.now
 	h.next = f.now + f.delay(h) // until the response says when it really ended
+	f.note(h)
 	if f.cfg.RateLimit > 0 {
 		f.free = max(f.free, f.now-rateSlack) + moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
 	}
@@ -127,15 +191,20 @@ func (f *Frontier) place(h *host) {
 	case h.at == at, h.at <= f.now && at <= f.now:
 	default:
 		f.order++
-		h.at, h.order = at, f.order
-		heap.Fix(&f.ready, int(h.index))
+		f.rekey(h, at, f.order)
 	}
+}
+
+// rekey moves a host within the heap.
+func (f *Frontier) rekey(h *host, at moment, order uint64) {
+	h.at, h.order = at, order
+	heap.Fix(&f.ready, int(h.index))
 }
 
 // due returns when the next URL of h may be leased or refused, or its robots.txt leased.
 func (f *Frontier) due(h *host) (at moment, ok bool) {
 	switch {
-	case !h.queue.empty() && !f.Limited():
+	case !h.queue.empty() && !f.Limited(), f.mayWant(h):
 	case len(h.retry) > 0:
 		at = h.retry[0].at
 	default:
@@ -150,7 +219,7 @@ func (f *Frontier) due(h *host) (at moment, ok bool) {
 	return max(at, h.next, h.pace.hold, h.robots.notBefore()), true
 }
 
-// has reports whether h has a URL that may be leased now.
+// has reports whether h has a URL in memory that may be leased now.
 func (f *Frontier) has(h *host) bool {
 	return len(h.retry) > 0 && h.retry[0].at <= f.now || !h.queue.empty() && !f.Limited()
 }

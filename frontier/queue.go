@@ -23,12 +23,17 @@ type bucket struct {
 	priority int8
 }
 
-// queued is a URL without what its bucket says.
+// queued is a URL without what its bucket says. There are more of them than of
+// anything else but fingerprints.
 type queued struct {
-	url         weburl.URL
-	from        string
-	hops, tries int32
+	url  weburl.URL
+	from string
+	came uint64 // Seq, and in the low 16 bits Hops
 }
+
+const maxHops = 1<<16 - 1
+
+func (n *queued) seq() uint64 { return n.came >> 16 }
 
 func (q queue) empty() bool { return len(q) == 0 }
 
@@ -40,14 +45,13 @@ func (q *queue) push(u URL) {
 		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth})
 	}
 	b := &(*q)[i]
-	b.urls = append(b.urls, queued{u.URL, u.From, int32(u.Hops), int32(u.Tries)})
+	b.urls = append(b.urls, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops))})
 }
 
 // pop removes the first URL of a queue that is not empty.
 func (q *queue) pop() URL {
 	b := &(*q)[0]
-	n := b.urls[b.head]
-	u := URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.hops), Tries: int(n.tries), Priority: b.priority}
+	u := b.url(&b.urls[b.head])
 	b.urls[b.head] = queued{}
 	b.head++
 	switch left := len(b.urls) - int(b.head); {
@@ -61,14 +65,35 @@ func (q *queue) pop() URL {
 	return u
 }
 
-// drop empties the queue and returns how many URLs it held.
-func (q *queue) drop() int {
-	n := 0
-	for _, b := range *q {
-		n += len(b.urls) - int(b.head)
+// url returns a URL of the bucket.
+func (b *bucket) url(n *queued) URL {
+	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Seq: n.seq()}
+}
+
+// cut removes all but the first URLs of a queue that holds more, and returns the place
+// of the last of these.
+func (q *queue) cut(keep int) Place {
+	i := 0
+	for ; keep > (*q)[i].len(); i++ {
+		keep -= (*q)[i].len()
 	}
-	*q = nil
-	return n
+	*q = slices.Delete(*q, i+1, len(*q))
+	b := &(*q)[i]
+	b.urls = slices.Delete(b.urls, int(b.head)+keep, len(b.urls))
+	return Place{Priority: b.priority, Depth: b.depth, Seq: b.urls[len(b.urls)-1].seq()}
+}
+
+func (b *bucket) len() int { return len(b.urls) - int(b.head) }
+
+// all returns the URLs, in order.
+func (q queue) all() []URL {
+	var urls []URL
+	for i := range q {
+		for j := int(q[i].head); j < len(q[i].urls); j++ {
+			urls = append(urls, q[i].url(&q[i].urls[j]))
+		}
+	}
+	return urls
 }
 
 // hostHeap is a min-heap of hosts by (at, order).

@@ -1,48 +1,86 @@
 package frontier
 
 import (
+	"maps"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Tell makes the frontier tell l of each change from now on; nil: nobody.
-func (f *Frontier) Tell(l Ledger) {}
-
-// NoteHosts tells the ledger the state of each host that has changed since the last
-// call, and the counts. With what was told before, that is a state to begin from again.
-func (f *Frontier) NoteHosts() {}
-
-// RefuseBy makes the frontier ask fn about each URL whose turn comes, before its host's
-// robots.txt: the URL is refused if kind is not empty.
-func (f *Frontier) RefuseBy(fn func(weburl.URL) (kind, reason string)) {}
-
 // Grow makes room for a number of URLs to be seen.
-func (f *Frontier) Grow(urls int) {}
+func (f *Frontier) Grow(urls int) {
+	seen := make(map[[16]byte]struct{}, len(f.seen)+urls)
+	maps.Copy(seen, f.seen)
+	f.seen = seen
+}
 
 // RestoreStats sets Done, Refused, OverLimit and Duplicates. It and its like bring a
 // new frontier to the state that a ledger was told of, before anything else is done.
-func (f *Frontier) RestoreStats(s Stats) {}
+func (f *Frontier) RestoreStats(s Stats) {
+	f.stats.Done, f.stats.Refused, f.stats.OverLimit, f.stats.Duplicates = s.Done, s.Refused, s.OverLimit, s.Duplicates
+}
 
 // RestoreSeen says that a URL with this fingerprint was seen.
-func (f *Frontier) RestoreSeen(fingerprint [16]byte) {}
-
-// RestoreHost says what is known of a host. Its pending URLs are in the ledger: see
-// Wants. Whatever was under way when the process ended, it waits its full delay from now.
-func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {}
-
-// RestoreRedirected says what Ledger.Redirected was last told of a URL.
-func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {}
+func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen[fingerprint] = struct{}{} }
 
 // RestoreSeq sets the Seq of the next new URL: larger than any that was told.
-func (f *Frontier) RestoreSeq(next uint64) {}
+func (f *Frontier) RestoreSeq(next uint64) { f.seq = next - 1 }
 
-// Wants returns the hosts whose turn has come, or will soon, and which have too few
-// URLs in memory. Each is to be answered by one Refill, with what is read from the ledger
-// after all that it was told before this call.
-func (f *Frontier) Wants() []Want { return nil }
+// RestoreRedirected says what Ledger.Redirected was last told of a URL.
+func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {
+	f.hops[fingerprint] = &hops{fewest, target}
+}
 
-// Refill answers a Want: urls are the first of the host's pending URLs after its place
-// in order, at most N; more says whether there are others behind.
-func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {}
+// RestoreHost says what is known of a host; each is restored once, and none that is
+// known already. Its pending URLs are in the ledger: see Wants. It waits its full delay
+// from now, even if it was never asked: the ledger need not have been told of what was
+// under way when the process ended.
+func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
+	f.tell(now)
+	u, _ := weburl.Parse(s.Name) // of what has no origin, "null", the zero URL
+	h := f.newHost(s.Name, u)
+	h.pending, h.tried, h.answered, h.first = int32(s.Pending), int32(s.Tried), int32(s.Answered), int32(s.Answered)
+	h.capped = s.Capped
+	h.pace.restore(s)
+	if !s.Hold.IsZero() {
+		h.pace.hold = f.moment(s.Hold)
+	}
+	if !s.Asked.IsZero() {
+		h.asked = f.moment(s.Asked)
+	}
+	if h.robots != nil {
+		h.robots.restore(s.Robots, r)
+		if !s.Robots.Until.IsZero() {
+			h.robots.until = f.moment(s.Robots.Until)
+		}
+	}
+	h.next = f.now + f.delay(h)
+	if s.Pending > 0 {
+		h.disk = &backlog{cursor: beforeAll, n: s.Pending, tried: s.Tried}
+	}
+	f.stats.Pending += s.Pending
+	f.fresh += s.Pending - s.Tried
+	f.place(h)
+	f.countFirst(s.Answered)
+}
+
+// restore brings the pace of a new host to what it was; not its hold. That it was unbounded
+// is not restored: that depends on where the server is, and on PerHost.
+func (p *pace) restore(s HostState) {
+	if s.Most > 0 {
+		p.most = uint8(s.Most)
+	}
+	p.took, p.best, p.strikes, p.overload = s.Took, s.Best, uint8(s.Strikes), s.Overload
+}
+
+// restore brings the robots.txt of a new host to what it was, but for until.
+func (r *rules) restore(s RobotsState, answer robots.Rules) {
+	r.rules, r.have, r.tries = answer, s.Have, uint8(s.Tries)
+	switch {
+	case s.Shut:
+		r.phase, r.why = shut, &failure{s.Kind, s.Reason}
+	case s.Have:
+		r.phase = known
+	}
+}

@@ -34,7 +34,7 @@ func (f *Frontier) Slowest(n int) []HostStat {
 	}
 	stats := make([]HostStat, len(slowest))
 	for i, h := range slowest {
-		s := HostStat{Host: h.name, Pending: h.pending, Leased: int(h.leased), Took: h.pace.took}
+		s := HostStat{Host: h.name, Pending: int(h.pending), Leased: int(h.leased), Took: h.pace.took}
 		if pace := f.pace(h); pace < anyPace {
 			s.Pace = int(pace)
 		}

@@ -1,0 +1,477 @@
+package frontier_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// TestDurable crawls random small webs with a ledger that is committed now and then, and
+// kills the crawl now and then: a new one goes on from what was committed. However few
+// URLs are kept in memory, however late and in what pieces the others are read, and
+// wherever it is killed: the same URLs end in the same way as in a crawl that keeps
+// everything in memory and ends in peace, each of them once.
+func TestDurable(t *testing.T) {
+	cases := uint64(1000)
+	if testing.Short() {
+		cases = 40
+	}
+	for _, c := range []struct {
+		name string
+		cfg  frontier.Config
+	}{
+		{"no limits", frontier.Config{PerHost: 3}},
+		{"delay and robots", frontier.Config{Robots: true, RobotsTries: 2, Delay: time.Second}},
+		{"paced", frontier.Config{Robots: true, RobotsTries: 1}},
+		{"host limit", frontier.Config{Robots: true, RobotsTries: 2, PerHost: 2, LimitPerHost: 7}},
+		{"limit", frontier.Config{PerHost: 2, Limit: 25}},
+		{"both limits and a delay", frontier.Config{PerHost: 2, Delay: time.Second, Limit: 30, LimitPerHost: 9}},
+	} {
+		c.cfg.MaxRedirects = 3
+		t.Run(c.name, func(t *testing.T) {
+			for seed := range cases {
+				if !testDurable(t, c.cfg, seed) {
+					t.Fatalf("that was seed %d", seed)
+				}
+			}
+		})
+	}
+}
+
+func testDurable(t *testing.T, cfg frontier.Config, seed uint64) bool {
+	w := newSmallWeb(t, seed)
+	heads := cfg
+	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
+	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
+	c.crawl()
+	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {
+		if got, want := c.ends(), w.crawl(cfg); !maps.Equal(got, want) {
+			t.Errorf("Heads is %d; the URLs ended as %v, want %v", heads.Heads, got, want)
+		}
+	}
+	return !t.Failed()
+}
+
+// smallWeb is a web whose pages always say the same.
+type smallWeb struct {
+	pages map[weburl.URL]*page
+	seeds []frontier.URL
+	rules map[string]robots.Rules
+	down  map[string]bool // hosts whose robots.txt can't be had
+}
+
+type page struct {
+	links    []frontier.URL
+	target   *frontier.URL // of its redirect
+	fails    int           // so many tries fail
+	excluded bool          // by RefuseBy
+}
+
+const maxTries = 3 // at a page
+
+func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 2))
+	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool)}
+	hosts := 1 + r.IntN(4)
+	redirects, failures := r.IntN(8), r.IntN(5) // of 10 pages
+	var urls []weburl.URL
+	for i := range 1 + r.IntN(60) {
+		urls = append(urls, u(t, fmt.Sprintf("%c/%d", 'a'+r.IntN(hosts), i)).URL)
+	}
+	link := func() frontier.URL {
+		return frontier.URL{URL: urls[r.IntN(len(urls))], Priority: int8(r.IntN(8) / 7)}
+	}
+	for _, url := range urls {
+		p := &page{excluded: r.IntN(20) == 0}
+		w.pages[url] = p
+		if r.IntN(10) < redirects {
+			target := link()
+			p.target = &target
+		}
+		if r.IntN(10) < failures {
+			p.fails = 1 + r.IntN(maxTries+1)
+		}
+		for range r.IntN(10) {
+			p.links = append(p.links, link())
+		}
+		host := url.Origin()
+		if _, ok := w.rules[host]; !ok {
+			text := []string{"", "Disallow: /1", "Crawl-delay: 2", "Disallow: /*3\nCrawl-delay: 0.3"}[r.IntN(4)]
+			w.rules[host] = robots.Parse([]byte("User-agent: *\n" + text)).Agent("weft")
+			w.down[host] = r.IntN(10) == 0
+		}
+	}
+	for range 1 + r.IntN(3) {
+		w.seeds = append(w.seeds, link())
+	}
+	return w
+}
+
+// refuse is for RefuseBy.
+func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
+	if w.pages[u].excluded {
+		return "excluded", "by the user"
+	}
+	return "", ""
+}
+
+// answer answers a lease. The kind of a URL that is done is that of its last try.
+func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
+	host, p := u.URL.Origin(), w.pages[u.URL]
+	if u.Robots {
+		if w.down[host] {
+			f.RobotsFailed(now, u, frontier.Answer{}, "robots-unreachable", "status 503", false)
+		} else {
+			f.SetRobots(now, u, w.rules[host], frontier.Answer{})
+		}
+		return
+	}
+	try := frontier.Try{At: now, Status: 200}
+	switch failed := u.Tries < p.fails; {
+	case failed:
+		try = frontier.Try{At: now, Kind: "timeout"}
+	case p.target != nil:
+		try.Status = 301
+	}
+	u.Past = append(slices.Clip(u.Past), try)
+	switch {
+	case try.Kind != "" && u.Tries+1 < maxTries:
+		f.Retry(now, u, frontier.Answer{}, now.Add(again))
+		return
+	case try.Status == 301:
+		target := *p.target
+		target.Depth = u.Depth
+		f.Redirect(u, target)
+	case try.Status == 200:
+		for _, link := range p.links {
+			link.Depth = u.Depth + 1
+			f.Add(link)
+		}
+	}
+	f.Done(now, u, frontier.Answer{Took: again})
+}
+
+// crawl crawls without a ledger, and returns how each URL ended.
+func (w *smallWeb) crawl(cfg frontier.Config) map[string]string {
+	f := frontier.New(cfg)
+	f.RefuseBy(w.refuse)
+	for _, u := range w.seeds {
+		f.Add(u)
+	}
+	ends := make(map[string]string)
+	for now := epoch; !f.Over(); {
+		for _, u := range f.Lease(now, 9) {
+			if before := f.Stats().Done; !u.Robots {
+				w.answer(f, now, u, time.Second)
+				if f.Stats().Done > before {
+					ends[short(u)] = fmt.Sprintf("done after %d", u.Tries+1)
+				}
+				continue
+			}
+			w.answer(f, now, u, 0)
+		}
+		for _, r := range f.Refused() {
+			ends[short(r.URL)] = r.Kind
+		}
+		if next, ok := f.Next(); ok && next.After(now) {
+			now = next
+		}
+	}
+	return ends
+}
+
+// durableCrawl is a crawl with a ledger, which is killed now and then. Its fields but
+// the first are of what has happened since it was killed last.
+type durableCrawl struct {
+	*smallWeb
+	t       *testing.T
+	cfg     frontier.Config
+	ledger  *ledger
+	rand    *rand.Rand
+	now     time.Duration
+	kills   int // that are still to come
+	often   int // they come: in 100 steps
+	steps   int
+	late    int // the step at which RefuseBy begins to refuse
+	free    map[string]time.Duration // when the delay of a host is over
+	fetched map[weburl.URL]bool      // but for what was lost in a kill
+
+	f      *frontier.Frontier
+	rules  map[string]*robots.Rules // known to f; nil: not yet
+	leases []frontier.URL
+	leased map[string]int
+	wants  []*want
+}
+
+// want is a Want on its way: it is read after a commit, and answered later.
+type want struct {
+	frontier.Want
+	committed, read bool
+	urls            []frontier.URL
+	more            bool
+}
+
+func (c *durableCrawl) crawl() {
+	c.free = make(map[string]time.Duration)
+	c.kills, c.often = c.rand.IntN(8), 1+c.rand.IntN(5)
+	if c.cfg.Limit > 0 || c.cfg.LimitPerHost > 0 {
+		c.late = c.rand.IntN(200) // which changes what is found
+	}
+	c.begin()
+	for c.steps = 0; !c.over(); c.steps++ {
+		if c.steps > 100_000 {
+			c.t.Fatalf("no end: %+v", c.f.Stats())
+		}
+		c.step()
+		if c.t.Failed() {
+			return
+		}
+	}
+	c.commit()
+	c.checkEnd()
+}
+
+// over reports whether the crawl is over. It may be killed before it has said so.
+func (c *durableCrawl) over() bool {
+	if !c.f.Stopped() {
+		return false
+	}
+	if c.kills > 0 && c.rand.IntN(3) == 0 {
+		c.kill()
+		return false
+	}
+	return true
+}
+
+// begin is the beginning of a process.
+func (c *durableCrawl) begin() {
+	c.f = c.ledger.restore(c.cfg, at(c.now))
+	c.f.RefuseBy(func(u weburl.URL) (kind, reason string) {
+		if c.steps < c.late {
+			return "", ""
+		}
+		return c.refuse(u)
+	})
+	c.leases, c.wants, c.leased = nil, nil, make(map[string]int)
+	c.rules = make(map[string]*robots.Rules)
+	for host, r := range c.ledger.rules {
+		c.rules[host] = &r
+	}
+	c.fetched = make(map[weburl.URL]bool)
+	for u := range c.ledger.done {
+		c.fetched[u] = true
+	}
+	for _, urls := range c.ledger.pending {
+		for _, u := range urls {
+			if u.Tries > 0 {
+				c.fetched[u.URL] = true
+			}
+		}
+	}
+	for _, u := range c.seeds {
+		c.f.Add(u)
+	}
+}
+
+func (c *durableCrawl) kill() {
+	c.kills--
+	// A host that the ledger does not know may be asked at once.
+	clear(c.free)
+	for host := range c.ledger.hosts {
+		c.free[host] = c.now + c.delay(host, c.ledger.rules[host])
+	}
+	c.begin()
+}
+
+func (c *durableCrawl) delay(host string, r robots.Rules) time.Duration {
+	if !c.cfg.Robots {
+		return c.cfg.Delay
+	}
+	delay, _ := r.CrawlDelay()
+	return max(c.cfg.Delay, delay)
+}
+
+// step does one thing.
+func (c *durableCrawl) step() {
+	switch n := c.rand.IntN(100); {
+	case n < 30:
+		c.lease(1 + c.rand.IntN(4))
+	case n < 60 && len(c.leases) > 0:
+		c.answer()
+	case n < 70:
+		c.commit()
+	case n < 85 && len(c.wants) > 0:
+		c.serve(c.wants[c.rand.IntN(len(c.wants))])
+	case n < 85+c.often && c.kills > 0:
+		c.kill()
+	case n < 95:
+		c.now += time.Duration(c.rand.IntN(2000)) * time.Millisecond
+	default:
+		c.advance()
+	}
+	for _, w := range c.f.Wants() {
+		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Host == w.Host }) || w.N < 1 {
+			c.t.Errorf("%s wants %d more, and has asked before", w.Host, w.N)
+		}
+		c.wants = append(c.wants, &want{Want: w})
+	}
+}
+
+// advance lets time pass if nothing else can happen.
+func (c *durableCrawl) advance() {
+	if len(c.leases) > 0 || len(c.wants) > 0 {
+		return
+	}
+	next, ok := c.f.Next()
+	if !ok && !c.f.Stopped() {
+		c.t.Errorf("nothing is under way, and nothing will be: %+v", c.f.Stats())
+	}
+	if ok {
+		c.now = max(c.now, next.Sub(epoch))
+	}
+}
+
+func (c *durableCrawl) lease(n int) {
+	for _, u := range c.f.Lease(at(c.now), n) {
+		host := u.URL.Origin()
+		rules := c.rules[host]
+		switch {
+		case c.now < c.free[host]:
+			c.t.Errorf("%v: %s is leased, and the delay is over at %v", c.now, u.URL, c.free[host])
+		case c.cfg.PerHost > 0 && c.leased[host] == c.cfg.PerHost:
+			c.t.Errorf("%s is leased beside %d others", u.URL, c.leased[host])
+		case u.Robots:
+		case c.cfg.Robots && rules == nil:
+			c.t.Errorf("%s is leased before robots.txt", u.URL)
+		case c.cfg.Robots && !rules.Test(u.URL.Path()).Allowed || c.pages[u.URL].excluded && c.steps >= c.late:
+			c.t.Errorf("%s is leased, and should be refused", u.URL)
+		case len(u.Past) != u.Tries:
+			c.t.Errorf("%s has %d tries, and the past is %v", u.URL, u.Tries, u.Past)
+		}
+		if !u.Robots {
+			c.fetched[u.URL] = true
+		}
+		if rules == nil {
+			rules = new(robots.Rules)
+		}
+		c.free[host] = c.now + c.delay(host, *rules)
+		c.leased[host]++
+		c.leases = append(c.leases, u)
+	}
+	c.f.Refused()
+	c.checkLimits()
+}
+
+// checkLimits checks that no more URLs are fetched than may be.
+func (c *durableCrawl) checkLimits() {
+	perHost := make(map[string]int)
+	for u := range c.fetched {
+		perHost[u.Origin()]++
+	}
+	for host, n := range perHost {
+		if c.cfg.LimitPerHost > 0 && n > c.cfg.LimitPerHost {
+			c.t.Errorf("%d URLs of %s are fetched", n, host)
+		}
+	}
+	if c.cfg.Limit > 0 && len(c.fetched) > c.cfg.Limit {
+		c.t.Errorf("%d URLs are fetched", len(c.fetched))
+	}
+}
+
+// answer ends one of the leases.
+func (c *durableCrawl) answer() {
+	i := c.rand.IntN(len(c.leases))
+	u := c.leases[i]
+	c.leases = slices.Delete(c.leases, i, i+1)
+	c.now += time.Duration(c.rand.IntN(300)) * time.Millisecond
+	host := u.URL.Origin()
+	c.leased[host]--
+	again := time.Duration(c.rand.IntN(3000)) * time.Millisecond
+	if c.rand.IntN(10) == 0 {
+		c.f.Postpone(at(c.now), u, at(c.now+again))
+	} else {
+		c.smallWeb.answer(c.f, at(c.now), u, again)
+		if r := c.smallWeb.rules[host]; u.Robots && !c.down[host] {
+			c.rules[host] = &r
+		}
+	}
+	rules := c.rules[host]
+	if rules == nil {
+		rules = new(robots.Rules)
+	}
+	c.free[host] = c.now + c.delay(host, *rules)
+}
+
+func (c *durableCrawl) commit() {
+	c.f.NoteHosts()
+	c.ledger.commit()
+	for _, w := range c.wants {
+		w.committed = true
+	}
+}
+
+// serve brings a want one step further. A read need not bring all that there is.
+func (c *durableCrawl) serve(w *want) {
+	switch {
+	case !w.committed:
+	case !w.read:
+		w.read = true
+		w.urls, w.more = c.ledger.read(w.Want)
+		if n := len(w.urls); n > 1 && c.rand.IntN(3) == 0 {
+			w.urls, w.more = w.urls[:1+c.rand.IntN(n-1)], true
+		}
+	default:
+		c.wants = slices.DeleteFunc(c.wants, func(other *want) bool { return other == w })
+		c.f.Refill(at(c.now), w.Host, w.urls, w.more)
+	}
+}
+
+// ends returns how each URL ended.
+func (c *durableCrawl) ends() map[string]string {
+	ends := make(map[string]string)
+	for _, u := range c.ledger.done {
+		ends[short(u)] = fmt.Sprintf("done after %d", len(u.Past))
+	}
+	for _, r := range c.ledger.refused {
+		ends[short(r.URL)] = r.Kind
+	}
+	return ends
+}
+
+// checkEnd checks that no URL is lost, and that the limits have kept nothing out that
+// was within them.
+func (c *durableCrawl) checkEnd() {
+	d := &c.ledger.durable
+	pending, counted := 0, 0
+	perHost := make(map[string]int) // that count for the limits
+	for _, h := range d.hosts {
+		pending += h.Pending
+		counted += h.Answered
+		perHost[h.Name] = h.Answered
+	}
+	for u, r := range d.refused {
+		if r.URL.Tries == 0 && c.fetched[u] { // leased, postponed and then refused
+			counted++
+			perHost[u.Origin()]++
+		}
+	}
+	for u := range d.dropped {
+		if n := perHost[u.Origin()]; n < c.cfg.LimitPerHost {
+			c.t.Errorf("%s is dropped, and only %d URLs of its host were leased", u, n)
+		}
+	}
+	if got := len(d.done) + len(d.refused) + len(d.dropped) + pending; got != len(d.seen) {
+		c.t.Errorf("%d URLs were seen, and %d ended or are pending", len(d.seen), got)
+	}
+	if pending > 0 && (c.cfg.Limit == 0 || counted < c.cfg.Limit) {
+		c.t.Errorf("%d URLs are pending after %d", pending, counted)
+	}
+}
