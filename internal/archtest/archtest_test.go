@@ -37,6 +37,10 @@ var imports = map[string][]string{
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
 
+	// Its durable half: the only one that sees Pebble.
+	"frontier/store":           {"frontier", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
+	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
+
 	// Level 3: the product.
 	".": {"aio", "weburl", "links", "robots", "http1", "frontier", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html/charset",
 		"golang.org/x/sys/unix"},
