@@ -189,34 +189,6 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-func TestBadOptions(t *testing.T) {
-	for name, c := range map[string]struct {
-		o    weft.Options
-		want string
-	}{
-		"no seed":        {weft.Options{}, "no URL"},
-		"relative seed":  {weft.Options{Seeds: []string{"example.org"}}, "example.org"},
-		"ftp":            {weft.Options{Seeds: []string{"ftp://example.org/"}}, "expected http"},
-		"concurrency":    {weft.Options{Seeds: []string{"http://a/"}, Concurrency: -1}, "concurrency of -1"},
-		"delay":          {weft.Options{Seeds: []string{"http://a/"}, Delay: -1}, "expected a positive one"},
-		"user agent":     {weft.Options{Seeds: []string{"http://a/"}, UserAgent: "a\r\nHost: b"}, "User-Agent"},
-		"no such folder": {weft.Options{Seeds: []string{"http://a/"}, Job: "/nonexistent/job"}, "/nonexistent/job"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := weft.New(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, expected one with %q", err, c.want)
-			}
-		})
-	}
-}
-
-func TestJobExists(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: dir}); !errors.Is(err, weft.ErrJobExists) {
-		t.Errorf("error %v", err)
-	}
-}
-
 // endless is a site without end: each page links to two more.
 func endless(seen chan<- string) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

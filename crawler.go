@@ -3,7 +3,6 @@ package weft
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"sync"
 
@@ -26,7 +25,8 @@ type Crawler struct {
 }
 
 // New checks the options and makes the job's folder. Nothing is fetched before Run.
-// Errors: what is wrong with which option; ErrJobExists.
+// Errors: an *OptionError, of Job where the folder cannot be made; it wraps
+// ErrJobExists if it is there already.
 func New(o Options) (*Crawler, error) {
 	cfg, err := o.check()
 	if err != nil {
@@ -53,7 +53,7 @@ func New(o Options) (*Crawler, error) {
 // loop of their own; the first error ends all. A crawl runs once.
 //
 // The summary is valid with an error too. Errors: the cause of ctx; what went wrong
-// with the outputs; an error of OnPage or SeedSeq; ErrRan.
+// with the outputs; an error of OnPage, wrapped; an *OptionError of SeedSeq; ErrRan.
 func (c *Crawler) Run(ctx context.Context) (Summary, error) {
 	cfg := c.desk.cfg
 	desk := aio.NewLoop(cfg.Loop)
@@ -125,7 +125,7 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() (cancel
 		f.inbox.Close()
 		f.outbox.Close()
 	}
-	err = errors.Join(err, d.job.close())
+	err = errors.Join(untasked(err), d.job.close())
 	s := d.end(err != nil && !canceled)
 	close(c.over)
 	return s, err
@@ -149,7 +149,7 @@ func (c *Crawler) feed(seq iter.Seq2[string, error], inbox *aio.Handle) {
 			u, err = ParseSeed(s)
 		}
 		if err != nil {
-			failure = fmt.Errorf("seeds: %w", err)
+			failure = &OptionError{Option: "SeedSeq", Err: err}
 			break
 		}
 		select {

@@ -130,7 +130,8 @@ func (d *desk) stats() Stats {
 		errors += n
 	}
 	return Stats{
-		Elapsed: elapsed, Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects, Errors: errors,
+		Elapsed: elapsed, Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
+		Errors: errors, Refused: d.summary.Errors[KindRobots],
 		Pending: s.Pending, InFlight: s.Leased, Hosts: s.Hosts, Bytes: d.summary.Bytes, Slowest: d.frontier.Slowest(5),
 	}
 }
@@ -188,7 +189,7 @@ func (d *desk) redirect(out *outcome) {
 		d.open(out.target.URL)
 	}
 	if !d.frontier.Redirect(out.url, *out.target) {
-		out.record.ErrorKind, out.record.Error = KindRedirects, fmt.Sprintf("more than %d redirects", d.cfg.MaxRedirects)
+		out.record.ErrorKind, out.record.Error = KindRedirects, fmt.Sprintf("a redirect beyond the limit of %d", d.cfg.MaxRedirects)
 	}
 }
 

@@ -3,8 +3,8 @@
 //
 // # Vocabulary
 //
-//   - seed: a URL the crawl begins at. Scope: which links are followed; for now,
-//     those on the host of a seed.
+//   - seed: a URL the crawl begins at. Scope: which links are followed. A link
+//     is judged when it is found, by the seeds that have been read by then.
 //   - job: one crawl and its folder, where the records go.
 //   - record: one line of pages.jsonl, written when a URL is finished.
 //   - frontier: the set of URLs seen and the order in which they are fetched.

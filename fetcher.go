@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -209,7 +210,9 @@ func (f *fetcher) keep(t *aio.Task, page *Page) error {
 			}
 		}
 		if f.cfg.Hooks.OnPage != nil {
-			return struct{}{}, f.cfg.Hooks.OnPage(ctx, page)
+			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
+				return struct{}{}, fmt.Errorf("OnPage of %.128s: %w", page.URL, err)
+			}
 		}
 		return struct{}{}, nil
 	})
@@ -235,7 +238,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	text := res.Body
 	if isHTML(r.ContentType) {
-		text, r.Charset = toUTF8(r.ContentType, res.Body)
+		text, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
 	collect := f.cfg.Hooks.OnPage != nil
 	if page != nil {

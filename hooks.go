@@ -27,8 +27,8 @@ type Hooks struct {
 	// OnPage is given every whole answer that is no redirect, whatever its status. It
 	// runs on a goroutine of its own, beside others, and the worker that has fetched
 	// the page waits for it: so a slow OnPage slows the crawl, and at most Concurrency
-	// run at once. The page is its own until it returns. An error ends the crawl; ctx
-	// is done when the crawl is broken off.
+	// run at once. The page is its own until it returns. An error ends the crawl, and
+	// Run returns it, wrapped, with the page's URL; ctx is done when the crawl is broken off.
 	OnPage func(ctx context.Context, page *Page) error
 
 	// OnRecord is given the record of every URL that is finished, and keeps nothing of it.

@@ -156,8 +156,9 @@ func TestOnPageError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Run(t.Context()); !errors.Is(err, broken) {
-		t.Errorf("error %v, expected that of OnPage", err)
+	_, err = c.Run(t.Context())
+	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "OnPage of http://127.0.0.1:") || !strings.HasSuffix(err.Error(), "x: the index is full") {
+		t.Errorf("error %v, expected that of OnPage with the page's URL before it", err)
 	}
 }
 

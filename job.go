@@ -16,18 +16,20 @@ type job struct {
 	links *lines // nil unless they are kept
 }
 
-// newJob makes the folder, which must not exist.
+// newJob makes the folder, which must not exist. Its error is an *OptionError.
 func newJob(dir string, links, bodies bool) (j *job, err error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("job folder %s %w", dir, ErrJobExists)
+		why := ErrJobExists
+		if !errors.Is(err, fs.ErrExist) {
+			why = fmt.Errorf("%w, expected a new folder, in one that exists and can be written to", errors.Unwrap(err)) // of a PathError
 		}
-		return nil, fmt.Errorf("job folder: %w", err)
+		return nil, &OptionError{"Job", dir, why}
 	}
 	j = &job{dir: dir}
 	defer func() {
 		if err != nil {
 			os.RemoveAll(dir)
+			err = &OptionError{"Job", dir, err}
 		}
 	}()
 	if j.pages, err = newLines(filepath.Join(dir, "pages.jsonl")); err != nil {
@@ -40,7 +42,7 @@ func newJob(dir string, links, bodies bool) (j *job, err error) {
 	}
 	if bodies {
 		if err := os.Mkdir(j.bodies(), 0o777); err != nil {
-			return nil, fmt.Errorf("job folder: %w", err)
+			return nil, err
 		}
 	}
 	return j, nil
@@ -102,7 +104,7 @@ type lines struct {
 func newLines(path string) (*lines, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("job folder: %w", err)
+		return nil, err
 	}
 	return &lines{file: f}, nil
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,66 +85,75 @@ const Version = "0.1.0-dev"
 // DefaultUserAgent names the crawler to the sites it visits.
 const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/weft)"
 
-var (
-	// ErrJobExists is returned when the job's folder is already there.
-	ErrJobExists = errors.New("exists already")
-
-	// ErrRan is returned when a Crawler is run again.
-	ErrRan = errors.New("weft: a crawl runs once")
-)
-
 // config is checked and frozen Options.
 type config struct {
 	Options
 	seeds []weburl.URL
 }
 
+// check returns what o says with its defaults filled in. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
 	c := &config{Options: o}
 	if len(o.Seeds) == 0 && o.SeedSeq == nil {
-		return nil, errors.New("no URL to begin at")
+		return nil, &OptionError{Option: "Seeds", Err: errors.New("none, expected a URL such as https://example.org/")}
 	}
 	for _, s := range o.Seeds {
 		u, err := ParseSeed(s)
 		if err != nil {
-			return nil, err
+			return nil, &OptionError{Option: "Seeds", Err: err}
 		}
 		c.seeds = append(c.seeds, u)
 	}
 	var err error
 	if c.Scope, err = ParseScope(string(o.Scope)); err != nil {
-		return nil, err
+		return nil, &OptionError{Option: "Scope", Err: err}
 	}
 	if c.Format, err = ParseFormat(string(o.Format)); err != nil {
-		return nil, err
+		return nil, &OptionError{Option: "Format", Err: err}
 	}
+	most := maxConcurrency()
 	for _, n := range []struct {
-		name      string
+		option    string
 		value     int
 		orDefault *int
 		def       int
 	}{
-		{"concurrency", o.Concurrency, &c.Concurrency, min(64, maxConcurrency())},
-		{"loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
-		{"maximum body", o.MaxBody, &c.MaxBody, 16 << 20},
-		{"limit", o.Limit, nil, 0},
-		{"limit per host", o.LimitPerHost, nil, 0},
-		{"requests per host", o.PerHost, nil, 0},
-		{"minimum rate", o.MinRate, nil, 0},
+		{"Concurrency", o.Concurrency, &c.Concurrency, min(64, most)},
+		{"Loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
+		{"MaxBody", o.MaxBody, &c.MaxBody, 16 << 20},
+		{"Limit", o.Limit, nil, 0},
+		{"LimitPerHost", o.LimitPerHost, nil, 0},
+		{"PerHost", o.PerHost, nil, 0},
+		{"MinRate", o.MinRate, nil, 0},
 	} {
 		if n.value < 0 {
-			return nil, fmt.Errorf("%s of %d, expected a positive number", n.name, n.value)
+			return nil, &OptionError{n.option, strconv.Itoa(n.value), errNegative}
 		}
 		if n.value == 0 && n.orDefault != nil {
 			*n.orDefault = n.def
 		}
 	}
-	if o.RateLimit < 0 || o.RateLimit != o.RateLimit {
-		return nil, fmt.Errorf("rate limit of %v, expected a positive number", o.RateLimit)
+	if c.Concurrency > most {
+		return nil, &OptionError{"Concurrency", strconv.Itoa(c.Concurrency),
+			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most)}
 	}
-	for _, d := range []time.Duration{o.Delay, o.MaxTime, o.Timeout, o.DialTimeout, o.TLSTimeout, o.FirstByteTimeout, o.IdleTimeout} {
-		if d < 0 {
-			return nil, fmt.Errorf("a time of %v, expected a positive one", d)
+	if o.RateLimit < 0 || math.IsNaN(o.RateLimit) {
+		return nil, &OptionError{"RateLimit", fmt.Sprint(o.RateLimit), errNegative}
+	}
+	for _, d := range []struct {
+		option string
+		value  time.Duration
+	}{
+		{"Delay", o.Delay},
+		{"MaxTime", o.MaxTime},
+		{"Timeout", o.Timeout},
+		{"DialTimeout", o.DialTimeout},
+		{"TLSTimeout", o.TLSTimeout},
+		{"FirstByteTimeout", o.FirstByteTimeout},
+		{"IdleTimeout", o.IdleTimeout},
+	} {
+		if d.value < 0 {
+			return nil, &OptionError{d.option, d.value.String(), errNegative}
 		}
 	}
 	c.Retries = orDefault(o.Retries, 2)
@@ -152,33 +163,15 @@ func (o Options) check() (*config, error) {
 		c.UserAgent = DefaultUserAgent
 	}
 	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
-		return nil, err
+		return nil, &OptionError{Option: "UserAgent", Err: err}
 	}
 	if err := o.Header.Check(); err != nil {
-		return nil, err
+		return nil, &OptionError{Option: "Header", Err: err}
 	}
-	if most := maxConcurrency(); c.Concurrency > most {
-		return nil, fmt.Errorf("concurrency of %d: this process may have %d requests under way (a descriptor each, see ulimit -n)", c.Concurrency, most)
-	}
-	if (o.KeepLinks || o.KeepBodies) && o.Job == "" {
-		return nil, errors.New("links and bodies are kept in a job's folder, and there is none")
+	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
+		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
 	}
 	return c, nil
-}
-
-// ParseSeed reads the URL a crawl may begin at, in canonical form.
-func ParseSeed(s string) (weburl.URL, error) {
-	u, err := weburl.Parse(strings.TrimSpace(s))
-	if err != nil {
-		return u, fmt.Errorf("%w, expected an absolute one such as https://example.org/", err)
-	}
-	if !u.IsHTTP() {
-		return u, fmt.Errorf("URL %.128q: expected http or https, as in https://example.org/", s)
-	}
-	if u.Username() != "" || u.Password() != "" {
-		return u, fmt.Errorf("URL at %.128q: a user and password in it are not supported yet", u.Host())
-	}
-	return u.Canonical(), nil
 }
 
 // spareDescriptors is what a process needs beside one descriptor a request: files,

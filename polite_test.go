@@ -1,13 +1,19 @@
 package weft_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/robots"
 )
 
 // TestRobots: a host is asked for its robots.txt once, before all else, and what it
@@ -44,6 +50,83 @@ func TestRobots(t *testing.T) {
 	_, _, seen = w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
 	if urls := seen.urls(); slices.Contains(urls, "http://a.test/robots.txt") || !slices.Contains(urls, "http://a.test/private/x") {
 		t.Errorf("without robots.txt, asked for %q", urls)
+	}
+}
+
+// TestLongRobots: of a robots.txt that is longer than what is read of one, and than
+// what is taken of a page, the first 500 KiB hold, however they are sent. A line that
+// is cut does not: the half of it would say more than all of it.
+func TestLongRobots(t *testing.T) {
+	// file is a rule in the beginning, one after so many bytes, an endless line, each
+	// beginning of which would refuse /half, and one beyond it.
+	file := func(before, endless int) (head, rest string) {
+		head = "User-agent: *\nDisallow: /first\n" + strings.Repeat("# nothing\n", before/10) + "Disallow: /last\n"
+		return head, "Disallow: /half" + strings.Repeat("*", endless) + "/but-not-this\nDisallow: /beyond\n"
+	}
+	const near = robots.MaxSize - 1000
+	zip := func(head, rest string, piece int) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write([]byte(head))
+		for part := range slices.Chunk([]byte(rest), piece) {
+			_, _ = z.Write(part)
+			_ = z.Flush()
+		}
+		_ = z.Close()
+		return b.Bytes()
+	}
+	for name, send := range map[string]func(w http.ResponseWriter){
+		"plain": func(w http.ResponseWriter) {
+			head, rest := file(near, 2<<20)
+			w.Header().Set("Content-Length", fmt.Sprint(len(head+rest)))
+			fmt.Fprint(w, head, rest)
+		},
+		"chunked": func(w http.ResponseWriter) {
+			head, rest := file(near, 2<<20)
+			for part := range slices.Chunk([]byte(head+rest), 100_000) {
+				_, _ = w.Write(part)
+				w.(http.Flusher).Flush()
+			}
+		},
+		"gzip": func(w http.ResponseWriter) {
+			head, rest := file(near, 2<<20)
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(zip(head, rest, 1<<20))
+		},
+		// What is taken of this decodes to less than is read of a robots.txt.
+		"gzip, longer than what it holds": func(w http.ResponseWriter) {
+			head, rest := file(100_000, 300_000)
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(zip(head, rest, 1))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" {
+					send(w)
+					return
+				}
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprint(w, a("/first", "/last", "/half", "/beyond"))
+			}))
+			defer server.Close()
+			job := filepath.Join(t.TempDir(), "job")
+			c, err := weft.New(weft.Options{Seeds: []string{server.URL + "/"}, Job: job, MaxBody: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := records(t, job)
+			for path, refused := range map[string]bool{"/": false, "/first": true, "/last": true, "/half": false, "/beyond": false} {
+				r := got[server.URL+path]
+				if refused && r.ErrorKind != weft.KindRobots || !refused && r.Status != 200 {
+					t.Errorf("%s: status %d, %s %s, want it refused: %v", path, r.Status, r.ErrorKind, r.Error, refused)
+				}
+			}
+		})
 	}
 }
 
@@ -126,6 +209,22 @@ func TestPace(t *testing.T) {
 		w["http://a.test/robots.txt"] = "User-agent: *\nCrawl-delay: 3\n"
 		if _, _, seen := w.crawl(t, weft.Options{Seeds: seeds, Delay: time.Second}); seen[1:].gap() < 3*time.Second {
 			t.Errorf("gap %v", seen[1:].gap())
+		}
+	})
+	t.Run("crawl-delay of ten minutes", func(t *testing.T) {
+		w := flat(3)
+		w["http://a.test/robots.txt"] = "User-agent: *\nCrawl-delay: 600\n"
+		if _, sum, seen := w.crawl(t, weft.Options{Seeds: seeds}); sum.Done != 4 || seen[1:].gap() < 10*time.Minute {
+			t.Errorf("%d fetched, gap %v", sum.Done, seen[1:].gap())
+		}
+	})
+	t.Run("crawl-delay of a day", func(t *testing.T) {
+		w := flat(3)
+		w["http://a.test/robots.txt"] = "User-agent: *\nCrawl-delay: 86400\n"
+		got, sum, seen := w.crawl(t, weft.Options{Seeds: seeds})
+		r := got["http://a.test/"]
+		if r.ErrorKind != weft.KindRobots || !strings.Contains(r.Error, "Crawl-delay of 24h0m0s") || len(seen) != 1 || sum.Elapsed > time.Minute {
+			t.Errorf("record %+v, %d requests, after %v", r, len(seen), sum.Elapsed)
 		}
 	})
 	t.Run("rate limit", func(t *testing.T) {

@@ -22,7 +22,7 @@ type Summary struct {
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]int   // by error kind
 	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says
-	FirstError   string           // the URL that failed first, and why
+	FirstError   string           // the URL that failed first, and why, as FetchError puts it
 	Slowest      []Record         // answers that took longest, at most 10
 	Bytes        int64            // received
 	Pending      int              // URLs left, if it was interrupted or has stopped
@@ -67,7 +67,7 @@ func (s *Summary) count(r *Record) {
 	}
 	if r.ErrorKind != "" {
 		if s.Errors[r.ErrorKind]++; s.FirstError == "" {
-			s.FirstError = r.URL + ": " + r.Error
+			s.FirstError = (&FetchError{r}).Error()
 		}
 	}
 	if r.Depth == 0 && r.ErrorKind == "" && r.Status >= 200 && r.Status < 300 {
@@ -102,6 +102,7 @@ type Stats struct {
 	Pages     int
 	Redirects int
 	Errors    int // URLs with an error
+	Refused   int // of these, kept from being fetched by robots.txt
 	Pending   int // URLs that wait
 	InFlight  int // requests under way
 	Hosts     int // seen

@@ -2,11 +2,9 @@ package aio_test
 
 import (
 	"bufio"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/conformance"
 )
 
 // titleSources are the test files of asyncio, trio and curio whose titles are the
@@ -175,24 +175,15 @@ func readTests(t *testing.T) map[string]string {
 // readTitles returns the titles of each source, in the order of the list.
 func readTitles(t *testing.T) map[string][]string {
 	t.Helper()
-	dir := os.Getenv("WEFT_CONFORMANCE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "conformance")
-	}
-	path := filepath.Join(dir, "async-titles.txt")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("the list of titles is not here (WEFT_CONFORMANCE says where): %v", err)
-	}
+	const name = "async-titles.txt"
 	titles := make(map[string][]string)
-	for _, line := range readLines(t, path) {
-		fields := strings.Split(line, "\t")
-		if len(fields) < 2 {
-			t.Fatalf("%s: bad line %q", path, line)
+	for line := range strings.Lines(string(conformance.Read(t, name))) {
+		source, rest, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok {
+			t.Fatalf("%s: bad line %q", name, line)
 		}
-		titles[fields[0]] = append(titles[fields[0]], fields[1])
+		title, _, _ := strings.Cut(rest, "\t")
+		titles[source] = append(titles[source], title)
 	}
 	return titles
 }

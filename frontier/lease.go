@@ -22,7 +22,7 @@ const (
 type Refusal struct {
 	URL    URL
 	Kind   string // "robots", or what RobotsFailed was told
-	Reason string // the rule, "line 12: Disallow: /x", or what RobotsFailed was told. From the Web
+	Reason string // the rule, "line 12: Disallow: /x"; a Crawl-delay that is too long; or what RobotsFailed was told. From the Web
 }
 
 // Refused returns what was refused since it was last called. The crawl is not over

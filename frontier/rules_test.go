@@ -142,6 +142,12 @@ func TestSlowest(t *testing.T) {
 	if want := "[http://b.example http://a.example]"; fmt.Sprint(got) != want { // c has nothing to do
 		t.Errorf("slowest %v, want %s", got, want)
 	}
+	c := f.Lease(at(0), 1)[0] // the next in turn
+	f.Done(at(0), c, frontier.Answer{Overload: true, RetryAfter: time.Minute})
+	add(t, f, strings.Replace(short(c), "/", "/again-", 1))
+	if first := f.Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
+		t.Errorf("%s was overloaded, and first comes %+v", short(c), first)
+	}
 	if got := f.Slowest(0); len(got) != 0 {
 		t.Errorf("Slowest(0) = %v", got)
 	}

@@ -16,13 +16,14 @@ type HostStat struct {
 	BackOff time.Time     // it is let alone until then, having been overloaded; zero: it is not
 }
 
-// Slowest returns at most n hosts that have something pending or leased, those with
-// the longest response time first. It looks at every host: it is for a display that
-// changes once a second.
+// Slowest returns at most n hosts that have something pending or leased: first those
+// that are let alone for a while, then those with the longest response time. It looks
+// at every host: it is for a display that changes once a second.
 func (f *Frontier) Slowest(n int) []HostStat {
 	var slowest []*host
+	held := func(h *host) moment { return max(0, h.pace.hold-f.now) }
 	longer := func(a, b *host) int {
-		return cmp.Or(cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
 	}
 	for _, h := range f.hosts {
 		if h.pending == 0 && h.leased == 0 || len(slowest) == n && (n == 0 || longer(h, slowest[n-1]) > 0) {

@@ -16,7 +16,7 @@ const (
 type Client struct {
 	loop     *aio.Loop
 	opt      Options
-	invalid  *Error // what is wrong with opt.Header
+	invalid  *Error // what is wrong with opt.UserAgent or opt.Header
 	header   header
 	names    names
 	tls      *tls.Config
@@ -27,7 +27,8 @@ type Client struct {
 }
 
 // NewClient returns a client for tasks of l. Close it when it is not used any more.
-// If Options.Header cannot be sent (see Header.Check), all of its requests fail.
+// If Options.UserAgent or Options.Header cannot be sent (see Header.Check), all of its
+// requests fail.
 func NewClient(l *aio.Loop, opt Options) *Client {
 	opt = opt.withDefaults()
 	c := &Client{
@@ -38,7 +39,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		tls:    newTLSConfig(l, &opt),
 		idle:   newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
 	}
-	if err := opt.Header.Check(); err != nil {
+	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
 		c.invalid = &Error{Kind: KindScheme, Err: err}
 	}
 	return c
@@ -60,10 +61,10 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		return nil, err
 	}
 	if err := t.Checkpoint(); err != nil {
-		return nil, classify(err, KindTimeout, KindConnect)
+		return nil, classify(err, KindConnect)
 	}
 	began := c.loop.Now()
-	total := limit{kind: KindTimeout}.within(c.opt.Timeout, began, KindTimeout)
+	total := limit{}.within(c.opt.Timeout, began, KindTimeout)
 	cn := c.kept(t, req.place())
 	for {
 		var tm Timing
@@ -78,12 +79,12 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		cn.begin(&req, tm)
 		failed := cn.exchange(t, &req, total)
 		cn.timing.Total = c.loop.Now().Sub(began)
-		// A kept connection may have been closed by the server just when it was used
-		// again. Then no answer began, and the request is sent once more, over a new
-		// one: the others that were kept have likely been closed too.
-		again := failed != nil && cn.reused && cn.parser.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
-		res := cn.end(failed)
+		again := cn.crossed(failed)
+		res := cn.end(t, failed)
 		if again {
+			if res != nil {
+				res.Close()
+			}
 			cn = nil
 			continue
 		}
@@ -94,10 +95,28 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 	}
 }
 
+// crossed reports whether a kept connection was ended by the server just when it was
+// used again. Then no answer began, or there is one that was not for this request: a
+// 408 (RFC 9110, section 15.5.9). The request is to be sent once more, over a new
+// connection: the others that were kept have likely been ended too.
+func (cn *conn) crossed(failed *Error) bool {
+	p := &cn.parser
+	switch {
+	case !cn.reused:
+		return false
+	case failed == nil:
+		return p.res.Status == 408 && p.close
+	}
+	return p.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
+}
+
 // begin prepares cn for an exchange.
 func (cn *conn) begin(req *Request, tm Timing) {
 	opt := &cn.client.opt
-	cn.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, head: req.Method == "HEAD"}
+	cn.parser = parser{maxHead: opt.MaxHead, maxBody: opt.MaxBody, cut: req.Cut, head: req.Method == "HEAD"}
+	if req.MaxBody > 0 {
+		cn.parser.maxBody = req.MaxBody
+	}
 	if opt.KeepRaw {
 		cn.parser.raw = new([]byte)
 	}
@@ -106,7 +125,7 @@ func (cn *conn) begin(req *Request, tm Timing) {
 
 // end returns the answer, or what there was of it when the exchange has failed, and
 // keeps or closes the connection.
-func (cn *conn) end(failed *Error) *Response {
+func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	p := &cn.parser
 	res := p.res
 	if res != nil {
@@ -126,9 +145,12 @@ func (cn *conn) end(failed *Error) *Response {
 		}
 	}
 	// Bytes beyond the answer are not ours to guess.
-	over := failed != nil || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0
+	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0
 	cn.parser = parser{} // which holds on to the answer
 	if over {
+		if failed == nil && !cn.ended {
+			cn.sayGoodbye(t)
+		}
 		cn.Close()
 	} else {
 		cn.reused = true // from now on

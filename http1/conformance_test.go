@@ -1,42 +1,13 @@
 package http1_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/conformance"
 )
-
-// conformance reads a file of the public test suites, one JSON value a line. They
-// are not part of the repository: without them the test is skipped, but never in CI.
-func conformance[T any](t *testing.T, name string) []T {
-	t.Helper()
-	dir := os.Getenv("WEFT_CONFORMANCE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "conformance")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("conformance data: %v", err)
-		}
-		t.Skipf("conformance data: %v (set WEFT_CONFORMANCE)", err)
-	}
-	var cases []T
-	for line := range bytes.Lines(data) {
-		var c T
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
-}
 
 // decodedAllTheSame is the broken ones of compress.jsonl that are decoded, and why.
 var decodedAllTheSame = map[string]string{
@@ -54,7 +25,7 @@ func TestCompressed(t *testing.T) {
 		SHA256   string `json:"sha256"` // of what it decodes to, where that is known
 	}
 	kinds := map[string]http1.Kind{"error": http1.KindEncoding, "bomb": http1.KindBomb}
-	cases := conformance[compressed](t, "compress.jsonl")
+	cases := conformance.Cases[compressed](t, "compress.jsonl")
 	if len(cases) != 69 {
 		t.Errorf("%d cases, want 69", len(cases))
 	}

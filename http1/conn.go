@@ -2,6 +2,7 @@ package http1
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -39,27 +40,10 @@ type conn struct {
 	older, newer *conn
 }
 
-// Close gives the reader's buffer back too. TLS ends without a close_notify: the end
-// of an answer is told by its framing.
+// Close gives the reader's buffer back too.
 func (cn *conn) Close() error {
 	cn.reader.Close()
 	return cn.Conn.Close()
-}
-
-// limit is when something has to be done, and the kind of error if it is not.
-type limit struct {
-	at   time.Time // zero: never
-	kind Kind
-}
-
-// within returns the sooner of l and d from a time on; 0 is none.
-func (l limit) within(d time.Duration, from time.Time, kind Kind) limit {
-	if d > 0 {
-		if at := from.Add(d); l.at.IsZero() || at.Before(l.at) {
-			return limit{at, kind}
-		}
-	}
-	return l
 }
 
 // connect looks up the server of req and connects to it. With an error, which is
@@ -71,8 +55,9 @@ func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*c
 	}
 	began := c.loop.Now()
 	var raw aio.Conn
-	dial := func(t *aio.Task) error {
-		to, err := c.names.resolve(t, host, port)
+	var to []netip.AddrPort
+	dial := func(t *aio.Task) (err error) {
+		to, err = c.names.resolve(t, host, port)
 		tm.DNS = c.loop.Now().Sub(began)
 		if err != nil {
 			return err
@@ -92,7 +77,12 @@ func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*c
 		if raw != nil { // there in the very turn in which the time was over
 			raw.Close()
 		}
-		return nil, classify(err, patience.kind, KindConnect)
+		return nil, patience.classify(err, KindConnect, func() string {
+			if len(to) == 0 {
+				return fmt.Sprintf("no address of %.64q", host)
+			}
+			return "no connection to " + list(to)
+		})
 	}
 	cn := &conn{Conn: raw, client: c, place: req.place(), reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed
@@ -116,9 +106,18 @@ func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error
 	cn.tls, err = c.shakeHands(t, cn.Conn, host)
 	tm.TLS = c.loop.Now().Sub(began)
 	if err != nil {
-		return classify(err, patience.kind, KindTLS)
+		return patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
 	}
 	return nil
+}
+
+// list is addresses, for people.
+func list(addrs []netip.AddrPort) string {
+	s := addrs[0].String()
+	if n := len(addrs) - 1; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
 }
 
 // addr is that of the server.
@@ -161,7 +160,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	patience := total
 	_ = cn.SetDeadline(total.at) // fails only for a closed connection, as will all that follows
 	if err := cn.send(t, req); err != nil {
-		return classify(err, patience.kind, KindReset)
+		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
 	sent := c.loop.Now()
 	if c.opt.FirstByteTimeout > 0 {
@@ -175,7 +174,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
-			return classify(err, patience.kind, KindReset)
+			return patience.classify(err, KindReset, func() string { return cn.undone(patience) })
 		}
 		cn.got = b
 		t.OnLoop(cn.step)
@@ -196,19 +195,33 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			out := cn.tls.out
 			cn.tls.out = nil
 			if _, err := cn.Write(t, out); err != nil {
-				return classify(err, patience.kind, KindReset)
+				return total.classify(err, KindReset, func() string { return cn.undone(total) })
 			}
 		}
 		if !began.IsZero() {
 			patience = total.within(c.opt.IdleTimeout, now, KindIdleTimeout)
 			if rate := c.opt.MinRate; rate > 0 {
 				// What has come is enough until then.
-				enough := time.Duration(float64(p.wire) / float64(rate) * float64(time.Second))
+				enough := time.Duration(float64(p.wire)/float64(rate)*1000) * time.Millisecond
 				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
 			}
 			_ = cn.SetReadDeadline(patience.at)
 		}
 	}
+}
+
+// undone says what a time ran out for while an answer was waited for.
+func (cn *conn) undone(patience limit) string {
+	p := &cn.parser
+	switch {
+	case p.empty():
+		return "no answer"
+	case patience.kind == KindIdleTimeout:
+		return "nothing more of the answer"
+	case patience.kind == KindTooSlow:
+		return fmt.Sprintf("answer slower than %d bytes a second, no more than %d", cn.client.opt.MinRate, p.wire)
+	}
+	return "answer not whole"
 }
 
 // send sends req.
@@ -250,11 +263,11 @@ func (cn *conn) feed() {
 		cn.decrypt()
 	}
 	if cn.err == nil && cn.ended {
-		cn.err = p.eof()
+		cn.err = p.eof(cn.tls != nil && cn.tls.torn)
 	}
 	if cn.err == nil && p.state == whole {
 		p.res.client, p.res.whole = cn.client, p.body
-		cn.err = p.res.decode()
+		cn.err = p.res.decode(p.maxBody, p.cut)
 		p.body = nil
 	}
 }
@@ -274,9 +287,11 @@ func (cn *conn) decrypt() {
 	case cn.err != nil || err == nil:
 	case errors.Is(err, io.EOF):
 		cn.ended = true
-	case p.state != whole:
-		cn.err = classify(err, KindTLS, KindTLS)
-	default:
+	case p.state == whole:
 		cn.excess = true // a whole answer, then a broken record
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		cn.err = fail(KindEarlyEnd, "the connection ended within a record of TLS: %w", err)
+	default:
+		cn.err = classify(err, KindTLS)
 	}
 }

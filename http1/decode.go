@@ -63,8 +63,9 @@ func codingsOf(list string) ([]coding, *Error) {
 	return all, nil
 }
 
-// decode undoes the Content-Encoding of the body, which is in r.whole.
-func (r *Response) decode() *Error {
+// decode undoes the Content-Encoding of the body, which is in r.whole: to at most max
+// bytes in each step, and what goes beyond is cut or an error.
+func (r *Response) decode(max int, cut bool) *Error {
 	r.Body = *r.whole
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // of no body, whatever it says
@@ -82,9 +83,18 @@ func (r *Response) decode() *Error {
 	}
 	for _, c := range slices.Backward(all) {
 		decoded := r.client.takeBody()
-		if err := r.client.undo(c, decoded, r.Body); err != nil {
+		err := r.client.undo(c, decoded, r.Body, max)
+		switch {
+		case err == nil:
+		case errors.Is(err, errBomb) && cut:
+			r.Truncated = true
+		case errors.Is(err, errBomb):
 			r.client.giveBody(decoded)
-			return err
+			return fail(KindBomb, "%s: %d bytes become more than %d", c.name, len(r.Body), max)
+		case errors.Is(err, io.ErrUnexpectedEOF) && r.Truncated: // so it was cut: this is what it was
+		default:
+			r.client.giveBody(decoded)
+			return fail(KindEncoding, "%s: %w", c.name, err)
 		}
 		r.client.giveBody(r.whole)
 		r.whole, r.Body = decoded, *decoded
@@ -92,25 +102,29 @@ func (r *Response) decode() *Error {
 	return nil
 }
 
-// undo appends what src decodes to, at most MaxBody bytes.
-func (c *Client) undo(from coding, dst *[]byte, src []byte) *Error {
+// errBomb is what undo returns for a body that becomes longer than it may.
+var errBomb = errors.New("longer than the limit")
+
+// undo appends what src decodes to, at most max bytes. Those that were decoded before
+// an error are there.
+func (c *Client) undo(from coding, dst *[]byte, src []byte, max int) error {
 	in, err := from.open(&c.decoders, src)
 	b := *dst
-	for err == nil && len(b) <= c.opt.MaxBody {
+	for err == nil && len(b) <= max {
 		b = slices.Grow(b, 1)
 		var n int
 		n, err = in.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 	}
-	*dst = b
 	c.decoders.in.Reset(nil)
+	*dst = b[:min(len(b), max)]
 	switch {
-	case len(b) > c.opt.MaxBody:
-		return fail(KindBomb, "%s: %d bytes become more than %d", from.name, len(src), c.opt.MaxBody)
-	case !errors.Is(err, io.EOF):
-		return fail(KindEncoding, "%s: %w", from.name, err)
+	case len(b) > max:
+		return errBomb
+	case errors.Is(err, io.EOF):
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (d *decoders) openGzip(src []byte) (r io.Reader, err error) {

@@ -90,6 +90,7 @@ func TestFieldsThatAreNotSent(t *testing.T) {
 		}
 		play(t, http1.Options{Header: http1.Header{f}}, func(*site) {}, func(b *browser) { b.fails("/", http1.KindScheme) })
 	}
+	play(t, http1.Options{UserAgent: "weft\r\nX-B: 2"}, func(*site) {}, func(b *browser) { b.fails("/", http1.KindScheme) })
 	if err := (http1.Header{{"Cookie", "a=b; c=\"d e\""}, {"X-Latin", "\xe9"}, {"X-Tab", "a\tb"}, {"Accept", ""}}).Check(); err != nil {
 		t.Error(err)
 	}

@@ -10,8 +10,8 @@
 //	look-up → connection → handshake → request → first byte → head → body → decoded
 //
 // Each step has a limit in time, and the exchange as a whole; the kind of an error
-// says which of them ran out. With an error in the body the Response is there as far
-// as it came.
+// says which of them ran out, its text how long that was. With an error in the body
+// the Response is there as far as it came.
 //
 // # Reading an answer
 //
@@ -26,11 +26,12 @@
 // A connection is used again, for the same scheme, host and port, if its answer has a
 // known end and nothing came after it. One that has ended, or brought bytes that
 // nobody asked for, while it was kept is dropped; tickets of a TLS server are taken in.
-// If the end of a kept connection crosses the request, that is sent once more.
+// If the end of a kept connection, or a 408, crosses the request, that is sent once more.
 //
-// TLS sessions are resumed. A connection over TLS is closed without a close_notify,
-// and one that the peer ends between two records without it has ended: the framing of
-// an answer says whether it is whole.
+// TLS sessions are resumed. A body that ends with its connection is whole over TLS only
+// if there was a close_notify before the end: else anybody on the way could have cut it
+// (RFC 9112, section 9.8). A connection that an answer ends is closed with one; a kept
+// one that is closed is not: there is no task then that could write.
 //
 // # Names
 //
@@ -48,6 +49,7 @@
 //
 // Head and body are bounded, and so are the bytes of the chunked coding, what each
 // step of decoding may make, the window of zstd (8 MiB), interim answers (16) and TLS
-// sessions remembered (1,024). Every failure is an *Error with a Kind from the list in
+// sessions remembered (1,024). A body that is too long is an error, or with
+// Request.Cut its beginning. Every failure is an *Error with a Kind from the list in
 // errors.go.
 package http1

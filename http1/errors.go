@@ -73,17 +73,15 @@ func fail(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Err: fmt.Errorf(format, args...)}
 }
 
-// classify makes an *Error of an error from the network. A time-out is of kind late,
-// and what is none of the list of kind otherwise.
-func classify(err error, late, otherwise Kind) *Error {
+// classify makes an *Error of an error from the network that is no time-out of ours:
+// see limit.classify. What is none of the list is of kind otherwise.
+func classify(err error, otherwise Kind) *Error {
 	var e *Error
 	var dns *net.DNSError
 	kind := otherwise
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, aio.ErrTimeout):
-		kind = late
 	case errors.Is(err, aio.ErrCanceled):
 		kind = KindCanceled
 	case errors.As(err, &dns):

@@ -144,6 +144,26 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/2", "second")
 		})
 	})
+	const tooLate = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 4\r\n\r\nlate"
+	t.Run("the request crosses a 408", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) {
+			p := s.serve("/1", ok("first"))
+			s.until(closed)
+			p.send(tooLate)
+			s.serve("/2", ok("second"))
+		}, func(b *browser) {
+			b.reads("/1", "first")
+			b.until(closed + latency/2)
+			b.reads("/2", "second")
+		})
+	})
+	t.Run("a 408 to the first request is its answer", func(t *testing.T) {
+		play(t, http1.Options{}, func(s *site) { s.serve("/1", tooLate).ended() }, func(b *browser) {
+			if res, err := b.get("/1"); err != nil || res.Status != 408 {
+				t.Errorf("got %+v, %v", res, err)
+			}
+		})
+	})
 	t.Run("the second try is the last", func(t *testing.T) {
 		play(t, http1.Options{}, func(s *site) {
 			p := s.serve("/1", ok("first"))

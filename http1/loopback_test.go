@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
@@ -191,6 +192,47 @@ func TestLoopbackTLS(t *testing.T) {
 	}
 	if n := opened.Load(); n > tasks+1 || n > 1 && resumed == 0 {
 		t.Errorf("%d connections for %d tasks, %d exchanges over resumed ones", n, tasks, resumed)
+	}
+}
+
+// TestLoopbackTLSEnd: a server of crypto/tls that ends TCP between two records, as
+// anybody between it and us could, has not ended its answer.
+func TestLoopbackTLSEnd(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		fmt.Fprint(c, "HTTP/1.1 200 OK\r\n\r\nto the end")
+		if r.URL.Path == "/cut" {
+			c.(*tls.Conn).NetConn().Close()
+		}
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a last resort
+	defer cancel()
+	err := aio.Run(ctx, func(task *aio.Task) error {
+		client := http1.NewClient(task.Loop(), http1.Options{Insecure: true})
+		defer client.Close()
+		for target, kind := range map[string]http1.Kind{"/whole": "", "/cut": http1.KindEarlyEnd} {
+			res, err := client.Do(task, http1.Request{Scheme: "https", Host: server.Listener.Addr().String(), Target: target})
+			switch {
+			case kind != "":
+				expectKind(t, err, kind)
+			case err != nil:
+				return err
+			case string(res.Body) != "to the end":
+				t.Errorf("body %q", res.Body)
+			}
+			res.Close()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Options configure a client. The zero value is the default.
 type Options struct {
-	// Times. A time that runs out is told by the error's kind.
+	// Times. The error's kind tells which of them ran out.
 	Timeout          time.Duration // of an exchange, all of it, a second try included; 0: 30 s, negative: none
 	DialTimeout      time.Duration // looking up the name and connecting; 0: 10 s, negative: none
 	TLSTimeout       time.Duration // the handshake; 0: 10 s, negative: none
@@ -22,7 +22,7 @@ type Options struct {
 
 	// Limits.
 	MaxHead        int // bytes of a header, and of chunk extensions and trailers; 0 or negative: 64 KiB
-	MaxBody        int // bytes of a body, as sent and after each step of decoding; 0 or negative: 16 MiB
+	MaxBody        int // bytes of a body, as sent and after each step of decoding; 0 or negative: 16 MiB; see Request.MaxBody
 	MaxIdle        int // connections kept without use; 0: 1,024, negative: none
 	MaxIdlePerHost int // of them, to one scheme, host and port; 0 or negative: no limit of its own
 

@@ -10,6 +10,7 @@ import (
 // needs between pieces, so a piece can be dropped as soon as feed has returned.
 type parser struct {
 	maxHead, maxBody int
+	cut              bool    // a body beyond maxBody is cut there
 	head             bool    // the request was HEAD: its answer has no body
 	raw              *[]byte // appended to, if not nil: the answer as received
 
@@ -40,7 +41,7 @@ const (
 )
 
 // feed takes the bytes that have arrived and returns how many belong to the
-// answer: fewer than all only if the answer is whole.
+// answer: fewer than all only if the answer is whole, or as whole as it was wanted.
 func (p *parser) feed(b []byte) (n int, err *Error) {
 	for n < len(b) && p.state != whole && err == nil {
 		var used int
@@ -65,30 +66,37 @@ func (p *parser) step(b []byte) (int, *Error) {
 		n := min(len(b), p.room())
 		*p.body = append(*p.body, b[:n]...)
 		if n < len(b) {
-			return n, p.tooLarge()
+			return n, p.beyond()
 		}
 		return n, nil
-	case inBody, inChunk: // frame and feedLine have seen to it that there is room
-		b = b[:min(int64(len(b)), p.left)]
+	case inBody, inChunk: // frame and feedLine have seen to it that there is room, or that it is cut
+		b = b[:min(int64(len(b)), p.left, int64(p.room()))]
 		*p.body = append(*p.body, b...)
-		if p.left -= int64(len(b)); p.left == 0 {
-			if p.state == inBody {
-				p.state = whole
-			} else {
-				p.state = afterChunk
-			}
+		p.left -= int64(len(b))
+		switch {
+		case p.left > 0 && p.room() == 0:
+			return len(b), p.beyond()
+		case p.left > 0:
+		case p.state == inBody:
+			p.state = whole
+		default:
+			p.state = afterChunk
 		}
 		return len(b), nil
 	}
 	return p.feedLine(b)
 }
 
-// eof says that the connection has ended.
-func (p *parser) eof() *Error {
+// eof says that the connection has ended. If it was torn, which of TLS can be told,
+// its end is not that of a body (RFC 9112, section 8).
+func (p *parser) eof(torn bool) *Error {
 	switch p.state {
 	case whole:
 		return nil
 	case inRest:
+		if torn {
+			return fail(KindEarlyEnd, "the connection ended without a close_notify of TLS: the body may not be whole")
+		}
 		p.state = whole
 		return nil
 	case inHead:
@@ -118,7 +126,7 @@ const maxInterim = 16
 // at once.
 func (p *parser) feedHead(b []byte) (int, *Error) {
 	if len(p.lines) == 0 {
-		if n := headLen(b); n > 0 && n <= p.maxHead && string(b[:len(version)]) == version {
+		if n := headLen(b); n > 0 && n <= p.maxHead && bytes.HasPrefix(b, []byte(version)) {
 			return n, p.headDone(b[:n])
 		}
 	}
@@ -256,8 +264,8 @@ func (p *parser) frame() *Error {
 			return fail(KindProtocol, "Transfer-Encoding %.64q, expected chunked", coding)
 		}
 		p.state = inChunkSize
-	case length > int64(p.maxBody):
-		return p.tooLarge()
+	case length > int64(p.maxBody) && !p.cut:
+		return p.beyond()
 	case length > 0:
 		p.state, p.left = inBody, length
 	case length == 0:
@@ -271,7 +279,15 @@ func (p *parser) frame() *Error {
 // room is how many bytes the body may still have.
 func (p *parser) room() int { return p.maxBody - len(*p.body) }
 
-func (p *parser) tooLarge() *Error { return fail(KindTooLarge, "body over %d bytes", p.maxBody) }
+// beyond says that the body goes on beyond its limit. Either it is cut there, which
+// is the last of this connection, or the answer is refused.
+func (p *parser) beyond() *Error {
+	if !p.cut {
+		return fail(KindTooLarge, "body over %d bytes", p.maxBody)
+	}
+	p.state, p.close, p.res.Truncated = whole, true, true
+	return nil
+}
 
 // maxChunkLine bounds a chunk-size line with its extensions, and a trailer line.
 const maxChunkLine = 4096
@@ -324,8 +340,8 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 			return n, fail(KindProtocol, "chunk size %.32q, expected a hexadecimal number", line)
 		}
 		switch p.left = int64(left); {
-		case p.left > int64(p.room()):
-			return n, p.tooLarge()
+		case p.left > int64(p.room()) && (!p.cut || p.room() == 0):
+			return n, p.beyond()
 		case p.left > 0:
 			p.state = inChunk
 		default:

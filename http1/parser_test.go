@@ -2,6 +2,7 @@ package http1
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,7 @@ type verdict struct {
 	wire     int  // bytes the parser says that it has taken
 	whole    bool // the answer is; if not and there is no error, more is expected
 	kept     bool // the connection can be used again
+	cut      bool // the body is only the beginning
 	head     string
 	trailer  string // its fields, as Go prints them
 	raw      string // the answer as received
@@ -31,14 +33,18 @@ func (v verdict) String() string {
 	if v.kind != "" {
 		return fmt.Sprintf("%s (%s), body %q, consumed %d", v.kind, v.err, v.body, v.consumed)
 	}
-	return fmt.Sprintf("status %d, body %q, consumed %d, wire %d, whole %v, kept %v, trailer %s, raw %q", v.status, v.body, v.consumed, v.wire, v.whole, v.kept, v.trailer, v.raw)
+	return fmt.Sprintf("status %d, body %q, cut %v, consumed %d, wire %d, whole %v, kept %v, trailer %s, raw %q",
+		v.status, v.body, v.cut, v.consumed, v.wire, v.whole, v.kept, v.trailer, v.raw)
 }
 
-// parse feeds pieces of an answer to a GET, or to a HEAD, to a parser, and then the
-// end of the connection unless the answer is whole.
-func parse(head bool, pieces ...string) verdict {
+// request is what was asked, as far as it matters to the parser.
+type request struct{ head, cut bool }
+
+// parse feeds pieces of an answer to a parser, and then the end of the connection
+// unless the answer is whole. A piece has nothing after it that could be read.
+func (req request) parse(pieces ...string) verdict {
 	body, received := new([]byte), new([]byte)
-	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, head: head, body: body, raw: received}
+	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, cut: req.cut, head: req.head, body: body, raw: received}
 	var v verdict
 	var err *Error
 	for _, piece := range pieces {
@@ -46,13 +52,13 @@ func parse(head bool, pieces ...string) verdict {
 			break
 		}
 		var n int
-		n, err = p.feed([]byte(piece))
+		n, err = p.feed(slices.Clip([]byte(piece)))
 		v.consumed += n
 	}
 	v.whole = err == nil && p.state == whole
 	v.kept = v.whole && !p.close
 	if err == nil && p.state != whole {
-		if err = p.eof(); err == nil {
+		if err = p.eof(false); err == nil {
 			v.whole = p.state == whole
 		}
 	}
@@ -60,7 +66,7 @@ func parse(head bool, pieces ...string) verdict {
 		v.kind, v.err = err.Kind, err.Err.Error()
 	}
 	if p.res != nil {
-		v.status, v.head = p.res.Status, p.res.RawHead
+		v.status, v.head, v.cut = p.res.Status, p.res.RawHead, p.res.Truncated
 		if p.res.Trailer != nil {
 			v.trailer = fmt.Sprintf("%q", p.res.Trailer)
 		}
@@ -174,6 +180,8 @@ var answers = []struct {
 	{name: "lower case", raw: "http/1.1 200 OK\r\n\r\n", kind: KindProtocol},
 	{name: "empty line before the answer", raw: "\r\nHTTP/1.1 200 OK\r\n\r\n", kind: KindProtocol},
 	{name: "only empty lines", raw: "\r\n\r\n", kind: KindProtocol},
+	{name: "less than a version", raw: "\n\n", kind: KindProtocol},
+	{name: "less than a version after an interim answer", raw: "HTTP/1.1 103 Early Hints\r\n\r\n\n\n", kind: KindProtocol},
 	{name: "status of two digits", raw: "HTTP/1.1 20 OK\r\n\r\n", kind: KindProtocol},
 	{name: "status of four digits", raw: "HTTP/1.1 2000 OK\r\n\r\n", kind: KindProtocol},
 	{name: "status below 100", raw: "HTTP/1.1 099 OK\r\n\r\n", kind: KindProtocol},
@@ -261,7 +269,7 @@ func TestAnswers(t *testing.T) {
 	for _, c := range answers {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw)
-			got := parse(c.head, raw+c.rest)
+			got := request{head: c.head}.parse(raw + c.rest)
 			if c.kind != "" {
 				if got.kind != c.kind {
 					t.Errorf("got %v, want an error of kind %s", got, c.kind)
@@ -282,16 +290,50 @@ func TestAnswersInPieces(t *testing.T) {
 	for _, c := range answers {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw) + c.rest
-			want := parse(c.head, raw)
-			if got := parse(c.head, strings.Split(raw, "")...); got != want {
-				t.Errorf("byte by byte: %v\nin one piece: %v", got, want)
-			}
-			for i := range len(raw) {
-				if got := parse(c.head, raw[:i], raw[i:]); got != want {
-					t.Fatalf("cut at %d:    %v\nin one piece: %v", i, got, want)
+			for _, req := range []request{{head: c.head}, {head: c.head, cut: true}} {
+				want := req.parse(raw)
+				if got := req.parse(strings.Split(raw, "")...); got != want {
+					t.Errorf("%+v: byte by byte: %v\nin one piece: %v", req, got, want)
+				}
+				for i := range len(raw) {
+					if got := req.parse(raw[:i], raw[i:]); got != want {
+						t.Fatalf("%+v: cut at %d:    %v\nin one piece: %v", req, i, got, want)
+					}
 				}
 			}
 		})
+	}
+}
+
+// TestAnswersThatAreCut: with request.cut a body beyond the limit ends there, whatever
+// says how long it is, and nothing else changes.
+func TestAnswersThatAreCut(t *testing.T) {
+	const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	cut := map[string]string{ // name in answers → what is taken of it
+		"length over the limit":         "HTTP/1.1 200 OK\r\nContent-Length: 65\r\n\r\n{64}",
+		"read to close, over the limit": "HTTP/1.1 200 OK\r\n\r\n{64}",
+		"chunk over the limit":          chunked + "41\r\n{64}",
+		"chunks over the limit":         chunked + strings.Repeat("8\r\n{8}\r\n", 8) + "8\r\n",
+	}
+	for _, c := range answers {
+		t.Run(c.name, func(t *testing.T) {
+			raw := xs(c.raw) + c.rest
+			got, want := request{head: c.head, cut: true}.parse(raw), request{head: c.head}.parse(raw)
+			if taken, ok := cut[c.name]; ok {
+				taken = xs(taken)
+				want = verdict{status: 200, body: strings.Repeat("x", testMaxBody), consumed: len(taken), wire: len(taken), whole: true, cut: true,
+					head: got.head, raw: taken}
+				delete(cut, c.name)
+			}
+			// What has a chunk announced that is too large is waited for, up to the limit.
+			same := got == want || want.kind == KindTooLarge && (got.kind == KindTooLarge || got.kind == KindEarlyEnd)
+			if !same {
+				t.Errorf("got  %v\nwant %v", got, want)
+			}
+		})
+	}
+	if len(cut) > 0 {
+		t.Errorf("no such answers: %q", cut)
 	}
 }
 
@@ -344,7 +386,7 @@ func FuzzParser(f *testing.F) {
 		f.Add(c.head, raw, uint16(len(raw)/2))
 	}
 	f.Fuzz(func(t *testing.T, head bool, raw string, cut uint16) {
-		want := parse(head, raw)
+		want := request{head: head}.parse(raw)
 		if len(want.body) > testMaxBody {
 			t.Errorf("body of %d bytes, the limit is %d", len(want.body), testMaxBody)
 		}
@@ -354,12 +396,18 @@ func FuzzParser(f *testing.F) {
 		if want.kind == "" && (want.status < 200 || want.status > 999 || !want.whole) {
 			t.Errorf("no error, and %v", want)
 		}
-		if got := parse(head, strings.Split(raw, "")...); got != want {
-			t.Errorf("byte by byte: %v\nin one piece: %v", got, want)
+		short := request{head: head, cut: true}.parse(raw)
+		if len(short.body) > testMaxBody || short.cut && len(short.body) < testMaxBody || want.kind == "" && short != want {
+			t.Errorf("cut:   %v\nwhole: %v", short, want)
 		}
 		i := int(cut) % (len(raw) + 1)
-		if got := parse(head, raw[:i], raw[i:]); got != want {
-			t.Errorf("cut at %d:    %v\nin one piece: %v", i, got, want)
+		for req, want := range map[request]verdict{{head: head}: want, {head: head, cut: true}: short} {
+			if got := req.parse(strings.Split(raw, "")...); got != want {
+				t.Errorf("%+v: byte by byte: %v\nin one piece: %v", req, got, want)
+			}
+			if got := req.parse(raw[:i], raw[i:]); got != want {
+				t.Errorf("%+v: cut at %d:    %v\nin one piece: %v", req, i, got, want)
+			}
 		}
 	})
 }

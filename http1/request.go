@@ -16,6 +16,9 @@ type Request struct {
 	// field replaces all of these that have its name, Host among them; if its value is
 	// empty it is not sent, and nor are they.
 	Header Header
+
+	MaxBody int  // in place of Options.MaxBody; 0 or negative: that
+	Cut     bool // a body beyond the limit is cut there, which Response.Truncated tells, instead of an error
 }
 
 // check refuses what would not arrive as the request that it is.

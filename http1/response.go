@@ -8,13 +8,19 @@ import (
 
 // Response is an answer: a whole one, or what there was of it beside an error.
 type Response struct {
-	Proto    string // "HTTP/1.1"
-	Status   int
-	Header   Header
-	Trailer  Header // fields after a chunked body; none if they are ill-formed
-	RawHead  string // status line and header as received, with the empty line
-	Raw      []byte // with Options.KeepRaw: all bytes of the answer as received, the interim ones before it left out
-	Body     []byte // decoded; valid until Close; nil beside an error
+	Proto   string // "HTTP/1.1"
+	Status  int
+	Header  Header
+	Trailer Header // fields after a chunked body; none if they are ill-formed
+	RawHead string // status line and header as received, with the empty line
+	Raw     []byte // with Options.KeepRaw: all bytes of the answer as received, the interim ones before it left out
+	Body    []byte // decoded; valid until Close; nil beside an error
+
+	// Truncated says that Body is only the beginning, because Request.Cut was set: the
+	// first MaxBody bytes; or what the first MaxBody bytes of a compressed body decode to,
+	// if that is less. The connection is not used again.
+	Truncated bool
+
 	Encoding string // the Content-Encoding that was decoded, as a list in the order in which it was applied; empty for none
 	Wire     int64  // bytes of the answer as received, interim answers included; over TLS, after decryption
 

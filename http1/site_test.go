@@ -20,7 +20,7 @@ const latency = 10 * time.Millisecond
 // a connection that is still open when both have fails the test.
 //
 // The server has the names www.example and other.example; hole.example is a host
-// that does not answer.
+// that does not answer, holes.example one that has two addresses and answers at neither.
 func play(t *testing.T, opt http1.Options, server func(s *site), client func(b *browser)) {
 	t.Helper()
 	playOver(t, latency, opt, server, client)
@@ -32,7 +32,9 @@ func playOver(t *testing.T, latency time.Duration, opt http1.Options, server fun
 	network.Host("www.example", "192.0.2.1")
 	network.Host("other.example", "192.0.2.1")
 	network.Host("hole.example", "192.0.2.2")
+	network.Host("holes.example", "192.0.2.2", "192.0.2.3")
 	network.Blackhole("192.0.2.2")
+	network.Blackhole("192.0.2.3")
 	network.Run(t, func(task *aio.Task) error {
 		ln, err := aio.Listen(task, "tcp", ":80")
 		if err != nil {

@@ -29,6 +29,7 @@ func drip(p *peer, n int, pause time.Duration) {
 
 func TestEachTimeHasItsLimit(t *testing.T) {
 	const connected = 4 * latency // a look-up, a connection
+	const whole = " (timeout of the whole fetch)"
 	for _, c := range []struct {
 		name   string
 		opt    http1.Options
@@ -36,35 +37,49 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 		host   string
 		kind   http1.Kind
 		after  time.Duration
+		says   string
 	}{
-		{"connecting", http1.Options{}, func(*site) {}, "hole.example", http1.KindDialTimeout, 10 * time.Second},
-		{"connecting, set", http1.Options{DialTimeout: time.Second}, func(*site) {}, "hole.example", http1.KindDialTimeout, time.Second},
-		{"connecting, none", http1.Options{DialTimeout: -1}, func(*site) {}, "hole.example", http1.KindTimeout, 30 * time.Second},
-		{"the whole is less", http1.Options{Timeout: time.Second}, func(*site) {}, "hole.example", http1.KindTimeout, time.Second},
+		{"connecting", http1.Options{}, func(*site) {}, "hole.example", http1.KindDialTimeout, 10 * time.Second,
+			"no connection to 192.0.2.2:80 within 10s (dial timeout)"},
+		{"connecting, set", http1.Options{DialTimeout: 1500 * time.Millisecond}, func(*site) {}, "hole.example", http1.KindDialTimeout, 1500 * time.Millisecond,
+			"no connection to 192.0.2.2:80 within 1.5s (dial timeout)"},
+		{"connecting, none", http1.Options{DialTimeout: -1}, func(*site) {}, "hole.example", http1.KindTimeout, 30 * time.Second,
+			"no connection to 192.0.2.2:80 within 30s" + whole},
+		{"connecting, several addresses", http1.Options{}, func(*site) {}, "holes.example", http1.KindDialTimeout, 10 * time.Second,
+			"no connection to 192.0.2.2:80 and 1 more within 10s (dial timeout)"},
+		{"resolving", http1.Options{DialTimeout: latency}, func(*site) {}, "www.example", http1.KindDialTimeout, latency,
+			`no address of "www.example" within 10ms (dial timeout)`},
+		{"the whole is less", http1.Options{Timeout: time.Second}, func(*site) {}, "hole.example", http1.KindTimeout, time.Second,
+			"no connection to 192.0.2.2:80 within 1s" + whole},
 		{"the first byte", http1.Options{FirstByteTimeout: 3 * time.Second}, func(s *site) { s.ignore("/") },
-			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second},
-		{"the first byte, none", http1.Options{}, func(s *site) { s.ignore("/") }, "www.example", http1.KindTimeout, 30 * time.Second},
+			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second, "no answer within 3s (first-byte timeout)"},
+		{"the first byte, none", http1.Options{}, func(s *site) { s.ignore("/") }, "www.example", http1.KindTimeout, 30 * time.Second,
+			"no answer within 30s" + whole},
 		{"the first byte came", http1.Options{FirstByteTimeout: 3 * time.Second, IdleTimeout: 5 * time.Second},
-			func(s *site) { s.serve("/", "HTTP/1.1 2").ended() }, "www.example", http1.KindIdleTimeout, connected + 2*latency + 5*time.Second},
+			func(s *site) { s.serve("/", "HTTP/1.1 2").ended() }, "www.example", http1.KindIdleTimeout, connected + 2*latency + 5*time.Second,
+			"nothing more of the answer within 5s (idle timeout)"},
 		{"idle", http1.Options{}, func(s *site) { drip(s.accept(), 1, time.Second) },
-			"www.example", http1.KindIdleTimeout, connected + 2*latency + time.Second + 15*time.Second},
+			"www.example", http1.KindIdleTimeout, connected + 2*latency + time.Second + 15*time.Second,
+			"nothing more of the answer within 15s (idle timeout)"},
 		{"idle, none", http1.Options{IdleTimeout: -1}, func(s *site) { drip(s.accept(), 1, time.Second) },
-			"www.example", http1.KindTimeout, 30 * time.Second},
+			"www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
 		{"slow but not idle", http1.Options{}, func(s *site) { drip(s.accept(), 100, time.Second) },
-			"www.example", http1.KindTimeout, 30 * time.Second},
+			"www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
 		{"too slow", http1.Options{MinRate: 100}, func(s *site) { drip(s.accept(), 100, time.Second) },
-			"www.example", http1.KindTooSlow, connected + 2*latency + 10*time.Second},
+			"www.example", http1.KindTooSlow, connected + 2*latency + 10*time.Second,
+			"answer slower than 100 bytes a second, no more than 53 within 10s (minimum rate)"},
 		// 10,000 bytes are enough for 20 s at 500 a second, and no more.
 		{"too slow later", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			head := "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
 			s.serve("/", head+strings.Repeat("x", 10_000-len(head))).ended()
-		}, "www.example", http1.KindTooSlow, connected + 2*latency + 20*time.Second},
+		}, "www.example", http1.KindTooSlow, connected + 2*latency + 20*time.Second,
+			"answer slower than 500 bytes a second, no more than 10000 within 20s (minimum rate)"},
 		{"fast enough", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 			for p.send(strings.Repeat("x", 600)) {
 				s.until(now(s.task) + time.Second)
 			}
-		}, "www.example", http1.KindTimeout, 30 * time.Second},
+		}, "www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, c.opt, c.server, func(b *browser) {
@@ -73,12 +88,30 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 				if got := now(b.task); got != c.after {
 					t.Errorf("%v after %v, want %v", err, got, c.after)
 				}
+				if want := string(c.kind) + ": " + c.says; err.Error() != want {
+					t.Errorf("says %q, want %q", err, want)
+				}
 				if e := err.(*http1.Error); !e.Temporary() || !errors.Is(err, aio.ErrTimeout) || e.Timing.Total != c.after {
 					t.Errorf("%v: temporary %v, %+v", err, e.Temporary(), e.Timing)
 				}
 			})
 		})
 	}
+}
+
+// A request that the server does not read is not for ever on its way.
+func TestTimeoutOfTheRequest(t *testing.T) {
+	long := http1.Header{{Name: "X-Long", Value: strings.Repeat("x", 1<<20)}} // more than the network holds
+	play(t, http1.Options{Timeout: 5 * time.Second}, func(s *site) {
+		s.accept()
+		s.until(time.Minute)
+	}, func(b *browser) {
+		_, err := b.do(http1.Request{Target: "/", Header: long})
+		expectKind(t, err, http1.KindTimeout)
+		if want := "timeout: request not sent within 5s (timeout of the whole fetch)"; err.Error() != want || now(b.task) != 5*time.Second {
+			t.Errorf("after %v: %q, want %q", now(b.task), err, want)
+		}
+	})
 }
 
 // fullNet has no descriptors left.

@@ -38,6 +38,7 @@ type channel struct {
 	state    *tls.ConnectionState // by itself: who keeps it does not keep the connection
 	in       []byte               // arrived, not taken yet
 	ended    bool                 // nothing comes after in
+	torn     bool                 // crypto/tls has met that end: there was no close_notify before it
 	out      []byte               // to be sent
 }
 
@@ -57,6 +58,7 @@ func (ch *channel) Read(p []byte) (int, error) {
 	}
 	if len(ch.in) == 0 {
 		if ch.ended {
+			ch.torn = true
 			return 0, io.EOF
 		}
 		return 0, errMore
@@ -97,8 +99,20 @@ func (c *Client) shakeHands(t *aio.Task, raw aio.Conn, name string) (*channel, e
 	return ch, nil
 }
 
+// sayGoodbye sends a close_notify, which is due before a connection is closed (RFC 9112,
+// section 9.8), to a peer that takes it now.
+func (cn *conn) sayGoodbye(t *aio.Task) {
+	if cn.tls == nil {
+		return
+	}
+	t.OnLoop(func() { _ = cn.tls.tls.CloseWrite() })
+	_ = cn.SetWriteDeadline(cn.client.loop.Now().Add(1))
+	_, _ = cn.Write(t, cn.tls.out)
+}
+
 // open decrypts what has arrived, and calls take for each piece of it. It returns nil
-// when more is needed, io.EOF at the end of the stream, or what is wrong with it.
+// when more is needed, io.EOF at the end of the stream, or what is wrong with it. An
+// end between two records is io.EOF to crypto/tls, close_notify or not: torn tells.
 // Buf is where to decrypt to.
 func (ch *channel) open(buf, arrived []byte, take func([]byte)) error {
 	ch.in = arrived

@@ -14,7 +14,9 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"math/big"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -60,8 +62,21 @@ type vault struct {
 // strongroom is the server's end of a TLS connection.
 type strongroom struct {
 	*tls.Conn
-	t  *testing.T
-	in *bufio.Reader
+	t    *testing.T
+	line *line
+	in   *bufio.Reader
+}
+
+// line is the connection under it.
+type line struct {
+	net.Conn
+	ended bool // the client has ended it, and not only TLS
+}
+
+func (l *line) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	l.ended = l.ended || err == io.EOF
+	return n, err
 }
 
 // playTLS is play over TLS, with a server at port 443 whose certificate for
@@ -102,8 +117,9 @@ func playTLS(t *testing.T, change func(opt *http1.Options, config *tls.Config), 
 
 // shake accepts a connection and does its part of the handshake.
 func (v *vault) shake() (*strongroom, error) {
-	c := tls.Server(aio.NewNetConn(v.task, v.accept().conn), v.config)
-	return &strongroom{Conn: c, t: v.t, in: bufio.NewReader(c)}, c.Handshake()
+	l := &line{Conn: aio.NewNetConn(v.task, v.accept().conn)}
+	c := tls.Server(l, v.config)
+	return &strongroom{Conn: c, t: v.t, line: l, in: bufio.NewReader(c)}, c.Handshake()
 }
 
 func (v *vault) admit() *strongroom {
@@ -301,7 +317,8 @@ func TestTLSFailures(t *testing.T) {
 		{"not TLS", nil, func(v *vault) { v.accept().send("HTTP/1.1 400 Bad Request\r\n\r\n") },
 			"www.example", http1.KindTLS, false, "does not look like a TLS handshake"},
 		{"the end", nil, func(v *vault) { v.accept().close() }, "www.example", http1.KindEarlyEnd, true, "EOF"},
-		{"silence", nil, func(v *vault) { v.accept(); v.until(time.Minute) }, "www.example", http1.KindTLSTimeout, true, ""},
+		{"silence", nil, func(v *vault) { v.accept(); v.until(time.Minute) }, "www.example", http1.KindTLSTimeout, true,
+			"tls-timeout: TLS handshake not done within 10s (TLS timeout)"},
 		{"a broken record", nil, func(v *vault) {
 			c := v.admit()
 			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
@@ -312,7 +329,7 @@ func TestTLSFailures(t *testing.T) {
 			c.serve("/", "HTTP/1.1 200 OK\r\n\r\nhalf")
 			_, _ = c.NetConn().Write([]byte("\x17\x03\x03\x00\x20xxx"))
 			c.NetConn().Close()
-		}, "www.example", http1.KindEarlyEnd, true, "unexpected EOF"},
+		}, "www.example", http1.KindEarlyEnd, true, "within a record of TLS"},
 		{"the end in a body", nil, func(v *vault) {
 			c := v.admit()
 			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
@@ -337,6 +354,80 @@ func TestTLSFailures(t *testing.T) {
 				if c.kind == http1.KindTLSTimeout && e.Timing.TLS != 10*time.Second {
 					t.Errorf("gave up after %v, want 10 s", e.Timing.TLS)
 				}
+			})
+		})
+	}
+}
+
+// A body that ends with its connection is whole if TLS has ended before: an end of TCP
+// alone is anybody's. One that says where it ends needs no close_notify.
+func TestTLSEnd(t *testing.T) {
+	cut := func(c *strongroom) { c.NetConn().Close() } // between two records
+	notify := func(c *strongroom) { c.Close() }
+	late := func(c *strongroom) { // the end of TCP comes after that of TLS
+		_ = c.CloseWrite()
+		if b, err := c.in.ReadByte(); err != io.EOF {
+			t.Errorf("server: got %q, %v, want the end", b, err)
+		}
+	}
+	const head = "HTTP/1.1 200 OK\r\n"
+	for _, c := range []struct {
+		name, answer string
+		end          func(c *strongroom)
+		whole        bool
+	}{
+		{"to the end, with close_notify", head + "\r\nto the end", notify, true},
+		{"to the end, with close_notify and no end of TCP", head + "\r\nto the end", late, true},
+		{"to the end, cut", head + "\r\nto the end", cut, false},
+		{"nothing to the end, cut", head + "\r\n", cut, false},
+		{"of a length", head + "Content-Length: 10\r\n\r\nto the end", cut, true},
+		{"less than its length", head + "Content-Length: 11\r\n\r\nto the end", cut, false},
+		{"chunked", head + "Transfer-Encoding: chunked\r\n\r\na\r\nto the end\r\n0\r\n\r\n", cut, true},
+		{"chunked, without the last chunk", head + "Transfer-Encoding: chunked\r\n\r\na\r\nto the end\r\n", cut, false},
+	} {
+		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+			t.Run(c.name+", "+tls.VersionName(version), func(t *testing.T) {
+				playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MaxVersion = version }, func(v *vault) {
+					s := v.admit()
+					s.serve("/", c.answer)
+					c.end(s)
+				}, func(b *browser) {
+					if c.whole {
+						b.readsTLS("/", "to the end")
+						return
+					}
+					res, err := b.getTLS("www.example", "/")
+					expectKind(t, err, http1.KindEarlyEnd)
+					if res == nil || res.Status != 200 || res.Body != nil {
+						t.Errorf("%+v beside the error", res)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A connection that an answer ends is closed with a close_notify.
+func TestTLSGoodbye(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for name, answer := range map[string]string{
+		"close":                 answer("Connection: close\r\n", "hello"),
+		"bytes after an answer": ok("hello") + "more",
+		"an answer that is cut": "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\nhello" + long,
+	} {
+		t.Run(name, func(t *testing.T) {
+			playTLS(t, nil, func(v *vault) {
+				s := v.admit()
+				s.serve("/", answer)
+				if b, err := s.in.ReadByte(); err != io.EOF || s.line.ended {
+					t.Errorf("server: got %q, %v, end of TCP %v, want a close_notify", b, err, s.line.ended)
+				}
+			}, func(b *browser) {
+				res, err := b.client.Do(b.task, http1.Request{Scheme: "https", Host: "www.example", Target: "/", MaxBody: 5, Cut: true})
+				if err != nil || string(res.Body) != "hello" {
+					t.Errorf("got %+v, %v", res, err)
+				}
+				res.Close()
 			})
 		})
 	}

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/conformance"
 	"golang.org/x/net/html"
 )
 
@@ -116,22 +115,6 @@ func netRaw(name string) bool {
 	return false
 }
 
-func conformanceFile(t *testing.T, name string) []byte {
-	t.Helper()
-	dir := os.Getenv("WEFT_CONFORMANCE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "conformance")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("conformance data: %v", err)
-		}
-		t.Skipf("conformance data: %v (set WEFT_CONFORMANCE)", err)
-	}
-	return data
-}
-
 type tokenCase struct {
 	ID           string              `json:"id"`
 	Input        string              `json:"input"`
@@ -172,11 +155,7 @@ func (c tokenCase) tags(t *testing.T) (tags []string) {
 func TestHTML5Lib(t *testing.T) {
 	never := func(string) bool { return false } // the tests drive the tokenizer alone
 	passed, run := map[string]int{}, map[string]int{}
-	for line := range bytes.Lines(conformanceFile(t, "html-tokens.jsonl")) {
-		var c tokenCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range conformance.Cases[tokenCase](t, "html-tokens.jsonl") {
 		s := scanner{body: []byte(c.Input)}
 		switch c.Initial {
 		case "Data state":

@@ -1,14 +1,12 @@
 package robots_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/conformance"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -22,31 +20,7 @@ type googleCase struct {
 	Allowed bool   `json:"allowed"`
 }
 
-// googleCases reads the suite, which is not part of the repository: without it the
-// test is skipped, but never in CI.
-func googleCases(t *testing.T) []googleCase {
-	t.Helper()
-	dir := os.Getenv("WEFT_CONFORMANCE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "conformance")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "robots-google.jsonl"))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("conformance data: %v", err)
-		}
-		t.Skipf("conformance data: %v (set WEFT_CONFORMANCE)", err)
-	}
-	var cases []googleCase
-	for line := range bytes.Lines(data) {
-		var c googleCase
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
-}
+const googleSuite = "robots-google.jsonl"
 
 func (c googleCase) verdict() robots.Verdict {
 	target := "" // of the empty URL, which two cases have
@@ -58,7 +32,7 @@ func (c googleCase) verdict() robots.Verdict {
 
 func TestGoogleStandard(t *testing.T) {
 	n := 0
-	for _, c := range googleCases(t) {
+	for _, c := range conformance.Cases[googleCase](t, googleSuite) {
 		if c.Kind != "standard" {
 			continue
 		}
@@ -77,7 +51,7 @@ func TestGoogleStandard(t *testing.T) {
 func TestGoogleExtensions(t *testing.T) {
 	word := map[bool]string{true: "allowed", false: "disallowed"}
 	var got strings.Builder
-	for _, c := range googleCases(t) {
+	for _, c := range conformance.Cases[googleCase](t, googleSuite) {
 		if c.Kind == "standard" {
 			continue
 		}

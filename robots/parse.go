@@ -13,9 +13,6 @@ const (
 	// that goes beyond is not read at all, so who cuts a body should leave more.
 	MaxSize = 500 << 10
 
-	// MaxCrawlDelay is the longest delay; a longer one is read as this.
-	MaxCrawlDelay = time.Hour
-
 	// MaxSitemaps is how many Sitemap lines are kept.
 	MaxSitemaps = 1000
 )
@@ -141,6 +138,10 @@ func (r *Robots) rule(rule rule) {
 	}
 }
 
+// longestDelay is what a longer delay is read as: more than anybody waits, and a
+// time.Duration that can still be added to.
+const longestDelay = 100 * 365 * 24 * time.Hour
+
 // delay reads a Crawl-delay line, in seconds.
 func (r *Robots) delay(value string) {
 	if strings.Trim(value, "0123456789.") != "" || len(r.groups) == 0 { // no sign, exponent, NaN or Inf
@@ -150,7 +151,7 @@ func (r *Robots) delay(value string) {
 	if err != nil {
 		return
 	}
-	length := time.Duration(min(seconds, MaxCrawlDelay.Seconds()) * float64(time.Second))
+	length := time.Duration(min(seconds, longestDelay.Seconds()) * float64(time.Second))
 	last := r.last()
 	last.delays = append(last.delays, delay{len(last.agents), length})
 }

@@ -82,7 +82,8 @@ func byPrecedence(a, b rule) int {
 }
 
 // CrawlDelay returns the time between two requests that the host asks for, if it
-// does, at most MaxCrawlDelay. Of several the longest counts.
+// does: anything from 0 to 100 years. Of several the longest counts. How long is too
+// long is not for this package to say.
 func (r Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
 // Test decides whether a target, "/path?query", may be fetched.

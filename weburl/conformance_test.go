@@ -2,41 +2,14 @@ package weburl
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// conformance reads a file of the public test suites, one JSON value a line.
-// They are not part of the repository: without them the test is skipped, but
-// never in CI.
-func conformance[T any](t *testing.T, name string) []T {
-	t.Helper()
-	dir := os.Getenv("WEFT_CONFORMANCE")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "conformance")
-	}
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("conformance data: %v", err)
-		}
-		t.Skipf("conformance data: %v (set WEFT_CONFORMANCE)", err)
-	}
-	var cases []T
-	for line := range bytes.Lines(data) {
-		var c T
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
-}
+	"github.com/weftcrawl/weft/internal/conformance"
+)
 
 type wptCase struct {
 	ID       string  `json:"id"`
@@ -108,7 +81,7 @@ func (c wptCase) parse() (URL, error) {
 }
 
 func TestWPT(t *testing.T) {
-	cases := conformance[wptCase](t, "url-wpt.jsonl")
+	cases := conformance.Cases[wptCase](t, "url-wpt.jsonl")
 	known := knownDifferences(t)
 	passed := 0
 	for _, c := range cases {
@@ -162,7 +135,7 @@ func TestPublicSuffixList(t *testing.T) {
 		Host        string `json:"host"`
 		Registrable string `json:"registrable"`
 	}
-	cases := conformance[pslCase](t, "psl.jsonl")
+	cases := conformance.Cases[pslCase](t, "psl.jsonl")
 	passed := 0
 	for _, c := range cases {
 		if got := RegistrableDomain(c.Host); got != c.Registrable {

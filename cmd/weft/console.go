@@ -38,12 +38,18 @@ func newConsole(f consoleFlags, output string) *console {
 	}
 	var w io.Writer = os.Stderr
 	shared := output == "-" && term.IsTerminal(os.Stdout.Fd())
-	if !f.quiet && !shared && term.IsTerminal(os.Stderr.Fd()) {
+	if !f.quiet && !shared && drawable(os.Stderr) {
 		c.screen = newScreen(os.Stderr)
 		w = c.screen
 	}
 	c.voice = textVoice{w}
 	return c
+}
+
+// drawable reports whether f is a terminal whose cursor can be moved.
+func drawable(f *os.File) bool {
+	kind := os.Getenv("TERM")
+	return kind != "" && kind != "dumb" && term.IsTerminal(f.Fd())
 }
 
 // warn says what went wrong and does not end the crawl.
@@ -104,6 +110,15 @@ func (v jsonVoice) progress(s sample) {
 	}
 	if s.left > 0 {
 		args = append(args, "left_seconds", s.left.Seconds())
+	}
+	held := make(map[string]float64)
+	for _, h := range s.Slowest {
+		if d := s.held(h); d > 0 {
+			held[h.Host] = d.Seconds()
+		}
+	}
+	if len(held) > 0 {
+		args = append(args, "held_seconds", held)
 	}
 	v.log.Info("progress", args...)
 }

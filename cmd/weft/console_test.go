@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -79,22 +81,35 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// running is a crawl in the middle, with a host that means ill.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// running is a crawl in the middle, with a host that means ill, and two that want to
+// be let alone.
 var running = sample{
 	Stats: weft.Stats{
 		Elapsed: 754 * time.Second, Done: 123456, Pages: 110000, Redirects: 2345, Errors: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012,
 		Slowest: []frontier.HostStat{
 			{Host: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
-			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second},
+			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond)},
 			{Host: "日本語.test", Pending: 1, Leased: 1, Took: 345 * time.Millisecond},
-			{Host: "fourth.test"},
+			{Host: "fourth.test", BackOff: noon},
+			{Host: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour)},
 		},
 	},
+	at:      noon,
 	urlRate: 163.7, byteRate: 4.58e6, left: 279 * time.Second,
 }
 
 func TestProgressLine(t *testing.T) {
 	golden(t, "progress.txt", running.String()+"\n"+sample{}.String()+"\n")
+	var b bytes.Buffer
+	jsonVoice{slog.New(slog.NewJSONHandler(&b, nil))}.progress(running)
+	var line struct {
+		Held map[string]float64 `json:"held_seconds"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &line); err != nil || len(line.Held) != 2 || line.Held["fifth.test"] != 3600 {
+		t.Errorf("%v: %s", err, &b)
+	}
 }
 
 func TestEscape(t *testing.T) {

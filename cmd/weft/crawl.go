@@ -49,7 +49,7 @@ Exit status: 0 done, 1 error or no seed could be fetched, 3 wrong usage,
 func (f *crawlFlags) register(g *groups) {
 	o := &f.options
 	g.group("Where it goes", func(s *pflag.FlagSet) {
-		s.StringVarP(&f.input, "input", "i", "", "`FILE` of URLs, one a line, beside those given; - is standard input (default none)")
+		flag(s, &f.input, "input", "i", "FILE", "", some("a FILE, or - for standard input"), "of URLs, one a line, beside those given; - is standard input (default none)")
 		flag(s, &o.Scope, "scope", "", "SCOPE", "host", oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost, weft.ScopeDomain, weft.ScopeAny),
 			"links that are followed: page (none), prefix (below a seed's folder), host,\ndomain (as registered) or any")
 		repeated(s, &o.Include, "include", "", "RE", expression, "only links that match; repeatable (default all)")
@@ -72,8 +72,8 @@ func (f *crawlFlags) register(g *groups) {
 	})
 	f.client.register(g)
 	g.group("Output", func(s *pflag.FlagSet) {
-		s.StringVar(&o.Job, "job", "", "folder for the records, `DIR`, which must not exist (default ./HOST.weft, or none with -o)")
-		s.StringVarP(&f.output, "output", "o", "", "`FILE` for the records; - is standard output (default none)")
+		flag(s, &o.Job, "job", "", "DIR", "", some("a folder"), "folder for the records, which must not exist (default ./HOST.weft, or none with -o)")
+		flag(s, &f.output, "output", "o", "FILE", "", some("a FILE, or - for standard output"), "for the records; - is standard output (default none)")
 		flag(s, &o.Format, "format", "", "FORMAT", "jsonl", oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV), "of -o: jsonl, urls (those answered with a 2xx) or csv")
 		s.BoolVar(&o.KeepLinks, "links", false, "keep every link of every page, in JOB/links.jsonl (default not)")
 		s.BoolVar(&o.KeepBodies, "bodies", false, "keep bodies, in JOB/bodies (default not)")
@@ -91,7 +91,7 @@ func (f *crawlFlags) run(args []string) error {
 	o := f.options
 	f.client.configure(&o)
 	if f.output == "" && o.Format != "" {
-		return usage("--format %s: expected an output to write in that format, such as -o -", o.Format)
+		return misused("format", string(o.Format), errors.New("expected an output to write in that format, such as -o -"))
 	}
 	con := newConsole(f.console, f.output)
 	first := ""
@@ -124,17 +124,14 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	if seeds != nil && out.is(seeds.file) {
 		out.discard()
-		return usage("--output %s: expected another file than that of --input", f.output)
+		return misused("output", f.output, errors.New("expected another file than that of --input"))
 	}
 	o.Output = out.Writer
 	o.Hooks = con.hooks()
 	c, err := weft.New(o)
 	if err != nil {
 		out.discard()
-		if errors.Is(err, weft.ErrJobExists) {
-			return usage("--job: %w: remove it, or name another with --job", err)
-		}
-		return &exit{exitUsage, err}
+		return &exit{exitUsage, byFlag(err)}
 	}
 	return con.crawl(c, out)
 }

@@ -127,7 +127,15 @@ func TestMistakes(t *testing.T) {
 		want []string
 	}{
 		"no URL":             {[]string{"crawl"}, []string{"no URL given", "https://example.org/"}},
-		"no such command":    {[]string{"crwl"}, []string{"crwl"}},
+		"empty URL":          {[]string{"crawl", " "}, []string{`""`, "empty, expected"}},
+		"port as scheme":     {[]string{"crawl", "localhost:8080"}, []string{"localhost:8080", "as in http://localhost:8080/"}},
+		"no such command":    {[]string{"crwl"}, []string{"crwl", "did you mean crawl?"}},
+		"command unlike any": {[]string{"frobnicate"}, []string{"frobnicate", "weft --help"}},
+		"help for nothing":   {[]string{"help", "crawls"}, []string{"crawls", "did you mean crawl?"}},
+		"completion":         {[]string{"completion", "tcsh"}, []string{"tcsh", "expected one"}},
+		"URL as command":     {[]string{u}, []string{u, "weft crawl URL"}},
+		"no such shorthand":  {[]string{"crawl", "-Z", u}, []string{"'Z'", "weft crawl --help"}},
+		"flag twice wrong":   {[]string{"crawl", "--=3", u}, []string{"--=3"}},
 		"no such flag":       {[]string{"crawl", "--dept", "3", u}, []string{"--dept"}},
 		"no scheme":          {[]string{"crawl", "example.org"}, []string{`"example.org"`, "expected"}},
 		"other scheme":       {[]string{"crawl", "ftp://example.org/"}, []string{"ftp", "expected http or https"}},
@@ -136,6 +144,7 @@ func TestMistakes(t *testing.T) {
 		"second URL":         {[]string{"crawl", u, "example.net"}, []string{`"example.net"`}},
 		"not a number":       {[]string{"crawl", "-c", "many", u}, []string{`"many"`, "--concurrency", "expected a whole number, 1 or more"}},
 		"zero workers":       {[]string{"crawl", "-c", "0", u}, []string{"--concurrency", "1 or more"}},
+		"too many workers":   {[]string{"crawl", "-c", "99999999", u}, []string{`--concurrency "99999999"`, "expected at most", "ulimit -n"}},
 		"negative depth":     {[]string{"crawl", "--depth=-1", u}, []string{"--depth", "0 or more"}},
 		"negative limit":     {[]string{"crawl", "--limit=-5", u}, []string{"--limit", "1 or more"}},
 		"negative host":      {[]string{"crawl", "--limit-per-host=-5", u}, []string{"--limit-per-host", "1 or more"}},
@@ -167,18 +176,34 @@ func TestMistakes(t *testing.T) {
 		"no list":            {[]string{"crawl", "-i", "missing.txt"}, []string{"--input", "missing.txt"}},
 		"list is a folder":   {[]string{"crawl", "-i", dir}, []string{"--input", "directory"}},
 		"empty list":         {[]string{"crawl", "-i", empty}, []string{"--input", "no URL in it"}},
+		"list names an URL":  {[]string{"crawl", "-i", bad, u}, []string{"--input", "bad:2", "no scheme"}},
+		"no name of a list":  {[]string{"crawl", "-i", "", u}, []string{`--input "": expected a FILE`}},
+		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one a line"}},
 		"list of something":  {[]string{"crawl", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
-		"folder":             {[]string{"crawl", "--job", "no/such", u}, []string{"no/such"}},
+		"folder":             {[]string{"crawl", "--job", "no/such", u}, []string{`--job "no/such": no such file or directory, expected a new folder`}},
+		"folder in a file":   {[]string{"crawl", "--job", empty + "/job", u}, []string{`--job "`, "not a directory, expected a new folder"}},
+		"folder's name":      {[]string{"crawl", "--job", strings.Repeat("a", 300), u}, []string{`--job "`, "file name too long, expected a new folder"}},
+		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "expected a new folder"}},
+		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"--job", "file name too long"}},
+		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "exists already, expected a new folder: remove it, or name another"}},
+		"no folder":          {[]string{"crawl", "--job=", u}, []string{`--job "": expected a folder`}},
 		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},
+		"output in a file":   {[]string{"crawl", "-o", empty + "/out", u}, []string{`--output "`, "not a directory, expected a file"}},
 		"output, bad URL":    {[]string{"crawl", "-o", "new.jsonl", "example.org"}, []string{"example.org"}},
 		"fetch: no URL":      {[]string{"fetch"}, []string{"expected one"}},
 		"fetch: bad URL":     {[]string{"fetch", "example.org"}, []string{"example.org", "expected"}},
 		"fetch: redirects":   {[]string{"fetch", "--max-redirects", "3", u}, []string{"--max-redirects", "--follow"}},
 		"fetch: output":      {[]string{"fetch", "-o", "no/such", u}, []string{"--output", "no/such"}},
+		"fetch: head, body":  {[]string{"fetch", "-I", "-o", "-", u}, []string{"--head", "--output"}},
 		"fetch: two things":  {[]string{"fetch", "--json", "-o", "-", u}, []string{"--json", "--output"}},
 		"links: no file":     {[]string{"links", "missing.html"}, []string{"missing.html", "expected a file or a URL"}},
 		"links: base":        {[]string{"links", "--base", "docs/", empty}, []string{"--base", "docs/"}},
+		"links: a folder":    {[]string{"links", dir}, []string{"directory, expected a file"}},
+		"demo: argument":     {[]string{"demo", "now"}, []string{"now", "expected none"}},
+		"demo: seed":         {[]string{"demo", "--seed", "x"}, []string{"--seed", "expected a whole number"}},
+		"demo: folder":       {[]string{"demo", "--job", "no/such"}, []string{"--job", "expected a new folder"}},
+		"robots: argument":   {[]string{"robots", "tset"}, []string{"tset", "weft robots --help", "did you mean test?"}},
 		"demo: no pages":     {[]string{"demo", "--pages", "0"}, []string{"--pages", "1 or more"}},
 		"version: argument":  {[]string{"version", "now"}, []string{"now"}},
 	} {
@@ -256,7 +281,7 @@ func TestFullDisk(t *testing.T) {
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		t.Errorf("the records end with %q", b[max(0, len(b)-40):])
 	}
-	said := fmt.Sprintf("%d URLs in", strings.Count(string(b), "\n"))
+	said := plural(strings.Count(string(b), "\n"), "URL") + " in"
 	if !strings.Contains(string(out), said) {
 		t.Errorf("%s, the records have another number: %s", said, out)
 	}

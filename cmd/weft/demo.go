@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ loops, dead links, errors and broken answers, and crawls it.
 Exit status: as that of weft crawl.`,
 		Example: `  weft demo
   weft demo -v --pages 50 --job demo`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if err := console.check(); err != nil {
 				return err
@@ -36,11 +35,11 @@ Exit status: as that of weft crawl.`,
 	}
 	g := &groups{cmd: cmd}
 	g.group("Site", func(f *pflag.FlagSet) {
-		f.Uint64Var(&web.Seed, "seed", web.Seed, "`N` that the site is drawn from")
+		flag(f, &web.Seed, "seed", "", "N", "1", anyNumber, "that the site is drawn from")
 		flag(f, &web.Pages, "pages", "", "N", "100", number(1), "pages it has")
 	})
 	g.group("Output", func(f *pflag.FlagSet) {
-		f.StringVar(&job, "job", "", "folder for the records, `DIR`, which must not exist (default a new one among temporary files)")
+		flag(f, &job, "job", "", "DIR", "", some("a folder"), "folder for the records, which must not exist (default a new one among temporary files)")
 		console.register(f)
 		f.BoolP("help", "h", false, "print this and exit (default not)")
 	})
@@ -70,12 +69,9 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
 		Timeout: time.Second, PerHost: 8, // some of its answers never end
 	})
-	if errors.Is(err, weft.ErrJobExists) {
-		return usage("--job: %w: remove it, or name another", err)
-	}
 	if err != nil {
-		return &exit{exitUsage, err}
+		return &exit{exitUsage, byFlag(err)}
 	}
-	con.warn(fmt.Sprintf("crawling %s, a site of %s pages drawn from the number %d", home, count(web.Pages), web.Seed))
+	con.warn(fmt.Sprintf("crawling %s, a site of %s drawn from the number %d", home, plural(web.Pages, "page"), web.Seed))
 	return con.crawl(c, &output{})
 }

@@ -17,15 +17,14 @@
 //
 // Flags are checked one by one while they are read (flags.go), and together by
 // weft.New; until then nothing is written. What is wrong is one line that names the
-// flag, and exit code 3. Then the crawl runs, watched by the console (progress.go,
+// flag and what was expected (errors.go), and exit code 3. Then the crawl runs, watched by the console (progress.go,
 // screen.go), until it is over or signals end it (run.go); the report comes last.
 //
 // # Concurrency
 //
 // The crawl has loops of its own, and calls the console from the desk's. Beside it
-// run a goroutine for signals, one that samples, on a terminal the one of the
-// screen's library, and the one that runs the demo's site. All end before the report
-// is printed.
+// run a goroutine for signals, one that samples, and the one that runs the demo's
+// site. All end before the report is printed.
 //
 // # Limits
 //

@@ -24,7 +24,7 @@ import (
 
 func fetchCommand() *cobra.Command {
 	var client clientFlags
-	var asJSON, follow bool
+	var asJSON, follow, head bool
 	var path string
 	redirects := 10
 	cmd := &cobra.Command{
@@ -36,10 +36,11 @@ went wrong. Robots.txt is not asked for.
 Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 3 wrong usage; 5 interrupted.`,
 		Example: `  weft fetch https://example.org/
+  weft fetch -I https://example.org/big.iso
   weft fetch --follow -o page.html http://example.org/`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("fetch: %d URLs given, expected one such as https://example.org/", len(args))
+				return usage("fetch: %s given, expected one such as https://example.org/", plural(len(args), "URL"))
 			}
 			return nil
 		},
@@ -51,6 +52,8 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 			switch {
 			case !follow && cmd.Flags().Changed("max-redirects"):
 				return usage("--max-redirects: expected --follow beside it")
+			case head && path != "":
+				return usage("--head and --output: expected one of them, a head has no body")
 			case asJSON && path == "-":
 				return usage("--json and --output -: expected one of them, both go to standard output")
 			case !follow:
@@ -67,7 +70,11 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 			case path == "-":
 				tell = tellText(os.Stderr)
 			}
-			last, err := client.get(u, redirects, tell)
+			method := "GET"
+			if head {
+				method = "HEAD"
+			}
+			last, err := client.get(method, u, redirects, tell)
 			if err != nil || out.Writer == nil {
 				out.discard()
 				return err
@@ -77,7 +84,7 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 				_, err = out.Write(last.body)
 			}
 			if err = errors.Join(err, out.close()); err != nil {
-				return &exit{exitError, fmt.Errorf("output: %w", err)}
+				return &exit{exitError, fmt.Errorf("--output %.128q: %w", path, reason(err))}
 			}
 			return nil
 		},
@@ -85,7 +92,8 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 	g := &groups{cmd: cmd}
 	g.group("What is told", func(f *pflag.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "as JSON, a line for each request (default text)")
-		f.StringVarP(&path, "output", "o", "", "`FILE` for the decoded body; - is standard output (default it is not kept)")
+		f.BoolVarP(&head, "head", "I", false, "ask for the head alone, by HEAD (default by GET)")
+		flag(f, &path, "output", "o", "FILE", "", some("a FILE, or - for standard output"), "for the decoded body; - is standard output (default it is not kept)")
 		f.BoolVar(&follow, "follow", false, "follow redirects (default not)")
 		flag(f, &redirects, "max-redirects", "", "N", "10", number(0), "redirects followed, with --follow")
 		f.BoolP("help", "h", false, "print this and exit (default not)")
@@ -97,6 +105,7 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 
 // fetched is one request and what came of it. Times are in milliseconds.
 type fetched struct {
+	Method    string      `json:"method"`
 	URL       string      `json:"url"`
 	Status    int         `json:"status,omitempty"` // absent if no head came
 	Proto     string      `json:"proto,omitempty"`
@@ -119,9 +128,10 @@ type fetched struct {
 	contentType string
 }
 
-// get fetches u and what it redirects to, a number of times (negative: never, and
-// that is no error). It tells of each request. An error carries its exit code.
-func (c *clientFlags) get(u weburl.URL, redirects int, tell func(fetched) error) (last fetched, err error) {
+// get asks for u by a method, and for what it redirects to, a number of times
+// (negative: never, and that is no error). It tells of each request. An error carries
+// its exit code.
+func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(fetched) error) (last fetched, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	options := c.Options
@@ -132,7 +142,7 @@ func (c *clientFlags) get(u weburl.URL, redirects int, tell func(fetched) error)
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, u, follow)
+			last, next = one(t, client, method, u, follow)
 			if !next.IsZero() && redirects == 0 {
 				last.ErrorKind, last.Error = "redirects", "one more than --max-redirects"
 			}
@@ -161,9 +171,9 @@ func (c *clientFlags) get(u weburl.URL, redirects int, tell func(fetched) error)
 }
 
 // one sends one request. Next is where it redirects to, if that is to be followed.
-func one(t *aio.Task, client *http1.Client, u weburl.URL, follow bool) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget()})
-	f = fetched{URL: u.String()}
+func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, follow bool) (f fetched, next weburl.URL) {
+	res, err := client.Do(t, http1.Request{Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget()})
+	f = fetched{Method: method, URL: u.String()}
 	var e *http1.Error
 	if errors.As(err, &e) {
 		f.ErrorKind, f.Error, f.Bytes = string(e.Kind), e.Err.Error(), e.Wire
@@ -228,7 +238,7 @@ func tellText(w io.Writer) func(fetched) error {
 // String is an answer's head and what else there is to tell, for people. An error is
 // told by whoever called get.
 func (f fetched) String() string {
-	s := "GET " + f.URL + "\n"
+	s := f.Method + " " + f.URL + "\n"
 	if f.Status != 0 {
 		s += fmt.Sprintf("%s %d\n", f.Proto, f.Status)
 		for _, field := range f.Header {
@@ -244,9 +254,9 @@ func (f fetched) String() string {
 	line("from", f.Addr)
 	line("tls", f.TLS)
 	line("redirect", f.Redirect)
-	line("received", fmt.Sprintf("%s bytes", count(int(f.Bytes))))
-	if f.Error == "" {
-		line("body", fmt.Sprintf("%s bytes", count(f.BodyBytes)))
+	line("received", plural(int(f.Bytes), "byte"))
+	if f.Error == "" && f.Method != "HEAD" {
+		line("body", plural(f.BodyBytes, "byte"))
 	}
 	line("encoding", f.Encoding)
 	line("times", fmt.Sprintf("name %.1f ms, connection %.1f ms, TLS %.1f ms, first byte %.1f ms, in all %.1f ms",

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,6 +56,8 @@ func TestFetch(t *testing.T) {
 		"mail not followed":  {[]string{plain.URL + "/away"}, exitDone, []string{"mailto:x@y.test"}, ""},
 		"cut off":            {[]string{plain.URL + "/cut"}, exitError, []string{"HTTP/1.1 200"}, "/cut: early-end: "},
 		"nobody there":       {[]string{"http://127.0.0.1:1/"}, exitError, nil, "connect: "},
+		"head alone":         {[]string{"-I", plain.URL + "/"}, exitDone, []string{"HEAD " + plain.URL + "/\n", "HTTP/1.1 200", "Content-Length: 14"}, ""},
+		"head of a redirect": {[]string{"--head", "--follow", plain.URL + "/go"}, exitDone, []string{"302", "HEAD " + plain.URL + "/end", "200"}, ""},
 		"hostile":            {[]string{plain.URL + "/hostile"}, exitDone, []string{`X-Name: \u202eevil\u009b31m`}, ""},
 		"body to stdout":     {[]string{"-o", "-", plain.URL + "/"}, exitDone, []string{"<p>the end</p>"}, "HTTP/1.1 200"},
 		"request as told":    {[]string{"-o", "-", "-H", "Accept-Language: eo", "-A", "spider/1", plain.URL + "/echo"}, exitDone, []string{"eo|spider/1"}, "200"},
@@ -106,6 +109,11 @@ func TestFetchJSON(t *testing.T) {
 		got[1].BodyBytes != 14 || got[1].Total <= 0 || got[1].Bytes <= 14 || len(got[1].Header) == 0 {
 		t.Errorf("%+v", got)
 	}
+	e = weftRun(t, "fetch", "--json", "-I", s.URL)
+	var head fetched
+	if err := json.Unmarshal([]byte(e.stdout), &head); err != nil || head.Method != "HEAD" || s.got()[2].Method != "HEAD" || head.BodyBytes != 0 || e.code != exitDone {
+		t.Errorf("of a head: %v: %+v", err, e)
+	}
 	e = weftRun(t, "fetch", "--json", s.URL+"/cut")
 	var f fetched
 	if err := json.Unmarshal([]byte(e.stdout), &f); err != nil || f.Status != 200 || f.ErrorKind != "early-end" || f.Error == "" || e.code != exitError {
@@ -115,8 +123,16 @@ func TestFetchJSON(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/go" {
+		switch r.URL.Path {
+		case "/go":
 			http.Redirect(w, r, "/dir/", http.StatusFound)
+			return
+		case "/404":
+			w.WriteHeader(http.StatusNotFound)
+		case "/429":
+			w.WriteHeader(http.StatusTooManyRequests)
+		case "/pdf":
+			w.Header().Set("Content-Type", "application/pdf")
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=windows-1251")
@@ -138,6 +154,20 @@ func TestLinks(t *testing.T) {
 	cmd.Stdin = strings.NewReader("")
 	if out, err := cmd.Output(); err != nil || len(out) > 0 {
 		t.Errorf("of an empty page: %v, %s", err, out)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"not found":     {[]string{s.URL + "/404"}, s.URL + "/404: status 404, expected 2xx"},
+		"too many":      {[]string{s.URL + "/429"}, s.URL + "/429: status 429, expected 2xx"},
+		"no page":       {[]string{s.URL + "/pdf"}, s.URL + `/pdf: content type "application/pdf", expected HTML`},
+		"one redirect":  {[]string{"--max-redirects", "0", s.URL + "/go"}, "redirects: one more than --max-redirects"},
+		"larger a file": {[]string{"--max-body", "3", os.Args[0]}, "larger than 3 bytes, see --max-body"},
+	} {
+		if e := weftRun(t, append([]string{"links"}, c.args...)...); e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, c.want) {
+			t.Errorf("%s: %+v, expected exit %d and %s", name, e, exitError, c.want)
+		}
 	}
 	if e := weftRun(t, "links", "http://127.0.0.1:1/"); e.code != exitError || !strings.Contains(e.stderr, "connect: ") {
 		t.Errorf("nobody there: %+v", e)

@@ -376,6 +376,7 @@ func TestHelp(t *testing.T) {
 	}
 	e := weftRun(t, "crawl", "--help")
 	golden(t, "help-crawl.txt", e.stdout)
+	golden(t, "help-fetch.txt", weftRun(t, "fetch", "--help").stdout)
 	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
 		t.Errorf("weft help crawl: %s", got.stdout)
 	}

@@ -33,27 +33,33 @@ func openList(path string, warn func(string)) (*list, error) {
 	} else {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, usage("--input: %w", err)
+			return nil, misused("input", path, fmt.Errorf("%w, expected a file of URLs, or - for standard input", reason(err)))
 		}
 		l.file = f
 	}
 	l.lines = bufio.NewReaderSize(l.file, maxLine)
-	first, err := l.next()
-	if err == nil {
-		_, err = weft.ParseSeed(first)
-	}
-	switch {
-	case errors.Is(err, io.EOF):
-		err = usage("--input %s: no URL in it, expected one a line, such as https://example.org/", l.name)
-	case err != nil:
-		err = usage("--input %s:%d: %w", l.name, l.line, err)
-	}
-	if err != nil {
+	if err := l.begin(); err != nil {
 		l.Close()
 		return nil, err
 	}
-	l.first = first
 	return l, nil
+}
+
+// begin reads the first URL.
+func (l *list) begin() (err error) {
+	l.first, err = l.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return usage("--input %s: no URL in it, expected one a line, such as https://example.org/", l.name)
+	case errors.Is(err, errLongLine):
+		return usage("--input %s:%d: %w", l.name, l.line, err)
+	case err != nil:
+		return usage("--input %s: %w, expected a file of URLs", l.name, reason(err))
+	}
+	if _, err := weft.ParseSeed(l.first); err != nil {
+		return usage("--input %s:%d: %w", l.name, l.line, err)
+	}
+	return nil
 }
 
 // Close closes the file. What reads from it then gets an error.
@@ -74,7 +80,7 @@ func (l *list) urls(yield func(string, error) bool) {
 			return
 		}
 		if err != nil {
-			yield("", fmt.Errorf("--input %s: %w", l.name, err))
+			yield("", fmt.Errorf("%s: %w", l.name, reason(err)))
 			return
 		}
 		if _, err := weft.ParseSeed(s); err != nil {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
-	"golang.org/x/net/html/charset"
 )
 
 // localBase is the page that a file's links are resolved against.
@@ -25,52 +25,58 @@ func linksCommand() *cobra.Command {
 	var client clientFlags
 	var asJSON bool
 	var base string
+	redirects := 10
 	cmd := &cobra.Command{
 		Use:   "links [flags] FILE|URL",
 		Short: "Print the links of a page",
 		Long: `Links reads a page, from a file, from standard input (-) or from the Web, and
 prints the URLs it mentions, one a line, in the order in which they stand there.
-Redirects are followed, 10 at most. Robots.txt is not asked for.
+Redirects are followed. Robots.txt is not asked for.
 
-Exit status: 0 done, 1 the page could not be fetched, 3 wrong usage,
-5 interrupted.`,
+Exit status: 0 done, 1 the page could not be fetched, was answered with another
+status than 2xx or is no HTML, 3 wrong usage, 5 interrupted.`,
 		Example: `  weft links https://example.org/
   weft links --base https://example.org/docs/ index.html
   weft links --json page.html | jq -r 'select(.tag == "img") | .url'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage("links: %d pages given, expected one FILE or URL", len(args))
+				return usage("links: %s given, expected one FILE or URL", plural(len(args), "page"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := page{contentType: "text/html"}
+			scheme, _, _ := strings.Cut(strings.ToLower(args[0]), "://")
+			remote := scheme == "http" || scheme == "https"
+			if !remote {
+				base = cmp.Or(base, localBase)
+			}
+			var given weburl.URL
 			var err error
-			if strings.HasPrefix(args[0], "http://") || strings.HasPrefix(args[0], "https://") {
-				p, err = client.page(args[0])
+			if base != "" {
+				if given, err = weft.ParseSeed(base); err != nil {
+					return usage("--base: %w", err)
+				}
+			}
+			p := page{contentType: "text/html"}
+			if remote {
+				p, err = client.page(args[0], redirects)
 			} else {
-				p.body, err = readPage(args[0])
-				base = orLocal(base)
+				p.body, err = client.file(args[0])
 			}
 			if err != nil {
 				return err
 			}
 			if base != "" {
-				if p.url, err = weft.ParseSeed(base); err != nil {
-					return usage("--base: %w", err)
-				}
+				p.url = given
 			}
-			err = p.printLinks(terminal(os.Stdout), asJSON)
-			if err != nil {
-				return &exit{exitError, fmt.Errorf("standard output: %w", err)}
-			}
-			return nil
+			return standardOutput(p.printLinks(terminal(os.Stdout), asJSON))
 		},
 	}
 	g := &groups{cmd: cmd}
 	g.group("What is told", func(f *pflag.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "as JSON, with element, attribute and text (default the URL)")
-		f.StringVar(&base, "base", "", "`URL` the links are resolved against (default the page's own; of a file, "+localBase+")")
+		flag(f, &base, "base", "", "URL", "", some("a URL such as https://example.org/docs/"), "the links are resolved against (default the page's own; of a file, "+localBase+")")
+		flag(f, &redirects, "max-redirects", "", "N", "10", number(0), "redirects followed")
 		f.BoolP("help", "h", false, "print this and exit (default not)")
 	})
 	client.register(g)
@@ -86,59 +92,51 @@ type page struct {
 }
 
 // page fetches one.
-func (c *clientFlags) page(address string) (page, error) {
+func (c *clientFlags) page(address string, redirects int) (page, error) {
 	u, err := weft.ParseSeed(address)
 	if err != nil {
 		return page{}, &exit{exitUsage, err}
 	}
-	last, err := c.get(u, 10, func(fetched) error { return nil })
+	last, err := c.get("GET", u, redirects, func(fetched) error { return nil })
 	if err != nil {
 		return page{}, err
+	}
+	mediaType, _, _ := strings.Cut(strings.ToLower(last.contentType), ";")
+	mediaType = strings.TrimSpace(mediaType)
+	switch {
+	case last.Status < 200 || last.Status > 299:
+		return page{}, &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx", last.URL, last.Status)}
+	case mediaType != "text/html" && mediaType != "application/xhtml+xml":
+		return page{}, &exit{exitError, fmt.Errorf("%s: content type %.64q, expected HTML", last.URL, last.contentType)}
 	}
 	u, err = weburl.Parse(last.URL)
 	return page{u, last.contentType, last.body}, err
 }
 
-// readPage reads a file, as much of it as a page may have.
-func readPage(path string) ([]byte, error) {
+// file reads a page from one.
+func (c *clientFlags) file(path string) ([]byte, error) {
 	f := os.Stdin
 	if path != "-" {
 		var err error
 		if f, err = os.Open(path); err != nil {
-			return nil, usage("links: %w, expected a file or a URL that begins with http:// or https://", err)
+			return nil, usage("links: %.128q: %w, expected a file or a URL that begins with http:// or https://", path, reason(err))
 		}
 		defer f.Close()
 	}
-	const most = 16 << 20
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	most := cmp.Or(c.MaxBody, 16<<20)
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	switch {
 	case err != nil:
-		return nil, usage("links: %w", err)
+		return nil, usage("links: %.128q: %w, expected a file that can be read", path, reason(err))
 	case len(b) > most:
-		return nil, usage("links: %s is larger than 16 MiB", path)
+		return nil, &exit{exitError, fmt.Errorf("links: %.128q: larger than %s, see --max-body", path, plural(most, "byte"))}
 	}
 	return b, nil
 }
 
-func orLocal(base string) string {
-	if base == "" {
-		return localBase
-	}
-	return base
-}
-
 func (p page) printLinks(w io.Writer, asJSON bool) error {
-	if len(p.body) == 0 {
-		return nil
-	}
-	r, err := charset.NewReader(bytes.NewReader(p.body), p.contentType)
-	if err != nil {
-		return err
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
+	text, _ := charset.UTF8(p.contentType, p.body)
+	var err error
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)

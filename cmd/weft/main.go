@@ -9,26 +9,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// Exit codes.
-const (
-	exitDone        = 0
-	exitError       = 1
-	exitUsage       = 3
-	exitLimit       = 4
-	exitInterrupted = 5
-)
-
-// exit is an error that carries the code to end with.
-type exit struct {
-	code int
-	err  error // nil: nothing is left to say
-}
-
-func (e *exit) Error() string { return fmt.Sprint(e.err) }
-
-func usage(format string, args ...any) error {
-	return &exit{exitUsage, fmt.Errorf(format, args...)}
-}
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func main() {
 	root := &cobra.Command{
@@ -37,18 +18,30 @@ func main() {
 		Version:       weft.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:          oneCommand,
+		RunE:          showHelp,
+
+		SuggestionsMinimumDistance: 2,
 	}
 	root.AddCommand(crawlCommand(), fetchCommand(), linksCommand(), robotsCommand(), demoCommand(), versionCommand())
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
+	root.SetFlagErrorFunc(misread)
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		cmd, rest, _ := root.Find(args)
+		return oneCommand(cmd, rest)
+	}
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.Args, completion.RunE = oneCommand, showHelp
 	err := root.Execute()
 	var e *exit
 	switch {
 	case err == nil:
 		return
-	case !errors.As(err, &e): // of cobra: a flag or command that does not exist
+	case !errors.As(err, &e): // of cobra
 		e = &exit{exitUsage, err}
 	}
 	if e.err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -28,7 +29,7 @@ func openOutput(path string) (*output, error) {
 		f, err = os.OpenFile(path, os.O_WRONLY, 0)
 	}
 	if err != nil {
-		return nil, usage("--output: %w", err)
+		return nil, misused("output", path, fmt.Errorf("%w, expected a file that can be written", reason(err)))
 	}
 	return &output{terminal(f), f, made}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/frontier"
 )
 
 // smoothed is the time over which rates are taken.
@@ -16,6 +17,7 @@ const smoothed = 5 * time.Second
 // sample is the crawl at a moment.
 type sample struct {
 	weft.Stats
+	at                time.Time
 	urlRate, byteRate float64       // a second
 	left              time.Duration // to finish what is known by now, at that rate; 0: it can't be said
 }
@@ -30,7 +32,7 @@ func (m *meter) sample(now weft.Stats) sample {
 	for len(m.past) > 2 && now.Elapsed-m.past[1].Elapsed >= smoothed {
 		m.past = m.past[1:]
 	}
-	s := sample{Stats: now}
+	s := sample{Stats: now, at: time.Now()}
 	then := m.past[0]
 	if secs := (now.Elapsed - then.Elapsed).Seconds(); secs > 0 {
 		s.urlRate = float64(now.Done-then.Done) / secs
@@ -46,16 +48,28 @@ func (m *meter) sample(now weft.Stats) sample {
 // String is a line that tells of it.
 func (s sample) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s URLs (%s/s, %s/s), %s errors, %s waiting, %s in flight", clock(s.Elapsed), count(s.Done),
-		perSecond(s.urlRate), volume(int64(s.byteRate)), count(s.Errors), count(s.Pending), count(s.InFlight))
+	fmt.Fprintf(&b, "%s: %s (%s/s, %s/s), %s, %s waiting, %s in flight", clock(s.Elapsed), plural(s.Done, "URL"),
+		perSecond(s.urlRate), volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
 	if s.left > 0 {
 		fmt.Fprintf(&b, ", at least %s left", clock(s.left))
 	}
-	if len(s.Slowest) > 0 {
+	if len(s.Slowest) > 0 && s.Slowest[0].Took > 0 {
 		fmt.Fprintf(&b, "; slowest %s %s", printable(s.Slowest[0].Host), seconds(s.Slowest[0].Took.Seconds()))
+	}
+	for _, h := range s.Slowest {
+		if held := s.held(h); held > 0 {
+			fmt.Fprintf(&b, "; %s %s", printable(h.Host), waits(held))
+		}
 	}
 	return b.String()
 }
+
+// held is how long a host is still let alone, because it asked for it or was
+// overloaded; 0 if it is not.
+func (s sample) held(h frontier.HostStat) time.Duration { return max(0, h.BackOff.Sub(s.at)) }
+
+// waits rounds up: no wait is over before it is.
+func waits(held time.Duration) string { return "waits " + clock(held+time.Second-1) }
 
 // count is 1,234.
 func count(n int) string { return humanize.Comma(int64(n)) }

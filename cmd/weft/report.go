@@ -40,8 +40,8 @@ const (
 
 func (r report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s URLs in %s (%s a second): %s pages, %s redirects, %s received\n",
-		count(r.Done), seconds(r.Elapsed.Seconds()), perSecond(r.rate()), count(r.Pages), count(r.Redirects), volume(r.Bytes))
+	fmt.Fprintf(&b, "%s in %s (%s a second): %s, %s, %s received\n", plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()),
+		perSecond(r.rate()), plural(r.Pages, "page"), plural(r.Redirects, "redirect"), volume(r.Bytes))
 	table := func(title string, rows []row) {
 		for _, line := range rows {
 			fmt.Fprintf(&b, "  %-13s %-28s %10s%s\n", title, printable(line.name), count(line.URLs), line.size())
@@ -54,7 +54,7 @@ func (r report) String() string {
 	types := rows(r.ContentTypes, func(t string) string { return cmp.Or(t, "(none)") })
 	slices.SortStableFunc(types, func(a, b row) int { return cmp.Compare(b.URLs, a.URLs) })
 	if len(types) > mostTypes {
-		rest := row{name: fmt.Sprintf("(%d others)", len(types)-mostTypes)}
+		rest := row{name: "(" + plural(len(types)-mostTypes, "other") + ")"}
 		for _, t := range types[mostTypes:] {
 			rest.URLs += t.URLs
 			rest.Bytes += t.Bytes
@@ -81,13 +81,13 @@ func (r report) String() string {
 		line("first error", r.FirstError)
 	}
 	if r.OverLimit > 0 {
-		line("cut", fmt.Sprintf("%s URLs, by --limit-per-host", count(r.OverLimit)))
+		line("cut", plural(r.OverLimit, "URL")+", by --limit-per-host")
 	}
 	switch {
 	case r.Interrupted:
-		line("left", fmt.Sprintf("%s URLs, the crawl was interrupted", count(r.Pending)))
+		line("left", plural(r.Pending, "URL")+", the crawl was interrupted")
 	case r.Stopped != "":
-		line("left", fmt.Sprintf("%s URLs, stopped by --%s", count(r.Pending), r.Stopped))
+		line("left", plural(r.Pending, "URL")+", stopped by --"+r.Stopped)
 	}
 	title = "records"
 	for _, place := range r.records {

@@ -26,15 +26,17 @@ func robotsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "robots",
 		Short: "Read a robots.txt as a crawl does",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  oneCommand,
+		RunE:  showHelp,
+
+		SuggestionsMinimumDistance: 2,
 	}
 	cmd.AddCommand(robotsTestCommand())
 	return cmd
 }
 
 func robotsTestCommand() *cobra.Command {
-	var agent string
+	agent := weft.DefaultUserAgent
 	var jsonl bool
 	cmd := &cobra.Command{
 		Use:   "test [flags] FILE URL...",
@@ -57,9 +59,9 @@ broke off; 3 wrong usage.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case jsonl && len(args) > 1:
-				return usage("robots test: %d arguments given, expected with --jsonl one FILE or none", len(args))
+				return usage("robots test: %s given, expected with --jsonl one FILE or none", plural(len(args), "argument"))
 			case !jsonl && len(args) < 2:
-				return usage("robots test: %d arguments given, expected a FILE and a URL such as https://example.org/", len(args))
+				return usage("robots test: %s given, expected a FILE and a URL such as https://example.org/", plural(len(args), "argument"))
 			}
 			return nil
 		},
@@ -72,7 +74,7 @@ broke off; 3 wrong usage.`,
 	}
 	g := &groups{cmd: cmd}
 	g.group("What is tested", func(f *pflag.FlagSet) {
-		f.StringVar(&agent, "ua", weft.DefaultUserAgent, "`NAME` of the crawler, or the User-Agent it sends")
+		flag(f, &agent, "ua", "", "NAME", weft.DefaultUserAgent, userAgent, "of the crawler, or the User-Agent it sends")
 		f.BoolVar(&jsonl, "jsonl", false, "read questions, one a line, and answer each with a line (default not)")
 		f.BoolP("help", "h", false, "print this and exit (default not)")
 	})
@@ -87,7 +89,7 @@ func openRobots(path string) (*os.File, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, usage("robots test: %w, expected a file or - for standard input", err)
+		return nil, usage("robots test: %.128q: %w, expected a file or - for standard input", path, reason(err))
 	}
 	return f, nil
 }
@@ -108,7 +110,7 @@ func testURLs(path string, urls []string, agent string) error {
 	defer f.Close()
 	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1)) // one more: what is cut is seen to be
 	if err != nil {
-		return usage("robots test: %w", err)
+		return usage("robots test: %.128q: %w, expected a file that can be read", path, reason(err))
 	}
 
 	rules := robots.Parse(body).Agent(agent)
@@ -132,9 +134,9 @@ func absolute(s string) (weburl.URL, error) {
 	if strings.HasPrefix(s, "/") {
 		return weburl.Parse(strings.TrimSuffix(localBase, "/") + s)
 	}
-	u, err := weburl.Parse(s)
-	if err == nil && !u.IsHTTP() {
-		err = fmt.Errorf("%q: expected a URL of http or https, or a path that begins with /", s)
+	u, err := weft.ParseSeed(s)
+	if err != nil {
+		err = fmt.Errorf("%w, or a path that begins with /", err)
 	}
 	return u, err
 }
@@ -219,8 +221,13 @@ func answerLine(number int, line []byte, agent string) any {
 	bad := func(kind, format string, args ...any) questionError {
 		return questionError{q.ID, fmt.Sprintf("line %d: ", number) + fmt.Sprintf(format, args...), kind}
 	}
-	if err := json.Unmarshal(line, &q); err != nil {
-		return bad("json", "%v", err)
+	err := json.Unmarshal(line, &q)
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &mistyped):
+		return bad("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type)
+	case err != nil:
+		return bad("json", "%v, expected an object as weft robots test --help tells", err)
 	}
 	if q.Robots == nil {
 		return bad("robots_b64", "no robots_b64, expected a robots.txt in base64")
@@ -234,7 +241,7 @@ func answerLine(number int, line []byte, agent string) any {
 	}
 	target, err := targetOf(*q.URL)
 	if err != nil {
-		return bad("url", "url: %v", err)
+		return bad("url", "%v", err)
 	}
 
 	file := robots.Parse(body)

@@ -18,7 +18,7 @@ import (
 // crawl runs c, whose records go to out, tells of it, and judges how it ended.
 func (con *console) crawl(c *weft.Crawler, out *output) error {
 	if err := out.begin(); err != nil {
-		return &exit{exitError, fmt.Errorf("output: %w", err)}
+		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
 	}
 	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
 	ctx, stop := context.WithCancel(context.Background())
@@ -48,7 +48,9 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 	}
 	var e *exit
 	if errors.As(err, &e) && e.err != nil {
-		con.failed(e.err)
+		for _, one := range parts(e.err) {
+			con.failed(byFlag(one))
+		}
 		e.err = nil
 	}
 	return err
@@ -75,15 +77,12 @@ func (con *console) obey(c *weft.Crawler, stop func()) *atomic.Bool {
 
 // onlyCanceled reports whether err says no more than that the crawl was broken off.
 func onlyCanceled(err error) bool {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			if !onlyCanceled(e) {
-				return false
-			}
+	for _, e := range parts(err) {
+		if !errors.Is(e, context.Canceled) {
+			return false
 		}
-		return true
 	}
-	return errors.Is(err, context.Canceled)
+	return true
 }
 
 // How often the crawl is looked at: for the screen, and for lines.

@@ -2,30 +2,35 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 )
 
 // screen draws a few lines at the end of a terminal again and again, and has what is
-// written to it run by above them. Keys and signals are not its business: Ctrl-C
-// stays a signal.
+// written to it run by above them. It asks the terminal nothing and changes none of
+// its settings: keys and signals are not its business, and Ctrl-C stays a signal.
+//
+// Between two draws the cursor stands at the beginning of the first line drawn. So a
+// draw clears what is below and begins there, whatever a change of size has made of
+// the lines: nothing has to be counted, and nothing above is ever touched. A draw is
+// one write that leaves the terminal as it was, however the process ends.
+//
+// Any goroutine may call it.
 type screen struct {
-	file    *os.File
-	program *tea.Program
-	ended   chan struct{}
-	once    sync.Once
+	file   *os.File
+	styled bool // bold and colours
+
+	drawing sync.Mutex // held by who draws; taken before mu
 
 	mu struct {
 		sync.Mutex
 		open    bool
-		lines   []string // that wait for the next draw
+		lines   []string // that wait for the next draw, so that a slow terminal keeps nobody waiting
 		dropped int      // of these, because the terminal takes none
 	}
 }
@@ -33,56 +38,13 @@ type screen struct {
 // maxWaiting is how many lines may wait.
 const maxWaiting = 10_000
 
-func newScreen(f *os.File) *screen { return &screen{file: f, ended: make(chan struct{})} }
-
-// canvas is the terminal, for the library, whose drawing begins at the top of the
-// last one by counting lines. What it does not know of is put right before.
-type canvas struct {
-	*os.File
-	width  int                     // at the last Write, in cells
-	before *atomic.Pointer[string] // what stood there before the last change of width
-}
-
-func (c *canvas) Write(p []byte) (int, error) {
-	width, _, err := term.GetSize(c.Fd())
-	if err != nil {
-		width = c.width
-	}
-	// Where a key was echoed, as Ctrl-C is, the cursor has moved.
-	fix := "\r"
-	if before := c.before.Load(); before != nil && width < c.width {
-		// Terminals break lines that have become too long, all but a few old ones.
-		if n := broken(*before, width); n > 0 {
-			fix += ansi.CursorUp(n) + ansi.EraseScreenBelow
-		}
-	}
-	c.width = width
-	n, err := c.File.Write(append([]byte(fix), p...))
-	return max(0, n-len(fix)), err
-}
-
-// broken is how many more rows lines take above the last of them, where the cursor
-// is, when they are broken at width.
-func broken(text string, width int) int {
-	lines := strings.Split(text, "\n")
-	n := 0
-	for _, l := range lines[:len(lines)-1] {
-		n += max(0, ansi.StringWidth(l)-1) / max(1, width)
-	}
-	return n
-}
+// newScreen heeds https://no-color.org.
+func newScreen(f *os.File) *screen { return &screen{file: f, styled: os.Getenv("NO_COLOR") == ""} }
 
 func (s *screen) open() {
-	v := newView(lipgloss.NewRenderer(s.file))
-	s.program = tea.NewProgram(v, tea.WithOutput(&canvas{File: s.file, before: v.before}),
-		tea.WithInput(nil), tea.WithoutSignalHandler(), tea.WithoutBracketedPaste(), tea.WithFPS(30))
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.mu.open = true
-	s.mu.Unlock()
-	go func() {
-		defer close(s.ended)
-		_, _ = s.program.Run() // without it the crawl goes on, and is reported
-	}()
 }
 
 // Write takes whole lines.
@@ -95,34 +57,26 @@ func (s *screen) Write(p []byte) (int, error) {
 	if len(s.mu.lines) >= maxWaiting {
 		s.mu.dropped++
 	} else {
-		s.mu.lines = append(s.mu.lines, strings.TrimSuffix(string(p), "\n"))
+		s.mu.lines = append(s.mu.lines, string(p))
 	}
 	return len(p), nil
 }
 
 // draw shows a sample, below the lines that were written since the last.
 func (s *screen) draw(now sample) {
-	if lines := s.take(); len(lines) > 0 {
-		width, _, err := term.GetSize(s.file.Fd())
-		if err != nil {
-			width = 80
-		}
-		// What the terminal would break itself would stand on rests of the last draw.
-		s.program.Send(tea.Println(ansi.Hardwrap(strings.Join(lines, "\n"), width, true))())
-	}
-	s.program.Send(now)
-}
-
-func (s *screen) take() []string {
+	s.drawing.Lock()
+	defer s.drawing.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	lines := s.mu.lines
-	s.mu.lines = nil
-	if s.mu.dropped > 0 {
-		lines = append(lines, fmt.Sprintf("weft: %d lines were not shown", s.mu.dropped))
-		s.mu.dropped = 0
+	above, open := s.take(), s.mu.open
+	s.mu.Unlock()
+	if !open {
+		return
 	}
-	return lines
+	width, height, err := term.GetSize(s.file.Fd())
+	if err != nil || width <= 0 || height <= 0 { // a terminal that nobody has told its size
+		width, height = 80, 24
+	}
+	s.show(above, view{width, height, s.styled}.lines(now))
 }
 
 // close clears what is drawn and lets the lines that wait go to the terminal, like
@@ -131,127 +85,44 @@ func (s *screen) close() {
 	if s == nil {
 		return
 	}
-	s.once.Do(func() {
-		s.program.Send(blank{})
-		s.program.Quit()
-		<-s.ended
-		lines := s.take()
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	s.drawing.Lock()
+	defer s.drawing.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.open {
 		s.mu.open = false
-		for _, l := range lines {
-			fmt.Fprintln(s.file, l)
-		}
-	})
-}
-
-// blank is the message that there is nothing to be drawn any more.
-type blank struct{}
-
-// view is what is drawn: bubbletea's model.
-type view struct {
-	width  int // of the terminal, in cells; 0: not known yet
-	sample sample
-	drawn  string
-	before *atomic.Pointer[string] // for canvas
-
-	bar, rest, strong, faint lipgloss.Style
-}
-
-func newView(r *lipgloss.Renderer) view {
-	return view{
-		before: new(atomic.Pointer[string]),
-		bar:    r.NewStyle().Foreground(lipgloss.Color("2")),
-		rest:   r.NewStyle().Faint(true),
-		strong: r.NewStyle().Bold(true),
-		faint:  r.NewStyle().Faint(true),
+		s.show(s.take(), nil)
 	}
 }
 
-func (v view) Init() tea.Cmd { return nil }
-
-func (v view) View() string { return v.drawn }
-
-func (v view) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		before := v.drawn
-		v.before.Store(&before)
-		v.width = msg.Width
-	case sample:
-		v.sample = msg
-	case blank:
-		v.width = 0
-	default:
-		return v, nil
-	}
-	v.drawn = v.draw()
-	return v, nil
-}
-
-// mostHosts is how many of the slowest hosts are shown.
-const mostHosts = 3
-
-// draw returns lines that are at most as wide as the terminal.
-func (v view) draw() string {
-	if v.width <= 0 {
-		return ""
-	}
-	s := v.sample
-	lines := []string{v.line()}
-	lines = append(lines, v.flow(
-		v.strong.Render(count(s.Done))+" URLs",
-		v.strong.Render(perSecond(s.urlRate))+"/s",
-		v.strong.Render(volume(int64(s.byteRate)))+"/s",
-		count(s.Pending)+" waiting",
-		count(s.InFlight)+" in flight",
-		count(s.Errors)+" errors",
-		count(s.Pages)+" pages",
-		count(s.Redirects)+" redirects",
-		count(s.Hosts)+" hosts",
-		volume(s.Bytes),
-	)...)
-	title := "slowest"
-	for _, h := range s.Slowest[:min(len(s.Slowest), mostHosts)] {
-		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, seconds(h.Took.Seconds()))+
-			v.faint.Render(fmt.Sprintf("%s in flight, %s waiting  ", count(h.Leased), count(h.Pending)))+printable(h.Host))
-		title = ""
-	}
-	for i, l := range lines {
-		lines[i] = ansi.Truncate(l, v.width, "…")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// line is the time, and how much of what is known by now is done.
-func (v view) line() string {
-	s := v.sample
-	left := "  how long is not known yet"
-	if s.left > 0 {
-		left = "  at least " + clock(s.left) + " left"
-	}
-	time := clock(s.Elapsed) + " "
-	cells := min(v.width-len(time)-len(left), 60)
-	if cells < 10 {
-		return time + left
-	}
-	done := 0
-	if all := s.Done + s.Pending + s.InFlight; all > 0 {
-		done = s.Done * cells / all
-	}
-	return time + v.bar.Render(strings.Repeat("━", done)) + v.rest.Render(strings.Repeat("─", cells-done)) + left
-}
-
-// flow puts parts on as few lines as they need.
-func (v view) flow(parts ...string) []string {
-	lines := []string{parts[0]}
-	for _, p := range parts[1:] {
-		last := &lines[len(lines)-1]
-		if longer := *last + "   " + p; ansi.StringWidth(longer) <= v.width {
-			*last = longer
-		} else {
-			lines = append(lines, p)
-		}
+// take is called with mu held.
+func (s *screen) take() []string {
+	lines := s.mu.lines
+	s.mu.lines = nil
+	if s.mu.dropped > 0 {
+		lines = append(lines, fmt.Sprintf("weft: %d lines were not shown\n", s.mu.dropped))
+		s.mu.dropped = 0
 	}
 	return lines
+}
+
+// show clears the last draw, writes whole lines, which the terminal breaks where they
+// are too long for it, and below them draws others, which fit. It is called with
+// drawing held.
+func (s *screen) show(above, drawn []string) {
+	var b strings.Builder
+	// The first return is for a key that was echoed, as Ctrl-C is; the space, for tmux,
+	// which keeps in its history what stood on a screen that is cleared as a whole.
+	b.WriteString(ansi.SetModeSynchronizedOutput + ansi.HideCursor + "\r " + ansi.EraseScreenBelow + "\r")
+	for _, l := range above {
+		b.WriteString(l)
+	}
+	// How wide a character is, the terminal may see in another way: it is to cut what
+	// is too long then, and not to break it.
+	b.WriteString(ansi.ResetModeAutoWrap + strings.Join(drawn, "\n") + ansi.SetModeAutoWrap + "\r")
+	if len(drawn) > 1 {
+		b.WriteString(ansi.CursorUp(len(drawn) - 1))
+	}
+	b.WriteString(ansi.ShowCursor + ansi.ResetModeSynchronizedOutput)
+	_, _ = io.WriteString(s.file, b.String()) // without it the crawl goes on, and is reported
 }

@@ -1,61 +1,101 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/muesli/termenv"
 )
 
-func shown(r *lipgloss.Renderer, msgs ...tea.Msg) string {
-	var m tea.Model = newView(r)
-	for _, msg := range msgs {
-		m, _ = m.Update(msg)
-	}
-	return m.View()
-}
-
-// TestView shows what stands on a terminal of 80 and of 200 cells.
+// TestView shows what stands on terminals of several widths.
 func TestView(t *testing.T) {
-	plain := lipgloss.NewRenderer(io.Discard, termenv.WithProfile(termenv.Ascii))
 	text := ""
-	for _, width := range []int{80, 200} {
-		text += fmt.Sprintf("running, %d cells\n----\n%s\n\n", width, shown(plain, tea.WindowSizeMsg{Width: width}, running))
-		text += fmt.Sprintf("at the start, %d cells\n----\n%s\n\n", width, shown(plain, tea.WindowSizeMsg{Width: width}))
+	for _, width := range []int{20, 80, 200} {
+		v := view{width: width, height: 24}
+		text += fmt.Sprintf("running, %d cells\n----\n%s\n\n", width, strings.Join(v.lines(running), "\n"))
+		text += fmt.Sprintf("at the start, %d cells\n----\n%s\n\n", width, strings.Join(v.lines(sample{}), "\n"))
 	}
 	golden(t, "screen.txt", text)
 	if strings.Contains(text, "\x1b") {
-		t.Error("without colours there are escape sequences")
+		t.Error("without styles there are escape sequences")
 	}
 }
 
-// TestViewWidth: no line is ever wider than the terminal, and nothing that the Web
-// has sent is in control of it.
-func TestViewWidth(t *testing.T) {
-	for _, profile := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
-		r := lipgloss.NewRenderer(io.Discard, termenv.WithProfile(profile))
-		r.SetColorProfile(profile)
-		for width := 1; width <= 250; width++ {
-			v := shown(r, tea.WindowSizeMsg{Width: 300}, running, tea.WindowSizeMsg{Width: width})
-			for line := range strings.Lines(v) {
-				if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > width {
-					t.Errorf("%d cells of %d: %q", n, width, line)
+// TestViewFits: no line is ever wider than the terminal, there are never more of them
+// than it has rows, and nothing that the Web has sent is in control of it.
+func TestViewFits(t *testing.T) {
+	for _, styled := range []bool{false, true} {
+		for size := 1; size <= 250; size++ {
+			lines := view{size, size, styled}.lines(running)
+			for _, line := range lines {
+				if n := ansi.StringWidth(line); n > size {
+					t.Errorf("%d cells of %d: %q", n, size, line)
 				}
 			}
-			if strings.Contains(v, "\x1b[2J") || strings.ContainsRune(v, '\u202e') || strings.ContainsRune(v, '\u009b') {
-				t.Fatalf("a host's name is not escaped: %q", v)
+			text := strings.Join(lines, "")
+			if len(lines) > size || strings.ContainsAny(text, "\n\r\u202e\u009b") || strings.Contains(text, "\x1b[2J") {
+				t.Fatalf("%d lines of %d: %q", len(lines), size, text)
 			}
-			if colours := strings.Contains(v, "\x1b["); width > 80 && colours != (profile == termenv.TrueColor) {
-				t.Fatalf("colours: %v in %q", colours, v)
+			if size > 80 && strings.Contains(text, "\x1b[") != styled {
+				t.Fatalf("styled: %v, expected %v: %q", !styled, styled, text)
 			}
 		}
 	}
-	if v := shown(lipgloss.NewRenderer(io.Discard), tea.WindowSizeMsg{Width: 80}, running, blank{}); v != "" {
-		t.Errorf("in the end there is still %q", v)
+}
+
+// TestScreen: lines run by above what is drawn; when it is closed, nothing is drawn
+// any more and lines are written at once.
+func TestScreen(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	written := func() string {
+		t.Helper()
+		b, err := os.ReadFile(f.Name())
+		if err := errors.Join(err, f.Truncate(0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	s := newScreen(f)
+	fmt.Fprintln(s, "before")
+	s.draw(sample{})
+	if got := written(); got != "before\n" {
+		t.Errorf("before it is open: %q", got)
+	}
+	s.open()
+	fmt.Fprintln(s, "one")
+	fmt.Fprintln(s, "two")
+	if got := written(); got != "" {
+		t.Errorf("before a draw: %q", got)
+	}
+	s.styled = false
+	s.draw(sample{})
+	const begin, end = "\x1b[?2026h\x1b[?25l\r \x1b[J\r", "\x1b[?25h\x1b[?2026l"
+	if got := written(); !strings.HasPrefix(got, begin+"one\ntwo\n\x1b[?7l0s ──") || !strings.HasSuffix(got, "0 B\x1b[?7h\r\x1b[2A"+end) {
+		t.Errorf("drawn: %q", got)
+	}
+	for range maxWaiting + 2 {
+		fmt.Fprintln(s, "three")
+	}
+	s.close()
+	if got := written(); got != begin+strings.Repeat("three\n", maxWaiting)+"weft: 2 lines were not shown\n\x1b[?7l\x1b[?7h\r"+end {
+		t.Errorf("closed: %.100q", got)
+	}
+	s.close()
+	s.draw(sample{})
+	fmt.Fprintln(s, "after")
+	if got := written(); got != "after\n" {
+		t.Errorf("after it was closed: %q", got)
 	}
 }

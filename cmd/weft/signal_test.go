@@ -55,7 +55,7 @@ func TestInterrupt(t *testing.T) {
 			}
 			b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 			n := strings.Count(string(b), "\n")
-			if want := 2 - len(signals); code != exitInterrupted || n != want || !strings.Contains(string(rest), fmt.Sprintf("%d URLs in", n)) ||
+			if want := 2 - len(signals); code != exitInterrupted || n != want || !strings.Contains(string(rest), plural(n, "URL")+" in") ||
 				!strings.Contains(string(rest), "interrupted") {
 				t.Errorf("exit %d, %d records, expected %d; said %q", code, n, want, rest)
 			}
@@ -78,7 +78,7 @@ func TestInterruptWhileSeedsWait(t *testing.T) {
 	fmt.Fprintln(stdin, s.URL)
 	<-asked
 	_ = cmd.Process.Signal(os.Interrupt)
-	if code := exitCode(cmd.Wait()); code != exitInterrupted || !strings.Contains(stderr.String(), "1 URLs in") {
+	if code := exitCode(cmd.Wait()); code != exitInterrupted || !strings.Contains(stderr.String(), "1 URL in") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -60,7 +60,7 @@ func TestTerminal(t *testing.T) {
 	for part, waiting := make([]byte, 4096), true; ; {
 		n, err := person.Read(part)
 		said.Write(part[:n])
-		if strings.Contains(said.String(), "3 URLs") && strings.Contains(said.String(), "/c\x1b[K") && waiting {
+		if strings.Contains(said.String(), "3 URLs") && strings.Contains(said.String(), "/c\r\n") && waiting {
 			close(drawn)
 			waiting = false
 		}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"time"
@@ -76,6 +77,25 @@ func orNone(s string) (int, error) {
 	return n, err
 }
 
+// some reads a text that is not empty.
+func some(what string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if s == "" {
+			return "", errors.New("expected " + what)
+		}
+		return s, nil
+	}
+}
+
+// anyNumber reads a whole number from 0 to 2⁶⁴−1.
+func anyNumber(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, errors.New("expected a whole number, 0 or more")
+	}
+	return n, nil
+}
+
 // rate reads a number above 0.
 func rate(s string) (float64, error) {
 	n, err := strconv.ParseFloat(s, 64)
@@ -104,30 +124,44 @@ func durationOrZero(s string) (time.Duration, error) {
 // size reads a number of bytes.
 func size(s string) (int, error) {
 	n, err := humanize.ParseBytes(s)
-	if err != nil || n == 0 || n > math.MaxInt {
+	if err != nil || n == 0 || n >= math.MaxInt { // one more than it is a number, too
 		return 0, errors.New("expected a size above 0, such as 512k, 16MiB or 1000")
 	}
 	return int(n), nil
 }
 
+// expression reads one that does not match just anything.
 func expression(s string) (*regexp.Regexp, error) {
+	why := "empty"
 	re, err := regexp.Compile(s)
-	if err != nil {
-		return nil, fmt.Errorf("%w, expected a regular expression such as '/docs/.*[.]html$'", err)
+	var e *syntax.Error
+	switch {
+	case errors.As(err, &e):
+		why = e.Code.String()
+	case s != "":
+		return re, err
 	}
-	return re, nil
+	return nil, fmt.Errorf("%s, expected a regular expression such as '/docs/.*[.]html$'", why)
 }
 
 func headerField(s string) (http1.Field, error) {
 	name, text, ok := strings.Cut(s, ":")
 	f := http1.Field{Name: name, Value: strings.TrimSpace(text)}
-	if !ok {
-		return f, errors.New("expected 'NAME: VALUE', such as 'Accept-Language: en'")
+	err := http1.Header{f}.Check()
+	switch {
+	case !ok:
+		err = errors.New("expected 'NAME: VALUE', such as 'Accept-Language: en'")
+	case err != nil:
+		err = fmt.Errorf("%w, in 'NAME: VALUE', such as 'Accept-Language: en'", err)
 	}
-	return f, http1.Header{f}.Check()
+	return f, err
 }
 
+// userAgent reads what robots.txt needs, too: a name.
 func userAgent(s string) (string, error) {
+	if strings.TrimSpace(s) == "" {
+		return "", errors.New("expected a name, such as 'mybot/1.0 (+https://example.org/bot)'")
+	}
 	return s, http1.Header{{Name: "User-Agent", Value: s}}.Check()
 }
 
@@ -135,7 +169,7 @@ func userAgent(s string) (string, error) {
 func authorities(path string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w, expected a file of certificates in PEM", reason(err))
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
@@ -150,7 +184,7 @@ func nameServer(s string) (netip.AddrPort, error) {
 		return netip.AddrPortFrom(addr, 53), nil
 	}
 	server, err := netip.ParseAddrPort(s)
-	if err != nil {
+	if err != nil || server.Port() == 0 {
 		return server, errors.New("expected the address of a name server, such as 192.0.2.53, 127.0.0.1:5353 or [::1]:53")
 	}
 	return server, nil

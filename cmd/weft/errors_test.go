@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft"
+)
+
+// TestFlagMistakes: whatever flag has a value that will not do, or none, the message
+// names it and says what was expected.
+func TestFlagMistakes(t *testing.T) {
+	for _, cmd := range []func() *cobra.Command{crawlCommand, fetchCommand, linksCommand, demoCommand, robotsTestCommand} {
+		cmd().Flags().VisitAll(func(f *pflag.Flag) {
+			values := map[string]string{"--" + f.Name + "=": "--" + f.Name + ` "": `, "--" + f.Name: "--" + f.Name + ": no value, expected --" + f.Name + " "}
+			if f.Value.Type() == "bool" {
+				values = map[string]string{"--" + f.Name + "=maybe": "--" + f.Name + ` "maybe": `}
+			}
+			for arg, want := range values {
+				c := cmd()
+				err := c.ParseFlags([]string{arg})
+				if err == nil {
+					t.Errorf("%s %s is taken", c.Name(), arg)
+					continue
+				}
+				if got := misread(c, err).Error(); !strings.HasPrefix(got, want) || !strings.Contains(got, "expected") {
+					t.Errorf("%s %s: %s, expected %s… and what was expected", c.Name(), arg, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestFlagOf: every option of the library that is no code has a flag, and its errors
+// are told by that name.
+func TestFlagOf(t *testing.T) {
+	code := []string{"Seeds", "Hooks", "Loops", "Loop"}
+	flags := crawlCommand().Flags()
+	options := reflect.TypeFor[weft.Options]()
+	for i := range options.NumField() {
+		name := options.Field(i).Name
+		flag, known := flagOf[name]
+		switch {
+		case strings.Contains(fmt.Sprint(code), name) && !known:
+		case !known:
+			t.Errorf("option %s has no flag", name)
+		case flags.Lookup(flag) == nil:
+			t.Errorf("option %s: there is no --%s", name, flag)
+		default:
+			err := fmt.Errorf("in all: %w", &weft.OptionError{Option: name, Value: "a", Err: io.EOF})
+			if got := byFlag(err); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
+				t.Errorf("option %s is told as %v", name, got)
+			}
+		}
+	}
+	if len(flagOf)+len(code) != options.NumField() {
+		t.Errorf("%d options, and %d known", options.NumField(), len(flagOf)+len(code))
+	}
+}

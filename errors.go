@@ -1,0 +1,50 @@
+package weft
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weftcrawl/weft/aio"
+)
+
+var (
+	// ErrJobExists is returned when the job's folder is already there.
+	ErrJobExists = errors.New("exists already")
+
+	// ErrRan is returned when a Crawler is run again.
+	ErrRan = errors.New("weft: a crawl runs once")
+
+	errNegative = errors.New("expected more than 0, or 0 for the default")
+)
+
+// OptionError is that a crawl cannot do with a field of Options.
+type OptionError struct {
+	Option string // the name of the field, such as "Concurrency"
+	Value  string // as given; empty if Err says it, or there is none
+	Err    error  // what is wrong with it, and what was expected
+}
+
+func (e *OptionError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("option %s: %v", e.Option, e.Err)
+	}
+	return fmt.Sprintf("option %s %.128q: %v", e.Option, e.Value, e.Err)
+}
+
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// untasked is err without the names of the tasks that it came through, which whoever
+// runs a crawl has not started.
+func untasked(err error) error {
+	switch e := err.(type) {
+	case *aio.TaskError:
+		return untasked(e.Err)
+	case interface{ Unwrap() []error }: // several that aio has joined
+		var all []error
+		for _, one := range e.Unwrap() {
+			all = append(all, untasked(one))
+		}
+		return errors.Join(all...)
+	}
+	return err
+}

@@ -1,0 +1,68 @@
+package weft
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// ParseSeed reads the URL a crawl may begin at, in canonical form. Space around it
+// does not count. Its error names the URL and says what was expected.
+func ParseSeed(s string) (weburl.URL, error) {
+	s = strings.TrimSpace(s)
+	u, err := weburl.Parse(s)
+	var wrong string
+	switch {
+	case s == "":
+		wrong = "empty, expected one such as https://example.org/"
+	case err != nil:
+		wrong = wrongURL(s, err)
+	case !u.IsHTTP():
+		wrong = fmt.Sprintf("scheme %.64q, expected http or https%s", u.Scheme(), withScheme(s))
+	case u.Username() != "" || u.Password() != "":
+		return weburl.URL{}, fmt.Errorf("URL at %.128q: user and password are not supported yet, expected none", u.Host()) // they are not told
+	default:
+		return u.Canonical(), nil
+	}
+	return weburl.URL{}, fmt.Errorf("URL %.128q: %s", s, wrong)
+}
+
+// wrongURL says for people what keeps s from being a URL.
+func wrongURL(s string, err error) string {
+	switch {
+	case errors.Is(err, weburl.ErrRelative):
+		return "no scheme, expected http or https" + withScheme(s)
+	case errors.Is(err, weburl.ErrNoHost):
+		return "no host, expected one after the //, as in https://example.org/"
+	case errors.Is(err, weburl.ErrHost):
+		return "a host with a character that none may have, expected one such as example.org"
+	case errors.Is(err, weburl.ErrIDNA):
+		return "a host that is no valid international name, expected one such as bücher.example"
+	case errors.Is(err, weburl.ErrIPv4):
+		return "a host that ends in a number, expected an IPv4 address such as 192.0.2.1"
+	case errors.Is(err, weburl.ErrIPv6):
+		return "a host in brackets, expected an IPv6 address such as [2001:db8::1]"
+	case errors.Is(err, weburl.ErrPort):
+		return "an invalid port, expected 0 to 65535, as in http://localhost:8080/"
+	case errors.Is(err, weburl.ErrTooLong):
+		return fmt.Sprintf("too long, expected at most %d bytes", weburl.MaxLength)
+	}
+	return err.Error()
+}
+
+// withScheme is an example of a whole URL: s itself, if it seems to lack no more than
+// a scheme. (In localhost:8080 it is the host that reads as one.)
+func withScheme(s string) string {
+	u, err := weburl.Parse("https://" + s)
+	if err == nil && u.Port() != "" {
+		u, err = weburl.Parse("http://" + s) // seldom are other ports for TLS
+	}
+	host := u.Hostname()
+	path := strings.HasPrefix(strings.TrimPrefix(s, "//"), "/")
+	if err != nil || path || u.Username() != "" || strings.HasPrefix(host, ".") || host != "localhost" && !strings.ContainsAny(host, ".:") {
+		return ", as in https://example.org/"
+	}
+	return fmt.Sprintf(", as in %.128s", u.Canonical())
+}
