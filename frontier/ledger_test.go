@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,8 +17,13 @@ import (
 // order, to what outlives the process. Notes that cannot be right are errors.
 type ledger struct {
 	t     *testing.T
-	notes []func(*durable)
+	notes []note
 	durable
+}
+
+type note struct {
+	text  string
+	apply func(*durable)
 }
 
 // durable is what outlives the process.
@@ -54,10 +60,10 @@ func newLedger(t *testing.T) *ledger {
 	}}
 }
 
-func (l *ledger) note(note func(*durable)) { l.notes = append(l.notes, note) }
+func (l *ledger) note(text string, apply func(*durable)) { l.notes = append(l.notes, note{text, apply}) }
 
 func (l *ledger) Pending(u frontier.URL) {
-	l.note(func(d *durable) {
+	l.note(fmt.Sprintf("pending %s at %s", short(u), place(u.Place())), func(d *durable) {
 		if _, done := d.done[u.URL]; done || d.refused[u.URL].Kind != "" {
 			d.t.Errorf("%s is pending, and was done or refused", u.URL)
 		}
@@ -71,14 +77,14 @@ func (l *ledger) Pending(u frontier.URL) {
 }
 
 func (l *ledger) Retried(u frontier.URL, was frontier.Place) {
-	l.note(func(d *durable) {
+	l.note(fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), place(u.Place()), place(was), u.NotBefore.Sub(epoch), past(u)), func(d *durable) {
 		d.take(u.URL, was)
 		d.put(u)
 	})
 }
 
 func (l *ledger) Done(u frontier.URL) {
-	l.note(func(d *durable) {
+	l.note(fmt.Sprintf("done %s at %s", short(u), place(u.Place())), func(d *durable) {
 		if _, done := d.done[u.URL]; done {
 			d.t.Errorf("%s is done twice", u.URL)
 		}
@@ -88,14 +94,14 @@ func (l *ledger) Done(u frontier.URL) {
 }
 
 func (l *ledger) Refused(r frontier.Refusal, at time.Time) {
-	l.note(func(d *durable) {
+	l.note(fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), place(r.URL.Place()), r.Kind, r.Reason), func(d *durable) {
 		d.take(r.URL.URL, r.URL.Place())
 		d.refused[r.URL.URL] = r
 	})
 }
 
 func (l *ledger) Dropped(u frontier.URL) {
-	l.note(func(d *durable) {
+	l.note("dropped "+short(u), func(d *durable) {
 		if d.seen[u.URL] {
 			d.t.Errorf("%s is dropped as new, and was seen", u.URL)
 		}
@@ -104,7 +110,7 @@ func (l *ledger) Dropped(u frontier.URL) {
 }
 
 func (l *ledger) OverLimit(host string) {
-	l.note(func(d *durable) {
+	l.note("over limit: "+host, func(d *durable) {
 		d.pending[host] = slices.DeleteFunc(d.pending[host], func(u frontier.URL) bool {
 			if u.Place().Tried {
 				return false
@@ -116,25 +122,29 @@ func (l *ledger) OverLimit(host string) {
 }
 
 func (l *ledger) Rules(host string, r robots.Rules) {
-	l.note(func(d *durable) { d.rules[host] = r })
+	l.note("rules of "+host, func(d *durable) { d.rules[host] = r })
 }
 
 func (l *ledger) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
-	l.note(func(d *durable) { d.hops[fp] = redirected{fewest, target} })
+	text := fmt.Sprintf("led to by %d redirects", fewest)
+	if target != nil {
+		text += ", target " + short(*target)
+	}
+	l.note(text, func(d *durable) { d.hops[fp] = redirected{fewest, target} })
 }
 
 func (l *ledger) Host(h frontier.HostState) {
-	l.note(func(d *durable) { d.hosts[h.Name] = h })
+	l.note(hostText(h), func(d *durable) { d.hosts[h.Name] = h })
 }
 
 func (l *ledger) Counts(s frontier.Stats) {
-	l.note(func(d *durable) { d.counts = s })
+	l.note(fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates), func(d *durable) { d.counts = s })
 }
 
 // commit makes the notes outlive the process, and checks the counts.
 func (l *ledger) commit() {
 	for _, note := range l.notes {
-		note(&l.durable)
+		note.apply(&l.durable)
 	}
 	l.notes = nil
 	for host, urls := range l.pending {
@@ -214,6 +224,57 @@ func (d *durable) take(u weburl.URL, place frontier.Place) {
 
 func byPlace(u frontier.URL, p frontier.Place) int { return u.Place().Compare(p) }
 
-func (d *durable) String() string {
-	return fmt.Sprintf("%d seen, %d done, %d refused, %d dropped", len(d.seen), len(d.done), len(d.refused), len(d.dropped))
+// place is a place in words: "d2 #7", with priority "p1 d2 #7".
+func place(p frontier.Place) string {
+	text := fmt.Sprintf("d%d #%d", p.Depth, p.Seq)
+	if p.Priority != 0 {
+		text = fmt.Sprintf("p%d %s", p.Priority, text)
+	}
+	if p.Tried {
+		text = "tried " + text
+	}
+	return text
+}
+
+// past is how the tries of a URL ended.
+func past(u frontier.URL) string {
+	var all []string
+	for _, try := range u.Past {
+		all = append(all, try.Kind)
+	}
+	return strings.Join(all, ", ")
+}
+
+// hostText is what is not zero of a HostState, in words.
+func hostText(h frontier.HostState) string {
+	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", h.Name, h.Pending, h.Tried, h.Answered)
+	if h.Capped {
+		text += ", capped"
+	}
+	if !h.Asked.IsZero() {
+		text += fmt.Sprintf(", asked at %v", h.Asked.Sub(epoch))
+	}
+	if h.Took > 0 {
+		text += fmt.Sprintf(", took %v at best %v", h.Took, h.Best)
+	}
+	if h.Most > 0 {
+		text += fmt.Sprintf(", %d at once", h.Most)
+	}
+	if h.Overload {
+		text += fmt.Sprintf(", overload %d, held until %v", h.Strikes, h.Hold.Sub(epoch))
+	}
+	r := h.Robots
+	if r.Have {
+		text += ", has rules"
+	}
+	if r.Shut {
+		text += fmt.Sprintf(", shut: %s: %s", r.Kind, r.Reason)
+	}
+	if !r.Until.IsZero() {
+		text += fmt.Sprintf(", until %v", r.Until.Sub(epoch))
+	}
+	if r.Tries > 0 {
+		text += fmt.Sprintf(", failed %d times", r.Tries)
+	}
+	return text
 }

@@ -32,6 +32,8 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 //	stats                         prints the counts
 //	hosts                         prints how the hosts fare
 //
+// and those of a crawl with a ledger: see trace.durable. retry says why: "retry a/1 5s timeout".
+//
 // An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s.
 // A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
@@ -75,8 +77,11 @@ func TestTrace(t *testing.T) {
 // trace is a frontier that is told what to do in words.
 type trace struct {
 	f      *frontier.Frontier
+	cfg    frontier.Config
 	now    time.Duration
 	leased map[string]frontier.URL
+	ledger *ledger
+	wants  map[string]*want // by short name of the host
 }
 
 // command does what line says and returns what there is to say about it.
@@ -101,11 +106,15 @@ func (tr *trace) command(t *testing.T, line string) string {
 				cfg.Limit = number(t, value)
 			case "limit-per-host":
 				cfg.LimitPerHost = number(t, value)
+			case "redirects":
+				cfg.MaxRedirects = number(t, value)
+			case "heads":
+				cfg.Heads = number(t, value)
 			default:
 				t.Fatalf("%q: what is %s?", line, key)
 			}
 		}
-		*tr = trace{f: frontier.New(cfg), leased: make(map[string]frontier.URL)}
+		*tr = trace{f: frontier.New(cfg), cfg: cfg, leased: make(map[string]frontier.URL)}
 	case "at":
 		tr.now = duration(t, rest)
 	case "add":
@@ -150,7 +159,11 @@ func (tr *trace) command(t *testing.T, line string) string {
 		}
 	case "retry":
 		answer, args := tr.answer(t, args)
-		tr.f.Retry(at(tr.now), tr.leased[args[0]], answer, at(duration(t, args[1])))
+		u := tr.leased[args[0]]
+		if why := strings.Join(args[2:], " "); why != "" {
+			u.Past = append(u.Past, frontier.Try{At: at(tr.now), Kind: why})
+		}
+		tr.f.Retry(at(tr.now), u, answer, at(duration(t, args[1])))
 	case "robots":
 		answer, args := tr.answer(t, args)
 		body := "User-agent: *\n" + strings.Join(args[1:], "\n")
@@ -190,7 +203,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 		}
 		return said
 	default:
-		t.Fatalf("%q: unknown command", line)
+		return tr.durable(t, line)
 	}
 	return ""
 }

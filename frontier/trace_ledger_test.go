@@ -1,0 +1,95 @@
+package frontier_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// durable does what line says if that is one of
+//
+//	ledger                  a ledger in memory is told of each change from now on
+//	notes                   prints what it was told since it was committed
+//	commit                  prints that, after NoteHosts, and commits it
+//	restart                 a new frontier begins where the ledger was committed last
+//	postpone a/1 5s         answers a lease
+//	redirect a/1 a/2        says that a lease was answered by a redirect
+//	exclude a/1             from now on it is refused
+//	wants                   prints what is wanted, behind which place
+//	read a 2                reads what a wants, 2 URLs at most
+//	refill a                answers a want with what was read, or is read now
+func (tr *trace) durable(t *testing.T, line string) string {
+	t.Helper()
+	name, rest, _ := strings.Cut(line, " ")
+	args := strings.Fields(rest)
+	switch name {
+	case "ledger":
+		tr.ledger, tr.wants = newLedger(t), make(map[string]*want)
+		tr.f.Tell(tr.ledger)
+	case "notes":
+		return tr.notes()
+	case "commit":
+		tr.f.NoteHosts()
+		said := tr.notes()
+		tr.ledger.commit()
+		return said
+	case "restart":
+		tr.f, tr.wants = tr.ledger.restore(tr.cfg, at(tr.now)), make(map[string]*want)
+	case "postpone":
+		tr.f.Postpone(at(tr.now), tr.leased[args[0]], at(duration(t, args[1])))
+	case "redirect":
+		if !tr.f.Redirect(tr.leased[args[0]], u(t, args[1])) {
+			return fmt.Sprintf("%v redirect: not followed\n", tr.now)
+		}
+	case "exclude":
+		tr.f.RefuseBy(func(tested weburl.URL) (kind, reason string) {
+			if short(frontier.URL{URL: tested}) == rest {
+				return "excluded", "by the user"
+			}
+			return "", ""
+		})
+	case "wants":
+		said := ""
+		for _, w := range tr.f.Wants() {
+			host, _, _ := strings.Cut(strings.TrimPrefix(w.Host, "http://"), ".")
+			tr.wants[host] = &want{Want: w}
+			after := "all of it"
+			if w.After.Seq > 0 {
+				after = "after " + place(w.After)
+			}
+			said += fmt.Sprintf("%v wants: %d of %s, %s\n", tr.now, w.N, host, after)
+		}
+		return said
+	case "read":
+		tr.read(tr.wants[args[0]], number(t, args[1]))
+	case "refill":
+		w := tr.wants[rest]
+		if !w.read {
+			tr.read(w, w.N)
+		}
+		tr.f.Refill(at(tr.now), w.Host, w.urls, w.more)
+		return fmt.Sprintf("%v refill: %s, more: %v\n", tr.now, shorts(w.urls), w.more)
+	default:
+		t.Fatalf("%q: unknown command", line)
+	}
+	return ""
+}
+
+func (tr *trace) notes() string {
+	said := ""
+	for _, note := range tr.ledger.notes {
+		said += fmt.Sprintf("%v note: %s\n", tr.now, note.text)
+	}
+	return said
+}
+
+func (tr *trace) read(w *want, most int) {
+	w.read = true
+	w.urls, w.more = tr.ledger.read(w.Want)
+	if len(w.urls) > most {
+		w.urls, w.more = w.urls[:most], true
+	}
+}
