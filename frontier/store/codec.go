@@ -1,0 +1,329 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Values are fields one after the other: integers as varints, texts with their length
+// before them, a bool as a byte. There are no field numbers: another layout is another
+// version of the format.
+
+// errValue is what a decoder has for bytes that no encoder has written.
+var errValue = errors.New("malformed value")
+
+func appendText(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+func appendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func appendInt(b []byte, n int) []byte { return binary.AppendVarint(b, int64(n)) }
+
+// appendTime appends a time in microseconds; the zero time, of which there are many,
+// as 0. The microsecond of 1970 that this costs is no time of a crawl.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, 0)
+	}
+	return binary.AppendVarint(b, t.UnixMicro())
+}
+
+// appendHref appends an absolute URL, without its origin if that is the host's: most
+// links lead to the host they were found on.
+func appendHref(b []byte, host, href string) []byte {
+	rest, same := strings.CutPrefix(href, host)
+	b = appendBool(b, same)
+	return appendText(b, rest)
+}
+
+// decoder reads fields. After a field that is none it returns zeros, and end an error.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) fail() {
+	d.b, d.bad = nil, true
+}
+
+// end returns an error unless all bytes were read, and were fields.
+func (d *decoder) end() error {
+	if d.bad || len(d.b) > 0 {
+		return errValue
+	}
+	return nil
+}
+
+func (d *decoder) varint() int64 {
+	v, n := binary.Varint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) int() int {
+	v := d.varint()
+	if v < math.MinInt || v > math.MaxInt {
+		d.fail()
+	}
+	return int(v)
+}
+
+func (d *decoder) duration() time.Duration { return time.Duration(d.varint()) }
+
+func (d *decoder) time() time.Time {
+	v := d.varint()
+	if v == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(v)
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.fail()
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+func (d *decoder) bool() bool {
+	v := d.byte()
+	if v > 1 {
+		d.fail()
+	}
+	return v == 1
+}
+
+func (d *decoder) text() string {
+	n := d.uvarint()
+	if n > uint64(len(d.b)) {
+		d.fail()
+		return ""
+	}
+	s := string(d.b[:n])
+	d.b = d.b[n:]
+	return s
+}
+
+func (d *decoder) href(host string) string {
+	same := d.bool()
+	rest := d.text()
+	if same {
+		return host + rest
+	}
+	return rest
+}
+
+// url reads a URL as it was written: canonical, so that parsing it changes nothing.
+func (d *decoder) url(host string) weburl.URL {
+	href := d.href(host)
+	if d.bad {
+		return weburl.URL{}
+	}
+	u, err := weburl.Parse(href)
+	if err != nil || u.String() != href {
+		d.fail()
+		return weburl.URL{}
+	}
+	return u
+}
+
+func (d *decoder) priority() int8 {
+	v := d.varint()
+	if v < math.MinInt8 || v > math.MaxInt8 {
+		d.fail()
+	}
+	return int8(v)
+}
+
+// appendPending appends what the key of a pending URL does not say.
+func appendPending(b []byte, host string, u frontier.URL) []byte {
+	b = appendHref(b, host, u.URL.String())
+	b = appendHref(b, host, u.From)
+	b = appendInt(b, u.Hops)
+	b = appendInt(b, u.Tries)
+	b = appendTime(b, u.NotBefore)
+	return appendPast(b, u.Past)
+}
+
+func (d *decoder) pending(host string, p frontier.Place) frontier.URL {
+	return frontier.URL{
+		URL: d.url(host), From: d.href(host), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
+		Priority: p.Priority, Depth: p.Depth, Seq: p.Seq,
+	}
+}
+
+// appendURL appends all of a URL.
+func appendURL(b []byte, u frontier.URL) []byte {
+	host := u.URL.Origin()
+	b = appendText(b, host)
+	b = binary.AppendVarint(b, int64(u.Priority))
+	b = appendInt(b, u.Depth)
+	b = binary.AppendUvarint(b, u.Seq)
+	return appendPending(b, host, u)
+}
+
+func (d *decoder) fullURL() frontier.URL {
+	host := d.text()
+	p := frontier.Place{Priority: d.priority(), Depth: d.int(), Seq: d.uvarint()}
+	return d.pending(host, p)
+}
+
+func appendPast(b []byte, past []frontier.Try) []byte {
+	b = binary.AppendUvarint(b, uint64(len(past)))
+	for _, t := range past {
+		b = appendTime(b, t.At)
+		b = appendInt(b, t.Status)
+		b = appendText(b, t.Kind)
+		b = appendText(b, t.Reason)
+	}
+	return b
+}
+
+func (d *decoder) past() []frontier.Try {
+	n := d.uvarint()
+	if n > uint64(len(d.b)) { // a try takes four bytes at least
+		d.fail()
+		return nil
+	}
+	var past []frontier.Try
+	for range n {
+		past = append(past, frontier.Try{At: d.time(), Status: d.int(), Kind: d.text(), Reason: d.text()})
+		if d.bad {
+			return nil
+		}
+	}
+	return past
+}
+
+// States of an entry under a URL; part of the format.
+const (
+	entryDone    = 1
+	entryRefused = 2
+)
+
+func appendDone(b []byte, u frontier.URL) []byte {
+	return appendURL(append(b, entryDone), u)
+}
+
+func appendRefused(b []byte, r frontier.Refusal, at time.Time) []byte {
+	b = appendURL(append(b, entryRefused), r.URL)
+	b = appendTime(b, at)
+	b = appendText(b, r.Kind)
+	return appendText(b, r.Reason)
+}
+
+func decodeEntry(value []byte) (Entry, error) {
+	d := decoder{b: value}
+	var e Entry
+	switch d.byte() {
+	case entryDone:
+		e = Entry{State: Done, URL: d.fullURL()}
+	case entryRefused:
+		e = Entry{State: Refused, URL: d.fullURL(), At: d.time(), Kind: d.text(), Reason: d.text()}
+	default:
+		d.fail()
+	}
+	return e, d.end()
+}
+
+func appendHost(b []byte, h frontier.HostState) []byte {
+	b = appendInt(b, h.Pending)
+	b = appendInt(b, h.Tried)
+	b = appendInt(b, h.Answered)
+	b = appendBool(b, h.Capped)
+	b = appendTime(b, h.Asked)
+	b = appendInt(b, int(h.Took))
+	b = appendInt(b, int(h.Best))
+	b = appendInt(b, h.Most)
+	b = appendTime(b, h.Hold)
+	b = appendInt(b, h.Strikes)
+	b = appendBool(b, h.Overload)
+	b = appendBool(b, h.Robots.Have)
+	b = appendBool(b, h.Robots.Shut)
+	b = appendTime(b, h.Robots.Until)
+	b = appendInt(b, h.Robots.Tries)
+	b = appendText(b, h.Robots.Kind)
+	return appendText(b, h.Robots.Reason)
+}
+
+func decodeHost(name string, value []byte) (frontier.HostState, error) {
+	d := decoder{b: value}
+	h := frontier.HostState{Name: name}
+	h.Pending, h.Tried, h.Answered, h.Capped = d.int(), d.int(), d.int(), d.bool()
+	h.Asked, h.Took, h.Best, h.Most = d.time(), d.duration(), d.duration(), d.int()
+	h.Hold, h.Strikes, h.Overload = d.time(), d.int(), d.bool()
+	h.Robots.Have, h.Robots.Shut, h.Robots.Until = d.bool(), d.bool(), d.time()
+	h.Robots.Tries, h.Robots.Kind, h.Robots.Reason = d.int(), d.text(), d.text()
+	return h, d.end()
+}
+
+func appendRedirect(b []byte, fewest int, target *frontier.URL) []byte {
+	b = appendInt(b, fewest)
+	b = appendBool(b, target != nil)
+	if target != nil {
+		b = appendURL(b, *target)
+	}
+	return b
+}
+
+func decodeRedirect(fp, value []byte) (Redirect, error) {
+	if len(fp) != 16 {
+		return Redirect{}, errValue
+	}
+	d := decoder{b: value}
+	r := Redirect{Fingerprint: [16]byte(fp), Fewest: d.int()}
+	if d.bool() {
+		target := d.fullURL()
+		r.Target = &target
+	}
+	return r, d.end()
+}
+
+func appendCounts(b []byte, s frontier.Stats) []byte {
+	for _, n := range []int{s.Pending + s.Leased, s.Done, s.Refused, s.OverLimit, s.Duplicates} {
+		b = appendInt(b, n)
+	}
+	return b
+}
+
+func decodeCounts(value []byte) (frontier.Stats, error) {
+	d := decoder{b: value}
+	s := frontier.Stats{Pending: d.int(), Done: d.int(), Refused: d.int(), OverLimit: d.int(), Duplicates: d.int()}
+	return s, d.end()
+}
+
+func decodeNumber(value []byte) (uint64, error) {
+	d := decoder{b: value}
+	n := d.uvarint()
+	return n, d.end()
+}

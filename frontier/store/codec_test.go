@@ -1,0 +1,146 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func parse(t testing.TB, raw string) weburl.URL {
+	t.Helper()
+	u, err := weburl.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Canonical()
+}
+
+// urls are of every shape that a frontier may tell of.
+func urls(t testing.TB) []frontier.URL {
+	at := time.UnixMicro(1_700_000_000_123_456)
+	long := "https://example.org/" + string(bytes.Repeat([]byte("x"), weburl.MaxLength-1000))
+	return []frontier.URL{
+		{URL: parse(t, "http://a.test/"), Seq: 1},
+		{URL: parse(t, "http://a.test:8080/p/q?r=s"), From: "http://a.test:8080/p", Depth: 3, Hops: 2, Priority: -128, Seq: 1 << 40},
+		{URL: parse(t, "https://user:word@b.test/x"), From: "https://b.test/", Priority: 127, Depth: 1 << 30, Seq: 255},
+		{URL: parse(t, "http://xn--bcher-kva.test/%C3%BC?%FF"), From: "\xff not a URL", Seq: 256},
+		{URL: parse(t, "http://[::1]:81//a//b"), From: "", Tries: 3, NotBefore: at, Seq: 9, Past: []frontier.Try{
+			{At: at, Status: 503}, {At: at.Add(time.Second), Kind: "connect", Reason: "no \x00 luck"}, {},
+		}},
+		{URL: parse(t, "http://a.test./#x"), From: "http://a.test.evil/", Seq: 2},
+		{URL: parse(t, long), From: long, Seq: 3},
+	}
+}
+
+func TestPendingRoundTrip(t *testing.T) {
+	for _, u := range urls(t) {
+		host := u.URL.Origin()
+		key, value := appendPendingKey(nil, host, u.Place()), appendPending(nil, host, u)
+		got, err := decodePending(key, value)
+		if err != nil || !reflect.DeepEqual(got, u) {
+			t.Errorf("%.80s: %v\n got %.300v\nwant %.300v", u.URL, err, got, u)
+		}
+		entry, err := decodeEntry(appendRefused(nil, frontier.Refusal{URL: u, Kind: "k", Reason: "r"}, time.UnixMicro(5)))
+		want := Entry{URL: u, State: Refused, At: time.UnixMicro(5), Kind: "k", Reason: "r"}
+		if err != nil || !reflect.DeepEqual(entry, want) {
+			t.Errorf("%.80s: %v\n got %.300v\nwant %.300v", u.URL, err, entry, want)
+		}
+	}
+}
+
+func TestHostRoundTrip(t *testing.T) {
+	at := time.UnixMicro(1_700_000_000_123_456)
+	for _, h := range []frontier.HostState{
+		{Name: "http://a.test"},
+		{
+			Name: "http://a.test", Pending: 1 << 40, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
+			Hold: at.Add(time.Hour), Strikes: 4, Overload: true,
+			Robots: frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
+		},
+	} {
+		got, err := decodeHost(h.Name, appendHost(nil, h))
+		if err != nil || got != h {
+			t.Errorf("%v\n got %v\nwant %v", err, got, h)
+		}
+	}
+}
+
+// TestPlacesAreOrdered: the store reads a host's URLs in the order of its queue.
+func TestPlacesAreOrdered(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	edge := []uint64{0, 1, 127, 128, 255, 256, 65535, 65536, 1<<31 - 1}
+	var places []frontier.Place
+	for range 500 {
+		places = append(places, frontier.Place{
+			Tried: rng.IntN(2) == 0, Priority: int8(rng.Uint32()), Depth: int(edge[rng.IntN(len(edge))]), Seq: edge[rng.IntN(len(edge))],
+		})
+	}
+	places = append(places, firstUntried)
+	for _, p := range places {
+		if got, err := decodePlace(appendPlace(nil, p)); err != nil || got != p {
+			t.Fatalf("%v is read as %v, %v", p, got, err)
+		}
+		for _, q := range places {
+			a, b := appendPlace(nil, p), appendPlace(nil, q)
+			if got, want := bytes.Compare(a, b), p.Compare(q); cmp.Compare(got, 0) != cmp.Compare(want, 0) {
+				t.Fatalf("%v and %v: order %d, want %d", p, q, got, want)
+			}
+		}
+	}
+}
+
+// FuzzDecode: bytes that no encoder has written are an error or a value, never a panic,
+// nor more memory than they take; and a value is written and read as itself.
+func FuzzDecode(f *testing.F) {
+	for _, u := range urls(f)[:6] {
+		f.Add(appendPendingKey(nil, u.URL.Origin(), u.Place()), appendPending(nil, u.URL.Origin(), u))
+		f.Add([]byte{}, appendDone(nil, u))
+		f.Add([]byte("0123456789abcdef"), appendRedirect(nil, 3, &u))
+	}
+	f.Add([]byte{}, appendHost(nil, frontier.HostState{Pending: 3}))
+	f.Add([]byte{}, appendCounts(nil, frontier.Stats{Done: 3}))
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
+			host := string(key[:bytes.IndexByte(key, 0)])
+			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == 0, Priority: u.Priority, Depth: u.Depth, Seq: u.Seq}),
+				appendPending(nil, host, u))
+			if err != nil || !reflect.DeepEqual(u, again) {
+				t.Fatalf("pending: %v, then %v, %v", u, again, err)
+			}
+		}
+		if e, err := decodeEntry(value); err == nil {
+			b := appendDone(nil, e.URL)
+			if e.State == Refused {
+				b = appendRefused(nil, frontier.Refusal{URL: e.URL, Kind: e.Kind, Reason: e.Reason}, e.At)
+			}
+			if again, err := decodeEntry(b); err != nil || !reflect.DeepEqual(e, again) {
+				t.Fatalf("entry: %v, then %v, %v", e, again, err)
+			}
+		}
+		if r, err := decodeRedirect(key, value); err == nil {
+			if again, err := decodeRedirect(key, appendRedirect(nil, r.Fewest, r.Target)); err != nil || !reflect.DeepEqual(r, again) {
+				t.Fatalf("redirect: %v, then %v, %v", r, again, err)
+			}
+		}
+		if h, err := decodeHost(string(key), value); err == nil {
+			if again, err := decodeHost(string(key), appendHost(nil, h)); err != nil || again != h {
+				t.Fatalf("host: %v, then %v, %v", h, again, err)
+			}
+		}
+		if c, err := decodeCounts(value); err == nil {
+			if again, err := decodeCounts(appendCounts(nil, c)); err != nil || again != c {
+				t.Fatalf("counts: %v, then %v, %v", c, again, err)
+			}
+		}
+		_, _ = decodeNumber(value)
+		_, _ = decodePlace(slices.Clone(value))
+		_ = readable(key)
+	})
+}

@@ -1,0 +1,206 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+)
+
+// history is a short life of a job: groups small and large enough that Pebble writes
+// tables, and two openings. It is the same each time it is played.
+type history struct {
+	sizes  []int    // of the groups; negative: many URLs at once
+	models []*model // after so many groups
+	dumps  []string // of models
+}
+
+const reopened = 4 // groups before the job is closed and opened again
+
+func newHistory(t *testing.T) *history {
+	h := &history{sizes: []int{5, 30, -400, 20, 10, -400, 40}}
+	m := newModel()
+	h.models = append(h.models, m.clone())
+	fs := newFS(t)
+	played, err := h.play(fs, store.Options{}, func(m *model) { h.models = append(h.models, m.clone()) })
+	if err != nil || played != len(h.sizes) {
+		t.Fatalf("%d groups: %v", played, err)
+	}
+	for _, m := range h.models {
+		h.dumps = append(h.dumps, m.dump())
+	}
+	return h
+}
+
+// play plays the history until there is an error, and returns how many groups were
+// committed. after is told of each.
+func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (committed int, err error) {
+	p := &player{rand.New(rand.NewPCG(1, 2)), newModel()}
+	o.FS, o.Outputs = fs, outputs
+	s, err := store.Open("/job", o)
+	if err != nil {
+		return 0, err
+	}
+	for i, size := range h.sizes {
+		if i == reopened {
+			if err := s.Close(); err != nil {
+				return committed, err
+			}
+			if s, err = store.Open("/job", o); err != nil {
+				return committed, err
+			}
+		}
+		g := s.Begin()
+		for range size {
+			p.step(g)
+		}
+		for range -size {
+			u := p.url(p.rng.IntN(4))
+			u.From += strings.Repeat("x", 500)
+			g.Pending(u)
+			p.seen[u.URL.Fingerprint()], p.pending[u.URL.String()] = true, u
+		}
+		if err := s.Commit(g); err != nil {
+			if again := s.Commit(s.Begin()); again == nil || again.Error() != err.Error() {
+				err = fmt.Errorf("the next commit returns %w, after %w", again, err)
+			}
+			return committed, errors.Join(err, s.Close())
+		}
+		committed++
+		if after != nil {
+			after(p.model)
+		}
+	}
+	return committed, s.Close()
+}
+
+// check opens what a crash has left, which has to be what a number of groups have made:
+// at least those whose commit had returned, at most those that were begun.
+func (h *history) check(fs *storetest.FS, committed int) error {
+	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	got, err := dumped(s)
+	if err != nil {
+		return err
+	}
+	for i := committed; i <= min(committed+1, len(h.sizes)); i++ {
+		if got != h.dumps[i] {
+			continue
+		}
+		for name, want := range h.models[i].outputs {
+			if lines, err := fs.ReadFile("/job/" + name); err != nil || string(lines) != want {
+				return fmt.Errorf("%s: %d bytes, want %d after %d groups; %w", name, len(lines), len(want), i, err)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("after %d commits the store holds:\n%s", committed, diff(got, h.dumps[committed]))
+}
+
+// TestCrash: whatever a crash leaves of what was not synced, at any instant, the store is
+// as some commit has made it, no earlier one than the last that has returned; and outputs
+// hold that many lines, each once.
+func TestCrash(t *testing.T) {
+	h := newHistory(t)
+	fs := newFS(t)
+	var committed atomic.Int32
+	crashes, kinds := 0, make(map[storetest.Op]int)
+	fs.Before(func(op storetest.Op, path string) error {
+		kinds[op]++
+		for i, percent := range []int{0, 30, 70, 100} {
+			crashes++
+			left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(crashes), uint64(i))))
+			if err := left.MkdirAll("/job", 0o777); err != nil { // the folder is the caller's
+				t.Error(err)
+			}
+			if err := h.check(left, int(committed.Load())); err != nil {
+				t.Errorf("crash before %s %s, with %d %% of what was not synced: %v", op, path, percent, err)
+			}
+		}
+		return nil
+	})
+	if _, err := h.play(fs, store.Options{}, func(*model) { committed.Add(1) }); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d crashes: %v", crashes, kinds)
+	if crashes < 400 {
+		t.Errorf("only %d crashes", crashes)
+	}
+}
+
+// within runs fn and fails if it hangs.
+func within(t *testing.T, what string, fn func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%s: hangs", what)
+	}
+}
+
+// TestFailure: an error of any operation of the disk is the error of the commit, or of
+// opening; it ends neither the process nor is it waited for; and what was committed is
+// there when the store is opened again, be it after a crash.
+func TestFailure(t *testing.T) {
+	h := newHistory(t)
+	for _, lasting := range []bool{false, true} {
+		for n := 1; ; n++ {
+			fs := newFS(t)
+			var count atomic.Int32
+			var failed atomic.Pointer[string]
+			fs.Before(func(op storetest.Op, path string) error {
+				c := int(count.Add(1))
+				if c == n || c > n && lasting {
+					if op == storetest.Remove {
+						return syscall.EIO // what is obsolete may stay
+					}
+					what := fmt.Sprintf("%s %s", op, path)
+					failed.CompareAndSwap(nil, &what)
+					return syscall.EIO
+				}
+				return nil
+			})
+			var committed int
+			var err error
+			name := fmt.Sprintf("operation %d, lasting %t", n, lasting)
+			within(t, name, func() { committed, err = h.play(fs, store.Options{}, nil) })
+			if int(count.Load()) < n {
+				t.Logf("%d operations, lasting %t", n-1, lasting)
+				break
+			}
+			if what := failed.Load(); what != nil {
+				name += " " + *what
+				if err == nil && committed < len(h.sizes) || err != nil && !errors.Is(err, syscall.EIO) {
+					t.Errorf("%s: %v after %d groups", name, err, committed)
+				}
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			fs.Before(nil)
+			for _, percent := range []int{0, 100} {
+				left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(n), 3)))
+				if err := left.MkdirAll("/job", 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := h.check(left, committed); err != nil {
+					t.Errorf("%s, then a crash with %d %% of what was not synced: %v", name, percent, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"os"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// FS is the file system that a store lives on: state, outputs and what WriteFile keeps
+// go through it and nothing else. It is Pebble's, which has in-memory ones for tests,
+// and can cut a file.
+type FS interface {
+	vfs.FS
+
+	// Truncate cuts the named file to size bytes.
+	Truncate(name string, size int64) error
+}
+
+// disk is the file system of the machine.
+type disk struct{ vfs.FS }
+
+func (disk) Truncate(name string, size int64) error { return os.Truncate(name, size) }
+
+// syncDir makes the names in a folder durable.
+func syncDir(fs FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/weftcrawl/weft/frontier"
+)
+
+// format is the version of everything that is written: keys, values, the canonical
+// form of URLs, their fingerprints.
+const format = 1
+
+// The first byte of a key says what it is of.
+const (
+	keySeen     = 'f' // fingerprint of a URL → its place
+	keyPending  = 'p' // host, 0, place → a pending URL
+	keyEntry    = 'u' // URL → how it ended: done or refused
+	keyHost     = 'h' // host, 0 → its robots.txt; host, 1 → its state
+	keyRedirect = 'k' // fingerprint → the fewest redirects to a URL, and the target of its own
+	keyNote     = 'n' // name → a note of the caller's
+	keyOutput   = 'o' // name → committed bytes
+	keyCounts   = 'c' // → counts of URLs
+	keyNext     = 'q' // → the next Seq
+	keyVersion  = 'v' // → format
+)
+
+// A key of pending URLs orders a host's URLs as its queue does. A host is an origin,
+// which has no byte 0, so no host's keys lie among those of another.
+func appendPendingKey(b []byte, host string, p frontier.Place) []byte {
+	b = append(b, keyPending)
+	b = append(b, host...)
+	return appendPlace(append(b, 0), p)
+}
+
+// What a key of a host ends with: so both are read at once.
+const (
+	ofRules = 0
+	ofState = 1
+)
+
+func hostKey(name string, of byte) []byte { return append(textKey(keyHost, name), of) }
+
+// firstUntried is the place before all URLs that were not tried.
+var firstUntried = frontier.Place{Priority: math.MaxInt8}
+
+// pendingEnd returns what is behind the last key of a host.
+func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
+
+// appendPlace appends a place so that the order of the bytes is that of the places.
+func appendPlace(b []byte, p frontier.Place) []byte {
+	b = appendBool(b, !p.Tried)
+	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
+	b = appendOrdered(b, uint64(p.Depth))
+	return appendOrdered(b, p.Seq)
+}
+
+// appendOrdered appends the length of a number and its bytes, the highest first.
+func appendOrdered(b []byte, n uint64) []byte {
+	size := (bits.Len64(n) + 7) / 8
+	b = append(b, byte(size))
+	return append(b, binary.BigEndian.AppendUint64(nil, n)[8-size:]...)
+}
+
+func (d *decoder) place() frontier.Place {
+	return frontier.Place{Tried: !d.bool(), Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Seq: d.ordered()}
+}
+
+func (d *decoder) ordered() uint64 {
+	size := int(d.byte())
+	if size > 8 || size > len(d.b) || size > 0 && d.b[0] == 0 {
+		d.fail()
+		return 0
+	}
+	var n uint64
+	for _, c := range d.b[:size] {
+		n = n<<8 | uint64(c)
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+func decodePlace(b []byte) (frontier.Place, error) {
+	d := decoder{b: b}
+	p := d.place()
+	return p, d.end()
+}
+
+// decodePending reads an entry of a pending URL, whose key says where it stands.
+func decodePending(key, value []byte) (frontier.URL, error) {
+	host, place, ok := bytes.Cut(key[1:], []byte{0})
+	if !ok {
+		return frontier.URL{}, errValue
+	}
+	p, err := decodePlace(place)
+	if err != nil {
+		return frontier.URL{}, err
+	}
+	d := decoder{b: value}
+	u := d.pending(string(host), p)
+	return u, d.end()
+}
+
+func appendKey(b []byte, kind byte, fp [16]byte) []byte {
+	return append(append(b, kind), fp[:]...)
+}
+
+func textKey(kind byte, name string) []byte {
+	return append([]byte{kind}, name...)
+}
+
+// readable is a key as errors name it.
+func readable(key []byte) string {
+	s := string(key)
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	return strings.ToValidUTF8(s, "�")
+}

@@ -1,0 +1,452 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// model is what a store is to hold: the same notes, taken with maps.
+type model struct {
+	seen      map[[16]byte]bool
+	pending   map[string]frontier.URL // by URL
+	ended     map[string]string       // by URL
+	hosts     map[string]frontier.HostState
+	rules     map[string]robots.Rules
+	redirects map[[16]byte]string
+	notes     map[string]string
+	outputs   map[string]string
+	counts    frontier.Stats
+	next      uint64
+}
+
+func newModel() *model {
+	return &model{
+		seen: map[[16]byte]bool{}, pending: map[string]frontier.URL{}, ended: map[string]string{}, hosts: map[string]frontier.HostState{},
+		rules: map[string]robots.Rules{}, redirects: map[[16]byte]string{}, notes: map[string]string{},
+		outputs: map[string]string{"pages.jsonl": "", "links.jsonl": ""}, next: 1,
+	}
+}
+
+var outputs = []string{"pages.jsonl", "links.jsonl"}
+
+func (m *model) clone() *model {
+	return &model{
+		maps.Clone(m.seen), maps.Clone(m.pending), maps.Clone(m.ended), maps.Clone(m.hosts), maps.Clone(m.rules),
+		maps.Clone(m.redirects), maps.Clone(m.notes), maps.Clone(m.outputs), m.counts, m.next,
+	}
+}
+
+// dump is all of a model, a line each. It holds the order of a host's queue too.
+func (m *model) dump() string {
+	var b strings.Builder
+	for fp := range m.seen {
+		fmt.Fprintf(&b, "seen %x\n", fp)
+	}
+	queues := make(map[string][]frontier.URL)
+	for _, u := range m.pending {
+		queues[u.URL.Origin()] = append(queues[u.URL.Origin()], u)
+	}
+	for host, q := range queues {
+		slices.SortFunc(q, func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) })
+		for i, u := range q {
+			fmt.Fprintf(&b, "pending %s %d: %s\n", host, i, text(u))
+		}
+	}
+	for _, line := range m.ended {
+		b.WriteString(line)
+	}
+	for name, h := range m.hosts {
+		fmt.Fprintf(&b, "host %v, rules %v\n", h, m.rules[name])
+	}
+	for fp, r := range m.redirects {
+		fmt.Fprintf(&b, "redirect %x %s\n", fp, r)
+	}
+	for name, note := range m.notes {
+		fmt.Fprintf(&b, "note %s %q\n", name, note)
+	}
+	fmt.Fprintf(&b, "counts %v\nnext %d\n", m.counts, m.next)
+	return sorted(b.String())
+}
+
+// dumped is all of a store, the same way.
+func dumped(s *store.Store) (string, error) {
+	var b strings.Builder
+	for fp, err := range s.Seen() {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "seen %x\n", fp)
+	}
+	host, i := "", 0
+	for e, err := range s.URLs(store.Pending) {
+		if err != nil {
+			return "", err
+		}
+		if h := e.URL.URL.Origin(); h != host {
+			host, i = h, 0
+		}
+		fmt.Fprintf(&b, "pending %s %d: %s\n", host, i, text(e.URL))
+		i++
+	}
+	for _, state := range []store.State{store.Done, store.Refused} {
+		for e, err := range s.URLs(state) {
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(ended(e))
+		}
+	}
+	for h, err := range s.Hosts() {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "host %v, rules %v\n", h.HostState, h.Rules)
+	}
+	for r, err := range s.Redirects() {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "redirect %x %s\n", r.Fingerprint, redirect(r.Fewest, r.Target))
+	}
+	for n, err := range s.Notes("") {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "note %s %q\n", n.Name, n.Value)
+	}
+	counts, err := s.Counts()
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&b, "counts %v\nnext %d\n", counts, s.NextSeq())
+	return sorted(b.String()), nil
+}
+
+func sorted(s string) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+func text(u frontier.URL) string {
+	return fmt.Sprintf("%s from %q depth %d hops %d tries %d priority %d seq %d not before %v past %v", u.URL, u.From, u.Depth, u.Hops, u.Tries,
+		u.Priority, u.Seq, u.NotBefore.UnixMicro(), u.Past)
+}
+
+func ended(e store.Entry) string {
+	return fmt.Sprintf("%s %s at %d %s %q\n", e.State, text(e.URL), e.At.UnixMicro(), e.Kind, e.Reason)
+}
+
+func redirect(fewest int, target *frontier.URL) string {
+	if target == nil {
+		return fmt.Sprint(fewest)
+	}
+	return fmt.Sprintf("%d to %s", fewest, text(*target))
+}
+
+// player makes up what a frontier tells, and notes it twice.
+type player struct {
+	rng *rand.Rand
+	*model
+}
+
+var epoch = time.UnixMicro(1_700_000_000_000_001)
+
+func (p *player) url(host int) frontier.URL {
+	seq := p.next
+	p.next++
+	u, err := weburl.Parse(fmt.Sprintf("http://h%d.test/%d", host, seq))
+	if err != nil {
+		panic(err)
+	}
+	return frontier.URL{
+		URL: u.Canonical(), From: fmt.Sprintf("http://h%d.test/from", p.rng.IntN(3)), Depth: p.rng.IntN(3), Priority: int8(p.rng.IntN(3) - 1),
+		Hops: p.rng.IntN(2), Seq: seq,
+	}
+}
+
+// pick returns one of the pending URLs, if there is any.
+func (p *player) pick() (frontier.URL, bool) {
+	if len(p.pending) == 0 {
+		return frontier.URL{}, false
+	}
+	keys := slices.Sorted(maps.Keys(p.pending))
+	return p.pending[keys[p.rng.IntN(len(keys))]], true
+}
+
+func (p *player) try(u *frontier.URL) {
+	u.Past = append(slices.Clone(u.Past), frontier.Try{
+		At: epoch.Add(time.Duration(p.rng.IntN(1e6)) * time.Millisecond), Status: 200 + p.rng.IntN(400), Kind: "k", Reason: "r\n",
+	})
+}
+
+// step notes one change.
+func (p *player) step(g *store.Group) {
+	switch n := p.rng.IntN(100); {
+	case n < 40:
+		u := p.url(p.rng.IntN(4))
+		g.Pending(u)
+		p.seen[u.URL.Fingerprint()], p.pending[u.URL.String()] = true, u
+	case n < 55:
+		if u, ok := p.pick(); ok {
+			was := u.Place()
+			u.Tries++
+			u.NotBefore = epoch.Add(time.Duration(p.rng.IntN(100)) * time.Second)
+			p.try(&u)
+			g.Retried(u, was)
+			p.pending[u.URL.String()] = u
+		}
+	case n < 70:
+		if u, ok := p.pick(); ok {
+			p.try(&u)
+			g.Done(u)
+			delete(p.pending, u.URL.String())
+			p.ended[u.URL.String()] = ended(store.Entry{State: store.Done, URL: u})
+		}
+	case n < 74:
+		if u, ok := p.pick(); ok {
+			r := frontier.Refusal{URL: u, Kind: "robots", Reason: "line 1: Disallow: /"}
+			g.Refused(r, epoch)
+			delete(p.pending, u.URL.String())
+			p.ended[u.URL.String()] = ended(store.Entry{State: store.Refused, URL: u, At: epoch, Kind: r.Kind, Reason: r.Reason})
+		}
+	case n < 76:
+		u := p.url(p.rng.IntN(4))
+		g.Dropped(u)
+		p.seen[u.URL.Fingerprint()] = true
+	case n < 78:
+		host := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
+		g.OverLimit(host)
+		for _, u := range slices.SortedFunc(maps.Values(p.pending), func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) }) {
+			if u.URL.Origin() != host || u.Tries > 0 {
+				continue
+			}
+			if p.rng.IntN(4) == 0 { // under way
+				g.Pending(u)
+				continue
+			}
+			delete(p.pending, u.URL.String())
+		}
+	case n < 84:
+		name := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
+		r := robots.Parse(fmt.Appendf(nil, "User-agent: *\nDisallow: /%d # why\nCrawl-delay: %d\n", n, n)).Agent("weft")
+		h := frontier.HostState{Name: name, Pending: n, Most: n, Asked: epoch, Robots: frontier.RobotsState{Have: true}}
+		g.Rules(name, r)
+		g.Host(h)
+		p.rules[name], p.hosts[name] = r, h
+	case n < 88:
+		u := p.url(5)
+		var target *frontier.URL
+		if n < 86 {
+			target = &u
+		}
+		fp := [16]byte{byte(p.rng.IntN(4))}
+		g.Redirected(fp, n, target)
+		p.redirects[fp] = redirect(n, target)
+		p.next-- // nobody was told of it as a URL
+	case n < 92:
+		name, value := fmt.Sprintf("n%d", p.rng.IntN(4)), fmt.Sprint(n)
+		g.Set(name, []byte(value))
+		p.notes[name] = value
+	case n < 93:
+		name := fmt.Sprintf("n%d", p.rng.IntN(4))
+		g.Delete(name)
+		delete(p.notes, name)
+	case n < 95:
+		p.counts = frontier.Stats{Pending: len(p.pending), Done: n, Refused: 2, OverLimit: 3, Duplicates: 4}
+		g.Counts(p.counts)
+	default:
+		name, line := outputs[p.rng.IntN(2)], fmt.Sprintf("{\"line\":%d}\n", p.rng.IntN(1000))
+		g.Append(name, []byte(line))
+		p.outputs[name] += line
+	}
+}
+
+func (p *player) group(s *store.Store, steps int) *store.Group {
+	g := s.Begin()
+	for range steps {
+		p.step(g)
+	}
+	return g
+}
+
+// checkOutputs compares the files with what was committed.
+func (m *model) checkOutputs(t testing.TB, fs *storetest.FS) {
+	t.Helper()
+	for name, want := range m.outputs {
+		if got, err := fs.ReadFile("/job/" + name); err != nil || !bytes.Equal(got, []byte(want)) {
+			t.Errorf("%s: %d bytes, want %d; %v", name, len(got), len(want), err)
+		}
+	}
+}
+
+func (m *model) check(t testing.TB, s *store.Store) {
+	t.Helper()
+	if got, err := dumped(s); err != nil {
+		t.Fatal(err)
+	} else if want := m.dump(); got != want {
+		t.Fatalf("the store and what it was told differ:\n%s", diff(got, want))
+	}
+}
+
+// diff is the lines that are in one only.
+func diff(got, want string) string {
+	var b strings.Builder
+	g, w := strings.SplitAfter(got, "\n"), strings.SplitAfter(want, "\n")
+	for _, line := range g {
+		if _, found := slices.BinarySearch(w, line); !found {
+			b.WriteString("got  " + line)
+		}
+	}
+	for _, line := range w {
+		if _, found := slices.BinarySearch(g, line); !found {
+			b.WriteString("want " + line)
+		}
+	}
+	return b.String()
+}
+
+func open(t testing.TB, o store.Options) *store.Store {
+	t.Helper()
+	o.Outputs = outputs
+	s, err := store.Open("/job", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func shut(t testing.TB, s *store.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func commit(t testing.TB, s *store.Store, g *store.Group) {
+	t.Helper()
+	if err := s.Commit(g); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newFS returns a disk with a folder to be the job's.
+func newFS(t testing.TB) *storetest.FS {
+	t.Helper()
+	fs := storetest.New()
+	if err := fs.MkdirAll("/job", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+// TestModel: after any history the store holds what it was told, whatever its engine, and
+// after it was opened again.
+func TestModel(t *testing.T) {
+	for _, memory := range []bool{false, true} {
+		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
+			for seed := range uint64(20) {
+				p := &player{rand.New(rand.NewPCG(seed, 1)), newModel()}
+				fs := newFS(t)
+				s := open(t, store.Options{FS: fs, Memory: memory})
+				for range 20 {
+					commit(t, s, p.group(s, p.rng.IntN(40)))
+					if p.rng.IntN(4) == 0 && !memory {
+						shut(t, s)
+						s = open(t, store.Options{FS: fs})
+					}
+				}
+				p.check(t, s)
+				p.checkPending(t, s)
+				p.checkFind(t, s)
+				p.checkOutputs(t, fs)
+				shut(t, s)
+			}
+		})
+	}
+}
+
+// checkPending reads each queue piece by piece, as a frontier does.
+func (p *player) checkPending(t *testing.T, s *store.Store) {
+	t.Helper()
+	queues := make(map[string][]frontier.URL)
+	for _, u := range p.pending {
+		queues[u.URL.Origin()] = append(queues[u.URL.Origin()], u)
+	}
+	queues["http://h.test"] = nil // others begin like it
+	for host, q := range queues {
+		slices.SortFunc(q, func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) })
+		after := frontier.Place{Tried: true, Priority: 127} // before all
+		for len(q) > 0 || host == "http://h.test" {
+			n := 1 + p.rng.IntN(5)
+			got, more, err := s.Pending(host, after, n)
+			want := q[:min(n, len(q))]
+			if err != nil || len(got) != len(want) || more != (len(q) > n) {
+				t.Fatalf("%s after %v: %d URLs, more %t, %v; want %d of %d", host, after, len(got), more, err, len(want), len(q))
+			}
+			for i := range got {
+				if text(got[i]) != text(want[i]) {
+					t.Fatalf("%s after %v, %d:\n got %s\nwant %s", host, after, i, text(got[i]), text(want[i]))
+				}
+				after = got[i].Place()
+			}
+			q = q[len(want):]
+			if host == "http://h.test" {
+				break
+			}
+		}
+	}
+}
+
+func (p *player) checkFind(t *testing.T, s *store.Store) {
+	t.Helper()
+	found := 0
+	for seq := range p.next + 1 {
+		for h := range 4 {
+			u, err := weburl.Parse(fmt.Sprintf("http://H%d.test:80/%d#fragment", h, seq))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := u.Canonical().String()
+			e, ok, err := s.Find(u)
+			if err != nil || ok != p.seen[u.Fingerprint()] {
+				t.Fatalf("%s: found %t, %v", name, ok, err)
+			}
+			if !ok {
+				continue
+			}
+			found++
+			got, want := "", ""
+			switch e.State {
+			case store.Pending:
+				got, want = text(e.URL), text(p.pending[name])
+			case store.Dropped:
+				got, want = e.URL.URL.String(), name
+				if _, ok := p.pending[name]; ok || p.ended[name] != "" {
+					t.Fatalf("%s is dropped", name)
+				}
+			default:
+				got, want = ended(e), p.ended[name]
+			}
+			if got != want {
+				t.Fatalf("%s:\n got %s\nwant %s", name, got, want)
+			}
+		}
+	}
+	if found != len(p.seen) {
+		t.Fatalf("found %d URLs of %d", found, len(p.seen))
+	}
+}

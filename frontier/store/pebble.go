@@ -1,0 +1,148 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+const (
+	// memTable is how many bytes of changes are in memory until they are sorted into a
+	// file. At most maxTables of them are: writes wait for the oldest then.
+	memTable  = 16 << 20
+	maxTables = 3
+
+	// blockCache is for reading: URLs are read in order, and once.
+	blockCache = 8 << 20
+)
+
+// disked is the engine of a state on disk.
+type disked struct{ db *pebble.DB }
+
+// openPebble opens or makes the state in dir, which the caller has locked. What Pebble
+// cannot go on after goes to fail.
+func openPebble(dir string, fs FS, readOnly bool, fail *failure) (*disked, error) {
+	if err := known(dir, fs); err != nil {
+		return nil, err
+	}
+	var db *pebble.DB
+	err := fail.run(func() (err error) {
+		db, err = pebble.Open(dir, &pebble.Options{
+			FS:                          unfailing{fs, fail},
+			ReadOnly:                    readOnly,
+			FormatMajorVersion:          pebble.FormatNewest,
+			CacheSize:                   blockCache,
+			MemTableSize:                memTable,
+			MemTableStopWritesThreshold: maxTables,
+			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+			Logger:                      logger{fail},
+			EventListener: &pebble.EventListener{
+				// Whoever reads gets the error; a compaction that does tries again later.
+				DataCorruption: func(pebble.DataCorruptionInfo) {},
+			},
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &disked{db}, nil
+}
+
+// known returns an error for a folder that Pebble would take for an empty one, though
+// it is not, and for one of a Pebble from after ours.
+func known(dir string, fs FS) error {
+	found, err := pebble.Peek(dir, fs)
+	switch {
+	case err != nil && strings.Contains(err.Error(), "unknown format major version"):
+		return &VersionError{Dir: dir, Known: format}
+	case err != nil:
+		return err
+	case found.Exists:
+		return nil
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") {
+			return &DamageError{dir, fmt.Errorf("%s, and no manifest that knows of it", name)}
+		}
+	}
+	return nil
+}
+
+// damage returns what an error of Pebble's means. That is damage, unless the system was
+// asked for something it could not do.
+func damage(dir string, err error) error {
+	var errno syscall.Errno
+	var version *VersionError
+	var damaged *DamageError
+	switch {
+	case err == nil, errors.As(err, &version), errors.As(err, &damaged):
+		return err
+	case errors.Is(err, pebble.ErrDBDoesNotExist):
+		return fmt.Errorf("store: %s: %w", dir, fs.ErrNotExist)
+	case errors.As(err, &errno) && errno != syscall.ENOENT:
+		return fmt.Errorf("store: %w", err)
+	}
+	return &DamageError{dir, err}
+}
+
+// logger is the last of Pebble's ways to end the process.
+type logger struct{ failure *failure }
+
+func (logger) Infof(string, ...any)  {}
+func (logger) Errorf(string, ...any) {}
+func (l logger) Fatalf(format string, args ...any) {
+	l.failure.park(fmt.Errorf(format, args...))
+}
+
+func (e *disked) get(key []byte) ([]byte, error) {
+	value, closer, err := e.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	value = append([]byte{}, value...)
+	return value, closer.Close()
+}
+
+func (e *disked) visit(from, to []byte, fn func(key, value []byte) bool) error {
+	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return errors.Join(err, it.Close())
+		}
+		if !fn(it.Key(), value) {
+			break
+		}
+	}
+	return it.Close() // with the error of the iteration
+}
+
+func (e *disked) batch() batch { return pebbleBatch{e.db.NewBatch()} }
+
+func (e *disked) commit(b batch) error {
+	return b.(pebbleBatch).Batch.Commit(pebble.Sync)
+}
+
+func (e *disked) close() error { return e.db.Close() }
+
+// pebbleBatch drops errors that only a closed batch has.
+type pebbleBatch struct{ *pebble.Batch }
+
+func (b pebbleBatch) set(key, value []byte)       { _ = b.Set(key, value, nil) }
+func (b pebbleBatch) delete(key []byte)           { _ = b.Delete(key, nil) }
+func (b pebbleBatch) deleteRange(from, to []byte) { _ = b.DeleteRange(from, to, nil) }

@@ -1,0 +1,362 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// State is where a URL stands.
+type State uint8
+
+const (
+	Pending State = iota + 1 // leased ones too: a lease is in nobody's memory but the frontier's
+	Done
+	Refused
+	Dropped // its host has had LimitPerHost
+)
+
+func (s State) String() string {
+	switch s {
+	case Pending:
+		return "pending"
+	case Done:
+		return "done"
+	case Refused:
+		return "refused"
+	case Dropped:
+		return "dropped"
+	}
+	return fmt.Sprintf("State(%d)", uint8(s))
+}
+
+// Entry is what the store knows of a URL.
+type Entry struct {
+	URL   frontier.URL // of a dropped one only URL, Priority, Depth and Seq
+	State State
+
+	// Of a refused one, when and why: see frontier.Refusal.
+	At           time.Time
+	Kind, Reason string
+}
+
+// Host is what the store knows of a host.
+type Host struct {
+	frontier.HostState
+	Rules robots.Rules
+}
+
+// Redirect is what frontier.Ledger's Redirected was told last.
+type Redirect struct {
+	Fingerprint [16]byte
+	Fewest      int
+	Target      *frontier.URL // nil: none
+}
+
+// Restore brings a new frontier to where the last committed group has left it. The
+// pending URLs stay where they are: see Pending.
+func (s *Store) Restore(now time.Time, f *frontier.Frontier) error {
+	counts, err := s.Counts()
+	if err != nil {
+		return err
+	}
+	f.Grow(counts.Pending + counts.Done + counts.Refused + counts.OverLimit)
+	f.RestoreStats(counts)
+	for fp, err := range s.Seen() {
+		if err != nil {
+			return err
+		}
+		f.RestoreSeen(fp)
+	}
+	for h, err := range s.Hosts() {
+		if err != nil {
+			return err
+		}
+		f.RestoreHost(now, h.HostState, h.Rules)
+	}
+	for r, err := range s.Redirects() {
+		if err != nil {
+			return err
+		}
+		f.RestoreRedirected(r.Fingerprint, r.Fewest, r.Target)
+	}
+	f.RestoreSeq(s.NextSeq())
+	return nil
+}
+
+// Counts returns what the frontier counted: Pending, with leased ones, Done, Refused,
+// OverLimit and Duplicates.
+func (s *Store) Counts() (frontier.Stats, error) {
+	key := []byte{keyCounts}
+	value, err := s.get(key)
+	if err != nil || value == nil {
+		return frontier.Stats{}, err
+	}
+	counts, err := decodeCounts(value)
+	return counts, s.check(key, err)
+}
+
+// NextSeq returns a number larger than every committed URL's Seq.
+func (s *Store) NextSeq() uint64 { return s.next.Load() }
+
+// Get returns a note; nil: there is none of that name.
+func (s *Store) Get(name string) ([]byte, error) { return s.get(textKey(keyNote, name)) }
+
+// Note is a note of the caller's: see Group.Set.
+type Note struct {
+	Name  string
+	Value []byte
+}
+
+// Notes yields the notes whose names begin with a prefix, by name.
+func (s *Store) Notes(prefix string) iter.Seq2[Note, error] {
+	from := textKey(keyNote, prefix)
+	return each(s, from, behind(from), func(key, value []byte) (Note, bool, error) {
+		return Note{string(key[1:]), slices.Clone(value)}, true, nil
+	})
+}
+
+// Seen yields the fingerprints of all URLs.
+func (s *Store) Seen() iter.Seq2[[16]byte, error] {
+	return each(s, []byte{keySeen}, []byte{keySeen + 1}, func(key, _ []byte) (fp [16]byte, ok bool, err error) {
+		if len(key) != 1+len(fp) {
+			return fp, false, errValue
+		}
+		return [16]byte(key[1:]), true, nil
+	})
+}
+
+// Hosts yields the hosts that the frontier has told of, by name.
+func (s *Store) Hosts() iter.Seq2[Host, error] {
+	return s.hosts([]byte{keyHost}, []byte{keyHost + 1})
+}
+
+// Host returns one of them, named by its origin.
+func (s *Store) Host(name string) (h Host, found bool, err error) {
+	for h, err := range s.hosts(hostKey(name, ofRules), behind(hostKey(name, ofState))) {
+		return h, err == nil, err
+	}
+	return Host{}, false, nil
+}
+
+func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
+	var rules robots.Rules // of the host whose state comes next
+	return each(s, from, to, func(key, value []byte) (h Host, ok bool, err error) {
+		name, of := string(key[1:len(key)-1]), key[len(key)-1]
+		if of == ofRules {
+			rules = robots.Rules{}
+			return Host{}, false, rules.UnmarshalBinary(value)
+		}
+		h.HostState, err = decodeHost(name, value)
+		h.Rules, rules = rules, robots.Rules{}
+		return h, true, err
+	})
+}
+
+// Redirects yields what Restore needs of them.
+func (s *Store) Redirects() iter.Seq2[Redirect, error] {
+	return each(s, []byte{keyRedirect}, []byte{keyRedirect + 1}, func(key, value []byte) (Redirect, bool, error) {
+		r, err := decodeRedirect(key[1:], value)
+		return r, true, err
+	})
+}
+
+// Pending returns the pending URLs of a host that come after a place, in order: n at
+// most. more reports whether there are others behind them.
+func (s *Store) Pending(host string, after frontier.Place, n int) (urls []frontier.URL, more bool, err error) {
+	from := append(appendPendingKey(nil, host, after), 0)
+	for u, err := range each(s, from, pendingEnd(host), pendingEntry) {
+		if err != nil {
+			return nil, false, err
+		}
+		if len(urls) == n {
+			return urls, true, nil
+		}
+		urls = append(urls, u)
+	}
+	return urls, false, nil
+}
+
+// URLs yields the URLs in a state. Pending ones come by host, and each host's in the order
+// of its queue; those that are done or refused come by URL. Of dropped ones only
+// fingerprints are kept: there are none.
+func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
+	if state == Pending {
+		return each(s, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
+			u, ok, err := pendingEntry(key, value)
+			return Entry{URL: u, State: Pending}, ok, err
+		})
+	}
+	return each(s, []byte{keyEntry}, []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
+		e, err := decodeEntry(value)
+		return e, e.State == state, err
+	})
+}
+
+func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
+	u, err := decodePending(key, value)
+	return u, true, err
+}
+
+// Find returns what is known of a URL; found is false if it was never seen.
+func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
+	u = u.Canonical()
+	key := textKey(keyEntry, u.String())
+	value, err := s.get(key)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	if value != nil {
+		e, err = decodeEntry(value)
+		return e, err == nil, s.check(key, err)
+	}
+	key = appendKey(nil, keySeen, u.Fingerprint())
+	value, err = s.get(key)
+	if err != nil || value == nil {
+		return Entry{}, false, err
+	}
+	place, err := decodePlace(value)
+	if err != nil {
+		return Entry{}, false, s.check(key, err)
+	}
+	key = appendPendingKey(nil, u.Origin(), place)
+	value, err = s.get(key)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	if value == nil {
+		return Entry{State: Dropped, URL: frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Seq: place.Seq}}, true, nil
+	}
+	e = Entry{State: Pending}
+	e.URL, err = decodePending(key, value)
+	return e, err == nil, s.check(key, err)
+}
+
+// check turns an error of decoding the value of a key into one of the store.
+func (s *Store) check(key []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &DamageError{s.state, fmt.Errorf("key %q: %w", readable(key), err)}
+}
+
+func (s *Store) get(key []byte) ([]byte, error) {
+	return read(s, func() ([]byte, error) { return s.engine.get(key) })
+}
+
+// number returns a value that is a number; 0: there is none.
+func (s *Store) number(key []byte) (uint64, error) {
+	value, err := s.get(key)
+	if err != nil || value == nil {
+		return 0, err
+	}
+	n, err := decodeNumber(value)
+	return n, s.check(key, err)
+}
+
+// read asks the engine.
+func read[T any](s *Store, ask func() (T, error)) (T, error) {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	answer := make(chan T, 1) // which an ask that never ends does not touch
+	err := s.failure.run(func() error {
+		a, err := ask()
+		answer <- a
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, s.unreadable(err)
+	}
+	return <-answer, nil
+}
+
+// unreadable is the error of a read.
+func (s *Store) unreadable(err error) error {
+	if failed := s.failure.get(); failed != nil {
+		return failed
+	}
+	return damage(s.state, err)
+}
+
+const (
+	// A scan reads so much at a time, so that whoever looks at each entry for long holds
+	// up no compaction.
+	chunkEntries = 4096
+	chunkBytes   = 1 << 20
+)
+
+// chunk is entries in order.
+type chunk struct {
+	bytes []byte // key, value, key, value, …
+	ends  []int  // in bytes
+	more  bool   // there may be others behind
+}
+
+// behind returns the first key that may come after those of a chunk that is not empty.
+func (c *chunk) behind() []byte {
+	start, n := 0, len(c.ends)
+	if n > 2 {
+		start = c.ends[n-3]
+	}
+	return append(slices.Clone(c.bytes[start:c.ends[n-2]]), 0)
+}
+
+func (s *Store) chunk(from, to []byte) (*chunk, error) {
+	return read(s, func() (*chunk, error) {
+		c := new(chunk)
+		err := s.engine.visit(from, to, func(key, value []byte) bool {
+			c.bytes = append(append(c.bytes, key...), value...)
+			c.ends = append(c.ends, len(c.bytes)-len(value), len(c.bytes))
+			c.more = len(c.ends) >= 2*chunkEntries || len(c.bytes) >= chunkBytes
+			return !c.more
+		})
+		return c, err
+	})
+}
+
+// each yields what decode makes of the entries from a key on, up to another and without
+// it: those for which ok is true. Their bytes are lent to decode for the call.
+func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T, ok bool, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		from := from
+		for {
+			c, err := s.chunk(from, to)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			start := 0
+			for i := 0; i < len(c.ends); i += 2 {
+				key, value := c.bytes[start:c.ends[i]], c.bytes[c.ends[i]:c.ends[i+1]]
+				start = c.ends[i+1]
+				v, ok, err := decode(key, value)
+				if err != nil {
+					yield(none, s.check(key, err))
+					return
+				}
+				if ok && !yield(v, nil) {
+					return
+				}
+			}
+			if !c.more {
+				return
+			}
+			from = c.behind()
+		}
+	}
+}
+
+// behind returns the first key that does not begin with a prefix and comes after those
+// that do.
+func behind(prefix []byte) []byte {
+	end := slices.Clone(prefix)
+	end[len(end)-1]++ // no name ends with the byte 255: it is none of UTF-8
+	return end
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options of a store. The zero value is one on disk without outputs.
+type Options struct {
+	// Outputs are the names of the files that groups append to, in the job's folder.
+	Outputs []string
+
+	// Memory keeps the state in memory, where it ends with the store. Outputs are files
+	// all the same.
+	Memory bool
+
+	// ReadOnly is for a look at a job: nothing is written, cut or made, but for the lock.
+	ReadOnly bool
+
+	// Waiting is told when writes begin to wait for room on a full disk, with the error
+	// that says so, and with nil when they go on. It is called from any goroutine, must not
+	// block, and must not call the store. nil: nobody is told.
+	Waiting func(error)
+
+	// Retry is the time between two attempts of a write that waits. 0: a second.
+	Retry time.Duration
+
+	// FS is the file system. nil: the machine's.
+	FS FS
+}
+
+// Store is the state of a job, and its outputs. One goroutine at a time commits; any
+// may read, which shows what is committed.
+type Store struct {
+	dir     string // of the job
+	state   string // the folder in it that is the engine's
+	fs      FS
+	engine  engine
+	outputs map[string]*output
+	lock    io.Closer // nil: of a state in memory
+	failure *failure
+	next    atomic.Uint64 // the next Seq, as committed
+	parts   atomic.Uint64 // files begun, for names of their own
+
+	committing sync.Mutex   // guards what outputs hold, and orders commits
+	reading    sync.RWMutex // held by Close to have no reader
+	abandon    func()
+	abandoned  chan struct{}
+}
+
+// Open opens the job in dir, or begins it. The error is one of errors.go if it says
+// something about the job, and fs.ErrNotExist if there is none to be read.
+func Open(dir string, o Options) (*Store, error) {
+	s := &Store{dir: dir, failure: newFailure(), outputs: make(map[string]*output), abandoned: make(chan struct{})}
+	s.abandon = sync.OnceFunc(func() { close(s.abandoned) })
+	r := &room{every: o.Retry, tell: o.Waiting, abandoned: s.abandoned}
+	if r.every <= 0 {
+		r.every = time.Second
+	}
+	if o.FS == nil {
+		o.FS = disk{vfs.Default}
+	}
+	s.fs = roomFS{o.FS, r}
+	s.state = s.fs.PathJoin(dir, "state")
+	if err := s.open(o); err != nil {
+		_ = s.Close() // there is nothing to lose
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) open(o Options) error {
+	if err := s.openState(o); err != nil {
+		return err
+	}
+	found, err := s.number([]byte{keyVersion})
+	if err != nil {
+		return err
+	}
+	if found != 0 && found != format {
+		return &VersionError{Dir: s.state, Found: found, Known: format}
+	}
+	next, err := s.number([]byte{keyNext})
+	if err != nil {
+		return err
+	}
+	s.next.Store(max(next, 1))
+	if found == 0 {
+		return s.begin(o)
+	}
+	return s.openOutputs(o)
+}
+
+// openState locks the state and opens its engine.
+func (s *Store) openState(o Options) error {
+	if o.Memory {
+		s.engine = newMemory()
+		return nil
+	}
+	if o.ReadOnly {
+		if _, err := s.fs.Stat(s.state); err != nil {
+			return fmt.Errorf("store: %s: %w", s.state, fs.ErrNotExist)
+		}
+	} else if err := s.makeDirs(); err != nil {
+		return err
+	}
+	lock, err := s.fs.Lock(s.fs.PathJoin(s.state, "LOCK"))
+	if err != nil {
+		var open *fs.PathError
+		if errors.As(err, &open) {
+			return wrap(err)
+		}
+		return fmt.Errorf("store: %s: %w", s.dir, ErrLocked)
+	}
+	s.lock = lock
+	s.engine, err = openPebble(s.state, s.fs, o.ReadOnly, s.failure)
+	return damage(s.state, err)
+}
+
+// wrap says whose an error of the disk is, which names the file.
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %w", err)
+}
+
+// makeDirs makes the folders durable.
+func (s *Store) makeDirs() error {
+	err := s.fs.MkdirAll(s.state, 0o777)
+	for _, dir := range []string{s.dir, s.fs.PathDir(s.dir)} {
+		if err == nil {
+			err = syncDir(s.fs, dir)
+		}
+	}
+	return wrap(err)
+}
+
+// begin makes a new state. Lines that no state knows of are not the crawl's to cut.
+func (s *Store) begin(o Options) error {
+	if o.ReadOnly && !o.Memory {
+		return fmt.Errorf("store: %s: %w", s.state, fs.ErrNotExist)
+	}
+	for _, name := range o.Outputs {
+		size, err := fileSize(s.fs, s.fs.PathJoin(s.dir, name))
+		if err != nil {
+			return wrap(err)
+		}
+		if size > 0 {
+			return &DamageError{s.state, fmt.Errorf("nothing in it, but %s is %d bytes long", name, size)}
+		}
+	}
+	if err := s.openOutputs(o); err != nil {
+		return err
+	}
+	g := s.Begin()
+	g.set([]byte{keyVersion}, binary.AppendUvarint(nil, format))
+	return s.Commit(g)
+}
+
+func (s *Store) openOutputs(o Options) error {
+	for _, name := range o.Outputs {
+		committed, err := s.number(textKey(keyOutput, name))
+		if err != nil {
+			return err
+		}
+		out, err := openOutput(s.fs, s.fs.PathJoin(s.dir, name), int64(committed), o.ReadOnly)
+		if err != nil {
+			return err
+		}
+		s.outputs[name] = out
+	}
+	if o.ReadOnly || len(o.Outputs) == 0 {
+		return nil
+	}
+	return wrap(syncDir(s.fs, s.dir))
+}
+
+// Abandon ends the waiting for room on the disk, now and from now on: what waits fails,
+// and the store with it.
+func (s *Store) Abandon() { s.abandon() }
+
+// Close closes the store and lets another have it. Groups that were not committed are
+// lost. After a failure it is Commit that has told it.
+func (s *Store) Close() error {
+	s.abandon() // a commit that waits is not to hold Close up
+	s.committing.Lock()
+	defer s.committing.Unlock()
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	var errs []error
+	if s.engine != nil && s.failure.get() == nil {
+		errs = append(errs, wrap(s.failure.run(s.engine.close)))
+	}
+	s.failure.set(ErrClosed)
+	for _, o := range s.outputs {
+		errs = append(errs, wrap(o.close()))
+	}
+	if s.lock != nil {
+		errs = append(errs, wrap(s.lock.Close()))
+	}
+	s.outputs, s.lock = nil, nil
+	return errors.Join(errs...)
+}
+
+// WriteFile keeps a file, named as seen from the job's folder: whole, or not at all. It is
+// durable once a group that has its folder in SyncDir is. Any goroutine may call it. Two
+// at once that write the same name write the same bytes: a file that is there is left
+// as it is.
+func (s *Store) WriteFile(name string, data []byte) error {
+	path := s.fs.PathJoin(s.dir, name)
+	if _, err := s.fs.Stat(path); err == nil {
+		return nil
+	}
+	if err := s.fs.MkdirAll(s.fs.PathDir(path), 0o777); err != nil {
+		return wrap(err)
+	}
+	part := fmt.Sprintf("%s.%d.part", path, s.parts.Add(1))
+	err := s.writeFile(part, data)
+	if err == nil {
+		err = s.fs.Rename(part, path)
+	}
+	if err != nil {
+		_ = s.fs.Remove(part)
+	}
+	return wrap(err)
+}
+
+func (s *Store) writeFile(path string, data []byte) error {
+	f, err := s.fs.Create(path, "weft-file")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
