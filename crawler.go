@@ -32,20 +32,26 @@ func New(o Options) (*Crawler, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{cfg: cfg, summary: newSummary(), bounds: newBounds(cfg)}
+	d := &desk{cfg: cfg, summary: newSummary()}
+	c := &Crawler{desk: d, over: make(chan struct{})}
+	heads := 0
 	if cfg.Job != "" {
-		if d.job, err = newJob(cfg.Job, cfg.KeepLinks, cfg.KeepBodies); err != nil {
+		if d.job, err = openJob(cfg, c.waiting); err != nil {
 			return nil, err
 		}
+		heads = cfg.heads
+		d.recall(d.job)
 	}
+	d.summary.Runs++
+	d.bounds = newBounds(cfg)
 	if cfg.Output != nil {
-		d.output = newStream(cfg.Output, cfg.Format)
+		d.output = newStream(cfg.Format)
 	}
 	d.frontier = frontier.New(frontier.Config{
 		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
-		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost,
+		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, Heads: heads,
 	})
-	return &Crawler{desk: d, over: make(chan struct{})}, nil
+	return c, nil
 }
 
 // Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or
@@ -115,7 +121,7 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() (cancel
 	}
 	if d.cfg.SeedSeq != nil {
 		d.seeding = true
-		go c.feed(d.cfg.SeedSeq, d.loop.Handle())
+		d.feed = func() { go c.feed(d.cfg.SeedSeq, d.loop.Handle()) }
 	}
 	canceled, err := crawl()
 	c.mu.Lock()
@@ -125,8 +131,8 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() (cancel
 		f.inbox.Close()
 		f.outbox.Close()
 	}
-	err = errors.Join(untasked(err), d.job.close())
 	s := d.end(err != nil && !canceled)
+	err = errors.Join(untasked(err), d.job.close())
 	close(c.over)
 	return s, err
 }
@@ -162,6 +168,15 @@ func (c *Crawler) feed(seq iter.Seq2[string, error], inbox *aio.Handle) {
 		}
 	}
 	_ = inbox.Post(func() { d.seeded(failure) }) // a crawl that is over needs no more seeds
+}
+
+// waiting is told when the disk is full, and with nil when there is room again.
+func (c *Crawler) waiting(full error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.inbox != nil {
+		_ = c.mu.inbox.Post(func() { c.desk.pause(pausedFull, full != nil) }) // a crawl that is over begins nothing
+	}
 }
 
 // Drain ends the crawl in good order: no more URLs are begun, those under way are

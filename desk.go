@@ -2,8 +2,11 @@ package weft
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -11,32 +14,43 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// desk owns the frontier and the outputs: outcomes come in, leases go out.
-// Owner: its loop, which alone may wait for the disk. A fetcher has never more
-// leases than workers, so what is under way between the loops is bounded.
+// desk owns the frontier and the outputs: outcomes come in, leases go out, and what
+// has changed is saved: see ledger.
+// Owner: its loop. A fetcher has never more leases than workers, so what is under way
+// between the loops is bounded.
 type desk struct {
 	cfg      *config
 	loop     *aio.Loop
 	frontier *frontier.Frontier
 	bounds   bounds // each fetcher has a copy
 	fetchers []*fetcher
-	free     []int         // by fetcher: workers without a lease
-	job      *job          // nil: nothing is kept
-	output   *stream       // nil: none
+	free     []int   // by fetcher: workers without a lease
+	job      *job    // nil: nothing is kept
+	output   *stream // nil: none
+	ledger   ledger
 	later    *aio.Callback // dispatch, when the next host is due
 	tooLong  *aio.Callback // stop, after MaxTime
+	feed     func()        // begins to read SeedSeq; nil: there is none
+	ready    bool          // the frontier is as the job's last run has left it
 	seeding  bool          // SeedSeq has more
+	listed   bool          // an earlier run, or this one, has read it to its end
 	room     []func()      // for each seed that has come while enough was pending: it may be let go
 	draining bool
+	paused   map[string]bool // why no URL is begun; empty: they are
 	failure  error
 	over     aio.Event
-	summary  Summary
+	ended    bool      // the summary is whole
+	summary  Summary   // of all runs; Elapsed is that of those before this one
+	started  time.Time // this run
 }
 
 // start gives the desk and its fetchers their loops. It runs before the loops do.
 func (d *desk) start(loop *aio.Loop, fetchers []*aio.Loop) {
 	d.loop = loop
-	d.summary.Started = loop.Now()
+	d.started = loop.Now()
+	if d.summary.Started.IsZero() {
+		d.summary.Started = d.started
+	}
 	n := len(fetchers)
 	for i, l := range fetchers {
 		f := &fetcher{
@@ -48,18 +62,19 @@ func (d *desk) start(loop *aio.Loop, fetchers []*aio.Loop) {
 	}
 }
 
-// run is the desk's task: it begins the crawl, waits for its end and sends the
-// workers home.
+// run is the desk's task: it begins the crawl, or goes on with it, waits for its end
+// and sends the workers home.
 func (d *desk) run(t *aio.Task) error {
-	for _, u := range d.cfg.seeds {
-		d.begin(u)
+	err := d.resume(t)
+	if err == nil {
+		err = t.Group(func(g *aio.Group) error {
+			g.Go("save", d.save)
+			if d.job != nil && d.cfg.MinFree > 0 {
+				g.Go("room", d.watchRoom)
+			}
+			return d.crawl(t)
+		})
 	}
-	if d.cfg.MaxTime > 0 {
-		d.tooLong = d.loop.CallLater(d.cfg.MaxTime, func() { d.stop("max-time") })
-		defer d.tooLong.Cancel()
-	}
-	d.dispatch()
-	err := d.over.Wait(t)
 	for _, f := range d.fetchers {
 		_ = f.inbox.Post(f.leases.Close) // a fetcher that has ended has nothing to close
 		f.inbox.Close()
@@ -70,10 +85,72 @@ func (d *desk) run(t *aio.Task) error {
 	return errors.Join(err, d.failure)
 }
 
+// recall takes in what is known of the job before its frontier is.
+func (d *desk) recall(j *job) {
+	if j.history.Summary.Runs > 0 {
+		d.summary = j.history.Summary
+		d.summary.Stopped, d.summary.Interrupted = "", false
+	}
+	d.listed = j.history.Listed
+}
+
+// excluded judges by the exclusions that came later than the URLs that wait.
+func (d *desk) excluded(u weburl.URL) (kind, reason string) {
+	s := u.String()
+	for _, re := range d.cfg.late {
+		if re.MatchString(s) {
+			return KindExcluded, re.String()
+		}
+	}
+	return "", ""
+}
+
+// resume brings the frontier to where the job's last run has left it.
+func (d *desk) resume(t *aio.Task) error {
+	if d.job != nil {
+		now := d.loop.Now()
+		_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
+			return struct{}{}, d.job.store.Restore(now, d.frontier)
+		})
+		if err != nil {
+			return err
+		}
+		for _, u := range d.job.scope {
+			d.bounds.open(u)
+		}
+		d.widen(d.job.scope)
+		d.ledger.open.state = d.job.store.Begin()
+		d.frontier.Tell(d.ledger.open.state)
+		if len(d.cfg.late) > 0 {
+			d.frontier.RefuseBy(d.excluded)
+		}
+	}
+	d.ready = true
+	d.ledger.saved = d.history()
+	return nil
+}
+
+// crawl begins at the seeds and waits until the crawl is over.
+func (d *desk) crawl(t *aio.Task) error {
+	for _, u := range d.cfg.seeds {
+		d.begin(u)
+	}
+	if d.feed != nil {
+		d.feed()
+	}
+	if d.cfg.MaxTime > 0 {
+		d.tooLong = d.loop.CallLater(d.cfg.MaxTime, func() { d.stop("max-time") })
+		defer d.tooLong.Cancel()
+	}
+	d.dispatch()
+	return d.over.Wait(t)
+}
+
 // begin adds a seed.
 func (d *desk) begin(u weburl.URL) {
 	d.open(u)
 	d.frontier.Add(frontier.URL{URL: u})
+	d.note()
 }
 
 // open widens the scope by u, here and in every fetcher, before it can have a lease
@@ -82,8 +159,21 @@ func (d *desk) open(u weburl.URL) {
 	if !d.bounds.open(u) {
 		return
 	}
+	d.widen([]weburl.URL{u})
+	if d.job != nil {
+		d.ledger.open.state.Set(noteScope+u.String(), nil)
+		d.note()
+	}
+}
+
+// widen tells the fetchers what has widened the scope.
+func (d *desk) widen(by []weburl.URL) {
 	for _, f := range d.fetchers {
-		_ = f.inbox.Post(func() { f.bounds.open(u) }) // a fetcher that has ended needs no scope
+		_ = f.inbox.Post(func() { // a fetcher that has ended needs no scope
+			for _, u := range by {
+				f.bounds.open(u)
+			}
+		})
 	}
 }
 
@@ -102,35 +192,60 @@ func (d *desk) seeded(err error) {
 	d.seeding = false
 	if err != nil {
 		d.fail(err)
+	} else {
+		d.listed = true
+		d.note()
 	}
 	d.dispatch()
 }
 
-// end is called when all loops have ended, and says whether by an error of their own.
+// end is called when all loops have ended, and says whether by an error of their own. The
+// summary is that of what was saved.
 func (d *desk) end(failed bool) Summary {
-	s := d.frontier.Stats()
-	d.summary.Elapsed = d.loop.Now().Sub(d.summary.Started)
-	d.summary.Pending = s.Pending + s.Leased
-	d.summary.OverLimit = s.OverLimit
-	if d.summary.Pending == 0 && !d.seeding {
-		d.summary.Stopped = ""
+	if d.job == nil || d.ledger.failure == nil {
+		d.summary = d.history().Summary
+	} else {
+		d.summary = d.ledger.saved.Summary
 	}
-	d.summary.Interrupted = !failed && d.summary.Stopped == "" && (d.summary.Pending > 0 || d.seeding)
-	return d.summary
+	d.ended = true
+	s := &d.summary
+	s.Interrupted = !failed && s.Stopped == "" && (s.Pending > 0 || d.seeding)
+	return *s
+}
+
+// history is what the job is to remember as of now.
+func (d *desk) history() history {
+	sum := d.summary.clone()
+	if d.ready {
+		s := d.frontier.Stats()
+		sum.Pending, sum.OverLimit = s.Pending+s.Leased, s.OverLimit
+	}
+	sum.Elapsed = d.elapsed()
+	if sum.Pending == 0 && !d.seeding {
+		sum.Stopped = ""
+	}
+	return history{Summary: sum, Listed: d.listed}
+}
+
+// elapsed is the time of all runs.
+func (d *desk) elapsed() time.Duration {
+	if d.ended {
+		return d.summary.Elapsed
+	}
+	return d.summary.Elapsed + d.loop.Now().Sub(d.started)
 }
 
 func (d *desk) stats() Stats {
-	s := d.frontier.Stats()
-	elapsed := d.summary.Elapsed
-	if elapsed == 0 {
-		elapsed = d.loop.Now().Sub(d.summary.Started)
+	if !d.ready { // the frontier is not the desk's yet
+		return Stats{}
 	}
+	s := d.frontier.Stats()
 	errors := 0
 	for _, n := range d.summary.Errors {
 		errors += n
 	}
 	return Stats{
-		Elapsed: elapsed, Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
+		Elapsed: d.elapsed(), Paused: slices.Sorted(maps.Keys(d.paused)), Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
 		Errors: errors, Refused: d.summary.Errors[KindRobots],
 		Pending: s.Pending, InFlight: s.Leased, Hosts: s.Hosts, Bytes: d.summary.Bytes, Slowest: d.frontier.Slowest(5),
 	}
@@ -151,15 +266,13 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 		}
 		if out.record != nil {
 			d.write(out.record)
-			if d.job != nil {
-				d.job.links.add(out.lines)
-			}
+			d.keep(out)
 		}
 	}
-	failed := d.flush()
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
+		out.url.Past = append(out.url.Past, out.try(now))
 		switch {
 		case out.later:
 			d.frontier.Postpone(now, out.url, now.Add(time.Second))
@@ -167,8 +280,6 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			d.robots(now, out)
 		case out.retry:
 			d.frontier.Retry(now, out.url, out.answer, now.Add(max(backOff(out.url.Tries), min(out.answer.RetryAfter, frontier.MaxRetryAfter))))
-		case failed != nil: // what has no record is not done
-			d.frontier.Postpone(now, out.url, now)
 		default:
 			d.frontier.Done(now, out.url, out.answer)
 			d.count(out.record)
@@ -177,10 +288,22 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			}
 		}
 	}
-	if failed != nil {
-		d.fail(failed)
-	}
+	d.note()
 	d.dispatch()
+}
+
+// keep puts what belongs to a record into the open group.
+func (d *desk) keep(out *outcome) {
+	if d.job == nil {
+		return
+	}
+	g := d.ledger.open.state
+	if len(out.lines) > 0 {
+		g.Append(linksFile, out.lines)
+	}
+	if out.folder != "" {
+		g.SyncDir(out.folder)
+	}
 }
 
 // redirect adds the target of a redirect. That of a seed is as good as a seed.
@@ -205,7 +328,8 @@ func (d *desk) robots(now time.Time, out *outcome) {
 	d.frontier.RobotsFailed(now, out.url, out.answer, r.kind, r.reason, r.final)
 }
 
-// refuse records the URLs that robots.txt keeps from being fetched.
+// refuse records the URLs that are not to be fetched, because of robots.txt or of an
+// exclusion that came later than they.
 func (d *desk) refuse() {
 	refused := d.frontier.Refused()
 	if len(refused) == 0 {
@@ -218,34 +342,24 @@ func (d *desk) refuse() {
 		d.write(r)
 		d.count(r)
 	}
-	if err := d.flush(); err != nil {
-		d.fail(err)
-	}
+	d.note()
 }
 
-// write puts a record into the batches that flush writes.
+// write puts a record into the open group.
 func (d *desk) write(r *Record) {
 	if d.job == nil && d.output == nil {
 		return
 	}
 	line := r.line()
 	if d.job != nil {
-		d.job.pages.add(line)
+		d.ledger.open.state.Append(pagesFile, line)
 	}
 	if d.output != nil {
 		d.output.add(r, line)
 	}
 }
 
-func (d *desk) flush() error {
-	err := d.job.flush()
-	if d.output != nil && d.failure == nil {
-		err = errors.Join(err, d.output.flush())
-	}
-	return err
-}
-
-// count takes a record that is written into the summary, and tells the hooks.
+// count takes a record into the summary, and tells the hooks.
 func (d *desk) count(r *Record) {
 	d.summary.count(r)
 	if hook := d.cfg.Hooks.OnRecord; hook != nil {
@@ -262,7 +376,7 @@ func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
 // dispatch hands leases to workers that have none, to the fetcher with the most of
 // them first, and ends the crawl when there is nothing left to do.
 func (d *desk) dispatch() {
-	if d.over.IsSet() {
+	if d.over.IsSet() || !d.ready {
 		return
 	}
 	free := 0
@@ -270,10 +384,12 @@ func (d *desk) dispatch() {
 		free += n
 	}
 	var leases []frontier.URL
-	if !d.draining {
+	begin := !d.draining && !d.behind() && len(d.paused) == 0
+	if begin {
 		leases = d.frontier.Lease(d.loop.Now(), free)
 		d.refuse()
 		d.hand(leases)
+		d.want(d.frontier.Wants())
 	}
 	s := d.frontier.Stats()
 	for len(d.room) > 0 && s.Pending < enough {
@@ -285,12 +401,10 @@ func (d *desk) dispatch() {
 		d.summary.Stopped = cmp.Or(d.summary.Stopped, "limit")
 	}
 	if s.Leased == 0 && (d.draining || limited || d.frontier.Over() && !d.seeding) {
-		d.over.Set()
+		d.finish()
 		return
 	}
-	if !d.draining {
-		d.wakeLater(free > len(leases))
-	}
+	d.wakeLater(begin && free > len(leases))
 }
 
 // hand posts leases to the fetchers.
@@ -331,6 +445,14 @@ func (d *desk) wakeLater(free bool) {
 	}
 }
 
+// finish ends the crawl, in which nothing is left to do.
+func (d *desk) finish() {
+	d.over.Set()
+	d.note() // that it has ended, and how
+	d.ledger.dirty.Set()
+	d.ledger.hurry.Set()
+}
+
 // drain lets no more URLs out: what is under way is finished, then the crawl ends.
 func (d *desk) drain() {
 	d.draining = true
@@ -348,5 +470,44 @@ func (d *desk) fail(err error) {
 	if d.failure == nil {
 		d.failure = err
 		d.drain()
+	}
+}
+
+// Why a crawl begins no URL for a while; more than one may hold.
+const (
+	pausedFull   = "the disk is full"
+	pausedFree   = "there is less room on the disk than is to stay free"
+	pausedByHand = "as told"
+)
+
+// watchRoom is the task that pauses the crawl while less is free on the disk than is to
+// stay free.
+func (d *desk) watchRoom(t *aio.Task) error {
+	for !d.over.IsSet() {
+		free, err := aio.Offload(t, func(context.Context) (uint64, error) { return d.job.free() })
+		if err != nil {
+			return err
+		}
+		d.pause(pausedFree, free < uint64(d.cfg.MinFree))
+		err = t.Timeout(time.Second, d.over.Wait)
+		var late *aio.TimeoutError
+		if err != nil && !errors.As(err, &late) {
+			return err
+		}
+	}
+	return nil
+}
+
+// pause begins no more URLs for a reason, or goes on when that is gone.
+func (d *desk) pause(reason string, on bool) {
+	if d.paused == nil {
+		d.paused = make(map[string]bool)
+	}
+	switch {
+	case on:
+		d.paused[reason] = true
+	case d.paused[reason]:
+		delete(d.paused, reason)
+		d.dispatch()
 	}
 }

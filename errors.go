@@ -14,6 +14,7 @@ var (
 	// ErrRan is returned when a Crawler is run again.
 	ErrRan = errors.New("weft: a crawl runs once")
 
+	errNoSeed   = errors.New("none, expected a URL such as https://example.org/")
 	errNegative = errors.New("expected more than 0, or 0 for the default")
 )
 

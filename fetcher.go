@@ -49,8 +49,26 @@ type outcome struct {
 	links   []frontier.URL // to follow, not seen lately
 	target  *frontier.URL  // of a redirect that is followed
 	lines   []byte         // for links.jsonl
+	folder  string         // of the body that is kept
+	ended   frontier.Try   // how the try has ended, if it is to be made again
 	dropped []dropped      // links that are not followed
 }
+
+// try is how it has ended.
+func (out *outcome) try(now time.Time) frontier.Try {
+	try := out.ended
+	if r := out.record; r != nil {
+		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: r.Error}
+	}
+	try.At = now
+	if len(try.Reason) > maxReason {
+		try.Reason = strings.ToValidUTF8(try.Reason[:maxReason], "") + "…"
+	}
+	return try
+}
+
+// maxReason bounds what a job remembers of why a try has failed, in bytes.
+const maxReason = 200
 
 // dropped counts mentions of links by the reason why they are not followed.
 type dropped struct {
@@ -143,7 +161,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 			out.later = true
 			return out, nil
 		case e.Temporary() && u.Tries < f.cfg.Retries:
-			out.retry = true
+			out.retry, out.ended = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 			return out, nil
 		}
 		out.record = newRecord(u, started, f.loop.Now())
@@ -154,14 +172,15 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		return out, nil
 	}
 	if mayPass(res.Status) && u.Tries < f.cfg.Retries {
-		out.retry = true
+		out.retry, out.ended = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
 	out.record = newRecord(u, started, f.loop.Now())
 	out.record.exchange(res)
 	var page *Page
 	t.OnLoop(func() { page = f.read(&out, res) })
-	return out, f.keep(t, page)
+	out.folder, err = f.keep(t, page)
+	return out, err
 }
 
 func requestFor(u weburl.URL) http1.Request {
@@ -197,26 +216,25 @@ func mayPass(status int) bool {
 	return status == 429 || status == 502 || status == 503 || status == 504
 }
 
-// keep does with a page what takes time: the body is kept, the user's hook is
-// called. A nil page is nothing to do.
-func (f *fetcher) keep(t *aio.Task, page *Page) error {
+// keep does with a page what takes time: the body is kept, in the folder that is returned,
+// and the user's hook is called. A nil page is nothing to do.
+func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 	if page == nil {
-		return nil
+		return "", nil
 	}
-	_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
+	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
 		if f.cfg.KeepBodies && page.SHA256 != "" {
-			if err := f.desk.job.keepBody(page.SHA256, page.Body); err != nil {
-				return struct{}{}, err
+			if folder, err = f.desk.job.keepBody(page.SHA256, page.Body); err != nil {
+				return "", err
 			}
 		}
 		if f.cfg.Hooks.OnPage != nil {
 			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
-				return struct{}{}, fmt.Errorf("OnPage of %.128s: %w", page.URL, err)
+				return "", fmt.Errorf("OnPage of %.128s: %w", page.URL, err)
 			}
 		}
-		return struct{}{}, nil
+		return folder, nil
 	})
-	return err
 }
 
 // read fills the record from an answer and finds the links in it. It runs on the

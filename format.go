@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 )
@@ -30,16 +29,15 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %.64q, expected jsonl, urls or csv", name)
 }
 
-// stream writes records to Options.Output.
+// stream is the records on their way to Options.Output.
 type stream struct {
-	w      io.Writer
 	format Format
 	batch  bytes.Buffer
 	csv    *csv.Writer // into batch
 }
 
-func newStream(w io.Writer, f Format) *stream {
-	s := &stream{w: w, format: f}
+func newStream(f Format) *stream {
+	s := &stream{format: f}
 	if f == FormatCSV {
 		s.csv = csv.NewWriter(&s.batch)
 		_ = s.csv.Write(csvHeader) // into memory
@@ -60,19 +58,14 @@ func (s *stream) add(r *Record, line []byte) {
 	}
 }
 
-// flush writes the batch.
-func (s *stream) flush() error {
+// take returns the batch, which is the caller's, and begins another.
+func (s *stream) take() []byte {
 	if s.csv != nil {
 		s.csv.Flush()
 	}
-	if s.batch.Len() == 0 {
-		return nil
-	}
-	_, err := s.batch.WriteTo(s.w)
-	if err != nil {
-		return fmt.Errorf("output: %w", err)
-	}
-	return nil
+	batch := bytes.Clone(s.batch.Bytes())
+	s.batch.Reset()
+	return batch
 }
 
 var csvHeader = []string{

@@ -1,151 +1,196 @@
 package weft
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
+	"slices"
+
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/weburl"
 )
 
-// job is the folder of a crawl. The nil job is none: what is written to it is gone.
+// What is in the folder of a job.
+const (
+	stateDir  = "state" // the store's
+	pagesFile = "pages.jsonl"
+	linksFile = "links.jsonl"
+	bodiesDir = "bodies"
+)
+
+// Notes in the store of a job.
+const (
+	notePlan    = "plan"
+	noteHistory = "history"
+	noteScope   = "scope/" // and what has widened it: the URL of a seed, or one it redirects to
+)
+
+// job is the folder of a crawl: its outputs, and the state from which it goes on.
 // Owner: the desk; keepBody may be called from any goroutine.
 type job struct {
-	dir   string
-	pages *lines
-	links *lines // nil unless they are kept
+	dir     string
+	files   store.FS
+	store   *store.Store
+	plan    plan
+	history history      // of the runs before this one
+	scope   []weburl.URL // that has been widened by these
 }
 
-// newJob makes the folder, which must not exist. Its error is an *OptionError.
-func newJob(dir string, links, bodies bool) (j *job, err error) {
-	if err := os.Mkdir(dir, 0o777); err != nil {
-		why := ErrJobExists
-		if !errors.Is(err, fs.ErrExist) {
-			why = fmt.Errorf("%w, expected a new folder, in one that exists and can be written to", errors.Unwrap(err)) // of a PathError
-		}
-		return nil, &OptionError{"Job", dir, why}
+// openJob begins a job, or goes on with the one in the folder. Its error is an *OptionError.
+func openJob(c *config, waiting func(error)) (*job, error) {
+	j := &job{dir: c.Job, files: c.files, plan: newPlan(c)}
+	o := store.Options{FS: c.files, Outputs: []string{pagesFile}, Waiting: waiting}
+	if c.KeepLinks {
+		o.Outputs = append(o.Outputs, linksFile)
 	}
-	j = &job{dir: dir}
-	defer func() {
-		if err != nil {
-			os.RemoveAll(dir)
-			err = &OptionError{"Job", dir, err}
-		}
-	}()
-	if j.pages, err = newLines(filepath.Join(dir, "pages.jsonl")); err != nil {
+	err := j.open(c, o)
+	if err == nil {
+		return j, nil
+	}
+	if j.store != nil {
+		_ = j.store.Close() // it has nothing to save
+	}
+	var option *OptionError
+	if errors.As(err, &option) {
 		return nil, err
 	}
-	if links {
-		if j.links, err = newLines(filepath.Join(dir, "links.jsonl")); err != nil {
-			return nil, err
-		}
-	}
-	if bodies {
-		if err := os.Mkdir(j.bodies(), 0o777); err != nil {
-			return nil, err
-		}
-	}
-	return j, nil
+	return nil, &OptionError{"Job", c.Job, err}
 }
 
-func (j *job) bodies() string { return filepath.Join(j.dir, "bodies") }
-
-// flush writes what was added to its files.
-func (j *job) flush() error {
-	if j == nil {
-		return nil
+func (j *job) open(c *config, o store.Options) error {
+	begun, err := j.begun(o.FS)
+	if err != nil {
+		return err
 	}
-	return errors.Join(j.links.flush(), j.pages.flush())
+	if (!begun || c.Fresh) && len(j.plan.Seeds) == 0 && !j.plan.List {
+		return &OptionError{Option: "Seeds", Err: errNoSeed}
+	}
+	if begun && c.Fresh {
+		if err := j.clear(o); err != nil {
+			return err
+		}
+		begun = false
+	}
+	if j.store, err = store.Open(j.dir, o); err != nil {
+		return err
+	}
+	if begun {
+		if err := j.recall(c.Amend); err != nil {
+			return err
+		}
+	}
+	if err := j.plan.apply(c); err != nil {
+		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
+	}
+	g := j.store.Begin()
+	g.Set(notePlan, j.plan.encode())
+	return j.store.Commit(g)
 }
 
-// close ends it; an error that flush has returned is not told again.
+// begun reports whether the folder is that of a job. If it is anything else, that is
+// an error.
+func (j *job) begun(files store.FS) (bool, error) {
+	names, err := files.List(j.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("%w, expected a new folder, or that of a job", reason(err))
+	case slices.Contains(names, stateDir):
+		return true, nil
+	case len(names) > 0:
+		return false, fmt.Errorf("%w, and is not that of a job", ErrJobExists)
+	}
+	return false, nil
+}
+
+// clear takes out of the folder what a job puts there, unless a crawl is under way in it.
+func (j *job) clear(o store.Options) error {
+	s, err := store.Open(j.dir, store.Options{FS: o.FS, ReadOnly: true})
+	if errors.Is(err, store.ErrLocked) {
+		return err
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	// Whatever else is wrong with the job, it goes.
+	for _, name := range []string{pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
+		if err := o.FS.RemoveAll(o.FS.PathJoin(j.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recall reads what the job's last run has left, and compares its plan with what is
+// asked for now.
+func (j *job) recall(amend bool) error {
+	var was plan
+	if known, err := j.note(notePlan, &was); err != nil {
+		return err
+	} else if known { // or the job was killed while it began
+		if j.plan, err = was.resume(j.plan, amend); err != nil {
+			return err
+		}
+	}
+	if _, err := j.note(noteHistory, &j.history); err != nil {
+		return err
+	}
+	for n, err := range j.store.Notes(noteScope) {
+		if err != nil {
+			return err
+		}
+		u, err := weburl.Parse(n.Name[len(noteScope):])
+		if err != nil {
+			return fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+		}
+		j.scope = append(j.scope, u)
+	}
+	return nil
+}
+
+// note reads a note into v; known is false if there is none.
+func (j *job) note(name string, v any) (known bool, err error) {
+	text, err := j.store.Get(name)
+	if err != nil || text == nil {
+		return false, err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return false, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, name, err)
+	}
+	return true, nil
+}
+
+// keepBody keeps a body as bodies/HH/HASH and returns its folder, which the group that
+// tells of the body has to sync.
+func (j *job) keepBody(hash string, body []byte) (dir string, err error) {
+	dir = path.Join(bodiesDir, hash[:2])
+	return dir, j.store.WriteFile(path.Join(dir, hash), body)
+}
+
+// free returns how many bytes may still be written to the disk.
+func (j *job) free() (uint64, error) {
+	usage, err := j.files.GetDiskUsage(j.dir)
+	if err != nil {
+		return 0, fmt.Errorf("room on the disk of %s: %w", j.dir, err)
+	}
+	return usage.AvailBytes, nil
+}
+
 func (j *job) close() error {
 	if j == nil {
 		return nil
 	}
-	return errors.Join(j.links.close(), j.pages.close())
+	return j.store.Close()
 }
 
-// keepBody keeps a body in bodies/HH/HASH, whole or not at all. A body that is there
-// already is the same one.
-func (j *job) keepBody(hash string, body []byte) error {
-	dir := filepath.Join(j.bodies(), hash[:2])
-	path := filepath.Join(dir, hash)
-	if _, err := os.Stat(path); err == nil {
-		return nil
+// reason is an error of the file system without the path, for where that is told.
+func reason(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("job folder: %w", err)
-	}
-	f, err := os.CreateTemp(dir, hash+".*.part")
-	if err != nil {
-		return fmt.Errorf("job folder: %w", err)
-	}
-	_, err = f.Write(body)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return fmt.Errorf("job folder: %w", err)
-	}
-	return nil
-}
-
-// lines is a file of lines that is appended to. The nil lines is none.
-type lines struct {
-	file  *os.File
-	size  int64  // whole lines, all of them written
-	batch []byte // not written yet
-	err   error  // the first: nothing is written after it
-}
-
-func newLines(path string) (*lines, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	return &lines{file: f}, nil
-}
-
-// add puts whole lines into the batch that flush writes.
-func (l *lines) add(b []byte) {
-	if l != nil {
-		l.batch = append(l.batch, b...)
-	}
-}
-
-// flush writes the batch. When that fails, the file is cut to the lines that were
-// whole before, and the error is that of all further calls.
-func (l *lines) flush() error {
-	if l == nil || l.err != nil || len(l.batch) == 0 {
-		return l.failure()
-	}
-	n, err := l.file.Write(l.batch)
-	if err != nil {
-		l.err = fmt.Errorf("job folder: %w", err)
-		_ = l.file.Truncate(l.size) // at worst the last line stays torn; the error is told already
-		return l.err
-	}
-	l.size += int64(n)
-	l.batch = l.batch[:0]
-	return nil
-}
-
-func (l *lines) failure() error {
-	if l == nil {
-		return nil
-	}
-	return l.err
-}
-
-func (l *lines) close() error {
-	if l == nil {
-		return nil
-	}
-	if err := l.file.Close(); err != nil && l.err == nil {
-		return fmt.Errorf("job folder: %w", err)
-	}
-	return nil
+	return err
 }

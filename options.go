@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/sys/unix"
@@ -67,7 +68,10 @@ type Options struct {
 
 	// What is kept.
 
-	Job        string    // folder for the records, which must not exist; empty: none is written
+	Job        string    // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
+	Fresh      bool      // a job that is in the folder is removed first
+	Amend      bool      // Seeds, SeedSeq and Exclude may add to those that the job was begun with
+	MinFree    int64     // bytes; while less is free on the disk of Job, no URL is begun. 0: any
 	KeepLinks  bool      // every link of every page, in Job/links.jsonl
 	KeepBodies bool      // decoded bodies by their hash, in Job/bodies
 	Output     io.Writer // a further stream of the records
@@ -77,6 +81,9 @@ type Options struct {
 
 	Loops int         // event loops that fetch, in Run; 0: one a core
 	Loop  aio.Options // of every loop that Run makes
+
+	files store.FS // where Job is; nil: the disk
+	heads int      // URLs of a host that a job has in memory; 0: 512
 }
 
 // Version of Weft.
@@ -89,13 +96,14 @@ const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/we
 type config struct {
 	Options
 	seeds []weburl.URL
+	late  []*regexp.Regexp // of Exclude, those that a job was not begun with
 }
 
 // check returns what o says with its defaults filled in. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
 	c := &config{Options: o}
-	if len(o.Seeds) == 0 && o.SeedSeq == nil {
-		return nil, &OptionError{Option: "Seeds", Err: errors.New("none, expected a URL such as https://example.org/")}
+	if len(o.Seeds) == 0 && o.SeedSeq == nil && o.Job == "" { // a job that goes on has its own
+		return nil, &OptionError{Option: "Seeds", Err: errNoSeed}
 	}
 	for _, s := range o.Seeds {
 		u, err := ParseSeed(s)
@@ -159,6 +167,15 @@ func (o Options) check() (*config, error) {
 	c.Retries = orDefault(o.Retries, 2)
 	c.MaxRedirects = orDefault(o.MaxRedirects, 10)
 	c.Loops = min(c.Loops, c.Concurrency)
+	if c.MinFree < 0 {
+		return nil, &OptionError{"MinFree", strconv.FormatInt(c.MinFree, 10), errNegative}
+	}
+	if c.files == nil {
+		c.files = store.Disk
+	}
+	if c.heads == 0 {
+		c.heads = 512
+	}
 	if o.UserAgent == "" {
 		c.UserAgent = DefaultUserAgent
 	}

@@ -42,6 +42,7 @@ const (
 	KindRedirects = "redirects"          // a redirect that is not followed, after MaxRedirects of them
 	KindLocation  = "location"           // a redirect that leads nowhere
 	KindRefused   = "refused"            // by Hooks.OnRequest
+	KindExcluded  = "excluded"           // by an exclusion that was added while it waited
 	KindRobots    = "robots"             // robots.txt disallows it
 	KindNoRobots  = "robots-unreachable" // robots.txt answered with an error of the server, so nothing is allowed
 )

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,15 @@ type Summary struct {
 	OverLimit    int              // URLs that LimitPerHost has cut
 	Stopped      string           // the limit that ended it, "limit" or "max-time"; or ""
 	Interrupted  bool             // URLs are left because of Drain or the context
+	Runs         int              // of the job, with this one: all of this is of all of them together
+}
+
+// clone returns a copy that shares nothing.
+func (s Summary) clone() Summary {
+	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
+	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
+	s.Slowest = slices.Clone(s.Slowest)
+	return s
 }
 
 // Count is a number of URLs and what they weighed.
@@ -98,7 +108,8 @@ func (s *Summary) slow(r *Record) {
 // Stats is a crawl at one moment.
 type Stats struct {
 	Elapsed   time.Duration
-	Done      int // URLs finished
+	Paused    []string // why no URL is begun; empty: they are
+	Done      int      // URLs finished
 	Pages     int
 	Redirects int
 	Errors    int // URLs with an error

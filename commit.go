@@ -1,0 +1,231 @@
+package weft
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+)
+
+const (
+	// commitAfter is how long the first change of a group waits for others. A crawl that
+	// is killed loses the work of that time and of one commit.
+	commitAfter = 50 * time.Millisecond
+
+	commitSize = 1 << 20 // bytes: such a group waits for no others
+
+	// While a commit is under way, and work of holdAfter or holdSize bytes waits for the
+	// next, no URL is begun: a slow disk makes a slow crawl, not a big memory.
+	holdAfter = 100 * time.Millisecond
+	holdSize  = 16 << 20
+)
+
+// group is what the desk has done since the last commit was begun. All of it is saved or
+// nothing, but for the stream: what that was given cannot be taken back.
+type group struct {
+	state  *store.Group // nil: there is no job
+	stream []byte       // for Output, when the group is sealed
+	since  time.Time    // of its first change; zero: there is none
+}
+
+// ledger is how the desk saves its work: group after group, off the loop, in order.
+type ledger struct {
+	open    group
+	wants   []frontier.Want // to be read from the store after the next commit
+	dirty   aio.Event       // open has a change
+	hurry   aio.Event       // which waits for no others
+	began   time.Time       // of the commit under way; zero: there is none
+	saved   history         // of the last group that was committed
+	failure error           // of the first that was not: nothing is committed after it
+}
+
+// note says that the open group has a change.
+func (d *desk) note() {
+	l := &d.ledger
+	if l.open.since.IsZero() {
+		l.open.since = d.loop.Now()
+		l.dirty.Set()
+	}
+	if d.unsaved() >= commitSize {
+		l.hurry.Set()
+	}
+}
+
+// unsaved is how many bytes the open group has.
+func (d *desk) unsaved() int {
+	n := 0
+	if d.output != nil {
+		n += d.output.batch.Len()
+	}
+	if d.job != nil {
+		n += d.ledger.open.state.Size()
+	}
+	return n
+}
+
+// want has the store asked for what the frontier wants to have in memory.
+func (d *desk) want(wants []frontier.Want) {
+	if len(wants) == 0 {
+		return
+	}
+	d.ledger.wants = append(d.ledger.wants, wants...)
+	d.note()
+	d.ledger.hurry.Set()
+}
+
+// behind reports whether so much waits to be saved that no more is to be begun.
+func (d *desk) behind() bool {
+	l := &d.ledger
+	return !l.began.IsZero() && !l.open.since.IsZero() &&
+		(d.unsaved() >= holdSize || d.loop.Now().Sub(l.open.since) >= holdAfter)
+}
+
+// save is the task that commits group after group until the crawl is over. If that is
+// broken off, what was done is saved all the same.
+func (d *desk) save(t *aio.Task) error {
+	for {
+		if err := d.gather(t); err != nil {
+			if d.job != nil {
+				d.job.store.Abandon() // nobody waits for room on the disk any more
+			}
+			return errors.Join(err, t.Shield(d.commit))
+		}
+		if d.ledger.open.since.IsZero() {
+			return nil
+		}
+		if err := d.commit(t); err != nil {
+			return err
+		}
+	}
+}
+
+// gather waits for a group that is worth a commit. An empty one says that the crawl is
+// over.
+func (d *desk) gather(t *aio.Task) error {
+	l := &d.ledger
+	if err := l.dirty.Wait(t); err != nil {
+		return err
+	}
+	if l.open.since.IsZero() {
+		return nil
+	}
+	err := t.Deadline(l.open.since.Add(commitAfter), l.hurry.Wait)
+	var late *aio.TimeoutError
+	if errors.As(err, &late) {
+		return nil
+	}
+	return err
+}
+
+// commit saves the open group, then reads what the frontier wants. That a group cannot be
+// saved ends the crawl in good order, and is no error here.
+func (d *desk) commit(t *aio.Task) error {
+	l := &d.ledger
+	g, h, wants := d.seal()
+	l.began = d.loop.Now()
+	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) { return d.put(ctx, g, h, wants), nil })
+	l.began = time.Time{}
+	if err != nil {
+		return err
+	}
+	if done.saved {
+		l.saved = h
+	}
+	if done.err != nil {
+		l.failure = done.err
+		d.fail(done.err)
+		return nil
+	}
+	for i, w := range wants {
+		d.frontier.Refill(d.loop.Now(), w.Host, done.heads[i].urls, done.heads[i].more)
+	}
+	d.dispatch()
+	return nil
+}
+
+// seal takes the open group, and begins another.
+func (d *desk) seal() (group, history, []frontier.Want) {
+	l := &d.ledger
+	d.frontier.NoteHosts()
+	g, wants := l.open, l.wants
+	h := d.history()
+	l.open, l.wants = group{}, nil
+	if d.output != nil {
+		g.stream = d.output.take()
+	}
+	if g.state != nil {
+		l.open.state = d.job.store.Begin()
+		d.frontier.Tell(l.open.state)
+	}
+	if !d.over.IsSet() {
+		l.dirty.Clear()
+		l.hurry.Clear()
+	}
+	return g, h, wants
+}
+
+// committed is what has become of a group.
+type committed struct {
+	saved bool
+	heads []heads // one for each want
+	err   error
+}
+
+// heads answer a want.
+type heads struct {
+	urls []frontier.URL
+	more bool
+}
+
+// put saves a group and reads what is wanted. It runs off the loops.
+//
+// The stream comes first: after a crash its reader has a record twice rather than never.
+func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Want) (done committed) {
+	if d.ledger.failure != nil {
+		return committed{err: d.ledger.failure}
+	}
+	if len(g.stream) > 0 {
+		if _, err := d.cfg.Output.Write(g.stream); err != nil {
+			done.err = fmt.Errorf("output: %w", err)
+		}
+	}
+	if g.state == nil {
+		done.saved = done.err == nil
+		return done
+	}
+	defer context.AfterFunc(ctx, d.job.store.Abandon)()
+	g.state.Set(noteHistory, h.encode())
+	if err := d.job.store.Commit(g.state); err != nil {
+		done.err = errors.Join(done.err, err)
+		return done
+	}
+	done.saved = true
+	for _, w := range wants {
+		urls, more, err := d.job.store.Pending(w.Host, w.After, w.N)
+		if err != nil {
+			done.err = errors.Join(done.err, err)
+			return done
+		}
+		done.heads = append(done.heads, heads{urls, more})
+	}
+	return done
+}
+
+// history is what a job remembers of its runs, beside its URLs.
+type history struct {
+	Summary Summary `json:"summary"`
+	Listed  bool    `json:"listed"` // SeedSeq was read to its end
+}
+
+func (h history) encode() []byte {
+	b, err := json.Marshal(h)
+	if err != nil {
+		panic("weft: a history that is no JSON: " + err.Error()) // no field of it can cause it
+	}
+	return b
+}

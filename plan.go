@@ -1,0 +1,181 @@
+package weft
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// ErrPlan is that an option is not what the job was begun with.
+var ErrPlan = errors.New("as the job was begun")
+
+// plan is what decides which URLs a crawl has, and what is kept of them. The first run
+// of a job freezes it: another one would make two crawls of the job.
+type plan struct {
+	Version      string    `json:"version"` // of Weft, that began the job
+	Begun        time.Time `json:"begun"`
+	Seeds        []string  `json:"seeds"` // without those of SeedSeq
+	List         bool      `json:"list"`  // there is a SeedSeq
+	Scope        Scope     `json:"scope"`
+	Include      []string  `json:"include,omitempty"`
+	Exclude      []string  `json:"exclude,omitempty"`
+	Late         []string  `json:"late,omitempty"` // exclusions added since: they hold for pending URLs too
+	Depth        int       `json:"depth"`
+	MaxRedirects int       `json:"max_redirects"`
+	NoRobots     bool      `json:"no_robots"`
+	Agent        string    `json:"agent"` // the name robots.txt is read for
+	KeepLinks    bool      `json:"links"`
+	KeepBodies   bool      `json:"bodies"`
+}
+
+func newPlan(c *config) plan {
+	p := plan{
+		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
+		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Depth: c.Depth, MaxRedirects: c.MaxRedirects,
+		NoRobots: c.NoRobots, Agent: productToken(c.UserAgent), KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
+	}
+	for _, u := range c.seeds {
+		p.Seeds = append(p.Seeds, u.String())
+	}
+	p.Seeds = union(p.Seeds)
+	return p
+}
+
+// productToken is the name in a User-Agent such as "weft/1.0 (+https://…)".
+func productToken(userAgent string) string {
+	return userAgent[:strings.IndexAny(userAgent+" ", "/ \t(;,")]
+}
+
+func texts(list []*regexp.Regexp) []string {
+	var all []string
+	for _, re := range list {
+		all = append(all, re.String())
+	}
+	return union(all)
+}
+
+// union is the texts of lists, each once, as they come.
+func union(lists ...[]string) []string {
+	var all []string
+	for _, list := range lists {
+		for _, s := range list {
+			if !slices.Contains(all, s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// same reports whether two lists have the same texts.
+func same(a, b []string) bool { return len(union(a, b)) == len(a) && len(a) == len(b) }
+
+// resume returns the plan with which a job that was begun with p goes on when now is
+// asked for: p itself, as they have to be the same; but with amend now may add seeds and
+// exclusions. No seeds at all are those of p. Its error is an *OptionError.
+func (p plan) resume(now plan, amend bool) (plan, error) {
+	for _, o := range []struct{ option, was, is string }{
+		{"Scope", string(p.Scope), string(now.Scope)},
+		{"Include", inWords(p.Include), inWords(now.Include)},
+		{"Depth", depthInWords(p.Depth), depthInWords(now.Depth)},
+		{"MaxRedirects", fmt.Sprint(p.MaxRedirects), fmt.Sprint(now.MaxRedirects)},
+		{"NoRobots", fmt.Sprint(p.NoRobots), fmt.Sprint(now.NoRobots)},
+		{"UserAgent", p.Agent, now.Agent},
+		{"KeepLinks", fmt.Sprint(p.KeepLinks), fmt.Sprint(now.KeepLinks)},
+		{"KeepBodies", fmt.Sprint(p.KeepBodies), fmt.Sprint(now.KeepBodies)},
+	} {
+		if o.was != o.is {
+			return p, &OptionError{o.option, o.is, fmt.Errorf("expected %s, %w", o.was, ErrPlan)}
+		}
+	}
+	none := len(now.Seeds) == 0 && !now.List
+	exclude := union(p.Exclude, p.Late)
+	switch {
+	case amend:
+		for _, re := range now.Exclude {
+			if !slices.Contains(exclude, re) {
+				p.Late = append(p.Late, re)
+			}
+		}
+		p.Seeds, p.List = union(p.Seeds, now.Seeds), p.List || now.List
+	case !none && (!same(p.Seeds, now.Seeds) || p.List != now.List):
+		return p, &OptionError{"Seeds", p.begins(now), fmt.Errorf("expected %s, %w", p.begins(p), ErrPlan)}
+	case !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude):
+		return p, &OptionError{"Exclude", inWords(now.Exclude), fmt.Errorf("expected %s, %w", inWords(exclude), ErrPlan)}
+	}
+	return p, nil
+}
+
+// begins says where q begins.
+func (plan) begins(q plan) string {
+	switch {
+	case q.List && len(q.Seeds) == 0:
+		return "a list"
+	case q.List:
+		return inWords(q.Seeds) + " and a list"
+	}
+	return inWords(q.Seeds)
+}
+
+func inWords(list []string) string {
+	const some = 3
+	switch {
+	case len(list) == 0:
+		return "none"
+	case len(list) > some:
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:some], " "), len(list)-some)
+	}
+	return strings.Join(list, " ")
+}
+
+func depthInWords(depth int) string {
+	switch {
+	case depth == 0:
+		return "any number"
+	case depth < 0:
+		return "0"
+	}
+	return fmt.Sprint(depth)
+}
+
+// apply makes the plan's seeds and exclusions those of the configuration.
+func (p plan) apply(c *config) error {
+	c.seeds, c.Exclude = nil, nil
+	for _, s := range p.Seeds {
+		u, err := weburl.Parse(s)
+		if err != nil {
+			return err
+		}
+		c.seeds = append(c.seeds, u)
+	}
+	for _, s := range p.Exclude {
+		re, err := regexp.Compile(s)
+		if err != nil {
+			return err
+		}
+		c.Exclude = append(c.Exclude, re)
+	}
+	for _, s := range p.Late {
+		re, err := regexp.Compile(s)
+		if err != nil {
+			return err
+		}
+		c.late = append(c.late, re)
+	}
+	c.Exclude = append(c.Exclude, c.late...)
+	return nil
+}
+
+func (p plan) encode() []byte {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("weft: a plan that is no JSON: " + err.Error()) // no field of it can cause it
+	}
+	return b
+}
