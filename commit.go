@@ -111,7 +111,7 @@ func (d *desk) gather(t *aio.Task) error {
 	if err := l.dirty.Wait(t); err != nil {
 		return err
 	}
-	if l.open.since.IsZero() {
+	if l.open.since.IsZero() || d.job == nil { // a stream's reader need not wait
 		return nil
 	}
 	err := t.Deadline(l.open.since.Add(commitAfter), l.hurry.Wait)

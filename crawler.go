@@ -45,7 +45,7 @@ func New(o Options) (*Crawler, error) {
 	d.summary.Runs++
 	d.bounds = newBounds(cfg)
 	if cfg.Output != nil {
-		d.output = newStream(cfg.Format)
+		d.output = newStream(cfg.Format, d.summary.Runs == 1)
 	}
 	d.frontier = frontier.New(frontier.Config{
 		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
@@ -213,6 +213,14 @@ func (c *Crawler) Stats() Stats {
 	}
 	<-c.over
 	return c.desk.stats()
+}
+
+// Earlier returns what the job had come to in its earlier runs; Runs is 0 if it is new.
+func (c *Crawler) Earlier() Summary {
+	if c.desk.job == nil {
+		return Summary{}
+	}
+	return c.desk.job.history.Summary.clone()
 }
 
 // Job returns the job's folder; "" if there is none.

@@ -89,7 +89,7 @@ func (d *desk) run(t *aio.Task) error {
 func (d *desk) recall(j *job) {
 	if j.history.Summary.Runs > 0 {
 		d.summary = j.history.Summary
-		d.summary.Stopped, d.summary.Interrupted = "", false
+		d.summary.Stopped, d.summary.Interrupted, d.summary.Finished = "", false, false
 	}
 	d.listed = j.history.Listed
 }
@@ -209,7 +209,7 @@ func (d *desk) end(failed bool) Summary {
 	}
 	d.ended = true
 	s := &d.summary
-	s.Interrupted = !failed && s.Stopped == "" && (s.Pending > 0 || d.seeding)
+	s.Interrupted = !failed && s.Stopped == "" && !s.Finished
 	return *s
 }
 
@@ -221,7 +221,7 @@ func (d *desk) history() history {
 		sum.Pending, sum.OverLimit = s.Pending+s.Leased, s.OverLimit
 	}
 	sum.Elapsed = d.elapsed()
-	if sum.Pending == 0 && !d.seeding {
+	if sum.Finished = sum.Pending == 0 && !d.seeding; sum.Finished {
 		sum.Stopped = ""
 	}
 	return history{Summary: sum, Listed: d.listed}
@@ -236,19 +236,20 @@ func (d *desk) elapsed() time.Duration {
 }
 
 func (d *desk) stats() Stats {
-	if !d.ready { // the frontier is not the desk's yet
-		return Stats{}
-	}
-	s := d.frontier.Stats()
 	errors := 0
 	for _, n := range d.summary.Errors {
 		errors += n
 	}
-	return Stats{
-		Elapsed: d.elapsed(), Paused: slices.Sorted(maps.Keys(d.paused)), Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
-		Errors: errors, Refused: d.summary.Errors[KindRobots],
-		Pending: s.Pending, InFlight: s.Leased, Hosts: s.Hosts, Bytes: d.summary.Bytes, Slowest: d.frontier.Slowest(5),
+	now := Stats{
+		Elapsed: d.elapsed(), Paused: slices.Sorted(maps.Keys(d.paused)),
+		Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
+		Errors: errors, Refused: d.summary.Errors[KindRobots], Bytes: d.summary.Bytes, Pending: d.summary.Pending,
 	}
+	if d.ready { // or the frontier is not the desk's yet
+		s := d.frontier.Stats()
+		now.Pending, now.InFlight, now.Hosts, now.Slowest = s.Pending, s.Leased, s.Hosts, d.frontier.Slowest(5)
+	}
+	return now
 }
 
 // receive takes in what a fetcher's workers have done in one of its turns.

@@ -36,11 +36,14 @@ type stream struct {
 	csv    *csv.Writer // into batch
 }
 
-func newStream(f Format) *stream {
+// newStream returns an empty one; first says that it is that of a job's first run.
+func newStream(f Format, first bool) *stream {
 	s := &stream{format: f}
 	if f == FormatCSV {
 		s.csv = csv.NewWriter(&s.batch)
-		_ = s.csv.Write(csvHeader) // into memory
+		if first {
+			_ = s.csv.Write(csvHeader) // into memory
+		}
 	}
 	return s
 }

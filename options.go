@@ -71,7 +71,7 @@ type Options struct {
 	Job        string    // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
 	Fresh      bool      // a job that is in the folder is removed first
 	Amend      bool      // Seeds, SeedSeq and Exclude may add to those that the job was begun with
-	MinFree    int64     // bytes; while less is free on the disk of Job, no URL is begun. 0: any
+	MinFree    int       // bytes; while less is free on the disk of Job, no URL is begun. 0: any
 	KeepLinks  bool      // every link of every page, in Job/links.jsonl
 	KeepBodies bool      // decoded bodies by their hash, in Job/bodies
 	Output     io.Writer // a further stream of the records
@@ -168,7 +168,7 @@ func (o Options) check() (*config, error) {
 	c.MaxRedirects = orDefault(o.MaxRedirects, 10)
 	c.Loops = min(c.Loops, c.Concurrency)
 	if c.MinFree < 0 {
-		return nil, &OptionError{"MinFree", strconv.FormatInt(c.MinFree, 10), errNegative}
+		return nil, &OptionError{"MinFree", strconv.Itoa(c.MinFree), errNegative}
 	}
 	if c.files == nil {
 		c.files = store.Disk

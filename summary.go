@@ -30,6 +30,7 @@ type Summary struct {
 	OverLimit    int              // URLs that LimitPerHost has cut
 	Stopped      string           // the limit that ended it, "limit" or "max-time"; or ""
 	Interrupted  bool             // URLs are left because of Drain or the context
+	Finished     bool             // none are left
 	Runs         int              // of the job, with this one: all of this is of all of them together
 }
 

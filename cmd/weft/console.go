@@ -108,6 +108,9 @@ func (v jsonVoice) progress(s sample) {
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "bytes_per_second", s.byteRate,
 	}
+	if len(s.Paused) > 0 {
+		args = append(args, "paused", s.Paused)
+	}
 	if s.left > 0 {
 		args = append(args, "left_seconds", s.left.Seconds())
 	}
@@ -128,5 +131,5 @@ func (v jsonVoice) report(r report) {
 		"started", r.Started, "seconds", r.Elapsed.Seconds(), "urls", r.Done, "pages", r.Pages, "redirects", r.Redirects, "robots", r.Robots,
 		"bytes", r.Bytes, "urls_per_second", r.rate(), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
 		"not_followed", r.NotFollowed, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit,
-		"stopped", r.Stopped, "interrupted", r.Interrupted, "records", r.records)
+		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished, "runs", r.Runs, "records", r.records)
 }

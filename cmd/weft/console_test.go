@@ -49,9 +49,9 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
 		Pending: 99, Stopped: "limit", OverLimit: 7,
-	}, []string{"a.test.weft/pages.jsonl", "out.csv"}}
+	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}}
 	golden(t, "report.txt", r.String())
-	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}}.String())
+	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
 }
 
 // TestMeter: rates are those of the last seconds, whatever came before.

@@ -25,7 +25,10 @@ func crawlCommand() *cobra.Command {
 far as the scope goes. When a URL is finished, a line of JSON is added to
 JOB/pages.jsonl, or a record written where -o says.
 
-Ctrl-C finishes what is under way and ends; a second one stops at once.
+Ctrl-C finishes what is under way and ends; a second one stops at once. However a
+crawl has ended, be it that it was killed or that the power went, the same command
+goes on with it: no URL is lost, and none stands in pages.jsonl twice. A list of
+URLs is then read again, and those that are known are passed over.
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 wrong usage,
 4 stopped by --limit or --max-time, 5 interrupted.`,
@@ -72,7 +75,10 @@ func (f *crawlFlags) register(g *groups) {
 	})
 	f.client.register(g)
 	g.group("Output", func(s *pflag.FlagSet) {
-		flag(s, &o.Job, "job", "", "DIR", "", some("a folder"), "folder for the records, which must not exist (default ./HOST.weft, or none with -o)")
+		flag(s, &o.Job, "job", "", "DIR", "", some("a folder"), "folder of the crawl: its records and its state, from which the same command\ngoes on after an end of any kind (default ./HOST.weft, or none with -o)")
+		s.BoolVar(&o.Fresh, "fresh", false, "start over: what the folder has of an earlier crawl is removed (default not)")
+		s.BoolVar(&o.Amend, "amend", false, "go on, with further URLs and --exclude (default both as the job was begun)")
+		flag(s, &o.MinFree, "min-free", "", "SIZE", "", size, "pause while less is free on the disk of the job (default none)")
 		flag(s, &f.output, "output", "o", "FILE", "", some("a FILE, or - for standard output"), "for the records; - is standard output (default none)")
 		flag(s, &o.Format, "format", "", "FORMAT", "jsonl", oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV), "of -o: jsonl, urls (those answered with a 2xx) or csv")
 		s.BoolVar(&o.KeepLinks, "links", false, "keep every link of every page, in JOB/links.jsonl (default not)")
@@ -104,7 +110,7 @@ func (f *crawlFlags) run(args []string) error {
 		}
 		defer list.Close()
 		seeds, first, o.SeedSeq = list, list.first, list.urls
-	case len(args) == 0:
+	case len(args) == 0 && (o.Job == "" || o.Fresh): // a job knows where it began
 		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
 	o.Seeds = args

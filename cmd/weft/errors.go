@@ -68,7 +68,7 @@ var flagOf = map[string]string{
 	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",
 	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
 	"UserAgent": "user-agent", "Header": "header", "Insecure": "insecure", "RootCAs": "ca", "Resolve": "resolve", "Resolver": "dns",
-	"Job": "job", "KeepLinks": "links", "KeepBodies": "bodies", "Output": "output", "Format": "format",
+	"Job": "job", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "KeepLinks": "links", "KeepBodies": "bodies", "Output": "output", "Format": "format",
 }
 
 // byFlag is an error of package weft in the words of the command: where that names an
@@ -78,12 +78,18 @@ func byFlag(err error) error {
 	if !errors.As(err, &o) {
 		return err
 	}
-	why := o.Err
-	if errors.Is(why, weft.ErrJobExists) {
-		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
-	}
-	name := flagOf[o.Option]
+	why, name := o.Err, flagOf[o.Option]
 	switch {
+	case errors.Is(why, weft.ErrJobExists):
+		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
+	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "Exclude"):
+		why = fmt.Errorf("%w: --amend adds to that, --fresh starts over, --job begins another", why)
+	case errors.Is(why, weft.ErrPlan):
+		why = fmt.Errorf("%w: --fresh starts over, --job begins another", why)
+	}
+	switch {
+	case name == "" && o.Value != "":
+		return fmt.Errorf("%s: %w", o.Value, why)
 	case name == "":
 		return why
 	case o.Value == "":

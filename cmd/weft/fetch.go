@@ -79,7 +79,7 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 				out.discard()
 				return err
 			}
-			err = out.begin()
+			err = out.begin(false)
 			if err == nil {
 				_, err = out.Write(last.body)
 			}

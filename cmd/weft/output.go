@@ -56,12 +56,17 @@ func (o *output) is(r io.Reader) bool {
 	return errA == nil && errB == nil && a.Mode().IsRegular() && os.SameFile(a, b)
 }
 
-// begin empties the file, if it is one that can be.
-func (o *output) begin() error {
+// begin empties the file, if it is one that can be; or, for a job that goes on, takes it
+// up at its end.
+func (o *output) begin(goesOn bool) error {
 	if o.file == nil || o.made {
 		return nil
 	}
 	if info, err := o.file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	if goesOn {
+		_, err := o.file.Seek(0, io.SeekEnd)
 		return err
 	}
 	return o.file.Truncate(0)

@@ -50,7 +50,9 @@ func (s sample) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s/s, %s/s), %s, %s waiting, %s in flight", clock(s.Elapsed), plural(s.Done, "URL"),
 		perSecond(s.urlRate), volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
-	if s.left > 0 {
+	if len(s.Paused) > 0 {
+		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
+	} else if s.left > 0 {
 		fmt.Fprintf(&b, ", at least %s left", clock(s.left))
 	}
 	if len(s.Slowest) > 0 && s.Slowest[0].Took > 0 {

@@ -14,6 +14,7 @@ import (
 // report says in the end what the crawl has come to.
 type report struct {
 	weft.Summary
+	job     string   // its folder; empty: none
 	records []string // where they are
 }
 
@@ -85,9 +86,12 @@ func (r report) String() string {
 	}
 	switch {
 	case r.Interrupted:
-		line("left", plural(r.Pending, "URL")+", the crawl was interrupted")
+		line("left", plural(r.Pending, "URL")+", the crawl was interrupted"+r.howOn())
 	case r.Stopped != "":
 		line("left", plural(r.Pending, "URL")+", stopped by --"+r.Stopped)
+	}
+	if r.Runs > 1 {
+		line("runs", count(r.Runs)+", all of them counted here")
 	}
 	title = "records"
 	for _, place := range r.records {
@@ -95,6 +99,14 @@ func (r report) String() string {
 		title = ""
 	}
 	return b.String()
+}
+
+// howOn says how to go on, if there is a way.
+func (r report) howOn() string {
+	if r.job == "" {
+		return ""
+	}
+	return "; the same command goes on"
 }
 
 // row is a line of a table.

@@ -17,8 +17,15 @@ import (
 
 // crawl runs c, whose records go to out, tells of it, and judges how it ended.
 func (con *console) crawl(c *weft.Crawler, out *output) error {
-	if err := out.begin(); err != nil {
+	earlier := c.Earlier()
+	if err := out.begin(earlier.Runs > 0); err != nil {
 		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
+	}
+	switch {
+	case earlier.Finished:
+		con.warn(fmt.Sprintf("%s is finished; --fresh starts over, --amend adds URLs", c.Job()))
+	case earlier.Runs > 0:
+		con.warn(fmt.Sprintf("%s goes on: %s done, %s left", c.Job(), plural(earlier.Done, "URL"), count(earlier.Pending)))
 	}
 	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
 	ctx, stop := context.WithCancel(context.Background())
@@ -30,7 +37,7 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 	err = errors.Join(err, out.close())
 
 	if !con.quiet {
-		con.report(report{Summary: s, records: records(c.Job(), out)})
+		con.report(report{Summary: s, job: c.Job(), records: records(c.Job(), out)})
 	}
 	switch {
 	case errors.Is(err, syscall.EPIPE):

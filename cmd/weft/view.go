@@ -81,10 +81,12 @@ func (v view) hosts(s sample) []string {
 // bar is the time, and how much of what is known by now is done.
 func (v view) bar(s sample) []string {
 	elapsed, left := clock(s.Elapsed), "time left unknown"
-	if s.left > 0 {
+	if len(s.Paused) > 0 {
+		left = v.style(strong, "paused: "+printable(strings.Join(s.Paused, ", ")))
+	} else if s.left > 0 {
 		left = "at least " + clock(s.left) + " left"
 	}
-	cells := min(v.width-len(elapsed)-len(" ")-len("  ")-len(left), longestBar)
+	cells := min(v.width-len(elapsed)-len(" ")-len("  ")-ansi.StringWidth(left), longestBar)
 	if cells < 10 {
 		return v.flow(elapsed, left)
 	}
