@@ -273,7 +273,9 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
-		out.url.Past = append(out.url.Past, out.try(now))
+		if !out.later && out.robots == nil {
+			out.url.Past = append(out.url.Past, out.try(now))
+		}
 		switch {
 		case out.later:
 			d.frontier.Postpone(now, out.url, now.Add(time.Second))
