@@ -47,3 +47,9 @@ bench:
 .PHONY: bench-crawl
 bench-crawl:
 	@script/bench-crawl
+
+## bench-store: the frontier's store, into docs/bench/store.md (about 15 minutes; DISK=folder on a disk)
+.PHONY: bench-store
+bench-store:
+	@disk=$$(mktemp -d $(or $(DISK),/var/tmp)/weft.XXXXXX) && trap 'rm -rf "$$disk"' EXIT && \
+	go run ./internal/bench/store -o docs/bench/store.md -disk $$disk

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -22,10 +23,14 @@ type history struct {
 	dumps  []string // of models
 }
 
-const reopened = 4 // groups before the job is closed and opened again
+const (
+	buffer   = 64 << 10 // so that there are tables, and compactions
+	bodies   = 3        // groups before files are written too
+	reopened = 4        // groups before the job is closed and opened again
+)
 
 func newHistory(t *testing.T) *history {
-	h := &history{sizes: []int{5, 30, -400, 20, 10, -400, 40}}
+	h := &history{sizes: []int{5, 30, -120, 20, 10, -120, 40}}
 	m := newModel()
 	h.models = append(h.models, m.clone())
 	fs := newFS(t)
@@ -43,7 +48,7 @@ func newHistory(t *testing.T) *history {
 // committed. after is told of each.
 func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (committed int, err error) {
 	p := &player{rand.New(rand.NewPCG(1, 2)), newModel()}
-	o.FS, o.Outputs = fs, outputs
+	o.FS, o.Outputs, o.Buffer = fs, outputs, buffer
 	s, err := store.Open("/job", o)
 	if err != nil {
 		return 0, err
@@ -67,6 +72,12 @@ func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (c
 			g.Pending(u)
 			p.seen[u.URL.Fingerprint()], p.pending[u.URL.String()] = true, u
 		}
+		if i >= bodies {
+			if err := s.WriteFile(body(i), []byte(body(i))); err != nil {
+				return committed, errors.Join(err, s.Close())
+			}
+			g.SyncDir(path.Dir(body(i)))
+		}
 		if err := s.Commit(g); err != nil {
 			if again := s.Commit(s.Begin()); again == nil || again.Error() != err.Error() {
 				err = fmt.Errorf("the next commit returns %w, after %w", again, err)
@@ -81,10 +92,13 @@ func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (c
 	return committed, s.Close()
 }
 
+// body is the name of a file that the ith group speaks of, and what is in it.
+func body(i int) string { return fmt.Sprintf("bodies/%d/body", i) }
+
 // check opens what a crash has left, which has to be what a number of groups have made:
 // at least those whose commit had returned, at most those that were begun.
 func (h *history) check(fs *storetest.FS, committed int) error {
-	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs})
+	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs, Buffer: buffer})
 	if err != nil {
 		return err
 	}
@@ -102,6 +116,11 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 				return fmt.Errorf("%s: %d bytes, want %d after %d groups; %w", name, len(lines), len(want), i, err)
 			}
 		}
+		for j := bodies; j < i; j++ {
+			if b, err := fs.ReadFile("/job/" + body(j)); err != nil || string(b) != body(j) {
+				return fmt.Errorf("%s: %q after %d groups; %w", body(j), b, i, err)
+			}
+		}
 		return nil
 	}
 	return fmt.Errorf("after %d commits the store holds:\n%s", committed, diff(got, h.dumps[committed]))
@@ -114,10 +133,12 @@ func TestCrash(t *testing.T) {
 	h := newHistory(t)
 	fs := newFS(t)
 	var committed atomic.Int32
-	crashes, kinds := 0, make(map[storetest.Op]int)
+	crashes, tables := 0, 0
 	fs.Before(func(op storetest.Op, path string) error {
-		kinds[op]++
-		for i, percent := range []int{0, 30, 70, 100} {
+		if op == storetest.Create && strings.HasSuffix(path, ".sst") {
+			tables++
+		}
+		for i, percent := range []int{0, 50, 100} {
 			crashes++
 			left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(crashes), uint64(i))))
 			if err := left.MkdirAll("/job", 0o777); err != nil { // the folder is the caller's
@@ -132,9 +153,9 @@ func TestCrash(t *testing.T) {
 	if _, err := h.play(fs, store.Options{}, func(*model) { committed.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d crashes: %v", crashes, kinds)
-	if crashes < 400 {
-		t.Errorf("only %d crashes", crashes)
+	t.Logf("%d crashes, %d tables", crashes, tables)
+	if crashes < 400 || tables < 4 {
+		t.Error("that is no history")
 	}
 }
 

@@ -48,7 +48,8 @@ type DamageError struct {
 }
 
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("store: %s: damaged: %s", e.Dir, strings.Join(strings.Fields(e.Err.Error()), " "))
+	first, _, _ := strings.Cut(e.Err.Error(), "\n") // Pebble has a line for each file
+	return fmt.Sprintf("store: %s: damaged: %s", e.Dir, first)
 }
 
 func (e *DamageError) Is(target error) bool { return target == ErrDamaged }

@@ -16,7 +16,9 @@ type FS interface {
 	Truncate(name string, size int64) error
 }
 
-// disk is the file system of the machine.
+// Disk is the file system of the machine.
+var Disk FS = disk{vfs.Default}
+
 type disk struct{ vfs.FS }
 
 func (disk) Truncate(name string, size int64) error { return os.Truncate(name, size) }

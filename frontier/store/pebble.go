@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,10 +12,10 @@ import (
 )
 
 const (
-	// memTable is how many bytes of changes are in memory until they are sorted into a
-	// file. At most maxTables of them are: writes wait for the oldest then.
-	memTable  = 16 << 20
-	maxTables = 3
+	// buffer is the default of Options.Buffer. At most maxBuffers are in memory: writes
+	// wait for the oldest then.
+	buffer     = 16 << 20
+	maxBuffers = 3
 
 	// blockCache is for reading: URLs are read in order, and once.
 	blockCache = 8 << 20
@@ -25,7 +26,7 @@ type disked struct{ db *pebble.DB }
 
 // openPebble opens or makes the state in dir, which the caller has locked. What Pebble
 // cannot go on after goes to fail.
-func openPebble(dir string, fs FS, readOnly bool, fail *failure) (*disked, error) {
+func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 	if err := known(dir, fs); err != nil {
 		return nil, err
 	}
@@ -33,11 +34,11 @@ func openPebble(dir string, fs FS, readOnly bool, fail *failure) (*disked, error
 	err := fail.run(func() (err error) {
 		db, err = pebble.Open(dir, &pebble.Options{
 			FS:                          unfailing{fs, fail},
-			ReadOnly:                    readOnly,
+			ReadOnly:                    o.ReadOnly,
 			FormatMajorVersion:          pebble.FormatNewest,
 			CacheSize:                   blockCache,
-			MemTableSize:                memTable,
-			MemTableStopWritesThreshold: maxTables,
+			MemTableSize:                uint64(cmp.Or(o.Buffer, buffer)),
+			MemTableStopWritesThreshold: maxBuffers,
 			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 			Logger:                      logger{fail},
 			EventListener: &pebble.EventListener{

@@ -38,17 +38,17 @@ func (r *room) try(op func() error) error {
 		return err
 	}
 	r.count(+1, err)
+	defer r.count(-1, nil)
 	tick := time.NewTicker(r.every)
 	defer tick.Stop()
 	for full(err) {
 		select {
 		case <-r.abandoned:
-			return err // nothing goes on: the store is told of no end of the waiting
+			return err
 		case <-tick.C:
 			err = op()
 		}
 	}
-	r.count(-1, nil)
 	return err
 }
 

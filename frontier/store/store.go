@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options of a store. The zero value is one on disk without outputs.
@@ -26,12 +24,16 @@ type Options struct {
 	ReadOnly bool
 
 	// Waiting is told when writes begin to wait for room on a full disk, with the error
-	// that says so, and with nil when they go on. It is called from any goroutine, must not
+	// that says so, and with nil when none waits any longer. It is called from any goroutine, must not
 	// block, and must not call the store. nil: nobody is told.
 	Waiting func(error)
 
 	// Retry is the time between two attempts of a write that waits. 0: a second.
 	Retry time.Duration
+
+	// Buffer is how many bytes of changes are collected in memory before they are
+	// sorted and written to a table; thrice as many at times. 0: 16 MiB.
+	Buffer int
 
 	// FS is the file system. nil: the machine's.
 	FS FS
@@ -66,7 +68,7 @@ func Open(dir string, o Options) (*Store, error) {
 		r.every = time.Second
 	}
 	if o.FS == nil {
-		o.FS = disk{vfs.Default}
+		o.FS = Disk
 	}
 	s.fs = roomFS{o.FS, r}
 	s.state = s.fs.PathJoin(dir, "state")
@@ -121,7 +123,7 @@ func (s *Store) openState(o Options) error {
 		return fmt.Errorf("store: %s: %w", s.dir, ErrLocked)
 	}
 	s.lock = lock
-	s.engine, err = openPebble(s.state, s.fs, o.ReadOnly, s.failure)
+	s.engine, err = openPebble(s.state, s.fs, o, s.failure)
 	return damage(s.state, err)
 }
 
@@ -198,7 +200,9 @@ func (s *Store) Close() error {
 	defer s.reading.Unlock()
 	var errs []error
 	if s.engine != nil && s.failure.get() == nil {
-		errs = append(errs, wrap(s.failure.run(s.engine.close)))
+		if err := s.failure.run(s.engine.close); !full(err) { // a table that was not written will be next time
+			errs = append(errs, wrap(err))
+		}
 	}
 	s.failure.set(ErrClosed)
 	for _, o := range s.outputs {

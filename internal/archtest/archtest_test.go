@@ -57,6 +57,7 @@ var imports = map[string][]string{
 	"internal/conformance": {},
 	"internal/bench":       {"aio", "http1"},
 	"internal/bench/table": {"golang.org/x/sys/unix"},
+	"internal/bench/store": {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage"},

@@ -1,0 +1,16 @@
+package store
+
+import (
+	"encoding/binary"
+	"testing"
+)
+
+// SetFormat makes the state one of another version.
+func SetFormat(t *testing.T, s *Store, version uint64) {
+	t.Helper()
+	g := s.Begin()
+	g.set([]byte{keyVersion}, binary.AppendUvarint(nil, version))
+	if err := s.Commit(g); err != nil {
+		t.Fatal(err)
+	}
+}

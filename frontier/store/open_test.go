@@ -1,0 +1,374 @@
+package store_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func pages(s *store.Store, lines string) *store.Group {
+	g := s.Begin()
+	g.Append("pages.jsonl", []byte(lines))
+	return g
+}
+
+func TestOutputsAreCut(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		edit func(lines string) string
+		want string // empty: it is too short
+	}{
+		{"as committed", func(l string) string { return l }, "a\nb\n"},
+		{"a group that was not committed", func(l string) string { return l + "c\nd" }, "a\nb\n"},
+		{"a byte lost", func(l string) string { return l[:len(l)-1] }, ""},
+		{"emptied", func(string) string { return "" }, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fs := newFS(t)
+			s := open(t, store.Options{FS: fs})
+			commit(t, s, pages(s, "a\n"))
+			commit(t, s, pages(s, "b\n"))
+			shut(t, s)
+			lines, err := fs.ReadFile("/job/pages.jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := fs.WriteFile("/job/pages.jsonl", []byte(test.edit(string(lines)))); err != nil {
+				t.Fatal(err)
+			}
+			s, err = store.Open("/job", store.Options{FS: fs, Outputs: outputs})
+			if test.want == "" {
+				var short *store.ShortError
+				if !errors.Is(err, store.ErrShort) || !errors.As(err, &short) || short.Want != 4 {
+					t.Fatalf("%v, want ErrShort", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit(t, s, pages(s, "e\n"))
+			shut(t, s)
+			if got, _ := fs.ReadFile("/job/pages.jsonl"); string(got) != test.want+"e\n" {
+				t.Errorf("%q, want %q", got, test.want+"e\n")
+			}
+		})
+	}
+}
+
+// TestOpen: what a job that cannot be opened says, in one line.
+func TestOpen(t *testing.T) {
+	sst := func(t *testing.T, fs *storetest.FS) string { return find(t, fs, ".sst") }
+	for _, test := range []struct {
+		name string
+		edit func(t *testing.T, fs *storetest.FS)
+		is   error
+		want string // in the message
+	}{
+		{"an output is missing", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }, store.ErrShort, "0 bytes, expected at least the"},
+		{"no manifest marker", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "marker.manifest")) }, store.ErrDamaged, "no manifest"},
+		{"no manifest", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "/MANIFEST")) }, store.ErrDamaged, "MANIFEST"},
+		{"no table", func(t *testing.T, fs *storetest.FS) { remove(t, fs, sst(t, fs)) }, store.ErrDamaged, "sstable"},
+		{"no state", func(t *testing.T, fs *storetest.FS) {
+			if err := fs.RemoveAll("/job/state"); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ErrDamaged, "pages.jsonl is"},
+		{"half a manifest", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, "/MANIFEST"), half) }, store.ErrDamaged, ""},
+		{"half a table", func(t *testing.T, fs *storetest.FS) { edit(t, fs, sst(t, fs), half) }, store.ErrDamaged, ".sst"},
+		{"a table of zeros", func(t *testing.T, fs *storetest.FS) { edit(t, fs, sst(t, fs), zero) }, store.ErrDamaged, ""},
+		{"an altered table", func(t *testing.T, fs *storetest.FS) { edit(t, fs, sst(t, fs), flip) }, store.ErrDamaged, ""},
+		{"written by a newer Pebble", func(t *testing.T, fs *storetest.FS) {
+			if err := fs.Rename(find(t, fs, "marker.format"), "/job/state/marker.format-version.000099.999"); err != nil {
+				t.Fatal(err)
+			}
+		}, store.ErrVersion, "newer version"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fs := newFS(t)
+			s := open(t, store.Options{FS: fs, Buffer: buffer})
+			for seq := range uint64(1000) { // enough for a table
+				g := pages(s, "line\n")
+				u, err := weburl.Parse(fmt.Sprintf("http://h.test/%d", seq))
+				if err != nil {
+					t.Fatal(err)
+				}
+				g.Pending(frontier.URL{URL: u, Seq: seq + 1, From: strings.Repeat("x", 400)})
+				commit(t, s, g)
+			}
+			shut(t, s)
+			test.edit(t, fs)
+			_, err := look(fs)
+			if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v\nwant a line with %q that is %v", err, test.want, test.is)
+			}
+		})
+	}
+}
+
+// look opens the job and reads all of it.
+func look(fs *storetest.FS) (string, error) {
+	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs})
+	if err != nil {
+		return "", err
+	}
+	all, err := dumped(s)
+	return all, errors.Join(err, s.Close())
+}
+
+func find(t *testing.T, fs *storetest.FS, part string) string {
+	t.Helper()
+	names, err := fs.List("/job/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if path := "/job/state/" + name; strings.Contains(path, part) {
+			return path
+		}
+	}
+	t.Fatalf("no %s among %v", part, names)
+	return ""
+}
+
+func remove(t *testing.T, fs *storetest.FS, path string) {
+	t.Helper()
+	if err := fs.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func edit(t *testing.T, fs *storetest.FS, path string, edit func([]byte) []byte) {
+	t.Helper()
+	data, err := fs.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.WriteFile(path, edit(data)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func half(b []byte) []byte { return b[:len(b)/2] }
+func zero(b []byte) []byte { return make([]byte, len(b)) }
+func flip(b []byte) []byte {
+	for i := 100; i < len(b)/2; i += 1000 {
+		b[i] ^= 0x40
+	}
+	return b
+}
+
+// TestDamage: no alteration of any file of the state is a panic, a hang, or a line that
+// nobody wrote: the job opens, or says that it is damaged.
+func TestDamage(t *testing.T) {
+	h := newHistory(t)
+	whole := newFS(t)
+	if _, err := h.play(whole, store.Options{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	names, err := whole.List("/job/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, damaged := 0, 0
+	for _, name := range names {
+		data, err := whole.ReadFile("/job/state/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range 8 {
+			for kind, alter := range map[string]func([]byte) []byte{
+				"cut":  func(b []byte) []byte { return b[:len(b)*at/8] },
+				"flip": func(b []byte) []byte { b[len(b)*at/8] ^= 1 << (at % 8); return b },
+			} {
+				if len(data) == 0 {
+					continue
+				}
+				fs := whole.Crash(100, rand.New(rand.NewPCG(1, 1)))
+				edit(t, fs, "/job/state/"+name, alter)
+				what := fmt.Sprintf("%s at %d of 8 of %s", kind, at, name)
+				var got string
+				within(t, what, func() { got, err = look(fs) })
+				switch {
+				case err == nil && got == h.dumps[len(h.sizes)]:
+					opened++
+				case err == nil && slices.Contains(h.dumps, got) && strings.HasSuffix(name, ".log"):
+					opened++ // as if the commit of its last group had not returned
+				case err == nil:
+					t.Errorf("%s: the store holds what nobody wrote", what)
+				case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrShort), errors.Is(err, store.ErrVersion):
+					damaged++
+				default:
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d files, %d alterations found, %d not", len(names), damaged, opened)
+}
+
+// TestVersion: a state of another format is left alone.
+func TestVersion(t *testing.T) {
+	fs := newFS(t)
+	s := open(t, store.Options{FS: fs})
+	commit(t, s, pages(s, "a\n"))
+	store.SetFormat(t, s, 7)
+	shut(t, s)
+	_, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs})
+	var version *store.VersionError
+	if !errors.As(err, &version) || !errors.Is(err, store.ErrVersion) || version.Found != 7 || version.Known != 1 {
+		t.Errorf("%v, want a VersionError", err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	fsys := newFS(t)
+	if _, err := store.Open("/job", store.Options{FS: fsys, ReadOnly: true}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no job: %v, want fs.ErrNotExist", err)
+	}
+	s := open(t, store.Options{FS: fsys})
+	commit(t, s, pages(s, "a\n"))
+	shut(t, s)
+	if err := fsys.WriteFile("/job/pages.jsonl", []byte("a\nuncommitted")); err != nil {
+		t.Fatal(err)
+	}
+	fsys.Before(func(op storetest.Op, path string) error {
+		if !strings.HasSuffix(path, "LOCK") {
+			t.Errorf("%s %s", op, path)
+		}
+		return nil
+	})
+	s = open(t, store.Options{FS: fsys, ReadOnly: true})
+	if _, err := dumped(s); err != nil {
+		t.Error(err)
+	}
+	shut(t, s)
+	if lines, err := fsys.ReadFile("/job/pages.jsonl"); err != nil || string(lines) != "a\nuncommitted" {
+		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+// TestLock: a second store is kept out, of this process or another, until the first is
+// closed or its process is gone.
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	if os.Getenv("WEFT_LOCK") != "" {
+		s, err := store.Open(os.Getenv("WEFT_LOCK"), store.Options{})
+		fmt.Println("opened", err)
+		bufio.NewReader(os.Stdin).ReadByte() // until it is killed
+		_ = s
+		return
+	}
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(dir, store.Options{}); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("twice in one process: %v, want ErrLocked", err)
+	}
+	shut(t, s)
+
+	child := exec.Command(os.Args[0], "-test.run=^TestLock$")
+	child.Env = append(os.Environ(), "WEFT_LOCK="+dir)
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "opened <nil>\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	for _, readOnly := range []bool{false, true} {
+		_, err := store.Open(dir, store.Options{ReadOnly: readOnly})
+		if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("while another process has it: %v, want ErrLocked", err)
+		}
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait() // killed
+	s, err = store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatalf("after it was killed: %v", err)
+	}
+	shut(t, s)
+}
+
+// TestDisk: the machine's disk does what the one in memory does.
+func TestDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "job")
+	o := store.Options{Outputs: outputs}
+	s, err := store.Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := pages(s, "a\n")
+	for range 2 { // the second finds it there
+		if err := s.WriteFile("bodies/ab/abcd", []byte("body")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.SyncDir("bodies/ab")
+	commit(t, s, g)
+	shut(t, s)
+	path := filepath.Join(dir, "pages.jsonl")
+	if err := os.WriteFile(path, []byte("a\ntorn"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = store.Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, pages(s, "b\n"))
+	shut(t, s)
+	for name, want := range map[string]string{"pages.jsonl": "a\nb\n", "links.jsonl": "", "bodies/ab/abcd": "body"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+		}
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) != 4 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if err := os.Truncate(path, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(dir, o); !errors.Is(err, store.ErrShort) || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v, want ErrShort", err)
+	}
+}
+
+// TestClosed: a closed store says so.
+func TestClosed(t *testing.T) {
+	s := open(t, store.Options{FS: newFS(t)})
+	g := pages(s, "a\n")
+	shut(t, s)
+	if err := s.Commit(g); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Commit: %v", err)
+	}
+	if _, err := s.Get("x"); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("Get: %v", err)
+	}
+	shut(t, s)
+}

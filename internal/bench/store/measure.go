@@ -1,0 +1,272 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+const output = "pages.jsonl"
+
+var line = []byte(`{"url":"` + strings.Repeat("x", 488) + "\"}\n")
+
+// measure does a task and prints its result.
+func measure(arg string) error {
+	var t task
+	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+		return err
+	}
+	var r result
+	before := used()
+	begun := time.Now()
+	var err error
+	switch t.What {
+	case "commit":
+		r.Items, err = t.commit()
+	case "fill":
+		r.Items, err = t.fill()
+	case "restart":
+		err = t.restart(&r)
+	default:
+		err = fmt.Errorf("%q: expected commit, fill or restart", t.What)
+	}
+	if err != nil {
+		return err
+	}
+	r.Wall = time.Since(begun).Seconds()
+	after := used()
+	r.CPU, r.Written = after.cpu-before.cpu, after.written-before.written
+	r.Peak = field("/proc/self/status", "VmHWM:") * 1024
+	r.Stored, err = size(t.Dir)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// web makes up URLs and where they are.
+type web struct {
+	hosts int
+	urls  []frontier.URL // pending, not done yet
+	done  int
+	seq   uint64
+}
+
+// find returns a new URL.
+func (w *web) find() frontier.URL {
+	w.seq++
+	host := int(w.seq) % w.hosts
+	u, err := weburl.Parse(fmt.Sprintf("https://www.host-%d.example/section/%d/page-%d.html", host, w.seq%100, w.seq))
+	if err != nil {
+		panic(err) // it is a URL
+	}
+	return frontier.URL{
+		URL: u, Seq: w.seq, Depth: int(w.seq % 7),
+		From: fmt.Sprintf("https://www.host-%d.example/section/%d/index.html", host, w.seq%100),
+	}
+}
+
+func (w *web) tell(g *store.Group, u frontier.URL) {
+	g.Pending(u)
+	w.urls = append(w.urls, u)
+}
+
+// finish makes the oldest pending URL a page.
+func (w *web) finish(g *store.Group, at time.Time) {
+	u := w.urls[w.done]
+	w.urls[w.done] = frontier.URL{}
+	w.done++
+	u.Past = []frontier.Try{{At: at, Status: 200}}
+	g.Done(u)
+	g.Append(output, line)
+}
+
+func (w *web) host(g *store.Group, u frontier.URL, at time.Time) {
+	g.Host(frontier.HostState{
+		Name: u.URL.Origin(), Pending: (int(w.seq) - w.done) / w.hosts, Answered: w.done / w.hosts, Asked: at, Took: 50 * time.Millisecond,
+		Best: 40 * time.Millisecond, Most: 4, Robots: frontier.RobotsState{Have: true, Until: at.Add(24 * time.Hour)},
+	})
+	g.Counts(frontier.Stats{Pending: int(w.seq) - w.done, Done: w.done})
+}
+
+// commit commits groups for a while.
+func (t task) commit() (items int, err error) {
+	const long = 10 * time.Second
+	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
+	if err != nil {
+		return 0, err
+	}
+	w := &web{hosts: 1000}
+	for begun := time.Now(); time.Since(begun) < long; items += t.Group {
+		now := time.Now()
+		g := s.Begin()
+		for range t.Group {
+			u := w.find()
+			w.tell(g, u)
+			if t.Links > 0 {
+				for range t.Links - 1 {
+					w.tell(g, w.find())
+				}
+				w.finish(g, now)
+			} else {
+				w.urls = w.urls[:0] // they are not finished
+			}
+			if t.Links > 0 || t.Group == 1 {
+				w.host(g, u, now)
+			}
+		}
+		if err := s.Commit(g); err != nil {
+			return 0, err
+		}
+	}
+	return items, s.Close()
+}
+
+// fill makes a crawl of which half is done.
+func (t task) fill() (items int, err error) {
+	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
+	if err != nil {
+		return 0, err
+	}
+	w := &web{hosts: t.Hosts}
+	now := time.Now()
+	rules := robots.Parse([]byte("User-agent: *\nDisallow: /private/\nDisallow: /*?sort=\n")).Agent("weft")
+	for int(w.seq) < t.URLs {
+		g := s.Begin()
+		for range 2000 {
+			w.tell(g, w.find())
+			if w.seq%2 == 0 {
+				w.finish(g, now)
+			}
+		}
+		w.host(g, w.urls[w.done], now)
+		if err := s.Commit(g); err != nil {
+			return 0, err
+		}
+	}
+	g := s.Begin()
+	for _, u := range w.urls[w.done : w.done+min(t.Hosts, len(w.urls)-w.done)] {
+		w.host(g, u, now)
+		g.Rules(u.URL.Origin(), rules)
+		if g.Size() > 1<<20 {
+			if err := s.Commit(g); err != nil {
+				return 0, err
+			}
+			g = s.Begin()
+		}
+	}
+	if err := s.Commit(g); err != nil {
+		return 0, err
+	}
+	return int(w.seq), s.Close()
+}
+
+// restart goes on.
+func (t task) restart(r *result) error {
+	if t.Cold {
+		if err := forget(t.Dir); err != nil {
+			return err
+		}
+	}
+	begun := time.Now()
+	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
+	if err != nil {
+		return err
+	}
+	r.Open = time.Since(begun).Seconds()
+	f := frontier.New(frontier.Config{Heads: 100, Robots: true, RobotsTries: 3, Delay: time.Millisecond})
+	f.Tell(s.Begin())
+	if err := s.Restore(time.Now(), f); err != nil {
+		return err
+	}
+	r.Restore = time.Since(begun).Seconds()
+	for leased := false; !leased; {
+		now := time.Now()
+		for _, u := range f.Lease(now, 10) {
+			leased = leased || !u.Robots
+		}
+		for _, w := range f.Wants() {
+			urls, more, err := s.Pending(w.Host, w.After, w.N)
+			if err != nil {
+				return err
+			}
+			f.Refill(now, w.Host, urls, more)
+		}
+	}
+	r.First = time.Since(begun).Seconds()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	r.Heap = float64(m.HeapAlloc)
+	r.Items = f.Stats().Pending + f.Stats().Done
+	return s.Close()
+}
+
+// forget drops a folder's files from the system's cache.
+func forget(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := f.Sync(); err != nil {
+			return err
+		}
+		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
+	})
+}
+
+func size(dir string) (bytes float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		bytes += float64(info.Size())
+		return nil
+	})
+	return bytes, err
+}
+
+type usage struct{ cpu, written float64 }
+
+func used() usage {
+	var r unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &r) // which has no errors for this
+	return usage{
+		cpu:     float64(r.Utime.Sec+r.Stime.Sec) + float64(r.Utime.Usec+r.Stime.Usec)/1e6,
+		written: field("/proc/self/io", "wchar:"),
+	}
+}
+
+// field returns a number of a file of the kernel's; 0: it is not there.
+func field(path, name string) float64 {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			var n float64
+			_, _ = fmt.Sscan(rest, &n)
+			return n
+		}
+	}
+	return 0
+}
