@@ -26,15 +26,18 @@ var beforeAll = Place{Tried: true, Priority: math.MaxInt8}
 // to be tried again.
 type backlog struct {
 	cursor Place
-	n      int     // URLs
+	more   bool    // there may be URLs behind the cursor
+	n      int     // URLs that are only in the ledger
 	tried  int     // of these
 	refill *refill // wanted or under way; nil: none
 }
 
 // refill is a Want that is not answered.
 type refill struct {
-	turn bool // the host had nothing in memory when its turn came
-	void bool // what is read is of no use: the cursor has moved
+	turn  bool // the host had nothing in memory when its turn came
+	at    moment
+	order uint64 // with at: its key then
+	void  bool   // what is read is of no use: the cursor has moved
 
 	// What has happened since Wants, for what is read may be older or newer than that.
 	ended map[uint64]struct{} // Seq of URLs whose lease was answered, or that were refused
@@ -45,13 +48,14 @@ type refill struct {
 }
 
 // push makes a new URL pending.
-func (f *Frontier) push(h *host, u URL) {
+func (f *Frontier) push(h *host, u *URL) {
 	h.pending++
 	f.fresh++
 	f.stats.Pending++
 	f.note(h)
 	if d := h.disk; d != nil && d.cursor.Compare(u.Place()) < 0 {
 		d.n++
+		d.more = true
 		if d.refill != nil {
 			d.refill.keep(u, f.cfg.Heads)
 		}
@@ -70,7 +74,7 @@ func (f *Frontier) trim(h *host) {
 	if h.disk == nil {
 		h.disk = new(backlog)
 	}
-	h.disk.cursor = h.queue.cut(f.cfg.Heads)
+	h.disk.cursor, h.disk.more = h.queue.cut(f.cfg.Heads), true
 	h.disk.n += n - f.cfg.Heads
 	if h.disk.refill != nil {
 		h.disk.refill.void = true
@@ -78,7 +82,7 @@ func (f *Frontier) trim(h *host) {
 }
 
 // keep takes note of a new URL behind the cursor.
-func (r *refill) keep(u URL, heads int) {
+func (r *refill) keep(u *URL, heads int) {
 	if r.cut && r.last.Compare(u.Place()) < 0 {
 		return
 	}
@@ -89,20 +93,20 @@ func (r *refill) keep(u URL, heads int) {
 	}
 }
 
-// gone takes note that a URL is not pending any more, or not as it was.
-func (d *backlog) gone(u URL) {
+// gone takes note that a URL, by its Seq, is not pending any more, or not as it was.
+func (d *backlog) gone(seq uint64) {
 	if d == nil || d.refill == nil {
 		return
 	}
 	if d.refill.ended == nil {
 		d.refill.ended = make(map[uint64]struct{})
 	}
-	d.refill.ended[u.Seq] = struct{}{}
+	d.refill.ended[seq] = struct{}{}
 }
 
 // orNone is d, or nil if that is as good.
 func (d *backlog) orNone() *backlog {
-	if d.n > 0 || d.refill != nil {
+	if d.more || d.refill != nil {
 		return d
 	}
 	return nil
@@ -112,7 +116,7 @@ func (d *backlog) orNone() *backlog {
 // not asked for.
 func (f *Frontier) mayWant(h *host) bool {
 	d := h.disk
-	return d != nil && d.n > 0 && d.refill == nil && (d.tried > 0 || !f.Limited())
+	return d != nil && d.more && d.refill == nil && (d.tried > 0 || !f.Limited())
 }
 
 // stuck reports whether the first host in the heap cannot even ask for its URLs, for too
@@ -125,7 +129,7 @@ func (f *Frontier) stuck() bool {
 // want asks for URLs of h, whose turn it is, if it has few in memory.
 func (f *Frontier) want(h *host, turn bool) {
 	if f.mayWant(h) && f.wanting < maxWants && (f.cfg.Heads <= 0 || h.queued() <= f.cfg.Heads/4) {
-		h.disk.refill = &refill{turn: turn}
+		h.disk.refill = &refill{turn: turn, at: h.at, order: h.order}
 		f.wanted = append(f.wanted, h)
 		f.wanting++
 	}
@@ -138,7 +142,8 @@ func (f *Frontier) Wants() []Want {
 	var wants []Want
 	for _, h := range f.wanted {
 		d := h.disk
-		*d.refill = refill{turn: d.refill.turn}
+		r := d.refill
+		*r = refill{turn: r.turn, at: r.at, order: r.order} // what was till now, is in the ledger
 		n := refillAll
 		if f.cfg.Heads > 0 {
 			n = max(1, f.cfg.Heads-h.queued())
@@ -151,8 +156,8 @@ func (f *Frontier) Wants() []Want {
 }
 
 // Refill answers a Want: urls are the first of the host's pending URLs after its place
-// in order, at most N; more says whether there are others behind, and then there is one
-// at least.
+// in order, at most N; more says whether there are others behind; if so, there is one at
+// least in urls.
 func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 	h := f.hosts[host]
 	if h == nil || h.disk == nil || h.disk.refill == nil {
@@ -167,10 +172,9 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 		f.trim(h)
 	}
 	h.disk = h.disk.orNone()
-	at, order := h.at, h.order
 	f.place(h)
 	if r.turn && h.index >= 0 && h.at <= f.now {
-		f.rekey(h, at, order)
+		f.rekey(h, r.at, r.order)
 	}
 }
 
@@ -211,19 +215,20 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 			d.tried--
 			f.queueAgain(h, *u, u.NotBefore)
 		} else {
-			h.queue.push(*u)
+			h.queue.push(u)
 		}
 	}
-	f.recount(h, more)
+	d.more = more
+	f.recount(h)
 }
 
-// recount makes the size of a backlog agree with whether there is one. It does, unless
+// recount makes the size of a backlog agree with what was read of it. It does, unless
 // the ledger was damaged; then the crawl ends all the same, and has all that is there.
-func (f *Frontier) recount(h *host, more bool) {
+func (f *Frontier) recount(h *host) {
 	d := h.disk
 	n, tried := 0, 0
-	if more {
-		n, tried = max(d.n, 1), max(d.tried, 0)
+	if d.more {
+		n, tried = max(d.n, 0), max(d.tried, 0)
 	}
 	h.pending += int32(n - d.n)
 	f.stats.Pending += n - d.n

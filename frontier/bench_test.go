@@ -1,12 +1,14 @@
 package frontier_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -90,6 +92,76 @@ func BenchmarkMemory(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRestore is what it takes to begin again with many URLs and hosts, without
+// what it takes to read them.
+func BenchmarkRestore(b *testing.B) {
+	for _, c := range []struct{ urls, hosts int }{{1_000_000, 1}, {1_000_000, 100_000}} {
+		b.Run(fmt.Sprintf("urls=%d/hosts=%d", c.urls, c.hosts), func(b *testing.B) {
+			names := make([]string, c.hosts)
+			for i := range names {
+				names[i] = fmt.Sprintf("http://h%d.example", i)
+			}
+			var f *frontier.Frontier
+			before := heapInUse()
+			for b.Loop() {
+				f = frontier.New(frontier.Config{Robots: true, Heads: 100})
+				f.Grow(c.urls)
+				for i := range c.urls {
+					// Spread as fingerprints are.
+					f.RestoreSeen([16]byte(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), uint64(i))))
+				}
+				for _, name := range names {
+					f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
+				}
+			}
+			b.ReportMetric(float64(heapInUse()-before)/float64(c.urls), "heap-B/URL")
+			runtime.KeepAlive(f)
+		})
+	}
+}
+
+// BenchmarkHeads is a URL added to a host, leased and done, of which only the heads are in
+// memory: the others are read from a ledger that is nothing but memory.
+func BenchmarkHeads(b *testing.B) {
+	urls := benchURLs(b, b.N, 1)
+	for i := range urls {
+		urls[i].Depth, urls[i].Seq = 1, uint64(i+1)
+	}
+	f := frontier.New(frontier.Config{PerHost: 16, Heads: 1000})
+	f.Tell(silent{})
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, u := range urls {
+		f.Add(u)
+	}
+	now := time.Unix(0, 0)
+	for n := 0; n < b.N; {
+		for _, u := range f.Lease(now, 16) {
+			f.Done(now, u, frontier.Answer{})
+			n++
+		}
+		for _, w := range f.Wants() {
+			after := int(w.After.Seq)
+			end := min(after+w.N, len(urls))
+			f.Refill(now, w.Host, urls[after:end], end < len(urls))
+		}
+	}
+}
+
+// silent takes no notes.
+type silent struct{}
+
+func (silent) Pending(frontier.URL)                    {}
+func (silent) Retried(frontier.URL, frontier.Place)    {}
+func (silent) Done(frontier.URL)                       {}
+func (silent) Refused(frontier.Refusal, time.Time)     {}
+func (silent) Dropped(frontier.URL)                    {}
+func (silent) OverLimit(string)                        {}
+func (silent) Rules(string, robots.Rules)              {}
+func (silent) Redirected([16]byte, int, *frontier.URL) {}
+func (silent) Host(frontier.HostState)                 {}
+func (silent) Counts(frontier.Stats)                   {}
 
 func heapInUse() uint64 {
 	runtime.GC()

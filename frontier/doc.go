@@ -15,6 +15,8 @@
 //   - lease: a URL handed out, or a host's robots.txt. Every lease of a URL is answered
 //     by exactly one Done, Retry or Postpone; one of robots.txt by exactly one
 //     SetRobots, RobotsFailed or Postpone.
+//   - ledger: who is told what must outlive the process. Backlog of a host: its pending
+//     URLs that are only in the ledger. Refill: some of these are brought into memory.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
 //
@@ -36,10 +38,31 @@
 // it says, an hour at most, or for 1 s, 2 s, 4 s up to 5 minutes; then there is one
 // lease at once, and more as the answers allow.
 //
+// # What outlives the process
+//
+// With a Ledger the frontier tells of each change as it happens, and of the hosts that
+// have changed when NoteHosts is called: all that was told until then is one state. A new
+// frontier that is brought to it by Grow and the Restore methods goes on from there. What
+// was told later never happened: a URL that was leased, or even done, is pending again. So
+// every URL ends once, if what a lease leads to is kept or lost with what was told of it.
+//
+// A ledger may also hold the tails of long queues. With Heads, and after a restart, some
+// of a host's URLs are in its backlog; they stand behind its cursor, a Place in the order in
+// which the host's URLs are leased. When the turn of a host comes and it has few in
+// memory, Wants says so; who calls it after each Lease, commits the ledger, reads and
+// answers with Refill keeps the crawl going. Refill allows for what happens between the
+// two. A thousand hosts are refilled at once, at most.
+//
+// After a restart Limit and LimitPerHost count the URLs that were answered: those that
+// were leased when the process ended count when they are leased again. Every host that is
+// restored waits its full delay. One that the ledger was not told of may be asked at
+// once, though the process before may have asked it.
+//
 // # Limits
 //
-// Memory grows with the URLs seen, a fingerprint each, with those pending and with the
-// hosts; nothing is forgotten. Lease and answers take time logarithmic in the hosts. One
+// Memory grows with the URLs seen, a fingerprint each, with the hosts, and with the URLs
+// pending or, with Heads, up to twice as many for each host and those to be tried again;
+// nothing is forgotten. Lease and answers take time logarithmic in the hosts. One
 // Lease refuses at most 1,000 URLs; the rest is due at once.
 //
 // # Concurrency

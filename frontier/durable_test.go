@@ -199,8 +199,9 @@ type durableCrawl struct {
 	now     time.Duration
 	kills   int // that are still to come
 	often   int // they come: in 100 steps
+	later   int // leases that are postponed, of 10
 	steps   int
-	late    int // the step at which RefuseBy begins to refuse
+	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
 
@@ -221,7 +222,7 @@ type want struct {
 
 func (c *durableCrawl) crawl() {
 	c.free = make(map[string]time.Duration)
-	c.kills, c.often = c.rand.IntN(8), 1+c.rand.IntN(5)
+	c.kills, c.often, c.later = c.rand.IntN(8), 1+c.rand.IntN(5), c.rand.IntN(6)
 	if c.cfg.Limit > 0 || c.cfg.LimitPerHost > 0 {
 		c.late = c.rand.IntN(200) // which changes what is found
 	}
@@ -395,7 +396,7 @@ func (c *durableCrawl) answer() {
 	host := u.URL.Origin()
 	c.leased[host]--
 	again := time.Duration(c.rand.IntN(3000)) * time.Millisecond
-	if c.rand.IntN(10) == 0 {
+	if c.rand.IntN(10) < c.later {
 		c.f.Postpone(at(c.now), u, at(c.now+again))
 	} else {
 		c.smallWeb.answer(c.f, at(c.now), u, again)

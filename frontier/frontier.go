@@ -74,7 +74,7 @@ type Stats struct {
 // Frontier holds the URLs of a crawl.
 //
 // Invariants: every URL in seen is in exactly one state. A host is in the heap if
-// and only if time alone will let it have another lease or refusal. No key in the heap is
+// and only if time alone will let it have another lease, refusal or Want. No key in the heap is
 // set to a time before now: a host whose delay is long over, or that is new, comes
 // after those that are due already.
 type Frontier struct {
@@ -133,7 +133,8 @@ func (f *Frontier) Stats() Stats {
 	return s
 }
 
-// Over reports whether nothing is pending, nothing leased, and every refusal collected.
+// Over reports whether nothing is pending, nothing leased, every refusal collected and
+// every Want answered.
 func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stopped() }
 
 // Stopped reports whether nothing is leased nor ever will be: the crawl is over, or
@@ -142,7 +143,9 @@ func (f *Frontier) Stopped() bool {
 	return f.Over() || f.Limited() && f.stats.Pending == f.fresh && f.stopped()
 }
 
-func (f *Frontier) stopped() bool { return f.stats.Leased == 0 && len(f.refused) == 0 }
+func (f *Frontier) stopped() bool {
+	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0
+}
 
 // Limited reports whether Limit URLs were leased: no other will be.
 func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
@@ -180,7 +183,7 @@ func (f *Frontier) Add(u URL) bool {
 	if f.ledger != nil {
 		f.ledger.Pending(u)
 	}
-	f.push(h, u)
+	f.push(h, &u)
 	f.place(h)
 	return true
 }
@@ -224,9 +227,9 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 
 // Done answers a lease: the URL is finished.
 func (f *Frontier) Done(now time.Time, u URL, a Answer) {
-	h := f.answer(now, u, a)
+	h := f.answer(now, &u, a)
 	f.stats.Done++
-	h.try(u, -1)
+	h.try(u.Tries, -1)
 	if f.ledger != nil {
 		f.ledger.Done(u)
 	}
@@ -234,9 +237,9 @@ func (f *Frontier) Done(now time.Time, u URL, a Answer) {
 
 // Retry answers a lease: the URL is pending again, not before at. It counts as a try.
 func (f *Frontier) Retry(now time.Time, u URL, a Answer, at time.Time) {
-	h := f.answer(now, u, a)
+	h := f.answer(now, &u, a)
 	was := u.Place()
-	h.try(u, 1)
+	h.try(u.Tries, 1)
 	u.Tries++
 	u.NotBefore = at
 	if f.ledger != nil {
@@ -254,7 +257,7 @@ func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 		f.place(h)
 		return
 	}
-	f.wait(f.answer(now, u, Answer{}), u, at)
+	f.wait(f.answer(now, &u, Answer{}), u, at)
 }
 
 // wait makes a URL pending that was leased before.
@@ -294,14 +297,14 @@ func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason str
 	f.place(h)
 }
 
-func (f *Frontier) answer(now time.Time, u URL, a Answer) *host {
+func (f *Frontier) answer(now time.Time, u *URL, a Answer) *host {
 	h := f.leased[u.URL]
 	if h == nil || u.Robots {
 		panic(fmt.Sprintf("frontier: answer for %s, which is not leased", u.URL))
 	}
 	delete(f.leased, u.URL)
-	f.back(h, u)
-	h.disk.gone(u)
+	f.back(h, u.Seq)
+	h.disk.gone(u.Seq)
 	f.learn(h, now, a)
 	return h
 }

@@ -68,12 +68,14 @@ func isLoopback(name string) bool {
 }
 
 // take removes the URL that is due: one to be tried again, if its time has come,
-// before those that were not tried.
-func (h *host) take(now moment) (u URL, again bool) {
+// before those that were not leased.
+func (h *host) take(now moment, u *URL) (again bool) {
 	if len(h.retry) > 0 && h.retry[0].at <= now {
-		return h.retry.take(), true
+		*u = h.retry.take()
+		return true
 	}
-	return h.queue.pop(), false
+	*u = h.queue.pop()
+	return false
 }
 
 // queued is how many URLs are in the queue of h.
@@ -85,12 +87,13 @@ func (h *host) queued() int {
 	return n
 }
 
-// try counts a try at u that has ended. More is 1 if there is to be another, else −1.
-func (h *host) try(u URL, more int32) {
-	if u.Tries == 0 {
+// try counts a try that has ended, of a URL that was tried so many times before. More is
+// 1 if there is to be another, else −1.
+func (h *host) try(tries int, more int32) {
+	if tries == 0 {
 		h.answered++
 	}
-	if (u.Tries > 0) != (more > 0) {
+	if (tries > 0) != (more > 0) {
 		h.tried += more
 	}
 }

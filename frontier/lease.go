@@ -42,10 +42,15 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	refusals := len(f.refused) + maxRefusals
 	for len(leases) < max && len(f.refused) < refusals && len(f.ready) > 0 && f.ready[0].at <= f.now && f.free <= f.now && !f.stuck() {
 		h := heap.Pop(&f.ready).(*host) // goes to the end of those that are due
-		u, ok := f.pick(h, refusals)
+		if leases == nil {
+			leases = make([]URL, 0, min(max, 8)) // a URL is big: not from one on
+		}
+		leases = append(leases, URL{})
+		ok := f.pick(h, refusals, &leases[len(leases)-1])
 		if ok {
-			leases = append(leases, u)
 			f.spend(h)
+		} else {
+			leases = leases[:len(leases)-1]
 		}
 		f.want(h, !ok)
 		f.place(h)
@@ -54,20 +59,22 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 }
 
 // pick takes from h, which is due, what is leased: its robots.txt, or the first URL
-// that is allowed. There is none if all that is due is refused.
-func (f *Frontier) pick(h *host, refusals int) (u URL, ok bool) {
+// that is allowed. It returns false, and u is of no use, if all that is due is refused or
+// only in the ledger.
+func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 	if h.robots.wanted(f.now) {
-		return URL{URL: h.robots.ask(h.name), Tries: int(h.robots.tries), Robots: true}, true
+		*u = URL{URL: h.robots.ask(h.name), Tries: int(h.robots.tries), Robots: true}
+		return true
 	}
 	for len(f.refused) < refusals && f.has(h) {
-		u, again := h.take(f.now)
+		again := h.take(f.now, u)
 		h.pending--
 		f.stats.Pending--
 		if !again {
 			f.fresh--
 		}
 		if kind, reason := f.refuses(h, u.URL); kind != "" {
-			f.turnDown(h, Refusal{u, kind, reason})
+			f.turnDown(h, Refusal{*u, kind, reason})
 			continue
 		}
 		f.leased[u.URL] = h
@@ -75,9 +82,9 @@ func (f *Frontier) pick(h *host, refusals int) (u URL, ok bool) {
 		if !again {
 			f.count(h)
 		}
-		return u, true
+		return true
 	}
-	return URL{}, false
+	return false
 }
 
 // refuses returns why a URL of h is refused; kind is empty if it is not.
@@ -98,7 +105,7 @@ func (f *Frontier) turnDown(h *host, r Refusal) {
 	if r.URL.Tries > 0 {
 		h.tried--
 	}
-	h.disk.gone(r.URL)
+	h.disk.gone(r.URL.Seq)
 	f.note(h)
 	if f.ledger != nil {
 		f.ledger.Refused(r, f.time(f.now))
@@ -142,7 +149,7 @@ func (f *Frontier) dropRest(h *host) {
 	h.queue = nil
 	if d := h.disk; d != nil {
 		n += d.n
-		d.n = 0
+		d.n, d.more = 0, false
 		if d.refill != nil {
 			d.refill.void = true
 		}
@@ -167,8 +174,16 @@ func (f *Frontier) spend(h *host) {
 	h.next = f.now + f.delay(h) // until the response says when it really ended
 	f.note(h)
 	if f.cfg.RateLimit > 0 {
-		f.free = max(f.free, f.now-rateSlack) + moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
+		f.free = max(f.free, f.now-rateSlack) + f.spacing()
 	}
+}
+
+// spacing is the time between two leases that RateLimit asks for.
+func (f *Frontier) spacing() moment {
+	if f.cfg.RateLimit <= 0 {
+		return 0
+	}
+	return moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
 }
 
 // place puts h into the heap at the time at which it may be asked next, or takes

@@ -60,7 +60,9 @@ func newLedger(t *testing.T) *ledger {
 	}}
 }
 
-func (l *ledger) note(text string, apply func(*durable)) { l.notes = append(l.notes, note{text, apply}) }
+func (l *ledger) note(text string, apply func(*durable)) {
+	l.notes = append(l.notes, note{text, apply})
+}
 
 func (l *ledger) Pending(u frontier.URL) {
 	l.note(fmt.Sprintf("pending %s at %s", short(u), place(u.Place())), func(d *durable) {

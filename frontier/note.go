@@ -34,16 +34,19 @@ func (f *Frontier) noteRedirected(fp [16]byte, h *hops) {
 }
 
 // leave takes note of what noteOverLimit is to tell of a URL that is leased.
-func (f *Frontier) leave(h *host, u URL) {
+func (f *Frontier) leave(h *host, u *URL) {
 	if f.ledger != nil && f.cfg.LimitPerHost > 0 && !h.capped {
-		f.away[h] = append(f.away[h], u)
+		f.away[h] = append(f.away[h], *u)
 	}
 }
 
 // back takes note that a lease is answered.
-func (f *Frontier) back(h *host, u URL) {
+func (f *Frontier) back(h *host, seq uint64) {
+	if len(f.away) == 0 {
+		return
+	}
 	urls := f.away[h]
-	i := slices.IndexFunc(urls, func(away URL) bool { return away.Seq == u.Seq })
+	i := slices.IndexFunc(urls, func(u URL) bool { return u.Seq == seq })
 	switch {
 	case i < 0:
 	case len(urls) == 1:

@@ -37,9 +37,9 @@ func (n *queued) seq() uint64 { return n.came >> 16 }
 
 func (q queue) empty() bool { return len(q) == 0 }
 
-func (q *queue) push(u URL) {
-	i, found := slices.BinarySearchFunc(*q, u, func(b bucket, u URL) int {
-		return cmp.Or(cmp.Compare(u.Priority, b.priority), cmp.Compare(b.depth, u.Depth))
+func (q *queue) push(u *URL) {
+	i, found := slices.BinarySearchFunc(*q, u.Place(), func(b bucket, p Place) int {
+		return cmp.Or(cmp.Compare(p.Priority, b.priority), cmp.Compare(b.depth, p.Depth))
 	})
 	if !found {
 		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth})

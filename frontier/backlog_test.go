@@ -1,0 +1,205 @@
+package frontier_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func TestPlaces(t *testing.T) {
+	places := []frontier.Place{ // in order
+		{Tried: true, Priority: 1, Depth: 9, Seq: 9},
+		{Tried: true, Seq: 8},
+		{Priority: 127, Depth: 3, Seq: 7},
+		{Priority: 0, Depth: 0, Seq: 4},
+		{Priority: 0, Depth: 0, Seq: 5},
+		{Priority: 0, Depth: 1, Seq: 3},
+		{Priority: -128, Depth: 0, Seq: 1},
+	}
+	for i, p := range places {
+		for j, q := range places {
+			if got := p.Compare(q); got < 0 != (i < j) || got > 0 != (i > j) {
+				t.Errorf("%+v.Compare(%+v) = %d", p, q, got)
+			}
+		}
+	}
+	if got, want := (&frontier.URL{Tries: 2, Priority: 3, Depth: 4, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Seq: 5}); got != want {
+		t.Errorf("Place() = %+v, want %+v", got, want)
+	}
+}
+
+// begun is a frontier that has begun again with hosts, of each of which a ledger has
+// some URLs.
+func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *ledger) {
+	t.Helper()
+	l := newLedger(t)
+	f := l.restore(cfg, at(0))
+	for i := range hosts * urls {
+		f.Add(u(t, fmt.Sprintf("h%04d/%d", i%hosts, i/hosts)))
+	}
+	f.NoteHosts()
+	l.commit()
+	return l.restore(cfg, at(0)), l
+}
+
+// A crawl of many hosts that begins again does not ask the ledger for all of them at once;
+// and it neither spins nor stops while it waits for the first ones.
+func TestFewHostsAreRefilledAtOnce(t *testing.T) {
+	const hosts, urls, most = 2500, 3, 1000
+	f, l := begun(t, frontier.Config{Heads: 1}, hosts, urls)
+	var wants []frontier.Want
+	for range 3 {
+		expectLease(t, f, 0, 5000, "")
+		wants = append(wants, f.Wants()...)
+	}
+	if len(wants) != most {
+		t.Fatalf("%d hosts are wanted, expected %d", len(wants), most)
+	}
+	expectNoNext(t, f)
+	leased := make(map[string]int)
+	for steps := 0; len(wants) > 0; steps++ {
+		w := wants[0]
+		urls, more := l.read(w)
+		f.Refill(at(0), w.Host, urls, more)
+		for _, u := range f.Lease(at(0), 5000) {
+			leased[u.URL.Origin()]++
+			f.Done(at(0), u, frontier.Answer{})
+		}
+		wants = append(wants[1:], f.Wants()...)
+		if len(wants) > most {
+			t.Fatalf("%d hosts are wanted, expected %d at most", len(wants), most)
+		}
+		if steps == 2*hosts && len(leased) < hosts {
+			t.Errorf("only %d hosts had their turn", len(leased))
+		}
+	}
+	if len(leased) != hosts || !f.Over() {
+		t.Errorf("%d of %d hosts were asked: %+v", len(leased), hosts, f.Stats())
+	}
+}
+
+// A host that was asked to be refilled has its turn when it is: those that come behind it
+// wait no longer for that than they must.
+func TestRefilledHostsAreFirst(t *testing.T) {
+	f, l := begun(t, frontier.Config{}, 6, 1)
+	expectLease(t, f, 0, 1, "")
+	wants := f.Wants() // of all: none could serve
+	add(t, f, "late/1")
+	expectLease(t, f, 0, 1, "late/1")
+	add(t, f, "later/1")
+	for _, w := range slices.Backward(wants) {
+		urls, more := l.read(w)
+		f.Refill(at(0), w.Host, urls, more)
+	}
+	expectLease(t, f, 0, 9, "h0000/0 h0001/0 h0002/0 h0003/0 h0004/0 h0005/0 later/1")
+}
+
+func TestRefillThatIsNotWantedPanics(t *testing.T) {
+	for _, host := range []string{"http://x.example", "http://h0000.example", "http://a.example"} {
+		t.Run(host, func(t *testing.T) {
+			f, _ := begun(t, frontier.Config{}, 1, 1)
+			add(t, f, "a/1")
+			defer func() {
+				if r := fmt.Sprint(recover()); !strings.Contains(r, host) {
+					t.Errorf("panic %q, want one that names the host", r)
+				}
+			}()
+			f.Refill(at(0), host, nil, false)
+		})
+	}
+}
+
+// A ledger that has other URLs than it says it has, because its disk was damaged, makes no
+// crawl that never ends: what is there is crawled.
+func TestCountsThatAreWrong(t *testing.T) {
+	for _, c := range []struct{ said, has int }{{5, 3}, {5, 1}, {2, 5}, {1, 9}} {
+		for _, heads := range []int{0, 1, 3} {
+			t.Run(fmt.Sprintf("%d said, %d there, heads %d", c.said, c.has, heads), func(t *testing.T) {
+				l := newLedger(t)
+				for i := range c.has {
+					url := u(t, fmt.Sprintf("a/%d", i))
+					url.Seq = uint64(i + 1)
+					if i == 0 {
+						url.Tries = 1
+					}
+					l.put(url)
+				}
+				cfg := frontier.Config{Heads: heads}
+				if heads == 0 {
+					cfg.Limit = c.has - 1 // which is reached with the last one: one was tried before
+				}
+				f := frontier.New(cfg)
+				f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
+				f.RestoreSeq(100)
+				f.Tell(l)
+				leased := 0
+				for range 100 {
+					for _, lease := range f.Lease(at(0), 9) {
+						f.Done(at(0), lease, frontier.Answer{})
+						leased++
+					}
+					for _, w := range f.Wants() {
+						urls, more := l.read(w)
+						f.Refill(at(0), w.Host, urls, more)
+					}
+				}
+				if s := f.Stats(); leased != c.has || !f.Over() || s.Pending != 0 || s.Done != leased || s.LimitReached {
+					t.Errorf("%d leased, %+v", leased, s)
+				}
+			})
+		}
+	}
+}
+
+// What NoteHosts has told is enough to tell it again, word for word.
+func TestHostStateRoundTrip(t *testing.T) {
+	full := frontier.HostState{
+		Name: "http://a.example", Pending: 7, Tried: 2, Answered: 3, Capped: true,
+		Asked: at(time.Second), Took: 3 * time.Second, Best: 2 * time.Second, Most: 5, Hold: at(time.Hour), Strikes: 4, Overload: true,
+		Robots: frontier.RobotsState{Have: true, Until: at(3 * time.Hour), Tries: 1},
+	}
+	shut := frontier.HostState{
+		Name: "http://b.example:81", Most: 1,
+		Robots: frontier.RobotsState{Shut: true, Until: at(3 * time.Hour), Kind: "timeout", Reason: "no answer"},
+	}
+	waits := frontier.HostState{Name: "https://c.example", Most: 1, Robots: frontier.RobotsState{Until: at(3 * time.Hour), Tries: 2}}
+	file := frontier.HostState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
+	for _, want := range []frontier.HostState{full, shut, waits, file} {
+		t.Run(want.Name, func(t *testing.T) {
+			l := newLedger(t)
+			f := frontier.New(frontier.Config{Robots: true, RobotsTries: 3})
+			f.RestoreHost(at(2*time.Second), want, robots.Rules{})
+			f.Tell(l)
+			added, err := weburl.Parse(strings.Replace(want.Name, "null", "file://", 1) + "/new")
+			if err != nil || !f.Add(frontier.URL{URL: added}) {
+				t.Fatal(err)
+			}
+			want.Pending++
+			f.NoteHosts()
+			for _, note := range l.notes {
+				note.apply(&l.durable)
+			}
+			if got := l.hosts[want.Name]; got != want {
+				t.Errorf("%+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+// Limit counts the URLs of hosts that are restored later.
+func TestLimitWasReached(t *testing.T) {
+	f := frontier.New(frontier.Config{Limit: 2})
+	f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Pending: 1}, robots.Rules{})
+	expectNext(t, f, 0)
+	f.RestoreHost(at(0), frontier.HostState{Name: "http://b.example", Answered: 2}, robots.Rules{})
+	expectNoNext(t, f)
+	if !f.Stopped() || !f.Stats().LimitReached {
+		t.Errorf("the limit is not reached: %+v", f.Stats())
+	}
+}
