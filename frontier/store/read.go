@@ -147,14 +147,18 @@ func (s *Store) Host(name string) (h Host, found bool, err error) {
 func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
 	var rules robots.Rules // of the host whose state comes next
 	return each(s, from, to, func(key, value []byte) (h Host, ok bool, err error) {
-		name, of := string(key[1:len(key)-1]), key[len(key)-1]
-		if of == ofRules {
+		last := len(key) - 1
+		switch name := string(key[1:max(last, 1)]); key[last] {
+		case ofRules:
 			rules = robots.Rules{}
 			return Host{}, false, rules.UnmarshalBinary(value)
+		case ofState:
+			h.HostState, err = decodeHost(name, value)
+			h.Rules, rules = rules, robots.Rules{}
+			return h, true, err
+		default:
+			return Host{}, false, errValue
 		}
-		h.HostState, err = decodeHost(name, value)
-		h.Rules, rules = rules, robots.Rules{}
-		return h, true, err
 	})
 }
 
@@ -206,35 +210,37 @@ func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
 // Find returns what is known of a URL; found is false if it was never seen.
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 	u = u.Canonical()
-	key := textKey(keyEntry, u.String())
-	value, err := s.get(key)
-	if err != nil {
-		return Entry{}, false, err
+	entry, seen := textKey(keyEntry, u.String()), appendKey(nil, keySeen, u.Fingerprint())
+	for last := (frontier.Place{}); ; {
+		value, err := s.get(entry)
+		if err != nil {
+			return Entry{}, false, err
+		}
+		if value != nil {
+			e, err := decodeEntry(value)
+			return e, err == nil, s.check(entry, err)
+		}
+		if value, err = s.get(seen); err != nil || value == nil {
+			return Entry{}, false, err
+		}
+		place, err := decodePlace(value)
+		if err != nil {
+			return Entry{}, false, s.check(seen, err)
+		}
+		pending := appendPendingKey(nil, u.Origin(), place)
+		if value, err = s.get(pending); err != nil {
+			return Entry{}, false, err
+		}
+		if value != nil {
+			at, err := decodePending(pending, value)
+			return Entry{State: Pending, URL: at}, err == nil, s.check(pending, err)
+		}
+		if place == last { // else it may have ended or moved since its entry was read
+			at := frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Seq: place.Seq}
+			return Entry{State: Dropped, URL: at}, true, nil
+		}
+		last = place
 	}
-	if value != nil {
-		e, err = decodeEntry(value)
-		return e, err == nil, s.check(key, err)
-	}
-	key = appendKey(nil, keySeen, u.Fingerprint())
-	value, err = s.get(key)
-	if err != nil || value == nil {
-		return Entry{}, false, err
-	}
-	place, err := decodePlace(value)
-	if err != nil {
-		return Entry{}, false, s.check(key, err)
-	}
-	key = appendPendingKey(nil, u.Origin(), place)
-	value, err = s.get(key)
-	if err != nil {
-		return Entry{}, false, err
-	}
-	if value == nil {
-		return Entry{State: Dropped, URL: frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Seq: place.Seq}}, true, nil
-	}
-	e = Entry{State: Pending}
-	e.URL, err = decodePending(key, value)
-	return e, err == nil, s.check(key, err)
 }
 
 // check turns an error of decoding the value of a key into one of the store.
@@ -307,9 +313,10 @@ func (c *chunk) behind() []byte {
 	return append(slices.Clone(c.bytes[start:c.ends[n-2]]), 0)
 }
 
-func (s *Store) chunk(from, to []byte) (*chunk, error) {
+// chunk reads the entries from a key on. It makes room for as much as the one before took.
+func (s *Store) chunk(from, to []byte, before *chunk) (*chunk, error) {
 	return read(s, func() (*chunk, error) {
-		c := new(chunk)
+		c := &chunk{bytes: make([]byte, 0, len(before.bytes)), ends: make([]int, 0, len(before.ends))}
 		err := s.engine.visit(from, to, func(key, value []byte) bool {
 			c.bytes = append(append(c.bytes, key...), value...)
 			c.ends = append(c.ends, len(c.bytes)-len(value), len(c.bytes))
@@ -326,9 +333,9 @@ func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T,
 	return func(yield func(T, error) bool) {
 		var none T
 		from := from
-		for {
-			c, err := s.chunk(from, to)
-			if err != nil {
+		for c := new(chunk); ; from = c.behind() {
+			var err error
+			if c, err = s.chunk(from, to, c); err != nil {
 				yield(none, err)
 				return
 			}
@@ -348,7 +355,6 @@ func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T,
 			if !c.more {
 				return
 			}
-			from = c.behind()
 		}
 	}
 }

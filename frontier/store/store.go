@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,7 +51,7 @@ type Store struct {
 	lock    io.Closer // nil: of a state in memory
 	failure *failure
 	next    atomic.Uint64 // the next Seq, as committed
-	parts   atomic.Uint64 // files begun, for names of their own
+	part    atomic.Uint64 // of WriteFile, for a name of its own
 
 	committing sync.Mutex   // guards what outputs hold, and orders commits
 	reading    sync.RWMutex // held by Close to have no reader
@@ -123,6 +124,9 @@ func (s *Store) openState(o Options) error {
 		return fmt.Errorf("store: %s: %w", s.dir, ErrLocked)
 	}
 	s.lock = lock
+	if !o.ReadOnly {
+		_ = s.fs.RemoveAll(s.parts()) // of a run that was killed: at worst they take room
+	}
 	s.engine, err = openPebble(s.state, s.fs, o, s.failure)
 	return damage(s.state, err)
 }
@@ -224,10 +228,12 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	if _, err := s.fs.Stat(path); err == nil {
 		return nil
 	}
-	if err := s.fs.MkdirAll(s.fs.PathDir(path), 0o777); err != nil {
-		return wrap(err)
+	for _, dir := range []string{s.parts(), s.fs.PathDir(path)} {
+		if err := s.fs.MkdirAll(dir, 0o777); err != nil {
+			return wrap(err)
+		}
 	}
-	part := fmt.Sprintf("%s.%d.part", path, s.parts.Add(1))
+	part := s.fs.PathJoin(s.parts(), strconv.FormatUint(s.part.Add(1), 10))
 	err := s.writeFile(part, data)
 	if err == nil {
 		err = s.fs.Rename(part, path)
@@ -237,6 +243,9 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	}
 	return wrap(err)
 }
+
+// parts is the folder of files that are not whole yet.
+func (s *Store) parts() string { return s.fs.PathJoin(s.state, "part") }
 
 func (s *Store) writeFile(path string, data []byte) error {
 	f, err := s.fs.Create(path, "weft-file")
