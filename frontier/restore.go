@@ -57,7 +57,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	}
 	h.next = f.now + f.delay(h)
 	if s.Pending > 0 {
-		h.disk = &backlog{cursor: beforeAll, n: s.Pending, tried: s.Tried}
+		h.disk = &backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
