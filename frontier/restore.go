@@ -24,8 +24,8 @@ func (f *Frontier) RestoreStats(s Stats) {
 // RestoreSeen says that a URL with this fingerprint was seen.
 func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen[fingerprint] = struct{}{} }
 
-// RestoreSeq sets the Seq of the next new URL: larger than any that was told.
-func (f *Frontier) RestoreSeq(next uint64) { f.seq = next - 1 }
+// RestoreSeq sets the Seq of the next new URL, at least 1: larger than any that was told.
+func (f *Frontier) RestoreSeq(next uint64) { f.seq = max(next, 1) - 1 }
 
 // RestoreRedirected says what Ledger.Redirected was last told of a URL.
 func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {
