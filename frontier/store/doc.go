@@ -39,6 +39,8 @@
 // Memory is about 60 MB at most, whatever the crawl's size: changes not yet sorted, and a
 // small cache. A second process is kept out by a lock that NFS may not honour. A file
 // system that has taken a write and reports only when it is synced that there was no room
-// for it ends the store like any other error. A state that has failed leaves some
+// for it ends the store like any other error. Damage at the very end of the log or the
+// manifest cannot be told from a commit that never returned: the job goes on from the one
+// before, and outputs are cut to that. A state that has failed leaves some
 // goroutines behind, until the process ends.
 package store

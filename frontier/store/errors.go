@@ -20,6 +20,9 @@ var (
 	// ErrShort is what a ShortError is.
 	ErrShort = errors.New("shorter than what was committed")
 
+	// ErrReadOnly is returned by Commit of a store that was opened to be read.
+	ErrReadOnly = errors.New("store: read only")
+
 	// ErrClosed is returned by calls to a closed store.
 	ErrClosed = errors.New("store: closed")
 )

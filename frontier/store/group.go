@@ -169,6 +169,9 @@ func (s *Store) Commit(g *Group) error {
 	if err := s.failure.get(); err != nil {
 		return err
 	}
+	if s.readOnly {
+		return ErrReadOnly
+	}
 	if g.Empty() {
 		return nil
 	}
@@ -181,10 +184,13 @@ func (s *Store) Commit(g *Group) error {
 	if next > s.next.Load() {
 		g.set([]byte{keyNext}, binary.AppendUvarint(nil, next))
 	}
+	g.delete(markKey(s.groups))
+	g.set(markKey(s.groups+1), nil)
 	if err := s.failure.run(func() error { return s.engine.commit(g.batch) }); err != nil {
 		s.failure.set(damage(s.state, err))
 		return s.failure.get()
 	}
+	s.groups++
 	s.next.Store(next)
 	for name := range g.lines {
 		o := s.outputs[name]

@@ -26,6 +26,7 @@ const (
 	keyCounts   = 'c' // → counts of URLs
 	keyNext     = 'q' // → the next Seq
 	keyVersion  = 'v' // → format
+	keyMark     = 'm' // number of the last group → nothing
 )
 
 // A key of pending URLs orders a host's URLs as its queue does. A host is an origin,
@@ -106,6 +107,12 @@ func decodePending(key, value []byte) (frontier.URL, error) {
 
 func appendKey(b []byte, kind byte, fp [16]byte) []byte {
 	return append(append(b, kind), fp[:]...)
+}
+
+// A mark says how many groups there were. Each group removes the mark of the one before:
+// where there are two, groups between them are missing, though later ones are not.
+func markKey(group uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{keyMark}, group)
 }
 
 func textKey(kind byte, name string) []byte {

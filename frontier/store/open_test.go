@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
@@ -208,8 +210,8 @@ func TestDamage(t *testing.T) {
 				switch {
 				case err == nil && got == h.dumps[len(h.sizes)]:
 					opened++
-				case err == nil && slices.Contains(h.dumps, got) && strings.HasSuffix(name, ".log"):
-					opened++ // as if the commit of its last group had not returned
+				case err == nil && slices.Contains(h.dumps, got) && (strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "MANIFEST")):
+					opened++ // as if the commits of the last groups had not returned
 				case err == nil:
 					t.Errorf("%s: the store holds what nobody wrote", what)
 				case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrShort), errors.Is(err, store.ErrVersion):
@@ -221,6 +223,58 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	t.Logf("%d files, %d alterations found, %d not", len(names), damaged, opened)
+}
+
+// TestDamageWhileRunning: a table that cannot be read when it is to be merged with others
+// ends the commits, and is not tried again and again.
+func TestDamageWhileRunning(t *testing.T) {
+	fs := newFS(t)
+	seq := uint64(0)
+	fill := func(s *store.Store, groups int) error {
+		for range groups {
+			g := s.Begin()
+			for range 10 {
+				seq++
+				u, err := weburl.Parse(fmt.Sprintf("http://h.test/%d", seq))
+				if err != nil {
+					return err
+				}
+				g.Pending(frontier.URL{URL: u, Seq: seq, From: strings.Repeat("x", 400)})
+			}
+			if err := s.Commit(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	s := open(t, store.Options{FS: fs, Buffer: buffer})
+	if err := fill(s, 100); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, s)
+	names, err := fs.List("/job/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".sst") {
+			edit(t, fs, "/job/state/"+name, flip)
+		}
+	}
+	within(t, "commits", func() {
+		s, err := store.Open("/job", store.Options{FS: fs, Buffer: buffer})
+		if err == nil {
+			err = fill(s, 1000)
+		}
+		if !errors.Is(err, store.ErrDamaged) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want a line that is ErrDamaged", err)
+		}
+		if s != nil {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 // TestVersion: a state of another format is left alone.
@@ -257,6 +311,9 @@ func TestReadOnly(t *testing.T) {
 	s = open(t, store.Options{FS: fsys, ReadOnly: true})
 	if _, err := dumped(s); err != nil {
 		t.Error(err)
+	}
+	if err := s.Commit(pages(s, "b\n")); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("Commit: %v, want ErrReadOnly", err)
 	}
 	shut(t, s)
 	if lines, err := fsys.ReadFile("/job/pages.jsonl"); err != nil || string(lines) != "a\nuncommitted" {
@@ -359,6 +416,22 @@ func TestDisk(t *testing.T) {
 	}
 	if _, err := store.Open(dir, o); !errors.Is(err, store.ErrShort) || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v, want ErrShort", err)
+	}
+}
+
+// TestNothingIsLeft: a store that was closed in good order has no goroutine.
+func TestNothingIsLeft(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 5 {
+		s := open(t, store.Options{FS: newFS(t)})
+		commit(t, s, pages(s, "a\n"))
+		shut(t, s)
+	}
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+		}
 	}
 }
 

@@ -35,15 +35,17 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 		db, err = pebble.Open(dir, &pebble.Options{
 			FS:                          unfailing{fs, fail},
 			ReadOnly:                    o.ReadOnly,
-			FormatMajorVersion:          pebble.FormatNewest,
+			FormatMajorVersion:          pebble.FormatValueSeparation, // part of our format: a newer Pebble is not to raise it
 			CacheSize:                   blockCache,
 			MemTableSize:                uint64(cmp.Or(o.Buffer, buffer)),
 			MemTableStopWritesThreshold: maxBuffers,
 			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 			Logger:                      logger{fail},
 			EventListener: &pebble.EventListener{
-				// Whoever reads gets the error; a compaction that does tries again later.
-				DataCorruption: func(pebble.DataCorruptionInfo) {},
+				// Whatever has met it, the state is not to be written to again.
+				DataCorruption: func(d pebble.DataCorruptionInfo) { fail.set(&DamageError{dir, d.Details}) },
+				// Pebble would try again at once, and for ever.
+				BackgroundError: func(err error) { fail.park(damage(dir, err)) },
 			},
 		})
 		return err

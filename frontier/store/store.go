@@ -43,17 +43,19 @@ type Options struct {
 // Store is the state of a job, and its outputs. One goroutine at a time commits; any
 // may read, which shows what is committed.
 type Store struct {
-	dir     string // of the job
-	state   string // the folder in it that is the engine's
-	fs      FS
-	engine  engine
-	outputs map[string]*output
-	lock    io.Closer // nil: of a state in memory
-	failure *failure
-	next    atomic.Uint64 // the next Seq, as committed
-	part    atomic.Uint64 // of WriteFile, for a name of its own
+	dir      string // of the job
+	state    string // the folder in it that is the engine's
+	fs       FS
+	engine   engine
+	outputs  map[string]*output
+	lock     io.Closer // nil: of a state in memory
+	readOnly bool
+	failure  *failure
+	next     atomic.Uint64 // the next Seq, as committed
+	part     atomic.Uint64 // of WriteFile, for a name of its own
 
-	committing sync.Mutex   // guards what outputs hold, and orders commits
+	committing sync.Mutex   // guards what outputs hold, and groups, and orders commits
+	groups     uint64       // that were committed
 	reading    sync.RWMutex // held by Close to have no reader
 	abandon    func()
 	abandoned  chan struct{}
@@ -96,10 +98,34 @@ func (s *Store) open(o Options) error {
 		return err
 	}
 	s.next.Store(max(next, 1))
+	s.readOnly = o.ReadOnly
 	if found == 0 {
 		return s.begin(o)
 	}
+	if s.groups, err = s.lastGroup(); err != nil {
+		return err
+	}
 	return s.openOutputs(o)
+}
+
+// lastGroup returns the number of the last group, of which there must be one mark.
+func (s *Store) lastGroup() (uint64, error) {
+	var marks []uint64
+	for n, err := range each(s, []byte{keyMark}, []byte{keyMark + 1}, func(key, _ []byte) (uint64, bool, error) {
+		if len(key) != 9 {
+			return 0, false, errValue
+		}
+		return binary.BigEndian.Uint64(key[1:]), true, nil
+	}) {
+		if err != nil {
+			return 0, err
+		}
+		marks = append(marks, n)
+	}
+	if len(marks) != 1 {
+		return 0, &DamageError{s.state, fmt.Errorf("groups are missing: the last are %d", marks)}
+	}
+	return marks[0], nil
 }
 
 // openState locks the state and opens its engine.
@@ -127,8 +153,12 @@ func (s *Store) openState(o Options) error {
 	if !o.ReadOnly {
 		_ = s.fs.RemoveAll(s.parts()) // of a run that was killed: at worst they take room
 	}
-	s.engine, err = openPebble(s.state, s.fs, o, s.failure)
-	return damage(s.state, err)
+	engine, err := openPebble(s.state, s.fs, o, s.failure)
+	if err != nil {
+		return damage(s.state, err)
+	}
+	s.engine = engine
+	return nil
 }
 
 // wrap says whose an error of the disk is, which names the file.
@@ -152,7 +182,7 @@ func (s *Store) makeDirs() error {
 
 // begin makes a new state. Lines that no state knows of are not the crawl's to cut.
 func (s *Store) begin(o Options) error {
-	if o.ReadOnly && !o.Memory {
+	if o.ReadOnly {
 		return fmt.Errorf("store: %s: %w", s.state, fs.ErrNotExist)
 	}
 	for _, name := range o.Outputs {
