@@ -103,7 +103,7 @@ type logger struct{ failure *failure }
 func (logger) Infof(string, ...any)  {}
 func (logger) Errorf(string, ...any) {}
 func (l logger) Fatalf(format string, args ...any) {
-	l.failure.park(fmt.Errorf(format, args...))
+	l.failure.park(wrap(fmt.Errorf(format, args...)))
 }
 
 func (e *disked) get(key []byte) ([]byte, error) {

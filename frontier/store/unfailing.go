@@ -31,7 +31,7 @@ func (f *failure) begin() {
 // end is called with the error of such an operation.
 func (f *failure) end(err error) error {
 	if err != nil {
-		f.park(err)
+		f.park(wrap(err))
 	}
 	return nil
 }
