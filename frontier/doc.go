@@ -7,7 +7,8 @@
 //
 // # Vocabulary
 //
-//   - host: scheme, host name and port; the unit whose pace is kept.
+//   - host: scheme, host name and port; the unit of robots.txt and of queues.
+//   - server: the hosts of one name; the unit whose pace is kept.
 //   - pending: seen, and to be fetched. Leased: handed out to be fetched.
 //     Done: finished, well or not. Refused: not to be fetched, by robots.txt. A URL
 //     goes from pending to leased or refused, and from leased to done, or back to

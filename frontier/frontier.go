@@ -84,15 +84,16 @@ type Frontier struct {
 	now     moment // told last
 	seen    map[[16]byte]struct{}
 	leased  map[weburl.URL]*host // without robots.txt
-	hosts   map[string]*host
-	hops    map[[16]byte]*hops // by fingerprint; not of URLs that a link led to first
-	ready   hostHeap           // by the time at which the host may next be asked
-	order   uint64             // of getting into a heap: what is due at once takes turns
-	refused []Refusal          // not collected
-	free    moment             // RateLimit allows nothing before
-	first   int                // URLs leased for the first time
-	fresh   int                // of those pending, never leased
-	seq     uint64             // of the last URL added
+	hosts   map[string]*host     // by origin
+	servers map[string]*server   // by host name
+	hops    map[[16]byte]*hops   // by fingerprint; not of URLs that a link led to first
+	ready   hostHeap             // by the time at which the host may next be asked
+	order   uint64               // of getting into a heap: what is due at once takes turns
+	refused []Refusal            // not collected
+	free    moment               // RateLimit allows nothing before
+	first   int                  // URLs leased for the first time
+	fresh   int                  // of those pending, never leased
+	seq     uint64               // of the last URL added
 	refuse  func(weburl.URL) (kind, reason string)
 	stats   Stats
 
@@ -116,12 +117,13 @@ type hops struct {
 // New returns an empty frontier.
 func New(cfg Config) *Frontier {
 	return &Frontier{
-		cfg:    cfg,
-		seen:   make(map[[16]byte]struct{}),
-		leased: make(map[weburl.URL]*host),
-		hosts:  make(map[string]*host),
-		hops:   make(map[[16]byte]*hops),
-		away:   make(map[*host][]URL),
+		cfg:     cfg,
+		seen:    make(map[[16]byte]struct{}),
+		leased:  make(map[weburl.URL]*host),
+		hosts:   make(map[string]*host),
+		servers: make(map[string]*server),
+		hops:    make(map[[16]byte]*hops),
+		away:    make(map[*host][]URL),
 	}
 }
 
@@ -279,7 +281,6 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
 	h.robots.set(r, f.now)
-	h.next = f.now + f.delay(h) // of these rules
 	if f.ledger != nil {
 		f.ledger.Rules(h.name, r)
 	}
@@ -323,12 +324,12 @@ func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
 func (f *Frontier) learn(h *host, now time.Time, a Answer) {
 	f.tell(now)
 	h.leased--
+	h.busy--
 	f.stats.Leased--
 	h.pace.learn(f.now, a)
-	h.asked = f.now
-	h.next = f.now + f.delay(h)
+	h.asked, h.last = f.now, f.now
 	f.note(h)
-	f.place(h)
+	f.placeAll(h.server)
 }
 
 func (f *Frontier) tell(now time.Time) {

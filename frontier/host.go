@@ -10,22 +10,31 @@ import (
 
 const never moment = math.MinInt64
 
+// server is what is known of a host name: what its hosts, which differ by scheme and
+// port, share. Whoever asks for a page over http and for the next over https asks the same
+// machine twice.
+type server struct {
+	hosts []*host
+	pace  pace
+	last  moment // from which the delay counts: it was asked, has answered, or was restored
+	asked moment // it was last, or has last answered
+	busy  int32  // leases of all hosts
+	first int32  // URLs leased for the first time
+}
+
 // host is what is known of a host, and its pending URLs. There may be a million.
 type host struct {
+	*server
 	name     string // its origin
 	queue    queue  // pending, never leased
 	retry    retryHeap
 	disk     *backlog // pending, and only in the ledger; nil: none
 	robots   *rules   // nil: no robots.txt is asked for
-	pace     pace
-	next     moment // not before: the delay after the last response
-	asked    moment // it was last, or has last answered
-	at       moment // key in ready
+	at       moment   // key in ready
 	order    uint64
 	index    int32 // in ready, −1 while not there
 	leased   int32 // with robots.txt
 	pending  int32 // in queue, retry and disk
-	first    int32 // URLs leased for the first time
 	answered int32 // URLs that were tried
 	tried    int32 // of these, not done nor refused
 	capped   bool  // it has had LimitPerHost
@@ -43,13 +52,20 @@ func (f *Frontier) host(u weburl.URL) *host {
 
 // newHost makes the host of a URL.
 func (f *Frontier) newHost(key string, u weburl.URL) *host {
-	h := &host{name: key, index: -1, asked: never}
+	name := u.Hostname()
+	s := f.servers[name]
+	if s == nil {
+		s = &server{last: never, asked: never}
+		if f.cfg.PerHost == 0 && !isLoopback(name) {
+			s.pace.most = startPace
+		}
+		f.servers[name] = s
+	}
+	h := &host{server: s, name: key, index: -1}
 	if f.cfg.Robots && u.IsHTTP() {
 		h.robots = new(rules)
 	}
-	if f.cfg.PerHost == 0 && !isLoopback(u.Hostname()) {
-		h.pace.most = startPace
-	}
+	s.hosts = append(s.hosts, h)
 	f.hosts[key] = h
 	return h
 }
@@ -70,13 +86,16 @@ func isLoopback(name string) bool {
 // take removes the URL that is due: one to be tried again, if its time has come,
 // before those that were not leased.
 func (h *host) take(now moment, u *URL) (again bool) {
-	if len(h.retry) > 0 && h.retry[0].at <= now {
+	if h.retries(now) {
 		*u = h.retry.take()
 		return true
 	}
 	*u = h.queue.pop()
 	return false
 }
+
+// retries reports whether a URL is due that is to be tried again.
+func (h *host) retries(now moment) bool { return len(h.retry) > 0 && h.retry[0].at <= now }
 
 // queued is how many URLs are in the queue of h.
 func (h *host) queued() int {

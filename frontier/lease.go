@@ -53,7 +53,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 			leases = leases[:len(leases)-1]
 		}
 		f.want(h, !ok)
-		f.place(h)
+		f.placeAll(h.server)
 	}
 	return leases
 }
@@ -67,6 +67,10 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		return true
 	}
 	for len(f.refused) < refusals && f.has(h) {
+		if !h.retries(f.now) && f.full(h) && !h.capped {
+			f.dropRest(h)
+			continue
+		}
 		again := h.take(f.now, u)
 		h.pending--
 		f.stats.Pending--
@@ -119,7 +123,7 @@ func (f *Frontier) RefuseBy(fn func(weburl.URL) (kind, reason string)) { f.refus
 // count counts a URL of h that is leased for the first time, and does what the limits
 // ask for.
 func (f *Frontier) count(h *host) {
-	h.first++
+	h.first++ // the host's others drop theirs when their turn comes
 	if f.full(h) && !h.capped {
 		f.dropRest(h)
 	}
@@ -170,8 +174,8 @@ const maxSpacing = 24 * time.Hour
 func (f *Frontier) spend(h *host) {
 	h.leased++
 	f.stats.Leased++
-	h.asked = f.now
-	h.next = f.now + f.delay(h) // until the response says when it really ended
+	h.busy++
+	h.asked, h.last = f.now, f.now // until the response says when it really ended
 	f.note(h)
 	if f.cfg.RateLimit > 0 {
 		f.free = max(f.free, f.now-rateSlack) + f.spacing()
@@ -184,6 +188,13 @@ func (f *Frontier) spacing() moment {
 		return 0
 	}
 	return moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
+}
+
+// placeAll places the hosts of a server, which is asked or has answered.
+func (f *Frontier) placeAll(s *server) {
+	for _, h := range s.hosts {
+		f.place(h)
+	}
 }
 
 // place puts h into the heap at the time at which it may be asked next, or takes
@@ -228,15 +239,24 @@ func (f *Frontier) due(h *host) (at moment, ok bool) {
 	if h.robots.refuses(max(at, f.now)) {
 		return at, true // the host need not be asked
 	}
-	if h.robots.waits() || h.leased >= f.pace(h) {
+	if h.robots.waits() || h.busy >= f.pace(h) {
 		return 0, false
 	}
-	return max(at, h.next, h.pace.hold, h.robots.notBefore()), true
+	return max(at, f.next(h)), true
+}
+
+// next is the time before which nothing of h is leased.
+func (f *Frontier) next(h *host) moment {
+	at := max(h.pace.hold, h.robots.notBefore())
+	if h.last != never {
+		at = max(at, h.last+f.delay(h))
+	}
+	return at
 }
 
 // has reports whether h has a URL in memory that may be leased now.
 func (f *Frontier) has(h *host) bool {
-	return len(h.retry) > 0 && h.retry[0].at <= f.now || !h.queue.empty() && !f.Limited()
+	return h.retries(f.now) || !h.queue.empty() && !f.Limited()
 }
 
 // delay is the time between the end of a response of h and the next request.

@@ -40,22 +40,26 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	f.tell(now)
 	u, _ := weburl.Parse(s.Name) // of what has no origin, "null", the zero URL
 	h := f.newHost(s.Name, u)
-	h.pending, h.tried, h.answered, h.first = int32(s.Pending), int32(s.Tried), int32(s.Answered), int32(s.Answered)
-	h.capped = s.Capped
-	h.pace.restore(s)
-	if !s.Hold.IsZero() {
-		h.pace.hold = f.moment(s.Hold)
-	}
+	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
+	h.first += h.answered
+	since := never
 	if !s.Asked.IsZero() {
-		h.asked = f.moment(s.Asked)
+		since = f.moment(s.Asked)
 	}
+	if since >= h.asked { // of a server's hosts the one that was asked last knows its pace
+		h.asked = since
+		h.pace.restore(s)
+	}
+	if !s.Hold.IsZero() {
+		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
+	}
+	h.last = f.now
 	if h.robots != nil {
 		h.robots.restore(s.Robots, r)
 		if !s.Robots.Until.IsZero() {
 			h.robots.until = f.moment(s.Robots.Until)
 		}
 	}
-	h.next = f.now + f.delay(h)
 	if s.Pending > 0 {
 		h.disk = &backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}

@@ -1,0 +1,43 @@
+package frontier
+
+import (
+	"iter"
+	"maps"
+	"time"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// HostInfo is all that is known of a host at a moment.
+type HostInfo struct {
+	HostState               // its times are up to now
+	Leased    int           // URLs
+	Asking    bool          // its robots.txt is leased
+	Pace      int           // leases it may have at once now; 0: any number
+	Delay     time.Duration // between the end of a response and the next lease
+	Next      time.Time     // nothing of it is leased before, if that is later than now
+}
+
+// Host tells of a host, named by its origin.
+func (f *Frontier) Host(now time.Time, name string) (info HostInfo, known bool) {
+	h := f.hosts[name]
+	if h == nil {
+		return HostInfo{}, false
+	}
+	f.tell(now)
+	info = HostInfo{HostState: f.state(h), Leased: int(h.leased), Asking: h.robots.waits(), Delay: f.delay(h)}
+	if info.Asking {
+		info.Leased--
+	}
+	if pace := f.pace(h); pace < anyPace {
+		info.Pace = int(pace)
+	}
+	info.Next = f.time(f.next(h))
+	return info, true
+}
+
+// Leased yields the URLs that are leased, in no order.
+func (f *Frontier) Leased() iter.Seq[weburl.URL] { return maps.Keys(f.leased) }
+
+// IsLeased reports whether a canonical URL is.
+func (f *Frontier) IsLeased(u weburl.URL) bool { return f.leased[u] != nil }
