@@ -327,22 +327,59 @@ func (s *Store) chunk(from, to []byte, before *chunk) (*chunk, error) {
 	})
 }
 
+// entries yields keys and values.
+func (c *chunk) entries(yield func(key, value []byte) bool) {
+	start := 0
+	for i := 0; i < len(c.ends); i += 2 {
+		key, value := c.bytes[start:c.ends[i]], c.bytes[c.ends[i]:c.ends[i+1]]
+		if !yield(key, value) {
+			return
+		}
+		start = c.ends[i+1]
+	}
+}
+
+// chunks yields the entries from a key on, up to another and without it. The next chunk
+// is read while one is looked at.
+func (s *Store) chunks(from, to []byte) iter.Seq2[*chunk, error] {
+	return func(yield func(*chunk, error) bool) {
+		type answer struct {
+			*chunk
+			err error
+		}
+		next := make(chan answer, 1) // so that the one that nobody waits for ends
+		c, err := s.chunk(from, to, new(chunk))
+		for {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if before := c; c.more {
+				go func() {
+					c, err := s.chunk(before.behind(), to, before)
+					next <- answer{c, err}
+				}()
+			}
+			if !yield(c, nil) || !c.more {
+				return
+			}
+			a := <-next
+			c, err = a.chunk, a.err
+		}
+	}
+}
+
 // each yields what decode makes of the entries from a key on, up to another and without
 // it: those for which ok is true. Their bytes are lent to decode for the call.
 func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		from := from
-		for c := new(chunk); ; from = c.behind() {
-			var err error
-			if c, err = s.chunk(from, to, c); err != nil {
+		for c, err := range s.chunks(from, to) {
+			if err != nil {
 				yield(none, err)
 				return
 			}
-			start := 0
-			for i := 0; i < len(c.ends); i += 2 {
-				key, value := c.bytes[start:c.ends[i]], c.bytes[c.ends[i]:c.ends[i+1]]
-				start = c.ends[i+1]
+			for key, value := range c.entries {
 				v, ok, err := decode(key, value)
 				if err != nil {
 					yield(none, s.check(key, err))
@@ -351,9 +388,6 @@ func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T,
 				if ok && !yield(v, nil) {
 					return
 				}
-			}
-			if !c.more {
-				return
 			}
 		}
 	}
