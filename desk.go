@@ -115,6 +115,9 @@ func (d *desk) resume(t *aio.Task) error {
 		if err != nil {
 			return err
 		}
+		if d.job.resumed {
+			d.frontier.RestoreLast(now)
+		}
 		for _, u := range d.job.scope {
 			d.bounds.open(u)
 		}

@@ -36,6 +36,7 @@ type job struct {
 	plan    plan
 	history history      // of the runs before this one
 	scope   []weburl.URL // that has been widened by these
+	resumed bool         // there was a run before this one
 }
 
 // openJob begins a job, or goes on with the one in the folder. Its error is an *OptionError.
@@ -76,7 +77,7 @@ func (j *job) open(c *config, o store.Options) error {
 	if j.store, err = store.Open(j.dir, o); err != nil {
 		return err
 	}
-	if begun {
+	if j.resumed = begun; begun {
 		if err := j.recall(c.Amend); err != nil {
 			return err
 		}

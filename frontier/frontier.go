@@ -82,6 +82,7 @@ type Frontier struct {
 	epoch   time.Time // told first
 	told    bool
 	now     moment // told last
+	last    moment // any host may have answered; never: each is known
 	seen    map[[16]byte]struct{}
 	leased  map[weburl.URL]*host // without robots.txt
 	hosts   map[string]*host     // by origin
@@ -118,6 +119,7 @@ type hops struct {
 func New(cfg Config) *Frontier {
 	return &Frontier{
 		cfg:     cfg,
+		last:    never,
 		seen:    make(map[[16]byte]struct{}),
 		leased:  make(map[weburl.URL]*host),
 		hosts:   make(map[string]*host),

@@ -55,7 +55,7 @@ func (f *Frontier) newHost(key string, u weburl.URL) *host {
 	name := u.Hostname()
 	s := f.servers[name]
 	if s == nil {
-		s = &server{last: never, asked: never}
+		s = &server{last: f.last, asked: never}
 		if f.cfg.PerHost == 0 && !isLoopback(name) {
 			s.pace.most = startPace
 		}

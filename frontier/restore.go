@@ -69,6 +69,14 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	f.countFirst(s.Answered)
 }
 
+// RestoreLast says that hosts of which nothing is known may have been asked until now, in a
+// process that ended before its ledger could tell: a new host waits its full delay from
+// now, as those do that are restored.
+func (f *Frontier) RestoreLast(now time.Time) {
+	f.tell(now)
+	f.last = f.now
+}
+
 // restore brings the pace of a new host to what it was; not its hold. That it was unbounded
 // is not restored: that depends on where the server is, and on PerHost.
 func (p *pace) restore(s HostState) {

@@ -62,6 +62,7 @@ var imports = map[string][]string{
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage"},
 	"internal/webtest/webtest": {"internal/webtest"},
+	"internal/torture":         {".", "frontier/store", "internal/webtest"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.

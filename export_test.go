@@ -1,0 +1,15 @@
+package weft
+
+import "github.com/weftcrawl/weft/frontier/store"
+
+// OnFiles has the job of o live on another file system than the disk.
+func OnFiles(o Options, files store.FS) Options {
+	o.files = files
+	return o
+}
+
+// WithHeads has the job of o hold so many URLs of a host in memory.
+func WithHeads(o Options, heads int) Options {
+	o.heads = heads
+	return o
+}

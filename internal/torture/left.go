@@ -1,0 +1,193 @@
+package torture
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// Left is what a job, run with KeepLinks and KeepBodies, has left.
+type Left struct {
+	Pages   string                 // pages.jsonl
+	Records map[string]weft.Record // in it, by URL
+	Links   map[string]string      // lines of links.jsonl, sorted, by the page they are from
+	Pending map[string]bool        // URLs that are to be fetched yet
+}
+
+// Open opens the job in dir, which cuts its outputs to what was committed, and closes it.
+// The error is what is wrong with what is left: a line that is not whole, a second record of a
+// URL, a record of one that the state does not say is finished, or the other way round, links
+// of a page that has no record.
+func Open(files store.FS, dir string) (l Left, err error) {
+	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl"}})
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if l, err = Read(files, dir); err != nil {
+		return l, err
+	}
+	for from := range l.Links {
+		if _, ok := l.Records[from]; !ok {
+			return l, fmt.Errorf("links of %s, which has no record", from)
+		}
+	}
+	return l, l.against(s)
+}
+
+// against compares what is left with what the state says.
+func (l *Left) against(s *store.Store) error {
+	finished := 0
+	for _, state := range []store.State{store.Done, store.Refused} {
+		for e, err := range s.URLs(state) {
+			if err != nil {
+				return err
+			}
+			if _, ok := l.Records[e.URL.URL.String()]; !ok {
+				return fmt.Errorf("%s is %v, and has no record", e.URL.URL, state)
+			}
+			finished++
+		}
+	}
+	if finished != len(l.Records) {
+		return fmt.Errorf("%d records, and %d URLs that are finished", len(l.Records), finished)
+	}
+	l.Pending = make(map[string]bool)
+	for e, err := range s.URLs(store.Pending) {
+		if err != nil {
+			return err
+		}
+		u := e.URL.URL.String()
+		if _, done := l.Records[u]; done {
+			return fmt.Errorf("%s is pending, and has a record", u)
+		}
+		l.Pending[u] = true
+	}
+	return nil
+}
+
+// Read reads the outputs as they are, of which every line has to be whole, and every record
+// the only one of its URL.
+func Read(files store.FS, dir string) (Left, error) {
+	l := Left{Records: make(map[string]weft.Record), Links: make(map[string]string)}
+	pages, err := readFile(files, files.PathJoin(dir, "pages.jsonl"))
+	if err != nil {
+		return l, err
+	}
+	l.Pages = string(pages)
+	for line := range strings.Lines(l.Pages) {
+		var r weft.Record
+		if err := unmarshal(line, &r); err != nil {
+			return l, fmt.Errorf("record %q: %w", line, err)
+		}
+		if _, twice := l.Records[r.URL]; twice {
+			return l, fmt.Errorf("two records of %s", r.URL)
+		}
+		l.Records[r.URL] = r
+	}
+	links, err := readFile(files, files.PathJoin(dir, "links.jsonl"))
+	if err != nil {
+		return l, err
+	}
+	byPage := make(map[string][]string)
+	for line := range strings.Lines(string(links)) {
+		var r weft.LinkRecord
+		if err := unmarshal(line, &r); err != nil {
+			return l, fmt.Errorf("link %q: %w", line, err)
+		}
+		byPage[r.From] = append(byPage[r.From], line)
+	}
+	for from, lines := range byPage {
+		slices.Sort(lines)
+		l.Links[from] = strings.Join(lines, "")
+	}
+	return l, nil
+}
+
+func unmarshal(line string, v any) error {
+	if !strings.HasSuffix(line, "\n") {
+		return errors.New("cut")
+	}
+	return json.Unmarshal([]byte(line), v)
+}
+
+// Bodies says which record's body is not in the job's folder, or is another. Those of
+// redirects are not kept.
+func (l Left) Bodies(files store.FS, dir string) error {
+	for _, r := range l.Records {
+		if r.SHA256 == "" || r.Redirect != "" {
+			continue
+		}
+		body, err := readFile(files, files.PathJoin(dir, "bodies", r.SHA256[:2], r.SHA256))
+		if err == nil && fmt.Sprintf("%x", sha256.Sum256(body)) != r.SHA256 {
+			err = fmt.Errorf("%d bytes, not what its name says", len(body))
+		}
+		if err != nil {
+			return fmt.Errorf("body of %s: %w", r.URL, err)
+		}
+	}
+	return nil
+}
+
+func readFile(files store.FS, path string) ([]byte, error) {
+	f, err := files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// Whole says what is missing of a finished crawl, or is too much: of the URLs in the truth, and
+// of their links.
+func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) error {
+	for u, fate := range truth {
+		r, ok := l.Records[u]
+		if !ok {
+			return fmt.Errorf("%s has no record", u)
+		}
+		if !is(r, fate) {
+			return fmt.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
+		}
+		if l.Links[u] != links[u] {
+			return fmt.Errorf("links of %s: got\n%s\nexpected\n%s", u, l.Links[u], links[u])
+		}
+	}
+	if len(l.Records) != len(truth) || len(l.Links) != len(links) || len(l.Pending) > 0 {
+		return fmt.Errorf("%d records, expected %d; links of %d pages, expected %d; %d URLs pending", len(l.Records), len(truth), len(l.Links), len(links), len(l.Pending))
+	}
+	return nil
+}
+
+// is says whether a record tells the fate of its URL. An answer that has failed later may
+// have a status; and a redirect may have been one too far before a shorter way to it was found.
+func is(r weft.Record, fate webtest.Fate) bool {
+	if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) {
+		return false
+	}
+	switch fate.Error {
+	case webtest.ErrorStall:
+		return strings.HasSuffix(r.ErrorKind, "timeout")
+	case webtest.ErrorRobots:
+		return r.ErrorKind == weft.KindRobots || r.ErrorKind == weft.KindNoRobots
+	case "":
+		return r.ErrorKind == "" || r.ErrorKind == weft.KindRedirects
+	}
+	return r.ErrorKind == fate.Error
+}
+
+// Policy is that of weft, with so many retries, for the truth.
+func Policy(retries int) webtest.Policy {
+	return webtest.Policy{
+		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
+		MaxRedirects: 10, Retries: retries, Robots: true, Agent: webtest.Agent,
+	}
+}

@@ -1,0 +1,310 @@
+package torture_test
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/torture"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+const (
+	killsPerCrawl = 8
+	atOnce        = 3 // crawls, which wait more than they work
+	delay         = 60 * time.Millisecond
+	timeout       = 300 * time.Millisecond
+	lag           = 50 * time.Millisecond // of a busy server
+	retries       = 1
+)
+
+// web is what is crawled: hosts small enough that their delays add up to seconds. Two
+// things are asked for without a delay, and so would be taken for a lack of it: where a
+// robots.txt has moved to, and again what a kept connection has ended with.
+var web = webtest.Config{
+	Seed: 2, Hosts: 12, Pages: 4, Links: 5, SlowDelay: 100 * time.Millisecond, CrawlDelay: 80 * time.Millisecond, Fails: 1,
+	Rates: webtest.Rates{Broken: -1, MovedRobots: -1, Stalled: 0.02},
+}
+
+// TestKilled: the command is killed at random instants, from its start to its end, and
+// given again, until it ends by itself. After each kill nothing is there twice or torn,
+// and what was committed stays; in the end all is there that a crawl finds that nobody
+// kills. And the server sees that no host is asked before its delay has passed.
+func TestKilled(t *testing.T) {
+	want := 24
+	if s := os.Getenv("WEFT_KILLS"); s != "" {
+		var err error
+		if want, err = strconv.Atoi(s); err != nil || want < 1 {
+			t.Fatalf("WEFT_KILLS=%s, expected a number of kills", s)
+		}
+	}
+	command := filepath.Join(t.TempDir(), "weft")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	calm := newVictim(t, command, 0, nil)
+	calm.crawl(0)
+	if t.Failed() {
+		return
+	}
+	report := report{calm: calm.result}
+	var mu sync.Mutex
+	var crawls sync.WaitGroup
+	kills := 0
+	for i := range atOnce {
+		crawls.Go(func() {
+			for seed := uint64(1 + i); !t.Failed(); seed += atOnce {
+				mu.Lock()
+				n := min(killsPerCrawl, want-kills)
+				kills += n
+				mu.Unlock()
+				if n <= 0 {
+					return
+				}
+				v := newVictim(t, command, seed, calm)
+				v.crawl(n)
+				mu.Lock()
+				report.results = append(report.results, v.result)
+				kills += len(v.result.kills) - n // it may have ended before
+				mu.Unlock()
+			}
+		})
+	}
+	crawls.Wait()
+	slices.SortFunc(report.results, func(a, b result) int { return cmp.Compare(a.seed, b.seed) })
+	t.Log("\n" + report.String())
+	if name := os.Getenv("WEFT_REPORT"); name != "" {
+		if err := os.WriteFile(name, []byte(report.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// victim is a crawl that is killed.
+type victim struct {
+	t       *testing.T
+	command string
+	dir     string
+	served  *webtest.Running
+	rng     *rand.Rand
+	calm    *victim // nil: of the one that is not killed
+	result  result
+	links   map[string]string // of a calm one, its links by page, without the port
+	left    torture.Left      // as it was seen last
+}
+
+func newVictim(t *testing.T, command string, seed uint64, calm *victim) *victim {
+	v := &victim{
+		t: t, command: command, dir: t.TempDir(), served: webtest.Start(t, web),
+		rng: rand.New(rand.NewPCG(seed, 0)), calm: calm, result: result{seed: seed},
+	}
+	return v
+}
+
+// crawl kills so many runs, lets the next one end, and judges what they have done
+// together.
+func (v *victim) crawl(kills int) {
+	began := time.Now()
+	for !v.t.Failed() {
+		var at *instant
+		if len(v.result.kills) < kills {
+			i := v.draw(kills)
+			at = &i
+		}
+		if v.run(at) {
+			break
+		}
+	}
+	v.result.took = time.Since(began)
+	if v.t.Failed() {
+		return
+	}
+	v.look()
+	v.judge()
+}
+
+// run runs the command until it ends, which it reports, or is killed.
+func (v *victim) run(at *instant) (ended bool) {
+	cmd := exec.CommandContext(v.t.Context(), v.command, "crawl", "--quiet", "--job", "job", "--links", "--bodies",
+		"--scope", "any", "--concurrency", "16", "--delay", delay.String(), "--timeout", timeout.String(), "--retries", strconv.Itoa(retries),
+		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0))
+	cmd.Dir = v.dir
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	asked := v.served.Log.Len()
+	v.result.runs = append(v.result.runs, run{time.Now(), asked})
+	if err := cmd.Start(); err != nil {
+		v.t.Error(err)
+		return true
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	began := time.Now()
+	if at != nil && v.await(*at, asked, over) {
+		_ = cmd.Process.Kill()
+		err, lived := <-over, time.Since(began)
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == -1 {
+			v.look()
+			v.result.kills = append(v.result.kills, kill{*at, lived, len(v.left.Records)})
+			return false
+		}
+		over <- err // it had ended
+	}
+	if err := <-over; err != nil {
+		v.t.Errorf("seed %d, run %d: %v: %s", v.result.seed, len(v.result.runs), err, &said)
+	}
+	return true
+}
+
+// await waits for an instant of a run; false if the command ends before.
+func (v *victim) await(at instant, asked int, over chan error) bool {
+	var size int64
+	pages := filepath.Join(v.dir, "job/pages.jsonl")
+	if info, err := os.Stat(pages); err == nil {
+		size = info.Size()
+	}
+	timer := time.NewTimer(at.after)
+	defer timer.Stop()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-over:
+			over <- err
+			return false
+		case <-timer.C:
+			return true
+		case <-tick.C:
+			if at.requests > 0 && v.served.Log.Len() >= asked+at.requests {
+				return true
+			}
+			if at.bytes > 0 {
+				if info, err := os.Stat(pages); err == nil && info.Size() >= size+at.bytes {
+					return true
+				}
+			}
+		}
+	}
+}
+
+// look checks what is left, a copy of which is opened in memory: the job itself is for the
+// next run to open.
+func (v *victim) look() {
+	left, err := v.copied()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && v.left.Pages == "": // killed before there was a job
+		return
+	case err != nil:
+	case !strings.HasPrefix(left.Pages, v.left.Pages):
+		err = fmt.Errorf("%d bytes of pages.jsonl, not those %d that were committed before, and more", len(left.Pages), len(v.left.Pages))
+	}
+	if err != nil {
+		v.t.Errorf("seed %d, run %d: %v", v.result.seed, len(v.result.runs), err)
+	}
+	v.left = left
+}
+
+func (v *victim) copied() (torture.Left, error) {
+	disk := storetest.New()
+	if err := disk.MkdirAll("/job/state", 0o777); err != nil {
+		return torture.Left{}, err
+	}
+	job := os.DirFS(filepath.Join(v.dir, "job"))
+	for _, pattern := range []string{"*.jsonl", "state/*"} {
+		names, err := fs.Glob(job, pattern)
+		if err != nil {
+			return torture.Left{}, err
+		}
+		for _, name := range names {
+			data, err := fs.ReadFile(job, name)
+			if err == nil {
+				err = disk.WriteFile("/job/"+name, data)
+			}
+			if err != nil {
+				return torture.Left{}, err
+			}
+		}
+	}
+	left, err := torture.Open(disk, "/job")
+	if err == nil {
+		err = left.Bodies(store.Disk, filepath.Join(v.dir, "job"))
+	}
+	return left, err
+}
+
+// judge compares what a crawl has come to with the truth, and with the crawl that nobody killed; and
+// asks the server.
+func (v *victim) judge() {
+	truth := maps.Collect(v.served.Web.Truth(torture.Policy(retries)))
+	v.result.urls = len(truth)
+	port := v.served.Web.Authority(0)[len(v.served.Web.Name(0)):]
+	links := v.left.Links
+	if v.calm == nil {
+		v.links = make(map[string]string)
+		for from, lines := range links {
+			v.links[strings.ReplaceAll(from, port, "")] = strings.ReplaceAll(lines, port, "")
+		}
+	} else {
+		links = make(map[string]string)
+		for from := range truth {
+			if lines := v.calm.links[strings.ReplaceAll(from, port, "")]; lines != "" {
+				links[from] = lines
+			}
+		}
+		for from, lines := range v.left.Links {
+			v.left.Links[from] = strings.ReplaceAll(lines, port, "")
+		}
+	}
+	if err := v.left.Whole(truth, links); err != nil {
+		v.t.Errorf("seed %d: %v", v.result.seed, err)
+	}
+	v.polite()
+}
+
+// polite asks the server whether hosts were left alone for their delay: between two requests,
+// and from the beginning of a run, if they were asked before it.
+func (v *victim) polite() {
+	requests := v.served.Log.Requests()
+	for i := range requests {
+		// The server learns late, if it is busy, that the crawler has given up; and so that it has begun.
+		if r := &requests[i]; r.Status == 0 && r.End.Sub(r.Start) > timeout-lag {
+			r.End = r.Start.Add(timeout - lag)
+		}
+	}
+	for host, m := range webtest.Judge(slices.Values(requests)).Hosts {
+		if m.MostAtOnce > 1 || m.Requests > 1 && m.SmallGap < delay {
+			v.t.Errorf("seed %d: %s: %d requests at once, gap %v, expected 1 and at least %v", v.result.seed, host, m.MostAtOnce, m.SmallGap, delay)
+		}
+	}
+	known := make(map[string]bool)
+	v.result.requests = len(requests)
+	for i, run := range v.result.runs {
+		end := len(requests)
+		if i+1 < len(v.result.runs) {
+			end = v.result.runs[i+1].asked
+		}
+		for _, r := range requests[run.asked:end] {
+			if known[r.Host] && r.Start.Sub(run.began) < delay {
+				v.t.Errorf("seed %d, run %d: %s was asked for %v after its start, expected at least %v", v.result.seed, i+1, r.URL(), r.Start.Sub(run.began), delay)
+			}
+		}
+		for _, r := range requests[run.asked:end] {
+			known[r.Host] = true
+		}
+	}
+}

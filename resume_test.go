@@ -1,0 +1,268 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/torture"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// world is a synthetic web that is crawled on the virtual clock, into a job on a disk in
+// memory; and what a crawl of it has to leave behind, however often it was broken off.
+type world struct {
+	web     *webtest.Web
+	latency time.Duration // of the network, one way
+	truth   map[string]webtest.Fate
+	links   map[string]string // by page, its lines of links.jsonl, as a crawl that was never broken off has left them
+}
+
+// retries are more than the web's flaky pages need: a crawl that goes on meets a server that
+// has forgotten what it refused.
+const retries = 4
+
+func newWorld(t *testing.T, cfg webtest.Config) *world {
+	t.Helper()
+	web, err := webtest.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{web: web, latency: 20 * time.Millisecond, truth: maps.Collect(web.Truth(torture.Policy(retries)))}
+	disk := storetest.New()
+	if sum, err := w.crawl(disk, weft.Options{}, life{}); err != nil || !sum.Finished {
+		t.Fatalf("a crawl that nobody disturbs: %+v, %v", sum, err)
+	}
+	left, err := torture.Read(disk, "/job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.links = left.Links
+	if err := w.whole(disk); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// life is what happens to one run of a crawl, and when.
+type life struct {
+	clock  *aiotest.Clock  // nil: a new one
+	server *webtest.Server // nil: a new one
+	begin  time.Duration   // that the clock goes on first
+	drain  time.Duration   // after that it is drained; 0: not
+	stop   time.Duration   // after that it is broken off; 0: not
+	last   func()          // called right before it is broken off
+}
+
+// crawl begins the job on a disk, or goes on with it.
+func (w *world) crawl(disk store.FS, o weft.Options, l life) (sum weft.Summary, err error) {
+	if l.clock == nil {
+		l.clock = aiotest.NewClock()
+	}
+	if l.server == nil {
+		l.server = webtest.NewServer(w.web, nil)
+	}
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: w.latency})
+	for i := range w.web.Hosts() {
+		if addr, ok := w.web.Addr(i); ok {
+			netw.Host(w.web.Name(i), addr.String())
+		}
+	}
+	o.Seeds, o.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
+	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
+	err = aio.NewLoop(aio.Options{Clock: l.clock, Network: netw}).Run(context.Background(), func(task *aio.Task) error {
+		if err := task.Sleep(l.begin); err != nil {
+			return err
+		}
+		c, err := weft.New(weft.OnFiles(o, disk))
+		if err != nil {
+			return err
+		}
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("web", func(task *aio.Task) error { return l.server.Serve(task, ln) })
+			defer ln.Close()
+			if l.drain > 0 {
+				drain := task.Loop().CallLater(l.drain, c.Drain)
+				defer drain.Cancel()
+			}
+			run := func(task *aio.Task) (err error) {
+				sum, err = c.RunOn(task)
+				return err
+			}
+			if l.stop > 0 {
+				if l.last != nil {
+					last := task.Loop().CallLater(l.stop, l.last)
+					defer last.Cancel()
+				}
+				return ignoreTimeout(task.Timeout(l.stop, run))
+			}
+			return run(task)
+		})
+	})
+	return sum, err
+}
+
+func ignoreTimeout(err error) error {
+	var late *aio.TimeoutError
+	if errors.As(err, &late) {
+		return nil
+	}
+	return err
+}
+
+// recovered looks at what is left of a job, of whose pages.jsonl at least so much is known
+// to be committed.
+func (w *world) recovered(disk store.FS, least int) (torture.Left, error) {
+	l, err := torture.Open(disk, "/job")
+	if err == nil {
+		err = l.Bodies(disk, "/job")
+	}
+	if err != nil {
+		return l, err
+	}
+	if len(l.Pages) < least {
+		return l, fmt.Errorf("%d bytes of pages.jsonl are left of the %d that were committed", len(l.Pages), least)
+	}
+	for u := range l.Pending {
+		if _, ok := w.truth[u]; !ok {
+			return l, fmt.Errorf("%s is pending, which nothing leads to", u)
+		}
+	}
+	return l, nil
+}
+
+// whole says what a finished job lacks, or has too much.
+func (w *world) whole(disk store.FS) error {
+	left, err := torture.Read(disk, "/job")
+	if err != nil {
+		return err
+	}
+	if left, err = w.recovered(disk, len(left.Pages)); err != nil {
+		return err
+	}
+	return left.Whole(w.truth, w.links)
+}
+
+// killed has l leave the disk to be as a process leaves it that is killed.
+func (l *life) killed(disk **storetest.FS, after time.Duration) {
+	was := *disk
+	l.stop, l.last = after, func() { *disk = was.Crash(100, rand.New(rand.NewPCG(1, 2))) }
+}
+
+// TestBrokenOff: drained, broken off or killed at any times, with any number of URLs in memory, any number at once and so
+// groups of any size, a crawl that goes on until it ends finds what one finds that nobody disturbs.
+func TestBrokenOff(t *testing.T) {
+	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	t.Logf("%d URLs", len(w.truth))
+	const all = 1 << 20
+	for _, heads := range []int{1, 3, 64, all} {
+		for _, workers := range []int{1, 8, 64} {
+			t.Run(fmt.Sprintf("%d in memory, %d at once", heads, workers), func(t *testing.T) {
+				t.Parallel()
+				rng := rand.New(rand.NewPCG(uint64(heads), uint64(workers)))
+				disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
+				before, committed := "", 0
+				for run := 1; ; run++ {
+					l := life{clock: clock, server: server, begin: time.Duration(rng.Int64N(int64(time.Minute)))}
+					after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
+					switch rng.IntN(4) {
+					case 0:
+						l.drain = after
+					case 1:
+						l.stop = after
+					case 2:
+						l.killed(&disk, after)
+					case 3:
+						l.drain, l.stop = after, after+time.Duration(rng.Int64N(int64(time.Second)))
+					}
+					if run == 40 {
+						l = life{clock: clock, server: server}
+					}
+					sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Concurrency: workers}, heads), l)
+					if err != nil {
+						t.Fatalf("run %d: %v", run, err)
+					}
+					got, err := w.recovered(disk, committed)
+					if err != nil {
+						t.Fatalf("run %d: %v", run, err)
+					}
+					if !strings.HasPrefix(got.Pages, before) {
+						t.Fatalf("run %d: a record of an earlier run is not what it was", run)
+					}
+					if l.last == nil && (sum.Done != len(got.Records) || sum.Runs > run) {
+						t.Fatalf("run %d: a summary of %d URLs in %d runs, %d records", run, sum.Done, sum.Runs, len(got.Records))
+					}
+					before, committed = got.Pages, len(got.Pages)
+					if sum.Finished && len(got.Pending) == 0 { // and not killed
+						t.Logf("%d runs", run)
+						break
+					}
+					if run == 40 {
+						t.Fatalf("not finished: %+v", sum)
+					}
+				}
+				if err := w.whole(disk); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+	}
+}
+
+// TestPoliteAcrossRuns: however often a crawl is killed, and however soon it goes on, a
+// host is not asked again before its delay has passed, as the server sees it; nor one
+// that was asked before in the first delay of a run.
+func TestPoliteAcrossRuns(t *testing.T) {
+	const delay = 300 * time.Millisecond
+	w := newWorld(t, webtest.Config{
+		Seed: 6, Hosts: 6, Pages: 4, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond,
+		Rates: webtest.Rates{Broken: -1}, // whose kept connections are tried again at once
+	})
+	w.latency = time.Millisecond // a host is asked before it is known that it was
+	rng := rand.New(rand.NewPCG(1, 2))
+	disk, clock, log := storetest.New(), aiotest.NewClock(), webtest.NewLog(nil)
+	server := webtest.NewServer(w.web, log)
+	runs := 0
+	for finished := false; !finished; runs++ {
+		before := log.Len()
+		began := clock.Now()
+		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/50)) // longer and longer, or it never ends
+		l := life{clock: clock, server: server}
+		l.killed(&disk, stop)
+		sum, err := w.crawl(disk, weft.Options{Delay: delay}, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finished = sum.Finished
+		known := make(map[string]bool)
+		for i, r := range log.Requests() {
+			if i >= before && known[r.Host] && r.Start.Sub(began) < delay {
+				t.Errorf("run %d: %s was asked for after %v", runs, r.URL(), r.Start.Sub(began))
+			}
+			known[r.Host] = known[r.Host] || i < before
+		}
+	}
+	t.Logf("%d URLs in %d runs", len(w.truth), runs)
+	for host, m := range log.Politeness().Hosts {
+		if m.MostAtOnce > 1 || m.Requests > 1 && m.SmallGap < delay {
+			t.Errorf("%s: %d at once, gap %v", host, m.MostAtOnce, m.SmallGap)
+		}
+	}
+	if err := w.whole(disk); err != nil {
+		t.Error(err)
+	}
+}
