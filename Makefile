@@ -30,6 +30,11 @@ check:
 fuzz:
 	@script/fuzz $(or $(FUZZTIME),10s)
 
+## torture: kills, crashes, failures and full disks, into docs/proof/torture.md (about 5 minutes, KILLS=300)
+.PHONY: torture
+torture:
+	@script/torture
+
 # Each benchmark is a process of its own: what earlier ones leave behind, such as the
 # coroutines of 10,000 tasks, would be in the figures of later ones.
 BENCHES = RoundRobin Ring PingPong Get Memory Echo Timers

@@ -93,6 +93,7 @@ func (d *desk) save(t *aio.Task) error {
 			if d.job != nil {
 				d.job.store.Abandon() // nobody waits for room on the disk any more
 			}
+			d.broken = true
 			return errors.Join(err, t.Shield(d.commit))
 		}
 		if d.ledger.open.since.IsZero() {
@@ -218,8 +219,10 @@ func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Wan
 
 // history is what a job remembers of its runs, beside its URLs.
 type history struct {
-	Summary Summary `json:"summary"`
-	Listed  bool    `json:"listed"` // SeedSeq was read to its end
+	Summary Summary   `json:"summary"`
+	Listed  bool      `json:"listed"` // SeedSeq was read to its end
+	Hosts   int       `json:"hosts"`
+	Ended   time.Time `json:"ended,omitzero"` // the last run; zero while it goes on, or was killed
 }
 
 func (h history) encode() []byte {

@@ -148,7 +148,7 @@ func TestCrash(t *testing.T) {
 	if _, err := w.twoRuns(disk, clock); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d URLs; crashes before %d of %d operations, three each", len(w.truth), len(crashes), n)
+	t.Logf("%d URLs: crashes before %d of %d operations, three each", len(w.truth), len(crashes), n)
 	forAll(len(crashes), runtime.GOMAXPROCS(0), func(i int) {
 		c := &crashes[i]
 		for percent, disk := range c.disks {
@@ -215,7 +215,7 @@ func TestDiskFails(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d of %d operations failed", failed.Load(), total)
+	t.Logf("an input/output error at %d of %d operations, once or from then on, and two crashes each", failed.Load(), total)
 	if int(failed.Load()) < len(tried)/2 {
 		t.Error("most did not")
 	}
@@ -256,7 +256,7 @@ func TestDiskFull(t *testing.T) {
 			waited.Add(1)
 		}
 	})
-	t.Logf("no room at %d of %d operations", waited.Load(), total)
+	t.Logf("no room at %d of %d operations, for a second", waited.Load(), total)
 	if int(waited.Load()) < len(tried)/2 {
 		t.Error("at most there was")
 	}

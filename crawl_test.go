@@ -222,7 +222,7 @@ func TestDrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Done || sum.Errors["canceled"] > 0 {
+	if got := records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Done || sum.Errors["canceled"].URLs > 0 {
 		t.Errorf("%d records, summary %+v", len(got), sum)
 	}
 	if _, err := c.Run(t.Context()); !errors.Is(err, weft.ErrRan) {

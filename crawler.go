@@ -123,10 +123,12 @@ func (c *Crawler) run(desk *aio.Loop, fetchers []*aio.Loop, crawl func() (cancel
 		d.seeding = true
 		d.feed = func() { go c.feed(d.cfg.SeedSeq, d.loop.Handle()) }
 	}
+	door := c.answer()
 	canceled, err := crawl()
 	c.mu.Lock()
 	c.mu.inbox.Close()
 	c.mu.Unlock()
+	door.Close()
 	for _, f := range d.fetchers { // those that never began still hold theirs
 		f.inbox.Close()
 		f.outbox.Close()

@@ -36,11 +36,14 @@ type desk struct {
 	listed   bool          // an earlier run, or this one, has read it to its end
 	room     []func()      // for each seed that has come while enough was pending: it may be let go
 	draining bool
+	short    shortage
 	paused   map[string]bool // why no URL is begun; empty: they are
 	failure  error
 	over     aio.Event
-	ended    bool      // the summary is whole
-	summary  Summary   // of all runs; Elapsed is that of those before this one
+	broken   bool    // off: what is saved now is the last
+	ended    bool    // the summary is whole
+	summary  Summary // of all runs; Elapsed is that of those before this one
+	pulse    pulse
 	started  time.Time // this run
 }
 
@@ -157,16 +160,17 @@ func (d *desk) begin(u weburl.URL) {
 }
 
 // open widens the scope by u, here and in every fetcher, before it can have a lease
-// that comes of it.
-func (d *desk) open(u weburl.URL) {
+// that comes of it. It reports whether that has changed it.
+func (d *desk) open(u weburl.URL) bool {
 	if !d.bounds.open(u) {
-		return
+		return false
 	}
 	d.widen([]weburl.URL{u})
 	if d.job != nil {
 		d.ledger.open.state.Set(noteScope+u.String(), nil)
 		d.note()
 	}
+	return true
 }
 
 // widen tells the fetchers what has widened the scope.
@@ -186,6 +190,10 @@ const enough = 10_000
 // seed takes in a seed of SeedSeq; release makes room for another.
 func (d *desk) seed(u weburl.URL, release func()) {
 	d.room = append(d.room, release)
+	if d.job != nil && d.job.history.Listed && !d.cfg.Amend && !d.frontier.Seen(u) {
+		d.fail(&OptionError{"SeedSeq", u.String(), fmt.Errorf("expected the seeds that it had before, %w", ErrPlan)})
+		return
+	}
 	d.begin(u)
 	d.dispatch()
 }
@@ -219,15 +227,20 @@ func (d *desk) end(failed bool) Summary {
 // history is what the job is to remember as of now.
 func (d *desk) history() history {
 	sum := d.summary.clone()
+	hosts := 0
 	if d.ready {
 		s := d.frontier.Stats()
-		sum.Pending, sum.OverLimit = s.Pending+s.Leased, s.OverLimit
+		sum.Pending, sum.OverLimit, hosts = s.Pending+s.Leased, s.OverLimit, s.Hosts
 	}
 	sum.Elapsed = d.elapsed()
 	if sum.Finished = sum.Pending == 0 && !d.seeding; sum.Finished {
 		sum.Stopped = ""
 	}
-	return history{Summary: sum, Listed: d.listed}
+	h := history{Summary: sum, Listed: d.listed, Hosts: hosts}
+	if d.over.IsSet() || d.broken {
+		h.Ended = d.loop.Now().UTC()
+	}
+	return h
 }
 
 // elapsed is the time of all runs.
@@ -241,12 +254,12 @@ func (d *desk) elapsed() time.Duration {
 func (d *desk) stats() Stats {
 	errors := 0
 	for _, n := range d.summary.Errors {
-		errors += n
+		errors += n.URLs
 	}
 	now := Stats{
 		Elapsed: d.elapsed(), Paused: slices.Sorted(maps.Keys(d.paused)),
 		Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
-		Errors: errors, Refused: d.summary.Errors[KindRobots], Bytes: d.summary.Bytes, Pending: d.summary.Pending,
+		Errors: errors, Refused: d.summary.Errors[KindRobots].URLs, Bytes: d.summary.Bytes, Pending: d.summary.Pending,
 	}
 	if d.ready { // or the frontier is not the desk's yet
 		s := d.frontier.Stats()
@@ -258,8 +271,12 @@ func (d *desk) stats() Stats {
 // receive takes in what a fetcher's workers have done in one of its turns.
 func (d *desk) receive(f *fetcher, batch []outcome) {
 	d.free[f.id] += len(batch)
+	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
+		if out.later = d.short.postpones(now, out.url.URL, out.later); out.later {
+			continue
+		}
 		for _, u := range out.links {
 			if d.frontier.Add(u) {
 				out.record.NewLinks++
@@ -273,7 +290,6 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			d.keep(out)
 		}
 	}
-	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
 		if !out.later && out.robots == nil {
@@ -314,8 +330,8 @@ func (d *desk) keep(out *outcome) {
 
 // redirect adds the target of a redirect. That of a seed is as good as a seed.
 func (d *desk) redirect(out *outcome) {
-	if out.url.Depth == 0 {
-		d.open(out.target.URL)
+	if out.url.Depth == 0 && d.open(out.target.URL) {
+		d.summary.opened(out.target.URL.Host())
 	}
 	if !d.frontier.Redirect(out.url, *out.target) {
 		out.record.ErrorKind, out.record.Error = KindRedirects, fmt.Sprintf("a redirect beyond the limit of %d", d.cfg.MaxRedirects)
@@ -368,6 +384,7 @@ func (d *desk) write(r *Record) {
 // count takes a record into the summary, and tells the hooks.
 func (d *desk) count(r *Record) {
 	d.summary.count(r)
+	d.pulse.count(d.loop.Now(), r.Bytes)
 	if hook := d.cfg.Hooks.OnRecord; hook != nil {
 		hook(r)
 	}

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,6 +33,7 @@ type fetcher struct {
 	outbox  *aio.Handle // of the desk's loop
 	workers int
 	client  *http1.Client
+	reading *aio.Quota
 	leases  aio.Queue[frontier.URL]
 	bounds  bounds // a copy of the desk's, which sends what it adds
 	recent  recent
@@ -43,9 +45,9 @@ type outcome struct {
 	url     frontier.URL
 	answer  frontier.Answer
 	retry   bool           // an error that may pass, and tries are left
-	later   bool           // this machine was short of something: no try, and no error of the URL's
+	later   bool           // this machine was short of something: no try, and no error of the URL's, unless it is so for long
 	robots  *robotsAnswer  // of a lease of robots.txt
-	record  *Record        // if none of these
+	record  *Record        // if none of these, and of later
 	links   []frontier.URL // to follow, not seen lately
 	target  *frontier.URL  // of a redirect that is followed
 	lines   []byte         // for links.jsonl
@@ -58,7 +60,7 @@ type outcome struct {
 func (out *outcome) try(now time.Time) frontier.Try {
 	try := out.ended
 	if r := out.record; r != nil {
-		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: r.Error}
+		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect)}
 	}
 	try.At = now
 	if len(try.Reason) > maxReason {
@@ -85,6 +87,7 @@ func (f *fetcher) run(t *aio.Task) error {
 		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers,
 		UserAgent: c.UserAgent, Header: c.Header, Insecure: c.Insecure, RootCAs: c.RootCAs, Resolve: c.Resolve, Resolver: c.Resolver,
 	})
+	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()
 	defer f.outbox.Close()
 	return t.Group(func(g *aio.Group) error {
@@ -94,6 +97,13 @@ func (f *fetcher) run(t *aio.Task) error {
 		return nil
 	})
 }
+
+// Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of
+// the loop, and one body more. Others do not wait for them.
+const (
+	readQuota = 1 << 20 // a few milliseconds' work
+	shortBody = 64 << 10
+)
 
 func (f *fetcher) work(t *aio.Task) error {
 	for {
@@ -159,7 +169,6 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, err
 		case e.Kind == http1.KindResource:
 			out.later = true
-			return out, nil
 		case e.Temporary() && u.Tries < f.cfg.Retries:
 			out.retry, out.ended = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 			return out, nil
@@ -177,6 +186,12 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	}
 	out.record = newRecord(u, started, f.loop.Now())
 	out.record.exchange(res)
+	if n := len(res.Body); n > shortBody {
+		if err := f.reading.Take(t); err != nil {
+			return out, err
+		}
+		f.reading.Spend(n)
+	}
 	var page *Page
 	t.OnLoop(func() { page = f.read(&out, res) })
 	out.folder, err = f.keep(t, page)
@@ -200,10 +215,15 @@ func answerOf(res *http1.Response, now time.Time) frontier.Answer {
 	return a
 }
 
-// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): seconds or a date.
+// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): seconds, any number of
+// them, or a date.
 func retryAfter(value string, now time.Time) time.Duration {
-	if s, err := strconv.ParseUint(value, 10, 31); err == nil {
+	s, err := strconv.ParseUint(value, 10, 31)
+	switch {
+	case err == nil:
 		return time.Duration(s) * time.Second
+	case errors.Is(err, strconv.ErrRange):
+		return frontier.MaxRetryAfter
 	}
 	if at, err := http.ParseTime(value); err == nil {
 		return max(0, at.Sub(now))
@@ -286,10 +306,22 @@ type sighting struct {
 	page    *Page
 	follow  bool // an error page's links are told, not followed
 	collect bool // into page
+	n       int  // links
 }
+
+// maxLinks bounds how many links of a page are looked at, mentions counted: each costs
+// memory here and time at the desk, and more are no work of people.
+const maxLinks = 100_000
+
+// reasonTooMany counts pages of which only maxLinks links were looked at.
+const reasonTooMany = "too-many"
 
 func (s *sighting) link(l links.Link) bool {
 	f, r := s.f, s.out.record
+	if s.n++; s.n > maxLinks {
+		s.out.drop(reasonTooMany)
+		return false
+	}
 	if s.collect {
 		s.page.Links = append(s.page.Links, l)
 	}

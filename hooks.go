@@ -36,6 +36,9 @@ type Hooks struct {
 
 	// OnError is OnRecord for those that have an error.
 	OnError func(*Record)
+
+	// OnWarning is told what is wrong and does not end the crawl.
+	OnWarning func(error)
 }
 
 // Request is what OnRequest is asked about. Its Header is what it may change.

@@ -74,11 +74,23 @@ func (j *job) open(c *config, o store.Options) error {
 		}
 		begun = false
 	}
-	if j.store, err = store.Open(j.dir, o); err != nil {
+	if j.store, err = store.Open(j.dir, o); errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("%w: another crawl, or a look at it", store.ErrLocked)
+	}
+	if err != nil {
 		return err
 	}
 	if j.resumed = begun; begun {
-		if err := j.recall(c.Amend); err != nil {
+		if err := j.recall(c); err != nil {
+			return err
+		}
+	}
+	if j.plan.KeepLinks && !c.KeepLinks { // which is unsaid
+		o.Outputs = append(o.Outputs, linksFile)
+		if err := j.store.Close(); err != nil {
+			return err
+		}
+		if j.store, err = store.Open(j.dir, o); err != nil {
 			return err
 		}
 	}
@@ -127,12 +139,16 @@ func (j *job) clear(o store.Options) error {
 
 // recall reads what the job's last run has left, and compares its plan with what is
 // asked for now.
-func (j *job) recall(amend bool) error {
+func (j *job) recall(c *config) error {
 	var was plan
 	if known, err := j.note(notePlan, &was); err != nil {
 		return err
 	} else if known { // or the job was killed while it began
-		if j.plan, err = was.resume(j.plan, amend); err != nil {
+		now := j.plan
+		if len(now.Seeds) == 0 && !now.List {
+			now = now.unless(c.asked, was)
+		}
+		if j.plan, err = was.resume(now, c.Amend); err != nil {
 			return err
 		}
 	}

@@ -95,13 +95,14 @@ const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/we
 // config is checked and frozen Options.
 type config struct {
 	Options
+	asked Options // as they were given
 	seeds []weburl.URL
 	late  []*regexp.Regexp // of Exclude, those that a job was not begun with
 }
 
 // check returns what o says with its defaults filled in. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
-	c := &config{Options: o}
+	c := &config{Options: o, asked: o}
 	if len(o.Seeds) == 0 && o.SeedSeq == nil && o.Job == "" { // a job that goes on has its own
 		return nil, &OptionError{Option: "Seeds", Err: errNoSeed}
 	}

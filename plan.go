@@ -20,8 +20,9 @@ var ErrPlan = errors.New("as the job was begun")
 type plan struct {
 	Version      string    `json:"version"` // of Weft, that began the job
 	Begun        time.Time `json:"begun"`
-	Seeds        []string  `json:"seeds"` // without those of SeedSeq
-	List         bool      `json:"list"`  // there is a SeedSeq
+	Seeds        []string  `json:"seeds"`           // without those of SeedSeq
+	Added        []string  `json:"added,omitempty"` // while it ran
+	List         bool      `json:"list"`            // there is a SeedSeq
 	Scope        Scope     `json:"scope"`
 	Include      []string  `json:"include,omitempty"`
 	Exclude      []string  `json:"exclude,omitempty"`
@@ -29,7 +30,7 @@ type plan struct {
 	Depth        int       `json:"depth"`
 	MaxRedirects int       `json:"max_redirects"`
 	NoRobots     bool      `json:"no_robots"`
-	Agent        string    `json:"agent"` // the name robots.txt is read for
+	UserAgent    string    `json:"user_agent"` // its first word is the name robots.txt is read for, which stays
 	KeepLinks    bool      `json:"links"`
 	KeepBodies   bool      `json:"bodies"`
 }
@@ -38,7 +39,7 @@ func newPlan(c *config) plan {
 	p := plan{
 		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
 		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Depth: c.Depth, MaxRedirects: c.MaxRedirects,
-		NoRobots: c.NoRobots, Agent: productToken(c.UserAgent), KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
+		NoRobots: c.NoRobots, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
 	}
 	for _, u := range c.seeds {
 		p.Seeds = append(p.Seeds, u.String())
@@ -63,11 +64,11 @@ func texts(list []*regexp.Regexp) []string {
 // union is the texts of lists, each once, as they come.
 func union(lists ...[]string) []string {
 	var all []string
-	for _, list := range lists {
-		for _, s := range list {
-			if !slices.Contains(all, s) {
-				all = append(all, s)
-			}
+	known := make(map[string]bool)
+	for _, s := range slices.Concat(lists...) {
+		if !known[s] {
+			known[s] = true
+			all = append(all, s)
 		}
 	}
 	return all
@@ -75,6 +76,33 @@ func union(lists ...[]string) []string {
 
 // same reports whether two lists have the same texts.
 func same(a, b []string) bool { return len(union(a, b)) == len(a) && len(a) == len(b) }
+
+// unless returns the plan with what the options leave unsaid as in p: for a job that is
+// named, and nothing else.
+func (now plan) unless(o Options, p plan) plan {
+	if o.Scope == "" {
+		now.Scope = p.Scope
+	}
+	if len(o.Include) == 0 {
+		now.Include = p.Include
+	}
+	if len(o.Exclude) == 0 {
+		now.Exclude = p.Exclude
+	}
+	if o.Depth == 0 {
+		now.Depth = p.Depth
+	}
+	if o.MaxRedirects == 0 {
+		now.MaxRedirects = p.MaxRedirects
+	}
+	if o.UserAgent == "" {
+		now.UserAgent = p.UserAgent
+	}
+	now.NoRobots = now.NoRobots || p.NoRobots
+	now.KeepLinks = now.KeepLinks || p.KeepLinks
+	now.KeepBodies = now.KeepBodies || p.KeepBodies
+	return now
+}
 
 // resume returns the plan with which a job that was begun with p goes on when now is
 // asked for: p itself, as they have to be the same; but with amend now may add seeds and
@@ -86,7 +114,7 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		{"Depth", depthInWords(p.Depth), depthInWords(now.Depth)},
 		{"MaxRedirects", fmt.Sprint(p.MaxRedirects), fmt.Sprint(now.MaxRedirects)},
 		{"NoRobots", fmt.Sprint(p.NoRobots), fmt.Sprint(now.NoRobots)},
-		{"UserAgent", p.Agent, now.Agent},
+		{"UserAgent", productToken(p.UserAgent), productToken(now.UserAgent)},
 		{"KeepLinks", fmt.Sprint(p.KeepLinks), fmt.Sprint(now.KeepLinks)},
 		{"KeepBodies", fmt.Sprint(p.KeepBodies), fmt.Sprint(now.KeepBodies)},
 	} {
@@ -94,6 +122,7 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 			return p, &OptionError{o.option, o.is, fmt.Errorf("expected %s, %w", o.was, ErrPlan)}
 		}
 	}
+	p.UserAgent = now.UserAgent
 	none := len(now.Seeds) == 0 && !now.List
 	exclude := union(p.Exclude, p.Late)
 	switch {
@@ -104,7 +133,7 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 			}
 		}
 		p.Seeds, p.List = union(p.Seeds, now.Seeds), p.List || now.List
-	case !none && (!same(p.Seeds, now.Seeds) || p.List != now.List):
+	case !none && (!same(p.Seeds, now.Seeds) && !same(union(p.Seeds, p.Added), now.Seeds) || p.List != now.List):
 		return p, &OptionError{"Seeds", p.begins(now), fmt.Errorf("expected %s, %w", p.begins(p), ErrPlan)}
 	case !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude):
 		return p, &OptionError{"Exclude", inWords(now.Exclude), fmt.Errorf("expected %s, %w", inWords(exclude), ErrPlan)}
@@ -144,15 +173,24 @@ func depthInWords(depth int) string {
 	return fmt.Sprint(depth)
 }
 
-// apply makes the plan's seeds and exclusions those of the configuration.
+// apply makes the plan that of the configuration.
 func (p plan) apply(c *config) error {
-	c.seeds, c.Exclude = nil, nil
-	for _, s := range p.Seeds {
+	c.Scope, c.Depth, c.MaxRedirects, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.NoRobots
+	c.KeepLinks, c.KeepBodies, c.UserAgent = p.KeepLinks, p.KeepBodies, p.UserAgent
+	c.seeds, c.Include, c.Exclude = nil, nil, nil
+	for _, s := range slices.Concat(p.Seeds, p.Added) {
 		u, err := weburl.Parse(s)
 		if err != nil {
 			return err
 		}
 		c.seeds = append(c.seeds, u)
+	}
+	for _, s := range p.Include {
+		re, err := regexp.Compile(s)
+		if err != nil {
+			return err
+		}
+		c.Include = append(c.Include, re)
 	}
 	for _, s := range p.Exclude {
 		re, err := regexp.Compile(s)

@@ -247,11 +247,14 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// TestRetryAfterIsBounded: a server cannot hold a crawl for years.
+// TestRetryAfterIsBounded: a server cannot hold a crawl for years, but for an hour, by any
+// number of seconds.
 func TestRetryAfterIsBounded(t *testing.T) {
-	w := web{"http://a.test/": "503 2147483647"}
-	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
-	if r := got["http://a.test/"]; r.Status != 503 || sum.Elapsed > 2*time.Hour {
-		t.Errorf("record %+v after %v", r, sum.Elapsed)
+	for _, seconds := range []string{"3601", "2147483647", "2147483648", "99999999999999999999"} {
+		w := web{"http://a.test/": "503 " + seconds}
+		got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
+		if r := got["http://a.test/"]; r.Status != 503 || sum.Elapsed < time.Hour || sum.Elapsed > 2*time.Hour {
+			t.Errorf("Retry-After: %s: record %+v after %v", seconds, r, sum.Elapsed)
+		}
 	}
 }

@@ -14,7 +14,7 @@ type Record struct {
 	URL         string    `json:"url"`
 	Status      int       `json:"status,omitempty"` // absent if no answer came
 	Error       string    `json:"error,omitempty"`
-	ErrorKind   string    `json:"error_kind,omitempty"` // one of http1.Kinds, or of the Kinds below
+	ErrorKind   string    `json:"error_kind,omitempty"` // one of Kinds
 	Redirect    string    `json:"redirect,omitempty"`   // where the answer leads
 	Depth       int       `json:"depth"`                // links from a seed
 	From        string    `json:"from,omitempty"`       // the page it was found on
@@ -36,16 +36,6 @@ type Record struct {
 	TotalMS     float64   `json:"total_ms"`         // of the last try
 	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal
 }
-
-// Error kinds of a Record, beside those of package http1.
-const (
-	KindRedirects = "redirects"          // a redirect that is not followed, after MaxRedirects of them
-	KindLocation  = "location"           // a redirect that leads nowhere
-	KindRefused   = "refused"            // by Hooks.OnRequest
-	KindExcluded  = "excluded"           // by an exclusion that was added while it waited
-	KindRobots    = "robots"             // robots.txt disallows it
-	KindNoRobots  = "robots-unreachable" // robots.txt answered with an error of the server, so nothing is allowed
-)
 
 func newRecord(u frontier.URL, started, ended time.Time) *Record {
 	return &Record{

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -264,5 +267,31 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	}
 	if err := w.whole(disk); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestScopeAcrossRuns: the scope that a seed's redirect has widened is as wide in the next run.
+func TestScopeAcrossRuns(t *testing.T) {
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if len(r.URL.Path) < 5 {
+			fmt.Fprintf(w, "<a href='%sx'>", r.URL.Path)
+		}
+	}))
+	defer there.Close()
+	here := httptest.NewServer(http.RedirectHandler(there.URL+"/", http.StatusFound))
+	defer here.Close()
+	job := filepath.Join(t.TempDir(), "job")
+	for _, limit := range []int{3, 0} { // here, there, and one further page of it; then the rest
+		c, err := weft.New(weft.Options{Seeds: []string{here.URL}, Job: job, NoRobots: true, Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := records(t, job); len(got) != 6 || got[there.URL+"/xxxx"].Status != 200 {
+		t.Errorf("%d records, expected 6: %+v", len(got), got)
 	}
 }

@@ -22,7 +22,7 @@ type robotsAnswer struct {
 	bytes  int64
 	kind   string // of the error that stands in for it; "" if rules are there
 	reason string // of the error
-	final  bool   // it need not be asked for again
+	final  bool   // it need not be asked for again: of an outcome later, once that has lasted
 }
 
 // fetchRobots asks a host for its robots.txt, and follows its redirects to
@@ -39,11 +39,9 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 		case err == nil:
 		case !errors.As(err, &e) || e.Kind == http1.KindCanceled:
 			return out, err
-		case e.Kind == http1.KindResource:
-			out.later = true
-			return out, nil
 		default:
-			out.robots.kind, out.robots.reason, out.robots.final = string(e.Kind), "robots.txt: "+e.Err.Error(), !e.Temporary()
+			out.later = e.Kind == http1.KindResource
+			out.robots.kind, out.robots.reason, out.robots.final = string(e.Kind), "robots.txt: "+e.Err.Error(), out.later || !e.Temporary()
 			if res != nil {
 				out.robots.bytes += res.Wire
 				res.Close()

@@ -40,7 +40,7 @@ func TestStats(t *testing.T) {
 	if got.Done != 5 || got.Pages != 1 || got.Redirects != 1 || got.Errors != 3 || got.Refused != 2 || got.Pending+got.InFlight != 0 || got.Hosts != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got.Done != sum.Done || got.Pages != sum.Pages || got.Redirects != sum.Redirects || got.Refused != sum.Errors[weft.KindRobots] || got.Bytes != sum.Bytes || got.Elapsed != sum.Elapsed {
+	if got.Done != sum.Done || got.Pages != sum.Pages || got.Redirects != sum.Redirects || got.Refused != sum.Errors[weft.KindRobots].URLs || got.Bytes != sum.Bytes || got.Elapsed != sum.Elapsed {
 		t.Errorf("%+v, but the summary has %+v", got, sum)
 	}
 }

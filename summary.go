@@ -21,8 +21,9 @@ type Summary struct {
 	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
-	Errors       map[string]int   // by error kind
-	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says
+	Errors       map[string]Count // by error kind: see Kinds
+	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says; and "too-many", once for a page of more than 100,000
+	Opened       []string         // hosts that are in scope because a seed redirects there, at most 20
 	FirstError   string           // the URL that failed first, and why, as FetchError puts it
 	Slowest      []Record         // answers that took longest, at most 10
 	Bytes        int64            // received
@@ -38,7 +39,7 @@ type Summary struct {
 func (s Summary) clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
 	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
-	s.Slowest = slices.Clone(s.Slowest)
+	s.Opened, s.Slowest = slices.Clone(s.Opened), slices.Clone(s.Slowest)
 	return s
 }
 
@@ -52,13 +53,16 @@ type Count struct {
 // counted as "other".
 const maxContentTypes = 100
 
+// maxOpened bounds Opened: a list of seeds may have millions that redirect.
+const maxOpened = 20
+
 // maxSlowest bounds Slowest.
 const maxSlowest = 10
 
 func newSummary() Summary {
 	return Summary{
 		Statuses: make(map[int]Count), ContentTypes: make(map[string]Count),
-		Errors: make(map[string]int), NotFollowed: make(map[string]int),
+		Errors: make(map[string]Count), NotFollowed: make(map[string]int),
 	}
 }
 
@@ -77,7 +81,8 @@ func (s *Summary) count(r *Record) {
 		s.ContentTypes[t] = s.ContentTypes[t].plus(r.Bytes)
 	}
 	if r.ErrorKind != "" {
-		if s.Errors[r.ErrorKind]++; s.FirstError == "" {
+		s.Errors[r.ErrorKind] = s.Errors[r.ErrorKind].plus(r.Bytes)
+		if s.FirstError == "" {
 			s.FirstError = (&FetchError{r}).Error()
 		}
 	}
@@ -89,6 +94,13 @@ func (s *Summary) count(r *Record) {
 	}
 	if r.isPage() {
 		s.Pages++
+	}
+}
+
+// opened notes that a seed's redirect has brought a host into scope.
+func (s *Summary) opened(host string) {
+	if len(s.Opened) < maxOpened && !slices.Contains(s.Opened, host) {
+		s.Opened = append(s.Opened, host)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -60,7 +61,8 @@ func Lookup(t *Task, host string) ([]netip.Addr, error) {
 }
 
 // Connect connects to one of several addresses over TCP, as Dial does for those of a
-// name. The error names every address.
+// name. The error names every address, and is in one line; errors.As to an
+// interface{ Unwrap() []error } finds that of each of several.
 func Connect(t *Task, addrs []netip.AddrPort) (Conn, error) {
 	switch len(addrs) {
 	case 0:
@@ -270,5 +272,20 @@ func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 	case err != nil:
 		return nil, err
 	}
-	return nil, errors.Join(errs...)
+	return nil, &connectError{errs}
 }
+
+// connectError is why there is a connection to none of several addresses.
+type connectError struct {
+	errs []error // one for each address, which it names
+}
+
+func (e *connectError) Error() string {
+	texts := make([]string, len(e.errs))
+	for i, err := range e.errs {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (e *connectError) Unwrap() []error { return e.errs }

@@ -115,7 +115,7 @@ func TestLookupThenConnect(t *testing.T) {
 			{nil, "no address"},
 			{[]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:81")}, "192.0.2.1:81: connect: connection refused"},
 			{[]netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:81"), netip.MustParseAddrPort("192.0.2.2:81")},
-				"192.0.2.1:81: connect: connection refused\n192.0.2.2:81: connect: connection refused"},
+				"192.0.2.1:81: connect: connection refused; 192.0.2.2:81: connect: connection refused"},
 		} {
 			if _, err := aio.Connect(task, tt.to); err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("Connect to %v: %v, want %q", tt.to, err, tt.says)

@@ -192,6 +192,12 @@ func (f *Frontier) Add(u URL) bool {
 	return true
 }
 
+// Seen reports whether a URL was added before, whatever became of it.
+func (f *Frontier) Seen(u weburl.URL) bool {
+	_, seen := f.seen[u.Fingerprint()]
+	return seen
+}
+
 // Redirect says that u, which is leased, was answered by a redirect. The target is
 // added like any link, so two ways to one target meet; unless MaxRedirects led to u
 // one after the other. Then Redirect returns false, and the target waits for a

@@ -12,6 +12,13 @@ const (
 	keptBody   = 512 << 10
 )
 
+// Bodies that decode to more than shortBody bytes are decoded in turn: at most decodeQuota
+// bytes in a turn of the loop, and one body more. Others do not wait for them.
+const (
+	decodeQuota = 1 << 20 // a few milliseconds' work
+	shortBody   = 64 << 10
+)
+
 // Client fetches over HTTP/1.1. It belongs to one loop.
 type Client struct {
 	loop     *aio.Loop
@@ -22,6 +29,7 @@ type Client struct {
 	tls      *tls.Config
 	idle     pool
 	decoders decoders
+	decoding *aio.Quota
 	bodies   []*[]byte // free buffers
 	opened   []byte    // a record, decrypted
 }
@@ -32,12 +40,13 @@ type Client struct {
 func NewClient(l *aio.Loop, opt Options) *Client {
 	opt = opt.withDefaults()
 	c := &Client{
-		loop:   l,
-		opt:    opt,
-		header: newHeader(opt.UserAgent, opt.Header),
-		names:  names{resolver: opt.Resolver, overrides: opt.Resolve, known: make(map[string]*name)},
-		tls:    newTLSConfig(l, &opt),
-		idle:   newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
+		loop:     l,
+		opt:      opt,
+		header:   newHeader(opt.UserAgent, opt.Header),
+		names:    names{resolver: opt.Resolver, overrides: opt.Resolve, known: make(map[string]*name)},
+		tls:      newTLSConfig(l, &opt),
+		decoding: aio.NewQuota(l, decodeQuota),
+		idle:     newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
 		c.invalid = &Error{Kind: KindScheme, Err: err}

@@ -77,7 +77,11 @@ func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*c
 		if raw != nil { // there in the very turn in which the time was over
 			raw.Close()
 		}
-		return nil, patience.classify(err, KindConnect, func() string {
+		kind := KindConnect
+		if noPort(err, to) {
+			kind = KindResource
+		}
+		return nil, patience.classify(err, kind, func() string {
 			if len(to) == 0 {
 				return fmt.Sprintf("no address of %.64q", host)
 			}
@@ -189,7 +193,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			return cn.err
 		}
 		if p.state == whole {
-			return nil
+			return cn.decode(t)
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has asked for new keys
 			out := cn.tls.out
@@ -250,7 +254,7 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 	return err
 }
 
-// feed takes in what has arrived and, when that makes the answer whole, decodes it.
+// feed takes in what has arrived.
 func (cn *conn) feed() {
 	p := &cn.parser
 	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
@@ -266,9 +270,8 @@ func (cn *conn) feed() {
 		cn.err = p.eof(cn.tls != nil && cn.tls.torn)
 	}
 	if cn.err == nil && p.state == whole {
-		p.res.client, p.res.whole = cn.client, p.body
-		cn.err = p.res.decode(p.maxBody, p.cut)
-		p.body = nil
+		p.res.client, p.res.whole, p.body = cn.client, p.body, nil
+		p.res.Body = *p.res.whole
 	}
 }
 

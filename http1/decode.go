@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+	"github.com/weftcrawl/weft/aio"
 )
 
 // maxCodings bounds how many codings are undone one after the other.
@@ -24,7 +25,7 @@ const maxZstdWindow = 8 << 20
 // one of each; they are made when first used.
 type decoders struct {
 	in    bytes.Reader
-	gzip  *gzip.Reader
+	gzip  members
 	zlib  io.ReadCloser
 	flate io.ReadCloser
 	br    *brotli.Reader
@@ -63,10 +64,10 @@ func codingsOf(list string) ([]coding, *Error) {
 	return all, nil
 }
 
-// decode undoes the Content-Encoding of the body, which is in r.whole: to at most max
-// bytes in each step, and what goes beyond is cut or an error.
-func (r *Response) decode(max int, cut bool) *Error {
-	r.Body = *r.whole
+// decode undoes the Content-Encoding of an answer that is whole: to at most maxBody bytes
+// in each step, and what goes beyond is cut or an error.
+func (cn *conn) decode(t *aio.Task) *Error {
+	r := cn.parser.res
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // of no body, whatever it says
 		return nil
@@ -82,23 +83,51 @@ func (r *Response) decode(max int, cut bool) *Error {
 		r.Encoding += c.name
 	}
 	for _, c := range slices.Backward(all) {
-		decoded := r.client.takeBody()
-		err := r.client.undo(c, decoded, r.Body, max)
-		switch {
-		case err == nil:
-		case errors.Is(err, errBomb) && cut:
-			r.Truncated = true
-		case errors.Is(err, errBomb):
-			r.client.giveBody(decoded)
-			return fail(KindBomb, "%s: %d bytes become more than %d", c.name, len(r.Body), max)
-		case errors.Is(err, io.ErrUnexpectedEOF) && r.Truncated: // so it was cut: this is what it was
-		default:
-			r.client.giveBody(decoded)
-			return fail(KindEncoding, "%s: %w", c.name, err)
+		if err := cn.undo(t, c); err != nil {
+			return err
 		}
-		r.client.giveBody(r.whole)
-		r.whole, r.Body = decoded, *decoded
 	}
+	return nil
+}
+
+// undo undoes one coding of the body, in a turn in which there is time for a long one. As
+// nothing tells how long it becomes, it is tried as a short one first if there is none.
+func (cn *conn) undo(t *aio.Task, from coding) *Error {
+	c, p, r := cn.client, &cn.parser, cn.parser.res
+	decoded := c.takeBody()
+	var err error
+	room := p.maxBody
+	undo := func() { err = c.undo(from, decoded, r.Body, room) }
+	if !c.decoding.Free() {
+		room = min(room, shortBody)
+	}
+	t.OnLoop(undo)
+	if errors.Is(err, errBomb) && room < p.maxBody {
+		*decoded, room = (*decoded)[:0], p.maxBody
+		if err = c.decoding.Take(t); err == nil {
+			t.OnLoop(undo)
+		}
+	}
+	if n := len(*decoded); n > shortBody {
+		c.decoding.Spend(n)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errBomb) && p.cut:
+		r.Truncated = true
+	case errors.Is(err, errBomb):
+		c.giveBody(decoded)
+		return fail(KindBomb, "%s: %d bytes become more than %d", from.name, len(r.Body), p.maxBody)
+	case errors.Is(err, aio.ErrCanceled):
+		c.giveBody(decoded)
+		return classify(err, KindCanceled)
+	case errors.Is(err, io.ErrUnexpectedEOF) && r.Truncated: // so it was cut: this is what it was
+	default:
+		c.giveBody(decoded)
+		return fail(KindEncoding, "%s: %w", from.name, err)
+	}
+	c.giveBody(r.whole)
+	r.whole, r.Body = decoded, *decoded
 	return nil
 }
 
@@ -129,12 +158,35 @@ func (c *Client) undo(from coding, dst *[]byte, src []byte, max int) error {
 
 func (d *decoders) openGzip(src []byte) (r io.Reader, err error) {
 	d.in.Reset(src)
-	if d.gzip == nil {
-		d.gzip, err = gzip.NewReader(&d.in)
+	if d.gzip.reader == nil {
+		d.gzip.in = &d.in
+		d.gzip.reader, err = gzip.NewReader(&d.in)
 	} else {
-		err = d.gzip.Reset(&d.in)
+		err = d.gzip.reader.Reset(&d.in)
 	}
-	return d.gzip, noEOF(err)
+	return &d.gzip, noEOF(err)
+}
+
+// members reads the members of gzip, one after the other (RFC 1952, section 2.2). What
+// follows one and does not begin another is dropped, as browsers do.
+type members struct {
+	in     *bytes.Reader
+	reader *gzip.Reader
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		m.reader.Multistream(false) // since the last Reset it is on
+		n, err := m.reader.Read(p)
+		switch {
+		case err != io.EOF:
+			return n, err
+		case m.in.Len() == 0 || m.reader.Reset(m.in) != nil:
+			return n, io.EOF
+		case n > 0:
+			return n, nil
+		}
+	}
 }
 
 // openDeflate reads the coding "deflate", which is zlib; as browsers do, it takes

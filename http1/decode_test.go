@@ -3,9 +3,13 @@ package http1_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
 )
 
@@ -55,7 +59,11 @@ func TestContentEncoding(t *testing.T) {
 		{"truncated in the header", "Content-Encoding: gzip\r\n", hello[:5], http1.KindEncoding, "", ""},
 		{"wrong checksum", "Content-Encoding: gzip\r\n", string(wrongSum), http1.KindEncoding, "", ""},
 		{"not gzip", "Content-Encoding: gzip\r\n", "hello", http1.KindEncoding, "", ""},
-		{"more after it", "Content-Encoding: gzip\r\n", hello + "hello", http1.KindEncoding, "", ""},
+		{"more after it", "Content-Encoding: gzip\r\n", hello + "hello, hello", "", "hello", "gzip"},
+		{"a byte after it", "Content-Encoding: gzip\r\n", hello + "\x00", "", "hello", "gzip"},
+		{"more after two members", "Content-Encoding: gzip\r\n", hello + hello + strings.Repeat("\x00", 600), "", "hellohello", "gzip"},
+		{"a second member truncated", "Content-Encoding: gzip\r\n", hello + hello[:len(hello)-3], http1.KindEncoding, "", ""},
+		{"a second member with a wrong checksum", "Content-Encoding: gzip\r\n", hello + string(wrongSum), http1.KindEncoding, "", ""},
 		{"unknown", "Content-Encoding: compress\r\n", "hello", http1.KindEncoding, "", ""},
 		{"one of two unknown", "Content-Encoding: compress, gzip\r\n", hello, http1.KindEncoding, "", ""},
 		{"twice", "Content-Encoding: gzip, gzip\r\n", zip(t, hello), "", "hello", "gzip, gzip"},
@@ -90,4 +98,76 @@ func TestContentEncoding(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLongBodiesAreDecodedInTurn: when many answers have come at once, the long ones are
+// decoded in a turn of the loop each, and do not hold up a short one.
+func TestLongBodiesAreDecodedInTurn(t *testing.T) {
+	const n = 8
+	long := strings.Repeat("a long page ", 200_000)
+	bodies := map[string]string{"/short": "hello"}
+	for i := range n {
+		bodies[fmt.Sprintf("/long/%d", i)] = long
+	}
+	play(t, http1.Options{}, func(s *site) {
+		sent := make(map[*peer]string)
+		for range bodies {
+			p := s.accept()
+			head, err := p.reader.ReadUntil(p.task, []byte("\r\n\r\n"), 8192)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent[p] = strings.Fields(string(head))[1]
+		}
+		s.until(time.Second)
+		for p, target := range sent { // all at once
+			p.send(answer("Content-Encoding: gzip\r\n", zip(t, bodies[target])))
+		}
+		for p := range sent {
+			p.ended()
+		}
+	}, func(b *browser) {
+		loop := b.task.Loop()
+		turn, left := 0, len(bodies)
+		var tick func()
+		tick = func() {
+			if turn++; left > 0 {
+				loop.CallSoon(tick)
+			}
+		}
+		decoded := make(map[int][]string) // by turn
+		err := b.task.Group(func(g *aio.Group) error {
+			for target, body := range bodies {
+				g.Go(target, func(task *aio.Task) error {
+					res, err := b.client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: target})
+					if err != nil {
+						return err
+					}
+					defer res.Close()
+					if string(res.Body) != body {
+						t.Errorf("%s: a body of %d bytes, want %d", target, len(res.Body), len(body))
+					}
+					if left == len(bodies) {
+						loop.CallSoon(tick)
+					}
+					left--
+					decoded[turn] = append(decoded[turn], target)
+					return nil
+				})
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for turn, targets := range decoded {
+			longs := len(targets)
+			if slices.Contains(targets, "/short") {
+				longs--
+			}
+			if longs > 1 || longs < len(targets) && turn > 1 {
+				t.Errorf("turn %d: %q", turn, targets)
+			}
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 
 	"github.com/weftcrawl/weft/aio"
@@ -87,7 +88,7 @@ func classify(err error, otherwise Kind) *Error {
 	case errors.As(err, &dns):
 		kind = KindDNS
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS),
-		errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.EADDRNOTAVAIL):
+		errors.Is(err, syscall.ENOMEM):
 		kind = KindResource
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		kind = KindReset
@@ -95,4 +96,19 @@ func classify(err error, otherwise Kind) *Error {
 		kind = KindEarlyEnd
 	}
 	return &Error{Kind: kind, Err: err}
+}
+
+// noPort reports whether err, of connecting to addresses, says that this machine has no
+// local port left. EADDRNOTAVAIL is what the system says of that; of an IPv6 address also
+// where there is none to connect from, as on a machine without IPv6. So it is not believed
+// of IPv6 alone, nor beside another error.
+func noPort(err error, to []netip.AddrPort) bool {
+	errs := []error{err}
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		errs = several.Unwrap()
+	}
+	other := func(err error) bool { return !errors.Is(err, syscall.EADDRNOTAVAIL) }
+	is4 := func(to netip.AddrPort) bool { return to.Addr().Unmap().Is4() }
+	return !slices.ContainsFunc(errs, other) && slices.ContainsFunc(to, is4)
 }

@@ -104,9 +104,17 @@ func (ns *names) query(t *aio.Task, host string) ([]netip.Addr, error) {
 	if ns.resolver == nil {
 		return aio.Lookup(t, host)
 	}
-	return aio.Offload(t, func(ctx context.Context) ([]netip.Addr, error) {
+	addrs, err := aio.Offload(t, func(ctx context.Context) ([]netip.Addr, error) {
 		return ns.resolver.LookupNetIP(ctx, "ip", host)
 	})
+	var dns *net.DNSError
+	if ns.resolver.Dial != nil && errors.As(err, &dns) {
+		// It names the server that the system would have asked, whomever Dial asks.
+		unnamed := *dns
+		unnamed.Server = ""
+		err = &unnamed
+	}
+	return addrs, err
 }
 
 // add makes room for host and puts it in.

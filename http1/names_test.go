@@ -162,6 +162,21 @@ func TestResolver(t *testing.T) {
 	})
 }
 
+// TestResolverIsNotTheSystems: what a look-up has failed of does not name the server that
+// the system would have asked.
+func TestResolverIsNotTheSystems(t *testing.T) {
+	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("no name service here")
+	}}
+	play(t, http1.Options{Resolver: resolver}, func(*site) {}, func(b *browser) {
+		_, err := b.get("/")
+		var dns *net.DNSError
+		if !errors.As(err, &dns) || dns.Server != "" || !strings.HasPrefix(err.Error(), "dns: lookup www.example: ") {
+			t.Errorf("got %v, want one that names no server", err)
+		}
+	})
+}
+
 func TestOverride(t *testing.T) {
 	for _, c := range []struct {
 		text, host, reaches string // reaches: what is connected to; "": the name service is asked

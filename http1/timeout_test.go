@@ -3,7 +3,9 @@ package http1_test
 import (
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -194,5 +196,51 @@ func TestEveryKind(t *testing.T) {
 	}
 	if list := http1.Kinds(); len(kinds) != len(list) || len(slices.Compact(slices.Sorted(slices.Values(list)))) != len(list) {
 		t.Errorf("the list %q is not the %d kinds there are", list, len(kinds))
+	}
+}
+
+// failingNet connects to no address, each for a reason of its own.
+type failingNet struct {
+	*aiotest.Net
+	why map[string]error // by address
+}
+
+func (n failingNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
+	return nil, os.NewSyscallError("connect", n.why[to.(*net.TCPAddr).IP.String()])
+}
+
+// TestNoAddressHere: that a connection has no local address is for want of ports, which
+// passes, or of IPv6, which does not.
+func TestNoAddressHere(t *testing.T) {
+	const a4, b4, a6, b6 = "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"
+	for _, c := range []struct {
+		name string
+		why  map[string]error
+		kind http1.Kind
+		text string // part of it
+	}{
+		{"IPv4", map[string]error{a4: syscall.EADDRNOTAVAIL}, http1.KindResource, "192.0.2.1:80: connect: cannot assign requested address"},
+		{"IPv6", map[string]error{a6: syscall.EADDRNOTAVAIL}, http1.KindConnect, "[2001:db8::1]:80: connect: cannot assign"},
+		{"IPv6 twice", map[string]error{a6: syscall.EADDRNOTAVAIL, b6: syscall.EADDRNOTAVAIL}, http1.KindConnect, "address; ["},
+		{"both", map[string]error{a6: syscall.EADDRNOTAVAIL, a4: syscall.EADDRNOTAVAIL}, http1.KindResource, "address; "},
+		{"IPv6, and IPv4 refuses", map[string]error{a6: syscall.EADDRNOTAVAIL, a4: syscall.ECONNREFUSED}, http1.KindConnect, "192.0.2.1:80: connect: connection refused"},
+		{"IPv4, and another refuses", map[string]error{a4: syscall.EADDRNOTAVAIL, b4: syscall.ECONNREFUSED}, http1.KindConnect, "; "},
+		{"no descriptor", map[string]error{a6: syscall.EADDRNOTAVAIL, a4: syscall.EMFILE}, http1.KindResource, "too many open files"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := aiotest.NewNet(aiotest.NetOptions{})
+			n.Host("www.example", slices.Sorted(maps.Keys(c.why))...)
+			loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: failingNet{n, c.why}})
+			err := loop.Run(t.Context(), func(task *aio.Task) error {
+				client := http1.NewClient(task.Loop(), http1.Options{})
+				defer client.Close()
+				_, err := client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/"})
+				return err
+			})
+			expectKind(t, err, c.kind)
+			if err != nil && (!strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("%q, want one line with %q", err, c.text)
+			}
+		})
 	}
 }

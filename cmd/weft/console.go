@@ -59,12 +59,13 @@ func (c *console) warn(text string) {
 	}
 }
 
-// hooks has the crawl tell of each URL, if that is wanted.
+// hooks has the crawl tell of what is wrong, and of each URL if that is wanted.
 func (c *console) hooks() weft.Hooks {
-	if !c.chatty {
-		return weft.Hooks{}
+	hooks := weft.Hooks{OnWarning: func(err error) { c.warn(err.Error()) }}
+	if c.chatty {
+		hooks.OnRecord = c.record
 	}
-	return weft.Hooks{OnRecord: c.record}
+	return hooks
 }
 
 // textVoice writes lines for people. Each is one Write.
@@ -106,7 +107,7 @@ func (v jsonVoice) progress(s sample) {
 	args := []any{
 		"seconds", s.Elapsed.Seconds(), "urls", s.Done, "pages", s.Pages, "redirects", s.Redirects, "errors", s.Errors,
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
-		"urls_per_second", s.urlRate, "bytes_per_second", s.byteRate,
+		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
 	if len(s.Paused) > 0 {
 		args = append(args, "paused", s.Paused)
@@ -114,13 +115,11 @@ func (v jsonVoice) progress(s sample) {
 	if s.left > 0 {
 		args = append(args, "left_seconds", s.left.Seconds())
 	}
-	held := make(map[string]float64)
-	for _, h := range s.Slowest {
-		if d := s.held(h); d > 0 {
-			held[h.Host] = d.Seconds()
+	if _, hosts := s.hosts(); len(hosts) > 0 {
+		held := make(map[string]float64)
+		for _, h := range hosts {
+			held[h.Host] = s.held(h).Seconds()
 		}
-	}
-	if len(held) > 0 {
 		args = append(args, "held_seconds", held)
 	}
 	v.log.Info("progress", args...)
@@ -129,7 +128,7 @@ func (v jsonVoice) progress(s sample) {
 func (v jsonVoice) report(r report) {
 	v.log.Info("report",
 		"started", r.Started, "seconds", r.Elapsed.Seconds(), "urls", r.Done, "pages", r.Pages, "redirects", r.Redirects, "robots", r.Robots,
-		"bytes", r.Bytes, "urls_per_second", r.rate(), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
-		"not_followed", r.NotFollowed, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit,
+		"bytes", r.Bytes, "urls_per_second", r.rate(r.Done), "pages_per_second", r.rate(r.Pages), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
+		"not_followed", r.NotFollowed, "opened", r.Opened, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit,
 		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished, "runs", r.Runs, "records", r.records)
 }

@@ -41,8 +41,9 @@ func TestReport(t *testing.T) {
 		Elapsed: 12345 * time.Millisecond, Done: 1234, Pages: 1100, Redirects: 30, Bytes: 23456789,
 		Statuses:     map[int]weft.Count{200: {URLs: 1150, Bytes: 23e6}, 404: {URLs: 4, Bytes: 2000}, 301: {URLs: 30, Bytes: 9000}},
 		ContentTypes: types,
-		Errors:       map[string]int{"dns": 3, "timeout": 12},
+		Errors:       map[string]weft.Count{"dns": {URLs: 3}, "timeout": {URLs: 12, Bytes: 34567}},
 		NotFollowed:  map[string]int{"scope": 2345, hostile: 1},
+		Opened:       []string{"www.a.test", hostile, "b.test", "c.test"},
 		FirstError:   "http://" + hostile + "/: no such host",
 		Slowest: []weft.Record{
 			{URL: "http://a.test/slow", Status: 200, TotalMS: 12345},
@@ -63,10 +64,13 @@ func TestMeter(t *testing.T) {
 		if i > 50 {
 			done = 100 + 20*(i-50)
 		}
-		s = m.sample(weft.Stats{Elapsed: at, Done: done, Pending: 950, InFlight: 50, Bytes: int64(done) * 1000})
+		s = m.sample(weft.Stats{Elapsed: at, Done: done, Pages: done / 2, Pending: 950, InFlight: 50, Bytes: int64(done) * 1000})
 		if i == 50 && (s.urlRate < 9.9 || s.urlRate > 10.1) {
 			t.Errorf("%.1f URLs a second in the beginning, expected 10", s.urlRate)
 		}
+	}
+	if s.pageRate < 49 || s.pageRate > 51 {
+		t.Errorf("%.1f pages a second, expected 50", s.pageRate)
 	}
 	if s.urlRate < 99 || s.urlRate > 101 || s.byteRate < 99_000 || s.byteRate > 101_000 || s.left.Round(time.Second) != 10*time.Second {
 		t.Errorf("%.1f URLs and %.0f bytes a second, %v left; expected 100, 100,000 and 10 s", s.urlRate, s.byteRate, s.left)
@@ -89,15 +93,15 @@ var running = sample{
 	Stats: weft.Stats{
 		Elapsed: 754 * time.Second, Done: 123456, Pages: 110000, Redirects: 2345, Errors: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012,
 		Slowest: []frontier.HostStat{
-			{Host: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
+			{Host: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour)},
 			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond)},
 			{Host: "日本語.test", Pending: 1, Leased: 1, Took: 345 * time.Millisecond},
+			{Host: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
 			{Host: "fourth.test", BackOff: noon},
-			{Host: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour)},
 		},
 	},
 	at:      noon,
-	urlRate: 163.7, byteRate: 4.58e6, left: 279 * time.Second,
+	urlRate: 163.7, pageRate: 145.2, byteRate: 4.58e6, left: 279 * time.Second,
 }
 
 func TestProgressLine(t *testing.T) {

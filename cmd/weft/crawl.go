@@ -31,7 +31,8 @@ goes on with it: no URL is lost, and none stands in pages.jsonl twice. A list of
 URLs is then read again, and those that are known are passed over.
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 wrong usage,
-4 stopped by --limit or --max-time, 5 interrupted.`,
+4 stopped by --limit or --max-time, 5 interrupted. What the error kinds of the
+records mean, weft help kinds tells.`,
 		Example: `  weft crawl https://example.org/
   weft crawl --scope domain -d 3 --exclude '[.](zip|iso)$' https://example.org/
   weft crawl --scope page -i urls.txt -o - | jq -r '[.status, .url] | @tsv'`,
@@ -54,7 +55,7 @@ func (f *crawlFlags) register(g *groups) {
 	g.group("Where it goes", func(s *pflag.FlagSet) {
 		flag(s, &f.input, "input", "i", "FILE", "", some("a FILE, or - for standard input"), "of URLs, one a line, beside those given; - is standard input (default none)")
 		flag(s, &o.Scope, "scope", "", "SCOPE", "host", oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost, weft.ScopeDomain, weft.ScopeAny),
-			"links that are followed: page (none), prefix (below a seed's folder), host,\ndomain (as registered) or any")
+			"links that are followed: page (none), prefix (below a seed's folder), host,\ndomain (as registered) or any; where a seed redirects is in scope, too")
 		repeated(s, &o.Include, "include", "", "RE", expression, "only links that match; repeatable (default all)")
 		repeated(s, &o.Exclude, "exclude", "", "RE", expression, "no links that match; repeatable (default none)")
 		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed, by the way found first; 0: only the seeds (default any number)")
@@ -69,7 +70,7 @@ func (f *crawlFlags) register(g *groups) {
 	g.group("Pace", func(s *pflag.FlagSet) {
 		flag(s, &o.Concurrency, "concurrency", "c", "N", "", number(1), "requests under way at once (default 64, fewer where descriptors are short)")
 		flag(s, &o.PerHost, "per-host", "", "N", "", number(1), "of these, to one host (default 2, more while its response time holds)")
-		flag(s, &o.Delay, "delay", "", "D", "", durationOrZero, "between a host's response and its next request (default what robots.txt asks for)")
+		flag(s, &o.Delay, "delay", "", "D", "", durationOrZero, "at least, between a host's response and its next request; robots.txt may ask for more\n(default what it asks for)")
 		flag(s, &o.RateLimit, "rate-limit", "", "N", "", rate, "requests a second, to all hosts (default any number)")
 		flag(s, &o.Retries, "retries", "", "N", "2", orNone, "tries after the first, when an error may pass")
 	})

@@ -50,8 +50,8 @@ func TestCrawlCommand(t *testing.T) {
 
 	again, stderr := weftCommand(t, "crawl", s.URL)
 	again.Dir = e.dir
-	if code := exitCode(again.Run()); code != exitUsage || strings.Count(stderr.String(), "\n") != 1 || !strings.Contains(stderr.String(), "--job") {
-		t.Errorf("a second crawl into the same folder: exit %d, %q", code, stderr)
+	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " is finished; --fresh starts over") {
+		t.Errorf("a second crawl into the same folder: exit %d, %d requests in all: %q", code, len(s.got()), stderr)
 	}
 }
 
@@ -78,6 +78,20 @@ func TestStream(t *testing.T) {
 	out.Close()
 	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: its reader has left") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestFullOutput: of the records that a file has not taken whole, it keeps the whole ones.
+func TestFullOutput(t *testing.T) {
+	s := newAsked(t, false, many(100))
+	for _, format := range []string{"jsonl", "csv", "urls"} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 2; "+os.Args[0]+" crawl --format "+format+" -o out "+s.URL) // 2 blocks of 512 bytes
+		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+		said, err := cmd.CombinedOutput()
+		b, _ := os.ReadFile(filepath.Join(cmd.Dir, "out"))
+		if exitCode(err) != exitError || !strings.Contains(string(said), "file too large") || len(b) == 0 || b[len(b)-1] != '\n' {
+			t.Errorf("%s: %v, %s; written: %q", format, err, said, b)
+		}
 	}
 }
 
@@ -180,12 +194,11 @@ func TestMistakes(t *testing.T) {
 		"no name of a list":  {[]string{"crawl", "-i", "", u}, []string{`--input "": expected a FILE`}},
 		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one a line"}},
 		"list of something":  {[]string{"crawl", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
-		"folder":             {[]string{"crawl", "--job", "no/such", u}, []string{`--job "no/such": no such file or directory, expected a new folder`}},
 		"folder in a file":   {[]string{"crawl", "--job", empty + "/job", u}, []string{`--job "`, "not a directory, expected a new folder"}},
 		"folder's name":      {[]string{"crawl", "--job", strings.Repeat("a", 300), u}, []string{`--job "`, "file name too long, expected a new folder"}},
-		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "expected a new folder"}},
+		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "no such file or directory"}},
 		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"--job", "file name too long"}},
-		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "exists already, expected a new folder: remove it, or name another"}},
+		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "exists already, and is not that of a job, expected a new folder: remove it, or name another"}},
 		"no folder":          {[]string{"crawl", "--job=", u}, []string{`--job "": expected a folder`}},
 		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},
@@ -202,7 +215,7 @@ func TestMistakes(t *testing.T) {
 		"links: a folder":    {[]string{"links", dir}, []string{"directory, expected a file"}},
 		"demo: argument":     {[]string{"demo", "now"}, []string{"now", "expected none"}},
 		"demo: seed":         {[]string{"demo", "--seed", "x"}, []string{"--seed", "expected a whole number"}},
-		"demo: folder":       {[]string{"demo", "--job", "no/such"}, []string{"--job", "expected a new folder"}},
+		"demo: folder":       {[]string{"demo", "--job", dir}, []string{"--job", "expected a new folder"}},
 		"robots: argument":   {[]string{"robots", "tset"}, []string{"tset", "weft robots --help", "did you mean test?"}},
 		"demo: no pages":     {[]string{"demo", "--pages", "0"}, []string{"--pages", "1 or more"}},
 		"version: argument":  {[]string{"version", "now"}, []string{"now"}},

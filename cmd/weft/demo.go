@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,12 +13,17 @@ import (
 func demoCommand() *cobra.Command {
 	var console consoleFlags
 	var job string
-	web := webtest.Config{Seed: 1, Pages: 100}
+	web := webtest.Config{
+		Seed: 1, Pages: 100,
+		Latency: 60 * time.Millisecond, SlowDelay: 200 * time.Millisecond, // so that there is something to see
+		Rates: webtest.Rates{Flaky: -1}, // none that is overloaded: each would hold the host for seconds
+	}
 	cmd := &cobra.Command{
 		Use:   "demo [flags]",
 		Short: "Crawl a small made-up site, without a network",
 		Long: `Demo serves a synthetic site on an address of this machine, with redirects,
-loops, dead links, errors and broken answers, and crawls it.
+loops, dead links, errors and broken answers, and crawls it: in two or three
+seconds, with some of each. Without --job it writes nothing.
 
 Exit status: as that of weft crawl.`,
 		Example: `  weft demo
@@ -39,7 +42,7 @@ Exit status: as that of weft crawl.`,
 		flag(f, &web.Pages, "pages", "", "N", "100", number(1), "pages it has")
 	})
 	g.group("Output", func(f *pflag.FlagSet) {
-		flag(f, &job, "job", "", "DIR", "", some("a folder"), "folder for the records, which must not exist (default a new one among temporary files)")
+		flag(f, &job, "job", "", "DIR", "", some("a folder"), "folder for the records and the state of the crawl (default none)")
 		console.register(f)
 		f.BoolP("help", "h", false, "print this and exit (default not)")
 	})
@@ -48,13 +51,6 @@ Exit status: as that of weft crawl.`,
 }
 
 func demo(web webtest.Config, job string, con *console) (err error) {
-	if job == "" {
-		dir, err := os.MkdirTemp("", "weft-demo-")
-		if err != nil {
-			return &exit{exitError, err}
-		}
-		job = filepath.Join(dir, "demo.weft")
-	}
 	site, err := webtest.Run(web, webtest.Addresses{})
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("demo: %w", err)}
@@ -67,11 +63,15 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	home := site.Web.Home(0)
 	c, err := weft.New(weft.Options{
 		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
-		Timeout: time.Second, PerHost: 8, // some of its answers never end
+		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its answers never end
 	})
 	if err != nil {
 		return &exit{exitUsage, byFlag(err)}
 	}
-	con.warn(fmt.Sprintf("crawling %s, a site of %s drawn from the number %d", home, plural(web.Pages, "page"), web.Seed))
+	kept := ""
+	if job == "" {
+		kept = "; --job DIR keeps the records"
+	}
+	con.warn(fmt.Sprintf("crawling %s, a site of %s drawn from the number %d%s", home, plural(web.Pages, "page"), web.Seed, kept))
 	return con.crawl(c, &output{})
 }

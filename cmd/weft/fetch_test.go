@@ -127,6 +127,11 @@ func TestLinks(t *testing.T) {
 		case "/go":
 			http.Redirect(w, r, "/dir/", http.StatusFound)
 			return
+		case "/header":
+			w.Header().Add("Link", `</next>; rel="next", <//b.test/>; rel=alternate`)
+			w.Header().Add("Link", "</last>; rel=last")
+			html(w, "/text")
+			return
 		case "/404":
 			w.WriteHeader(http.StatusNotFound)
 		case "/429":
@@ -140,6 +145,9 @@ func TestLinks(t *testing.T) {
 	})
 	if e := weftRun(t, "links", s.URL+"/go"); e.code != exitDone || !strings.HasSuffix(e.stdout, "\n"+s.URL+"/i.png\n") || !strings.HasPrefix(e.stdout, s.URL+"/dir/a?") {
 		t.Errorf("%+v", e)
+	}
+	if e, want := weftRun(t, "links", s.URL+"/header"), s.URL+"/next\nhttp://b.test/\n"+s.URL+"/last\n"+s.URL+"/text\n"; e.code != exitDone || e.stdout != want {
+		t.Errorf("%+v, expected %s", e, want)
 	}
 	e := weftRun(t, "links", "--json", s.URL+"/go")
 	if first, _, _ := strings.Cut(e.stdout, "\n"); !strings.Contains(first, `"tag":"a","attr":"href","text":"Р`) || strings.Contains(e.stdout, "\x1b") {
@@ -174,6 +182,26 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestDemoAlone: it shows some of everything that goes wrong, and leaves nothing behind.
+func TestDemoAlone(t *testing.T) {
+	cmd, stderr := weftCommand(t, "demo")
+	temporary := t.TempDir()
+	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
+	if err := cmd.Run(); err != nil {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	for _, kind := range []string{"early-end", "encoding", "protocol", "redirects", "robots", "timeout"} {
+		if !strings.Contains(stderr.String(), " "+kind+" ") {
+			t.Errorf("no %s: %s", kind, stderr)
+		}
+	}
+	for _, dir := range []string{cmd.Dir, temporary} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+}
+
 // TestDemo: it finds the pages that the site is known to have.
 func TestDemo(t *testing.T) {
 	e := weftRun(t, "demo", "--seed", "3", "--pages", "12", "--job", "job")
@@ -192,7 +220,7 @@ func TestDemo(t *testing.T) {
 	}
 	site := webtest.Start(t, webtest.Config{Seed: 3, Pages: 12})
 	want := 0
-	for _, fate := range site.Web.Truth(webtest.Policy{MaxRedirects: 10, Robots: true, Agent: webtest.Agent, Retries: 2}) {
+	for _, fate := range site.Web.Truth(webtest.Policy{MaxRedirects: 10, Robots: true, Agent: webtest.Agent, Retries: 1}) {
 		if fate.Status == 200 && fate.Error == "" {
 			want++
 		}

@@ -69,7 +69,7 @@ func (c *clientFlags) register(g *groups) {
 	})
 	g.group("Request", func(f *pflag.FlagSet) {
 		repeated(f, (*[]http1.Field)(&c.Header), "header", "H", "'K: V'", headerField, "further field of every request; repeatable (default none)")
-		flag(f, &c.UserAgent, "user-agent", "A", "S", weft.DefaultUserAgent, userAgent, "User-Agent to send")
+		flag(f, &c.UserAgent, "user-agent", "A", "S", weft.DefaultUserAgent, userAgent, "User-Agent to send; robots.txt is read for\nthe name it begins with")
 		repeated(f, &c.Resolve, "resolve", "", "HOST:PORT:ADDR[:PORT]", http1.ParseOverride, "where to connect for HOST, or * for any; repeatable (default as names resolve)")
 		flag(f, &c.server, "dns", "", "ADDR[:PORT]", "", nameServer, "name server to ask (default the system's)")
 		f.BoolVarP(&c.Insecure, "insecure", "k", false, "accept any TLS certificate (default they are verified)")

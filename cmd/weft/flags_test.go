@@ -301,6 +301,45 @@ var effects = map[string]func(t *testing.T){
 			t.Error("no body was kept")
 		}
 	},
+	"fresh": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		first := crawls(t, exitDone, "--job", "job", s.URL)
+		for _, c := range []struct {
+			flag     string
+			requests int
+		}{{"--fresh=false", 4}, {"--fresh", 8}} {
+			again, stderr := weftCommand(t, "crawl", "--job", "job", c.flag, s.URL)
+			again.Dir = first.dir
+			if code := exitCode(again.Run()); code != exitDone || len(s.got()) != c.requests {
+				t.Errorf("%s: exit %d, %d requests in all, expected %d: %s", c.flag, code, len(s.got()), c.requests, stderr)
+			}
+		}
+	},
+	"amend": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })
+		first := crawls(t, exitDone, "--job", "job", s.URL+"/one")
+		for _, c := range []struct {
+			flag  string
+			code  int
+			asked string
+		}{{"--amend=false", exitUsage, "/one"}, {"--amend", exitDone, "/one /two"}} {
+			again, stderr := weftCommand(t, "crawl", "--job", "job", c.flag, s.URL+"/one", s.URL+"/two")
+			again.Dir = first.dir
+			if code := exitCode(again.Run()); code != c.code || s.paths() != c.asked {
+				t.Errorf("%s: exit %d, asked for %s; expected %d, %s: %s", c.flag, code, s.paths(), c.code, c.asked, stderr)
+			}
+		}
+	},
+	"min-free": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			<-time.After(20 * time.Millisecond)
+			chain(w, r)
+		})
+		e := crawls(t, exitLimit, "--job", "job", "--min-free", "7EiB", "--max-time", "1s", s.URL)
+		if n := len(s.got()); n > 5 { // without it, 50
+			t.Errorf("%d requests while less than that is free: %s", n, e.stderr)
+		}
+	},
 	"quiet": func(t *testing.T) {
 		e := crawls(t, exitDone, "-q", newAsked(t, false, star).URL)
 		expect(t, "said", e.stdout+e.stderr, "")

@@ -30,7 +30,8 @@ func linksCommand() *cobra.Command {
 		Use:   "links [flags] FILE|URL",
 		Short: "Print the links of a page",
 		Long: `Links reads a page, from a file, from standard input (-) or from the Web, and
-prints the URLs it mentions, one a line, in the order in which they stand there.
+prints the URLs it mentions, one a line: first those of the Link fields it comes
+with, then those of its text, in the order in which they stand there.
 Redirects are followed. Robots.txt is not asked for.
 
 Exit status: 0 done, 1 the page could not be fetched, was answered with another
@@ -88,6 +89,7 @@ status than 2xx or is no HTML, 3 wrong usage, 5 interrupted.`,
 type page struct {
 	url         weburl.URL
 	contentType string
+	linkFields  []string
 	body        []byte
 }
 
@@ -110,7 +112,13 @@ func (c *clientFlags) page(address string, redirects int) (page, error) {
 		return page{}, &exit{exitError, fmt.Errorf("%s: content type %.64q, expected HTML", last.URL, last.contentType)}
 	}
 	u, err = weburl.Parse(last.URL)
-	return page{u, last.contentType, last.body}, err
+	p := page{url: u, contentType: last.contentType, body: last.body}
+	for _, field := range last.Header {
+		if strings.EqualFold(field[0], "Link") {
+			p.linkFields = append(p.linkFields, field[1])
+		}
+	}
+	return p, err
 }
 
 // file reads a page from one.
@@ -140,7 +148,7 @@ func (p page) printLinks(w io.Writer, asJSON bool) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	links.Options{}.Extract(p.url, p.contentType, text, func(l links.Link) bool {
+	tell := func(l links.Link) bool {
 		if asJSON {
 			err = enc.Encode(struct {
 				URL  string `json:"url"`
@@ -154,6 +162,9 @@ func (p page) printLinks(w io.Writer, asJSON bool) error {
 			_, err = fmt.Fprintln(out, l.URL)
 		}
 		return err == nil
-	})
+	}
+	if links.Header(p.url, p.linkFields, tell); err == nil {
+		links.Options{}.Extract(p.url, p.contentType, text, tell)
+	}
 	return errors.Join(err, out.Flush())
 }

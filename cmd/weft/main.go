@@ -23,7 +23,9 @@ func main() {
 
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(crawlCommand(), fetchCommand(), linksCommand(), robotsCommand(), demoCommand(), versionCommand())
+	out := &watched{Writer: os.Stdout}
+	root.SetOut(out)
+	root.AddCommand(crawlCommand(), statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(), linksCommand(), robotsCommand(), demoCommand(), kindsCommand(), versionCommand())
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	root.SetFlagErrorFunc(misread)
@@ -37,6 +39,9 @@ func main() {
 	completion, _, _ := root.Find([]string{"completion"})
 	completion.Args, completion.RunE = oneCommand, showHelp
 	err := root.Execute()
+	if out.err != nil {
+		err = standardOutput(out.err)
+	}
 	var e *exit
 	switch {
 	case err == nil:

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log"
@@ -15,14 +16,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weftcrawl/weft"
 )
 
 // TestMain lets the test binary be the command, so that exit codes and signals are
 // those of a process.
 func TestMain(m *testing.M) {
-	if os.Getenv("WEFT_TEST_MAIN") == "1" {
+	switch os.Getenv("WEFT_TEST_MAIN") {
+	case "1":
 		main()
 		os.Exit(0)
+	case "stuck":
+		stuck(os.Args[1])
 	}
 	os.Exit(m.Run())
 }
@@ -174,6 +180,35 @@ func golden(t *testing.T, name, text string) {
 	}
 	if text != string(want) {
 		t.Errorf("%s: got\n%s\nexpected\n%s", path, text, want)
+	}
+}
+
+// TestStandardOutputFull: what could not be printed is an error, whatever it was.
+func TestStandardOutputFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skipf("there is no device that is always full: %v", err)
+	}
+	defer full.Close()
+	for _, args := range []string{"", "--help", "help", "help kinds", "crawl --help", "fetch --help", "version", "--version", "completion bash"} {
+		cmd, stderr := weftCommand(t, strings.Fields(args)...)
+		cmd.Stdout = full
+		if code := exitCode(cmd.Run()); code != exitError || stderr.String() != "weft: standard output: no space left on device\n" {
+			t.Errorf("weft %s: exit %d, %q", args, code, stderr)
+		}
+	}
+}
+
+// TestHelpKinds: the help tells every error kind.
+func TestHelpKinds(t *testing.T) {
+	e := weftRun(t, "help", "kinds")
+	for _, k := range weft.Kinds() {
+		if !strings.Contains(e.stdout, fmt.Sprintf("\n  %-20s%s\n", k.Name, k.Meaning)) {
+			t.Errorf("nothing of %s: %s", k.Name, e.stdout)
+		}
+	}
+	if again := weftRun(t, "kinds"); again.code != exitDone || again.stdout != e.stdout {
+		t.Errorf("weft kinds: %+v", again)
 	}
 }
 

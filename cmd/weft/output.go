@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,24 @@ type output struct {
 	io.Writer          // nil: there is none
 	file      *os.File // nil: none, or standard output
 	made      bool     // the file did not exist
+}
+
+// regular is a file that can be cut.
+type regular struct{ *os.File }
+
+// Write writes whole records, a line each. Of those that a file has not taken whole, as
+// on a full disk, it keeps the whole ones.
+func (r regular) Write(p []byte) (int, error) {
+	n, err := r.File.Write(p)
+	whole := bytes.LastIndexByte(p[:n], '\n') + 1
+	if err == nil || whole == n {
+		return n, err
+	}
+	end, cut := r.Seek(int64(whole-n), io.SeekCurrent)
+	if cut == nil {
+		cut = r.Truncate(end)
+	}
+	return whole, errors.Join(err, cut)
 }
 
 func openOutput(path string) (*output, error) {
@@ -30,6 +49,9 @@ func openOutput(path string) (*output, error) {
 	}
 	if err != nil {
 		return nil, misused("output", path, fmt.Errorf("%w, expected a file that can be written", reason(err)))
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return &output{regular{f}, f, made}, nil
 	}
 	return &output{terminal(f), f, made}, nil
 }
@@ -70,6 +92,20 @@ func (o *output) begin(goesOn bool) error {
 		return err
 	}
 	return o.file.Truncate(0)
+}
+
+// watched is standard output as cobra has it, which does not look at its errors.
+type watched struct {
+	io.Writer
+	err error // the first
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 func (o *output) close() error {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,9 +19,9 @@ const smoothed = 5 * time.Second
 // sample is the crawl at a moment.
 type sample struct {
 	weft.Stats
-	at                time.Time
-	urlRate, byteRate float64       // a second
-	left              time.Duration // to finish what is known by now, at that rate; 0: it can't be said
+	at                          time.Time
+	urlRate, pageRate, byteRate float64       // a second
+	left                        time.Duration // to finish what is known by now, at that rate; 0: it can't be said
 }
 
 // meter takes samples. Owner: one goroutine.
@@ -36,6 +38,7 @@ func (m *meter) sample(now weft.Stats) sample {
 	then := m.past[0]
 	if secs := (now.Elapsed - then.Elapsed).Seconds(); secs > 0 {
 		s.urlRate = float64(now.Done-then.Done) / secs
+		s.pageRate = float64(now.Pages-then.Pages) / secs
 		s.byteRate = float64(now.Bytes-then.Bytes) / secs
 	}
 	if s.urlRate > 0 {
@@ -48,20 +51,19 @@ func (m *meter) sample(now weft.Stats) sample {
 // String is a line that tells of it.
 func (s sample) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s/s, %s/s), %s, %s waiting, %s in flight", clock(s.Elapsed), plural(s.Done, "URL"),
-		perSecond(s.urlRate), volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
+	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed), plural(s.Done, "URL"), perSecond(s.urlRate),
+		plural(s.Pages, "page"), perSecond(s.pageRate), volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
 	if len(s.Paused) > 0 {
 		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
 	} else if s.left > 0 {
 		fmt.Fprintf(&b, ", at least %s left", clock(s.left))
 	}
-	if len(s.Slowest) > 0 && s.Slowest[0].Took > 0 {
-		fmt.Fprintf(&b, "; slowest %s %s", printable(s.Slowest[0].Host), seconds(s.Slowest[0].Took.Seconds()))
+	slow, held := s.hosts()
+	if len(slow) > 0 {
+		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Host), seconds(slow[0].Took.Seconds()))
 	}
-	for _, h := range s.Slowest {
-		if held := s.held(h); held > 0 {
-			fmt.Fprintf(&b, "; %s %s", printable(h.Host), waits(held))
-		}
+	for _, h := range held {
+		fmt.Fprintf(&b, "; %s %s", printable(h.Host), waits(s.held(h)))
 	}
 	return b.String()
 }
@@ -70,8 +72,25 @@ func (s sample) String() string {
 // overloaded; 0 if it is not.
 func (s sample) held(h frontier.HostStat) time.Duration { return max(0, h.BackOff.Sub(s.at)) }
 
-// waits rounds up: no wait is over before it is.
-func waits(held time.Duration) string { return "waits " + clock(held+time.Second-1) }
+// hosts are those under way that have answered, the slowest first, and those that are
+// held, the longest first.
+func (s sample) hosts() (slow, held []frontier.HostStat) {
+	for _, h := range s.Slowest {
+		switch {
+		case s.held(h) > 0:
+			held = append(held, h)
+		case h.Took > 0:
+			slow = append(slow, h)
+		}
+	}
+	slices.SortStableFunc(slow, func(a, b frontier.HostStat) int { return cmp.Compare(b.Took, a.Took) })
+	return slow, held
+}
+
+func waits(held time.Duration) string { return "waits " + clock(roundUp(held)) }
+
+// roundUp goes to the next second: no wait is over before it is.
+func roundUp(d time.Duration) time.Duration { return d + time.Second - 1 }
 
 // count is 1,234.
 func count(n int) string { return humanize.Comma(int64(n)) }

@@ -35,6 +35,12 @@ func newSession(t *testing.T, terminal, typed string, args ...string) *session {
 WEFT_TEST_MAIN=1 "$0" "$@"; echo "exit $?"
 test "$before" = "$(stty -g)" && echo "settings as before"
 IFS= read -r line; echo "typed: $line"`
+	return newShell(t, script, terminal, typed, args...)
+}
+
+// newShell is newSession with another script.
+func newShell(t *testing.T, script, terminal, typed string, args ...string) *session {
+	t.Helper()
 	person, program := newTerminal(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for what waits for ever when it is broken
 	t.Cleanup(cancel)
@@ -218,7 +224,10 @@ func TestTerminalInterrupt(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			s.untilText("once more stops at once")
+			s.until(func(shown string) bool { // a whole draw: Ctrl-C has the terminal forget what it has not yet shown
+				_, after, said := strings.Cut(shown, "once more stops at once")
+				return said && strings.Contains(after, drawEnds)
+			})
 			if c.last != "" {
 				s.typing(c.last)
 				s.untilText(" URLs in ")
@@ -257,6 +266,37 @@ func TestTerminalResize(t *testing.T) {
 	s.end(exitDone)
 }
 
+// TestTerminalSuspend: Ctrl-Z clears what is drawn before the shell prompts, and fg goes
+// on drawing.
+func TestTerminalSuspend(t *testing.T) {
+	asked, answer := make(chan bool, 10), make(chan bool)
+	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		html(w)
+		asked <- true
+		<-answer
+	})
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release)
+	const script = `set -m; before=$(stty -g)
+WEFT_TEST_MAIN=1 "$0" "$@"; echo prompt; fg >/dev/null; echo "exit $?"
+test "$before" = "$(stty -g)" && echo "settings as before"
+IFS= read -r line; echo "typed: $line"`
+	s := newShell(t, script, "xterm-256color", "", "crawl", "--job", "job", server.URL)
+	<-asked
+	s.untilDrawn(func(lines []string) bool { return strings.Contains(strings.Join(lines, " "), "1 in flight") })
+	s.typing("\x1a")
+	s.untilText("prompt\r\n")
+	if shown := s.said.String(); !strings.Contains(shown, wrapOff+wrapOn+"\r"+drawEnds) {
+		t.Errorf("before the prompt nothing is cleared: %q", shown)
+	}
+	s.untilDrawn(func(lines []string) bool { return strings.Contains(strings.Join(lines, " "), "1 in flight") })
+	release()
+	s.typing("make\n")
+	if _, beside := s.end(exitDone); strings.Contains(beside, "in flight") {
+		t.Errorf("beside what was drawn: %q", beside)
+	}
+}
+
 // TestTerminalHeld: a host that asks to be let alone is seen to be.
 func TestTerminalHeld(t *testing.T) {
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -269,7 +309,7 @@ func TestTerminalHeld(t *testing.T) {
 	})
 	s := newSession(t, "xterm-256color", "", "crawl", "--job", "job", server.URL)
 	s.untilDrawn(func(lines []string) bool {
-		return strings.Contains(lines[len(lines)-1], "waits 1m") && strings.Contains(lines[len(lines)-1], server.Listener.Addr().String())
+		return strings.HasPrefix(lines[len(lines)-1], "held       1m40s") && strings.Contains(lines[len(lines)-1], server.Listener.Addr().String())
 	})
 	s.typing("\x03make\n")
 	s.end(exitInterrupted)

@@ -30,8 +30,8 @@ func records(job string, out *output) []string {
 	return places
 }
 
-// rate is URLs a second.
-func (r report) rate() float64 { return float64(r.Done) / max(r.Elapsed.Seconds(), 1e-3) }
+// rate is n in all its time, a second.
+func (r report) rate(n int) float64 { return float64(n) / max(r.Elapsed.Seconds(), 1e-3) }
 
 // mostTypes and mostSlow bound what the report shows of each.
 const (
@@ -41,8 +41,8 @@ const (
 
 func (r report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s (%s a second): %s, %s, %s received\n", plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()),
-		perSecond(r.rate()), plural(r.Pages, "page"), plural(r.Redirects, "redirect"), volume(r.Bytes))
+	fmt.Fprintf(&b, "%s in %s (%s a second): %s (%s a second), %s, %s received\n", plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()),
+		perSecond(r.rate(r.Done)), plural(r.Pages, "page"), perSecond(r.rate(r.Pages)), plural(r.Redirects, "redirect"), volume(r.Bytes))
 	table := func(title string, rows []row) {
 		for _, line := range rows {
 			fmt.Fprintf(&b, "  %-13s %-28s %10s%s\n", title, printable(line.name), count(line.URLs), line.size())
@@ -63,16 +63,15 @@ func (r report) String() string {
 		types = append(types[:mostTypes], rest)
 	}
 	table("content type", types)
-	var kinds []row
-	for _, kind := range slices.Sorted(maps.Keys(r.Errors)) {
-		kinds = append(kinds, row{kind, weft.Count{URLs: r.Errors[kind], Bytes: -1}})
-	}
-	table("error", kinds)
+	table("error", rows(r.Errors, func(kind string) string { return kind }))
 	var reasons []row
 	for _, reason := range slices.Sorted(maps.Keys(r.NotFollowed)) {
 		reasons = append(reasons, row{reason, weft.Count{URLs: r.NotFollowed[reason], Bytes: -1}})
 	}
 	table("not followed", reasons)
+	if len(r.Opened) > 0 {
+		line("in scope, too", hostList(r.Opened)+", because a seed redirects there")
+	}
 	title := "slowest"
 	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
 		line(title, fmt.Sprintf("%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL))
@@ -99,6 +98,17 @@ func (r report) String() string {
 		title = ""
 	}
 	return b.String()
+}
+
+// mostOpened is how many hosts the report names.
+const mostOpened = 3
+
+// hostList names some hosts, and says how many others there are at least.
+func hostList(hosts []string) string {
+	if len(hosts) <= mostOpened {
+		return strings.Join(hosts, ", ")
+	}
+	return strings.Join(hosts[:mostOpened], ", ") + " and others"
 }
 
 // howOn says how to go on, if there is a way.

@@ -144,7 +144,7 @@ func absolute(s string) (weburl.URL, error) {
 // standardOutput says what an error is about.
 func standardOutput(err error) error {
 	if err != nil {
-		return &exit{exitError, fmt.Errorf("standard output: %w", err)}
+		return &exit{exitError, fmt.Errorf("standard output: %w", reason(err))}
 	}
 	return nil
 }

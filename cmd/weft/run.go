@@ -30,9 +30,11 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	interrupted := con.obey(c, stop)
+	ended := make(chan struct{})
+	interrupted := con.obey(c, stop, ended)
 	over := con.watch(c)
 	s, err := c.Run(ctx)
+	close(ended)
 	over()
 	err = errors.Join(err, out.close())
 
@@ -44,7 +46,7 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 		err = &exit{exitError, errors.New("output: its reader has left")}
 	case err != nil && !(interrupted.Load() && onlyCanceled(err)):
 		err = &exit{exitError, err}
-	case interrupted.Load():
+	case interrupted.Load(), err == nil && s.Interrupted: // by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.SeedsFetched == 0 && s.Stopped == "":
 		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", cmp.Or(s.FirstError, "none was answered with a status of 2xx"))}
@@ -64,8 +66,10 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 }
 
 // obey has signals end the crawl: the first lets it finish what is under way, the
-// second does not, and the third ends the process.
-func (con *console) obey(c *weft.Crawler, stop func()) *atomic.Bool {
+// second does not, and the third ends the process. So does the second, where the
+// crawl has not ended some time after it: a page of a million links is not left half
+// way. What is not committed by then has not happened, as if the process were killed.
+func (con *console) obey(c *weft.Crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
 	var interrupted atomic.Bool
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -78,9 +82,18 @@ func (con *console) obey(c *weft.Crawler, stop func()) *atomic.Bool {
 		stop()
 		con.screen.close() // so that the third leaves the terminal in order
 		signal.Stop(signals)
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			con.warn("what is under way does not stop: ended without a report")
+			os.Exit(exitInterrupted)
+		}
 	}()
 	return &interrupted
 }
+
+// patience is how long what was broken off may take to stop.
+const patience = 2 * time.Second
 
 // onlyCanceled reports whether err says no more than that the crawl was broken off.
 func onlyCanceled(err error) bool {
@@ -109,6 +122,7 @@ func (con *console) watch(c *weft.Crawler) (over func()) {
 	if con.screen != nil {
 		every, tell = redrawn, con.screen.draw
 		con.screen.open()
+		con.screen.heedSuspension()
 	}
 	done := make(chan struct{})
 	var watching sync.WaitGroup

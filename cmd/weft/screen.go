@@ -17,8 +17,10 @@ import (
 //
 // Between two draws the cursor stands at the beginning of the first line drawn. So a
 // draw clears what is below and begins there, whatever a change of size has made of
-// the lines: nothing has to be counted, and nothing above is ever touched. A draw is
-// one write that leaves the terminal as it was, however the process ends.
+// the lines: nothing has to be counted, and nothing above is ever touched. That first
+// line is a short one: of a line that a narrower terminal breaks in two, some
+// terminals leave the cursor on the second part. A draw is one write that leaves the
+// terminal as it was, however the process ends.
 //
 // Any goroutine may call it.
 type screen struct {
@@ -93,6 +95,19 @@ func (s *screen) close() {
 		s.mu.open = false
 		s.show(s.take(), nil)
 	}
+}
+
+// aside clears what is drawn and calls do; until that returns, nothing is drawn.
+func (s *screen) aside(do func()) {
+	s.drawing.Lock()
+	defer s.drawing.Unlock()
+	s.mu.Lock()
+	above, open := s.take(), s.mu.open
+	s.mu.Unlock()
+	if open {
+		s.show(above, nil)
+	}
+	do()
 }
 
 // take is called with mu held.

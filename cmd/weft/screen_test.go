@@ -26,6 +26,16 @@ func TestView(t *testing.T) {
 	}
 }
 
+// TestViewRest: the line on which the cursor rests is a short one, so that it is not
+// broken by a terminal that becomes narrower.
+func TestViewRest(t *testing.T) {
+	for _, s := range []sample{{}, running} {
+		if first := (view{width: 200, height: 24}).lines(s)[0]; ansi.StringWidth(first) > 30 {
+			t.Errorf("%q", first)
+		}
+	}
+}
+
 // TestViewFits: no line is ever wider than the terminal, there are never more of them
 // than it has rows, and nothing that the Web has sent is in control of it.
 func TestViewFits(t *testing.T) {
@@ -82,9 +92,14 @@ func TestScreen(t *testing.T) {
 	s.styled = false
 	s.draw(sample{})
 	const begin, end = "\x1b[?2026h\x1b[?25l\r \x1b[J\r", "\x1b[?25h\x1b[?2026l"
-	if got := written(); !strings.HasPrefix(got, begin+"one\ntwo\n\x1b[?7l0s ──") || !strings.HasSuffix(got, "0 B\x1b[?7h\r\x1b[2A"+end) {
+	if got := written(); !strings.HasPrefix(got, begin+"one\ntwo\n\x1b[?7l0s   0 URLs   0.0/s\n──") || !strings.HasSuffix(got, "0 hosts\x1b[?7h\r\x1b[3A"+end) {
 		t.Errorf("drawn: %q", got)
 	}
+	s.aside(func() {
+		if got := written(); got != begin+"\x1b[?7l\x1b[?7h\r"+end {
+			t.Errorf("set aside: %q", got)
+		}
+	})
 	for range maxWaiting + 2 {
 		fmt.Fprintln(s, "three")
 	}

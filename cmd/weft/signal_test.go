@@ -6,11 +6,14 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/weftcrawl/weft"
 )
 
 // TestInterrupt: the first Ctrl-C lets what is under way finish; the second does not.
@@ -60,6 +63,53 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("exit %d, %d records, expected %d; said %q", code, n, want, rest)
 			}
 		})
+	}
+}
+
+// stuck is weft crawl of a URL whose desk never comes back from the first record.
+func stuck(url string) {
+	con := &console{voice: textVoice{os.Stderr}}
+	c, err := weft.New(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
+		fmt.Fprintln(os.Stderr, "stuck")
+		select {}
+	}}})
+	if err == nil {
+		err = con.crawl(c, &output{})
+	}
+	fmt.Fprintln(os.Stderr, "came back:", err)
+	os.Exit(exitDone)
+}
+
+// TestInterruptStuck: not even a loop that never comes back outlives a second Ctrl-C
+// for long.
+func TestInterruptStuck(t *testing.T) {
+	s := newAsked(t, false, star)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], s.URL)
+	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=stuck"), t.TempDir()
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for _, c := range []struct {
+		said  string
+		press bool
+	}{{"stuck", true}, {"weft: finishing what is under way; once more stops at once", true}, {"weft: what is under way does not stop: ended without a report", false}} {
+		if lines.Scan(); lines.Text() != c.said {
+			t.Errorf("said %q, expected %q", lines.Text(), c.said)
+		}
+		if c.press {
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	if more := lines.Scan(); more {
+		t.Errorf("said %q, too", lines.Text())
+	}
+	if code := exitCode(cmd.Wait()); code != exitInterrupted {
+		t.Errorf("exit %d", code)
 	}
 }
 

@@ -24,7 +24,7 @@ func versionCommand() *cobra.Command {
 				}
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "weft %s (%s %s/%s%s)\n", weft.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision)
-			return err
+			return standardOutput(err)
 		},
 	}
 }

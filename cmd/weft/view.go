@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize/english"
+	"github.com/weftcrawl/weft/frontier"
 )
 
 // view is how a sample is drawn on a terminal.
@@ -23,25 +23,23 @@ var (
 )
 
 const (
-	mostHosts  = 3  // of the slowest hosts, beside those that are held
+	mostHosts  = 3  // of the slowest hosts
 	narrow     = 60 // cells, below which less is told of a host
 	longestBar = 60 // cells
 )
 
-// lines are at most as many and as wide as fit.
+// lines are at most as many and as wide as fit. The first is a short one: see screen.
 func (v view) lines(s sample) []string {
-	lines := v.bar(s)
+	lines := v.flow(clock(s.Elapsed), v.style(strong, count(s.Done))+" "+english.PluralWord(s.Done, "URL", ""), v.style(strong, perSecond(s.urlRate))+"/s")
+	lines = append(lines, v.bar(s)...)
 	lines = append(lines, v.flow(
-		v.style(strong, count(s.Done))+" "+english.PluralWord(s.Done, "URL", ""),
-		v.style(strong, perSecond(s.urlRate))+"/s",
-		v.style(strong, volume(int64(s.byteRate)))+"/s",
+		plural(s.Pages, "page")+", "+perSecond(s.pageRate)+"/s",
+		volume(s.Bytes)+", "+volume(int64(s.byteRate))+"/s",
 		count(s.Pending)+" waiting",
 		count(s.InFlight)+" in flight",
 		plural(s.Errors, "error"),
-		plural(s.Pages, "page"),
 		plural(s.Redirects, "redirect"),
 		plural(s.Hosts, "host"),
-		volume(s.Bytes),
 	)...)
 	lines = append(lines, v.hosts(s)...)
 	lines = lines[:min(len(lines), v.height)]
@@ -53,48 +51,47 @@ func (v view) lines(s sample) []string {
 
 // hosts tells of the slowest, and of those that are held.
 func (v view) hosts(s sample) []string {
+	slow, held := s.hosts()
 	var lines []string
-	title := "slowest"
-	for i, h := range s.Slowest {
-		held := s.held(h)
-		if i >= mostHosts && held == 0 {
-			continue
-		}
-		took, wait := "-", ""
-		if h.Took > 0 {
-			took = seconds(h.Took.Seconds())
-		}
-		if held > 0 {
-			wait = v.style(strong, waits(held)) + "  "
-		}
-		line := fmt.Sprintf("%-7s %8s  ", title, took) + wait +
-			v.style(faint, fmt.Sprintf("%s in flight, %s waiting  ", count(h.Leased), count(h.Pending)))
+	line := func(title, figure, alone string, h frontier.HostStat) {
 		if v.width < narrow {
-			line = cmp.Or(wait, fmt.Sprintf("%8s  ", took))
+			lines = append(lines, alone+"  "+printable(h.Host))
+			return
 		}
-		lines = append(lines, line+printable(h.Host))
+		load := v.style(faint, fmt.Sprintf("%s in flight, %s waiting", count(h.Leased), count(h.Pending)))
+		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, figure)+load+"  "+printable(h.Host))
+	}
+	title := "slowest"
+	for _, h := range slow[:min(len(slow), mostHosts)] {
+		took := seconds(h.Took.Seconds())
+		line(title, took, took, h)
+		title = ""
+	}
+	title = "held"
+	for _, h := range held {
+		line(title, clock(roundUp(s.held(h))), waits(s.held(h)), h)
 		title = ""
 	}
 	return lines
 }
 
-// bar is the time, and how much of what is known by now is done.
+// bar is how much of what is known by now is done, and the time that is left.
 func (v view) bar(s sample) []string {
-	elapsed, left := clock(s.Elapsed), "time left unknown"
+	left := "time left unknown"
 	if len(s.Paused) > 0 {
 		left = v.style(strong, "paused: "+printable(strings.Join(s.Paused, ", ")))
 	} else if s.left > 0 {
 		left = "at least " + clock(s.left) + " left"
 	}
-	cells := min(v.width-len(elapsed)-len(" ")-len("  ")-ansi.StringWidth(left), longestBar)
+	cells := min(v.width-len("  ")-ansi.StringWidth(left), longestBar)
 	if cells < 10 {
-		return v.flow(elapsed, left)
+		return []string{left}
 	}
 	done := 0
 	if all := s.Done + s.Pending + s.InFlight; all > 0 {
 		done = s.Done * cells / all
 	}
-	return []string{elapsed + " " + v.style(green, strings.Repeat("━", done)) + v.style(faint, strings.Repeat("─", cells-done)) + "  " + left}
+	return []string{v.style(green, strings.Repeat("━", done)) + v.style(faint, strings.Repeat("─", cells-done)) + "  " + left}
 }
 
 // flow puts parts on as few lines as they need.

@@ -42,19 +42,20 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "weburl", "links", "robots", "http1", "frontier", "internal/charset", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
 		".", "aio", "frontier", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
-		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english",
+		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
 	"examples/echo": {"aio"},
 
 	"internal/archtest":    {},
 	"internal/charset":     {"golang.org/x/net/html/charset"},
 	"internal/conformance": {},
+	"internal/ctl":         {},
 	"internal/bench":       {"aio", "http1"},
 	"internal/bench/table": {"golang.org/x/sys/unix"},
 	"internal/bench/store": {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},

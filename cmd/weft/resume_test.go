@@ -1,0 +1,151 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// in runs weft in a folder.
+func in(t *testing.T, dir string, args ...string) ended {
+	t.Helper()
+	cmd, stderr := weftCommand(t, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	return ended{exitCode(err), string(out), stderr.String(), dir}
+}
+
+// TestGoesOn: what the second crawl of a job, of which three of four URLs are done, says and
+// does, by what it is asked for, and by what has become of the job.
+func TestGoesOn(t *testing.T) {
+	const asBegun, adds = ", as the job was begun", ": --amend adds to that, --fresh starts over, --job begins another\n"
+	const others = ": --fresh starts over, --job begins another\n"
+	edit := func(pattern string, fn func(path string) error) func(*testing.T, string) {
+		return func(t *testing.T, job string) {
+			t.Helper()
+			names, err := filepath.Glob(filepath.Join(job, pattern))
+			if err != nil || len(names) != 1 {
+				t.Fatalf("%s: %q, %v", pattern, names, err)
+			}
+			if err := fn(names[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cut := func(path string) error { return os.Truncate(path, 10) }
+	newer := func(path string) error {
+		return os.Rename(path, filepath.Join(filepath.Dir(path), "marker.format-version.000099.999"))
+	}
+	for name, c := range map[string]struct {
+		edit  func(t *testing.T, job string)
+		args  string // URL stands for the site
+		code  int
+		said  string // its only line; empty: it says "job goes on", or begins anew
+		asked string // by both crawls
+	}{
+		"the same":              {nil, "URL", exitDone, "", "/ /a /b /c"},
+		"no URL":                {nil, "", exitDone, "", "/ /a /b /c"},
+		"fresh":                 {nil, "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
+		"fresh, without a URL":  {nil, "--fresh", exitUsage, "crawl: no URL given, expected one such as https://example.org/, or -i FILE\n", "/ /a /b"},
+		"another scope":         {nil, "--scope any URL", exitUsage, `--scope "any": expected host` + asBegun + others, "/ /a /b"},
+		"another scope, amend":  {nil, "--scope any --amend URL", exitUsage, `--scope "any": expected host` + asBegun + others, "/ /a /b"},
+		"another scope, fresh":  {nil, "--scope any --fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
+		"another depth":         {nil, "-d 3 URL", exitUsage, `--depth "3": expected any number` + asBegun + others, "/ /a /b"},
+		"links":                 {nil, "--links URL", exitUsage, `--links "true": expected false` + asBegun + others, "/ /a /b"},
+		"another seed":          {nil, "URL/x", exitUsage, "URL/x: expected URL/" + asBegun + adds, "/ /a /b"},
+		"a further seed":        {nil, "URL URL/x", exitUsage, "URL/ URL/x: expected URL/" + asBegun + adds, "/ /a /b"},
+		"a further seed, amend": {nil, "--amend URL/x", exitDone, "", "/ /a /b /c /x"},
+		"an exclusion":          {nil, "--exclude /c$ URL", exitUsage, `--exclude "/c$": expected none` + asBegun + adds, "/ /a /b"},
+		"an exclusion, amend":   {nil, "--amend --exclude /c$ URL", exitDone, "", "/ /a /b"},
+
+		"records lost":     {edit("pages.jsonl", cut), "URL", exitUsage, `--job "job": store: job/pages.jsonl: 10 bytes, expected at least the N that were committed` + "\n", "/ /a /b"},
+		"records gone":     {edit("pages.jsonl", os.Remove), "URL", exitUsage, `--job "job": store: job/pages.jsonl: 0 bytes, expected at least the N that were committed` + "\n", "/ /a /b"},
+		"another version":  {edit("state", setFormat), "URL", exitUsage, `--job "job": store: job/state: format 7, expected 1` + "\n", "/ /a /b"},
+		"a newer version":  {edit("state/marker.format-version*", newer), "URL", exitUsage, `--job "job": store: job/state: written by a newer version of Weft; this one reads format 1` + "\n", "/ /a /b"},
+		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitUsage, `--job "job": store: job/state: damaged: `, "/ /a /b"},
+		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitUsage, `--job "job": store: job/state: damaged: `, "/ /a /b"},
+		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": exists already, and is not that of a job, expected a new folder: remove it, or name another` + "\n", "/ /a /b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newAsked(t, false, star)
+			first := weftRun(t, "crawl", "--job", "job", "--limit", "3", "-c", "1", s.URL)
+			if first.code != exitLimit {
+				t.Fatalf("%+v", first)
+			}
+			job := filepath.Join(first.dir, "job")
+			records := first.file("job/pages.jsonl")
+			if c.edit != nil {
+				c.edit(t, job)
+			}
+			e := in(t, first.dir, append([]string{"crawl", "--job", "job"}, strings.Fields(strings.ReplaceAll(c.args, "URL", s.URL))...)...)
+			if e.code != c.code || s.paths() != c.asked {
+				t.Errorf("exit %d, asked for %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
+			}
+			goesOn := "weft: job goes on: 3 URLs done, 1 left\n"
+			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, goesOn) && c.said == "" {
+				t.Errorf("said %q", e.stderr)
+			}
+			if c.code == exitDone && !strings.Contains(c.args, "--fresh") && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
+				t.Errorf("records %q, expected first %q", e.file("job/pages.jsonl"), records)
+			}
+			said := strings.NewReplacer(s.URL, "URL", strconv.Itoa(len(records)), "N").Replace(strings.TrimPrefix(e.stderr, "weft: "))
+			if c.said != "" && (!strings.HasPrefix(said, c.said) || strings.HasSuffix(c.said, "\n") && said != c.said || strings.Count(said, "\n") != 1) {
+				t.Errorf("said %q, expected %q", said, c.said)
+			}
+		})
+	}
+}
+
+// setFormat makes a state one of another version.
+func setFormat(state string) error {
+	db, err := pebble.Open(state, &pebble.Options{Logger: speechless{}})
+	if err != nil {
+		return err
+	}
+	if err := db.Set([]byte("v"), []byte{7}, pebble.Sync); err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+type speechless struct{}
+
+func (speechless) Infof(string, ...any)  {}
+func (speechless) Errorf(string, ...any) {}
+func (speechless) Fatalf(string, ...any) {}
+
+// TestJobInUse: while a crawl runs, another process gets at its job neither to go on nor to
+// start over; and the crawl does not notice.
+func TestJobInUse(t *testing.T) {
+	answer, asks := make(chan bool), make(chan bool, 10)
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		asks <- true
+		<-answer
+		star(w, r)
+	})
+	cmd, stderr := weftCommand(t, "crawl", "--job", "job", s.URL)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asks
+	for _, args := range [][]string{{}, {"--fresh"}, {"--amend"}} {
+		e := in(t, cmd.Dir, append([]string{"crawl", "--job", "job", s.URL}, args...)...)
+		if want := "weft: --job \"job\": store: job: in use by another process\n"; e.code != exitUsage || e.stderr != want {
+			t.Errorf("%s: exit %d, said %q, expected %q", args, e.code, e.stderr, want)
+		}
+	}
+	close(answer)
+	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
+		t.Errorf("exit %d, asked for %s: %s", code, s.paths(), stderr)
+	}
+	b, err := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
+	if err != nil || strings.Count(string(b), "\n") != 4 {
+		t.Errorf("records %q, %v", b, err)
+	}
+}

@@ -1,0 +1,214 @@
+package weft
+
+import (
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/robots"
+)
+
+// JobState is where a job stands.
+type JobState string
+
+// The states of a job.
+const (
+	JobStarting    JobState = "starting"    // it reads what its last run has left
+	JobRunning     JobState = "running"     //
+	JobPaused      JobState = "paused"      // no URL is begun
+	JobEnding      JobState = "ending"      // what is under way is finished, and no other is begun
+	JobFinished    JobState = "finished"    // nothing is left to do
+	JobStopped     JobState = "stopped"     // by a limit, and URLs are left
+	JobInterrupted JobState = "interrupted" // URLs are left
+	JobKilled      JobState = "killed"      // or it was ended by an error that kept it from saving even that
+)
+
+// Status is a job at a moment. It is of all its runs together.
+type Status struct {
+	Job     string    `json:"job"` // its folder
+	State   JobState  `json:"state"`
+	Reasons []string  `json:"reasons,omitempty"` // why it is paused; or the limit that has stopped it, "limit" or "max-time"
+	Version string    `json:"version"`           // of Weft, that began it
+	Begun   time.Time `json:"begun"`
+	Ended   time.Time `json:"ended,omitzero"` // the last run, if it has said so
+	Runs    int       `json:"runs"`
+	Seconds float64   `json:"seconds"`              // that they took
+	Seeds   int       `json:"seeds"`                // without those of SeedSeq
+	First   string    `json:"first_seed,omitempty"` // of them
+	Scope   Scope     `json:"scope"`
+
+	// URLs, each in one of these.
+	Pending   int `json:"pending"`
+	InFlight  int `json:"in_flight"`
+	Done      int `json:"done"`
+	Refused   int `json:"refused"`    // by robots.txt, for want of it, or by an exclusion
+	OverLimit int `json:"over_limit"` // cut by LimitPerHost
+
+	Failed      int            `json:"failed"` // of those done, with an error
+	Pages       int            `json:"pages"`
+	Redirects   int            `json:"redirects"`
+	Hosts       int            `json:"hosts"`
+	Robots      int            `json:"robots"` // robots.txt asked for
+	Bytes       int64          `json:"bytes"`  // received
+	Statuses    map[int]int    `json:"statuses"`
+	Errors      map[string]int `json:"errors"`       // of those failed and refused, by error kind
+	NotFollowed map[string]int `json:"not_followed"` // mentions of links, by reason
+	FirstError  string         `json:"first_error,omitempty"`
+
+	// While it runs, of the last seconds.
+	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
+	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
+	SecondsLeft    float64 `json:"seconds_left,omitempty"` // at least, to finish what is known by now; 0: it cannot be said
+}
+
+// newStatus is what plan, history and counts say.
+func newStatus(dir string, p plan, h history, counts frontier.Stats) Status {
+	sum := h.Summary
+	s := Status{
+		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope,
+		Pending: counts.Pending, InFlight: counts.Leased, Done: counts.Done, Refused: counts.Refused, OverLimit: counts.OverLimit,
+		Pages: sum.Pages, Redirects: sum.Redirects, Hosts: h.Hosts, Robots: sum.Robots, Bytes: sum.Bytes,
+		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
+	}
+	if s.Seeds = len(p.Seeds) + len(p.Added); s.Seeds > 0 {
+		s.First = slices.Concat(p.Seeds, p.Added)[0]
+	}
+	for status, n := range sum.Statuses {
+		s.Statuses[status] = n.URLs
+	}
+	errors := 0
+	for kind, n := range sum.Errors {
+		s.Errors[kind] = n.URLs
+		errors += n.URLs
+	}
+	s.Failed = max(0, errors-counts.Refused)
+	switch {
+	case h.Ended.IsZero():
+		s.State = JobKilled
+	case sum.Stopped != "":
+		s.State, s.Reasons = JobStopped, []string{sum.Stopped}
+	case counts.Pending > 0 || p.List && !h.Listed:
+		s.State = JobInterrupted
+	default:
+		s.State = JobFinished
+	}
+	return s
+}
+
+// HostStatus is a host of a job at a moment. A URL that is finished without having been
+// asked for is in none of the counts.
+type HostStatus struct {
+	Host        string    `json:"host"` // its origin
+	Done        int       `json:"done"`
+	Pending     int       `json:"pending"`
+	InFlight    int       `json:"in_flight"`
+	TookMS      float64   `json:"took_ms,omitempty"` // response time, smoothed; 0: unknown
+	Pace        int       `json:"pace,omitempty"`    // requests at once; 0: any number
+	DelayMS     float64   `json:"delay_ms,omitempty"`
+	Asked       time.Time `json:"asked,omitzero"` // when it was last asked or has last answered
+	Robots      string    `json:"robots"`         // known, unknown, asked (it is under way), unreachable, or off
+	RobotsUntil time.Time `json:"robots_until,omitzero"`
+	Waits       string    `json:"waits,omitempty"` // why it is not asked now, in words
+	WaitsUntil  time.Time `json:"waits_until,omitzero"`
+}
+
+// newHostStatus is what is known of a host. A crawl that does not run has a zero Leased,
+// Asking, Pace, Delay and Next.
+func newHostStatus(now time.Time, p plan, h frontier.HostInfo, rules robots.Rules) HostStatus {
+	s := HostStatus{
+		Host: h.Name, Done: h.Answered - h.Tried, Pending: h.Pending - h.Leased, InFlight: h.Leased,
+		TookMS: ms(h.Took), Pace: h.Pace, DelayMS: ms(h.Delay), Asked: h.Asked, RobotsUntil: h.Robots.Until,
+	}
+	if asks, _ := rules.CrawlDelay(); s.DelayMS == 0 && asks <= frontier.MaxCrawlDelay {
+		s.DelayMS = ms(asks)
+	}
+	switch r := h.Robots; {
+	case p.NoRobots:
+		s.Robots = "off"
+	case h.Asking:
+		s.Robots = "asked"
+	case r.Shut && r.Until.After(now):
+		s.Robots = "unreachable"
+	case r.Have:
+		s.Robots = "known"
+	default:
+		s.Robots = "unknown"
+	}
+	switch r := h.Robots; {
+	case h.Capped:
+		s.Waits = "it has had its limit"
+	case s.Robots == "unreachable":
+		s.Waits, s.WaitsUntil = "no robots.txt, "+r.Kind, r.Until
+	case h.Hold.After(now):
+		s.Waits, s.WaitsUntil = "overloaded", h.Hold
+	case r.Tries > 0 && !r.Have && r.Until.After(now):
+		s.Waits, s.WaitsUntil = "robots.txt failed", r.Until
+	case h.Next.After(now):
+		s.Waits, s.WaitsUntil = "delay", h.Next
+	}
+	return s
+}
+
+// URLState is where a URL stands.
+type URLState string
+
+// The states of a URL.
+const (
+	URLPending URLState = "pending"
+	URLLeased  URLState = "leased" // under way
+	URLDone    URLState = "done"
+	URLFailed  URLState = "failed"  // done, with an error
+	URLRefused URLState = "refused" // by robots.txt, for want of it, or by an exclusion
+	URLDropped URLState = "dropped" // its host has had LimitPerHost; not one of Job.URLs
+	URLUnseen  URLState = "unseen"  // nothing has led to it; not one of Job.URLs
+)
+
+// URLStatus is a URL of a job at a moment.
+type URLStatus struct {
+	URL       string    `json:"url"`
+	State     URLState  `json:"state"`
+	Depth     int       `json:"depth"`
+	From      string    `json:"from,omitempty"` // the page it was found on, or the URL that redirected to it; empty for a seed
+	Hops      int       `json:"hops,omitempty"` // redirects that led to it
+	Priority  int       `json:"priority,omitempty"`
+	Tries     int       `json:"tries"`
+	Status    int       `json:"status,omitempty"` // of the last answer
+	ErrorKind string    `json:"error_kind,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	Redirect  string    `json:"redirect,omitempty"`  // where the answer leads; cut after 200 bytes
+	At        time.Time `json:"at,omitzero"`         // the last try; or when it was refused
+	NotBefore time.Time `json:"not_before,omitzero"` // the next try
+}
+
+func newURLStatus(e store.Entry, leased bool) URLStatus {
+	u := e.URL
+	s := URLStatus{
+		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority),
+		Tries: u.Tries, NotBefore: u.NotBefore,
+	}
+	if n := len(u.Past); n > 0 {
+		last := u.Past[n-1]
+		s.At, s.Status, s.ErrorKind, s.Error = last.At, last.Status, last.Kind, last.Reason
+		if last.Kind == "" {
+			s.Error, s.Redirect = "", last.Reason
+		}
+	}
+	switch {
+	case e.State == store.Done:
+		s.State = URLDone
+		if s.ErrorKind != "" {
+			s.State = URLFailed
+		}
+		if s.ErrorKind != KindRefused { // by OnRequest, before it was asked for
+			s.Tries++
+		}
+	case e.State == store.Refused:
+		s.State, s.At, s.ErrorKind, s.Error = URLRefused, e.At, e.Kind, e.Reason
+	case e.State == store.Dropped:
+		s.State = URLDropped
+	case leased:
+		s.State = URLLeased
+	}
+	return s
+}

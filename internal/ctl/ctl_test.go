@@ -1,0 +1,228 @@
+package ctl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/ctl"
+)
+
+// commands are what the servers of these tests answer.
+var commands = map[string]ctl.Command{
+	"echo": func(_ context.Context, args []string, tell func(any) error) error {
+		for _, arg := range args {
+			if err := tell(arg); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	"fail": func(_ context.Context, _ []string, tell func(any) error) error {
+		return errors.Join(tell("one"), errors.New("no more"))
+	},
+}
+
+func serve(t *testing.T, dir string) *ctl.Server {
+	t.Helper()
+	s, err := ctl.Serve(dir, commands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func dial(t *testing.T, dir string) *ctl.Client {
+	t.Helper()
+	c, err := ctl.Dial(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// ask is the values of an answer, and the error it ends with.
+func ask(ctx context.Context, c *ctl.Client, command string, args ...string) (values []string, err error) {
+	for v, err := range ctl.Ask[string](ctx, c, command, args...) {
+		if err != nil {
+			return values, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+func TestAsk(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	dir := t.TempDir()
+	s := serve(t, dir)
+	info, err := os.Lstat(filepath.Join(dir, ctl.Name))
+	if err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("socket: mode %v, error %v, expected one that only its owner may use", info.Mode(), err)
+	}
+	c := dial(t, dir)
+	var asking sync.WaitGroup
+	for i := range 20 {
+		asking.Go(func() {
+			args := []string{"", "ä&=\n\x00", fmt.Sprint(i)}
+			if got, err := ask(t.Context(), c, "echo", args...); err != nil || !slices.Equal(got, args) {
+				t.Errorf("%q, error %v", got, err)
+			}
+		})
+	}
+	asking.Wait()
+	var told *ctl.Error
+	if got, err := ask(t.Context(), c, "fail"); len(got) != 1 || !errors.As(err, &told) || told.Text != "no more" {
+		t.Errorf("%q, error %v", got, err)
+	}
+	if _, err := ask(t.Context(), c, "dance"); !errors.As(err, &told) || !strings.Contains(err.Error(), `"dance"`) {
+		t.Errorf("a command there is none of: %v", err)
+	}
+	if _, err := ask(t.Context(), c, "echo", strings.Repeat("x", 9<<20)); err == nil {
+		t.Error("9 MiB were taken")
+	}
+	for v, err := range ctl.Ask[int](t.Context(), c, "echo", "one") {
+		if err == nil {
+			t.Errorf("a text was read as the number %d", v)
+		}
+	}
+	s.Close()
+	if names, _ := os.ReadDir(dir); len(names) > 0 {
+		t.Errorf("left behind: %v", names)
+	}
+	if _, err := ask(t.Context(), c, "echo"); !errors.Is(err, ctl.ErrNobody) {
+		t.Errorf("asked after the end: %v", err)
+	}
+	if _, err := ctl.Dial(t.Context(), dir); !errors.Is(err, ctl.ErrNobody) {
+		t.Errorf("dialled after the end: %v", err)
+	}
+}
+
+// TestOnlyPost: what changes something is not done by the bye.
+func TestOnlyPost(t *testing.T) {
+	dir := t.TempDir()
+	serve(t, dir)
+	client := http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("unix", filepath.Join(dir, ctl.Name))
+		}, DisableKeepAlives: true}}
+	res, err := client.Get("http://weft/v1/echo?" + url.Values{"arg": {"x"}}.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusMethodNotAllowed || strings.Contains(string(body), "value") {
+		t.Errorf("GET: %s, %q", res.Status, body)
+	}
+}
+
+// TestStale: the socket of a process that was killed answers nobody, and is replaced; so is
+// what is left of one that was killed while it made it.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, ctl.Name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.SetUnlinkOnClose(false)
+	if err := errors.Join(ln.Close(), os.Mkdir(filepath.Join(dir, ctl.Name+".new"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ctl.Dial(t.Context(), dir); !errors.Is(err, ctl.ErrNobody) {
+		t.Errorf("dialled: %v", err)
+	}
+	serve(t, dir)
+	if got, err := ask(t.Context(), dial(t, dir), "echo", "x"); err != nil || len(got) != 1 {
+		t.Errorf("%q, error %v", got, err)
+	}
+}
+
+// TestLongPath: a folder may have a longer path than a socket.
+func TestLongPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 50))
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "linux" {
+		if _, err := ctl.Serve(dir, commands); err == nil || !strings.Contains(err.Error(), "expected at most") {
+			t.Errorf("error %v", err)
+		}
+		return
+	}
+	serve(t, dir)
+	if got, err := ask(t.Context(), dial(t, dir), "echo", "x"); err != nil || len(got) != 1 {
+		t.Errorf("%q, error %v", got, err)
+	}
+}
+
+// TestOtherProtocol: who speaks another one is told which.
+func TestOtherProtocol(t *testing.T) {
+	dir := t.TempDir()
+	ln, err := net.Listen("unix", filepath.Join(dir, ctl.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := &httptest.Server{Listener: ln, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Weft-Protocol", "2")
+		w.WriteHeader(http.StatusNotFound)
+	})}}
+	later.Start()
+	defer later.Close()
+	if _, err := ask(t.Context(), dial(t, dir), "status"); !errors.Is(err, ctl.ErrProtocol) || !strings.Contains(err.Error(), `speaks "2", this is 1`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCloseWhileAnswering: an answer that nobody takes holds up no end, and who waits for
+// more is told.
+func TestCloseWhileAnswering(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	dir := t.TempDir()
+	s, err := ctl.Serve(dir, map[string]ctl.Command{
+		"forever": func(_ context.Context, _ []string, tell func(any) error) error {
+			for {
+				if err := tell(strings.Repeat("x", 1000)); err != nil {
+					return err
+				}
+			}
+		},
+		"wait": func(ctx context.Context, _ []string, _ func(any) error) error {
+			<-ctx.Done()
+			return ctx.Err()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, dir)
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if _, err := ask(t.Context(), c, "wait"); err == nil {
+			t.Error("a command that was broken off has answered")
+		}
+	})
+	var last error
+	for _, err := range ctl.Ask[string](t.Context(), c, "forever") {
+		s.Close()
+		last = err
+	}
+	if last == nil || !strings.Contains(last.Error(), "ended while it answered") {
+		t.Errorf("the end of an answer that was broken off: %v", last)
+	}
+	waiting.Wait()
+}

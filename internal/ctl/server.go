@@ -1,0 +1,120 @@
+package ctl
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Protocol is the number of what is spoken here.
+const Protocol = 1
+
+const (
+	versionHeader = "Weft-Protocol"
+	prefix        = "/v1/"
+
+	maxCommand = 8 << 20 // bytes
+	maxHeader  = 16 << 10
+	patience   = 10 * time.Second // for a command to arrive
+	farewell   = time.Second      // for answers under way when the server is closed
+)
+
+// A Command answers with values, each given to tell, which fails when nobody listens any
+// more; then, and when ctx is done, it is to return. Several run at once.
+type Command func(ctx context.Context, args []string, tell func(value any) error) error
+
+// Server is a crawl's socket.
+type Server struct {
+	dir      string
+	commands map[string]Command
+	http     http.Server
+	running  sync.WaitGroup // http.Serve, and connections
+}
+
+// Serve answers commands at the socket in dir until Close.
+func Serve(dir string, commands map[string]Command) (*Server, error) {
+	ln, err := listen(dir)
+	if err != nil {
+		return nil, fmt.Errorf("socket %s: %w", filepath.Join(dir, Name), err)
+	}
+	s := &Server{dir: dir, commands: commands}
+	s.http = http.Server{
+		Handler: s, ReadHeaderTimeout: patience, MaxHeaderBytes: maxHeader, ConnState: s.count,
+		ErrorLog: log.New(io.Discard, "", 0), // of clients that leave
+	}
+	s.running.Go(func() { _ = s.http.Serve(ln) }) // until Close
+	return s, nil
+}
+
+// Close answers what is asked already, as far as that takes no longer than a second, and
+// returns when nothing runs any more. Of a nil server there is nothing to close.
+func (s *Server) Close() {
+	if s == nil {
+		return
+	}
+	_ = os.Remove(filepath.Join(s.dir, Name)) // gone already, or in the way of nobody
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	s.running.Wait()
+}
+
+// count keeps count of connections. New ones come while http.Serve runs.
+func (s *Server) count(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.running.Add(1)
+	case http.StateClosed:
+		s.running.Done()
+	}
+}
+
+type line struct {
+	Value any    `json:"value,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// ServeHTTP answers a command.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set(versionHeader, strconv.Itoa(Protocol))
+	w.Header().Set("Content-Type", "application/jsonl")
+	refuse := func(status int, format string, args ...any) {
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(line{Error: fmt.Sprintf(format, args...)}) // who asks may have left
+	}
+	name, _ := strings.CutPrefix(r.URL.Path, prefix)
+	command := s.commands[name]
+	if command == nil {
+		refuse(http.StatusNotFound, "%.64q: no such command", name)
+		return
+	}
+	if r.Method != http.MethodPost {
+		refuse(http.StatusMethodNotAllowed, "method %.16q, expected POST", r.Method)
+		return
+	}
+	conn := http.NewResponseController(w)
+	_ = conn.SetReadDeadline(time.Now().Add(patience)) // a socket has deadlines
+	r.Body = http.MaxBytesReader(w, r.Body, maxCommand)
+	if err := r.ParseForm(); err != nil {
+		refuse(http.StatusBadRequest, "%v", err)
+		return
+	}
+	_ = conn.SetReadDeadline(time.Time{}) // so that ctx ends when who asks has left, and not before
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	if err := command(r.Context(), r.PostForm["arg"], func(value any) error { return out.Encode(line{Value: value}) }); err != nil {
+		_ = out.Encode(line{Error: err.Error()}) // the same
+	}
+}

@@ -1,0 +1,71 @@
+package weft_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// TestPlan: a job goes on only with what it was begun with; what is left unsaid beside its
+// folder alone is as it was.
+func TestPlan(t *testing.T) {
+	s := leafy(t, 3)
+	seeds := []string{s.URL + "/"}
+	begun := weft.Options{
+		Seeds: seeds, Scope: weft.ScopeDomain, Depth: 3, MaxRedirects: 4, KeepLinks: true, UserAgent: "mybot/1.0 (+https://example.org)",
+		Exclude: []*regexp.Regexp{regexp.MustCompile("[.]zip$")}, Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
+	}
+	run := func(o weft.Options) (weft.Summary, error) {
+		c, err := weft.New(o)
+		if err != nil {
+			return weft.Summary{}, err
+		}
+		return c.Run(t.Context())
+	}
+	if sum, err := run(begun); err != nil || sum.Stopped != "limit" {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	for option, change := range map[string]func(*weft.Options){
+		"Scope":        func(o *weft.Options) { o.Scope = weft.ScopeAny },
+		"Depth":        func(o *weft.Options) { o.Depth = 0 },
+		"MaxRedirects": func(o *weft.Options) { o.MaxRedirects = -1 },
+		"KeepLinks":    func(o *weft.Options) { o.KeepLinks = false },
+		"KeepBodies":   func(o *weft.Options) { o.KeepBodies = true },
+		"NoRobots":     func(o *weft.Options) { o.NoRobots = true },
+		"UserAgent":    func(o *weft.Options) { o.UserAgent = "otherbot" },
+		"Include":      func(o *weft.Options) { o.Include = o.Exclude },
+		"Exclude":      func(o *weft.Options) { o.Exclude = nil },
+		"Seeds":        func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
+	} {
+		o := begun
+		change(&o)
+		_, err := weft.New(o)
+		var wrong *weft.OptionError
+		if !errors.As(err, &wrong) || wrong.Option != option || !errors.Is(err, weft.ErrPlan) {
+			t.Errorf("%s changed: %v", option, err)
+		}
+	}
+
+	bare := weft.Options{Job: begun.Job, Limit: 3}
+	if sum, err := run(bare); err != nil || sum.Done != 3 || sum.Runs != 2 {
+		t.Errorf("the folder alone: %+v, %v", sum, err)
+	}
+	links, err := os.ReadFile(filepath.Join(begun.Job, "links.jsonl"))
+	if err != nil || !strings.Contains(string(links), s.URL) {
+		t.Errorf("links are not kept: %q, %v", links, err)
+	}
+	bare.Scope = weft.ScopeAny
+	if _, err := weft.New(bare); !errors.Is(err, weft.ErrPlan) {
+		t.Errorf("the folder and another scope: %v", err)
+	}
+	newer := begun
+	newer.UserAgent, newer.Limit = "mybot/2.0", 0
+	if sum, err := run(newer); err != nil || !sum.Finished {
+		t.Errorf("a newer version of the same bot: %+v, %v", sum, err)
+	}
+}

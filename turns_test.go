@@ -1,0 +1,192 @@
+package weft_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// TestLongPagesAreReadInTurn: when many pages have come at once, the long ones are read in a
+// turn of the loop each, and do not hold up a short one.
+func TestLongPagesAreReadInTurn(t *testing.T) {
+	const n = 8
+	long := "<a href=/next>" + strings.Repeat("a long page ", 100_000)
+	short := "<a href=/next>a short page"
+	netw := aiotest.NewNet(aiotest.NetOptions{})
+	netw.Host("site.test", "10.0.0.1")
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
+
+	turn, ticking := 0, false
+	var tick func()
+	tick = func() {
+		if turn++; ticking && turn < 100*n {
+			loop.CallSoon(tick)
+		}
+	}
+	read := make(map[int][]string) // by turn
+	o := weft.Options{Seeds: []string{"http://site.test/short"}, PerHost: n + 1, NoRobots: true, Scope: weft.ScopePage}
+	o.Hooks.OnLink = func(from weburl.URL, _ links.Link) weft.Verdict {
+		if !ticking {
+			ticking = true
+			loop.CallSoon(tick)
+		}
+		read[turn] = append(read[turn], from.RequestTarget())
+		return weft.Verdict{}
+	}
+	for i := range n {
+		o.Seeds = append(o.Seeds, fmt.Sprintf("http://site.test/long/%d", i))
+	}
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		defer conn.Close()
+		r := aio.NewReader(loop, conn)
+		defer r.Close()
+		head, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+		if err != nil {
+			return ignore(err, io.EOF)
+		}
+		body := short
+		if strings.Contains(string(head), " /long/") {
+			body = long
+		}
+		w := writer{task, conn}
+		if _, err := fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:len(body)-1]); err != nil {
+			return err
+		}
+		if err := task.SleepUntil(aiotest.Epoch.Add(time.Second)); err != nil { // then all are whole at once
+			return err
+		}
+		_, err = w.Write([]byte(body[len(body)-1:]))
+		return err
+	}
+	err = loop.Run(t.Context(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("site", func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					for {
+						conn, err := ln.Accept(task)
+						if err != nil {
+							return ignore(err, aio.ErrClosed)
+						}
+						g.Go("server", func(task *aio.Task) error { return serve(task, conn) })
+					}
+				})
+			})
+			defer ln.Close()
+			_, err := c.RunOn(task)
+			ticking = false
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	for turn, targets := range read {
+		longs := 0
+		for _, target := range targets {
+			if pages++; strings.HasPrefix(target, "/long/") {
+				longs++
+			} else if turn > 0 {
+				t.Errorf("the short page is read in turn %d", turn)
+			}
+		}
+		if longs > 1 {
+			t.Errorf("turn %d: %q", turn, targets)
+		}
+	}
+	if pages != n+1 {
+		t.Errorf("%d pages read, expected %d", pages, n+1)
+	}
+}
+
+// TestTooManyLinks: of a page with more links than anybody could follow, the first
+// 100,000 are.
+func TestTooManyLinks(t *testing.T) {
+	w := web{
+		"http://a.test/":   strings.Repeat("<a href=http://b.test/>", 99_999) + a("/in", "/beyond"),
+		"http://a.test/in": strings.Repeat("<a href=http://b.test/>", 100_000),
+	}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}})
+	if len(got) != 2 || sum.NotFollowed["too-many"] != 1 || sum.NotFollowed["scope"] != 199_999 {
+		t.Errorf("%d records, not followed %v", len(got), sum.NotFollowed)
+	}
+}
+
+// shortNet has no descriptors left until a time, and counts the connections asked for.
+type shortNet struct {
+	*aiotest.Net
+	until time.Duration
+	tried map[string]int
+}
+
+func (n shortNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
+	n.tried[to.String()]++
+	if task.Loop().Now().Sub(aiotest.Epoch) < n.until {
+		return nil, syscall.EMFILE
+	}
+	return n.Net.Connect(task, to)
+}
+
+// TestShortage: while this machine is short of something, URLs wait for a minute, which is
+// no try; then that is their error, and the crawl ends.
+func TestShortage(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		until    time.Duration
+		noRobots bool
+		kind     string
+		tries    int
+		most     time.Duration
+	}{
+		{"passes", 20 * time.Second, true, "connect", 1, 25 * time.Second},
+		{"passes, with robots.txt", 20 * time.Second, false, "connect", 0, 25 * time.Second},
+		{"lasts", time.Hour, true, "resource", 1, 65 * time.Second},
+		{"lasts, with robots.txt", time.Hour, false, "resource", 0, 65 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := shortNet{aiotest.NewNet(aiotest.NetOptions{}), c.until, make(map[string]int)}
+			n.Host("a.test", "10.0.0.1") // which nobody listens at
+			loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: n})
+			job := filepath.Join(t.TempDir(), "job")
+			crawl, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: job, NoRobots: c.noRobots, Retries: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var sum weft.Summary
+			err = loop.Run(context.Background(), func(task *aio.Task) (err error) {
+				sum, err = crawl.RunOn(task)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := records(t, job)["http://a.test/"]
+			if r.ErrorKind != c.kind || r.Tries != c.tries || !sum.Finished || sum.Elapsed > c.most {
+				t.Errorf("after %v: %+v", sum.Elapsed, r)
+			}
+			if asked := n.tried["10.0.0.1:80"]; asked > 65 {
+				t.Errorf("%d tries to connect", asked)
+			}
+		})
+	}
+}

@@ -1,0 +1,356 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Why is what has become of a URL, and each decision about it. Those of a scope, an
+// expression or a robots.txt are as the rules are now.
+type Why struct {
+	URLStatus
+	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most 10, the last ones
+	Steps []Step   `json:"steps"`
+}
+
+// Step is one decision about a URL, or one thing that has happened to it.
+type Step struct {
+	At   time.Time `json:"at,omitzero"` // zero: it is not known, or has no time
+	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, robots, limit; try; next
+	Text string    `json:"text"`
+}
+
+// longestWay bounds Why.Way.
+const longestWay = 10
+
+// inquiry gathers what there is to say about a URL.
+type inquiry struct {
+	view    *view
+	plan    plan
+	history history
+	now     time.Time
+	url     weburl.URL
+	entry   store.Entry // zero: it was never seen
+	host    HostStatus  // zero: unknown
+	known   bool        // host is
+	rules   robots.Rules
+	state   frontier.HostInfo
+	why     Why
+}
+
+// why tells what has become of a URL.
+func (v *view) why(ctx context.Context, text string) (Why, error) {
+	u, err := ParseSeed(text)
+	if err != nil {
+		return Why{}, err
+	}
+	q := &inquiry{view: v, url: u, now: time.Now()}
+	for _, ask := range []func(context.Context) error{q.find, q.origin, q.bounds, q.askHost} {
+		if err := ask(ctx); err != nil {
+			return Why{}, err
+		}
+	}
+	q.robots()
+	q.tries()
+	return q.why, q.next(ctx)
+}
+
+func (q *inquiry) say(at time.Time, what, format string, args ...any) {
+	q.why.Steps = append(q.why.Steps, Step{at, what, fmt.Sprintf(format, args...)})
+}
+
+// find reads what is saved of the URL.
+func (q *inquiry) find(ctx context.Context) (err error) {
+	if q.plan, q.history, err = q.view.saved(); err != nil {
+		return err
+	}
+	var seen bool
+	q.entry, seen, err = q.view.job.store.Find(q.url)
+	if err == nil && q.entry.State == store.Dropped { // or it moved while it was looked for
+		q.entry, seen, err = q.view.job.store.Find(q.url)
+	}
+	if err != nil {
+		return err
+	}
+	if !seen {
+		q.why.URLStatus = URLStatus{URL: q.url.String(), State: URLUnseen}
+		return nil
+	}
+	leased, _, err := look(ctx, q.view, func(d *desk) bool { return d.frontier.IsLeased(q.url) })
+	q.why.URLStatus = newURLStatus(q.entry, leased)
+	return err
+}
+
+// origin tells where the URL came from.
+func (q *inquiry) origin(context.Context) error {
+	switch {
+	case q.why.State == URLUnseen:
+		q.say(time.Time{}, "unseen", "no page that was read leads to it")
+		return nil
+	case q.why.State == URLDropped: // of which no more is kept
+		q.say(time.Time{}, "found", "%s from a seed", linksAway(q.why.Depth))
+		return nil
+	case q.why.From == "":
+		q.say(time.Time{}, "seed", "%s", q.plan.seed(q.url))
+		return nil
+	}
+	parent, err := q.parent(q.why.From)
+	if err != nil {
+		return err
+	}
+	what, where := "found", "on"
+	if q.why.Hops > 0 {
+		what, where = "redirected", "from"
+	}
+	q.say(parent.At, what, "%s %s, %s from a seed", where, q.why.From, linksAway(q.why.Depth))
+	for from := q.why.From; from != "" && len(q.why.Way) < longestWay && !slices.Contains(q.why.Way, from); {
+		q.why.Way = append(q.why.Way, from)
+		parent, err := q.parent(from)
+		if err != nil {
+			return err
+		}
+		from = parent.From
+	}
+	slices.Reverse(q.why.Way)
+	return nil
+}
+
+// parent returns the status of a URL that led to another; zero if it is not known.
+func (q *inquiry) parent(href string) (URLStatus, error) {
+	u, err := weburl.Parse(href)
+	if err != nil {
+		return URLStatus{}, nil // it is not one the crawl has fetched
+	}
+	e, found, err := q.view.job.store.Find(u)
+	if err != nil || !found {
+		return URLStatus{}, err
+	}
+	return newURLStatus(e, false), nil
+}
+
+// linksAway is a depth in words.
+func linksAway(n int) string {
+	if n == 1 {
+		return "1 link"
+	}
+	return fmt.Sprintf("%d links", n)
+}
+
+// seed says how a seed came to be one.
+func (p plan) seed(u weburl.URL) string {
+	switch s := u.String(); {
+	case slices.Contains(p.Added, s):
+		return "added while the crawl ran"
+	case slices.Contains(p.Seeds, s):
+		return "given"
+	}
+	return "in the list of seeds"
+}
+
+// bounds tells what scope, depth and expressions say now.
+func (q *inquiry) bounds(context.Context) error {
+	b := bounds{scope: q.plan.Scope, depth: q.plan.Depth, keys: make(map[string]bool)}
+	for n, err := range q.view.job.store.Notes(noteScope) {
+		if err != nil {
+			return err
+		}
+		if u, err := weburl.Parse(n.Name[len(noteScope):]); err == nil {
+			b.open(u)
+		}
+	}
+	seed := q.why.State != URLUnseen && q.why.Depth == 0
+	switch inside := b.inside(q.url); {
+	case seed:
+		q.say(time.Time{}, "scope", "%s: not asked of seeds, and of what they redirect to", b.scope)
+	case inside:
+		q.say(time.Time{}, "scope", "%s: inside", b.scope)
+	case q.why.State == URLUnseen:
+		q.say(time.Time{}, "scope", "%s: outside, a link to it is not followed", b.scope)
+	default:
+		q.say(time.Time{}, "scope", "%s: outside, and followed all the same, as a hook has said", b.scope)
+	}
+	switch {
+	case b.depth == 0 || seed:
+	case q.why.State == URLUnseen:
+		q.say(time.Time{}, "depth", "at most %s from a seed are followed", linksAway(max(0, b.depth)))
+	default:
+		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.depth))
+	}
+	return q.expressions(seed)
+}
+
+// expressions tells which of the user's match.
+func (q *inquiry) expressions(seed bool) error {
+	for _, list := range []struct {
+		what, none string
+		all        []string
+		asked      bool
+	}{
+		{"exclude", "", q.plan.Exclude, !seed},
+		{"exclude", "", q.plan.Late, true},
+		{"include", "none matches, a link to it is not followed", q.plan.Include, !seed},
+	} {
+		if !list.asked || len(list.all) == 0 {
+			continue
+		}
+		i, err := matching(list.all, q.url.String())
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
+		case i >= 0:
+			q.say(time.Time{}, list.what, "%s matches", list.all[i])
+		case list.none != "":
+			q.say(time.Time{}, list.what, "%s", list.none)
+		}
+	}
+	return nil
+}
+
+// matching returns the first expression that matches; −1: none does.
+func matching(expressions []string, s string) (int, error) {
+	for i, text := range expressions {
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return -1, err
+		}
+		if re.MatchString(s) {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// askHost reads what is known of the URL's host.
+func (q *inquiry) askHost(ctx context.Context) error {
+	h, found, err := q.view.job.store.Host(q.url.Origin())
+	if err != nil || !found {
+		return err
+	}
+	infos, err := q.view.infos(ctx, []store.Host{h})
+	if err != nil {
+		return err
+	}
+	q.known, q.rules, q.state = true, h.Rules, infos[0]
+	q.host = newHostStatus(q.now, q.plan, infos[0], h.Rules)
+	return nil
+}
+
+// robots tells what the host's robots.txt says.
+func (q *inquiry) robots() {
+	var read time.Time
+	if until := q.state.Robots.Until; q.host.Robots == "known" && q.state.Robots.Tries == 0 && !until.IsZero() {
+		read = until.Add(-robots.CacheFor)
+	}
+	v := q.rules.Test(q.url.RequestTarget())
+	delay, _ := q.rules.CrawlDelay()
+	switch {
+	case q.plan.NoRobots:
+		q.say(time.Time{}, "robots", "not asked for")
+	case !q.known || q.host.Robots == "unknown":
+		q.say(time.Time{}, "robots", "robots.txt of %s is not known yet", q.url.Origin())
+	case q.host.Robots == "asked" && !q.state.Robots.Have:
+		q.say(time.Time{}, "robots", "robots.txt of %s is being asked for", q.url.Origin())
+	case q.host.Robots == "unreachable":
+		q.say(time.Time{}, "robots", "robots.txt of %s cannot be had, so nothing is allowed: %s: %s", q.url.Origin(), q.state.Robots.Kind, q.state.Robots.Reason)
+	case !v.Allowed:
+		q.say(read, "robots", "disallowed by line %d: %s", v.Line, v.Rule)
+	case delay > frontier.MaxCrawlDelay:
+		q.say(read, "robots", "a Crawl-delay of %v, longer than the %v that are obeyed", delay, frontier.MaxCrawlDelay)
+	case v.Line > 0:
+		q.say(read, "robots", "allowed by line %d: %s", v.Line, v.Rule)
+	default:
+		q.say(read, "robots", "allowed, as no line is about it")
+	}
+}
+
+// tries tells how each has ended.
+func (q *inquiry) tries() {
+	for i, try := range q.entry.URL.Past {
+		text := ""
+		if try.Status != 0 {
+			text = fmt.Sprintf(" status %d", try.Status)
+		}
+		if try.Kind != "" {
+			text += " " + try.Kind
+		}
+		switch {
+		case try.Reason != "" && try.Kind == "":
+			text += ", leads to " + try.Reason
+		case try.Reason != "":
+			text += ": " + try.Reason
+		}
+		q.say(try.At, "try", "%d:%s", i+1, text)
+	}
+}
+
+// next tells where it stands, and what is to come.
+func (q *inquiry) next(ctx context.Context) error {
+	switch q.why.State {
+	case URLUnseen:
+	case URLDone:
+		q.say(q.why.At, "done", "its record is in %s", pagesFile)
+	case URLFailed:
+		q.say(q.why.At, "failed", "its record is in %s", pagesFile)
+	case URLRefused:
+		q.say(q.why.At, "refused", "%s: %s", q.why.ErrorKind, q.why.Error)
+	case URLDropped:
+		q.say(time.Time{}, "dropped", "its host had had its limit of URLs")
+	case URLLeased:
+		q.say(time.Time{}, "next", "try %d is under way", q.why.Tries+1)
+	default:
+		s, err := q.view.status(ctx)
+		if err != nil {
+			return err
+		}
+		q.say(q.due(), "next", "try %d%s", q.why.Tries+1, q.waits(s))
+	}
+	return nil
+}
+
+// due is when the next try is at the earliest; zero: now.
+func (q *inquiry) due() time.Time {
+	at := q.why.NotBefore
+	if q.host.WaitsUntil.After(at) {
+		at = q.host.WaitsUntil
+	}
+	if at.After(q.now) {
+		return at
+	}
+	return time.Time{}
+}
+
+// waits says what a pending URL waits for.
+func (q *inquiry) waits(s Status) string {
+	var reasons []string
+	switch s.State {
+	case JobRunning, JobStarting:
+	case JobPaused:
+		reasons = append(reasons, "the crawl is paused: "+strings.Join(s.Reasons, ", "))
+	case JobEnding:
+		reasons = append(reasons, "the crawl ends, the next run goes on")
+	default:
+		reasons = append(reasons, fmt.Sprintf("the crawl does not run (%s)", s.State))
+	}
+	if q.why.NotBefore.After(q.now) {
+		reasons = append(reasons, "not sooner after the last")
+	}
+	if q.host.Waits != "" {
+		reasons = append(reasons, "its host waits: "+q.host.Waits)
+	}
+	if q.host.Pending > 1 {
+		reasons = append(reasons, fmt.Sprintf("%d URLs of its host wait", q.host.Pending))
+	}
+	if len(reasons) == 0 {
+		return ", when its turn comes"
+	}
+	return "; " + strings.Join(reasons, "; ")
+}
