@@ -1,12 +1,15 @@
 package weft_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -183,13 +186,13 @@ func TestDiskFails(t *testing.T) {
 		disk, clock := storetest.New(), aiotest.NewClock()
 		lasting := i%2 == 1
 		n := 0
-		what := ""
+		what, file := "", ""
 		disk.Before(func(op storetest.Op, path string) error {
 			if n++; n < tried[i] || n > tried[i] && !lasting || op == storetest.Remove { // what is obsolete may stay
 				return nil
 			}
 			if what == "" {
-				what = fmt.Sprintf("operation %d, %s %s, lasting %t", n, op, path, lasting)
+				what, file = fmt.Sprintf("operation %d, %s %s, lasting %t", n, op, path, lasting), path
 			}
 			return &fs.PathError{Op: string(op), Path: path, Err: syscall.EIO}
 		})
@@ -199,7 +202,7 @@ func TestDiskFails(t *testing.T) {
 			return
 		}
 		failed.Add(1)
-		if err == nil || !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "/job") && !strings.Contains(what, " / ") {
+		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "store: store: ") || sum.Finished && sum.Done < len(w.truth) {
 			t.Errorf("%s: %v after %d URLs", what, err, sum.Done)
 		}
 		at := clock.Now().Sub(aiotest.Epoch)
@@ -234,16 +237,11 @@ func TestDiskFull(t *testing.T) {
 		what := ""
 		disk.Before(func(op storetest.Op, path string) error {
 			n++
-			takesRoom := op == storetest.Create || op == storetest.Link || op == storetest.Mkdir || op == storetest.Rename || op == storetest.Write
-			if n < tried[i] || what != "" || !takesRoom {
+			if n < tried[i] || what != "" || !takesRoom(op) {
 				return nil
 			}
 			what = fmt.Sprintf("operation %d, %s %s", n, op, path)
-			err := error(&fs.PathError{Op: string(op), Path: path, Err: syscall.ENOSPC})
-			if op == storetest.Write {
-				err = &storetest.Partial{N: 10, Err: err}
-			}
-			return err
+			return noRoom(op, path)
 		})
 		sum, err := w.twoRuns(disk, aiotest.NewClock())
 		if err == nil {
@@ -259,5 +257,98 @@ func TestDiskFull(t *testing.T) {
 	t.Logf("no room at %d of %d operations, for a second", waited.Load(), total)
 	if int(waited.Load()) < len(tried)/2 {
 		t.Error("at most there was")
+	}
+}
+
+func takesRoom(op storetest.Op) bool {
+	return op == storetest.Create || op == storetest.Link || op == storetest.Mkdir || op == storetest.Rename || op == storetest.Write
+}
+
+// noRoom is the error of an operation on a disk that is full: of a write, some of it is done.
+func noRoom(op storetest.Op, path string) error {
+	err := &fs.PathError{Op: string(op), Path: path, Err: syscall.ENOSPC}
+	if op == storetest.Write {
+		return &storetest.Partial{N: 10, Err: err}
+	}
+	return err
+}
+
+// TestDiskStaysFull: a crawl that waits for room says so and begins nothing; it goes on when
+// there is, and ends when it is broken off, be there room or not.
+func TestDiskStaysFull(t *testing.T) {
+	for _, room := range []bool{true, false} {
+		t.Run(fmt.Sprintf("room %t", room), func(t *testing.T) {
+			t.Parallel()
+			served := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 3, Pages: 30, Clean: true})
+			truth := maps.Collect(served.Web.Truth(torture.Policy(0)))
+			disk := storetest.New()
+			var full, asked atomic.Bool
+			disk.Before(func(op storetest.Op, path string) error {
+				if strings.HasSuffix(path, ".jsonl") && op == storetest.Write {
+					full.Store(full.Load() || !asked.Swap(true))
+				}
+				if full.Load() && takesRoom(op) {
+					return noRoom(op, path)
+				}
+				return nil
+			})
+			crawler := func() *weft.Crawler {
+				c, err := weft.New(weft.OnFiles(weft.Options{
+					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, Resolver: resolverAt(served.DNS.Addr()),
+				}, disk))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return c
+			}
+			c := crawler()
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			type end struct {
+				sum weft.Summary
+				err error
+			}
+			ended := make(chan end, 1)
+			go func() {
+				sum, err := c.Run(ctx)
+				ended <- end{sum, err}
+			}()
+			tick := time.NewTicker(5 * time.Millisecond)
+			defer tick.Stop()
+			for len(c.Stats().Paused) == 0 {
+				select {
+				case e := <-ended:
+					t.Fatalf("ended on a full disk: %+v", e)
+				case <-tick.C:
+				}
+			}
+			if p := c.Stats().Paused; !slices.Equal(p, []string{"the disk is full"}) {
+				t.Errorf("paused because %q", p)
+			}
+			if !room {
+				stop()
+				e := <-ended
+				if !errors.Is(e.err, context.Canceled) && !errors.Is(e.err, syscall.ENOSPC) || e.sum.Finished {
+					t.Errorf("broken off: %+v", e)
+				}
+				full.Store(false)
+				c = crawler()
+				go func() {
+					sum, err := c.Run(t.Context())
+					ended <- end{sum, err}
+				}()
+			}
+			full.Store(false)
+			if e := <-ended; e.err != nil || !e.sum.Finished || e.sum.Done != len(truth) {
+				t.Errorf("with room, expected %d URLs: %+v", len(truth), e)
+			}
+			left, err := torture.Open(disk, "/job")
+			if err == nil {
+				err = left.Whole(truth, left.Links)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

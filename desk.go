@@ -217,6 +217,7 @@ func (d *desk) end(failed bool) Summary {
 		d.summary = d.history().Summary
 	} else {
 		d.summary = d.ledger.saved.Summary
+		d.summary.Finished = false // something was not saved, if no more than its seeds
 	}
 	d.ended = true
 	s := &d.summary

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (s *Store) openState(o Options) error {
 	}
 	engine, err := openPebble(s.state, s.fs, o, s.failure)
 	if err != nil {
-		return damage(s.state, err)
+		return cmp.Or(s.failure.get(), damage(s.state, err))
 	}
 	s.engine = engine
 	return nil
@@ -235,7 +236,7 @@ func (s *Store) Close() error {
 	var errs []error
 	if s.engine != nil && s.failure.get() == nil {
 		if err := s.failure.run(s.engine.close); !full(err) { // a table that was not written will be next time
-			errs = append(errs, wrap(err))
+			errs = append(errs, cmp.Or(s.failure.get(), wrap(err))) // a failure says whose it is
 		}
 	}
 	s.failure.set(ErrClosed)
