@@ -39,6 +39,8 @@ type job struct {
 	resumed bool         // there was a run before this one
 }
 
+var errInUse = fmt.Errorf("%w: another crawl, or a look at it", store.ErrLocked)
+
 // openJob begins a job, or goes on with the one in the folder. Its error is an *OptionError.
 func openJob(c *config, waiting func(error)) (*job, error) {
 	j := &job{dir: c.Job, files: c.files, plan: newPlan(c)}
@@ -75,7 +77,7 @@ func (j *job) open(c *config, o store.Options) error {
 		begun = false
 	}
 	if j.store, err = store.Open(j.dir, o); errors.Is(err, store.ErrLocked) {
-		return fmt.Errorf("%w: another crawl, or a look at it", store.ErrLocked)
+		return errInUse
 	}
 	if err != nil {
 		return err
@@ -123,7 +125,7 @@ func (j *job) begun(files store.FS) (bool, error) {
 func (j *job) clear(o store.Options) error {
 	s, err := store.Open(j.dir, store.Options{FS: o.FS, ReadOnly: true})
 	if errors.Is(err, store.ErrLocked) {
-		return err
+		return errInUse
 	}
 	if err == nil {
 		err = s.Close()

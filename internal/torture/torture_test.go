@@ -221,24 +221,26 @@ func (v *victim) look() {
 
 func (v *victim) copied() (torture.Left, error) {
 	disk := storetest.New()
-	if err := disk.MkdirAll("/job/state", 0o777); err != nil {
-		return torture.Left{}, err
-	}
 	job := os.DirFS(filepath.Join(v.dir, "job"))
-	for _, pattern := range []string{"*.jsonl", "state/*"} {
-		names, err := fs.Glob(job, pattern)
+	err := fs.WalkDir(job, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == "bodies":
+			return fs.SkipDir
+		case d.IsDir():
+			return disk.MkdirAll("/job/"+name, 0o777)
+		case !d.Type().IsRegular(): // the socket
+			return nil
+		}
+		data, err := fs.ReadFile(job, name)
 		if err != nil {
-			return torture.Left{}, err
+			return err
 		}
-		for _, name := range names {
-			data, err := fs.ReadFile(job, name)
-			if err == nil {
-				err = disk.WriteFile("/job/"+name, data)
-			}
-			if err != nil {
-				return torture.Left{}, err
-			}
-		}
+		return disk.WriteFile("/job/"+name, data)
+	})
+	if err != nil {
+		return torture.Left{}, err
 	}
 	left, err := torture.Open(disk, "/job")
 	if err == nil {
