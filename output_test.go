@@ -129,6 +129,15 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
+// TestErrorBytes: what a URL with an error has cost is counted by its kind.
+func TestErrorBytes(t *testing.T) {
+	w := web{"http://a.test/": "301 /b", "http://a.test/b": "a page"}
+	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, MaxRedirects: -1})
+	if got := sum.Errors[weft.KindRedirects]; got.URLs != 1 || got.Bytes == 0 || got != sum.Statuses[301] {
+		t.Errorf("%+v, expected that of status 301: %+v", got, sum.Statuses)
+	}
+}
+
 func TestSummary(t *testing.T) {
 	w := web{
 		"http://a.test/": a("/gone", "/moved", "/page", "http://a.test:81/"), "http://a.test/gone": "410",

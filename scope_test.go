@@ -75,13 +75,35 @@ func TestSeedRedirectWidensScope(t *testing.T) {
 		"http://www.example.net/": a("/a", "/out"), "http://www.example.net/a": "a page",
 		"http://www.example.net/out": "302 http://elsewhere.test/", "http://elsewhere.test/": "a page",
 	}
-	got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://example.org/"}})
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://example.org/"}})
+	if !slices.Equal(sum.Opened, []string{"example.net", "www.example.net"}) {
+		t.Errorf("told of %q", sum.Opened)
+	}
 	want := []string{"http://example.net/", "http://example.org/", "http://www.example.net/", "http://www.example.net/a", "http://www.example.net/out"}
 	if urls := fetched(got); !slices.Equal(urls, want) {
 		t.Errorf("fetched %q, expected %q", urls, want)
 	}
 	if r := got["http://www.example.net/out"]; r.Redirect != "http://elsewhere.test/" {
 		t.Errorf("record of the redirect that is not followed: %+v", r)
+	}
+}
+
+// TestOpenedIsBounded: the summary names some of the hosts that redirects of seeds have
+// brought into scope, each once, and none that was in scope already.
+func TestOpenedIsBounded(t *testing.T) {
+	w, seeds := web{"http://a.test/": "a page"}, []string{"http://a.test/"}
+	add := func(seed, to string) {
+		w[seed], w[to] = "301 "+to, "a page"
+		seeds = append(seeds, seed)
+	}
+	add("http://b.test/", "http://a.test/in")
+	for _, c := range "cdefghijklmnopqrstuvwxyz" {
+		add("http://"+string(c)+".test/1", "http://www."+string(c)+".test/1")
+		add("http://"+string(c)+".test/2", "http://www."+string(c)+".test/2")
+	}
+	_, sum, _ := w.crawl(t, weft.Options{Seeds: seeds})
+	if n := len(slices.Compact(slices.Sorted(slices.Values(sum.Opened)))); n != 20 || len(sum.Opened) != 20 || slices.Contains(sum.Opened, "a.test") {
+		t.Errorf("%d hosts told of: %q", n, sum.Opened)
 	}
 }
 

@@ -11,6 +11,7 @@
 //     standard error.
 //   - console: who talks on standard error, as text or as JSON.
 //   - screen: the console's few lines on a terminal that are drawn again and again.
+//   - held: of a host, let alone for a while because it asked for that or was overloaded.
 //   - sample: the crawl's counters at a moment, and the rates of the last seconds.
 //
 // # Lifecycle
@@ -24,7 +25,9 @@
 //
 // The crawl has loops of its own, and calls the console from the desk's. Beside it
 // run a goroutine for signals, one that samples, and the one that runs the demo's
-// site. All end before the report is printed.
+// site. All end before the report is printed, but that which waits for Ctrl-Z
+// (suspend.go), and that which waits for signals: it ends the process if the crawl
+// has not ended some time after the second.
 //
 // # Limits
 //

@@ -75,13 +75,16 @@ func (s *session) resize(width, height uint16) {
 func (s *session) until(seen func(shown string) bool) {
 	s.t.Helper()
 	from := s.said.Len()
-	for part := make([]byte, 4096); ; {
+	s.read(func() bool { return seen(s.said.String()[from:]) })
+}
+
+// read reads until it is enough.
+func (s *session) read(enough func() bool) {
+	s.t.Helper()
+	for part := make([]byte, 4096); !enough(); {
 		n, err := s.person.Read(part)
 		s.said.Write(part[:n])
-		if seen(s.said.String()[from:]) {
-			return
-		}
-		if err != nil { // EIO: nobody has the terminal open any more
+		if err != nil && !enough() { // EIO: nobody has the terminal open any more
 			s.t.Fatalf("%v, after %q", err, s.said.String())
 		}
 	}
@@ -128,8 +131,8 @@ func draws(shown string) (drawn []string, beside string) {
 // The terminal must be in order, and weft have ended with code.
 func (s *session) end(code int) (drawn []string, beside string) {
 	s.t.Helper()
-	s.until(func(shown string) bool {
-		_, last, ok := strings.Cut(shown, "typed: ")
+	s.read(func() bool {
+		_, last, ok := strings.Cut(s.said.String(), "typed: ")
 		return ok && strings.HasSuffix(last, "\n")
 	})
 	if err := s.cmd.Wait(); err != nil {
