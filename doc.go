@@ -18,6 +18,13 @@
 // The crawl is over when nothing is pending and nothing leased: a count, never a
 // time-out. ARCHITECTURE.md has the table of tasks.
 //
+// # Limits
+//
+// Of a page the first 100,000 links are looked at; see also Options. A URL for which
+// this machine has no descriptor, port or memory waits for a minute, which is no try;
+// then that is its error. Bodies of more than 64 KiB are decoded and read in turn, so
+// that many of them at once do not hold up the rest.
+//
 // # Concurrency
 //
 // A Crawler may be used from any goroutine. Two crawlers in one process share

@@ -43,7 +43,9 @@
 //
 // The codings gzip, deflate (zlib, or without its header, as browsers take it), br and
 // zstd are asked for and undone, up to four of them one after the other. A body that
-// is empty is never decoded.
+// is empty is never decoded; bytes after the last member of gzip are dropped. Of bodies
+// that become longer than 64 KiB about 1 MiB is decoded in a turn of the loop: others go
+// on in between.
 //
 // # Limits
 //
