@@ -67,7 +67,7 @@ func (j *job) open(c *config, o store.Options) error {
 	if err != nil {
 		return err
 	}
-	if (!begun || c.Fresh) && len(j.plan.Seeds) == 0 && !j.plan.List {
+	if (!begun || c.Fresh) && j.plan.bare() {
 		return &OptionError{Option: "Seeds", Err: errNoSeed}
 	}
 	if begun && c.Fresh {
@@ -86,6 +86,12 @@ func (j *job) open(c *config, o store.Options) error {
 		if err := j.recall(c); err != nil {
 			return err
 		}
+	}
+	switch {
+	case j.plan.bare(): // it was killed while it began
+		return &OptionError{Option: "Seeds", Err: errNoSeed}
+	case j.plan.List && !j.history.Listed && c.SeedSeq == nil:
+		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
 	}
 	if j.plan.KeepLinks && !c.KeepLinks { // which is unsaid
 		o.Outputs = append(o.Outputs, linksFile)
@@ -123,12 +129,11 @@ func (j *job) begun(files store.FS) (bool, error) {
 
 // clear takes out of the folder what a job puts there, unless a crawl is under way in it.
 func (j *job) clear(o store.Options) error {
-	s, err := store.Open(j.dir, store.Options{FS: o.FS, ReadOnly: true})
-	if errors.Is(err, store.ErrLocked) {
+	switch s, err := store.Open(j.dir, store.Options{FS: o.FS, ReadOnly: true}); {
+	case errors.Is(err, store.ErrLocked):
 		return errInUse
-	}
-	if err == nil {
-		err = s.Close()
+	case err == nil:
+		_ = s.Close() // it has nothing to save
 	}
 	// Whatever else is wrong with the job, it goes.
 	for _, name := range []string{pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
@@ -147,7 +152,7 @@ func (j *job) recall(c *config) error {
 		return err
 	} else if known { // or the job was killed while it began
 		now := j.plan
-		if len(now.Seeds) == 0 && !now.List {
+		if now.bare() {
 			now = now.unless(c.asked, was)
 		}
 		if j.plan, err = was.resume(now, c.Amend); err != nil {

@@ -48,6 +48,9 @@ func newPlan(c *config) plan {
 	return p
 }
 
+// bare reports whether there is nothing to begin at.
+func (p plan) bare() bool { return len(p.Seeds) == 0 && !p.List }
+
 // productToken is the name in a User-Agent such as "weft/1.0 (+https://…)".
 func productToken(userAgent string) string {
 	return userAgent[:strings.IndexAny(userAgent+" ", "/ \t(;,")]
@@ -123,7 +126,6 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		}
 	}
 	p.UserAgent = now.UserAgent
-	none := len(now.Seeds) == 0 && !now.List
 	exclude := union(p.Exclude, p.Late)
 	switch {
 	case amend:
@@ -133,7 +135,7 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 			}
 		}
 		p.Seeds, p.List = union(p.Seeds, now.Seeds), p.List || now.List
-	case !none && (!same(p.Seeds, now.Seeds) && !same(union(p.Seeds, p.Added), now.Seeds) || p.List != now.List):
+	case !now.bare() && (!same(p.Seeds, now.Seeds) && !same(union(p.Seeds, p.Added), now.Seeds) || p.List != now.List):
 		return p, &OptionError{"Seeds", p.begins(now), fmt.Errorf("expected %s, %w", p.begins(p), ErrPlan)}
 	case !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude):
 		return p, &OptionError{"Exclude", inWords(now.Exclude), fmt.Errorf("expected %s, %w", inWords(exclude), ErrPlan)}

@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -63,6 +64,27 @@ func TestPlan(t *testing.T) {
 	if _, err := weft.New(bare); !errors.Is(err, weft.ErrPlan) {
 		t.Errorf("the folder and another scope: %v", err)
 	}
+	list := func(yield func(string, error) bool) {
+		for range 2 {
+			if !yield(s.URL+"/", nil) {
+				return
+			}
+		}
+		<-t.Context().Done() // a list that has no end
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	listed := weft.Options{SeedSeq: list, Job: filepath.Join(t.TempDir(), "listed"), Hooks: weft.Hooks{OnRecord: func(*weft.Record) { cancel() }}}
+	c, err := weft.New(listed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if _, err := weft.New(weft.Options{Job: listed.Job}); err == nil || !strings.Contains(err.Error(), "not read to its end") {
+		t.Errorf("without the list, which has more: %v", err)
+	}
+
 	newer := begun
 	newer.UserAgent, newer.Limit = "mybot/2.0", 0
 	if sum, err := run(newer); err != nil || !sum.Finished {
