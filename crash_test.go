@@ -125,7 +125,7 @@ func TestCrash(t *testing.T) {
 	w := crashWorld(t)
 	total := w.operations(t)
 	at := make(map[int]bool)
-	for _, n := range some(60, total) {
+	for _, n := range some(24, total) {
 		at[n] = true
 	}
 	type crash struct {
@@ -229,7 +229,7 @@ func TestDiskFails(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	w := crashWorld(t)
 	total := w.operations(t)
-	tried := some(40, total)
+	tried := some(20, total)
 	var waited atomic.Int32
 	forAll(len(tried), 40, func(i int) { // each waits for a second
 		disk := storetest.New()
@@ -315,8 +315,12 @@ func TestDiskStaysFull(t *testing.T) {
 			}()
 			tick := time.NewTicker(5 * time.Millisecond)
 			defer tick.Stop()
+			patience := time.NewTimer(10 * time.Second)
+			defer patience.Stop()
 			for len(c.Stats().Paused) == 0 {
 				select {
+				case <-patience.C:
+					t.Fatal("the disk is full, and nobody says so")
 				case e := <-ended:
 					t.Fatalf("ended on a full disk: %+v", e)
 				case <-tick.C:
