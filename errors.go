@@ -3,6 +3,7 @@ package weft
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/weftcrawl/weft/aio"
 )
@@ -11,12 +12,23 @@ var (
 	// ErrJobExists is returned when the job's folder is already there.
 	ErrJobExists = errors.New("exists already")
 
+	// ErrJobUnusable is returned when the job's folder holds what no crawl of this version
+	// can go on from: it is damaged, or of another version.
+	ErrJobUnusable = errors.New("weft: the job cannot be used")
+
 	// ErrRan is returned when a Crawler is run again.
 	ErrRan = errors.New("weft: a crawl runs once")
 
 	errNoSeed   = errors.New("none, expected a URL such as https://example.org/")
 	errNegative = errors.New("expected more than 0, or 0 for the default")
 )
+
+// unusable makes an error ErrJobUnusable.
+type unusable struct{ error }
+
+func (unusable) Is(target error) bool { return target == ErrJobUnusable }
+func (e unusable) Unwrap() error      { return e.error }
+func (e unusable) Error() string      { return strings.TrimPrefix(e.error.Error(), "store: ") }
 
 // OptionError is that a crawl cannot do with a field of Options.
 type OptionError struct {

@@ -248,7 +248,7 @@ func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 				return "", err
 			}
 		}
-		if f.cfg.Hooks.OnPage != nil {
+		if f.cfg.Hooks.OnPage != nil && !page.redirect {
 			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
 				return "", fmt.Errorf("OnPage of %.128s: %w", page.URL, err)
 			}
@@ -265,14 +265,18 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		sum := sha256.Sum256(res.Body)
 		r.SHA256 = hex.EncodeToString(sum[:])
 	}
-	location := res.Header.Get("Location")
-	if res.Status >= 300 && res.Status < 400 && location != "" {
-		f.redirect(out, location)
-		return nil
-	}
 	var page *Page
 	if f.cfg.KeepBodies || f.cfg.Hooks.OnPage != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, text: res.Body}
+	}
+	location := res.Header.Get("Location")
+	if res.Status >= 300 && res.Status < 400 && location != "" {
+		f.redirect(out, location)
+		if !f.cfg.KeepBodies {
+			return nil
+		}
+		page.redirect = true
+		return page
 	}
 	text := res.Body
 	if isHTML(r.ContentType) {

@@ -75,7 +75,8 @@ type Page struct {
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all of them, followed or not
 
-	text []byte // Body in UTF-8
+	text     []byte // Body in UTF-8
+	redirect bool   // kept, and not shown to OnPage
 }
 
 // Text returns the body in UTF-8.

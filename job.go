@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/ctl"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -58,6 +59,12 @@ func openJob(c *config, waiting func(error)) (*job, error) {
 	var option *OptionError
 	if errors.As(err, &option) {
 		return nil, err
+	}
+	for _, broken := range []error{store.ErrDamaged, store.ErrShort, store.ErrVersion} {
+		if errors.Is(err, broken) {
+			err = unusable{err}
+			break
+		}
 	}
 	return nil, &OptionError{"Job", c.Job, err}
 }
@@ -136,7 +143,7 @@ func (j *job) clear(o store.Options) error {
 		_ = s.Close() // it has nothing to save
 	}
 	// Whatever else is wrong with the job, it goes.
-	for _, name := range []string{pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
+	for _, name := range []string{ctl.Name, pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
 		if err := o.FS.RemoveAll(o.FS.PathJoin(j.dir, name)); err != nil {
 			return err
 		}

@@ -138,6 +138,9 @@ func (f *crawlFlags) run(args []string) error {
 	c, err := weft.New(o)
 	if err != nil {
 		out.discard()
+		if errors.Is(err, weft.ErrJobUnusable) {
+			return &exit{exitError, byFlag(err)}
+		}
 		return &exit{exitUsage, byFlag(err)}
 	}
 	return con.crawl(c, out)

@@ -84,6 +84,8 @@ func byFlag(err error) error {
 		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
 	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "Exclude"):
 		why = fmt.Errorf("%w: --amend adds to that, --fresh starts over, --job begins another", why)
+	case errors.Is(why, weft.ErrJobUnusable):
+		why = fmt.Errorf("%w: --fresh starts over, --job begins another", why)
 	case errors.Is(why, weft.ErrPlan):
 		why = fmt.Errorf("%w: --fresh starts over, --job begins another", why)
 	}

@@ -63,12 +63,12 @@ func TestGoesOn(t *testing.T) {
 		"an exclusion":          {nil, "--exclude /c$ URL", exitUsage, `--exclude "/c$": expected none` + asBegun + adds, "/ /a /b"},
 		"an exclusion, amend":   {nil, "--amend --exclude /c$ URL", exitDone, "", "/ /a /b"},
 
-		"records lost":     {edit("pages.jsonl", cut), "URL", exitUsage, `--job "job": store: job/pages.jsonl: 10 bytes, expected at least the N that were committed` + "\n", "/ /a /b"},
-		"records gone":     {edit("pages.jsonl", os.Remove), "URL", exitUsage, `--job "job": store: job/pages.jsonl: 0 bytes, expected at least the N that were committed` + "\n", "/ /a /b"},
-		"another version":  {edit("state", setFormat), "URL", exitUsage, `--job "job": store: job/state: format 7, expected 1` + "\n", "/ /a /b"},
-		"a newer version":  {edit("state/marker.format-version*", newer), "URL", exitUsage, `--job "job": store: job/state: written by a newer version of Weft; this one reads format 1` + "\n", "/ /a /b"},
-		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitUsage, `--job "job": store: job/state: damaged: `, "/ /a /b"},
-		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitUsage, `--job "job": store: job/state: damaged: `, "/ /a /b"},
+		"records lost":     {edit("pages.jsonl", cut), "URL", exitError, `--job "job": job/pages.jsonl: 10 bytes, expected at least the N that were committed` + others, "/ /a /b"},
+		"records gone":     {edit("pages.jsonl", os.Remove), "URL", exitError, `--job "job": job/pages.jsonl: 0 bytes, expected at least the N that were committed` + others, "/ /a /b"},
+		"another version":  {edit("state", setFormat), "URL", exitError, `--job "job": job/state: format 7, expected 1` + others, "/ /a /b"},
+		"a newer version":  {edit("state/marker.format-version*", newer), "URL", exitError, `--job "job": job/state: written by a newer version of Weft; this one reads format 1` + others, "/ /a /b"},
+		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
+		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
 		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": exists already, and is not that of a job, expected a new folder: remove it, or name another` + "\n", "/ /a /b"},
 	} {

@@ -119,11 +119,10 @@ func unmarshal(line string, v any) error {
 	return json.Unmarshal([]byte(line), v)
 }
 
-// Bodies says which record's body is not in the job's folder, or is another. Those of
-// redirects are not kept.
+// Bodies says which record's body is not in the job's folder, or is another.
 func (l Left) Bodies(files store.FS, dir string) error {
 	for _, r := range l.Records {
-		if r.SHA256 == "" || r.Redirect != "" {
+		if r.SHA256 == "" {
 			continue
 		}
 		body, err := readFile(files, files.PathJoin(dir, "bodies", r.SHA256[:2], r.SHA256))
