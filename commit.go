@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 const (
@@ -185,31 +186,30 @@ type heads struct {
 
 // put saves a group and reads what is wanted. It runs off the loops.
 //
-// The stream comes first: after a crash its reader has a record twice rather than never.
+// The stream comes first: after a crash its reader has a record twice rather than never;
+// and what it could not take is not done.
 func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Want) (done committed) {
 	if d.ledger.failure != nil {
 		return committed{err: d.ledger.failure}
 	}
 	if len(g.stream) > 0 {
 		if _, err := d.cfg.Output.Write(g.stream); err != nil {
-			done.err = fmt.Errorf("output: %w", err)
+			return committed{err: fmt.Errorf("output: %w", err)}
 		}
 	}
 	if g.state == nil {
-		done.saved = done.err == nil
-		return done
+		return committed{saved: true}
 	}
 	defer context.AfterFunc(ctx, d.job.store.Abandon)()
 	g.state.Set(noteHistory, h.encode())
 	if err := d.job.store.Commit(g.state); err != nil {
-		done.err = errors.Join(done.err, err)
-		return done
+		return committed{err: err}
 	}
 	done.saved = true
 	for _, w := range wants {
 		urls, more, err := d.job.store.Pending(w.Host, w.After, w.N)
 		if err != nil {
-			done.err = errors.Join(done.err, err)
+			done.err = err
 			return done
 		}
 		done.heads = append(done.heads, heads{urls, more})
@@ -220,9 +220,22 @@ func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Wan
 // history is what a job remembers of its runs, beside its URLs.
 type history struct {
 	Summary Summary   `json:"summary"`
-	Listed  bool      `json:"listed"` // SeedSeq was read to its end
+	List    list      `json:"list"`
 	Hosts   int       `json:"hosts"`
 	Ended   time.Time `json:"ended,omitzero"` // the last run; zero while it goes on, or was killed
+}
+
+// list is how much of SeedSeq was read, and what it was: a job that goes on reads it again.
+type list struct {
+	Seeds  int    `json:"seeds"`
+	Sum    uint64 `json:"sum"`    // of all these
+	Listed bool   `json:"listed"` // there are no others
+}
+
+// add takes in the next seed.
+func (l *list) add(u weburl.URL) {
+	l.Seeds++
+	l.Sum = hash(fmt.Sprintf("%x %s", l.Sum, u))
 }
 
 func (h history) encode() []byte {

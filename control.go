@@ -22,6 +22,9 @@ type Order struct {
 	do    func(*desk) []string // returns what has come of it, in words
 }
 
+// ErrOrder is what an error of ParseOrder is when there is no such order.
+var ErrOrder = errors.New("expected pause, resume, stop, set, exclude or add")
+
 // ParseOrder reads an order:
 //
 //	pause           begin no more URLs, until resume
@@ -39,7 +42,7 @@ func ParseOrder(words ...string) (Order, error) {
 	}
 	parse, ok := orders[name]
 	if !ok {
-		return Order{}, fmt.Errorf("order %.64q, expected pause, resume, stop, set, exclude or add", name)
+		return Order{}, fmt.Errorf("order %.64q, %w", name, ErrOrder)
 	}
 	do, err := parse(args)
 	if err != nil {

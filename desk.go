@@ -33,7 +33,8 @@ type desk struct {
 	feed     func()        // begins to read SeedSeq; nil: there is none
 	ready    bool          // the frontier is as the job's last run has left it
 	seeding  bool          // SeedSeq has more
-	listed   bool          // an earlier run, or this one, has read it to its end
+	list     list          // what this run has read of it
+	before   list          // what the job's earlier runs had read, which has to be the same
 	room     []func()      // for each seed that has come while enough was pending: it may be let go
 	draining bool
 	short    shortage
@@ -94,7 +95,9 @@ func (d *desk) recall(j *job) {
 		d.summary = j.history.Summary
 		d.summary.Stopped, d.summary.Interrupted, d.summary.Finished = "", false, false
 	}
-	d.listed = j.history.Listed
+	if d.before = j.history.List; d.cfg.Amend && d.cfg.SeedSeq != nil {
+		d.before = list{} // another list is as good
+	}
 }
 
 // excluded judges by the exclusions that came later than the URLs that wait.
@@ -187,37 +190,70 @@ func (d *desk) widen(by []weburl.URL) {
 // enough is how many URLs may be pending before seeds are held back.
 const enough = 10_000
 
-// seed takes in a seed of SeedSeq; release makes room for another.
+// seed takes in a seed of SeedSeq; release makes room for another. Those that an earlier
+// run has read are known, and only compared.
 func (d *desk) seed(u weburl.URL, release func()) {
-	d.room = append(d.room, release)
-	if d.job != nil && d.job.history.Listed && !d.cfg.Amend && !d.frontier.Seen(u) {
-		d.fail(&OptionError{"SeedSeq", u.String(), fmt.Errorf("expected the seeds that it had before, %w", ErrPlan)})
-		return
+	d.list.add(u)
+	known := d.list.Seeds <= d.before.Seeds
+	switch {
+	case known && d.list.Seeds == d.before.Seeds && d.list.Sum != d.before.Sum:
+		d.failList(fmt.Sprintf("its first %d URLs have changed", d.list.Seeds))
+	case !known && d.before.Listed:
+		d.failList(fmt.Sprintf("%s is new in it", u))
 	}
-	d.begin(u)
+	if known {
+		release()
+	} else {
+		d.room = append(d.room, release)
+		d.begin(u)
+	}
 	d.dispatch()
+}
+
+// comparing reports whether seeds that an earlier run has read are still to come. Until
+// they have, no URL is begun.
+func (d *desk) comparing() bool { return d.seeding && d.list.Seeds < d.before.Seeds }
+
+// failList ends the crawl, as SeedSeq is not what it was.
+func (d *desk) failList(what string) {
+	d.fail(&OptionError{"SeedSeq", what, fmt.Errorf("expected the list %w", ErrPlan)})
 }
 
 // seeded says that SeedSeq has ended.
 func (d *desk) seeded(err error) {
-	d.seeding = false
-	if err != nil {
+	switch {
+	case err != nil:
 		d.fail(err)
-	} else {
-		d.listed = true
+	case d.comparing():
+		d.failList(fmt.Sprintf("of its first %d URLs only %d are left", d.before.Seeds, d.list.Seeds))
+	default:
+		d.list.Listed = true
 		d.note()
 	}
+	d.seeding = false
 	d.dispatch()
+}
+
+// read is what all runs have read of SeedSeq.
+func (d *desk) read() list {
+	if d.list.Seeds < d.before.Seeds {
+		return d.before
+	}
+	l := d.list
+	l.Listed = l.Listed || d.before.Listed && l == d.before
+	return l
 }
 
 // end is called when all loops have ended, and says whether by an error of their own. The
 // summary is that of what was saved.
 func (d *desk) end(failed bool) Summary {
-	if d.job == nil || d.ledger.failure == nil {
+	if d.job == nil {
 		d.summary = d.history().Summary
 	} else {
 		d.summary = d.ledger.saved.Summary
-		d.summary.Finished = false // something was not saved, if no more than its seeds
+		if d.ledger.failure != nil {
+			d.summary.Finished = false // something was not saved, if no more than its seeds
+		}
 	}
 	d.ended = true
 	s := &d.summary
@@ -237,7 +273,7 @@ func (d *desk) history() history {
 	if sum.Finished = sum.Pending == 0 && !d.seeding; sum.Finished {
 		sum.Stopped = ""
 	}
-	h := history{Summary: sum, Listed: d.listed, Hosts: hosts}
+	h := history{Summary: sum, List: d.read(), Hosts: hosts}
 	if d.over.IsSet() || d.broken {
 		h.Ended = d.loop.Now().UTC()
 	}
@@ -408,7 +444,7 @@ func (d *desk) dispatch() {
 		free += n
 	}
 	var leases []frontier.URL
-	begin := !d.draining && !d.behind() && len(d.paused) == 0
+	begin := !d.draining && !d.behind() && !d.comparing() && len(d.paused) == 0
 	if begin {
 		leases = d.frontier.Lease(d.loop.Now(), free)
 		d.refuse()

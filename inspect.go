@@ -88,7 +88,7 @@ func newStatus(dir string, p plan, h history, counts frontier.Stats) Status {
 		s.State = JobKilled
 	case sum.Stopped != "":
 		s.State, s.Reasons = JobStopped, []string{sum.Stopped}
-	case counts.Pending > 0 || p.List && !h.Listed:
+	case counts.Pending > 0 || p.List && !h.List.Listed:
 		s.State = JobInterrupted
 	default:
 		s.State = JobFinished
@@ -161,7 +161,7 @@ const (
 	URLFailed  URLState = "failed"  // done, with an error
 	URLRefused URLState = "refused" // by robots.txt, for want of it, or by an exclusion
 	URLDropped URLState = "dropped" // its host has had LimitPerHost; not one of Job.URLs
-	URLUnseen  URLState = "unseen"  // nothing has led to it; not one of Job.URLs
+	URLUnseen  URLState = "unseen"  // nothing that is followed has led to it; not one of Job.URLs
 )
 
 // URLStatus is a URL of a job at a moment.

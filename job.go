@@ -97,7 +97,7 @@ func (j *job) open(c *config, o store.Options) error {
 	switch {
 	case j.plan.bare(): // it was killed while it began
 		return &OptionError{Option: "Seeds", Err: errNoSeed}
-	case j.plan.List && !j.history.Listed && c.SeedSeq == nil:
+	case j.plan.List && !j.history.List.Listed && c.SeedSeq == nil:
 		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
 	}
 	if j.plan.KeepLinks && !c.KeepLinks { // which is unsaid
@@ -121,6 +121,7 @@ func (j *job) open(c *config, o store.Options) error {
 // an error.
 func (j *job) begun(files store.FS) (bool, error) {
 	names, err := files.List(j.dir)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == ctl.Name }) // left by a crawl that was killed
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
@@ -143,7 +144,7 @@ func (j *job) clear(o store.Options) error {
 		_ = s.Close() // it has nothing to save
 	}
 	// Whatever else is wrong with the job, it goes.
-	for _, name := range []string{ctl.Name, pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
+	for _, name := range []string{pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
 		if err := o.FS.RemoveAll(o.FS.PathJoin(j.dir, name)); err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (j *job) recall(c *config) error {
 		return err
 	} else if known { // or the job was killed while it began
 		now := j.plan
-		if now.bare() {
+		if now.bare() || c.Amend {
 			now = now.unless(c.asked, was)
 		}
 		if j.plan, err = was.resume(now, c.Amend); err != nil {

@@ -29,6 +29,7 @@ type plan struct {
 	Late         []string  `json:"late,omitempty"` // exclusions added since: they hold for pending URLs too
 	Depth        int       `json:"depth"`
 	MaxRedirects int       `json:"max_redirects"`
+	LimitPerHost int       `json:"limit_per_host"` // what is beyond it is dropped for good
 	NoRobots     bool      `json:"no_robots"`
 	UserAgent    string    `json:"user_agent"` // its first word is the name robots.txt is read for, which stays
 	KeepLinks    bool      `json:"links"`
@@ -38,7 +39,7 @@ type plan struct {
 func newPlan(c *config) plan {
 	p := plan{
 		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
-		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Depth: c.Depth, MaxRedirects: c.MaxRedirects,
+		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Depth: c.Depth, MaxRedirects: c.MaxRedirects, LimitPerHost: c.LimitPerHost,
 		NoRobots: c.NoRobots, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
 	}
 	for _, u := range c.seeds {
@@ -98,6 +99,9 @@ func (now plan) unless(o Options, p plan) plan {
 	if o.MaxRedirects == 0 {
 		now.MaxRedirects = p.MaxRedirects
 	}
+	if o.LimitPerHost == 0 {
+		now.LimitPerHost = p.LimitPerHost
+	}
 	if o.UserAgent == "" {
 		now.UserAgent = p.UserAgent
 	}
@@ -113,8 +117,8 @@ func (now plan) unless(o Options, p plan) plan {
 func (p plan) resume(now plan, amend bool) (plan, error) {
 	for _, o := range []struct{ option, was, is string }{
 		{"Scope", string(p.Scope), string(now.Scope)},
-		{"Include", inWords(p.Include), inWords(now.Include)},
 		{"Depth", depthInWords(p.Depth), depthInWords(now.Depth)},
+		{"LimitPerHost", inWordsLimit(p.LimitPerHost), inWordsLimit(now.LimitPerHost)},
 		{"MaxRedirects", fmt.Sprint(p.MaxRedirects), fmt.Sprint(now.MaxRedirects)},
 		{"NoRobots", fmt.Sprint(p.NoRobots), fmt.Sprint(now.NoRobots)},
 		{"UserAgent", productToken(p.UserAgent), productToken(now.UserAgent)},
@@ -124,6 +128,9 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		if o.was != o.is {
 			return p, &OptionError{o.option, o.is, fmt.Errorf("expected %s, %w", o.was, ErrPlan)}
 		}
+	}
+	if !same(p.Include, now.Include) {
+		return p, &OptionError{"Include", inWords(now.Include), fmt.Errorf("expected %s, %w", inWords(p.Include), ErrPlan)}
 	}
 	p.UserAgent = now.UserAgent
 	exclude := union(p.Exclude, p.Late)
@@ -165,6 +172,13 @@ func inWords(list []string) string {
 	return strings.Join(list, " ")
 }
 
+func inWordsLimit(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}
+
 func depthInWords(depth int) string {
 	switch {
 	case depth == 0:
@@ -177,7 +191,7 @@ func depthInWords(depth int) string {
 
 // apply makes the plan that of the configuration.
 func (p plan) apply(c *config) error {
-	c.Scope, c.Depth, c.MaxRedirects, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.NoRobots
+	c.Scope, c.Depth, c.MaxRedirects, c.LimitPerHost, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.LimitPerHost, p.NoRobots
 	c.KeepLinks, c.KeepBodies, c.UserAgent = p.KeepLinks, p.KeepBodies, p.UserAgent
 	c.seeds, c.Include, c.Exclude = nil, nil, nil
 	for _, s := range slices.Concat(p.Seeds, p.Added) {

@@ -41,6 +41,7 @@ func TestPlan(t *testing.T) {
 		"UserAgent":    func(o *weft.Options) { o.UserAgent = "otherbot" },
 		"Include":      func(o *weft.Options) { o.Include = o.Exclude },
 		"Exclude":      func(o *weft.Options) { o.Exclude = nil },
+		"LimitPerHost": func(o *weft.Options) { o.LimitPerHost = 7 },
 		"Seeds":        func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
 	} {
 		o := begun

@@ -37,6 +37,7 @@ type inquiry struct {
 	view    *view
 	plan    plan
 	history history
+	bounds  bounds // as they are now
 	now     time.Time
 	url     weburl.URL
 	entry   store.Entry // zero: it was never seen
@@ -54,7 +55,7 @@ func (v *view) why(ctx context.Context, text string) (Why, error) {
 		return Why{}, err
 	}
 	q := &inquiry{view: v, url: u, now: time.Now()}
-	for _, ask := range []func(context.Context) error{q.find, q.origin, q.bounds, q.askHost} {
+	for _, ask := range []func(context.Context) error{q.find, q.draw, q.origin, q.askBounds, q.askHost} {
 		if err := ask(ctx); err != nil {
 			return Why{}, err
 		}
@@ -90,11 +91,29 @@ func (q *inquiry) find(ctx context.Context) (err error) {
 	return err
 }
 
+// draw reads where the crawl may go.
+func (q *inquiry) draw(context.Context) error {
+	var c config
+	if err := q.plan.apply(&c); err != nil {
+		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
+	}
+	q.bounds = newBounds(&c)
+	for n, err := range q.view.job.store.Notes(noteScope) {
+		if err != nil {
+			return err
+		}
+		if u, err := weburl.Parse(n.Name[len(noteScope):]); err == nil {
+			q.bounds.open(u)
+		}
+	}
+	return nil
+}
+
 // origin tells where the URL came from.
 func (q *inquiry) origin(context.Context) error {
 	switch {
 	case q.why.State == URLUnseen:
-		q.say(time.Time{}, "unseen", "no page that was read leads to it")
+		q.say(time.Time{}, "unseen", "%s", q.absence())
 		return nil
 	case q.why.State == URLDropped: // of which no more is kept
 		q.say(time.Time{}, "found", "%s from a seed", linksAway(q.why.Depth))
@@ -122,6 +141,22 @@ func (q *inquiry) origin(context.Context) error {
 	}
 	slices.Reverse(q.why.Way)
 	return nil
+}
+
+// absence says why nothing is known of the URL. Whether a page leads to it is not, where a
+// rule refuses it.
+func (q *inquiry) absence() string {
+	const aLink = 1 // from a seed; how many it would be is not known
+	rule, refused := map[string]string{
+		reasonScope:   "it is outside the scope",
+		reasonDepth:   "no links are followed",
+		reasonExclude: "it is excluded",
+		reasonInclude: "it is not included",
+	}[q.bounds.refuses(q.url, aLink)]
+	if refused {
+		return "links that are not followed are not kept; not taken in: " + rule
+	}
+	return "no page that was read leads to it, as far as is known"
 }
 
 // parent returns the status of a URL that led to another; zero if it is not known.
@@ -156,17 +191,9 @@ func (p plan) seed(u weburl.URL) string {
 	return "in the list of seeds"
 }
 
-// bounds tells what scope, depth and expressions say now.
-func (q *inquiry) bounds(context.Context) error {
-	b := bounds{scope: q.plan.Scope, depth: q.plan.Depth, keys: make(map[string]bool)}
-	for n, err := range q.view.job.store.Notes(noteScope) {
-		if err != nil {
-			return err
-		}
-		if u, err := weburl.Parse(n.Name[len(noteScope):]); err == nil {
-			b.open(u)
-		}
-	}
+// askBounds tells what scope, depth and expressions say now.
+func (q *inquiry) askBounds(context.Context) error {
+	b := &q.bounds
 	seed := q.why.State != URLUnseen && q.why.Depth == 0
 	switch inside := b.inside(q.url); {
 	case seed:
@@ -181,7 +208,7 @@ func (q *inquiry) bounds(context.Context) error {
 	switch {
 	case b.depth == 0 || seed:
 	case q.why.State == URLUnseen:
-		q.say(time.Time{}, "depth", "at most %s from a seed are followed", linksAway(max(0, b.depth)))
+		q.say(time.Time{}, "depth", "at most %s from a seed are followed, what is further is not kept", linksAway(max(0, b.depth)))
 	default:
 		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.depth))
 	}

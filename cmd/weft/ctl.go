@@ -40,11 +40,17 @@ Exit status: 0 done, 1 no crawl is running, 3 wrong usage or no job.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 2 && args[1] == "tasks" {
+			if args[1] == "tasks" {
+				if len(args) > 2 {
+					return usage("ctl: tasks: %.64q, expected no argument", args[2])
+				}
 				return inJob(args[0], printTasks)
 			}
 			order, err := weft.ParseOrder(args[1:]...)
-			if err != nil {
+			switch {
+			case errors.Is(err, weft.ErrOrder):
+				return usage("ctl: %w; or tasks", err)
+			case err != nil:
 				return usage("ctl: %w", err)
 			}
 			return inJob(args[0], func(ctx context.Context, job *weft.Job) error { return obeyed(ctx, job, order) })

@@ -17,6 +17,7 @@
 // writes the rest in one synced batch with the outputs' new lengths. Nothing of a group
 // whose batch is not there has happened: Open cuts outputs to the lengths the state
 // knows. An output that is shorter has lost what is claimed to be there: that is an error.
+// So is a state that has lost groups. Options.Fresh begins such a job, or any, anew.
 //
 // What the frontier does not keep in memory it reads back with [Store.Pending]. [Store.Find],
 // [Store.URLs] and [Store.Host] are for people who ask.
@@ -39,8 +40,9 @@
 // Memory is about 60 MB at most, whatever the crawl's size: changes not yet sorted, and a
 // small cache. A second process is kept out by a lock that NFS may not honour. A file
 // system that has taken a write and reports only when it is synced that there was no room
-// for it ends the store like any other error. Damage at the very end of the log or the
-// manifest cannot be told from a commit that never returned: the job goes on from the one
-// before, and outputs are cut to that. A state that has failed leaves some
-// goroutines behind, until the process ends.
+// for it ends the store like any other error. That groups are missing, because the end of
+// the log or of the manifest is damaged, is known from the number of the last one, kept in a file of
+// its own that is not synced: of damage that comes with a loss of power, or if that file is
+// gone too, the job goes on from the last group that is whole, and outputs are cut
+// to that. A state that has failed leaves some goroutines behind, until the process ends.
 package store

@@ -191,6 +191,7 @@ func (s *Store) Commit(g *Group) error {
 		return s.failure.get()
 	}
 	s.groups++
+	s.noteLast()
 	s.next.Store(next)
 	for name := range g.lines {
 		o := s.outputs[name]

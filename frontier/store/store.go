@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options of a store. The zero value is one on disk without outputs.
@@ -24,6 +26,15 @@ type Options struct {
 
 	// ReadOnly is for a look at a job: nothing is written, cut or made, but for the lock.
 	ReadOnly bool
+
+	// Fresh begins the job anew, whatever is there, damaged or not: Outputs, what Clear
+	// names and the state are removed, under the lock, which is held all the while. With
+	// ErrLocked nothing has been touched. It is for a state on disk that is written.
+	Fresh bool
+
+	// Clear are the names, in the job's folder, of what Fresh removes too: files, or
+	// folders with all they hold. The folder state is not to be among them.
+	Clear []string
 
 	// Waiting is told when writes begin to wait for room on a full disk, with the error
 	// that says so, and with nil when none waits any longer. It is called from any goroutine, must not
@@ -50,6 +61,7 @@ type Store struct {
 	engine   engine
 	outputs  map[string]*output
 	lock     io.Closer // nil: of a state in memory
+	last     vfs.File  // see openLast; nil: of a state in memory, or to be read
 	readOnly bool
 	failure  *failure
 	next     atomic.Uint64 // the next Seq, as committed
@@ -100,11 +112,16 @@ func (s *Store) open(o Options) error {
 	}
 	s.next.Store(max(next, 1))
 	s.readOnly = o.ReadOnly
+	if found != 0 {
+		if s.groups, err = s.lastGroup(); err != nil {
+			return err
+		}
+	}
+	if err := s.openLast(o); err != nil {
+		return err
+	}
 	if found == 0 {
 		return s.begin(o)
-	}
-	if s.groups, err = s.lastGroup(); err != nil {
-		return err
 	}
 	return s.openOutputs(o)
 }
@@ -131,6 +148,9 @@ func (s *Store) lastGroup() (uint64, error) {
 
 // openState locks the state and opens its engine.
 func (s *Store) openState(o Options) error {
+	if o.Fresh && (o.Memory || o.ReadOnly) {
+		return errors.New("store: fresh: expected a state on disk that is written")
+	}
 	if o.Memory {
 		s.engine = newMemory()
 		return nil
@@ -142,7 +162,7 @@ func (s *Store) openState(o Options) error {
 	} else if err := s.makeDirs(); err != nil {
 		return err
 	}
-	lock, err := s.fs.Lock(s.fs.PathJoin(s.state, "LOCK"))
+	lock, err := s.fs.Lock(s.fs.PathJoin(s.state, lockFile))
 	if err != nil {
 		var open *fs.PathError
 		if errors.As(err, &open) {
@@ -151,6 +171,11 @@ func (s *Store) openState(o Options) error {
 		return fmt.Errorf("store: %s: %w", s.dir, ErrLocked)
 	}
 	s.lock = lock
+	if o.Fresh {
+		if err := s.clear(o); err != nil {
+			return err
+		}
+	}
 	if !o.ReadOnly {
 		_ = s.fs.RemoveAll(s.parts()) // of a run that was killed: at worst they take room
 	}
@@ -198,6 +223,9 @@ func (s *Store) begin(o Options) error {
 	if err := s.openOutputs(o); err != nil {
 		return err
 	}
+	if err := s.beginLast(); err != nil {
+		return err
+	}
 	g := s.Begin()
 	g.set([]byte{keyVersion}, binary.AppendUvarint(nil, format))
 	return s.Commit(g)
@@ -243,10 +271,13 @@ func (s *Store) Close() error {
 	for _, o := range s.outputs {
 		errs = append(errs, wrap(o.close()))
 	}
+	if s.last != nil {
+		_ = s.last.Close() // what it was to say is no more than a help
+	}
 	if s.lock != nil {
 		errs = append(errs, wrap(s.lock.Close()))
 	}
-	s.outputs, s.lock = nil, nil
+	s.outputs, s.last, s.lock = nil, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -24,6 +24,10 @@ var (
 	// behind it.
 	ErrNobody = errors.New("no crawl is running")
 
+	// ErrSilent is returned by Dial and Ask when a crawl has the socket open and does not
+	// begin to answer.
+	ErrSilent = errors.New("the crawl does not answer; is it stopped?")
+
 	// ErrProtocol is what an error of Ask is when the other side speaks another protocol.
 	ErrProtocol = errors.New("another protocol")
 )
@@ -39,8 +43,15 @@ type Client struct {
 	http http.Client
 }
 
-// Dial finds the crawl that runs in the job in dir. Errors: ErrNobody, or one of the system.
+// answerWithin is how long a crawl may take to begin to answer. A server does so before it
+// looks at what it is asked.
+const answerWithin = 5 * time.Second
+
+// Dial finds the crawl that runs in the job in dir. Errors: ErrNobody, ErrSilent, or one of
+// the system.
 func Dial(ctx context.Context, dir string) (*Client, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerWithin, ErrSilent)
+	defer cancel()
 	c := &Client{dir: dir}
 	c.http.Transport = &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx, dir) },
@@ -52,24 +63,21 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 		return c, conn.Close()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
 		return nil, ErrNobody
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	}
 	return nil, fmt.Errorf("socket %s: %w", filepath.Join(dir, Name), err)
 }
 
-// answerWithin is how long a crawl may take to begin to answer.
-const answerWithin = time.Minute
-
-var errLate = fmt.Errorf("the crawl has not answered within %v", answerWithin)
-
 // Ask has a command answered, by any number of values; an error comes last. It is an
-// *Error if the crawl has given it, ErrProtocol or ErrNobody; or the crawl has ended before
-// it had answered.
+// *Error if the crawl has given it, ErrProtocol, ErrNobody or ErrSilent; or the crawl has
+// ended before it had answered.
 func Ask[T any](ctx context.Context, c *Client, command string, args ...string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		late := time.AfterFunc(answerWithin, func() { cancel(errLate) })
+		late := time.AfterFunc(answerWithin, func() { cancel(ErrSilent) })
 		res, err := c.post(ctx, command, args)
 		late.Stop()
 		if err != nil {

@@ -21,6 +21,7 @@
 //
 // # Limits
 //
-// Only the socket's owner may connect. A command has at most 8 MiB, and 10 s to arrive. A
+// Only the socket's owner may connect. A command has at most 8 MiB, and 10 s to arrive. The
+// head of its answer comes at once, and a client waits 5 s for it; the values may take long. A
 // path that is too long for an address of a socket works on Linux only.
 package ctl

@@ -112,6 +112,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = conn.SetReadDeadline(time.Time{}) // so that ctx ends when who asks has left, and not before
+	_ = conn.Flush()                      // the head, so that who asks knows that somebody is here
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	if err := command(r.Context(), r.PostForm["arg"], func(value any) error { return out.Encode(line{Value: value}) }); err != nil {
