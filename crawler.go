@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -176,8 +177,11 @@ func (c *Crawler) feed(seq iter.Seq2[string, error], inbox *aio.Handle) {
 func (c *Crawler) waiting(full error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.inbox != nil {
+	switch hook := c.desk.cfg.Hooks.OnWarning; {
+	case c.mu.inbox != nil:
 		_ = c.mu.inbox.Post(func() { c.desk.pause(pausedFull, full != nil) }) // a crawl that is over begins nothing
+	case full != nil && hook != nil:
+		hook(fmt.Errorf("%s, the crawl begins when there is room: %w", pausedFull, full))
 	}
 }
 

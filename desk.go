@@ -35,6 +35,7 @@ type desk struct {
 	seeding  bool          // SeedSeq has more
 	list     list          // what this run has read of it
 	before   list          // what the job's earlier runs had read, which has to be the same
+	another  bool          // it is not
 	room     []func()      // for each seed that has come while enough was pending: it may be let go
 	draining bool
 	short    shortage
@@ -201,7 +202,7 @@ func (d *desk) seed(u weburl.URL, release func()) {
 	case !known && d.before.Listed:
 		d.failList(fmt.Sprintf("%s is new in it", u))
 	}
-	if known {
+	if known || d.another {
 		release()
 	} else {
 		d.room = append(d.room, release)
@@ -216,6 +217,7 @@ func (d *desk) comparing() bool { return d.seeding && d.list.Seeds < d.before.Se
 
 // failList ends the crawl, as SeedSeq is not what it was.
 func (d *desk) failList(what string) {
+	d.another = true
 	d.fail(&OptionError{"SeedSeq", what, fmt.Errorf("expected the list %w", ErrPlan)})
 }
 
@@ -236,7 +238,7 @@ func (d *desk) seeded(err error) {
 
 // read is what all runs have read of SeedSeq.
 func (d *desk) read() list {
-	if d.list.Seeds < d.before.Seeds {
+	if d.another || d.list.Seeds < d.before.Seeds {
 		return d.before
 	}
 	l := d.list

@@ -1,12 +1,14 @@
 package weft
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/ctl"
@@ -83,10 +85,7 @@ func (j *job) open(c *config, o store.Options) error {
 		}
 		begun = false
 	}
-	if j.store, err = store.Open(j.dir, o); errors.Is(err, store.ErrLocked) {
-		return errInUse
-	}
-	if err != nil {
+	if err := j.openStore(o); err != nil {
 		return err
 	}
 	if j.resumed = begun; begun {
@@ -115,6 +114,25 @@ func (j *job) open(c *config, o store.Options) error {
 	g := j.store.Begin()
 	g.Set(notePlan, j.plan.encode())
 	return j.store.Commit(g)
+}
+
+// A look at the job that is short enough does not keep a crawl from it.
+const (
+	longestLook = 5 * time.Second
+	lookAgain   = 50 * time.Millisecond
+)
+
+// openStore opens the store as soon as nobody looks at it any more.
+func (j *job) openStore(o store.Options) (err error) {
+	for begun := time.Now(); ; time.Sleep(lookAgain) {
+		j.store, err = store.Open(j.dir, o)
+		if !errors.Is(err, store.ErrLocked) {
+			return err
+		}
+		if _, noCrawl := ctl.Dial(context.Background(), j.dir); noCrawl == nil || time.Since(begun) > longestLook {
+			return errInUse
+		}
+	}
 }
 
 // begun reports whether the folder is that of a job. If it is anything else, that is

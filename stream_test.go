@@ -1,0 +1,107 @@
+package weft_test
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// listOf is a list of seeds.
+func listOf(urls ...string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, u := range urls {
+			if !yield(u, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestListIsReadAgain: a job that goes on reads its list again; one that is another is
+// told of before anything is fetched, and nothing of it is in the job.
+func TestListIsReadAgain(t *testing.T) {
+	s := leafy(t, 0)
+	a, b, c, d := s.URL+"/a", s.URL+"/b", s.URL+"/c", s.URL+"/d"
+	dir := filepath.Join(t.TempDir(), "job")
+	run := func(amend bool, urls ...string) (weft.Summary, error) {
+		crawler, err := weft.New(weft.Options{SeedSeq: listOf(urls...), Scope: weft.ScopePage, Job: dir, Amend: amend})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return crawler.Run(t.Context())
+	}
+	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 {
+		t.Fatalf("%v, %+v", err, sum)
+	}
+	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 || !sum.Finished {
+		t.Errorf("the same list: %v, %+v", err, sum)
+	}
+	for name, urls := range map[string][]string{
+		"changed": {a, d, c}, "in another order": {a, c, b}, "shorter": {a, b}, "longer": {a, b, c, d},
+	} {
+		if sum, err := run(false, urls...); !errors.Is(err, weft.ErrPlan) || sum.Done != 3 {
+			t.Errorf("%s: %v, %+v", name, err, sum)
+		}
+	}
+	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 {
+		t.Errorf("the same list, after others: %v, %+v", err, sum)
+	}
+	if sum, err := run(true, d, a); err != nil || sum.Done != 4 {
+		t.Errorf("amended: %v, %+v", err, sum)
+	}
+	if sum, err := run(false, d, a); err != nil || sum.Done != 4 {
+		t.Errorf("the list as amended: %v, %+v", err, sum)
+	}
+}
+
+// fragile takes so many writes, and no more.
+type fragile struct {
+	bytes.Buffer
+	writes int
+}
+
+func (f *fragile) Write(b []byte) (int, error) {
+	if f.writes--; f.writes < 0 {
+		return 0, errBroken
+	}
+	return f.Buffer.Write(b)
+}
+
+// TestStreamMissesNothing: what a stream could not take is not done, and comes when the
+// job goes on.
+func TestStreamMissesNothing(t *testing.T) {
+	s := leafy(t, 60)
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Delay: 1, Concurrency: 1}
+	var got []string
+	for writes := range 1000 {
+		out := &fragile{writes: writes}
+		o.Output = out
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.Run(t.Context())
+		got = append(got, strings.Fields(out.String())...)
+		if sum.Finished {
+			break
+		}
+		if !errors.Is(err, errBroken) {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(got)
+	var want []string
+	for u := range records(t, o.Job) {
+		want = append(want, u)
+	}
+	slices.Sort(want)
+	if got = slices.Compact(got); !slices.Equal(got, want) || len(want) != 61 {
+		t.Errorf("the stream has %d, the records are %d", len(got), len(want))
+	}
+}
