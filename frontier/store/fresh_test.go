@@ -1,0 +1,244 @@
+package store_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+)
+
+// fresh are options that begin a job anew.
+func fresh(fs store.FS) store.Options {
+	return store.Options{FS: fs, Outputs: outputs, Clear: []string{"bodies", "other.jsonl"}, Fresh: true}
+}
+
+// old is a job with everything that one may have: a table, a log, bodies, a file of
+// another's.
+func old(t *testing.T) *storetest.FS {
+	t.Helper()
+	fs := newFS(t)
+	s := open(t, store.Options{FS: fs})
+	g := pages(s, "a\n")
+	g.Set("note", []byte("old"))
+	commit(t, s, g)
+	shut(t, s)
+	s = open(t, store.Options{FS: fs}) // which makes a table of the log
+	if err := s.WriteFile("bodies/ab/abcd", []byte("body")); err != nil {
+		t.Fatal(err)
+	}
+	g = pages(s, "b\n")
+	g.SyncDir("bodies/ab")
+	commit(t, s, g)
+	shut(t, s)
+	for _, name := range []string{"/job/other.jsonl", "/job/mine.txt"} {
+		if err := fs.WriteFile(name, []byte("kept\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fs
+}
+
+// checkFresh fails if anything of a job is there.
+func checkFresh(t *testing.T, fs *storetest.FS, s *store.Store) {
+	t.Helper()
+	if got, err := dumped(s); err != nil || got != newModel().dump() {
+		t.Errorf("%v, holds:\n%s", err, diff(got, newModel().dump()))
+	}
+	for _, name := range outputs {
+		if lines, err := fs.ReadFile("/job/" + name); err != nil || len(lines) > 0 {
+			t.Errorf("%s: %q, %v", name, lines, err)
+		}
+	}
+	names, err := fs.List("/job")
+	if err != nil || slices.Contains(names, "bodies") || slices.Contains(names, "other.jsonl") {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// TestFresh: whatever there is, it begins anew, and what is not the job's stays.
+func TestFresh(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		edit func(t *testing.T, fs *storetest.FS)
+	}{
+		{"a job", func(*testing.T, *storetest.FS) {}},
+		{"no manifest", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "/MANIFEST")) }},
+		{"a table of zeros", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".sst"), zero) }},
+		{"no output", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }},
+		{"lost groups", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".log"), half) }},
+		{"no state", func(t *testing.T, fs *storetest.FS) {
+			if err := fs.RemoveAll("/job/state"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fs := old(t)
+			test.edit(t, fs)
+			s, err := store.Open("/job", fresh(fs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkFresh(t, fs, s)
+			commit(t, s, pages(s, "c\n"))
+			shut(t, s)
+			s = open(t, store.Options{FS: fs})
+			shut(t, s)
+			for name, want := range map[string]string{"pages.jsonl": "c\n", "mine.txt": "kept\n"} {
+				if got, err := fs.ReadFile("/job/" + name); err != nil || string(got) != want {
+					t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestFreshLeftover: a state that is empty but for its lock begins anew, if there are no outputs.
+func TestFreshLeftover(t *testing.T) {
+	fs := newFS(t)
+	if err := fs.MkdirAll("/job/state", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := fs.WriteFile("/job/state/LOCK", nil); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, store.Options{FS: fs})
+	checkFresh(t, fs, s)
+	shut(t, s)
+}
+
+// TestFreshCrash: a crash while a job begins anew leaves the old one, a new one, or one that
+// says what is wrong with it; and never keeps the next from beginning anew.
+func TestFreshCrash(t *testing.T) {
+	fs := old(t)
+	was, err := look(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]int{}
+	n := uint64(0)
+	fs.Before(func(op storetest.Op, path string) error {
+		for _, percent := range []int{0, 50, 100} {
+			n++
+			left := fs.Crash(percent, rand.New(rand.NewPCG(n, 0)))
+			if err := left.MkdirAll("/job", 0o777); err != nil {
+				t.Error(err)
+			}
+			switch got, err := look(left); {
+			case err == nil && got == was:
+				states["old"]++
+			case err == nil && got == newModel().dump():
+				states["new"]++
+			case errors.Is(err, store.ErrShort):
+				states["short"]++
+			case errors.Is(err, store.ErrDamaged):
+				states["damaged"]++
+			default:
+				t.Errorf("crash before %s %s, with %d %% of what was not synced: %v\n%s", op, path, percent, err, got)
+			}
+			s, err := store.Open("/job", fresh(left))
+			if err != nil {
+				t.Errorf("crash before %s %s, then fresh: %v", op, path, err)
+				continue
+			}
+			checkFresh(t, left, s)
+			shut(t, s)
+		}
+		return nil
+	})
+	s, err := store.Open("/job", fresh(fs))
+	fs.Before(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut(t, s)
+	t.Log(states)
+	if states["old"] == 0 || states["new"] == 0 || states["short"] == 0 {
+		t.Error("that is no crash")
+	}
+}
+
+// TestFreshLocked: of those who begin a job anew at once one has it, and none takes
+// anything away from it.
+func TestFreshLocked(t *testing.T) {
+	check := func(t *testing.T, dir string) {
+		t.Helper()
+		s, err := store.Open(dir, store.Options{Outputs: outputs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shut(t, s)
+		lines, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
+		if got := strings.Count(string(lines), "\n"); err != nil || got != killedGroups {
+			t.Errorf("%d lines, want %d of one process; %v", got, killedGroups, err)
+		}
+	}
+	t.Run("processes", func(t *testing.T) {
+		dir := killed(t) // so that there is much to be removed
+		for range 5 {
+			said := map[string]int{}
+			all := children(t, 3, dir, "fresh")
+			for _, c := range all {
+				said[c.said]++
+			}
+			if said["committed"] != 1 || said["locked"] != 2 {
+				t.Errorf("%v, want one to have it", said)
+			}
+			_, err := store.Open(dir, store.Options{Outputs: outputs, Fresh: true})
+			if !errors.Is(err, store.ErrLocked) {
+				t.Errorf("%v, want ErrLocked", err)
+			}
+			for _, c := range all {
+				c.kill()
+			}
+			check(t, dir)
+		}
+	})
+	t.Run("one process", func(t *testing.T) {
+		dir := killed(t)
+		for range 20 {
+			var stores [4]*store.Store
+			var errs [4]error
+			var wg sync.WaitGroup
+			for i := range stores {
+				wg.Go(func() { stores[i], errs[i] = store.Open(dir, store.Options{Outputs: outputs, Fresh: true}) })
+			}
+			wg.Wait()
+			had := 0
+			for i, s := range stores {
+				if s != nil {
+					had++
+					commit(t, s, pages(s, "a\n"))
+					shut(t, s)
+				} else if !errors.Is(errs[i], store.ErrLocked) {
+					t.Errorf("%v, want ErrLocked", errs[i])
+				}
+			}
+			if had != 1 {
+				t.Fatalf("%d have it", had)
+			}
+		}
+	})
+}
+
+// TestFreshNeedsAState: a job that is only looked at, or is in memory, is not begun anew.
+func TestFreshNeedsAState(t *testing.T) {
+	fs := old(t)
+	for _, o := range []store.Options{{ReadOnly: true}, {Memory: true}} {
+		o.FS, o.Fresh, o.Outputs = fs, true, outputs
+		if s, err := store.Open("/job", o); err == nil {
+			t.Errorf("read only %t, in memory %t: no error", o.ReadOnly, o.Memory)
+			shut(t, s)
+		}
+	}
+	if lines, err := fs.ReadFile("/job/pages.jsonl"); err != nil || string(lines) != "a\nb\n" {
+		t.Errorf("%q, %v", lines, err)
+	}
+}

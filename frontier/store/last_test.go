@@ -1,0 +1,198 @@
+package store_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/frontier/store"
+)
+
+const (
+	childDir  = "WEFT_STORE_DIR" // in the environment of a child: the job that it opens
+	childWhat = "WEFT_STORE_DO"  // and what it does there
+)
+
+// TestChild is no test: it is what the processes do that other tests start and kill.
+func TestChild(t *testing.T) {
+	dir := os.Getenv(childDir)
+	if dir == "" {
+		return
+	}
+	s, err := store.Open(dir, store.Options{Outputs: outputs, Fresh: os.Getenv(childWhat) == "fresh"})
+	switch {
+	case errors.Is(err, store.ErrLocked):
+		fmt.Println("locked")
+	case err != nil:
+		fmt.Println(err)
+	default:
+		for i := range killedGroups {
+			commit(t, s, pages(s, fmt.Sprintf("line %d\n", i)))
+		}
+		fmt.Println("committed")
+	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or told to end
+}
+
+const killedGroups = 60 // by each child
+
+// child is a process that has a store.
+type child struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	said  string // the line it has printed
+}
+
+// children starts as many at once, and waits until each has done its work or could not.
+func children(t *testing.T, n int, dir, what string) []*child {
+	t.Helper()
+	all := make([]*child, n)
+	lines := make([]*bufio.Reader, n)
+	for i := range all {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestChild$")
+		cmd.Env = append(os.Environ(), childDir+"="+dir, childWhat+"="+what)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		all[i], lines[i] = &child{cmd: cmd, stdin: stdin}, bufio.NewReader(stdout)
+		t.Cleanup(all[i].kill)
+	}
+	for i, c := range all {
+		line, err := lines[i].ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.said = strings.TrimSpace(line)
+	}
+	return all
+}
+
+func (c *child) kill() {
+	_ = c.cmd.Process.Kill()
+	_ = c.cmd.Wait() // killed
+	_ = c.stdin.Close()
+}
+
+// killed returns the folder of a job whose process was killed after its last commit.
+func killed(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	c := children(t, 1, dir, "")[0]
+	if c.said != "committed" {
+		t.Fatal(c.said)
+	}
+	c.kill()
+	return dir
+}
+
+// rewrite alters the files of the state that a pattern fits: at least one.
+func rewrite(t *testing.T, dir, pattern string, alter func([]byte) []byte) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "state", pattern))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no %s, %v", pattern, err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, alter(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLostGroups: a log that is damaged after a kill is no log that ends there. Outputs
+// are left as they are.
+func TestLostGroups(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		alter func([]byte) []byte
+	}{
+		{"16 bytes flipped a third into it", func(b []byte) []byte {
+			for i := len(b) / 3; i < len(b)/3+16; i++ {
+				b[i] ^= 0xff
+			}
+			return b
+		}},
+		{"cut to half", half},
+		{"emptied", func([]byte) []byte { return nil }},
+		{"all zeros", zero},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := killed(t)
+			pages, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rewrite(t, dir, "*.log", test.alter)
+			for _, readOnly := range []bool{true, false, false} { // opening it does not heal it
+				_, err := store.Open(dir, store.Options{Outputs: outputs, ReadOnly: readOnly})
+				if !errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), "groups that were committed are missing") {
+					t.Errorf("read only %t: %v, want ErrDamaged", readOnly, err)
+				}
+			}
+			if after, err := os.ReadFile(filepath.Join(dir, "pages.jsonl")); err != nil || !bytes.Equal(after, pages) {
+				t.Errorf("%d bytes of pages, want %d; %v", len(after), len(pages), err)
+			}
+			s, err := store.Open(dir, store.Options{Outputs: outputs, Fresh: true})
+			if err != nil {
+				t.Fatalf("fresh: %v", err)
+			}
+			shut(t, s)
+		})
+	}
+}
+
+// TestLastIsNoObstacle: a number that cannot be read, or is behind, keeps no job from
+// going on; and the next commit puts it right.
+func TestLastIsNoObstacle(t *testing.T) {
+	var before []byte // the file as it was after a kill, of a job with fewer groups
+	for _, test := range []struct {
+		name  string
+		alter func([]byte) []byte
+	}{
+		{"as it was left", func(b []byte) []byte { before = b; return b }},
+		{"behind", func([]byte) []byte { return before }},
+		{"emptied", func([]byte) []byte { return nil }},
+		{"cut", half},
+		{"all zeros", zero},
+		{"a bit flipped", func(b []byte) []byte { b[3] ^= 1; return b }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := killed(t)
+			s, err := store.Open(dir, store.Options{Outputs: outputs})
+			if err != nil {
+				t.Fatal(err)
+			}
+			commit(t, s, pages(s, "more\n"))
+			shut(t, s)
+			rewrite(t, dir, "last", test.alter)
+			if s, err = store.Open(dir, store.Options{Outputs: outputs}); err != nil {
+				t.Fatal(err)
+			}
+			commit(t, s, pages(s, "and more\n"))
+			shut(t, s)
+			rewrite(t, dir, "*.log", func([]byte) []byte { return nil })
+			if _, err := store.Open(dir, store.Options{Outputs: outputs}); !errors.Is(err, store.ErrDamaged) {
+				t.Errorf("after a commit, with its log emptied: %v, want ErrDamaged", err)
+			}
+		})
+	}
+}
