@@ -2,12 +2,15 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/weftcrawl/weft/frontier/store"
@@ -114,54 +117,130 @@ func TestFreshLeftover(t *testing.T) {
 	shut(t, s)
 }
 
-// TestFreshCrash: a crash while a job begins anew leaves the old one, a new one, or one that
-// says what is wrong with it; and never keeps the next from beginning anew.
-func TestFreshCrash(t *testing.T) {
+// notes is a job whose outputs are empty, so that they are no sign of groups that are lost.
+func notes(t *testing.T) *storetest.FS {
+	t.Helper()
+	fs := newFS(t)
+	for _, note := range []string{"first", "second", "third"} {
+		s := open(t, store.Options{FS: fs})
+		g := s.Begin()
+		g.Set(note, nil)
+		commit(t, s, g)
+		shut(t, s)
+	}
+	return fs
+}
+
+// TestFreshEnds: a process that is killed, or a machine that crashes, while a job begins anew
+// leaves the old one, a new one, or one that says what is wrong with it, and never one
+// that has lost groups; and does not keep the next from beginning anew.
+func TestFreshEnds(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		job    func(*testing.T) *storetest.FS
+		broken string // what is seen too
+	}{
+		{"a job with pages", old, "short"},
+		{"a job with notes only", notes, "damaged"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			was, err := look(test.job(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			states := map[string]int{}
+			check := func(what string, left *storetest.FS) {
+				switch got, err := look(left); {
+				case err == nil && got == was:
+					states["old"]++
+				case err == nil && got == newModel().dump():
+					states["new"]++
+				case errors.Is(err, store.ErrShort):
+					states["short"]++
+				case errors.Is(err, store.ErrDamaged):
+					states["damaged"]++
+				default:
+					t.Errorf("%s: %v\n%s", what, err, got)
+				}
+				s, err := store.Open("/job", fresh(left))
+				if err != nil {
+					t.Errorf("%s, then fresh: %v", what, err)
+					return
+				}
+				checkFresh(t, left, s)
+				shut(t, s)
+			}
+			for last := 0; ; last++ { // operations that are done before the process is killed
+				fs := test.job(t)
+				var done atomic.Int32
+				fs.Before(func(storetest.Op, string) error {
+					if int(done.Add(1)) > last {
+						return syscall.EIO
+					}
+					return nil
+				})
+				s, err := store.Open("/job", fresh(fs))
+				fs.Before(nil)
+				if err == nil {
+					shut(t, s)
+				}
+				if int(done.Load()) <= last {
+					break
+				}
+				check(fmt.Sprintf("killed after %d operations", last), fs)
+			}
+			crashes := uint64(0)
+			fs := test.job(t)
+			fs.Before(func(op storetest.Op, path string) error {
+				for _, percent := range []int{0, 50, 100} {
+					crashes++
+					left := fs.Crash(percent, rand.New(rand.NewPCG(crashes, 0)))
+					if err := left.MkdirAll("/job", 0o777); err != nil {
+						t.Error(err)
+					}
+					check(fmt.Sprintf("crash before %s %s, with %d %% of what was not synced", op, path, percent), left)
+				}
+				return nil
+			})
+			shut(t, open(t, fresh(fs)))
+			t.Log(states)
+			if states["old"] == 0 || states["new"] == 0 || states[test.broken] == 0 {
+				t.Error("one of them is never seen")
+			}
+		})
+	}
+}
+
+// TestFreshOrder: outputs go before the state, in it the number of the last group after all
+// that it speaks of, and the lock stays.
+func TestFreshOrder(t *testing.T) {
 	fs := old(t)
-	was, err := look(fs)
+	names, err := fs.List("/job/state")
 	if err != nil {
 		t.Fatal(err)
 	}
-	states := map[string]int{}
-	n := uint64(0)
+	var removed []string
 	fs.Before(func(op storetest.Op, path string) error {
-		for _, percent := range []int{0, 50, 100} {
-			n++
-			left := fs.Crash(percent, rand.New(rand.NewPCG(n, 0)))
-			if err := left.MkdirAll("/job", 0o777); err != nil {
-				t.Error(err)
-			}
-			switch got, err := look(left); {
-			case err == nil && got == was:
-				states["old"]++
-			case err == nil && got == newModel().dump():
-				states["new"]++
-			case errors.Is(err, store.ErrShort):
-				states["short"]++
-			case errors.Is(err, store.ErrDamaged):
-				states["damaged"]++
-			default:
-				t.Errorf("crash before %s %s, with %d %% of what was not synced: %v\n%s", op, path, percent, err, got)
-			}
-			s, err := store.Open("/job", fresh(left))
-			if err != nil {
-				t.Errorf("crash before %s %s, then fresh: %v", op, path, err)
-				continue
-			}
-			checkFresh(t, left, s)
-			shut(t, s)
+		if op == storetest.Remove {
+			removed = append(removed, path)
 		}
 		return nil
 	})
-	s, err := store.Open("/job", fresh(fs))
+	s := open(t, fresh(fs))
 	fs.Before(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	shut(t, s)
-	t.Log(states)
-	if states["old"] == 0 || states["new"] == 0 || states["short"] == 0 {
-		t.Error("that is no crash")
+	end := slices.Index(removed, "/job/state/last")
+	if end < 0 || slices.Contains(removed, "/job/state/LOCK") {
+		t.Fatalf("removed: %q", removed)
+	}
+	for _, name := range names {
+		if at := slices.Index(removed, "/job/state/"+name); name != "LOCK" && (at < 0 || at > end) {
+			t.Errorf("%s is not removed before last: %q", name, removed)
+		}
+	}
+	first := []string{"/job/pages.jsonl", "/job/links.jsonl", "/job/bodies", "/job/other.jsonl"}
+	if !slices.Equal(removed[:len(first)], first) {
+		t.Errorf("%q are removed first, want %q", removed[:len(first)], first)
 	}
 }
 
