@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/internal/ctl"
@@ -185,6 +186,35 @@ func TestOtherProtocol(t *testing.T) {
 	defer later.Close()
 	if _, err := ask(t.Context(), dial(t, dir), "status"); !errors.Is(err, ctl.ErrProtocol) || !strings.Contains(err.Error(), `speaks "2", this is 1`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestHead: that somebody is here is said before there is an answer.
+func TestHead(t *testing.T) {
+	dir := t.TempDir()
+	begin := make(chan bool)
+	s, err := ctl.Serve(dir, map[string]ctl.Command{
+		"late": func(_ context.Context, _ []string, tell func(any) error) error {
+			<-begin
+			return tell("x")
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("unix", filepath.Join(dir, ctl.Name))
+		}, DisableKeepAlives: true}}
+	res, err := client.Post("http://weft/v1/late", "application/x-www-form-urlencoded", nil)
+	close(begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); string(body) != `{"value":"x"}`+"\n" || err != nil {
+		t.Errorf("%q, %v", body, err)
 	}
 }
 
