@@ -14,9 +14,10 @@ import (
 // has left is none of the crawl's concern: what cannot be written is lost.
 type console struct {
 	voice
-	screen *screen // nil: not on a terminal, or not wanted
-	quiet  bool
-	chatty bool // a line for each URL
+	screen  *screen // nil: not on a terminal, or not wanted
+	quiet   bool
+	chatty  bool           // a line for each URL
+	signals chan os.Signal // those that end a crawl: see begin
 }
 
 // voice is how things are put.

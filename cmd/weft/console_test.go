@@ -50,9 +50,10 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
 		Pending: 99, Stopped: "limit", OverLimit: 7,
-	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}}
+	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false}
 	golden(t, "report.txt", r.String())
 	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
+	golden(t, "report-failed.txt", report{Summary: weft.Summary{Done: 3, Pending: 12}, job: "a.test.weft", failed: true}.String())
 }
 
 // TestMeter: rates are those of the last seconds, whatever came before.

@@ -135,15 +135,17 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	o.Output = out.Writer
 	o.Hooks = con.hooks()
-	c, err := weft.New(o)
-	if err != nil {
-		out.discard()
-		if errors.Is(err, weft.ErrJobUnusable) {
-			return &exit{exitError, byFlag(err)}
-		}
+	c, err := con.begin(o, out)
+	var wrong *weft.OptionError
+	switch {
+	case errors.Is(err, weft.ErrJobUnusable):
+		return &exit{exitError, byFlag(err)}
+	case errors.As(err, &wrong) && wrong.Option == "Seeds" && len(args) == 0 && f.input == "":
+		return usage("crawl: no URL given, expected one such as https://example.org/, or the folder of a job")
+	case err != nil:
 		return &exit{exitUsage, byFlag(err)}
 	}
-	return con.crawl(c, out)
+	return con.crawl(c, out, f.input != "" || o.Amend)
 }
 
 // configure hands the client's options to the crawl.

@@ -141,6 +141,7 @@ func TestMistakes(t *testing.T) {
 		want []string
 	}{
 		"no URL":             {[]string{"crawl"}, []string{"no URL given", "https://example.org/"}},
+		"no job":             {[]string{"crawl", "--job", "nosuch"}, []string{"crawl: no URL given, expected one such as https://example.org/, or the folder of a job\n"}},
 		"empty URL":          {[]string{"crawl", " "}, []string{`""`, "empty, expected"}},
 		"port as scheme":     {[]string{"crawl", "localhost:8080"}, []string{"localhost:8080", "as in http://localhost:8080/"}},
 		"no such command":    {[]string{"crwl"}, []string{"crwl", "did you mean crawl?"}},
@@ -289,7 +290,8 @@ func TestFullDisk(t *testing.T) {
 	dir := cmd.Dir
 	out, err := cmd.CombinedOutput()
 	b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
-	if code := exitCode(err); code != exitError || strings.Count(string(out), "file too large") != 1 {
+	if code := exitCode(err); code != exitError || strings.Count(string(out), "file too large") != 1 ||
+		!strings.Contains(string(out), ", an error has ended the crawl; the same command goes on\n") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {

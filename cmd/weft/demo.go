@@ -61,10 +61,11 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 		}
 	}()
 	home := site.Web.Home(0)
-	c, err := weft.New(weft.Options{
+	out := &output{}
+	c, err := con.begin(weft.Options{
 		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
 		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its answers never end
-	})
+	}, out)
 	if err != nil {
 		return &exit{exitUsage, byFlag(err)}
 	}
@@ -73,5 +74,5 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 		kept = "; --job DIR keeps the records"
 	}
 	con.warn(fmt.Sprintf("crawling %s, a site of %s drawn from the number %d%s", home, plural(web.Pages, "page"), web.Seed, kept))
-	return con.crawl(c, &output{})
+	return con.crawl(c, out, false)
 }

@@ -82,7 +82,7 @@ func byFlag(err error) error {
 	switch {
 	case errors.Is(why, weft.ErrJobExists):
 		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
-	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "Exclude"):
+	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "SeedSeq" || o.Option == "Exclude"):
 		why = fmt.Errorf("%w: --amend adds to that, --fresh starts over, --job begins another", why)
 	case errors.Is(why, weft.ErrJobUnusable):
 		why = fmt.Errorf("%w: --fresh starts over, --job begins another", why)

@@ -160,6 +160,38 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	}
 }
 
+// TestLookAtStoppedProcess: a crawl that is stopped, as by Ctrl-Z, keeps nobody waiting.
+func TestLookAtStoppedProcess(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan bool, 10), make(chan bool)
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-answer
+		html(w)
+	})
+	cmd, stderr := weftCommand(t, "crawl", "--job", "job", "-q", s.URL)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	_ = cmd.Process.Signal(syscall.SIGSTOP)
+	var looks sync.WaitGroup
+	for _, args := range []string{"status job", "hosts --json job", "urls job", "why job " + s.URL, "ctl job stop", "ctl job tasks"} {
+		looks.Go(func() {
+			e := weftIn(t, cmd.Dir, strings.Fields(args)...)
+			if e.code != exitError || e.stdout != "" || e.stderr != "weft: job \"job\": the crawl does not answer; is it stopped?\n" {
+				t.Errorf("%s: %+v", args, e)
+			}
+		})
+	}
+	looks.Wait()
+	_ = cmd.Process.Signal(syscall.SIGCONT)
+	close(answer)
+	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // as it may still have been told
+		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
 // awaitSaved asks until a URL is saved.
 func awaitSaved(t *testing.T, dir, u string) {
 	t.Helper()
@@ -211,7 +243,8 @@ func TestLookMistakes(t *testing.T) {
 		{"no URL's form", "why . example.org", `weft: why: URL "example.org": no scheme`},
 		{"no state", "urls --state odd .", `weft: --state "odd": expected one of pending, leased, done, failed, refused`},
 		{"no number", "hosts --limit 0 .", `weft: --limit "0": expected a whole number, 1 or more`},
-		{"no such order", "ctl . dance", `weft: ctl: order "dance"`},
+		{"no such order", "ctl . dance", `weft: ctl: order "dance", expected pause, resume, stop, set, exclude or add; or tasks` + "\n"},
+		{"too much to ask", "ctl . tasks all", `weft: ctl: tasks: "all", expected no argument` + "\n"},
 		{"no expression", "ctl . exclude (", `weft: ctl: exclude: "("`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -79,7 +79,7 @@ func (o *output) is(r io.Reader) bool {
 }
 
 // begin empties the file, if it is one that can be; or, for a job that goes on, takes it
-// up at its end.
+// up at the end of its last whole line.
 func (o *output) begin(goesOn bool) error {
 	if o.file == nil || o.made {
 		return nil
@@ -87,11 +87,43 @@ func (o *output) begin(goesOn bool) error {
 	if info, err := o.file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	if goesOn {
-		_, err := o.file.Seek(0, io.SeekEnd)
-		return err
+	if !goesOn {
+		return o.file.Truncate(0)
 	}
-	return o.file.Truncate(0)
+	end, err := wholeLines(o.file.Name())
+	if err == nil {
+		err = o.file.Truncate(end)
+	}
+	if err == nil {
+		_, err = o.file.Seek(end, io.SeekStart)
+	}
+	return err
+}
+
+// wholeLines is how long a file is without a last line that has no end, as a loss of power
+// may leave one.
+func wholeLines(path string) (int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	buf := make([]byte, 64<<10)
+	for end > 0 {
+		part := buf[:min(end, int64(len(buf)))]
+		end -= int64(len(part))
+		if _, err := f.ReadAt(part, end); err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndexByte(part, '\n'); i >= 0 {
+			return end + int64(i) + 1, nil
+		}
+	}
+	return 0, nil
 }
 
 // watched is standard output as cobra has it, which does not look at its errors.

@@ -16,6 +16,7 @@ type report struct {
 	weft.Summary
 	job     string   // its folder; empty: none
 	records []string // where they are
+	failed  bool     // an error has ended it
 }
 
 // records are the places a crawl has written to.
@@ -88,6 +89,8 @@ func (r report) String() string {
 		line("left", plural(r.Pending, "URL")+", the crawl was interrupted"+r.howOn())
 	case r.Stopped != "":
 		line("left", plural(r.Pending, "URL")+", stopped by --"+r.Stopped)
+	case r.failed && !r.Finished:
+		line("left", plural(r.Pending, "URL")+", an error has ended the crawl"+r.howOn())
 	}
 	if r.Runs > 1 {
 		line("runs", count(r.Runs)+", all of them counted here")

@@ -102,6 +102,74 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
+// TestFinished: of a job that is finished the command tells again what has come of it, and
+// changes nothing.
+func TestFinished(t *testing.T) {
+	s := newAsked(t, false, star)
+	for name, c := range map[string]struct {
+		seed string
+		code int
+	}{
+		"done":         {s.URL, exitDone},
+		"none fetched": {"http://127.0.0.1:1/", exitError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first := weftRun(t, "crawl", "--retries", "0", "--job", "job", c.seed)
+			_, table, _ := strings.Cut(first.stderr, "\n") // in front of it is the time it took, of which the end is not saved
+			records, status := first.file("job/pages.jsonl"), in(t, first.dir, "status", "--json", "job").stdout
+			if first.code != c.code || records == "" || status == "" {
+				t.Fatalf("%+v: records %q, status %s", first, records, status)
+			}
+			asked, robots := len(s.got()), s.forRobots()
+			for _, args := range []string{"crawl --job job " + c.seed, "crawl --job job", "crawl --job job -o out " + c.seed} {
+				e := in(t, first.dir, strings.Fields(args)...)
+				line, rest, _ := strings.Cut(e.stderr, "\n")
+				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; --fresh starts over, --amend adds URLs" || again != table {
+					t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, c.code, table)
+				}
+			}
+			if len(s.got()) != asked || s.forRobots() != robots || first.file("job/pages.jsonl") != records {
+				t.Errorf("it was crawled again")
+			}
+			if now := in(t, first.dir, "status", "--json", "job").stdout; now != status {
+				t.Errorf("status %s, expected as before: %s", now, status)
+			}
+			if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
+				t.Errorf("an empty output is left")
+			}
+			if e := in(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job goes on: ") {
+				t.Errorf("with another URL: %+v", e)
+			}
+		})
+	}
+}
+
+// TestOtherList: a job's list that has another URL than before is wrong usage, and no crawl
+// to report.
+func TestOtherList(t *testing.T) {
+	s := newAsked(t, false, star)
+	dir := t.TempDir()
+	crawl := func(urls string, args ...string) ended {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "list"), []byte(urls), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return in(t, dir, append([]string{"crawl", "--job", "job", "-i", "list"}, args...)...)
+	}
+	if e := crawl(s.URL + "\n"); e.code != exitDone {
+		t.Fatalf("%+v", e)
+	}
+	more := s.URL + "\n" + s.URL + "/x\n"
+	e := crawl(more)
+	if _, said, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(said, `weft: --input`) || strings.Count(said, "\n") != 1 ||
+		!strings.HasSuffix(said, " as the job was begun: --amend adds to that, --fresh starts over, --job begins another\n") {
+		t.Errorf("exit %d, said %q", e.code, e.stderr)
+	}
+	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
+		t.Errorf("with --amend: asked for %s: %+v", s.paths(), e)
+	}
+}
+
 // setFormat makes a state one of another version.
 func setFormat(state string) error {
 	db, err := pebble.Open(state, &pebble.Options{Logger: speechless{}})

@@ -15,16 +15,46 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// crawl runs c, whose records go to out, tells of it, and judges how it ended.
-func (con *console) crawl(c *weft.Crawler, out *output) error {
+// begin is weft.New, which may take long: a full disk has it wait. A signal meanwhile ends
+// the process; what comes later obey finds in con.signals.
+func (con *console) begin(o weft.Options, out *output) (*weft.Crawler, error) {
+	con.signals = make(chan os.Signal, 2)
+	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM) // be they ignored so far, as by some shells for what runs in the background
+	if !signal.Ignored(syscall.SIGHUP) {                      // by nohup
+		signal.Notify(con.signals, syscall.SIGHUP)
+	}
+	begun := make(chan struct{}) // without room: once it is taken, no signal is
+	go func() {
+		select {
+		case <-begun:
+		case <-con.signals:
+			con.warn("interrupted before the crawl has begun")
+			out.discard()
+			os.Exit(exitInterrupted)
+		}
+	}()
+	c, err := weft.New(o)
+	begun <- struct{}{}
+	if err != nil {
+		signal.Stop(con.signals)
+		out.discard()
+	}
+	return c, err
+}
+
+// crawl runs c, whose records go to out, tells of it, and judges how it ended. A job that is
+// finished is only told of, unless there may be more to do.
+func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
+	if earlier.Finished && !more {
+		out.discard()
+		con.warn(fmt.Sprintf("%s is finished; --fresh starts over, --amend adds URLs", c.Job()))
+		return con.end(report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}, false, nil)
+	}
 	if err := out.begin(earlier.Runs > 0); err != nil {
 		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
 	}
-	switch {
-	case earlier.Finished:
-		con.warn(fmt.Sprintf("%s is finished; --fresh starts over, --amend adds URLs", c.Job()))
-	case earlier.Runs > 0:
+	if earlier.Runs > 0 {
 		con.warn(fmt.Sprintf("%s goes on: %s done, %s left", c.Job(), plural(earlier.Done, "URL"), count(earlier.Pending)))
 	}
 	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
@@ -37,16 +67,27 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 	close(ended)
 	over()
 	err = errors.Join(err, out.close())
+	if interrupted.Load() && onlyCanceled(err) {
+		err = nil
+	}
+	return con.end(report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil}, interrupted.Load(), err)
+}
 
-	if !con.quiet {
-		con.report(report{Summary: s, job: c.Job(), records: records(c.Job(), out)})
+// end prints the report, and judges how the crawl has ended. One whose seeds are others than
+// those of its job has not happened, as far as the report goes.
+func (con *console) end(s report, interrupted bool, err error) error {
+	foreign := errors.Is(err, weft.ErrPlan)
+	if !con.quiet && !foreign {
+		con.report(s)
 	}
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		err = &exit{exitError, errors.New("output: its reader has left")}
-	case err != nil && !(interrupted.Load() && onlyCanceled(err)):
+	case foreign:
+		err = &exit{exitUsage, err}
+	case err != nil:
 		err = &exit{exitError, err}
-	case interrupted.Load(), err == nil && s.Interrupted: // by weft ctl
+	case interrupted, s.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.SeedsFetched == 0 && s.Stopped == "":
 		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", cmp.Or(s.FirstError, "none was answered with a status of 2xx"))}
@@ -71,17 +112,15 @@ func (con *console) crawl(c *weft.Crawler, out *output) error {
 // way. What is not committed by then has not happened, as if the process were killed.
 func (con *console) obey(c *weft.Crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
 	var interrupted atomic.Bool
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
-		<-signals
+		<-con.signals
 		interrupted.Store(true)
 		c.Drain()
 		con.warn("finishing what is under way; once more stops at once")
-		<-signals
+		<-con.signals
 		stop()
 		con.screen.close() // so that the third leaves the terminal in order
-		signal.Stop(signals)
+		signal.Stop(con.signals)
 		select {
 		case <-ended:
 		case <-time.After(patience):

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -69,15 +71,75 @@ func TestInterrupt(t *testing.T) {
 // stuck is weft crawl of a URL whose desk never comes back from the first record.
 func stuck(url string) {
 	con := &console{voice: textVoice{os.Stderr}}
-	c, err := weft.New(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
+	out := &output{}
+	c, err := con.begin(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
 		fmt.Fprintln(os.Stderr, "stuck")
 		select {}
-	}}})
+	}}}, out)
 	if err == nil {
-		err = con.crawl(c, &output{})
+		err = con.crawl(c, out, false)
 	}
 	fmt.Fprintln(os.Stderr, "came back:", err)
 	os.Exit(exitDone)
+}
+
+// TestInterruptBeforeBegin: a signal ends a crawl that is not yet one, whatever it waits for:
+// here for the state of its job, which comes by a pipe that nobody writes to.
+func TestInterruptBeforeBegin(t *testing.T) {
+	s := newAsked(t, false, star)
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		first := weftRun(t, "crawl", "--job", "job", "--limit", "1", s.URL)
+		manifests, err := filepath.Glob(filepath.Join(first.dir, "job/state/MANIFEST-*"))
+		if err != nil || len(manifests) != 1 {
+			t.Fatalf("%q, %v", manifests, err)
+		}
+		pipe := manifests[0]
+		if err := errors.Join(os.Remove(pipe), syscall.Mkfifo(pipe, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "trap '' INT; exec "+os.Args[0]+" crawl --job job -o out "+s.URL)
+		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), first.dir
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when it is read
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(sig)
+		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl has begun\n" {
+			t.Errorf("%v: exit %d, said %q", sig, code, &stderr)
+		}
+		w.Close()
+		if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
+			t.Errorf("%v: the output is left behind, empty", sig)
+		}
+	}
+}
+
+// TestNohup: who has a hangup ignored goes on after one.
+func TestNohup(t *testing.T) {
+	asked, answer := make(chan bool, 10), make(chan bool)
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-answer
+		star(w, r)
+	})
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "trap '' HUP; exec "+os.Args[0]+" crawl --job job "+s.URL)
+	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	_ = cmd.Process.Signal(syscall.SIGHUP)
+	close(answer)
+	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
+		t.Errorf("exit %d, asked for %s: %s", code, s.paths(), &stderr)
+	}
 }
 
 // TestInterruptStuck: not even a loop that never comes back outlives a second Ctrl-C
