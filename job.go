@@ -80,9 +80,7 @@ func (j *job) open(c *config, o store.Options) error {
 		return &OptionError{Option: "Seeds", Err: errNoSeed}
 	}
 	if begun && c.Fresh {
-		if err := j.clear(o); err != nil {
-			return err
-		}
+		o.Fresh, o.Clear = true, []string{pagesFile, linksFile, bodiesDir}
 		begun = false
 	}
 	if err := j.openStore(o); err != nil {
@@ -104,7 +102,7 @@ func (j *job) open(c *config, o store.Options) error {
 		if err := j.store.Close(); err != nil {
 			return err
 		}
-		if j.store, err = store.Open(j.dir, o); err != nil {
+		if err := j.openStore(o); err != nil {
 			return err
 		}
 	}
@@ -151,23 +149,6 @@ func (j *job) begun(files store.FS) (bool, error) {
 		return false, fmt.Errorf("%w, and is not that of a job", ErrJobExists)
 	}
 	return false, nil
-}
-
-// clear takes out of the folder what a job puts there, unless a crawl is under way in it.
-func (j *job) clear(o store.Options) error {
-	switch s, err := store.Open(j.dir, store.Options{FS: o.FS, ReadOnly: true}); {
-	case errors.Is(err, store.ErrLocked):
-		return errInUse
-	case err == nil:
-		_ = s.Close() // it has nothing to save
-	}
-	// Whatever else is wrong with the job, it goes.
-	for _, name := range []string{pagesFile, linksFile, bodiesDir, stateDir} { // without stateDir it is none
-		if err := o.FS.RemoveAll(o.FS.PathJoin(j.dir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // recall reads what the job's last run has left, and compares its plan with what is

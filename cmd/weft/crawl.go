@@ -28,7 +28,8 @@ JOB/pages.jsonl, or a record written where -o says.
 Ctrl-C finishes what is under way and ends; a second one stops at once. However a
 crawl has ended, be it that it was killed or that the power went, the same command
 goes on with it: no URL is lost, and none stands in pages.jsonl twice. A list of
-URLs is then read again, and those that are known are passed over.
+URLs is then read again, and those that are known are passed over. Of a job that is
+finished, the command tells what has come of it, and crawls nothing.
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 wrong usage,
 4 stopped by --limit or --max-time, 5 interrupted. What the error kinds of the

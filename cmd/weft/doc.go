@@ -18,8 +18,10 @@
 //
 // Flags are checked one by one while they are read (flags.go), and together by
 // weft.New; until then nothing is written. What is wrong is one line that names the
-// flag and what was expected (errors.go), and exit code 3. Then the crawl runs, watched by the console (progress.go,
-// screen.go), until it is over or signals end it (run.go); the report comes last.
+// flag and what was expected (errors.go), and exit code 3. A signal while weft.New is at
+// work ends the process. Then the crawl runs, watched by the console (progress.go,
+// screen.go), until it is over or signals end it (run.go); the report comes last. Of a job
+// that is finished there is the report only.
 //
 // # Concurrency
 //

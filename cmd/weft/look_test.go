@@ -175,6 +175,7 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	}
 	<-asked
 	_ = cmd.Process.Signal(syscall.SIGSTOP)
+	began := time.Now()
 	var looks sync.WaitGroup
 	for _, args := range []string{"status job", "hosts --json job", "urls job", "why job " + s.URL, "ctl job stop", "ctl job tasks"} {
 		looks.Go(func() {
@@ -185,6 +186,9 @@ func TestLookAtStoppedProcess(t *testing.T) {
 		})
 	}
 	looks.Wait()
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v to say so, expected 5 s", took)
+	}
 	_ = cmd.Process.Signal(syscall.SIGCONT)
 	close(answer)
 	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // as it may still have been told
