@@ -241,9 +241,10 @@ func (d *desk) keepPlan() {
 var errStarting = errors.New("it still reads what its last run has left, ask again in a moment")
 
 // do carries out an order.
-func (c *Crawler) do(ctx context.Context, o Order) (said []string, err error) {
+func (c *Crawler) do(ctx context.Context, o Order) ([]string, error) {
+	var said []string // if ask fails, the desk may yet write it, and refused
 	refused := errEnded
-	err = c.ask(ctx, func(d *desk) {
+	err := c.ask(ctx, func(d *desk) {
 		switch {
 		case !d.ready:
 			refused = errStarting

@@ -56,21 +56,22 @@ const (
 )
 
 // look is ask where there is a crawl; what fn returns is valid while that is live.
-func look[T any](ctx context.Context, v *view, fn func(*desk) T) (answer T, p phase, err error) {
+func look[T any](ctx context.Context, v *view, fn func(*desk) T) (T, phase, error) {
+	var none, told T
 	if v.crawl == nil {
-		return answer, gone, nil
+		return none, gone, nil
 	}
-	var told T
-	err = v.crawl.ask(ctx, func(d *desk) {
+	var p phase // if ask fails, the desk may yet write it, and told
+	err := v.crawl.ask(ctx, func(d *desk) {
 		if p = starting; d.ready {
 			told, p = fn(d), live
 		}
 	})
 	if errors.Is(err, errEnded) {
-		return answer, gone, nil
+		return none, gone, nil
 	}
 	if err != nil {
-		return answer, gone, err
+		return none, gone, err
 	}
 	return told, p, nil
 }
