@@ -198,9 +198,9 @@ func (d *desk) seed(u weburl.URL, release func()) {
 	known := d.list.Seeds <= d.before.Seeds
 	switch {
 	case known && d.list.Seeds == d.before.Seeds && d.list.Sum != d.before.Sum:
-		d.failList(fmt.Sprintf("its first %d URLs have changed", d.list.Seeds))
+		d.failList(fmt.Sprintf("the first %d URLs have changed", d.list.Seeds))
 	case !known && d.before.Listed:
-		d.failList(fmt.Sprintf("%s is new in it", u))
+		d.failList(fmt.Sprintf("%.128s is new", u))
 	}
 	if known || d.another {
 		release()
@@ -218,7 +218,7 @@ func (d *desk) comparing() bool { return d.seeding && d.list.Seeds < d.before.Se
 // failList ends the crawl, as SeedSeq is not what it was.
 func (d *desk) failList(what string) {
 	d.another = true
-	d.fail(&OptionError{"SeedSeq", what, fmt.Errorf("expected the list %w", ErrPlan)})
+	d.fail(&OptionError{Option: "SeedSeq", Err: fmt.Errorf("%s, expected the list %w", what, ErrPlan)})
 }
 
 // seeded says that SeedSeq has ended.
@@ -227,7 +227,7 @@ func (d *desk) seeded(err error) {
 	case err != nil:
 		d.fail(err)
 	case d.comparing():
-		d.failList(fmt.Sprintf("of its first %d URLs only %d are left", d.before.Seeds, d.list.Seeds))
+		d.failList(fmt.Sprintf("%d URLs, and before there were %d", d.list.Seeds, d.before.Seeds))
 	default:
 		d.list.Listed = true
 		d.note()

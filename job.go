@@ -111,6 +111,10 @@ func (j *job) open(c *config, o store.Options) error {
 	}
 	g := j.store.Begin()
 	g.Set(notePlan, j.plan.encode())
+	if begun && c.Amend { // there is more to do, whatever becomes of this run
+		j.history.Summary.Finished = false
+		g.Set(noteHistory, j.history.encode())
+	}
 	return j.store.Commit(g)
 }
 
