@@ -219,7 +219,7 @@ func TestDiskFails(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("an input/output error at %d of %d operations, once or from then on, and two crashes each", failed.Load(), total)
+	t.Logf("an input/output error at %d of %d operations (the others only remove what is obsolete, or write a hint), once or from then on, and two crashes each", failed.Load(), total)
 	if int(failed.Load()) < len(tried)/2 {
 		t.Error("most did not")
 	}
