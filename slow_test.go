@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,11 +31,14 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 	var fetched atomic.Int32
 	stuck, release := make(chan struct{}), make(chan struct{})
 	disk := storetest.New()
-	var commits atomic.Int32
+	var begun atomic.Bool // after what New syncs
+	var once sync.Once
 	disk.Before(func(op storetest.Op, path string) error {
-		if op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") && commits.Add(1) == 1 {
-			close(stuck)
-			<-release
+		if op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") && begun.Load() {
+			once.Do(func() {
+				close(stuck)
+				<-release
+			})
 		}
 		return nil
 	})
@@ -43,6 +47,7 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	begun.Store(true)
 	ended := make(chan weft.Summary)
 	go func() {
 		sum, err := c.Run(t.Context())
