@@ -20,6 +20,7 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 	const pages = 3000
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
+			<-time.After(2 * time.Millisecond) // so that they are not all there before anything is behind
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
@@ -42,8 +43,8 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 		}
 		return nil
 	})
-	c, err := weft.New(weft.OnFiles(weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Delay: 0,
-		Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}, disk))
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
+	c, err := weft.New(weft.OnFiles(weft.WithHeads(o, 2*pages), disk)) // or it would wait for URLs from the disk
 	if err != nil {
 		t.Fatal(err)
 	}
