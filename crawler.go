@@ -25,9 +25,11 @@ type Crawler struct {
 	}
 }
 
-// New checks the options and makes the job's folder. Nothing is fetched before Run.
-// Errors: an *OptionError, of Job where the folder cannot be made; it wraps
-// ErrJobExists if it is there already.
+// New checks the options and opens the job, a new one or one that goes on; it may wait for
+// room on a full disk. Nothing is fetched before Run, which also closes the job: a Crawler
+// that is not run keeps others from it until the process ends.
+// Errors: an *OptionError. Of Job it wraps ErrJobExists where the folder is that of no job,
+// ErrJobUnusable where it is damaged or of another version; of what is frozen in a job, ErrPlan.
 func New(o Options) (*Crawler, error) {
 	cfg, err := o.check()
 	if err != nil {

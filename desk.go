@@ -242,7 +242,7 @@ func (d *desk) read() list {
 		return d.before
 	}
 	l := d.list
-	l.Listed = l.Listed || d.before.Listed && l == d.before
+	l.Listed = l.Listed || d.before.Listed && l.Seeds == d.before.Seeds // not read to its end again, and was
 	return l
 }
 

@@ -62,15 +62,9 @@ func (out *outcome) try(now time.Time) frontier.Try {
 	if r := out.record; r != nil {
 		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect)}
 	}
-	try.At = now
-	if len(try.Reason) > maxReason {
-		try.Reason = strings.ToValidUTF8(try.Reason[:maxReason], "") + "…"
-	}
+	try.At, try.Reason = now, frontier.Brief(try.Reason)
 	return try
 }
-
-// maxReason bounds what a job remembers of why a try has failed, in bytes.
-const maxReason = 200
 
 // dropped counts mentions of links by the reason why they are not followed.
 type dropped struct {

@@ -2,6 +2,7 @@ package weft_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"iter"
 	"path/filepath"
@@ -51,6 +52,27 @@ func TestListIsReadAgain(t *testing.T) {
 	}
 	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 {
 		t.Errorf("the same list, after others: %v, %+v", err, sum)
+	}
+	// A run that is broken off when it has compared the list, and before that has ended.
+	ctx, cancel := context.WithCancel(t.Context())
+	endless := func(yield func(string, error) bool) {
+		for _, u := range []string{a, b, c} {
+			if !yield(u, nil) {
+				return
+			}
+		}
+		cancel()
+		<-t.Context().Done()
+	}
+	crawler, err := weft.New(weft.Options{SeedSeq: endless, Scope: weft.ScopePage, Job: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := crawler.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if sum, err := run(false, a, b, c, d); !errors.Is(err, weft.ErrPlan) || sum.Done != 3 {
+		t.Errorf("longer, after a run that was broken off: %v, %+v", err, sum)
 	}
 	if sum, err := run(true, d, a); err != nil || sum.Done != 4 {
 		t.Errorf("amended: %v, %+v", err, sum)

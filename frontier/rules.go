@@ -28,8 +28,8 @@ const (
 	// without asking for it again.
 	shutFor = time.Hour
 
-	// maxReason is how many bytes of a rule a refusal quotes: a line of robots.txt
-	// can have half a million.
+	// maxReason is how many bytes of a text from the Web a reason has: a line of
+	// robots.txt can have half a million.
 	maxReason = 200
 )
 
@@ -112,11 +112,15 @@ func (r *rules) refuse(target string) (kind, reason string) {
 		}
 		return "", ""
 	}
-	rule := v.Rule
-	if len(rule) > maxReason {
-		rule = strings.ToValidUTF8(rule[:maxReason], "") + "…"
+	return "robots", fmt.Sprintf("line %d: %s", v.Line, Brief(v.Rule))
+}
+
+// Brief is a text from the Web, cut to what is kept of one as a reason.
+func Brief(text string) string {
+	if len(text) <= maxReason {
+		return text
 	}
-	return "robots", fmt.Sprintf("line %d: %s", v.Line, rule)
+	return strings.ToValidUTF8(text[:maxReason], "") + "…"
 }
 
 // set takes in an answer.
