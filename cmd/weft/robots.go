@@ -2,10 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,10 +13,6 @@ import (
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
-
-// maxQuestion bounds a line of "robots test --jsonl", in bytes. A robots.txt of 500 KiB,
-// which is what is read of one, has 680 KiB in base64.
-const maxQuestion = 16 << 20
 
 func robotsCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -67,7 +59,7 @@ broke off; 3 wrong usage.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if jsonl {
-				return answerLines(args, agent)
+				return answerLines("robots test", args, func(q question) (any, error) { return q.answer(agent) })
 			}
 			return testURLs(args[0], args[1:], agent)
 		},
@@ -151,103 +143,39 @@ func standardOutput(err error) error {
 
 // A question is a line of --jsonl.
 type question struct {
-	ID     json.RawMessage `json:"id"`
-	Robots *string         `json:"robots_b64"`
-	Agent  string          `json:"ua"`
-	URL    *string         `json:"url"`
+	Robots *string `json:"robots_b64"`
+	Agent  *string `json:"ua"`
+	URL    *string `json:"url"`
 }
 
 type questionAnswer struct {
-	ID         json.RawMessage `json:"id,omitempty"`
-	Allowed    bool            `json:"allowed"`
-	Rule       string          `json:"rule"`
-	Line       int             `json:"line"`
-	CrawlDelay *float64        `json:"crawl_delay"` // in seconds
-	Sitemaps   []string        `json:"sitemaps"`
+	Allowed    bool     `json:"allowed"`
+	Rule       string   `json:"rule"`
+	Line       int      `json:"line"`
+	CrawlDelay *float64 `json:"crawl_delay"` // in seconds
+	Sitemaps   []string `json:"sitemaps"`
 }
 
-type questionError struct {
-	ID    json.RawMessage `json:"id,omitempty"`
-	Error string          `json:"error"`
-	Kind  string          `json:"kind"` // json, robots_b64 or url: what is wrong
-}
-
-// answerLines answers each line of a file before it reads the next, so that a
-// program can ask one at a time. Empty lines are no questions.
-func answerLines(args []string, agent string) error {
-	path := "-"
-	if len(args) > 0 {
-		path = args[0]
-	}
-	f, err := openRobots(path)
+// answer answers a question; one that has no name is asked for agent.
+func (q question) answer(agent string) (any, error) {
+	body, err := fromBase64("robots_b64", q.Robots)
 	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := bufio.NewReaderSize(f, maxQuestion)
-	out := json.NewEncoder(terminal(os.Stdout))
-	out.SetEscapeHTML(false)
-	for number := 1; ; number++ {
-		line, err := in.ReadSlice('\n')
-		long := false
-		for errors.Is(err, bufio.ErrBufferFull) {
-			long = true
-			_, err = in.ReadSlice('\n')
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return &exit{exitError, fmt.Errorf("robots test: %w", err)}
-		}
-		var answer any
-		switch {
-		case long:
-			answer = questionError{Error: fmt.Sprintf("line %d: longer than %d bytes", number, maxQuestion), Kind: "json"}
-		case len(bytes.TrimSpace(line)) > 0:
-			answer = answerLine(number, line, agent)
-		}
-		if answer != nil {
-			if err := standardOutput(out.Encode(answer)); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return nil
-		}
-	}
-}
-
-// answerLine answers a question; one that has no name is asked for agent.
-func answerLine(number int, line []byte, agent string) any {
-	q := question{Agent: agent}
-	bad := func(kind, format string, args ...any) questionError {
-		return questionError{q.ID, fmt.Sprintf("line %d: ", number) + fmt.Sprintf(format, args...), kind}
-	}
-	err := json.Unmarshal(line, &q)
-	var mistyped *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &mistyped):
-		return bad("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type)
-	case err != nil:
-		return bad("json", "%v, expected an object as weft robots test --help tells", err)
-	}
-	if q.Robots == nil {
-		return bad("robots_b64", "no robots_b64, expected a robots.txt in base64")
-	}
-	body, err := base64.StdEncoding.DecodeString(*q.Robots)
-	if err != nil {
-		return bad("robots_b64", "robots_b64: %v", err)
+		return nil, err
 	}
 	if q.URL == nil {
-		return bad("url", "no url, expected one such as https://example.org/")
+		return nil, refuse("url", "no url, expected one such as https://example.org/")
 	}
 	target, err := targetOf(*q.URL)
 	if err != nil {
-		return bad("url", "%v", err)
+		return nil, refuse("url", "%v", err)
 	}
-
+	if q.Agent != nil {
+		agent = *q.Agent
+	}
 	file := robots.Parse(body)
-	rules := file.Agent(q.Agent)
+	rules := file.Agent(agent)
 	v := rules.Test(target)
-	answer := questionAnswer{ID: q.ID, Allowed: v.Allowed, Rule: v.Rule, Line: v.Line, Sitemaps: file.Sitemaps()}
+	answer := questionAnswer{Allowed: v.Allowed, Rule: v.Rule, Line: v.Line, Sitemaps: file.Sitemaps()}
 	if answer.Sitemaps == nil {
 		answer.Sitemaps = []string{}
 	}
@@ -255,7 +183,7 @@ func answerLine(number int, line []byte, agent string) any {
 		seconds := delay.Seconds()
 		answer.CrawlDelay = &seconds
 	}
-	return answer
+	return answer, nil
 }
 
 // targetOf returns path and query of a URL as they stand there, not as a crawl would

@@ -100,11 +100,11 @@ func TestRobotsJSONL(t *testing.T) {
 		{"\r\n", ""},
 		{"Disallow: /\n", `{"error":"line 5: invalid character 'D' looking for beginning of value, expected an object as weft robots test --help tells","kind":"json"}`},
 		{`{"id":"six","robots_b64":"?","url":"/"}` + "\n", `{"id":"six","error":"line 6: robots_b64: illegal base64 data at input byte 0","kind":"robots_b64"}`},
-		{`{"id":7,"url":"/"}` + "\n", `{"id":7,"error":"line 7: no robots_b64, expected a robots.txt in base64","kind":"robots_b64"}`},
+		{`{"id":7,"url":"/"}` + "\n", `{"id":7,"error":"line 7: no robots_b64, expected bytes in base64","kind":"robots_b64"}`},
 		{`{"id":8,"robots_b64":""}` + "\n", `{"id":8,"error":"line 8: no url, expected one such as https://example.org/","kind":"url"}`},
 		{jsonl("9", "", "x", "example.org"), `{"id":9,"error":"line 9: URL \"example.org\": no scheme, expected http or https, as in https://example.org/, or a path that begins with /","kind":"url"}`},
 		{`{"id":10,"robots_b64":"","url":5}` + "\n", `{"id":10,"error":"line 10: url: a number, expected a string","kind":"json"}`},
-		{`"` + strings.Repeat("x", maxQuestion) + "\"\n", `{"error":"line 11: longer than 16777216 bytes","kind":"json"}`},
+		{`"` + strings.Repeat("x", maxAsked) + "\"\n", `{"error":"line 11: longer than 33554432 bytes","kind":"json"}`},
 		{jsonl("12", huge, "weft", "/a<"), `{"id":12,"allowed":false,"rule":"Disallow: /a<","line":3,"crawl_delay":1.5,"sitemaps":["https://example.org/s.xml","/t"]}`},
 		{jsonl("13", "User-agent: weft\nDisallow: /", "", ""), `{"id":13,"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
 		{`{"id":14,"robots_b64":"VXNlci1hZ2VudDogd2VmdApEaXNhbGxvdzogLw==","url":"//a/b"}`, `{"id":14,"allowed":false,"rule":"Disallow: /","line":2,"crawl_delay":null,"sitemaps":[]}`}, // the name of --ua; no line feed
