@@ -31,7 +31,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 	out := outcome{url: u, robots: new(robotsAnswer)}
 	at := u.URL
 	for hops := 0; ; hops++ {
-		req := requestFor(at)
+		req := f.request(u, at)
 		req.MaxBody, req.Cut = maxRobots, true
 		res, err := f.client.Do(t, req)
 		var e *http1.Error

@@ -45,6 +45,7 @@ type URL struct {
 	Hops      int        // redirects that led here from a link or seed
 	Tries     int        // made so far
 	Priority  int8       // a host's URLs of higher priority come first, then those of less depth
+	Seed      bool       // of a lease: a seed is on its host, by http or https
 	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
@@ -157,6 +158,9 @@ func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.L
 // Add makes a URL pending unless it was seen before or its host has had LimitPerHost,
 // and reports whether it did.
 func (f *Frontier) Add(u URL) bool {
+	if u.From == "" {
+		f.seedHost(u.URL)
+	}
 	fp := u.URL.Fingerprint()
 	if _, ok := f.seen[fp]; ok {
 		f.stats.Duplicates++
