@@ -225,7 +225,7 @@ func (d *desk) add(u weburl.URL) string {
 	}
 	d.give([]weburl.URL{u})
 	d.open(u)
-	d.openWritten(u)
+	d.openNetwork(written(u))
 	if !d.frontier.Add(frontier.URL{URL: u}) {
 		return "known already: " + s
 	}

@@ -162,7 +162,7 @@ func (d *desk) crawl(t *aio.Task) error {
 // begin adds a seed.
 func (d *desk) begin(u weburl.URL) {
 	d.open(u)
-	d.openWritten(u)
+	d.openNetwork(written(u))
 	d.frontier.Add(frontier.URL{URL: u})
 	d.note()
 }

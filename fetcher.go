@@ -160,6 +160,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	if res != nil {
 		defer res.Close()
 		out.answer = answerOf(res, started)
+		out.answer.Public = u.Seed && isPublic(res.Addr)
 	}
 	if err != nil {
 		var e *http1.Error

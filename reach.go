@@ -11,7 +11,8 @@ import (
 // reach is which addresses the links of a crawl may lead to. Owner: one loop; each fetcher
 // has a copy of the desk's.
 //
-// A host that a seed is on may be at any address: the user has named it. The first time a
+// A host that a seed is on may be at any address, as the user has named it, until it has
+// answered from a public one: then its pages are public. The first time a
 // name that was given as a seed turns out to be at an address that is not public, its
 // network is opened for links too. A name in a list of seeds opens nothing: who owns one
 // name of a million must not open the user's network by where it resolves to. An address
@@ -30,14 +31,13 @@ func (r *reach) give(seeds []weburl.URL) {
 	}
 }
 
-// written returns the network of the address that is written in a URL; ok is false if
-// there is none, or it is public.
-func written(u weburl.URL) (n guard.Network, ok bool) {
-	addr, ok := guard.Literal(u.Hostname())
-	if !ok {
-		return n, false
-	}
-	return guard.NetworkOf(netip.AddrPortFrom(addr, uint16(u.EffectivePort())))
+// written returns the network of the address that is written in a URL; zero if none is.
+func written(u weburl.URL) guard.Network { return guard.NetworkIn(u.Hostname(), u.EffectivePort()) }
+
+// isPublic reports whether links may lead to an address without more.
+func isPublic(addr netip.AddrPort) bool {
+	class, _ := guard.Classify(addr.Addr())
+	return class == guard.Public
 }
 
 // allow returns what judges the addresses of u, which a lease or its redirects led to;
@@ -55,22 +55,15 @@ func (f *fetcher) allow(lease frontier.URL, u weburl.URL) func(netip.AddrPort) e
 
 // admit allows an address of a seed that was given, and opens its network.
 func (f *fetcher) admit(to netip.AddrPort) error {
-	if n, ok := guard.NetworkOf(to); ok {
-		f.openNetwork(n)
-	}
+	f.openNetwork(guard.NetworkOf(to))
 	return nil
 }
 
 // mention opens what a page on this machine leads to on this machine, if the addresses of
 // both are written in their URLs: it is no public page.
 func (f *fetcher) mention(page, to weburl.URL) {
-	if page.Host() == to.Host() {
-		return
-	}
-	if n, _ := written(page); n.Local() {
-		if n, _ := written(to); n.Local() {
-			f.openNetwork(n)
-		}
+	if page.Host() != to.Host() && written(page).Local() && written(to).Local() {
+		f.openNetwork(written(to))
 	}
 }
 
@@ -116,12 +109,5 @@ func (d *desk) tellNetworks(open []guard.Network) {
 func (d *desk) give(seeds []weburl.URL) {
 	for _, f := range d.fetchers {
 		_ = f.inbox.Post(func() { f.reach.give(seeds) }) // a fetcher that has ended asks for nothing
-	}
-}
-
-// openWritten opens the network of a seed whose address is written in it.
-func (d *desk) openWritten(seed weburl.URL) {
-	if n, ok := written(seed); ok {
-		d.openNetwork(n)
 	}
 }

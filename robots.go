@@ -49,6 +49,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, nil
 		}
 		out.answer = answerOf(res, f.loop.Now())
+		out.answer.Public = u.Seed && at.Host() == u.URL.Host() && isPublic(res.Addr)
 		out.robots.bytes += res.Wire
 		access := robots.For(res.Status)
 		if access == robots.Follow {

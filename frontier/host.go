@@ -38,7 +38,7 @@ type host struct {
 	answered int32 // URLs that were tried
 	tried    int32 // of these, not done nor refused
 	capped   bool  // it has had LimitPerHost
-	seed     bool  // a seed is on it
+	seed     bool  // a seed is on it, and it has not answered from a public address
 	dirty    bool  // changed since NoteHosts
 }
 

@@ -27,9 +27,9 @@ func (g *Guard) Judge(to netip.AddrPort) error {
 	return fmt.Errorf("%s is %s%s (%s)", to.Addr(), class, as, prefix)
 }
 
-// Open opens a network, and reports whether it was closed.
+// Open opens a network, and reports whether it was closed. The zero Network is none.
 func (g *Guard) Open(n Network) bool {
-	if g.open[n] {
+	if n == (Network{}) || g.open[n] {
 		return false
 	}
 	if g.open == nil {
@@ -40,17 +40,29 @@ func (g *Guard) Open(n Network) bool {
 }
 
 // Network is what a seed opens. There are few: a block of the table each, a port, or an
-// address of metadata.
+// address of metadata. The zero Network is none.
 type Network struct {
 	prefix netip.Prefix // of this machine: 127.0.0.0/8, which stands for all of its addresses
 	port   uint16       // 0: any
 }
 
-// NetworkOf returns the network that a seed opens which is at an address; ok is false for
-// a public one, which opens nothing.
-func NetworkOf(at netip.AddrPort) (n Network, ok bool) {
+// NetworkOf returns the network of an address; zero for a public one, which has none.
+func NetworkOf(at netip.AddrPort) Network {
 	class, prefix := Classify(at.Addr())
-	return network(at, class, prefix), class != Public
+	if class == Public {
+		return Network{}
+	}
+	return network(at, class, prefix)
+}
+
+// NetworkIn returns the network of the address that is written in a URL, in its host and
+// port: see Literal. It is zero if there is none, or a public one.
+func NetworkIn(host string, port int) Network {
+	addr, ok := Literal(host)
+	if !ok {
+		return Network{}
+	}
+	return NetworkOf(netip.AddrPortFrom(addr, uint16(port)))
 }
 
 // machine stands for all addresses of this machine.

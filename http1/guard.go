@@ -57,7 +57,7 @@ func permitLiteral(req *Request, host string, port uint16) error {
 
 // blocked is that a host has an address that req may not be sent to.
 func blocked(host string, to netip.AddrPort, why error) error {
-	if host == to.Addr().String() {
+	if addr, err := netip.ParseAddr(host); err == nil && addr == to.Addr() {
 		return &Error{Kind: KindBlocked, Err: why}
 	}
 	return &Error{Kind: KindBlocked, Err: fmt.Errorf("%.255s: %w", host, why)}
