@@ -119,6 +119,9 @@ func Literal(host string) (addr netip.Addr, ok bool) {
 	if inner, bracketed := strings.CutPrefix(host, "["); bracketed {
 		host = strings.TrimSuffix(inner, "]")
 	}
+	if host == "" || host[len(host)-1] > '9' && strings.IndexByte(host, ':') < 0 {
+		return addr, false // a name, like most: an error would be made for nothing
+	}
 	addr, err := netip.ParseAddr(host)
 	return addr, err == nil
 }
