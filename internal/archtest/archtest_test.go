@@ -26,12 +26,13 @@ var imports = map[string][]string{
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
+	"guard":             {},
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
 	"links":  {"weburl", "golang.org/x/net/html"},
 	"robots": {},
-	"http1": {"aio", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
+	"http1": {"aio", "guard", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
 		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
@@ -42,11 +43,11 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "frontier", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "frontier", "guard", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
@@ -67,7 +68,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"weburl", "links", "robots", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
@@ -211,7 +212,7 @@ func TestLoopCode(t *testing.T) {
 	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
 	for _, f := range files(t) {
 		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" ||
-			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "robots.go" || f.name == "scope.go")
+			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "reach.go" || f.name == "robots.go" || f.name == "scope.go")
 		if f.test || !owned {
 			continue
 		}
