@@ -53,7 +53,10 @@ var imports = map[string][]string{
 	"examples/echo": {"aio"},
 
 	"internal/archtest":    {},
-	"internal/charset":     {"golang.org/x/net/html/charset"},
+	"internal/charset": {
+		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
+		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
+	},
 	"internal/conformance": {},
 	"internal/ctl":         {},
 	"internal/bench":       {"aio", "http1"},
