@@ -52,7 +52,7 @@ var imports = map[string][]string{
 	},
 	"examples/echo": {"aio"},
 
-	"internal/archtest":    {},
+	"internal/archtest": {},
 	"internal/charset": {
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
 		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
