@@ -1,7 +1,10 @@
 package charset_test
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -190,4 +193,71 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%s %q: %q", e.Name(), body, text)
 		}
 	})
+}
+
+// TestDigests: what is made of all pairs of bytes, alone and behind the beginnings of what is
+// longer, is what another implementation of the standard makes of them (@exodus/bytes 1.16.0
+// for JavaScript, which is tested against the standard's own tables).
+func TestDigests(t *testing.T) {
+	for name, digest := range map[string]string{
+		"utf-8": "988f5e9eba5eda3f", "utf-16le": "eb4ee71f08ce5543", "utf-16be": "fabd9a3dd2c67e62",
+		"ibm866": "cadf1f3e0a6dc736", "iso-8859-2": "af622b4f1f81ebc9", "iso-8859-3": "19fca6fa2bf69ade",
+		"iso-8859-4": "c29a8892cd5362d3", "iso-8859-5": "7614effba7216da5", "iso-8859-6": "09a2c2bd2fff6162",
+		"iso-8859-7": "16c33f641759f2e1", "iso-8859-8": "4c6bc0e37a5c767d", "iso-8859-8-i": "4c6bc0e37a5c767d",
+		"iso-8859-10": "fc420cdac2991997", "iso-8859-13": "c537f3df5977e8a9", "iso-8859-14": "88e724891a23e499",
+		"iso-8859-15": "9e4ce061cf1bbd84", "iso-8859-16": "f3c6c4c62fed1b5b", "koi8-r": "ed4c12d35558c8ee",
+		"koi8-u": "7b5c6b0f6b66b106", "macintosh": "2501293dc5bb354e", "windows-874": "c304b40c193cd6ad",
+		"windows-1250": "3f32ba786266c933", "windows-1251": "94d6661d0c831500", "windows-1252": "0c0f3a1652ec24e1",
+		"windows-1253": "bb09173e26390d60", "windows-1254": "722616dcec4b30f5", "windows-1255": "3f846937bddc1876",
+		"windows-1256": "392f72d990d89618", "windows-1257": "30b4c75601af5974", "windows-1258": "b24e885595c5dd70",
+		"x-mac-cyrillic": "3a488a0a51225295", "x-user-defined": "21a155d11d9025f5", "gbk": "ef083998edddda64",
+		"gb18030": "ef083998edddda64", "big5": "1d8c1e86cc7f21a4", "euc-jp": "3cd0d6a938b9b402",
+		"iso-2022-jp": "f5b1b322379925ee", "shift_jis": "95667ea84a81f5f8", "euc-kr": "33d73bb7744b2f9f",
+	} {
+		e := charset.Lookup(name)
+		h := sha256.New()
+		for a := range 256 {
+			for b := range 256 {
+				a, b := byte(a), byte(b)
+				for _, bytes := range [][]byte{
+					{a, b}, {0x8f, a, b}, {0x1b, '$', 'B', a, b}, {0x1b, '(', 'J', a, 0x1b, '(', b}, {0x81 + a>>3, '0' + a&7, b, '1', 'A'},
+				} {
+					h.Write(append(slices.Clip(e.Decode(bytes)), '\n'))
+				}
+			}
+		}
+		if got := hex.EncodeToString(h.Sum(nil)[:8]); got != digest {
+			t.Errorf("%s: %s, expected %s", name, got, digest)
+		}
+	}
+}
+
+// TestDetect: pages that declare nothing.
+func TestDetect(t *testing.T) {
+	for name, c := range map[string]struct{ body, encoding string }{
+		"Russian":             {"\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0", "windows-1251"},
+		"Russian, KOI8-R":     {"\xf0\xd2\xc9\xd7\xc5\xd4, \xcd\xc9\xd2", "koi8-r"},
+		"Russian, capitals":   {"\xcf\xd0\xc8\xc2\xc5\xd2, \xcc\xc8\xd0", "windows-1251"},
+		"Greek":               {"\xca\xe1\xeb\xe7\xec\xdd\xf1\xe1 \xea\xfc\xf3\xec\xe5", "windows-1253"},
+		"Hebrew":              {"\xf9\xec\xe5\xed \xf2\xe5\xec\xed", "windows-1255"},
+		"Czech":               {"P\xf8\xedli\x9a \x9elu\x9dou\xe8k\xfd k\xf9\xf2 \xfap\xecl \xef\xe1belsk\xe9 \xf3dy", "windows-1250"},
+		"Japanese, Shift_JIS": {"\x82\xb1\x82\xf1\x82\xc9\x82\xbf\x82\xcd\x90\xa2\x8a\x45", "shift_jis"},
+		"Japanese, EUC-JP":    {"\xa4\xb3\xa4\xf3\xa4\xcb\xa4\xc1\xa4\xcf\xc0\xa4\xb3\xa6", "euc-jp"},
+		"Japanese, escapes":   {"\x1b$B$3$s$K$A$O@$3&\x1b(B", "iso-2022-jp"},
+		"Korean":              {"\xbe\xc8\xb3\xe7\xc7\xcf\xbc\xbc\xbf\xe4", "euc-kr"},
+		"Chinese":             {"\xc4\xe3\xba\xc3\xa3\xac\xca\xc0\xbd\xe7\xa1\xa3\xce\xd2\xc3\xc7\xca\xc7\xd6\xd0\xb9\xfa\xc8\xcb", "gbk"},
+		"foreign word":        {"the na\xefve caf\xe9 of El Ni\xf1o", "windows-1252"},
+		"sign":                {"price \xa3100", "windows-1252"},
+		"one word":            {"Z\xfcrich", "windows-1252"},
+		"quotes":              {"It\x92s a \x93test\x94 \x97 of them", "windows-1252"},
+		"UTF-16":              {"<\x00p\x00>\x00\x1f\x04@\x048\x04", "utf-16le"},
+		"UTF-16, big endian":  {"\x00<\x00p\x00>\x04\x1f\x04@\x048", "utf-16be"},
+		"UTF-8 with an error": {strings.Repeat("\u00e9", 40) + "\xe9 a", "utf-8"},
+		"UTF-8, cut":          {"\u65e5\u672c\u8a9e\xe3\x81", "utf-8"},
+		"zeros":               {"\x00\x00\x00\x00", "windows-1252"},
+	} {
+		if e, source := charset.Determine("text/html", []byte(c.body)); e.Name() != c.encoding || source != charset.Detected && name != "zeros" {
+			t.Errorf("%s: %s by %s, expected %s by detection", name, e.Name(), source, c.encoding)
+		}
+	}
 }

@@ -79,12 +79,14 @@ func mostlyUTF8(b []byte) bool {
 			b = b[n:]
 			continue
 		}
+		if !utf8.FullRune(b) {
+			break // it is cut
+		}
 		r, n := utf8.DecodeRune(b)
-		switch {
-		case r != utf8.RuneError || n > 1:
+		if r != utf8.RuneError || n > 1 {
 			good++
-		case utf8.FullRune(b):
-			bad++
+		} else if bad++; bad > 8 && bad > good {
+			return false
 		}
 		b = b[n:]
 	}
@@ -92,7 +94,7 @@ func mostlyUTF8(b []byte) bool {
 }
 
 // sampled is how many bytes beyond ASCII are looked at.
-const sampled = 2048
+const sampled = 1024
 
 // sample returns the first bytes of b beyond ASCII with the ASCII bytes beside them.
 func sample(b []byte) []byte {
@@ -246,6 +248,7 @@ func probable(sample []byte) *Encoding {
 	for _, b := range sample {
 		n += int(b >> 7)
 	}
+	var text []byte
 	var best *Encoding
 	least := costSenseless * len(sample)
 	for _, s := range scorers() {
@@ -253,19 +256,23 @@ func probable(sample []byte) *Encoding {
 		if s.encoding != windows1252 {
 			prior += costFew / n
 		}
-		if cost := prior + s.cost(sample, least-prior); cost < least {
+		var cost int
+		if s.words != nil {
+			text = s.encoding.decode(text[:0], sample)
+			cost = prior + s.costWords(text, least-prior)
+		} else {
+			cost = prior + s.costLetters(sample, least-prior)
+		}
+		if cost < least {
 			best, least = s.encoding, cost
 		}
 	}
 	return best
 }
 
-// cost is how many eighths of a bit it takes to write a sample; no need to count beyond
-// most.
-func (s *scorer) cost(sample []byte, most int) int {
-	if s.words != nil {
-		return s.costWords(sample)
-	}
+// costLetters is how many eighths of a bit it takes to write a sample; no need to count
+// beyond most.
+func (s *scorer) costLetters(sample []byte, most int) int {
 	cost := 0
 	before := byte(' ')
 	for _, b := range sample {
@@ -281,10 +288,10 @@ func (s *scorer) cost(sample []byte, most int) int {
 	return cost
 }
 
-func (s *scorer) costWords(sample []byte) int {
-	text := s.encoding.decode(nil, sample)
-	if len(sample) >= sampled {
-		text = bytes.TrimSuffix(text, []byte("\ufffd")) // it ends anywhere
+// costWords is the same for the text of a sample.
+func (s *scorer) costWords(text []byte, most int) int {
+	if len(text) >= sampled {
+		text = bytes.TrimSuffix(text, []byte("\ufffd")) // a sample ends anywhere
 	}
 	cost := 0
 	ascii := true
@@ -310,7 +317,9 @@ func (s *scorer) costWords(sample []byte) int {
 		if ascii {
 			cost += costEnter
 		}
-		ascii = false
+		if ascii = false; cost >= most {
+			return cost
+		}
 	}
 	return cost
 }

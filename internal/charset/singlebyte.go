@@ -14,13 +14,15 @@ func singleByte(decodeByte func(byte) rune) func(dst, src []byte) []byte {
 		}
 	}
 	return func(dst, src []byte) []byte {
-		for _, b := range src {
-			if b < utf8.RuneSelf {
-				dst = append(dst, b)
-			} else {
-				dst = utf8.AppendRune(dst, upper[b-0x80])
+		for {
+			n := asciiPrefix(src)
+			dst = append(dst, src[:n]...)
+			for src = src[n:]; len(src) > 0 && src[0] >= utf8.RuneSelf; src = src[1:] {
+				dst = utf8.AppendRune(dst, upper[src[0]-0x80])
+			}
+			if len(src) == 0 {
+				return dst
 			}
 		}
-		return dst
 	}
 }

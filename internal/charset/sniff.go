@@ -2,6 +2,7 @@ package charset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
@@ -143,16 +144,24 @@ func quoted(s string) (value, rest string) {
 }
 
 // hasMeta tells if there may be a <meta> in b: few pages have one after their first bytes.
+// It looks at eight pairs of bytes at once, for in pages a < is never far.
 func hasMeta(b []byte) bool {
-	for {
-		at := bytes.IndexByte(b, '<')
-		if at < 0 || len(b)-at < len("<meta") {
-			return false
+	const ones = 0x0101010101010101
+	const less, m, small = '<' * ones, 'm' * ones, 0x20 * ones
+	i := 0
+	for ; len(b)-i > 8; i += 8 {
+		// A byte of x is 0 where there is a <m or <M.
+		x := binary.LittleEndian.Uint64(b[i:]) ^ less | (binary.LittleEndian.Uint64(b[i+1:]) | small) ^ m
+		if (x-ones)&^x&(0x80*ones) == 0 {
+			continue
 		}
-		if b = b[at+1:]; is(b[:len("meta")], "meta") {
-			return true
+		for j := i; j < i+8 && len(b)-j >= len("<meta"); j++ {
+			if b[j] == '<' && is(b[j+1:j+len("<meta")], "meta") {
+				return true
+			}
 		}
 	}
+	return false // what is shorter than nine bytes declares nothing
 }
 
 // UTF8 returns the body of a page, which came with a Content-Type, in UTF-8, and the
