@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestCharsets: pages give links whatever their encoding, and the record names it.
-func TestCharsets(t *testing.T) {
+// TestLinksInAnyCharset: pages give links whatever their encoding, and the record names it.
+func TestLinksInAnyCharset(t *testing.T) {
 	wide := func(mark, s string) string {
 		b := []byte(mark)
 		for _, u := range utf16.Encode([]rune(s)) {
