@@ -150,8 +150,9 @@ func hasMeta(b []byte) bool {
 	const less, m, small = '<' * ones, 'm' * ones, 0x20 * ones
 	i := 0
 	for ; len(b)-i > 8; i += 8 {
+		c := b[i : i+9 : i+9]
 		// A byte of x is 0 where there is a <m or <M.
-		x := binary.LittleEndian.Uint64(b[i:]) ^ less | (binary.LittleEndian.Uint64(b[i+1:]) | small) ^ m
+		x := binary.LittleEndian.Uint64(c) ^ less | (binary.LittleEndian.Uint64(c[1:]) | small) ^ m
 		if (x-ones)&^x&(0x80*ones) == 0 {
 			continue
 		}
