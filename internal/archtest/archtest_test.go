@@ -53,13 +53,17 @@ var imports = map[string][]string{
 	},
 	"examples/echo": {"aio"},
 
-	"internal/archtest":    {},
-	"internal/charset":     {"golang.org/x/net/html/charset"},
-	"internal/conformance": {},
-	"internal/ctl":         {},
-	"internal/bench":       {"aio", "http1"},
-	"internal/bench/table": {"golang.org/x/sys/unix"},
-	"internal/bench/store": {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
+	"internal/archtest": {},
+	"internal/charset": {
+		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
+		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
+	},
+	"internal/conformance":   {},
+	"internal/ctl":           {},
+	"internal/bench/charset": {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
+	"internal/bench":         {"aio", "http1"},
+	"internal/bench/table":   {"golang.org/x/sys/unix"},
+	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage"},
