@@ -31,8 +31,7 @@ var imports = map[string][]string{
 	// Level 1: what a crawler reads and says.
 	"links":  {"weburl", "golang.org/x/net/html"},
 	"robots": {},
-	"http1": {"aio", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
-		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
+	"http1":  {"aio", "internal/inflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -55,6 +54,7 @@ var imports = map[string][]string{
 	"internal/archtest":    {},
 	"internal/charset":     {"golang.org/x/net/html/charset"},
 	"internal/conformance": {},
+	"internal/inflate":     {},
 	"internal/ctl":         {},
 	"internal/bench":       {"aio", "http1"},
 	"internal/bench/table": {"golang.org/x/sys/unix"},
