@@ -258,9 +258,7 @@ func (p *parser) frame() *Error {
 			}
 		}
 	}
-	// HTTP/1.0 had no chunked coding: who sends it all the same does not know where
-	// its answers end (RFC 9112, section 6.1).
-	p.close = closing || old && (!keeping || coded)
+	p.close = closing || old && !keeping
 	switch {
 	case p.head || p.res.Status == 304: // their fields speak of the answer to a GET
 		p.state = whole
@@ -270,6 +268,9 @@ func (p *parser) frame() *Error {
 	case coded:
 		if length >= 0 {
 			return fail(KindProtocol, "both Content-Length and Transfer-Encoding")
+		}
+		if old { // which had no chunked coding: some undo it all the same, others read to the end (section 6.1)
+			return fail(KindProtocol, "Transfer-Encoding %.64q in HTTP/1.0", coding)
 		}
 		if !strings.EqualFold(coding, "chunked") {
 			return fail(KindProtocol, "Transfer-Encoding %.64q, expected chunked", coding)

@@ -186,38 +186,3 @@ func TestHeader(t *testing.T) {
 		}
 	}
 }
-
-// FuzzParser: the verdict on an answer, its body and its length do not depend on how
-// it was cut; the parser never panics, takes more than there is, or makes a body over
-// the limit.
-func FuzzParser(f *testing.F) {
-	for _, c := range answers {
-		raw := xs(c.raw) + c.rest
-		f.Add(c.head, raw, uint16(len(raw)/2))
-	}
-	f.Fuzz(func(t *testing.T, head bool, raw string, cut uint16) {
-		want := request{head: head}.parse(raw)
-		if len(want.body) > testMaxBody {
-			t.Errorf("body of %d bytes, the limit is %d", len(want.body), testMaxBody)
-		}
-		if want.consumed > len(raw) {
-			t.Errorf("%d bytes consumed of %d", want.consumed, len(raw))
-		}
-		if want.kind == "" && (want.status < 200 || want.status > 999 || !want.whole) {
-			t.Errorf("no error, and %v", want)
-		}
-		short := request{head: head, cut: true}.parse(raw)
-		if len(short.body) > testMaxBody || short.cut && len(short.body) < testMaxBody || want.kind == "" && short != want {
-			t.Errorf("cut:   %v\nwhole: %v", short, want)
-		}
-		i := int(cut) % (len(raw) + 1)
-		for req, want := range map[request]verdict{{head: head}: want, {head: head, cut: true}: short} {
-			if got := req.parse(strings.Split(raw, "")...); got != want {
-				t.Errorf("%+v: byte by byte: %v\nin one piece: %v", req, got, want)
-			}
-			if got := req.parse(raw[:i], raw[i:]); got != want {
-				t.Errorf("%+v: cut at %d:    %v\nin one piece: %v", req, i, got, want)
-			}
-		}
-	})
-}
