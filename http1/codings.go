@@ -7,6 +7,7 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/andybalholm/brotli"
@@ -41,6 +42,9 @@ var codings = []coding{
 	{"zstd", (*decoders).unzstd},
 }
 
+// likelyRatio is by how much gzip makes most pages shorter, at most.
+const likelyRatio = 32
+
 var errChecksum = errors.New("the checksum is of another text")
 
 func (d *decoders) inflater() *inflate.Decoder {
@@ -54,6 +58,12 @@ func (d *decoders) inflater() *inflate.Decoder {
 // follows one and does not begin another is dropped, as browsers do.
 func (d *decoders) gunzip(dst, src []byte, max int) ([]byte, error) {
 	header, err := gzipHeader(src)
+	if err == nil {
+		// The last 4 bytes say how long the last member becomes, which is most often the only
+		// one. They may lie; room for what is likely spares copies.
+		says := int(binary.LittleEndian.Uint32(src[len(src)-4:]) & math.MaxInt32)
+		dst = slices.Grow(dst, min(says, likelyRatio*len(src), max)+inflate.Spare)
+	}
 	for err == nil {
 		src = src[header:]
 		begin, used := len(dst), 0

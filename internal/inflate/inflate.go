@@ -36,6 +36,9 @@ type stream struct {
 	end  int    // where it has to end
 }
 
+// Spare is the room beyond its text with which Append does not make more.
+const Spare = fastRoom
+
 // Append appends what the stream at the beginning of src becomes, at most limit bytes of
 // it, to dst. Used is the length of the stream, in bytes, if there is no error. Errors: io.ErrUnexpectedEOF if
 // it goes on beyond src, ErrCorrupt, ErrTooLong; what was decoded before is there.
