@@ -9,11 +9,6 @@ import (
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
-// decodedAllTheSame is the broken ones of compress.jsonl that are decoded, and why.
-var decodedAllTheSame = map[string]string{
-	"zstd/off0.bin.zst": "a repeated offset of 0: the reference decoder, zstd 1.5.4, decodes it too",
-}
-
 // TestCompressed is the test data of Scrapy, brotli and zstd: good bodies, broken
 // ones, and bombs.
 func TestCompressed(t *testing.T) {
@@ -35,12 +30,6 @@ func TestCompressed(t *testing.T) {
 				s.serve("/", answer("Content-Encoding: "+c.Encoding+"\r\n", string(c.Bytes)))
 			}, func(b *browser) {
 				res, err := b.get("/")
-				if _, known := decodedAllTheSame[c.ID]; known {
-					if err != nil {
-						t.Errorf("refused now (%v): take it out of decodedAllTheSame", err)
-					}
-					return
-				}
 				if c.Kind != "ok" {
 					expectKind(t, err, kinds[c.Kind])
 					return

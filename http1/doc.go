@@ -51,13 +51,24 @@
 // zstd are asked for and undone, up to four of them one after the other. A body that
 // is empty is never decoded; bytes after the last member of gzip are dropped. Of bodies
 // that become longer than 64 KiB about 1 MiB is decoded in a turn of the loop: others go
-// on in between.
+// on in between. A decoder that panics makes an error of that body.
+//
+// # What is tolerated
+//
+// Where a body's length is in doubt the answer is refused, and where it is not what is
+// odd is read as browsers read it: docs/adr/0006-what-is-tolerated-on-the-wire.md has
+// the table.
+//
+// # Asking again
+//
+// Response.Validators has the fields with which a later request asks for what has changed.
+// If nothing has, the answer is a 304, without a body.
 //
 // # Limits
 //
 // Head and body are bounded, and so are the bytes of the chunked coding, what each
-// step of decoding may make, the window of zstd (8 MiB), interim answers (16) and TLS
-// sessions remembered (1,024). A body that is too long is an error, or with
+// step of decoding may make, the window of zstd (8 MiB), interim answers (16, within the
+// limit of the head) and TLS sessions remembered (1,024). A body that is too long is an error, or with
 // Request.Cut its beginning. Every failure is an *Error with a Kind from the list in
 // errors.go.
 package http1

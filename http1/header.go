@@ -84,9 +84,10 @@ func (h Header) Check() error {
 }
 
 // parseFields reads field lines up to an empty one or the end (RFC 9112, section 5).
-// Lines may end in a bare LF. Fields are substrings of lines.
-func parseFields(lines string) (Header, *Error) {
-	h := make(Header, 0, strings.Count(lines, "\n"))
+// Lines may end in a bare LF. Fields are substrings of lines. Odd: one was not as it should
+// be, and was dropped, or the space before its colon was; see ADR 6.
+func parseFields(lines string) (h Header, odd bool, err *Error) {
+	h = make(Header, 0, strings.Count(lines, "\n"))
 	for lines != "" {
 		var line string
 		line, lines = cutLine(lines)
@@ -94,20 +95,40 @@ func parseFields(lines string) (Header, *Error) {
 			break
 		}
 		if continues(line) {
-			return nil, fail(KindProtocol, "header begins with a continuation line")
+			return nil, false, fail(KindProtocol, "header begins with a continuation line")
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if continues(lines) {
 			value, lines = unfold(value, lines)
 		}
-		// A CR or NUL within a value is for us to refuse or to replace (RFC 9110,
-		// section 5.5): who reads the value next may take it for its end.
-		if !ok || !isToken(name) || strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, 0) >= 0 {
-			return nil, fail(KindProtocol, "header line %.64q, expected NAME: VALUE", line)
+		if !isToken(name) || !ok || splits(value) {
+			if mayFrame(line) || splits(line) || splits(value) {
+				return nil, false, fail(KindProtocol, "header line %.64q, expected NAME: VALUE", line)
+			}
+			odd = true
+			if name = trim(name); !ok || !isToken(name) {
+				continue
+			}
 		}
 		h = append(h, Field{name, trim(value)})
 	}
-	return h, nil
+	return h, odd, nil
+}
+
+// splits reports whether s has a CR or a NUL, which are for us to refuse or to replace (RFC
+// 9110, section 5.5): who reads s next may take it for its end.
+func splits(s string) bool { return strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, 0) >= 0 }
+
+// mayFrame reports whether a line that is no field may have been meant as one that says
+// where the body ends. Others, who read it, would not agree with us.
+func mayFrame(line string) bool {
+	letters := strings.Map(func(c rune) rune {
+		if c |= 0x20; c >= 'a' && c <= 'z' {
+			return c
+		}
+		return -1
+	}, line)
+	return strings.Contains(letters, "contentlength") || strings.Contains(letters, "transferencoding")
 }
 
 // continues reports whether s begins with a continuation line: obsolete folding

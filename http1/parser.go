@@ -17,6 +17,7 @@ type parser struct {
 	state   state
 	lines   []byte // of the head or trailer under way
 	interim int    // answers before it, of status 1xx
+	before  int    // bytes of these
 	res     *Response
 	body    *[]byte // appended to
 	left    int64   // of a body of known length, or of a chunk
@@ -126,7 +127,7 @@ const maxInterim = 16
 // at once.
 func (p *parser) feedHead(b []byte) (int, *Error) {
 	if len(p.lines) == 0 {
-		if n := headLen(b); n > 0 && n <= p.maxHead && bytes.HasPrefix(b, []byte(version)) {
+		if n := headLen(b); n > 0 && n <= p.maxHead-p.before && bytes.HasPrefix(b, []byte(version)) {
 			return n, p.headDone(b[:n])
 		}
 	}
@@ -137,7 +138,7 @@ func (p *parser) feedHead(b []byte) (int, *Error) {
 			return len(begin) - had, fail(KindProtocol, "answer begins with %q, expected %q", begin, version)
 		}
 	}
-	if room := p.maxHead - had; n > room {
+	if room := p.maxHead - p.before - had; n > room {
 		return room, fail(KindTooLarge, "header over %d bytes", p.maxHead)
 	}
 	if p.lines == nil {
@@ -152,14 +153,17 @@ func (p *parser) feedHead(b []byte) (int, *Error) {
 
 // headDone acts on a whole head.
 func (p *parser) headDone(head []byte) *Error {
-	res, err := parseHead(head)
+	res, odd, err := parseHead(head)
 	if err != nil {
 		return err
 	}
 	p.lines = nil
+	p.before += len(head)
 	if res.Status >= 200 { // else an interim answer: the real one follows
 		p.res = res
-		return p.frame()
+		err = p.frame()
+		p.close = p.close || odd
+		return err
 	}
 	if res.Status == 101 {
 		return fail(KindProtocol, "status 101 without being asked")
@@ -170,33 +174,40 @@ func (p *parser) headDone(head []byte) *Error {
 	return nil
 }
 
-// parseHead reads a status line and header fields (RFC 9112, sections 4 and 5).
-func parseHead(raw []byte) (*Response, *Error) {
-	r := &Response{RawHead: string(raw)}
+// parseHead reads a status line and header fields (RFC 9112, sections 4 and 5). Odd: see
+// parseFields.
+func parseHead(raw []byte) (r *Response, odd bool, err *Error) {
+	r = &Response{RawHead: string(raw)}
 	line, fields := cutLine(r.RawHead)
 	var ok bool
 	if r.Proto, r.Status, ok = parseStatusLine(line); !ok {
-		return nil, fail(KindProtocol, "status line %.64q, expected HTTP/1.x and a status", line)
+		return nil, false, fail(KindProtocol, "status line %.64q, expected HTTP/1.x and a status", line)
 	}
-	var err *Error
-	r.Header, err = parseFields(fields)
-	return r, err
+	r.Header, odd, err = parseFields(fields)
+	return r, odd, err
 }
 
+// parseStatusLine reads a status line: words with spaces and tabs between them, the reason
+// being any number of them.
 func parseStatusLine(line string) (proto string, status int, ok bool) {
-	if len(line) < 12 || line[:7] != "HTTP/1." || line[7] < '0' || line[7] > '9' || line[8] != ' ' {
+	const end = len("HTTP/1.1")
+	if len(line) < end || line[:end-1] != version || line[end-1] < '0' || line[end-1] > '9' {
 		return "", 0, false
 	}
-	for _, c := range []byte(line[9:12]) {
+	rest := strings.TrimLeft(line[end:], " \t")
+	if len(rest) == len(line)-end || len(rest) < 3 {
+		return "", 0, false
+	}
+	for _, c := range []byte(rest[:3]) {
 		if c < '0' || c > '9' {
 			return "", 0, false
 		}
 		status = status*10 + int(c-'0')
 	}
-	if len(line) > 12 && line[12] != ' ' || status < 100 {
+	if len(rest) > 3 && rest[3] != ' ' && rest[3] != '\t' || status < 100 || splits(rest) {
 		return "", 0, false
 	}
-	return line[:8], status, true
+	return line[:end], status, true
 }
 
 // headLen returns the length of the head that b begins with, its empty line
@@ -247,18 +258,19 @@ func (p *parser) frame() *Error {
 			}
 		}
 	}
-	// HTTP/1.0 had no chunked coding: who sends it all the same does not know where
-	// its answers end (RFC 9112, section 6.1).
-	p.close = closing || old && (!keeping || coded)
+	p.close = closing || old && !keeping
 	switch {
 	case p.head || p.res.Status == 304: // their fields speak of the answer to a GET
 		p.state = whole
-	case p.res.Status == 204:
+	case p.res.Status == 204, p.res.Status == 205: // RFC 9110, sections 15.3.5 and 15.3.6
 		p.state = whole
 		p.close = p.close || coded || length > 0 // a body that may not be: who knows where it ends
 	case coded:
 		if length >= 0 {
 			return fail(KindProtocol, "both Content-Length and Transfer-Encoding")
+		}
+		if old { // which had no chunked coding: some undo it all the same, others read to the end (section 6.1)
+			return fail(KindProtocol, "Transfer-Encoding %.64q in HTTP/1.0", coding)
 		}
 		if !strings.EqualFold(coding, "chunked") {
 			return fail(KindProtocol, "Transfer-Encoding %.64q, expected chunked", coding)
@@ -336,7 +348,7 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 	case inChunkSize:
 		digits, _, _ := bytes.Cut(line, []byte(";")) // extensions mean nothing here
 		left, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 62)
-		if err != nil {
+		if err != nil || bytes.IndexByte(line, '\r') >= 0 { // a line's end to some
 			return n, fail(KindProtocol, "chunk size %.32q, expected a hexadecimal number", line)
 		}
 		switch p.left = int64(left); {
@@ -355,15 +367,12 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 	return n, nil
 }
 
-// trailerDone acts on a whole trailer. The body before it is whole, so one that is
-// ill-formed spoils only the connection.
+// trailerDone acts on a whole trailer. The body before it is whole, so one that cannot be
+// read spoils only the connection.
 func (p *parser) trailerDone() {
 	p.state = whole
-	trailer, err := parseFields(string(p.lines))
-	if err != nil {
-		p.close = true
-		return
-	}
+	trailer, odd, err := parseFields(string(p.lines))
+	p.close = p.close || odd || err != nil
 	if len(trailer) > 0 {
 		p.res.Trailer = trailer
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/conformance"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -18,6 +19,9 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("User-agent: weft\rUser-agent: x\r\n\r\nAllow: /\xff\nDisallow:/"), "WEFT/0.1", "/%ff%")
 	f.Add([]byte("\xef\xbb\xbfuser-agent:weft#\ndisallow:*$*$"), "weft", "$*")
 	f.Add([]byte("Disallow: /\nCrawl-delay: 9999999999\n:::\n#\n"), "", "")
+	for _, c := range conformance.Cases[googleCase](f, googleSuite) {
+		f.Add(c.Robots, c.UA, strings.TrimPrefix(c.URL, "http://foo.bar"))
+	}
 	f.Fuzz(func(t *testing.T, body []byte, agent, target string) {
 		r := robots.Parse(body)
 		rules := r.Agent(agent)

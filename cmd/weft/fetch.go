@@ -37,6 +37,7 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 3 wrong usage; 5 interrupted.`,
 		Example: `  weft fetch https://example.org/
   weft fetch -I https://example.org/big.iso
+  weft fetch -H 'If-None-Match: "65a1-10"' https://example.org/
   weft fetch --follow -o page.html http://example.org/`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -29,6 +29,11 @@ func odd(w http.ResponseWriter, r *http.Request) {
 		html(w)
 	case "/gone":
 		w.WriteHeader(http.StatusGone)
+	case "/cached":
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+		}
 	case "/echo":
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = w.Write([]byte(r.Header.Get("Accept-Language") + "|" + r.UserAgent()))
@@ -61,6 +66,7 @@ func TestFetch(t *testing.T) {
 		"hostile":            {[]string{plain.URL + "/hostile"}, exitDone, []string{`X-Name: \u202eevil\u009b31m`}, ""},
 		"body to stdout":     {[]string{"-o", "-", plain.URL + "/"}, exitDone, []string{"<p>the end</p>"}, "HTTP/1.1 200"},
 		"request as told":    {[]string{"-o", "-", "-H", "Accept-Language: eo", "-A", "spider/1", plain.URL + "/echo"}, exitDone, []string{"eo|spider/1"}, "200"},
+		"not modified":       {[]string{"-H", `If-None-Match: "1"`, plain.URL + "/cached"}, exitDone, []string{"HTTP/1.1 304", `"1"`, "0 bytes"}, ""},
 		"unknown authority":  {[]string{secure.URL}, exitError, nil, "tls: "},
 		"any certificate":    {[]string{"-k", secure.URL}, exitDone, []string{"tls       TLS 1.3"}, ""},
 		"known authority":    {[]string{"--ca", certificate(t, secure), secure.URL}, exitDone, []string{"HTTP/1.1 200"}, ""},

@@ -32,8 +32,7 @@ var imports = map[string][]string{
 	// Level 1: what a crawler reads and says.
 	"links":  {"weburl", "golang.org/x/net/html"},
 	"robots": {},
-	"http1": {"aio", "guard", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
-		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
+	"http1":  {"aio", "guard", "internal/inflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -60,6 +59,7 @@ var imports = map[string][]string{
 	},
 	"internal/conformance":   {},
 	"internal/ctl":           {},
+	"internal/inflate":       {},
 	"internal/bench/charset": {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/bench":         {"aio", "http1"},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},

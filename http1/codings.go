@@ -1,0 +1,208 @@
+package http1
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/adler32"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+	"github.com/weftcrawl/weft/internal/inflate"
+)
+
+// maxZstdWindow is the largest window that a sender may use (RFC 9659, section 3).
+const maxZstdWindow = 8 << 20
+
+// decoders undo content codings. Decoding is done without a wait, so a client needs
+// one of each; they are made when first used.
+type decoders struct {
+	inflate *inflate.Decoder
+	in      bytes.Reader
+	br      *brotli.Reader
+	zstd    *zstd.Decoder
+}
+
+// coding is one content coding (RFC 9110, section 8.4.1).
+type coding struct {
+	name string
+	// undo appends what src decodes to, at most max bytes, to dst, which is empty. Those
+	// that were decoded before an error are there.
+	undo func(d *decoders, dst, src []byte, max int) ([]byte, error)
+}
+
+var codings = []coding{
+	{"gzip", (*decoders).gunzip},
+	{"deflate", (*decoders).undeflate},
+	{"br", (*decoders).unbrotli},
+	{"zstd", (*decoders).unzstd},
+}
+
+// likelyRatio is by how much gzip makes most pages shorter, at most.
+const likelyRatio = 32
+
+var errChecksum = errors.New("the checksum is of another text")
+
+func (d *decoders) inflater() *inflate.Decoder {
+	if d.inflate == nil {
+		d.inflate = new(inflate.Decoder)
+	}
+	return d.inflate
+}
+
+// gunzip reads the members of gzip, one after the other (RFC 1952, section 2.2). What
+// follows one and does not begin another is dropped, as browsers do.
+func (d *decoders) gunzip(dst, src []byte, max int) ([]byte, error) {
+	header, err := gzipHeader(src)
+	if err == nil {
+		// The last 4 bytes say how long the last member becomes, which is most often the only
+		// one. They may lie; room for what is likely spares copies.
+		says := int(binary.LittleEndian.Uint32(src[len(src)-4:]) & math.MaxInt32)
+		dst = slices.Grow(dst, min(says, likelyRatio*len(src), max)+inflate.Spare)
+	}
+	for err == nil {
+		src = src[header:]
+		begin, used := len(dst), 0
+		if dst, used, err = d.inflater().Append(dst, src, max-begin); err != nil {
+			return dst, err
+		}
+		if src = src[used:]; len(src) < 8 {
+			return dst, io.ErrUnexpectedEOF
+		}
+		text := dst[begin:]
+		if binary.LittleEndian.Uint32(src) != crc32.ChecksumIEEE(text) || binary.LittleEndian.Uint32(src[4:]) != uint32(len(text)) {
+			return dst, errChecksum
+		}
+		src = src[8:]
+		if header, err = gzipHeader(src); err != nil {
+			return dst, nil
+		}
+	}
+	return dst, err
+}
+
+// gzipHeader returns the length of the header that a member of gzip begins with
+// (RFC 1952, section 2.3).
+func gzipHeader(src []byte) (int, error) {
+	const hasSum, hasExtra, hasName, hasComment = 1 << 1, 1 << 2, 1 << 3, 1 << 4
+	n := 10
+	if len(src) < n {
+		return 0, io.ErrUnexpectedEOF
+	}
+	if src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 {
+		return 0, errors.New("no member begins there")
+	}
+	flags := src[3]
+	if flags&hasExtra != 0 {
+		if len(src) < n+2 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		n += 2 + int(binary.LittleEndian.Uint16(src[n:]))
+	}
+	for _, flag := range [...]byte{hasName, hasComment} {
+		if flags&flag == 0 {
+			continue
+		}
+		end := bytes.IndexByte(src[min(n, len(src)):], 0)
+		if end < 0 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		n += end + 1
+	}
+	if flags&hasSum != 0 {
+		if len(src) < n+2 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		if binary.LittleEndian.Uint16(src[n:]) != uint16(crc32.ChecksumIEEE(src[:n])) {
+			return 0, errChecksum
+		}
+		n += 2
+	}
+	if len(src) < n {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return n, nil
+}
+
+// undeflate reads the coding "deflate", which is zlib; as browsers do, it takes
+// deflate alone for it too, which many servers send. Two bytes tell zlib (RFC 1950,
+// section 2.2).
+func (d *decoders) undeflate(dst, src []byte, max int) ([]byte, error) {
+	isZlib := len(src) >= 2 && src[0]&0x0f == 8 && src[0]>>4 <= 7 && binary.BigEndian.Uint16(src)%31 == 0
+	if !isZlib {
+		dst, _, err := d.inflater().Append(dst, src, max)
+		return dst, err
+	}
+	if src[1]&0x20 != 0 {
+		return dst, errors.New("made with a dictionary, which nobody knows")
+	}
+	dst, used, err := d.inflater().Append(dst, src[2:], max)
+	if err != nil {
+		return dst, err
+	}
+	sum := src[2+used:]
+	if len(sum) < 4 {
+		return dst, io.ErrUnexpectedEOF
+	}
+	if binary.BigEndian.Uint32(sum) != adler32.Checksum(dst) {
+		return dst, errChecksum
+	}
+	return dst, nil
+}
+
+func (d *decoders) unbrotli(dst, src []byte, max int) ([]byte, error) {
+	d.in.Reset(src)
+	defer d.in.Reset(nil)
+	if d.br == nil {
+		d.br = brotli.NewReader(&d.in)
+	} else if err := d.br.Reset(&d.in); err != nil {
+		return dst, err
+	}
+	return appendAll(dst, d.br, max)
+}
+
+func (d *decoders) unzstd(dst, src []byte, max int) (_ []byte, err error) {
+	d.in.Reset(src)
+	defer d.in.Reset(nil)
+	if d.zstd == nil {
+		// With one at a time it starts no goroutine.
+		d.zstd, err = zstd.NewReader(&d.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxZstdWindow))
+	} else {
+		err = d.zstd.Reset(&d.in)
+	}
+	if err != nil {
+		return dst, err
+	}
+	if dst, err = appendAll(dst, d.zstd, max); err != nil {
+		return dst, err
+	}
+	if found, _ := zeroOffset(src, len(dst)/minZstdMatch); found {
+		return dst, errors.New("a match 0 bytes away")
+	}
+	return dst, nil
+}
+
+// minZstdMatch is the least that a sequence of zstd makes.
+const minZstdMatch = 3
+
+// appendAll appends what in has, at most max bytes.
+func appendAll(dst []byte, in io.Reader, max int) ([]byte, error) {
+	for {
+		dst = slices.Grow(dst, 1)
+		n, err := in.Read(dst[len(dst):cap(dst)])
+		dst = dst[:len(dst)+n]
+		switch {
+		case len(dst) > max:
+			return dst[:max], errBomb
+		case err == io.EOF:
+			return dst, nil
+		case err != nil:
+			return dst, err
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package http1_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/http1"
+)
+
+func TestValidators(t *testing.T) {
+	const date = "Sat, 21 Nov 2026 19:00:00 GMT"
+	for _, c := range []struct {
+		name         string
+		header, want http1.Header
+	}{
+		{"none", http1.Header{{"Date", date}}, nil},
+		{"strong tag", http1.Header{{"etag", `"65a1-10"`}}, http1.Header{{"If-None-Match", `"65a1-10"`}}},
+		{"weak tag", http1.Header{{"ETag", `W/"65a1-10"`}}, http1.Header{{"If-None-Match", `W/"65a1-10"`}}},
+		{"empty tag", http1.Header{{"ETag", `""`}}, http1.Header{{"If-None-Match", `""`}}},
+		{"tag of any bytes", http1.Header{{"ETag", "\"a,\\ä'\""}}, http1.Header{{"If-None-Match", "\"a,\\ä'\""}}},
+		{"date", http1.Header{{"Last-Modified", date}}, http1.Header{{"If-Modified-Since", date}}},
+		{"older forms of a date", http1.Header{{"Last-Modified", "Sun Nov  6 08:49:37 1994"}}, http1.Header{{"If-Modified-Since", "Sun Nov  6 08:49:37 1994"}}},
+		{"both", http1.Header{{"Last-Modified", date}, {"ETag", `"1"`}}, http1.Header{{"If-None-Match", `"1"`}, {"If-Modified-Since", date}}},
+		{"tag without quotes", http1.Header{{"ETag", "65a1-10"}}, nil},
+		{"tag of one quote", http1.Header{{"ETag", `"`}}, nil},
+		{"two tags", http1.Header{{"ETag", `"1", "2"`}}, nil},
+		{"tag with a space", http1.Header{{"ETag", `"a b"`}}, nil},
+		{"weak, in lower case", http1.Header{{"ETag", `w/"1"`}}, nil},
+		{"any", http1.Header{{"ETag", "*"}}, nil},
+		{"tag that is too long", http1.Header{{"ETag", `"` + strings.Repeat("x", 1100) + `"`}}, nil},
+		{"no date", http1.Header{{"Last-Modified", "yesterday"}}, nil},
+		{"epoch seconds", http1.Header{{"Last-Modified", "1763751600"}}, nil},
+		{"a date of another zone", http1.Header{{"Last-Modified", "Sat, 21 Nov 2026 19:00:00 CET"}}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			res := http1.Response{Header: c.header}
+			got := res.Validators()
+			if fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+			if err := got.Check(); err != nil {
+				t.Errorf("cannot be sent: %v", err)
+			}
+		})
+	}
+}
+
+// TestNotModified: what has not changed has no body, whatever the fields of its 304 say of
+// that of a 200, and its connection is used again.
+func TestNotModified(t *testing.T) {
+	const fields = "ETag: W/\"1\"\r\nLast-Modified: Sat, 21 Nov 2026 19:00:00 GMT\r\n"
+	for name, says := range map[string]string{
+		"nothing":            "",
+		"a length":           "Content-Length: 5000\r\n",
+		"a length of 0":      "Content-Length: 0\r\n",
+		"over the limit":     "Content-Length: 99999999999\r\n",
+		"chunked":            "Transfer-Encoding: chunked\r\n",
+		"chunked and coded":  "Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n",
+		"an unknown coding":  "Content-Encoding: compress\r\n",
+		"length and chunked": "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, http1.Options{}, func(s *site) {
+				p := s.serve("/", answer(fields, "hello"))
+				got := p.request("/")
+				if !strings.Contains(got, "\r\nIf-None-Match: W/\"1\"\r\nIf-Modified-Since: Sat, 21 Nov 2026 19:00:00 GMT\r\n") {
+					t.Errorf("request %q", got)
+				}
+				p.send("HTTP/1.1 304 Not Modified\r\n" + says + "\r\n")
+				p.serve("/next", ok("next"))
+			}, func(b *browser) {
+				first, err := b.get("/")
+				if err != nil {
+					t.Fatal(err)
+				}
+				asked := first.Validators()
+				first.Close()
+				second, err := b.do(http1.Request{Target: "/", Header: asked})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if second.Status != 304 || len(second.Body) != 0 || second.Encoding != "" || !second.Reused {
+					t.Errorf("status %d, body %q, encoding %q, reused %v", second.Status, second.Body, second.Encoding, second.Reused)
+				}
+				second.Close()
+				b.reads("/next", "next")
+			})
+		})
+	}
+}

@@ -1,0 +1,235 @@
+package inflate
+
+import (
+	"io"
+	"math/bits"
+)
+
+// Tables are looked up with the next bits of the stream, as many as a table has for
+// its first part. An entry is a number:
+//
+//	bits 0–5    bits that it takes, extra ones included
+//	bits 8–11   bits of its code; or, of further, how many bits choose from there
+//	bits 16–30  what it stands for: a literal, the base of a length or of a distance;
+//	            or, of further, where in the table the rest of the code is looked up
+//
+// and what it is:
+const (
+	literal    = 1 << 31
+	special    = 1 << 15 // none of the others: no code, unless it is one of
+	further    = 1 << 14
+	endOfBlock = 1 << 13
+)
+
+// Bits of the first part of each table. More make it miss less and take longer to fill, of
+// which pages of a few kilobytes feel the second.
+const (
+	litBits  = 10
+	distBits = 8
+	codeBits = 7 // the longest there are
+)
+
+// Sizes of the tables, powers of two. Of a second part there are no more than half as many as
+// there are codes, each of 32 entries for lengths and of 128 for distances.
+const (
+	maxLit   = 288
+	maxDist  = 32
+	litSize  = 8192
+	distSize = 4096
+)
+
+// litEntry and distEntry are the entries of the symbols, without their code (section 3.2.5).
+var litEntry, distEntry = func() (lit [maxLit]uint32, dist [maxDist]uint32) {
+	for s := range uint32(256) {
+		lit[s] = literal | s<<16
+	}
+	lit[256] = special | endOfBlock
+	base := uint32(3)
+	for s := uint32(257); s < 285; s++ {
+		extra := max(s-257, 4)/4 - 1
+		lit[s] = base<<16 | extra
+		base += 1 << extra
+	}
+	lit[285] = longestMatch << 16
+	lit[286], lit[287] = special, special
+	base = 1
+	for s := range uint32(30) {
+		extra := max(s, 2)/2 - 1
+		dist[s] = base<<16 | extra
+		base += 1 << extra
+	}
+	dist[30], dist[31] = special, special
+	return lit, dist
+}()
+
+// codeEntry is the entries of the symbols of the code in which lengths are written.
+var codeEntry = func() (code [19]uint32) {
+	for s := range code {
+		code[s] = uint32(s) << 16
+	}
+	return code
+}()
+
+// find looks up what the next bits of a stream are.
+func find(table []uint32, first uint, b uint64) uint32 {
+	e := table[b&(1<<first-1)]
+	if e&further != 0 {
+		e = table[uint64(e>>16)+b>>first&(1<<(e>>8&15)-1)]
+	}
+	return e
+}
+
+// fill makes the table of a code of which the lengths of all symbols are known, 0 for
+// those that it has not (section 3.2.2). It must be complete; or empty, or one code of one
+// bit, as the only distance of a block may be.
+func fill(table []uint32, first uint, lengths []uint8, entries []uint32) error {
+	var count, next [16]int
+	for _, n := range lengths {
+		count[n&15]++
+	}
+	count[0] = 0
+	longest, left := uint(0), 1
+	for n := 1; n <= 15; n++ {
+		next[n] = next[n-1] + count[n-1]
+		left = left<<1 - count[n]
+		if left < 0 {
+			return ErrCorrupt
+		}
+		if count[n] > 0 {
+			longest = uint(n)
+		}
+	}
+	codes := next[15] + count[15]
+	if left > 0 {
+		if codes > 1 || longest > 1 {
+			return ErrCorrupt
+		}
+		for i := range 1 << first {
+			table[i] = special | 1
+		}
+	}
+	var sorted [maxLit]uint16 // symbols by length
+	for s, n := range lengths {
+		if n != 0 {
+			sorted[next[n&15]] = uint16(s)
+			next[n&15]++
+		}
+	}
+	free := 1 << first                      // where the next second part begins
+	second := longest - min(longest, first) // bits that choose in it
+	code, length := uint(0), uint(0)
+	prefix := ^uint(0)
+	for _, s := range sorted[:codes] {
+		n := uint(lengths[s])
+		code <<= n - length
+		length = n
+		e := entries[s] + uint32(n|n<<8)
+		// The first bit of a code is the lowest here.
+		at := uint(bits.Reverse16(uint16(code))) >> (16 - n)
+		code++
+		part, step := table[:1<<first], uint(1)<<n
+		if n > first {
+			if p := at & (1<<first - 1); p != prefix {
+				prefix = p
+				table[p] = special | further | uint32(free)<<16 | uint32(second)<<8
+				free += 1 << second
+			}
+			part, at, step = table[free-1<<second:free], at>>first, 1<<(n-first)
+		}
+		for ; at < uint(len(part)); at += step {
+			part[at] = e
+		}
+	}
+	return nil
+}
+
+// useFixed makes the tables those of the fixed codes (section 3.2.6).
+func (d *Decoder) useFixed() {
+	if d.fixed {
+		return
+	}
+	for s := range maxLit {
+		switch {
+		case s < 144:
+			d.lengths[s] = 8
+		case s < 256:
+			d.lengths[s] = 9
+		case s < 280:
+			d.lengths[s] = 7
+		default:
+			d.lengths[s] = 8
+		}
+	}
+	for s := range maxDist {
+		d.lengths[maxLit+s] = 5
+	}
+	_ = fill(d.lit[:], litBits, d.lengths[:maxLit], litEntry[:])
+	_ = fill(d.dist[:], distBits, d.lengths[maxLit:], distEntry[:])
+	d.fixed = true
+}
+
+// codeOrder is the order in which the lengths of the codes of lengths are written.
+var codeOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+
+// readCodes reads the codes of a block (section 3.2.7).
+func (d *Decoder) readCodes() error {
+	head, err := d.take(14)
+	if err != nil {
+		return err
+	}
+	lits, dists, codes := int(head&31)+257, int(head>>5&31)+1, int(head>>10)+4
+	if lits > 286 || dists > 30 {
+		return ErrCorrupt
+	}
+	var lengths [19]uint8
+	for _, s := range codeOrder[:codes] {
+		n, err := d.take(3)
+		if err != nil {
+			return err
+		}
+		lengths[s] = uint8(n)
+	}
+	if err := fill(d.codes[:], codeBits, lengths[:], codeEntry[:]); err != nil {
+		return err
+	}
+	d.fixed = false
+	all := d.lengths[:lits+dists]
+	for i := 0; i < len(all); {
+		d.refill()
+		e := d.codes[d.b&(1<<codeBits-1)]
+		if uint(e&63) > d.n {
+			return io.ErrUnexpectedEOF
+		}
+		if e&special != 0 {
+			return ErrCorrupt
+		}
+		d.drop(uint(e & 63))
+		n, again, extra := uint8(e>>16), 1, uint(0)
+		switch n {
+		case 16:
+			if i == 0 {
+				return ErrCorrupt
+			}
+			n, again, extra = all[i-1], 3, 2
+		case 17:
+			n, again, extra = 0, 3, 3
+		case 18:
+			n, again, extra = 0, 11, 7
+		}
+		more, err := d.take(extra)
+		if err != nil {
+			return err
+		}
+		if again += int(more); again > len(all)-i {
+			return ErrCorrupt
+		}
+		for range again {
+			all[i] = n
+			i++
+		}
+	}
+	if err := fill(d.lit[:], litBits, all[:lits], litEntry[:]); err != nil {
+		return err
+	}
+	return fill(d.dist[:], distBits, all[lits:], distEntry[:])
+}

@@ -1,0 +1,301 @@
+package inflate
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+)
+
+// ErrTooLong is returned for a stream that becomes longer than its limit.
+var ErrTooLong = errors.New("longer than the limit")
+
+// ErrCorrupt is returned for what is no DEFLATE stream.
+var ErrCorrupt = errors.New("not a stream of deflate")
+
+// Decoder undoes DEFLATE. The zero Decoder is ready to use.
+type Decoder struct {
+	lengths [maxLit + maxDist]uint8 // of the codes of a block
+	codes   [1 << codeBits]uint32   // the code in which they are written
+	lit     [litSize]uint32         // literals and lengths
+	dist    [distSize]uint32
+	fixed   bool // lit and dist are those of fixed codes
+	stream
+}
+
+// stream is the state of one.
+type stream struct {
+	src []byte
+	pos int    // in src
+	b   uint64 // bits taken from src, the next one lowest; those beyond n are of src[pos:] too, or 0
+	n   uint   // how many of them count
+
+	out  []byte // all there is room for just now
+	w    int    // how much of it is there
+	base int    // where in it the stream begins
+	end  int    // where it has to end
+}
+
+// Spare is the room beyond its text with which Append does not make more.
+const Spare = fastRoom
+
+// Append appends what the stream at the beginning of src becomes, at most limit bytes of
+// it, to dst. Used is the length of the stream, in bytes, if there is no error. Errors: io.ErrUnexpectedEOF if
+// it goes on beyond src, ErrCorrupt, ErrTooLong; what was decoded before is there.
+func (d *Decoder) Append(dst, src []byte, limit int) (all []byte, used int, err error) {
+	d.stream = stream{src: src, out: dst, w: len(dst), base: len(dst), end: len(dst) + limit}
+	d.out = dst[:min(cap(dst), d.end)]
+	for last := false; err == nil && !last; {
+		last, err = d.block()
+	}
+	all, used = d.out[:d.w], d.pos-int(d.n/8)
+	d.stream = stream{}
+	return all, used, err
+}
+
+// block decodes a block (section 3.2.3).
+func (d *Decoder) block() (last bool, err error) {
+	header, err := d.take(3)
+	if err != nil {
+		return false, err
+	}
+	last = header&1 != 0
+	switch header >> 1 {
+	case 0:
+		err = d.stored()
+	case 1:
+		d.useFixed()
+		err = d.coded()
+	case 2:
+		if err = d.readCodes(); err == nil {
+			err = d.coded()
+		}
+	default:
+		err = ErrCorrupt
+	}
+	return last, err
+}
+
+// refill takes in what there is, until there are 56 bits at least, and at most 63.
+func (s *stream) refill() {
+	for s.n < 56 && s.pos < len(s.src) {
+		s.b |= uint64(s.src[s.pos]) << s.n
+		s.pos++
+		s.n += 8
+	}
+}
+
+// take takes a number of bits, at most 16.
+func (s *stream) take(bits uint) (uint, error) {
+	s.refill()
+	if s.n < bits {
+		return 0, io.ErrUnexpectedEOF
+	}
+	v := uint(s.b) & (1<<bits - 1)
+	s.drop(bits)
+	return v, nil
+}
+
+func (s *stream) drop(bits uint) {
+	s.b >>= bits
+	s.n -= bits
+}
+
+// grow makes room for a match, and for more, as far as the limit permits.
+func (s *stream) grow() {
+	if len(s.out)-s.w < fastRoom && len(s.out) < s.end {
+		s.out = slices.Grow(s.out[:s.w], max(s.w, 4096))
+		s.out = s.out[:min(cap(s.out), s.end)]
+	}
+}
+
+// stored copies a block that is not compressed (section 3.2.4).
+func (s *stream) stored() error {
+	s.pos -= int(s.n / 8) // the bits up to the next byte are dropped
+	s.b, s.n = 0, 0
+	if len(s.src)-s.pos < 4 {
+		s.pos = len(s.src)
+		return io.ErrUnexpectedEOF
+	}
+	length := int(binary.LittleEndian.Uint16(s.src[s.pos:]))
+	if length != int(^binary.LittleEndian.Uint16(s.src[s.pos+2:])) {
+		return ErrCorrupt
+	}
+	s.pos += 4
+	there := s.src[s.pos:min(len(s.src), s.pos+length)]
+	fits := there[:min(len(there), s.end-s.w)]
+	s.out = append(s.out[:s.w], fits...)
+	s.w += len(fits)
+	s.out = s.out[:max(s.w, min(cap(s.out), s.end))]
+	s.pos += len(fits)
+	switch {
+	case len(fits) < len(there):
+		return ErrTooLong
+	case len(there) < length:
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+const (
+	longestMatch = 258
+	// fastRoom is the room in out that a step of the fast loop may need: two literals and
+	// a match, whose last 8 bytes may be written from its last byte on.
+	fastRoom = 2 + longestMatch + 8
+	// fastInput is what it may need of src: it takes in twice, at most 7 bytes, and reads 8.
+	fastInput = 7 + 8
+)
+
+// coded decodes a block that is coded by lit and dist, up to its end.
+func (d *Decoder) coded() error {
+	for {
+		if end, err := d.fast(); end || err != nil {
+			return err
+		}
+		d.grow()
+		if end, err := d.careful(); end || err != nil {
+			return err
+		}
+	}
+}
+
+// fast decodes while neither the end of src nor that of out is near. It reports whether the
+// block has ended.
+func (d *Decoder) fast() (end bool, err error) {
+	src, pos, b, n := d.src, d.pos, d.b, d.n
+	out, w, base := d.out, d.w, d.base
+	lit, dist := &d.lit, &d.dist
+	for pos <= len(src)-fastInput && w <= len(out)-fastRoom {
+		b |= binary.LittleEndian.Uint64(src[pos:]) << (n & 63)
+		pos += int((63 - n) >> 3)
+		n |= 56
+		// There are 56 bits at least: enough for two literals of litBits, and a length.
+		e := lit[b&(1<<litBits-1)]
+		if e&literal != 0 {
+			out[w] = byte(e >> 16)
+			w++
+			b >>= e & 63
+			n -= uint(e & 63)
+			e = lit[b&(1<<litBits-1)]
+			if e&literal != 0 {
+				out[w] = byte(e >> 16)
+				w++
+				b >>= e & 63
+				n -= uint(e & 63)
+				e = lit[b&(1<<litBits-1)]
+			}
+		}
+		if e&(literal|special) != 0 {
+			if e&further != 0 {
+				e = lit[(uint64(e>>16)+b>>litBits&(1<<(e>>8&15)-1))%litSize]
+			}
+			switch {
+			case e&literal != 0:
+				out[w] = byte(e >> 16)
+				w++
+				b >>= e & 63
+				n -= uint(e & 63)
+				continue
+			case e&special != 0:
+				end = e&endOfBlock != 0
+				if err = ErrCorrupt; end {
+					b >>= e & 63
+					n -= uint(e & 63)
+					err = nil
+				}
+				d.pos, d.b, d.n, d.w = pos, b, n, w
+				return end, err
+			}
+		}
+		length := int(e>>16) + int(b&(1<<(e&63)-1)>>(e>>8&15))
+		b >>= e & 63
+		n -= uint(e & 63)
+
+		b |= binary.LittleEndian.Uint64(src[pos:]) << (n & 63)
+		pos += int((63 - n) >> 3)
+		n |= 56
+		e = dist[b&(1<<distBits-1)]
+		if e&further != 0 {
+			e = dist[(uint64(e>>16)+b>>distBits&(1<<(e>>8&15)-1))%distSize]
+		}
+		from := w - int(e>>16) - int(b&(1<<(e&63)-1)>>(e>>8&15))
+		if e&special != 0 || from < base {
+			d.pos, d.b, d.n, d.w = pos, b, n, w
+			return false, ErrCorrupt
+		}
+		b >>= e & 63
+		n -= uint(e & 63)
+
+		to := w + length
+		if w-from >= 8 {
+			for {
+				binary.LittleEndian.PutUint64(out[w:], binary.LittleEndian.Uint64(out[from:]))
+				if w += 8; w >= to {
+					break
+				}
+				from += 8
+			}
+		} else {
+			for ; w < to; w++ {
+				out[w] = out[from]
+				from++
+			}
+		}
+		w = to
+	}
+	d.pos, d.b, d.n, d.w = pos, b, n, w
+	return false, nil
+}
+
+// careful decodes one literal or match, or the end of the block.
+func (d *Decoder) careful() (end bool, err error) {
+	d.refill()
+	e := find(d.lit[:], litBits, d.b)
+	switch {
+	case uint(e&63) > d.n:
+		return false, io.ErrUnexpectedEOF
+	case e&literal != 0:
+		if d.w == d.end {
+			return false, ErrTooLong
+		}
+		d.out[d.w] = byte(e >> 16)
+		d.w++
+		d.drop(uint(e & 63))
+		return false, nil
+	case e&endOfBlock != 0:
+		d.drop(uint(e & 63))
+		return true, nil
+	case e&special != 0:
+		return false, ErrCorrupt
+	}
+	length := d.value(e)
+	d.refill()
+	e = find(d.dist[:], distBits, d.b)
+	switch {
+	case uint(e&63) > d.n:
+		return false, io.ErrUnexpectedEOF
+	case e&special != 0:
+		return false, ErrCorrupt
+	}
+	from := d.w - d.value(e)
+	if from < d.base {
+		return false, ErrCorrupt
+	}
+	to := min(d.w+length, d.end)
+	length -= to - d.w
+	for ; d.w < to; d.w++ {
+		d.out[d.w] = d.out[from]
+		from++
+	}
+	if length > 0 {
+		return false, ErrTooLong
+	}
+	return false, nil
+}
+
+// value takes what an entry stands for, with its extra bits.
+func (s *stream) value(e uint32) int {
+	v := int(e>>16) + int(s.b&(1<<(e&63)-1)>>(e>>8&15))
+	s.drop(uint(e & 63))
+	return v
+}
