@@ -7,7 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
-	"net"
+	"net/netip"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -64,7 +64,7 @@ type Options struct {
 	Insecure         bool          // certificates are not verified
 	RootCAs          *x509.CertPool
 	Resolve          []http1.Override // addresses of hosts, before any name service is asked
-	Resolver         *net.Resolver    // nil: the system's
+	DNS              []netip.AddrPort // name servers to ask, in this order; empty: the system's
 
 	// What is kept.
 
@@ -185,6 +185,11 @@ func (o Options) check() (*config, error) {
 	}
 	if err := o.Header.Check(); err != nil {
 		return nil, &OptionError{Option: "Header", Err: err}
+	}
+	for _, server := range o.DNS {
+		if !server.IsValid() || server.Port() == 0 {
+			return nil, &OptionError{"DNS", server.String(), errors.New("expected an address and a port")}
+		}
 	}
 	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
 		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}

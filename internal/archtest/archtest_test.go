@@ -29,9 +29,10 @@ var imports = map[string][]string{
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
+	"dns":    {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":  {"weburl", "golang.org/x/net/html"},
 	"robots": {},
-	"http1": {"aio", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
+	"http1": {"aio", "dns", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
 		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
@@ -42,11 +43,11 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "dns", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "frontier", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
@@ -210,7 +211,7 @@ func TestNoSleep(t *testing.T) {
 func TestLoopCode(t *testing.T) {
 	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
 	for _, f := range files(t) {
-		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" ||
+		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" || f.pkg == "dns" ||
 			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "robots.go" || f.name == "scope.go")
 		if f.test || !owned {
 			continue
