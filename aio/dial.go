@@ -81,9 +81,10 @@ func Connect(t *Task, addrs []netip.AddrPort) (Conn, error) {
 	return connectFirst(t, inTurn(to))
 }
 
-// DialUDP returns a socket for datagrams to and from one address. Each Write sends
-// one, each Read receives one: an empty one too, and of one that is longer than the
-// buffer the beginning. Datagrams from elsewhere do not arrive; none is promised to.
+// DialUDP returns a socket for datagrams to and from one address. Each Write of
+// at least one byte sends one, each Read receives one: an empty one too, and of one
+// that is longer than the buffer the beginning. Datagrams from elsewhere do not arrive;
+// none is promised to.
 // That nobody is at the address may be told by ECONNREFUSED, of a Read or a Write.
 // The local port is the system's choice, anew for each socket.
 func DialUDP(t *Task, to netip.AddrPort) (Conn, error) {

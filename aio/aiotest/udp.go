@@ -63,6 +63,9 @@ func (d *datagrams) Write(task *aio.Task, p []byte) (int, error) {
 	if err := d.fault(); err != nil {
 		return 0, d.opError("write", err)
 	}
+	if len(p) == 0 {
+		return 0, nil
+	}
 	data := bytes.Clone(p)
 	d.net.carry(func() {
 		answer := d.net.answers[d.at]
