@@ -2,7 +2,9 @@ package dns
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"net/netip"
 	"os"
 	"slices"
@@ -70,24 +72,34 @@ func (f *files) current(t *aio.Task) (s *settings, changed bool, err error) {
 	return s, before != nil && s.conf != before.conf, nil
 }
 
-// read returns what the files say: before, where they have not changed. A file that
-// cannot be read is as good as none.
+// read returns what the files say: before, where they have not changed or cannot be
+// read just now.
 func (f *files) read(before *settings) *settings {
 	var s settings
 	if before != nil {
 		s = *before
 	}
 	if now := stampOf(f.conf); before == nil || now != s.confStamp {
-		s.conf, s.confStamp = parseConf(content(f.conf, maxConfFile)), now
-		if s.conf.search == nil && f.conf != "" {
-			s.conf.search = localDomain()
-		}
-		if len(f.servers) > 0 {
-			s.conf.servers = f.servers
+		if text, ok := content(f.conf, maxConfFile); ok || before == nil {
+			s.conf = parseConf(text)
+			if s.conf.search == nil && f.conf != "" {
+				s.conf.search = localDomain()
+			}
+			if len(f.servers) > 0 {
+				s.conf.servers = f.servers
+			}
+			if ok {
+				s.confStamp = now
+			}
 		}
 	}
 	if now := stampOf(f.hosts); before == nil || now != s.hostsStamp {
-		s.hosts, s.hostsStamp = parseHosts(content(f.hosts, maxHostsFile)), now
+		if text, ok := content(f.hosts, maxHostsFile); ok || before == nil {
+			s.hosts = parseHosts(text)
+			if ok {
+				s.hostsStamp = now
+			}
+		}
 	}
 	return &s
 }
@@ -100,14 +112,16 @@ func stampOf(path string) stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
-func content(path string, limit int64) string {
+// content returns what is in a file, nothing of one that is not there; and whether that
+// is so, or it could not be read, for want of a descriptor, say.
+func content(path string, limit int64) (text string, ok bool) {
 	file, err := os.Open(path)
 	if err != nil {
-		return ""
+		return "", errors.Is(err, fs.ErrNotExist)
 	}
 	defer file.Close()
-	b, _ := io.ReadAll(io.LimitReader(file, limit)) // what could be read of it
-	return string(b)
+	b, err := io.ReadAll(io.LimitReader(file, limit))
+	return string(b), err == nil
 }
 
 // localDomain is the search list where resolv.conf has none: the domain of this
