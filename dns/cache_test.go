@@ -229,6 +229,25 @@ func TestFiles(t *testing.T) {
 	})
 }
 
+// TestUnreadableFile: what cannot be read just now is taken to be as it was.
+func TestUnreadableFile(t *testing.T) {
+	hosts := write(t, "hosts", "192.0.2.7 www.example\n")
+	play(t, dns.Options{Hosts: hosts}, []*server{{at: first, script: zone()}}, func(task *aio.Task, r *dns.Resolver) {
+		expectLookup(t, task, r, "www.example", "192.0.2.7")
+		if err := errors.Join(os.Remove(hosts), os.Mkdir(hosts, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		until(t, task, 5*time.Second)
+		expectLookup(t, task, r, "www.example", "192.0.2.7")
+		if err := os.Remove(hosts); err != nil {
+			t.Fatal(err)
+		}
+		write(t, hosts, "192.0.2.80 www.example\n") // of another length
+		until(t, task, 10*time.Second)
+		expectLookup(t, task, r, "www.example", "192.0.2.80")
+	})
+}
+
 // TestFilesAreReadOnce, by whoever comes first: the others wait, also when that one is
 // cancelled.
 func TestFilesAreReadOnce(t *testing.T) {
@@ -325,6 +344,25 @@ func TestOptions(t *testing.T) {
 			})
 		})
 	}
+	t.Run("single-request", func(t *testing.T) {
+		answers := zone("www.example. 300 A 192.0.2.1", "www.example. 300 AAAA 2001:db8::1")
+		s := &server{at: first, script: answers}
+		play(t, dns.Options{Conf: write(t, "resolv.conf", "options single-request")}, []*server{s}, func(task *aio.Task, r *dns.Resolver) {
+			expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1")
+			if now(task) != 4*latency {
+				t.Errorf("took %v, want two round trips", now(task))
+			}
+			s.script = func(q *query) {
+				if q.Type == dnsmessage.TypeA {
+					q.reply(success, "other.example. 300 A 192.0.2.2")
+				}
+			}
+			expectLookup(t, task, r, "other.example", "192.0.2.2")
+			if now(task) != 6*latency+500*time.Millisecond {
+				t.Errorf("waited for IPv6 until %v", now(task))
+			}
+		})
+	})
 	t.Run("use-vc", func(t *testing.T) {
 		s := &server{at: first, tcp: true, script: zone("www.example. 300 A 192.0.2.1")}
 		play(t, dns.Options{Conf: write(t, "resolv.conf", "options use-vc")}, []*server{s}, func(task *aio.Task, r *dns.Resolver) {

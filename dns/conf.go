@@ -26,6 +26,7 @@ type conf struct {
 	attempts int  // at each server
 	rotate   bool // the servers, from look-up to look-up
 	tcp      bool // instead of UDP
+	single   bool // one question at a time, for what stands between and loses the second
 }
 
 // parseConf reads a resolv.conf (resolv.conf(5)). As libc does, it ignores lines and
@@ -65,6 +66,8 @@ func (c *conf) option(text string) {
 		c.rotate = true
 	case "use-vc", "usevc":
 		c.tcp = true
+	case "single-request", "single-request-reopen":
+		c.single = true
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 // IPv6 addresses for as long as the answer is remembered.
 const otherFamily = 500 * time.Millisecond
 
-// maxRounds bounds the exchanges with one server: each alias, one as a stream, one
-// without EDNS.
-const maxRounds = maxAliases + 3
+// maxRounds bounds the exchanges with one server: for each question the first, one for
+// each alias, one as a stream and one without EDNS.
+const maxRounds = 2 * (maxAliases + 3)
 
 // ask puts those of qs that are not answered to a server, until they are or the server
 // has failed them. An error is that of a task that was cancelled or of a machine that
@@ -40,12 +40,19 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 				datagrams = append(datagrams, q)
 			}
 		}
+		if conf.single {
+			datagrams = datagrams[:min(len(datagrams), 1)]
+		}
+		patience := conf.timeout
+		if qs[0].verdict == found {
+			patience = min(patience, otherFamily)
+		}
 		var err error
 		switch {
 		case len(datagrams) > 0:
-			err = r.askUDP(t, server, conf.timeout, datagrams)
+			err = r.askUDP(t, server, patience, datagrams)
 		case len(streams) > 0:
-			err = r.askTCP(t, server, conf.timeout, streams)
+			err = r.askTCP(t, server, patience, streams)
 		default:
 			return nil
 		}

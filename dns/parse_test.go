@@ -34,6 +34,9 @@ func (c *conf) text() string {
 	if c.tcp {
 		b.WriteString("; over TCP")
 	}
+	if c.single {
+		b.WriteString("; one at a time")
+	}
 	return b.String()
 }
 
@@ -56,6 +59,7 @@ func TestResolvConf(t *testing.T) {
 		{"domains that are none", "search a..b " + strings.Repeat("x", 64) + " ok\n", ours + `; search ["ok"]`},
 		{"options", "options ndots:2 timeout:3 attempts:4 rotate use-vc edns0 trust-ad\n", ours + "; ndots 2; 3s, 4 times; in turn; over TCP"},
 		{"options on several lines", "options ndots:2\noptions rotate\n", ours + "; ndots 2; in turn"},
+		{"one question at a time", "options single-request-reopen\n", ours + "; one at a time"},
 		{"options beyond", "options ndots:99 timeout:99 attempts:99\n", ours + "; ndots 15; 30s, 5 times"},
 		{"options below", "options ndots:0 timeout:0 attempts:-1\n", ours + "; ndots 0; 1s, 1 times"},
 		{"options that are none", "options ndots ndots: ndots:x timeout:5s rotate:\n", ours + "; in turn"},
@@ -92,6 +96,19 @@ func TestHosts(t *testing.T) {
 				t.Errorf("got %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestNumbers: nobody can tell the number of a question from those before.
+func TestNumbers(t *testing.T) {
+	seen := make(map[uint16]bool)
+	q := newQuestions("www.example.")[0]
+	for range 1000 {
+		q.pack()
+		seen[q.id] = true
+	}
+	if len(seen) < 900 { // 992 on average
+		t.Errorf("%d numbers in 1,000 questions", len(seen))
 	}
 }
 
