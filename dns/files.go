@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// recheck is how long the files are taken to be as they were.
+// recheck is how long the files and the routes are taken to be as they were.
 const recheck = 5 * time.Second
 
 // How much of each file is read: lists of hosts that block advertisements have a few

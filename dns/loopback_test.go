@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/internal/webtest"
 	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
 )
 
 // TestRealSockets: 200 names at once over sockets of the system, 20 of which do not exist.
@@ -105,6 +106,19 @@ func answering(b *testing.B) string {
 // askers is how many tasks, or goroutines, look up at once.
 const askers = 64
 
+// spent reports the CPU time of a look-up, the server's included.
+func spent(b *testing.B) func() {
+	cpu := func() int64 {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	began := cpu()
+	return func() { b.ReportMetric(float64(cpu()-began)/float64(b.N), "cpu-ns/op") }
+}
+
 // BenchmarkLookup: new names, and names that are known, beside Go's resolver (which has
 // no memory), both asked by 64 at once.
 func BenchmarkLookup(b *testing.B) {
@@ -121,6 +135,7 @@ func BenchmarkLookup(b *testing.B) {
 			next := int64(0)
 			b.ReportAllocs()
 			b.ResetTimer()
+			defer spent(b)()
 			return task.Group(func(g *aio.Group) error {
 				for range askers {
 					g.Go("asker", func(task *aio.Task) error {
@@ -151,6 +166,7 @@ func BenchmarkLookup(b *testing.B) {
 		b.ReportAllocs()
 		b.SetParallelism(askers / 2) // times GOMAXPROCS
 		b.ResetTimer()
+		defer spent(b)()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				if addrs, err := r.LookupNetIP(context.Background(), "ip", fresh(next.Add(1))+"."); err != nil || len(addrs) != 2 {

@@ -36,6 +36,8 @@ type Resolver struct {
 	places  *aio.Semaphore
 	turn    int                          // look-ups begun, for the option rotate
 	sick    map[netip.AddrPort]time.Time // servers that were silent or out of reach, and until when they are asked last
+	ip6     bool                         // there is a route to IPv6,
+	routed  time.Time                    // as far as is known, until then
 	buf     [maxDatagram]byte            // filled and read in one step of a task
 }
 
@@ -187,14 +189,17 @@ func (r *Resolver) order(conf *conf) []netip.AddrPort {
 
 // prefer returns addresses of both families, IPv6 first if there is a route to it: of
 // RFC 6724 (section 6) the rule that decides most. Connecting a socket for datagrams
-// sends nothing, and finds out.
+// sends nothing, and finds out; a route to one address stands for those to all.
 func (r *Resolver) prefer(t *aio.Task, ip6, ip4 []netip.Addr) []netip.Addr {
-	if len(ip6) > 0 && len(ip4) > 0 {
+	if now := r.loop.Now(); len(ip6) > 0 && len(ip4) > 0 && !now.Before(r.routed) {
 		c, err := aio.DialUDP(t, netip.AddrPortFrom(ip6[0], 53))
-		if err != nil {
-			return slices.Concat(ip4, ip6)
+		if err == nil {
+			c.Close()
 		}
-		c.Close()
+		r.ip6, r.routed = err == nil, now.Add(recheck)
 	}
-	return slices.Concat(ip6, ip4)
+	if r.ip6 {
+		return slices.Concat(ip6, ip4)
+	}
+	return slices.Concat(ip4, ip6)
 }

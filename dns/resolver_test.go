@@ -445,5 +445,8 @@ func TestOrder(t *testing.T) {
 	runOn(t, n, func(task *aio.Task) {
 		r := dns.New(task.Loop(), dns.Options{Servers: addrPorts(first)})
 		expectLookup(t, task, r, "www.example", "192.0.2.1 2001:db8::1")
+		n.when = func(*net.UDPAddr) bool { return false } // now there is
+		until(t, task, 5*time.Minute)
+		expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1")
 	})
 }
