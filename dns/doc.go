@@ -35,8 +35,8 @@
 // A datagram is an answer if it comes from the server, to the port of the question,
 // which is a new one each time, and has its random number, its name and its type.
 // Others are ignored. A server that is silent, refuses, fails or makes no sense is
-// passed over for the next; one that was silent or could not be reached is asked last
-// for 30 s.
+// passed over for the next; one that was silent, for a second if the caller has not
+// waited longer, or could not be reached is asked last for 30 s.
 //
 // # Lifecycle
 //

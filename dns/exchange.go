@@ -16,6 +16,11 @@ import (
 // IPv6 addresses for as long as the answer is remembered.
 const otherFamily = 500 * time.Millisecond
 
+// impatience is how long a server has to have been silent, when the task that asked it is
+// cancelled, to be taken for one that does not answer: callers may have less time than
+// resolv.conf gives a server.
+const impatience = time.Second
+
 // maxRounds bounds the exchanges with one server: for each question the first, one for
 // each alias, one as a stream and one without EDNS.
 const maxRounds = 2 * (maxAliases + 3)
@@ -47,6 +52,7 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 		if qs[0].verdict == found {
 			patience = min(patience, otherFamily)
 		}
+		began := r.loop.Now()
 		var err error
 		switch {
 		case len(datagrams) > 0:
@@ -61,6 +67,9 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 			continue
 		}
 		if isOurs(err) {
+			if r.loop.Now().Sub(began) >= impatience { // who asks next shall not meet the same silence
+				r.sick[server] = r.loop.Now().Add(sickness)
+			}
 			return err
 		}
 		for _, q := range qs {
@@ -90,7 +99,7 @@ func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Dura
 	}
 	defer c.Close()
 	until := r.loop.Now().Add(patience)
-	_ = c.SetReadDeadline(until) // fails only when closed
+	_ = c.SetDeadline(until) // fails only when closed
 	waiting := make([]*question, 0, len(qs))
 	for _, q := range qs {
 		if _, err := c.Write(t, q.pack()[2:]); err != nil {

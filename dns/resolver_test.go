@@ -2,6 +2,7 @@ package dns_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -315,6 +316,31 @@ func TestServersFail(t *testing.T) {
 				expectLookup(t, task, r, "late.example", "192.0.2.3")
 				if c.script != nil && len(bad.asked) == before {
 					t.Error("it was not asked again")
+				}
+			})
+		})
+	}
+}
+
+// TestImpatience: a caller that has less time than resolv.conf gives a server finds the
+// next one the second time, if it has waited at all.
+func TestImpatience(t *testing.T) {
+	for _, c := range []struct{ patience, again time.Duration }{
+		{2 * time.Second, 2 * latency},
+		{500 * time.Millisecond, 0}, // no answer again
+	} {
+		t.Run(c.patience.String(), func(t *testing.T) {
+			servers := []*server{{at: first, script: func(*query) {}}, {at: second, script: zone("www.example. 300 A 192.0.2.1")}}
+			play(t, dns.Options{}, servers, func(task *aio.Task, r *dns.Resolver) {
+				for _, took := range []time.Duration{0, c.again} {
+					began := now(task)
+					err := task.Timeout(c.patience, func(task *aio.Task) error {
+						_, err := r.Lookup(task, "www.example")
+						return err
+					})
+					if took == 0 && !errors.Is(err, aio.ErrTimeout) || took != 0 && (err != nil || now(task)-began != took) {
+						t.Errorf("%v after %v, want an answer after %v", err, now(task)-began, took)
+					}
 				}
 			})
 		})

@@ -46,9 +46,10 @@ type Options struct {
 
 // Resolver resolves names. *dns.Resolver is one.
 type Resolver interface {
-	// Lookup returns the addresses of a host name, the preferred first. Of a name that
-	// does not exist, and never will for this client, the error is a *net.DNSError with
-	// IsNotFound; of one that could not be looked up, one without.
+	// Lookup returns the addresses of a host name, the preferred first. The error is a
+	// *net.DNSError, with IsNotFound if the name does not exist; that is not temporary.
+	// Any other error is none of the name: that the task was cancelled, or this machine is
+	// short of something.
 	Lookup(t *aio.Task, host string) ([]netip.Addr, error)
 }
 
