@@ -223,7 +223,9 @@ func (d *desk) add(u weburl.URL) string {
 		p.Added = append(p.Added, s)
 		d.keepPlan()
 	}
+	d.give([]weburl.URL{u})
 	d.open(u)
+	d.openNetwork(written(u))
 	if !d.frontier.Add(frontier.URL{URL: u}) {
 		return "known already: " + s
 	}

@@ -23,6 +23,7 @@ type desk struct {
 	loop     *aio.Loop
 	frontier *frontier.Frontier
 	bounds   bounds // each fetcher has a copy
+	reach    reach  // the same
 	fetchers []*fetcher
 	free     []int   // by fetcher: workers without a lease
 	job      *job    // nil: nothing is kept
@@ -129,6 +130,7 @@ func (d *desk) resume(t *aio.Task) error {
 			d.bounds.open(u)
 		}
 		d.widen(d.job.scope)
+		d.recallNetworks(d.job.opened)
 		d.ledger.open.state = d.job.store.Begin()
 		d.frontier.Tell(d.ledger.open.state)
 		if len(d.cfg.late) > 0 {
@@ -142,6 +144,7 @@ func (d *desk) resume(t *aio.Task) error {
 
 // crawl begins at the seeds and waits until the crawl is over.
 func (d *desk) crawl(t *aio.Task) error {
+	d.give(d.cfg.seeds)
 	for _, u := range d.cfg.seeds {
 		d.begin(u)
 	}
@@ -159,6 +162,7 @@ func (d *desk) crawl(t *aio.Task) error {
 // begin adds a seed.
 func (d *desk) begin(u weburl.URL) {
 	d.open(u)
+	d.openNetwork(written(u))
 	d.frontier.Add(frontier.URL{URL: u})
 	d.note()
 }

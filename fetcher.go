@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +38,11 @@ type fetcher struct {
 	reading *aio.Quota
 	leases  aio.Queue[frontier.URL]
 	bounds  bounds // a copy of the desk's, which sends what it adds
+	reach   reach  // the same
 	recent  recent
 	batch   []outcome // of this turn, on its way to the desk
+
+	judges, admits func(netip.AddrPort) error // what allow returns, made once
 }
 
 // outcome answers a lease.
@@ -77,6 +81,7 @@ type dropped struct {
 // closed the queue of leases.
 func (f *fetcher) run(t *aio.Task) error {
 	c := f.cfg
+	f.judges, f.admits = f.reach.guard.Judge, f.admit
 	f.client = http1.NewClient(t.Loop(), http1.Options{
 		Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers,
@@ -143,7 +148,7 @@ func (f *fetcher) send(out outcome) {
 func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	out := outcome{url: u}
 	started := f.loop.Now()
-	req := requestFor(u.URL)
+	req := f.request(u, u.URL)
 	if f.cfg.Hooks.OnRequest != nil {
 		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries}
 		if err := f.cfg.Hooks.OnRequest(&r); err != nil {
@@ -157,6 +162,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	if res != nil {
 		defer res.Close()
 		out.answer = answerOf(res, started)
+		out.answer.Public = u.Seed && isPublic(res.Addr)
 	}
 	if err != nil {
 		var e *http1.Error
@@ -194,8 +200,9 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	return out, err
 }
 
-func requestFor(u weburl.URL) http1.Request {
-	return http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget()}
+// request is that for u, which a lease or its redirects led to.
+func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
+	return http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
 }
 
 // answerOf says what an answer teaches about the host's pace.
@@ -352,6 +359,7 @@ func (s *sighting) link(l links.Link) bool {
 		return true
 	}
 	r.Links++
+	f.mention(s.out.url.URL, l.URL)
 	u := frontier.URL{URL: l.URL.Canonical(), From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))}
 	if f.recent.add(u.URL) {
 		s.out.links = append(s.out.links, u)
@@ -401,6 +409,7 @@ func (f *fetcher) redirect(out *outcome, location string) {
 			return
 		}
 	}
+	f.mention(out.url.URL, to)
 	out.target = &frontier.URL{URL: to.Canonical(), From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/ctl"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -27,7 +28,8 @@ const (
 const (
 	notePlan    = "plan"
 	noteHistory = "history"
-	noteScope   = "scope/" // and what has widened it: the URL of a seed, or one it redirects to
+	noteScope   = "scope/"   // and what has widened it: the URL of a seed, or one it redirects to
+	noteNetwork = "network/" // and one that is open to links
 )
 
 // job is the folder of a crawl: its outputs, and the state from which it goes on.
@@ -37,9 +39,10 @@ type job struct {
 	files   store.FS
 	store   *store.Store
 	plan    plan
-	history history      // of the runs before this one
-	scope   []weburl.URL // that has been widened by these
-	resumed bool         // there was a run before this one
+	history history         // of the runs before this one
+	scope   []weburl.URL    // that has been widened by these
+	opened  []guard.Network // to links
+	resumed bool            // there was a run before this one
 }
 
 var errInUse = fmt.Errorf("%w: another crawl, or a look at it", store.ErrLocked)
@@ -182,6 +185,16 @@ func (j *job) recall(c *config) error {
 			return fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
 		}
 		j.scope = append(j.scope, u)
+	}
+	for n, err := range j.store.Notes(noteNetwork) {
+		if err != nil {
+			return err
+		}
+		network, err := guard.ParseNetwork(n.Name[len(noteNetwork):])
+		if err != nil {
+			return fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+		}
+		j.opened = append(j.opened, network)
 	}
 	return nil
 }

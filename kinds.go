@@ -30,6 +30,7 @@ func Kinds() []ErrorKind {
 		{string(http1.KindScheme), "no request can be made of it: its scheme, host, target or a header field is not valid"},
 		{string(http1.KindResource), "this machine had no descriptor, port or memory for a connection"},
 		{string(http1.KindDNS), "the name could not be resolved"},
+		{string(http1.KindBlocked), "a link, redirect or robots.txt leads to an address that is not public: see --allow-private"},
 		{string(http1.KindConnect), "no connection could be made: refused, unreachable, no route"},
 		{string(http1.KindDialTimeout), "name and connection took longer than --connect-timeout"},
 		{string(http1.KindTLS), "the TLS handshake failed, its certificate does not hold, or what came was damaged"},

@@ -63,6 +63,7 @@ type Options struct {
 	Header           http1.Header  // further fields of every request
 	Insecure         bool          // certificates are not verified
 	RootCAs          *x509.CertPool
+	AllowPrivate     bool             // a page may lead to addresses that are not public, too: see package guard
 	Resolve          []http1.Override // addresses of hosts, before any name service is asked
 	DNS              []netip.AddrPort // name servers to ask, in this order; empty: the system's
 

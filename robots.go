@@ -31,7 +31,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 	out := outcome{url: u, robots: new(robotsAnswer)}
 	at := u.URL
 	for hops := 0; ; hops++ {
-		req := requestFor(at)
+		req := f.request(u, at)
 		req.MaxBody, req.Cut = maxRobots, true
 		res, err := f.client.Do(t, req)
 		var e *http1.Error
@@ -49,6 +49,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, nil
 		}
 		out.answer = answerOf(res, f.loop.Now())
+		out.answer.Public = u.Seed && at.Host() == u.URL.Host() && isPublic(res.Addr)
 		out.robots.bytes += res.Wire
 		access := robots.For(res.Status)
 		if access == robots.Follow {

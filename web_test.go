@@ -57,8 +57,16 @@ func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.S
 	for i, host := range slices.Sorted(maps.Keys(hosts)) {
 		netw.Host(host, fmt.Sprintf("10.0.0.%d", i+1))
 	}
+	return w.crawlOver(t, netw, o)
+}
+
+// crawlOver is crawl in a network of the test's own.
+func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[string]weft.Record, weft.Summary, visits) {
+	t.Helper()
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
-	o.Job = filepath.Join(t.TempDir(), "job")
+	if o.Job == "" {
+		o.Job = filepath.Join(t.TempDir(), "job")
+	}
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -181,6 +181,7 @@ func TestHostStateRoundTrip(t *testing.T) {
 				t.Fatal(err)
 			}
 			want.Pending++
+			want.Seed = true
 			f.NoteHosts()
 			for _, note := range l.notes {
 				note.apply(&l.durable)

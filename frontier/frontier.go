@@ -45,6 +45,7 @@ type URL struct {
 	Hops      int        // redirects that led here from a link or seed
 	Tries     int        // made so far
 	Priority  int8       // a host's URLs of higher priority come first, then those of less depth
+	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
 	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
@@ -55,6 +56,7 @@ type URL struct {
 type Answer struct {
 	Took       time.Duration // from the request sent to the first byte of the answer; 0: unknown
 	Loopback   bool          // the server has a loopback address
+	Public     bool          // the host has a public address, and counts as a seed's no more: see URL.Seed
 	Overload   bool          // the server has said that it is asked too much: 429 or 503
 	RetryAfter time.Duration // until it wants to be asked again; 0: it has not said
 }
@@ -157,6 +159,9 @@ func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.L
 // Add makes a URL pending unless it was seen before or its host has had LimitPerHost,
 // and reports whether it did.
 func (f *Frontier) Add(u URL) bool {
+	if u.From == "" {
+		f.seedHost(u.URL)
+	}
 	fp := u.URL.Fingerprint()
 	if _, ok := f.seen[fp]; ok {
 		f.stats.Duplicates++
@@ -336,6 +341,7 @@ func (f *Frontier) learn(h *host, now time.Time, a Answer) {
 	f.stats.Leased--
 	h.pace.learn(f.now, a)
 	h.asked, h.last = f.now, f.now
+	h.seed = h.seed && !a.Public
 	f.note(h)
 	f.placeAll(h.server)
 }

@@ -38,6 +38,7 @@ type host struct {
 	answered int32 // URLs that were tried
 	tried    int32 // of these, not done nor refused
 	capped   bool  // it has had LimitPerHost
+	seed     bool  // a seed is on it, and it has not answered from a public address
 	dirty    bool  // changed since NoteHosts
 }
 
@@ -68,6 +69,29 @@ func (f *Frontier) newHost(key string, u weburl.URL) *host {
 	s.hosts = append(s.hosts, h)
 	f.hosts[key] = h
 	return h
+}
+
+// seedHost takes in that a seed is on the host of u.
+func (f *Frontier) seedHost(u weburl.URL) {
+	if h := f.host(u); !h.seed {
+		h.seed = true
+		f.note(h)
+	}
+}
+
+// seeded reports whether a seed is on h, or on its like: that which differs only by being
+// http or https, each on the port of its own, as where one redirects to the other.
+func (h *host) seeded() bool {
+	if h.seed || len(h.server.hosts) == 1 {
+		return h.seed
+	}
+	_, authority, _ := strings.Cut(h.name, "://")
+	for _, other := range h.server.hosts {
+		if _, its, _ := strings.Cut(other.name, "://"); other.seed && its == authority {
+			return true
+		}
+	}
+	return false
 }
 
 func hostKey(u weburl.URL) string { return u.Origin() }

@@ -63,7 +63,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 // only in the ledger.
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 	if h.robots.wanted(f.now) {
-		*u = URL{URL: h.robots.ask(h.name), Tries: int(h.robots.tries), Robots: true}
+		*u = URL{URL: h.robots.ask(h.name), Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
 		return true
 	}
 	for len(f.refused) < refusals && f.has(h) {
@@ -81,6 +81,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 			f.turnDown(h, Refusal{*u, kind, reason})
 			continue
 		}
+		u.Seed = h.seeded()
 		f.leased[u.URL] = h
 		f.leave(h, u)
 		if !again {

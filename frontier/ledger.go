@@ -88,6 +88,7 @@ type HostState struct {
 	Tried    int    // of these, to be tried again: Place.Tried
 	Answered int    // URLs that were tried: what Limit and LimitPerHost count after a restart
 	Capped   bool   // it has had LimitPerHost
+	Seed     bool   // a seed is on it, and it has not answered from a public address
 
 	Asked    time.Time     // when it was last asked or has last answered; zero: never
 	Took     time.Duration // response time, smoothed; 0: unknown

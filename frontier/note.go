@@ -84,6 +84,7 @@ func (f *Frontier) state(h *host) HostState {
 		Tried:    int(h.tried),
 		Answered: int(h.answered),
 		Capped:   h.capped,
+		Seed:     h.seed,
 		Took:     h.pace.took,
 		Best:     h.pace.best,
 		Most:     int(h.pace.most),

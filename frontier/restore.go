@@ -41,6 +41,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	u, _ := weburl.Parse(s.Name) // of what has no origin, "null", the zero URL
 	h := f.newHost(s.Name, u)
 	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
+	h.seed = s.Seed
 	h.first += h.answered
 	since := never
 	if !s.Asked.IsZero() {

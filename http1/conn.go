@@ -62,6 +62,9 @@ func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*c
 		if err != nil {
 			return err
 		}
+		if to, err = c.permit(req, host, port, to); err != nil {
+			return err
+		}
 		raw, err = aio.Connect(t, to)
 		tm.Connect = c.loop.Now().Sub(began) - tm.DNS
 		return err

@@ -39,6 +39,12 @@
 // have another, which then answers for sharing look-ups and remembering them. An
 // Override goes before.
 //
+// # Addresses
+//
+// Request.Allow says which addresses a request may be sent to. It is asked after the
+// look-up, for the very addresses that are connected to; there is no second look-up that
+// could answer another one. See package guard.
+//
 // # Decoding
 //
 // The codings gzip, deflate (zlib, or without its header, as browsers take it), br and

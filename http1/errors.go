@@ -17,6 +17,7 @@ type Kind string
 
 const (
 	KindDNS              Kind = "dns"                // the host name could not be resolved
+	KindBlocked          Kind = "blocked-address"    // the host has no address that Request.Allow allows
 	KindConnect          Kind = "connect"            // no connection could be made
 	KindTLS              Kind = "tls"                // the handshake failed, or what came is not what was encrypted
 	KindDialTimeout      Kind = "dial-timeout"       // looking up and connecting took longer than DialTimeout
@@ -39,7 +40,7 @@ const (
 // Kinds returns all there are, in the order in which an exchange meets them.
 func Kinds() []Kind {
 	return []Kind{
-		KindScheme, KindResource, KindDNS, KindConnect, KindDialTimeout, KindTLS, KindTLSTimeout,
+		KindScheme, KindResource, KindDNS, KindBlocked, KindConnect, KindDialTimeout, KindTLS, KindTLSTimeout,
 		KindFirstByteTimeout, KindIdleTimeout, KindTooSlow, KindTimeout, KindReset, KindEarlyEnd,
 		KindProtocol, KindTooLarge, KindEncoding, KindBomb, KindCanceled,
 	}

@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,14 @@ type Request struct {
 	// field replaces all of these that have its name, Host among them; if its value is
 	// empty it is not sent, and nor are they.
 	Header Header
+
+	// Allow judges each address of the host, after its name was resolved and just before a
+	// connection is made to it: one that it returns an error for is left out; if none is
+	// left, that is an error of KindBlocked. It runs on the loop. An address that an Override
+	// names for the host is not judged; with one for every host, literal addresses in the URL
+	// are, and other names cannot be. A kept connection is not judged again: Allow must depend
+	// on nothing but scheme, host, port and address, or allow more as time goes on. nil: all are.
+	Allow func(to netip.AddrPort) error
 
 	MaxBody int  // in place of Options.MaxBody; 0 or negative: that
 	Cut     bool // a body beyond the limit is cut there, which Response.Truncated tells, instead of an error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -137,8 +138,10 @@ func TestEveryKind(t *testing.T) {
 	stalls := func(s *site) { s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello").ended() }
 	zipped := func(body string) string { return answer("Content-Encoding: gzip\r\n", body) }
 	kinds := map[http1.Kind]func(t *testing.T) error{
-		http1.KindScheme:           over(nobody, http1.Options{}, http1.Request{Scheme: "gopher", Host: "www.example", Target: "/"}),
-		http1.KindDNS:              over(nobody, http1.Options{}, at("nobody.example")),
+		http1.KindScheme: over(nobody, http1.Options{}, http1.Request{Scheme: "gopher", Host: "www.example", Target: "/"}),
+		http1.KindDNS:    over(nobody, http1.Options{}, at("nobody.example")),
+		http1.KindBlocked: over(nobody, http1.Options{}, http1.Request{Scheme: "http", Host: "www.example", Target: "/",
+			Allow: func(netip.AddrPort) error { return errors.New("no") }}),
 		http1.KindConnect:          over(nobody, http1.Options{}, at("www.example:81")),
 		http1.KindDialTimeout:      over(nobody, http1.Options{}, at("hole.example")),
 		http1.KindFirstByteTimeout: over(silent, http1.Options{FirstByteTimeout: time.Second}, www),

@@ -137,13 +137,14 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(
 	defer stop()
 	options := c.Options
 	follow := redirects >= 0
+	reach := reach{given: u, all: c.allowPrivate}
 	err = aio.Run(ctx, func(t *aio.Task) error {
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
 		client := http1.NewClient(t.Loop(), options)
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, method, u, follow)
+			last, next = one(t, client, method, u, reach.allow(u), follow)
 			if !next.IsZero() && redirects == 0 {
 				last.ErrorKind, last.Error = "redirects", "one more than --max-redirects"
 			}
@@ -159,6 +160,7 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(
 			if next.IsZero() {
 				return nil
 			}
+			reach.redirect(u, next)
 			u, redirects = next, redirects-1
 		}
 	})
@@ -172,8 +174,8 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(
 }
 
 // one sends one request. Next is where it redirects to, if that is to be followed.
-func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, follow bool) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, http1.Request{Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget()})
+func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, allow func(netip.AddrPort) error, follow bool) (f fetched, next weburl.URL) {
+	res, err := client.Do(t, http1.Request{Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow})
 	f = fetched{Method: method, URL: u.String()}
 	var e *http1.Error
 	if errors.As(err, &e) {

@@ -255,6 +255,37 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "--resolve", "*:80:127.0.0.1:"+port, "http://example.test/")
 		expect(t, "host", s.got()[0].Host, "example.test")
 	},
+	"allow-private": func(t *testing.T) {
+		inner := newAsked(t, false, star)
+		outer := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, inner.URL, http.StatusFound) })
+		_, port, _ := net.SplitHostPort(outer.Listener.Addr().String())
+		public := []string{"--resolve", "example.test:80:127.0.0.1:" + port, "http://example.test/"}
+		kind(t, "blocked-address", public...)
+		expect(t, "requests", len(inner.got()), 0)
+		crawls(t, exitDone, append(public, "--allow-private")...)
+		if len(inner.got()) == 0 {
+			t.Error("nothing was asked for")
+		}
+		for _, command := range []string{"fetch", "links"} {
+			before := len(inner.got())
+			args := append([]string{command}, public...)
+			if command == "fetch" {
+				args = append(args, "--follow")
+			}
+			e := weftRun(t, args...)
+			if e.code != exitError || !strings.Contains(e.stderr, "blocked-address: 127.0.0.1 is loopback (127.0.0.0/8)") {
+				t.Errorf("%s: exit %d, %q", command, e.code, e.stderr)
+			}
+			expect(t, "requests", len(inner.got()), before)
+			if e := weftRun(t, append(args, "--allow-private")...); e.code != exitDone {
+				t.Errorf("%s: exit %d, %q", command, e.code, e.stderr)
+			}
+			args[3] = outer.URL // of this machine: it may lead there
+			if e := weftRun(t, args...); e.code != exitDone {
+				t.Errorf("%s %s: exit %d, %q", command, outer.URL, e.code, e.stderr)
+			}
+		}
+	},
 	"dns": func(t *testing.T) {
 		web := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 2, Pages: 2, Clean: true})
 		e := crawls(t, exitDone, "--dns", "127.0.0.1:1", "--dns", web.DNS.Addr(), "--scope", "page", "-o", "-", "--format", "urls", web.Web.Home(0))

@@ -273,7 +273,8 @@ func appendHost(b []byte, h frontier.HostState) []byte {
 	b = appendTime(b, h.Robots.Until)
 	b = appendInt(b, h.Robots.Tries)
 	b = appendText(b, h.Robots.Kind)
-	return appendText(b, h.Robots.Reason)
+	b = appendText(b, h.Robots.Reason)
+	return appendBool(b, h.Seed)
 }
 
 func decodeHost(name string, value []byte) (frontier.HostState, error) {
@@ -284,6 +285,9 @@ func decodeHost(name string, value []byte) (frontier.HostState, error) {
 	h.Hold, h.Strikes, h.Overload = d.time(), d.int(), d.bool()
 	h.Robots.Have, h.Robots.Shut, h.Robots.Until = d.bool(), d.bool(), d.time()
 	h.Robots.Tries, h.Robots.Kind, h.Robots.Reason = d.int(), d.text(), d.text()
+	if len(d.b) > 0 { // a job begun before seeds were told apart has no more
+		h.Seed = d.bool()
+	}
 	return h, d.end()
 }
 

@@ -174,16 +174,24 @@ func (s *Store) Redirects() iter.Seq2[Redirect, error] {
 // most. more reports whether there are others behind them.
 func (s *Store) Pending(host string, after frontier.Place, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, host, after), 0)
-	for u, err := range each(s, from, pendingEnd(host), pendingEntry) {
-		if err != nil {
+	for c := new(chunk); ; from = c.behind() {
+		if c, err = s.chunk(from, pendingEnd(host), c, n+1-len(urls)); err != nil {
 			return nil, false, err
 		}
-		if len(urls) == n {
-			return urls, true, nil
+		for key, value := range c.entries {
+			if len(urls) == n {
+				return urls, true, nil
+			}
+			u, err := decodePending(key, value)
+			if err != nil {
+				return nil, false, s.check(key, err)
+			}
+			urls = append(urls, u)
 		}
-		urls = append(urls, u)
+		if !c.more {
+			return urls, false, nil
+		}
 	}
-	return urls, false, nil
 }
 
 // URLs yields the URLs in a state. Pending ones come by host, and each host's in the order
@@ -313,14 +321,15 @@ func (c *chunk) behind() []byte {
 	return append(slices.Clone(c.bytes[start:c.ends[n-2]]), 0)
 }
 
-// chunk reads the entries from a key on. It makes room for as much as the one before took.
-func (s *Store) chunk(from, to []byte, before *chunk) (*chunk, error) {
+// chunk reads the entries from a key on, at most n. It makes room for as much as the one
+// before took.
+func (s *Store) chunk(from, to []byte, before *chunk, n int) (*chunk, error) {
 	return read(s, func() (*chunk, error) {
 		c := &chunk{bytes: make([]byte, 0, len(before.bytes)), ends: make([]int, 0, len(before.ends))}
 		err := s.engine.visit(from, to, func(key, value []byte) bool {
 			c.bytes = append(append(c.bytes, key...), value...)
 			c.ends = append(c.ends, len(c.bytes)-len(value), len(c.bytes))
-			c.more = len(c.ends) >= 2*chunkEntries || len(c.bytes) >= chunkBytes
+			c.more = len(c.ends) >= 2*n || len(c.bytes) >= chunkBytes
 			return !c.more
 		})
 		return c, err
@@ -348,7 +357,7 @@ func (s *Store) chunks(from, to []byte) iter.Seq2[*chunk, error] {
 			err error
 		}
 		next := make(chan answer, 1) // so that the one that nobody waits for ends
-		c, err := s.chunk(from, to, new(chunk))
+		c, err := s.chunk(from, to, new(chunk), chunkEntries)
 		for {
 			if err != nil {
 				yield(nil, err)
@@ -356,7 +365,7 @@ func (s *Store) chunks(from, to []byte) iter.Seq2[*chunk, error] {
 			}
 			if before := c; c.more {
 				go func() {
-					c, err := s.chunk(before.behind(), to, before)
+					c, err := s.chunk(before.behind(), to, before, chunkEntries)
 					next <- answer{c, err}
 				}()
 			}

@@ -26,13 +26,14 @@ var imports = map[string][]string{
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
+	"guard":             {},
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
 	"dns":    {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":  {"weburl", "golang.org/x/net/html"},
 	"robots": {},
-	"http1": {"aio", "dns", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
+	"http1": {"aio", "dns", "guard", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
 		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
@@ -43,23 +44,27 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "dns", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "dns", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
 	"examples/echo": {"aio"},
 
-	"internal/archtest":    {},
-	"internal/charset":     {"golang.org/x/net/html/charset"},
-	"internal/conformance": {},
-	"internal/ctl":         {},
-	"internal/bench":       {"aio", "http1"},
-	"internal/bench/table": {"golang.org/x/sys/unix"},
-	"internal/bench/store": {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
+	"internal/archtest": {},
+	"internal/charset": {
+		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
+		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
+	},
+	"internal/conformance":   {},
+	"internal/ctl":           {},
+	"internal/bench/charset": {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
+	"internal/bench":         {"aio", "http1"},
+	"internal/bench/table":   {"golang.org/x/sys/unix"},
+	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage"},
@@ -68,7 +73,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"weburl", "links", "robots", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
@@ -212,7 +217,7 @@ func TestLoopCode(t *testing.T) {
 	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
 	for _, f := range files(t) {
 		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" || f.pkg == "dns" ||
-			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "robots.go" || f.name == "scope.go")
+			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "reach.go" || f.name == "robots.go" || f.name == "scope.go")
 		if f.test || !owned {
 			continue
 		}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"net/netip"
+
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// reach is which addresses a fetch and its redirects may lead to: those of the given URL's
+// host, whatever they are, and others as in a crawl that begins there.
+type reach struct {
+	given weburl.URL
+	all   bool
+	guard guard.Guard
+}
+
+// allow returns what judges the addresses of u; nil: all are allowed.
+func (r *reach) allow(u weburl.URL) func(netip.AddrPort) error {
+	switch {
+	case r.all:
+		return nil
+	case u.Host() == r.given.Host():
+		return func(to netip.AddrPort) error {
+			r.guard.Open(guard.NetworkOf(to))
+			return nil
+		}
+	}
+	return r.guard.Judge
+}
+
+// redirect takes in that one URL has led to another: on this machine to any port.
+func (r *reach) redirect(from, to weburl.URL) {
+	n := guard.NetworkIn(to.Hostname(), to.EffectivePort())
+	if n.Local() && guard.NetworkIn(from.Hostname(), from.EffectivePort()).Local() {
+		r.guard.Open(n)
+	}
+}

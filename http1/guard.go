@@ -1,0 +1,64 @@
+package http1
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/weftcrawl/weft/guard"
+)
+
+// permit returns those of a host's addresses that req may be sent to. If there are none,
+// the error is of KindBlocked and says what the first one is. What an Override for the
+// host itself says, the user has chosen; one for every host stands in the way like a
+// proxy, and the host is judged by its name.
+func (c *Client) permit(req *Request, host string, port uint16, to []netip.AddrPort) ([]netip.AddrPort, error) {
+	if req.Allow == nil {
+		return to, nil
+	}
+	for i := range c.opt.Resolve {
+		o := &c.opt.Resolve[i]
+		if _, ok := o.resolve(host, port); !ok {
+			continue
+		}
+		if o.Host == "*" {
+			return to, permitLiteral(req, host, port)
+		}
+		return to, nil
+	}
+	var refused error
+	allowed := make([]netip.AddrPort, 0, len(to))
+	for _, addr := range to {
+		err := req.Allow(addr)
+		if err == nil {
+			allowed = append(allowed, addr)
+		} else if refused == nil {
+			refused = blocked(host, addr, err)
+		}
+	}
+	if len(allowed) == 0 && refused != nil {
+		return nil, refused
+	}
+	return allowed, nil
+}
+
+// permitLiteral judges a host whose address is found elsewhere, by a proxy or an Override
+// for every host: only one that is an address, or can mean but one, can be judged.
+func permitLiteral(req *Request, host string, port uint16) error {
+	addr, ok := guard.Literal(host)
+	if !ok || req.Allow == nil {
+		return nil
+	}
+	to := netip.AddrPortFrom(addr, port)
+	if err := req.Allow(to); err != nil {
+		return blocked(host, to, err)
+	}
+	return nil
+}
+
+// blocked is that a host has an address that req may not be sent to.
+func blocked(host string, to netip.AddrPort, why error) error {
+	if addr, err := netip.ParseAddr(host); err == nil && addr == to.Addr() {
+		return &Error{Kind: KindBlocked, Err: why}
+	}
+	return &Error{Kind: KindBlocked, Err: fmt.Errorf("%.255s: %w", host, why)}
+}

@@ -1,0 +1,177 @@
+package charset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// An Encoding is one of the 40 of the Encoding Standard. There is one of each name, so
+// that they can be compared.
+type Encoding struct {
+	name string
+	text encoding.Encoding
+	// decode appends src in UTF-8 to dst. It takes time linear in src, and at most three
+	// bytes for one of src.
+	decode func(dst, src []byte) []byte
+	ascii  bool // ASCII is read as itself
+}
+
+// Name is the name in the Encoding Standard in lower case, such as "windows-1252".
+func (e *Encoding) Name() string { return e.name }
+
+// ForURLs is the encoding in which a page in e has the query of its links; nil is UTF-8
+// (the standard's "get an output encoding").
+func (e *Encoding) ForURLs() encoding.Encoding {
+	switch e.name {
+	case "utf-8", "utf-16le", "utf-16be", "replacement":
+		return nil
+	}
+	return e.text
+}
+
+// Decode returns body in UTF-8, without the byte order mark of e. What means nothing in
+// e becomes U+FFFD, as the Encoding Standard has it. The text shares memory with a body
+// that is valid UTF-8, or ASCII where that is the same. It is at most three times as long.
+func (e *Encoding) Decode(body []byte) []byte {
+	switch {
+	case e == utf8Encoding:
+		body = bytes.TrimPrefix(body, []byte(markUTF8))
+		if utf8.Valid(body) {
+			return body
+		}
+	case e == utf16LE:
+		body = bytes.TrimPrefix(body, []byte(markUTF16LE))
+	case e == utf16BE:
+		body = bytes.TrimPrefix(body, []byte(markUTF16BE))
+	case e.ascii:
+		n := asciiPrefix(body)
+		if n == len(body) {
+			return body
+		}
+		text := make([]byte, n, len(body)+len(body)/4)
+		copy(text, body)
+		return e.decode(text, body[n:])
+	}
+	return e.decode(nil, body)
+}
+
+// asciiPrefix is how many bytes are ASCII before the first that is not.
+func asciiPrefix(b []byte) int {
+	const high = 0x8080808080808080
+	n := 0
+	for len(b)-n >= 32 {
+		c := b[n : n+32 : n+32]
+		if (binary.LittleEndian.Uint64(c)|binary.LittleEndian.Uint64(c[8:])|binary.LittleEndian.Uint64(c[16:])|binary.LittleEndian.Uint64(c[24:]))&high != 0 {
+			break
+		}
+		n += 32
+	}
+	for len(b)-n >= 8 && binary.LittleEndian.Uint64(b[n:])&high == 0 {
+		n += 8
+	}
+	for n < len(b) && b[n] < utf8.RuneSelf {
+		n++
+	}
+	return n
+}
+
+// Byte order marks.
+const (
+	markUTF8    = "\xef\xbb\xbf"
+	markUTF16LE = "\xff\xfe"
+	markUTF16BE = "\xfe\xff"
+)
+
+// Lookup returns the encoding that has a label, such as "latin1", or nil (the standard's
+// "get an encoding").
+func Lookup(label string) *Encoding {
+	label = strings.Trim(label, "\t\n\f\r ")
+	if len(label) > maxLabel {
+		return nil
+	}
+	for i := range len(label) {
+		if label[i] <= ' ' || label[i] >= 0x7f { // htmlindex folds what Unicode folds and trims
+			return nil
+		}
+	}
+	text, err := htmlindex.Get(label)
+	if err != nil {
+		return nil
+	}
+	name, err := htmlindex.Name(text)
+	if err != nil {
+		return nil
+	}
+	return encodings[name]
+}
+
+// maxLabel is more than any label has, in bytes.
+const maxLabel = 64
+
+// encodings is by name.
+var encodings = allEncodings()
+
+var (
+	utf8Encoding = encodings["utf-8"]
+	windows1252  = encodings["windows-1252"]
+	utf16LE      = encodings["utf-16le"]
+	utf16BE      = encodings["utf-16be"]
+)
+
+func allEncodings() map[string]*Encoding {
+	all := map[string]*Encoding{}
+	add := func(name string, decode func(dst, src []byte) []byte) {
+		text, err := htmlindex.Get(name)
+		if err != nil {
+			panic("charset: " + name + ": " + err.Error()) // the names are constants
+		}
+		all[name] = &Encoding{name: name, text: text, decode: decode, ascii: true}
+	}
+	add("utf-8", decodeUTF8)
+	add("utf-16le", func(dst, src []byte) []byte { return decodeUTF16(dst, src, false) })
+	add("utf-16be", func(dst, src []byte) []byte { return decodeUTF16(dst, src, true) })
+	add("replacement", decodeReplacement)
+	add("x-user-defined", singleByte(func(b byte) rune { return 0xf700 + rune(b) }))
+	for name, m := range map[string]*charmap.Charmap{
+		"ibm866": charmap.CodePage866, "iso-8859-2": charmap.ISO8859_2, "iso-8859-3": charmap.ISO8859_3,
+		"iso-8859-4": charmap.ISO8859_4, "iso-8859-5": charmap.ISO8859_5, "iso-8859-6": charmap.ISO8859_6,
+		"iso-8859-7": charmap.ISO8859_7, "iso-8859-8": charmap.ISO8859_8, "iso-8859-8-i": charmap.ISO8859_8,
+		"iso-8859-10": charmap.ISO8859_10, "iso-8859-13": charmap.ISO8859_13, "iso-8859-14": charmap.ISO8859_14,
+		"iso-8859-15": charmap.ISO8859_15, "iso-8859-16": charmap.ISO8859_16, "koi8-r": charmap.KOI8R,
+		"koi8-u": charmap.KOI8U, "macintosh": charmap.Macintosh, "windows-874": charmap.Windows874,
+		"windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251, "windows-1252": charmap.Windows1252,
+		"windows-1253": charmap.Windows1253, "windows-1254": charmap.Windows1254, "windows-1255": charmap.Windows1255,
+		"windows-1256": charmap.Windows1256, "windows-1257": charmap.Windows1257, "windows-1258": charmap.Windows1258,
+		"x-mac-cyrillic": charmap.MacintoshCyrillic,
+	} {
+		add(name, singleByte(m.DecodeByte))
+	}
+	for name, m := range map[string]struct {
+		index  string // the encoding of x/text that has all its pairs
+		decode func(pairs *index, dst, src []byte) []byte
+	}{
+		"gbk":       {"gb18030", decodeGB18030}, // the standard has one decoder for both
+		"gb18030":   {"gb18030", decodeGB18030},
+		"big5":      {"big5", decodeBig5},
+		"euc-jp":    {"euc-jp", decodeEUCJP},
+		"shift_jis": {"shift_jis", decodeShiftJIS},
+		"euc-kr":    {"euc-kr", decodeEUCKR},
+	} {
+		pairs := indexOf(m.index)
+		add(name, func(dst, src []byte) []byte {
+			return m.decode(pairs(), dst, src)
+		})
+	}
+	jis := indexOf("euc-jp")
+	add("iso-2022-jp", func(dst, src []byte) []byte { return decodeISO2022JP(jis(), dst, src) })
+	for _, name := range []string{"utf-16le", "utf-16be", "replacement", "iso-2022-jp"} {
+		all[name].ascii = false
+	}
+	return all
+}

@@ -1,0 +1,174 @@
+package charset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Source is what told the encoding.
+type Source string
+
+// The sources, the strongest first.
+const (
+	Mark     Source = "bom"      // a byte order mark
+	Header   Source = "header"   // the charset parameter of Content-Type
+	Meta     Source = "meta"     // a <meta>
+	XML      Source = "xml"      // an XML declaration
+	Detected Source = "detected" // the bytes themselves
+	Default  Source = "default"  // nothing
+)
+
+// Determine returns the encoding of a body that came with a Content-Type. Meta elements
+// and XML declarations count in what is HTML, or of no type; of XML only the declaration
+// does; in other text neither.
+func Determine(contentType string, body []byte) (*Encoding, Source) {
+	mediaType, _, _ := strings.Cut(contentType, ";")
+	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	switch {
+	case mediaType == "", mediaType == "text/html", mediaType == "application/xhtml+xml":
+		return HTML(contentType, body)
+	case mediaType == "text/xml", mediaType == "application/xml", strings.HasSuffix(mediaType, "+xml"):
+		return xml(contentType, body)
+	}
+	return Text(contentType, body)
+}
+
+// HTML determines the encoding of a page (the HTML Standard's "encoding sniffing
+// algorithm"). A <meta> after the first 1,024 bytes counts too, as it does in a browser,
+// which begins again when it meets one.
+func HTML(contentType string, body []byte) (*Encoding, Source) {
+	if e, source := told(contentType, body); e != nil {
+		return e, source
+	}
+	if e, source := prescan(body); e != nil {
+		return e, source
+	}
+	if len(body) > prescanned && hasMeta(body[prescanned-len("<meta"):]) {
+		if e := findMeta(body, true); e != nil {
+			return e, Meta
+		}
+	}
+	return detect(body)
+}
+
+// Text determines the encoding of text that has no way to declare one.
+func Text(contentType string, body []byte) (*Encoding, Source) {
+	if e, source := told(contentType, body); e != nil {
+		return e, source
+	}
+	return detect(body)
+}
+
+// xml determines the encoding of a document that is UTF-8 if it says nothing (XML 1.0,
+// section 4.3.3).
+func xml(contentType string, body []byte) (*Encoding, Source) {
+	if e, source := told(contentType, body); e != nil {
+		return e, source
+	}
+	if e, source := prescan(body[:min(len(body), 6)]); e != nil {
+		return e, source
+	}
+	if e := xmlDeclared(body[:min(len(body), prescanned)]); e != nil {
+		return e, XML
+	}
+	if utf8.Valid(body) {
+		return utf8Encoding, Default
+	}
+	return detect(body)
+}
+
+// told is what is known for certain: by a mark, or the header.
+func told(contentType string, body []byte) (*Encoding, Source) {
+	switch {
+	case bytes.HasPrefix(body, []byte(markUTF8)):
+		return utf8Encoding, Mark
+	case bytes.HasPrefix(body, []byte(markUTF16LE)):
+		return utf16LE, Mark
+	case bytes.HasPrefix(body, []byte(markUTF16BE)):
+		return utf16BE, Mark
+	}
+	if e := Lookup(charsetParameter(contentType)); e != nil {
+		return e, Header
+	}
+	return nil, ""
+}
+
+// charsetParameter is the first charset of a Content-Type, read as in the MIME Sniffing
+// Standard (section 4.4), which forgives more than RFC 9110.
+func charsetParameter(contentType string) string {
+	mediaType, rest, _ := strings.Cut(contentType, ";")
+	if !strings.Contains(mediaType, "/") {
+		return ""
+	}
+	for rest != "" {
+		rest = strings.TrimLeft(rest, "\t\n\r ")
+		end := strings.IndexAny(rest, ";=")
+		if end < 0 {
+			return ""
+		}
+		name := rest[:end]
+		assigned := rest[end] == '='
+		if rest = rest[end+1:]; !assigned {
+			continue
+		}
+		var value string
+		if strings.HasPrefix(rest, `"`) {
+			value, rest = quoted(rest[1:])
+			_, rest, _ = strings.Cut(rest, ";")
+		} else {
+			value, rest, _ = strings.Cut(rest, ";")
+			value = strings.TrimRight(value, "\t\n\r ")
+		}
+		if strings.EqualFold(name, "charset") && value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// quoted reads a quoted string behind its first quote. One that does not end ends with s.
+func quoted(s string) (value, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), s[i+1:]
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), ""
+}
+
+// hasMeta tells if there may be a <meta> in b: few pages have one after their first bytes.
+// It looks at eight pairs of bytes at once, for in pages a < is never far.
+func hasMeta(b []byte) bool {
+	const ones = 0x0101010101010101
+	const less, m, small = '<' * ones, 'm' * ones, 0x20 * ones
+	i := 0
+	for ; len(b)-i > 8; i += 8 {
+		c := b[i : i+9 : i+9]
+		// A byte of x is 0 where there is a <m or <M.
+		x := binary.LittleEndian.Uint64(c) ^ less | (binary.LittleEndian.Uint64(c[1:]) | small) ^ m
+		if (x-ones)&^x&(0x80*ones) == 0 {
+			continue
+		}
+		for j := i; j < i+8 && len(b)-j >= len("<meta"); j++ {
+			if b[j] == '<' && is(b[j+1:j+len("<meta")], "meta") {
+				return true
+			}
+		}
+	}
+	return false // what is shorter than nine bytes declares nothing
+}
+
+// UTF8 returns the body of a page, which came with a Content-Type, in UTF-8, and the
+// name of the encoding it was in. The text shares memory with a body that is in UTF-8
+// already.
+func UTF8(contentType string, body []byte) (text []byte, name string) {
+	e, _ := Determine(contentType, body)
+	return e.Decode(body), e.Name()
+}

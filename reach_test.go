@@ -1,0 +1,214 @@
+package weft_test
+
+import (
+	"iter"
+	"maps"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/http1"
+)
+
+// dialNet is a network in which somebody answers at port 80 of every address. It notes
+// which ones are dialled, and a name may answer another address each time.
+type dialNet struct {
+	*aiotest.Net
+	names   map[string][]string // "A B" are two addresses in one answer; the last answer stays
+	dialled map[string]bool
+}
+
+func newDialNet(names map[string][]string) *dialNet {
+	all := map[string][]string{"pub.test": {"93.184.215.14"}, "other.test": {"93.184.215.15"}, "localhost": {"127.0.0.1"}, "x.localhost.": {"127.0.0.1"}}
+	maps.Copy(all, names)
+	return &dialNet{aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond}), all, make(map[string]bool)}
+}
+
+func (n *dialNet) Lookup(task *aio.Task, host string) ([]net.IP, error) {
+	if answers := n.names[host]; len(answers) > 0 {
+		n.Host(host, strings.Fields(answers[0])...)
+		if len(answers) > 1 {
+			n.names[host] = answers[1:]
+		}
+	}
+	return n.Net.Lookup(task, host)
+}
+
+func (n *dialNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
+	n.dialled[to.String()] = true
+	return n.Net.Connect(task, to)
+}
+
+func overrides(t *testing.T, all ...string) (list []http1.Override) {
+	t.Helper()
+	for _, s := range all {
+		o, err := http1.ParseOverride(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// listed is a list of seeds.
+func listed(urls ...string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for _, u := range urls {
+			if !yield(u, nil) {
+				return
+			}
+		}
+	}
+}
+
+const blocked = "blocked-address"
+
+// TestReach: where links, redirects and robots.txt lead to, and which addresses are dialled.
+func TestReach(t *testing.T) {
+	// Addresses of this machine, a site and a cloud, in all the ways to write them.
+	private := map[string]string{ // as it is linked to: as it is recorded
+		"http://10.0.0.7/x": "http://10.0.0.7/x", "http://192.168.1.1/": "http://192.168.1.1/", "http://172.16.0.1/": "http://172.16.0.1/",
+		"http://127.0.0.1/a": "http://127.0.0.1/a", "http://2130706433/b": "http://127.0.0.1/b", "http://0x7f.1/c": "http://127.0.0.1/c",
+		"http://127.1/d": "http://127.0.0.1/d", "http://0/": "http://0.0.0.0/", "http://127.0.0.1:9200/": "http://127.0.0.1:9200/",
+		"http://[::1]/": "http://[::1]/", "http://[::]/": "http://[::]/", "http://[::ffff:127.0.0.1]/": "http://[::ffff:7f00:1]/",
+		"http://[64:ff9b::10.0.0.1]/": "http://[64:ff9b::a00:1]/", "http://[fe80::1]/": "http://[fe80::1]/", "http://[fd00::1]/": "http://[fd00::1]/",
+		"http://localhost/": "http://localhost/", "http://x.localhost./": "http://x.localhost./", "http://224.0.0.1/": "http://224.0.0.1/",
+		"http://169.254.169.254/latest/": "http://169.254.169.254/latest/", "http://[fd00:ec2::254]/": "http://[fd00:ec2::254]/",
+		"http://100.100.100.200/": "http://100.100.100.200/", "http://in.test/": "http://in.test/", "http://mapped.test/": "http://mapped.test/",
+	}
+	inside := map[string][]string{"in.test": {"10.0.0.1"}, "mapped.test": {"::ffff:10.0.0.1"}, "wiki.test": {"10.9.9.9"}}
+	fate := func(kind string) map[string]string {
+		want := map[string]string{"http://pub.test/": ""}
+		for _, u := range private {
+			want[u] = kind
+		}
+		return want
+	}
+	type test struct {
+		name  string
+		web   web
+		names map[string][]string
+		o     weft.Options
+		want  map[string]string // URL: error kind
+		dials []string          // all of them, where that is looked at
+	}
+	public := []string{"93.184.215.14:80"}
+	pub := []string{"http://pub.test/"}
+	tests := []test{
+		{"link", web{"http://pub.test/": a(slices.Sorted(maps.Keys(private))...)}, inside, weft.Options{Seeds: pub}, fate(blocked), public},
+		{"link, without robots.txt", web{"http://pub.test/": a(slices.Sorted(maps.Keys(private))...)}, inside, weft.Options{Seeds: pub, NoRobots: true}, fate(blocked), public},
+		{"redirect of a seed", web{"http://pub.test/": "302 http://127.0.0.1/admin"}, nil, weft.Options{Seeds: pub},
+			map[string]string{"http://pub.test/": "", "http://127.0.0.1/admin": blocked}, public},
+		{"redirect of a page", web{"http://pub.test/": a("/r"), "http://pub.test/r": "302 http://in.test/admin"}, inside, weft.Options{Seeds: pub},
+			map[string]string{"http://pub.test/": "", "http://pub.test/r": "", "http://in.test/admin": blocked}, public},
+		{"meta refresh", web{"http://pub.test/": `<meta http-equiv=refresh content="0;url=http://169.254.169.254/">`}, nil, weft.Options{Seeds: pub},
+			map[string]string{"http://pub.test/": "", "http://169.254.169.254/": blocked}, public},
+		{"redirect of robots.txt", web{"http://pub.test/": "a page", "http://pub.test/robots.txt": "302 http://127.0.0.1/robots.txt", "http://127.0.0.1/robots.txt": ""}, nil,
+			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": blocked}, public},
+		{"two addresses", web{"http://pub.test/": a("http://both.test/"), "http://both.test/": "a page"}, map[string][]string{"both.test": {"10.0.0.1 93.184.215.20 127.0.0.1"}},
+			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": "", "http://both.test/": ""}, append(public, "93.184.215.20:80")},
+		{"another answer each time", web{"http://pub.test/": a("http://evil.test/1"), "http://evil.test/1": a("/2"), "http://evil.test/2": "a page"},
+			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Delay: 6 * time.Minute}, // longer than an answer is believed
+			map[string]string{"http://pub.test/": "", "http://evil.test/1": blocked}, append(public, "93.184.215.66:80")},
+		{"a public seed that moves inside", web{"http://evil.test/": a("/2"), "http://evil.test/2": "a page"},
+			map[string][]string{"evil.test": {"93.184.215.66", "93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Delay: 6 * time.Minute},
+			map[string]string{"http://evil.test/": "", "http://evil.test/2": blocked}, []string{"93.184.215.66:80"}},
+		{"all are allowed", web{"http://pub.test/": a("http://in.test/", "http://127.0.0.1/"), "http://in.test/": "a page"}, inside, weft.Options{Seeds: pub, AllowPrivate: true},
+			map[string]string{"http://pub.test/": "", "http://in.test/": "", "http://127.0.0.1/": ""}, nil},
+		{"a private seed opens its network", web{"http://in.test/": a("/2", "http://wiki.test/", "http://127.0.0.1/", "http://169.254.169.254/", "http://192.168.0.1/", "http://[fd00::1]/")},
+			inside, weft.Options{Seeds: []string{"http://in.test/"}},
+			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked, "http://169.254.169.254/": blocked,
+				"http://192.168.0.1/": blocked, "http://[fd00::1]/": blocked}, []string{"10.0.0.1:80", "10.9.9.9:80"}},
+		{"a private seed beside a public one", web{"http://10.0.0.1/": "a page", "http://pub.test/": a("http://wiki.test/", "http://127.0.0.1/")}, inside,
+			weft.Options{Seeds: []string{"http://10.0.0.1/", "http://pub.test/"}},
+			map[string]string{"http://10.0.0.1/": "", "http://pub.test/": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked}, nil},
+		{"a seed on this machine", web{"http://127.0.0.1/": a("/2", "http://localhost/", "http://[::1]:81/", "http://other.test/", "http://10.0.0.1/", "http://169.254.169.254/"),
+			"http://other.test/": a("http://127.0.0.1/3", "http://localhost:9200/")}, nil, weft.Options{Seeds: []string{"http://127.0.0.1/"}, Retries: -1},
+			map[string]string{"http://127.0.0.1/": "", "http://127.0.0.1/2": "", "http://localhost/": "", "http://[::1]:81/": "connect", "http://other.test/": "", "http://10.0.0.1/": blocked,
+				"http://169.254.169.254/": blocked, "http://127.0.0.1/3": "", "http://localhost:9200/": blocked}, nil},
+		{"a seed at a metadata service", web{"http://169.254.169.254/": a("http://169.254.170.2/")}, nil, weft.Options{Seeds: []string{"http://169.254.169.254/"}},
+			map[string]string{"http://169.254.169.254/": "", "http://169.254.170.2/": blocked}, nil},
+		{"a list of seeds", web{"http://in.test/": a("/2", "http://wiki.test/")}, inside, weft.Options{SeedSeq: listed("http://in.test/")},
+			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": blocked}, []string{"10.0.0.1:80"}},
+		{"an override for the host", web{"http://pub.test/": a("/2", "http://other.test/", "http://127.0.0.1/")}, inside,
+			weft.Options{Seeds: pub, Resolve: overrides(t, "pub.test:80:127.0.0.1", "other.test:80:10.0.0.1")},
+			map[string]string{"http://pub.test/": "", "http://pub.test/2": "", "http://other.test/": "", "http://127.0.0.1/": blocked}, []string{"127.0.0.1:80", "10.0.0.1:80"}},
+		{"an override for every host", web{"http://pub.test/": a("http://in.test/", "http://10.0.0.1/", "http://localhost/")}, inside,
+			weft.Options{Seeds: pub, Resolve: overrides(t, "*:80:127.0.0.1")},
+			map[string]string{"http://pub.test/": "", "http://in.test/": "", "http://10.0.0.1/": blocked, "http://localhost/": blocked}, []string{"127.0.0.1:80"}},
+	}
+	for _, c := range tests {
+		t.Run(c.name, func(t *testing.T) {
+			n := newDialNet(c.names)
+			c.o.Scope = weft.ScopeAny
+			got, _, _ := c.web.crawlOver(t, n, c.o)
+			for u, kind := range c.want {
+				r, ok := got[u]
+				if !ok || r.ErrorKind != kind {
+					t.Errorf("%s: %q %s, expected %q", u, r.ErrorKind, r.Error, kind)
+				}
+				if kind == blocked && (r.IP != "" || r.Bytes != 0 || r.Tries > 1) {
+					t.Errorf("%s: asked for: %+v", u, r)
+				}
+			}
+			for u := range got {
+				if _, ok := c.want[u]; !ok {
+					t.Errorf("%s: a record, expected none", u)
+				}
+			}
+			if dials := slices.Sorted(maps.Keys(n.dialled)); c.dials != nil && !slices.Equal(dials, slices.Sorted(slices.Values(c.dials))) {
+				t.Errorf("dialled %q, expected %q", dials, c.dials)
+			}
+		})
+	}
+}
+
+// TestReachAcrossRuns: what a seed has opened, and that a host is a seed's, outlasts the run
+// in which they became known.
+func TestReachAcrossRuns(t *testing.T) {
+	names := map[string][]string{"in.test": {"10.0.0.1"}, "wiki.test": {"10.9.9.9"}, "list.test": {"192.168.0.1"}}
+	w := web{"http://in.test/": a("http://wiki.test/", "http://127.0.0.1/"), "http://list.test/": a("/2")}
+	o := weft.Options{
+		Scope: weft.ScopeAny, NoRobots: true, Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
+		Seeds: []string{"http://in.test/"}, SeedSeq: listed("http://list.test/"),
+	}
+	var got map[string]weft.Record
+	for range 5 {
+		got, _, _ = w.crawlOver(t, newDialNet(names), o)
+		o.Seeds, o.SeedSeq = nil, nil // those of the job, and the list was read to its end
+		o.Limit++
+	}
+	for u, kind := range map[string]string{
+		"http://in.test/": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked, "http://list.test/": "", "http://list.test/2": "",
+	} {
+		if r, ok := got[u]; !ok || r.ErrorKind != kind {
+			t.Errorf("%s: %q %s, expected %q", u, r.ErrorKind, r.Error, kind)
+		}
+	}
+}
+
+// TestReachIsTold: the error says what is at which address.
+func TestReachIsTold(t *testing.T) {
+	w := web{"http://pub.test/": a("http://in.test/", "http://[::ffff:10.0.0.1]/")}
+	got, sum, _ := w.crawlOver(t, newDialNet(map[string][]string{"in.test": {"10.0.0.1"}}), weft.Options{
+		Seeds: []string{"http://pub.test/"}, Scope: weft.ScopeAny, NoRobots: true,
+	})
+	for u, want := range map[string]string{
+		"http://in.test/":        "in.test: 10.0.0.1 is private (10.0.0.0/8)",
+		"http://[::ffff:a00:1]/": "::ffff:10.0.0.1 is private, as 10.0.0.1 is (10.0.0.0/8)",
+	} {
+		if r := got[u]; r.Error != want || r.Tries != 1 {
+			t.Errorf("%s: %q after %d tries, expected %q after one", u, r.Error, r.Tries, want)
+		}
+	}
+	if n := sum.Errors[blocked].URLs; n != 2 {
+		t.Errorf("%d URLs in the summary, expected 2", n)
+	}
+}
