@@ -295,7 +295,7 @@ func TestDiskStaysFull(t *testing.T) {
 			})
 			crawler := func() *weft.Crawler {
 				c, err := weft.New(weft.OnFiles(weft.Options{
-					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, Resolver: resolverAt(served.DNS.Addr()),
+					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, DNS: serverAt(served),
 				}, disk))
 				if err != nil {
 					t.Fatal(err)

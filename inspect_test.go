@@ -324,7 +324,7 @@ func TestSteer(t *testing.T) {
 	other.release()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40), "job")
 	o := weft.Options{
-		Seeds: []string{served.Web.Home(0)}, Job: dir, Scope: weft.ScopeAny, Resolver: resolverAt(served.DNS.Addr()), Delay: 20 * time.Millisecond,
+		Seeds: []string{served.Web.Home(0)}, Job: dir, Scope: weft.ScopeAny, DNS: serverAt(served), Delay: 20 * time.Millisecond,
 	}
 	r := start(t, o)
 	r.look()

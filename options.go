@@ -7,7 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
-	"net"
+	"net/netip"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -65,7 +65,7 @@ type Options struct {
 	RootCAs          *x509.CertPool
 	AllowPrivate     bool             // a page may lead to addresses that are not public, too: see package guard
 	Resolve          []http1.Override // addresses of hosts, before any name service is asked
-	Resolver         *net.Resolver    // nil: the system's
+	DNS              []netip.AddrPort // name servers to ask, in this order; empty: the system's
 
 	// What is kept.
 
@@ -186,6 +186,11 @@ func (o Options) check() (*config, error) {
 	}
 	if err := o.Header.Check(); err != nil {
 		return nil, &OptionError{Option: "Header", Err: err}
+	}
+	for _, server := range o.DNS {
+		if !server.IsValid() || server.Port() == 0 {
+			return nil, &OptionError{"DNS", server.String(), errors.New("expected an address and a port")}
+		}
 	}
 	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
 		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,7 @@ func TestOptionError(t *testing.T) {
 	expect("time", func(o *weft.Options) { o.IdleTimeout = -1 }, `option IdleTimeout "-1ns": expected`)
 	expect("agent", func(o *weft.Options) { o.UserAgent = "a\nb" }, "option UserAgent: field User-Agent: ")
 	expect("header", func(o *weft.Options) { o.Header = http1.Header{{Name: "a b", Value: "c"}} }, `option Header: field "a b": expected`)
+	expect("name server", func(o *weft.Options) { o.DNS = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:0")} }, `option DNS "192.0.2.1:0": expected an address and a port`)
 	expect("links of no job", func(o *weft.Options) { o.KeepLinks = true }, "option Job: none, expected a folder")
 	expect("job in a file", func(o *weft.Options) { o.Job = filepath.Join(file, "job") }, "not a directory, expected a new folder")
 	expect("job's name", func(o *weft.Options) { o.Job = filepath.Join(dir, strings.Repeat("a", 300)) }, "file name too long, expected a new folder")

@@ -1,9 +1,8 @@
 package weft_test
 
 import (
-	"context"
 	"fmt"
-	"net"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func TestSyntheticWeb(t *testing.T) {
 			job := filepath.Join(t.TempDir(), "job")
 			c, err := weft.New(weft.Options{
 				Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Concurrency: workers,
-				Timeout: time.Second, Resolver: resolverAt(served.DNS.Addr()),
+				Timeout: time.Second, DNS: serverAt(served),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -71,10 +70,9 @@ func TestSyntheticWeb(t *testing.T) {
 	}
 }
 
-func resolverAt(address string) *net.Resolver {
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address)
-	}}
+// serverAt is the name server of a web.
+func serverAt(served *webtest.Running) []netip.AddrPort {
+	return []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())}
 }
 
 // isFate says whether an error kind is what the ground truth expects.
@@ -106,7 +104,7 @@ func TestPolitenessSeenByServer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := served.Log.Len()
-			c.o.Seeds, c.o.Scope, c.o.Resolver = []string{served.Web.Home(0)}, weft.ScopeAny, resolverAt(served.DNS.Addr())
+			c.o.Seeds, c.o.Scope, c.o.DNS = []string{served.Web.Home(0)}, weft.ScopeAny, serverAt(served)
 			crawler, err := weft.New(c.o)
 			if err != nil {
 				t.Fatal(err)

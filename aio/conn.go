@@ -11,7 +11,7 @@ import (
 
 // Conn is a stream between two ends: a socket, or a pipe of the in-memory network.
 // It belongs to its loop. One task may read while another writes; two that read
-// get ErrBusy.
+// get ErrBusy. That of DialUDP carries datagrams instead.
 type Conn interface {
 	// Read reads what has arrived, at most len(p) bytes, waiting while nothing has.
 	// It returns io.EOF when the peer will send no more.
@@ -53,7 +53,8 @@ type Listener interface {
 type Network interface {
 	// Lookup returns the addresses of a host name, the preferred first.
 	Lookup(t *Task, host string) ([]net.IP, error)
-	// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr.
+	// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr, or a socket for
+	// datagrams to and from a *net.UDPAddr.
 	Connect(t *Task, to net.Addr) (Conn, error)
 	// Listen opens a listener on a *net.TCPAddr or *net.UnixAddr.
 	Listen(t *Task, on net.Addr) (Listener, error)
@@ -72,7 +73,7 @@ func newSocket(l *Loop, fd int, network string, remote net.Addr) (*socket, error
 		unix.Close(fd)
 		return nil, err
 	}
-	d.doubt = network == "unix"
+	d.doubt = network != "tcp"
 	return &socket{descriptor: d, network: network, remote: remote}, nil
 }
 
@@ -90,14 +91,15 @@ func (s *socket) Read(t *Task, p []byte) (int, error) {
 		if s.read.ready {
 			n, err := sysRead(s.fd, p)
 			switch {
-			case err == nil && n == 0:
+			case err == nil && n == 0 && s.network != "udp": // where it is an empty datagram
 				return 0, io.EOF
 			case err == nil:
 				// A short read has emptied the socket, and what comes next raises a
 				// new event. Where that is in doubt, the next read finds out: when
 				// the end or an error may have come in the same event; when TCP has
 				// urgent data, before which a read stops; on Unix sockets, where it
-				// stops also after a message that came with descriptors.
+				// stops also after a message that came with descriptors; on those for
+				// datagrams, where it stops after each.
 				s.read.ready = n == len(p) || s.doubt
 				return n, nil
 			case err == unix.EINTR:
@@ -223,6 +225,9 @@ func (s *socket) LocalAddr() net.Addr {
 	if s.local == nil && !s.closed {
 		if sa, err := unix.Getsockname(s.fd); err == nil {
 			s.local = fromSockaddr(sa)
+			if tcp, ok := s.local.(*net.TCPAddr); ok && s.network == "udp" {
+				s.local = (*net.UDPAddr)(tcp)
+			}
 		}
 	}
 	return s.local

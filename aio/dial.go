@@ -81,6 +81,20 @@ func Connect(t *Task, addrs []netip.AddrPort) (Conn, error) {
 	return connectFirst(t, inTurn(to))
 }
 
+// DialUDP returns a socket for datagrams to and from one address. Each Write of
+// at least one byte sends one, each Read receives one: an empty one too, and of one
+// that is longer than the buffer the beginning. Datagrams from elsewhere do not arrive;
+// none is promised to.
+// That nobody is at the address may be told by ECONNREFUSED, of a Read or a Write.
+// The local port is the system's choice, anew for each socket.
+func DialUDP(t *Task, to netip.AddrPort) (Conn, error) {
+	c, err := t.loop.network.Connect(t, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		return nil, fmt.Errorf("dial udp %s: %w", to, err)
+	}
+	return c, nil
+}
+
 // Listen listens on address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT,
 // an empty HOST meaning all addresses and port 0 a free one; or "unix" with a path
 // that does not exist yet.

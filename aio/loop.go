@@ -397,6 +397,9 @@ func (l *Loop) clock() int64 {
 // Now returns the time of the current turn on the loop's clock.
 func (l *Loop) Now() time.Time { return l.timeOf(l.clock()) }
 
+// Network returns the one of its Options: nil for the system's.
+func (l *Loop) Network() Network { return l.opt.Network }
+
 func (l *Loop) timeOf(when int64) time.Time { return l.base.Add(time.Duration(when)) }
 func (l *Loop) since(at time.Time) int64    { return int64(at.Sub(l.base)) }
 

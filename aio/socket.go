@@ -114,41 +114,49 @@ func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
 // backlog asks for more than kernels give; each cuts it to its own limit.
 const backlog = 4096
 
-// openSocket makes a non-blocking stream socket of the family of addr.
+// openSocket makes a non-blocking socket of the family of addr: for datagrams to a
+// *net.UDPAddr, else for a stream.
 func openSocket(addr net.Addr) (fd int, sa unix.Sockaddr, err error) {
-	family := unix.AF_INET
+	family, kind := unix.AF_UNIX, unix.SOCK_STREAM
 	switch a := addr.(type) {
 	case *net.TCPAddr:
-		if ip4 := a.IP.To4(); ip4 != nil {
-			sa = &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte(ip4)}
-			break
-		}
-		family = unix.AF_INET6
-		sa6 := &unix.SockaddrInet6{Port: a.Port}
-		copy(sa6.Addr[:], a.IP.To16())
-		if a.Zone != "" {
-			if n, err := strconv.Atoi(a.Zone); err == nil {
-				sa6.ZoneId = uint32(n)
-			} else if ifi, err := net.InterfaceByName(a.Zone); err == nil {
-				sa6.ZoneId = uint32(ifi.Index)
-			} else {
-				return -1, nil, fmt.Errorf("zone %q: %w", a.Zone, err)
-			}
-		}
-		sa = sa6
+		family, sa, err = toSockaddr(a)
+	case *net.UDPAddr:
+		kind = unix.SOCK_DGRAM
+		family, sa, err = toSockaddr((*net.TCPAddr)(a))
 	case *net.UnixAddr:
-		family = unix.AF_UNIX
 		sa = &unix.SockaddrUnix{Name: a.Name}
 	default:
-		return -1, nil, fmt.Errorf("aio: network %q is not supported, expected tcp or unix", addr.Network())
+		err = fmt.Errorf("aio: network %q is not supported, expected tcp, udp or unix", addr.Network())
 	}
-	if fd, err = sysSocket(family); err != nil {
+	if err != nil {
+		return -1, nil, err
+	}
+	if fd, err = sysSocket(family, kind); err != nil {
 		return -1, nil, os.NewSyscallError("socket", err)
 	}
-	if family != unix.AF_UNIX {
+	if addr.Network() == "tcp" {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	}
 	return fd, sa, nil
+}
+
+func toSockaddr(a *net.TCPAddr) (family int, sa unix.Sockaddr, err error) {
+	if ip4 := a.IP.To4(); ip4 != nil {
+		return unix.AF_INET, &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte(ip4)}, nil
+	}
+	sa6 := &unix.SockaddrInet6{Port: a.Port}
+	copy(sa6.Addr[:], a.IP.To16())
+	if a.Zone != "" {
+		if n, err := strconv.Atoi(a.Zone); err == nil {
+			sa6.ZoneId = uint32(n)
+		} else if ifi, err := net.InterfaceByName(a.Zone); err == nil {
+			sa6.ZoneId = uint32(ifi.Index)
+		} else {
+			return 0, nil, fmt.Errorf("zone %q: %w", a.Zone, err)
+		}
+	}
+	return unix.AF_INET6, sa6, nil
 }
 
 func fromSockaddr(sa unix.Sockaddr) net.Addr {

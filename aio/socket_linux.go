@@ -27,8 +27,8 @@ func sysWrite(fd int, p []byte) (int, error) {
 	return int(n), nil
 }
 
-func sysSocket(family int) (int, error) {
-	return unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+func sysSocket(family, kind int) (int, error) {
+	return unix.Socket(family, kind|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 }
 
 func sysAccept(fd int) (int, unix.Sockaddr, error) {

@@ -14,10 +14,10 @@ import (
 func sysRead(fd int, p []byte) (int, error)  { return unix.Read(fd, p) }
 func sysWrite(fd int, p []byte) (int, error) { return unix.Write(fd, p) }
 
-func sysSocket(family int) (int, error) {
+func sysSocket(family, kind int) (int, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
-	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	fd, err := unix.Socket(family, kind, 0)
 	return prepare(fd, err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/dns"
 )
 
 // At most keptBodies body buffers of at most keptBody bytes are kept for answers to come.
@@ -39,11 +40,14 @@ type Client struct {
 // requests fail.
 func NewClient(l *aio.Loop, opt Options) *Client {
 	opt = opt.withDefaults()
+	if opt.Resolver == nil {
+		opt.Resolver = dns.New(l, dns.Options{})
+	}
 	c := &Client{
 		loop:     l,
 		opt:      opt,
 		header:   newHeader(opt.UserAgent, opt.Header),
-		names:    names{resolver: opt.Resolver, overrides: opt.Resolve, known: make(map[string]*name)},
+		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
 		tls:      newTLSConfig(l, &opt),
 		decoding: aio.NewQuota(l, decodeQuota),
 		idle:     newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),

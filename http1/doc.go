@@ -35,9 +35,9 @@
 //
 // # Names
 //
-// Names are looked up off the loop, one at a time each however many tasks ask, and
-// remembered: 5 minutes, 30 s if there is no such name, 5 s if the look-up failed;
-// 16,384 of them. An Override goes before.
+// Names are resolved on the loop, by a Resolver: that of package dns, unless the options
+// have another, which then answers for sharing look-ups and remembering them. An
+// Override goes before.
 //
 // # Addresses
 //

@@ -2,8 +2,10 @@ package http1
 
 import (
 	"crypto/x509"
-	"net"
+	"net/netip"
 	"time"
+
+	"github.com/weftcrawl/weft/aio"
 )
 
 // Options configure a client. The zero value is the default.
@@ -35,11 +37,20 @@ type Options struct {
 	RootCAs  *x509.CertPool // who may sign them; nil: whom the system trusts
 
 	// Names.
-	Resolve  []Override    // asked before any name service; the first that fits counts
-	Resolver *net.Resolver // off the loop; nil: the loop's network
+	Resolve  []Override // asked before the resolver; the first that fits counts
+	Resolver Resolver   // of the client's loop; nil: one of package dns with its default options
 
 	// KeepRaw has Response.Raw filled.
 	KeepRaw bool
+}
+
+// Resolver resolves names. *dns.Resolver is one.
+type Resolver interface {
+	// Lookup returns the addresses of a host name, the preferred first. The error is a
+	// *net.DNSError, with IsNotFound if the name does not exist; that is not temporary.
+	// Any other error is none of the name: that the task was cancelled, or this machine is
+	// short of something.
+	Lookup(t *aio.Task, host string) ([]netip.Addr, error)
 }
 
 const (

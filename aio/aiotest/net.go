@@ -66,6 +66,7 @@ type Net struct {
 	hosts     map[string][]net.IP
 	black     map[netip.Addr]bool
 	listeners map[place]*listener
+	answers   map[netip.AddrPort]Answer
 	port      uint16         // the dynamic port given out last
 	open      map[any]string // what users have not closed
 }
@@ -95,6 +96,7 @@ func NewNet(opt NetOptions) *Net {
 		hosts:     make(map[string][]net.IP),
 		black:     make(map[netip.Addr]bool),
 		listeners: make(map[place]*listener),
+		answers:   make(map[netip.AddrPort]Answer),
 		port:      firstPort - 1,
 		open:      make(map[any]string),
 	}
@@ -143,13 +145,16 @@ func (n *Net) Lookup(task *aio.Task, host string) ([]net.IP, error) {
 	return slices.Clone(ips), nil
 }
 
-// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr; it takes a round
-// trip. Errors: ECONNREFUSED if nobody listens there (ENOENT for a Unix socket),
+// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr, which takes a round
+// trip; or a socket for datagrams to a *net.UDPAddr: see AnswerUDP. Errors: ECONNREFUSED if nobody listens there (ENOENT for a Unix socket),
 // ETIMEDOUT when what opens it was lost seven times.
 func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	n.bind(task)
 	if err := task.Checkpoint(); err != nil {
 		return nil, err
+	}
+	if udp, ok := to.(*net.UDPAddr); ok {
+		return n.connectUDP(udp), nil
 	}
 	at, err := placeOf(to)
 	if err != nil {
@@ -302,7 +307,7 @@ func placeOf(addr net.Addr) (place, error) {
 	case *net.UnixAddr:
 		return place{path: a.Name}, nil
 	}
-	return place{}, fmt.Errorf("aiotest: network %q is not supported, expected tcp or unix", addr.Network())
+	return place{}, fmt.Errorf("aiotest: network %q is not supported, expected tcp, unix or, to connect to, udp", addr.Network())
 }
 
 // canonical is the form of a name under which it is kept.

@@ -155,5 +155,5 @@ func (c *clientFlags) configure(o *weft.Options) {
 	o.FirstByteTimeout, o.IdleTimeout, o.MinRate = c.FirstByteTimeout, c.IdleTimeout, c.MinRate
 	o.MaxBody, o.UserAgent, o.Header = c.MaxBody, c.UserAgent, c.Header
 	o.Insecure, o.RootCAs = c.Insecure, c.RootCAs
-	o.Resolve, o.Resolver, o.AllowPrivate = c.Resolve, c.resolver(), c.allowPrivate
+	o.Resolve, o.DNS, o.AllowPrivate = c.Resolve, c.servers, c.allowPrivate
 }

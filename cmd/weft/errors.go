@@ -67,7 +67,7 @@ var flagOf = map[string]string{
 	"Concurrency": "concurrency", "PerHost": "per-host", "Delay": "delay", "RateLimit": "rate-limit", "NoRobots": "no-robots",
 	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",
 	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
-	"UserAgent": "user-agent", "Header": "header", "Insecure": "insecure", "RootCAs": "ca", "Resolve": "resolve", "Resolver": "dns", "AllowPrivate": "allow-private",
+	"UserAgent": "user-agent", "Header": "header", "Insecure": "insecure", "RootCAs": "ca", "Resolve": "resolve", "DNS": "dns", "AllowPrivate": "allow-private",
 	"Job": "job", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "KeepLinks": "links", "KeepBodies": "bodies", "Output": "output", "Format": "format",
 }
 

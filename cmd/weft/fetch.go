@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -136,10 +137,10 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	options := c.Options
-	options.Resolver = c.resolver()
 	follow := redirects >= 0
 	reach := reach{given: u, all: c.allowPrivate}
 	err = aio.Run(ctx, func(t *aio.Task) error {
+		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
 		client := http1.NewClient(t.Loop(), options)
 		defer client.Close()
 		for {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 
@@ -53,7 +51,7 @@ func repeated[T any](f *pflag.FlagSet, to *[]T, name, short, kind string, parse 
 // clientFlags are those of every command that sends requests.
 type clientFlags struct {
 	http1.Options
-	server       netip.AddrPort
+	servers      []netip.AddrPort // of names
 	allowPrivate bool
 }
 
@@ -72,22 +70,11 @@ func (c *clientFlags) register(g *groups) {
 		repeated(f, (*[]http1.Field)(&c.Header), "header", "H", "'K: V'", headerField, "further field of every request; repeatable (default none)")
 		flag(f, &c.UserAgent, "user-agent", "A", "S", weft.DefaultUserAgent, userAgent, "User-Agent to send; robots.txt is read for\nthe name it begins with")
 		repeated(f, &c.Resolve, "resolve", "", "HOST:PORT:ADDR[:PORT]", http1.ParseOverride, "where to connect for HOST, or * for any; repeatable (default as names resolve)")
-		flag(f, &c.server, "dns", "", "ADDR[:PORT]", "", nameServer, "name server to ask (default the system's)")
+		repeated(f, &c.servers, "dns", "", "ADDR[:PORT]", nameServer, "name server to ask; repeatable, the next if one fails (default the system's)")
 		f.BoolVar(&c.allowPrivate, "allow-private", false, "let pages lead to addresses that are not public, such as 127.0.0.1 or 10.0.0.1; behind a proxy\nonly those that stand in a URL can be told (default only where a given URL is at one)")
 		f.BoolVarP(&c.Insecure, "insecure", "k", false, "accept any TLS certificate (default they are verified)")
 		flag(f, &c.RootCAs, "ca", "", "FILE", "", authorities, "certificates in PEM to trust (default the system's)")
 	})
-}
-
-// resolver asks the name server of --dns; nil if there is none.
-func (c *clientFlags) resolver() *net.Resolver {
-	if !c.server.IsValid() {
-		return nil
-	}
-	var d net.Dialer
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return d.DialContext(ctx, network, c.server.String())
-	}}
 }
 
 // consoleFlags say what is told on standard error.

@@ -288,7 +288,7 @@ var effects = map[string]func(t *testing.T){
 	},
 	"dns": func(t *testing.T) {
 		web := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 2, Pages: 2, Clean: true})
-		e := crawls(t, exitDone, "--dns", web.DNS.Addr(), "--scope", "page", "-o", "-", "--format", "urls", web.Web.Home(0))
+		e := crawls(t, exitDone, "--dns", "127.0.0.1:1", "--dns", web.DNS.Addr(), "--scope", "page", "-o", "-", "--format", "urls", web.Web.Home(0))
 		expect(t, "fetched", e.stdout, web.Web.Home(0)+"\n")
 	},
 	"insecure": func(t *testing.T) {

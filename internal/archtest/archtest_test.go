@@ -30,9 +30,10 @@ var imports = map[string][]string{
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
+	"dns":    {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":  {"weburl", "golang.org/x/net/html"},
 	"robots": {},
-	"http1":  {"aio", "guard", "internal/inflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+	"http1":  {"aio", "dns", "guard", "internal/inflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -42,11 +43,11 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "dns", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "frontier", "guard", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
@@ -215,7 +216,7 @@ func TestNoSleep(t *testing.T) {
 func TestLoopCode(t *testing.T) {
 	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
 	for _, f := range files(t) {
-		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" ||
+		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" || f.pkg == "dns" ||
 			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "reach.go" || f.name == "robots.go" || f.name == "scope.go")
 		if f.test || !owned {
 			continue

@@ -1,0 +1,170 @@
+package dns
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// otherFamily is how long IPv4 addresses wait for those of IPv6. RFC 8305 (section 3)
+// waits 50 ms, the other way round; here a server far away shall not cost a crawl the
+// IPv6 addresses for as long as the answer is remembered.
+const otherFamily = 500 * time.Millisecond
+
+// impatience is how long a server has to have been silent, when the task that asked it is
+// cancelled, to be taken for one that does not answer: callers may have less time than
+// resolv.conf gives a server.
+const impatience = time.Second
+
+// maxRounds bounds the exchanges with one server: for each question the first, one for
+// each alias, one as a stream and one without EDNS.
+const maxRounds = 2 * (maxAliases + 3)
+
+// ask puts those of qs that are not answered to a server, until they are or the server
+// has failed them. An error is that of a task that was cancelled or of a machine that
+// has no room.
+func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questions) error {
+	for _, q := range qs {
+		if q.verdict == unknown {
+			q.server, q.failed, q.silence, q.stream, q.plain = server, false, false, conf.tcp, false
+		}
+	}
+	for range maxRounds {
+		var datagrams, streams []*question
+		for _, q := range qs {
+			switch {
+			case q.verdict != unknown || q.failed:
+			case q.stream:
+				streams = append(streams, q)
+			default:
+				datagrams = append(datagrams, q)
+			}
+		}
+		if conf.single {
+			datagrams = datagrams[:min(len(datagrams), 1)]
+		}
+		patience := conf.timeout
+		if qs[0].verdict == found {
+			patience = min(patience, otherFamily)
+		}
+		began := r.loop.Now()
+		var err error
+		switch {
+		case len(datagrams) > 0:
+			err = r.askUDP(t, server, patience, datagrams)
+		case len(streams) > 0:
+			err = r.askTCP(t, server, patience, streams)
+		default:
+			return nil
+		}
+		if err == nil {
+			delete(r.sick, server)
+			continue
+		}
+		if isOurs(err) {
+			if r.loop.Now().Sub(began) >= impatience { // who asks next shall not meet the same silence
+				r.sick[server] = r.loop.Now().Add(sickness)
+			}
+			return err
+		}
+		for _, q := range qs {
+			if q.verdict == unknown && !q.failed {
+				q.silence = errors.Is(err, aio.ErrTimeout)
+				q.fail(reason(err))
+			}
+		}
+		if qs[0].verdict != found { // which has answered, then
+			r.sick[server] = r.loop.Now().Add(sickness)
+		}
+	}
+	for _, q := range qs {
+		if q.verdict == unknown && !q.failed {
+			q.fail("the server came to no end")
+		}
+	}
+	return nil
+}
+
+// askUDP sends qs from a port of their own and waits for an answer to each, so long as
+// it is worth it.
+func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Duration, qs []*question) error {
+	c, err := aio.DialUDP(t, server)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	until := r.loop.Now().Add(patience)
+	_ = c.SetDeadline(until) // fails only when closed
+	waiting := make([]*question, 0, len(qs))
+	for _, q := range qs {
+		if _, err := c.Write(t, q.pack()[2:]); err != nil {
+			return err
+		}
+		waiting = append(waiting, q)
+	}
+	for len(waiting) > 0 {
+		n, err := c.Read(t, r.buf[:])
+		if err != nil {
+			return err
+		}
+		for i, q := range waiting {
+			if !q.take(r.buf[:n]) {
+				continue
+			}
+			waiting = append(waiting[:i], waiting[i+1:]...)
+			if soon := r.loop.Now().Add(otherFamily); q.verdict == found && q.kind == dnsmessage.TypeA && soon.Before(until) {
+				_ = c.SetReadDeadline(soon)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// askTCP asks qs over one connection, one after the other (RFC 1035, section 4.2.2;
+// RFC 7766).
+func (r *Resolver) askTCP(t *aio.Task, server netip.AddrPort, patience time.Duration, qs []*question) error {
+	return t.Timeout(patience, func(t *aio.Task) error {
+		c, err := aio.Connect(t, []netip.AddrPort{server})
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		reader := aio.NewReader(r.loop, c)
+		defer reader.Close()
+		for _, q := range qs {
+			if _, err := c.Write(t, q.pack()); err != nil {
+				return err
+			}
+			for taken := false; !taken; {
+				var length [2]byte
+				if _, err := reader.ReadFull(t, length[:]); err != nil {
+					return err
+				}
+				message := make([]byte, binary.BigEndian.Uint16(length[:]))
+				if _, err := reader.ReadFull(t, message); err != nil {
+					return err
+				}
+				taken = q.take(message)
+			}
+		}
+		return nil
+	})
+}
+
+// failure is the answer to a question that no server has answered.
+func (q *question) failure(name string) answer {
+	why := q.why
+	if q.silence {
+		why = "the server did not answer"
+	}
+	return answer{
+		err:  &net.DNSError{Err: why, Name: name, Server: q.server.String(), IsTimeout: q.silence, IsTemporary: true},
+		keep: keepFailure,
+	}
+}

@@ -1,0 +1,178 @@
+package dns_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/internal/webtest"
+	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
+)
+
+// TestRealSockets: 200 names at once over sockets of the system, 20 of which do not exist.
+func TestRealSockets(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	web, err := webtest.New(webtest.Config{Hosts: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := webtest.ListenDNS(web, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	none := write(t, "none", "")
+	loop := aio.NewLoop(aio.Options{Report: func(r aio.Report) { t.Error(r) }, SlowTurn: -1})
+	err = loop.Run(t.Context(), func(task *aio.Task) error {
+		r := dns.New(task.Loop(), dns.Options{Servers: addrPorts(s.Addr()), Hosts: none, Conf: none})
+		return task.Group(func(g *aio.Group) error {
+			for i := range web.Hosts() {
+				want := "not found: no such host"
+				if addr, ok := web.Addr(i); ok && !web.Dead(i) {
+					want = addr.String()
+				}
+				for range 3 {
+					g.Go("asker", func(task *aio.Task) error {
+						expectLookup(t, task, r, web.Name(i), want)
+						return nil
+					})
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range web.Hosts() {
+		if n := s.Asked(i); n != 1 {
+			t.Errorf("%s was asked for %d times", web.Name(i), n)
+		}
+	}
+}
+
+// answering is a name server on a socket, with one address for every name.
+func answering(b *testing.B) string {
+	b.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	_ = c.(*net.UDPConn).SetReadBuffer(4 << 20)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var buf [1500]byte
+		var reply []byte
+		for {
+			n, from, err := c.(*net.UDPConn).ReadFromUDPAddrPort(buf[:])
+			if err != nil {
+				return
+			}
+			var p dnsmessage.Parser
+			h, err := p.Start(buf[:n])
+			q, e := p.Question()
+			if errors.Join(err, e) != nil {
+				continue
+			}
+			m := dnsmessage.NewBuilder(reply[:0], dnsmessage.Header{ID: h.ID, Response: true, RecursionDesired: true, RecursionAvailable: true})
+			m.EnableCompression()
+			rh := dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET, TTL: 300}
+			_, _ = m.StartQuestions(), m.Question(q)
+			_ = m.StartAnswers()
+			if q.Type == dnsmessage.TypeA {
+				_ = m.AResource(rh, dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}})
+			} else {
+				_ = m.AAAAResource(rh, dnsmessage.AAAAResource{AAAA: [16]byte{15: 1}})
+			}
+			if reply, err = m.Finish(); err == nil {
+				_, _ = c.(*net.UDPConn).WriteToUDPAddrPort(reply, from)
+			}
+		}
+	}()
+	b.Cleanup(func() { c.Close(); <-done })
+	return c.LocalAddr().String()
+}
+
+// askers is how many tasks, or goroutines, look up at once.
+const askers = 64
+
+// spent reports the CPU time of a look-up, the server's included.
+func spent(b *testing.B) func() {
+	cpu := func() int64 {
+		var u unix.Rusage
+		if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+			b.Fatal(err)
+		}
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	began := cpu()
+	return func() { b.ReportMetric(float64(cpu()-began)/float64(b.N), "cpu-ns/op") }
+}
+
+// BenchmarkLookup: new names, and names that are known, beside Go's resolver (which has
+// no memory), both asked by 64 at once.
+func BenchmarkLookup(b *testing.B) {
+	known := make([]string, 1000)
+	for i := range known {
+		known[i] = fmt.Sprintf("k%d.example", i)
+	}
+	fresh := func(n int64) string { return fmt.Sprintf("h%d.example", n) }
+	ours := func(b *testing.B, name func(n int64) string) {
+		server := netip.MustParseAddrPort(answering(b))
+		none := strings.TrimSuffix(b.TempDir(), "/") + "/none"
+		err := aio.Run(b.Context(), func(task *aio.Task) error {
+			r := dns.New(task.Loop(), dns.Options{Servers: []netip.AddrPort{server}, Hosts: none, Conf: none})
+			next := int64(0)
+			b.ReportAllocs()
+			b.ResetTimer()
+			defer spent(b)()
+			return task.Group(func(g *aio.Group) error {
+				for range askers {
+					g.Go("asker", func(task *aio.Task) error {
+						for next < int64(b.N) {
+							next++
+							if addrs, err := r.Lookup(task, name(next)); err != nil || len(addrs) != 2 {
+								return fmt.Errorf("%v, %w", addrs, err)
+							}
+						}
+						return nil
+					})
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("new", func(b *testing.B) { ours(b, fresh) })
+	b.Run("known", func(b *testing.B) { ours(b, func(n int64) string { return known[n%int64(len(known))] }) })
+	b.Run("net.Resolver", func(b *testing.B) {
+		server := answering(b)
+		r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server)
+		}}
+		var next atomic.Int64
+		b.ReportAllocs()
+		b.SetParallelism(askers / 2) // times GOMAXPROCS
+		b.ResetTimer()
+		defer spent(b)()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if addrs, err := r.LookupNetIP(context.Background(), "ip", fresh(next.Add(1))+"."); err != nil || len(addrs) != 2 {
+					b.Errorf("%v, %v", addrs, err)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,205 @@
+package dns
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+)
+
+// Options configure a Resolver. The zero value is the default.
+type Options struct {
+	// Servers are asked instead of those of resolv.conf, in this order.
+	Servers []netip.AddrPort
+
+	MaxNames   int // remembered; 0 or negative: 16,384
+	MaxLookups int // under way at once; 0 or negative: 256
+
+	// Files. Empty: /etc/resolv.conf and /etc/hosts; none on a loop whose network is
+	// not the system's.
+	Conf, Hosts string
+}
+
+// Resolver resolves names. It belongs to its loop.
+//
+// On a loop whose network is not the system's, and without Options.Servers, names are
+// what that network says.
+type Resolver struct {
+	loop    *aio.Loop
+	foreign bool // names are the network's
+	files   files
+	cache   cache
+	places  *aio.Semaphore
+	turn    int                          // look-ups begun, for the option rotate
+	sick    map[netip.AddrPort]time.Time // servers that were silent or out of reach, and until when they are asked last
+	ip6     bool                         // there is a route to IPv6,
+	routed  time.Time                    // as far as is known, until then
+	buf     [maxDatagram]byte            // filled and read in one step of a task
+}
+
+// sickness is how long a server that was silent or out of reach is asked last.
+const sickness = 30 * time.Second
+
+// New returns a resolver for tasks of l.
+func New(l *aio.Loop, opt Options) *Resolver {
+	if opt.MaxNames <= 0 {
+		opt.MaxNames = 16_384
+	}
+	if opt.MaxLookups <= 0 {
+		opt.MaxLookups = 256
+	}
+	if l.Network() == nil {
+		if opt.Conf == "" {
+			opt.Conf = "/etc/resolv.conf"
+		}
+		if opt.Hosts == "" {
+			opt.Hosts = "/etc/hosts"
+		}
+	}
+	return &Resolver{
+		loop:    l,
+		foreign: l.Network() != nil && len(opt.Servers) == 0,
+		files:   files{conf: opt.Conf, hosts: opt.Hosts, servers: slices.Clone(opt.Servers)},
+		cache:   newCache(opt.MaxNames),
+		places:  aio.NewSemaphore(opt.MaxLookups),
+		sick:    make(map[netip.AddrPort]time.Time),
+	}
+}
+
+// Lookup returns the addresses of a host, a name or an IP address, the preferred first.
+//
+// Errors: a *net.DNSError, with IsNotFound where the name or its addresses do not exist
+// (Err tells which), else with IsTemporary; ErrCanceled of package aio; the system's,
+// where it has no descriptor or memory for a question.
+func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	name := strings.ToLower(host)
+	if r.foreign {
+		return r.cache.get(t, name, r.foreignNames)
+	}
+	s, changed, err := r.files.current(t)
+	if err != nil {
+		return nil, err
+	}
+	if changed { // what was learnt may be another network's
+		r.cache.forget()
+		clear(r.sick)
+	}
+	bare := strings.TrimSuffix(name, ".")
+	switch special := topLabel(bare); {
+	case !valid(bare), special == "invalid", special == "onion":
+		return nil, notFound(host, "", noSuchHost)
+	case special == "localhost":
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+	}
+	if addrs := s.hosts[bare]; len(addrs) > 0 {
+		return slices.Clone(addrs), nil
+	}
+	return r.cache.get(t, name, func(t *aio.Task, name string) (answer, error) { return r.resolve(t, name, s.conf) })
+}
+
+// How long is believed what a network says that has no TTL.
+const (
+	keepForeign        = 5 * time.Minute
+	keepForeignMissing = 30 * time.Second
+)
+
+func (r *Resolver) foreignNames(t *aio.Task, name string) (answer, error) {
+	addrs, err := aio.Lookup(t, name)
+	var missing *net.DNSError
+	switch {
+	case err == nil:
+		return answer{addrs: addrs, keep: keepForeign}, nil
+	case errors.As(err, &missing) && missing.IsNotFound:
+		return answer{err: err, keep: keepForeignMissing}, nil
+	case errors.As(err, &missing):
+		return answer{err: err, keep: keepFailure}, nil
+	}
+	return answer{}, err
+}
+
+// resolve asks for a name as it is and with the domains of the search list. An error
+// is no answer of a server, but that the task was cancelled or this machine has no
+// room for a question.
+func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error) {
+	if err := r.places.Acquire(t); err != nil {
+		return answer{}, err
+	}
+	defer r.places.Release()
+	r.turn++
+	var last answer
+	for i, absolute := range conf.names(name) {
+		a, err := r.query(t, absolute, conf)
+		if err != nil || a.err == nil {
+			return a, err
+		}
+		if i == 0 || a.outweighs(last) {
+			last = a
+		}
+		if a.failure().IsTimeout { // the servers are gone: they will not know the next name either
+			break
+		}
+	}
+	last.err = last.failure().of(name)
+	return last, nil
+}
+
+// query asks the servers for the addresses of an absolute name, one after the other,
+// until one has answered.
+func (r *Resolver) query(t *aio.Task, name string, conf *conf) (answer, error) {
+	qs := newQuestions(name)
+	for range conf.attempts {
+		for _, server := range r.order(conf) {
+			if err := r.ask(t, server, conf, qs); err != nil {
+				return answer{}, err
+			}
+			if settled(qs) {
+				a := qs.answer(name)
+				a.addrs = r.prefer(t, qs[1].addrs, qs[0].addrs)
+				return a, nil
+			}
+		}
+	}
+	return qs.answer(name), nil
+}
+
+// order returns the servers in the order in which they are to be asked.
+func (r *Resolver) order(conf *conf) []netip.AddrPort {
+	first := 0
+	if conf.rotate {
+		first = r.turn % len(conf.servers)
+	}
+	servers := slices.Concat(conf.servers[first:], conf.servers[:first])
+	now := r.loop.Now()
+	isSick := func(server netip.AddrPort) int {
+		if r.sick[server].After(now) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(servers, func(a, b netip.AddrPort) int { return isSick(a) - isSick(b) })
+	return servers
+}
+
+// prefer returns addresses of both families, IPv6 first if there is a route to it: of
+// RFC 6724 (section 6) the rule that decides most. Connecting a socket for datagrams
+// sends nothing, and finds out; a route to one address stands for those to all.
+func (r *Resolver) prefer(t *aio.Task, ip6, ip4 []netip.Addr) []netip.Addr {
+	if now := r.loop.Now(); len(ip6) > 0 && len(ip4) > 0 && !now.Before(r.routed) {
+		c, err := aio.DialUDP(t, netip.AddrPortFrom(ip6[0], 53))
+		if err == nil {
+			c.Close()
+		}
+		r.ip6, r.routed = err == nil, now.Add(recheck)
+	}
+	if r.ip6 {
+		return slices.Concat(ip6, ip4)
+	}
+	return slices.Concat(ip4, ip6)
+}
