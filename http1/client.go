@@ -2,6 +2,7 @@ package http1
 
 import (
 	"crypto/tls"
+	"net/url"
 
 	"github.com/weftcrawl/weft/aio"
 )
@@ -23,8 +24,9 @@ const (
 type Client struct {
 	loop     *aio.Loop
 	opt      Options
-	invalid  *Error // what is wrong with opt.UserAgent or opt.Header
+	invalid  *Error // what is wrong with opt.UserAgent, opt.Header or opt.Auth
 	header   header
+	auth     map[origin]string // the Authorization field
 	names    names
 	tls      *tls.Config
 	idle     pool
@@ -35,14 +37,15 @@ type Client struct {
 }
 
 // NewClient returns a client for tasks of l. Close it when it is not used any more.
-// If Options.UserAgent or Options.Header cannot be sent (see Header.Check), all of its
-// requests fail.
+// If Options.UserAgent, Options.Header or Options.Auth cannot be sent (see Header.Check,
+// Credential.Check), all of its requests fail.
 func NewClient(l *aio.Loop, opt Options) *Client {
 	opt = opt.withDefaults()
 	c := &Client{
 		loop:     l,
 		opt:      opt,
 		header:   newHeader(opt.UserAgent, opt.Header),
+		auth:     authorizations(opt.Auth),
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve, known: make(map[string]*name)},
 		tls:      newTLSConfig(l, &opt),
 		decoding: aio.NewQuota(l, decodeQuota),
@@ -50,6 +53,11 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
 		c.invalid = &Error{Kind: KindScheme, Err: err}
+	}
+	for _, credential := range opt.Auth {
+		if err := credential.Check(); err != nil {
+			c.invalid = &Error{Kind: KindScheme, Err: err}
+		}
 	}
 	return c
 }
@@ -74,12 +82,18 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 	}
 	began := c.loop.Now()
 	total := limit{}.within(c.opt.Timeout, began, KindTimeout)
-	cn := c.kept(t, req.place())
+	to := c.place(&req)
+	var page *url.URL // as far as cookies go
+	if c.opt.Cookies != nil {
+		page = pageOf(&req)
+	}
+	c.dress(t, &req, page, to)
+	cn := c.kept(t, to)
 	for {
 		var tm Timing
 		if cn == nil {
 			var failed *Error
-			if cn, failed = c.connect(t, &req, total, &tm); failed != nil {
+			if cn, failed = c.connect(t, &req, to, total, &tm); failed != nil {
 				failed.Timing = tm
 				failed.Timing.Total = c.loop.Now().Sub(began)
 				return nil, failed
@@ -87,6 +101,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		}
 		cn.begin(&req, tm)
 		failed := cn.exchange(t, &req, total)
+		if failed == nil {
+			failed = cn.refused()
+		}
 		cn.timing.Total = c.loop.Now().Sub(began)
 		again := cn.crossed(failed)
 		res := cn.end(t, failed)
@@ -96,6 +113,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 			}
 			cn = nil
 			continue
+		}
+		if page != nil && res != nil {
+			c.takeCookies(t, page, res.Header)
 		}
 		if failed != nil {
 			return res, failed

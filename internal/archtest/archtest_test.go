@@ -29,9 +29,10 @@ var imports = map[string][]string{
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
-	"links":  {"weburl", "golang.org/x/net/html"},
-	"robots": {},
-	"http1": {"aio", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
+	"links":   {"weburl", "golang.org/x/net/html"},
+	"robots":  {},
+	"cookies": {"golang.org/x/net/publicsuffix"},
+	"http1": {"aio", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip",
 		"github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
