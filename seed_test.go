@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/http1"
 )
 
 // TestParseSeed: what is wrong with a URL is said in words, with one that would do.
@@ -40,6 +41,10 @@ func TestParseSeed(t *testing.T) {
 		if got != want {
 			t.Errorf("%q:\n got %s\nwant %s", seed, got, want)
 		}
+	}
+	u, c, err := weft.ParseSeedCredential("HTTPS://A%6ci:open%20sesame@Example.org:443/#a")
+	if want := (http1.Credential{Scheme: "https", Host: "example.org", User: "Ali", Password: "open sesame"}); err != nil || c == nil || *c != want || u.String() != "https://example.org/" {
+		t.Errorf("%v, %v, %v", u, c, err)
 	}
 	if _, err := weft.ParseSeed("https://example.org/" + strings.Repeat("a", 1<<20)); err == nil || len(err.Error()) > 300 || !strings.Contains(err.Error(), "too long, expected at most 1048576 bytes") {
 		t.Errorf("of a URL of 1 MiB: %v", err)

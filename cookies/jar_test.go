@@ -118,6 +118,12 @@ func TestSiteIsBounded(t *testing.T) {
 	if strings.Contains(all, " n9821=") {
 		t.Error("n9821 is still there")
 	}
+	for i := range 1000 {
+		j.SetCookies(at(t, "https://example.org/"), []*http.Cookie{{Name: fmt.Sprint("away", i), Value: "v", Domain: "other.example"}})
+	}
+	if again := strings.Fields(sent(t, j, "https://example.org/")); len(again) != 180 {
+		t.Errorf("cookies that may not be set have pushed out %d", 180-len(again))
+	}
 }
 
 // TestAllAreBounded: sites that set much push out those that have set none for longest, but not
@@ -130,6 +136,7 @@ func TestAllAreBounded(t *testing.T) {
 	const sites = 8192 // of 4 KiB and more each: 32 MiB
 	for i := range sites {
 		j.SetCookies(at(t, fmt.Sprintf("https://s%d.example/", i)), []*http.Cookie{{Name: "n", Value: strings.Repeat("v", 4000)}})
+		j.SetCookies(at(t, "https://often.example/"), []*http.Cookie{{Name: "n", Value: "v"}})
 	}
 	kept := 0
 	for i := range sites {
@@ -140,7 +147,7 @@ func TestAllAreBounded(t *testing.T) {
 	if kept < 3000 || kept > 4200 {
 		t.Errorf("%d sites of 4 KiB, want as many as go into 16 MiB", kept)
 	}
-	if sent(t, j, "https://given.example/") == "" || sent(t, j, fmt.Sprintf("https://s%d.example/", sites-1)) == "" {
+	if sent(t, j, "https://given.example/") == "" || sent(t, j, "https://often.example/") == "" || sent(t, j, fmt.Sprintf("https://s%d.example/", sites-1)) == "" {
 		t.Error("what was given, or what was set last, is gone")
 	}
 }

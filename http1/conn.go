@@ -246,7 +246,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 // refused is that a proxy would not send a request on; nil: it has.
 func (cn *conn) refused() *Error {
 	if res := cn.parser.res; cn.place.forwarded() && res.Status == 407 {
-		return fail(KindProxy, "proxy %v: %w", cn.place.via, refused(cn.place.via, "request", res.Status))
+		return fail(KindProxy, "%v: %w", cn.place.via, refused(cn.place.via, "request", res.Status))
 	}
 	return nil
 }

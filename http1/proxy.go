@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func ParseProxy(s string) (*Proxy, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil { // which tells all of s
-		return nil, errors.New("proxy: no URL, expected one such as http://proxy.example:3128")
+		return nil, errors.New("no URL, expected one such as http://proxy.example:3128")
 	}
 	p := &Proxy{Scheme: u.Scheme, Host: u.Hostname(), User: u.User.Username()}
 	p.Password, _ = u.User.Password()
@@ -45,24 +46,24 @@ func ParseProxy(s string) (*Proxy, error) {
 	case "socks5", "socks5h":
 		p.Port = 1080
 	default:
-		return nil, fmt.Errorf("proxy: scheme %.20q, expected http, socks5 or socks5h", p.Scheme)
+		return nil, fmt.Errorf("scheme %.20q, expected http, socks5 or socks5h", p.Scheme)
 	}
 	if digits := u.Port(); digits != "" {
 		n, err := strconv.ParseUint(digits, 10, 16)
 		if err != nil || n == 0 {
-			return nil, fmt.Errorf("proxy: port %.20q, expected 1 to 65535", digits)
+			return nil, fmt.Errorf("port %.20q, expected 1 to 65535", digits)
 		}
 		p.Port = uint16(n)
 	}
 	if p.Host == "" || !visible(p.Host) || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("proxy: expected host and port, as in http://proxy.example:3128")
+		return nil, errors.New("expected host and port, as in http://proxy.example:3128")
 	}
 	if err := checkUser(p.User, p.Password); err != nil {
-		return nil, fmt.Errorf("proxy: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	const most = 255 // RFC 1929, section 2
 	if p.socks() && (len(p.User) > most || len(p.Password) > most || p.User == "" != (p.Password == "")) {
-		return nil, fmt.Errorf("proxy: user and password, expected both, of at most %d bytes each", most)
+		return nil, fmt.Errorf("user and password, expected both, of at most %d bytes each", most)
 	}
 	return p, nil
 }
@@ -102,10 +103,10 @@ func (p *Proxy) failed(err error, to []netip.AddrPort) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, aio.ErrCanceled), errors.Is(err, aio.ErrTimeout), classify(err, "").Kind == KindResource, noPort(err, to):
+	case errors.Is(err, aio.ErrCanceled), classify(err, "").Kind == KindResource, noPort(err, to):
 		return err
 	}
-	return fail(KindProxy, "proxy %v: %w", p, err)
+	return fail(KindProxy, "%v: %w", p, err)
 }
 
 // through connects to a host by way of the proxy via. Server is where the host is, if that was
@@ -239,11 +240,9 @@ func socks(nc net.Conn, via *Proxy, address string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("SOCKS to %s: the connection ended without an answer", address)
 	}
-	text := strings.TrimPrefix(err.Error(), "unknown error ") // as it calls all that it knows
-	for _, lasting := range lastingOfSOCKS {
-		if text == lasting {
-			return &refusal{"SOCKS to " + address + ": " + text, true}
-		}
+	reply, ok := strings.CutPrefix(err.Error(), "unknown error ") // as it calls all that it knows
+	if lasting := slices.Contains(lastingOfSOCKS, reply); ok || lasting {
+		return &refusal{"SOCKS to " + address + ": " + reply, lasting}
 	}
 	return fmt.Errorf("SOCKS to %s: %w", address, err)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/cookies"
 	"github.com/weftcrawl/weft/http1"
 )
 
@@ -32,15 +33,15 @@ func TestParseProxy(t *testing.T) {
 		"socks5h://me:secret@proxy.example":                     "socks5h://proxy.example:1080 me secret",
 		"http://me:s%40cret@proxy.example":                      "http://proxy.example:80 me s@cret",
 		"http://me@proxy.example":                               "http://proxy.example:80 me ",
-		"https://me:secret@proxy.example":                       `proxy: scheme "https", expected http, socks5 or socks5h`,
-		"http://me:secret@":                                     "proxy: expected host and port, as in http://proxy.example:3128",
-		"http://proxy.example/path":                             "proxy: expected host and port, as in http://proxy.example:3128",
-		"http://me:secret@proxy.example:0":                      `proxy: port "0", expected 1 to 65535`,
-		"http://me:secret@proxy.example:x":                      "proxy: no URL, expected one such as http://proxy.example:3128",
-		"http://me:%0d%0asecret@proxy.example":                  "proxy: user and password, expected no control characters",
-		"socks5://" + strings.Repeat("s", 256) + ":x@p.example": "proxy: user and password, expected both, of at most 255 bytes each",
-		"socks5://secret@p.example":                             "proxy: user and password, expected both, of at most 255 bytes each",
-		"":                                                      "proxy: expected host and port, as in http://proxy.example:3128",
+		"https://me:secret@proxy.example":                       `scheme "https", expected http, socks5 or socks5h`,
+		"http://me:secret@":                                     "expected host and port, as in http://proxy.example:3128",
+		"http://proxy.example/path":                             "expected host and port, as in http://proxy.example:3128",
+		"http://me:secret@proxy.example:0":                      `port "0", expected 1 to 65535`,
+		"http://me:secret@proxy.example:x":                      "no URL, expected one such as http://proxy.example:3128",
+		"http://me:%0d%0asecret@proxy.example":                  "user and password, expected no control characters",
+		"socks5://" + strings.Repeat("s", 256) + ":x@p.example": "user and password, expected both, of at most 255 bytes each",
+		"socks5://secret@p.example":                             "user and password, expected both, of at most 255 bytes each",
+		"":                                                      "expected host and port, as in http://proxy.example:3128",
 	} {
 		p, err := http1.ParseProxy(s)
 		got := fmt.Sprint(err)
@@ -65,29 +66,38 @@ func TestForwarded(t *testing.T) {
 	opt := through(t, "http://me:pw@other.example:80")
 	opt.UserAgent = "weft-test/1"
 	opt.Auth = []http1.Credential{{Scheme: "http", Host: "b.test:8080", Token: "tok"}}
+	opt.Cookies = cookies.New()
 	play(t, opt,
 		func(s *site) {
 			p := s.accept()
-			got := p.request("http://a.test/x?y")
-			want := "GET http://a.test/x?y HTTP/1.1\r\nHost: a.test\r\nUser-Agent: weft-test/1\r\nAccept: */*\r\n" +
+			got := p.request("http://a.test/x/y?z")
+			want := "GET http://a.test/x/y?z HTTP/1.1\r\nHost: a.test\r\nUser-Agent: weft-test/1\r\nAccept: */*\r\n" +
 				"Accept-Encoding: gzip, deflate, br, zstd\r\nProxy-Authorization: Basic bWU6cHc=\r\n\r\n"
 			if got != want {
 				t.Errorf("request %q, want %q", got, want)
 			}
-			p.send(ok("a"))
+			p.send(answer("Set-Cookie: n=v\r\n", "a"))
 			if got := field(p.request("http://b.test:8080/"), "Authorization"); got != "Authorization: Bearer tok" {
 				t.Errorf("of b: %q", got)
 			}
 			p.send("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+			if got := field(p.request("http://a.test/"), "Cookie"); got != "" {
+				t.Errorf("out of its path: %q", got)
+			}
+			p.send(ok("a"))
+			if got := field(p.request("http://a.test/x/"), "Cookie"); got != "Cookie: n=v" {
+				t.Errorf("in its path: %q", got)
+			}
+			p.send(ok("a"))
 		},
 		func(b *browser) {
-			for i, host := range []string{"a.test", "b.test:8080"} {
-				target := []string{"/x?y", "/"}[i]
+			for i, host := range []string{"a.test", "b.test:8080", "a.test", "a.test"} {
+				target := []string{"/x/y?z", "/", "/", "/x/"}[i]
 				res, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: host, Target: target})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if res.Status != []int{200, 502}[i] || res.Reused != (i == 1) || res.Addr.IsValid() {
+				if res.Status != []int{200, 502, 200, 200}[i] || res.Reused != (i > 0) || res.Addr.IsValid() {
 					t.Errorf("%s: status %d, reused %v, from %v", host, res.Status, res.Reused, res.Addr)
 				}
 				res.Close()
@@ -153,7 +163,7 @@ func TestTunnelRefused(t *testing.T) {
 		text                string // part of it
 	}{
 		{"no password", "http://www.example", "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 9\r\n\r\npassword!", false, http1.KindProxy, false,
-			"proxy http://www.example:80: CONNECT secure.test:443: status 407, it asks for user and password"},
+			"http://www.example:80: CONNECT secure.test:443: status 407, it asks for user and password"},
 		{"wrong password", "http://me:secret@www.example", "HTTP/1.1 407 No\r\n\r\n", false, http1.KindProxy, false, "status 407, it does not take user and password"},
 		{"not allowed", "http://www.example", "HTTP/1.1 403 Forbidden\r\n\r\n", false, http1.KindProxy, false, "status 403"},
 		{"no such host", "http://www.example", "HTTP/1.1 502 Bad Gateway\r\n\r\n", false, http1.KindProxy, true, "status 502"},
@@ -166,8 +176,8 @@ func TestTunnelRefused(t *testing.T) {
 		{"endless interim answers", "http://www.example", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100), false, http1.KindProxy, true, "interim"},
 		{"says nothing", "http://www.example", "", false, http1.KindDialTimeout, true, "no connection through the proxy http://www.example:80 within 10s"},
 		{"stops in the head", "http://www.example", "HTTP/1.1 200 OK\r\nVia: ", false, http1.KindDialTimeout, true, "no connection through the proxy"},
-		{"nobody there", "http://www.example:81", "", false, http1.KindProxy, true, "proxy http://www.example:81: "},
-		{"no such proxy", "http://nobody.example", "", false, http1.KindProxy, true, "proxy http://nobody.example:80: "},
+		{"nobody there", "http://www.example:81", "", false, http1.KindProxy, true, "http://www.example:81: "},
+		{"no such proxy", "http://nobody.example", "", false, http1.KindProxy, true, "http://nobody.example:80: "},
 		{"hole", "http://hole.example", "", false, http1.KindDialTimeout, true, "no connection through the proxy"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -246,8 +256,8 @@ func TestSOCKS(t *testing.T) {
 		{"wrong password", "socks5h://me:secret@other.example:80", "a.test", []string{hello, "\x05\x02", login, "\x01\x01"}, http1.KindProxy, false, "authentication failed"},
 		{"wants a password", socks, "a.test", []string{noAuth, "\x05\xff"}, http1.KindProxy, false, "no acceptable authentication methods"},
 		{"not allowed", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"}, http1.KindProxy, false, "SOCKS to a.test:80: connection not allowed by ruleset"},
-		{"host unreachable", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x04\x00\x01\x00\x00\x00\x00\x00\x00"}, http1.KindProxy, true, "host unreachable"},
-		{"refused", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00"}, http1.KindProxy, true, "connection refused"},
+		{"host unreachable", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x04\x00\x01\x00\x00\x00\x00\x00\x00"}, http1.KindProxy, true, "SOCKS to a.test:80: host unreachable"},
+		{"refused", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00"}, http1.KindProxy, true, "SOCKS to a.test:80: connection refused"},
 		{"SOCKS 4", socks, "a.test", []string{noAuth, "\x04\x00"}, http1.KindProxy, true, "unexpected protocol version 4"},
 		{"HTTP", socks, "a.test", []string{noAuth, "HTTP/1.1 400 Bad Request\r\n\r\n"}, http1.KindProxy, true, "unexpected protocol version 72"},
 		{"ends", socks, "a.test", []string{noAuth, ""}, http1.KindProxy, true, "ended without an answer"},

@@ -171,7 +171,7 @@ func TestEnvironmentProxy(t *testing.T) {
 		"not for loopback":  {[]string{"http_proxy=" + p.url}, []string{s.URL}, exitDone, "", false},
 		"none":              {[]string{"http_proxy=" + p.url}, []string{"--proxy", "none", "http://a.test/"}, exitError, "", false},
 		"another":           {[]string{"http_proxy=http://127.0.0.1:1"}, []string{"--proxy", p.url, "http://a.test/"}, exitDone, "", true},
-		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: proxy: scheme "https", expected http, socks5 or socks5h; --proxy none goes without`, false},
+		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: scheme "https", expected http, socks5 or socks5h; --proxy none goes without`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(p.mu.asked)
@@ -204,8 +204,8 @@ func TestSecretsMisused(t *testing.T) {
 		"endless file":    {[]string{"--auth", "a.test=@/dev/zero"}, `--auth: "/dev/zero": expected at most 16384 bytes`},
 		"empty token":     {[]string{"--bearer", "a.test="}, "--bearer: credential for https://a.test: empty"},
 		"two tokens":      {[]string{"--bearer", "a.test=open sesame"}, "--bearer: credential for https://a.test: token, expected no spaces"},
-		"proxy":           {[]string{"--proxy", "https://Ali:sesame@a.test"}, `--proxy: proxy: scheme "https", expected http, socks5 or socks5h`},
-		"proxy, no host":  {[]string{"--proxy", "http://Ali:sesame@"}, "--proxy: proxy: expected host and port"},
+		"proxy":           {[]string{"--proxy", "https://Ali:sesame@a.test"}, `--proxy: scheme "https", expected http, socks5 or socks5h`},
+		"proxy, no host":  {[]string{"--proxy", "http://Ali:sesame@"}, "--proxy: expected host and port"},
 		"no cookies":      {[]string{"--cookies", "missing"}, `--cookies "missing": no such file or directory, expected a file of cookies`},
 		"no cookies file": {[]string{"--cookies", write(t, "{\"cookie\": \"sesame\"}\n")}, ": line 1: 1 fields, expected 7 between tabs"},
 		"seed":            {[]string{"https://Ali:sesame@exa mple.org/"}, `URL "https://…@exa mple.org/"`},
