@@ -15,7 +15,7 @@ import (
 func ParseSeed(s string) (weburl.URL, error) {
 	u, credential, err := ParseSeedCredential(s)
 	if credential != nil {
-		return weburl.URL{}, fmt.Errorf("URL at %.128q: user and password, expected none: only those that a crawl or a fetch is begun with may have them", u.Host())
+		return weburl.URL{}, fmt.Errorf("URL at %.128q: user and password, expected none: a credential is an option of its own", u.Host())
 	}
 	return u, err
 }

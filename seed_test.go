@@ -27,7 +27,7 @@ func TestParseSeed(t *testing.T) {
 		"http://1.2.3.4.5/":                 `URL "http://1.2.3.4.5/": a host that ends in a number, expected an IPv4 address such as 192.0.2.1`,
 		"http://[::1/":                      `URL "http://[::1/": a host in brackets, expected an IPv6 address such as [2001:db8::1]`,
 		"http://x:99999/":                   `URL "http://x:99999/": an invalid port, expected 0 to 65535, as in http://localhost:8080/`,
-		"http://me:secret@example.org/":     `URL at "example.org": user and password, expected none: only those that a crawl or a fetch is begun with may have them`,
+		"http://me:secret@example.org/":     `URL at "example.org": user and password, expected none: a credential is an option of its own`,
 		"http://me:secret@exam ple.org/@x":  `URL "http://…@exam ple.org/@x": a host with a character that none may have, expected one such as example.org`,
 		"me:secret@example.org/":            `URL "…@example.org/": scheme "me", expected http or https, as in https://example.org/`,
 		"https://me:secret@@x:99999":        `URL "https://…@x:99999": an invalid port, expected 0 to 65535, as in http://localhost:8080/`,

@@ -49,7 +49,7 @@ func misread(cmd *cobra.Command, err error) error {
 		if f.Value.Type() == "bool" {
 			why = errors.New("expected true, false or no value")
 		}
-		if isSecret(f) {
+		if isSecret(f) && invalid.GetValue() != "" {
 			return usage("--%s: %w", f.Name, why)
 		}
 		return misused(f.Name, invalid.GetValue(), why)
