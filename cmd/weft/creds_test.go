@@ -174,14 +174,14 @@ func TestEnvironmentProxy(t *testing.T) {
 		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: scheme "https", expected http, socks5 or socks5h; --proxy none goes without`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := len(p.mu.asked)
+			before := p.times()
 			cmd, stderr := weftCommand(t, append([]string{"fetch", "--dns", "127.0.0.1:1", "--connect-timeout", "5s"}, c.args...)...)
 			cmd.Env = append(cmd.Env, c.env...)
 			code := exitCode(cmd.Run())
 			if code != c.code || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), "sesame") {
 				t.Errorf("exit %d, expected %d: %s", code, c.code, stderr)
 			}
-			if asks := len(p.mu.asked) > before; asks != c.asks {
+			if asks := p.times() > before; asks != c.asks {
 				t.Errorf("the proxy is asked: %v", asks)
 			}
 		})

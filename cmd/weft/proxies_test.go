@@ -31,6 +31,13 @@ func (l *lead) note(how, host string) {
 	l.mu.asked = append(l.mu.asked, how+" "+host)
 }
 
+// times is how often it was asked.
+func (l *lead) times() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.mu.asked)
+}
+
 // got is what it was asked for, each once, in order.
 func (l *lead) got() []string {
 	l.mu.Lock()
