@@ -85,8 +85,8 @@ func (f *fetcher) run(t *aio.Task) error {
 	f.client = http1.NewClient(t.Loop(), http1.Options{
 		Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers,
-		UserAgent: c.UserAgent, Header: c.Header, Insecure: c.Insecure, RootCAs: c.RootCAs, Resolve: c.Resolve,
-		Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
+		UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
+		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()

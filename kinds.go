@@ -32,6 +32,7 @@ func Kinds() []ErrorKind {
 		{string(http1.KindDNS), "the name could not be resolved"},
 		{string(http1.KindBlocked), "a link, redirect or robots.txt leads to an address that is not public: see --allow-private"},
 		{string(http1.KindConnect), "no connection could be made: refused, unreachable, no route"},
+		{string(http1.KindProxy), "the proxy cannot be reached, refuses, or has no connection to the host"},
 		{string(http1.KindDialTimeout), "name and connection took longer than --connect-timeout"},
 		{string(http1.KindTLS), "the TLS handshake failed, its certificate does not hold, or what came was damaged"},
 		{string(http1.KindTLSTimeout), "the TLS handshake took longer than --tls-timeout"},

@@ -7,9 +7,11 @@ import (
 	"io"
 	"iter"
 	"math"
+	"net/http"
 	"net/netip"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +27,7 @@ import (
 type Options struct {
 	// Where it begins, and where it goes.
 
-	Seeds   []string                 // absolute http and https URLs
+	Seeds   []string                 // absolute http and https URLs; user and password are for their origins (see Auth)
 	SeedSeq iter.Seq2[string, error] // more of them, read while the crawl runs; an error ends the crawl
 	Scope   Scope                    // which links are followed; empty: ScopeHost
 	Include []*regexp.Regexp         // if any: only links that one of them matches
@@ -50,18 +52,21 @@ type Options struct {
 
 	// One fetch.
 
-	Timeout          time.Duration // all of it; 0: 30 s
-	DialTimeout      time.Duration // resolving the name and connecting; 0: 10 s
-	TLSTimeout       time.Duration // the TLS handshake; 0: 10 s
-	FirstByteTimeout time.Duration // from the request to the answer's first byte; 0: see http1.Options
-	IdleTimeout      time.Duration // between two pieces of an answer; 0: see http1.Options
-	MinRate          int           // bytes a second; 0: any
-	Retries          int           // after the first try, when an error may pass; 0: 2, negative: none
-	MaxRedirects     int           // followed from one link; 0: 10, negative: none
-	MaxBody          int           // bytes of a body, as sent and as decoded; 0: 16 MiB
-	UserAgent        string        // empty: DefaultUserAgent. Its first word is the name robots.txt is read for
-	Header           http1.Header  // further fields of every request
-	Insecure         bool          // certificates are not verified
+	Timeout          time.Duration                          // all of it; 0: 30 s
+	DialTimeout      time.Duration                          // resolving the name and connecting; 0: 10 s
+	TLSTimeout       time.Duration                          // the TLS handshake; 0: 10 s
+	FirstByteTimeout time.Duration                          // from the request to the answer's first byte; 0: see http1.Options
+	IdleTimeout      time.Duration                          // between two pieces of an answer; 0: see http1.Options
+	MinRate          int                                    // bytes a second; 0: any
+	Retries          int                                    // after the first try, when an error may pass; 0: 2, negative: none
+	MaxRedirects     int                                    // followed from one link; 0: 10, negative: none
+	MaxBody          int                                    // bytes of a body, as sent and as decoded; 0: 16 MiB
+	UserAgent        string                                 // empty: DefaultUserAgent. Its first word is the name robots.txt is read for
+	Header           http1.Header                           // further fields of every request
+	Cookies          http.CookieJar                         // shared by all loops, so safe for concurrent use; nil: none are sent or taken
+	Auth             []http1.Credential                     // each for one origin; those of Seeds come after them
+	Proxy            func(scheme, host string) *http1.Proxy // see http1.Options; called by all loops; nil: none
+	Insecure         bool                                   // certificates are not verified
 	RootCAs          *x509.CertPool
 	AllowPrivate     bool             // a page may lead to addresses that are not public, too: see package guard
 	Resolve          []http1.Override // addresses of hosts, before any name service is asked
@@ -108,11 +113,14 @@ func (o Options) check() (*config, error) {
 		return nil, &OptionError{Option: "Seeds", Err: errNoSeed}
 	}
 	for _, s := range o.Seeds {
-		u, err := ParseSeed(s)
+		u, credential, err := ParseSeedCredential(s)
 		if err != nil {
 			return nil, &OptionError{Option: "Seeds", Err: err}
 		}
 		c.seeds = append(c.seeds, u)
+		if credential != nil {
+			c.Auth = append(slices.Clip(c.Auth), *credential)
+		}
 	}
 	var err error
 	if c.Scope, err = ParseScope(string(o.Scope)); err != nil {
@@ -190,6 +198,11 @@ func (o Options) check() (*config, error) {
 	for _, server := range o.DNS {
 		if !server.IsValid() || server.Port() == 0 {
 			return nil, &OptionError{"DNS", server.String(), errors.New("expected an address and a port")}
+		}
+	}
+	for _, credential := range o.Auth {
+		if err := credential.Check(); err != nil {
+			return nil, &OptionError{Option: "Auth", Err: err}
 		}
 	}
 	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {

@@ -3,14 +3,27 @@ package weft
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
+	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // ParseSeed reads the URL a crawl may begin at, in canonical form. Space around it
 // does not count. Its error names the URL and says what was expected.
 func ParseSeed(s string) (weburl.URL, error) {
+	u, credential, err := ParseSeedCredential(s)
+	if credential != nil {
+		return weburl.URL{}, fmt.Errorf("URL at %.128q: user and password, expected none: a credential is an option of its own", u.Host())
+	}
+	return u, err
+}
+
+// ParseSeedCredential is ParseSeed, but that the URL may have user and password, as
+// https://user:password@example.org/ has. They are the credential for its origin, and no part of
+// the canonical form; nil: there are none. Its error does not tell them.
+func ParseSeedCredential(s string) (weburl.URL, *http1.Credential, error) {
 	s = strings.TrimSpace(s)
 	u, err := weburl.Parse(s)
 	var wrong string
@@ -22,11 +35,40 @@ func ParseSeed(s string) (weburl.URL, error) {
 	case !u.IsHTTP():
 		wrong = fmt.Sprintf("scheme %.64q, expected http or https%s", u.Scheme(), withScheme(s))
 	case u.Username() != "" || u.Password() != "":
-		return weburl.URL{}, fmt.Errorf("URL at %.128q: user and password are not supported yet, expected none", u.Host()) // they are not told
+		c := &http1.Credential{Scheme: u.Scheme(), Host: u.Host(), User: unescaped(u.Username()), Password: unescaped(u.Password())}
+		if err := c.Check(); err != nil {
+			return weburl.URL{}, nil, fmt.Errorf("URL at %.128q: %w", u.Host(), err)
+		}
+		return u.Canonical(), c, nil
 	default:
-		return u.Canonical(), nil
+		return u.Canonical(), nil, nil
 	}
-	return weburl.URL{}, fmt.Errorf("URL %.128q: %s", s, wrong)
+	return weburl.URL{}, nil, fmt.Errorf("URL %.128q: %s", WithoutSecrets(s), wrong)
+}
+
+// unescaped is s without its percent-encoding; as it is if that is none.
+func unescaped(s string) string {
+	if raw, err := url.PathUnescape(s); err == nil {
+		return raw
+	}
+	return s
+}
+
+// WithoutSecrets is the text of a URL, be it a valid one or not, without what may be user and
+// password in it.
+func WithoutSecrets(s string) string {
+	begin, end := 0, len(s)
+	_, rest, _ := strings.Cut(s, ":")
+	if host := strings.TrimLeft(rest, `/\`); len(host) < len(rest) {
+		begin = len(s) - len(host)
+	}
+	if i := strings.IndexAny(s[begin:], `/?#\`); i >= 0 {
+		end = begin + i
+	}
+	if at := strings.LastIndexByte(s[begin:end], '@'); at >= 0 && !strings.HasPrefix(strings.ToLower(s), "mailto:") {
+		return s[:begin] + "…" + s[begin+at:]
+	}
+	return s
 }
 
 // wrongURL says for people what keeps s from being a URL.

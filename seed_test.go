@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/http1"
 )
 
 // TestParseSeed: what is wrong with a URL is said in words, with one that would do.
@@ -26,7 +27,11 @@ func TestParseSeed(t *testing.T) {
 		"http://1.2.3.4.5/":                 `URL "http://1.2.3.4.5/": a host that ends in a number, expected an IPv4 address such as 192.0.2.1`,
 		"http://[::1/":                      `URL "http://[::1/": a host in brackets, expected an IPv6 address such as [2001:db8::1]`,
 		"http://x:99999/":                   `URL "http://x:99999/": an invalid port, expected 0 to 65535, as in http://localhost:8080/`,
-		"http://me:secret@example.org/":     `URL at "example.org": user and password are not supported yet, expected none`,
+		"http://me:secret@example.org/":     `URL at "example.org": user and password, expected none: a credential is an option of its own`,
+		"http://me:secret@exam ple.org/@x":  `URL "http://…@exam ple.org/@x": a host with a character that none may have, expected one such as example.org`,
+		"me:secret@example.org/":            `URL "…@example.org/": scheme "me", expected http or https, as in https://example.org/`,
+		"https://me:secret@@x:99999":        `URL "https://…@x:99999": an invalid port, expected 0 to 65535, as in http://localhost:8080/`,
+		`http:\\me:secret@[::1/`:            `URL "http:\\\\…@[::1/": a host in brackets, expected an IPv6 address such as [2001:db8::1]`,
 	} {
 		u, err := weft.ParseSeed(seed)
 		got := u.String()
@@ -36,6 +41,10 @@ func TestParseSeed(t *testing.T) {
 		if got != want {
 			t.Errorf("%q:\n got %s\nwant %s", seed, got, want)
 		}
+	}
+	u, c, err := weft.ParseSeedCredential("HTTPS://A%6ci:open%20sesame@Example.org:443/#a")
+	if want := (http1.Credential{Scheme: "https", Host: "example.org", User: "Ali", Password: "open sesame"}); err != nil || c == nil || *c != want || u.String() != "https://example.org/" {
+		t.Errorf("%v, %v, %v", u, c, err)
 	}
 	if _, err := weft.ParseSeed("https://example.org/" + strings.Repeat("a", 1<<20)); err == nil || len(err.Error()) > 300 || !strings.Contains(err.Error(), "too long, expected at most 1048576 bytes") {
 		t.Errorf("of a URL of 1 MiB: %v", err)

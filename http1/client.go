@@ -2,6 +2,7 @@ package http1
 
 import (
 	"crypto/tls"
+	"net/url"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
@@ -24,8 +25,9 @@ const (
 type Client struct {
 	loop     *aio.Loop
 	opt      Options
-	invalid  *Error // what is wrong with opt.UserAgent or opt.Header
+	invalid  *Error // what is wrong with opt.UserAgent, opt.Header or opt.Auth
 	header   header
+	auth     map[origin]string // the Authorization field
 	names    names
 	tls      *tls.Config
 	idle     pool
@@ -36,8 +38,8 @@ type Client struct {
 }
 
 // NewClient returns a client for tasks of l. Close it when it is not used any more.
-// If Options.UserAgent or Options.Header cannot be sent (see Header.Check), all of its
-// requests fail.
+// If Options.UserAgent, Options.Header or Options.Auth cannot be sent (see Header.Check,
+// Credential.Check), all of its requests fail.
 func NewClient(l *aio.Loop, opt Options) *Client {
 	opt = opt.withDefaults()
 	if opt.Resolver == nil {
@@ -47,6 +49,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		loop:     l,
 		opt:      opt,
 		header:   newHeader(opt.UserAgent, opt.Header),
+		auth:     authorizations(opt.Auth),
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
 		tls:      newTLSConfig(l, &opt),
 		decoding: aio.NewQuota(l, decodeQuota),
@@ -54,6 +57,11 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
 		c.invalid = &Error{Kind: KindScheme, Err: err}
+	}
+	for _, credential := range opt.Auth {
+		if err := credential.Check(); err != nil {
+			c.invalid = &Error{Kind: KindScheme, Err: err}
+		}
 	}
 	return c
 }
@@ -78,12 +86,23 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 	}
 	began := c.loop.Now()
 	total := limit{}.within(c.opt.Timeout, began, KindTimeout)
-	cn := c.kept(t, req.place())
+	to := c.place(&req)
+	if to.via != nil {
+		if err := c.permitThrough(&req); err != nil {
+			return nil, err
+		}
+	}
+	var page *url.URL // as far as cookies go
+	if c.opt.Cookies != nil {
+		page = pageOf(&req)
+	}
+	c.dress(t, &req, page, to)
+	cn := c.kept(t, to)
 	for {
 		var tm Timing
 		if cn == nil {
 			var failed *Error
-			if cn, failed = c.connect(t, &req, total, &tm); failed != nil {
+			if cn, failed = c.connect(t, &req, to, total, &tm); failed != nil {
 				failed.Timing = tm
 				failed.Timing.Total = c.loop.Now().Sub(began)
 				return nil, failed
@@ -91,6 +110,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		}
 		cn.begin(&req, tm)
 		failed := cn.exchange(t, &req, total)
+		if failed == nil {
+			failed = cn.refused()
+		}
 		cn.timing.Total = c.loop.Now().Sub(began)
 		again := cn.crossed(failed)
 		res := cn.end(t, failed)
@@ -100,6 +122,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 			}
 			cn = nil
 			continue
+		}
+		if page != nil && res != nil {
+			c.takeCookies(t, page, res.Header)
 		}
 		if failed != nil {
 			return res, failed

@@ -12,11 +12,28 @@ import (
 )
 
 // place is where a kept connection can be used again: what is reached under one
-// scheme, host and port. Overrides and the name of a TLS server follow from it.
+// scheme, host and port, by one way. Overrides and the name of a TLS server follow from it.
 type place struct {
 	tls  bool
-	host string // as in the URL, with the port if it is there
+	host string // as in the URL, with the port if it is there; empty: any, of requests that a proxy is sent
+	via  *Proxy // nil: none
 }
+
+// place is where req leads.
+func (c *Client) place(req *Request) place {
+	to := place{tls: req.Scheme == "https", host: req.Host}
+	if c.opt.Proxy == nil {
+		return to
+	}
+	if to.via = c.opt.Proxy(req.Scheme, req.Host); to.forwarded() {
+		to.host = ""
+	}
+	return to
+}
+
+// forwarded reports whether requests are sent to a proxy, which sends them on. Else what a
+// connection is made to is their server, be it through a tunnel.
+func (to place) forwarded() bool { return to.via != nil && !to.via.socks() && !to.tls }
 
 // conn is a connection and what reads answers from it; made once, used for all of
 // its exchanges, one after the other.
@@ -24,7 +41,8 @@ type conn struct {
 	aio.Conn
 	client *Client
 	place  place
-	tls    *channel // nil for plain http
+	server netip.AddrPort // behind a proxy; invalid if that has looked it up
+	tls    *channel       // nil for plain http
 	reader *aio.Reader
 	parser parser
 	timing Timing
@@ -46,9 +64,9 @@ func (cn *conn) Close() error {
 	return cn.Conn.Close()
 }
 
-// connect looks up the server of req and connects to it. With an error, which is
-// never nil then, tm says where the time went.
-func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*conn, *Error) {
+// connect looks up the server of req and connects to it, or to where its proxy leads. With
+// an error, which is never nil then, tm says where the time went.
+func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *Timing) (*conn, *Error) {
 	host, port, bad := req.server()
 	if bad != nil {
 		return nil, bad
@@ -56,7 +74,12 @@ func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*c
 	began := c.loop.Now()
 	var raw aio.Conn
 	var to []netip.AddrPort
+	var server netip.AddrPort
 	dial := func(t *aio.Task) (err error) {
+		if at.via != nil {
+			raw, server, err = c.through(t, req, at, host, port, tm)
+			return err
+		}
 		to, err = c.names.resolve(t, host, port)
 		tm.DNS = c.loop.Now().Sub(began)
 		if err != nil {
@@ -85,13 +108,16 @@ func (c *Client) connect(t *aio.Task, req *Request, total limit, tm *Timing) (*c
 			kind = KindResource
 		}
 		return nil, patience.classify(err, kind, func() string {
-			if len(to) == 0 {
+			switch {
+			case at.via != nil:
+				return fmt.Sprintf("no connection through the proxy %v", at.via)
+			case len(to) == 0:
 				return fmt.Sprintf("no address of %.64q", host)
 			}
 			return "no connection to " + list(to)
 		})
 	}
-	cn := &conn{Conn: raw, client: c, place: req.place(), reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, client: c, place: at, server: server, reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed
 	if cn.place.tls {
 		if bad := cn.secure(t, host, total, tm); bad != nil {
@@ -127,8 +153,11 @@ func list(addrs []netip.AddrPort) string {
 	return s
 }
 
-// addr is that of the server.
+// addr is that of the server; invalid if a proxy has looked it up.
 func (cn *conn) addr() netip.AddrPort {
+	if cn.place.via != nil {
+		return cn.server
+	}
 	tcp, ok := cn.RemoteAddr().(*net.TCPAddr)
 	if !ok {
 		return netip.AddrPort{}
@@ -215,6 +244,14 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			_ = cn.SetReadDeadline(patience.at)
 		}
 	}
+}
+
+// refused is that a proxy would not send a request on; nil: it has.
+func (cn *conn) refused() *Error {
+	if res := cn.parser.res; cn.place.forwarded() && res.Status == 407 {
+		return fail(KindProxy, "%v: %w", cn.place.via, refused(cn.place.via, "request", res.Status))
+	}
+	return nil
 }
 
 // undone says what a time ran out for while an answer was waited for.

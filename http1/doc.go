@@ -45,6 +45,23 @@
 // look-up, for the very addresses that are connected to; there is no second look-up that
 // could answer another one. See package guard.
 //
+// # Who asks
+//
+// Cookies come from the jar of Options.Cookies, and what answers set goes there, once a head
+// has come: the redirects' cookies, too. A Set-Cookie field is read as browsers read it, and at
+// most 32 KiB of cookies are sent. A Credential goes to its origin alone, with every request.
+// A field of the caller's own goes before these.
+//
+// # Proxies
+//
+// Options.Proxy says what a request goes through. Requests for http are sent to an HTTP proxy,
+// over connections that all hosts share; those for https go through a tunnel, kept for its
+// origin, and the proxy learns host and port. SOCKS proxies lead on whatever it is. Names are
+// looked up by the proxy, but with socks5: so of where a request goes only an address in its
+// URL is known here, and Response.Addr is invalid. All of this, the proxy's answer included, has to
+// be done within Options.DialTimeout, and what goes wrong with it is KindProxy. An answer
+// that a proxy gives in a server's place, such as a 502, cannot be told from one, but a 407.
+//
 // # Decoding
 //
 // The codings gzip, deflate (zlib, or without its header, as browsers take it), br and

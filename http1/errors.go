@@ -19,6 +19,7 @@ const (
 	KindDNS              Kind = "dns"                // the host name could not be resolved
 	KindBlocked          Kind = "blocked-address"    // the host has no address that Request.Allow allows
 	KindConnect          Kind = "connect"            // no connection could be made
+	KindProxy            Kind = "proxy"              // the proxy cannot be reached, or it does not lead on
 	KindTLS              Kind = "tls"                // the handshake failed, or what came is not what was encrypted
 	KindDialTimeout      Kind = "dial-timeout"       // looking up and connecting took longer than DialTimeout
 	KindTLSTimeout       Kind = "tls-timeout"        // the handshake took longer than TLSTimeout
@@ -40,7 +41,7 @@ const (
 // Kinds returns all there are, in the order in which an exchange meets them.
 func Kinds() []Kind {
 	return []Kind{
-		KindScheme, KindResource, KindDNS, KindBlocked, KindConnect, KindDialTimeout, KindTLS, KindTLSTimeout,
+		KindScheme, KindResource, KindDNS, KindBlocked, KindConnect, KindProxy, KindDialTimeout, KindTLS, KindTLSTimeout,
 		KindFirstByteTimeout, KindIdleTimeout, KindTooSlow, KindTimeout, KindReset, KindEarlyEnd,
 		KindProtocol, KindTooLarge, KindEncoding, KindBomb, KindCanceled,
 	}
@@ -51,7 +52,7 @@ type Error struct {
 	Kind   Kind
 	Err    error
 	Timing Timing         // until the failure
-	Addr   netip.AddrPort // of the server, once connected; else invalid
+	Addr   netip.AddrPort // of the server, once connected; else, or if a proxy has looked it up, invalid
 	Wire   int64          // bytes of the answer received, interim answers included
 }
 
@@ -64,6 +65,9 @@ func (e *Error) Temporary() bool {
 	case KindDNS:
 		var dns *net.DNSError
 		return !errors.As(e.Err, &dns) || !dns.IsNotFound
+	case KindProxy:
+		var no *refusal
+		return !errors.As(e.Err, &no) || !no.lasting
 	case KindResource, KindConnect, KindDialTimeout, KindTLSTimeout, KindFirstByteTimeout, KindIdleTimeout,
 		KindTooSlow, KindTimeout, KindReset, KindEarlyEnd:
 		return true

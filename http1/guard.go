@@ -41,6 +41,16 @@ func (c *Client) permit(req *Request, host string, port uint16, to []netip.AddrP
 	return allowed, nil
 }
 
+// permitThrough judges the host of a request that a proxy is to send on, over whatever
+// connection.
+func (c *Client) permitThrough(req *Request) error {
+	host, port, bad := req.server()
+	if bad != nil {
+		return bad
+	}
+	return permitLiteral(req, host, port)
+}
+
 // permitLiteral judges a host whose address is found elsewhere, by a proxy or an Override
 // for every host: only one that is an address, or can mean but one, can be judged.
 func permitLiteral(req *Request, host string, port uint16) error {

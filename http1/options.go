@@ -2,6 +2,7 @@ package http1
 
 import (
 	"crypto/x509"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -31,6 +32,14 @@ type Options struct {
 	// Requests.
 	UserAgent string // empty: none is sent
 	Header    Header // of every request: see Request.Header
+
+	// Who asks. A field of the same name in Header, or in Request.Header, goes before.
+	Cookies http.CookieJar // those that are sent, and where answers set them; called on the loop; nil: none
+	Auth    []Credential   // one for an origin; see Credential.Check
+
+	// Proxy returns what requests to a scheme and a host (HOST or HOST:PORT) go through: nil
+	// for none, else one that ParseProxy has returned, the same each time. Nil: none at all.
+	Proxy func(scheme, host string) *Proxy
 
 	// TLS.
 	Insecure bool           // certificates are not verified

@@ -157,5 +157,3 @@ func appendField(b []byte, f Field) []byte {
 	b = append(append(b, f.Name...), ": "...)
 	return append(append(b, f.Value...), "\r\n"...)
 }
-
-func (r *Request) place() place { return place{tls: r.Scheme == "https", host: r.Host} }

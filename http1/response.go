@@ -24,7 +24,7 @@ type Response struct {
 	Encoding string // the Content-Encoding that was decoded, as a list in the order in which it was applied; empty for none
 	Wire     int64  // bytes of the answer as received, interim answers included; over TLS, after decryption
 
-	Addr   netip.AddrPort // of the server
+	Addr   netip.AddrPort // of the server; invalid if a proxy has looked it up
 	Reused bool           // the connection was a kept one
 	Timing Timing
 	TLS    *tls.ConnectionState // of the connection, shared by all of its answers; nil for plain http

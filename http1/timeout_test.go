@@ -143,6 +143,7 @@ func TestEveryKind(t *testing.T) {
 		http1.KindBlocked: over(nobody, http1.Options{}, http1.Request{Scheme: "http", Host: "www.example", Target: "/",
 			Allow: func(netip.AddrPort) error { return errors.New("no") }}),
 		http1.KindConnect:          over(nobody, http1.Options{}, at("www.example:81")),
+		http1.KindProxy:            over(nobody, through(t, "http://www.example:81"), www),
 		http1.KindDialTimeout:      over(nobody, http1.Options{}, at("hole.example")),
 		http1.KindFirstByteTimeout: over(silent, http1.Options{FirstByteTimeout: time.Second}, www),
 		http1.KindIdleTimeout:      over(stalls, http1.Options{}, www),

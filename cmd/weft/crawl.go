@@ -97,7 +97,9 @@ func (f *crawlFlags) run(args []string) error {
 		return err
 	}
 	o := f.options
-	f.client.configure(&o)
+	if err := f.client.configure(&o); err != nil {
+		return err
+	}
 	if f.output == "" && o.Format != "" {
 		return misused("format", string(o.Format), errors.New("expected an output to write in that format, such as -o -"))
 	}
@@ -120,7 +122,7 @@ func (f *crawlFlags) run(args []string) error {
 		first = args[0]
 	}
 	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies) {
-		u, err := weft.ParseSeed(first)
+		u, _, err := weft.ParseSeedCredential(first)
 		if err != nil {
 			return &exit{exitUsage, err}
 		}
@@ -150,10 +152,13 @@ func (f *crawlFlags) run(args []string) error {
 }
 
 // configure hands the client's options to the crawl.
-func (c *clientFlags) configure(o *weft.Options) {
-	o.Timeout, o.DialTimeout, o.TLSTimeout = c.Timeout, c.DialTimeout, c.TLSTimeout
-	o.FirstByteTimeout, o.IdleTimeout, o.MinRate = c.FirstByteTimeout, c.IdleTimeout, c.MinRate
-	o.MaxBody, o.UserAgent, o.Header = c.MaxBody, c.UserAgent, c.Header
-	o.Insecure, o.RootCAs = c.Insecure, c.RootCAs
-	o.Resolve, o.DNS, o.AllowPrivate = c.Resolve, c.servers, c.allowPrivate
+func (c *clientFlags) configure(o *weft.Options) error {
+	own, err := c.client()
+	o.Timeout, o.DialTimeout, o.TLSTimeout = own.Timeout, own.DialTimeout, own.TLSTimeout
+	o.FirstByteTimeout, o.IdleTimeout, o.MinRate = own.FirstByteTimeout, own.IdleTimeout, own.MinRate
+	o.MaxBody, o.UserAgent, o.Header = own.MaxBody, own.UserAgent, own.Header
+	o.Cookies, o.Auth, o.Proxy = own.Cookies, own.Auth, own.Proxy
+	o.Insecure, o.RootCAs = own.Insecure, own.RootCAs
+	o.Resolve, o.DNS, o.AllowPrivate = own.Resolve, c.servers, c.allowPrivate
+	return err
 }

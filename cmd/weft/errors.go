@@ -49,6 +49,9 @@ func misread(cmd *cobra.Command, err error) error {
 		if f.Value.Type() == "bool" {
 			why = errors.New("expected true, false or no value")
 		}
+		if isSecret(f) && invalid.GetValue() != "" {
+			return usage("--%s: %w", f.Name, why)
+		}
 		return misused(f.Name, invalid.GetValue(), why)
 	case errors.As(err, &missing):
 		kind, _ := pflag.UnquoteUsage(missing.GetFlag())
@@ -67,7 +70,8 @@ var flagOf = map[string]string{
 	"Concurrency": "concurrency", "PerHost": "per-host", "Delay": "delay", "RateLimit": "rate-limit", "NoRobots": "no-robots",
 	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",
 	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
-	"UserAgent": "user-agent", "Header": "header", "Insecure": "insecure", "RootCAs": "ca", "Resolve": "resolve", "DNS": "dns", "AllowPrivate": "allow-private",
+	"UserAgent": "user-agent", "Header": "header", "Cookies": "cookies", "Auth": "auth", "Proxy": "proxy", "Insecure": "insecure", "RootCAs": "ca",
+	"Resolve": "resolve", "DNS": "dns", "AllowPrivate": "allow-private",
 	"Job": "job", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "KeepLinks": "links", "KeepBodies": "bodies", "Output": "output", "Format": "format",
 }
 
@@ -127,7 +131,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usage("%s: argument %.128q, expected none", cmd.CommandPath(), args[0])
+	return usage("%s: argument %.128q, expected none", cmd.CommandPath(), weft.WithoutSecrets(args[0]))
 }
 
 // oneCommand refuses the name of a command that cmd has not.
@@ -135,12 +139,12 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if _, err := weft.ParseSeed(args[0]); err == nil && !cmd.HasParent() {
-		return usage("%.128q: no command, expected one such as %s crawl URL", args[0], cmd.Name())
+	if _, _, err := weft.ParseSeedCredential(args[0]); err == nil && !cmd.HasParent() {
+		return usage("%.128q: no command, expected one such as %s crawl URL", weft.WithoutSecrets(args[0]), cmd.Name())
 	}
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf(": did you mean %s?", near[0])
 	}
-	return usage("%.128q: no such command, expected one of those that %s --help tells%s", args[0], cmd.CommandPath(), hint)
+	return usage("%.128q: no such command, expected one of those that %s --help tells%s", weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/http1"
@@ -47,9 +46,9 @@ Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := weft.ParseSeed(args[0])
+			u, err := client.begin(args[0])
 			if err != nil {
-				return &exit{exitUsage, err}
+				return err
 			}
 			switch {
 			case !follow && cmd.Flags().Changed("max-redirects"):
@@ -136,7 +135,10 @@ type fetched struct {
 func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(fetched) error) (last fetched, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	options := c.Options
+	options, err := c.client()
+	if err != nil {
+		return last, err
+	}
 	follow := redirects >= 0
 	reach := reach{given: u, all: c.allowPrivate}
 	err = aio.Run(ctx, func(t *aio.Task) error {

@@ -51,8 +51,10 @@ func repeated[T any](f *pflag.FlagSet, to *[]T, name, short, kind string, parse 
 // clientFlags are those of every command that sends requests.
 type clientFlags struct {
 	http1.Options
-	servers      []netip.AddrPort // of names
-	allowPrivate bool
+	servers       []netip.AddrPort // of names
+	allowPrivate  bool
+	acceptCookies bool
+	proxy         *proxyChoice // nil: as the environment says
 }
 
 func (c *clientFlags) register(g *groups) {
@@ -75,6 +77,7 @@ func (c *clientFlags) register(g *groups) {
 		f.BoolVarP(&c.Insecure, "insecure", "k", false, "accept any TLS certificate (default they are verified)")
 		flag(f, &c.RootCAs, "ca", "", "FILE", "", authorities, "certificates in PEM to trust (default the system's)")
 	})
+	g.group("Cookies, passwords, proxies", c.registerWho)
 }
 
 // consoleFlags say what is told on standard error.

@@ -300,6 +300,11 @@ var effects = map[string]func(t *testing.T){
 		s := newAsked(t, true, star)
 		crawls(t, exitDone, "--ca", certificate(t, s), s.URL)
 	},
+	"cookies":        effectCookies,
+	"accept-cookies": effectAcceptCookies,
+	"auth":           effectAuth,
+	"bearer":         effectBearer,
+	"proxy":          effectProxy,
 	"job": func(t *testing.T) {
 		e := crawls(t, exitDone, "--job", "job", newAsked(t, false, star).URL)
 		expect(t, "records", strings.Count(e.file("job/pages.jsonl"), "\n"), 4)

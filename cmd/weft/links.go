@@ -95,9 +95,9 @@ type page struct {
 
 // page fetches one.
 func (c *clientFlags) page(address string, redirects int) (page, error) {
-	u, err := weft.ParseSeed(address)
+	u, err := c.begin(address)
 	if err != nil {
-		return page{}, &exit{exitUsage, err}
+		return page{}, err
 	}
 	last, err := c.get("GET", u, redirects, func(fetched) error { return nil })
 	if err != nil {

@@ -30,10 +30,11 @@ var imports = map[string][]string{
 	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
 
 	// Level 1: what a crawler reads and says.
-	"dns":    {"aio", "golang.org/x/net/dns/dnsmessage"},
-	"links":  {"weburl", "golang.org/x/net/html"},
-	"robots": {},
-	"http1":  {"aio", "dns", "guard", "internal/inflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+	"cookies": {"golang.org/x/net/publicsuffix"},
+	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
+	"links":   {"weburl", "golang.org/x/net/html"},
+	"robots":  {},
+	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -49,6 +50,7 @@ var imports = map[string][]string{
 	"cmd/weft": {
 		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
+		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
 	"examples/echo": {"aio"},

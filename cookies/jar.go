@@ -1,0 +1,226 @@
+package cookies
+
+import (
+	"container/list"
+	"net/http"
+	"net/http/cookiejar"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Limits: see the package's documentation.
+const (
+	maxCookie  = 4096
+	maxPath    = 1024
+	maxDomain  = 255
+	maxPerSite = 180
+	maxBytes   = 16 << 20
+	maxAge     = 400 * 24 * 60 * 60 // seconds: no cookie is promised more
+	overhead   = 512                // bytes that a cookie, or a site, costs beside its own, about
+)
+
+// Jar is an http.CookieJar that is bounded.
+type Jar struct {
+	mu struct {
+		sync.Mutex
+		sites map[string]*site // by registrable domain
+		order list.List        // of *site without given cookies: the one that has set none for longest is first
+		bytes int              // of the sites in order
+	}
+}
+
+var _ http.CookieJar = (*Jar)(nil)
+
+// site is the cookies of a registrable domain.
+type site struct {
+	domain string
+	jar    *cookiejar.Jar
+	kept   []kept // set longest ago first; expired ones are among them
+	bytes  int
+	place  *list.Element // in order; nil: there are given ones
+}
+
+// kept is a cookie as the library tells them apart.
+type kept struct {
+	host, domain, path, name string // domain is the attribute, without its dot
+	bytes                    int
+	given                    bool // by a file
+}
+
+// same reports whether one cookie replaces the other.
+func (k kept) same(o kept) bool {
+	return k.name == o.name && k.path == o.path && k.scope() == o.scope()
+}
+
+func (k kept) scope() string {
+	if k.domain != "" {
+		return k.domain
+	}
+	return k.host
+}
+
+// New returns a jar without cookies.
+func New() *Jar {
+	j := new(Jar)
+	j.mu.sites = make(map[string]*site)
+	return j
+}
+
+// Cookies returns the name and value of those that a request for u is to bring, in the order in
+// which they are sent.
+func (j *Jar) Cookies(u *url.URL) []*http.Cookie {
+	host := hostOf(u)
+	j.mu.Lock()
+	s := j.mu.sites[siteOf(host)]
+	j.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.jar.Cookies(&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path})
+}
+
+// SetCookies takes in what an answer from u has set.
+func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range cookies {
+		j.set(u, c, false)
+	}
+}
+
+// set takes in one cookie; it reports whether there was room for it. (A cookie that may not be
+// set needs none.) The caller holds mu.
+func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
+	k := kept{host: hostOf(u), domain: strings.ToLower(strings.TrimPrefix(c.Domain, ".")), path: c.Path, name: c.Name, given: given}
+	if !strings.HasPrefix(k.path, "/") {
+		k.path = folder(u.Path)
+	}
+	if !k.may(u.Scheme == "https", c) {
+		return true
+	}
+	k.bytes = overhead + len(k.host) + len(k.domain) + len(k.path) + len(k.name) + len(c.Value)
+	name := siteOf(k.host)
+	s := j.mu.sites[name]
+	gone := c.MaxAge < 0 || !c.Expires.IsZero() && c.MaxAge == 0 && !c.Expires.After(time.Now())
+	switch {
+	case s == nil && gone:
+		return true
+	case s == nil:
+		s = newSite(name)
+		j.mu.sites[name] = s
+		s.place = j.mu.order.PushBack(s)
+	case s.place != nil:
+		j.mu.order.MoveToBack(s.place)
+		j.mu.bytes -= s.bytes
+	}
+	if i := slices.IndexFunc(s.kept, k.same); i >= 0 {
+		k.given = k.given || s.kept[i].given
+		s.forget(i)
+	}
+	room := gone || s.makeRoom()
+	if room {
+		copied := *c
+		copied.Domain, copied.Path, copied.MaxAge = k.domain, k.path, min(c.MaxAge, maxAge)
+		s.jar.SetCookies(&url.URL{Scheme: u.Scheme, Host: k.host, Path: u.Path}, []*http.Cookie{&copied})
+		if !gone {
+			s.kept = append(s.kept, k)
+			s.bytes += k.bytes
+		}
+	}
+	if k.given && s.place != nil {
+		j.mu.order.Remove(s.place)
+		s.place = nil
+	}
+	if s.place != nil {
+		j.mu.bytes += s.bytes
+		j.shrink()
+	}
+	return room
+}
+
+func newSite(domain string) *site {
+	// It fails never: see its documentation.
+	jar, _ := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
+	return &site{domain: domain, jar: jar, bytes: overhead}
+}
+
+// may reports whether c may be set by k.host: the rules of RFC 6265, section 5.3, that need no
+// public suffixes, and of its successor.
+// See https://www.ietf.org/archive/id/draft-ietf-httpbis-rfc6265bis-20.html#section-5.7.
+func (k *kept) may(secure bool, c *http.Cookie) bool {
+	name := strings.ToLower(k.name)
+	switch {
+	case len(c.Name)+len(c.Value) > maxCookie, len(k.path) > maxPath, len(k.domain) > maxDomain, len(k.host) > maxDomain:
+		return false
+	case k.domain != "" && k.host != k.domain && !strings.HasSuffix(k.host, "."+k.domain):
+		return false
+	case c.Secure && !secure:
+		return false
+	case strings.HasPrefix(name, "__secure-"):
+		return c.Secure
+	case strings.HasPrefix(name, "__host-"):
+		return c.Secure && k.domain == "" && c.Path == "/"
+	}
+	return true
+}
+
+// makeRoom sees to it that s can have one cookie more, which it cannot if all were given.
+func (s *site) makeRoom() bool {
+	if len(s.kept) < maxPerSite {
+		return true
+	}
+	i := slices.IndexFunc(s.kept, func(k kept) bool { return !k.given })
+	if i < 0 {
+		return false
+	}
+	k := s.kept[i]
+	s.jar.SetCookies(&url.URL{Scheme: "https", Host: k.host}, []*http.Cookie{{Name: k.name, Domain: k.domain, Path: k.path, MaxAge: -1}})
+	s.forget(i)
+	return true
+}
+
+// forget takes the i-th out of the count.
+func (s *site) forget(i int) {
+	s.bytes -= s.kept[i].bytes
+	s.kept = slices.Delete(s.kept, i, i+1)
+}
+
+// shrink drops sites until their cookies are within the limit.
+func (j *Jar) shrink() {
+	for j.mu.bytes > maxBytes {
+		s := j.mu.order.Remove(j.mu.order.Front()).(*site)
+		j.mu.bytes -= s.bytes
+		delete(j.mu.sites, s.domain)
+	}
+}
+
+// hostOf is the host of u as cookies have it: no port, no dot at its end, no brackets, which
+// the library would take for part of a name.
+func hostOf(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }
+
+// siteOf is the registrable domain of a host, or the host itself.
+func siteOf(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		return host
+	}
+	return domain
+}
+
+// folder is the path that a cookie without one is for (RFC 6265, section 5.1.4).
+func folder(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	if i <= 0 || path[0] != '/' {
+		return "/"
+	}
+	return path[:i]
+}

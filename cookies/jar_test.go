@@ -1,0 +1,170 @@
+package cookies_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/cookies"
+)
+
+func at(t *testing.T, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// sent is the names and values that a request brings.
+func sent(t *testing.T, j *cookies.Jar, to string) string {
+	t.Helper()
+	var pairs []string
+	for _, c := range j.Cookies(at(t, to)) {
+		pairs = append(pairs, c.Name+"="+c.Value)
+	}
+	return strings.Join(pairs, " ")
+}
+
+// TestWhoGetsWhat: a cookie goes where it was set for, and nowhere else.
+func TestWhoGetsWhat(t *testing.T) {
+	for _, c := range []struct {
+		name, from string
+		cookie     http.Cookie
+		to         map[string]string // what is sent there
+	}{
+		{"host alone", "https://a.example.org/", http.Cookie{Name: "n", Value: "v"},
+			map[string]string{"https://a.example.org/x": "n=v", "http://a.example.org:8080/": "n=v", "https://b.a.example.org/": "", "https://example.org/": "", "https://evil.test/": ""}},
+		{"domain", "https://a.example.org/", http.Cookie{Name: "n", Value: "v", Domain: ".Example.org"},
+			map[string]string{"https://example.org/": "n=v", "https://b.example.org/": "n=v", "https://notexample.org/": ""}},
+		{"public suffix", "https://a.github.io/", http.Cookie{Name: "n", Value: "v", Domain: "github.io"},
+			map[string]string{"https://a.github.io/": "", "https://b.github.io/": ""}},
+		{"another's domain", "https://evil.test/", http.Cookie{Name: "n", Value: "v", Domain: "example.org"},
+			map[string]string{"https://example.org/": "", "https://evil.test/": ""}},
+		{"path", "https://example.org/", http.Cookie{Name: "n", Value: "v", Path: "/a"},
+			map[string]string{"https://example.org/a": "n=v", "https://example.org/a/b": "n=v", "https://example.org/ab": "", "https://example.org/": ""}},
+		{"its own path", "https://example.org/a/b", http.Cookie{Name: "n", Value: "v"},
+			map[string]string{"https://example.org/a/c": "n=v", "https://example.org/": ""}},
+		{"secure", "https://example.org/", http.Cookie{Name: "n", Value: "v", Secure: true},
+			map[string]string{"https://example.org/": "n=v", "http://example.org/": ""}},
+		{"secure, from http", "http://example.org/", http.Cookie{Name: "n", Value: "v", Secure: true},
+			map[string]string{"https://example.org/": ""}},
+		{"__Secure-", "https://example.org/", http.Cookie{Name: "__Secure-n", Value: "v"},
+			map[string]string{"https://example.org/": ""}},
+		{"__Host-", "https://example.org/", http.Cookie{Name: "__Host-n", Value: "v", Secure: true, Path: "/"},
+			map[string]string{"https://example.org/": "__Host-n=v"}},
+		{"__Host- of a domain", "https://example.org/", http.Cookie{Name: "__host-n", Value: "v", Secure: true, Path: "/", Domain: "example.org"},
+			map[string]string{"https://example.org/": ""}},
+		{"expired", "https://example.org/", http.Cookie{Name: "n", Value: "v", Expires: time.Unix(1, 0)},
+			map[string]string{"https://example.org/": ""}},
+		{"longest of ages", "https://example.org/", http.Cookie{Name: "n", Value: "v", MaxAge: 1 << 62},
+			map[string]string{"https://example.org/": "n=v"}},
+		{"address", "http://192.0.2.1/", http.Cookie{Name: "n", Value: "v"},
+			map[string]string{"http://192.0.2.1:81/": "n=v", "http://192.0.2.2/": ""}},
+		{"IPv6", "http://[2001:db8::1]/", http.Cookie{Name: "n", Value: "v"},
+			map[string]string{"http://[2001:db8::1]:81/": "n=v", "http://[2001:db8::2]/": ""}},
+		{"too large", "https://example.org/", http.Cookie{Name: "n", Value: strings.Repeat("v", 4096)},
+			map[string]string{"https://example.org/": ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := cookies.New()
+			j.SetCookies(at(t, c.from), []*http.Cookie{&c.cookie})
+			for to, want := range c.to {
+				if got := sent(t, j, to); got != want {
+					t.Errorf("to %s: %q, want %q", to, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestReplaced: a cookie that is set again is one, and one that is deleted none.
+func TestReplaced(t *testing.T) {
+	j := cookies.New()
+	u := at(t, "https://example.org/")
+	for _, c := range []http.Cookie{{Name: "n", Value: "1"}, {Name: "m", Value: "1"}, {Name: "n", Value: "2"}, {Name: "m", MaxAge: -1}} {
+		j.SetCookies(u, []*http.Cookie{&c})
+	}
+	if got := sent(t, j, "https://example.org/"); got != "n=2" {
+		t.Errorf("sent %q, want n=2", got)
+	}
+}
+
+// TestSiteIsBounded: a site has 180 cookies, the last; what was set again counts as late, and
+// what a file has given stays.
+func TestSiteIsBounded(t *testing.T) {
+	j := cookies.New()
+	if err := j.Load(strings.NewReader(".example.org\tTRUE\t/\tFALSE\t0\tgiven\tv\n")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10_000 {
+		u := at(t, fmt.Sprintf("https://h%d.example.org/", i))
+		j.SetCookies(u, []*http.Cookie{{Name: fmt.Sprint("n", i), Value: "v", Domain: "example.org"}, {Name: "often", Value: "v", Domain: "example.org"}})
+	}
+	got := strings.Fields(sent(t, j, "https://example.org/"))
+	if len(got) != 180 {
+		t.Errorf("%d cookies, want 180", len(got))
+	}
+	all := " " + strings.Join(got, " ") + " "
+	for _, name := range []string{"given", "often", "n9999", "n9822"} {
+		if !strings.Contains(all, " "+name+"=") {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	if strings.Contains(all, " n9821=") {
+		t.Error("n9821 is still there")
+	}
+	for i := range 1000 {
+		j.SetCookies(at(t, "https://example.org/"), []*http.Cookie{{Name: fmt.Sprint("away", i), Value: "v", Domain: "other.example"}})
+	}
+	if again := strings.Fields(sent(t, j, "https://example.org/")); len(again) != 180 {
+		t.Errorf("cookies that may not be set have pushed out %d", 180-len(again))
+	}
+}
+
+// TestAllAreBounded: sites that set much push out those that have set none for longest, but not
+// what a file has given.
+func TestAllAreBounded(t *testing.T) {
+	j := cookies.New()
+	if err := j.Load(strings.NewReader("given.example\tFALSE\t/\tFALSE\t0\tn\tv\n")); err != nil {
+		t.Fatal(err)
+	}
+	j.SetCookies(at(t, "https://often.example/"), []*http.Cookie{{Name: "first", Value: "v"}})
+	const sites = 8192 // of 4 KiB and more each: 32 MiB
+	for i := range sites {
+		j.SetCookies(at(t, fmt.Sprintf("https://s%d.example/", i)), []*http.Cookie{{Name: "n", Value: strings.Repeat("v", 4000)}})
+		j.SetCookies(at(t, "https://often.example/"), []*http.Cookie{{Name: "n", Value: "v"}})
+	}
+	kept := 0
+	for i := range sites {
+		if sent(t, j, fmt.Sprintf("https://s%d.example/", i)) != "" {
+			kept++
+		}
+	}
+	if kept < 3000 || kept > 4200 {
+		t.Errorf("%d sites of 4 KiB, want as many as go into 16 MiB", kept)
+	}
+	if sent(t, j, "https://given.example/") == "" || sent(t, j, "https://often.example/") != "first=v n=v" || sent(t, j, fmt.Sprintf("https://s%d.example/", sites-1)) == "" {
+		t.Error("what was given, or what was set last, is gone")
+	}
+}
+
+// BenchmarkCookies is what a request costs that has a jar, of a site without cookies and of one with
+// two.
+func BenchmarkCookies(b *testing.B) {
+	for name, host := range map[string]string{"none": "other.example", "two": "www.example.org"} {
+		b.Run(name, func(b *testing.B) {
+			j := cookies.New()
+			j.SetCookies(&url.URL{Scheme: "https", Host: "www.example.org"}, []*http.Cookie{{Name: "a", Value: "b"}, {Name: "c", Value: "d"}})
+			u := &url.URL{Scheme: "https", Host: host, Path: "/a"}
+			b.ReportAllocs()
+			for b.Loop() {
+				j.Cookies(u)
+			}
+		})
+	}
+}
