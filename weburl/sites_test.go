@@ -1,0 +1,107 @@
+package weburl
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// A sitePage is a page of a documentation site with the values of its href and src.
+type sitePage struct {
+	base URL
+	refs []string
+}
+
+// siteLinks reads the pages of the two documentation sites that whole crawls are measured
+// on: Debian's python3.11-doc and libboost1.81-doc. $WEFT_BENCH has the lists of their
+// URLs, by default ../shared/bench beside the module.
+func siteLinks(tb testing.TB) []sitePage {
+	tb.Helper()
+	bench := os.Getenv("WEFT_BENCH")
+	if bench == "" {
+		bench = "../../shared/bench" // tests run in the folder of their package
+	}
+	var pages []sitePage
+	for _, site := range [][2]string{
+		{"small", "/usr/share/doc/python3.11/html"},
+		{"medium", "/usr/share/doc/libboost1.81-doc/doc/html"},
+	} {
+		name, root := site[0], site[1]
+		if _, err := os.Stat(root); err != nil {
+			tb.Skipf("missing: the pages of the %s site: %v", name, err)
+		}
+		list, err := os.ReadFile(filepath.Join(bench, "urls-"+name+".txt"))
+		if err != nil {
+			tb.Skipf("missing: the list of the %s site's pages (set WEFT_BENCH): %v", name, err)
+		}
+		for line := range strings.Lines(string(list)) {
+			base := mustParse(tb, strings.TrimSpace(line))
+			path := decode(base.Path())
+			if strings.HasSuffix(path, "/") {
+				path += "index.html"
+			}
+			body, err := os.ReadFile(filepath.Join(root, path))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			pages = append(pages, sitePage{base, sideBySide(refsOf(body))})
+		}
+	}
+	return pages
+}
+
+func refsOf(page []byte) []string {
+	var refs []string
+	tokens := html.NewTokenizer(bytes.NewReader(page))
+	for {
+		switch tokens.Next() {
+		case html.ErrorToken:
+			return refs
+		case html.StartTagToken, html.SelfClosingTagToken:
+			for _, a := range tokens.Token().Attr {
+				if a.Key == "href" || a.Key == "src" {
+					refs = append(refs, a.Val)
+				}
+			}
+		}
+	}
+}
+
+// sideBySide returns the same texts one after the other in memory, as in a page: else a
+// benchmark would wait for memory more than for anything else.
+func sideBySide(texts []string) []string {
+	all := strings.Join(texts, "")
+	for i, t := range texts {
+		texts[i], all = all[:len(t)], all[len(t):]
+	}
+	return texts
+}
+
+// TestSites: on two real sites the fast path makes of every link what the parser of the
+// standard makes of it, takes nearly all of them, and does not allocate for each.
+func TestSites(t *testing.T) {
+	var r Resolver
+	refs, fell := 0, 0
+	for _, page := range siteLinks(t) {
+		r.Reset(page.base)
+		for _, ref := range page.refs {
+			refs++
+			if _, ok := appendPlain(nil, new(URL), &page.base, ref); !ok {
+				fell++
+			}
+			want, wantErr := parse(ref, page.base, "")
+			got, err := r.ResolveString(ref)
+			if got != want || (err == nil) != (wantErr == nil) {
+				t.Fatalf("%q on %q: got %q, %v; want %q, %v", ref, page.base, got, err, want, wantErr)
+			}
+		}
+	}
+	t.Logf("%d links, %d not by the fast path", refs, fell)
+	if fell > refs/20 {
+		t.Errorf("%d of %d links not by the fast path, expected 5 %% at most", fell, refs)
+	}
+}
