@@ -4,7 +4,10 @@ import "github.com/cespare/xxhash/v2"
 
 // Hash returns 64 bits of the canonical form (XXH64), for tables in memory that compare
 // the URLs too: pages can be made that have the same. It is the same in every run.
-func (b URL) Hash() uint64 { return xxhash.Sum64String(b.Canonical().href) }
+func (b URL) Hash() uint64 {
+	b.canonicalise()
+	return xxhash.Sum64String(b.href)
+}
 
 // A Memo remembers some of the URLs that it was lately shown, in canonical form, with
 // their fingerprints: the links of a site's pages repeat each other. It forgets, but
@@ -13,6 +16,7 @@ func (b URL) Hash() uint64 { return xxhash.Sum64String(b.Canonical().href) }
 // It is used by one goroutine or task at a time.
 type Memo struct {
 	slots []memoSlot // a power of two of them; a URL has one place
+	last  uint64     // the place that was asked for last: links come in runs
 }
 
 type memoSlot struct {
@@ -27,18 +31,26 @@ func NewMemo(n int) *Memo {
 	for size < n {
 		size *= 2
 	}
-	return &Memo{make([]memoSlot, size)}
+	return &Memo{slots: make([]memoSlot, size)}
 }
 
 // Add returns the canonical form of u, in memory of its own (see [URL.Clone]), its
 // fingerprint, and whether it was not remembered.
 func (m *Memo) Add(u URL) (canonical URL, fingerprint [16]byte, added bool) {
-	u = u.Canonical()
-	slot := &m.slots[xxhash.Sum64String(u.href)&uint64(len(m.slots)-1)]
-	if slot.url != u {
-		slot.url = u.Clone()
-		slot.fingerprint = u.Fingerprint()
-		added = true
-	}
+	slot, added := m.add(&u)
 	return slot.url, slot.fingerprint, added
+}
+
+// add is Add of what it makes canonical.
+func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
+	u.canonicalise()
+	if slot = &m.slots[m.last]; slot.url.href == u.href {
+		return slot, false
+	}
+	m.last = xxhash.Sum64String(u.href) & uint64(len(m.slots)-1)
+	if slot = &m.slots[m.last]; slot.url.href == u.href {
+		return slot, false
+	}
+	slot.url, slot.fingerprint = u.Clone(), fingerprint(u.href)
+	return slot, true
 }

@@ -36,25 +36,31 @@ func (r *Resolver) Base() URL { return r.base }
 
 // Resolve reads ref, which is UTF-8, as a link on the page. It does not keep ref. Its
 // error is an *Error.
-func (r *Resolver) Resolve(ref []byte) (URL, error) { return resolve(r, ref) }
+func (r *Resolver) Resolve(ref []byte) (u URL, err error) {
+	err = resolve(r, &u, ref)
+	return u, err
+}
 
 // ResolveString is Resolve for a string.
-func (r *Resolver) ResolveString(ref string) (URL, error) { return resolve(r, ref) }
+func (r *Resolver) ResolveString(ref string) (u URL, err error) {
+	err = resolve(r, &u, ref)
+	return u, err
+}
 
-func resolve[T string | []byte](r *Resolver, ref T) (u URL, err error) {
+func resolve[T string | []byte](r *Resolver, u *URL, ref T) (err error) {
 	if n := len(r.base.href) + len(ref) + len("/"); cap(r.block)-len(r.block) < n && n <= maxInBlock {
 		r.block = make([]byte, 0, blockSize)
 	}
-	href, ok := appendPlain(r.block[len(r.block):], &u, &r.base, ref)
-	if !ok {
-		return parse(string(ref), r.base, r.encoding)
-	}
-	if len(href) > cap(r.block)-len(r.block) { // it has moved
+	href, ok := appendPlain(r.block[len(r.block):], u, &r.base, ref)
+	switch {
+	case !ok:
+		*u, err = parse(string(ref), r.base, r.encoding)
+	case len(href) > cap(r.block)-len(r.block): // it has got memory of its own
 		u.href = string(href)
-		return u, nil
+	default:
+		// Nothing writes to what is within the length of block.
+		r.block = r.block[:len(r.block)+len(href)]
+		u.href = unsafe.String(unsafe.SliceData(href), len(href))
 	}
-	// Nothing writes to what is within the length of block.
-	r.block = r.block[:len(r.block)+len(href)]
-	u.href = unsafe.String(unsafe.SliceData(href), len(href))
-	return u, nil
+	return err
 }

@@ -69,7 +69,10 @@ func (b URL) IsZero() bool { return b.href == "" }
 func (b URL) Scheme() string { return b.href[:b.schemeEnd] }
 
 // IsHTTP reports whether the scheme is http or https.
-func (b URL) IsHTTP() bool { return b.Scheme() == "http" || b.Scheme() == "https" }
+func (b URL) IsHTTP() bool {
+	return (b.schemeEnd == uint32(len("http")) || b.schemeEnd == uint32(len("https")) && b.href[len("http")] == 's') &&
+		b.href[:len("http")] == "http"
+}
 
 // Username returns the user name, percent-encoded.
 func (b URL) Username() string {
