@@ -26,7 +26,7 @@ var imports = map[string][]string{
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
-	"weburl": {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
+	"weburl": {"github.com/cespare/xxhash/v2", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
 		"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"},
 
 	// Level 1: what a crawler reads and says.
