@@ -16,11 +16,11 @@ type Rule struct {
 
 // rules is the table, in the order in which they are applied.
 var rules = [...]Rule{
-	{"strip-www", "www. and www1. before a host that can be without are cut", stripWWW},
-	{"drop-session", "session ids are cut: ;jsessionid= and (S(...)) in the path, PHPSESSID and the like in the query", dropSession},
-	{"drop-tracking", "parameters of campaigns and clicks are cut: utm_..., gclid, fbclid and the like", func(u URL) URL { return u.withoutParameters(isTracking) }},
-	{"drop-empty-query", "a ? with nothing behind it is cut", dropEmptyQuery},
-	{"sort-query", "parameters are sorted by name; those of one name stay in order", sortQuery},
+	{"strip-www", "cuts www. and the like, as www2., in front of a domain", stripWWW},
+	{"drop-session", "cuts ids of sessions, such as ;jsessionid=1F and PHPSESSID=1F", dropSession},
+	{"drop-tracking", "cuts what tells campaigns and clicks, such as utm_source=x", dropTracking},
+	{"drop-empty-query", "cuts a ? with nothing behind it", dropEmptyQuery},
+	{"sort-query", "sorts parameters by name; those of one name stay in order", sortQuery},
 }
 
 // Rules returns all rules, in the order in which they are applied.
@@ -198,6 +198,9 @@ func isToken(s string) bool {
 	}
 	return true
 }
+
+// dropTracking cuts parameters that are for the owner of the site, not for the page.
+func dropTracking(u URL) URL { return u.withoutParameters(isTracking) }
 
 // isTracking reports whether a parameter says where a visitor came from.
 func isTracking(name, _ string) bool {
