@@ -11,13 +11,14 @@ import (
 	"golang.org/x/text/encoding/japanese"
 )
 
-// query is the query state. What is not ASCII is written in the encoding of the document.
+// query is the query state. What is not plain ASCII is written in the encoding of the
+// document.
 func (p *parser) query(query string) {
 	switch scheme := string(p.out[:p.url.schemeEnd]); {
 	case !p.special:
 		p.out = appendEncoded(p.out, query, querySet)
 		return
-	case p.encoding != "" && scheme != "ws" && scheme != "wss" && !isASCII(query):
+	case p.encoding != "" && scheme != "ws" && scheme != "wss" && controlSet.in(query):
 		if e := newEncoder(p.encoding); e != nil {
 			p.out = e.appendQuery(p.out, query)
 			return
@@ -119,36 +120,41 @@ func (e *encoder) code(r rune) (code []byte, ok bool) {
 	switch {
 	case jis && r == '−':
 		r = '－'
-	case e.name == "gb18030" && r == 0xE5E5: // no character, whatever the tables say
+	case e.name == "gb18030" && 0xE000 <= r && r <= 0xF8FF: // private: not as in the standard's tables, and of no use
 		return nil, false
-	}
-	if ibm, ok := ibmCodes[r]; ok && e.name == "shift_jis" {
-		return append(e.buf[:0], ibm[:]...), true
 	}
 	var in [utf8.UTFMax]byte
 	n, _, err := e.to.Transform(e.buf[:], in[:utf8.EncodeRune(in[:], r)], true)
 	if err != nil || jis && n == 3 { // of JIS X 0212, which is only read
 		return nil, false
 	}
+	if e.name == "shift_jis" && (e.buf[0] == 0xED || e.buf[0] == 0xEE) {
+		ibmCode(e.buf[:n])
+	}
 	return e.buf[:n], true
 }
 
-// ibmCodes are the codes in Shift_JIS of IBM's extensions, most of which NEC's have too:
-// the standard writes the former, golang.org/x/text the latter.
-var ibmCodes = func() map[rune][2]byte {
-	codes := make(map[rune][2]byte)
-	decoder := japanese.ShiftJIS.NewDecoder()
-	for lead := byte(0xFC); lead >= 0xFA; lead-- {
-		for trail := byte(0xFC); trail >= 0x40; trail-- {
-			code := [2]byte{lead, trail}
-			text, err := decoder.Bytes(code[:])
-			if r, n := utf8.DecodeRune(text); err == nil && r != utf8.RuneError && n == len(text) {
-				codes[r] = code
-			}
-		}
+// ibmCode replaces a code in Shift_JIS of what NEC took over from IBM's extensions by
+// IBM's own: golang.org/x/text writes the former, the standard never does.
+func ibmCode(code []byte) {
+	trail := int(code[1]) - 0x40
+	if trail > 0x3F { // there is no 0x7F
+		trail--
 	}
-	return codes
-}()
+	pointer := (int(code[0])-0xC1)*188 + trail
+	switch { // kanji; small Roman numerals; three signs
+	case pointer < 8634:
+		pointer += 10744 - 8272
+	case pointer < 8644:
+		pointer += 10716 - 8634
+	default:
+		pointer += 10737 - 8645
+	}
+	code[0], code[1] = byte(pointer/188+0xC1), byte(pointer%188+0x40)
+	if code[1] >= 0x7F {
+		code[1]++
+	}
+}
 
 // iso2022JP is rune for the one encoding that has modes.
 // See https://encoding.spec.whatwg.org/#iso-2022-jp-encoder.
