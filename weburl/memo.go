@@ -35,7 +35,7 @@ func NewMemo(n int) *Memo {
 }
 
 // Add returns the canonical form of u, in memory of its own (see [URL.Clone]), its
-// fingerprint, and whether it was not remembered.
+// fingerprint, and whether it was not remembered. u must not be zero.
 func (m *Memo) Add(u URL) (canonical URL, fingerprint [16]byte, added bool) {
 	slot, added := m.add(&u)
 	return slot.url, slot.fingerprint, added

@@ -216,6 +216,9 @@ func isTracking(name, _ string) bool {
 
 // withoutParameters returns b without the parameters that drop is true of.
 func (b URL) withoutParameters(drop func(name, value string) bool) URL {
+	if b.Query() == "" {
+		return b
+	}
 	isDropped := func(parameter string) bool {
 		name, value, _ := strings.Cut(parameter, "=")
 		return drop(name, value)

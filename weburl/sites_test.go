@@ -96,7 +96,8 @@ func refsOf(page []byte) []string {
 func TestSites(t *testing.T) {
 	var r Resolver
 	links, fell := 0, 0
-	for _, page := range siteLinks(t) {
+	pages := siteLinks(t)
+	for _, page := range pages {
 		r.Reset(page.base)
 		for ref := range page.refs {
 			links++
@@ -113,5 +114,20 @@ func TestSites(t *testing.T) {
 	t.Logf("%d links, %d not by the fast path", links, fell)
 	if fell > links/20 {
 		t.Errorf("%d of %d links not by the fast path, expected 5 %% at most", fell, links)
+	}
+	memo := NewMemo(1 << 12)
+	allocs := testing.AllocsPerRun(1, func() {
+		for _, page := range pages {
+			r.Reset(page.base)
+			for ref := range page.refs {
+				if u, err := r.ResolveString(ref); err == nil {
+					memo.Add(u)
+				}
+			}
+		}
+	}) / float64(links)
+	t.Logf("%.3f allocations a link, resolved, canonical and with its fingerprint", allocs)
+	if allocs > 0.2 {
+		t.Errorf("%.3f allocations a link, expected 0.2 at most", allocs)
 	}
 }
