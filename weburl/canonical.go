@@ -18,8 +18,9 @@ import (
 //   - credentials of http and https URLs are cut: they are said to the server in
 //     a header, if at all, and do not make another page of it.
 //
-// It asks for the same resource as b does; a [RuleSet] goes further. For schemes other than http and
-// https only the fragment is cut. Canonical of a canonical URL is that URL.
+// It asks for the same resource as b does; a [RuleSet] goes further. For schemes
+// other than http and https only the fragment is cut. Canonical of a canonical
+// URL is that URL.
 func (b URL) Canonical() URL {
 	b.canonicalise()
 	return b

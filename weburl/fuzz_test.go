@@ -81,6 +81,7 @@ var refs = []struct{ base, ref string }{
 	{"http://example.org:81/a/b?c", "http://example.org:81/a.b/.c"},
 	{"http://u@example.org/a//b?c", "./a:b?d'#e"},
 	{"http://example.org/", "//a.b1/c%2Ed"},
+	{"http://u:p@example.org/", "http://u:p@example.org/a"},
 	{"https://example.org/", "http://a.b?c"},
 	{"http://www.example.org/", "(S(0123456789abcdef))/..;jsessionid=1;a?utm_a&b&sid=0123456789abcdef&a"},
 }
@@ -147,7 +148,8 @@ func FuzzResolve(f *testing.F) {
 			}
 		}
 		var u URL
-		if href, ok := appendPlain(nil, &u, &b, ref); ok {
+		page := placeOf(b)
+		if href, ok := appendPlain(nil, &u, &page, ref); ok {
 			u.href = string(href)
 			check("appendPlain", u, nil)
 		}

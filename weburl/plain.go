@@ -31,28 +31,43 @@ var plain = func() (t [256]component) {
 	return t
 }()
 
+// A place is a page with what is asked of it for each of its links.
+type place struct {
+	URL
+	onWeb     bool   // it is http or https
+	directory string // and this its href up to the last slash of the path
+}
+
+func placeOf(page URL) place {
+	p := place{URL: page, onWeb: page.IsHTTP()}
+	if p.onWeb {
+		p.directory = page.href[:strings.LastIndexByte(page.href[:page.queryAt], '/')+1]
+	}
+	return p
+}
+
 // appendPlain is the parser for what nearly all links are: http or https, and written
 // as they are serialised, but for dots in front. It appends the href of ref on the page
 // base, which may be zero, to dst, which is empty, and sets the offsets of u. If ok is
 // false, what ref is, if anything, is for parser to say.
 //
 // FuzzResolve holds the two against each other.
-func appendPlain[T string | []byte](dst []byte, u, base *URL, ref T) (href []byte, ok bool) {
+func appendPlain[T string | []byte](dst []byte, u *URL, base *place, ref T) (href []byte, ok bool) {
 	if len(ref)+len(base.href) >= MaxLength {
 		return dst, false
 	}
 	if len(ref) > len("http://") && ref[0] == 'h' { // longer than either of these
 		switch {
 		case string(ref[:len("http://")]) == "http://":
-			return appendSite(dst, u, base, ref, uint32(len("http")))
+			return appendSite(dst, u, &base.URL, ref, uint32(len("http")))
 		case string(ref[:len("https://")]) == "https://":
-			return appendSite(dst, u, base, ref, uint32(len("https")))
+			return appendSite(dst, u, &base.URL, ref, uint32(len("https")))
 		}
 	}
-	if !base.IsHTTP() {
+	if !base.onWeb {
 		return dst, false
 	}
-	*u = *base
+	*u = base.URL
 	switch {
 	case len(ref) == 0 || ref[0] == '#':
 		return appendFragment(append(dst, base.href[:base.fragmentAt]...), ref)
@@ -69,8 +84,8 @@ func appendPlain[T string | []byte](dst []byte, u, base *URL, ref T) (href []byt
 
 // appendSite reads what has a scheme.
 func appendSite[T string | []byte](dst []byte, u, base *URL, ref T, schemeEnd uint32) ([]byte, bool) {
-	if n := int(base.pathAt); len(ref) > n && ref[n] == '/' && string(ref[:n]) == base.href[:n] && !base.hasCredentials() {
-		*u = *base // the host and port of base, as written there
+	if n := int(base.pathAt); len(ref) > n && ref[n] == '/' && string(ref[:n]) == base.href[:n] {
+		*u = *base // all is as written there
 		return appendTail(append(dst, ref[:n]...), u, ref[n:], false)
 	}
 	u.schemeEnd = schemeEnd
@@ -106,8 +121,8 @@ func appendPlainHost[T string | []byte](dst []byte, u *URL, ref T) ([]byte, bool
 
 // climb takes dot segments from the front of ref: the rest is within directory, which
 // is base up to a slash.
-func climb[T string | []byte](base *URL, ref T) (directory string, rest T) {
-	directory = base.href[:strings.LastIndexByte(base.href[:base.queryAt], '/')+1]
+func climb[T string | []byte](base *place, ref T) (directory string, rest T) {
+	directory = base.directory
 	for len(ref) > 0 && ref[0] == '.' {
 		dots := 1
 		if len(ref) > 1 && ref[1] == '.' {

@@ -11,7 +11,7 @@ import "unsafe"
 //
 // It must not be copied, and is used by one goroutine or task at a time.
 type Resolver struct {
-	base     URL
+	base     place
 	encoding string
 	block    []byte // hrefs, one after the other; what is there is never changed
 }
@@ -22,17 +22,17 @@ const (
 )
 
 // Reset makes base the page that links are on, in UTF-8.
-func (r *Resolver) Reset(base URL) { r.base, r.encoding = base, "" }
+func (r *Resolver) Reset(base URL) { r.base, r.encoding = placeOf(base), "" }
 
 // ResetIn is Reset for a page that was in the encoding of that name or label (WHATWG, as in
 // "shift_jis") before it became UTF-8: in queries of its http and https links, and of the
 // other special ones but ws and wss, characters beyond ASCII are encoded in it. The
 // empty name, and one that does not exist, is UTF-8.
 // See https://url.spec.whatwg.org/#query-state.
-func (r *Resolver) ResetIn(base URL, encoding string) { r.base, r.encoding = base, encoding }
+func (r *Resolver) ResetIn(base URL, encoding string) { r.base, r.encoding = placeOf(base), encoding }
 
 // Base returns the page that links are on.
-func (r *Resolver) Base() URL { return r.base }
+func (r *Resolver) Base() URL { return r.base.URL }
 
 // Resolve reads ref, which is UTF-8, as a link on the page. It does not keep ref. Its
 // error is an *Error.
@@ -54,7 +54,7 @@ func resolve[T string | []byte](r *Resolver, u *URL, ref T) (err error) {
 	href, ok := appendPlain(r.block[len(r.block):], u, &r.base, ref)
 	switch {
 	case !ok:
-		*u, err = parse(string(ref), r.base, r.encoding)
+		*u, err = parse(string(ref), r.base.URL, r.encoding)
 	case len(href) > cap(r.block)-len(r.block): // it has got memory of its own
 		u.href = string(href)
 	default:

@@ -95,7 +95,8 @@ func TestPlain(t *testing.T) {
 			base = mustParse(t, c.base)
 		}
 		var u URL
-		if _, got := appendPlain(nil, &u, &base, c.ref); got != c.want {
+		at := placeOf(base)
+		if _, got := appendPlain(nil, &u, &at, c.ref); got != c.want {
 			t.Errorf("%q on %q: plain is %v", c.ref, c.base, got)
 		}
 	}

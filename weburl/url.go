@@ -44,7 +44,8 @@ func Parse(raw string) (URL, error) { return URL{}.Resolve(raw) }
 func (b URL) Resolve(ref string) (URL, error) {
 	var buf [256]byte
 	var u URL
-	if href, ok := appendPlain(buf[:0], &u, &b, ref); ok {
+	base := placeOf(b)
+	if href, ok := appendPlain(buf[:0], &u, &base, ref); ok {
 		u.href = string(href)
 		return u, nil
 	}
