@@ -3,6 +3,7 @@ package weburl
 import (
 	"crypto/sha256"
 	"strings"
+	"unsafe"
 )
 
 // Canonical returns the form by which the frontier knows a page:
@@ -17,30 +18,41 @@ import (
 //   - credentials of http and https URLs are cut: they are said to the server in
 //     a header, if at all, and do not make another page of it.
 //
-// It asks for the same resource as b does. For schemes other than http and
-// https only the fragment is cut. Canonical of a canonical URL is that URL.
+// It asks for the same resource as b does; a [RuleSet] goes further. For schemes
+// other than http and https only the fragment is cut. Canonical of a canonical
+// URL is that URL.
 func (b URL) Canonical() URL {
+	b.canonicalise()
+	return b
+}
+
+// canonicalise makes b its canonical form. (A URL is too large for registers: where it
+// counts it goes by its address, and what takes and returns it is small enough to be
+// inlined.)
+func (b *URL) canonicalise() {
+	if b.IsHTTP() && (b.hasCredentials() || strings.IndexByte(b.href[b.pathAt:b.fragmentAt], '%') >= 0) {
+		b.normalise()
+	}
 	b.href = b.href[:b.fragmentAt]
-	if b.IsHTTP() && (b.Username() != "" || b.Password() != "") {
-		bare, err := Parse(b.Scheme() + "://" + b.Host() + b.href[b.pathAt:])
-		if err != nil {
-			panic("weburl: a URL without its credentials is none: " + err.Error()) // all parts were parsed before
-		}
-		b = bare
-	}
-	if !b.IsHTTP() || strings.IndexByte(b.href[b.pathAt:], '%') < 0 {
-		return b
-	}
-	path := b.href[b.pathAt:b.queryAt]
-	query := b.href[b.queryAt:]
+}
+
+// normalise is canonicalise for an http or https URL of which more is to be cut than the
+// fragment.
+func (b *URL) normalise() {
+	path, query := b.href[b.pathAt:b.queryAt], b.href[b.queryAt:b.fragmentAt]
 	out := make([]byte, 0, len(b.href))
-	out = append(out, b.href[:b.pathAt]...)
+	out = append(out, b.href[:b.schemeEnd]...)
+	out = append(out, "://"...)
+	b.userEnd = uint32(len(out))
+	out = append(out, b.href[b.hostAt:b.pathAt]...)
+	b.hostEnd -= b.hostAt - b.userEnd
+	b.hostAt = b.userEnd
+	b.pathAt = uint32(len(out))
 	out = appendNormalised(out, path)
 	b.queryAt = uint32(len(out))
 	out = appendNormalised(out, query)
 	b.fragmentAt = uint32(len(out))
 	b.href = string(out)
-	return b
 }
 
 // appendNormalised appends text with its percent-encoding normalised.
@@ -85,6 +97,13 @@ func isUnreserved(c byte) bool {
 // format version. The hash is a cryptographic one because the Web chooses the
 // keys: with a weaker one a site could make pages that hide each other.
 func (b URL) Fingerprint() [16]byte {
-	sum := sha256.Sum256([]byte(b.Canonical().href))
+	b.canonicalise()
+	return fingerprint(b.href)
+}
+
+// fingerprint is that of a canonical href.
+func fingerprint(href string) [16]byte {
+	// Sum256 only reads, and a copy for it would cost a fifth of it.
+	sum := sha256.Sum256(unsafe.Slice(unsafe.StringData(href), len(href)))
 	return [16]byte(sum[:16])
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	whatwg "github.com/nlnwa/whatwg-url/url"
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
@@ -82,7 +83,7 @@ func (c wptCase) parse() (URL, error) {
 
 func TestWPT(t *testing.T) {
 	cases := conformance.Cases[wptCase](t, "url-wpt.jsonl")
-	known := knownDifferences(t)
+	known := differences(t, "known-differences.txt")
 	passed := 0
 	for _, c := range cases {
 		wrong := c.check()
@@ -106,9 +107,10 @@ func TestWPT(t *testing.T) {
 	t.Logf("%d of %d cases pass", passed, len(cases))
 }
 
-func knownDifferences(t *testing.T) map[string]string {
+// differences reads a list of cases: inputs with the reason why they differ.
+func differences(t *testing.T, name string) map[string]string {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", "known-differences.txt"))
+	file, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +124,43 @@ func knownDifferences(t *testing.T) map[string]string {
 		quoted, reason, _ := strings.Cut(line, "\t")
 		input, err := strconv.Unquote(quoted)
 		if err != nil || reason == "" {
-			t.Fatalf("known-differences.txt: %s: want a quoted input, a tab and a reason", line)
+			t.Fatalf("%s: %s: want a quoted input, a tab and a reason", name, line)
 		}
 		known[input] = reason
 	}
 	return known
+}
+
+// TestOracle asks another parser of the standard the same: where it says something else
+// than the suite, that is listed with the reason.
+func TestOracle(t *testing.T) {
+	known := differences(t, "whatwg-url.txt")
+	listed := len(known)
+	cases := conformance.Cases[wptCase](t, "url-wpt.jsonl")
+	for _, c := range cases {
+		got, want := "a failure", c.Href
+		if c.Fail {
+			want = got
+		}
+		var u *whatwg.Url
+		var err error
+		if c.Base == nil {
+			u, err = whatwg.Parse(c.Input)
+		} else {
+			u, err = whatwg.ParseRef(*c.Base, c.Input)
+		}
+		if err == nil {
+			got = u.Href(false)
+		}
+		_, differs := known[c.Input]
+		if delete(known, c.Input); (got != want) != differs {
+			t.Errorf("%s: %q: whatwg-url has %q, the suite %q; listed: %v", c.ID, c.Input, got, want, differs)
+		}
+	}
+	for input := range known {
+		t.Errorf("whatwg-url.txt: %q is not in the suite", input)
+	}
+	t.Logf("%d of %d cases are as whatwg-url has them", len(cases)-listed, len(cases))
 }
 
 func TestPublicSuffixList(t *testing.T) {

@@ -13,6 +13,8 @@
 //   - canonical form: the href without fragment and with its percent-encoding
 //     normalised ([URL.Canonical]). Two URLs are the same page to the frontier
 //     if their canonical forms are equal; [URL.Fingerprint] is 128 bits of it.
+//   - rule: what a crawl may leave out of the canonical form beyond the
+//     standards, such as tracking parameters ([Rules], [RuleSet]).
 //   - registrable domain: the public suffix of a host and one label more, the
 //     unit that has one owner ([RegistrableDomain]).
 //
@@ -23,13 +25,28 @@
 // to ask; resolving against it is the same as [Parse]. The package does no
 // I/O, reads no clock and keeps no state.
 //
+// A crawler reads the links of page after page with a [Resolver], and asks a
+// [Memo] for canonical form and fingerprint. Each of these has one owner. What
+// they return is a URL like any other; but those of a Resolver share blocks of
+// memory, so who keeps a few of many for long keeps their [URL.Clone]. Those of
+// a Memo are clones.
+//
+// # Two parsers
+//
+// Nearly all links are written as they are serialised, but for "../" in front:
+// these are read by a fast path that only looks whether that is so (plain.go).
+// The rest is for the parser of the standard, state by state (parse.go).
+// FuzzResolve states that the two never differ.
+//
 // # Limits
 //
 // A URL is at most [MaxLength] bytes, as written and as serialised, and a host
 // name that needs IDNA processing at most 1,024. Memory is a small multiple of
 // the input. The input is UTF-8; each byte that is not is read as U+FFFD, so a
-// page in another encoding is transcoded before its links are resolved. There
-// is no document encoding for queries: they are always UTF-8.
+// page in another encoding is transcoded before its links are resolved. The
+// name of that encoding is still needed for their queries ([Resolver.ResetIn]).
+// In gb18030 and gbk, private characters (U+E000 to U+F8FF) are taken for such
+// as the encoding lacks.
 //
 // # Source
 //

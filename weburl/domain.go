@@ -17,7 +17,7 @@ import (
 // b.github.io are two registrable domains.
 func RegistrableDomain(host string) string {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+	if isAddress(host) {
 		return ""
 	}
 	ascii, err := toASCII(host) // the list knows hosts in ASCII only
@@ -32,6 +32,15 @@ func RegistrableDomain(host string) string {
 		return domain // host has dots of other scripts: it cannot be cut by '.'
 	}
 	return lastLabels(host, strings.Count(domain, ".")+1)
+}
+
+// isAddress reports whether host is an IP address, in brackets or not.
+func isAddress(host string) bool {
+	if host == "" || !isDigit(host[len(host)-1]) && strings.IndexByte(host, ':') < 0 {
+		return false // and no error, which would cost memory
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
 }
 
 // lastLabels returns the last n labels of host.

@@ -3,6 +3,8 @@ package weburl
 import (
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/conformance"
 )
 
 // checkURL states what holds for every URL, however it was made.
@@ -62,24 +64,47 @@ func checkURL(t *testing.T, u URL) {
 	}
 }
 
+// refs are what fuzzing begins with, beside the cases of the conformance suite.
+var refs = []struct{ base, ref string }{
+	{"", "http://user:pass@example.org:8080/a/../b?q#f"},
+	{"http://example.org/a/b?c", "../d%2E%2e/%%34%31?%zz#é"},
+	{"file:///C:/a/b", "/..\\D|/x"},
+	{"x:/.//a", ".//b"},
+	{"mailto:a b  ?x", "#y"},
+	{"", "http://0x7f.1:0/"},
+	{"", "https://[1::8:1.2.3.4]:443"},
+	{"", "http://bücher.example。/"},
+	{"", "http://a.b.c.xn--pokxncvks/"},
+	{"blob:https://a/b", "//\xe9@h"},
+	{"http://example.org/a/b?c", "../../.././x?y#z"},
+	{"http://example.org/a/b?c", "..//../a:b"},
+	{"http://example.org:81/a/b?c", "http://example.org:81/a.b/.c"},
+	{"http://u@example.org/a//b?c", "./a:b?d'#e"},
+	{"http://example.org/", "//a.b1/c%2Ed"},
+	{"http://u:p@example.org/", "http://u:p@example.org/a"},
+	{"https://example.org/", "http://a.b?c"},
+	{"http://www.example.org/", "(S(0123456789abcdef))/..;jsessionid=1;a?utm_a&b&sid=0123456789abcdef&a"},
+}
+
+// seed adds refs and the cases of the suite, if that is there.
+func seed(f *testing.F, add func(base, ref string)) {
+	for _, r := range refs {
+		add(r.base, r.ref)
+	}
+	for _, c := range conformance.Seeds[wptCase](f, "url-wpt.jsonl") {
+		base := ""
+		if c.Base != nil {
+			base = *c.Base
+		}
+		add(base, c.Input)
+	}
+}
+
 // FuzzParse: Parse and Resolve never panic; what they return parses to itself;
 // Canonical is idempotent and its result parses to itself; equal canonical
 // forms, equal fingerprints; the registrable domain is a suffix of the host.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []struct{ base, ref string }{
-		{"", "http://user:pass@example.org:8080/a/../b?q#f"},
-		{"http://example.org/a/b?c", "../d%2E%2e/%%34%31?%zz#é"},
-		{"file:///C:/a/b", "/..\\D|/x"},
-		{"x:/.//a", ".//b"},
-		{"mailto:a b  ?x", "#y"},
-		{"", "http://0x7f.1:0/"},
-		{"", "https://[1::8:1.2.3.4]:443"},
-		{"", "http://bücher.example。/"},
-		{"", "http://a.b.c.xn--pokxncvks/"},
-		{"blob:https://a/b", "//\xe9@h"},
-	} {
-		f.Add(seed.base, seed.ref)
-	}
+	seed(f, func(base, ref string) { f.Add(base, ref) })
 	f.Fuzz(func(t *testing.T, base, ref string) {
 		b, err := Parse(base)
 		if err == nil {
@@ -95,11 +120,96 @@ func FuzzParse(f *testing.F) {
 		if c.Canonical() != c {
 			t.Fatalf("Canonical of %q is %q, and of that %q", u, c, c.Canonical())
 		}
-		if c.Fingerprint() != u.Fingerprint() {
-			t.Fatalf("%q and its canonical form differ in fingerprint", u)
+		if c.Fingerprint() != u.Fingerprint() || c.Hash() != u.Hash() {
+			t.Fatalf("%q and its canonical form differ in fingerprint or hash", u)
 		}
 		if !strings.HasSuffix(strings.TrimSuffix(u.Hostname(), "."), RegistrableDomain(u.Hostname())) && u.IsHTTP() {
 			t.Fatalf("%q: registrable domain %q", u, RegistrableDomain(u.Hostname()))
+		}
+	})
+}
+
+// FuzzResolve: the fast path makes of every link on every page what the parser of the
+// standard makes of it, or leaves it to that; a Resolver says the same, of bytes and of
+// strings, also when it was used before; a URL that it returned stays what it was.
+func FuzzResolve(f *testing.F) {
+	seed(f, func(base, ref string) { f.Add(base, ref) })
+	var r Resolver
+	f.Fuzz(func(t *testing.T, base, ref string) {
+		b, err := parse(base, URL{}, "")
+		if err != nil {
+			b = URL{}
+		}
+		want, wantErr := parse(ref, b, "")
+		check := func(how string, got URL, err error) {
+			t.Helper()
+			if got != want || (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("%s: %q on %q: %#v, %v; want %#v, %v", how, ref, b, got, err, want, wantErr)
+			}
+		}
+		var u URL
+		page := placeOf(b)
+		if href, ok := appendPlain(nil, &u, &page, ref); ok {
+			u.href = string(href)
+			check("appendPlain", u, nil)
+		}
+		got, err := b.Resolve(ref)
+		check("URL", got, err)
+		r.Reset(b)
+		first, err := r.ResolveString(ref)
+		check("Resolver, a string", first, err)
+		text := []byte(ref)
+		second, err := r.Resolve(text)
+		check("Resolver, bytes", second, err)
+		clear(text)
+		check("Resolver, before", first, err)
+		check("Resolver, after", second, err)
+	})
+}
+
+// FuzzRules: a URL under any rules is a canonical URL that parses to itself, and that the
+// same rules do not change.
+func FuzzRules(f *testing.F) {
+	seed(f, func(base, ref string) { f.Add(base, ref, uint8(255)) })
+	f.Fuzz(func(t *testing.T, base, ref string, set uint8) {
+		b, _ := Parse(base)
+		u, err := b.Resolve(ref)
+		if err != nil {
+			return
+		}
+		rules := RuleSet(set)
+		got := rules.Apply(u)
+		checkURL(t, got)
+		if got.Canonical() != got {
+			t.Fatalf("%s of %q is %q, which is not canonical: that is %q", rules, u, got, got.Canonical())
+		}
+		if again := rules.Apply(got); again != got {
+			t.Fatalf("%s of %q is %q, and of that %q", rules, u, got, again)
+		}
+	})
+}
+
+// FuzzQuery: in every encoding a URL parses to itself, and is but for the query what it
+// is in UTF-8.
+func FuzzQuery(f *testing.F) {
+	for _, label := range []string{"shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "gbk", "big5", "euc-kr", "windows-1252", "x-user-defined", "utf-16be", "none"} {
+		f.Add(label, "?é≡‽¥\x1b\\~−ｱ髙\U0001F600\xff#é")
+	}
+	base := mustParse(f, "https://example.org/a/b?c")
+	f.Fuzz(func(t *testing.T, label, ref string) {
+		var r Resolver
+		r.ResetIn(base, label)
+		got, err := r.ResolveString(ref)
+		want, wantErr := base.Resolve(ref)
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, in UTF-8 %v", ref, err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		checkURL(t, got)
+		if got.href[:got.queryAt] != want.href[:want.queryAt] || got.Fragment() != want.Fragment() {
+			t.Fatalf("%q: %q, in UTF-8 %q", ref, got, want)
 		}
 	})
 }

@@ -12,12 +12,14 @@ import (
 // The standard's states are methods here. Each takes its part from the front
 // of p.in and appends it, serialised, to p.out; because components are read in
 // the order in which they are written, one pass and one buffer are enough.
-func parse(raw string, base URL) (URL, error) {
+//
+// The name of the encoding that the document is in is for queries.
+func parse(raw string, base URL, encoding string) (URL, error) {
 	if len(raw) > MaxLength {
 		return URL{}, newError(raw, ErrTooLong)
 	}
 	var buf [256]byte
-	p := parser{in: clean(raw), base: base, out: buf[:0]}
+	p := parser{in: clean(raw), base: base, out: buf[:0], encoding: encoding}
 	err := p.parse()
 	if err == nil && len(p.out) > MaxLength {
 		err = ErrTooLong
@@ -36,6 +38,8 @@ type parser struct {
 	url     URL    // the offsets so far
 	special bool   // the scheme is special
 	file    bool   // the scheme is file
+
+	encoding string // of the document, "" for UTF-8
 }
 
 // clean drops what the parser ignores: surrounding white space and control
@@ -436,11 +440,7 @@ func (p *parser) queryAndFragment() {
 	p.url.queryAt = uint32(len(p.out))
 	query, fragment, hasFragment := strings.Cut(p.in, "#")
 	if query != "" { // then it begins with '?'
-		if p.special {
-			p.out = appendEncoded(p.out, query, specialQuerySet)
-		} else {
-			p.out = appendEncoded(p.out, query, querySet)
-		}
+		p.query(query)
 	}
 	p.url.fragmentAt = uint32(len(p.out))
 	if hasFragment {

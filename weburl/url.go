@@ -37,10 +37,28 @@ type URL struct {
 }
 
 // Parse reads an absolute URL. Its error is an *Error.
-func Parse(raw string) (URL, error) { return parse(raw, URL{}) }
+func Parse(raw string) (URL, error) { return URL{}.Resolve(raw) }
 
-// Resolve reads ref as a link on the page b. Its error is an *Error.
-func (b URL) Resolve(ref string) (URL, error) { return parse(ref, b) }
+// Resolve reads ref as a link on the page b. Its error is an *Error. For the links of
+// a whole page a [Resolver] is faster.
+func (b URL) Resolve(ref string) (URL, error) {
+	var buf [256]byte
+	var u URL
+	base := placeOf(b)
+	if href, ok := appendPlain(buf[:0], &u, &base, ref); ok {
+		u.href = string(href)
+		return u, nil
+	}
+	return parse(ref, b, "")
+}
+
+// Clone returns b in memory of its own. What a [Resolver] returns shares a block of
+// some KiB with other links, which lives as long as any of them: clone the few of many
+// that are kept.
+func (b URL) Clone() URL {
+	b.href = strings.Clone(b.href)
+	return b
+}
 
 // String returns the href.
 func (b URL) String() string { return b.href }
@@ -52,7 +70,10 @@ func (b URL) IsZero() bool { return b.href == "" }
 func (b URL) Scheme() string { return b.href[:b.schemeEnd] }
 
 // IsHTTP reports whether the scheme is http or https.
-func (b URL) IsHTTP() bool { return b.Scheme() == "http" || b.Scheme() == "https" }
+func (b URL) IsHTTP() bool {
+	return (b.schemeEnd == uint32(len("http")) || b.schemeEnd == uint32(len("https")) && b.href[len("http")] == 's') &&
+		b.href[:len("http")] == "http"
+}
 
 // Username returns the user name, percent-encoded.
 func (b URL) Username() string {
@@ -143,6 +164,9 @@ func (b URL) Origin() string {
 	}
 	return "null"
 }
+
+// hasCredentials reports whether there is a user name or a password.
+func (b URL) hasCredentials() bool { return b.hostAt > b.schemeEnd+uint32(len("://")) }
 
 // hasHost reports whether the URL has a host, be it an empty one.
 func (b URL) hasHost() bool { return b.hostAt > b.schemeEnd+1 }

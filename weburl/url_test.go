@@ -222,25 +222,6 @@ func TestRegistrableDomain(t *testing.T) {
 	}
 }
 
-func BenchmarkResolve(b *testing.B) {
-	base := mustParse(b, "https://docs.example.org/3/library/functions.html")
-	for _, c := range []struct{ name, ref string }{
-		{"sibling", "stdtypes.html"},
-		{"fragment", "#open"},
-		{"parent", "../reference/datamodel.html#object.__init__"},
-		{"absolute", "https://www.example.org/psf/donations/"},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := base.Resolve(c.ref); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 func BenchmarkCanonical(b *testing.B) {
 	for _, c := range []struct{ name, url string }{
 		{"plain", "https://docs.example.org/3/library/functions.html#open"},

@@ -27,7 +27,8 @@ var imports = map[string][]string{
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
 	"guard":             {},
-	"weburl":            {"golang.org/x/net/idna", "golang.org/x/net/publicsuffix"},
+	"weburl": {"github.com/cespare/xxhash/v2", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
+		"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"},
 
 	// Level 1: what a crawler reads and says.
 	"cookies": {"golang.org/x/net/publicsuffix"},

@@ -41,6 +41,16 @@ func Cases[T any](t testing.TB, name string) []T {
 	return cases
 }
 
+// Seeds is Cases for a fuzz target, which does without if the file is missing.
+func Seeds[T any](f *testing.F, name string) []T {
+	f.Helper()
+	if _, err := os.Stat(filepath.Join(folder(f), name)); errors.Is(err, fs.ErrNotExist) {
+		f.Logf("conformance data: %v: fuzzing begins without (set WEFT_CONFORMANCE)", err)
+		return nil
+	}
+	return Cases[T](f, name)
+}
+
 // folder is where the files are. Tests run in the folder of their package.
 func folder(t testing.TB) string {
 	t.Helper()

@@ -1,0 +1,268 @@
+package weburl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Rule makes one page of URLs that most sites answer with the same page. No standard
+// says that they are one, so a crawl takes the rules it is told to.
+type Rule struct {
+	Name string // as in sort-query
+	Doc  string // what it does, for people: a line
+	edit func(u URL) URL
+}
+
+// rules is the table, in the order in which they are applied.
+var rules = [...]Rule{
+	{"strip-www", "cuts www. and the like, as www2., in front of a domain", stripWWW},
+	{"drop-session", "cuts ids of sessions, such as ;jsessionid=1F and PHPSESSID=1F", dropSession},
+	{"drop-tracking", "cuts what tells campaigns and clicks, such as utm_source=x", dropTracking},
+	{"drop-empty-query", "cuts a ? with nothing behind it", dropEmptyQuery},
+	{"sort-query", "sorts parameters by name; those of one name stay in order", sortQuery},
+}
+
+// Rules returns all rules, in the order in which they are applied.
+func Rules() []Rule { return slices.Clone(rules[:]) }
+
+// Apply returns the canonical form of u under the rule. Only http and https URLs are
+// changed by it.
+func (r Rule) Apply(u URL) URL {
+	u.canonicalise()
+	if u.IsHTTP() {
+		return r.edit(u)
+	}
+	return u
+}
+
+// A RuleSet is some of the rules; the zero RuleSet is none.
+type RuleSet uint8
+
+// ParseRules reads names with commas between them; "" is none.
+func ParseRules(list string) (RuleSet, error) {
+	var s RuleSet
+	if list == "" {
+		return s, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(rules[:], func(r Rule) bool { return r.Name == name })
+		if i < 0 {
+			return 0, fmt.Errorf("weburl: rule %.64q, expected some of %s", name, RuleSet(1<<len(rules)-1))
+		}
+		s |= 1 << i
+	}
+	return s, nil
+}
+
+// Rules returns those of the set, in the order in which they are applied.
+func (s RuleSet) Rules() []Rule {
+	var all []Rule
+	for i, r := range rules {
+		if s&(1<<i) != 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// String returns the names as ParseRules reads them.
+func (s RuleSet) String() string {
+	var names []string
+	for _, r := range s.Rules() {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// Apply returns the canonical form of u under the rules: one rule after the other, and
+// of no rules what Canonical returns. Apply of that changes nothing.
+func (s RuleSet) Apply(u URL) URL {
+	u.canonicalise()
+	if s != 0 && u.IsHTTP() {
+		for i := range rules {
+			if s&(1<<i) != 0 {
+				u = rules[i].edit(u)
+			}
+		}
+	}
+	return u
+}
+
+// stripWWW cuts "www" and a number, as often as there is one before a host that is within
+// a registrable domain without it.
+func stripWWW(u URL) URL {
+	for {
+		label, rest, _ := strings.Cut(u.Hostname(), ".")
+		number, ok := strings.CutPrefix(label, "www")
+		if !ok || strings.Trim(number, "0123456789") != "" || RegistrableDomain(rest) == "" {
+			return u
+		}
+		u = u.replace(u.hostAt, u.hostEnd, rest)
+	}
+}
+
+// replace returns b with a text, as it is serialised, in the place of a part of href that is not
+// shorter: the host, the path, the query, or that with its '?'.
+func (b URL) replace(from, to uint32, text string) URL {
+	cut := to - from - uint32(len(text))
+	for _, at := range []*uint32{&b.hostEnd, &b.pathAt, &b.queryAt, &b.fragmentAt} {
+		if *at >= to {
+			*at -= cut
+		}
+	}
+	b.href = b.href[:from] + text + b.href[to:]
+	return b
+}
+
+// dropSession cuts the ids of sessions that servers write into their links for those who
+// keep no cookies.
+func dropSession(u URL) URL {
+	if path := u.Path(); strings.Contains(path, ";") || strings.Contains(path, "/(") {
+		if kept := withoutSession(path); kept != path {
+			u = u.replace(u.pathAt, u.queryAt, kept)
+		}
+	}
+	return u.withoutParameters(isSession)
+}
+
+// withoutSession returns path without parameters such as ";jsessionid=1F", of Java and PHP,
+// and without segments such as "(S(3ltz...))", of ASP.NET.
+func withoutSession(path string) string {
+	segments := strings.Split(path[len("/"):], "/")
+	kept := segments[:0]
+	for i, segment := range segments {
+		if i < len(segments)-1 && isSessionSegment(segment) {
+			continue
+		}
+		kept = append(kept, withoutSessionParameters(segment))
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+func withoutSessionParameters(segment string) string {
+	name, parameters, found := strings.Cut(segment, ";")
+	if !found {
+		return segment
+	}
+	rest := name
+	for p := range strings.SplitSeq(parameters, ";") {
+		if key, value, _ := strings.Cut(p, "="); !isSession(key, value) {
+			rest += ";" + p
+		}
+	}
+	if isSingleDot(rest) || isDoubleDot(rest) {
+		return segment // the rest would not mean a segment
+	}
+	return rest
+}
+
+// isSessionSegment reports whether a segment is like "(S(3ltz...)A(x4uy...))".
+func isSessionSegment(segment string) bool {
+	inner, opened := strings.CutPrefix(segment, "(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	if !opened || !closed || inner == "" {
+		return false
+	}
+	for inner != "" {
+		id, rest, closed := strings.Cut(inner, ")")
+		if !closed || len(id) < len("S(")+minSession || !isAlpha(id[0]) || id[1] != '(' || !isToken(id[2:]) {
+			return false
+		}
+		inner = rest
+	}
+	return true
+}
+
+// minSession is the least length of what is an id of a session, and not a number that a
+// page goes by.
+const minSession = 16
+
+// isSession reports whether a parameter is the id of a session.
+func isSession(name, value string) bool {
+	switch name = strings.ToLower(name); name {
+	case "jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid", "oscsid":
+		return true
+	case "sid", "s":
+		return len(value) >= minSession && isToken(value)
+	}
+	return strings.HasPrefix(name, "aspsessionid")
+}
+
+// isToken reports whether s is made of letters, digits, '-' and '_'.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if !isAlpha(s[i]) && !isDigit(s[i]) && s[i] != '-' && s[i] != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// dropTracking cuts parameters that are for the owner of the site, not for the page.
+func dropTracking(u URL) URL { return u.withoutParameters(isTracking) }
+
+// isTracking reports whether a parameter says where a visitor came from.
+func isTracking(name, _ string) bool {
+	switch name = strings.ToLower(name); name {
+	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "_ga", "_gl", // Google
+		"fbclid", "igsh", "igshid", // Meta
+		"msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik", // Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest
+		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id": // senders of mail
+		return true
+	}
+	return strings.HasPrefix(name, "utm_")
+}
+
+// withoutParameters returns b without the parameters that drop is true of.
+func (b URL) withoutParameters(drop func(name, value string) bool) URL {
+	if b.Query() == "" {
+		return b
+	}
+	isDropped := func(parameter string) bool {
+		name, value, _ := strings.Cut(parameter, "=")
+		return drop(name, value)
+	}
+	dropped := false
+	for p := range strings.SplitSeq(b.Query(), "&") {
+		dropped = dropped || isDropped(p)
+	}
+	if !dropped {
+		return b
+	}
+	kept := slices.DeleteFunc(strings.Split(b.Query(), "&"), isDropped)
+	if len(kept) == 0 {
+		return b.replace(b.queryAt, b.fragmentAt, "")
+	}
+	return b.replace(b.queryAt+1, b.fragmentAt, strings.Join(kept, "&"))
+}
+
+func dropEmptyQuery(u URL) URL {
+	if u.Query() == "" && u.queryAt < u.fragmentAt {
+		return u.replace(u.queryAt, u.fragmentAt, "")
+	}
+	return u
+}
+
+func sortQuery(u URL) URL {
+	query := u.Query()
+	if strings.IndexByte(query, '&') < 0 {
+		return u
+	}
+	byName := func(a, b string) int {
+		a, _, _ = strings.Cut(a, "=")
+		b, _, _ = strings.Cut(b, "=")
+		return strings.Compare(a, b)
+	}
+	sorted, last := true, ""
+	for p := range strings.SplitSeq(query, "&") {
+		sorted = sorted && byName(last, p) <= 0
+		last = p
+	}
+	if sorted {
+		return u
+	}
+	parameters := strings.Split(query, "&")
+	slices.SortStableFunc(parameters, byName)
+	return u.replace(u.queryAt+1, u.fragmentAt, strings.Join(parameters, "&"))
+}
