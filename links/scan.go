@@ -15,10 +15,14 @@ import "bytes"
 type scanner struct {
 	body []byte
 	pos  int
-	xml  bool // CDATA sections exist
+	xml  bool // tags can close themselves
 
-	text []byte // what stood before the last token, undecoded
-	name []byte // name of the last tag, as written
+	sections bool // CDATA sections exist
+
+	text  []byte // what stood before the last token, undecoded
+	name  []byte // name of the last tag, as written
+	cdata []byte // of a CDATA section that was the last token, its text; else nil
+	style []byte // of a tag that was skipped, its style attribute; else nil
 
 	selfClosing bool // the tag just read ended in "/>"
 	cut         bool // the body ended within the tag: it is not a tag then
@@ -36,55 +40,60 @@ const (
 // next moves to the next token. The pieces of text before tokens, put together,
 // are the page's text.
 func (s *scanner) next() token {
-	from := s.pos
+	body, from := s.body, s.pos
+	s.cdata = nil
 	for at := from; ; at++ {
-		i := bytes.IndexByte(s.body[at:], '<')
-		if i < 0 {
+		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
+			i := bytes.IndexByte(body[at:], '<')
+			if i < 0 {
+				break
+			}
+			at += i
+		}
+		if at+1 == len(body) {
 			break
 		}
-		at += i
-		if at+1 == len(s.body) {
-			break
-		}
-		switch c := s.body[at+1]; {
-		case isLetter(c):
-			s.text = s.body[from:at]
+		c := body[at+1]
+		if isLetter(c) {
+			s.text = body[from:at]
 			s.readName(at + 1)
 			return startTag
-		case c == '/':
-			if at+2 == len(s.body) {
+		}
+		switch c {
+		case '/':
+			if at+2 == len(body) {
 				break // out of the switch: "</" at the end is text
 			}
-			s.text = s.body[from:at]
-			if isLetter(s.body[at+2]) {
+			s.text = body[from:at]
+			if isLetter(body[at+2]) {
 				s.readName(at + 2)
 				return endTag
 			}
-			s.pos = after(s.body, at+2, ">")
+			s.pos = after(body, at+2, ">")
 			return other
-		case c == '!':
-			s.text = s.body[from:at]
+		case '!':
+			s.text = body[from:at]
 			s.pos = s.declaration(at + 2)
 			return other
-		case c == '?':
-			s.text = s.body[from:at]
-			s.pos = after(s.body, at+2, ">")
+		case '?':
+			s.text = body[from:at]
+			s.pos = after(body, at+2, ">")
 			return other
 		}
 		// Any other '<' is text.
 	}
-	s.text = s.body[from:]
-	s.pos = len(s.body)
+	s.text = body[from:]
+	s.pos = len(body)
 	return eof
 }
 
 // readName reads the tag name at from (tag name state).
 func (s *scanner) readName(from int) {
-	end := from
-	for end < len(s.body) && !isSpace(s.body[end]) && s.body[end] != '/' && s.body[end] != '>' {
+	body, end := s.body, from+1
+	for end < len(body) && classes[body[end]]&endsTagName == 0 {
 		end++
 	}
-	s.name = s.body[from:end]
+	s.name = body[from:end]
 	s.pos = end
 	s.selfClosing, s.cut = false, false
 }
@@ -95,8 +104,11 @@ func (s *scanner) declaration(from int) int {
 	switch rest := s.body[from:]; {
 	case bytes.HasPrefix(rest, []byte("--")):
 		return commentEnd(s.body, from+2)
-	case s.xml && bytes.HasPrefix(rest, []byte("[CDATA[")):
-		return after(s.body, from+7, "]]>")
+	case s.sections && bytes.HasPrefix(rest, []byte("[CDATA[")):
+		text := from + len("[CDATA[")
+		end := after(s.body, text, "]]>")
+		s.cdata = bytes.TrimSuffix(s.body[text:end], []byte("]]>"))
+		return end
 	}
 	return after(s.body, from, ">")
 }
@@ -147,7 +159,7 @@ func (s *scanner) attr() (name, value []byte, ok bool) {
 
 	// Attribute name state. A '=' in front belongs to the name.
 	from := at
-	for at++; at < len(body) && !isSpace(body[at]) && body[at] != '/' && body[at] != '>' && body[at] != '='; at++ {
+	for at++; at < len(body) && classes[body[at]]&endsAttrName == 0; at++ {
 	}
 	name = body[from:at]
 	at = skipSpace(body, at)
@@ -174,7 +186,7 @@ func (s *scanner) attr() (name, value []byte, ok bool) {
 		return name, body[at+1 : at+1+n], true
 	}
 	from = at
-	for at < len(body) && !isSpace(body[at]) && body[at] != '>' {
+	for at < len(body) && classes[body[at]]&endsUnquoted == 0 {
 		at++
 	}
 	s.pos = at
@@ -188,21 +200,51 @@ func (s *scanner) cutOff() (name, value []byte, ok bool) {
 	return nil, nil, false
 }
 
-// skip moves behind the tag. Only quotes can hide its '>', so without them
-// there is no need to read the attributes.
+// skip moves behind the tag, and notes its style attribute.
+//
+// Nearly all attributes are a space, a name and a value in double quotes: these are
+// read here. Where something else stands, attr goes on, which knows all the rules.
 func (s *scanner) skip() {
-	rest := s.body[s.pos:]
-	end := bytes.IndexByte(rest, '>')
-	if end < 0 {
-		s.cutOff()
-		return
+	body, at := s.body, s.pos
+	s.style = nil
+	for at < len(body) {
+		switch body[at] {
+		case '>':
+			s.pos = at + 1
+			return
+		case ' ', '\n':
+			at++
+			continue
+		}
+		from := at
+		for at < len(body) && classes[body[at]]&endsAttrName == 0 {
+			at++
+		}
+		if at == from || at+1 >= len(body) || body[at] != '=' || body[at+1] != '"' {
+			at = from
+			break
+		}
+		end := bytes.IndexByte(body[at+2:], '"')
+		if end < 0 {
+			s.cutOff()
+			return
+		}
+		s.note(body[from:at], body[at+2:at+2+end])
+		at += 2 + end + 1
 	}
-	if rest = rest[:end]; bytes.IndexByte(rest, '"') < 0 && bytes.IndexByte(rest, '\'') < 0 {
-		s.pos += end + 1
-		return
+	s.pos = at
+	for {
+		name, value, ok := s.attr()
+		if !ok {
+			return
+		}
+		s.note(name, value)
 	}
-	for ok := true; ok; {
-		_, _, ok = s.attr()
+}
+
+func (s *scanner) note(name, value []byte) {
+	if len(name) == len("style") && s.style == nil && equalFold(name, "style") {
+		s.style = value
 	}
 }
 
@@ -290,7 +332,32 @@ func skipSpace(b []byte, at int) int {
 	return at
 }
 
-// isSpace is HTML's ASCII white space.
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+// What a byte means, as bits of classes.
+const (
+	space        = 1 << iota // HTML's ASCII white space
+	letter                   // of ASCII
+	endsTagName              // space, '/' and '>'
+	endsAttrName             // these and '='
+	endsUnquoted             // space and '>'
+)
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+var classes = func() (table [256]uint8) {
+	for c := range table {
+		switch {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f':
+			table[c] = space | endsTagName | endsAttrName | endsUnquoted
+		case c == '>':
+			table[c] = endsTagName | endsAttrName | endsUnquoted
+		case c == '/':
+			table[c] = endsTagName | endsAttrName
+		case c == '=':
+			table[c] = endsAttrName
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			table[c] = letter
+		}
+	}
+	return table
+}()
+
+func isSpace(c byte) bool  { return classes[c]&space != 0 }
+func isLetter(c byte) bool { return classes[c]&letter != 0 }

@@ -1,0 +1,251 @@
+package links
+
+import (
+	"bytes"
+	"slices"
+)
+
+// html reads a page.
+func (x *Extractor) html() {
+	s := &x.scan
+	for !x.stopped {
+		kind := s.next()
+		if x.open {
+			x.text.add(s.text)
+			x.text.add(s.cdata)
+		}
+		switch kind {
+		case startTag:
+			x.startTag(s.name)
+		case endTag:
+			name := s.name
+			s.skip()
+			if s.cut {
+				continue
+			}
+			if len(name) == 1 && name[0]|0x20 == 'a' {
+				x.closeAnchor()
+			}
+			if len(x.foreign.open) > 0 {
+				x.foreign.end(name)
+				x.setRules()
+			}
+		case eof:
+			x.closeAnchor()
+			return
+		}
+	}
+}
+
+// xhtml reads a page in XML. There what closes itself has no content, and CDATA
+// sections are text anywhere.
+func (x *Extractor) xhtml() {
+	x.scan.xml = true
+	x.setRules()
+	x.html()
+}
+
+// svgDocument reads an image.
+func (x *Extractor) svgDocument() { x.xhtml() }
+
+// setRules lets the scanner know where it is.
+func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
+
+func (x *Extractor) startTag(name []byte) {
+	s := &x.scan
+	e := lookupElement(name)
+	if e != nil && e.svg && !x.foreign.svg() {
+		e = nil
+	}
+	x.decoded = x.decoded[:0]
+	if e == nil {
+		s.skip()
+	} else {
+		x.readAttributes()
+	}
+	if s.cut {
+		return
+	}
+	if len(x.foreign.open) > 0 || e != nil && e.root {
+		x.foreign.start(name, s.selfClosing)
+		x.setRules()
+	}
+	if s.style != nil {
+		x.styleAttribute(name, s.style)
+	}
+	switch {
+	case e == nil:
+		return
+	case e.read != nil:
+		e.read(x, e)
+	default:
+		x.links(e)
+	}
+	if e.raw && !x.foreign.strict() && !(s.xml && s.selfClosing) {
+		if text := s.rawText(e.tag); e.text != nil && !x.stopped {
+			e.text(x, e, text)
+		}
+	}
+}
+
+// readAttributes reads those of a tag that matters.
+func (x *Extractor) readAttributes() {
+	x.values = [numAttributes][]byte{}
+	for {
+		name, value, ok := x.scan.attr()
+		if !ok {
+			x.scan.style = x.values[style]
+			return
+		}
+		if a := lookupAttribute(name); a < numAttributes && x.values[a] == nil {
+			x.values[a] = value
+		}
+	}
+}
+
+// links yields the links of the current tag.
+func (x *Extractor) links(e *element) {
+	for _, p := range e.links {
+		raw := x.values[p.attr]
+		switch {
+		case raw == nil:
+		case p.attr == srcset || p.attr == imageSrcset:
+			if !x.wants(p.kind) {
+				continue
+			}
+			for candidate := range candidates(x.decode(raw)) {
+				x.found(Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind})
+			}
+		default:
+			if m, ok := x.mention(e, p); ok {
+				x.found(m)
+			}
+		}
+	}
+}
+
+// mention reads an attribute of the current tag that holds one URL.
+func (x *Extractor) mention(e *element, p place) (m Mention, ok bool) {
+	raw := x.values[p.attr]
+	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
+		return Mention{}, false
+	}
+	// href belongs to a script only in SVG, and xlink:href is what href was there.
+	switch {
+	case p.attr == xlinkHref && (x.values[href] != nil || !x.foreign.svg()),
+		e.tag == "script" && p.attr != src && !x.foreign.svg(),
+		e.tag == "input" && p.attr == src && !equalFold(x.value(typ), "image"):
+		return Mention{}, false
+	}
+	m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
+	if !e.empty && len(trim(m.Value)) == 0 {
+		return Mention{}, false
+	}
+	if e.svg && bytes.HasPrefix(trim(m.Value), []byte("#")) { // a part of this document
+		return Mention{}, false
+	}
+	if e.rel {
+		m.Rel = x.value(rel)
+	}
+	if e.tag == "link" {
+		m.Kind = kindOfRel(m.Rel, x.value(typ))
+	}
+	return m, true
+}
+
+// anchor opens an <a>. It ends the one before, as it does for the tree builder.
+func (x *Extractor) anchor(e *element) {
+	x.closeAnchor()
+	if x.options.Bare || x.mentioned != nil {
+		x.links(e)
+		return
+	}
+	for _, p := range e.links {
+		if m, ok := x.mention(e, p); ok && x.wants(m.Kind) {
+			x.pending, x.open = x.link(m)
+			x.text.reset(maxText)
+		}
+	}
+}
+
+func (x *Extractor) closeAnchor() {
+	if x.open {
+		x.open = false
+		x.pending.Text = x.strings.string(x.text.buf)
+		x.emit(x.pending)
+	}
+}
+
+// base reads <base>. The first with an href counts, even if that is no use as a
+// base: https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
+func (x *Extractor) base(*element) {
+	if x.hasBase || x.values[href] == nil || x.foreign.strict() {
+		return
+	}
+	x.hasBase = true
+	u, ok := x.resolve(x.value(href))
+	if ok && u.Scheme() != "data" && u.Scheme() != "javascript" {
+		x.page.Base = u
+	}
+}
+
+// title reads the first <title>.
+func (x *Extractor) title(_ *element, text []byte) {
+	if x.hasTitle {
+		return
+	}
+	x.hasTitle = true
+	var title collapsed
+	title.reset(maxTitle)
+	title.add(text)
+	x.page.Title = string(title.buf)
+}
+
+// meta reads <meta name=robots> and <meta http-equiv=refresh>. Of several robots
+// metas, whatever one of them forbids is forbidden. Of several that are refresh the first
+// that can be read takes effect; each is a link.
+func (x *Extractor) meta(e *element) {
+	if name := trim(x.value(metaName)); len(name) > 0 {
+		if everyone := equalFold(name, "robots"); everyone || x.agent != "" && equalFold(name, x.agent) {
+			x.page.Robots.read(string(x.value(content)), everyone)
+		}
+	}
+	if !equalFold(x.value(httpEquiv), "refresh") {
+		return
+	}
+	target, ok := refresh(x.value(content))
+	if !ok {
+		return
+	}
+	m := Mention{Value: target, Tag: e.tag, Attr: attributeNames[content], Kind: KindRedirect}
+	if !x.hasFresh {
+		u, ok := x.resolve(target)
+		switch {
+		case len(target) == 0:
+			x.hasFresh = true
+		case ok && u.IsHTTP():
+			x.hasFresh, x.page.Refresh = true, u
+		}
+	}
+	if len(target) > 0 {
+		x.found(m)
+	}
+}
+
+// script reads the text of a <script>.
+func (x *Extractor) script(e *element, text []byte) {
+	switch kind := x.scriptKind(); {
+	case kind == "application/ld+json":
+		x.jsonLD(e.tag, text)
+	case x.options.Scripts && (kind == "" || kind == "module" || slices.Contains(javaScript, kind)):
+		x.scriptURLs(e.tag, text)
+	}
+}
+
+// scriptKind is the type of the current script, without parameters, in lower case.
+func (x *Extractor) scriptKind() string {
+	if len(x.values[typ]) == 0 {
+		return ""
+	}
+	return mediaType(string(x.value(typ)))
+}
