@@ -9,9 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -37,6 +35,7 @@ type fetcher struct {
 	leases  aio.Queue[frontier.URL]
 	bounds  bounds // a copy of the desk's, which sends what it adds
 	recent  recent
+	links   *links.Extractor
 	batch   []outcome // of this turn, on its way to the desk
 }
 
@@ -82,6 +81,7 @@ func (f *fetcher) run(t *aio.Task) error {
 		UserAgent: c.UserAgent, Header: c.Header, Insecure: c.Insecure, RootCAs: c.RootCAs, Resolve: c.Resolve, Resolver: c.Resolver,
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
+	f.links = links.NewExtractor(c.extraction())
 	defer f.client.Close()
 	defer f.outbox.Close()
 	return t.Group(func(g *aio.Group) error {
@@ -273,7 +273,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		return page
 	}
 	text := res.Body
-	if isHTML(r.ContentType) {
+	if links.Reads(r.ContentType) {
 		text, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
 	collect := f.cfg.Hooks.OnPage != nil
@@ -284,18 +284,24 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		return page
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect}
-	options := followed
-	if collect || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil {
-		options = links.Options{}
-	}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
-	said := options.Extract(u.URL, r.ContentType, text, s.link)
+	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: text}, s.link)
 	r.Title = said.Title
 	return page
 }
 
-// followed is the elements whose links are followed.
-var followed = links.Options{Tags: []string{"a", "area", "frame", "iframe", "link", "meta", "header"}}
+// followed is what a crawl follows: what leads to pages, and style sheets; not the rest of
+// what pages are made of.
+var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
+	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
+
+// extraction says what is read of a page: all of its links, or only those that are followed.
+func (c *config) extraction() links.Options {
+	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
+		return links.Options{Agent: c.UserAgent}
+	}
+	return links.Options{Kinds: followed, Bare: true, Agent: c.UserAgent}
+}
 
 // sighting is what becomes of the links of one page.
 type sighting struct {
@@ -340,7 +346,7 @@ func (s *sighting) link(l links.Link) bool {
 		if reason = v.Reason; reason == "" {
 			reason = reasonDropped
 		}
-	case v.Decision == ByScope && !slices.Contains(followed.Tags, l.Tag) || isHint(l):
+	case v.Decision == ByScope && !followed.Has(l.Kind) || l.Kind == links.KindHint:
 		return true
 	case v.Decision == ByScope:
 		reason = f.bounds.refuses(l.URL, depth)
@@ -367,13 +373,8 @@ func (out *outcome) drop(reason string) {
 	out.dropped = append(out.dropped, dropped{reason, 1})
 }
 
-// isHint says whether a link leads to no resource, but hints at a connection.
-func isHint(l links.Link) bool {
-	return l.Rel != "" && (strings.EqualFold(l.Rel, "preconnect") || strings.EqualFold(l.Rel, "dns-prefetch"))
-}
-
 func linkLine(from string, l links.Link) []byte {
-	b, err := json.Marshal(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Text: l.Text})
+	b, err := json.Marshal(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text})
 	if err != nil {
 		panic("weft: a link that is no JSON: " + err.Error()) // strings cannot cause it
 	}

@@ -19,7 +19,7 @@ type Record struct {
 	Depth       int       `json:"depth"`                // links from a seed
 	From        string    `json:"from,omitempty"`       // the page it was found on
 	ContentType string    `json:"content_type,omitempty"`
-	Charset     string    `json:"charset,omitempty"`  // of a page: as in the Encoding Standard, in lower case
+	Charset     string    `json:"charset,omitempty"`  // of what was read for links: as in the Encoding Standard, in lower case
 	Encoding    string    `json:"encoding,omitempty"` // the Content-Encoding that was undone
 	Bytes       int64     `json:"bytes"`              // of the answer, as received
 	BodyBytes   int       `json:"body_bytes"`         // of the body, decoded
@@ -99,5 +99,6 @@ type LinkRecord struct {
 	Tag  string `json:"tag"`
 	Attr string `json:"attr"`
 	Rel  string `json:"rel,omitempty"`
+	Kind string `json:"kind"` // as in package links, such as "page"
 	Text string `json:"text,omitempty"`
 }

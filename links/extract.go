@@ -62,9 +62,11 @@ type reading struct {
 	hasTitle bool
 	hasFresh bool // a meta refresh takes effect
 
+	odd     bool // there is a carriage return or a NUL in it
 	scan    scanner
 	foreign foreign
-	values  [numAttributes][]byte // of the current tag, undecoded; nil is absent
+	present uint32                // the attributes of the current tag, as bits
+	values  [numAttributes][]byte // of those that are present, undecoded
 	decoded []byte                // its values that had to be decoded, one after the other
 
 	open    bool // an anchor has begun and not ended
@@ -80,21 +82,28 @@ func NewExtractor(o Options) *Extractor {
 	return &Extractor{options: o, agent: productToken(o.Agent)}
 }
 
-// Extract yields the links of a page at the URL base, until yield returns false.
-// See [Extractor.Extract].
-func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) bool) Page {
-	return NewExtractor(Options{}).Extract(base, contentType, body, yield)
+// A Document is what links are looked for in.
+type Document struct {
+	Base        weburl.URL // its own URL
+	ContentType string     // as the response has it; parameters do not matter
+	Body        []byte     // in UTF-8; it is not kept, and not changed
 }
 
-// Extract yields the links of a page at the URL base, in the order in which
-// their elements are complete: that of an anchor, which has text, when it ends,
-// unless the text is not wanted. The same URL is yielded as often as it is mentioned.
+// Extract yields the links of a document at the URL base, until yield returns false.
+// See [Extractor.Extract].
+func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) bool) Page {
+	return NewExtractor(Options{}).Extract(Document{base, contentType, body}, yield)
+}
+
+// Extract yields the links of a document, in the order in which their elements are
+// complete: that of an anchor, which has text, when it ends, unless the text is not
+// wanted. The same URL is yielded as often as it is mentioned.
 //
 // If yield returns false, Extract stops there and Page is what was read so far.
 // A content type that is not in the package's table has no links.
-func (x *Extractor) Extract(base weburl.URL, contentType string, body []byte, yield func(Link) bool) Page {
-	x.begin(base, body, yield)
-	return x.end(contentType)
+func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
+	x.begin(d.Base, d.Body, yield)
+	return x.end(d.ContentType)
 }
 
 // end reads the page that was begun.
@@ -116,7 +125,7 @@ func (x *Extractor) begin(base weburl.URL, body []byte, yield func(Link) bool) {
 		decoded = nil
 	}
 	x.reading = reading{
-		yield: yield, page: Page{Base: base}, scan: scanner{body: body},
+		yield: yield, page: Page{Base: base}, scan: scanner{body: body}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
 		decoded: decoded, text: collapsed{buf: text}, foreign: foreign{open: open},
 	}
 }
@@ -247,10 +256,18 @@ func (x *Extractor) relation(rel []byte) string {
 	return x.strings.string(rel)
 }
 
+// raw returns an attribute of the current tag, undecoded; nil if it is absent.
+func (x *Extractor) raw(a attribute) []byte {
+	if x.present&(1<<a) == 0 {
+		return nil
+	}
+	return x.values[a]
+}
+
 // value returns an attribute of the current tag, decoded; nil if it is absent. One too
 // long to mean anything is as good as empty.
 func (x *Extractor) value(a attribute) []byte {
-	raw := x.values[a]
+	raw := x.raw(a)
 	if len(raw) > maxValue {
 		return raw[:0]
 	}
@@ -259,7 +276,7 @@ func (x *Extractor) value(a attribute) []byte {
 
 // decode decodes an attribute's value. Most are what they are.
 func (x *Extractor) decode(raw []byte) []byte {
-	if bytes.IndexByte(raw, '&') < 0 && bytes.IndexByte(raw, '\r') < 0 && bytes.IndexByte(raw, 0) < 0 {
+	if bytes.IndexByte(raw, '&') < 0 && !(x.odd && bytes.ContainsAny(raw, "\r\x00")) {
 		return raw
 	}
 	from := len(x.decoded)

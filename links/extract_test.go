@@ -24,7 +24,7 @@ func mustParse(t testing.TB, raw string) weburl.URL {
 // raws returns the Raw of the links of a page, at most limit of them.
 func raws(t testing.TB, o Options, contentType, body string, limit int) (found []string) {
 	t.Helper()
-	NewExtractor(o).Extract(mustParse(t, pageURL), contentType, []byte(body), func(l Link) bool {
+	NewExtractor(o).Extract(Document{mustParse(t, pageURL), contentType, []byte(body)}, func(l Link) bool {
 		found = append(found, l.Raw)
 		return len(found) < limit
 	})
@@ -72,7 +72,7 @@ func TestBare(t *testing.T) {
 		{URL: mustParse(t, "http://example.org/dir/2"), Tag: "img", Attr: "src", Kind: KindImage},
 	}
 	var got []Link
-	page := NewExtractor(Options{Bare: true}).Extract(mustParse(t, pageURL), "text/html", []byte(body), func(l Link) bool {
+	page := NewExtractor(Options{Bare: true}).Extract(Document{mustParse(t, pageURL), "text/html", []byte(body)}, func(l Link) bool {
 		got = append(got, l)
 		return true
 	})
@@ -88,7 +88,7 @@ func TestReuse(t *testing.T) {
 	base := mustParse(t, pageURL)
 	read := func(x *Extractor, body string) (links []Link, page Page) {
 		bytes := []byte(body)
-		page = x.Extract(base, "text/html", bytes, func(l Link) bool {
+		page = x.Extract(Document{base, "text/html", bytes}, func(l Link) bool {
 			links = append(links, l)
 			return true
 		})

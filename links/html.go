@@ -9,27 +9,24 @@ import (
 func (x *Extractor) html() {
 	s := &x.scan
 	for !x.stopped {
-		kind := s.next()
+		kind := eof
+		if x.open || len(x.foreign.open) > 0 {
+			kind = s.next()
+		} else {
+			kind = s.seek()
+		}
 		if x.open {
 			x.text.add(s.text)
 			x.text.add(s.cdata)
 		}
 		switch kind {
 		case startTag:
-			x.startTag(s.name)
+			x.startTag(s.name, s.element)
+		case styled:
+			x.decoded = x.decoded[:0]
+			x.styleAttribute(s.name, s.style)
 		case endTag:
-			name := s.name
-			s.skip()
-			if s.cut {
-				continue
-			}
-			if len(name) == 1 && name[0]|0x20 == 'a' {
-				x.closeAnchor()
-			}
-			if len(x.foreign.open) > 0 {
-				x.foreign.end(name)
-				x.setRules()
-			}
+			x.endTag(s.name)
 		case eof:
 			x.closeAnchor()
 			return
@@ -51,9 +48,22 @@ func (x *Extractor) svgDocument() { x.xhtml() }
 // setRules lets the scanner know where it is.
 func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
 
-func (x *Extractor) startTag(name []byte) {
+func (x *Extractor) endTag(name []byte) {
 	s := &x.scan
-	e := lookupElement(name)
+	if s.skip(); s.cut {
+		return
+	}
+	if len(name) == 1 && name[0]|0x20 == 'a' {
+		x.closeAnchor()
+	}
+	if len(x.foreign.open) > 0 {
+		x.foreign.end(name)
+		x.setRules()
+	}
+}
+
+func (x *Extractor) startTag(name []byte, e *element) {
+	s := &x.scan
 	if e != nil && e.svg && !x.foreign.svg() {
 		e = nil
 	}
@@ -90,14 +100,15 @@ func (x *Extractor) startTag(name []byte) {
 
 // readAttributes reads those of a tag that matters.
 func (x *Extractor) readAttributes() {
-	x.values = [numAttributes][]byte{}
+	x.present = 0
 	for {
 		name, value, ok := x.scan.attr()
 		if !ok {
-			x.scan.style = x.values[style]
+			x.scan.style = x.raw(style)
 			return
 		}
-		if a := lookupAttribute(name); a < numAttributes && x.values[a] == nil {
+		if a := lookupAttribute(name); a < numAttributes && x.present&(1<<a) == 0 {
+			x.present |= 1 << a
 			x.values[a] = value
 		}
 	}
@@ -106,7 +117,7 @@ func (x *Extractor) readAttributes() {
 // links yields the links of the current tag.
 func (x *Extractor) links(e *element) {
 	for _, p := range e.links {
-		raw := x.values[p.attr]
+		raw := x.raw(p.attr)
 		switch {
 		case raw == nil:
 		case p.attr == srcset || p.attr == imageSrcset:
@@ -126,13 +137,13 @@ func (x *Extractor) links(e *element) {
 
 // mention reads an attribute of the current tag that holds one URL.
 func (x *Extractor) mention(e *element, p place) (m Mention, ok bool) {
-	raw := x.values[p.attr]
+	raw := x.raw(p.attr)
 	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
 		return Mention{}, false
 	}
 	// href belongs to a script only in SVG, and xlink:href is what href was there.
 	switch {
-	case p.attr == xlinkHref && (x.values[href] != nil || !x.foreign.svg()),
+	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
 		e.tag == "script" && p.attr != src && !x.foreign.svg(),
 		e.tag == "input" && p.attr == src && !equalFold(x.value(typ), "image"):
 		return Mention{}, false
@@ -179,7 +190,7 @@ func (x *Extractor) closeAnchor() {
 // base reads <base>. The first with an href counts, even if that is no use as a
 // base: https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
 func (x *Extractor) base(*element) {
-	if x.hasBase || x.values[href] == nil || x.foreign.strict() {
+	if x.hasBase || x.raw(href) == nil || x.foreign.strict() {
 		return
 	}
 	x.hasBase = true
@@ -244,7 +255,7 @@ func (x *Extractor) script(e *element, text []byte) {
 
 // scriptKind is the type of the current script, without parameters, in lower case.
 func (x *Extractor) scriptKind() string {
-	if len(x.values[typ]) == 0 {
+	if len(x.raw(typ)) == 0 {
 		return ""
 	}
 	return mediaType(string(x.value(typ)))

@@ -24,6 +24,8 @@ type scanner struct {
 	cdata []byte // of a CDATA section that was the last token, its text; else nil
 	style []byte // of a tag that was skipped, its style attribute; else nil
 
+	element *element // of a start tag, nil if it does not matter
+
 	selfClosing bool // the tag just read ended in "/>"
 	cut         bool // the body ended within the tag: it is not a tag then
 }
@@ -34,7 +36,8 @@ const (
 	eof token = iota
 	startTag
 	endTag
-	other // comment, doctype, processing instruction
+	other  // comment, doctype, processing instruction, CDATA section
+	styled // a start tag that matters for its style attribute only, and was skipped; of seek
 )
 
 // next moves to the next token. The pieces of text before tokens, put together,
@@ -57,6 +60,7 @@ func (s *scanner) next() token {
 		if isLetter(c) {
 			s.text = body[from:at]
 			s.readName(at + 1)
+			s.element = lookupElement(s.name)
 			return startTag
 		}
 		switch c {
@@ -85,6 +89,55 @@ func (s *scanner) next() token {
 	s.text = body[from:]
 	s.pos = len(body)
 	return eof
+}
+
+// seek moves to the next token that matters for links, if no text and no end tag does:
+// a start tag of one of elements, one with a style attribute (which is then skipped), or
+// another token than a tag. It is next and skip, again and again, without a note of
+// what is passed.
+func (s *scanner) seek() token {
+	body, at := s.body, s.pos
+	for {
+		if at >= len(body) || body[at] != '<' {
+			i := bytes.IndexByte(body[at:], '<')
+			if i < 0 {
+				s.pos = len(body)
+				return eof
+			}
+			at += i
+		}
+		from := at + 1
+		if from < len(body) && body[from] == '/' {
+			from++
+		}
+		if from >= len(body) || !isLetter(body[from]) {
+			s.pos = at
+			return s.next()
+		}
+		end := from + 1
+		for end < len(body) && classes[body[end]]&endsTagName == 0 {
+			end++
+		}
+		start := from == at+1
+		if start {
+			if e := lookupElement(body[from:end]); e != nil {
+				s.text, s.element = nil, e
+				s.readName(from)
+				return startTag
+			}
+		}
+		if end < len(body) && body[end] == '>' {
+			at = end + 1
+			continue
+		}
+		s.pos = end
+		s.skip()
+		if start && s.style != nil && !s.cut {
+			s.text, s.name = nil, body[from:end]
+			return styled
+		}
+		at = s.pos
+	}
 }
 
 // readName reads the tag name at from (tag name state).
@@ -206,7 +259,10 @@ func (s *scanner) cutOff() (name, value []byte, ok bool) {
 // read here. Where something else stands, attr goes on, which knows all the rules.
 func (s *scanner) skip() {
 	body, at := s.body, s.pos
-	s.style = nil
+	if s.style != nil { // a write to the heap is dear
+		s.style = nil
+	}
+	s.cut = false
 	for at < len(body) {
 		switch body[at] {
 		case '>':

@@ -210,7 +210,7 @@ func BenchmarkSites(b *testing.B) {
 			}
 			run(name, func(base weburl.URL, body []byte) int {
 				count = 0
-				x.Extract(base, "text/html", body, yield)
+				x.Extract(Document{base, "text/html", body}, yield)
 				return count
 			})
 		}
