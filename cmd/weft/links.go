@@ -164,21 +164,6 @@ func (c *clientFlags) file(path string) ([]byte, error) {
 	return b, nil
 }
 
-// toldLink is a link as JSON.
-type toldLink struct {
-	URL  string `json:"url"`
-	Raw  string `json:"raw"`
-	Tag  string `json:"tag"`
-	Attr string `json:"attr"`
-	Rel  string `json:"rel"`
-	Kind string `json:"kind"`
-	Text string `json:"text,omitempty"`
-}
-
-func asTold(l links.Link) toldLink {
-	return toldLink{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Kind.String(), l.Text}
-}
-
 func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) error {
 	text, _ := charset.UTF8(p.contentType, p.body)
 	var err error
@@ -187,7 +172,15 @@ func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) error {
 	enc.SetEscapeHTML(false)
 	tell := func(l links.Link) bool {
 		if asJSON {
-			err = enc.Encode(asTold(l))
+			err = enc.Encode(struct {
+				URL  string `json:"url"`
+				Raw  string `json:"raw"`
+				Tag  string `json:"tag"`
+				Attr string `json:"attr"`
+				Rel  string `json:"rel,omitempty"`
+				Text string `json:"text,omitempty"`
+				Kind string `json:"kind"`
+			}{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Text, l.Kind.String()})
 		} else {
 			_, err = fmt.Fprintln(out, l.URL)
 		}
@@ -208,11 +201,20 @@ type linksQuestion struct {
 }
 
 type linksAnswer struct {
-	Links   []toldLink `json:"links"`
-	Base    string     `json:"base"` // empty if there is none
-	Charset string     `json:"charset"`
-	Refresh *string    `json:"refresh"`
-	Robots  []string   `json:"robots"`
+	Links   []linkAnswer `json:"links"`
+	Base    string       `json:"base"` // empty if there is none
+	Charset string       `json:"charset"`
+	Refresh *string      `json:"refresh"`
+	Robots  []string     `json:"robots"`
+}
+
+type linkAnswer struct {
+	URL  string `json:"url"`
+	Raw  string `json:"raw"`
+	Tag  string `json:"tag"`
+	Attr string `json:"attr"`
+	Rel  string `json:"rel"`
+	Kind string `json:"kind"`
 }
 
 // answer answers a question; base and contentType are of one that does not say its own.
@@ -230,7 +232,7 @@ func (q linksQuestion) answer(x *links.Extractor, base, contentType string) (any
 			return nil, refuse("base", "base: %v", err)
 		}
 	}
-	answer := linksAnswer{Links: []toldLink{}, Robots: []string{}, Charset: "utf-8"}
+	answer := linksAnswer{Links: []linkAnswer{}, Robots: []string{}, Charset: "utf-8"}
 	if q.HTML != nil {
 		d.Body = []byte(*q.HTML)
 	} else {
@@ -240,9 +242,7 @@ func (q linksQuestion) answer(x *links.Extractor, base, contentType string) (any
 		d.Body, answer.Charset = charset.UTF8(d.ContentType, d.Body)
 	}
 	said := x.Extract(d, func(l links.Link) bool {
-		t := asTold(l)
-		t.Text = ""
-		answer.Links = append(answer.Links, t)
+		answer.Links = append(answer.Links, linkAnswer{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Kind.String()})
 		return true
 	})
 	answer.Base = said.Base.String()
