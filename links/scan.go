@@ -94,11 +94,11 @@ func (s *scanner) next() token {
 // seek moves to the next token that matters for links, if no text and no end tag does:
 // a start tag of one of elements, one with a style attribute (which is then skipped), or
 // another token than a tag. It is next and skip, again and again, without a note of
-// what is passed.
+// what is passed: this is where most of a page goes by.
 func (s *scanner) seek() token {
 	body, at := s.body, s.pos
 	for {
-		if at >= len(body) || body[at] != '<' {
+		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
 			i := bytes.IndexByte(body[at:], '<')
 			if i < 0 {
 				s.pos = len(body)
@@ -110,7 +110,7 @@ func (s *scanner) seek() token {
 		if from < len(body) && body[from] == '/' {
 			from++
 		}
-		if from >= len(body) || !isLetter(body[from]) {
+		if from >= len(body) || classes[body[from]]&letter == 0 {
 			s.pos = at
 			return s.next()
 		}
@@ -118,26 +118,66 @@ func (s *scanner) seek() token {
 		for end < len(body) && classes[body[end]]&endsTagName == 0 {
 			end++
 		}
-		start := from == at+1
-		if start {
-			if e := lookupElement(body[from:end]); e != nil {
-				s.text, s.element = nil, e
-				s.readName(from)
-				return startTag
-			}
-		}
-		if end < len(body) && body[end] == '>' {
+		if end < len(body) && body[end] == '>' && from == at+2 {
 			at = end + 1
 			continue
 		}
-		s.pos = end
-		s.skip()
-		if start && s.style != nil && !s.cut {
-			s.text, s.name = nil, body[from:end]
+		if from == at+1 {
+			if e := lookupElement(body[from:end]); e != nil {
+				s.text, s.element = nil, e
+				s.name, s.pos = body[from:end], end
+				s.selfClosing, s.cut = false, false
+				return startTag
+			}
+		}
+		after, style := skipPlain(body, end)
+		if after < 0 {
+			s.pos = end
+			s.skip()
+			after, style = s.pos, s.style
+			if s.cut {
+				style = nil
+			}
+		}
+		if style != nil && from == at+1 {
+			s.text, s.name, s.style, s.pos = nil, body[from:end], style, after
 			return styled
 		}
-		at = s.pos
+		at = after
 	}
+}
+
+// skipPlain returns where the tag ends whose attributes begin at at, and its style
+// attribute, if it is a plain one as nearly all are: each attribute is a space, a name
+// and a value in double quotes. Else it returns -1.
+func skipPlain(body []byte, at int) (end int, style []byte) {
+	for at < len(body) {
+		switch body[at] {
+		case '>':
+			return at + 1, style
+		case ' ', '\n':
+			at++
+			continue
+		}
+		from := at
+		for at < len(body) && classes[body[at]]&endsAttrName == 0 {
+			at++
+		}
+		if at == from || at+1 >= len(body) || body[at] != '=' || body[at+1] != '"' {
+			return -1, nil
+		}
+		name := body[from:at]
+		at += len(`="`)
+		n := bytes.IndexByte(body[at:], '"')
+		if n < 0 {
+			return -1, nil
+		}
+		if len(name) == len("style") && style == nil && equalFold(name, "style") {
+			style = body[at : at+n]
+		}
+		at += n + 1
+	}
+	return -1, nil
 }
 
 // readName reads the tag name at from (tag name state).
@@ -254,53 +294,21 @@ func (s *scanner) cutOff() (name, value []byte, ok bool) {
 }
 
 // skip moves behind the tag, and notes its style attribute.
-//
-// Nearly all attributes are a space, a name and a value in double quotes: these are
-// read here. Where something else stands, attr goes on, which knows all the rules.
 func (s *scanner) skip() {
-	body, at := s.body, s.pos
-	if s.style != nil { // a write to the heap is dear
-		s.style = nil
-	}
 	s.cut = false
-	for at < len(body) {
-		switch body[at] {
-		case '>':
-			s.pos = at + 1
-			return
-		case ' ', '\n':
-			at++
-			continue
-		}
-		from := at
-		for at < len(body) && classes[body[at]]&endsAttrName == 0 {
-			at++
-		}
-		if at == from || at+1 >= len(body) || body[at] != '=' || body[at+1] != '"' {
-			at = from
-			break
-		}
-		end := bytes.IndexByte(body[at+2:], '"')
-		if end < 0 {
-			s.cutOff()
-			return
-		}
-		s.note(body[from:at], body[at+2:at+2+end])
-		at += 2 + end + 1
+	if end, style := skipPlain(s.body, s.pos); end >= 0 {
+		s.pos, s.style = end, style
+		return
 	}
-	s.pos = at
+	s.style = nil
 	for {
 		name, value, ok := s.attr()
 		if !ok {
 			return
 		}
-		s.note(name, value)
-	}
-}
-
-func (s *scanner) note(name, value []byte) {
-	if len(name) == len("style") && s.style == nil && equalFold(name, "style") {
-		s.style = value
+		if s.style == nil && equalFold(name, "style") {
+			s.style = value
+		}
 	}
 }
 
