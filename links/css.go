@@ -202,7 +202,7 @@ func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 			if kind == KindStyle {
 				m.Attr = "import"
 			}
-			x.found(m)
+			x.found(&m)
 		}
 	}
 }

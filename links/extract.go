@@ -69,6 +69,8 @@ type reading struct {
 	values  [numAttributes][]byte // of those that are present, undecoded
 	decoded []byte                // its values that had to be decoded, one after the other
 
+	inner *element // a style or script of SVG has begun
+
 	open    bool // an anchor has begun and not ended
 	pending Link // its link
 	text    collapsed
@@ -182,11 +184,11 @@ func (x *Extractor) Mentions(contentType string, body []byte, yield func(Mention
 func (x *Extractor) wants(k Kind) bool { return x.options.Kinds.Has(k) }
 
 // found yields a mention, or the link that it is, if it is one.
-func (x *Extractor) found(m Mention) {
+func (x *Extractor) found(m *Mention) {
 	switch {
 	case x.stopped || !x.wants(m.Kind):
 	case x.mentioned != nil:
-		x.stopped = !x.mentioned(m)
+		x.stopped = !x.mentioned(*m)
 	default:
 		if l, ok := x.link(m); ok {
 			x.emit(l)
@@ -201,7 +203,7 @@ func (x *Extractor) emit(l Link) {
 }
 
 // link makes the link that a mention is.
-func (x *Extractor) link(m Mention) (l Link, ok bool) {
+func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 	if len(m.Value) > 2*maxValue {
 		return Link{}, false
 	}

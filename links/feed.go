@@ -132,7 +132,7 @@ func (f *feedReader) start(name []byte) {
 				m.Kind = KindRelated
 			}
 		}
-		x.found(m)
+		x.found(&m)
 	}
 	if s.selfClosing || equalFold(name, "guid") && equalFold(trim(attrs[4]), "false") {
 		return
@@ -175,7 +175,7 @@ func (f *feedReader) end(name []byte) {
 	}
 	text := trim(f.text)
 	if len(text) > 0 && (f.tag != "guid" || bytes.Contains(text, []byte("://"))) {
-		f.x.found(Mention{Value: text, Tag: f.tag, Attr: "text", Kind: f.kind})
+		f.x.found(&Mention{Value: text, Tag: f.tag, Attr: "text", Kind: f.kind})
 	}
 	f.tag = ""
 }

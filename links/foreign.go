@@ -74,8 +74,8 @@ func lowered(buf *[16]byte, name []byte) []byte {
 	return buf[:len(name)]
 }
 
-// start notes a start tag.
-func (f *foreign) start(tag []byte, selfClosing bool) {
+// start notes a start tag, and reports whether it is one of SVG or MathML.
+func (f *foreign) start(tag []byte, selfClosing bool) bool {
 	var buf [16]byte
 	name := lowered(&buf, tag)
 	if f.strict() && breakouts[string(name)] {
@@ -98,6 +98,7 @@ func (f *foreign) start(tag []byte, selfClosing bool) {
 	case len(f.open) > 0:
 		f.open[len(f.open)-1].in = markup
 	}
+	return strict
 }
 
 // end notes an end tag.

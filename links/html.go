@@ -19,6 +19,9 @@ func (x *Extractor) html() {
 			x.text.add(s.text)
 			x.text.add(s.cdata)
 		}
+		if x.inner != nil {
+			x.innerText(kind)
+		}
 		switch kind {
 		case startTag:
 			x.startTag(s.name, s.element)
@@ -31,6 +34,21 @@ func (x *Extractor) html() {
 			x.closeAnchor()
 			return
 		}
+	}
+}
+
+// innerText reads what comes first in a style or script of SVG, where it is no raw text:
+// text, or a CDATA section.
+func (x *Extractor) innerText(kind token) {
+	e := x.inner
+	if e.text != nil && len(trim(x.scan.text)) > 0 {
+		e.text(x, e, x.scan.text)
+	}
+	if e.text != nil && len(x.scan.cdata) > 0 {
+		e.text(x, e, x.scan.cdata)
+	}
+	if kind != other {
+		x.inner = nil
 	}
 }
 
@@ -76,8 +94,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	if s.cut {
 		return
 	}
+	foreign := false
 	if len(x.foreign.open) > 0 || e != nil && e.root {
-		x.foreign.start(name, s.selfClosing)
+		foreign = x.foreign.start(name, s.selfClosing)
 		x.setRules()
 	}
 	if s.style != nil {
@@ -91,7 +110,11 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	default:
 		x.links(e)
 	}
-	if e.raw && !x.foreign.strict() && !(s.xml && s.selfClosing) {
+	switch {
+	case !e.raw || s.selfClosing && (s.xml || foreign):
+	case foreign && e.tag != "title":
+		x.inner = e
+	case !foreign:
 		if text := s.rawText(e.tag); e.text != nil && !x.stopped {
 			e.text(x, e, text)
 		}
@@ -125,11 +148,13 @@ func (x *Extractor) links(e *element) {
 				continue
 			}
 			for candidate := range candidates(x.decode(raw)) {
-				x.found(Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind})
+				x.found(&Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind})
 			}
 		default:
-			if m, ok := x.mention(e, p); ok {
-				x.found(m)
+			if x.wants(p.kind) || e.tag == "link" {
+				if m, ok := x.mention(e, p); ok {
+					x.found(&m)
+				}
 			}
 		}
 	}
@@ -173,7 +198,7 @@ func (x *Extractor) anchor(e *element) {
 	}
 	for _, p := range e.links {
 		if m, ok := x.mention(e, p); ok && x.wants(m.Kind) {
-			x.pending, x.open = x.link(m)
+			x.pending, x.open = x.link(&m)
 			x.text.reset(maxText)
 		}
 	}
@@ -239,7 +264,7 @@ func (x *Extractor) meta(e *element) {
 		}
 	}
 	if len(target) > 0 {
-		x.found(m)
+		x.found(&m)
 	}
 }
 

@@ -58,7 +58,7 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 				continue
 			}
 			if key := keys[len(open)]; jsonKeys[key] && isWrittenURL(token) {
-				x.found(Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: KindData})
+				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: KindData})
 			}
 		}
 		isKey = len(open) > 0 && open[len(open)-1] == '{'

@@ -1,6 +1,10 @@
 package links
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // A scanner cuts markup into tags, after the tokenizer of the HTML Standard:
 // https://html.spec.whatwg.org/multipage/parsing.html#tokenization.
@@ -99,12 +103,10 @@ func (s *scanner) seek() token {
 	body, at := s.body, s.pos
 	for {
 		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
-			i := bytes.IndexByte(body[at:], '<')
-			if i < 0 {
+			if at = indexByte(body, at, '<'); at < 0 {
 				s.pos = len(body)
 				return eof
 			}
-			at += i
 		}
 		from := at + 1
 		if from < len(body) && body[from] == '/' {
@@ -147,6 +149,27 @@ func (s *scanner) seek() token {
 	}
 }
 
+// indexByte returns where c is first at or behind at, or -1. Most of what is looked for
+// is some bytes away: the first 16 are looked at here, eight at a time, before the call
+// to what is faster on more.
+func indexByte(body []byte, at int, c byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for range 2 {
+		if at+8 > len(body) {
+			break
+		}
+		x := binary.LittleEndian.Uint64(body[at:]) ^ ones*uint64(c)
+		if found := (x - ones) &^ x & highs; found != 0 { // its lowest bit is that of the first byte that is c
+			return at + bits.TrailingZeros64(found)/8
+		}
+		at += 8
+	}
+	if i := bytes.IndexByte(body[at:], c); i >= 0 {
+		return at + i
+	}
+	return -1
+}
+
 // skipPlain returns where the tag ends whose attributes begin at at, and its style
 // attribute, if it is a plain one as nearly all are: each attribute is a space, a name
 // and a value in double quotes. Else it returns -1.
@@ -168,14 +191,14 @@ func skipPlain(body []byte, at int) (end int, style []byte) {
 		}
 		name := body[from:at]
 		at += len(`="`)
-		n := bytes.IndexByte(body[at:], '"')
-		if n < 0 {
+		quote := indexByte(body, at, '"')
+		if quote < 0 {
 			return -1, nil
 		}
 		if len(name) == len("style") && style == nil && equalFold(name, "style") {
-			style = body[at : at+n]
+			style = body[at:quote]
 		}
-		at += n + 1
+		at = quote + 1
 	}
 	return -1, nil
 }

@@ -65,11 +65,12 @@ func (s *scanner) tags(raw func(name string) bool, f *foreign) (tags []string) {
 				continue
 			}
 			tags = append(tags, tagString(name, attrs))
+			inForeign := false
 			if f != nil {
-				f.start([]byte(name), s.selfClosing)
+				inForeign = f.start([]byte(name), s.selfClosing)
 				s.sections = f.sections()
 			}
-			if raw(name) && !(f != nil && f.strict()) {
+			if raw(name) && !inForeign {
 				s.rawText(name)
 			}
 		case endTag:
@@ -110,7 +111,7 @@ func netTags(body []byte) (tags []string) {
 				}
 			}
 			tags = append(tags, tagString(tag, attrs))
-			if f.start([]byte(tag), kind == html.SelfClosingTagToken); f.strict() {
+			if f.start([]byte(tag), kind == html.SelfClosingTagToken) {
 				z.NextIsNotRawText()
 			}
 		case html.EndTagToken:

@@ -50,7 +50,7 @@ func (x *Extractor) scriptURLs(tag string, text []byte) {
 			value = bytes.ReplaceAll(value, []byte(`\/`), []byte("/"))
 		}
 		if looksLikeURL(value) {
-			x.found(Mention{Value: value, Tag: tag, Attr: "text", Kind: KindText})
+			x.found(&Mention{Value: value, Tag: tag, Attr: "text", Kind: KindText})
 		}
 	}
 }

@@ -99,8 +99,7 @@ func tokenLinks(body []byte) (found []string) {
 					found = append(found, tag+" "+attr+" "+value)
 				}
 			}
-			f.start([]byte(tag), kind == html.SelfClosingTagToken)
-			if f.strict() || tag == "noscript" || tag == "iframe" || tag == "noframes" {
+			if f.start([]byte(tag), kind == html.SelfClosingTagToken) || tag == "noscript" || tag == "iframe" || tag == "noframes" {
 				z.NextIsNotRawText()
 			}
 		case html.EndTagToken:

@@ -8,7 +8,15 @@ import (
 // whiteSpace is HTML's ASCII white space.
 const whiteSpace = " \t\n\f\r"
 
-func trim(b []byte) []byte { return bytes.Trim(b, whiteSpace) }
+func trim(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
 
 // cutWord returns the first of the words that white space separates, nil if there is
 // none, and what follows it.
