@@ -340,20 +340,3 @@ func TestNetDiffers(t *testing.T) {
 		t.Error("x/net agrees now: compare escaped scripts with it too")
 	}
 }
-
-// FuzzScan: the scanner finds the tags and attributes that the tokenizer of
-// x/net finds, and scripts end where the standard's states end them.
-func FuzzScan(f *testing.F) {
-	for _, page := range pages {
-		f.Add([]byte(page))
-	}
-	for _, script := range scripts {
-		f.Add([]byte(script))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		compareWithNet(t, body)
-		if got, want := scriptEnd(body, 0), scriptEndByStates(body); got != want {
-			t.Errorf("%q as a script: ends at %d, want %d", body, got, want)
-		}
-	})
-}
