@@ -151,27 +151,63 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// TestHostile: pages made to be slow. A scanner that goes over the rest of the
-// body again for each tag would take hours on these.
+// TestHostile: pages made to be slow. A reader that goes over the rest of the body again
+// for each tag would take hours on these.
 func TestHostile(t *testing.T) {
 	const size = 4 << 20
-	for _, unit := range []string{
-		"<", "</", "<a", "<a ", "<a href=x>", "<a href=\"", "<a b='", "<p title=\"x\" ", "<!", "<!-", "<!--", "<!-- -", "<!-- >", "<!-- --",
-		"<?", "<script>", "<script><!--", "<script><!--<script></script>", "<script></scrip", "<title>", "<title></titl>", "<textarea></",
-		"&", "<a href=&", "<a href='&#x", "<a href='&#9999999", "<a href='&notit;", "<a href='&CounterClockwiseContourIntegra",
-		"<img srcset='a,", "<img srcset='a (", "<img srcset=', ", "<meta http-equiv=refresh content='0", "<a a=a b=b", "\x00", "<a\x00", "\xff",
-		"<a href='\t", "<a href='/../", "<a href=x>&amp;", "<base href=x>", "<plaintext>",
+	for contentType, units := range map[string][]string{
+		"text/html": {
+			"<", "</", "<a", "<a ", "<a href=x>", "<a href=\"", "<a b='", "<p title=\"x\" ", "<!", "<!-", "<!--", "<!-- -", "<!-- >", "<!-- --",
+			"<?", "<script>", "<script><!--", "<script><!--<script></script>", "<script></scrip", "<title>", "<title></titl>", "<textarea></",
+			"&", "<a href=&", "<a href='&#x", "<a href='&#9999999", "<a href='&notit;", "<a href='&CounterClockwiseContourIntegra",
+			"<img srcset='a,", "<img srcset='a (", "<img srcset=', ", "<meta http-equiv=refresh content='0", "<a a=a b=b", "\x00", "<a\x00", "\xff",
+			"<a href='\t", "<a href='/../", "<a href=x>&amp;", "<base href=x>", "<plaintext>", "<svg>", "<svg><title>", "<svg><style>", "<svg><![CDATA[",
+			"<p style='url(", "<p style='url(a)'>", "<style>url(", "<script type=application/ld+json>[", "<link rel='a b c d e f' href=x>",
+			"<meta name=robots content='a,b:c,none'>", "<a style=a style=b ", "<p a=\"b\"c", "<p a=\"b\" c",
+		},
+		"text/css": {
+			"url(", "url(\"", "url(a", "url(\\", "/*", "/", "@import ", "@import '", "'", "\\", "a\\", "@", "@font-face{", "url(a)", "url( ",
+		},
+		"application/rss+xml": {"<link>", "<link>a", "<link href=a>", "</link>", "<![CDATA[", "<link><![CDATA[a]]>", "<a:", "&amp;<guid>", ":<a", "<link a=b "},
+		"text/xml":            {"<?", "<!--", "<![CDATA[", " ", "<!a>", "<rss><link>"},
+		"application/ld+json": {"[", "{\"a\":", "[1,", "\"", "\"\\", "{\"url\":[", "[\"/a\",", " "},
+		"text/javascript":     {"'", "'/", "'/a", "'http://", "\"'`", "'/a'", "'\\/", "`/a\n"},
 	} {
-		body := []byte(strings.Repeat(unit, size/len(unit)))
-		n := 0
-		Extract(mustParse(t, pageURL), "text/html", body, func(l Link) bool {
-			n++
-			checkLink(t, l)
-			return true
-		})
-		if n > len(body)/2 {
-			t.Errorf("%q: %d links in %d bytes", unit, n, len(body))
+		x := NewExtractor(Options{Scripts: true, Agent: "weft"})
+		for _, unit := range units {
+			body := []byte(strings.Repeat(unit, size/len(unit)))
+			n := 0
+			x.Extract(Document{mustParse(t, pageURL), contentType, body}, func(l Link) bool {
+				n++
+				return true
+			})
+			if n > len(body)/2 {
+				t.Errorf("%s: %q: %d links in %d bytes", contentType, unit, n, len(body))
+			}
 		}
+	}
+	long := strings.Repeat("a:nofollow, ", size/12)
+	if r := RobotsTag([]string{long}, "weft"); r.NoFollow || len(r.Directives) > 0 {
+		t.Errorf("%+v", r)
+	}
+	Header(mustParse(t, pageURL), []string{"<a>" + strings.Repeat(";a=b", size/4), strings.Repeat("<", size), strings.Repeat("\",", size/2)}, func(Link) bool { return true })
+}
+
+// TestNoAllocation: what a page costs does not depend on how many links are in it.
+func TestNoAllocation(t *testing.T) {
+	x := NewExtractor(Options{})
+	mentions := 0
+	cost := func(n int) float64 {
+		body := []byte("<title>A page</title>" + strings.Repeat("<p class='x'>text</p><a class=\"y\" href=\"a/b?c&amp;d&#38;e\" rel=nofollow>b</a><img srcset='a 1x, b 2x' src=c>", n))
+		return testing.AllocsPerRun(5, func() {
+			x.Mentions("text/html", body, func(m Mention) bool {
+				mentions += len(m.Value)
+				return true
+			})
+		})
+	}
+	if few, many := cost(1), cost(1000); many > few || few > 10 || mentions == 0 {
+		t.Errorf("%v allocations for a page with a link, %v for one with 1,000", few, many)
 	}
 }
 
