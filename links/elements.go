@@ -117,13 +117,9 @@ var attributeIndex = func() (x nameIndex) {
 // lookupElement returns nil for a tag that does not matter. A tag name begins
 // with a letter.
 func lookupElement(name []byte) *element {
-	if len(name) > longestName || elementIndex[name[0]&0x1f][len(name)][0] == 0 {
+	if len(name) > longestName {
 		return nil
 	}
-	return knownElement(name)
-}
-
-func knownElement(name []byte) *element {
 	for _, at := range &elementIndex[name[0]&0x1f][len(name)] {
 		if at != 0 && equalFold(name, elements[at-1].tag) {
 			return &elements[at-1]

@@ -124,6 +124,7 @@ func (x *Extractor) startTag(name []byte, e *element) {
 // readAttributes reads those of a tag that matters.
 func (x *Extractor) readAttributes() {
 	x.present = 0
+	x.scan.pos = skipClass(x.scan.body, x.scan.pos)
 	for {
 		name, value, ok := x.scan.attr()
 		if !ok {
@@ -152,7 +153,8 @@ func (x *Extractor) links(e *element) {
 			}
 		default:
 			if x.wants(p.kind) || e.tag == "link" {
-				if m, ok := x.mention(e, p); ok {
+				var m Mention
+				if x.mention(&m, e, p) {
 					x.found(&m)
 				}
 			}
@@ -160,25 +162,26 @@ func (x *Extractor) links(e *element) {
 	}
 }
 
-// mention reads an attribute of the current tag that holds one URL.
-func (x *Extractor) mention(e *element, p place) (m Mention, ok bool) {
+// mention reads an attribute of the current tag that holds one URL into m. It reports
+// whether it is a mention.
+func (x *Extractor) mention(m *Mention, e *element, p place) bool {
 	raw := x.raw(p.attr)
 	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
-		return Mention{}, false
+		return false
 	}
 	// href belongs to a script only in SVG, and xlink:href is what href was there.
 	switch {
 	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
 		e.tag == "script" && p.attr != src && !x.foreign.svg(),
 		e.tag == "input" && p.attr == src && !equalFold(x.value(typ), "image"):
-		return Mention{}, false
+		return false
 	}
-	m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
+	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
 	if !e.empty && len(trim(m.Value)) == 0 {
-		return Mention{}, false
+		return false
 	}
 	if e.svg && bytes.HasPrefix(trim(m.Value), []byte("#")) { // a part of this document
-		return Mention{}, false
+		return false
 	}
 	if e.rel {
 		m.Rel = x.value(rel)
@@ -186,7 +189,7 @@ func (x *Extractor) mention(e *element, p place) (m Mention, ok bool) {
 	if e.tag == "link" {
 		m.Kind = kindOfRel(m.Rel, x.value(typ))
 	}
-	return m, true
+	return true
 }
 
 // anchor opens an <a>. It ends the one before, as it does for the tree builder.
@@ -197,7 +200,8 @@ func (x *Extractor) anchor(e *element) {
 		return
 	}
 	for _, p := range e.links {
-		if m, ok := x.mention(e, p); ok && x.wants(m.Kind) {
+		var m Mention
+		if x.mention(&m, e, p) && x.wants(m.Kind) {
 			x.pending, x.open = x.link(&m)
 			x.text.reset(maxText)
 		}

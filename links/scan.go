@@ -174,6 +174,7 @@ func indexByte(body []byte, at int, c byte) int {
 // attribute, if it is a plain one as nearly all are: each attribute is a space, a name
 // and a value in double quotes. Else it returns -1.
 func skipPlain(body []byte, at int) (end int, style []byte) {
+	at = skipClass(body, at)
 	for at < len(body) {
 		switch body[at] {
 		case '>':
@@ -314,6 +315,19 @@ func (s *scanner) cutOff() (name, value []byte, ok bool) {
 	s.pos = len(s.body)
 	s.cut = true
 	return nil, nil, false
+}
+
+// skipClass returns where a class attribute ends that stands at at, as ` class="…"`, or
+// at: most attributes there are, and none is read. Its beginning is eight bytes.
+func skipClass(body []byte, at int) int {
+	const begin = ` class="`
+	if at+len(begin) > len(body) || string(body[at:at+len(begin)]) != begin {
+		return at
+	}
+	if end := indexByte(body, at+len(begin), '"'); end >= 0 {
+		return end + 1
+	}
+	return at
 }
 
 // skip moves behind the tag, and notes its style attribute.
