@@ -238,6 +238,15 @@ func (l *list) add(u weburl.URL) {
 	l.Sum = hash(fmt.Sprintf("%x %s", l.Sum, u))
 }
 
+// hash is FNV-1a, 64 bits.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
 func (h history) encode() []byte {
 	b, err := json.Marshal(h)
 	if err != nil {

@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -37,9 +35,10 @@ type fetcher struct {
 	client  *http1.Client
 	reading *aio.Quota
 	leases  aio.Queue[frontier.URL]
-	bounds  bounds // a copy of the desk's, which sends what it adds
-	reach   reach  // the same
-	recent  recent
+	bounds  bounds       // a copy of the desk's, which sends what it adds
+	reach   reach        // the same
+	recent  *weburl.Memo // of what it has sent the desk lately
+	links   *links.Extractor
 	batch   []outcome // of this turn, on its way to the desk
 
 	judges, admits func(netip.AddrPort) error // what allow returns, made once
@@ -89,6 +88,8 @@ func (f *fetcher) run(t *aio.Task) error {
 		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
+	f.links = links.NewExtractor(c.extraction())
+	f.recent = weburl.NewMemo(recentURLs)
 	defer f.client.Close()
 	defer f.outbox.Close()
 	return t.Group(func(g *aio.Group) error {
@@ -282,7 +283,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		return page
 	}
 	text := res.Body
-	if isHTML(r.ContentType) {
+	if links.Reads(r.ContentType) {
 		text, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
 	collect := f.cfg.Hooks.OnPage != nil
@@ -293,28 +294,60 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		return page
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect}
-	options := followed
-	if collect || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil {
-		options = links.Options{}
-	}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
-	said := options.Extract(u.URL, r.ContentType, text, s.link)
+	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: text, Charset: r.Charset}, s.link)
 	r.Title = said.Title
+	said.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.UserAgent))
+	r.Robots = said.All()
+	if said.NoFollow && !f.cfg.NoRobots {
+		s.forget()
+	}
+	out.links = append(out.links, s.wanted...)
 	return page
 }
 
-// followed is the elements whose links are followed.
-var followed = links.Options{Tags: []string{"a", "area", "frame", "iframe", "link", "meta", "header"}}
+// followed is what a crawl follows: what leads to pages, and style sheets; not the rest of
+// what pages are made of.
+var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
+	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
+
+// extraction says what is read of a page: all of its links, or only those that are followed.
+func (c *config) extraction() links.Options {
+	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
+		return links.Options{Agent: c.UserAgent}
+	}
+	return links.Options{Kinds: followed, Bare: true, Agent: c.UserAgent}
+}
 
 // sighting is what becomes of the links of one page.
 type sighting struct {
 	f       *fetcher
 	out     *outcome
 	page    *Page
-	follow  bool // an error page's links are told, not followed
-	collect bool // into page
-	n       int  // links
+	follow  bool           // an error page's links are told, not followed
+	collect bool           // into page
+	n       int            // links
+	asked   int            // of them, those that OnLink has followed
+	wanted  []frontier.URL // by it
 }
+
+// reasonNoFollow counts links of pages which say that theirs are not to be followed.
+const reasonNoFollow = "nofollow"
+
+// forget takes back the links to follow, but for those that OnLink wants.
+func (s *sighting) forget() {
+	for _, u := range s.out.links {
+		s.f.recent.Forget(u.URL)
+	}
+	s.out.links = nil
+	for range s.out.record.Links - s.asked {
+		s.out.drop(reasonNoFollow)
+	}
+	s.out.record.Links = s.asked
+}
+
+// recentURLs is how many URLs a fetch loop remembers of those that it has sent the desk.
+const recentURLs = 1 << 14
 
 // maxLinks bounds how many links of a page are looked at, mentions counted: each costs
 // memory here and time at the desk, and more are no work of people.
@@ -349,7 +382,7 @@ func (s *sighting) link(l links.Link) bool {
 		if reason = v.Reason; reason == "" {
 			reason = reasonDropped
 		}
-	case v.Decision == ByScope && !slices.Contains(followed.Tags, l.Tag) || isHint(l):
+	case v.Decision == ByScope && !followed.Has(l.Kind) || l.Kind == links.KindHint:
 		return true
 	case v.Decision == ByScope:
 		reason = f.bounds.refuses(l.URL, depth)
@@ -358,11 +391,15 @@ func (s *sighting) link(l links.Link) bool {
 		s.out.drop(reason)
 		return true
 	}
+	to := &s.out.links
+	if v.Decision == Follow {
+		s.asked++
+		to = &s.wanted
+	}
 	r.Links++
 	f.mention(s.out.url.URL, l.URL)
-	u := frontier.URL{URL: l.URL.Canonical(), From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))}
-	if f.recent.add(u.URL) {
-		s.out.links = append(s.out.links, u)
+	if u, _, added := f.recent.Add(l.URL); added {
+		*to = append(*to, frontier.URL{URL: u, From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))})
 	}
 	return true
 }
@@ -377,13 +414,8 @@ func (out *outcome) drop(reason string) {
 	out.dropped = append(out.dropped, dropped{reason, 1})
 }
 
-// isHint says whether a link leads to no resource, but hints at a connection.
-func isHint(l links.Link) bool {
-	return l.Rel != "" && (strings.EqualFold(l.Rel, "preconnect") || strings.EqualFold(l.Rel, "dns-prefetch"))
-}
-
 func linkLine(from string, l links.Link) []byte {
-	b, err := json.Marshal(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Text: l.Text})
+	b, err := json.Marshal(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text})
 	if err != nil {
 		panic("weft: a link that is no JSON: " + err.Error()) // strings cannot cause it
 	}
@@ -411,35 +443,4 @@ func (f *fetcher) redirect(out *outcome, location string) {
 	}
 	f.mention(out.url.URL, to)
 	out.target = &frontier.URL{URL: to.Canonical(), From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority}
-}
-
-// recent is a small memory of the URLs that a fetch loop has sent to the desk
-// lately. It forgets, and never says that a URL was seen which was not.
-type recent struct {
-	slots []weburl.URL
-}
-
-const recentSlots = 1 << 14 // a power of two
-
-// add reports whether u is not remembered, and remembers it.
-func (r *recent) add(u weburl.URL) bool {
-	if r.slots == nil {
-		r.slots = make([]weburl.URL, recentSlots)
-	}
-	slot := &r.slots[hash(u.String())&(recentSlots-1)]
-	if *slot == u {
-		return false
-	}
-	*slot = u
-	return true
-}
-
-// hash is FNV-1a, 64 bits: the same in every run, so that a crawl on a virtual
-// clock is too.
-func hash(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
 }

@@ -19,14 +19,15 @@ type Record struct {
 	Depth       int       `json:"depth"`                // links from a seed
 	From        string    `json:"from,omitempty"`       // the page it was found on
 	ContentType string    `json:"content_type,omitempty"`
-	Charset     string    `json:"charset,omitempty"`  // of a page: as in the Encoding Standard, in lower case
+	Charset     string    `json:"charset,omitempty"`  // of what was read for links: as in the Encoding Standard, in lower case
 	Encoding    string    `json:"encoding,omitempty"` // the Content-Encoding that was undone
 	Bytes       int64     `json:"bytes"`              // of the answer, as received
 	BodyBytes   int       `json:"body_bytes"`         // of the body, decoded
 	Links       int       `json:"links"`              // followed, each mention counted
 	NewLinks    int       `json:"new_links"`          // of these, URLs that nothing had led to before
 	Title       string    `json:"title,omitempty"`
-	Tries       int       `json:"tries"` // 0 if it was not asked for; a kept connection that the server had just closed is no try
+	Robots      []string  `json:"robots,omitempty"` // what the page says to this crawler, or to all: noindex, nofollow, noarchive …
+	Tries       int       `json:"tries"`            // 0 if it was not asked for; a kept connection that the server had just closed is no try
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // the last try
 	DNSMS       float64   `json:"dns_ms"`  // milliseconds; 0 if it was known, or the connection was a kept one
@@ -99,5 +100,6 @@ type LinkRecord struct {
 	Tag  string `json:"tag"`
 	Attr string `json:"attr"`
 	Rel  string `json:"rel,omitempty"`
+	Kind string `json:"kind"` // as in package links, such as "page"
 	Text string `json:"text,omitempty"`
 }

@@ -1,8 +1,8 @@
 package links
 
 import (
+	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -14,239 +14,280 @@ const (
 	maxTitle = 512      // of a page's title
 )
 
-// A Link is a URL that a page mentions.
+// A Link is a URL that a page mentions. Its strings can be kept.
 type Link struct {
-	Raw  string     // what stood in the attribute, references decoded, trimmed
-	URL  weburl.URL // Raw resolved against the base; http or https
-	Tag  string     // the element, in lower case
-	Attr string     // the attribute, in lower case
-	Rel  string     // of a, area and link: the rel attribute, trimmed
-	Text string     // of a: its text, white space collapsed, at most 200 bytes
+	Raw      string     // what stood in the attribute, references decoded
+	URL      weburl.URL // Raw resolved against the base; http or https
+	Tag      string     // the element, in lower case
+	Attr     string     // the attribute, in lower case
+	Rel      string     // of a, area and link: the rel attribute, trimmed
+	Text     string     // of a: its text, white space collapsed, at most 200 bytes
+	Kind     Kind       // what it is for
+	NoFollow bool       // rel says nofollow
 }
 
 // A Page is what is said of a page as a whole.
 type Page struct {
-	Base     weburl.URL // what links are resolved against in the end
-	Title    string     // the first title, white space collapsed, at most 512 bytes
-	NoFollow bool       // a robots meta says nofollow or none
-	NoIndex  bool       // a robots meta says noindex or none
+	Base    weburl.URL // what links are resolved against in the end
+	Title   string     // the first title, white space collapsed, at most 512 bytes
+	Refresh weburl.URL // where the meta refresh that takes effect leads, the first valid one; zero if nowhere else
+	Robots             // what its metas say to robots
 }
 
-// Options choose what is extracted. The zero value is everything.
+// Options choose what is extracted. The zero value is everything but Scripts.
 type Options struct {
-	Tags []string // elements whose links are yielded, in lower case; nil is all of them
+	Kinds   Kinds  // of the links that are yielded; 0 is all of them
+	Bare    bool   // leaves Raw, Rel and Text empty, so that nothing is copied
+	Scripts bool   // what looks like a URL in a script, or a document of scripts, is a link too
+	Agent   string // the crawler's name, or User-Agent: metas that name it count in Robots
 }
 
-// Extract yields the links of a page at the URL base, until yield returns false.
-// See Options.Extract.
-func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) bool) Page {
-	return Options{}.Extract(base, contentType, body, yield)
+// An Extractor extracts the links of one page after another. It keeps its buffers, so
+// that a page costs next to no allocation. One task uses it at a time.
+type Extractor struct {
+	options Options
+	agent   string
+	strings arena
+	urls    weburl.Resolver
+	reading
 }
 
-// Extract yields the links of a page at the URL base, in the order in which
-// their elements are complete: that of an anchor, which has text, when it ends.
-// The same URL is yielded as often as it is mentioned.
-//
-// If yield returns false, Extract stops there and Page is what was read so far.
-// A content type that is not HTML or XHTML has no links.
-func (o Options) Extract(base weburl.URL, contentType string, body []byte, yield func(Link) bool) Page {
-	x := extractor{tags: o.Tags, yield: yield, page: Page{Base: base}}
-	switch mediaType(contentType) {
-	case "text/html":
-		x.scan.body = body
-	case "application/xhtml+xml":
-		x.scan.body = body
-		x.scan.xml = true
-	}
-	x.run()
-	return x.page
-}
+// reading is how far an Extractor has come in a page.
+type reading struct {
+	yield     func(Link) bool
+	mentioned func(Mention) bool // in place of yield, or nil
+	stopped   bool               // yield wants no more
 
-// mediaType returns a content type without its parameters.
-func mediaType(contentType string) string {
-	essence, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(essence))
-}
-
-type extractor struct {
-	tags    []string
-	yield   func(Link) bool
-	stopped bool // yield wants no more
-
-	scan   scanner
-	values [numAttributes][]byte // of the current tag, undecoded; nil is absent
-
+	charset  string
 	page     Page
 	hasBase  bool
 	hasTitle bool
+	hasFresh bool // a meta refresh takes effect
+
+	odd     bool // there is a carriage return or a NUL in it
+	scan    scanner
+	foreign foreign
+	present uint32                // the attributes of the current tag, as bits
+	values  [numAttributes][]byte // of those that are present, undecoded
+	decoded []byte                // its values that had to be decoded, one after the other
+
+	inner *element // a style or script of SVG has begun
 
 	open    bool // an anchor has begun and not ended
-	pending Link // its link; the zero Link if it is not yielded
+	pending Link // its link
 	text    collapsed
 }
 
-func (x *extractor) run() {
-	s := &x.scan
-	for !x.stopped {
-		kind := s.next()
-		if x.open {
-			x.text.add(s.text)
+// NewExtractor returns an Extractor for some options.
+func NewExtractor(o Options) *Extractor {
+	if o.Kinds == 0 {
+		o.Kinds = allKinds
+	}
+	return &Extractor{options: o, agent: productToken(o.Agent)}
+}
+
+// A Document is what links are looked for in.
+type Document struct {
+	Base        weburl.URL // its own URL
+	ContentType string     // as the response has it; parameters do not matter
+	Body        []byte     // in UTF-8; it is not kept, and not changed
+	Charset     string     // it was in before, by its WHATWG name: queries are encoded in it; empty is UTF-8
+}
+
+// Extract yields the links of a document at the URL base, until yield returns false.
+// See [Extractor.Extract].
+func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) bool) Page {
+	return NewExtractor(Options{}).Extract(Document{Base: base, ContentType: contentType, Body: body}, yield)
+}
+
+// Extract yields the links of a document, in the order in which their elements are
+// complete: that of an anchor, which has text, when it ends, unless the text is not
+// wanted. The same URL is yielded as often as it is mentioned.
+//
+// If yield returns false, Extract stops there and Page is what was read so far.
+// A content type that is not in the package's table has no links.
+func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
+	x.begin(d.Base, d.Body, yield)
+	x.charset = d.Charset
+	x.urls.ResetIn(d.Base, d.Charset)
+	return x.end(d.ContentType)
+}
+
+// end reads the page that was begun.
+func (x *Extractor) end(contentType string) Page {
+	if read := readerOf(contentType); read != nil {
+		read(x)
+	}
+	page := x.page
+	x.begin(weburl.URL{}, nil, nil) // holds nothing of the page's
+	return page
+}
+
+// maxKept is how much room for decoded values outlives a page.
+const maxKept = 64 << 10
+
+func (x *Extractor) begin(base weburl.URL, body []byte, yield func(Link) bool) {
+	decoded, text, open := x.decoded[:0], x.text.buf[:0], x.foreign.open[:0]
+	if cap(decoded) > maxKept {
+		decoded = nil
+	}
+	x.reading = reading{
+		yield: yield, page: Page{Base: base}, scan: scanner{body: body}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
+		decoded: decoded, text: collapsed{buf: text}, foreign: foreign{open: open},
+	}
+}
+
+// readers is what reads a document of which type. Whatever the type says, it is read by
+// what is in it, never by the name of the file.
+var readers = []struct {
+	types []string
+	read  func(*Extractor)
+}{
+	{[]string{"text/html"}, (*Extractor).html},
+	{[]string{"application/xhtml+xml"}, (*Extractor).xhtml},
+	{[]string{"image/svg+xml"}, (*Extractor).svgDocument},
+	{[]string{"text/css"}, (*Extractor).css},
+	{[]string{"application/rss+xml", "application/atom+xml", "application/rdf+xml"}, (*Extractor).feed},
+	{[]string{"application/xml", "text/xml"}, (*Extractor).xml},
+	{[]string{"application/ld+json"}, (*Extractor).jsonDocument},
+	{javaScript, (*Extractor).scriptDocument},
+}
+
+func readerOf(contentType string) func(*Extractor) {
+	essence := mediaType(contentType)
+	for _, r := range readers {
+		if slices.Contains(r.types, essence) {
+			return r.read
 		}
-		switch kind {
-		case startTag:
-			if e := lookupElement(s.name); e != nil {
-				x.element(e)
-			} else {
-				s.skip()
-			}
-		case endTag:
-			isAnchor := equalFold(s.name, "a")
-			if s.skip(); isAnchor && !s.cut {
-				x.closeAnchor()
-			}
-		case eof:
-			x.closeAnchor()
-			return
+	}
+	return nil
+}
+
+// Reads reports whether documents of a content type can have links, so that they need
+// to be in UTF-8.
+func Reads(contentType string) bool { return readerOf(contentType) != nil }
+
+// A Mention is a URL as a page writes it, before it is resolved. Its bytes are good
+// until yield returns.
+type Mention struct {
+	Value     []byte // decoded
+	Tag, Attr string // in lower case
+	Rel       []byte // of a, area and link: decoded
+	Kind      Kind
+}
+
+// Mentions yields what Extract would resolve, without a copy and without an allocation,
+// in the order in which it stands, until yield returns false. Bare and the texts of
+// anchors mean nothing here, and Base and Refresh of the Page are zero where they are
+// not absolute URLs.
+func (x *Extractor) Mentions(contentType string, body []byte, yield func(Mention) bool) Page {
+	x.begin(weburl.URL{}, body, nil)
+	x.mentioned = yield
+	x.urls.Reset(weburl.URL{})
+	return x.end(contentType)
+}
+
+func (x *Extractor) wants(k Kind) bool { return x.options.Kinds.Has(k) }
+
+// found yields a mention, or the link that it is, if it is one.
+func (x *Extractor) found(m *Mention) {
+	switch {
+	case x.stopped || !x.wants(m.Kind):
+	case x.mentioned != nil:
+		x.stopped = !x.mentioned(*m)
+	default:
+		if l, ok := x.link(m); ok {
+			x.emit(l)
 		}
 	}
 }
 
-// element reads a tag that matters, and its content if that is raw text.
-func (x *extractor) element(e *element) {
-	s := &x.scan
-	x.values = [numAttributes][]byte{}
-	for {
-		name, value, ok := s.attr()
-		if !ok {
-			break
-		}
-		if a := lookupAttribute(name); a < numAttributes && x.values[a] == nil {
-			x.values[a] = value
-		}
-	}
-	if s.cut {
-		return
-	}
-	if e.read != nil {
-		e.read(x, e)
-	} else {
-		x.links(e)
-	}
-	if e.raw && !(s.xml && s.selfClosing) {
-		text := s.rawText(e.tag)
-		if e.tag == "title" && !x.hasTitle {
-			x.hasTitle = true
-			var title collapsed
-			title.reset(maxTitle)
-			title.add(text)
-			x.page.Title = title.String()
-		}
-	}
-}
-
-// links yields the links of the current tag.
-func (x *extractor) links(e *element) {
-	for _, a := range e.links {
-		raw := x.values[a]
-		switch {
-		case raw == nil:
-		case a == srcset:
-			for candidate := range candidates(attrValue(raw)) {
-				x.emit(x.link(e, a, candidate))
-			}
-		case len(raw) <= maxValue && !hasOtherScheme(raw):
-			x.emit(x.link(e, a, attrValue(raw)))
-		}
-	}
-}
-
-// link makes the link of a decoded value, or the zero Link if it is none.
-func (x *extractor) link(e *element, a attribute, value string) Link {
-	value = strings.Trim(value, " \t\n\f\r")
-	if !x.wants(e) || value == "" && !e.empty || len(value) > 2*maxValue {
-		return Link{}
-	}
-	u, err := x.page.Base.Resolve(value)
-	if err != nil || !u.IsHTTP() {
-		return Link{}
-	}
-	link := Link{Raw: value, URL: u, Tag: e.tag, Attr: attributeNames[a]}
-	if e.rel {
-		link.Rel = strings.Trim(x.value(rel), " \t\n\f\r")
-	}
-	return link
-}
-
-func (x *extractor) wants(e *element) bool { return x.tags == nil || slices.Contains(x.tags, e.tag) }
-
-// value returns an attribute of the current tag, decoded. One too long to mean
-// anything is as good as absent.
-func (x *extractor) value(a attribute) string {
-	if len(x.values[a]) > maxValue {
-		return ""
-	}
-	return attrValue(x.values[a])
-}
-
-func (x *extractor) emit(l Link) {
-	if l.Tag != "" && !x.stopped && !x.yield(l) {
+func (x *Extractor) emit(l Link) {
+	if !x.stopped && !x.yield(l) {
 		x.stopped = true
 	}
 }
 
-// anchor opens an <a>. It ends the one before, as it does for the tree builder.
-func (x *extractor) anchor(e *element) {
-	x.closeAnchor()
-	raw := x.values[href]
-	if x.stopped || raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
-		return
+// link makes the link that a mention is.
+func (x *Extractor) link(m *Mention) (l Link, ok bool) {
+	if len(m.Value) > 2*maxValue {
+		return Link{}, false
 	}
-	x.pending = x.link(e, href, attrValue(raw))
-	x.open = x.pending.Tag != ""
-	x.text.reset(maxText)
+	u, ok := x.resolve(m.Value)
+	if !ok || !u.IsHTTP() {
+		return Link{}, false
+	}
+	l = Link{URL: u, Tag: m.Tag, Attr: m.Attr, Kind: m.Kind}
+	if len(m.Rel) > 0 {
+		l.NoFollow = hasWord(m.Rel, "nofollow")
+	}
+	if !x.options.Bare {
+		l.Raw = x.strings.string(m.Value)
+		l.Rel = x.relation(m.Rel)
+	}
+	return l, true
 }
 
-func (x *extractor) closeAnchor() {
-	if x.open {
-		x.open = false
-		x.pending.Text = x.text.String()
-		x.emit(x.pending)
-	}
+// resolve resolves a value against the base. Bytes that are not UTF-8 count as U+FFFD.
+func (x *Extractor) resolve(value []byte) (weburl.URL, bool) {
+	u, err := x.urls.Resolve(value)
+	return u, err == nil
 }
 
-// base reads <base>. The first with an href counts, even if that is no use as a
-// base: https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
-func (x *extractor) base(*element) {
-	if x.hasBase || x.values[href] == nil {
-		return
+// relation is a rel attribute as a string. Nearly all of them are one of few.
+func (x *Extractor) relation(rel []byte) string {
+	rel = trim(rel)
+	switch string(rel) {
+	case "":
+		return ""
+	case "alternate":
+		return "alternate"
+	case "canonical":
+		return "canonical"
+	case "icon":
+		return "icon"
+	case "next":
+		return "next"
+	case "nofollow":
+		return "nofollow"
+	case "noopener":
+		return "noopener"
+	case "noopener noreferrer":
+		return "noopener noreferrer"
+	case "noreferrer":
+		return "noreferrer"
+	case "prev":
+		return "prev"
+	case "stylesheet":
+		return "stylesheet"
 	}
-	x.hasBase = true
-	u, err := x.page.Base.Resolve(x.value(href))
-	if err == nil && u.Scheme() != "data" && u.Scheme() != "javascript" {
-		x.page.Base = u
-	}
+	return x.strings.string(rel)
 }
 
-// meta reads <meta name=robots> and <meta http-equiv=refresh>. Of several
-// robots metas, whatever one of them forbids is forbidden.
-func (x *extractor) meta(e *element) {
-	if equalFold(strings.TrimSpace(x.value(metaName)), "robots") {
-		for word := range strings.FieldsFuncSeq(x.value(content), isSeparator) {
-			switch strings.ToLower(word) {
-			case "noindex":
-				x.page.NoIndex = true
-			case "nofollow":
-				x.page.NoFollow = true
-			case "none":
-				x.page.NoIndex, x.page.NoFollow = true, true
-			}
-		}
+// raw returns an attribute of the current tag, undecoded; nil if it is absent.
+func (x *Extractor) raw(a attribute) []byte {
+	if x.present&(1<<a) == 0 {
+		return nil
 	}
-	if equalFold(x.value(httpEquiv), "refresh") {
-		if target, ok := refreshTarget(x.value(content)); ok {
-			x.emit(x.link(e, content, target))
-		}
-	}
+	return x.values[a]
 }
 
-func isSeparator(r rune) bool { return r == ',' || r <= ' ' }
+// value returns an attribute of the current tag, decoded; nil if it is absent. One too
+// long to mean anything is as good as empty.
+func (x *Extractor) value(a attribute) []byte {
+	raw := x.raw(a)
+	if len(raw) > maxValue {
+		return raw[:0]
+	}
+	return x.decode(raw)
+}
+
+// decode decodes an attribute's value. Most are what they are.
+func (x *Extractor) decode(raw []byte) []byte {
+	if bytes.IndexByte(raw, '&') < 0 && !(x.odd && bytes.ContainsAny(raw, "\r\x00")) {
+		return raw
+	}
+	from := len(x.decoded)
+	x.decoded = appendValue(x.decoded, raw)
+	return x.decoded[from:]
+}

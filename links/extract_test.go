@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/weburl"
-	"golang.org/x/net/html"
 )
 
 func mustParse(t testing.TB, raw string) weburl.URL {
@@ -25,7 +24,7 @@ func mustParse(t testing.TB, raw string) weburl.URL {
 // raws returns the Raw of the links of a page, at most limit of them.
 func raws(t testing.TB, o Options, contentType, body string, limit int) (found []string) {
 	t.Helper()
-	o.Extract(mustParse(t, pageURL), contentType, []byte(body), func(l Link) bool {
+	NewExtractor(o).Extract(Document{Base: mustParse(t, pageURL), ContentType: contentType, Body: []byte(body)}, func(l Link) bool {
 		found = append(found, l.Raw)
 		return len(found) < limit
 	})
@@ -48,19 +47,70 @@ func TestContentType(t *testing.T) {
 	}
 }
 
-func TestOptionsTags(t *testing.T) {
-	const body = "<base href=/b/><a href=1><img src=2></a><link href=3><img src=4>"
-	for _, c := range []struct {
-		tags []string
-		want []string
+func TestOptionsKinds(t *testing.T) {
+	const body = "<base href=/b/><a href=1><img src=2></a><link href=3><img src=4><p style='background: url(5)'>"
+	for name, c := range map[string]struct {
+		options Options
+		want    []string
 	}{
-		{nil, []string{"2", "1", "3", "4"}},
-		{[]string{"a", "link"}, []string{"1", "3"}},
-		{[]string{"img"}, []string{"2", "4"}},
-		{[]string{}, nil},
+		"all":              {Options{}, []string{"2", "1", "3", "4", "5"}},
+		"some":             {Options{Kinds: KindsOf(KindPage, KindRelated)}, []string{"1", "3"}},
+		"images":           {Options{Kinds: KindsOf(KindImage)}, []string{"2", "4", "5"}},
+		"none that it has": {Options{Kinds: KindsOf(KindForm)}, nil},
 	} {
-		if got := raws(t, Options{Tags: c.tags}, "text/html", body, 9); !slices.Equal(got, c.want) {
-			t.Errorf("Tags %q: got %q, want %q", c.tags, got, c.want)
+		if got := raws(t, c.options, "text/html", body, 9); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestBare: what is not wanted is not there, and an anchor is told when it begins.
+func TestBare(t *testing.T) {
+	const body = "<title>T</title><a href=1 rel='x nofollow'>one<img src=2></a>"
+	want := []Link{
+		{URL: mustParse(t, "http://example.org/dir/1"), Tag: "a", Attr: "href", Kind: KindPage, NoFollow: true},
+		{URL: mustParse(t, "http://example.org/dir/2"), Tag: "img", Attr: "src", Kind: KindImage},
+	}
+	var got []Link
+	page := NewExtractor(Options{Bare: true}).Extract(Document{Base: mustParse(t, pageURL), ContentType: "text/html", Body: []byte(body)}, func(l Link) bool {
+		got = append(got, l)
+		return true
+	})
+	if !slices.Equal(got, want) || page.Title != "T" {
+		t.Errorf("got %+v, %q", got, page.Title)
+	}
+}
+
+// TestReuse: an Extractor gives for a page what a new one does, whatever it read before,
+// and what it has given stays as it was.
+func TestReuse(t *testing.T) {
+	x := NewExtractor(Options{})
+	base := mustParse(t, pageURL)
+	read := func(x *Extractor, body string) (links []Link, page Page) {
+		bytes := []byte(body)
+		page = x.Extract(Document{Base: base, ContentType: "text/html", Body: bytes}, func(l Link) bool {
+			links = append(links, l)
+			return true
+		})
+		clear(bytes)
+		return links, page
+	}
+	type answer struct {
+		body  string
+		links []Link
+		title string
+	}
+	var all []answer
+	for range 3 {
+		for _, body := range append(pages, "<svg><a href=x>", "<base href=/x><meta name=robots content=none><title>t</title><a href='?a&amp;b&#38;c' rel='a b'>some text") {
+			links, page := read(x, body)
+			all = append(all, answer{body, links, page.Title})
+		}
+	}
+	for _, a := range all {
+		links, page := read(NewExtractor(Options{}), a.body)
+		if !slices.Equal(links, a.links) || page.Title != a.title {
+			t.Errorf("%q: got %+v %q, alone %+v %q", a.body, a.links, a.title, links, page.Title)
 		}
 	}
 }
@@ -101,27 +151,63 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// TestHostile: pages made to be slow. A scanner that goes over the rest of the
-// body again for each tag would take hours on these.
+// TestHostile: pages made to be slow. A reader that goes over the rest of the body again
+// for each tag would take hours on these.
 func TestHostile(t *testing.T) {
 	const size = 4 << 20
-	for _, unit := range []string{
-		"<", "</", "<a", "<a ", "<a href=x>", "<a href=\"", "<a b='", "<p title=\"x\" ", "<!", "<!-", "<!--", "<!-- -", "<!-- >", "<!-- --",
-		"<?", "<script>", "<script><!--", "<script><!--<script></script>", "<script></scrip", "<title>", "<title></titl>", "<textarea></",
-		"&", "<a href=&", "<a href='&#x", "<a href='&#9999999", "<a href='&notit;", "<a href='&CounterClockwiseContourIntegra",
-		"<img srcset='a,", "<img srcset='a (", "<img srcset=', ", "<meta http-equiv=refresh content='0", "<a a=a b=b", "\x00", "<a\x00", "\xff",
-		"<a href='\t", "<a href='/../", "<a href=x>&amp;", "<base href=x>", "<plaintext>",
+	for contentType, units := range map[string][]string{
+		"text/html": {
+			"<", "</", "<a", "<a ", "<a href=x>", "<a href=\"", "<a b='", "<p title=\"x\" ", "<!", "<!-", "<!--", "<!-- -", "<!-- >", "<!-- --",
+			"<?", "<script>", "<script><!--", "<script><!--<script></script>", "<script></scrip", "<title>", "<title></titl>", "<textarea></",
+			"&", "<a href=&", "<a href='&#x", "<a href='&#9999999", "<a href='&notit;", "<a href='&CounterClockwiseContourIntegra",
+			"<img srcset='a,", "<img srcset='a (", "<img srcset=', ", "<meta http-equiv=refresh content='0", "<a a=a b=b", "\x00", "<a\x00", "\xff",
+			"<a href='\t", "<a href='/../", "<a href=x>&amp;", "<base href=x>", "<plaintext>", "<svg>", "<svg><title>", "<svg><style>", "<svg><![CDATA[",
+			"<p style='url(", "<p style='url(a)'>", "<style>url(", "<script type=application/ld+json>[", "<link rel='a b c d e f' href=x>",
+			"<meta name=robots content='a,b:c,none'>", "<a style=a style=b ", "<p a=\"b\"c", "<p a=\"b\" c",
+		},
+		"text/css": {
+			"url(", "url(\"", "url(a", "url(\\", "/*", "/", "@import ", "@import '", "'", "\\", "a\\", "@", "@font-face{", "url(a)", "url( ",
+		},
+		"application/rss+xml": {"<link>", "<link>a", "<link href=a>", "</link>", "<![CDATA[", "<link><![CDATA[a]]>", "<a:", "&amp;<guid>", ":<a", "<link a=b "},
+		"text/xml":            {"<?", "<!--", "<![CDATA[", " ", "<!a>", "<rss><link>"},
+		"application/ld+json": {"[", "{\"a\":", "[1,", "\"", "\"\\", "{\"url\":[", "[\"/a\",", " "},
+		"text/javascript":     {"'", "'/", "'/a", "'http://", "\"'`", "'/a'", "'\\/", "`/a\n"},
 	} {
-		body := []byte(strings.Repeat(unit, size/len(unit)))
-		n := 0
-		Extract(mustParse(t, pageURL), "text/html", body, func(l Link) bool {
-			n++
-			checkLink(t, l)
-			return true
-		})
-		if n > len(body)/2 {
-			t.Errorf("%q: %d links in %d bytes", unit, n, len(body))
+		x := NewExtractor(Options{Scripts: true, Agent: "weft"})
+		for _, unit := range units {
+			body := []byte(strings.Repeat(unit, size/len(unit)))
+			n := 0
+			x.Extract(Document{Base: mustParse(t, pageURL), ContentType: contentType, Body: body}, func(l Link) bool {
+				n++
+				return true
+			})
+			if n > len(body)/2 {
+				t.Errorf("%s: %q: %d links in %d bytes", contentType, unit, n, len(body))
+			}
 		}
+	}
+	long := strings.Repeat("a:nofollow, ", size/12)
+	if r := RobotsTag([]string{long}, "weft"); r.NoFollow || len(r.Directives) > 0 {
+		t.Errorf("%+v", r)
+	}
+	Header(mustParse(t, pageURL), []string{"<a>" + strings.Repeat(";a=b", size/4), strings.Repeat("<", size), strings.Repeat("\",", size/2)}, func(Link) bool { return true })
+}
+
+// TestNoAllocation: what a page costs does not depend on how many links are in it.
+func TestNoAllocation(t *testing.T) {
+	x := NewExtractor(Options{})
+	mentions := 0
+	cost := func(n int) float64 {
+		body := []byte("<title>A page</title>" + strings.Repeat("<p class='x'>text</p><a class=\"y\" href=\"a/b?c&amp;d&#38;e\" rel=nofollow>b</a><img srcset='a 1x, b 2x' src=c>", n))
+		return testing.AllocsPerRun(5, func() {
+			x.Mentions("text/html", body, func(m Mention) bool {
+				mentions += len(m.Value)
+				return true
+			})
+		})
+	}
+	if few, many := cost(1), cost(1000); many > few || few > 10 || mentions == 0 {
+		t.Errorf("%v allocations for a page with a link, %v for one with 1,000", few, many)
 	}
 }
 
@@ -159,8 +245,11 @@ func checkLink(t *testing.T, l Link) {
 	if l.Text != strings.Join(strings.FieldsFunc(l.Text, func(r rune) bool { return r < 128 && isSpace(byte(r)) }), " ") {
 		t.Fatalf("text %q is not collapsed", l.Text)
 	}
-	if l.Raw != strings.Trim(l.Raw, " \t\n\f\r") || len(l.Raw) > 2*maxValue {
-		t.Fatalf("raw %q", l.Raw)
+	if len(l.Raw) > 2*maxValue || l.Kind >= numKinds || l.Tag == "" || l.Attr == "" {
+		t.Fatalf("%+v", l)
+	}
+	if l.Attr == "style" || l.Attr == "import" { // of any element
+		return
 	}
 	i := slices.IndexFunc(elements, func(e element) bool { return e.tag == l.Tag })
 	if i < 0 {
@@ -228,87 +317,4 @@ func FuzzExtract(f *testing.F) {
 			}
 		}
 	})
-}
-
-// realPage is a page of a real site, as Debian ships it.
-const realPage = "/usr/share/doc/python3.11/html/library/functions.html"
-
-func benchmarkPage(b *testing.B) []byte {
-	body, err := os.ReadFile(realPage)
-	if err != nil {
-		b.Skip(err)
-	}
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	return body
-}
-
-func BenchmarkScan(b *testing.B) {
-	body := benchmarkPage(b)
-	for b.Loop() {
-		s := scanner{body: body}
-		n := 0
-		for kind := s.next(); kind != eof; kind = s.next() {
-			if kind == startTag {
-				if e := lookupElement(s.name); e != nil {
-					for ok := true; ok; {
-						_, _, ok = s.attr()
-					}
-					n++
-					continue
-				}
-			}
-			if kind != other {
-				s.skip()
-			}
-		}
-	}
-}
-
-func BenchmarkExtract(b *testing.B) {
-	body := benchmarkPage(b)
-	base := mustParse(b, "https://docs.python.org/3/library/functions.html")
-	n := 0
-	for b.Loop() {
-		n = 0
-		Extract(base, "text/html", body, func(Link) bool { n++; return true })
-	}
-	b.ReportMetric(float64(n), "links/page")
-}
-
-func BenchmarkNetTokenizer(b *testing.B) {
-	body := benchmarkPage(b)
-	n := 0
-	for b.Loop() {
-		n = 0
-		z := html.NewTokenizer(bytes.NewReader(body))
-		for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
-			if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-				continue
-			}
-			name, more := z.TagName()
-			e := lookupElement(name)
-			if e == nil {
-				continue
-			}
-			for more {
-				var key, value []byte
-				key, value, more = z.TagAttr()
-				if a := lookupAttribute(key); slices.Contains(e.links, a) {
-					_ = string(value)
-					n++
-				}
-			}
-		}
-	}
-	b.ReportMetric(float64(n), "links/page")
-}
-
-// TestRealPage: on a real page, the scanner's links are those of the tokenizer.
-func TestRealPage(t *testing.T) {
-	body, err := os.ReadFile(realPage)
-	if err != nil {
-		t.Skip(err)
-	}
-	compareWithNet(t, body)
 }

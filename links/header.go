@@ -27,8 +27,8 @@ func Header(base weburl.URL, values []string, yield func(Link) bool) {
 // A fieldLink is one element of a Link field. Of a parameter that is given twice,
 // the first counts.
 type fieldLink struct {
-	target, rel, anchor string
-	hasRel, hasAnchor   bool
+	target, rel, anchor, typ   string
+	hasRel, hasAnchor, hasType bool
 }
 
 // from makes the link, if it leads from the page base to http or https.
@@ -46,7 +46,10 @@ func (l fieldLink) from(base weburl.URL) (Link, bool) {
 	if err != nil || !u.IsHTTP() {
 		return Link{}, false
 	}
-	return Link{Raw: l.target, URL: u, Tag: "header", Attr: "link", Rel: l.rel}, true
+	rel := []byte(l.rel)
+	return Link{
+		Raw: l.target, URL: u, Tag: "header", Attr: "link", Rel: l.rel, Kind: kindOfRel(rel, []byte(l.typ)), NoFollow: hasWord(rel, "nofollow"),
+	}, true
 }
 
 // fieldLinks yields the elements of a field as appendix B of RFC 8288 reads them,
@@ -89,6 +92,10 @@ func (l *fieldLink) readParams(s string) string {
 		case "rel":
 			if !l.hasRel {
 				l.rel, l.hasRel = strings.Trim(value, " \t\n\f\r"), true
+			}
+		case "type":
+			if !l.hasType {
+				l.typ, l.hasType = value, true
 			}
 		case "anchor":
 			if !l.hasAnchor {

@@ -1,6 +1,10 @@
 package links
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // A scanner cuts markup into tags, after the tokenizer of the HTML Standard:
 // https://html.spec.whatwg.org/multipage/parsing.html#tokenization.
@@ -15,10 +19,16 @@ import "bytes"
 type scanner struct {
 	body []byte
 	pos  int
-	xml  bool // CDATA sections exist
+	xml  bool // tags can close themselves
 
-	text []byte // what stood before the last token, undecoded
-	name []byte // name of the last tag, as written
+	sections bool // CDATA sections exist
+
+	text  []byte // what stood before the last token, undecoded
+	name  []byte // name of the last tag, as written
+	cdata []byte // of a CDATA section that was the last token, its text; else nil
+	style []byte // of a tag that was skipped, its style attribute; else nil
+
+	element *element // of a start tag, nil if it does not matter
 
 	selfClosing bool // the tag just read ended in "/>"
 	cut         bool // the body ended within the tag: it is not a tag then
@@ -30,61 +40,177 @@ const (
 	eof token = iota
 	startTag
 	endTag
-	other // comment, doctype, processing instruction
+	other  // comment, doctype, processing instruction, CDATA section
+	styled // a start tag that matters for its style attribute only, and was skipped; of seek
 )
 
 // next moves to the next token. The pieces of text before tokens, put together,
 // are the page's text.
 func (s *scanner) next() token {
-	from := s.pos
+	body, from := s.body, s.pos
+	s.cdata = nil
 	for at := from; ; at++ {
-		i := bytes.IndexByte(s.body[at:], '<')
-		if i < 0 {
+		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
+			i := bytes.IndexByte(body[at:], '<')
+			if i < 0 {
+				break
+			}
+			at += i
+		}
+		if at+1 == len(body) {
 			break
 		}
-		at += i
-		if at+1 == len(s.body) {
-			break
-		}
-		switch c := s.body[at+1]; {
-		case isLetter(c):
-			s.text = s.body[from:at]
+		c := body[at+1]
+		if isLetter(c) {
+			s.text = body[from:at]
 			s.readName(at + 1)
+			s.element = lookupElement(s.name)
 			return startTag
-		case c == '/':
-			if at+2 == len(s.body) {
+		}
+		switch c {
+		case '/':
+			if at+2 == len(body) {
 				break // out of the switch: "</" at the end is text
 			}
-			s.text = s.body[from:at]
-			if isLetter(s.body[at+2]) {
+			s.text = body[from:at]
+			if isLetter(body[at+2]) {
 				s.readName(at + 2)
 				return endTag
 			}
-			s.pos = after(s.body, at+2, ">")
+			s.pos = after(body, at+2, ">")
 			return other
-		case c == '!':
-			s.text = s.body[from:at]
+		case '!':
+			s.text = body[from:at]
 			s.pos = s.declaration(at + 2)
 			return other
-		case c == '?':
-			s.text = s.body[from:at]
-			s.pos = after(s.body, at+2, ">")
+		case '?':
+			s.text = body[from:at]
+			s.pos = after(body, at+2, ">")
 			return other
 		}
 		// Any other '<' is text.
 	}
-	s.text = s.body[from:]
-	s.pos = len(s.body)
+	s.text = body[from:]
+	s.pos = len(body)
 	return eof
+}
+
+// seek moves to the next token that matters for links, if no text and no end tag does:
+// a start tag of one of elements, one with a style attribute (which is then skipped), or
+// another token than a tag. It is next and skip, again and again, without a note of
+// what is passed: this is where most of a page goes by.
+func (s *scanner) seek() token {
+	body, at := s.body, s.pos
+	for {
+		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
+			if at = indexByte(body, at, '<'); at < 0 {
+				s.pos = len(body)
+				return eof
+			}
+		}
+		from := at + 1
+		if from < len(body) && body[from] == '/' {
+			from++
+		}
+		if from >= len(body) || classes[body[from]]&letter == 0 {
+			s.pos = at
+			return s.next()
+		}
+		end := from + 1
+		for end < len(body) && classes[body[end]]&endsTagName == 0 {
+			end++
+		}
+		if end < len(body) && body[end] == '>' && from == at+2 {
+			at = end + 1
+			continue
+		}
+		if from == at+1 {
+			if e := lookupElement(body[from:end]); e != nil {
+				s.text, s.element = nil, e
+				s.name, s.pos = body[from:end], end
+				s.selfClosing, s.cut = false, false
+				return startTag
+			}
+		}
+		after, style := skipPlain(body, end)
+		if after < 0 {
+			s.pos = end
+			s.skip()
+			after, style = s.pos, s.style
+			if s.cut {
+				style = nil
+			}
+		}
+		if style != nil && from == at+1 {
+			s.text, s.name, s.style, s.pos = nil, body[from:end], style, after
+			return styled
+		}
+		at = after
+	}
+}
+
+// indexByte returns where c is first at or behind at, or -1. Most of what is looked for
+// is some bytes away: the first 16 are looked at here, eight at a time, before the call
+// to what is faster on more.
+func indexByte(body []byte, at int, c byte) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for range 2 {
+		if at+8 > len(body) {
+			break
+		}
+		x := binary.LittleEndian.Uint64(body[at:]) ^ ones*uint64(c)
+		if found := (x - ones) &^ x & highs; found != 0 { // its lowest bit is that of the first byte that is c
+			return at + bits.TrailingZeros64(found)/8
+		}
+		at += 8
+	}
+	if i := bytes.IndexByte(body[at:], c); i >= 0 {
+		return at + i
+	}
+	return -1
+}
+
+// skipPlain returns where the tag ends whose attributes begin at at, and its style
+// attribute, if it is a plain one as nearly all are: each attribute is a space, a name
+// and a value in double quotes. Else it returns -1.
+func skipPlain(body []byte, at int) (end int, style []byte) {
+	at = skipClass(body, at)
+	for at < len(body) {
+		switch body[at] {
+		case '>':
+			return at + 1, style
+		case ' ', '\n':
+			at++
+			continue
+		}
+		from := at
+		for at < len(body) && classes[body[at]]&endsAttrName == 0 {
+			at++
+		}
+		if at == from || at+1 >= len(body) || body[at] != '=' || body[at+1] != '"' {
+			return -1, nil
+		}
+		name := body[from:at]
+		at += len(`="`)
+		quote := indexByte(body, at, '"')
+		if quote < 0 {
+			return -1, nil
+		}
+		if len(name) == len("style") && style == nil && equalFold(name, "style") {
+			style = body[at:quote]
+		}
+		at = quote + 1
+	}
+	return -1, nil
 }
 
 // readName reads the tag name at from (tag name state).
 func (s *scanner) readName(from int) {
-	end := from
-	for end < len(s.body) && !isSpace(s.body[end]) && s.body[end] != '/' && s.body[end] != '>' {
+	body, end := s.body, from+1
+	for end < len(body) && classes[body[end]]&endsTagName == 0 {
 		end++
 	}
-	s.name = s.body[from:end]
+	s.name = body[from:end]
 	s.pos = end
 	s.selfClosing, s.cut = false, false
 }
@@ -95,8 +221,11 @@ func (s *scanner) declaration(from int) int {
 	switch rest := s.body[from:]; {
 	case bytes.HasPrefix(rest, []byte("--")):
 		return commentEnd(s.body, from+2)
-	case s.xml && bytes.HasPrefix(rest, []byte("[CDATA[")):
-		return after(s.body, from+7, "]]>")
+	case s.sections && bytes.HasPrefix(rest, []byte("[CDATA[")):
+		text := from + len("[CDATA[")
+		end := after(s.body, text, "]]>")
+		s.cdata = bytes.TrimSuffix(s.body[text:end], []byte("]]>"))
+		return end
 	}
 	return after(s.body, from, ">")
 }
@@ -147,7 +276,7 @@ func (s *scanner) attr() (name, value []byte, ok bool) {
 
 	// Attribute name state. A '=' in front belongs to the name.
 	from := at
-	for at++; at < len(body) && !isSpace(body[at]) && body[at] != '/' && body[at] != '>' && body[at] != '='; at++ {
+	for at++; at < len(body) && classes[body[at]]&endsAttrName == 0; at++ {
 	}
 	name = body[from:at]
 	at = skipSpace(body, at)
@@ -174,7 +303,7 @@ func (s *scanner) attr() (name, value []byte, ok bool) {
 		return name, body[at+1 : at+1+n], true
 	}
 	from = at
-	for at < len(body) && !isSpace(body[at]) && body[at] != '>' {
+	for at < len(body) && classes[body[at]]&endsUnquoted == 0 {
 		at++
 	}
 	s.pos = at
@@ -188,21 +317,35 @@ func (s *scanner) cutOff() (name, value []byte, ok bool) {
 	return nil, nil, false
 }
 
-// skip moves behind the tag. Only quotes can hide its '>', so without them
-// there is no need to read the attributes.
+// skipClass returns where a class attribute ends that stands at at, as ` class="…"`, or
+// at: most attributes there are, and none is read. Its beginning is eight bytes.
+func skipClass(body []byte, at int) int {
+	const begin = ` class="`
+	if at+len(begin) > len(body) || string(body[at:at+len(begin)]) != begin {
+		return at
+	}
+	if end := indexByte(body, at+len(begin), '"'); end >= 0 {
+		return end + 1
+	}
+	return at
+}
+
+// skip moves behind the tag, and notes its style attribute.
 func (s *scanner) skip() {
-	rest := s.body[s.pos:]
-	end := bytes.IndexByte(rest, '>')
-	if end < 0 {
-		s.cutOff()
+	s.cut = false
+	if end, style := skipPlain(s.body, s.pos); end >= 0 {
+		s.pos, s.style = end, style
 		return
 	}
-	if rest = rest[:end]; bytes.IndexByte(rest, '"') < 0 && bytes.IndexByte(rest, '\'') < 0 {
-		s.pos += end + 1
-		return
-	}
-	for ok := true; ok; {
-		_, _, ok = s.attr()
+	s.style = nil
+	for {
+		name, value, ok := s.attr()
+		if !ok {
+			return
+		}
+		if s.style == nil && equalFold(name, "style") {
+			s.style = value
+		}
 	}
 }
 
@@ -290,7 +433,32 @@ func skipSpace(b []byte, at int) int {
 	return at
 }
 
-// isSpace is HTML's ASCII white space.
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+// What a byte means, as bits of classes.
+const (
+	space        = 1 << iota // HTML's ASCII white space
+	letter                   // of ASCII
+	endsTagName              // space, '/' and '>'
+	endsAttrName             // these and '='
+	endsUnquoted             // space and '>'
+)
 
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+var classes = func() (table [256]uint8) {
+	for c := range table {
+		switch {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f':
+			table[c] = space | endsTagName | endsAttrName | endsUnquoted
+		case c == '>':
+			table[c] = endsTagName | endsAttrName | endsUnquoted
+		case c == '/':
+			table[c] = endsTagName | endsAttrName
+		case c == '=':
+			table[c] = endsAttrName
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			table[c] = letter
+		}
+	}
+	return table
+}()
+
+func isSpace(c byte) bool  { return classes[c]&space != 0 }
+func isLetter(c byte) bool { return classes[c]&letter != 0 }

@@ -1,99 +1,108 @@
 package links
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
 
-// attrValue decodes an attribute value: newlines and NUL as the HTML Standard
-// normalises them, and character references.
-func attrValue(raw []byte) string {
-	s := string(raw)
-	if strings.IndexByte(s, '\r') >= 0 {
-		s = strings.ReplaceAll(s, "\r\n", "\n")
-		s = strings.ReplaceAll(s, "\r", "\n")
+// appendValue appends an attribute's value, decoded: newlines and NUL as the HTML
+// Standard normalises them, and character references. These differ from those of text
+// in one rule, made for queries such as ?a=b&copy=c: a name without a semicolon counts
+// only if neither '=' nor a letter or digit follows. (html.UnescapeString has the rule
+// for text.)
+func appendValue(dst, raw []byte) []byte {
+	for {
+		i := bytes.IndexAny(raw, "&\r\x00")
+		if i < 0 {
+			return append(dst, raw...)
+		}
+		dst = append(dst, raw[:i]...)
+		n := 1
+		switch raw[i] {
+		case '&':
+			dst, n = appendReference(dst, raw[i:])
+		case '\r':
+			dst = append(dst, '\n')
+			if i+1 < len(raw) && raw[i+1] == '\n' {
+				n = 2
+			}
+		case 0:
+			dst = append(dst, "\uFFFD"...)
+		}
+		raw = raw[i+n:]
 	}
-	if strings.IndexByte(s, 0) >= 0 {
-		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
-	}
-	return unescapeAttr(s)
-}
-
-// unescapeAttr decodes the character references of an attribute value. They
-// differ from those of text in one rule, made for queries such as ?a=b&copy=c:
-// a name without a semicolon counts only if neither '=' nor a letter or digit
-// follows. (html.UnescapeString has the rule for text.)
-func unescapeAttr(s string) string {
-	amp := strings.IndexByte(s, '&')
-	if amp < 0 {
-		return s
-	}
-	var out strings.Builder
-	out.Grow(len(s))
-	for amp >= 0 {
-		out.WriteString(s[:amp])
-		text, n := reference(s[amp:])
-		out.WriteString(text)
-		s = s[amp+n:]
-		amp = strings.IndexByte(s, '&')
-	}
-	out.WriteString(s)
-	return out.String()
 }
 
 // maxEntity is the length of "CounterClockwiseContourIntegral;", the longest name.
 const maxEntity = 32
 
-// reference decodes the character reference that the '&' at the start of s
-// begins. n is how much of s the text stands for; if there is no reference,
-// that is the '&' alone.
-func reference(s string) (text string, n int) {
-	if strings.HasPrefix(s, "&amp;") { // nearly all of them
-		return "&", len("&amp;")
+// appendReference appends what the character reference stands for that the '&' at the
+// start of s begins. n is how much of s it is; if there is no reference, that is the '&'
+// alone.
+func appendReference(dst, s []byte) (out []byte, n int) {
+	if bytes.HasPrefix(s, []byte("&amp;")) { // nearly all of them
+		return append(dst, '&'), len("&amp;")
 	}
-	if strings.HasPrefix(s, "&#") {
-		return numericReference(s)
+	if bytes.HasPrefix(s, []byte("&#")) {
+		return appendNumeric(dst, s)
 	}
 	end := 1
 	for end < len(s) && end <= maxEntity && isAlphanumeric(s[end]) {
 		end++
 	}
+	var text string
 	var known bool
 	if end < len(s) && s[end] == ';' {
 		end++
-		text = html.UnescapeString(s[:end])
+		text = html.UnescapeString(string(s[:end]))
 		// Where only a prefix is a name ("&notit;"), or none, the semicolon stays.
 		known = text == ";" || !strings.HasSuffix(text, ";")
-	} else {
-		text = html.UnescapeString(s[:end])
+	} else if end > 1 && (end == len(s) || s[end] != '=') {
+		text = html.UnescapeString(string(s[:end]))
 		// The names that need no semicolon stand for one character each.
-		known = utf8.RuneCountInString(text) == 1 && end > 1 && (end == len(s) || s[end] != '=')
+		known = utf8.RuneCountInString(text) == 1
 	}
 	if !known {
-		return "&", 1
+		return append(dst, '&'), 1
 	}
-	return text, end
+	return append(dst, text...), end
 }
 
-// numericReference decodes a reference that begins with "&#".
-func numericReference(s string) (text string, n int) {
-	end, isDigit := 2, isDecimal
+// appendNumeric appends what a reference stands for that begins with "&#".
+// See https://html.spec.whatwg.org/multipage/parsing.html#numeric-character-reference-end-state.
+func appendNumeric(dst, s []byte) (out []byte, n int) {
+	end, base, isDigit := 2, 10, isDecimal
 	if end < len(s) && s[end]|0x20 == 'x' {
-		end, isDigit = 3, isHexadecimal
+		end, base, isDigit = 3, 16, isHexadecimal
 	}
-	digits := end
-	for end < len(s) && isDigit(s[end]) {
-		end++
+	from, char := end, 0
+	for ; end < len(s) && isDigit(s[end]); end++ {
+		char = min(char*base+digit(s[end]), utf8.MaxRune+1)
 	}
-	if end == digits {
-		return "&", 1
+	if end == from {
+		return append(dst, '&'), 1
 	}
 	if end < len(s) && s[end] == ';' {
 		end++
 	}
-	return html.UnescapeString(s[:end]), end
+	switch {
+	case char == 0:
+		char = utf8.RuneError
+	case 0x80 <= char && char <= 0x9F: // as if it were a byte of windows-1252
+		return append(dst, html.UnescapeString(string(s[:end]))...), end
+	}
+	return utf8.AppendRune(dst, rune(char)), end // those that are no characters are U+FFFD
+}
+
+// digit is the value of a decimal or hexadecimal digit.
+func digit(c byte) int {
+	if isDecimal(c) {
+		return int(c - '0')
+	}
+	return int(c|0x20-'a') + 10
 }
 
 func isDecimal(c byte) bool      { return '0' <= c && c <= '9' }
@@ -146,5 +155,3 @@ func (t *collapsed) add(raw []byte) {
 		t.buf = utf8.AppendRune(t.buf, r)
 	}
 }
-
-func (t *collapsed) String() string { return string(t.buf) }

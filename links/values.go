@@ -1,9 +1,36 @@
 package links
 
 import (
+	"bytes"
 	"iter"
-	"strings"
 )
+
+// whiteSpace is HTML's ASCII white space.
+const whiteSpace = " \t\n\f\r"
+
+func trim(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	for len(b) > 0 && isSpace(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// cutWord returns the first of the words that white space separates, nil if there is
+// none, and what follows it.
+func cutWord(b []byte) (word, rest []byte) {
+	from := skipSpace(b, 0)
+	end := from
+	for end < len(b) && !isSpace(b[end]) {
+		end++
+	}
+	if from == end {
+		return nil, nil
+	}
+	return b[from:end], b[end:]
+}
 
 // hasOtherScheme reports whether a value is an absolute URL of a scheme other
 // than http and https, so that it need not be copied to find out: it may be a
@@ -28,20 +55,20 @@ func hasOtherScheme(raw []byte) bool {
 
 // candidates yields the URLs of a srcset, without their descriptors.
 // See https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute.
-func candidates(srcset string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+//
+// A browser drops a candidate whose descriptors it cannot read ("a.png 1q"). Here it
+// counts: its author has put an image there, and a crawler asks what a page mentions,
+// not which image fits.
+func candidates(srcset []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		for {
-			srcset = strings.TrimLeft(srcset, " \t\n\f\r,")
-			if srcset == "" {
+			srcset = bytes.TrimLeft(srcset, whiteSpace+",")
+			if len(srcset) == 0 {
 				return
 			}
-			end := strings.IndexAny(srcset, " \t\n\f\r")
-			if end < 0 {
-				end = len(srcset)
-			}
-			url := srcset[:end]
-			srcset = srcset[end:]
-			if trimmed := strings.TrimRight(url, ","); trimmed != url {
+			url, _ := cutWord(srcset)
+			srcset = srcset[len(url):]
+			if trimmed := bytes.TrimRight(url, ","); len(trimmed) < len(url) {
 				url = trimmed // a comma at its end ends the candidate
 			} else {
 				srcset = srcset[descriptorsEnd(srcset):]
@@ -54,10 +81,11 @@ func candidates(srcset string) iter.Seq[string] {
 }
 
 // descriptorsEnd returns where a candidate ends: at a comma, but not in parentheses.
-func descriptorsEnd(s string) int {
+// Those do not nest.
+func descriptorsEnd(s []byte) int {
 	inParens := false
-	for i := range len(s) {
-		switch s[i] {
+	for i, c := range s {
+		switch c {
 		case '(':
 			inParens = true
 		case ')':
@@ -71,33 +99,35 @@ func descriptorsEnd(s string) int {
 	return len(s)
 }
 
-// refreshTarget returns the URL of a <meta http-equiv=refresh>: "5; url=next.html".
-// Without a URL the page reloads itself, which is no link. See
-// https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
-func refreshTarget(s string) (target string, ok bool) {
-	const space = " \t\n\f\r"
-	s = strings.TrimLeft(s, space)
-	delay := strings.TrimLeft(s, "0123456789")
-	if delay == s && !strings.HasPrefix(s, ".") {
-		return "", false
+// refresh reads the content of a <meta http-equiv=refresh>, such as "5; url=next.html".
+// ok says that it takes effect. Without a URL the page loads itself again, and target is
+// empty. See https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
+func refresh(content []byte) (target []byte, ok bool) {
+	rest := bytes.TrimLeft(content, whiteSpace)
+	delay := bytes.TrimLeft(rest, "0123456789")
+	if len(delay) == len(rest) && !bytes.HasPrefix(rest, []byte(".")) {
+		return nil, false
 	}
-	s = strings.TrimLeft(delay, "0123456789.")
-	rest := strings.TrimLeft(s, space)
-	if rest == s && !strings.HasPrefix(s, ";") && !strings.HasPrefix(s, ",") {
-		return "", false
+	rest = bytes.TrimLeft(delay, "0123456789.")
+	if len(rest) == 0 {
+		return nil, true
 	}
-	if rest != "" && (rest[0] == ';' || rest[0] == ',') {
-		rest = strings.TrimLeft(rest[1:], space)
+	if rest[0] != ';' && rest[0] != ',' && !isSpace(rest[0]) {
+		return nil, false
 	}
-	if len(rest) >= 3 && equalFold(rest[:3], "url") {
-		if value, found := strings.CutPrefix(strings.TrimLeft(rest[3:], space), "="); found {
-			rest = strings.TrimLeft(value, space)
-		} else {
+	rest = bytes.TrimLeft(rest, whiteSpace)
+	if len(rest) > 0 && (rest[0] == ';' || rest[0] == ',') {
+		rest = bytes.TrimLeft(rest[1:], whiteSpace)
+	}
+	if len(rest) >= len("url") && equalFold(rest[:len("url")], "url") {
+		value := bytes.TrimLeft(rest[len("url"):], whiteSpace)
+		if len(value) == 0 || value[0] != '=' {
 			return rest, true
 		}
+		rest = bytes.TrimLeft(value[1:], whiteSpace)
 	}
-	if rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		rest, _, _ = strings.Cut(rest[1:], rest[:1])
+	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
+		rest, _, _ = bytes.Cut(rest[1:], rest[:1])
 	}
-	return rest, rest != ""
+	return rest, true
 }

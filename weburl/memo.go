@@ -54,3 +54,10 @@ func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
 	slot.url, slot.fingerprint = u.Clone(), fingerprint(u.href)
 	return slot, true
 }
+
+// Forget lets u, which is canonical, be added again.
+func (m *Memo) Forget(u URL) {
+	if slot := &m.slots[xxhash.Sum64String(u.href)&uint64(len(m.slots)-1)]; slot.url.href == u.href {
+		*slot = memoSlot{}
+	}
+}

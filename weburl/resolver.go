@@ -36,6 +36,8 @@ func (r *Resolver) Base() URL { return r.base.URL }
 
 // Resolve reads ref, which is UTF-8, as a link on the page. It does not keep ref. Its
 // error is an *Error.
+//
+//go:noinline
 func (r *Resolver) Resolve(ref []byte) (u URL, err error) {
 	err = resolve(r, &u, ref)
 	return u, err

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/weburl"
+	tokenizer "golang.org/x/net/html"
+)
+
+// TestLinksLines: each line of --jsonl is answered with one, and a line that can't be
+// ends nothing.
+func TestLinksLines(t *testing.T) {
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for name, c := range map[string]struct{ in, want string }{
+		"all of it": {
+			`{"id": 7, "html": "<base href=/b/><a href='x?a&amp;b' rel='next'>hi</a><meta http-equiv=refresh content='1;url=z'><meta name=robots content='none, noarchive'><img src=i>", "base": "http://e.test/d/"}`,
+			`{"id":7,"links":[{"url":"http://e.test/b/x?a&b","raw":"x?a&b","tag":"a","attr":"href","rel":"next","kind":"page"},` +
+				`{"url":"http://e.test/b/z","raw":"z","tag":"meta","attr":"content","rel":"","kind":"redirect"},` +
+				`{"url":"http://e.test/b/i","raw":"i","tag":"img","attr":"src","rel":"","kind":"image"}],` +
+				`"base":"http://e.test/b/","charset":"utf-8","refresh":"http://e.test/b/z","robots":["noindex","nofollow","noarchive"]}`,
+		},
+		"no base": {
+			`{"id":"x","html":"<a href=/a></a><a href=//h/></a><a href=HTTP://H.test></a>"}`,
+			`{"id":"x","links":[{"url":"http://h.test/","raw":"HTTP://H.test","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"","charset":"utf-8","refresh":null,"robots":[]}`,
+		},
+		"bytes in an encoding": {
+			`{"html_b64":"` + b64("<a href='http://h.test/\xcf'>") + `","content_type":"text/html; charset=windows-1251"}`,
+			`{"links":[{"url":"http://h.test/%D0%9F","raw":"http://h.test/П","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"","charset":"windows-1251","refresh":null,"robots":[]}`,
+		},
+		"UTF-16": {
+			`{"html_b64":"` + b64("\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00/\x00a\x00>\x00") + `","base":"http://h.test"}`,
+			`{"links":[{"url":"http://h.test/a","raw":"/a","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"http://h.test/","charset":"utf-16le","refresh":null,"robots":[]}`,
+		},
+		"a style sheet": {
+			`{"html":"@import 'a.css'; b { background: url(i.png) } @font-face { src: url(f) }","content_type":"text/css","base":"http://h.test/"}`,
+			`{"links":[{"url":"http://h.test/a.css","raw":"a.css","tag":"css","attr":"import","rel":"","kind":"style"},` +
+				`{"url":"http://h.test/i.png","raw":"i.png","tag":"css","attr":"url","rel":"","kind":"image"},` +
+				`{"url":"http://h.test/f","raw":"f","tag":"css","attr":"url","rel":"","kind":"font"}],"base":"http://h.test/","charset":"utf-8","refresh":null,"robots":[]}`,
+		},
+		"nothing":        {`{"id":1}`, `{"id":1,"error":"line 1: no html_b64, expected bytes in base64","kind":"html_b64"}`},
+		"a base of none": {`{"id":1,"html":"","base":"x"}`, `"kind":"base"}`},
+		"no base64":      {`{"id":1,"html_b64":"?"}`, `"kind":"html_b64"}`},
+		"another type":   {`{"html":"<a href=http://h.test>","content_type":"text/plain"}`, `{"links":[],"base":"","charset":"utf-8","refresh":null,"robots":[]}`},
+	} {
+		e := weftFed(t, c.in+"\n{}\n", "", "links", "--jsonl")
+		first, _, _ := strings.Cut(e.stdout, "\n")
+		if e.code != exitDone || !strings.HasSuffix(first, c.want) || strings.Count(e.stdout, "\n") != 2 {
+			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.code, first, c.want, e.stderr)
+		}
+	}
+}
+
+// TestLinksConformance: what --jsonl says of each of html5lib's tokenizer tests that
+// starts in the Data state are the links in the tags that the test expects.
+func TestLinksConformance(t *testing.T) {
+	const base = "http://example.org/dir/page"
+	at, err := weburl.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]string{"a": "href", "area": "href", "img": "src", "link": "href", "script": "src", "iframe": "src", "frame": "src", "form": "action", "embed": "src"}
+	var in bytes.Buffer
+	var want [][]string
+	for _, c := range conformance.Cases[struct {
+		ID      string              `json:"id"`
+		Input   string              `json:"input"`
+		Initial string              `json:"initial"`
+		Output  [][]json.RawMessage `json:"output"`
+	}](t, "html-tokens.jsonl") {
+		if c.Initial != "Data state" {
+			continue
+		}
+		// The tests have few links, so the page is told twice: as it is, with its tags
+		// known by their names, and as the value of a link.
+		for _, text := range []string{c.Input, `<a href="` + strings.NewReplacer(`"`, "").Replace(c.Input) + `">`} {
+			line, err := json.Marshal(map[string]string{"id": c.ID, "html": text, "base": base})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Write(append(line, '\n'))
+			want = append(want, tokenizerLinks(at, text, places))
+		}
+	}
+	e := weftFed(t, in.String(), "", "links", "--jsonl")
+	lines := strings.Split(strings.TrimSuffix(e.stdout, "\n"), "\n")
+	if e.code != exitDone || len(lines) != len(want) {
+		t.Fatalf("exit %d, %d lines, expected %d\n%s", e.code, len(lines), len(want), e.stderr)
+	}
+	found := 0
+	for i, line := range lines {
+		var a struct {
+			ID    string
+			Links []linkAnswer
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range a.Links {
+			if places[l.Tag] == l.Attr {
+				got = append(got, l.Tag+" "+l.Raw+" "+l.URL)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want[i]) // an anchor is told when it ends
+		if found += len(got); !slices.Equal(got, want[i]) {
+			t.Errorf("%s: got %q, want %q", a.ID, got, want[i])
+		}
+	}
+	t.Logf("%d pages, %d links", len(lines), found)
+}
+
+// tokenizerLinks are the links of a page by the tokenizer of x/net.
+func tokenizerLinks(base weburl.URL, text string, places map[string]string) (found []string) {
+	z := tokenizer.NewTokenizer(strings.NewReader(text))
+	for kind := z.Next(); kind != tokenizer.ErrorToken; kind = z.Next() {
+		if kind != tokenizer.StartTagToken && kind != tokenizer.SelfClosingTagToken {
+			continue
+		}
+		token := z.Token()
+		i := slices.IndexFunc(token.Attr, func(a tokenizer.Attribute) bool { return a.Key == places[token.Data] })
+		if i < 0 {
+			continue
+		}
+		value := token.Attr[i].Val
+		if strings.Trim(value, " \t\r\n\f") == "" && token.Data != "a" && token.Data != "area" {
+			continue
+		}
+		if u, err := base.Resolve(value); err == nil && u.IsHTTP() {
+			found = append(found, token.Data+" "+value+" "+u.String())
+		}
+	}
+	return found
+}
+
+// TestLinksFlags: the type of a page can be said, and scripts be read.
+func TestLinksFlags(t *testing.T) {
+	for name, c := range map[string]struct {
+		stdin string
+		args  []string
+		code  int
+		want  string
+	}{
+		"a feed":       {"<rss><channel><link>http://a.test/</link>", []string{"--content-type", "application/rss+xml"}, exitDone, "http://a.test/\n"},
+		"scripts":      {"<script>f('/api/x')</script>", []string{"--scripts", "--base", "http://a.test"}, exitDone, "http://a.test/api/x\n"},
+		"none":         {"<script>f('/api/x')</script>", []string{"--base", "http://a.test"}, exitDone, ""},
+		"unknown type": {"", []string{"--content-type", "image/png"}, exitUsage, ""},
+	} {
+		e := weftFed(t, c.stdin, "", append(append([]string{"links"}, c.args...), "-")...)
+		if e.code != c.code || e.stdout != c.want {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}

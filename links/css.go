@@ -1,0 +1,208 @@
+package links
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It
+// reads comments, strings and escapes as CSS Syntax Module Level 3, section 4, has them,
+// and does not otherwise care for grammar.
+//
+// Invariant: pos never goes back, so the time is linear.
+type cssScanner struct {
+	text []byte
+	pos  int
+	buf  []byte // the last URL, if it had escapes
+
+	imports bool // an @import waits for its URL
+	ignored bool // a @namespace does, which is none
+	font    bool // in @font-face
+}
+
+// next returns the next URL and its kind.
+func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
+	t := s.text
+	for s.pos < len(t) {
+		c := t[s.pos]
+		switch {
+		case c == '/' && s.pos+1 < len(t) && t[s.pos+1] == '*':
+			s.pos = after(t, s.pos+2, "*/")
+		case c == '"' || c == '\'':
+			if url, ok = s.quoted(); ok && s.imports {
+				s.imports = false
+				return url, KindStyle, true
+			}
+		case c == '@':
+			s.pos++
+			name := s.name()
+			s.imports, s.ignored = equalFold(name, "import"), equalFold(name, "namespace")
+			s.font = equalFold(name, "font-face")
+		case isNameByte(c):
+			name := s.name()
+			if !equalFold(name, "url") || s.pos == len(t) || t[s.pos] != '(' {
+				continue
+			}
+			s.pos++
+			if url, ok = s.argument(); ok && len(url) > 0 && !s.ignored {
+				kind = s.kind()
+				s.imports = false
+				return url, kind, true
+			}
+		default:
+			if c == ';' || c == '{' || c == '}' {
+				s.imports, s.ignored = false, false
+				s.font = s.font && c != '}'
+			}
+			s.pos++
+		}
+	}
+	return nil, 0, false
+}
+
+func (s *cssScanner) kind() Kind {
+	switch {
+	case s.imports:
+		return KindStyle
+	case s.font:
+		return KindFont
+	}
+	return KindImage
+}
+
+// name reads an identifier, with its escapes undecoded.
+func (s *cssScanner) name() []byte {
+	t, from := s.text, s.pos
+	for s.pos < len(t) && isNameByte(t[s.pos]) {
+		if t[s.pos] == '\\' {
+			s.pos++
+		}
+		s.pos++
+	}
+	s.pos = min(s.pos, len(t))
+	return t[from:s.pos]
+}
+
+func isNameByte(c byte) bool {
+	return isAlphanumeric(c) || c == '-' || c == '_' || c == '\\' || c >= utf8.RuneSelf
+}
+
+// quoted reads the string that begins at pos. A newline breaks it off: it is none then.
+func (s *cssScanner) quoted() (text []byte, ok bool) {
+	t, quote := s.text, s.text[s.pos]
+	s.pos++
+	from, escaped := s.pos, false
+	for ; s.pos < len(t); s.pos++ {
+		switch t[s.pos] {
+		case quote:
+			text = t[from:s.pos]
+			s.pos++
+			return s.unescape(text, escaped), true
+		case '\n', '\r', '\f':
+			return nil, false
+		case '\\':
+			escaped = true
+			s.pos++
+		}
+	}
+	s.pos = len(t)
+	return s.unescape(t[from:], escaped), true
+}
+
+// argument reads what stands between the parentheses of url(), the first of which has
+// been read. The end of the text closes what is open.
+func (s *cssScanner) argument() (url []byte, ok bool) {
+	t := s.text
+	s.pos = skipSpace(t, s.pos)
+	if s.pos < len(t) && (t[s.pos] == '"' || t[s.pos] == '\'') {
+		return s.quoted()
+	}
+	from, escaped := s.pos, false
+	for ; s.pos < len(t) && t[s.pos] != ')'; s.pos++ {
+		if t[s.pos] == '\\' {
+			escaped = true
+			s.pos++
+		}
+	}
+	s.pos = min(s.pos, len(t))
+	url = trim(t[from:s.pos])
+	if !escaped && bytes.ContainsAny(url, whiteSpace+`"'(`) { // a bad url
+		return nil, false
+	}
+	return s.unescape(url, escaped), true
+}
+
+// unescape decodes escapes: section 4.3.7.
+func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
+	if !escaped {
+		return text
+	}
+	s.buf = s.buf[:0]
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			s.buf = append(s.buf, text[i])
+			continue
+		}
+		i++
+		from, char := i, 0
+		for ; i < len(text) && i-from < 6 && isHexadecimal(text[i]); i++ {
+			char = char*16 + digit(text[i])
+		}
+		switch {
+		case i > from:
+			if char == 0 || char > utf8.MaxRune {
+				char = utf8.RuneError
+			}
+			s.buf = utf8.AppendRune(s.buf, rune(char))
+			if i == len(text) || !isSpace(text[i]) { // one white space belongs to the escape
+				i--
+			}
+		case i == len(text):
+		case text[i] == '\n' || text[i] == '\f': // the string goes on in the next line
+		case text[i] == '\r':
+			if i+1 < len(text) && text[i+1] == '\n' {
+				i++
+			}
+		default:
+			s.buf = append(s.buf, text[i])
+		}
+	}
+	return s.buf
+}
+
+const cssKinds = 1<<KindImage | 1<<KindStyle | 1<<KindFont
+
+// css reads a style sheet.
+func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.body) }
+
+// styleSheet reads the text of a <style>.
+func (x *Extractor) styleSheet(e *element, text []byte) { x.cssLinks(e.tag, "url", text) }
+
+// styleAttribute reads the style attribute of any tag.
+func (x *Extractor) styleAttribute(tag, raw []byte) {
+	if x.options.Kinds&(cssKinds&^(1<<KindStyle)) != 0 && bytes.IndexByte(raw, '(') >= 0 && len(tag) <= maxText {
+		x.cssLinks(x.strings.string(bytes.ToLower(tag)), "style", x.decode(raw))
+	}
+}
+
+// cssLinks yields the links of CSS. Those to a part of the document itself, as
+// url(#gradient), are none.
+func (x *Extractor) cssLinks(tag, attr string, text []byte) {
+	if x.options.Kinds&cssKinds == 0 {
+		return
+	}
+	s := cssScanner{text: text}
+	for !x.stopped {
+		url, kind, ok := s.next()
+		if !ok {
+			return
+		}
+		if url = trim(url); len(url) > 0 && len(url) <= maxValue && url[0] != '#' && !hasOtherScheme(url) {
+			m := Mention{Value: url, Tag: tag, Attr: attr, Kind: kind}
+			if kind == KindStyle {
+				m.Attr = "import"
+			}
+			x.found(&m)
+		}
+	}
+}

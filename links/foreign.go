@@ -1,0 +1,135 @@
+package links
+
+// foreign follows SVG and MathML in a page, where other rules hold: no text is raw, tags
+// can close themselves, and CDATA sections exist. The standard decides that by the tree
+// (https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign). There is
+// none here, only a note of each <svg> and <math> that is open and of the elements in
+// them that hold HTML again. So it is as exact as a page is well nested: an HTML element
+// that breaks out of the SVG is seen, a stray end tag may be taken for a true one.
+type foreign struct {
+	open []level // the innermost last
+}
+
+// A level is an element that changes which rules hold.
+type level struct {
+	name string
+	in   region
+}
+
+// A region is where a level's rules hold.
+type region uint8
+
+const (
+	svg    region = iota
+	math          // MathML
+	point         // an integration point, in which HTML may stand, but none does yet
+	markup        // an integration point with HTML in it
+)
+
+// maxForeign bounds how many levels are noted. Deeper ones are taken for the last.
+const maxForeign = 64
+
+// points are the elements of SVG and MathML that hold HTML.
+var points = map[string]region{
+	"foreignobject": svg, "desc": svg, "title": svg,
+	"mi": math, "mo": math, "mn": math, "ms": math, "mtext": math,
+}
+
+// breakouts are the tags of HTML that end SVG and MathML.
+var breakouts = map[string]bool{
+	"b": true, "big": true, "blockquote": true, "body": true, "br": true, "center": true, "code": true, "dd": true, "div": true,
+	"dl": true, "dt": true, "em": true, "embed": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
+	"head": true, "hr": true, "i": true, "img": true, "li": true, "listing": true, "menu": true, "meta": true, "nobr": true,
+	"ol": true, "p": true, "pre": true, "ruby": true, "s": true, "small": true, "span": true, "strong": true, "strike": true,
+	"sub": true, "sup": true, "table": true, "tt": true, "u": true, "ul": true, "var": true,
+}
+
+// strict reports whether a tag that begins now is one of SVG or MathML.
+func (f *foreign) strict() bool {
+	return len(f.open) > 0 && f.open[len(f.open)-1].in <= math
+}
+
+// sections reports whether a CDATA section is one.
+func (f *foreign) sections() bool {
+	return len(f.open) > 0 && f.open[len(f.open)-1].in != markup
+}
+
+// svg reports whether a tag that begins now is one of SVG.
+func (f *foreign) svg() bool {
+	return len(f.open) > 0 && f.open[len(f.open)-1].in == svg
+}
+
+// lowered is a tag name in lower case in buf, or nil if it is too long for one that
+// matters here.
+func lowered(buf *[16]byte, name []byte) []byte {
+	if len(name) > len(buf) {
+		return nil
+	}
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		buf[i] = c
+	}
+	return buf[:len(name)]
+}
+
+// start notes a start tag, and reports whether it is one of SVG or MathML.
+func (f *foreign) start(tag []byte, selfClosing bool) bool {
+	var buf [16]byte
+	name := lowered(&buf, tag)
+	if f.strict() && breakouts[string(name)] {
+		f.leave()
+	}
+	strict := f.strict()
+	switch {
+	case string(name) == "svg" || string(name) == "math":
+		if !selfClosing {
+			in := svg
+			if string(name) == "math" {
+				in = math
+			}
+			f.push(level{string(name), in})
+		}
+	case strict:
+		if of, ok := points[string(name)]; ok && of == f.open[len(f.open)-1].in && !selfClosing {
+			f.push(level{string(name), point})
+		}
+	case len(f.open) > 0:
+		f.open[len(f.open)-1].in = markup
+	}
+	return strict
+}
+
+// end notes an end tag.
+func (f *foreign) end(tag []byte) {
+	if len(f.open) == 0 {
+		return
+	}
+	var buf [16]byte
+	name := lowered(&buf, tag)
+	if f.strict() && breakouts[string(name)] {
+		f.leave()
+		return
+	}
+	for i := len(f.open) - 1; i >= 0; i-- {
+		if f.open[i].name == string(name) {
+			f.open = f.open[:i]
+			return
+		}
+	}
+}
+
+// leave ends SVG and MathML up to the innermost integration point.
+func (f *foreign) leave() {
+	for f.strict() {
+		f.open = f.open[:len(f.open)-1]
+	}
+}
+
+func (f *foreign) push(l level) {
+	if len(f.open) == maxForeign {
+		f.open = f.open[:maxForeign-1]
+	}
+	f.open = append(f.open, l)
+}

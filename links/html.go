@@ -1,0 +1,292 @@
+package links
+
+import (
+	"bytes"
+	"slices"
+)
+
+// html reads a page.
+func (x *Extractor) html() {
+	s := &x.scan
+	for !x.stopped {
+		kind := eof
+		if x.open || len(x.foreign.open) > 0 {
+			kind = s.next()
+		} else {
+			kind = s.seek()
+		}
+		if x.open {
+			x.text.add(s.text)
+			x.text.add(s.cdata)
+		}
+		if x.inner != nil {
+			x.innerText(kind)
+		}
+		switch kind {
+		case startTag:
+			x.startTag(s.name, s.element)
+		case styled:
+			x.decoded = x.decoded[:0]
+			x.styleAttribute(s.name, s.style)
+		case endTag:
+			x.endTag(s.name)
+		case eof:
+			x.closeAnchor()
+			return
+		}
+	}
+}
+
+// innerText reads what comes first in a style or script of SVG, where it is no raw text:
+// text, or a CDATA section.
+func (x *Extractor) innerText(kind token) {
+	e := x.inner
+	if e.text != nil && len(trim(x.scan.text)) > 0 {
+		e.text(x, e, x.scan.text)
+	}
+	if e.text != nil && len(x.scan.cdata) > 0 {
+		e.text(x, e, x.scan.cdata)
+	}
+	if kind != other {
+		x.inner = nil
+	}
+}
+
+// xhtml reads a page in XML. There what closes itself has no content, and CDATA
+// sections are text anywhere.
+func (x *Extractor) xhtml() {
+	x.scan.xml = true
+	x.setRules()
+	x.html()
+}
+
+// svgDocument reads an image.
+func (x *Extractor) svgDocument() { x.xhtml() }
+
+// setRules lets the scanner know where it is.
+func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
+
+func (x *Extractor) endTag(name []byte) {
+	s := &x.scan
+	if s.skip(); s.cut {
+		return
+	}
+	if len(name) == 1 && name[0]|0x20 == 'a' {
+		x.closeAnchor()
+	}
+	if len(x.foreign.open) > 0 {
+		x.foreign.end(name)
+		x.setRules()
+	}
+}
+
+func (x *Extractor) startTag(name []byte, e *element) {
+	s := &x.scan
+	if e != nil && e.svg && !x.foreign.svg() {
+		e = nil
+	}
+	x.decoded = x.decoded[:0]
+	if e == nil {
+		s.skip()
+	} else {
+		x.readAttributes()
+	}
+	if s.cut {
+		return
+	}
+	foreign := false
+	if len(x.foreign.open) > 0 || e != nil && e.root {
+		foreign = x.foreign.start(name, s.selfClosing)
+		x.setRules()
+	}
+	if s.style != nil {
+		x.styleAttribute(name, s.style)
+	}
+	switch {
+	case e == nil:
+		return
+	case e.read != nil:
+		e.read(x, e)
+	default:
+		x.links(e)
+	}
+	switch {
+	case !e.raw || s.selfClosing && (s.xml || foreign):
+	case foreign && e.tag != "title":
+		x.inner = e
+	case !foreign:
+		if text := s.rawText(e.tag); e.text != nil && !x.stopped {
+			e.text(x, e, text)
+		}
+	}
+}
+
+// readAttributes reads those of a tag that matters.
+func (x *Extractor) readAttributes() {
+	x.present = 0
+	x.scan.pos = skipClass(x.scan.body, x.scan.pos)
+	for {
+		name, value, ok := x.scan.attr()
+		if !ok {
+			x.scan.style = x.raw(style)
+			return
+		}
+		if a := lookupAttribute(name); a < numAttributes && x.present&(1<<a) == 0 {
+			x.present |= 1 << a
+			x.values[a] = value
+		}
+	}
+}
+
+// links yields the links of the current tag.
+func (x *Extractor) links(e *element) {
+	for _, p := range e.links {
+		raw := x.raw(p.attr)
+		switch {
+		case raw == nil:
+		case p.attr == srcset || p.attr == imageSrcset:
+			if !x.wants(p.kind) {
+				continue
+			}
+			for candidate := range candidates(x.decode(raw)) {
+				x.found(&Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind})
+			}
+		default:
+			if x.wants(p.kind) || e.tag == "link" {
+				var m Mention
+				if x.mention(&m, e, p) {
+					x.found(&m)
+				}
+			}
+		}
+	}
+}
+
+// mention reads an attribute of the current tag that holds one URL into m. It reports
+// whether it is a mention.
+func (x *Extractor) mention(m *Mention, e *element, p place) bool {
+	raw := x.raw(p.attr)
+	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
+		return false
+	}
+	// href belongs to a script only in SVG, and xlink:href is what href was there.
+	switch {
+	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
+		e.tag == "script" && p.attr != src && !x.foreign.svg(),
+		e.tag == "input" && p.attr == src && !equalFold(x.value(typ), "image"):
+		return false
+	}
+	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
+	if !e.empty && len(trim(m.Value)) == 0 {
+		return false
+	}
+	if e.svg && bytes.HasPrefix(trim(m.Value), []byte("#")) { // a part of this document
+		return false
+	}
+	if e.rel {
+		m.Rel = x.value(rel)
+	}
+	if e.tag == "link" {
+		m.Kind = kindOfRel(m.Rel, x.value(typ))
+	}
+	return true
+}
+
+// anchor opens an <a>. It ends the one before, as it does for the tree builder.
+func (x *Extractor) anchor(e *element) {
+	x.closeAnchor()
+	if x.options.Bare || x.mentioned != nil {
+		x.links(e)
+		return
+	}
+	for _, p := range e.links {
+		var m Mention
+		if x.mention(&m, e, p) && x.wants(m.Kind) {
+			x.pending, x.open = x.link(&m)
+			x.text.reset(maxText)
+		}
+	}
+}
+
+func (x *Extractor) closeAnchor() {
+	if x.open {
+		x.open = false
+		x.pending.Text = x.strings.string(x.text.buf)
+		x.emit(x.pending)
+	}
+}
+
+// base reads <base>. The first with an href counts, even if that is no use as a
+// base: https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
+func (x *Extractor) base(*element) {
+	if x.hasBase || x.raw(href) == nil || x.foreign.strict() {
+		return
+	}
+	x.hasBase = true
+	u, ok := x.resolve(x.value(href))
+	if ok && u.Scheme() != "data" && u.Scheme() != "javascript" {
+		x.page.Base = u
+		x.urls.ResetIn(u, x.charset)
+	}
+}
+
+// title reads the first <title>.
+func (x *Extractor) title(_ *element, text []byte) {
+	if x.hasTitle {
+		return
+	}
+	x.hasTitle = true
+	var title collapsed
+	title.reset(maxTitle)
+	title.add(text)
+	x.page.Title = string(title.buf)
+}
+
+// meta reads <meta name=robots> and <meta http-equiv=refresh>. Of several robots
+// metas, whatever one of them forbids is forbidden. Of several that are refresh the first
+// that can be read takes effect; each is a link.
+func (x *Extractor) meta(e *element) {
+	if name := trim(x.value(metaName)); len(name) > 0 {
+		if everyone := equalFold(name, "robots"); everyone || x.agent != "" && equalFold(name, x.agent) {
+			x.page.Robots.read(string(x.value(content)), everyone)
+		}
+	}
+	if !equalFold(x.value(httpEquiv), "refresh") {
+		return
+	}
+	target, ok := refresh(x.value(content))
+	if !ok {
+		return
+	}
+	m := Mention{Value: target, Tag: e.tag, Attr: attributeNames[content], Kind: KindRedirect}
+	if !x.hasFresh {
+		u, ok := x.resolve(target)
+		switch {
+		case len(target) == 0:
+			x.hasFresh = true
+		case ok && u.IsHTTP():
+			x.hasFresh, x.page.Refresh = true, u
+		}
+	}
+	if len(target) > 0 {
+		x.found(&m)
+	}
+}
+
+// script reads the text of a <script>.
+func (x *Extractor) script(e *element, text []byte) {
+	switch kind := x.scriptKind(); {
+	case kind == "application/ld+json":
+		x.jsonLD(e.tag, text)
+	case x.options.Scripts && (kind == "" || kind == "module" || slices.Contains(javaScript, kind)):
+		x.scriptURLs(e.tag, text)
+	}
+}
+
+// scriptKind is the type of the current script, without parameters, in lower case.
+func (x *Extractor) scriptKind() string {
+	if len(x.raw(typ)) == 0 {
+		return ""
+	}
+	return mediaType(string(x.value(typ)))
+}

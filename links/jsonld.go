@@ -1,0 +1,73 @@
+package links
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// jsonKeys are the members whose values are URLs, or may be: of JSON-LD's own and of
+// those that schema.org has most.
+var jsonKeys = map[string]bool{
+	"@id": true, "url": true, "sameAs": true, "contentUrl": true, "embedUrl": true, "thumbnailUrl": true, "image": true,
+	"logo": true, "thumbnail": true, "mainEntityOfPage": true, "item": true, "downloadUrl": true, "installUrl": true,
+}
+
+// maxNested bounds how deep a JSON-LD document is read.
+const maxNested = 64
+
+// jsonDocument reads a document of JSON-LD.
+func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.body) }
+
+// jsonLD yields the URLs of JSON-LD (https://www.w3.org/TR/json-ld11/): strings, alone or
+// in an array, under a member of jsonKeys, that are absolute URLs or begin with a slash. A
+// name such as "_:b0" or "#me" is no link. What follows an error is not read.
+func (x *Extractor) jsonLD(tag string, text []byte) {
+	if !x.wants(KindData) {
+		return
+	}
+	var open []byte // the brackets that are open
+	var keys [maxNested + 1]string
+	isKey := false // a name is next, not a value
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for !x.stopped {
+		token, err := dec.Token()
+		if err != nil {
+			return
+		}
+		switch token := token.(type) {
+		case json.Delim:
+			switch {
+			case token == '{' || token == '[':
+				if len(open) == maxNested {
+					return
+				}
+				key := ""
+				if token == '[' { // its values are those of the member that it is
+					key = keys[len(open)]
+				}
+				open = append(open, byte(token))
+				keys[len(open)] = key
+			default:
+				open = open[:len(open)-1]
+			}
+			isKey = len(open) > 0 && open[len(open)-1] == '{'
+			continue
+		case string:
+			if isKey {
+				keys[len(open)], isKey = token, false
+				continue
+			}
+			if key := keys[len(open)]; jsonKeys[key] && isWrittenURL(token) {
+				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: KindData})
+			}
+		}
+		isKey = len(open) > 0 && open[len(open)-1] == '{'
+	}
+}
+
+// isWrittenURL reports whether a text that may be something else is a URL by its looks.
+func isWrittenURL(s string) bool {
+	return len(s) <= maxValue && (len(s) > 1 && s[0] == '/' ||
+		len(s) > len("http://") && equalFold(s[:len("http://")], "http://") ||
+		len(s) > len("https://") && equalFold(s[:len("https://")], "https://"))
+}

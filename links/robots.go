@@ -1,0 +1,116 @@
+package links
+
+import (
+	"slices"
+	"strings"
+)
+
+// Robots is what a page, or its header, says to robots: its meta elements with the name
+// "robots" or that of the crawler, and its X-Robots-Tag fields.
+type Robots struct {
+	NoIndex    bool     // noindex or none, to all or to this crawler
+	NoFollow   bool     // nofollow or none, to all or to this crawler
+	Directives []string // to all, in lower case, each once; none is noindex and nofollow
+}
+
+// directives are the words that are known, those with a value after a colon by their
+// names. (unavailable_after is not: it is a date, which has commas.)
+var directives = []string{
+	"all", "index", "follow", "noindex", "nofollow", "none", "noarchive", "nocache", "nosnippet", "noimageindex", "notranslate",
+	"nositelinkssearchbox", "indexifembedded", "noodp", "noydir", "noai", "noimageai", "max-snippet", "max-image-preview", "max-video-preview",
+}
+
+// maxDirectives bounds Directives; more say nothing new.
+const maxDirectives = 32
+
+// RobotsTag returns what the X-Robots-Tag fields of a response, whose values are given,
+// say to all crawlers and to the one that is called agent. In a field, "name:" makes
+// what follows hold for that crawler only.
+func RobotsTag(values []string, agent string) (r Robots) {
+	agent = productToken(agent)
+	for _, value := range values {
+		everyone, mine := true, false
+		for part := range strings.SplitSeq(value, ",") {
+			if name, rest, ok := strings.Cut(part, ":"); ok && !isDirective(name) {
+				name = strings.TrimSpace(name)
+				everyone, mine = name == "*", agent != "" && strings.EqualFold(name, agent)
+				part = rest
+			}
+			if everyone || mine {
+				r.read(part, everyone)
+			}
+		}
+	}
+	return r
+}
+
+// Add makes r forbid what either forbids.
+func (r *Robots) Add(other Robots) {
+	r.NoIndex = r.NoIndex || other.NoIndex
+	r.NoFollow = r.NoFollow || other.NoFollow
+	for _, d := range other.Directives {
+		r.tell(d)
+	}
+}
+
+// All returns Directives, and of what is said to this crawler alone noindex and nofollow.
+func (r *Robots) All() []string {
+	all := Robots{Directives: r.Directives}
+	if r.NoIndex {
+		all.tell("noindex")
+	}
+	if r.NoFollow {
+		all.tell("nofollow")
+	}
+	return all.Directives
+}
+
+// isDirective reports whether a name with a colon is no crawler's.
+func isDirective(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	return name == "unavailable_after" || slices.Contains(directives, name)
+}
+
+// read reads directives, which commas or white space separate.
+func (r *Robots) read(list string, everyone bool) {
+	for part := range strings.SplitSeq(list, ",") {
+		if name, value, ok := strings.Cut(part, ":"); ok { // max-snippet: 20
+			part = strings.TrimSpace(name) + ":" + strings.TrimSpace(value)
+		}
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return r <= ' ' }) {
+			r.directive(strings.ToLower(word), everyone)
+		}
+	}
+}
+
+func (r *Robots) directive(word string, everyone bool) {
+	name, _, _ := strings.Cut(word, ":")
+	if !slices.Contains(directives, name) || len(word) > maxText {
+		return
+	}
+	if word == "none" {
+		r.directive("noindex", everyone)
+		r.directive("nofollow", everyone)
+		return
+	}
+	r.NoIndex = r.NoIndex || word == "noindex"
+	r.NoFollow = r.NoFollow || word == "nofollow"
+	if everyone {
+		r.tell(word)
+	}
+}
+
+func (r *Robots) tell(word string) {
+	if len(r.Directives) < maxDirectives && !slices.Contains(r.Directives, word) {
+		r.Directives = append(r.Directives, word)
+	}
+}
+
+// productToken is the name in a User-Agent such as "weft/1.0 (+https://example.org/)",
+// in lower case.
+func productToken(agent string) string {
+	if end := strings.IndexAny(agent, "/ \t(;,"); end >= 0 {
+		agent = agent[:end]
+	}
+	return strings.ToLower(agent)
+}

@@ -1,0 +1,81 @@
+package links
+
+import "bytes"
+
+// maxScriptURL bounds a URL in a script, in bytes.
+const maxScriptURL = 2 << 10
+
+// javaScript is its content types that are in use; see
+// https://mimesniff.spec.whatwg.org/#javascript-mime-type.
+var javaScript = []string{"text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "text/ecmascript"}
+
+// scriptDocument reads a document of JavaScript.
+func (x *Extractor) scriptDocument() {
+	if x.options.Scripts {
+		x.scriptURLs("script", x.scan.body)
+	}
+}
+
+// scriptURLs yields what looks like a URL in a script: a quoted text that begins with
+// http://, https://, or one or two slashes and a letter or digit, and goes on to the
+// closing quote without white space, angle brackets, braces, or a backslash other than
+// that of "\/".
+// No script is run or understood, so what is put together of parts is missed, and a
+// path that is none may be yielded.
+//
+// A text that is no URL ends at a byte that cannot be in one; the search goes on there,
+// so the time is linear.
+func (x *Extractor) scriptURLs(tag string, text []byte) {
+	if !x.wants(KindText) {
+		return
+	}
+	for at := 0; !x.stopped; {
+		i := bytes.IndexAny(text[at:], "\"'`")
+		if i < 0 {
+			return
+		}
+		quote := text[at+i]
+		at += i + 1
+		end := at
+		for end < len(text) && end-at < maxScriptURL && canBeInURL(text, end) {
+			end++
+		}
+		if end == len(text) || text[end] != quote {
+			at = end
+			continue
+		}
+		value := text[at:end]
+		at = end + 1
+		if bytes.IndexByte(value, '\\') >= 0 {
+			value = bytes.ReplaceAll(value, []byte(`\/`), []byte("/"))
+		}
+		if looksLikeURL(value) {
+			x.found(&Mention{Value: value, Tag: tag, Attr: "text", Kind: KindText})
+		}
+	}
+}
+
+func canBeInURL(text []byte, at int) bool {
+	switch c := text[at]; c {
+	case '"', '\'', '`', '<', '>', '{', '}', '|', '^':
+		return false
+	case '\\':
+		return at+1 < len(text) && text[at+1] == '/'
+	default:
+		return c > ' '
+	}
+}
+
+func looksLikeURL(b []byte) bool {
+	for _, scheme := range []string{"http://", "https://"} {
+		if len(b) > len(scheme) && equalFold(b[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	rest := bytes.TrimPrefix(b, []byte("/"))
+	if len(rest) == len(b) {
+		return false
+	}
+	rest = bytes.TrimPrefix(rest, []byte("/"))
+	return len(rest) > 0 && isAlphanumeric(rest[0])
+}
