@@ -347,7 +347,7 @@ func (s *sighting) forget() {
 }
 
 // recentURLs is how many URLs a fetch loop remembers of those that it has sent the desk.
-const recentURLs = 1 << 14
+const recentURLs = 1 << 12
 
 // maxLinks bounds how many links of a page are looked at, mentions counted: each costs
 // memory here and time at the desk, and more are no work of people.

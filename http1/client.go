@@ -8,7 +8,8 @@ import (
 	"github.com/weftcrawl/weft/dns"
 )
 
-// At most keptBodies body buffers of at most keptBody bytes are kept for answers to come.
+// At most keptBodies buffers of a sort, of at most keptBody bytes each, are kept for answers
+// to come.
 const (
 	keptBodies = 64
 	keptBody   = 512 << 10
@@ -33,8 +34,9 @@ type Client struct {
 	idle     pool
 	decoders decoders
 	decoding *aio.Quota
-	bodies   []*[]byte // free buffers
-	opened   []byte    // a record, decrypted
+	wire     buffers // of what is sent: one for each answer under way, so that many are in use
+	decoded  buffers // of what it becomes: few at once, so that few grow large
+	opened   []byte  // a record, decrypted
 }
 
 // NewClient returns a client for tasks of l. Close it when it is not used any more.
@@ -177,7 +179,7 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	}
 	if failed != nil {
 		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), cn.timing
-		cn.client.giveBody(p.body)
+		cn.client.wire.give(p.body)
 		if res != nil && res.whole != nil { // it came whole, and could not be decoded
 			res.Close()
 		}
@@ -216,19 +218,22 @@ func (c *Client) record() []byte {
 	return c.opened
 }
 
-func (c *Client) takeBody() *[]byte {
-	if n := len(c.bodies); n > 0 {
-		b := c.bodies[n-1]
-		c.bodies = c.bodies[:n-1]
+// buffers are free ones.
+type buffers []*[]byte
+
+func (free *buffers) take() *[]byte {
+	if n := len(*free); n > 0 {
+		b := (*free)[n-1]
+		*free = (*free)[:n-1]
 		return b
 	}
 	b := make([]byte, 0, 512)
 	return &b
 }
 
-func (c *Client) giveBody(b *[]byte) {
-	if b != nil && cap(*b) <= keptBody && len(c.bodies) < keptBodies {
+func (free *buffers) give(b *[]byte) {
+	if b != nil && cap(*b) <= keptBody && len(*free) < keptBodies {
 		*b = (*b)[:0]
-		c.bodies = append(c.bodies, b)
+		*free = append(*free, b)
 	}
 }

@@ -271,15 +271,15 @@ func (cn *conn) undone(patience limit) string {
 // send sends req.
 func (cn *conn) send(t *aio.Task, req *Request) error {
 	c := cn.client
-	buf := c.takeBody()
-	defer c.giveBody(buf)
+	buf := c.wire.take()
+	defer c.wire.give(buf)
 	*buf = c.header.append(*buf, req)
 	if cn.tls == nil {
 		_, err := cn.Write(t, *buf)
 		return err
 	}
-	sealed := c.takeBody()
-	defer c.giveBody(sealed)
+	sealed := c.wire.take()
+	defer c.wire.give(sealed)
 	var err error
 	t.OnLoop(func() {
 		*sealed = append(*sealed, cn.tls.out...) // an answer to what came while it was kept
@@ -298,7 +298,7 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 func (cn *conn) feed() {
 	p := &cn.parser
 	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
-		p.body = cn.client.takeBody()
+		p.body = cn.client.wire.take()
 	}
 	cn.used = len(cn.got)
 	if cn.tls == nil {
@@ -310,7 +310,7 @@ func (cn *conn) feed() {
 		cn.err = p.eof(cn.tls != nil && cn.tls.torn)
 	}
 	if cn.err == nil && p.state == whole {
-		p.res.client, p.res.whole, p.body = cn.client, p.body, nil
+		p.res.from, p.res.whole, p.body = &cn.client.wire, p.body, nil
 		p.res.Body = *p.res.whole
 	}
 }

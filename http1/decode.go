@@ -63,7 +63,7 @@ func (cn *conn) decode(t *aio.Task) *Error {
 // nothing tells how long it becomes, it is tried as a short one first if there is none.
 func (cn *conn) undo(t *aio.Task, from coding) *Error {
 	c, p, r := cn.client, &cn.parser, cn.parser.res
-	decoded := c.takeBody()
+	decoded := c.decoded.take()
 	var err error
 	room := p.maxBody
 	undo := func() { err = c.undo(from, decoded, r.Body, room) }
@@ -85,18 +85,18 @@ func (cn *conn) undo(t *aio.Task, from coding) *Error {
 	case errors.Is(err, errBomb) && p.cut:
 		r.Truncated = true
 	case errors.Is(err, errBomb):
-		c.giveBody(decoded)
+		c.decoded.give(decoded)
 		return fail(KindBomb, "%s: %d bytes become more than %d", from.name, len(r.Body), p.maxBody)
 	case errors.Is(err, aio.ErrCanceled):
-		c.giveBody(decoded)
+		c.decoded.give(decoded)
 		return classify(err, KindCanceled)
 	case errors.Is(err, io.ErrUnexpectedEOF) && r.Truncated: // so it was cut: this is what it was
 	default:
-		c.giveBody(decoded)
+		c.decoded.give(decoded)
 		return fail(KindEncoding, "%s: %w", from.name, err)
 	}
-	c.giveBody(r.whole)
-	r.whole, r.Body = decoded, *decoded
+	r.from.give(r.whole)
+	r.from, r.whole, r.Body = &c.decoded, decoded, *decoded
 	return nil
 }
 

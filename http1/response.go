@@ -29,8 +29,8 @@ type Response struct {
 	Timing Timing
 	TLS    *tls.ConnectionState // of the connection, shared by all of its answers; nil for plain http
 
-	client *Client
-	whole  *[]byte // the buffer Body is in, given back by Close
+	whole *[]byte  // the buffer Body is in, given back by Close
+	from  *buffers // which it came from
 }
 
 // Timing is where the time of an exchange went. What was not reached is 0, and so are
@@ -48,7 +48,7 @@ type Timing struct {
 // Close gives the buffer of the body back: Body is not valid any more.
 func (r *Response) Close() {
 	if r.whole != nil {
-		r.client.giveBody(r.whole)
+		r.from.give(r.whole)
 		r.whole, r.Body = nil, nil
 	}
 }
