@@ -128,11 +128,11 @@ func TestLookAtKilledCrawl(t *testing.T) {
 		both.Go(func() { says(run(exitDone, "status", "job"), "job: paused: as told\n") })
 	}
 	both.Wait()
+	awaitSaved(t, cmd.Dir, s.URL+"/more") // and what came before it: hosts are read from the disk
 	says(run(exitDone, "hosts", "job"), "  "+s.URL+"\n")
 	says(run(exitDone, "hosts", "--json", "--limit", "1", "job"), `"in_flight":1`)
 	says(run(exitDone, "urls", "--state", "leased", "job"), s.URL+"/a\n")
 	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is under way\n")
-	awaitSaved(t, cmd.Dir, s.URL+"/more")
 
 	_ = cmd.Process.Signal(syscall.SIGKILL)
 	_ = cmd.Wait()
