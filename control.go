@@ -223,6 +223,7 @@ func (d *desk) add(u weburl.URL) string {
 		p.Added = append(p.Added, s)
 		d.keepPlan()
 	}
+	u = d.cfg.Canon.Apply(u)
 	d.give([]weburl.URL{u})
 	d.open(u)
 	d.openNetwork(written(u))

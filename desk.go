@@ -144,7 +144,7 @@ func (d *desk) resume(t *aio.Task) error {
 
 // crawl begins at the seeds and waits until the crawl is over.
 func (d *desk) crawl(t *aio.Task) error {
-	d.give(d.cfg.seeds)
+	d.give(d.seeds())
 	for _, u := range d.cfg.seeds {
 		d.begin(u)
 	}
@@ -159,8 +159,18 @@ func (d *desk) crawl(t *aio.Task) error {
 	return d.over.Wait(t)
 }
 
+// seeds are those that were given one by one, under the rules.
+func (d *desk) seeds() []weburl.URL {
+	var all []weburl.URL
+	for _, u := range d.cfg.seeds {
+		all = append(all, d.cfg.Canon.Apply(u))
+	}
+	return all
+}
+
 // begin adds a seed.
 func (d *desk) begin(u weburl.URL) {
+	u = d.cfg.Canon.Apply(u)
 	d.open(u)
 	d.openNetwork(written(u))
 	d.frontier.Add(frontier.URL{URL: u})

@@ -371,6 +371,10 @@ func (s *sighting) link(l links.Link) bool {
 	if f.cfg.KeepLinks {
 		s.out.lines = append(s.out.lines, linkLine(r.URL, l)...)
 	}
+	to := l.URL
+	if f.cfg.Canon != 0 {
+		to = f.cfg.Canon.Apply(to)
+	}
 	depth := s.out.url.Depth + 1
 	var v Verdict
 	if f.cfg.Hooks.OnLink != nil {
@@ -385,21 +389,21 @@ func (s *sighting) link(l links.Link) bool {
 	case v.Decision == ByScope && !followed.Has(l.Kind) || l.Kind == links.KindHint:
 		return true
 	case v.Decision == ByScope:
-		reason = f.bounds.refuses(l.URL, depth)
+		reason = f.bounds.refuses(to, depth)
 	}
 	if reason != "" {
 		s.out.drop(reason)
 		return true
 	}
-	to := &s.out.links
+	list := &s.out.links
 	if v.Decision == Follow {
 		s.asked++
-		to = &s.wanted
+		list = &s.wanted
 	}
 	r.Links++
-	f.mention(s.out.url.URL, l.URL)
-	if u, _, added := f.recent.Add(l.URL); added {
-		*to = append(*to, frontier.URL{URL: u, From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))})
+	f.mention(s.out.url.URL, to)
+	if u, _, added := f.recent.Add(to); added {
+		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))})
 	}
 	return true
 }
@@ -431,10 +435,14 @@ func (f *fetcher) redirect(out *outcome, location string) {
 		return
 	}
 	out.record.Redirect = to.String()
+	asItStands := to.Canonical()
+	to = f.cfg.Canon.Apply(to)
 	switch {
 	case !to.IsHTTP():
 		out.record.ErrorKind, out.record.Error = KindLocation, fmt.Sprintf("leads to scheme %.64q, expected http or https", to.Scheme())
 		return
+	case to == out.url.URL && asItStands != to:
+		to = asItStands // the rules make one page of two that lead one to the other
 	case out.url.Depth > 0:
 		if reason := f.bounds.refuses(to, out.url.Depth); reason != "" {
 			out.drop(reason)
@@ -442,5 +450,5 @@ func (f *fetcher) redirect(out *outcome, location string) {
 		}
 	}
 	f.mention(out.url.URL, to)
-	out.target = &frontier.URL{URL: to.Canonical(), From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority}
+	out.target = &frontier.URL{URL: to, From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority}
 }

@@ -32,6 +32,7 @@ type Options struct {
 	Scope   Scope                    // which links are followed; empty: ScopeHost
 	Include []*regexp.Regexp         // if any: only links that one of them matches
 	Exclude []*regexp.Regexp         // links that one of them matches are not followed
+	Canon   weburl.RuleSet           // make one page of several URLs, beyond what the standard says; zero: none do
 	Depth   int                      // links from a seed, by the way found first; 0: any number, negative: none
 
 	// When it stops. What is under way is finished.

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +27,8 @@ type plan struct {
 	Scope        Scope     `json:"scope"`
 	Include      []string  `json:"include,omitempty"`
 	Exclude      []string  `json:"exclude,omitempty"`
-	Late         []string  `json:"late,omitempty"` // exclusions added since: they hold for pending URLs too
+	Late         []string  `json:"late,omitempty"`  // exclusions added since: they hold for pending URLs too
+	Canon        string    `json:"canon,omitempty"` // rules beyond the standard
 	Depth        int       `json:"depth"`
 	MaxRedirects int       `json:"max_redirects"`
 	LimitPerHost int       `json:"limit_per_host"` // what is beyond it is dropped for good
@@ -39,7 +41,7 @@ type plan struct {
 func newPlan(c *config) plan {
 	p := plan{
 		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
-		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Depth: c.Depth, MaxRedirects: c.MaxRedirects, LimitPerHost: c.LimitPerHost,
+		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Canon: c.Canon.String(), Depth: c.Depth, MaxRedirects: c.MaxRedirects, LimitPerHost: c.LimitPerHost,
 		NoRobots: c.NoRobots, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
 	}
 	for _, u := range c.seeds {
@@ -93,6 +95,9 @@ func (now plan) unless(o Options, p plan) plan {
 	if len(o.Exclude) == 0 {
 		now.Exclude = p.Exclude
 	}
+	if o.Canon == 0 {
+		now.Canon = p.Canon
+	}
 	if o.Depth == 0 {
 		now.Depth = p.Depth
 	}
@@ -117,6 +122,7 @@ func (now plan) unless(o Options, p plan) plan {
 func (p plan) resume(now plan, amend bool) (plan, error) {
 	for _, o := range []struct{ option, was, is string }{
 		{"Scope", string(p.Scope), string(now.Scope)},
+		{"Canon", cmp.Or(p.Canon, "none"), cmp.Or(now.Canon, "none")},
 		{"Depth", depthInWords(p.Depth), depthInWords(now.Depth)},
 		{"LimitPerHost", inWordsLimit(p.LimitPerHost), inWordsLimit(now.LimitPerHost)},
 		{"MaxRedirects", fmt.Sprint(p.MaxRedirects), fmt.Sprint(now.MaxRedirects)},
@@ -194,6 +200,10 @@ func (p plan) apply(c *config) error {
 	c.Scope, c.Depth, c.MaxRedirects, c.LimitPerHost, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.LimitPerHost, p.NoRobots
 	c.KeepLinks, c.KeepBodies, c.UserAgent = p.KeepLinks, p.KeepBodies, p.UserAgent
 	c.seeds, c.Include, c.Exclude = nil, nil, nil
+	var err error
+	if c.Canon, err = weburl.ParseRules(p.Canon); err != nil {
+		return err
+	}
 	for _, s := range slices.Concat(p.Seeds, p.Added) {
 		u, err := weburl.Parse(s)
 		if err != nil {

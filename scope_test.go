@@ -1,6 +1,9 @@
 package weft_test
 
 import (
+	"errors"
+	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +11,8 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // TestScope: which of the links from one page are followed.
@@ -165,5 +170,79 @@ func TestLimitEndsOpenSeeds(t *testing.T) {
 	sum, err := c.Run(t.Context())
 	if err != nil || sum.Stopped != "limit" || sum.Done != 1 || sum.SeedsFetched != 1 || sum.Interrupted {
 		t.Errorf("summary %+v, error %v", sum, err)
+	}
+}
+
+// TestCanon: URLs that the rules make the same are one page, a redirect from one of them to
+// another is followed all the same, and the job goes on under its rules only.
+func TestCanon(t *testing.T) {
+	rules, err := weburl.ParseRules("sort-query,drop-session,strip-www")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := web{
+		"http://example.org/": a("http://www.example.org/p?b=1&a=2", "/p?a=2&b=1", "/p?b=1&a=2&PHPSESSID=1f", "/sid", "/p?a=2&b=1#x"),
+		// What the rules make of the links, and where it leads.
+		"http://example.org/p?a=2&b=1":        "a page",
+		"http://example.org/sid":              "302 /sid?PHPSESSID=2f",
+		"http://example.org/sid?PHPSESSID=2f": "a page",
+	}
+	o := weft.Options{Seeds: []string{"http://www.example.org/"}, Canon: rules, NoRobots: true, Job: filepath.Join(t.TempDir(), "job")}
+	got, _, _ := w.crawl(t, o)
+	want := slices.Sorted(maps.Keys(w))
+	if urls := slices.Sorted(maps.Keys(got)); !slices.Equal(urls, want) {
+		t.Errorf("records of %q, expected %q", urls, want)
+	}
+	o.Canon = 0
+	if _, err := weft.New(o); !errors.Is(err, weft.ErrPlan) {
+		t.Errorf("without the rules: %v, expected %v", err, weft.ErrPlan)
+	}
+}
+
+// TestNoFollow: of a page that says so, to all or to this crawler, no link is followed, but
+// one that a hook wants; another page's link to the same place is.
+func TestNoFollow(t *testing.T) {
+	w := web{
+		"http://a.test/":       a("/meta", "/mine", "/others", "/none"),
+		"http://a.test/meta":   `<meta name=robots content="noarchive, NoFollow">` + a("/1", "/4"),
+		"http://a.test/mine":   `<meta name=weft content=nofollow>` + a("/2"),
+		"http://a.test/others": a("/3", "/4") + `<meta name=otherbot content=nofollow>`,
+		"http://a.test/none":   a("/wanted", "/5") + `<meta name=robots content=none>`,
+	}
+	for _, path := range []string{"1", "2", "3", "4", "5", "wanted"} {
+		w["http://a.test/"+path] = "a page"
+	}
+	follow := func(_ weburl.URL, l links.Link) weft.Verdict {
+		if l.URL.Path() == "/wanted" {
+			return weft.Verdict{Decision: weft.Follow}
+		}
+		return weft.Verdict{}
+	}
+	page := func(paths ...string) (all []string) {
+		for _, p := range append([]string{"", "meta", "mine", "none", "others"}, paths...) {
+			all = append(all, "http://a.test/"+p)
+		}
+		return slices.Sorted(slices.Values(all))
+	}
+	for _, c := range []struct {
+		name  string
+		o     weft.Options
+		want  []string
+		links int // not followed
+	}{
+		{"obeyed", weft.Options{}, page("3", "4"), 5},
+		{"but for a hook", weft.Options{Hooks: weft.Hooks{OnLink: follow}}, page("3", "4", "wanted"), 4},
+		{"as robots.txt is", weft.Options{NoRobots: true}, page("1", "2", "3", "4", "5", "wanted"), 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Seeds = []string{"http://a.test/"}
+			got, sum, _ := w.crawl(t, c.o)
+			if urls := fetched(got); !slices.Equal(urls, c.want) || sum.NotFollowed["nofollow"] != c.links {
+				t.Errorf("fetched %q, expected %q; not followed: %v, expected %d", urls, c.want, sum.NotFollowed, c.links)
+			}
+			if said := got["http://a.test/meta"].Robots; !slices.Equal(said, []string{"noarchive", "nofollow"}) {
+				t.Errorf("the record says %q", said)
+			}
+		})
 	}
 }

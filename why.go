@@ -74,6 +74,11 @@ func (q *inquiry) find(ctx context.Context) (err error) {
 	if q.plan, q.history, err = q.view.saved(); err != nil {
 		return err
 	}
+	canon, err := weburl.ParseRules(q.plan.Canon)
+	if err != nil {
+		return err
+	}
+	q.url = canon.Apply(q.url)
 	var seen bool
 	q.entry, seen, err = q.view.job.store.Find(q.url)
 	if err == nil && q.entry.State == store.Dropped { // or it moved while it was looked for

@@ -65,7 +65,7 @@ func misread(cmd *cobra.Command, err error) error {
 // flagOf is the flags of weft crawl by the field of weft.Options that they set. (Seeds
 // are its arguments.)
 var flagOf = map[string]string{
-	"SeedSeq": "input", "Scope": "scope", "Include": "include", "Exclude": "exclude", "Depth": "depth",
+	"SeedSeq": "input", "Scope": "scope", "Include": "include", "Exclude": "exclude", "Canon": "canon", "Depth": "depth",
 	"Limit": "limit", "LimitPerHost": "limit-per-host", "MaxTime": "max-time",
 	"Concurrency": "concurrency", "PerHost": "per-host", "Delay": "delay", "RateLimit": "rate-limit", "NoRobots": "no-robots",
 	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",

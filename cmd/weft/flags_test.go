@@ -137,6 +137,11 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "--exclude", "/a$", "--exclude", "/c$", s.URL)
 		expect(t, "asked for", s.paths(), "/ /b")
 	},
+	"canon": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/?b=1&a=2", "/?a=2&b=1&utm_source=x") })
+		crawls(t, exitDone, "--canon", "sort-query,drop-tracking", s.URL)
+		expect(t, "asked for", s.paths(), "/ /?a=2&b=1")
+	},
 	"depth": func(t *testing.T) {
 		for depth, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
 			s := newAsked(t, false, chain)
