@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // crawlFlags are those of weft crawl.
@@ -60,7 +59,7 @@ func (f *crawlFlags) register(g *groups) {
 			"links that are followed: page (none), prefix (below a seed's folder), host,\ndomain (as registered) or any; where a seed redirects is in scope, too")
 		repeated(s, &o.Include, "include", "", "RE", expression, "only links that match; repeatable (default all)")
 		repeated(s, &o.Exclude, "exclude", "", "RE", expression, "no links that match; repeatable (default none)")
-		flag(s, &o.Canon, "canon", "", "RULES", "", weburl.ParseRules, "of those that weft url --help lists, with commas between them: URLs that they make\nthe same are one page (default none)")
+		flag(s, &o.Canon, "canon", "", "RULES", "", canonRules, "of those that weft url --help lists, with commas between them: URLs that they make\nthe same are one page (default none)")
 		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed, by the way found first; 0: only the seeds (default any number)")
 		flag(s, &o.MaxRedirects, "max-redirects", "", "N", "10", orNone, "redirects followed from one link")
 		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt (default it is obeyed)")
