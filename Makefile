@@ -44,7 +44,7 @@ bench: bench-aio bench-bytes
 bench-aio:
 	@script/bench aio
 
-## bench-bytes: reading the Web's bytes beside its peers, into docs/bench/bytes.md (about 6 minutes)
+## bench-bytes: reading the Web's bytes beside its peers, into docs/bench/bytes.md (about 5 minutes)
 .PHONY: bench-bytes
 bench-bytes:
 	@script/bench bytes
