@@ -35,18 +35,19 @@ fuzz:
 torture:
 	@script/torture
 
-# Each benchmark is a process of its own: what earlier ones leave behind, such as the
-# coroutines of 10,000 tasks, would be in the figures of later ones.
-BENCHES = RoundRobin Ring PingPong Get Memory Echo Timers
-
-## bench: the event loop beside its peers, into docs/bench/aio.md (about 12 minutes, COUNT=5)
+## bench: the two below (COUNT=5)
 .PHONY: bench
-bench:
-	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && go test -c -o $$tmp/bench.test ./internal/bench && \
-	for i in $$(seq $(or $(COUNT),5)); do for b in $(BENCHES); do \
-		(cd internal/bench && $$tmp/bench.test -test.run '^$$' -test.bench "^Benchmark$$b\$$" -test.cpu 1,2 -test.timeout 20m) || exit 1; \
-	done; done | tee $$tmp/out >&2; \
-	go run ./internal/bench/table -o docs/bench/aio.md < $$tmp/out
+bench: bench-aio bench-bytes
+
+## bench-aio: the event loop beside its peers, into docs/bench/aio.md (about 12 minutes)
+.PHONY: bench-aio
+bench-aio:
+	@script/bench aio
+
+## bench-bytes: reading the Web's bytes beside its peers, into docs/bench/bytes.md (about 5 minutes)
+.PHONY: bench-bytes
+bench-bytes:
+	@script/bench bytes
 
 ## bench-crawl: whole crawls beside wget2 and Colly, into docs/bench/crawl.md (COUNT=3)
 .PHONY: bench-crawl

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/bench/cost"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 )
@@ -180,8 +180,7 @@ func BenchmarkSites(b *testing.B) {
 		run := func(name string, read func(base weburl.URL, body []byte) int) {
 			b.Run(s.name+"/"+name, func(b *testing.B) {
 				b.SetBytes(size)
-				b.ReportAllocs()
-				n, from := 0, cpuTime(b)
+				n, m := 0, cost.Start(b)
 				for b.Loop() {
 					n = 0
 					for i := range pages {
@@ -189,9 +188,9 @@ func BenchmarkSites(b *testing.B) {
 					}
 				}
 				b.ReportMetric(float64(n), "links")
-				spent := float64(cpuTime(b)-from) / float64(b.N)
-				b.ReportMetric(spent/float64(len(pages)), "cpu-ns/page")
-				b.ReportMetric(float64(size)*1e3/spent, "MB/cpu-s")
+				m.ReportBytes(b.N * int(size))
+				m.Report(b.N*len(pages), "page")
+				m.Report(b.N*n, "link")
 			})
 		}
 		run("tokenizer", func(_ weburl.URL, body []byte) int { return countTokenLinks(body) })
@@ -217,16 +216,6 @@ func BenchmarkSites(b *testing.B) {
 			})
 		}
 	}
-}
-
-// cpuTime is what this process has used, in nanoseconds: on a machine that has other
-// things to do it says more than the time that has passed.
-func cpuTime(b *testing.B) int64 {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return r.Utime.Nano() + r.Stime.Nano()
 }
 
 // countTokenLinks counts what tokenLinks finds, without a copy of it.

@@ -2,12 +2,10 @@ package weburl
 
 import (
 	"net/url"
-	"runtime"
 	"testing"
-	"time"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
-	"golang.org/x/sys/unix"
+	"github.com/weftcrawl/weft/internal/bench/cost"
 )
 
 // BenchmarkResolve is what a crawler needs of a link, over all links of two documentation
@@ -18,17 +16,8 @@ func BenchmarkResolve(b *testing.B) {
 	pages := siteLinks(b)
 	perLink := func(name string, page func(sitePage)) {
 		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			runtime.GC()
-			b.ResetTimer()
-			began := cpuTime(b)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			defer func() {
-				b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
-				runtime.ReadMemStats(&after)
-				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(b.N), "mallocs/op")
-			}()
+			m := cost.Start(b)
+			defer func() { m.Report(b.N, "op") }()
 			for left := b.N; left > 0; {
 				for _, p := range pages {
 					if left <= 0 {
@@ -89,15 +78,6 @@ func BenchmarkResolve(b *testing.B) {
 			}
 		}
 	})
-}
-
-// cpuTime is what this process has used so far. It does not grow while others run.
-func cpuTime(b *testing.B) time.Duration {
-	var r unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // What a benchmark makes goes here, so that it is made.

@@ -10,7 +10,7 @@
 // and system time of all threads, garbage collection included. It is what the marks
 // are about: wall time (ns/op) is also that of the child on the same cores.
 //
-// make bench runs each benchmark five times, every time in a new process, since the
+// make bench-aio runs each benchmark five times, every time in a new process, since the
 // memory that one leaves behind, in no order, makes the next slower; and all of them
 // in turn, so that a change of the machine's mood meets both sides. The command table
 // then writes docs/bench/aio.md. Shorter:

@@ -10,11 +10,11 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/internal/bench/cost"
 )
 
 // childEnv marks a process that a benchmark started: its first argument is a role.
@@ -126,15 +126,11 @@ type usage struct {
 
 // spent is what the process has used since it began; wall is since an arbitrary time.
 func spent() usage {
-	var ru syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
-		panic(err)
-	}
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	return usage{
 		wall:    time.Since(processStart),
-		cpu:     time.Duration(ru.Utime.Nano() + ru.Stime.Nano()),
+		cpu:     cost.CPU(),
 		mallocs: mem.Mallocs,
 		bytes:   mem.TotalAlloc,
 	}

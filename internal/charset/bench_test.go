@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/bench/cost"
 	"github.com/weftcrawl/weft/internal/charset"
 	xcharset "golang.org/x/net/html/charset"
 )
@@ -38,23 +39,25 @@ func BenchmarkUTF8(b *testing.B) {
 		page := pageOf(c.text)
 		b.Run(c.name+"/weft", func(b *testing.B) {
 			b.SetBytes(int64(len(page)))
-			b.ReportAllocs()
+			m := cost.Start(b)
 			for b.Loop() {
 				charset.UTF8(c.contentType, page)
 			}
+			m.Report(b.N, "op")
 		})
 		if strings.HasSuffix(c.name, "-detected") {
 			continue // it has no detection
 		}
 		b.Run(c.name+"/x-net", func(b *testing.B) {
 			b.SetBytes(int64(len(page)))
-			b.ReportAllocs()
+			m := cost.Start(b)
 			for b.Loop() {
 				e, _, _ := xcharset.DetermineEncoding(page, c.contentType)
 				if _, err := e.NewDecoder().Bytes(page); err != nil {
 					b.Fatal(err)
 				}
 			}
+			m.Report(b.N, "op")
 		})
 	}
 }

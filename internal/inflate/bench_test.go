@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/weftcrawl/weft/internal/bench/cost"
 	"github.com/weftcrawl/weft/internal/inflate"
 )
 
@@ -72,12 +73,14 @@ func BenchmarkGunzip(b *testing.B) {
 		run := func(name string, undo func(page []byte) error) {
 			b.Run(site.name+"/"+name, func(b *testing.B) {
 				b.SetBytes(int64(size / len(pages)))
-				b.ReportAllocs()
+				m := cost.Start(b)
 				for i := 0; b.Loop(); i++ {
 					if err := undo(pages[i%len(pages)]); err != nil {
 						b.Fatal(err)
 					}
 				}
+				m.ReportBytes(b.N * (size / len(pages)))
+				m.Report(b.N, "op")
 			})
 		}
 		var d inflate.Decoder
