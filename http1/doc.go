@@ -68,7 +68,8 @@
 // zstd are asked for and undone, up to four of them one after the other. A body that
 // is empty is never decoded; bytes after the last member of gzip are dropped. Of bodies
 // that become longer than 64 KiB about 1 MiB is decoded in a turn of the loop: others go
-// on in between. A decoder that panics makes an error of that body.
+// on in between. One that comes in more than 256 KiB is decoded beside the loop: made of empty
+// blocks, it could take seconds. A decoder that panics makes an error of that body.
 //
 // # What is tolerated
 //
