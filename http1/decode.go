@@ -44,7 +44,7 @@ func codingsOf(list string) ([]coding, *Error) {
 
 // decode undoes the Content-Encoding of an answer that is whole: to at most maxBody bytes
 // in each step, and what goes beyond is cut or an error.
-func (cn *conn) decode(t *aio.Task) *Error {
+func (cn *conn) decode(t *aio.Task, total limit) *Error {
 	r := cn.parser.res
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // of no body, whatever it says
@@ -65,7 +65,7 @@ func (cn *conn) decode(t *aio.Task) *Error {
 		if i > 0 {
 			room = min(room, minBetween+maxBetween*len(r.Body))
 		}
-		if err := cn.undo(t, c, room); err != nil {
+		if err := cn.undo(t, c, room, total); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ const blockCost = 8
 // which there is time for it; a long source, of which one at a time is enough, beside the loop.
 // As nothing tells how long a short one becomes, it is tried as a short body first if there is
 // no time.
-func (cn *conn) undo(t *aio.Task, from coding, room int) *Error {
+func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 	c, p, r := cn.client, &cn.parser, cn.parser.res
 	decoded := c.decoded.take()
 	var err error
@@ -93,7 +93,7 @@ func (cn *conn) undo(t *aio.Task, from coding, room int) *Error {
 	}
 	switch {
 	case len(r.Body) > longSource:
-		err = c.undoBeside(t, from, decoded, r.Body, room)
+		err = c.undoBeside(t, total, from, decoded, r.Body, room)
 	case c.decoding.Free():
 		undo(room)
 	default:
@@ -122,6 +122,9 @@ func (cn *conn) undo(t *aio.Task, from coding, room int) *Error {
 	case errors.Is(err, aio.ErrCanceled):
 		c.decoded.give(decoded)
 		return classify(err, KindCanceled)
+	case errors.Is(err, aio.ErrTimeout):
+		c.decoded.give(decoded)
+		return total.classify(err, KindTimeout, func() string { return "answer not decoded" })
 	case errors.Is(err, io.ErrUnexpectedEOF) && r.Truncated: // so it was cut: this is what it was
 	default:
 		c.decoded.give(decoded)
@@ -135,16 +138,23 @@ func (cn *conn) undo(t *aio.Task, from coding, room int) *Error {
 // errBomb is what undo returns for a body that becomes longer than it may.
 var errBomb = inflate.ErrTooLong
 
-// undoBeside is decoders.undo on a goroutine of its own, while others go on.
-func (c *Client) undoBeside(t *aio.Task, from coding, dst *[]byte, src []byte, max int) error {
-	if err := c.beside.turn.Lock(t); err != nil {
+// undoBeside is decoders.undo on a goroutine of its own, while others go on. A task waits for its
+// turn no longer than for the answer; decoding that has begun ends.
+func (c *Client) undoBeside(t *aio.Task, total limit, from coding, dst *[]byte, src []byte, max int) error {
+	undo := func(t *aio.Task) error {
+		if err := c.beside.turn.Lock(t); err != nil {
+			return err
+		}
+		defer c.beside.turn.Unlock(t)
+		_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
+			return struct{}{}, c.beside.decoders.undo(from, dst, src, max)
+		})
 		return err
 	}
-	defer c.beside.turn.Unlock(t)
-	_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
-		return struct{}{}, c.beside.decoders.undo(from, dst, src, max)
-	})
-	return err
+	if total.at.IsZero() {
+		return undo(t)
+	}
+	return t.Deadline(total.at, undo)
 }
 
 // undo appends what src decodes to, at most max bytes. Those that were decoded before

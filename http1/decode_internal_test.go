@@ -103,7 +103,7 @@ func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
 				}
 				return append(dst, "text"...), nil
 			}}
-			if err := cn.undo(task, waits, 1<<20); err != nil {
+			if err := cn.undo(task, waits, 1<<20, limit{}); err != nil {
 				return err
 			}
 			if body := cn.parser.res.Body; string(body) != "text" || beside != (n > longSource) {
@@ -126,7 +126,7 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 		for range 2 {
 			body := make([]byte, longSource)
 			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
-			if err := cn.undo(task, nothing, 1<<20); err != nil {
+			if err := cn.undo(task, nothing, 1<<20, limit{}); err != nil {
 				return err
 			}
 			if c.decoding.Free() {
@@ -134,6 +134,33 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 			}
 		}
 		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTimeoutWhileDecoding: who waits for a turn to decode waits no longer than for the answer.
+func TestTimeoutWhileDecoding(t *testing.T) {
+	err := aio.Run(t.Context(), func(task *aio.Task) error {
+		c := NewClient(task.Loop(), Options{})
+		defer c.Close()
+		if err := c.beside.turn.Lock(task); err != nil { // another one is decoded
+			return err
+		}
+		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("waits", func(task *aio.Task) error {
+				body := make([]byte, longSource+1)
+				cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+				total := limit{}.within(time.Millisecond, c.loop.Now(), KindTimeout)
+				if err := cn.undo(task, nothing, 1<<20, total); err == nil || err.Kind != KindTimeout {
+					t.Errorf("%v, expected kind timeout", err)
+				}
+				return nil
+			})
+			return nil
+		})
 	})
 	if err != nil {
 		t.Error(err)
