@@ -85,7 +85,8 @@
 // # Limits
 //
 // Head and body are bounded, and so are the bytes of the chunked coding, what each
-// step of decoding may make, the window of zstd (8 MiB), interim answers (16, within the
+// step of decoding may make (between two codings 32 times as many bytes as before, and 64 KiB),
+// the window of zstd (8 MiB), interim answers (16, within the
 // limit of the head) and TLS sessions remembered (1,024). A body that is too long is an error, or with
 // Request.Cut its beginning. Every failure is an *Error with a Kind from the list in
 // errors.go.
