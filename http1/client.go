@@ -15,8 +15,8 @@ const (
 	keptBody   = 512 << 10
 )
 
-// Bodies that decode to more than shortBody bytes are decoded in turn: at most decodeQuota
-// bytes in a turn of the loop, and one body more. Others do not wait for them.
+// Bodies that decode to more than shortBody bytes, or from as many, are decoded in turn: at most
+// decodeQuota bytes in a turn of the loop, and one body more. Others do not wait for them.
 const (
 	decodeQuota = 1 << 20 // a few milliseconds' work
 	shortBody   = 64 << 10
@@ -34,9 +34,13 @@ type Client struct {
 	idle     pool
 	decoders decoders
 	decoding *aio.Quota
-	wire     buffers // of what is sent: one for each answer under way, so that many are in use
-	decoded  buffers // of what it becomes: few at once, so that few grow large
-	opened   []byte  // a record, decrypted
+	beside   struct { // of the loop
+		decoders decoders
+		turn     aio.Lock // held by the task that decodes
+	}
+	wire    buffers // of what is sent: one for each answer under way, so that many are in use
+	decoded buffers // of what it becomes: few at once, so that few grow large
+	opened  []byte  // a record, decrypted
 }
 
 // NewClient returns a client for tasks of l. Close it when it is not used any more.

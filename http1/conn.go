@@ -225,7 +225,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			return cn.err
 		}
 		if p.state == whole {
-			return cn.decode(t)
+			return cn.decode(t, total)
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has asked for new keys
 			out := cn.tls.out

@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,14 @@ import (
 
 // maxCodings bounds how many codings are undone one after the other.
 const maxCodings = 4
+
+// What is between two codings was compressed, and hardly becomes longer when the second is
+// undone: it may have maxBetween times as many bytes, and minBetween. If it could have as many
+// as a page, a few kilobytes could become megabytes that take seconds to decode.
+const (
+	minBetween = 64 << 10
+	maxBetween = 32
+)
 
 // codingsOf reads a Content-Encoding: the codings in the order in which they were applied.
 func codingsOf(list string) ([]coding, *Error) {
@@ -35,7 +44,7 @@ func codingsOf(list string) ([]coding, *Error) {
 
 // decode undoes the Content-Encoding of an answer that is whole: to at most maxBody bytes
 // in each step, and what goes beyond is cut or an error.
-func (cn *conn) decode(t *aio.Task) *Error {
+func (cn *conn) decode(t *aio.Task, total limit) *Error {
 	r := cn.parser.res
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // of no body, whatever it says
@@ -51,34 +60,57 @@ func (cn *conn) decode(t *aio.Task) *Error {
 		}
 		r.Encoding += c.name
 	}
-	for _, c := range slices.Backward(all) {
-		if err := cn.undo(t, c); err != nil {
+	for i, c := range slices.Backward(all) {
+		room := cn.parser.maxBody
+		if i > 0 {
+			room = min(room, minBetween+maxBetween*len(r.Body))
+		}
+		if err := cn.undo(t, c, room, total); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// undo undoes one coding of the body, in a turn in which there is time for a long one. As
-// nothing tells how long it becomes, it is tried as a short one first if there is none.
-func (cn *conn) undo(t *aio.Task, from coding) *Error {
+// longSource is how long a source is decoded on the loop. An empty block of any coding takes
+// work and becomes nothing, so a source that is nothing but such blocks may take a hundred
+// times as long as a page of its length, and only decoding it tells.
+const longSource = 256 << 10
+
+// blockCost is how many bytes of text a byte of a source may cost, in time.
+const blockCost = 8
+
+// undo undoes one coding of the body, at most up to room bytes: on the loop, in a turn in
+// which there is time for it; a long source, of which one at a time is enough, beside the loop.
+// As nothing tells how long a short one becomes, it is tried as a short body first if there is
+// no time.
+func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 	c, p, r := cn.client, &cn.parser, cn.parser.res
 	decoded := c.decoded.take()
 	var err error
-	room := p.maxBody
-	undo := func() { err = c.undo(from, decoded, r.Body, room) }
-	if !c.decoding.Free() {
-		room = min(room, shortBody)
+	undo := func(max int) {
+		t.OnLoop(func() { err = c.decoders.undo(from, decoded, r.Body, max) })
 	}
-	t.OnLoop(undo)
-	if errors.Is(err, errBomb) && room < p.maxBody {
-		*decoded, room = (*decoded)[:0], p.maxBody
-		if err = c.decoding.Take(t); err == nil {
-			t.OnLoop(undo)
+	switch {
+	case len(r.Body) > longSource:
+		err = c.undoBeside(t, total, from, decoded, r.Body, room)
+	case c.decoding.Free():
+		undo(room)
+	default:
+		waits := len(r.Body) > shortBody
+		if !waits {
+			undo(min(room, shortBody))
+			waits = errors.Is(err, errBomb) && room > shortBody
+		}
+		if waits {
+			*decoded = (*decoded)[:0]
+			if err = c.decoding.Take(t); err == nil {
+				undo(room)
+			}
 		}
 	}
-	if n := len(*decoded); n > shortBody {
-		c.decoding.Spend(n)
+	if n := len(*decoded); len(r.Body) <= longSource && max(n, len(r.Body)) > shortBody {
+		c.decoding.Spend(max(n, blockCost*len(r.Body)))
 	}
 	switch {
 	case err == nil:
@@ -86,10 +118,13 @@ func (cn *conn) undo(t *aio.Task, from coding) *Error {
 		r.Truncated = true
 	case errors.Is(err, errBomb):
 		c.decoded.give(decoded)
-		return fail(KindBomb, "%s: %d bytes become more than %d", from.name, len(r.Body), p.maxBody)
+		return fail(KindBomb, "%s: %d bytes become more than %d", from.name, len(r.Body), room)
 	case errors.Is(err, aio.ErrCanceled):
 		c.decoded.give(decoded)
 		return classify(err, KindCanceled)
+	case errors.Is(err, aio.ErrTimeout):
+		c.decoded.give(decoded)
+		return total.classify(err, KindTimeout, func() string { return "answer not decoded" })
 	case errors.Is(err, io.ErrUnexpectedEOF) && r.Truncated: // so it was cut: this is what it was
 	default:
 		c.decoded.give(decoded)
@@ -103,16 +138,35 @@ func (cn *conn) undo(t *aio.Task, from coding) *Error {
 // errBomb is what undo returns for a body that becomes longer than it may.
 var errBomb = inflate.ErrTooLong
 
+// undoBeside is decoders.undo on a goroutine of its own, while others go on. A task waits for its
+// turn no longer than for the answer; decoding that has begun ends.
+func (c *Client) undoBeside(t *aio.Task, total limit, from coding, dst *[]byte, src []byte, max int) error {
+	undo := func(t *aio.Task) error {
+		if err := c.beside.turn.Lock(t); err != nil {
+			return err
+		}
+		defer c.beside.turn.Unlock(t)
+		_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
+			return struct{}{}, c.beside.decoders.undo(from, dst, src, max)
+		})
+		return err
+	}
+	if total.at.IsZero() {
+		return undo(t)
+	}
+	return t.Deadline(total.at, undo)
+}
+
 // undo appends what src decodes to, at most max bytes. Those that were decoded before
 // an error are there, unless a decoder has panicked: bytes that do that to one of ours
 // or of a library are as broken as others, and do not end the crawl.
-func (c *Client) undo(from coding, dst *[]byte, src []byte, max int) (err error) {
+func (d *decoders) undo(from coding, dst *[]byte, src []byte, max int) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			c.decoders = decoders{} // who knows what it was at
+			*d = decoders{} // who knows what it was at
 			err = fmt.Errorf("the decoder panicked: %v", r)
 		}
 	}()
-	*dst, err = from.undo(&c.decoders, *dst, src, max)
+	*dst, err = from.undo(d, *dst, src, max)
 	return err
 }

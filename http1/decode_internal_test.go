@@ -5,7 +5,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
@@ -41,10 +43,10 @@ func TestBombsAreCheap(t *testing.T) {
 		}
 		bombs++
 		t.Run(c.ID, func(t *testing.T) {
-			from, client, body := codingFor(t, c.Encoding), &Client{}, []byte(nil)
+			from, d, body := codingFor(t, c.Encoding), new(decoders), []byte(nil)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := client.undo(from, &body, c.Bytes, limit)
+			err := d.undo(from, &body, c.Bytes, limit)
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, errBomb) || len(body) != limit {
 				t.Fatalf("%d bytes, %v", len(body), err)
@@ -63,8 +65,8 @@ func TestBombsAreCheap(t *testing.T) {
 
 // TestDecoderThatPanics: it is an error of the body, and the next body is decoded.
 func TestDecoderThatPanics(t *testing.T) {
-	client, body := &Client{}, []byte(nil)
-	err := client.undo(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
+	d, body := new(decoders), []byte(nil)
+	err := d.undo(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
 		var none []byte
 		return none[1:2], nil
 	}}, &body, []byte("hello"), 100)
@@ -73,9 +75,94 @@ func TestDecoderThatPanics(t *testing.T) {
 	}
 	for _, c := range conformance.Cases[compressed](t, "compress.jsonl") {
 		if c.Kind == "ok" && !strings.Contains(c.Encoding, ",") {
-			if body = body[:0]; client.undo(codingFor(t, c.Encoding), &body, c.Bytes, 1<<20) != nil {
+			if body = body[:0]; d.undo(codingFor(t, c.Encoding), &body, c.Bytes, 1<<20) != nil {
 				t.Error(c.ID, err)
 			}
 		}
+	}
+}
+
+// TestLongSourceIsDecodedBesideTheLoop: the loop goes on while it is. One of 256 KiB is decoded
+// on it.
+func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
+	for _, n := range []int{longSource, longSource + 1} {
+		err := aio.Run(t.Context(), func(task *aio.Task) error {
+			c := NewClient(task.Loop(), Options{})
+			defer c.Close()
+			beside, turned := false, make(chan struct{})
+			task.Loop().CallSoon(func() { close(turned) })
+			body := make([]byte, n)
+			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+			waits := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) {
+				if n > longSource {
+					select {
+					case <-turned:
+						beside = true
+					case <-time.After(10 * time.Second):
+					}
+				}
+				return append(dst, "text"...), nil
+			}}
+			if err := cn.undo(task, waits, 1<<20, limit{}); err != nil {
+				return err
+			}
+			if body := cn.parser.res.Body; string(body) != "text" || beside != (n > longSource) {
+				t.Errorf("%d bytes: %q, beside the loop %v", n, body, beside)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestEmptyBlocksCountForTheTurn: a source that becomes nothing takes time all the same.
+func TestEmptyBlocksCountForTheTurn(t *testing.T) {
+	err := aio.Run(t.Context(), func(task *aio.Task) error {
+		c := NewClient(task.Loop(), Options{})
+		defer c.Close()
+		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
+		for range 2 {
+			body := make([]byte, longSource)
+			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+			if err := cn.undo(task, nothing, 1<<20, limit{}); err != nil {
+				return err
+			}
+			if c.decoding.Free() {
+				t.Error("there is time for another one in this turn")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTimeoutWhileDecoding: who waits for a turn to decode waits no longer than for the answer.
+func TestTimeoutWhileDecoding(t *testing.T) {
+	err := aio.Run(t.Context(), func(task *aio.Task) error {
+		c := NewClient(task.Loop(), Options{})
+		defer c.Close()
+		if err := c.beside.turn.Lock(task); err != nil { // another one is decoded
+			return err
+		}
+		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("waits", func(task *aio.Task) error {
+				body := make([]byte, longSource+1)
+				cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
+				total := limit{}.within(time.Millisecond, c.loop.Now(), KindTimeout)
+				if err := cn.undo(task, nothing, 1<<20, total); err == nil || err.Kind != KindTimeout {
+					t.Errorf("%v, expected kind timeout", err)
+				}
+				return nil
+			})
+			return nil
+		})
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

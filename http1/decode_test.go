@@ -72,6 +72,7 @@ func TestContentEncoding(t *testing.T) {
 		{"four times", "Content-Encoding: gzip, gzip, gzip, gzip\r\n", zip(t, zip(t, zip(t, hello))), "", "hello", "gzip, gzip, gzip, gzip"},
 		{"five times", "Content-Encoding: gzip, gzip, gzip, gzip, gzip\r\n", zip(t, zip(t, zip(t, zip(t, hello)))), http1.KindEncoding, "", ""},
 		{"bomb in a bomb", "Content-Encoding: gzip, gzip\r\n", zip(t, zip(t, strings.Repeat(full, 50))), http1.KindBomb, "", ""},
+		{"empty members between two", "Content-Encoding: gzip, gzip\r\n", zip(t, strings.Repeat(zip(t, ""), 4000)), http1.KindBomb, "", ""},
 		{"over the limit between two", "Content-Encoding: gzip, gzip\r\n", zip(t, strings.Repeat(zip(t, ""), 5000)), http1.KindBomb, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -68,7 +68,8 @@
 // zstd are asked for and undone, up to four of them one after the other. A body that
 // is empty is never decoded; bytes after the last member of gzip are dropped. Of bodies
 // that become longer than 64 KiB about 1 MiB is decoded in a turn of the loop: others go
-// on in between. A decoder that panics makes an error of that body.
+// on in between. One that comes in more than 256 KiB is decoded beside the loop: made of empty
+// blocks, it could take seconds. A decoder that panics makes an error of that body.
 //
 // # What is tolerated
 //
@@ -84,7 +85,8 @@
 // # Limits
 //
 // Head and body are bounded, and so are the bytes of the chunked coding, what each
-// step of decoding may make, the window of zstd (8 MiB), interim answers (16, within the
+// step of decoding may make (between two codings 32 times as many bytes as before, and 64 KiB),
+// the window of zstd (8 MiB), interim answers (16, within the
 // limit of the head) and TLS sessions remembered (1,024). A body that is too long is an error, or with
 // Request.Cut its beginning. Every failure is an *Error with a Kind from the list in
 // errors.go.

@@ -241,8 +241,11 @@ func (p *parser) frame() *Error {
 		case isName(f.Name, "Content-Length"):
 			for v := range strings.SplitSeq(f.Value, ",") {
 				n, err := strconv.ParseUint(trim(v), 10, 62)
-				if err != nil || length >= 0 && length != int64(n) {
+				if err != nil {
 					return fail(KindProtocol, "Content-Length %.64q, expected one number", f.Value)
+				}
+				if length >= 0 && length != int64(n) {
+					return fail(KindProtocol, "Content-Length %d and %d, expected one number", length, n)
 				}
 				length = int64(n)
 			}

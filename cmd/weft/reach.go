@@ -8,11 +8,12 @@ import (
 )
 
 // reach is which addresses a fetch and its redirects may lead to: those of the given URL's
-// host, whatever they are, and others as in a crawl that begins there.
+// host, whatever they are, until one was public; and others as in a crawl that begins there.
 type reach struct {
-	given weburl.URL
-	all   bool
-	guard guard.Guard
+	given  weburl.URL
+	all    bool
+	public bool // what the given host answers is a public page
+	guard  guard.Guard
 }
 
 // allow returns what judges the addresses of u; nil: all are allowed.
@@ -20,9 +21,11 @@ func (r *reach) allow(u weburl.URL) func(netip.AddrPort) error {
 	switch {
 	case r.all:
 		return nil
-	case u.Host() == r.given.Host():
+	case u.Host() == r.given.Host() && !r.public:
 		return func(to netip.AddrPort) error {
-			r.guard.Open(guard.NetworkOf(to))
+			n := guard.NetworkOf(to)
+			r.public = r.public || n == guard.Network{}
+			r.guard.Open(n)
 			return nil
 		}
 	}

@@ -143,29 +143,37 @@ func fill(table []uint32, first uint, lengths []uint8, entries []uint32) error {
 	return nil
 }
 
-// useFixed makes the tables those of the fixed codes (section 3.2.6).
-func (d *Decoder) useFixed() {
-	if d.fixed {
-		return
-	}
-	for s := range maxLit {
+// fixedLit and fixedDist are the tables of the fixed codes (section 3.2.6), which have no second
+// part.
+var fixedLit, fixedDist = func() (lit [1 << litBits]uint32, dist [1 << distBits]uint32) {
+	var lengths [maxLit]uint8
+	for s := range lengths {
 		switch {
 		case s < 144:
-			d.lengths[s] = 8
+			lengths[s] = 8
 		case s < 256:
-			d.lengths[s] = 9
+			lengths[s] = 9
 		case s < 280:
-			d.lengths[s] = 7
+			lengths[s] = 7
 		default:
-			d.lengths[s] = 8
+			lengths[s] = 8
 		}
 	}
+	_ = fill(lit[:], litBits, lengths[:], litEntry[:])
 	for s := range maxDist {
-		d.lengths[maxLit+s] = 5
+		lengths[s] = 5
 	}
-	_ = fill(d.lit[:], litBits, d.lengths[:maxLit], litEntry[:])
-	_ = fill(d.dist[:], distBits, d.lengths[maxLit:], distEntry[:])
-	d.fixed = true
+	_ = fill(dist[:], distBits, lengths[:maxDist], distEntry[:])
+	return lit, dist
+}()
+
+// useFixed makes the tables those of the fixed codes.
+func (d *Decoder) useFixed() {
+	if !d.fixed {
+		copy(d.lit[:], fixedLit[:])
+		copy(d.dist[:], fixedDist[:])
+		d.fixed = true
+	}
 }
 
 // codeOrder is the order in which the lengths of the codes of lengths are written.
