@@ -165,7 +165,7 @@ func (c *clientFlags) file(path string) ([]byte, error) {
 }
 
 func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) error {
-	text, _ := charset.UTF8(p.contentType, p.body)
+	text, encoding := charset.UTF8(p.contentType, p.body)
 	var err error
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
@@ -187,7 +187,7 @@ func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) error {
 		return err == nil
 	}
 	if links.Header(p.url, p.linkFields, tell); err == nil {
-		x.Extract(links.Document{Base: p.url, ContentType: p.contentType, Body: text}, tell)
+		x.Extract(links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}, tell)
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -199,6 +199,9 @@ type linksQuestion struct {
 	Base        *string `json:"base"`
 	ContentType *string `json:"content_type"`
 }
+
+// maxTold bounds the links of an answer, in bytes: with a long base a short page has many.
+const maxTold = 256 << 20
 
 type linksAnswer struct {
 	Links   []linkAnswer `json:"links"`
@@ -240,11 +243,20 @@ func (q linksQuestion) answer(x *links.Extractor, base, contentType string) (any
 			return nil, err
 		}
 		d.Body, answer.Charset = charset.UTF8(d.ContentType, d.Body)
+		d.Charset = answer.Charset
 	}
+	told := 0
 	said := x.Extract(d, func(l links.Link) bool {
+		told += len(l.URL.String()) + len(l.Raw)
+		if told > maxTold {
+			return false
+		}
 		answer.Links = append(answer.Links, linkAnswer{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Kind.String()})
 		return true
 	})
+	if told > maxTold || said.Cut {
+		return nil, refuse("links", "more links than %d bytes, expected less of them, or a shorter base", maxTold)
+	}
 	answer.Base = said.Base.String()
 	if !said.Refresh.IsZero() {
 		refresh := said.Refresh.String()

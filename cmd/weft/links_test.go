@@ -33,6 +33,17 @@ func TestLinksLines(t *testing.T) {
 			`{"html_b64":"` + b64("<a href='http://h.test/\xcf'>") + `","content_type":"text/html; charset=windows-1251"}`,
 			`{"links":[{"url":"http://h.test/%D0%9F","raw":"http://h.test/П","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"","charset":"windows-1251","refresh":null,"robots":[]}`,
 		},
+		"queries in an encoding": {
+			`{"html_b64":"` + b64("<meta charset=shift_jis><a href='http://h.test/?\x93\xfa'>") + `"}`,
+			`{"links":[{"url":"http://h.test/?%93%FA","raw":"http://h.test/?日","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"","charset":"shift_jis","refresh":null,"robots":[]}`,
+		},
+		"a base that is too much": {
+			`{"id":1,"html":"<base href=http://h.test/` + strings.Repeat("a", 64000) + "/>" + strings.Repeat("<a href=x>", 5000) + `"}`,
+			`"kind":"links"}`,
+		},
+		"an array": {`[1]`, `{"error":"line 1: array, expected an object as weft links --help tells","kind":"json"}`},
+		"a number": {` 1`, `{"error":"line 1: number, expected an object as weft links --help tells","kind":"json"}`},
+		"null":     {`null `, `{"error":"line 1: null, expected an object as weft links --help tells","kind":"json"}`},
 		"UTF-16": {
 			`{"html_b64":"` + b64("\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00/\x00a\x00>\x00") + `","base":"http://h.test"}`,
 			`{"links":[{"url":"http://h.test/a","raw":"/a","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"http://h.test/","charset":"utf-16le","refresh":null,"robots":[]}`,
