@@ -333,17 +333,19 @@ type sighting struct {
 	text    int            // of them, as maxLinkText has it
 	asked   int            // of them, those that OnLink has followed
 	wanted  []frontier.URL // by it
+	again   []frontier.URL // by it, but sent lately, perhaps for this page
 }
 
 // reasonNoFollow counts links of pages which say that theirs are not to be followed.
 const reasonNoFollow = "nofollow"
 
-// forget takes back the links to follow, but for those that OnLink wants.
+// forget takes back the links to follow, but for those that OnLink wants, be it by another mention.
 func (s *sighting) forget() {
 	for _, u := range s.out.links {
 		s.f.recent.Forget(u.URL)
 	}
 	s.out.links = nil
+	s.wanted = append(s.wanted, s.again...)
 	for range s.out.record.Links - s.asked {
 		s.out.drop(reasonNoFollow)
 	}
@@ -416,13 +418,17 @@ func (s *sighting) link(l links.Link) bool {
 		return true
 	}
 	list := &s.out.links
+	u, _, added := f.recent.Add(to)
 	if v.Decision == Follow {
 		s.asked++
 		list = &s.wanted
+		if !added {
+			list, added = &s.again, true
+		}
 	}
 	r.Links++
 	f.mention(s.out.url.URL, to)
-	if u, _, added := f.recent.Add(to); added {
+	if added {
 		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))})
 	}
 	return true
