@@ -67,6 +67,19 @@ func TestLinksLines(t *testing.T) {
 	}
 }
 
+// TestLinksOfAPage: queries are in the encoding of the page, and a page that was not read to
+// its end is an error.
+func TestLinksOfAPage(t *testing.T) {
+	e := weftFed(t, "<meta charset=shift_jis><a href='?\x93\xfa'>", "", "links", "--base", "http://h.test/", "-")
+	if e.code != exitDone || e.stdout != "http://h.test/?%93%FA\n" {
+		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
+	}
+	e = weftFed(t, "<base href=foo:/"+strings.Repeat("a", 64000)+"/>"+strings.Repeat("<a href=x>", 2000), "", "links", "-")
+	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "the rest is not told") {
+		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
+	}
+}
+
 // TestLinksConformance: what --jsonl says of each of html5lib's tokenizer tests that
 // starts in the Data state are the links in the tags that the test expects.
 func TestLinksConformance(t *testing.T) {
