@@ -297,6 +297,9 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
 	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: text, Charset: r.Charset}, s.link)
 	r.Title = said.Title
+	if said.Cut {
+		out.drop(reasonTooMany)
+	}
 	said.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.UserAgent))
 	r.Robots = said.All()
 	if said.NoFollow && !f.cfg.NoRobots {
@@ -327,19 +330,22 @@ type sighting struct {
 	follow  bool           // an error page's links are told, not followed
 	collect bool           // into page
 	n       int            // links
+	text    int            // of them, as maxLinkText has it
 	asked   int            // of them, those that OnLink has followed
 	wanted  []frontier.URL // by it
+	again   []frontier.URL // by it, but sent lately, perhaps for this page
 }
 
 // reasonNoFollow counts links of pages which say that theirs are not to be followed.
 const reasonNoFollow = "nofollow"
 
-// forget takes back the links to follow, but for those that OnLink wants.
+// forget takes back the links to follow, but for those that OnLink wants, be it by another mention.
 func (s *sighting) forget() {
 	for _, u := range s.out.links {
 		s.f.recent.Forget(u.URL)
 	}
 	s.out.links = nil
+	s.wanted = append(s.wanted, s.again...)
 	for range s.out.record.Links - s.asked {
 		s.out.drop(reasonNoFollow)
 	}
@@ -353,12 +359,26 @@ const recentURLs = 1 << 12
 // memory here and time at the desk, and more are no work of people.
 const maxLinks = 100_000
 
-// reasonTooMany counts pages of which only maxLinks links were looked at.
-const reasonTooMany = "too-many"
+// maxLinkText bounds their text, in bytes: of each its own and that of the page, which goes with
+// it. By <base> a page of a megabyte can be gigabytes of links.
+const maxLinkText = 32 << 20
+
+// maxURL bounds a URL that is followed, in bytes. Of pages that want one so long there are next
+// to none: servers read 8 KiB. What one host can make a crawl remember is then bounded too.
+const maxURL = 16 << 10
+
+// These count pages of which only a part of the links was looked at, and links that are not
+// followed as they are longer than maxURL.
+const (
+	reasonTooMany = "too-many"
+	reasonTooLong = "too-long"
+)
 
 func (s *sighting) link(l links.Link) bool {
 	f, r := s.f, s.out.record
-	if s.n++; s.n > maxLinks {
+	s.n++
+	s.text += len(l.URL.String()) + len(r.URL)
+	if s.n > maxLinks || s.text > maxLinkText {
 		s.out.drop(reasonTooMany)
 		return false
 	}
@@ -388,6 +408,8 @@ func (s *sighting) link(l links.Link) bool {
 		}
 	case v.Decision == ByScope && !followed.Has(l.Kind) || l.Kind == links.KindHint:
 		return true
+	case len(to.String()) > maxURL:
+		reason = reasonTooLong
 	case v.Decision == ByScope:
 		reason = f.bounds.refuses(to, depth)
 	}
@@ -396,13 +418,17 @@ func (s *sighting) link(l links.Link) bool {
 		return true
 	}
 	list := &s.out.links
+	u, _, added := f.recent.Add(to)
 	if v.Decision == Follow {
 		s.asked++
 		list = &s.wanted
+		if !added {
+			list, added = &s.again, true
+		}
 	}
 	r.Links++
 	f.mention(s.out.url.URL, to)
-	if u, _, added := f.recent.Add(to); added {
+	if added {
 		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))})
 	}
 	return true
@@ -440,6 +466,9 @@ func (f *fetcher) redirect(out *outcome, location string) {
 	switch {
 	case !to.IsHTTP():
 		out.record.ErrorKind, out.record.Error = KindLocation, fmt.Sprintf("leads to scheme %.64q, expected http or https", to.Scheme())
+		return
+	case len(to.String()) > maxURL:
+		out.drop(reasonTooLong)
 		return
 	case to == out.url.URL && asItStands != to:
 		to = asItStands // the rules make one page of two that lead one to the other

@@ -193,6 +193,20 @@ func TestCanon(t *testing.T) {
 	if urls := slices.Sorted(maps.Keys(got)); !slices.Equal(urls, want) {
 		t.Errorf("records of %q, expected %q", urls, want)
 	}
+	job, err := weft.OpenJob(t.Context(), o.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/sid?PHPSESSID=2f", "/sid", "/p?b=1&a=2", "/p?a=2&PHPSESSID=3f&b=1"} {
+		if why, err := job.Why(t.Context(), "http://example.org"+path); err != nil || why.State != weft.URLDone || strings.Contains(why.URL, "=3f") {
+			t.Errorf("why %s: %s is %s, error %v", path, why.URL, why.State, err)
+		} else if path == "/sid?PHPSESSID=2f" && why.URL != "http://example.org"+path {
+			t.Errorf("why %s: told of %s", path, why.URL)
+		}
+	}
+	if err := job.Close(); err != nil {
+		t.Fatal(err)
+	}
 	o.Canon = 0
 	if _, err := weft.New(o); !errors.Is(err, weft.ErrPlan) {
 		t.Errorf("without the rules: %v, expected %v", err, weft.ErrPlan)
@@ -207,13 +221,13 @@ func TestNoFollow(t *testing.T) {
 		"http://a.test/meta":   `<meta name=robots content="noarchive, NoFollow">` + a("/1", "/4"),
 		"http://a.test/mine":   `<meta name=weft content=nofollow>` + a("/2"),
 		"http://a.test/others": a("/3", "/4") + `<meta name=otherbot content=nofollow>`,
-		"http://a.test/none":   a("/wanted", "/5") + `<meta name=robots content=none>`,
+		"http://a.test/none":   a("/wanted", "/wanted#hook", "/5") + `<meta name=robots content=none>`,
 	}
 	for _, path := range []string{"1", "2", "3", "4", "5", "wanted"} {
 		w["http://a.test/"+path] = "a page"
 	}
 	follow := func(_ weburl.URL, l links.Link) weft.Verdict {
-		if l.URL.Path() == "/wanted" {
+		if l.URL.Fragment() == "hook" {
 			return weft.Verdict{Decision: weft.Follow}
 		}
 		return weft.Verdict{}
@@ -230,8 +244,8 @@ func TestNoFollow(t *testing.T) {
 		want  []string
 		links int // not followed
 	}{
-		{"obeyed", weft.Options{}, page("3", "4"), 5},
-		{"but for a hook", weft.Options{Hooks: weft.Hooks{OnLink: follow}}, page("3", "4", "wanted"), 4},
+		{"obeyed", weft.Options{}, page("3", "4"), 6},
+		{"but for a hook", weft.Options{Hooks: weft.Hooks{OnLink: follow}}, page("3", "4", "wanted"), 5},
 		{"as robots.txt is", weft.Options{NoRobots: true}, page("1", "2", "3", "4", "5", "wanted"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -132,6 +132,45 @@ func TestTooManyLinks(t *testing.T) {
 	}
 }
 
+// TestLongLinks: a page that makes much of little, by its base or by what it is called,
+// costs no more than another, and a URL that no server reads is not asked for.
+func TestLongLinks(t *testing.T) {
+	base := func(n int, links string) string {
+		return "<base href=http://a.test/" + strings.Repeat("a", n) + "/>" + links
+	}
+	var many strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&many, "<a href=%d>", i)
+	}
+	at := "http://a.test/" + strings.Repeat("p", 3<<10)
+	for name, c := range map[string]struct {
+		w    web
+		seed string
+		want map[string]int
+	}{
+		"a base":         {w: web{"http://a.test/": base(8<<10, many.String())}, want: map[string]int{"too-many": 1, "depth": maxLinkText / (8<<10 + 30)}},
+		"a longer one":   {w: web{"http://a.test/": base(60<<10, many.String())}, want: map[string]int{"too-many": 1, "too-long": maxLinkText / (60<<10 + 30)}},
+		"a foreign one":  {w: web{"http://a.test/": "<base href=foo:/" + strings.Repeat("a", 60<<10) + "/>" + many.String()}, want: map[string]int{"too-many": 1}},
+		"the page's own": {w: web{at: strings.Repeat("<a href=//b.test/>", 12_000)}, seed: at, want: map[string]int{"too-many": 1, "scope": maxLinkText / (3<<10 + 31)}},
+		"one link":       {w: web{"http://a.test/": "<a href=/" + strings.Repeat("a", 16<<10) + "><a href=b>"}, want: map[string]int{"too-long": 1, "depth": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.seed == "" {
+				c.seed = "http://a.test/"
+			}
+			_, sum, _ := c.w.crawl(t, weft.Options{Seeds: []string{c.seed}, Depth: -1})
+			for reason, n := range c.want {
+				if got := sum.NotFollowed[reason]; got < n*99/100 || got > n*101/100 {
+					t.Errorf("%s: %d, expected about %d: %v", reason, got, n, sum.NotFollowed)
+				}
+			}
+		})
+	}
+}
+
+// maxLinkText is how much text the links of a page may have, in bytes.
+const maxLinkText = 32 << 20
+
 // shortNet has no descriptors left until a time, and counts the connections asked for.
 type shortNet struct {
 	*aiotest.Net

@@ -78,11 +78,11 @@ func (q *inquiry) find(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	q.url = canon.Apply(q.url)
-	var seen bool
-	q.entry, seen, err = q.view.job.store.Find(q.url)
-	if err == nil && q.entry.State == store.Dropped { // or it moved while it was looked for
-		q.entry, seen, err = q.view.job.store.Find(q.url)
+	// What the rules change is seen too, where a redirect led to it.
+	seen, err := q.look()
+	if under := canon.Apply(q.url); err == nil && !seen && under != q.url {
+		q.url = under
+		seen, err = q.look()
 	}
 	if err != nil {
 		return err
@@ -94,6 +94,15 @@ func (q *inquiry) find(ctx context.Context) (err error) {
 	leased, _, err := look(ctx, q.view, func(d *desk) bool { return d.frontier.IsLeased(q.url) })
 	q.why.URLStatus = newURLStatus(q.entry, leased)
 	return err
+}
+
+// look reads the entry of the URL.
+func (q *inquiry) look() (seen bool, err error) {
+	q.entry, seen, err = q.view.job.store.Find(q.url)
+	if err == nil && q.entry.State == store.Dropped { // or it moved while it was looked for
+		q.entry, seen, err = q.view.job.store.Find(q.url)
+	}
+	return seen, err
 }
 
 // draw reads where the crawl may go.

@@ -58,7 +58,8 @@
 // # Limits
 //
 // The body is UTF-8 (transcode it first; see [Reads]). Time is linear in the body, and in
-// the fields of a header. Memory beyond the body is bounded by a small multiple of its
+// the fields of a header; a page of many links on a base of more than 4 KiB is cut
+// ([Page].Cut), as each link costs as much as its base is long. Memory beyond the body is bounded by a small multiple of its
 // longest attribute value; values over 64 KiB are not links, except srcset, whose
 // candidates count one by one. Of JSON-LD the nesting is bounded, of a URL in a script
 // the length. Nothing panics, whatever the bytes.

@@ -14,6 +14,13 @@ const (
 	maxTitle = 512      // of a page's title
 )
 
+// Each link costs as much as the base is long. What that is beyond longBase is paid from
+// maxExcess: else a page of a megabyte could be gigabytes of links. In bytes.
+const (
+	longBase  = 4 << 10
+	maxExcess = 64 << 20
+)
+
 // A Link is a URL that a page mentions. Its strings can be kept.
 type Link struct {
 	Raw      string     // what stood in the attribute, references decoded
@@ -31,6 +38,7 @@ type Page struct {
 	Base    weburl.URL // what links are resolved against in the end
 	Title   string     // the first title, white space collapsed, at most 512 bytes
 	Refresh weburl.URL // where the meta refresh that takes effect leads, the first valid one; zero if nowhere else
+	Cut     bool       // the base is so long, and the links are so many, that the rest was not read
 	Robots             // what its metas say to robots
 }
 
@@ -59,6 +67,8 @@ type reading struct {
 	stopped   bool               // yield wants no more
 
 	charset  string
+	excess   int // of the base, over longBase
+	spent    int // of maxExcess
 	page     Page
 	hasBase  bool
 	hasTitle bool
@@ -107,9 +117,9 @@ func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) 
 // If yield returns false, Extract stops there and Page is what was read so far.
 // A content type that is not in the package's table has no links.
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
-	x.begin(d.Base, d.Body, yield)
+	x.begin(d.Body, yield)
 	x.charset = d.Charset
-	x.urls.ResetIn(d.Base, d.Charset)
+	x.setBase(d.Base)
 	return x.end(d.ContentType)
 }
 
@@ -119,20 +129,20 @@ func (x *Extractor) end(contentType string) Page {
 		read(x)
 	}
 	page := x.page
-	x.begin(weburl.URL{}, nil, nil) // holds nothing of the page's
+	x.begin(nil, nil) // holds nothing of the page's
 	return page
 }
 
 // maxKept is how much room for decoded values outlives a page.
 const maxKept = 64 << 10
 
-func (x *Extractor) begin(base weburl.URL, body []byte, yield func(Link) bool) {
+func (x *Extractor) begin(body []byte, yield func(Link) bool) {
 	decoded, text, open := x.decoded[:0], x.text.buf[:0], x.foreign.open[:0]
 	if cap(decoded) > maxKept {
 		decoded = nil
 	}
 	x.reading = reading{
-		yield: yield, page: Page{Base: base}, scan: scanner{body: body}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
+		yield: yield, scan: scanner{body: body}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
 		decoded: decoded, text: collapsed{buf: text}, foreign: foreign{open: open},
 	}
 }
@@ -181,9 +191,9 @@ type Mention struct {
 // anchors mean nothing here, and Base and Refresh of the Page are zero where they are
 // not absolute URLs.
 func (x *Extractor) Mentions(contentType string, body []byte, yield func(Mention) bool) Page {
-	x.begin(weburl.URL{}, body, nil)
+	x.begin(body, nil)
 	x.mentioned = yield
-	x.urls.Reset(weburl.URL{})
+	x.setBase(weburl.URL{})
 	return x.end(contentType)
 }
 
@@ -228,8 +238,19 @@ func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 	return l, true
 }
 
+// setBase makes base what links are resolved against from here on.
+func (x *Extractor) setBase(base weburl.URL) {
+	x.page.Base = base
+	x.excess = max(0, len(base.String())-longBase)
+	x.urls.ResetIn(base, x.charset)
+}
+
 // resolve resolves a value against the base. Bytes that are not UTF-8 count as U+FFFD.
 func (x *Extractor) resolve(value []byte) (weburl.URL, bool) {
+	if x.spent += x.excess; x.spent > maxExcess {
+		x.stopped, x.page.Cut = true, true
+		return weburl.URL{}, false
+	}
 	u, err := x.urls.Resolve(value)
 	return u, err == nil
 }

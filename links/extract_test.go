@@ -318,3 +318,26 @@ func FuzzExtract(f *testing.F) {
 		}
 	})
 }
+
+// TestLongBase: the links of a page on a long base cost what they are long, and no more of
+// them are read than that is worth.
+func TestLongBase(t *testing.T) {
+	body := func(base string) []byte {
+		return []byte("<base href=" + base + "/>" + strings.Repeat("<a href=1>", 10_000))
+	}
+	for _, c := range []struct {
+		name, base string
+		links      int
+		cut        bool
+	}{
+		{"usual", "http://e.test/" + strings.Repeat("a", 4000), 10_000, false},
+		{"long", "http://e.test/" + strings.Repeat("a", longBase+maxExcess/2000), 2000, true},
+		{"long, and of another scheme", "foo:/" + strings.Repeat("a", 60_000), 0, true},
+	} {
+		n := 0
+		page := Extract(weburl.URL{}, "text/html", body(c.base), func(Link) bool { n++; return true })
+		if n > c.links || n < c.links*99/100 || page.Cut != c.cut {
+			t.Errorf("%s: %d links, cut %v; expected %d, %v", c.name, n, page.Cut, c.links, c.cut)
+		}
+	}
+}

@@ -225,8 +225,7 @@ func (x *Extractor) base(*element) {
 	x.hasBase = true
 	u, ok := x.resolve(x.value(href))
 	if ok && u.Scheme() != "data" && u.Scheme() != "javascript" {
-		x.page.Base = u
-		x.urls.ResetIn(u, x.charset)
+		x.setBase(u)
 	}
 }
 

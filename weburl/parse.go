@@ -407,7 +407,7 @@ func (p *parser) path() {
 // shorten drops the last segment of the path, but no drive letter.
 func (p *parser) shorten() {
 	path := p.out[p.url.pathAt:]
-	if len(path) == 0 || p.file && isDrive(string(path[1:]), ":") {
+	if len(path) == 0 || p.file && len(path) == len("/C:") && isDrive(string(path[1:]), ":") {
 		return
 	}
 	p.out = p.out[:int(p.url.pathAt)+bytes.LastIndexByte(path, '/')]

@@ -90,9 +90,10 @@ func (s RuleSet) Apply(u URL) URL {
 }
 
 // stripWWW cuts "www" and a number, as often as there is one before a host that is within
-// a registrable domain without it.
+// a registrable domain without it. (A longer host is no name: a look at each of its labels
+// would take time that is quadratic.)
 func stripWWW(u URL) URL {
-	for {
+	for len(u.Hostname()) <= maxName {
 		label, rest, _ := strings.Cut(u.Hostname(), ".")
 		number, ok := strings.CutPrefix(label, "www")
 		if !ok || strings.Trim(number, "0123456789") != "" || RegistrableDomain(rest) == "" {
@@ -100,7 +101,11 @@ func stripWWW(u URL) URL {
 		}
 		u = u.replace(u.hostAt, u.hostEnd, rest)
 	}
+	return u
 }
+
+// maxName is the length of the longest name that DNS has, with its final dot, in bytes.
+const maxName = 254
 
 // replace returns b with a text, as it is serialised, in the place of a part of href that is not
 // shorter: the host, the path, the query, or that with its '?'.
@@ -145,16 +150,16 @@ func withoutSessionParameters(segment string) string {
 	if !found {
 		return segment
 	}
-	rest := name
+	rest := []string{name}
 	for p := range strings.SplitSeq(parameters, ";") {
 		if key, value, _ := strings.Cut(p, "="); !isSession(key, value) {
-			rest += ";" + p
+			rest = append(rest, p)
 		}
 	}
-	if isSingleDot(rest) || isDoubleDot(rest) {
+	if len(rest) == 1 && (isSingleDot(name) || isDoubleDot(name)) {
 		return segment // the rest would not mean a segment
 	}
-	return rest
+	return strings.Join(rest, ";")
 }
 
 // isSessionSegment reports whether a segment is like "(S(3ltz...)A(x4uy...))".

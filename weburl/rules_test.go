@@ -1,6 +1,7 @@
 package weburl
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -93,5 +94,28 @@ func TestRulesAllocate(t *testing.T) {
 	u := mustParse(t, "https://docs.example.org/a/b?a=1&b=2&c#d")
 	if n := testing.AllocsPerRun(100, func() { all.Apply(u) }); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestLinear: what reading a long URL costs, in bytes of memory, is a small multiple of its
+// length. (The time of what was quadratic went into copies.)
+func TestLinear(t *testing.T) {
+	const n = 15_000
+	all := RuleSet(1<<len(rules) - 1)
+	for name, raw := range map[string]string{
+		"dot segments":         "file:///" + strings.Repeat("a/", n) + strings.Repeat("../", n),
+		"hosts in hosts":       "http://" + strings.Repeat("www.", n) + "e.test/",
+		"parameters of a path": "http://e.test/" + strings.Repeat(";a", n),
+		"sessions of a path":   "http://e.test/" + strings.Repeat("a;sid=0123456789abcdef/", n/10),
+		"parameters":           "http://e.test/?" + strings.Repeat("b&gclid&", n),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		u, err := Parse(raw)
+		all.Apply(u)
+		runtime.ReadMemStats(&after)
+		if took := int(after.TotalAlloc - before.TotalAlloc); err != nil || took > 100*len(raw) {
+			t.Errorf("%s: %d bytes for %d, error %v", name, took, len(raw), err)
+		}
 	}
 }

@@ -92,9 +92,14 @@ func answerLine[Q any](command string, number int, line []byte, answer func(Q) (
 	}
 	var mistyped *json.UnmarshalTypeError
 	switch {
+	case err == nil && string(bytes.TrimSpace(line)) == "null":
+		err = errors.New("null")
 	case errors.As(err, &mistyped) && mistyped.Field != "":
 		return appendAnswer(asked.ID, number, nil, refuse("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type))
-	case err != nil:
+	case mistyped != nil:
+		err = errors.New(mistyped.Value)
+	}
+	if err != nil {
 		return appendAnswer(asked.ID, number, nil, refuse("json", "%v, expected an object as weft %s --help tells", err, command))
 	}
 	told, err := answer(q)

@@ -90,7 +90,11 @@ status than 2xx or is of a type without links, 3 wrong usage, 5 interrupted.`,
 			if base != "" {
 				p.url = given
 			}
-			return standardOutput(p.printLinks(terminal(os.Stdout), extractor, asJSON))
+			cut, err := p.printLinks(terminal(os.Stdout), extractor, asJSON)
+			if err == nil && cut {
+				return &exit{exitError, fmt.Errorf("links: %.128q: more links than its base is short enough for: the rest is not told", args[0])}
+			}
+			return standardOutput(err)
 		},
 	}
 	g := &groups{cmd: cmd}
@@ -164,9 +168,9 @@ func (c *clientFlags) file(path string) ([]byte, error) {
 	return b, nil
 }
 
-func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) error {
-	text, _ := charset.UTF8(p.contentType, p.body)
-	var err error
+// printLinks reports whether the page was cut.
+func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) (cut bool, err error) {
+	text, encoding := charset.UTF8(p.contentType, p.body)
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
@@ -187,9 +191,9 @@ func (p page) printLinks(w io.Writer, x *links.Extractor, asJSON bool) error {
 		return err == nil
 	}
 	if links.Header(p.url, p.linkFields, tell); err == nil {
-		x.Extract(links.Document{Base: p.url, ContentType: p.contentType, Body: text}, tell)
+		cut = x.Extract(links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}, tell).Cut
 	}
-	return errors.Join(err, out.Flush())
+	return cut, errors.Join(err, out.Flush())
 }
 
 // A linksQuestion is a line of --jsonl.
@@ -199,6 +203,9 @@ type linksQuestion struct {
 	Base        *string `json:"base"`
 	ContentType *string `json:"content_type"`
 }
+
+// maxTold bounds the links of an answer, in bytes: with a long base a short page has many.
+const maxTold = 256 << 20
 
 type linksAnswer struct {
 	Links   []linkAnswer `json:"links"`
@@ -240,11 +247,20 @@ func (q linksQuestion) answer(x *links.Extractor, base, contentType string) (any
 			return nil, err
 		}
 		d.Body, answer.Charset = charset.UTF8(d.ContentType, d.Body)
+		d.Charset = answer.Charset
 	}
+	told := 0
 	said := x.Extract(d, func(l links.Link) bool {
+		told += len(l.URL.String()) + len(l.Raw)
+		if told > maxTold {
+			return false
+		}
 		answer.Links = append(answer.Links, linkAnswer{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Kind.String()})
 		return true
 	})
+	if told > maxTold || said.Cut {
+		return nil, refuse("links", "more links than %d bytes, expected less of them, or a shorter base", maxTold)
+	}
 	answer.Base = said.Base.String()
 	if !said.Refresh.IsZero() {
 		refresh := said.Refresh.String()

@@ -33,6 +33,17 @@ func TestLinksLines(t *testing.T) {
 			`{"html_b64":"` + b64("<a href='http://h.test/\xcf'>") + `","content_type":"text/html; charset=windows-1251"}`,
 			`{"links":[{"url":"http://h.test/%D0%9F","raw":"http://h.test/П","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"","charset":"windows-1251","refresh":null,"robots":[]}`,
 		},
+		"queries in an encoding": {
+			`{"html_b64":"` + b64("<meta charset=shift_jis><a href='http://h.test/?\x93\xfa'>") + `"}`,
+			`{"links":[{"url":"http://h.test/?%93%FA","raw":"http://h.test/?日","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"","charset":"shift_jis","refresh":null,"robots":[]}`,
+		},
+		"a base that is too much": {
+			`{"id":1,"html":"<base href=http://h.test/` + strings.Repeat("a", 64000) + "/>" + strings.Repeat("<a href=x>", 5000) + `"}`,
+			`"kind":"links"}`,
+		},
+		"an array": {`[1]`, `{"error":"line 1: array, expected an object as weft links --help tells","kind":"json"}`},
+		"a number": {` 1`, `{"error":"line 1: number, expected an object as weft links --help tells","kind":"json"}`},
+		"null":     {`null `, `{"error":"line 1: null, expected an object as weft links --help tells","kind":"json"}`},
 		"UTF-16": {
 			`{"html_b64":"` + b64("\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00/\x00a\x00>\x00") + `","base":"http://h.test"}`,
 			`{"links":[{"url":"http://h.test/a","raw":"/a","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"http://h.test/","charset":"utf-16le","refresh":null,"robots":[]}`,
@@ -53,6 +64,19 @@ func TestLinksLines(t *testing.T) {
 		if e.code != exitDone || !strings.HasSuffix(first, c.want) || strings.Count(e.stdout, "\n") != 2 {
 			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.code, first, c.want, e.stderr)
 		}
+	}
+}
+
+// TestLinksOfAPage: queries are in the encoding of the page, and a page that was not read to
+// its end is an error.
+func TestLinksOfAPage(t *testing.T) {
+	e := weftFed(t, "<meta charset=shift_jis><a href='?\x93\xfa'>", "", "links", "--base", "http://h.test/", "-")
+	if e.code != exitDone || e.stdout != "http://h.test/?%93%FA\n" {
+		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
+	}
+	e = weftFed(t, "<base href=foo:/"+strings.Repeat("a", 64000)+"/>"+strings.Repeat("<a href=x>", 2000), "", "links", "-")
+	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "the rest is not told") {
+		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
 	}
 }
 

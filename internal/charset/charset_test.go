@@ -77,6 +77,9 @@ func TestDetermine(t *testing.T) {
 		"xml, no end":             {"text/html", `<?xml encoding="koi8-r"`, "windows-1252", charset.Default},
 		"feed":                    {"application/rss+xml", `<?xml encoding="koi8-r"?>`, "koi8-r", charset.XML},
 		"feed says nothing":       {"application/rss+xml", `<rss/>`, "utf-8", charset.Default},
+		"XHTML in ASCII":          {"application/xhtml+xml", "<html/>", "utf-8", charset.Default},
+		"XHTML, meta":             {"application/xhtml+xml", "<meta charset=koi8-r />", "koi8-r", charset.Meta},
+		"CSS in ASCII":            {"text/css; charset=", "b {}", "utf-8", charset.Default},
 		"UTF-8":                   {"text/plain", "\u00e9", "utf-8", charset.Detected},
 		"ASCII":                   {"text/html", "e", "windows-1252", charset.Default},
 	} {
@@ -164,15 +167,6 @@ func TestDecode(t *testing.T) {
 	} {
 		if text := charset.Lookup(c.encoding).Decode([]byte(c.bytes)); string(text) != c.text {
 			t.Errorf("%s: %+q, expected %+q", name, text, c.text)
-		}
-	}
-}
-
-// TestForURLs: the encodings that can't be written are UTF-8 in links.
-func TestForURLs(t *testing.T) {
-	for label, plain := range map[string]bool{"utf-8": true, "utf-16": true, "utf-16be": true, "replacement": true, "koi8-r": false} {
-		if e := charset.Lookup(label).ForURLs(); (e == nil) != plain {
-			t.Errorf("%s: %v", label, e)
 		}
 	}
 }

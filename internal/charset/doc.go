@@ -30,6 +30,5 @@
 // Differences from the Encoding Standard: decoders have none that is known. The single-byte and
 // the multi-byte decoders were held against all sequences of one and two bytes, the three and
 // four byte forms, and random bytes, of another implementation of the standard
-// (@exodus/bytes 1.16.0 for JavaScript). Encoders, which [Encoding.ForURLs] has, are x/text's as
-// they are.
+// (@exodus/bytes 1.16.0 for JavaScript). Encoders, which the queries of links need, are weburl's.
 package charset

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 )
@@ -15,7 +14,6 @@ import (
 // that they can be compared.
 type Encoding struct {
 	name string
-	text encoding.Encoding
 	// decode appends src in UTF-8 to dst. It takes time linear in src, and at most three
 	// bytes for one of src.
 	decode func(dst, src []byte) []byte
@@ -24,16 +22,6 @@ type Encoding struct {
 
 // Name is the name in the Encoding Standard in lower case, such as "windows-1252".
 func (e *Encoding) Name() string { return e.name }
-
-// ForURLs is the encoding in which a page in e has the query of its links; nil is UTF-8
-// (the standard's "get an output encoding").
-func (e *Encoding) ForURLs() encoding.Encoding {
-	switch e.name {
-	case "utf-8", "utf-16le", "utf-16be", "replacement":
-		return nil
-	}
-	return e.text
-}
 
 // Decode returns body in UTF-8, without the byte order mark of e. What means nothing in
 // e becomes U+FFFD, as the Encoding Standard has it. The text shares memory with a body
@@ -127,11 +115,7 @@ var (
 func allEncodings() map[string]*Encoding {
 	all := map[string]*Encoding{}
 	add := func(name string, decode func(dst, src []byte) []byte) {
-		text, err := htmlindex.Get(name)
-		if err != nil {
-			panic("charset: " + name + ": " + err.Error()) // the names are constants
-		}
-		all[name] = &Encoding{name: name, text: text, decode: decode, ascii: true}
+		all[name] = &Encoding{name: name, decode: decode, ascii: true}
 	}
 	add("utf-8", decodeUTF8)
 	add("utf-16le", func(dst, src []byte) []byte { return decodeUTF16(dst, src, false) })

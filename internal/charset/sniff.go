@@ -22,17 +22,29 @@ const (
 
 // Determine returns the encoding of a body that came with a Content-Type. Meta elements
 // and XML declarations count in what is HTML, or of no type; of XML only the declaration
-// does; in other text neither.
+// does; in other text neither. ASCII that declares nothing is windows-1252 in HTML and plain
+// text, as in browsers, and UTF-8 in XML, CSS, JSON and scripts.
 func Determine(contentType string, body []byte) (*Encoding, Source) {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	var e *Encoding
+	var source Source
 	switch {
-	case mediaType == "", mediaType == "text/html", mediaType == "application/xhtml+xml":
+	case mediaType == "", mediaType == "text/html":
 		return HTML(contentType, body)
+	case mediaType == "text/plain":
+		return Text(contentType, body)
+	case mediaType == "application/xhtml+xml":
+		e, source = HTML(contentType, body)
 	case mediaType == "text/xml", mediaType == "application/xml", strings.HasSuffix(mediaType, "+xml"):
 		return xml(contentType, body)
+	default:
+		e, source = Text(contentType, body)
 	}
-	return Text(contentType, body)
+	if source == Default && utf8.Valid(body) {
+		e = utf8Encoding
+	}
+	return e, source
 }
 
 // HTML determines the encoding of a page (the HTML Standard's "encoding sniffing
