@@ -56,11 +56,16 @@ func TestSession(t *testing.T) {
 	if s := run(weft.Options{Seeds: []string{seed}, Limit: pages / 2}); s.Statuses[200].URLs != pages/2 {
 		t.Errorf("statuses %v, expected %d of 200", s.Statuses, pages/2)
 	}
-	if len(wrong) > 0 {
+	unknown := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return wrong
+	}
+	if wrong := unknown(); len(wrong) > 0 {
 		t.Errorf("%d requests without, such as %s", len(wrong), wrong[0])
 	}
 	run(weft.Options{Limit: pages})
-	if len(wrong) == 0 {
+	if len(unknown()) == 0 {
 		t.Error("the job goes on with a password that it was not told again")
 	}
 }
