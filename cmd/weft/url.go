@@ -27,7 +27,7 @@ and what a crawl makes of it: the canonical form, by which it knows a page, 128 
 of that (the fingerprint), and the registrable domain of the host.
 With --base a URL may be a link on that page.
 
-With --rules the canonical form is what is left under those rules; a line tells
+With --canon the canonical form is what is left under those rules; a line tells
 which of them changed something. The rules, in the order in which they are applied:
 ` + ruleLines() + `
 With --jsonl there is no URL, and FILE (default standard input) has one question a
@@ -43,7 +43,7 @@ Exit status: 0 all were answered; 1 a URL does not parse (without --jsonl), or t
 input or the output broke off; 3 wrong usage.`,
 		Example: `  weft url 'HTTP://user@Bücher.example:80/a/../b?q=ü#top'
   weft url --base https://example.org/docs/ ../img/logo.png
-  weft url --rules drop-tracking,sort-query 'https://example.org/?utm_source=x&b=2&a=1'
+  weft url --canon drop-tracking,sort-query 'https://example.org/?utm_source=x&b=2&a=1'
   weft url --jsonl < questions.jsonl`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -66,7 +66,7 @@ input or the output broke off; 3 wrong usage.`,
 	g := &groups{cmd: cmd}
 	g.group("What is told", func(f *pflag.FlagSet) {
 		flag(f, &base, "base", "", "URL", "", pageURL, "page that the URLs are links on (default none)")
-		flag(f, &rules, "rules", "", "RULES", "", canonRules, "what more the canonical form leaves out, with commas (default nothing)")
+		flag(f, &rules, "canon", "", "RULES", "", canonRules, "what more the canonical form leaves out, with commas (default nothing)")
 		f.BoolVar(&jsonl, "jsonl", false, "read questions, one a line, and answer each with a line (default not)")
 		f.BoolP("help", "h", false, "print this and exit (default not)")
 	})

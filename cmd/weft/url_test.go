@@ -33,7 +33,7 @@ func TestURL(t *testing.T) {
   registrable  xn--bcher-kva.example
   fingerprint  fb4be9eb26b550ab97c062cbe75b9562
 `, ""},
-		"a link, rules": {[]string{"--base", "http://www.example.org/a/b?c", "--rules", "sort-query,strip-www,drop-empty-query", "?z=%7e&a"}, exitDone, `?z=%7e&a
+		"a link, rules": {[]string{"--base", "http://www.example.org/a/b?c", "--canon", "sort-query,strip-www,drop-empty-query", "?z=%7e&a"}, exitDone, `?z=%7e&a
   href         http://www.example.org/a/b?z=%7e&a
   origin       http://www.example.org
   protocol     http:
@@ -76,7 +76,7 @@ func TestURLMistakes(t *testing.T) {
 	}{
 		"no URL":            {nil, "no URL given, expected one such as"},
 		"a bad base":        {[]string{"--base", "http://a b/", "c"}, `--base "http://a b/": invalid host`},
-		"a rule":            {[]string{"--rules", "sort", "http://a/"}, `rule "sort", expected some of strip-www,`},
+		"a rule":            {[]string{"--canon", "sort", "http://a/"}, `rule "sort", expected some of strip-www,`},
 		"jsonl with URLs":   {[]string{"--jsonl", "a", "b"}, "one FILE or none"},
 		"jsonl with a base": {[]string{"--jsonl", "--base", "http://a/"}, "--base and --jsonl: expected one of them"},
 		"no such file":      {[]string{"--jsonl", "missing"}, "missing"},
@@ -112,7 +112,7 @@ func TestURLJSONL(t *testing.T) {
 	if e := weftFed(t, in.String(), "", "url", "--jsonl"); e.code != exitDone || e.stdout != want.String() || e.stderr != "" {
 		t.Errorf("exit %d\n%s\nwant\n%s%s", e.code, e.stdout, want.String(), e.stderr)
 	}
-	e := weftFed(t, `{"input":"http://www.a.org/?b&a"}`, "", "url", "--jsonl", "--rules", "strip-www,sort-query", "-")
+	e := weftFed(t, `{"input":"http://www.a.org/?b&a"}`, "", "url", "--jsonl", "--canon", "strip-www,sort-query", "-")
 	if !strings.Contains(e.stdout, `"canon":"http://a.org/?a&b"`) {
 		t.Errorf("with rules: %s%s", e.stdout, e.stderr)
 	}
