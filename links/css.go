@@ -186,10 +186,15 @@ func (x *Extractor) styleAttribute(tag, raw []byte) {
 }
 
 // cssLinks yields the links of CSS. Those to a part of the document itself, as
-// url(#gradient), are none.
+// url(#gradient), are none. Queries are in UTF-8: only HTML has URLs in the encoding of
+// the document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
 func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 	if x.options.Kinds&cssKinds == 0 {
 		return
+	}
+	if x.charset != "" {
+		x.urls.Reset(x.page.Base)
+		defer x.urls.ResetIn(x.page.Base, x.charset)
 	}
 	s := cssScanner{text: text}
 	for !x.stopped {

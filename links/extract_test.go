@@ -341,3 +341,18 @@ func TestLongBase(t *testing.T) {
 		}
 	}
 }
+
+// TestQueryEncoding: queries are in the encoding of their page, but for those in CSS.
+func TestQueryEncoding(t *testing.T) {
+	body := `<a href="?日">` + `<p style="background: url('?日')">` + `<style>@import "?日";</style>` + `<a href="?本">`
+	var got []string
+	NewExtractor(Options{}).Extract(Document{Base: mustParse(t, pageURL), ContentType: "text/html", Body: []byte(body), Charset: "shift_jis"}, func(l Link) bool {
+		got = append(got, l.URL.Query())
+		return true
+	})
+	if want := []string{"%E6%97%A5", "%E6%97%A5", "%93%FA", "%96{"}; !slices.Equal(sorted(got), sorted(want)) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
