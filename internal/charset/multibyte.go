@@ -108,7 +108,17 @@ func decodeGB18030(pairs *index, dst, src []byte) []byte {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-func decodeBig5(pairs *index, dst, src []byte) []byte {
+// decodeBig5 and decodeEUCKR differ in the pairs that are two characters.
+func decodeBig5(pairs *index, dst, src []byte) []byte { return decodePairs(pairs, bigPairs, dst, src) }
+
+func decodeEUCKR(pairs *index, dst, src []byte) []byte { return decodePairs(pairs, nil, dst, src) }
+
+// bigLead begins each of bigPairs, the pairs of Big5 that are two characters.
+const bigLead = 0x88
+
+var bigPairs = map[byte]string{0x62: "\u00ca\u0304", 0x64: "\u00ca\u030c", 0xa3: "\u00ea\u0304", 0xa5: "\u00ea\u030c"}
+
+func decodePairs(pairs *index, two map[byte]string, dst, src []byte) []byte {
 	for i := 0; i < len(src); i++ {
 		b := src[i]
 		switch {
@@ -118,34 +128,10 @@ func decodeBig5(pairs *index, dst, src []byte) []byte {
 			dst = utf8.AppendRune(dst, utf8.RuneError)
 		default:
 			i++
-			if two := bigPairs[[2]byte{b, src[i]}]; b == 0x88 && two != "" {
-				dst = append(dst, two...)
+			if b == bigLead && two[src[i]] != "" {
+				dst = append(dst, two[src[i]]...)
 				continue
 			}
-			var n int
-			dst, n = appendPair(dst, pairs.of(b, src[i]), src[i])
-			i += n - 1
-		}
-	}
-	return dst
-}
-
-// bigPairs are the pairs that are two characters.
-var bigPairs = map[[2]byte]string{
-	{0x88, 0x62}: "\u00ca\u0304", {0x88, 0x64}: "\u00ca\u030c",
-	{0x88, 0xa3}: "\u00ea\u0304", {0x88, 0xa5}: "\u00ea\u030c",
-}
-
-func decodeEUCKR(pairs *index, dst, src []byte) []byte {
-	for i := 0; i < len(src); i++ {
-		b := src[i]
-		switch {
-		case b < utf8.RuneSelf:
-			dst = append(dst, b)
-		case b == 0x80 || b == 0xff || i+1 == len(src):
-			dst = utf8.AppendRune(dst, utf8.RuneError)
-		default:
-			i++
 			var n int
 			dst, n = appendPair(dst, pairs.of(b, src[i]), src[i])
 			i += n - 1
