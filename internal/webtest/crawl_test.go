@@ -41,7 +41,9 @@ func newNaive(r *webtest.Running, p webtest.Policy, inside func(host string) boo
 	dialer := &net.Dialer{Resolver: resolver(r)}
 	return &naive{
 		client: &http.Client{
-			Transport:     &http.Transport{DialContext: dialer.DialContext},
+			// A connection each: net/http may send the next request before it sees that more
+			// came than Content-Length said, and takes the rest for the next answer.
+			Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 			Timeout:       time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
