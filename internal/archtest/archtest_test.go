@@ -35,6 +35,7 @@ var imports = map[string][]string{
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
+	"sitemap": {"weburl", "internal/charset", "internal/inflate"},
 	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
@@ -77,7 +78,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
