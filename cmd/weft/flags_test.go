@@ -432,7 +432,7 @@ func TestFlags(t *testing.T) {
 
 // TestHelp: every flag of every command says what holds without it.
 func TestHelp(t *testing.T) {
-	for _, cmd := range []string{"crawl", "fetch", "links", "demo"} {
+	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo"} {
 		e := weftRun(t, cmd, "--help")
 		entry := ""
 		check := func() {
@@ -460,7 +460,7 @@ func TestHelp(t *testing.T) {
 	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
 		t.Errorf("weft help crawl: %s", got.stdout)
 	}
-	for _, name := range []string{"crawl", "fetch", "links", "demo", "version", "completion"} {
+	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "version", "completion"} {
 		if root := weftRun(t, "--help"); !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
 			t.Errorf("weft --help does not list %s: %s", name, root.stdout)
 		}

@@ -50,7 +50,7 @@ var imports = map[string][]string{
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
