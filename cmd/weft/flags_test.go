@@ -163,6 +163,20 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "--no-robots", s.URL)
 		expect(t, "robots.txt with it", s.forRobots(), 1)
 	},
+	"sitemaps": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/sitemap.xml":
+				_, _ = w.Write([]byte("<urlset><url><loc>/told</loc></url></urlset>"))
+			default:
+				html(w)
+			}
+		})
+		crawls(t, exitDone, s.URL)
+		expect(t, "asked for without it", s.paths(), "/")
+		crawls(t, exitDone, "--sitemaps", s.URL)
+		expect(t, "asked for with it", s.paths(), "/ / /sitemap.xml /told")
+	},
 	"limit": func(t *testing.T) {
 		s := newAsked(t, false, chain)
 		e := crawls(t, exitLimit, "--limit", "3", s.URL)
