@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/webtest"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -266,5 +267,50 @@ func TestSitemapWhy(t *testing.T) {
 				t.Errorf("%s: no %q in %+v", u, text, why.Steps)
 			}
 		}
+	}
+}
+
+// TestSitemapsOfSyntheticWeb: what sitemaps of all sorts tell of is found, as the ground truth
+// has it, and nothing else; each is asked for as often as its record says.
+func TestSitemapsOfSyntheticWeb(t *testing.T) {
+	served := webtest.Start(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Told: 9, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	job := filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(weft.Options{
+		Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Timeout: time.Second, DNS: serverAt(served), Sitemaps: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := records(t, job)
+	told, types := 0, make(map[string]int)
+	for u, fate := range served.Web.Truth(webtest.Policy{
+		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
+		MaxRedirects: 10, Retries: 2, Robots: true, Agent: "weft", Sitemaps: true,
+	}) {
+		r, ok := got[u]
+		if !ok {
+			t.Errorf("%s has no record", u)
+		} else if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) || !isFate(r.ErrorKind, fate.Error) {
+			t.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
+		}
+		if strings.Contains(u, "/told/") {
+			told++
+		}
+		if r.Sitemap != "" {
+			types[r.Sitemap]++
+		}
+		delete(got, u)
+	}
+	for u, r := range got {
+		if r.ErrorKind != weft.KindRedirects { // one redirect too far
+			t.Errorf("%s was fetched, which nothing leads to", u)
+		}
+	}
+	if told < 100 || types["urlset"] < 5 || types["index"] < 2 || types["text"] < 2 || sum.NotFollowed["broken-sitemap"] < 2 {
+		t.Errorf("%d pages told of, sitemaps %v, not followed %v", told, types, sum.NotFollowed)
 	}
 }
