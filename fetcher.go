@@ -190,7 +190,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	}
 	out.record = newRecord(u, started, f.loop.Now())
 	out.record.exchange(res)
-	if n := len(res.Body); n > shortBody {
+	if n := len(res.Body); n > shortBody || f.cfg.Sitemaps && isGzip(res.Body) {
 		if err := f.reading.Take(t); err != nil {
 			return out, err
 		}

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -85,6 +86,9 @@ func (s *sighting) sitemap(res *http1.Response) bool {
 	s.out.links = append(s.out.links, s.wanted...)
 	return true
 }
+
+// isGzip reports whether a body is of gzip: how long it takes to read it as a sitemap is not known.
+func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
 // resemblesSitemap reports whether an answer begins like a sitemap in XML, though it was not asked
 // for as one: a seed, or what a page links.
