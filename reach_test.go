@@ -114,6 +114,8 @@ func TestReach(t *testing.T) {
 			"http://pub.test/s.xml": index("http://in.test/i.xml") + urlset("http://169.254.169.254/latest/"), "http://127.0.0.1/s.xml": urlset("http://pub.test/2"), "http://10.0.0.7/r.xml": urlset("http://pub.test/2")}, inside,
 			weft.Options{Seeds: pub, Sitemaps: true}, map[string]string{"http://pub.test/": "", "http://pub.test/s.xml": "", "http://pub.test/r.xml": "", "http://127.0.0.1/s.xml": blocked,
 				"http://10.0.0.7/r.xml": blocked, "http://in.test/i.xml": blocked, "http://169.254.169.254/latest/": blocked}, public},
+		{"sitemaps on this machine", web{"http://127.0.0.1/": "a page", "http://127.0.0.1/robots.txt": "Sitemap: http://127.0.0.2/s.xml", "http://127.0.0.2/s.xml": urlset("http://127.0.0.3/"), "http://127.0.0.3/": "a page"}, nil,
+			weft.Options{Seeds: []string{"http://127.0.0.1/"}, Sitemaps: true}, map[string]string{"http://127.0.0.1/": "", "http://127.0.0.2/s.xml": "", "http://127.0.0.2/sitemap.xml": "", "http://127.0.0.3/": "", "http://127.0.0.3/sitemap.xml": ""}, nil},
 		{"redirect of robots.txt", web{"http://pub.test/": "a page", "http://pub.test/robots.txt": "302 http://127.0.0.1/robots.txt", "http://127.0.0.1/robots.txt": ""}, nil,
 			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": blocked}, public},
 		{"two addresses", web{"http://pub.test/": a("http://both.test/"), "http://both.test/": "a page"}, map[string][]string{"both.test": {"10.0.0.1 93.184.215.20 127.0.0.1"}},

@@ -81,7 +81,7 @@ func TestSitemaps(t *testing.T) {
 			weft.Options{}, page("1", "2", "3", "4", "5", "sitemap.xml"), map[string]int{"too-many": 1}},
 		{"an index of itself", web{home + "sitemap.xml": index("/sitemap.xml")}, weft.Options{}, page("sitemap.xml"), nil},
 		{"elsewhere, by robots.txt", web{robots: "Sitemap: http://b.test/a.xml", "http://b.test/a.xml": "301 http://b.test/b.xml", "http://b.test/b.xml": urlset("http://a.test/1", "/2"), home + "1": ""},
-			weft.Options{}, []string{home + "1", "http://b.test/a.xml", "http://b.test/b.xml"}, map[string]int{"scope": 1}},
+			weft.Options{Depth: 1}, []string{home + "1", "http://b.test/a.xml", "http://b.test/b.xml"}, map[string]int{"scope": 1}},
 		{"disallowed", web{robots: "User-agent: *\nDisallow: /s\nSitemap: /s.xml", home + "s.xml": urlset("/1")}, weft.Options{}, nil, nil},
 		{"depth", web{home + "sitemap.xml": urlset("/1"), home + "1": a("/2"), home + "2": ""}, weft.Options{Depth: 1}, page("1", "sitemap.xml"), map[string]int{"depth": 1}},
 		{"no depth", web{home + "sitemap.xml": urlset("/1")}, weft.Options{Depth: -1}, nil, nil},
