@@ -43,9 +43,10 @@ type desk struct {
 	paused   map[string]bool // why no URL is begun; empty: they are
 	failure  error
 	over     aio.Event
-	broken   bool    // off: what is saved now is the last
-	ended    bool    // the summary is whole
-	summary  Summary // of all runs; Elapsed is that of those before this one
+	broken   bool           // off: what is saved now is the last
+	ended    bool           // the summary is whole
+	nested   map[string]int // sitemaps that indexes have named in this run, by host
+	summary  Summary        // of all runs; Elapsed is that of those before this one
 	pulse    pulse
 	started  time.Time // this run
 }
@@ -174,6 +175,9 @@ func (d *desk) begin(u weburl.URL) {
 	d.open(u)
 	d.openNetwork(written(u))
 	d.frontier.Add(frontier.URL{URL: u})
+	if d.cfg.NoRobots {
+		d.addSitemaps(d.cfg.sitemaps(&d.bounds, frontier.URL{URL: u}, nil))
+	}
 	d.note()
 }
 
@@ -331,7 +335,9 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			continue
 		}
 		for _, u := range out.links {
-			if d.frontier.Add(u) {
+			if !d.nests(u) {
+				out.drop(reasonTooMany)
+			} else if d.frontier.Add(u) {
 				out.record.NewLinks++
 			}
 		}
@@ -398,6 +404,7 @@ func (d *desk) robots(now time.Time, out *outcome) {
 	d.summary.Bytes += r.bytes
 	if r.kind == "" {
 		d.frontier.SetRobots(now, out.url, r.rules, out.answer)
+		d.addSitemaps(r.maps)
 		return
 	}
 	d.frontier.RobotsFailed(now, out.url, out.answer, r.kind, r.reason, r.final)

@@ -150,6 +150,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	out := outcome{url: u}
 	started := f.loop.Now()
 	req := f.request(u, u.URL)
+	req.Cut = isSitemap(u) // what there is of it is of use
 	if f.cfg.Hooks.OnRequest != nil {
 		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries}
 		if err := f.cfg.Hooks.OnRequest(&r); err != nil {
@@ -189,7 +190,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	}
 	out.record = newRecord(u, started, f.loop.Now())
 	out.record.exchange(res)
-	if n := len(res.Body); n > shortBody {
+	if n := len(res.Body); n > shortBody || f.cfg.Sitemaps && isGzip(res.Body) {
 		if err := f.reading.Take(t); err != nil {
 			return out, err
 		}
@@ -293,7 +294,10 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
 	}
-	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect}
+	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect, depth: u.Depth + 1}
+	if s.follow && f.cfg.Sitemaps && (isSitemap(u) || resemblesSitemap(res)) && s.sitemap(res) {
+		return page
+	}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
 	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: text, Charset: r.Charset}, s.link)
 	r.Title = said.Title
@@ -329,6 +333,8 @@ type sighting struct {
 	page    *Page
 	follow  bool           // an error page's links are told, not followed
 	collect bool           // into page
+	depth   int            // of what they lead to
+	rank    int8           // the same
 	n       int            // links
 	text    int            // of them, as maxLinkText has it
 	asked   int            // of them, those that OnLink has followed
@@ -395,7 +401,6 @@ func (s *sighting) link(l links.Link) bool {
 	if f.cfg.Canon != 0 {
 		to = f.cfg.Canon.Apply(to)
 	}
-	depth := s.out.url.Depth + 1
 	var v Verdict
 	if f.cfg.Hooks.OnLink != nil {
 		v = f.cfg.Hooks.OnLink(s.out.url.URL, l)
@@ -411,7 +416,7 @@ func (s *sighting) link(l links.Link) bool {
 	case len(to.String()) > maxURL:
 		reason = reasonTooLong
 	case v.Decision == ByScope:
-		reason = f.bounds.refuses(to, depth)
+		reason = f.bounds.refuses(to, s.depth)
 	}
 	if reason != "" {
 		s.out.drop(reason)
@@ -429,7 +434,7 @@ func (s *sighting) link(l links.Link) bool {
 	r.Links++
 	f.mention(s.out.url.URL, to)
 	if added {
-		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: depth, Priority: int8(max(-128, min(127, v.Priority)))})
+		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: s.depth, Priority: int8(max(-128, min(127, v.Priority))), Rank: s.rank})
 	}
 	return true
 }
@@ -472,6 +477,11 @@ func (f *fetcher) redirect(out *outcome, location string) {
 		return
 	case to == out.url.URL && asItStands != to:
 		to = asItStands // the rules make one page of two that lead one to the other
+	case isSitemap(out.url):
+		if f.bounds.excluded(to.String()) {
+			out.drop(reasonExclude)
+			return
+		}
 	case out.url.Depth > 0:
 		if reason := f.bounds.refuses(to, out.url.Depth); reason != "" {
 			out.drop(reason)
@@ -479,5 +489,5 @@ func (f *fetcher) redirect(out *outcome, location string) {
 		}
 	}
 	f.mention(out.url.URL, to)
-	out.target = &frontier.URL{URL: to, From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority}
+	out.target = &frontier.URL{URL: to, From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority, Rank: out.url.Rank}
 }

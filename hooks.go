@@ -21,7 +21,8 @@ type Hooks struct {
 	// refuse the URL by an error: its record then has the error kind "refused".
 	OnRequest func(*Request) error
 
-	// OnLink judges a link of the page at from, before the scope does.
+	// OnLink judges a link of the page at from, before the scope does. What a sitemap at from
+	// tells of is a link with Tag "sitemap" and Attr "loc".
 	OnLink func(from weburl.URL, link links.Link) Verdict
 
 	// OnPage is given every whole answer that is no redirect, whatever its status. It

@@ -172,6 +172,7 @@ type URLStatus struct {
 	From      string    `json:"from,omitempty"` // the page it was found on, or the URL that redirected to it; empty for a seed
 	Hops      int       `json:"hops,omitempty"` // redirects that led to it
 	Priority  int       `json:"priority,omitempty"`
+	Sitemap   bool      `json:"sitemap,omitempty"` // it is asked for as one
 	Tries     int       `json:"tries"`
 	Status    int       `json:"status,omitempty"` // of the last answer
 	ErrorKind string    `json:"error_kind,omitempty"`
@@ -184,7 +185,7 @@ type URLStatus struct {
 func newURLStatus(e store.Entry, leased bool) URLStatus {
 	u := e.URL
 	s := URLStatus{
-		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority),
+		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: isSitemap(u),
 		Tries: u.Tries, NotBefore: u.NotBefore,
 	}
 	if n := len(u.Past); n > 0 {

@@ -35,6 +35,12 @@ type Options struct {
 	Canon   weburl.RuleSet           // make one page of several URLs, beyond what the standard says; zero: none do
 	Depth   int                      // links from a seed, by the way found first; 0: any number, negative: none
 
+	// Sitemaps are asked for, and what they tell of is followed like a link: of each host in the
+	// scope those that its robots.txt names, or /sitemap.xml. What a host's sitemaps tell of, and
+	// they themselves, is one link further from a seed than what led to the host first.
+	// With NoRobots only the hosts of seeds are asked, for /sitemap.xml.
+	Sitemaps bool
+
 	// When it stops. What is under way is finished.
 
 	Limit        int           // URLs fetched; 0: any number

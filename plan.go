@@ -33,6 +33,7 @@ type plan struct {
 	MaxRedirects int       `json:"max_redirects"`
 	LimitPerHost int       `json:"limit_per_host"` // what is beyond it is dropped for good
 	NoRobots     bool      `json:"no_robots"`
+	Sitemaps     bool      `json:"sitemaps"`
 	UserAgent    string    `json:"user_agent"` // its first word is the name robots.txt is read for, which stays
 	KeepLinks    bool      `json:"links"`
 	KeepBodies   bool      `json:"bodies"`
@@ -42,7 +43,7 @@ func newPlan(c *config) plan {
 	p := plan{
 		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
 		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Canon: c.Canon.String(), Depth: c.Depth, MaxRedirects: c.MaxRedirects, LimitPerHost: c.LimitPerHost,
-		NoRobots: c.NoRobots, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
+		NoRobots: c.NoRobots, Sitemaps: c.Sitemaps, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
 	}
 	for _, u := range c.seeds {
 		p.Seeds = append(p.Seeds, u.String())
@@ -111,6 +112,7 @@ func (now plan) unless(o Options, p plan) plan {
 		now.UserAgent = p.UserAgent
 	}
 	now.NoRobots = now.NoRobots || p.NoRobots
+	now.Sitemaps = now.Sitemaps || p.Sitemaps
 	now.KeepLinks = now.KeepLinks || p.KeepLinks
 	now.KeepBodies = now.KeepBodies || p.KeepBodies
 	return now
@@ -127,6 +129,7 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		{"LimitPerHost", inWordsLimit(p.LimitPerHost), inWordsLimit(now.LimitPerHost)},
 		{"MaxRedirects", fmt.Sprint(p.MaxRedirects), fmt.Sprint(now.MaxRedirects)},
 		{"NoRobots", fmt.Sprint(p.NoRobots), fmt.Sprint(now.NoRobots)},
+		{"Sitemaps", fmt.Sprint(p.Sitemaps), fmt.Sprint(now.Sitemaps)},
 		{"UserAgent", productToken(p.UserAgent), productToken(now.UserAgent)},
 		{"KeepLinks", fmt.Sprint(p.KeepLinks), fmt.Sprint(now.KeepLinks)},
 		{"KeepBodies", fmt.Sprint(p.KeepBodies), fmt.Sprint(now.KeepBodies)},
@@ -198,7 +201,7 @@ func depthInWords(depth int) string {
 // apply makes the plan that of the configuration.
 func (p plan) apply(c *config) error {
 	c.Scope, c.Depth, c.MaxRedirects, c.LimitPerHost, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.LimitPerHost, p.NoRobots
-	c.KeepLinks, c.KeepBodies, c.UserAgent = p.KeepLinks, p.KeepBodies, p.UserAgent
+	c.Sitemaps, c.KeepLinks, c.KeepBodies, c.UserAgent = p.Sitemaps, p.KeepLinks, p.KeepBodies, p.UserAgent
 	c.seeds, c.Include, c.Exclude = nil, nil, nil
 	var err error
 	if c.Canon, err = weburl.ParseRules(p.Canon); err != nil {

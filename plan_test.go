@@ -38,6 +38,7 @@ func TestPlan(t *testing.T) {
 		"KeepLinks":    func(o *weft.Options) { o.KeepLinks = false },
 		"KeepBodies":   func(o *weft.Options) { o.KeepBodies = true },
 		"NoRobots":     func(o *weft.Options) { o.NoRobots = true },
+		"Sitemaps":     func(o *weft.Options) { o.Sitemaps = true },
 		"UserAgent":    func(o *weft.Options) { o.UserAgent = "otherbot" },
 		"Include":      func(o *weft.Options) { o.Include = o.Exclude },
 		"Exclude":      func(o *weft.Options) { o.Exclude = nil },

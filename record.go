@@ -26,8 +26,9 @@ type Record struct {
 	Links       int       `json:"links"`              // followed, each mention counted
 	NewLinks    int       `json:"new_links"`          // of these, URLs that nothing had led to before
 	Title       string    `json:"title,omitempty"`
-	Robots      []string  `json:"robots,omitempty"` // what the page says to this crawler, or to all: noindex, nofollow, noarchive …
-	Tries       int       `json:"tries"`            // 0 if it was not asked for; a kept connection that the server had just closed is no try
+	Sitemap     string    `json:"sitemap,omitempty"` // what was read as one: urlset, index, text, rss or atom
+	Robots      []string  `json:"robots,omitempty"`  // what the page says to this crawler, or to all: noindex, nofollow, noarchive …
+	Tries       int       `json:"tries"`             // 0 if it was not asked for; a kept connection that the server had just closed is no try
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // the last try
 	DNSMS       float64   `json:"dns_ms"`  // milliseconds; 0 if it was known, or the connection was a kept one

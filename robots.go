@@ -19,6 +19,7 @@ const maxRobots = 2 * robots.MaxSize
 // robotsAnswer is what became of a host's robots.txt.
 type robotsAnswer struct {
 	rules  robots.Rules
+	maps   []frontier.URL // the host's sitemaps
 	bytes  int64
 	kind   string // of the error that stands in for it; "" if rules are there
 	reason string // of the error
@@ -62,12 +63,17 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			access = robots.Open
 		}
 		switch access {
+		case robots.Open:
+			out.robots.maps = f.sitemaps(u, nil)
 		case robots.Read:
 			body := res.Body
 			if res.Truncated {
 				body = body[:bytes.LastIndexAny(body, "\r\n")+1] // half a line is another rule, or none
 			}
-			t.OnLoop(func() { out.robots.rules = robots.Parse(body).Agent(f.cfg.UserAgent) })
+			t.OnLoop(func() {
+				file := robots.Parse(body)
+				out.robots.rules, out.robots.maps = file.Agent(f.cfg.UserAgent), f.sitemaps(u, file.Sitemaps())
+			})
 		case robots.Closed:
 			out.robots.kind, out.robots.reason = KindNoRobots, fmt.Sprintf("robots.txt: status %d", res.Status)
 		}

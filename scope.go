@@ -3,6 +3,7 @@ package weft
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -90,6 +91,15 @@ func (b *bounds) key(u weburl.URL) string {
 	return ""
 }
 
+// reaches reports whether anything of the host of u may be within the scope.
+func (b *bounds) reaches(u weburl.URL) bool {
+	if b.scope != ScopePrefix {
+		return b.inside(u)
+	}
+	root := u.Origin() + "/"
+	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(p, root) })
+}
+
 // inside reports whether u is within the scope as such.
 func (b *bounds) inside(u weburl.URL) bool {
 	switch b.scope {
@@ -114,11 +124,13 @@ func (b *bounds) refuses(u weburl.URL, depth int) string {
 	if !b.inside(u) {
 		return reasonScope
 	}
-	if b.depth < 0 || b.depth > 0 && depth > b.depth {
+	if b.tooDeep(depth) {
 		return reasonDepth
 	}
 	return b.filtered(u)
 }
+
+func (b *bounds) tooDeep(depth int) bool { return b.depth < 0 || b.depth > 0 && depth > b.depth }
 
 // filtered says whether the user's expressions refuse u.
 func (b *bounds) filtered(u weburl.URL) string {
@@ -126,10 +138,8 @@ func (b *bounds) filtered(u weburl.URL) string {
 		return ""
 	}
 	s := u.String()
-	for _, re := range b.exclude {
-		if re.MatchString(s) {
-			return reasonExclude
-		}
+	if b.excluded(s) {
+		return reasonExclude
 	}
 	for _, re := range b.include {
 		if re.MatchString(s) {
@@ -140,4 +150,8 @@ func (b *bounds) filtered(u weburl.URL) string {
 		return reasonInclude
 	}
 	return ""
+}
+
+func (b *bounds) excluded(s string) bool {
+	return slices.ContainsFunc(b.exclude, func(re *regexp.Regexp) bool { return re.MatchString(s) })
 }

@@ -22,7 +22,7 @@ type Summary struct {
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]Count // by error kind: see Kinds
-	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says; "too-long"; and "too-many", once for a page of more than 100,000
+	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says; "too-long"; "too-many", once for a page of more than 100,000; and "broken-sitemap", once for one that was read only as far as it goes
 	Opened       []string         // hosts that are in scope because a seed redirects there, at most 20
 	FirstError   string           // the URL that failed first, and why, as FetchError puts it
 	Slowest      []Record         // answers that took longest, at most 10

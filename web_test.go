@@ -146,6 +146,8 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
 		}
 		if status == "200" && strings.HasSuffix(v.url, "/robots.txt") {
 			field = "Content-Type: text/plain"
+		} else if strings.HasPrefix(body, "<urlset>") || strings.HasPrefix(body, "<sitemapindex>") {
+			field = "Content-Type: application/xml"
 		}
 		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 %s x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, field, len(body), body); err != nil {
 			return err

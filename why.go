@@ -141,8 +141,13 @@ func (q *inquiry) origin(context.Context) error {
 		return err
 	}
 	what, where := "found", "on"
-	if q.why.Hops > 0 {
+	switch {
+	case q.why.Hops > 0:
 		what, where = "redirected", "from"
+	case parent.Sitemap:
+		where = "in the sitemap"
+	case q.why.Sitemap:
+		where = "as a sitemap of the host of"
 	}
 	q.say(parent.At, what, "%s %s, %s from a seed", where, q.why.From, linksAway(q.why.Depth))
 	for from := q.why.From; from != "" && len(q.why.Way) < longestWay && !slices.Contains(q.why.Way, from); {
@@ -210,6 +215,8 @@ func (q *inquiry) askBounds(context.Context) error {
 	b := &q.bounds
 	seed := q.why.State != URLUnseen && q.why.Depth == 0
 	switch inside := b.inside(q.url); {
+	case q.why.Sitemap:
+		q.say(time.Time{}, "scope", "%s: not asked of sitemaps", b.scope)
 	case seed:
 		q.say(time.Time{}, "scope", "%s: not asked of seeds, and of what they redirect to", b.scope)
 	case inside:

@@ -17,7 +17,7 @@ const (
 )
 
 // beforeAll is a place before that of any URL.
-var beforeAll = Place{Tried: true, Priority: math.MaxInt8}
+var beforeAll = Place{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
 // backlog is the pending URLs of a host that are only in the ledger.
 //

@@ -19,7 +19,9 @@ func TestPlaces(t *testing.T) {
 		{Priority: 127, Depth: 3, Seq: 7},
 		{Priority: 0, Depth: 0, Seq: 4},
 		{Priority: 0, Depth: 0, Seq: 5},
+		{Priority: 0, Depth: 1, Rank: 127, Seq: 6},
 		{Priority: 0, Depth: 1, Seq: 3},
+		{Priority: 0, Depth: 1, Rank: -1, Seq: 2},
 		{Priority: -128, Depth: 0, Seq: 1},
 	}
 	for i, p := range places {
@@ -29,7 +31,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if got, want := (&frontier.URL{Tries: 2, Priority: 3, Depth: 4, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Seq: 5}); got != want {
+	if got, want := (&frontier.URL{Tries: 2, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
 		t.Errorf("Place() = %+v, want %+v", got, want)
 	}
 }

@@ -31,7 +31,8 @@
 //
 // # Politeness
 //
-// A host's robots.txt is leased before its first URL, alone, and again after 24 hours.
+// A host's robots.txt is leased before its first URL, alone, and again after 24 hours; not while all
+// of the host's URLs are in its backlog.
 // The delay counts from the end of a response, be it that of robots.txt. Without
 // PerHost a host has two leases at first, one more whenever a window of answers was as
 // fast as its best, and half as many when one was slow, up to 16; one where there is a

@@ -87,7 +87,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 		urls = append(urls, u(t, fmt.Sprintf("%c/%d", 'a'+r.IntN(hosts), i)).URL)
 	}
 	link := func() frontier.URL {
-		return frontier.URL{URL: urls[r.IntN(len(urls))], Priority: int8(r.IntN(8) / 7)}
+		return frontier.URL{URL: urls[r.IntN(len(urls))], Priority: int8(r.IntN(8) / 7), Rank: int8(r.IntN(8) / 6)}
 	}
 	for _, url := range urls {
 		p := &page{excluded: r.IntN(20) == 0}

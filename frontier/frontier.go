@@ -45,8 +45,9 @@ type URL struct {
 	Hops      int        // redirects that led here from a link or seed
 	Tries     int        // made so far
 	Priority  int8       // a host's URLs of higher priority come first, then those of less depth
+	Rank      int8       // of the same priority and depth those of higher rank come first; the frontier keeps it for who added the URL
 	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
-	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules
+	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
 	Past      []Try      // how its tries ended. Who answers a lease appends to it

@@ -121,6 +121,18 @@ func (h *host) take(now moment, u *URL) (again bool) {
 // retries reports whether a URL is due that is to be tried again.
 func (h *host) retries(now moment) bool { return len(h.retry) > 0 && h.retry[0].at <= now }
 
+// leastDepth is that of the URLs of h that are in memory; known is false if none are.
+func (h *host) leastDepth() (depth int, known bool) {
+	depth = math.MaxInt
+	for i := range h.queue {
+		depth = min(depth, h.queue[i].depth)
+	}
+	for i := range h.retry {
+		depth = min(depth, h.retry[i].url.Depth)
+	}
+	return depth, depth < math.MaxInt
+}
+
 // queued is how many URLs are in the queue of h.
 func (h *host) queued() int {
 	n := int(h.pending) - len(h.retry)

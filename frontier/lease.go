@@ -63,8 +63,10 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 // only in the ledger.
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 	if h.robots.wanted(f.now) {
-		*u = URL{URL: h.robots.ask(h.name), Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
-		return true
+		if depth, known := h.leastDepth(); known { // else a Want comes first
+			*u = URL{URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
+			return true
+		}
 	}
 	for len(f.refused) < refusals && f.has(h) {
 		if !h.retries(f.now) && f.full(h) && !h.capped {

@@ -49,12 +49,13 @@ type Ledger interface {
 }
 
 // Place is where a pending URL stands among those of its host: first what was tried, then
-// the higher priority, then the smaller depth, then as it came. No two URLs of a crawl
+// the higher priority, then the smaller depth, then the higher rank, then as it came. No two URLs of a crawl
 // have the same.
 type Place struct {
 	Tried    bool
 	Priority int8
-	Depth    int    // ≥ 0
+	Depth    int // ≥ 0
+	Rank     int8
 	Seq      uint64 // ≥ 1
 }
 
@@ -67,11 +68,11 @@ func (p Place) Compare(q Place) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(q.Priority, p.Priority), cmp.Compare(p.Depth, q.Depth), cmp.Compare(p.Seq, q.Seq))
+	return cmp.Or(cmp.Compare(q.Priority, p.Priority), cmp.Compare(p.Depth, q.Depth), cmp.Compare(q.Rank, p.Rank), cmp.Compare(p.Seq, q.Seq))
 }
 
 // Place returns where u stands.
-func (u *URL) Place() Place { return Place{u.Tries > 0, u.Priority, u.Depth, u.Seq} }
+func (u *URL) Place() Place { return Place{u.Tries > 0, u.Priority, u.Depth, u.Rank, u.Seq} }
 
 // Try is how one try at a URL ended.
 type Try struct {

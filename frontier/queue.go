@@ -9,18 +9,20 @@ import (
 )
 
 // queue holds a host's URLs that were never leased: of those with the highest
-// priority the ones of least depth come first, and of these the one that came first. A
-// host has few different pairs of priority and depth at once, so each has a bucket.
+// priority the ones of least depth come first, of these the ones of highest rank, and of
+// these the one that came first. A host has few different triples of these at once, so each
+// has a bucket.
 //
 // Invariant: the buckets are in the order in which they are emptied; none is empty.
 type queue []bucket
 
-// bucket is the URLs of one priority and depth, from head on.
+// bucket is the URLs of one priority, depth and rank, from head on.
 type bucket struct {
 	urls     []queued
 	depth    int
 	head     int32
 	priority int8
+	rank     int8
 }
 
 // queued is a URL without what its bucket says. There are more of them than of
@@ -39,10 +41,10 @@ func (q queue) empty() bool { return len(q) == 0 }
 
 func (q *queue) push(u *URL) {
 	i, found := slices.BinarySearchFunc(*q, u.Place(), func(b bucket, p Place) int {
-		return cmp.Or(cmp.Compare(p.Priority, b.priority), cmp.Compare(b.depth, p.Depth))
+		return cmp.Or(cmp.Compare(p.Priority, b.priority), cmp.Compare(b.depth, p.Depth), cmp.Compare(p.Rank, b.rank))
 	})
 	if !found {
-		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth})
+		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth, rank: u.Rank})
 	}
 	b := &(*q)[i]
 	b.urls = append(b.urls, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops))})
@@ -67,7 +69,7 @@ func (q *queue) pop() URL {
 
 // url returns a URL of the bucket.
 func (b *bucket) url(n *queued) URL {
-	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Seq: n.seq()}
+	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Seq: n.seq()}
 }
 
 // cut removes all but the first URLs of a queue that holds more, and returns the place
@@ -80,7 +82,7 @@ func (q *queue) cut(keep int) Place {
 	*q = slices.Delete(*q, i+1, len(*q))
 	b := &(*q)[i]
 	b.urls = slices.Delete(b.urls, int(b.head)+keep, len(b.urls))
-	return Place{Priority: b.priority, Depth: b.depth, Seq: b.urls[len(b.urls)-1].seq()}
+	return Place{Priority: b.priority, Depth: b.depth, Rank: b.rank, Seq: b.urls[len(b.urls)-1].seq()}
 }
 
 func (b *bucket) len() int { return len(b.urls) - int(b.head) }

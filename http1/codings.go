@@ -5,9 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/adler32"
-	"hash/crc32"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/andybalholm/brotli"
@@ -42,11 +40,6 @@ var codings = []coding{
 	{"zstd", (*decoders).unzstd},
 }
 
-// likelyRatio is by how much gzip makes most pages shorter, at most.
-const likelyRatio = 32
-
-var errChecksum = errors.New("the checksum is of another text")
-
 func (d *decoders) inflater() *inflate.Decoder {
 	if d.inflate == nil {
 		d.inflate = new(inflate.Decoder)
@@ -54,78 +47,8 @@ func (d *decoders) inflater() *inflate.Decoder {
 	return d.inflate
 }
 
-// gunzip reads the members of gzip, one after the other (RFC 1952, section 2.2). What
-// follows one and does not begin another is dropped, as browsers do.
 func (d *decoders) gunzip(dst, src []byte, max int) ([]byte, error) {
-	header, err := gzipHeader(src)
-	if err == nil {
-		// The last 4 bytes say how long the last member becomes, which is most often the only
-		// one. They may lie; room for what is likely spares copies.
-		says := int(binary.LittleEndian.Uint32(src[len(src)-4:]) & math.MaxInt32)
-		dst = slices.Grow(dst, min(says, likelyRatio*len(src), max)+inflate.Spare)
-	}
-	for err == nil {
-		src = src[header:]
-		begin, used := len(dst), 0
-		if dst, used, err = d.inflater().Append(dst, src, max-begin); err != nil {
-			return dst, err
-		}
-		if src = src[used:]; len(src) < 8 {
-			return dst, io.ErrUnexpectedEOF
-		}
-		text := dst[begin:]
-		if binary.LittleEndian.Uint32(src) != crc32.ChecksumIEEE(text) || binary.LittleEndian.Uint32(src[4:]) != uint32(len(text)) {
-			return dst, errChecksum
-		}
-		src = src[8:]
-		if header, err = gzipHeader(src); err != nil {
-			return dst, nil
-		}
-	}
-	return dst, err
-}
-
-// gzipHeader returns the length of the header that a member of gzip begins with
-// (RFC 1952, section 2.3).
-func gzipHeader(src []byte) (int, error) {
-	const hasSum, hasExtra, hasName, hasComment = 1 << 1, 1 << 2, 1 << 3, 1 << 4
-	n := 10
-	if len(src) < n {
-		return 0, io.ErrUnexpectedEOF
-	}
-	if src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 {
-		return 0, errors.New("no member begins there")
-	}
-	flags := src[3]
-	if flags&hasExtra != 0 {
-		if len(src) < n+2 {
-			return 0, io.ErrUnexpectedEOF
-		}
-		n += 2 + int(binary.LittleEndian.Uint16(src[n:]))
-	}
-	for _, flag := range [...]byte{hasName, hasComment} {
-		if flags&flag == 0 {
-			continue
-		}
-		end := bytes.IndexByte(src[min(n, len(src)):], 0)
-		if end < 0 {
-			return 0, io.ErrUnexpectedEOF
-		}
-		n += end + 1
-	}
-	if flags&hasSum != 0 {
-		if len(src) < n+2 {
-			return 0, io.ErrUnexpectedEOF
-		}
-		if binary.LittleEndian.Uint16(src[n:]) != uint16(crc32.ChecksumIEEE(src[:n])) {
-			return 0, errChecksum
-		}
-		n += 2
-	}
-	if len(src) < n {
-		return 0, io.ErrUnexpectedEOF
-	}
-	return n, nil
+	return d.inflater().Gunzip(dst, src, max)
 }
 
 // undeflate reads the coding "deflate", which is zlib; as browsers do, it takes
@@ -149,7 +72,7 @@ func (d *decoders) undeflate(dst, src []byte, max int) ([]byte, error) {
 		return dst, io.ErrUnexpectedEOF
 	}
 	if binary.BigEndian.Uint32(sum) != adler32.Checksum(dst) {
-		return dst, errChecksum
+		return dst, inflate.ErrChecksum
 	}
 	return dst, nil
 }

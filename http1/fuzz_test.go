@@ -18,6 +18,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/inflate"
 )
 
 // FuzzAnswer: the verdict on an answer, its body and its length do not depend on how
@@ -182,7 +183,7 @@ func FuzzGzip(f *testing.F) {
 	fuzzDecoder(f, "gzip", func(src []byte) (all []byte, err error) {
 		in := bytes.NewReader(src)
 		z, err := gzip.NewReader(in)
-		if n, _ := gzipHeader(src); n > 500 { // it takes no names of more than 511 bytes
+		if n, _ := inflate.GzipHeader(src); n > 500 { // it takes no names of more than 511 bytes
 			return nil, errNoWord
 		}
 		for err == nil {
@@ -192,7 +193,7 @@ func FuzzGzip(f *testing.F) {
 			if all = append(all, text...); err != nil || len(all) > limitOfDecoded {
 				return all, err
 			}
-			if n, _ := gzipHeader(src[len(src)-in.Len():]); n > 500 {
+			if n, _ := inflate.GzipHeader(src[len(src)-in.Len():]); n > 500 {
 				return nil, errNoWord
 			}
 			if z.Reset(in) != nil {

@@ -63,6 +63,7 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed, by the way found first; 0: only the seeds (default any number)")
 		flag(s, &o.MaxRedirects, "max-redirects", "", "N", "10", orNone, "redirects followed from one link")
 		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt (default it is obeyed)")
+		s.BoolVar(&o.Sitemaps, "sitemaps", false, "follow what sitemaps tell of: those that a host's robots.txt names, or /sitemap.xml\n(default not)")
 	})
 	g.group("When it stops", func(s *pflag.FlagSet) {
 		flag(s, &o.Limit, "limit", "", "N", "", number(1), "URLs fetched (default any number)")

@@ -163,6 +163,20 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "--no-robots", s.URL)
 		expect(t, "robots.txt with it", s.forRobots(), 1)
 	},
+	"sitemaps": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/sitemap.xml":
+				_, _ = w.Write([]byte("<urlset><url><loc>/told</loc></url></urlset>"))
+			default:
+				html(w)
+			}
+		})
+		crawls(t, exitDone, s.URL)
+		expect(t, "asked for without it", s.paths(), "/")
+		crawls(t, exitDone, "--sitemaps", s.URL)
+		expect(t, "asked for with it", s.paths(), "/ / /sitemap.xml /told")
+	},
 	"limit": func(t *testing.T) {
 		s := newAsked(t, false, chain)
 		e := crawls(t, exitLimit, "--limit", "3", s.URL)
@@ -432,7 +446,7 @@ func TestFlags(t *testing.T) {
 
 // TestHelp: every flag of every command says what holds without it.
 func TestHelp(t *testing.T) {
-	for _, cmd := range []string{"crawl", "fetch", "links", "demo"} {
+	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo"} {
 		e := weftRun(t, cmd, "--help")
 		entry := ""
 		check := func() {
@@ -460,7 +474,7 @@ func TestHelp(t *testing.T) {
 	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
 		t.Errorf("weft help crawl: %s", got.stdout)
 	}
-	for _, name := range []string{"crawl", "fetch", "links", "demo", "version", "completion"} {
+	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "version", "completion"} {
 		if root := weftRun(t, "--help"); !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
 			t.Errorf("weft --help does not list %s: %s", name, root.stdout)
 		}

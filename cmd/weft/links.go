@@ -82,7 +82,7 @@ status than 2xx or is of a type without links, 3 wrong usage, 5 interrupted.`,
 			if remote {
 				p, err = client.page(args[0], contentType, redirects)
 			} else {
-				p.body, err = client.file(args[0])
+				p.body, err = client.file("links", args[0])
 			}
 			if err != nil {
 				return err
@@ -147,13 +147,13 @@ func (c *clientFlags) page(address, contentType string, redirects int) (page, er
 	return p, err
 }
 
-// file reads a page from one.
-func (c *clientFlags) file(path string) ([]byte, error) {
+// file reads what a command is about from one.
+func (c *clientFlags) file(command, path string) ([]byte, error) {
 	f := os.Stdin
 	if path != "-" {
 		var err error
 		if f, err = os.Open(path); err != nil {
-			return nil, usage("links: %.128q: %w, expected a file or a URL that begins with http:// or https://", path, reason(err))
+			return nil, usage("%s: %.128q: %w, expected a file or a URL that begins with http:// or https://", command, path, reason(err))
 		}
 		defer f.Close()
 	}
@@ -161,9 +161,9 @@ func (c *clientFlags) file(path string) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
 	switch {
 	case err != nil:
-		return nil, usage("links: %.128q: %w, expected a file that can be read", path, reason(err))
+		return nil, usage("%s: %.128q: %w, expected a file that can be read", command, path, reason(err))
 	case len(b) > most:
-		return nil, &exit{exitError, fmt.Errorf("links: %.128q: larger than %s, see --max-body", path, plural(most, "byte"))}
+		return nil, &exit{exitError, fmt.Errorf("%s: %.128q: larger than %s, see --max-body", command, path, plural(most, "byte"))}
 	}
 	return b, nil
 }

@@ -25,7 +25,7 @@ func main() {
 	}
 	out := &watched{Writer: os.Stdout}
 	root.SetOut(out)
-	root.AddCommand(crawlCommand(), statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(), linksCommand(), urlCommand(), charsetCommand(), robotsCommand(), demoCommand(), kindsCommand(), versionCommand())
+	root.AddCommand(crawlCommand(), statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(), linksCommand(), urlCommand(), charsetCommand(), robotsCommand(), sitemapCommand(), demoCommand(), kindsCommand(), versionCommand())
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	root.SetFlagErrorFunc(misread)

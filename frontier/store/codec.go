@@ -157,7 +157,7 @@ func (d *decoder) url(host string) weburl.URL {
 	return u
 }
 
-func (d *decoder) priority() int8 {
+func (d *decoder) int8() int8 {
 	v := d.varint()
 	if v < math.MinInt8 || v > math.MaxInt8 {
 		d.fail()
@@ -178,7 +178,7 @@ func appendPending(b []byte, host string, u frontier.URL) []byte {
 func (d *decoder) pending(host string, p frontier.Place) frontier.URL {
 	return frontier.URL{
 		URL: d.url(host), From: d.href(host), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
-		Priority: p.Priority, Depth: p.Depth, Seq: p.Seq,
+		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Seq: p.Seq,
 	}
 }
 
@@ -188,13 +188,14 @@ func appendURL(b []byte, u frontier.URL) []byte {
 	b = appendText(b, host)
 	b = binary.AppendVarint(b, int64(u.Priority))
 	b = appendInt(b, u.Depth)
+	b = binary.AppendVarint(b, int64(u.Rank))
 	b = binary.AppendUvarint(b, u.Seq)
 	return appendPending(b, host, u)
 }
 
 func (d *decoder) fullURL() frontier.URL {
 	host := d.text()
-	p := frontier.Place{Priority: d.priority(), Depth: d.int(), Seq: d.uvarint()}
+	p := frontier.Place{Priority: d.int8(), Depth: d.int(), Rank: d.int8(), Seq: d.uvarint()}
 	return d.pending(host, p)
 }
 

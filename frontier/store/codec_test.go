@@ -28,8 +28,8 @@ func urls(t testing.TB) []frontier.URL {
 	long := "https://example.org/" + string(bytes.Repeat([]byte("x"), weburl.MaxLength-1000))
 	return []frontier.URL{
 		{URL: parse(t, "http://a.test/"), Seq: 1},
-		{URL: parse(t, "http://a.test:8080/p/q?r=s"), From: "http://a.test:8080/p", Depth: 3, Hops: 2, Priority: -128, Seq: 1 << 40},
-		{URL: parse(t, "https://user:word@b.test/x"), From: "https://b.test/", Priority: 127, Depth: 1 << 30, Seq: 255},
+		{URL: parse(t, "http://a.test:8080/p/q?r=s"), From: "http://a.test:8080/p", Depth: 3, Hops: 2, Priority: -128, Rank: 127, Seq: 1 << 40},
+		{URL: parse(t, "https://user:word@b.test/x"), From: "https://b.test/", Priority: 127, Depth: 1 << 30, Rank: -128, Seq: 255},
 		{URL: parse(t, "http://xn--bcher-kva.test/%C3%BC?%FF"), From: "\xff not a URL", Seq: 256},
 		{URL: parse(t, "http://[::1]:81//a//b"), From: "", Tries: 3, NotBefore: at, Seq: 9, Past: []frontier.Try{
 			{At: at, Status: 503}, {At: at.Add(time.Second), Kind: "connect", Reason: "no \x00 luck"}, {},
@@ -79,7 +79,7 @@ func TestPlacesAreOrdered(t *testing.T) {
 	var places []frontier.Place
 	for range 500 {
 		places = append(places, frontier.Place{
-			Tried: rng.IntN(2) == 0, Priority: int8(rng.Uint32()), Depth: int(edge[rng.IntN(len(edge))]), Seq: edge[rng.IntN(len(edge))],
+			Tried: rng.IntN(2) == 0, Priority: int8(rng.Uint32()), Depth: int(edge[rng.IntN(len(edge))]), Rank: int8(rng.Uint32()), Seq: edge[rng.IntN(len(edge))],
 		})
 	}
 	places = append(places, firstUntried)
@@ -109,7 +109,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
 			host := string(key[:bytes.IndexByte(key, 0)])
-			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == 0, Priority: u.Priority, Depth: u.Depth, Seq: u.Seq}),
+			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == 0, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
 				appendPending(nil, host, u))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)

@@ -12,7 +12,7 @@ import (
 
 // format is the version of everything that is written: keys, values, the canonical
 // form of URLs, their fingerprints.
-const format = 1
+const format = 2
 
 // The first byte of a key says what it is of.
 const (
@@ -46,7 +46,7 @@ const (
 func hostKey(name string, of byte) []byte { return append(textKey(keyHost, name), of) }
 
 // firstUntried is the place before all URLs that were not tried.
-var firstUntried = frontier.Place{Priority: math.MaxInt8}
+var firstUntried = frontier.Place{Priority: math.MaxInt8, Rank: math.MaxInt8}
 
 // pendingEnd returns what is behind the last key of a host.
 func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
@@ -56,6 +56,7 @@ func appendPlace(b []byte, p frontier.Place) []byte {
 	b = appendBool(b, !p.Tried)
 	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
 	b = appendOrdered(b, uint64(p.Depth))
+	b = append(b, 0x7f^byte(p.Rank))
 	return appendOrdered(b, p.Seq)
 }
 
@@ -67,7 +68,7 @@ func appendOrdered(b []byte, n uint64) []byte {
 }
 
 func (d *decoder) place() frontier.Place {
-	return frontier.Place{Tried: !d.bool(), Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Seq: d.ordered()}
+	return frontier.Place{Tried: !d.bool(), Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered()}
 }
 
 func (d *decoder) ordered() uint64 {

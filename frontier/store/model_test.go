@@ -173,7 +173,7 @@ func (p *player) url(host int) frontier.URL {
 		panic(err)
 	}
 	return frontier.URL{
-		URL: u.Canonical(), From: fmt.Sprintf("http://h%d.test/from", p.rng.IntN(3)), Depth: p.rng.IntN(3), Priority: int8(p.rng.IntN(3) - 1),
+		URL: u.Canonical(), From: fmt.Sprintf("http://h%d.test/from", p.rng.IntN(3)), Depth: p.rng.IntN(3), Priority: int8(p.rng.IntN(3) - 1), Rank: int8(p.rng.IntN(3) - 1),
 		Hops: p.rng.IntN(2), Seq: seq,
 	}
 }
@@ -389,7 +389,7 @@ func (p *player) checkPending(t *testing.T, s *store.Store) {
 	queues["http://h.test"] = nil // others begin like it
 	for host, q := range queues {
 		slices.SortFunc(q, func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) })
-		after := frontier.Place{Tried: true, Priority: 127} // before all
+		after := frontier.Place{Tried: true, Priority: 127, Rank: 127} // before all
 		for len(q) > 0 || host == "http://h.test" {
 			n := 1 + p.rng.IntN(5)
 			got, more, err := s.Pending(host, after, n)

@@ -37,7 +37,7 @@ func (s State) String() string {
 
 // Entry is what the store knows of a URL.
 type Entry struct {
-	URL   frontier.URL // of a dropped one only URL, Priority, Depth and Seq
+	URL   frontier.URL // of a dropped one only URL, Priority, Depth, Rank and Seq
 	State State
 
 	// Of a refused one, when and why: see frontier.Refusal.
@@ -244,7 +244,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 			return Entry{State: Pending, URL: at}, err == nil, s.check(pending, err)
 		}
 		if place == last { // else it may have ended or moved since its entry was read
-			at := frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Seq: place.Seq}
+			at := frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Rank: place.Rank, Seq: place.Seq}
 			return Entry{State: Dropped, URL: at}, true, nil
 		}
 		last = place

@@ -1,4 +1,5 @@
-// Package inflate undoes DEFLATE (RFC 1951) from one piece of memory to another.
+// Package inflate undoes DEFLATE (RFC 1951), and gzip (RFC 1952), from one piece of memory
+// to another.
 //
 // An answer that is decoded is there as a whole, and so is what it becomes. So there is
 // no window to keep, and no copy out of it: what was decoded is its own history. Bits are

@@ -88,7 +88,7 @@ func (w *Web) answer(p place, before int) Answer {
 	case none:
 		a.Status = 404
 		a.Body = []byte("<title>Not here</title><a href=\"/decoy/404\">x</a>")
-	case page, private, missing, day:
+	case page, private, missing, day, toldPage:
 		w.describe(&a, p)
 	case hop, loop:
 		w.redirect(&a, p, &d)
@@ -105,6 +105,8 @@ func (w *Web) answer(p place, before int) Answer {
 		t := &assetTypes[int(p.n)%len(assetTypes)]
 		a.Header[0], a.Gzip = "Content-Type: "+t.contentType, false
 		a.Body = fill([]byte(t.begin), d.roll(4096), &d)
+	case sitemapFile:
+		w.sitemap(&a, p)
 	case robotsTxt:
 		a.Header[0] = "Content-Type: text/plain"
 		switch kind := w.robots(int(p.host)); {

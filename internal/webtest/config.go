@@ -23,6 +23,7 @@ type Config struct {
 	CrawlDelay time.Duration // where robots.txt asks for one; 0: 200 ms
 	Fails      int           // how often a flaky page refuses at most; 0: 2
 	Traps      bool          // every host has a calendar without end
+	Told       int           // pages of a host that only its sitemaps tell of; 0: there are no sitemaps
 
 	Clean bool // a rate of 0 is none, not the default
 	Rates Rates
@@ -95,6 +96,9 @@ const maxHosts = 10_000_000
 // maxPages is how many pages one host has at most.
 const maxPages = 10_000_000
 
+// maxTold is how many pages the sitemaps of one host tell of at most.
+const maxTold = 1_000_000
+
 // check returns the configuration with its defaults.
 func (c Config) check() (Config, error) {
 	for _, n := range []struct {
@@ -107,6 +111,7 @@ func (c Config) check() (Config, error) {
 		{"bytes of a page", &c.PageBytes, 4096, 64 << 20},
 		{"port", &c.Port, 80, 65535},
 		{"fails", &c.Fails, 2, 1000},
+		{"pages of sitemaps", &c.Told, 0, maxTold},
 	} {
 		if *n.value == 0 {
 			*n.value = n.def

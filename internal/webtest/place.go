@@ -9,18 +9,20 @@ import (
 type kind uint8
 
 const (
-	none      kind = iota // there is no such resource
-	page                  // n is its number on the host; sub > 0: a copy under another URL
-	hop                   // of redirect chain n, the sub-th
-	loop                  // of redirects, n has n%3+1 members, sub is one
-	missing               // 404, 410; sub 1: what only a missing page links to
-	failing               // 5xx
-	stalled               // never begins (n even) or never ends
-	broken                // see fault
-	private               // closed by robots.txt; sub 1: opened again by a longer rule
-	asset                 // no HTML, see assetTypes
-	day                   // of the calendar without end; sub: a session
-	robotsTxt             // sub 1: where it has moved to
+	none        kind = iota // there is no such resource
+	page                    // n is its number on the host; sub > 0: a copy under another URL
+	hop                     // of redirect chain n, the sub-th
+	loop                    // of redirects, n has n%3+1 members, sub is one
+	missing                 // 404, 410; sub 1: what only a missing page links to
+	failing                 // 5xx
+	stalled                 // never begins (n even) or never ends
+	broken                  // see fault
+	private                 // closed by robots.txt; sub 1: opened again by a longer rule
+	asset                   // no HTML, see assetTypes
+	day                     // of the calendar without end; sub: a session
+	robotsTxt               // sub 1: where it has moved to
+	sitemapFile             // n > 0: of those that an index names
+	toldPage                // that only a sitemap tells of
 )
 
 // place is one resource: the node of the link graph.
@@ -74,6 +76,10 @@ func (w *Web) target(p place) string {
 			return "/moved/robots.txt"
 		}
 		return "/robots.txt"
+	case sitemapFile:
+		return w.sitemapTarget(p)
+	case toldPage:
+		return "/told/" + n + ".html"
 	}
 	panic("webtest: a place of no kind has no URL")
 }
@@ -130,6 +136,12 @@ func (w *Web) parse(host int, target string) place {
 		p.kind, p.n, p.sub = day, numbers[0], numbers[1]
 	case first == "robots.txt":
 		p.kind = robotsTxt
+	case first == "sitemap.xml":
+		p.kind = sitemapFile
+	case first == "sitemaps":
+		p.kind, p.n = sitemapFile, numbers[0]
+	case first == "told":
+		p.kind, p.n = toldPage, numbers[0]
 	case first == "moved":
 		p.kind, p.sub = robotsTxt, 1
 	case strings.HasPrefix(first, "p?"):
@@ -162,6 +174,10 @@ func (w *Web) exists(p place) bool {
 		return p.sub <= 1
 	case day:
 		return w.cfg.Traps
+	case sitemapFile:
+		return w.hasSitemap(p)
+	case toldPage:
+		return int(p.n) < w.cfg.Told
 	}
 	return true
 }

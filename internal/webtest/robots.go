@@ -63,7 +63,7 @@ func (w *Web) robotsText(i int) []byte {
 		delay = fmt.Sprintf("Crawl-delay: %g\n", d.Seconds())
 	}
 	return []byte("# of a synthetic web\nUser-agent: webtest-enemy\nDisallow: /\n\n" + agents + delay +
-		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n")
+		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n" + w.sitemapLine(i))
 }
 
 // allows reports whether robots.txt lets a crawler under p fetch a place.

@@ -26,6 +26,7 @@ type Policy struct {
 	MaxRedirects int              // followed one after the other from a link; 0: none
 	Retries      int              // after the first try, of 429 and 503; 0: none
 	Robots       bool             // robots.txt is obeyed
+	Sitemaps     bool             // those of hosts are followed; with Robots only
 	Agent        string           // product token, for robots.txt
 }
 
@@ -70,6 +71,12 @@ func (w *Web) walk(p Policy) map[place]int32 {
 		if known, ok := hops[to]; !ok || n < known { // a shorter way may lead further
 			hops[to] = n
 			queue = append(queue, to)
+			if root := (place{host: to.host, kind: sitemapFile}); !ok && to != root && w.asksSitemap(to.host, p) {
+				if _, ok := hops[root]; !ok {
+					hops[root] = 0
+					queue = append(queue, root)
+				}
+			}
 		}
 	}
 	for _, i := range p.Seeds {
@@ -82,6 +89,10 @@ func (w *Web) walk(p Policy) map[place]int32 {
 		case status >= 300 && status < 400:
 			if hops[at] < int32(p.MaxRedirects) {
 				reach(w.next(at), hops[at]+1)
+			}
+		case status == 200 && at.kind == sitemapFile:
+			for _, to := range w.told(at) {
+				reach(to, 0)
 			}
 		case status == 200:
 			for _, l := range w.links(at) {
@@ -105,6 +116,10 @@ func (w *Web) fate(at place, p Policy) Fate {
 		return Fate{Status: w.refusal(at)}
 	}
 	switch at.kind {
+	case sitemapFile:
+		if w.sitemapStyleOf(at) == sitemapNone {
+			return Fate{Status: 404}
+		}
 	case hop, loop:
 		return Fate{Status: redirects[int(at.n+at.sub)%len(redirects)]}
 	case missing:

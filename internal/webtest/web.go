@@ -174,6 +174,7 @@ const (
 	saltChain
 	saltLatency
 	saltFraming
+	saltSitemap
 )
 
 // dice returns the source for one question about one place.

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+func gzipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestSitemapLines: each line of --jsonl is answered with one. A sitemap that is broken has
+// URLs and an error; a line that can't be answered ends nothing.
+func TestSitemapLines(t *testing.T) {
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	const set = "<urlset><url><loc>/a?b&amp;c</loc><lastmod>2024-05</lastmod><priority>0.8</priority></url>"
+	const entry = `{"loc":"http://e.test/a?b&c","lastmod":"2024-05","time":"2024-05-01T00:00:00Z","priority":0.8}`
+	for name, c := range map[string]struct{ in, want string }{
+		"a urlset": {
+			`{"id":7,"body_b64":"` + b64(set+"<url><loc>b</loc></url></urlset>") + `","content_type":"application/xml","base":"http://e.test/s/m.xml"}`,
+			`{"id":7,"type":"urlset","urls":[` + entry + `,{"loc":"http://e.test/s/b","lastmod":null,"time":null,"priority":0.5}],"sitemaps":[],"alternates":[],"error":null}`,
+		},
+		"broken, in gzip": {
+			`{"body_b64":"` + b64(gzipped(t, set+"<url><loc>http://e.test/hal")) + `","base":"http://e.test/"}`,
+			`{"type":"urlset","urls":[` + entry + `],"sitemaps":[],"alternates":[],"error":"broken: line 1: the end, expected </loc> first"}`,
+		},
+		"an index": {
+			`{"body_b64":"` + b64("<sitemapindex><sitemap><loc>http://e.test/1.xml</loc></sitemap></sitemapindex>") + `"}`,
+			`{"type":"index","urls":[],"sitemaps":["http://e.test/1.xml"],"alternates":[],"error":null}`,
+		},
+		"an alternate": {
+			`{"body_b64":"` + b64(`<urlset><url><x:link rel="alternate" href="http://e.test/de"/></url></urlset>`) + `"}`,
+			`{"type":"urlset","urls":[],"sitemaps":[],"alternates":["http://e.test/de"],"error":null}`,
+		},
+		"no sitemap": {
+			`{"id":null,"body_b64":"` + b64("<html>") + `"}`,
+			`{"id":null,"type":"unknown","urls":[],"sitemaps":[],"alternates":[],"error":"no sitemap: <html>, expected <urlset>, <sitemapindex>, <rss> or <feed>"}`,
+		},
+		"no body":        {`{"id":1,"base":"http://e.test/"}`, `{"id":1,"error":"line 1: no body_b64, expected bytes in base64","kind":"body_b64"}`},
+		"a base of none": {`{"id":1,"body_b64":"","base":"x"}`, `"kind":"base"}`},
+		"no base64":      {`{"id":1,"body_b64":"?"}`, `"kind":"body_b64"}`},
+		"an array":       {`[1]`, `{"error":"line 1: array, expected an object as weft sitemap --help tells","kind":"json"}`},
+	} {
+		e := weftFed(t, c.in+"\n{}\n", "", "sitemap", "--jsonl")
+		first, _, _ := strings.Cut(e.stdout, "\n")
+		if e.code != exitDone || !strings.HasSuffix(first, c.want) || strings.Count(e.stdout, "\n") != 2 {
+			t.Errorf("%s: exit %d\n got %s\nwant %s\n%s", name, e.code, first, c.want, e.stderr)
+		}
+	}
+}
+
+// TestSitemap: what is found is printed, also of what is broken, which is an error then.
+func TestSitemap(t *testing.T) {
+	const body = "<urlset><url><loc>/a</loc><lastmod>2024-05\n\x1b</lastmod></url><sitemap><loc>/s.xml</loc></sitemap>"
+	for name, c := range map[string]struct {
+		stdin  string
+		args   []string
+		code   int
+		stdout string
+		stderr string
+	}{
+		"whole":  {body + "</urlset>", []string{"--base", "http://e.test/m/"}, exitDone, "http://e.test/a\t2024-05\\u000a\\u001b\tpage\nhttp://e.test/s.xml\t-\tsitemap\n", ""},
+		"broken": {body, []string{"--base", "http://e.test"}, exitError, "http://e.test/a\t2024-05\\u000a\\u001b\tpage\nhttp://e.test/s.xml\t-\tsitemap\n", "-: broken: line 2: the end, expected </urlset> first"},
+		"none":   {"hello", nil, exitError, "", "-: no sitemap, expected XML, or a URL a line"},
+		"JSON":   {"http://e.test\n", []string{"--json"}, exitDone, `{"url":"http://e.test/","kind":"page","priority":0.5}` + "\n", ""},
+		"JSON, a date": {"<feed><entry><link href='http://e.test'/><updated>2024-05-01T10:00:00.5+01:00</updated></entry></feed>", []string{"--json"}, exitDone,
+			`{"url":"http://e.test/","kind":"page","lastmod":"2024-05-01T10:00:00.5+01:00","time":"2024-05-01T09:00:00.5Z","priority":0.5}` + "\n", ""},
+		"an encoding": {"<urlset><url><loc>http://e.test/\xcf</loc></url></urlset>", []string{"--content-type", "text/xml;charset=windows-1251"}, exitDone, "http://e.test/%D0%9F\t-\tpage\n", ""},
+		"too large":   {"http://e.test/\n", []string{"--max-body", "3"}, exitError, "", `sitemap: "-": larger than 3 bytes, see --max-body`},
+	} {
+		e := weftFed(t, c.stdin, "", append(append([]string{"sitemap"}, c.args...), "-")...)
+		if e.code != c.code || e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) || (c.stderr == "") != (e.stderr == "") {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "s.xml.gz")
+	if err := os.WriteFile(path, []byte(gzipped(t, "http://e.test/1\n")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftRun(t, "sitemap", path); e.code != exitDone || e.stdout != "http://e.test/1\t-\tpage\n" {
+		t.Errorf("a file: %+v", e)
+	}
+}
+
+// TestSitemapOfASite: that of a URL is fetched; that of a site is the one its robots.txt
+// names, or the usual one.
+func TestSitemapOfASite(t *testing.T) {
+	packed := gzipped(t, "<urlset><url><loc>a</loc></url></urlset>")
+	var named atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			if named.Load() {
+				_, _ = w.Write([]byte("Sitemap: /dir/1.xml\nSitemap: http://e.test/2.xml\nSitemap: ftp://e.test/\n"))
+			} else {
+				w.WriteHeader(http.StatusNotFound)
+			}
+		case "/sitemap.xml":
+			http.Redirect(w, r, "/dir/map", http.StatusFound)
+		case "/dir/map":
+			w.Header().Set("Content-Type", "application/gzip")
+			_, _ = w.Write([]byte(packed))
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		name, url string
+		named     bool
+		code      int
+		stdout    string
+		stderr    string
+	}{
+		{"a site", s.URL, true, exitDone, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
+		{"a site without", s.URL + "/", false, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
+		{"a URL", s.URL + "/dir/map", true, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
+		{"not found", s.URL + "/no.xml", true, exitError, "", "/no.xml: status 404, expected 2xx"},
+	} {
+		named.Store(c.named)
+		if e := weftRun(t, "sitemap", c.url); e.code != c.code || e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) {
+			t.Errorf("%s: %+v", c.name, e)
+		}
+	}
+}

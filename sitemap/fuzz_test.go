@@ -1,0 +1,70 @@
+package sitemap
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzRead: whatever the bytes, entries are as their docs say and within the limits, and
+// the same again. What is cut off yields a prefix of the pages and sitemaps of the whole, if
+// it is ASCII (else the encoding may seem another) and of the same format still.
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, c := range strings.Split(string(text), "\n====\n") {
+			body, _, _ := strings.Cut(c, "\n----")
+			f.Add([]byte(body), "text/xml", uint16(len(body)/2))
+		}
+	}
+	f.Add(zip(f, two), "application/gzip", uint16(30))
+	f.Add(inUTF16(two, true), "", uint16(30))
+	o := Options{MaxSize: 1 << 16, MaxEntries: 100, MaxURL: 1000}
+	f.Fuzz(func(t *testing.T, body []byte, contentType string, cut uint16) {
+		read := func(body []byte) (entries []Entry, r Result) {
+			d := Document{Base: parse(t, siteURL), ContentType: contentType, Body: body}
+			r = Read(d, o, func(e Entry) bool { entries = append(entries, e); return true })
+			return entries, r
+		}
+		all, r := read(body)
+		if len(all) != r.Entries || len(all) > o.MaxEntries {
+			t.Fatalf("%d entries, result %+v", len(all), r)
+		}
+		if r.Read < 0 || r.Read > 3*o.MaxSize {
+			t.Fatalf("read %d bytes of text", r.Read)
+		}
+		for _, e := range all {
+			if !e.URL.IsHTTP() || !(e.Priority >= 0 && e.Priority <= 1) || len(e.LastMod) > maxLastMod || e.Kind > Sitemap {
+				t.Fatalf("entry %+v", e)
+			}
+		}
+		if again, s := read(body); !reflect.DeepEqual(all, again) || s.Read != r.Read {
+			t.Fatalf("not the same again: %v, %v", all, again)
+		}
+		ascii := strings.IndexFunc(string(body), func(c rune) bool { return c >= 0x80 || c == 0 || c == 0x1b }) < 0
+		if !ascii || len(body) == 0 || strings.Contains(contentType, ";") {
+			return
+		}
+		part, s := read(body[:int(cut)%len(body)])
+		if s.Type != r.Type || r.Type == Text { // whose last line may be half a URL
+			return
+		}
+		isAlternate := func(e Entry) bool { return e.Kind == Alternate } // which come before the page that is cut
+		all, part = slices.DeleteFunc(all, isAlternate), slices.DeleteFunc(part, isAlternate)
+		for i, e := range part {
+			if i >= len(all) || e.URL != all[i].URL || e.Kind != all[i].Kind {
+				t.Fatalf("cut off, entry %d is %v, of the whole %v", i, part, all)
+			}
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package sitemap
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// readText reads one URL a line. Lines that begin with # are comments, which the protocol
+// does not know and people write.
+func (r *reader) readText() {
+	rest := r.body
+	for len(rest) > 0 && !r.stopped {
+		end := bytes.IndexAny(rest, "\r\n")
+		line := rest
+		if end >= 0 {
+			line, rest = rest[:end], rest[end+1:]
+		} else if rest = nil; r.cut {
+			break // half a URL is another one
+		}
+		at := r.pos
+		r.pos = len(r.body) - len(rest)
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if !isAbsolute(line) {
+			r.Skipped++
+			r.broken(at, "%.40q, expected a URL that begins with http:// or https://", line)
+			continue
+		}
+		r.Type = Text
+		r.emit(Entry{Priority: DefaultPriority}, line, nil)
+	}
+	if r.Type == Unknown {
+		r.Err = fmt.Errorf("%w, expected XML, or a URL a line", ErrFormat)
+	}
+}
+
+func isAbsolute(line []byte) bool {
+	for _, scheme := range [...]string{"http://", "https://"} {
+		if len(line) > len(scheme) && bytes.EqualFold(line[:len(scheme)], []byte(scheme)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package weft
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/sitemap"
+)
+
+// A sitemap is a URL like others, but for its rank: so it is leased, guarded, tried again and
+// saved like them. Of what is equally deep, sitemaps come first, those that robots.txt names
+// before those of an index; then pages, by the priority that a sitemap gives them.
+const (
+	namedSitemap = math.MaxInt8              // of robots.txt; one less for each index above it
+	maxIndexes   = 5                         // above a sitemap
+	leastSitemap = namedSitemap - maxIndexes // of the ranks of sitemaps
+	rankSpan     = 10                        // between the ranks of priority 0 and 1
+	usualSitemap = "/sitemap.xml"            // where a host may have one that it does not name
+	maxNested    = 10_000                    // sitemaps of a host that indexes name, in one run
+	reasonBroken = "broken-sitemap"          // counts sitemaps that were read as far as they go
+	sitemapTag   = "sitemap"                 // of a link that one tells of
+)
+
+func isSitemap(u frontier.URL) bool { return u.Rank >= leastSitemap }
+
+// rankOf is the rank of a page whose sitemap gives it a priority; 0 of most.
+func rankOf(priority float32) int8 {
+	return int8(math.Round(float64(priority-sitemap.DefaultPriority) * rankSpan))
+}
+
+// sitemaps are those of the host of u, its robots.txt or a seed, by the values of Sitemap lines in
+// it. They may be elsewhere, as robots.txt vouches for them (the protocol's "Sitemaps &
+// Cross Submits"); what they tell of is judged by the scope.
+func (c *config) sitemaps(b *bounds, u frontier.URL, named []string) (all []frontier.URL) {
+	if !c.Sitemaps || !b.reaches(u.URL) || b.tooDeep(u.Depth+1) {
+		return nil
+	}
+	if len(named) == 0 {
+		named = []string{usualSitemap}
+	}
+	for _, s := range named {
+		to, err := u.URL.Resolve(s)
+		if err != nil || !to.IsHTTP() || len(to.String()) > maxURL {
+			continue
+		}
+		if to = c.Canon.Apply(to).Canonical(); !b.excluded(to.String()) {
+			all = append(all, frontier.URL{URL: to, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
+		}
+	}
+	return all
+}
+
+// sitemaps are those that the robots.txt which a lease was for names.
+func (f *fetcher) sitemaps(lease frontier.URL, named []string) []frontier.URL {
+	all := f.cfg.sitemaps(&f.bounds, lease, named)
+	for _, u := range all {
+		f.mention(lease.URL, u.URL)
+	}
+	return all
+}
+
+// sitemap reads an answer as a sitemap: what it tells of is linked as if by what led to it. It reports
+// whether it is one; else it is a page.
+func (s *sighting) sitemap(res *http1.Response) bool {
+	f, u, r := s.f, s.out.url, s.out.record
+	page := s.depth
+	if isSitemap(u) {
+		s.depth = u.Depth
+	}
+	o := sitemap.Options{MaxSize: f.cfg.MaxBody, MaxEntries: maxLinks, MaxURL: maxURL}
+	said := sitemap.Read(sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}, o, s.entry)
+	if more := said.Read - len(res.Body); more > 0 { // of gzip
+		f.reading.Spend(more)
+	}
+	if said.Type == sitemap.Unknown {
+		s.depth, s.rank = page, 0
+		return false
+	}
+	r.Sitemap = said.Type.String()
+	if said.Err != nil {
+		s.out.drop(reasonBroken)
+	}
+	s.out.links = append(s.out.links, s.wanted...)
+	return true
+}
+
+// isGzip reports whether a body is of gzip: how long it takes to read it as a sitemap is not known.
+func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
+
+// resemblesSitemap reports whether an answer begins like a sitemap in XML, though it was not asked
+// for as one: a seed, or what a page links.
+func resemblesSitemap(res *http1.Response) bool {
+	if isHTML(res.Header.Get("Content-Type")) {
+		return false
+	}
+	const head = 4 << 10
+	d := sitemap.Document{Body: res.Body[:min(head, len(res.Body))], Cut: true}
+	said := sitemap.Read(d, sitemap.Options{MaxSize: head}, func(sitemap.Entry) bool { return false })
+	return said.Type == sitemap.URLSet || said.Type == sitemap.Index
+}
+
+// entry takes in what a sitemap tells of.
+func (s *sighting) entry(e sitemap.Entry) bool {
+	u, r := s.out.url, s.out.record
+	if e.Kind != sitemap.Sitemap {
+		s.rank = rankOf(e.Priority)
+		kind := links.KindPage
+		if e.Kind == sitemap.Alternate {
+			kind = links.KindAlternate
+		}
+		return s.link(links.Link{URL: e.URL, Raw: e.URL.String(), Tag: sitemapTag, Attr: "loc", Kind: kind})
+	}
+	to := s.f.cfg.Canon.Apply(e.URL).Canonical()
+	rank := int8(namedSitemap)
+	if isSitemap(u) {
+		rank = u.Rank
+	}
+	switch {
+	case rank == leastSitemap || r.Links == maxNested:
+		s.out.drop(reasonTooMany)
+		return false
+	case to.Origin() != u.URL.Origin() && !s.f.bounds.reaches(to):
+		s.out.drop(reasonScope)
+		return true
+	case s.f.bounds.excluded(to.String()):
+		s.out.drop(reasonExclude)
+		return true
+	}
+	r.Links++
+	s.f.mention(u.URL, to)
+	s.out.links = append(s.out.links, frontier.URL{URL: to, From: r.URL, Depth: s.depth, Priority: u.Priority, Rank: rank - 1})
+	return true
+}
+
+func (d *desk) addSitemaps(all []frontier.URL) {
+	for _, u := range all {
+		d.frontier.Add(u)
+	}
+}
+
+// nests reports whether a URL is to be added: a host's indexes may name so many sitemaps. Those of
+// a run before do not count.
+func (d *desk) nests(u frontier.URL) bool {
+	if !isSitemap(u) || d.frontier.Seen(u.URL) {
+		return true
+	}
+	if d.nested == nil {
+		d.nested = make(map[string]int)
+	}
+	d.nested[u.URL.Host()]++
+	return d.nested[u.URL.Host()] <= maxNested
+}

@@ -1,0 +1,316 @@
+package weft_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// urlset is a sitemap of URLs, each with a priority behind a space if it has one.
+func urlset(urls ...string) string {
+	var b strings.Builder
+	b.WriteString("<urlset>")
+	for _, u := range urls {
+		u, priority, _ := strings.Cut(u, " ")
+		fmt.Fprintf(&b, "<url><loc>%s</loc>", u)
+		if priority != "" {
+			fmt.Fprintf(&b, "<priority>%s</priority>", priority)
+		}
+		b.WriteString("</url>")
+	}
+	return b.String() + "</urlset>"
+}
+
+// index is one of sitemaps.
+func index(urls ...string) string {
+	return strings.NewReplacer("urlset", "sitemapindex", "url>", "sitemap>").Replace(urlset(urls...))
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestSitemaps: which URLs a crawl fetches that follows sitemaps.
+func TestSitemaps(t *testing.T) {
+	const home, robots = "http://a.test/", "http://a.test/robots.txt"
+	page := func(paths ...string) (urls []string) {
+		for _, p := range paths {
+			urls = append(urls, home+p)
+		}
+		return urls
+	}
+	for _, c := range []struct {
+		name string
+		web  web
+		o    weft.Options
+		want []string // beside the home page
+		not  map[string]int
+	}{
+		{"not asked for", web{robots: "Sitemap: /s.xml", home + "s.xml": urlset("/1")}, weft.Options{Sitemaps: false}, nil, nil},
+		{"named", web{robots: "Sitemap: /s.xml\nSitemap: http://a.test/t.txt", home + "s.xml": urlset("/1", "http://b.test/2"), home + "t.txt": "http://a.test/3\n", home + "1": "", home + "3": a("/4"), home + "4": "", home + "sitemap.xml": urlset("/5")},
+			weft.Options{}, page("1", "3", "4", "s.xml", "t.txt"), map[string]int{"scope": 1}},
+		{"the usual one", web{home + "sitemap.xml": urlset("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
+		{"none", web{}, weft.Options{}, page("sitemap.xml"), nil},
+		{"a page in its place", web{home + "sitemap.xml": a("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
+		{"an index, gzip, broken", web{home + "sitemap.xml": index("/s/1.gz", "/s/2.xml", "http://b.test/s.xml"), home + "s/1.gz": zipped(t, urlset("/1")), home + "s/2.xml": strings.TrimSuffix(urlset("/2", "/3"), "</loc></url></urlset>"), home + "1": "", home + "2": "", "http://b.test/s.xml": urlset("/x")},
+			weft.Options{}, page("1", "2", "s/1.gz", "s/2.xml", "sitemap.xml"), map[string]int{"scope": 1, "broken-sitemap": 1}},
+		{"indexes in one another", web{home + "sitemap.xml": index("/1"), home + "1": index("/2"), home + "2": index("/3"), home + "3": index("/4"), home + "4": index("/5"), home + "5": index("/6"), home + "6": urlset("/7")},
+			weft.Options{}, page("1", "2", "3", "4", "5", "sitemap.xml"), map[string]int{"too-many": 1}},
+		{"an index of itself", web{home + "sitemap.xml": index("/sitemap.xml")}, weft.Options{}, page("sitemap.xml"), nil},
+		{"elsewhere, by robots.txt", web{robots: "Sitemap: http://b.test/a.xml", "http://b.test/a.xml": "301 http://b.test/b.xml", "http://b.test/b.xml": urlset("http://a.test/1", "/2"), home + "1": ""},
+			weft.Options{Depth: 1}, []string{home + "1", "http://b.test/a.xml", "http://b.test/b.xml"}, map[string]int{"scope": 1}},
+		{"disallowed", web{robots: "User-agent: *\nDisallow: /s\nSitemap: /s.xml", home + "s.xml": urlset("/1")}, weft.Options{}, nil, nil},
+		{"depth", web{home + "sitemap.xml": urlset("/1"), home + "1": a("/2"), home + "2": ""}, weft.Options{Depth: 1}, page("1", "sitemap.xml"), map[string]int{"depth": 1}},
+		{"no depth", web{home + "sitemap.xml": urlset("/1")}, weft.Options{Depth: -1}, nil, nil},
+		{"scope page", web{home + "sitemap.xml": urlset("/1")}, weft.Options{Scope: weft.ScopePage}, nil, nil},
+		{"scope prefix", web{home + "d/": "", home + "sitemap.xml": urlset("/1", "/d/1"), home + "d/1": ""}, weft.Options{Scope: weft.ScopePrefix, Seeds: page("d/")}, page("d/", "d/1", "sitemap.xml"), map[string]int{"scope": 1}},
+		{"exclude", web{robots: "Sitemap: /s.xml\nSitemap: /t.xml", home + "s.xml": urlset("/1", "/tt"), home + "1": "", home + "t.xml": urlset("/2")}, weft.Options{Exclude: []*regexp.Regexp{regexp.MustCompile("/t")}}, page("1", "s.xml"), map[string]int{"exclude": 1}},
+		{"include", web{home + "sitemap.xml": urlset("/1", "/2"), home + "1": ""}, weft.Options{Include: []*regexp.Regexp{regexp.MustCompile("/1$")}}, page("1", "sitemap.xml"), map[string]int{"include": 1}},
+		{"no robots", web{robots: "Sitemap: /s.xml", home + "sitemap.xml": urlset("/1"), home + "1": ""}, weft.Options{NoRobots: true}, page("1", "sitemap.xml"), nil},
+		{"a seed", web{home + "s.xml": urlset("/1"), home + "1": "", home + "sitemap.xml": "404"}, weft.Options{Seeds: page("s.xml")}, page("1", "s.xml", "sitemap.xml"), nil},
+		{"a hook", web{home + "sitemap.xml": urlset("/1", "/2"), home + "1": ""}, weft.Options{Hooks: weft.Hooks{OnLink: func(_ weburl.URL, l links.Link) (v weft.Verdict) {
+			if l.Tag == "sitemap" && l.Attr == "loc" && strings.HasSuffix(l.Raw, "2") {
+				v = weft.Verdict{Decision: weft.Drop, Reason: "two"}
+			}
+			return v
+		}}}, page("1", "sitemap.xml"), map[string]int{"two": 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.web[home], c.web["http://b.test/"] = "", ""
+			c.o.Sitemaps = c.name != "not asked for"
+			if c.o.Seeds == nil {
+				c.o.Seeds, c.want = []string{home}, append(c.want, home)
+			}
+			got, sum, _ := c.web.crawl(t, c.o)
+			slices.Sort(c.want)
+			if urls := fetched(got); !slices.Equal(urls, c.want) {
+				t.Errorf("fetched %q, expected %q", urls, c.want)
+			}
+			for reason, n := range c.not {
+				if sum.NotFollowed[reason] != n {
+					t.Errorf("not followed: %v, expected %v", sum.NotFollowed, c.not)
+				}
+			}
+			for u, r := range got {
+				switch is := strings.HasPrefix(c.web[u], "<urlset") || strings.HasPrefix(c.web[u], "<sitemapindex"); {
+				case is && r.Status != 0 && (r.Sitemap == "" || r.NewLinks > r.Links), !is && r.Sitemap == "urlset" && !strings.HasSuffix(u, ".gz"):
+					t.Errorf("%+v", r)
+				case c.web[u] != "" && r.Depth > 2:
+					t.Errorf("%s at depth %d", u, r.Depth)
+				}
+			}
+		})
+	}
+}
+
+// TestSitemapOrder: sitemaps come before pages of their depth, and these by the priority that
+// a sitemap gives them; but what is less deep comes first.
+func TestSitemapOrder(t *testing.T) {
+	w := web{
+		"http://a.test/": a("/linked"), "http://a.test/robots.txt": "Sitemap: /s.xml", "http://a.test/s.xml": index("/i.xml") + urlset("/low 0.1", "/plain", "/high 0.9", "/top 1.0"),
+		"http://a.test/i.xml": urlset("/inner 0.8"), "http://a.test/top": a("/deep"), "http://a.test/deep": "",
+	}
+	for _, name := range []string{"linked", "low", "plain", "high", "inner"} {
+		w["http://a.test/"+name] = ""
+	}
+	_, _, seen := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, PerHost: 1})
+	var got []string
+	for _, u := range seen.urls() {
+		got = append(got, strings.TrimPrefix(u, "http://a.test/"))
+	}
+	want := []string{"robots.txt", "", "s.xml", "i.xml", "top", "high", "inner", "linked", "plain", "low", "deep"}
+	if !slices.Equal(got, want) {
+		t.Errorf("asked for %q, expected %q", got, want)
+	}
+}
+
+// TestSitemapDepth: the sitemaps of a host are as deep as what it links to: they do not
+// lead further than --depth says, from host to host.
+func TestSitemapDepth(t *testing.T) {
+	w := web{}
+	for i := range 6 {
+		host := fmt.Sprintf("http://h%d.test/", i)
+		w[host] = ""
+		w[host+"sitemap.xml"] = urlset(host+"1", fmt.Sprintf("http://h%d.test/", i+1))
+		w[host+"1"] = ""
+	}
+	got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://h0.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2})
+	want := []string{
+		"http://h0.test/", "http://h0.test/1", "http://h0.test/sitemap.xml", "http://h1.test/", "http://h1.test/1", "http://h1.test/sitemap.xml", "http://h2.test/",
+	}
+	if urls := fetched(got); !slices.Equal(urls, want) {
+		t.Errorf("fetched %q, expected %q", urls, want)
+	}
+	if r := got["http://h1.test/1"]; r.Depth != 2 || r.From != "http://h1.test/sitemap.xml" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestSitemapCut: of a sitemap that is larger than a body may be, the beginning counts.
+func TestSitemapCut(t *testing.T) {
+	w := web{"http://a.test/": "", "http://a.test/1": "", "http://a.test/sitemap.xml": urlset("/1", "/"+strings.Repeat("x", 1000))}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, MaxBody: 500})
+	if r := got["http://a.test/sitemap.xml"]; r.ErrorKind != "" || r.Sitemap != "urlset" || got["http://a.test/1"].Status != 200 || sum.NotFollowed["broken-sitemap"] != 1 {
+		t.Errorf("%+v, %+v", got, sum.NotFollowed)
+	}
+}
+
+// TestSitemapResumed: a crawl that is broken off at any time goes on with its sitemaps:
+// what they are is saved.
+func TestSitemapResumed(t *testing.T) {
+	w := web{
+		"http://a.test/": a("http://b.test/"), "http://a.test/robots.txt": "Sitemap: /s.xml", "http://a.test/s.xml": index("/i.xml"),
+		"http://a.test/i.xml": urlset("/1", "/2"), "http://a.test/1": "", "http://a.test/2": "",
+		"http://b.test/": "", "http://b.test/sitemap.xml": urlset("/1"), "http://b.test/1": a("/2"), "http://b.test/2": "",
+	}
+	want := fetched(first(w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2})))
+	if len(want) != 8 {
+		t.Fatalf("a crawl that nobody disturbs fetches %q", want)
+	}
+	for stop := 50 * time.Millisecond; stop < 1500*time.Millisecond; stop += 50 * time.Millisecond {
+		o := weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2, Job: filepath.Join(t.TempDir(), "job")}
+		w.breakOff(t, o, stop)
+		got, sum, _ := w.crawl(t, o)
+		if urls := fetched(got); !slices.Equal(urls, want) || !sum.Finished {
+			t.Errorf("broken off after %v: fetched %q, expected %q", stop, urls, want)
+		}
+	}
+}
+
+func first[A, B, C any](a A, _ B, _ C) A { return a }
+
+// breakOff begins a crawl and cancels it after a time.
+func (w web) breakOff(t *testing.T, o weft.Options, after time.Duration) {
+	t.Helper()
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	netw.Host("a.test", "10.0.0.1")
+	netw.Host("b.test", "10.0.0.2")
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw}).Run(context.Background(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Timeout(after+time.Second, func(task *aio.Task) error {
+			return task.Group(func(g *aio.Group) error {
+				var seen visits
+				g.Go("web", func(task *aio.Task) error {
+					return task.Group(func(g *aio.Group) error {
+						for {
+							conn, err := ln.Accept(task)
+							if err != nil {
+								return ignore(err, aio.ErrClosed)
+							}
+							g.Go("server", func(task *aio.Task) error { return w.serve(task, conn, &seen) })
+						}
+					})
+				})
+				defer ln.Close()
+				return ignoreTimeout(task.Timeout(after, func(task *aio.Task) error {
+					_, err := c.RunOn(task)
+					return err
+				}))
+			})
+		})
+	})
+	if err = ignoreTimeout(err); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSitemapWhy: what a sitemap has led to says so, and so does a sitemap.
+func TestSitemapWhy(t *testing.T) {
+	w := web{"http://a.test/": "", "http://a.test/sitemap.xml": urlset("/1"), "http://a.test/1": ""}
+	dir := filepath.Join(t.TempDir(), "job")
+	w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Job: dir})
+	job, err := weft.OpenJob(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer job.Close()
+	for u, want := range map[string][]string{
+		"http://a.test/1":           {"in the sitemap http://a.test/sitemap.xml, 1 link from a seed"},
+		"http://a.test/sitemap.xml": {"as a sitemap of the host of http://a.test/robots.txt, 1 link from a seed", "host: not asked of sitemaps"},
+	} {
+		why, err := job.Why(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			if !slices.ContainsFunc(why.Steps, func(s weft.Step) bool { return s.Text == text }) {
+				t.Errorf("%s: no %q in %+v", u, text, why.Steps)
+			}
+		}
+	}
+}
+
+// TestSitemapsOfSyntheticWeb: what sitemaps of all sorts tell of is found, as the ground truth
+// has it, and nothing else; each is asked for as often as its record says.
+func TestSitemapsOfSyntheticWeb(t *testing.T) {
+	served := webtest.Start(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Told: 9, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	job := filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(weft.Options{
+		Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Timeout: time.Second, DNS: serverAt(served), Sitemaps: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := records(t, job)
+	told, types := 0, make(map[string]int)
+	for u, fate := range served.Web.Truth(webtest.Policy{
+		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
+		MaxRedirects: 10, Retries: 2, Robots: true, Agent: "weft", Sitemaps: true,
+	}) {
+		r, ok := got[u]
+		if !ok {
+			t.Errorf("%s has no record", u)
+		} else if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) || !isFate(r.ErrorKind, fate.Error) {
+			t.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
+		}
+		if strings.Contains(u, "/told/") {
+			told++
+		}
+		if r.Sitemap != "" {
+			types[r.Sitemap]++
+		}
+		delete(got, u)
+	}
+	for u, r := range got {
+		if r.ErrorKind != weft.KindRedirects { // one redirect too far
+			t.Errorf("%s was fetched, which nothing leads to", u)
+		}
+	}
+	if told < 100 || types["urlset"] < 5 || types["index"] < 2 || types["text"] < 2 || sum.NotFollowed["broken-sitemap"] < 2 {
+		t.Errorf("%d pages told of, sitemaps %v, not followed %v", told, types, sum.NotFollowed)
+	}
+}
