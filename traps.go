@@ -106,10 +106,9 @@ func repeats(path string, limit int) int {
 	}
 	var room [32]string
 	segments := room[:0]
-	for segment := range strings.SplitSeq(path[1:], "/") {
-		segments = append(segments, segment)
+	for segment, rest := "", path[1:]; len(segments) < n; segments = append(segments, segment) {
+		segment, rest, _ = strings.Cut(rest, "/")
 	}
-	segments = segments[:n]
 	most := 1
 	for period := 1; period <= maxPeriod && period*limit < n; period++ {
 		for start := range period {
