@@ -36,29 +36,30 @@ const (
 type trapRule struct {
 	reason string
 	limit  func(traps) int // 0: none
-	most   func(u weburl.URL, limit int) int
+	most   func(href, path string, limit int) int
 	words  string // of what most returns, and the limit
 }
 
 // trapRules are all of them, the cheapest first.
 var trapRules = []trapRule{
-	{reasonTooLong, func(t traps) int { return t.length }, func(u weburl.URL, _ int) int { return len(u.String()) },
+	{reasonTooLong, func(t traps) int { return t.length }, func(href, _ string, _ int) int { return len(href) },
 		"it is %d bytes long, and at most %d are followed"},
-	{reasonTooDeep, func(t traps) int { return t.depth }, func(u weburl.URL, _ int) int { return depthOf(u.Path()) },
+	{reasonTooDeep, func(t traps) int { return t.depth }, func(_, path string, _ int) int { return depthOf(path) },
 		"its path has %d segments, and at most %d are followed"},
-	{reasonRepeats, func(t traps) int { return t.repeats }, func(u weburl.URL, limit int) int { return repeats(u.Path(), limit) },
+	{reasonRepeats, func(t traps) int { return t.repeats }, func(_, path string, limit int) int { return repeats(path, limit) },
 		"a segment of its path comes %d times over, and at most %d are followed"},
 }
 
 // refuses returns the rule by which a URL is taken for a trap, and what it found; nil: it is not.
 func (t traps) refuses(u weburl.URL) (rule *trapRule, n int) {
+	href, path := u.String(), u.Path()
 	for i := range trapRules {
 		rule := &trapRules[i]
 		limit := rule.limit(t)
 		if limit == 0 {
 			continue
 		}
-		if n := rule.most(u, limit); n > limit {
+		if n := rule.most(href, path, limit); n > limit {
 			return rule, n
 		}
 	}

@@ -178,10 +178,10 @@ func (q *inquiry) absence() string {
 		{reasonNoFollow, "links of pages that say nofollow"},
 		{reasonRel, "links with rel=nofollow"},
 		{reasonDropped, "links that a hook has dropped"},
-		{reasonTooMany, "pages with too many links"},
+		{reasonTooMany, "the last links of pages with too many"},
 	} {
 		if n := q.history.Summary.NotFollowed[silent.reason]; n > 0 {
-			text += fmt.Sprintf("; not known is where %d %s led", n, silent.links)
+			text += fmt.Sprintf("; %s, of which there were %d, are not kept", silent.links, n)
 		}
 	}
 	return text
