@@ -2,7 +2,6 @@ package frontier_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -102,34 +101,6 @@ func TestVariantsRestart(t *testing.T) {
 			t.Errorf("%d more variants of a path that was full", n)
 		}
 	}
-}
-
-// TestVariantsError: by how much paths are counted too high is as bounded as the type says:
-// the count of a small one is right among many, and a large crawl cuts no path that is far from
-// the limit.
-func TestVariantsError(t *testing.T) {
-	const paths, each, limit = 200_000, 10, 100
-	f := frontier.New(frontier.Config{MaxVariants: limit})
-	rng := rand.New(rand.NewPCG(1, 2))
-	cut := 0
-	u := link(t, "http://a.example/")
-	for i := range paths * each {
-		u.URL = mustParse(t, fmt.Sprintf("http://a.example/p%d?id=%d", rng.IntN(paths), i))
-		if !f.Add(u) {
-			cut++
-		}
-	}
-	if cut > 0 { // 2,000,000 URLs: the mean of a count by chance is 7.6
-		t.Errorf("%d URLs cut, of paths with %d variants; the limit is %d", cut, each, limit)
-	}
-}
-
-func mustParse(t testing.TB, url string) weburl.URL {
-	u, err := weburl.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }
 
 // BenchmarkVariants is what a URL with a query costs beside what any does.
