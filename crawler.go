@@ -52,7 +52,7 @@ func New(o Options) (*Crawler, error) {
 	}
 	d.frontier = frontier.New(frontier.Config{
 		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
-		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, Heads: heads,
+		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants, Heads: heads,
 	})
 	return c, nil
 }

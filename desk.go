@@ -287,7 +287,7 @@ func (d *desk) history() history {
 	hosts := 0
 	if d.ready {
 		s := d.frontier.Stats()
-		sum.Pending, sum.OverLimit, hosts = s.Pending+s.Leased, s.OverLimit, s.Hosts
+		sum.Pending, sum.OverLimit, sum.OverVariants, hosts = s.Pending+s.Leased, s.OverLimit, s.OverVariants, s.Hosts
 	}
 	sum.Elapsed = d.elapsed()
 	if sum.Finished = sum.Pending == 0 && !d.seeding; sum.Finished {

@@ -342,9 +342,6 @@ type sighting struct {
 	again   []frontier.URL // by it, but sent lately, perhaps for this page
 }
 
-// reasonNoFollow counts links of pages which say that theirs are not to be followed.
-const reasonNoFollow = "nofollow"
-
 // forget takes back the links to follow, but for those that OnLink wants, be it by another mention.
 func (s *sighting) forget() {
 	for _, u := range s.out.links {
@@ -369,16 +366,10 @@ const maxLinks = 100_000
 // it. By <base> a page of a megabyte can be gigabytes of links.
 const maxLinkText = 32 << 20
 
-// maxURL bounds a URL that is followed, in bytes. Of pages that want one so long there are next
-// to none: servers read 8 KiB. What one host can make a crawl remember is then bounded too.
+// maxURL bounds a URL that is followed, in bytes, whatever MaxURLLength and a hook say. Of pages
+// that want one so long there are next to none: servers read 8 KiB. What one host can make a
+// crawl remember is then bounded too.
 const maxURL = 16 << 10
-
-// These count pages of which only a part of the links was looked at, and links that are not
-// followed as they are longer than maxURL.
-const (
-	reasonTooMany = "too-many"
-	reasonTooLong = "too-long"
-)
 
 func (s *sighting) link(l links.Link) bool {
 	f, r := s.f, s.out.record
@@ -415,6 +406,8 @@ func (s *sighting) link(l links.Link) bool {
 		return true
 	case len(to.String()) > maxURL:
 		reason = reasonTooLong
+	case v.Decision == ByScope && l.NoFollow && !f.cfg.NoRobots:
+		reason = reasonRel
 	case v.Decision == ByScope:
 		reason = f.bounds.refuses(to, s.depth)
 	}
@@ -458,7 +451,8 @@ func linkLine(from string, l links.Link) []byte {
 }
 
 // redirect notes where an answer leads. A seed's redirect is followed out of the
-// scope, which the desk widens by it.
+// scope, which the desk widens by it, but into no trap. A nofollow in the head of the answer is
+// about links of a page, and a redirect is none.
 func (f *fetcher) redirect(out *outcome, location string) {
 	to, err := out.url.URL.Resolve(location)
 	if err != nil {
@@ -477,16 +471,14 @@ func (f *fetcher) redirect(out *outcome, location string) {
 		return
 	case to == out.url.URL && asItStands != to:
 		to = asItStands // the rules make one page of two that lead one to the other
-	case isSitemap(out.url):
-		if f.bounds.excluded(to.String()) {
-			out.drop(reasonExclude)
-			return
-		}
-	case out.url.Depth > 0:
-		if reason := f.bounds.refuses(to, out.url.Depth); reason != "" {
-			out.drop(reason)
-			return
-		}
+	}
+	reason := f.bounds.refusesTarget(to, out.url.Depth)
+	if isSitemap(out.url) {
+		reason = f.bounds.refusesSitemap(to)
+	}
+	if reason != "" {
+		out.drop(reason)
+		return
 	}
 	f.mention(out.url.URL, to)
 	out.target = &frontier.URL{URL: to, From: out.record.URL, Depth: out.url.Depth, Priority: out.url.Priority, Rank: out.url.Rank}

@@ -57,7 +57,7 @@ type Decision int
 // The decisions.
 const (
 	ByScope Decision = iota // if the options have nothing against it
-	Follow                  // whatever the scope, the expressions and the depth
+	Follow                  // whatever the scope, the expressions, the depth, the limits on traps but MaxVariants, and a nofollow
 	Drop                    // not, because of this mention
 )
 

@@ -39,11 +39,12 @@ type Status struct {
 	Scope   Scope     `json:"scope"`
 
 	// URLs, each in one of these.
-	Pending   int `json:"pending"`
-	InFlight  int `json:"in_flight"`
-	Done      int `json:"done"`
-	Refused   int `json:"refused"`    // by robots.txt, for want of it, or by an exclusion
-	OverLimit int `json:"over_limit"` // cut by LimitPerHost
+	Pending      int `json:"pending"`
+	InFlight     int `json:"in_flight"`
+	Done         int `json:"done"`
+	Refused      int `json:"refused"`                 // by robots.txt, for want of it, or by an exclusion
+	OverLimit    int `json:"over_limit"`              // cut by LimitPerHost
+	OverVariants int `json:"over_variants,omitempty"` // cut by MaxVariants
 
 	Failed      int            `json:"failed"` // of those done, with an error
 	Pages       int            `json:"pages"`
@@ -67,7 +68,7 @@ func newStatus(dir string, p plan, h history, counts frontier.Stats) Status {
 	sum := h.Summary
 	s := Status{
 		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope,
-		Pending: counts.Pending, InFlight: counts.Leased, Done: counts.Done, Refused: counts.Refused, OverLimit: counts.OverLimit,
+		Pending: counts.Pending, InFlight: counts.Leased, Done: counts.Done, Refused: counts.Refused, OverLimit: counts.OverLimit, OverVariants: counts.OverVariants,
 		Pages: sum.Pages, Redirects: sum.Redirects, Hosts: h.Hosts, Robots: sum.Robots, Bytes: sum.Bytes,
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
 	}
@@ -160,7 +161,7 @@ const (
 	URLDone    URLState = "done"
 	URLFailed  URLState = "failed"  // done, with an error
 	URLRefused URLState = "refused" // by robots.txt, for want of it, or by an exclusion
-	URLDropped URLState = "dropped" // its host has had LimitPerHost; not one of Job.URLs
+	URLDropped URLState = "dropped" // its host has had LimitPerHost, or its path MaxVariants; not one of Job.URLs
 	URLUnseen  URLState = "unseen"  // nothing that is followed has led to it; not one of Job.URLs
 )
 

@@ -21,7 +21,7 @@ func TestKinds(t *testing.T) {
 		want[string(k)] = true
 	}
 	delete(want, string(http1.KindCanceled)) // has no record
-	for _, name := range declaredKinds(t) {
+	for _, name := range declared(t, "kinds.go", "Kind") {
 		want[name] = true
 	}
 	for _, k := range weft.Kinds() {
@@ -38,15 +38,15 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// declaredKinds are the values of the package's own constants.
-func declaredKinds(t *testing.T) (names []string) {
+// declared are the values of the constants in a file whose names begin with a prefix.
+func declared(t *testing.T, path, prefix string) (names []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
-		if c, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(c.Names[0].Name, "Kind") {
+		if c, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(c.Names[0].Name, prefix) {
 			name, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +58,27 @@ func declaredKinds(t *testing.T) (names []string) {
 	return names
 }
 
-// TestKindsPage: the page that people read is made of Kinds. With WEFT_GOLDEN=write it
+// TestReasons: every reason there is has a meaning, once.
+func TestReasons(t *testing.T) {
+	want := make(map[string]bool)
+	for _, name := range declared(t, "reasons.go", "reason") {
+		want[name] = true
+	}
+	for _, r := range weft.Reasons() {
+		if !want[r.Name] {
+			t.Errorf("%q: told twice, or of no link", r.Name)
+		}
+		delete(want, r.Name)
+		if r.Meaning == "" || strings.ContainsAny(r.Meaning, "\n|") || len(r.Meaning) > 100 {
+			t.Errorf("%s: %q, expected a line of a table", r.Name, r.Meaning)
+		}
+	}
+	for name := range want {
+		t.Errorf("%q has no meaning", name)
+	}
+}
+
+// TestKindsPage: the page that people read is made of Kinds and Reasons. With WEFT_GOLDEN=write it
 // is written.
 func TestKindsPage(t *testing.T) {
 	const path = "docs/error-kinds.md"
@@ -74,6 +94,19 @@ error.
 `)
 	for _, k := range weft.Kinds() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", k.Name, k.Meaning)
+	}
+	b.WriteString(`
+## Why a link is not followed
+
+A link that is not followed has no record: its mentions are counted by reason, in the report, by ` + "`weft status`" + ` and in
+` + "`Summary.NotFollowed`" + `; a hook may give reasons of its own. The last two are of URLs, not of mentions: the report says how many were cut, as do
+` + "`Summary.OverLimit`" + ` and ` + "`OverVariants`" + `. What holds of one URL, ` + "`weft why JOB URL`" + ` tells. ` + "`weft help kinds`" + ` prints this table, which ` + "`weft.Reasons`" + ` returns.
+
+| reason | means |
+|---|---|
+`)
+	for _, r := range weft.Reasons() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Meaning)
 	}
 	if os.Getenv("WEFT_GOLDEN") == "write" {
 		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -40,6 +41,13 @@ type Options struct {
 	// they themselves, is one link further from a seed than what led to the host first.
 	// With NoRobots only the hosts of seeds are asked, for /sitemap.xml.
 	Sitemaps bool
+	// Traps: pages that make links without end. What is beyond these is not followed, but for
+	// seeds, and for what OnLink wants; MaxVariants holds for that too. Negative: any number.
+
+	MaxURLLength int // bytes; at most 16 KiB, which negative stands for; 0: 2,048
+	MaxPathDepth int // segments of a path; 0: 20
+	MaxRepeats   int // times that a segment of a path may come at equal distances, as x does in /x/x/x and /x/1/x/2/x/3; 0: 3
+	MaxVariants  int // URLs that differ only behind the first ; or ?, of all runs of a job; 0: 10,000
 
 	// When it stops. What is under way is finished.
 
@@ -183,6 +191,13 @@ func (o Options) check() (*config, error) {
 	}
 	c.Retries = orDefault(o.Retries, 2)
 	c.MaxRedirects = orDefault(o.MaxRedirects, 10)
+	c.MaxURLLength = cmp.Or(orDefault(o.MaxURLLength, defaultURLLength), maxURL)
+	c.MaxPathDepth = orDefault(o.MaxPathDepth, defaultPathDepth)
+	c.MaxRepeats = orDefault(o.MaxRepeats, defaultRepeats)
+	c.MaxVariants = orDefault(o.MaxVariants, defaultVariants)
+	if c.MaxURLLength > maxURL {
+		return nil, &OptionError{"MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", maxURL)}
+	}
 	c.Loops = min(c.Loops, c.Concurrency)
 	if c.MinFree < 0 {
 		return nil, &OptionError{"MinFree", strconv.Itoa(c.MinFree), errNegative}

@@ -43,6 +43,7 @@ func TestOptionError(t *testing.T) {
 	expect("concurrency", func(o *weft.Options) { o.Concurrency = -1 }, `option Concurrency "-1": expected more than 0, or 0 for the default`)
 	expect("too much", func(o *weft.Options) { o.Concurrency = 1 << 30 }, `option Concurrency "1073741824": expected at most `)
 	expect("body", func(o *weft.Options) { o.MaxBody = -1 }, `option MaxBody "-1": expected`)
+	expect("URL", func(o *weft.Options) { o.MaxURLLength = 20_000 }, `option MaxURLLength "20000": expected at most 16384`)
 	expect("rate", func(o *weft.Options) { o.RateLimit = math.NaN() }, `option RateLimit "NaN": expected`)
 	expect("time", func(o *weft.Options) { o.IdleTimeout = -1 }, `option IdleTimeout "-1ns": expected`)
 	expect("agent", func(o *weft.Options) { o.UserAgent = "a\nb" }, "option UserAgent: field User-Agent: ")

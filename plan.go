@@ -32,6 +32,10 @@ type plan struct {
 	Depth        int       `json:"depth"`
 	MaxRedirects int       `json:"max_redirects"`
 	LimitPerHost int       `json:"limit_per_host"` // what is beyond it is dropped for good
+	MaxURLLength int       `json:"max_url_length"`
+	MaxPathDepth int       `json:"max_path_depth"` // of this and the next two 0 is any number
+	MaxRepeats   int       `json:"max_repeats"`
+	MaxVariants  int       `json:"max_variants"`
 	NoRobots     bool      `json:"no_robots"`
 	Sitemaps     bool      `json:"sitemaps"`
 	UserAgent    string    `json:"user_agent"` // its first word is the name robots.txt is read for, which stays
@@ -43,6 +47,7 @@ func newPlan(c *config) plan {
 	p := plan{
 		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
 		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Canon: c.Canon.String(), Depth: c.Depth, MaxRedirects: c.MaxRedirects, LimitPerHost: c.LimitPerHost,
+		MaxURLLength: c.MaxURLLength, MaxPathDepth: c.MaxPathDepth, MaxRepeats: c.MaxRepeats, MaxVariants: c.MaxVariants,
 		NoRobots: c.NoRobots, Sitemaps: c.Sitemaps, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
 	}
 	for _, u := range c.seeds {
@@ -108,6 +113,18 @@ func (now plan) unless(o Options, p plan) plan {
 	if o.LimitPerHost == 0 {
 		now.LimitPerHost = p.LimitPerHost
 	}
+	if o.MaxURLLength == 0 {
+		now.MaxURLLength = p.MaxURLLength
+	}
+	if o.MaxPathDepth == 0 {
+		now.MaxPathDepth = p.MaxPathDepth
+	}
+	if o.MaxRepeats == 0 {
+		now.MaxRepeats = p.MaxRepeats
+	}
+	if o.MaxVariants == 0 {
+		now.MaxVariants = p.MaxVariants
+	}
 	if o.UserAgent == "" {
 		now.UserAgent = p.UserAgent
 	}
@@ -128,6 +145,10 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		{"Depth", depthInWords(p.Depth), depthInWords(now.Depth)},
 		{"LimitPerHost", inWordsLimit(p.LimitPerHost), inWordsLimit(now.LimitPerHost)},
 		{"MaxRedirects", fmt.Sprint(p.MaxRedirects), fmt.Sprint(now.MaxRedirects)},
+		{"MaxURLLength", fmt.Sprint(p.MaxURLLength), fmt.Sprint(now.MaxURLLength)},
+		{"MaxPathDepth", inWordsLimit(p.MaxPathDepth), inWordsLimit(now.MaxPathDepth)},
+		{"MaxRepeats", inWordsLimit(p.MaxRepeats), inWordsLimit(now.MaxRepeats)},
+		{"MaxVariants", inWordsLimit(p.MaxVariants), inWordsLimit(now.MaxVariants)},
 		{"NoRobots", fmt.Sprint(p.NoRobots), fmt.Sprint(now.NoRobots)},
 		{"Sitemaps", fmt.Sprint(p.Sitemaps), fmt.Sprint(now.Sitemaps)},
 		{"UserAgent", productToken(p.UserAgent), productToken(now.UserAgent)},
@@ -201,6 +222,7 @@ func depthInWords(depth int) string {
 // apply makes the plan that of the configuration.
 func (p plan) apply(c *config) error {
 	c.Scope, c.Depth, c.MaxRedirects, c.LimitPerHost, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.LimitPerHost, p.NoRobots
+	c.MaxURLLength, c.MaxPathDepth, c.MaxRepeats, c.MaxVariants = p.MaxURLLength, p.MaxPathDepth, p.MaxRepeats, p.MaxVariants
 	c.Sitemaps, c.KeepLinks, c.KeepBodies, c.UserAgent = p.Sitemaps, p.KeepLinks, p.KeepBodies, p.UserAgent
 	c.seeds, c.Include, c.Exclude = nil, nil, nil
 	var err error

@@ -43,6 +43,10 @@ func TestPlan(t *testing.T) {
 		"Include":      func(o *weft.Options) { o.Include = o.Exclude },
 		"Exclude":      func(o *weft.Options) { o.Exclude = nil },
 		"LimitPerHost": func(o *weft.Options) { o.LimitPerHost = 7 },
+		"MaxURLLength": func(o *weft.Options) { o.MaxURLLength = 1000 },
+		"MaxPathDepth": func(o *weft.Options) { o.MaxPathDepth = -1 },
+		"MaxRepeats":   func(o *weft.Options) { o.MaxRepeats = 2 },
+		"MaxVariants":  func(o *weft.Options) { o.MaxVariants = 7 },
 		"Seeds":        func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
 	} {
 		o := begun

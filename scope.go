@@ -32,15 +32,6 @@ func ParseScope(name string) (Scope, error) {
 	return "", fmt.Errorf("scope %.64q, expected page, prefix, host, domain or any", name)
 }
 
-// Why a link is not followed: the reasons in Summary.NotFollowed.
-const (
-	reasonScope   = "scope"
-	reasonInclude = "include"
-	reasonExclude = "exclude"
-	reasonDepth   = "depth"
-	reasonDropped = "dropped" // by OnLink, which gave no reason
-)
-
 // bounds is the scope, as the seeds have drawn it. Owner: one loop. A seed that
 // redirects to another host opens that one as well, so example.org that has moved
 // to www.example.org is still crawled.
@@ -48,12 +39,16 @@ type bounds struct {
 	scope            Scope
 	include, exclude []*regexp.Regexp
 	depth            int
+	traps            traps
 	keys             map[string]bool // by scope: hosts, domains
 	prefixes         []string
 }
 
 func newBounds(c *config) bounds {
-	return bounds{scope: c.Scope, include: c.Include, exclude: c.Exclude, depth: c.Depth, keys: make(map[string]bool)}
+	return bounds{
+		scope: c.Scope, include: c.Include, exclude: c.Exclude, depth: c.Depth, keys: make(map[string]bool),
+		traps: traps{c.MaxURLLength, c.MaxPathDepth, c.MaxRepeats},
+	}
 }
 
 // open draws the scope around a seed, and reports whether that changed it.
@@ -127,7 +122,28 @@ func (b *bounds) refuses(u weburl.URL, depth int) string {
 	if b.tooDeep(depth) {
 		return reasonDepth
 	}
-	return b.filtered(u)
+	if reason := b.filtered(u); reason != "" {
+		return reason
+	}
+	return b.traps.reason(u)
+}
+
+// refusesTarget is refuses of what a URL at a depth redirects to. Of a seed, at depth 0, the scope
+// and the expressions are not asked.
+func (b *bounds) refusesTarget(to weburl.URL, depth int) string {
+	if depth > 0 {
+		return b.refuses(to, depth)
+	}
+	return b.traps.reason(to)
+}
+
+// refusesSitemap is refuses of a sitemap that robots.txt, an index or a redirect of one names: it
+// may be elsewhere, and what has to be included is what it tells of.
+func (b *bounds) refusesSitemap(u weburl.URL) string {
+	if b.excluded(u.String()) {
+		return reasonExclude
+	}
+	return b.traps.reason(u)
 }
 
 func (b *bounds) tooDeep(depth int) bool { return b.depth < 0 || b.depth > 0 && depth > b.depth }

@@ -20,7 +20,6 @@ const (
 	rankSpan     = 10                        // between the ranks of priority 0 and 1
 	usualSitemap = "/sitemap.xml"            // where a host may have one that it does not name
 	maxNested    = 10_000                    // sitemaps of a host that indexes name, in one run
-	reasonBroken = "broken-sitemap"          // counts sitemaps that were read as far as they go
 	sitemapTag   = "sitemap"                 // of a link that one tells of
 )
 
@@ -46,7 +45,7 @@ func (c *config) sitemaps(b *bounds, u frontier.URL, named []string) (all []fron
 		if err != nil || !to.IsHTTP() || len(to.String()) > maxURL {
 			continue
 		}
-		if to = c.Canon.Apply(to).Canonical(); !b.excluded(to.String()) {
+		if to = c.Canon.Apply(to).Canonical(); b.refusesSitemap(to) == "" {
 			all = append(all, frontier.URL{URL: to, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
 		}
 	}
@@ -118,6 +117,7 @@ func (s *sighting) entry(e sitemap.Entry) bool {
 	if isSitemap(u) {
 		rank = u.Rank
 	}
+	refused := s.f.bounds.refusesSitemap(to)
 	switch {
 	case rank == leastSitemap || r.Links == maxNested:
 		s.out.drop(reasonTooMany)
@@ -125,8 +125,8 @@ func (s *sighting) entry(e sitemap.Entry) bool {
 	case to.Origin() != u.URL.Origin() && !s.f.bounds.reaches(to):
 		s.out.drop(reasonScope)
 		return true
-	case s.f.bounds.excluded(to.String()):
-		s.out.drop(reasonExclude)
+	case refused != "":
+		s.out.drop(refused)
 		return true
 	}
 	r.Links++

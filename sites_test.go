@@ -169,6 +169,11 @@ func TestRealSites(t *testing.T) {
 				if sum.Pages != s.pages {
 					t.Errorf("%d pages in the summary, expected %d", sum.Pages, s.pages)
 				}
+				for _, trap := range []string{"too-long", "too-deep", "repeats"} {
+					if n := sum.NotFollowed[trap]; n > 0 || sum.OverVariants > 0 {
+						t.Errorf("%d links are not followed: %s; %d variants too many", n, trap, sum.OverVariants)
+					}
+				}
 			})
 		}
 	}

@@ -22,13 +22,14 @@ type Summary struct {
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]Count // by error kind: see Kinds
-	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says; "too-long"; "too-many", once for a page of more than 100,000; and "broken-sitemap", once for one that was read only as far as it goes
+	NotFollowed  map[string]int   // mentions of links, by reason: see Reasons; or as OnLink says
 	Opened       []string         // hosts that are in scope because a seed redirects there, at most 20
 	FirstError   string           // the URL that failed first, and why, as FetchError puts it
 	Slowest      []Record         // answers that took longest, at most 10
 	Bytes        int64            // received
 	Pending      int              // URLs left, if it was interrupted or has stopped
 	OverLimit    int              // URLs that LimitPerHost has cut
+	OverVariants int              // URLs that MaxVariants has cut
 	Stopped      string           // the limit that ended it, "limit" or "max-time"; or ""
 	Interrupted  bool             // URLs are left because of Drain or the context
 	Finished     bool             // none are left

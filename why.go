@@ -25,7 +25,7 @@ type Why struct {
 // Step is one decision about a URL, or one thing that has happened to it.
 type Step struct {
 	At   time.Time `json:"at,omitzero"` // zero: it is not known, or has no time
-	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, robots, limit; try; next
+	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, trap, limit, robots; try; done, failed, refused, dropped, next
 	Text string    `json:"text"`
 }
 
@@ -55,7 +55,7 @@ func (v *view) why(ctx context.Context, text string) (Why, error) {
 		return Why{}, err
 	}
 	q := &inquiry{view: v, url: u, now: time.Now()}
-	for _, ask := range []func(context.Context) error{q.find, q.draw, q.origin, q.askBounds, q.askHost} {
+	for _, ask := range []func(context.Context) error{q.find, q.draw, q.origin, q.askBounds, q.askHost, q.askLimits} {
 		if err := ask(ctx); err != nil {
 			return Why{}, err
 		}
@@ -171,11 +171,26 @@ func (q *inquiry) absence() string {
 		reasonDepth:   "no links are followed",
 		reasonExclude: "it is excluded",
 		reasonInclude: "it is not included",
+		reasonTooLong: "it is taken for a trap",
+		reasonTooDeep: "it is taken for a trap",
+		reasonRepeats: "it is taken for a trap",
 	}[q.bounds.refuses(q.url, aLink)]
 	if refused {
 		return "links that are not followed are not kept; not taken in: " + rule
 	}
-	return "no page that was read leads to it, as far as is known"
+	text := "no page that was read leads to it, as far as is known"
+	for _, silent := range []struct{ reason, links string }{
+		{reasonNoFollow, "links of pages that say nofollow"},
+		{reasonRel, "links with rel=nofollow"},
+		{reasonDropped, "links that a hook has dropped"},
+		{reasonTooMany, "the last links of pages with too many"},
+		{reasonBroken, "the last URLs of sitemaps that are broken"},
+	} {
+		if n := q.history.Summary.NotFollowed[silent.reason]; n > 0 {
+			text += fmt.Sprintf("; %s, of which there were %d, are not kept", silent.links, n)
+		}
+	}
+	return text
 }
 
 // parent returns the status of a URL that led to another; zero if it is not known.
@@ -233,7 +248,37 @@ func (q *inquiry) askBounds(context.Context) error {
 	default:
 		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.depth))
 	}
+	if trap := b.traps.inWords(q.url); trap != "" && !seed {
+		if q.why.State != URLUnseen {
+			trap += "; followed all the same, as a hook has said"
+		}
+		q.say(time.Time{}, "trap", "%s", trap)
+	}
 	return q.expressions(seed)
+}
+
+// askLimits tells which limits of numbers have been reached that are in the way of a new URL.
+func (q *inquiry) askLimits(context.Context) error {
+	if q.why.State != URLUnseen {
+		return nil
+	}
+	if q.state.Capped {
+		q.say(time.Time{}, "limit", "its host has had its limit of %d URLs", q.plan.LimitPerHost)
+	}
+	key, ok := frontier.VariantKey(q.url)
+	if !ok || q.plan.MaxVariants == 0 {
+		return nil
+	}
+	n, err := q.view.job.store.VariantsOf(key)
+	if n >= q.plan.MaxVariants {
+		q.say(time.Time{}, "limit", "%s", q.fullPath())
+	}
+	return err
+}
+
+// fullPath says that the path of the URL has had its variants.
+func (q *inquiry) fullPath() string {
+	return fmt.Sprintf("its path has had its limit of %d URLs that differ only behind the first ; or ?", q.plan.MaxVariants)
 }
 
 // expressions tells which of the user's match.
@@ -351,7 +396,11 @@ func (q *inquiry) next(ctx context.Context) error {
 	case URLRefused:
 		q.say(q.why.At, "refused", "%s: %s", q.why.ErrorKind, q.why.Error)
 	case URLDropped:
-		q.say(time.Time{}, "dropped", "its host had had its limit of URLs")
+		if q.entry.Drop == frontier.DropVariants {
+			q.say(time.Time{}, "dropped", "%s", q.fullPath())
+		} else {
+			q.say(time.Time{}, "dropped", "its host has had its limit of %d URLs", q.plan.LimitPerHost)
+		}
 	case URLLeased:
 		q.say(time.Time{}, "next", "try %d is under way", q.why.Tries+1)
 	default:
@@ -386,7 +435,11 @@ func (q *inquiry) waits(s Status) string {
 	case JobEnding:
 		reasons = append(reasons, "the crawl ends, the next run goes on")
 	default:
-		reasons = append(reasons, fmt.Sprintf("the crawl does not run (%s)", s.State))
+		text := string(s.State)
+		if s.State == JobStopped {
+			text += " by the limit " + strings.Join(s.Reasons, ", ")
+		}
+		reasons = append(reasons, fmt.Sprintf("the crawl does not run (%s)", text))
 	}
 	if q.why.NotBefore.After(q.now) {
 		reasons = append(reasons, "not sooner after the last")

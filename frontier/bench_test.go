@@ -156,7 +156,8 @@ func (silent) Pending(frontier.URL)                    {}
 func (silent) Retried(frontier.URL, frontier.Place)    {}
 func (silent) Done(frontier.URL)                       {}
 func (silent) Refused(frontier.Refusal, time.Time)     {}
-func (silent) Dropped(frontier.URL)                    {}
+func (silent) Dropped(frontier.URL, frontier.Drop)     {}
+func (silent) Variants([16]byte, int)                  {}
 func (silent) OverLimit(string)                        {}
 func (silent) Rules(string, robots.Rules)              {}
 func (silent) Redirected([16]byte, int, *frontier.URL) {}

@@ -29,6 +29,21 @@
 // collected, a count and never a time-out; or Limit was reached, and what is pending
 // is beyond it. The times it is told never go back.
 //
+// # Order
+//
+// Hosts take turns: of those that may be asked the one that has been so for longest gives one
+// URL, and goes to the end. So a crawl goes in breadth over hosts, and one with a million URLs
+// holds nobody up. Within a host come, in this order:
+//
+//   - its robots.txt
+//   - URLs to be tried again, when their time has come, the one first whose time came first
+//   - the higher Priority, which is the caller's
+//   - the smaller Depth: breadth first
+//   - what was added first
+//
+// This is the order of Place, but that URLs to be tried again are not due at once. The file
+// testdata/order.txt shows it.
+//
 // # Politeness
 //
 // A host's robots.txt is leased before its first URL, alone, and again after 24 hours; not while all
@@ -61,6 +76,10 @@
 // once, though the process before may have asked it.
 //
 // # Limits
+//
+// Of URLs that differ only behind the first ';' or '?' MaxVariants are taken, those a seed names
+// not counted; what the ledger knows of these counts is behind by less than 64 or an eighth, and so
+// many more may be taken after a restart. The counts take 4 MiB, however many paths there are.
 //
 // Memory grows with the URLs seen, a fingerprint each, with the hosts, and with the URLs
 // pending or, with Heads, up to twice as many for each host and those to be tried again;

@@ -31,6 +31,11 @@ type Config struct {
 	Limit        int // URLs leased; 0: any number. Neither robots.txt nor tries again count
 	LimitPerHost int // the same, of each host
 
+	// MaxVariants is how many URLs of a path that differ only behind its first ';' or '?' are
+	// taken, those of seeds not counted; 0: any number. What is beyond is dropped. It may be
+	// less, where paths share a count by chance: see variants.
+	MaxVariants int
+
 	// Heads is how many URLs of a host that were never leased are kept in memory; up to
 	// twice as many for a while. The others are in the ledger until they are wanted: see
 	// Wants. 0: all. More than 0 asks for a ledger.
@@ -63,12 +68,13 @@ type Answer struct {
 }
 
 // Stats are counts of URLs by state, and what Add has refused. A URL that was added
-// and was no duplicate is in one of Pending, Leased, Done, Refused and OverLimit. A
+// and was no duplicate is in one of Pending, Leased, Done, Refused, OverLimit and OverVariants. A
 // robots.txt that is asked for is in Leased, and in no other.
 type Stats struct {
 	Pending, Leased, Done int
 	Refused               int // by robots.txt, or for want of it
 	OverLimit             int // dropped because their host had LimitPerHost
+	OverVariants          int // dropped because their path had MaxVariants
 	Hosts                 int
 	Duplicates            int  // URLs given to Add that had been seen
 	LimitReached          bool // Limit URLs were leased, and others are pending
@@ -100,6 +106,8 @@ type Frontier struct {
 	seq     uint64               // of the last URL added
 	refuse  func(weburl.URL) (kind, reason string)
 	stats   Stats
+
+	variants variants
 
 	ledger  Ledger
 	dirty   []*host         // changed since NoteHosts
@@ -157,8 +165,8 @@ func (f *Frontier) stopped() bool {
 // Limited reports whether Limit URLs were leased: no other will be.
 func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
 
-// Add makes a URL pending unless it was seen before or its host has had LimitPerHost,
-// and reports whether it did.
+// Add makes a URL pending unless it was seen before, its host has had LimitPerHost or, of
+// one that is no seed, its path MaxVariants; and reports whether it did.
 func (f *Frontier) Add(u URL) bool {
 	if u.From == "" {
 		f.seedHost(u.URL)
@@ -185,9 +193,12 @@ func (f *Frontier) Add(u URL) bool {
 	h := f.host(u.URL)
 	if f.full(h) {
 		f.stats.OverLimit++
-		if f.ledger != nil {
-			f.ledger.Dropped(u)
-		}
+		f.drop(u, DropHost)
+		return false
+	}
+	if u.From != "" && f.tooMany(u.URL) {
+		f.stats.OverVariants++
+		f.drop(u, DropVariants)
 		return false
 	}
 	if f.ledger != nil {
@@ -196,6 +207,13 @@ func (f *Frontier) Add(u URL) bool {
 	f.push(h, &u)
 	f.place(h)
 	return true
+}
+
+// drop tells the ledger that a new URL is seen, and no more.
+func (f *Frontier) drop(u URL, why Drop) {
+	if f.ledger != nil {
+		f.ledger.Dropped(u, why)
+	}
 }
 
 // Seen reports whether a URL was added before, whatever became of it.

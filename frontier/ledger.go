@@ -27,9 +27,13 @@ type Ledger interface {
 	// Refused tells of a URL, pending at its Place, that is not to be fetched.
 	Refused(r Refusal, at time.Time)
 
-	// Dropped tells of a URL that is new and is not to be fetched, for its host has
-	// had LimitPerHost. It is seen, and no more.
-	Dropped(u URL)
+	// Dropped tells of a URL that is new and is not to be fetched, and why. It is seen,
+	// and no more.
+	Dropped(u URL, why Drop)
+
+	// Variants tells how many URLs were taken of those with a VariantKey, n ≥ 1: when there
+	// are 64, 72, 80 and so on, each time an eighth more or less, and MaxVariants.
+	Variants(key [16]byte, n int)
 
 	// OverLimit drops every pending URL of a host that was not tried (Place.Tried is
 	// false). Those that are under way are told again at once, by Pending.
@@ -45,7 +49,7 @@ type Ledger interface {
 
 	// Host and Counts are told by NoteHosts only.
 	Host(h HostState)
-	Counts(s Stats) // Done, Refused, OverLimit and Duplicates are what RestoreStats wants
+	Counts(s Stats) // Done, Refused, OverLimit, OverVariants and Duplicates are what RestoreStats wants
 }
 
 // Place is where a pending URL stands among those of its host: first what was tried, then

@@ -34,10 +34,11 @@ type durable struct {
 	pending map[string][]frontier.URL // by host, in order
 	done    map[weburl.URL]frontier.URL
 	refused map[weburl.URL]frontier.Refusal
-	dropped map[weburl.URL]bool
+	dropped map[weburl.URL]frontier.Drop
 	hosts   map[string]frontier.HostState
 	rules   map[string]robots.Rules
 	hops    map[[16]byte]redirected
+	paths   map[[16]byte]int // variants
 	counts  frontier.Stats
 }
 
@@ -53,10 +54,11 @@ func newLedger(t *testing.T) *ledger {
 		pending: make(map[string][]frontier.URL),
 		done:    make(map[weburl.URL]frontier.URL),
 		refused: make(map[weburl.URL]frontier.Refusal),
-		dropped: make(map[weburl.URL]bool),
+		dropped: make(map[weburl.URL]frontier.Drop),
 		hosts:   make(map[string]frontier.HostState),
 		rules:   make(map[string]robots.Rules),
 		hops:    make(map[[16]byte]redirected),
+		paths:   make(map[[16]byte]int),
 	}}
 }
 
@@ -102,12 +104,25 @@ func (l *ledger) Refused(r frontier.Refusal, at time.Time) {
 	})
 }
 
-func (l *ledger) Dropped(u frontier.URL) {
-	l.note("dropped "+short(u), func(d *durable) {
+func (l *ledger) Dropped(u frontier.URL, why frontier.Drop) {
+	text := "dropped " + short(u)
+	if why == frontier.DropVariants {
+		text += ", a variant"
+	}
+	l.note(text, func(d *durable) {
 		if d.seen[u.URL] {
 			d.t.Errorf("%s is dropped as new, and was seen", u.URL)
 		}
-		d.seen[u.URL], d.dropped[u.URL] = true, true
+		d.seen[u.URL], d.dropped[u.URL] = true, why
+	})
+}
+
+func (l *ledger) Variants(key [16]byte, n int) {
+	l.note(fmt.Sprintf("%d variants", n), func(d *durable) {
+		if d.paths[key] >= n {
+			d.t.Errorf("%d variants of a path, and there were %d", n, d.paths[key])
+		}
+		d.paths[key] = n
 	})
 }
 
@@ -117,7 +132,7 @@ func (l *ledger) OverLimit(host string) {
 			if u.Place().Tried {
 				return false
 			}
-			d.dropped[u.URL] = true
+			d.dropped[u.URL] = frontier.DropHost
 			return true
 		})
 	})
@@ -140,7 +155,11 @@ func (l *ledger) Host(h frontier.HostState) {
 }
 
 func (l *ledger) Counts(s frontier.Stats) {
-	l.note(fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates), func(d *durable) { d.counts = s })
+	text := fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates)
+	if s.OverVariants > 0 {
+		text += fmt.Sprintf(", %d over variants", s.OverVariants)
+	}
+	l.note(text, func(d *durable) { d.counts = s })
 }
 
 // commit makes the notes outlive the process, and checks the counts.
@@ -160,8 +179,8 @@ func (l *ledger) commit() {
 			l.t.Errorf("%s has %d pending, %d of them tried; in the ledger are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
 		}
 	}
-	if c := l.counts; c.Done != len(l.done) || c.Refused != len(l.refused) || c.OverLimit != len(l.dropped) {
-		l.t.Errorf("%d done, %d refused, %d over the limit; in the ledger are %d, %d, %d", c.Done, c.Refused, c.OverLimit, len(l.done), len(l.refused), len(l.dropped))
+	if c := l.counts; c.Done != len(l.done) || c.Refused != len(l.refused) || c.OverLimit+c.OverVariants != len(l.dropped) {
+		l.t.Errorf("%d done, %d refused, %d dropped; in the ledger are %d, %d, %d", c.Done, c.Refused, c.OverLimit+c.OverVariants, len(l.done), len(l.refused), len(l.dropped))
 	}
 	if l.t.Failed() {
 		l.t.FailNow()
@@ -182,6 +201,9 @@ func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier 
 	}
 	for fp, h := range l.hops {
 		f.RestoreRedirected(fp, h.fewest, h.target)
+	}
+	for key, n := range l.paths {
+		f.RestoreVariants(key, n)
 	}
 	f.RestoreSeq(l.seq + 1)
 	f.Tell(l)

@@ -15,10 +15,11 @@ func (f *Frontier) Grow(urls int) {
 	f.seen = seen
 }
 
-// RestoreStats sets Done, Refused, OverLimit and Duplicates. It and its like bring a
+// RestoreStats sets Done, Refused, OverLimit, OverVariants and Duplicates. It and its like bring a
 // new frontier to the state that a ledger was told of, before anything else is done.
 func (f *Frontier) RestoreStats(s Stats) {
-	f.stats.Done, f.stats.Refused, f.stats.OverLimit, f.stats.Duplicates = s.Done, s.Refused, s.OverLimit, s.Duplicates
+	f.stats.Done, f.stats.Refused, f.stats.Duplicates = s.Done, s.Refused, s.Duplicates
+	f.stats.OverLimit, f.stats.OverVariants = s.OverLimit, s.OverVariants
 }
 
 // RestoreSeen says that a URL with this fingerprint was seen.

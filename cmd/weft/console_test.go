@@ -49,7 +49,7 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/slow", Status: 200, TotalMS: 12345},
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
-		Pending: 99, Stopped: "limit", OverLimit: 7,
+		Pending: 99, Stopped: "limit", OverLimit: 7, OverVariants: 1234,
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false}
 	golden(t, "report.txt", r.String())
 	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())

@@ -62,8 +62,14 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.Canon, "canon", "", "RULES", "", canonRules, "of those that weft url --help lists, with commas between them: URLs that they make\nthe same are one page (default none)")
 		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed, by the way found first; 0: only the seeds (default any number)")
 		flag(s, &o.MaxRedirects, "max-redirects", "", "N", "10", orNone, "redirects followed from one link")
-		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt (default it is obeyed)")
+		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt, and follow what says nofollow (default both are obeyed)")
 		s.BoolVar(&o.Sitemaps, "sitemaps", false, "follow what sitemaps tell of: those that a host's robots.txt names, or /sitemap.xml\n(default not)")
+	})
+	g.group("Traps", func(s *pflag.FlagSet) {
+		flag(s, &o.MaxURLLength, "max-url-length", "", "N", "2048", number(1), "bytes of a URL that is followed, at most 16384")
+		flag(s, &o.MaxPathDepth, "max-path-depth", "", "N", "20", orNone, "segments of its path; 0: any number")
+		flag(s, &o.MaxRepeats, "max-repeats", "", "N", "3", orNone, "times that one of them may come over and over, as in /x/x/x or /x/1/x/2/x/3; 0: any number")
+		flag(s, &o.MaxVariants, "max-variants", "", "N", "10000", orNone, "URLs taken that differ only behind their first ; or ?; 0: any number")
 	})
 	g.group("When it stops", func(s *pflag.FlagSet) {
 		flag(s, &o.Limit, "limit", "", "N", "", number(1), "URLs fetched (default any number)")

@@ -66,6 +66,7 @@ func misread(cmd *cobra.Command, err error) error {
 // are its arguments.)
 var flagOf = map[string]string{
 	"SeedSeq": "input", "Scope": "scope", "Include": "include", "Exclude": "exclude", "Canon": "canon", "Depth": "depth",
+	"MaxURLLength": "max-url-length", "MaxPathDepth": "max-path-depth", "MaxRepeats": "max-repeats", "MaxVariants": "max-variants",
 	"Limit": "limit", "LimitPerHost": "limit-per-host", "MaxTime": "max-time",
 	"Concurrency": "concurrency", "PerHost": "per-host", "Delay": "delay", "RateLimit": "rate-limit", "NoRobots": "no-robots", "Sitemaps": "sitemaps",
 	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",

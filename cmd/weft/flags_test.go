@@ -149,6 +149,36 @@ var effects = map[string]func(t *testing.T){
 			expect(t, "depth "+depth, s.paths(), want)
 		}
 	},
+	"max-url-length": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/a", "/"+strings.Repeat("b", 80)) })
+		crawls(t, exitDone, "--max-url-length", "80", s.URL)
+		expect(t, "asked for", s.paths(), "/ /a")
+		if e := crawls(t, exitUsage, "--max-url-length", "16385", s.URL); !strings.Contains(e.stderr, `--max-url-length "16385": expected at most 16384`) {
+			t.Errorf("too long: %s", e.stderr)
+		}
+	},
+	"max-path-depth": func(t *testing.T) {
+		for depth, want := range map[string]string{"2": "/ /a/b/", "0": "/ /a/b/ /a/b/c"} {
+			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/a/b/", "/a/b/c") })
+			crawls(t, exitDone, "--max-path-depth", depth, s.URL)
+			expect(t, "depth "+depth, s.paths(), want)
+		}
+	},
+	"max-repeats": func(t *testing.T) {
+		for times, want := range map[string]string{"2": "/ /x/x", "0": "/ /x/1/x/2/x/3 /x/x /x/x/x/x"} {
+			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/x/x", "/x/1/x/2/x/3", "/x/x/x/x") })
+			crawls(t, exitDone, "--max-repeats", times, s.URL)
+			expect(t, "times "+times, s.paths(), want)
+		}
+	},
+	"max-variants": func(t *testing.T) {
+		for most, want := range map[string]string{"2": "/ /p /p /q", "0": "/ /p /p /p /q"} { // by path
+			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/p?a", "/p?b", "/p?c", "/q?a") })
+			e := crawls(t, exitDone, "--max-variants", most, s.URL)
+			expect(t, "most "+most, s.paths(), want)
+			expect(t, "cut "+most, strings.Contains(e.stderr, "cut           1 URL, by --max-variants"), most == "2")
+		}
+	},
 	"max-redirects": func(t *testing.T) {
 		for limit, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
 			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a", http.StatusFound) })
@@ -162,6 +192,14 @@ var effects = map[string]func(t *testing.T){
 		expect(t, "robots.txt without it", s.forRobots(), 1)
 		crawls(t, exitDone, "--no-robots", s.URL)
 		expect(t, "robots.txt with it", s.forRobots(), 1)
+		for args, want := range map[string]string{"--no-robots": "/ /a", "--no-robots=false": "/"} {
+			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprint(w, `<a rel=nofollow href=/a>`)
+			})
+			crawls(t, exitDone, args, s.URL)
+			expect(t, args, s.paths(), want)
+		}
 	},
 	"sitemaps": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

@@ -19,6 +19,13 @@ the table of the report and in the lines of -v:
 		fmt.Fprintf(&b, "  %-20s%s\n", k.Name, k.Meaning)
 	}
 	b.WriteString(`
-A status such as 404 is an answer, and no error.`)
-	return &cobra.Command{Use: "kinds", Short: "What the error kinds of a record mean", Long: b.String()}
+A status such as 404 is an answer, and no error.
+
+A link that is not followed is counted by its reason, in the table of the report:
+
+`)
+	for _, r := range weft.Reasons() {
+		fmt.Fprintf(&b, "  %-20s%s\n", r.Name, r.Meaning)
+	}
+	return &cobra.Command{Use: "kinds", Short: "What the error kinds of a record mean, and why links are not followed", Long: strings.TrimSpace(b.String())}
 }

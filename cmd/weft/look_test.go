@@ -21,7 +21,7 @@ func TestWriteStatus(t *testing.T) {
 	full := weft.Status{
 		Job: "example.org.weft", State: weft.JobRunning, Version: "1", Begun: lookedAt.Add(-26 * time.Hour), Runs: 3, Seconds: 4000,
 		Seeds: 3, First: "https://example.org/", Scope: weft.ScopeDomain,
-		Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6,
+		Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6,
 		Statuses: map[int]int{200: 12000, 404: 100}, Errors: map[string]int{"robots": 12, "timeout": 45},
 		NotFollowed: map[string]int{"scope": 400}, FirstError: "https://example.org/\x1b[31m: timeout: late",
 		URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4,

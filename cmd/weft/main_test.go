@@ -203,12 +203,17 @@ func TestStandardOutputFull(t *testing.T) {
 	}
 }
 
-// TestHelpKinds: the help tells every error kind.
+// TestHelpKinds: the help tells every error kind, and every reason why a link is not followed.
 func TestHelpKinds(t *testing.T) {
 	e := weftRun(t, "help", "kinds")
 	for _, k := range weft.Kinds() {
 		if !strings.Contains(e.stdout, fmt.Sprintf("\n  %-20s%s\n", k.Name, k.Meaning)) {
 			t.Errorf("nothing of %s: %s", k.Name, e.stdout)
+		}
+	}
+	for _, r := range weft.Reasons() {
+		if !strings.Contains(e.stdout, fmt.Sprintf("\n  %-20s%s\n", r.Name, r.Meaning)) {
+			t.Errorf("nothing of %s: %s", r.Name, e.stdout)
 		}
 	}
 	if again := weftRun(t, "kinds"); again.code != exitDone || again.stdout != e.stdout {

@@ -84,6 +84,9 @@ func (r report) String() string {
 	if r.OverLimit > 0 {
 		line("cut", plural(r.OverLimit, "URL")+", by --limit-per-host")
 	}
+	if r.OverVariants > 0 {
+		line("cut", plural(r.OverVariants, "URL")+", by --max-variants")
+	}
 	switch {
 	case r.Interrupted:
 		line("left", plural(r.Pending, "URL")+", the crawl was interrupted"+r.howOn())

@@ -78,6 +78,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 	if s.OverLimit > 0 {
 		line("cut", "%s, by --limit-per-host", count(s.OverLimit))
 	}
+	if s.OverVariants > 0 {
+		line("cut", "%s, by --max-variants", count(s.OverVariants))
+	}
 	line("waiting", "%s", count(s.Pending))
 	line("in flight", "%s", count(s.InFlight))
 	line("hosts", "%s", count(s.Hosts))

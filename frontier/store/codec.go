@@ -315,7 +315,7 @@ func decodeRedirect(fp, value []byte) (Redirect, error) {
 }
 
 func appendCounts(b []byte, s frontier.Stats) []byte {
-	for _, n := range []int{s.Pending + s.Leased, s.Done, s.Refused, s.OverLimit, s.Duplicates} {
+	for _, n := range []int{s.Pending + s.Leased, s.Done, s.Refused, s.OverLimit, s.OverVariants, s.Duplicates} {
 		b = appendInt(b, n)
 	}
 	return b
@@ -323,7 +323,7 @@ func appendCounts(b []byte, s frontier.Stats) []byte {
 
 func decodeCounts(value []byte) (frontier.Stats, error) {
 	d := decoder{b: value}
-	s := frontier.Stats{Pending: d.int(), Done: d.int(), Refused: d.int(), OverLimit: d.int(), Duplicates: d.int()}
+	s := frontier.Stats{Pending: d.int(), Done: d.int(), Refused: d.int(), OverLimit: d.int(), OverVariants: d.int(), Duplicates: d.int()}
 	return s, d.end()
 }
 

@@ -66,8 +66,8 @@ func (g *Group) has(dir string) bool {
 	return ok
 }
 
-// Pending, Retried, Done, Refused, Dropped, OverLimit, Rules, Redirected, Host and Counts
-// are those of a [frontier.Ledger].
+// Pending, Retried, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Host and
+// Counts are those of a [frontier.Ledger].
 func (g *Group) Pending(u frontier.URL) {
 	g.seen(u)
 	g.pend(u)
@@ -93,7 +93,18 @@ func (g *Group) Refused(r frontier.Refusal, at time.Time) {
 	g.end(r.URL)
 }
 
-func (g *Group) Dropped(u frontier.URL) { g.seen(u) }
+func (g *Group) Dropped(u frontier.URL, why frontier.Drop) {
+	g.seen(u)
+	if why != frontier.DropHost {
+		g.value = append(g.value, byte(why))
+		g.set(g.key, g.value)
+	}
+}
+
+func (g *Group) Variants(key [16]byte, n int) {
+	g.key = appendKey(g.key[:0], keyVariants, key)
+	g.set(g.key, binary.AppendUvarint(nil, uint64(n)))
+}
 
 func (g *Group) OverLimit(host string) {
 	g.key = appendPendingKey(g.key[:0], host, firstUntried)

@@ -16,11 +16,12 @@ const format = 2
 
 // The first byte of a key says what it is of.
 const (
-	keySeen     = 'f' // fingerprint of a URL → its place
+	keySeen     = 'f' // fingerprint of a URL → its place; of one that was dropped as a variant, and that
 	keyPending  = 'p' // host, 0, place → a pending URL
 	keyEntry    = 'u' // URL → how it ended: done or refused
 	keyHost     = 'h' // host, 0 → its robots.txt; host, 1 → its state
 	keyRedirect = 'k' // fingerprint → the fewest redirects to a URL, and the target of its own
+	keyVariants = 'x' // frontier.VariantKey → how many of its URLs were taken
 	keyNote     = 'n' // name → a note of the caller's
 	keyOutput   = 'o' // name → committed bytes
 	keyCounts   = 'c' // → counts of URLs
@@ -83,6 +84,17 @@ func (d *decoder) ordered() uint64 {
 	}
 	d.b = d.b[size:]
 	return n
+}
+
+// decodeSeen reads the place of a URL; and, if it is not pending there and has not ended, why
+// it was dropped.
+func decodeSeen(b []byte) (frontier.Place, frontier.Drop, error) {
+	d := decoder{b: b}
+	p, why := d.place(), frontier.DropHost
+	if len(d.b) > 0 {
+		why = frontier.Drop(d.byte())
+	}
+	return p, why, d.end()
 }
 
 func decodePlace(b []byte) (frontier.Place, error) {

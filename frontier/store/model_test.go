@@ -25,6 +25,8 @@ type model struct {
 	hosts     map[string]frontier.HostState
 	rules     map[string]robots.Rules
 	redirects map[[16]byte]string
+	drops     map[string]frontier.Drop // by URL
+	variants  map[[16]byte]int
 	notes     map[string]string
 	outputs   map[string]string
 	counts    frontier.Stats
@@ -34,7 +36,7 @@ type model struct {
 func newModel() *model {
 	return &model{
 		seen: map[[16]byte]bool{}, pending: map[string]frontier.URL{}, ended: map[string]string{}, hosts: map[string]frontier.HostState{},
-		rules: map[string]robots.Rules{}, redirects: map[[16]byte]string{}, notes: map[string]string{},
+		rules: map[string]robots.Rules{}, redirects: map[[16]byte]string{}, drops: map[string]frontier.Drop{}, variants: map[[16]byte]int{}, notes: map[string]string{},
 		outputs: map[string]string{"pages.jsonl": "", "links.jsonl": ""}, next: 1,
 	}
 }
@@ -44,7 +46,7 @@ var outputs = []string{"pages.jsonl", "links.jsonl"}
 func (m *model) clone() *model {
 	return &model{
 		maps.Clone(m.seen), maps.Clone(m.pending), maps.Clone(m.ended), maps.Clone(m.hosts), maps.Clone(m.rules),
-		maps.Clone(m.redirects), maps.Clone(m.notes), maps.Clone(m.outputs), m.counts, m.next,
+		maps.Clone(m.redirects), maps.Clone(m.drops), maps.Clone(m.variants), maps.Clone(m.notes), maps.Clone(m.outputs), m.counts, m.next,
 	}
 }
 
@@ -72,6 +74,9 @@ func (m *model) dump() string {
 	}
 	for fp, r := range m.redirects {
 		fmt.Fprintf(&b, "redirect %x %s\n", fp, r)
+	}
+	for key, n := range m.variants {
+		fmt.Fprintf(&b, "variants %x %d\n", key, n)
 	}
 	for name, note := range m.notes {
 		fmt.Fprintf(&b, "note %s %q\n", name, note)
@@ -119,6 +124,12 @@ func dumped(s *store.Store) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(&b, "redirect %x %s\n", r.Fingerprint, redirect(r.Fewest, r.Target))
+	}
+	for v, err := range s.Variants() {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "variants %x %d\n", v.Key, v.N)
 	}
 	for n, err := range s.Notes("") {
 		if err != nil {
@@ -225,7 +236,9 @@ func (p *player) step(g *store.Group) {
 		}
 	case n < 76:
 		u := p.url(p.rng.IntN(4))
-		g.Dropped(u)
+		why := frontier.Drop(p.rng.IntN(2))
+		g.Dropped(u, why)
+		p.drops[u.URL.String()] = why
 		p.seen[u.URL.Fingerprint()] = true
 	case n < 78:
 		host := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
@@ -265,8 +278,12 @@ func (p *player) step(g *store.Group) {
 		name := fmt.Sprintf("n%d", p.rng.IntN(4))
 		g.Delete(name)
 		delete(p.notes, name)
+	case n < 94:
+		key := [16]byte{byte(p.rng.IntN(4))}
+		g.Variants(key, n)
+		p.variants[key] = n
 	case n < 95:
-		p.counts = frontier.Stats{Pending: len(p.pending), Done: n, Refused: 2, OverLimit: 3, Duplicates: 4}
+		p.counts = frontier.Stats{Pending: len(p.pending), Done: n, Refused: 2, OverLimit: 3, OverVariants: 5, Duplicates: 4}
 		g.Counts(p.counts)
 	default:
 		name, line := outputs[p.rng.IntN(2)], fmt.Sprintf("{\"line\":%d}\n", p.rng.IntN(1000))
@@ -434,7 +451,7 @@ func (p *player) checkFind(t *testing.T, s *store.Store) {
 			case store.Pending:
 				got, want = text(e.URL), text(p.pending[name])
 			case store.Dropped:
-				got, want = e.URL.URL.String(), name
+				got, want = fmt.Sprintln(e.URL.URL, e.Drop), fmt.Sprintln(name, p.drops[name])
 				if _, ok := p.pending[name]; ok || p.ended[name] != "" {
 					t.Fatalf("%s is dropped", name)
 				}

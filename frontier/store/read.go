@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ const (
 	Pending State = iota + 1 // leased ones too: a lease is in nobody's memory but the frontier's
 	Done
 	Refused
-	Dropped // its host has had LimitPerHost
+	Dropped // see frontier.Drop
 )
 
 func (s State) String() string {
@@ -43,6 +44,8 @@ type Entry struct {
 	// Of a refused one, when and why: see frontier.Refusal.
 	At           time.Time
 	Kind, Reason string
+
+	Drop frontier.Drop // of a dropped one: why
 }
 
 // Host is what the store knows of a host.
@@ -58,6 +61,12 @@ type Redirect struct {
 	Target      *frontier.URL // nil: none
 }
 
+// Variants is what frontier.Ledger's Variants was told last.
+type Variants struct {
+	Key [16]byte
+	N   int
+}
+
 // Restore brings a new frontier to where the last committed group has left it. The
 // pending URLs stay where they are: see Pending.
 func (s *Store) Restore(now time.Time, f *frontier.Frontier) error {
@@ -65,7 +74,7 @@ func (s *Store) Restore(now time.Time, f *frontier.Frontier) error {
 	if err != nil {
 		return err
 	}
-	f.Grow(counts.Pending + counts.Done + counts.Refused + counts.OverLimit)
+	f.Grow(counts.Pending + counts.Done + counts.Refused + counts.OverLimit + counts.OverVariants)
 	f.RestoreStats(counts)
 	for fp, err := range s.Seen() {
 		if err != nil {
@@ -85,12 +94,18 @@ func (s *Store) Restore(now time.Time, f *frontier.Frontier) error {
 		}
 		f.RestoreRedirected(r.Fingerprint, r.Fewest, r.Target)
 	}
+	for v, err := range s.Variants() {
+		if err != nil {
+			return err
+		}
+		f.RestoreVariants(v.Key, v.N)
+	}
 	f.RestoreSeq(s.NextSeq())
 	return nil
 }
 
 // Counts returns what the frontier counted: Pending, with leased ones, Done, Refused,
-// OverLimit and Duplicates.
+// OverLimit, OverVariants and Duplicates.
 func (s *Store) Counts() (frontier.Stats, error) {
 	key := []byte{keyCounts}
 	value, err := s.get(key)
@@ -170,6 +185,24 @@ func (s *Store) Redirects() iter.Seq2[Redirect, error] {
 	})
 }
 
+// Variants yields what Restore needs of them.
+func (s *Store) Variants() iter.Seq2[Variants, error] {
+	return each(s, []byte{keyVariants}, []byte{keyVariants + 1}, func(key, value []byte) (v Variants, ok bool, err error) {
+		if len(key) != 1+len(v.Key) {
+			return v, false, errValue
+		}
+		n, err := decodeNumber(value)
+		return Variants{[16]byte(key[1:]), int(min(n, math.MaxInt))}, true, err
+	})
+}
+
+// VariantsOf returns how many URLs the frontier last told of that were taken of those with a
+// frontier.VariantKey; 0: of none.
+func (s *Store) VariantsOf(key [16]byte) (int, error) {
+	n, err := s.number(appendKey(nil, keyVariants, key))
+	return int(min(n, math.MaxInt)), err
+}
+
 // Pending returns the pending URLs of a host that come after a place, in order: n at
 // most. more reports whether there are others behind them.
 func (s *Store) Pending(host string, after frontier.Place, n int) (urls []frontier.URL, more bool, err error) {
@@ -231,7 +264,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 		if value, err = s.get(seen); err != nil || value == nil {
 			return Entry{}, false, err
 		}
-		place, err := decodePlace(value)
+		place, why, err := decodeSeen(value)
 		if err != nil {
 			return Entry{}, false, s.check(seen, err)
 		}
@@ -245,7 +278,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 		}
 		if place == last { // else it may have ended or moved since its entry was read
 			at := frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Rank: place.Rank, Seq: place.Seq}
-			return Entry{State: Dropped, URL: at}, true, nil
+			return Entry{State: Dropped, URL: at, Drop: why}, true, nil
 		}
 		last = place
 	}

@@ -1,0 +1,77 @@
+package weft_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// TestSnare: a crawl of a site of traps ends, has the pages that are none, and says what it has
+// not taken in, and why.
+func TestSnare(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		html, location := webtest.Snare(r.RequestURI)
+		if location != "" {
+			w.Header().Set("Location", location)
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, html)
+	}))
+	defer site.Close()
+	const most = 50 // variants: by default there would be 120,000 pages
+	o := weft.Options{Seeds: []string{site.URL}, Job: filepath.Join(t.TempDir(), "job"), MaxVariants: most}
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil || !sum.Finished {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	got := make(map[string]int) // by the first segment
+	for u := range records(t, o.Job) {
+		path, _, _ := strings.Cut(strings.TrimPrefix(u, site.URL), "?")
+		first, _, _ := strings.Cut(path[1:], "/")
+		got[first]++
+	}
+	want := map[string]int{
+		"": 1, "about": 10, "private": 1,
+		"calendar": most,
+		"shop":     most + 1, // and that without a query
+		"forum":    10*most + 1,
+		"docs":     3, "list": 3, "en": 3, // by --max-repeats
+		"down": 19, // by --max-path-depth
+		"grow": 11, // by --max-url-length
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("by the first segment of their path: %v\nexpected %v", got, want)
+	}
+	reasons := slices.Sorted(maps.Keys(sum.NotFollowed))
+	if want := []string{"nofollow", "rel-nofollow", "repeats", "too-deep", "too-long"}; !slices.Equal(reasons, want) || sum.OverVariants < 1000 {
+		t.Errorf("not followed: %v, %d variants; expected %q, and more than 1000", sum.NotFollowed, sum.OverVariants, want)
+	}
+	job := open(t, o.Job)
+	for path, want := range map[string]string{
+		"/docs/docs/docs/docs/":              "trap: a segment of its path comes 4 times over, and at most 3 are followed\n",
+		"/calendar?month=50":                 "dropped: its path has had its limit of 50 URLs that differ only behind the first ; or ?\n",
+		"/calendar?month=77":                 "limit: its path has had its limit of 50 URLs that differ only behind the first ; or ?\n",
+		"/grow?" + strings.Repeat("x", 4096): fmt.Sprintf("trap: it is %d bytes long, and at most 2048 are followed\n", len(site.URL)+len("/grow?")+4096),
+		"/login":                             "unseen: no page that was read leads to it, as far as is known; links of pages that say nofollow, of which there were 5, are not kept; links with rel=nofollow, of which there were 1, are not kept\n",
+	} {
+		if got := story(t, job, site.URL, path); !strings.Contains(got, want) {
+			t.Errorf("%.100s: %s\nexpected in it %s", path, got, want)
+		}
+	}
+}
