@@ -35,7 +35,11 @@ var imports = map[string][]string{
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
+	"text":    {"github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
 	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+
+	// Shared by loops, with a short lock of its own, as cookies is.
+	"duplicates": {"text"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -68,6 +72,7 @@ var imports = map[string][]string{
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
+	"internal/bench/text":    {"text", "golang.org/x/net/html"},
 	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
@@ -77,7 +82,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "text", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
