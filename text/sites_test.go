@@ -58,14 +58,15 @@ func pagesOf(t testing.TB, list, root string) (pages [][]byte, size int) {
 	return pages, size
 }
 
-// TestSites: on all pages of both sites the text, furniture included, is that of the
+// TestSites: on every tenth page of both sites the text, furniture included, is that of the
 // tokenizer of x/net, word for word.
 func TestSites(t *testing.T) {
 	for _, s := range sites {
 		t.Run(s.name, func(t *testing.T) {
 			pages, size := pagesOf(t, s.list, s.root)
 			words := 0
-			for i, p := range pages {
+			for i := 0; i < len(pages); i += 10 {
+				p := pages[i]
 				whole := tokens(p)
 				got, want := text.Whole(p), text.NewReader().Read("text/plain", whole)
 				if got != want {
@@ -73,7 +74,7 @@ func TestSites(t *testing.T) {
 				}
 				words += want.Words
 			}
-			t.Logf("%d pages, %d bytes, %d words", len(pages), size, words)
+			t.Logf("a tenth of %d pages, %d bytes, %d words", len(pages), size, words)
 		})
 	}
 }

@@ -74,7 +74,10 @@ func (r *run) add(hash uint64, k kind) {
 func (r *Reader) add(e entry) {
 	switch {
 	case r.run.n > 0:
-		if k := kindOf(e.text); k != 0 && r.run.n < len(r.run.entries) {
+		k := kindOf(e.text)
+		// Behind a time of day stands a year at most: "22:15 UTC" and "7. Input" are two things.
+		numbered := k == number && len(e.text) < len("2026") && r.run.has&(clock|zone) != 0
+		if k != 0 && !numbered && r.run.n < len(r.run.entries) {
 			r.run.add(e.hash, k)
 			return
 		}

@@ -137,11 +137,11 @@ func (r *Reader) startTag(from int) (furniture bool) {
 
 // raw reads the content of a raw text element, of which references count if it is text.
 func (r *Reader) raw(name []byte, text bool) {
-	from, end := r.at, len(r.body)
+	var end int
 	if equalFold(name, "script") {
-		end = scriptEnd(r.body, from)
+		end = scriptEnd(r.body, r.at)
 	} else {
-		end = endTag(r.body, from, name)
+		end = endTag(r.body, r.at, name)
 	}
 	if text {
 		r.within(&rawText, end, end)

@@ -8,7 +8,7 @@ import (
 // TestMajority: counting all bits at once is counting one after the other.
 func TestMajority(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for n := range 2000 {
+	for n := range 300 {
 		var v votes
 		var counts [64]int
 		for range n {

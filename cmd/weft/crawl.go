@@ -89,7 +89,7 @@ func (f *crawlFlags) register(g *groups) {
 		s.BoolVar(&o.KeepLinks, "links", false, "keep every link of every page, in JOB/links.jsonl (default not)")
 		s.BoolVar(&o.KeepBodies, "bodies", false, "keep bodies, in JOB/bodies (default not)")
 		flag(s, &o.Duplicates, "duplicates", "", "WHAT", "same", oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear),
-			"tell in the records which pages are those of other URLs: same, with the same body; near,\nor with nearly the same text, which takes a fifth more CPU; off, none")
+			"tell in the records which pages are those of other URLs: same, with the same body; near,\nor with nearly the same text, which takes a fifth to a half more CPU; off, none")
 		f.console.register(s)
 		s.BoolP("help", "h", false, "print this and exit (default not)")
 	})
