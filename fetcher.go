@@ -15,10 +15,12 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/text"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -39,6 +41,7 @@ type fetcher struct {
 	reach   reach        // the same
 	recent  *weburl.Memo // of what it has sent the desk lately
 	links   *links.Extractor
+	text    *text.Reader
 	batch   []outcome // of this turn, on its way to the desk
 
 	judges, admits func(netip.AddrPort) error // what allow returns, made once
@@ -58,13 +61,14 @@ type outcome struct {
 	folder  string         // of the body that is kept
 	ended   frontier.Try   // how the try has ended, if it is to be made again
 	dropped []dropped      // links that are not followed
+	first   duplicates.Verdict
 }
 
 // try is how it has ended.
 func (out *outcome) try(now time.Time) frontier.Try {
 	try := out.ended
 	if r := out.record; r != nil {
-		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect)}
+		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect, r.duplicate())}
 	}
 	try.At, try.Reason = now, frontier.Brief(try.Reason)
 	return try
@@ -88,7 +92,7 @@ func (f *fetcher) run(t *aio.Task) error {
 		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
-	f.links = links.NewExtractor(c.extraction())
+	f.links, f.text = links.NewExtractor(c.extraction()), text.NewReader()
 	f.recent = weburl.NewMemo(recentURLs)
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -236,6 +240,9 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
+// isRedirect says whether an answer of a status leads elsewhere, if it says where.
+func isRedirect(status int) bool { return status >= 300 && status < 400 }
+
 // mayPass says whether a status may be another one later.
 func mayPass(status int) bool {
 	return status == 429 || status == 502 || status == 503 || status == 504
@@ -266,8 +273,9 @@ func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 // loop's stack. The page is nil if there is nothing to keep.
 func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	r, u := out.record, out.url
+	var sum [sha256.Size]byte
 	if len(res.Body) > 0 {
-		sum := sha256.Sum256(res.Body)
+		sum = sha256.Sum256(res.Body)
 		r.SHA256 = hex.EncodeToString(sum[:])
 	}
 	var page *Page
@@ -275,7 +283,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, text: res.Body}
 	}
 	location := res.Header.Get("Location")
-	if res.Status >= 300 && res.Status < 400 && location != "" {
+	if isRedirect(res.Status) && location != "" {
 		f.redirect(out, location)
 		if !f.cfg.KeepBodies {
 			return nil
@@ -283,23 +291,26 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		page.redirect = true
 		return page
 	}
-	text := res.Body
+	body := res.Body
 	if links.Reads(r.ContentType) {
-		text, r.Charset = charset.UTF8(r.ContentType, res.Body)
+		body, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
 	collect := f.cfg.Hooks.OnPage != nil
 	if page != nil {
-		page.text = text
+		page.text = body
 	}
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
+	}
+	if res.Status == http.StatusOK {
+		f.judge(out, sum[:], body)
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect, depth: u.Depth + 1}
 	if s.follow && f.cfg.Sitemaps && (isSitemap(u) || resemblesSitemap(res)) && s.sitemap(res) {
 		return page
 	}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
-	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: text, Charset: r.Charset}, s.link)
+	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}, s.link)
 	r.Title = said.Title
 	if said.Cut {
 		out.drop(reasonTooMany)
@@ -307,7 +318,10 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	said.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.UserAgent))
 	r.Robots = said.All()
 	if said.NoFollow && !f.cfg.NoRobots {
-		s.forget()
+		s.forget(reasonNoFollow)
+	}
+	if r.Pruned {
+		s.forget(reasonDuplicate)
 	}
 	out.links = append(out.links, s.wanted...)
 	return page
@@ -343,14 +357,14 @@ type sighting struct {
 }
 
 // forget takes back the links to follow, but for those that OnLink wants, be it by another mention.
-func (s *sighting) forget() {
+func (s *sighting) forget(reason string) {
 	for _, u := range s.out.links {
 		s.f.recent.Forget(u.URL)
 	}
 	s.out.links = nil
 	s.wanted = append(s.wanted, s.again...)
 	for range s.out.record.Links - s.asked {
-		s.out.drop(reasonNoFollow)
+		s.out.drop(reason)
 	}
 	s.out.record.Links = s.asked
 }

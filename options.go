@@ -41,13 +41,15 @@ type Options struct {
 	// they themselves, is one link further from a seed than what led to the host first.
 	// With NoRobots only the hosts of seeds are asked, for /sitemap.xml.
 	Sitemaps bool
+
 	// Traps: pages that make links without end. What is beyond these is not followed, but for
 	// seeds, and for what OnLink wants; MaxVariants holds for that too. Negative: any number.
 
-	MaxURLLength int // bytes; at most 16 KiB, which negative stands for; 0: 2,048
-	MaxPathDepth int // segments of a path; 0: 20
-	MaxRepeats   int // times that a segment of a path may come at equal distances, as x does in /x/x/x and /x/1/x/2/x/3; 0: 3
-	MaxVariants  int // URLs that differ only behind the first ; or ?, of all runs of a job; 0: 10,000
+	MaxURLLength    int  // bytes; at most 16 KiB, which negative stands for; 0: 2,048
+	MaxPathDepth    int  // segments of a path; 0: 20
+	MaxRepeats      int  // times that a segment of a path may come at equal distances, as x does in /x/x/x and /x/1/x/2/x/3; 0: 3
+	MaxVariants     int  // URLs that differ only behind the first ; or ?, of all runs of a job; 0: 10,000
+	PruneDuplicates bool // links of a page that Duplicates recognises are not followed, if the other is on its registrable domain
 
 	// When it stops. What is under way is finished.
 
@@ -89,14 +91,15 @@ type Options struct {
 
 	// What is kept.
 
-	Job        string    // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
-	Fresh      bool      // a job that is in the folder is removed first
-	Amend      bool      // Seeds, SeedSeq and Exclude may add to those that the job was begun with
-	MinFree    int       // bytes; while less is free on the disk of Job, no URL is begun. 0: any
-	KeepLinks  bool      // every link of every page, in Job/links.jsonl
-	KeepBodies bool      // decoded bodies by their hash, in Job/bodies
-	Output     io.Writer // a further stream of the records
-	Format     Format    // of Output; empty: FormatJSONL
+	Job        string     // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
+	Fresh      bool       // a job that is in the folder is removed first
+	Amend      bool       // Seeds, SeedSeq and Exclude may add to those that the job was begun with
+	MinFree    int        // bytes; while less is free on the disk of Job, no URL is begun. 0: any
+	KeepLinks  bool       // every link of every page, in Job/links.jsonl
+	KeepBodies bool       // decoded bodies by their hash, in Job/bodies
+	Output     io.Writer  // a further stream of the records
+	Format     Format     // of Output; empty: FormatJSONL
+	Duplicates Duplicates // which pages the records say are those of other URLs; empty: DuplicatesSame
 
 	Hooks Hooks
 
@@ -143,6 +146,9 @@ func (o Options) check() (*config, error) {
 	}
 	if c.Format, err = ParseFormat(string(o.Format)); err != nil {
 		return nil, &OptionError{Option: "Format", Err: err}
+	}
+	if c.Duplicates, err = ParseDuplicates(string(o.Duplicates)); err != nil {
+		return nil, &OptionError{Option: "Duplicates", Err: err}
 	}
 	most := maxConcurrency()
 	for _, n := range []struct {
@@ -226,6 +232,9 @@ func (o Options) check() (*config, error) {
 		if err := credential.Check(); err != nil {
 			return nil, &OptionError{Option: "Auth", Err: err}
 		}
+	}
+	if c.PruneDuplicates && c.Duplicates == DuplicatesOff {
+		return nil, &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
 	}
 	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
 		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}

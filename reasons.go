@@ -3,20 +3,21 @@ package weft
 // Why a link is not followed, or a URL that was found not taken in. The reasons of single mentions
 // of links are the keys of Summary.NotFollowed.
 const (
-	reasonTooMany  = "too-many"
-	reasonNoFollow = "nofollow"
-	reasonRel      = "rel-nofollow"
-	reasonBroken   = "broken-sitemap"
-	reasonDropped  = "dropped"
-	reasonScope    = "scope"
-	reasonDepth    = "depth"
-	reasonExclude  = "exclude"
-	reasonInclude  = "include"
-	reasonTooLong  = "too-long"
-	reasonTooDeep  = "too-deep"
-	reasonRepeats  = "repeats"
-	reasonPerHost  = "limit-per-host"
-	reasonVariants = "max-variants"
+	reasonTooMany   = "too-many"
+	reasonNoFollow  = "nofollow"
+	reasonRel       = "rel-nofollow"
+	reasonDuplicate = "duplicate"
+	reasonBroken    = "broken-sitemap"
+	reasonDropped   = "dropped"
+	reasonScope     = "scope"
+	reasonDepth     = "depth"
+	reasonExclude   = "exclude"
+	reasonInclude   = "include"
+	reasonTooLong   = "too-long"
+	reasonTooDeep   = "too-deep"
+	reasonRepeats   = "repeats"
+	reasonPerHost   = "limit-per-host"
+	reasonVariants  = "max-variants"
 )
 
 // Reason is why a link is not followed, or a URL not taken in.
@@ -32,6 +33,7 @@ func Reasons() []Reason {
 	return []Reason{
 		{reasonTooMany, "it comes behind the first 100,000 links of its page, or 32 MiB of them; counted once a page"},
 		{reasonNoFollow, "its page says nofollow, in a robots meta element or X-Robots-Tag: see --no-robots"},
+		{reasonDuplicate, "its page is a duplicate: see --prune-duplicates"},
 		{reasonBroken, "it stands in a sitemap behind what could be read of it; counted once a sitemap"},
 		{reasonDropped, "the program that uses the library dropped it (Hooks.OnLink) and gave no reason"},
 		{reasonRel, "it has rel=nofollow: see --no-robots"},

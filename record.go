@@ -37,6 +37,13 @@ type Record struct {
 	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the answer
 	TotalMS     float64   `json:"total_ms"`         // of the last try
 	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal
+
+	// What it has in common with others: see Options.Duplicates.
+	TextHash        string `json:"text_hash,omitempty"`         // of the text, as in package text: 16 hexadecimal digits
+	Simhash         string `json:"simhash,omitempty"`           // the same, if the text is not too short
+	DuplicateOf     string `json:"duplicate_of,omitempty"`      // the first URL with this body
+	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // the first URL with nearly this text
+	Pruned          bool   `json:"pruned,omitempty"`            // its links are not followed, as it is one of these
 }
 
 func newRecord(u frontier.URL, started, ended time.Time) *Record {

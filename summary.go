@@ -17,6 +17,8 @@ type Summary struct {
 	Done         int // URLs finished
 	Pages        int // of these, answered 200 with HTML
 	Redirects    int
+	Duplicates   int              // URLs with the body of another
+	Near         int              // URLs with nearly the text of another
 	Robots       int              // robots.txt asked for
 	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx
 	Statuses     map[int]Count    // by status
@@ -92,6 +94,12 @@ func (s *Summary) count(r *Record) {
 	}
 	if r.Redirect != "" {
 		s.Redirects++
+	}
+	if r.DuplicateOf != "" {
+		s.Duplicates++
+	}
+	if r.NearDuplicateOf != "" {
+		s.Near++
 	}
 	if r.isPage() {
 		s.Pages++

@@ -181,6 +181,7 @@ func (q *inquiry) absence() string {
 	text := "no page that was read leads to it, as far as is known"
 	for _, silent := range []struct{ reason, links string }{
 		{reasonNoFollow, "links of pages that say nofollow"},
+		{reasonDuplicate, "links of pages that are duplicates"},
 		{reasonRel, "links with rel=nofollow"},
 		{reasonDropped, "links that a hook has dropped"},
 		{reasonTooMany, "the last links of pages with too many"},
@@ -376,8 +377,10 @@ func (q *inquiry) tries() {
 			text += " " + try.Kind
 		}
 		switch {
-		case try.Reason != "" && try.Kind == "":
+		case isRedirect(try.Status) && try.Reason != "" && try.Kind == "":
 			text += ", leads to " + try.Reason
+		case try.Reason != "" && try.Kind == "":
+			text += ", " + try.Reason
 		case try.Reason != "":
 			text += ": " + try.Reason
 		}

@@ -36,7 +36,11 @@ var imports = map[string][]string{
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/inflate"},
+	"text":    {"github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
 	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+
+	// Shared by loops, with a short lock of its own, as cookies is.
+	"duplicates": {"text"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -46,7 +50,7 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "dns", "guard", "weburl", "links", "robots", "sitemap", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "dns", "duplicates", "guard", "weburl", "links", "robots", "sitemap", "text", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
@@ -69,6 +73,7 @@ var imports = map[string][]string{
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
+	"internal/bench/text":    {"text", "golang.org/x/net/html"},
 	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
@@ -78,7 +83,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "text", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
