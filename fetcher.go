@@ -39,6 +39,7 @@ type fetcher struct {
 	reach   reach        // the same
 	recent  *weburl.Memo // of what it has sent the desk lately
 	links   *links.Extractor
+	visit   int       // of the job: see Summary
 	batch   []outcome // of this turn, on its way to the desk
 
 	judges, admits func(netip.AddrPort) error // what allow returns, made once
@@ -56,6 +57,9 @@ type outcome struct {
 	target  *frontier.URL  // of a redirect that is followed
 	lines   []byte         // for links.jsonl
 	folder  string         // of the body that is kept
+	content [32]byte       // SHA-256 of the body; zero: there is none
+	text    uint64         // hash of the page's text; 0: none
+	saved   int64          // bytes that an unchanged page has not sent again
 	ended   frontier.Try   // how the try has ended, if it is to be made again
 	dropped []dropped      // links that are not followed
 }
@@ -150,10 +154,11 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	out := outcome{url: u}
 	started := f.loop.Now()
 	req := f.request(u, u.URL)
+	req.Header = conditions(u.Known)
 	if f.cfg.Hooks.OnRequest != nil {
-		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries}
+		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries, Header: req.Header}
 		if err := f.cfg.Hooks.OnRequest(&r); err != nil {
-			out.record = newRecord(u, started, started)
+			out.record = newRecord(u, f.visit, started, started)
 			out.record.Tries, out.record.ErrorKind, out.record.Error = 0, KindRefused, err.Error()
 			return out, nil
 		}
@@ -176,7 +181,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 			out.retry, out.ended = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 			return out, nil
 		}
-		out.record = newRecord(u, started, f.loop.Now())
+		out.record = newRecord(u, f.visit, started, f.loop.Now())
 		if res != nil {
 			out.record.exchange(res)
 		}
@@ -187,7 +192,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		out.retry, out.ended = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
-	out.record = newRecord(u, started, f.loop.Now())
+	out.record = newRecord(u, f.visit, started, f.loop.Now())
 	out.record.exchange(res)
 	if n := len(res.Body); n > shortBody {
 		if err := f.reading.Take(t); err != nil {
@@ -196,7 +201,10 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		f.reading.Spend(n)
 	}
 	var page *Page
-	t.OnLoop(func() { page = f.read(&out, res) })
+	t.OnLoop(func() {
+		page = f.read(&out, res)
+		f.compare(&out, res)
+	})
 	out.folder, err = f.keep(t, page)
 	return out, err
 }
@@ -247,7 +255,7 @@ func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 		return "", nil
 	}
 	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if f.cfg.KeepBodies && page.SHA256 != "" {
+		if f.cfg.KeepBodies && len(page.Body) > 0 {
 			if folder, err = f.desk.job.keepBody(page.SHA256, page.Body); err != nil {
 				return "", err
 			}
@@ -266,8 +274,8 @@ func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	r, u := out.record, out.url
 	if len(res.Body) > 0 {
-		sum := sha256.Sum256(res.Body)
-		r.SHA256 = hex.EncodeToString(sum[:])
+		out.content = sha256.Sum256(res.Body)
+		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
 	var page *Page
 	if f.cfg.KeepBodies || f.cfg.Hooks.OnPage != nil {
@@ -282,11 +290,15 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		page.redirect = true
 		return page
 	}
+	collect := f.cfg.Hooks.OnPage != nil
+	if !collect && sameBody(u.Known, out.content, r) {
+		out.text = u.Known.Text
+		return page // its links were found when they were new
+	}
 	text := res.Body
 	if links.Reads(r.ContentType) {
 		text, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
-	collect := f.cfg.Hooks.OnPage != nil
 	if page != nil {
 		page.text = text
 	}
