@@ -1,0 +1,65 @@
+package text
+
+// shingle is how many words in a row count as one thing that a text has. Of 1 to 4 it
+// tells best what is the same and what is of one template: docs/bench/text.md.
+const shingle = 2
+
+// votes counts, for each of 64 bits, the hashes that have it, all bits at once: plane i
+// has bit i of the 64 counts. Hashes are added in eights, which cost seven full adders
+// and one addition to the planes (Harley and Seal).
+type votes struct {
+	n      int // hashes
+	ones   uint64
+	twos   uint64
+	fours  uint64
+	eights [28]uint64 // planes 3 and up: more than a body can have words
+	eight  [8]uint64  // the last ones
+}
+
+func (v *votes) add(hash uint64) {
+	v.eight[v.n&7] = hash
+	if v.n++; v.n&7 == 0 {
+		v.take()
+	}
+}
+
+// take adds the eight hashes at hand.
+func (v *votes) take() {
+	e := &v.eight
+	ones, a := sum(v.ones, e[0], e[1])
+	ones, b := sum(ones, e[2], e[3])
+	twos, c := sum(v.twos, a, b)
+	ones, a = sum(ones, e[4], e[5])
+	ones, b = sum(ones, e[6], e[7])
+	twos, d := sum(twos, a, b)
+	fours, carry := sum(v.fours, c, d)
+	v.ones, v.twos, v.fours = ones, twos, fours
+	for i := 0; carry != 0; i++ {
+		v.eights[i], carry = v.eights[i]^carry, v.eights[i]&carry
+	}
+}
+
+// sum adds three bits, in 64 places at once.
+func sum(a, b, c uint64) (low, high uint64) {
+	u := a ^ b
+	return u ^ c, a&b | u&c
+}
+
+// majority returns the bits that more than half of the hashes have.
+func (v *votes) majority() uint64 {
+	half := v.n / 2
+	clear(v.eight[v.n&7:])
+	v.take()
+	planes := [3 + len(v.eights)]uint64{v.ones, v.twos, v.fours}
+	copy(planes[3:], v.eights[:])
+	more, same := uint64(0), ^uint64(0) // than half, in the planes from the top so far
+	for i := len(planes) - 1; i >= 0; i-- {
+		if half>>i&1 == 1 {
+			same &= planes[i]
+			continue
+		}
+		more |= same & planes[i]
+		same &^= planes[i]
+	}
+	return more
+}
