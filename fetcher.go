@@ -19,6 +19,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/text"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -39,6 +40,7 @@ type fetcher struct {
 	reach   reach        // the same
 	recent  *weburl.Memo // of what it has sent the desk lately
 	links   *links.Extractor
+	texts   *text.Reader
 	visit   int       // of the job: see Summary
 	batch   []outcome // of this turn, on its way to the desk
 
@@ -93,6 +95,7 @@ func (f *fetcher) run(t *aio.Task) error {
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	f.links = links.NewExtractor(c.extraction())
+	f.texts = text.NewReader()
 	f.recent = weburl.NewMemo(recentURLs)
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -304,6 +307,9 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
+	}
+	if f.desk.job != nil {
+		out.text = f.texts.Read(r.ContentType, text).Hash
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)

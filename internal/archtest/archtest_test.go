@@ -35,6 +35,7 @@ var imports = map[string][]string{
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
+	"text":    {"golang.org/x/net/html", "github.com/cespare/xxhash/v2"},
 	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
@@ -45,7 +46,7 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "dns", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "dns", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "text", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
@@ -65,6 +66,7 @@ var imports = map[string][]string{
 	"internal/ctl":           {},
 	"internal/inflate":       {},
 	"internal/bench/charset": {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
+	"internal/bench/text":    {"internal/bench/cost", "text", "golang.org/x/net/html"},
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
@@ -77,7 +79,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "text", "frontier"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
