@@ -33,7 +33,7 @@ const (
 
 var (
 	errNoJob = errors.New("no job, expected one to visit again")
-	errFresh = errors.New("and Fresh, expected a job to be visited again, or to be started over")
+	errFresh = errors.New("with Fresh, expected one of them")
 )
 
 // nextVisit is the history of a finished job at the beginning of its next visit.

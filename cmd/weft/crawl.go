@@ -117,6 +117,9 @@ func (f *crawlFlags) run(args []string) error {
 		if o.Job != "" {
 			return usage("--update and --job: expected one of them")
 		}
+		if o.Fresh {
+			return usage("--update and --fresh: expected one of them")
+		}
 		o.Job, o.Update = f.update, true
 	}
 	con := newConsole(f.console, f.output)

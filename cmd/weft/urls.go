@@ -36,7 +36,7 @@ Exit status: 0 told, 1 the job cannot be read, 3 wrong usage or no job.`,
 	}
 	g := &groups{cmd: cmd}
 	g.group("Output", func(f *pflag.FlagSet) {
-		flag(f, &state, "state", "", "STATE", "pending", oneOf(states...), "pending, leased, done, failed, refused, unchanged, changed, gone or new")
+		flag(f, &state, "state", "", "STATE", "pending", oneOf(states...), "one of these states")
 		f.BoolVar(&asJSON, "json", false, "as JSON, with depth, tries, error and more (default the URL)")
 		f.BoolP("help", "h", false, "print this and exit (default not)")
 	})
