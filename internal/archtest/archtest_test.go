@@ -69,6 +69,7 @@ var imports = map[string][]string{
 	"internal/bench/text":    {"internal/bench/cost", "text", "golang.org/x/net/html"},
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
+	"internal/bench/recrawl": {},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
 	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
