@@ -77,7 +77,7 @@ type Options struct {
 
 	Job        string    // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
 	Fresh      bool      // a job that is in the folder is removed first
-	Update     bool      // the job, once it is finished, is visited again: each of its URLs, and what is new; a visit that was ended goes on
+	Update     bool      // a job that is finished is visited again, from the URLs it knows; one that is not goes on. See Change
 	Amend      bool      // Seeds, SeedSeq and Exclude may add to those that the job was begun with
 	MinFree    int       // bytes; while less is free on the disk of Job, no URL is begun. 0: any
 	KeepLinks  bool      // every link of every page, in Job/links.jsonl

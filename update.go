@@ -11,6 +11,11 @@ import (
 
 // Change is what a later visit of a job has found of a URL, beside what is known of it from
 // before. What answers with an error, or not at all, has none: that says nothing of the page.
+//
+// A visit asks for every URL that an earlier one has asked for or refused, though nothing may
+// lead to it any more, and for what changed and new pages lead to. Links of unchanged pages are
+// not read again: what they lead to is known, and what they led to in vain (out of the scope,
+// or excluded, or beyond a limit) is not tried again.
 type Change string
 
 // The changes.

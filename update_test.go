@@ -2,9 +2,11 @@ package weft_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -409,4 +413,84 @@ func TestVisitCrash(t *testing.T) {
 		}
 	})
 	t.Logf("crashes before %d of %d operations", len(crashes), total)
+}
+
+// TestVisitRefused: what was refused, as robots.txt could not be had, is asked for at the next visit, with no
+// wait; and limits of a host begin anew.
+func TestVisitRefused(t *testing.T) {
+	var down atomic.Bool
+	down.Store(true)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/robots.txt":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, a("/a", "/b", "/c"))
+		case down.Load():
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer s.Close()
+	job := filepath.Join(t.TempDir(), "job")
+	for visit, want := range []weft.Summary{
+		{Done: 1, Errors: map[string]weft.Count{"http-500": {URLs: 1}}},
+		{Done: 2, New: 2, OverLimit: 2},
+		{Done: 2, Unchanged: 2, OverLimit: 2},
+	} {
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Retries: -1, LimitPerHost: 2, Update: visit > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Run(t.Context())
+		if err != nil || got.Visit != visit+1 || !got.Finished || got.Done != want.Done || got.New != want.New || got.Unchanged != want.Unchanged || got.OverLimit != want.OverLimit || len(got.Errors) != len(want.Errors) {
+			t.Errorf("visit %d: %+v, %v", visit+1, got, err)
+		}
+		down.Store(false)
+	}
+}
+
+// TestVisitPages: hooks are shown what has not changed too; links and bodies are kept of what has.
+func TestVisitPages(t *testing.T) {
+	s := newChanging(t)
+	s.mu.pages = map[string]answer{"/": {body: prose("home", "/told", "/edited"), etag: `"1"`}, "/told": {body: prose("told"), etag: `"1"`}, "/edited": {body: prose("one")}}
+	job := filepath.Join(t.TempDir(), "job")
+	for visit := 1; visit <= 2; visit++ {
+		var mu sync.Mutex
+		shown := make(map[string]string)
+		c, err := weft.New(weft.Options{
+			Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, KeepLinks: true, KeepBodies: true, Update: visit == 2,
+			Hooks: weft.Hooks{
+				OnRequest: func(r *weft.Request) error {
+					r.Header = append(r.Header, http1.Field{Name: "X-Visit", Value: "1"})
+					return nil
+				},
+				OnPage: func(_ context.Context, p *weft.Page) error {
+					mu.Lock()
+					defer mu.Unlock()
+					shown[strings.TrimPrefix(p.URL, s.URL)] = fmt.Sprintf("%d %s, %t, %d", p.Status, p.Change, len(p.Body) > 0, p.Visit)
+					return nil
+				},
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		links, err := os.ReadFile(filepath.Join(job, "links.jsonl"))
+		bodies, _ := filepath.Glob(filepath.Join(job, "bodies", "*", "*"))
+		if want := []int{2, 3}[visit-1]; err != nil || bytes.Count(links, []byte("\n")) != want || len(bodies) != visit+2 {
+			t.Errorf("visit %d: %d bodies, links %s, expected %d; %v", visit, len(bodies), links, want, err)
+		}
+		want := map[string]string{"/": "200 , true, 0", "/told": "200 , true, 0", "/edited": "200 , true, 0"}
+		if visit == 2 {
+			want = map[string]string{"/": "304 unchanged, false, 2", "/told": "304 unchanged, false, 2", "/edited": "200 changed, true, 2"}
+		}
+		if !maps.Equal(shown, want) {
+			t.Errorf("visit %d: %v", visit, shown)
+		}
+		s.mu.Lock()
+		s.mu.pages["/edited"] = answer{body: prose("two", "/told")}
+		s.mu.Unlock()
+	}
 }

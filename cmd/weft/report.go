@@ -53,8 +53,7 @@ func (r report) String() string {
 	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, printable(text)) }
 
 	if r.Visit > 1 {
-		line("visit", count(r.Visit))
-		line("pages", changes(r.Unchanged, r.Changed, r.Gone, r.New))
+		line("visit", fmt.Sprintf("%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New)))
 		if r.BytesSaved > 0 {
 			line("spared", volume(r.BytesSaved)+" that had not changed")
 		}

@@ -26,7 +26,7 @@ func TestUpdate(t *testing.T) {
 		lines int      // records
 	}{
 		{"crawl --update job", exitDone, []string{"weft: job goes on: 3 URLs done, 1 left\n"}, 4, 4},
-		{"crawl --update job", exitDone, []string{"weft: job is visited again: visit 2\n", "  visit         2\n", "  pages         4 unchanged, 0 changed, 0 gone, 0 new\n", " that had not changed\n"}, 8, 8},
+		{"crawl --update job", exitDone, []string{"weft: job is visited again: visit 2\n", "  visit         2: 4 unchanged, 0 changed, 0 gone, 0 new\n", " that had not changed\n"}, 8, 8},
 		{"crawl --job job", exitDone, []string{"weft: job is finished; --update visits it again"}, 8, 8},
 		{"crawl --update job --limit 3 -c 1 URL", exitLimit, []string{"weft: job is visited again: visit 3\n"}, 11, 11},
 		{"status job", exitDone, []string{"job: stopped by --limit", "  visit         3: 3 unchanged, 0 changed, 0 gone, 0 new\n"}, 11, 11},
