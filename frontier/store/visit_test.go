@@ -179,3 +179,43 @@ func TestRevisitCrash(t *testing.T) {
 		t.Error("that is no Revisit of several groups")
 	}
 }
+
+// BenchmarkRevisit is the beginning of a visit of a job of b.N URLs, 100 a host, on disk.
+func BenchmarkRevisit(b *testing.B) {
+	const each = 100
+	s, err := store.Open(b.TempDir(), store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, counts := s.Begin(), frontier.Stats{}
+	for i := range b.N {
+		host := fmt.Sprintf("http://h%d.test", i/each)
+		u, err := weburl.Parse(fmt.Sprintf("%s/some/path/page-%d.html", host, i%each))
+		if err != nil {
+			b.Fatal(err)
+		}
+		g.Done(frontier.URL{
+			URL: u, From: host + "/", Depth: i % 5, Seq: uint64(i + 1), Past: []frontier.Try{{At: epoch, Status: 200}},
+			Known: &frontier.Visit{Number: 1, At: epoch, First: epoch, Changed: epoch, Status: 200, Bytes: 10_000, ETag: `"5f1-60d3b6c5"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html"},
+		})
+		if i%each == 0 {
+			g.Host(frontier.HostState{Name: host, Answered: each})
+		}
+		if counts.Done++; g.Size() > 1<<20 || i == b.N-1 {
+			g.Counts(counts)
+			if err := s.Commit(g); err != nil {
+				b.Fatal(err)
+			}
+			g = s.Begin()
+		}
+	}
+	b.ResetTimer()
+	if err := s.Revisit(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "URLs/s")
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -84,13 +84,13 @@ func measure(weft, jobs string, runs int, command string) ([]byte, error) {
 	var page bytes.Buffer
 	fmt.Fprintf(&page, `# Visiting a site again
 
-By %s, with %s on %d cores; medians of %d runs. A job is crawled, and then visited again by
+By %s, of commit %s, with %s on %d cores; medians of %d runs. A job is crawled, and then visited again by
 --update; nothing has changed meanwhile. CPU is that of the whole process, gzip is asked for, state and records are in memory
-(%s). Without validators every page comes again, and is known by its hash.
+(%s). Without validators every page comes again, and is known by its hash. One URL of the medium site is answered 400, which is no change.
 
 | site | validators | URLs | unchanged | first: KB, CPU µs a URL | again: KB, CPU µs a URL | bytes | mark | CPU | mark |
 |---|---|---|---|---|---|---|---|---|---|
-`, "`"+command+"`", runtime.Version(), runtime.NumCPU(), runs, jobs)
+`, "`"+command+"`", commit(), runtime.Version(), runtime.NumCPU(), runs, jobs)
 	for _, s := range sites {
 		var first, again []figures
 		var sent, cpu []float64
@@ -111,6 +111,15 @@ By %s, with %s on %d cores; medians of %d runs. A job is crawled, and then visit
 			perURL(first), perURL(again), median(sent), marks[0], median(cpu), slices.Min(cpu), slices.Max(cpu), marks[1])
 	}
 	return page.Bytes(), nil
+}
+
+// commit names the tree that is measured, if git does.
+func commit() string {
+	name, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(name))
 }
 
 func verdict(figure, mark float64) string {
