@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -47,6 +48,9 @@ func New(o Options) (*Crawler, error) {
 	}
 	d.summary.Runs++
 	d.bounds = newBounds(cfg)
+	if cfg.Duplicates != DuplicatesOff {
+		d.firsts = duplicates.New(maxFirsts)
+	}
 	if cfg.Output != nil {
 		d.output = newStream(cfg.Format, d.summary.Runs == 1)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -25,9 +26,11 @@ type desk struct {
 	bounds   bounds // each fetcher has a copy
 	reach    reach  // the same
 	fetchers []*fetcher
-	free     []int   // by fetcher: workers without a lease
-	job      *job    // nil: nothing is kept
-	output   *stream // nil: none
+	free     []int             // by fetcher: workers without a lease
+	job      *job              // nil: nothing is kept
+	output   *stream           // nil: none
+	firsts   *duplicates.Index // of the pages that were seen, shared by the fetchers; nil: none
+	forgot   uint64            // pages up to this number are in the job no more
 	ledger   ledger
 	later    *aio.Callback // dispatch, when the next host is due
 	tooLong  *aio.Callback // stop, after MaxTime
@@ -125,6 +128,9 @@ func (d *desk) resume(t *aio.Task) error {
 			return struct{}{}, d.job.store.Restore(now, d.frontier)
 		})
 		if err != nil {
+			return err
+		}
+		if err := d.recallFirsts(d.job.store); err != nil {
 			return err
 		}
 		if d.job.resumed {
@@ -377,6 +383,7 @@ func (d *desk) keep(out *outcome) {
 	if d.job == nil {
 		return
 	}
+	d.noteFirst(out.first)
 	g := d.ledger.open.state
 	if len(out.lines) > 0 {
 		g.Append(linksFile, out.lines)

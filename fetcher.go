@@ -15,6 +15,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
@@ -40,7 +41,7 @@ type fetcher struct {
 	reach   reach        // the same
 	recent  *weburl.Memo // of what it has sent the desk lately
 	links   *links.Extractor
-	texts   *text.Reader
+	text    *text.Reader
 	visit   int       // of the job: see Summary
 	batch   []outcome // of this turn, on its way to the desk
 
@@ -51,26 +52,27 @@ type fetcher struct {
 type outcome struct {
 	url     frontier.URL
 	answer  frontier.Answer
-	retry   bool           // an error that may pass, and tries are left
-	later   bool           // this machine was short of something: no try, and no error of the URL's, unless it is so for long
-	robots  *robotsAnswer  // of a lease of robots.txt
-	record  *Record        // if none of these, and of later
-	links   []frontier.URL // to follow, not seen lately
-	target  *frontier.URL  // of a redirect that is followed
-	lines   []byte         // for links.jsonl
-	folder  string         // of the body that is kept
-	content [32]byte       // SHA-256 of the body; zero: there is none
-	text    uint64         // hash of the page's text; 0: none
-	saved   int64          // bytes that an unchanged page has not sent again
-	ended   frontier.Try   // how the try has ended, if it is to be made again
-	dropped []dropped      // links that are not followed
+	retry   bool             // an error that may pass, and tries are left
+	later   bool             // this machine was short of something: no try, and no error of the URL's, unless it is so for long
+	robots  *robotsAnswer    // of a lease of robots.txt
+	record  *Record          // if none of these, and of later
+	links   []frontier.URL   // to follow, not seen lately
+	target  *frontier.URL    // of a redirect that is followed
+	lines   []byte           // for links.jsonl
+	folder  string           // of the body that is kept
+	content [32]byte         // SHA-256 of the body; zero: there is none
+	text    text.Fingerprint // of the page's text; zero: it was not read
+	saved   int64            // bytes that an unchanged page has not sent again
+	ended   frontier.Try     // how the try has ended, if it is to be made again
+	dropped []dropped        // links that are not followed
+	first   duplicates.Verdict
 }
 
 // try is how it has ended.
 func (out *outcome) try(now time.Time) frontier.Try {
 	try := out.ended
 	if r := out.record; r != nil {
-		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect)}
+		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect, r.duplicate())}
 	}
 	try.At, try.Reason = now, frontier.Brief(try.Reason)
 	return try
@@ -94,8 +96,7 @@ func (f *fetcher) run(t *aio.Task) error {
 		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
-	f.links = links.NewExtractor(c.extraction())
-	f.texts = text.NewReader()
+	f.links, f.text = links.NewExtractor(c.extraction()), text.NewReader()
 	f.recent = weburl.NewMemo(recentURLs)
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -246,6 +247,9 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
+// isRedirect says whether an answer of a status leads elsewhere, if it says where.
+func isRedirect(status int) bool { return status >= 300 && status < 400 }
+
 // mayPass says whether a status may be another one later.
 func mayPass(status int) bool {
 	return status == 429 || status == 502 || status == 503 || status == 504
@@ -285,7 +289,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, text: res.Body}
 	}
 	location := res.Header.Get("Location")
-	if res.Status >= 300 && res.Status < 400 && location != "" {
+	if isRedirect(res.Status) && location != "" {
 		f.redirect(out, location)
 		if !f.cfg.KeepBodies {
 			return nil
@@ -295,25 +299,28 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	collect := f.cfg.Hooks.OnPage != nil
 	if !collect && sameBody(u.Known, out.content, r) {
-		out.text = u.Known.Text
+		out.text.Hash = u.Known.Text
 		return page // its links were found when they were new
 	}
-	text := res.Body
+	body := res.Body
 	if links.Reads(r.ContentType) {
-		text, r.Charset = charset.UTF8(r.ContentType, res.Body)
+		body, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
 	if page != nil {
-		page.text = text
+		page.text = body
 	}
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
 	}
-	if f.desk.job != nil {
-		out.text = f.texts.Read(r.ContentType, text).Hash
+	if f.desk.job != nil || f.cfg.Duplicates == DuplicatesNear {
+		out.text = f.text.Read(r.ContentType, body)
+	}
+	if res.Status == http.StatusOK {
+		f.judge(out)
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
-	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: text, Charset: r.Charset}, s.link)
+	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}, s.link)
 	r.Title = said.Title
 	if said.Cut {
 		out.drop(reasonTooMany)
@@ -321,7 +328,10 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	said.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.UserAgent))
 	r.Robots = said.All()
 	if said.NoFollow && !f.cfg.NoRobots {
-		s.forget()
+		s.forget(reasonNoFollow)
+	}
+	if r.Pruned {
+		s.forget(reasonDuplicate)
 	}
 	out.links = append(out.links, s.wanted...)
 	return page
@@ -358,14 +368,14 @@ type sighting struct {
 const reasonNoFollow = "nofollow"
 
 // forget takes back the links to follow, but for those that OnLink wants, be it by another mention.
-func (s *sighting) forget() {
+func (s *sighting) forget(reason string) {
 	for _, u := range s.out.links {
 		s.f.recent.Forget(u.URL)
 	}
 	s.out.links = nil
 	s.wanted = append(s.wanted, s.again...)
 	for range s.out.record.Links - s.asked {
-		s.out.drop(reasonNoFollow)
+		s.out.drop(reason)
 	}
 	s.out.record.Links = s.asked
 }

@@ -218,7 +218,10 @@ func newURLStatus(e store.Entry, leased bool) URLStatus {
 		last := u.Past[n-1]
 		s.At, s.Status, s.ErrorKind, s.Error = last.At, last.Status, last.Kind, last.Reason
 		if last.Kind == "" {
-			s.Error, s.Redirect = "", last.Reason
+			s.Error = ""
+			if isRedirect(last.Status) {
+				s.Redirect = last.Reason
+			}
 		}
 	}
 	if v := u.Known; v != nil {

@@ -30,6 +30,7 @@ const (
 	noteHistory = "history"
 	noteScope   = "scope/"   // and what has widened it: the URL of a seed, or one it redirects to
 	noteNetwork = "network/" // and one that is open to links
+	noteFirst   = "first/"   // and its number: a page that others may be duplicates of
 )
 
 // job is the folder of a crawl: its outputs, and the state from which it goes on.

@@ -35,6 +35,8 @@ type Options struct {
 	Canon   weburl.RuleSet           // make one page of several URLs, beyond what the standard says; zero: none do
 	Depth   int                      // links from a seed, by the way found first; 0: any number, negative: none
 
+	PruneDuplicates bool // links of a page that Duplicates recognises are not followed, if the other is on its registrable domain
+
 	// When it stops. What is under way is finished.
 
 	Limit        int           // URLs fetched; 0: any number
@@ -75,15 +77,16 @@ type Options struct {
 
 	// What is kept.
 
-	Job        string    // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
-	Fresh      bool      // a job that is in the folder is removed first
-	Update     bool      // a job that is finished is visited again, from the URLs it knows; one that is not goes on. See Change
-	Amend      bool      // Seeds, SeedSeq and Exclude may add to those that the job was begun with
-	MinFree    int       // bytes; while less is free on the disk of Job, no URL is begun. 0: any
-	KeepLinks  bool      // every link of every page, in Job/links.jsonl
-	KeepBodies bool      // decoded bodies by their hash, in Job/bodies
-	Output     io.Writer // a further stream of the records
-	Format     Format    // of Output; empty: FormatJSONL
+	Job        string     // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
+	Fresh      bool       // a job that is in the folder is removed first
+	Update     bool       // a job that is finished is visited again, from the URLs it knows; one that is not goes on. See Change
+	Amend      bool       // Seeds, SeedSeq and Exclude may add to those that the job was begun with
+	MinFree    int        // bytes; while less is free on the disk of Job, no URL is begun. 0: any
+	KeepLinks  bool       // every link of every page, in Job/links.jsonl
+	KeepBodies bool       // decoded bodies by their hash, in Job/bodies
+	Output     io.Writer  // a further stream of the records
+	Format     Format     // of Output; empty: FormatJSONL
+	Duplicates Duplicates // which pages the records say are those of other URLs; empty: DuplicatesSame
 
 	Hooks Hooks
 
@@ -130,6 +133,9 @@ func (o Options) check() (*config, error) {
 	}
 	if c.Format, err = ParseFormat(string(o.Format)); err != nil {
 		return nil, &OptionError{Option: "Format", Err: err}
+	}
+	if c.Duplicates, err = ParseDuplicates(string(o.Duplicates)); err != nil {
+		return nil, &OptionError{Option: "Duplicates", Err: err}
 	}
 	most := maxConcurrency()
 	for _, n := range []struct {
@@ -212,6 +218,9 @@ func (o Options) check() (*config, error) {
 		if err := credential.Check(); err != nil {
 			return nil, &OptionError{Option: "Auth", Err: err}
 		}
+	}
+	if c.PruneDuplicates && c.Duplicates == DuplicatesOff {
+		return nil, &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
 	}
 	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
 		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}

@@ -36,6 +36,9 @@ type plan struct {
 	UserAgent    string    `json:"user_agent"` // its first word is the name robots.txt is read for, which stays
 	KeepLinks    bool      `json:"links"`
 	KeepBodies   bool      `json:"bodies"`
+
+	Duplicates      Duplicates `json:"duplicates"`
+	PruneDuplicates bool       `json:"prune_duplicates"`
 }
 
 func newPlan(c *config) plan {
@@ -43,6 +46,7 @@ func newPlan(c *config) plan {
 		Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: c.SeedSeq != nil,
 		Scope: c.Scope, Include: texts(c.Include), Exclude: texts(c.Exclude), Canon: c.Canon.String(), Depth: c.Depth, MaxRedirects: c.MaxRedirects, LimitPerHost: c.LimitPerHost,
 		NoRobots: c.NoRobots, UserAgent: c.UserAgent, KeepLinks: c.KeepLinks, KeepBodies: c.KeepBodies,
+		Duplicates: c.Duplicates, PruneDuplicates: c.PruneDuplicates,
 	}
 	for _, u := range c.seeds {
 		p.Seeds = append(p.Seeds, u.String())
@@ -110,6 +114,10 @@ func (now plan) unless(o Options, p plan) plan {
 	if o.UserAgent == "" {
 		now.UserAgent = p.UserAgent
 	}
+	if o.Duplicates == "" {
+		now.Duplicates = p.Duplicates
+	}
+	now.PruneDuplicates = now.PruneDuplicates || p.PruneDuplicates
 	now.NoRobots = now.NoRobots || p.NoRobots
 	now.KeepLinks = now.KeepLinks || p.KeepLinks
 	now.KeepBodies = now.KeepBodies || p.KeepBodies
@@ -130,6 +138,8 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		{"UserAgent", productToken(p.UserAgent), productToken(now.UserAgent)},
 		{"KeepLinks", fmt.Sprint(p.KeepLinks), fmt.Sprint(now.KeepLinks)},
 		{"KeepBodies", fmt.Sprint(p.KeepBodies), fmt.Sprint(now.KeepBodies)},
+		{"Duplicates", string(cmp.Or(p.Duplicates, DuplicatesSame)), string(cmp.Or(now.Duplicates, DuplicatesSame))},
+		{"PruneDuplicates", fmt.Sprint(p.PruneDuplicates), fmt.Sprint(now.PruneDuplicates)},
 	} {
 		if o.was != o.is {
 			return p, &OptionError{o.option, o.is, fmt.Errorf("expected %s, %w", o.was, ErrPlan)}
@@ -199,6 +209,7 @@ func depthInWords(depth int) string {
 func (p plan) apply(c *config) error {
 	c.Scope, c.Depth, c.MaxRedirects, c.LimitPerHost, c.NoRobots = p.Scope, p.Depth, p.MaxRedirects, p.LimitPerHost, p.NoRobots
 	c.KeepLinks, c.KeepBodies, c.UserAgent = p.KeepLinks, p.KeepBodies, p.UserAgent
+	c.Duplicates, c.PruneDuplicates = p.Duplicates, p.PruneDuplicates
 	c.seeds, c.Include, c.Exclude = nil, nil, nil
 	var err error
 	if c.Canon, err = weburl.ParseRules(p.Canon); err != nil {

@@ -32,17 +32,19 @@ func TestPlan(t *testing.T) {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for option, change := range map[string]func(*weft.Options){
-		"Scope":        func(o *weft.Options) { o.Scope = weft.ScopeAny },
-		"Depth":        func(o *weft.Options) { o.Depth = 0 },
-		"MaxRedirects": func(o *weft.Options) { o.MaxRedirects = -1 },
-		"KeepLinks":    func(o *weft.Options) { o.KeepLinks = false },
-		"KeepBodies":   func(o *weft.Options) { o.KeepBodies = true },
-		"NoRobots":     func(o *weft.Options) { o.NoRobots = true },
-		"UserAgent":    func(o *weft.Options) { o.UserAgent = "otherbot" },
-		"Include":      func(o *weft.Options) { o.Include = o.Exclude },
-		"Exclude":      func(o *weft.Options) { o.Exclude = nil },
-		"LimitPerHost": func(o *weft.Options) { o.LimitPerHost = 7 },
-		"Seeds":        func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
+		"Scope":           func(o *weft.Options) { o.Scope = weft.ScopeAny },
+		"Depth":           func(o *weft.Options) { o.Depth = 0 },
+		"MaxRedirects":    func(o *weft.Options) { o.MaxRedirects = -1 },
+		"KeepLinks":       func(o *weft.Options) { o.KeepLinks = false },
+		"Duplicates":      func(o *weft.Options) { o.Duplicates = weft.DuplicatesOff },
+		"PruneDuplicates": func(o *weft.Options) { o.PruneDuplicates = true },
+		"KeepBodies":      func(o *weft.Options) { o.KeepBodies = true },
+		"NoRobots":        func(o *weft.Options) { o.NoRobots = true },
+		"UserAgent":       func(o *weft.Options) { o.UserAgent = "otherbot" },
+		"Include":         func(o *weft.Options) { o.Include = o.Exclude },
+		"Exclude":         func(o *weft.Options) { o.Exclude = nil },
+		"LimitPerHost":    func(o *weft.Options) { o.LimitPerHost = 7 },
+		"Seeds":           func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
 	} {
 		o := begun
 		change(&o)

@@ -37,6 +37,13 @@ type Record struct {
 	TotalMS     float64   `json:"total_ms"`         // of the last try
 	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal; of a 304, of that which holds on
 
+	// What it has in common with others: see Options.Duplicates.
+	TextHash        string `json:"text_hash,omitempty"`         // of the text, as in package text: 16 hexadecimal digits
+	Simhash         string `json:"simhash,omitempty"`           // the same, if the text is not too short
+	DuplicateOf     string `json:"duplicate_of,omitempty"`      // the first URL with this body
+	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // the first URL with nearly this text
+	Pruned          bool   `json:"pruned,omitempty"`            // its links are not followed, as it is one of these
+
 	// From the second visit of a job on: see Options.Update. What is read of a page's text, such
 	// as Title and Links, is not in the record of one that is unchanged, unless by its text.
 	Visit       int       `json:"visit,omitempty"`

@@ -17,12 +17,14 @@ type Summary struct {
 	Done         int // URLs finished
 	Pages        int // of these, answered 200 with HTML, or 304 where that has not changed
 	Redirects    int
+	Duplicates   int              // URLs with the body of another
+	Near         int              // URLs with nearly the text of another
 	Robots       int              // robots.txt asked for
 	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx, or unchanged
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]Count // by error kind: see Kinds
-	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says; "too-long"; and "too-many", once for a page of more than 100,000
+	NotFollowed  map[string]int   // mentions of links, by reason: "scope", "depth", "include", "exclude", or as OnLink says; "nofollow", "duplicate"; "too-long"; and "too-many", once for a page of more than 100,000
 	Opened       []string         // hosts that are in scope because a seed redirects there, at most 20
 	FirstError   string           // the URL that failed first, and why, as FetchError puts it
 	Slowest      []Record         // answers that took longest, at most 10
@@ -98,6 +100,12 @@ func (s *Summary) count(r *Record) {
 	}
 	if r.Redirect != "" {
 		s.Redirects++
+	}
+	if r.DuplicateOf != "" {
+		s.Duplicates++
+	}
+	if r.NearDuplicateOf != "" {
+		s.Near++
 	}
 	if r.isPage() {
 		s.Pages++

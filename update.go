@@ -129,7 +129,7 @@ func (f *fetcher) compare(out *outcome, res *http1.Response) {
 		return
 	}
 	now := frontier.Visit{
-		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text, Bytes: r.Bytes, Type: r.ContentType,
+		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.ContentType,
 		First: r.Started, Changed: r.Started,
 	}
 	switch {

@@ -326,8 +326,10 @@ func (q *inquiry) tries() {
 			text += " " + try.Kind
 		}
 		switch {
-		case try.Reason != "" && try.Kind == "":
+		case isRedirect(try.Status) && try.Reason != "" && try.Kind == "":
 			text += ", leads to " + try.Reason
+		case try.Reason != "" && try.Kind == "":
+			text += ", " + try.Reason
 		case try.Reason != "":
 			text += ": " + try.Reason
 		}

@@ -31,8 +31,8 @@
 // text's shingles. Texts that share most of their shingles share most of its bits;
 // [Distance] counts those they do not. [Near] and below is nearly the same, as in Manku,
 // Jain and Das Sarma, Detecting Near-Duplicates for Web Crawling, WWW 2007. A text of
-// less than [MinWords] has none: there one word would be many of its bits, and two pages
-// of a template would share them all.
+// less than [MinShingles] has none: there one word is many of its bits, and two pages of
+// a template may share them all. What is said again counts once.
 //
 // Both are the same on every machine and in every version: they may be kept. They are no
 // proof against those who want them to be the same.

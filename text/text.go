@@ -18,8 +18,8 @@ type Fingerprint struct {
 // al. chose on eight billion pages; what it takes for the same here, docs/bench/text.md has.
 const Near = 3
 
-// MinWords is the length of the shortest text that has a Simhash, in words.
-const MinWords = 64
+// MinShingles is how many different shingles a text has at least that has a Simhash.
+const MinShingles = 64
 
 // Distance is how many bits of two simhashes differ, 0 to 64.
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
@@ -153,7 +153,7 @@ func (r *Reader) fingerprint() Fingerprint {
 		return Fingerprint{}
 	}
 	f := Fingerprint{Hash: max(1, r.hash), Words: r.count}
-	if r.count >= MinWords {
+	if r.votes.n >= MinShingles {
 		f.Simhash = r.votes.majority()
 	}
 	return f

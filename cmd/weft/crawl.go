@@ -50,6 +50,7 @@ records mean, weft help kinds tells.`,
 	f.register(&groups{cmd: cmd})
 	for name, words := range map[string][]string{
 		"scope":      {"page", "prefix", "host", "domain", "any"},
+		"duplicates": {"off", "same", "near"},
 		"format":     {"jsonl", "urls", "csv"},
 		"log-format": {"text", "json"},
 	} {
@@ -70,6 +71,7 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.Canon, "canon", "", "RULES", "", canonRules, "of those that weft url --help lists, with commas between them: URLs that they make\nthe same are one page (default none)")
 		flag(s, &o.Depth, "depth", "d", "N", "", orNone, "links from a seed, by the way found first; 0: only the seeds (default any number)")
 		flag(s, &o.MaxRedirects, "max-redirects", "", "N", "10", orNone, "redirects followed from one link")
+		s.BoolVar(&o.PruneDuplicates, "prune-duplicates", false, "follow no links of pages that --duplicates tells, where the other is on the same registrable domain\n(default they are followed)")
 		s.BoolVar(&o.NoRobots, "no-robots", false, "do not ask for robots.txt (default it is obeyed)")
 	})
 	g.group("When it stops", func(s *pflag.FlagSet) {
@@ -95,6 +97,8 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.Format, "format", "", "FORMAT", "jsonl", oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV), "of -o: jsonl, urls (those answered with a 2xx) or csv")
 		s.BoolVar(&o.KeepLinks, "links", false, "keep every link of every page, in JOB/links.jsonl (default not)")
 		s.BoolVar(&o.KeepBodies, "bodies", false, "keep bodies, in JOB/bodies (default not)")
+		flag(s, &o.Duplicates, "duplicates", "", "WHAT", "same", oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear),
+			"tell in the records which pages are those of other URLs: same, with the same body; near,\nor with nearly the same text, which takes a fifth more CPU; off, none")
 		f.console.register(s)
 		s.BoolP("help", "h", false, "print this and exit (default not)")
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -35,6 +37,24 @@ func two() http.HandlerFunc {
 			}
 		}
 		star(w, r)
+	}
+}
+
+// copies is /a, a page that is nearly the same, and two that are the same; each leads to
+// one below it.
+func copies(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/":
+		html(w, "/a/", "/b/", "/c/", "/d/")
+	case "/a/", "/b/", "/c/", "/d/":
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/b/" {
+			fmt.Fprint(w, "<nav>b</nav>")
+		}
+		for i := range 100 {
+			fmt.Fprintf(w, "word%d ", i)
+		}
+		fmt.Fprint(w, "<a href=in>in</a>")
 	}
 }
 
@@ -335,6 +355,35 @@ var effects = map[string]func(t *testing.T){
 	"links": func(t *testing.T) {
 		e := crawls(t, exitDone, "--links", "--job", "job", newAsked(t, false, star).URL)
 		expect(t, "links", strings.Count(e.file("job/links.jsonl"), "\n"), 3)
+	},
+	"duplicates": func(t *testing.T) {
+		s := newAsked(t, false, copies)
+		for duplicates, want := range map[string]string{"off": "", "same": "/c/ /d/", "near": "/b/ /c/ /d/"} {
+			e := crawls(t, exitDone, "-c", "1", "--duplicates", duplicates, "-o", "-", s.URL)
+			var told []string
+			for line := range strings.Lines(e.stdout) {
+				var r weft.Record
+				if err := json.Unmarshal([]byte(line), &r); err != nil {
+					t.Fatal(err)
+				}
+				if r.DuplicateOf+r.NearDuplicateOf == s.URL+"/a/" {
+					told = append(told, strings.TrimPrefix(r.URL, s.URL))
+				}
+			}
+			expect(t, duplicates, strings.Join(told, " "), want)
+		}
+		e := crawls(t, exitDone, "-c", "1", "--duplicates", "near", "--job", "job", s.URL)
+		if want := "2 pages with the content of another, 1 nearly"; !strings.Contains(e.stderr, want) {
+			t.Errorf("%s, expected %s", e.stderr, want)
+		}
+	},
+	"prune-duplicates": func(t *testing.T) {
+		s := newAsked(t, false, copies)
+		crawls(t, exitDone, "-c", "1", "--prune-duplicates", s.URL)
+		expect(t, "asked for", s.paths(), "/ /a/ /a/in /b/ /b/in /c/ /d/")
+		if e := weftRun(t, "crawl", "--prune-duplicates", "--duplicates", "off", s.URL); e.code != exitUsage || !strings.Contains(e.stderr, "--prune-duplicates: expected") {
+			t.Errorf("of none: exit %d, %s", e.code, e.stderr)
+		}
 	},
 	"bodies": func(t *testing.T) {
 		e := crawls(t, exitDone, "--bodies", "--job", "job", newAsked(t, false, star).URL)

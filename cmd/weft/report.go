@@ -70,6 +70,9 @@ func (r report) String() string {
 		types = append(types[:mostTypes], rest)
 	}
 	table("content type", types)
+	if r.Duplicates+r.Near > 0 {
+		line("duplicates", fmt.Sprintf("%s with the content of another, %s nearly", plural(r.Duplicates, "page"), count(r.Near)))
+	}
 	table("error", rows(r.Errors, func(kind string) string { return kind }))
 	var reasons []row
 	for _, reason := range slices.Sorted(maps.Keys(r.NotFollowed)) {

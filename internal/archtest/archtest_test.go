@@ -35,8 +35,11 @@ var imports = map[string][]string{
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
-	"text":    {"golang.org/x/net/html", "github.com/cespare/xxhash/v2"},
+	"text":    {"github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
 	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+
+	// Shared by loops, with a short lock of its own, as cookies is.
+	"duplicates": {"text"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
@@ -46,7 +49,7 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "dns", "guard", "weburl", "links", "robots", "http1", "frontier", "frontier/store", "text", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "dns", "duplicates", "guard", "weburl", "links", "robots", "text", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
@@ -66,11 +69,11 @@ var imports = map[string][]string{
 	"internal/ctl":           {},
 	"internal/inflate":       {},
 	"internal/bench/charset": {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
-	"internal/bench/text":    {"internal/bench/cost", "text", "golang.org/x/net/html"},
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
 	"internal/bench/recrawl": {},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
+	"internal/bench/text":    {"text", "golang.org/x/net/html"},
 	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.

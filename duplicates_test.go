@@ -1,0 +1,156 @@
+package weft_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+)
+
+// essay is a text of some hundred words, each with the name in it.
+func essay(name string) string {
+	var b strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, "%s%d ", name, i)
+	}
+	return "<p>" + b.String()
+}
+
+// twins is a web of pages that are those of other URLs, or nearly so. One worker fetches
+// them in the order of their names.
+var twins = web{
+	"http://a.test/": a("/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9", "http://b.test/"),
+
+	"http://a.test/1": essay("one") + a("x"),
+	"http://a.test/2": essay("one") + a("x"),                                      // the same
+	"http://a.test/3": "<nav>elsewhere</nav>" + essay("one") + "12:34" + a("x"),   // the same text
+	"http://a.test/4": strings.Replace(essay("one"), "one7", "other", 1) + a("x"), // nearly
+	"http://a.test/5": essay("five"),
+	"http://a.test/6": "<p>tiny</p>",
+	"http://a.test/7": "<p>tiny</p>",
+	"http://a.test/8": "404",
+	"http://a.test/9": "404",
+	"http://a.test/x": essay("six"),
+	"http://b.test/":  essay("one") + a("x"), // on another site
+	"http://b.test/x": essay("seven"),
+}
+
+// told is what the records say of duplicates: URL → what it is, and of which.
+func told(records map[string]weft.Record) map[string]string {
+	all := make(map[string]string)
+	for u, r := range records {
+		if s := r.DuplicateOf + "|" + r.NearDuplicateOf; s != "|" {
+			all[u] = s
+		}
+	}
+	return all
+}
+
+func expectTold(t *testing.T, records map[string]weft.Record, want map[string]string) {
+	t.Helper()
+	if got := told(records); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("duplicates: %v, expected %v", got, want)
+	}
+}
+
+// TestDuplicates: pages with the body of another are told, and on request those with
+// nearly its text. All are fetched, and their links followed.
+func TestDuplicates(t *testing.T) {
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1}
+	same := map[string]string{"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|"}
+	near := map[string]string{
+		"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|",
+		"http://a.test/3": "|http://a.test/1", "http://a.test/4": "|http://a.test/1",
+	}
+	for _, c := range []struct {
+		duplicates weft.Duplicates
+		want       map[string]string
+		near       int
+	}{
+		{"", same, 0},
+		{weft.DuplicatesSame, same, 0},
+		{weft.DuplicatesNear, near, 2},
+		{weft.DuplicatesOff, nil, 0},
+	} {
+		o.Duplicates = c.duplicates
+		records, sum, _ := twins.crawl(t, o)
+		expectTold(t, records, c.want)
+		if len(records) != len(twins) || sum.Near != c.near || sum.Duplicates != len(c.want)-c.near {
+			t.Errorf("%q: %d records, %d duplicates, %d nearly", c.duplicates, len(records), sum.Duplicates, sum.Near)
+		}
+		one, three, five, tiny := records["http://a.test/1"], records["http://a.test/3"], records["http://a.test/5"], records["http://a.test/6"]
+		if (one.TextHash == "") != (c.near == 0) || (one.Simhash == "") != (c.near == 0) || one.TextHash != three.TextHash ||
+			one.TextHash == five.TextHash && c.near > 0 || tiny.TextHash != "" {
+			t.Errorf("%q: text hashes %q, %q, %q, %q", c.duplicates, one.TextHash, three.TextHash, five.TextHash, tiny.TextHash)
+		}
+	}
+}
+
+// TestPrune: of pages that are those of others of their site no link is followed, but where
+// another page has it, too.
+func TestPrune(t *testing.T) {
+	maze := web{
+		"http://a.test/":     essay("home") + a("/1/", "/2/", "/3/", "/4/", "http://b.test/"),
+		"http://a.test/1/":   essay("maze") + a("in", "both"),
+		"http://a.test/2/":   essay("maze") + a("in", "both"),
+		"http://a.test/3/":   essay("maze") + "12:34" + a("in", "both"),
+		"http://a.test/4/":   essay("four") + a("/2/both"),
+		"http://b.test/":     essay("maze") + a("in", "both"),
+		"http://a.test/1/in": essay("1"), "http://a.test/2/in": essay("2"), "http://a.test/3/in": essay("3"), "http://b.test/in": essay("b"),
+		"http://a.test/1/both": essay("5"), "http://a.test/2/both": essay("6"), "http://a.test/3/both": essay("7"), "http://b.test/both": essay("8"),
+	}
+	o := weft.Options{
+		Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1, Duplicates: weft.DuplicatesNear, PruneDuplicates: true,
+		Job: filepath.Join(t.TempDir(), "job"),
+	}
+	records, sum, _ := maze.crawl(t, o)
+	want := []string{
+		"http://a.test/", "http://a.test/1/", "http://a.test/1/both", "http://a.test/1/in", "http://a.test/2/", "http://a.test/2/both",
+		"http://a.test/3/", "http://a.test/4/", "http://b.test/", "http://b.test/both", "http://b.test/in",
+	}
+	if got := fetched(records); !slices.Equal(got, want) {
+		t.Errorf("fetched %v, expected %v", got, want)
+	}
+	for u, r := range records {
+		if pruned := u == "http://a.test/2/" || u == "http://a.test/3/"; r.Pruned != pruned || pruned && r.Links != 0 {
+			t.Errorf("%s: pruned %v, %d links followed", u, r.Pruned, r.Links)
+		}
+	}
+	if sum.NotFollowed["duplicate"] != 4 || sum.Duplicates != 2 || sum.Near != 1 {
+		t.Errorf("%v not followed, %d duplicates, %d nearly, expected 4, 2 and 1", sum.NotFollowed, sum.Duplicates, sum.Near)
+	}
+	job := open(t, o.Job)
+	for path, want := range map[string]string{
+		"/2/": "try: 1: status 200, its links are not followed, as it is the same as SITE/1/\n",
+		"/3/": "try: 1: status 200, its links are not followed, as it is nearly the same as SITE/1/\n",
+	} {
+		if got := story(t, job, "http://a.test", path); !strings.Contains(got, want) {
+			t.Errorf("why %s: %s, expected %s", path, got, want)
+		}
+	}
+}
+
+// TestDuplicatesAcrossRuns: what one run has seen, the next knows.
+func TestDuplicatesAcrossRuns(t *testing.T) {
+	o := weft.Options{
+		Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1, Duplicates: weft.DuplicatesNear,
+		Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
+	}
+	records, sum, _ := twins.crawl(t, o)
+	if len(records) != 2 || sum.Duplicates != 0 {
+		t.Fatalf("%d records, %d duplicates", len(records), sum.Duplicates)
+	}
+	for o.Limit = 3; !sum.Finished; o.Limit++ {
+		records, sum, _ = twins.crawl(t, o)
+	}
+	expectTold(t, records, map[string]string{
+		"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|",
+		"http://a.test/3": "|http://a.test/1", "http://a.test/4": "|http://a.test/1",
+	})
+	if sum.Duplicates != 2 || sum.Near != 2 {
+		t.Errorf("%d duplicates, %d nearly, expected 2 and 2", sum.Duplicates, sum.Near)
+	}
+}
