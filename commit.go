@@ -222,7 +222,8 @@ type history struct {
 	Summary Summary   `json:"summary"`
 	List    list      `json:"list"`
 	Hosts   int       `json:"hosts"`
-	Ended   time.Time `json:"ended,omitzero"` // the last run; zero while it goes on, or was killed
+	Ended   time.Time `json:"ended,omitzero"`    // the last run; zero while it goes on, or was killed
+	Turning bool      `json:"turning,omitempty"` // a visit begins: URLs that have ended become pending
 }
 
 // list is how much of SeedSeq was read, and what it was: a job that goes on reads it again.

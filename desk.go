@@ -64,7 +64,7 @@ func (d *desk) start(loop *aio.Loop, fetchers []*aio.Loop) {
 	n := len(fetchers)
 	for i, l := range fetchers {
 		f := &fetcher{
-			id: i, cfg: d.cfg, loop: l, inbox: l.Handle(), desk: d, outbox: loop.Handle(), bounds: newBounds(d.cfg),
+			id: i, cfg: d.cfg, loop: l, inbox: l.Handle(), desk: d, outbox: loop.Handle(), bounds: newBounds(d.cfg), visit: d.summary.Visit,
 			workers: (d.cfg.Concurrency + n - 1 - i) / n, // the first ones take what does not divide
 		}
 		d.fetchers = append(d.fetchers, f)
@@ -101,6 +101,7 @@ func (d *desk) recall(j *job) {
 		d.summary = j.history.Summary
 		d.summary.Stopped, d.summary.Interrupted, d.summary.Finished = "", false, false
 	}
+	d.summary.Visit = max(1, j.history.Summary.Visit)
 	if d.before = j.history.List; d.cfg.Amend && d.cfg.SeedSeq != nil {
 		d.before = list{} // another list is as good
 	}
@@ -121,7 +122,10 @@ func (d *desk) excluded(u weburl.URL) (kind, reason string) {
 func (d *desk) resume(t *aio.Task) error {
 	if d.job != nil {
 		now := d.loop.Now()
-		_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
+		_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
+			if err := d.job.turn(ctx); err != nil {
+				return struct{}{}, err
+			}
 			return struct{}{}, d.job.store.Restore(now, d.frontier)
 		})
 		if err != nil {
@@ -370,6 +374,7 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 		default:
 			d.frontier.Done(now, out.url, out.answer)
 			d.count(out.record)
+			d.summary.BytesSaved += out.saved
 			for _, n := range out.dropped {
 				d.summary.NotFollowed[n.reason] += n.n
 			}
@@ -426,7 +431,7 @@ func (d *desk) refuse() {
 	}
 	now := d.loop.Now()
 	for _, u := range refused {
-		r := newRecord(u.URL, now, now)
+		r := newRecord(u.URL, d.summary.Visit, now, now)
 		r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
 		d.write(r)
 		d.count(r)

@@ -42,18 +42,16 @@ const (
 	minDuplicate = 64
 )
 
-// judge compares an answer of status 200 with the pages before it. sum is the hash of its
-// body, body that body in UTF-8.
-func (f *fetcher) judge(out *outcome, sum, body []byte) {
+// judge compares an answer of status 200 with the pages before it.
+func (f *fetcher) judge(out *outcome) {
 	r := out.record
 	if f.cfg.Duplicates == DuplicatesOff || r.BodyBytes < minDuplicate {
 		return
 	}
-	p := duplicates.Page{Content: binary.BigEndian.Uint64(sum), URL: r.URL}
+	p := duplicates.Page{Content: binary.BigEndian.Uint64(out.content[:]), URL: r.URL}
 	if f.cfg.Duplicates == DuplicatesNear {
-		print := f.text.Read(r.ContentType, body)
-		r.TextHash, r.Simhash = hexadecimal(print.Hash), hexadecimal(print.Simhash)
-		p.Simhash = print.Simhash
+		r.TextHash, r.Simhash = hexadecimal(out.text.Hash), hexadecimal(out.text.Simhash)
+		p.Simhash = out.text.Simhash
 	}
 	v := f.desk.firsts.Judge(p)
 	if first := cmp.Or(v.Same, v.Near); first == r.URL {

@@ -42,6 +42,7 @@ type fetcher struct {
 	recent  *weburl.Memo // of what it has sent the desk lately
 	links   *links.Extractor
 	text    *text.Reader
+	visit   int       // of the job: see Summary
 	batch   []outcome // of this turn, on its way to the desk
 
 	judges, admits func(netip.AddrPort) error // what allow returns, made once
@@ -51,16 +52,19 @@ type fetcher struct {
 type outcome struct {
 	url     frontier.URL
 	answer  frontier.Answer
-	retry   bool           // an error that may pass, and tries are left
-	later   bool           // this machine was short of something: no try, and no error of the URL's, unless it is so for long
-	robots  *robotsAnswer  // of a lease of robots.txt
-	record  *Record        // if none of these, and of later
-	links   []frontier.URL // to follow, not seen lately
-	target  *frontier.URL  // of a redirect that is followed
-	lines   []byte         // for links.jsonl
-	folder  string         // of the body that is kept
-	ended   frontier.Try   // how the try has ended, if it is to be made again
-	dropped []dropped      // links that are not followed
+	retry   bool             // an error that may pass, and tries are left
+	later   bool             // this machine was short of something: no try, and no error of the URL's, unless it is so for long
+	robots  *robotsAnswer    // of a lease of robots.txt
+	record  *Record          // if none of these, and of later
+	links   []frontier.URL   // to follow, not seen lately
+	target  *frontier.URL    // of a redirect that is followed
+	lines   []byte           // for links.jsonl
+	folder  string           // of the body that is kept
+	content [32]byte         // SHA-256 of the body; zero: there is none
+	text    text.Fingerprint // of the page's text; zero: it was not read
+	saved   int64            // bytes that an unchanged page has not sent again
+	ended   frontier.Try     // how the try has ended, if it is to be made again
+	dropped []dropped        // links that are not followed
 	first   duplicates.Verdict
 }
 
@@ -155,10 +159,11 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	started := f.loop.Now()
 	req := f.request(u, u.URL)
 	req.Cut = isSitemap(u) // what there is of it is of use
+	req.Header = conditions(u.Known)
 	if f.cfg.Hooks.OnRequest != nil {
-		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries}
+		r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries, Header: req.Header}
 		if err := f.cfg.Hooks.OnRequest(&r); err != nil {
-			out.record = newRecord(u, started, started)
+			out.record = newRecord(u, f.visit, started, started)
 			out.record.Tries, out.record.ErrorKind, out.record.Error = 0, KindRefused, err.Error()
 			return out, nil
 		}
@@ -181,7 +186,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 			out.retry, out.ended = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 			return out, nil
 		}
-		out.record = newRecord(u, started, f.loop.Now())
+		out.record = newRecord(u, f.visit, started, f.loop.Now())
 		if res != nil {
 			out.record.exchange(res)
 		}
@@ -192,7 +197,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		out.retry, out.ended = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
-	out.record = newRecord(u, started, f.loop.Now())
+	out.record = newRecord(u, f.visit, started, f.loop.Now())
 	out.record.exchange(res)
 	if n := len(res.Body); n > shortBody || f.cfg.Sitemaps && isGzip(res.Body) {
 		if err := f.reading.Take(t); err != nil {
@@ -201,7 +206,10 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		f.reading.Spend(n)
 	}
 	var page *Page
-	t.OnLoop(func() { page = f.read(&out, res) })
+	t.OnLoop(func() {
+		page = f.read(&out, res)
+		f.compare(&out, res)
+	})
 	out.folder, err = f.keep(t, page)
 	return out, err
 }
@@ -255,7 +263,7 @@ func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 		return "", nil
 	}
 	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if f.cfg.KeepBodies && page.SHA256 != "" {
+		if f.cfg.KeepBodies && len(page.Body) > 0 {
 			if folder, err = f.desk.job.keepBody(page.SHA256, page.Body); err != nil {
 				return "", err
 			}
@@ -273,10 +281,9 @@ func (f *fetcher) keep(t *aio.Task, page *Page) (folder string, err error) {
 // loop's stack. The page is nil if there is nothing to keep.
 func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	r, u := out.record, out.url
-	var sum [sha256.Size]byte
 	if len(res.Body) > 0 {
-		sum = sha256.Sum256(res.Body)
-		r.SHA256 = hex.EncodeToString(sum[:])
+		out.content = sha256.Sum256(res.Body)
+		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
 	var page *Page
 	if f.cfg.KeepBodies || f.cfg.Hooks.OnPage != nil {
@@ -291,19 +298,26 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		page.redirect = true
 		return page
 	}
+	collect := f.cfg.Hooks.OnPage != nil
+	if !collect && sameBody(u.Known, out.content, r) {
+		out.text.Hash = u.Known.Text
+		return page // its links were found when they were new
+	}
 	body := res.Body
 	if links.Reads(r.ContentType) {
 		body, r.Charset = charset.UTF8(r.ContentType, res.Body)
 	}
-	collect := f.cfg.Hooks.OnPage != nil
 	if page != nil {
 		page.text = body
 	}
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
 	}
+	if f.desk.job != nil || f.cfg.Duplicates == DuplicatesNear {
+		out.text = f.text.Read(r.ContentType, body)
+	}
 	if res.Status == http.StatusOK {
-		f.judge(out, sum[:], body)
+		f.judge(out)
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect, depth: u.Depth + 1}
 	if s.follow && f.cfg.Sitemaps && (isSitemap(u) || resemblesSitemap(res)) && s.sitemap(res) {

@@ -14,7 +14,7 @@ type Format string
 // The formats.
 const (
 	FormatJSONL Format = "jsonl" // a Record as JSON on each line
-	FormatURLs  Format = "urls"  // the URLs that were answered with a status of 2xx
+	FormatURLs  Format = "urls"  // the URLs that were answered with a status of 2xx, or are unchanged
 	FormatCSV   Format = "csv"   // a Record on each line, with a header line (RFC 4180)
 )
 
@@ -55,7 +55,7 @@ func (s *stream) add(r *Record, line []byte) {
 		s.batch.Write(line)
 	case s.format == FormatCSV:
 		_ = s.csv.Write(r.csv())
-	case r.Status >= 200 && r.Status < 300:
+	case r.isFetched():
 		s.batch.WriteString(r.URL)
 		s.batch.WriteByte('\n')
 	}
@@ -75,6 +75,7 @@ var csvHeader = []string{
 	"url", "status", "error_kind", "error", "redirect", "depth", "from", "content_type", "charset", "encoding", "bytes", "body_bytes",
 	"links", "new_links", "title", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
 	"text_hash", "simhash", "duplicate_of", "near_duplicate_of", "pruned",
+	"visit", "change", "unchanged_by", "changed_at",
 }
 
 func (r *Record) csv() []string {
@@ -82,11 +83,19 @@ func (r *Record) csv() []string {
 	if r.Status != 0 {
 		status = strconv.Itoa(r.Status)
 	}
+	visit, changed := "", ""
+	if r.Visit != 0 {
+		visit = strconv.Itoa(r.Visit)
+	}
+	if !r.ChangedAt.IsZero() {
+		changed = r.ChangedAt.Format(time.RFC3339Nano)
+	}
 	ms := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	return []string{
 		r.URL, status, r.ErrorKind, r.Error, r.Redirect, strconv.Itoa(r.Depth), r.From, r.ContentType, r.Charset, r.Encoding,
 		strconv.FormatInt(r.Bytes, 10), strconv.Itoa(r.BodyBytes), strconv.Itoa(r.Links), strconv.Itoa(r.NewLinks), r.Title,
 		strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
 		r.TextHash, r.Simhash, r.DuplicateOf, r.NearDuplicateOf, strconv.FormatBool(r.Pruned),
+		visit, string(r.Change), string(r.UnchangedBy), changed,
 	}
 }

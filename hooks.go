@@ -25,7 +25,8 @@ type Hooks struct {
 	// tells of is a link with Tag "sitemap" and Attr "loc".
 	OnLink func(from weburl.URL, link links.Link) Verdict
 
-	// OnPage is given every whole answer that is no redirect, whatever its status. It
+	// OnPage is given every whole answer that is no redirect, whatever its status; where a job is
+	// visited again, a 304 too, which has no body. It
 	// runs on a goroutine of its own, beside others, and the worker that has fetched
 	// the page waits for it: so a slow OnPage slows the crawl, and at most Concurrency
 	// run at once. The page is its own until it returns. An error ends the crawl, and

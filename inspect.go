@@ -46,10 +46,19 @@ type Status struct {
 	OverLimit    int `json:"over_limit"`              // cut by LimitPerHost
 	OverVariants int `json:"over_variants,omitempty"` // cut by MaxVariants
 
-	Failed      int            `json:"failed"` // of those done, with an error
-	Pages       int            `json:"pages"`
-	Redirects   int            `json:"redirects"`
-	Hosts       int            `json:"hosts"`
+	Failed    int `json:"failed"` // of those done, with an error
+	Pages     int `json:"pages"`
+	Redirects int `json:"redirects"`
+	Hosts     int `json:"hosts"`
+
+	// Of the visit, if it is not the first: see Change. All else is of that visit too.
+	Visit      int   `json:"visit,omitempty"`
+	Unchanged  int   `json:"unchanged,omitempty"`
+	Changed    int   `json:"changed,omitempty"`
+	Gone       int   `json:"gone,omitempty"`
+	New        int   `json:"new,omitempty"`
+	BytesSaved int64 `json:"bytes_saved,omitempty"` // that answers of 304 have spared
+
 	Robots      int            `json:"robots"` // robots.txt asked for
 	Bytes       int64          `json:"bytes"`  // received
 	Statuses    map[int]int    `json:"statuses"`
@@ -71,6 +80,9 @@ func newStatus(dir string, p plan, h history, counts frontier.Stats) Status {
 		Pending: counts.Pending, InFlight: counts.Leased, Done: counts.Done, Refused: counts.Refused, OverLimit: counts.OverLimit, OverVariants: counts.OverVariants,
 		Pages: sum.Pages, Redirects: sum.Redirects, Hosts: h.Hosts, Robots: sum.Robots, Bytes: sum.Bytes,
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
+	}
+	if sum.Visit > 1 {
+		s.Visit, s.Unchanged, s.Changed, s.Gone, s.New, s.BytesSaved = sum.Visit, sum.Unchanged, sum.Changed, sum.Gone, sum.New, sum.BytesSaved
 	}
 	if s.Seeds = len(p.Seeds) + len(p.Added); s.Seeds > 0 {
 		s.First = slices.Concat(p.Seeds, p.Added)[0]
@@ -181,6 +193,21 @@ type URLStatus struct {
 	Redirect  string    `json:"redirect,omitempty"`  // where the answer leads; cut after 200 bytes
 	At        time.Time `json:"at,omitzero"`         // the last try; or when it was refused
 	NotBefore time.Time `json:"not_before,omitzero"` // the next try
+
+	Known *Known `json:"known,omitempty"` // nil: no visit has had an answer of it
+}
+
+// Known is what is known of a URL from the last visit that had an answer of it which says
+// something of the page: it is there, or gone.
+type Known struct {
+	Visit        int       `json:"visit"`
+	Change       Change    `json:"change,omitempty"` // empty of the first visit of the job
+	Status       int       `json:"status"`           // of the last answer that was no 304
+	At           time.Time `json:"at"`
+	FirstAt      time.Time `json:"first_at"`   // of the first of such visits
+	ChangedAt    time.Time `json:"changed_at"` // of the last that has found it new, or other than before
+	ETag         string    `json:"etag,omitempty"`
+	LastModified string    `json:"last_modified,omitempty"`
 }
 
 func newURLStatus(e store.Entry, leased bool) URLStatus {
@@ -199,6 +226,9 @@ func newURLStatus(e store.Entry, leased bool) URLStatus {
 			}
 		}
 	}
+	if v := u.Known; v != nil {
+		s.Known = &Known{v.Number, Change(v.Change), v.Status, v.At, v.First, v.Changed, v.ETag, v.Modified}
+	}
 	switch {
 	case e.State == store.Done:
 		s.State = URLDone
@@ -216,4 +246,10 @@ func newURLStatus(e store.Entry, leased bool) URLStatus {
 		s.State = URLLeased
 	}
 	return s
+}
+
+// isIn reports whether a URL is in a state, or has changed so, at a visit.
+func (s *URLStatus) isIn(state URLState, visit int) bool {
+	return s.State == state || state == URLDone && s.State == URLFailed ||
+		s.Known != nil && s.Known.Visit == visit && s.Known.Change == Change(state)
 }

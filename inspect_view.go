@@ -214,14 +214,19 @@ func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 func (v *view) urls(ctx context.Context, state URLState) iter.Seq2[URLStatus, error] {
 	of, ok := map[URLState]store.State{
 		URLPending: store.Pending, URLDone: store.Done, URLFailed: store.Done, URLRefused: store.Refused,
+		URLState(ChangeUnchanged): store.Done, URLState(ChangeChanged): store.Done, URLState(ChangeGone): store.Done, URLState(ChangeNew): store.Done,
 	}[state]
 	if !ok && state != URLLeased {
 		return func(yield func(URLStatus, error) bool) {
-			yield(URLStatus{}, fmt.Errorf("state %.32q, expected pending, leased, done, failed or refused", state))
+			yield(URLStatus{}, fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", state))
 		}
 	}
 	return func(yield func(URLStatus, error) bool) {
 		leased, err := v.leased(ctx)
+		var h history
+		if err == nil {
+			_, h, err = v.saved()
+		}
 		if err != nil {
 			yield(URLStatus{}, err)
 			return
@@ -236,7 +241,7 @@ func (v *view) urls(ctx context.Context, state URLState) iter.Seq2[URLStatus, er
 				return
 			}
 			u := newURLStatus(e, leased[e.URL.URL])
-			if (u.State == state || state == URLDone && u.State == URLFailed) && !yield(u, nil) {
+			if u.isIn(state, h.Summary.Visit) && !yield(u, nil) {
 				return
 			}
 		}

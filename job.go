@@ -80,6 +80,9 @@ func (j *job) open(c *config, o store.Options) error {
 	if err != nil {
 		return err
 	}
+	if c.Update && !begun {
+		return &OptionError{"Update", c.Job, errNoJob}
+	}
 	if (!begun || c.Fresh) && j.plan.bare() {
 		return &OptionError{Option: "Seeds", Err: errNoSeed}
 	}
@@ -115,7 +118,11 @@ func (j *job) open(c *config, o store.Options) error {
 	}
 	g := j.store.Begin()
 	g.Set(notePlan, j.plan.encode())
-	if begun && c.Amend { // there is more to do, whatever becomes of this run
+	switch {
+	case c.Update && j.history.Summary.Finished:
+		j.history = j.history.nextVisit()
+		g.Set(noteHistory, j.history.encode())
+	case begun && c.Amend: // there is more to do, whatever becomes of this run
 		j.history.Summary.Finished = false
 		g.Set(noteHistory, j.history.encode())
 	}

@@ -93,6 +93,7 @@ type Options struct {
 
 	Job        string     // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
 	Fresh      bool       // a job that is in the folder is removed first
+	Update     bool       // a job that is finished is visited again, from the URLs it knows; one that is not goes on. See Change
 	Amend      bool       // Seeds, SeedSeq and Exclude may add to those that the job was begun with
 	MinFree    int        // bytes; while less is free on the disk of Job, no URL is begun. 0: any
 	KeepLinks  bool       // every link of every page, in Job/links.jsonl
@@ -205,6 +206,12 @@ func (o Options) check() (*config, error) {
 		return nil, &OptionError{"MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", maxURL)}
 	}
 	c.Loops = min(c.Loops, c.Concurrency)
+	switch {
+	case c.Update && c.Job == "":
+		return nil, &OptionError{Option: "Update", Err: errNoJob}
+	case c.Update && c.Fresh:
+		return nil, &OptionError{Option: "Update", Err: errFresh}
+	}
 	if c.MinFree < 0 {
 		return nil, &OptionError{"MinFree", strconv.Itoa(c.MinFree), errNegative}
 	}

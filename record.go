@@ -36,7 +36,7 @@ type Record struct {
 	TLSMS       float64   `json:"tls_ms"`
 	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the answer
 	TotalMS     float64   `json:"total_ms"`         // of the last try
-	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal
+	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal; of a 304, of that which holds on
 
 	// What it has in common with others: see Options.Duplicates.
 	TextHash        string `json:"text_hash,omitempty"`         // of the text, as in package text: 16 hexadecimal digits
@@ -44,10 +44,17 @@ type Record struct {
 	DuplicateOf     string `json:"duplicate_of,omitempty"`      // the first URL with this body
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // the first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // its links are not followed, as it is one of these
+
+	// From the second visit of a job on: see Options.Update. What is read of a page's text, such
+	// as Title and Links, is not in the record of one that is unchanged, unless by its text.
+	Visit       int       `json:"visit,omitempty"`
+	Change      Change    `json:"change,omitempty"`
+	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
+	ChangedAt   time.Time `json:"changed_at,omitzero"` // when it was last found new, or other than before
 }
 
-func newRecord(u frontier.URL, started, ended time.Time) *Record {
-	return &Record{
+func newRecord(u frontier.URL, visit int, started, ended time.Time) *Record {
+	r := &Record{
 		URL:     u.URL.String(),
 		From:    u.From,
 		Depth:   u.Depth,
@@ -55,6 +62,10 @@ func newRecord(u frontier.URL, started, ended time.Time) *Record {
 		Started: started.UTC().Truncate(time.Millisecond),
 		TotalMS: ms(ended.Sub(started)),
 	}
+	if visit > 1 {
+		r.Visit = visit
+	}
+	return r
 }
 
 // ms is a duration in milliseconds, to the microsecond.
@@ -92,8 +103,13 @@ func (r *Record) line() []byte {
 	return append(b, '\n')
 }
 
-// isPage says whether a page came.
-func (r *Record) isPage() bool { return r.Status == 200 && isHTML(r.ContentType) }
+// isPage says whether a page came, or is as it was.
+func (r *Record) isPage() bool { return (r.Status == 200 || r.asTold()) && isHTML(r.ContentType) }
+
+// isFetched says whether what was asked for came, or is as it was.
+func (r *Record) isFetched() bool { return r.Status >= 200 && r.Status < 300 || r.asTold() }
+
+func (r *Record) asTold() bool { return r.UnchangedBy == SameAsTold }
 
 // isHTML says whether a Content-Type is that of a page.
 func isHTML(contentType string) bool {

@@ -15,12 +15,12 @@ type Summary struct {
 	Started      time.Time
 	Elapsed      time.Duration
 	Done         int // URLs finished
-	Pages        int // of these, answered 200 with HTML
+	Pages        int // of these, answered 200 with HTML, or 304 where that has not changed
 	Redirects    int
 	Duplicates   int              // URLs with the body of another
 	Near         int              // URLs with nearly the text of another
 	Robots       int              // robots.txt asked for
-	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx
+	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx, or unchanged
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]Count // by error kind: see Kinds
@@ -35,7 +35,14 @@ type Summary struct {
 	Stopped      string           // the limit that ended it, "limit" or "max-time"; or ""
 	Interrupted  bool             // URLs are left because of Drain or the context
 	Finished     bool             // none are left
-	Runs         int              // of the job, with this one: all of this is of all of them together
+	Runs         int              // of the job's visit, with this one: all of this is of all of them together
+
+	Visit      int // of the job: 1, and one more with each that Options.Update has begun
+	Unchanged  int // URLs, by Change; all four are 0 in the first visit
+	Changed    int
+	Gone       int
+	New        int
+	BytesSaved int64 // that answers of 304 have spared
 }
 
 // clone returns a copy that shares nothing.
@@ -89,7 +96,7 @@ func (s *Summary) count(r *Record) {
 			s.FirstError = (&FetchError{r}).Error()
 		}
 	}
-	if r.Depth == 0 && r.ErrorKind == "" && r.Status >= 200 && r.Status < 300 {
+	if r.Depth == 0 && r.ErrorKind == "" && r.isFetched() {
 		s.SeedsFetched++
 	}
 	if r.Redirect != "" {
@@ -103,6 +110,16 @@ func (s *Summary) count(r *Record) {
 	}
 	if r.isPage() {
 		s.Pages++
+	}
+	switch r.Change {
+	case ChangeUnchanged:
+		s.Unchanged++
+	case ChangeChanged:
+		s.Changed++
+	case ChangeGone:
+		s.Gone++
+	case ChangeNew:
+		s.New++
 	}
 }
 

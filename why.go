@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -25,7 +26,7 @@ type Why struct {
 // Step is one decision about a URL, or one thing that has happened to it.
 type Step struct {
 	At   time.Time `json:"at,omitzero"` // zero: it is not known, or has no time
-	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, trap, limit, robots; try; done, failed, refused, dropped, next
+	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
 	Text string    `json:"text"`
 }
 
@@ -366,8 +367,9 @@ func (q *inquiry) robots() {
 	}
 }
 
-// tries tells how each has ended.
+// tries tells how each has ended, and before that what earlier visits have found.
 func (q *inquiry) tries() {
+	q.visits()
 	for i, try := range q.entry.URL.Past {
 		text := ""
 		if try.Status != 0 {
@@ -386,6 +388,26 @@ func (q *inquiry) tries() {
 		}
 		q.say(try.At, "try", "%d:%s", i+1, text)
 	}
+}
+
+// visits tells what is known of the URL from the visits of the job, if there are several.
+func (q *inquiry) visits() {
+	v := q.why.Known
+	if v == nil || q.history.Summary.Visit <= 1 {
+		return
+	}
+	found := cmp.Or(string(v.Change), "first seen")
+	text := fmt.Sprintf("%d: %s, status %d", v.Visit, found, v.Status)
+	if !v.ChangedAt.Equal(v.At) {
+		text += ", as since " + v.ChangedAt.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case v.ETag != "":
+		text += ", ETag " + v.ETag
+	case v.LastModified != "":
+		text += ", Last-Modified " + v.LastModified
+	}
+	q.say(v.At, "visit", "%s", text)
 }
 
 // next tells where it stands, and what is to come.

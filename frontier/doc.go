@@ -18,6 +18,8 @@
 //     SetRobots, RobotsFailed or Postpone.
 //   - ledger: who is told what must outlive the process. Backlog of a host: its pending
 //     URLs that are only in the ledger. Refill: some of these are brought into memory.
+//   - visit: all URLs of a crawl once. A later one begins with the URLs that an earlier one
+//     has ended, pending in the ledger, each with what is Known of it.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
 //

@@ -56,6 +56,7 @@ type URL struct {
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
 	Past      []Try      // how its tries ended. Who answers a lease appends to it
+	Known     *Visit     // of its last visit; nil: none. Who answers a lease sets what the next is to know
 }
 
 // Answer is what a lease has taught about its host. The zero Answer is nothing.

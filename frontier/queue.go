@@ -28,9 +28,10 @@ type bucket struct {
 // queued is a URL without what its bucket says. There are more of them than of
 // anything else but fingerprints.
 type queued struct {
-	url  weburl.URL
-	from string
-	came uint64 // Seq, and in the low 16 bits Hops
+	url   weburl.URL
+	from  string
+	came  uint64 // Seq, and in the low 16 bits Hops
+	known *Visit
 }
 
 const maxHops = 1<<16 - 1
@@ -47,7 +48,7 @@ func (q *queue) push(u *URL) {
 		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth, rank: u.Rank})
 	}
 	b := &(*q)[i]
-	b.urls = append(b.urls, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops))})
+	b.urls = append(b.urls, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
 // pop removes the first URL of a queue that is not empty.
@@ -69,7 +70,7 @@ func (q *queue) pop() URL {
 
 // url returns a URL of the bucket.
 func (b *bucket) url(n *queued) URL {
-	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Seq: n.seq()}
+	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Seq: n.seq(), Known: n.known}
 }
 
 // cut removes all but the first URLs of a queue that holds more, and returns the place

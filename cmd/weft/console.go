@@ -127,9 +127,14 @@ func (v jsonVoice) progress(s sample) {
 }
 
 func (v jsonVoice) report(r report) {
-	v.log.Info("report",
+	args := []any{
 		"started", r.Started, "seconds", r.Elapsed.Seconds(), "urls", r.Done, "pages", r.Pages, "redirects", r.Redirects, "duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots,
 		"bytes", r.Bytes, "urls_per_second", r.rate(r.Done), "pages_per_second", r.rate(r.Pages), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
 		"not_followed", r.NotFollowed, "opened", r.Opened, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
-		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished, "runs", r.Runs, "records", r.records)
+		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished, "runs", r.Runs, "records", r.records,
+	}
+	if r.Visit > 1 {
+		args = append(args, "visit", r.Visit, "unchanged", r.Unchanged, "changed", r.Changed, "gone", r.Gone, "new", r.New, "bytes_saved", r.BytesSaved)
+	}
+	v.log.Info("report", args...)
 }

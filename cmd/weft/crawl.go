@@ -14,6 +14,7 @@ type crawlFlags struct {
 	client        clientFlags
 	console       consoleFlags
 	input, output string
+	update        string // a job
 }
 
 func crawlCommand() *cobra.Command {
@@ -31,11 +32,18 @@ goes on with it: no URL is lost, and none stands in pages.jsonl twice. A list of
 URLs is then read again, and those that are known are passed over. Of a job that is
 finished, the command tells what has come of it, and crawls nothing.
 
+With --update, a job that is finished is visited again: every URL it knows, asked for
+only if it has changed where the site can tell, and what they lead to by then. The
+records are added, and say whether each is unchanged, changed, gone or new. A visit
+that has ended early, the first one too, goes on with the same command, or without
+--update; the next one begins when it is finished.
+
 Exit status: 0 done, 1 error or no seed could be fetched, 3 wrong usage,
 4 stopped by --limit or --max-time, 5 interrupted. What the error kinds of the
 records mean, weft help kinds tells.`,
 		Example: `  weft crawl https://example.org/
   weft crawl --scope domain -d 3 --exclude '[.](zip|iso)$' https://example.org/
+  weft crawl --update example.org.weft -o - | jq -r 'select(.change == "changed").url'
   weft crawl --scope page -i urls.txt -o - | jq -r '[.status, .url] | @tsv'`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
@@ -88,6 +96,7 @@ func (f *crawlFlags) register(g *groups) {
 	f.client.register(g)
 	g.group("Output", func(s *pflag.FlagSet) {
 		flag(s, &o.Job, "job", "", "DIR", "", some("a folder"), "folder of the crawl: its records and its state, from which the same command\ngoes on after an end of any kind (default ./HOST.weft, or none with -o)")
+		flag(s, &f.update, "update", "", "DIR", "", some("the folder of a job"), "visit the job in DIR again: its URLs, and what is new (default not)")
 		s.BoolVar(&o.Fresh, "fresh", false, "start over: what the folder has of an earlier crawl is removed (default not)")
 		s.BoolVar(&o.Amend, "amend", false, "go on, with further URLs and --exclude (default both as the job was begun)")
 		flag(s, &o.MinFree, "min-free", "", "SIZE", "", size, "pause while less is free on the disk of the job (default none)")
@@ -114,6 +123,15 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	if f.output == "" && o.Format != "" {
 		return misused("format", string(o.Format), errors.New("expected an output to write in that format, such as -o -"))
+	}
+	if f.update != "" {
+		if o.Job != "" {
+			return usage("--update and --job: expected one of them")
+		}
+		if o.Fresh {
+			return usage("--update and --fresh: expected one of them")
+		}
+		o.Job, o.Update = f.update, true
 	}
 	con := newConsole(f.console, f.output)
 	first := ""

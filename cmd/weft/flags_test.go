@@ -457,6 +457,15 @@ var effects = map[string]func(t *testing.T){
 			}
 		}
 	},
+	"update": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		first := crawls(t, exitDone, "--job", "job", s.URL)
+		again, stderr := weftCommand(t, "crawl", "--update", "job")
+		again.Dir = first.dir
+		if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 8 {
+			t.Errorf("exit %d, %d requests in all, expected 8: %s", code, len(s.got()), stderr)
+		}
+	},
 	"amend": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })
 		first := crawls(t, exitDone, "--job", "job", s.URL+"/one")

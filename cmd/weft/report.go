@@ -52,6 +52,12 @@ func (r report) String() string {
 	}
 	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, printable(text)) }
 
+	if r.Visit > 1 {
+		line("visit", fmt.Sprintf("%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New)))
+		if r.BytesSaved > 0 {
+			line("spared", volume(r.BytesSaved)+" that had not changed")
+		}
+	}
 	table("status", rows(r.Statuses, func(status int) string { return fmt.Sprint(status) }))
 	types := rows(r.ContentTypes, func(t string) string { return cmp.Or(t, "(none)") })
 	slices.SortStableFunc(types, func(a, b row) int { return cmp.Compare(b.URLs, a.URLs) })
@@ -107,6 +113,11 @@ func (r report) String() string {
 		title = ""
 	}
 	return b.String()
+}
+
+// changes says what a visit has found.
+func changes(unchanged, changed, gone, fresh int) string {
+	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new", count(unchanged), count(changed), count(gone), count(fresh))
 }
 
 // mostOpened is how many hosts the report names.

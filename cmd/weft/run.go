@@ -48,14 +48,20 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
-		con.warn(fmt.Sprintf("%s is finished; --fresh starts over, --amend adds URLs", c.Job()))
+		con.warn(fmt.Sprintf("%s is finished; --update visits it again, --fresh starts over, --amend adds URLs", c.Job()))
 		return con.end(report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}, false, nil)
 	}
 	if err := out.begin(earlier.Runs > 0); err != nil {
 		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
 	}
-	if earlier.Runs > 0 {
+	visit := max(1, earlier.Visit)
+	switch {
+	case earlier.Runs > 0 && visit > 1:
+		con.warn(fmt.Sprintf("%s goes on with visit %d: %s done, %s left", c.Job(), visit, plural(earlier.Done, "URL"), count(earlier.Pending)))
+	case earlier.Runs > 0:
 		con.warn(fmt.Sprintf("%s goes on: %s done, %s left", c.Job(), plural(earlier.Done, "URL"), count(earlier.Pending)))
+	case visit > 1:
+		con.warn(fmt.Sprintf("%s is visited again: visit %d", c.Job(), visit))
 	}
 	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
 	ctx, stop := context.WithCancel(context.Background())

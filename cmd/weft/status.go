@@ -72,6 +72,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 	if !s.Ended.IsZero() {
 		line("ended", "%s", moment(s.Ended))
 	}
+	if s.Visit > 1 {
+		line("visit", "%d: %s", s.Visit, changes(s.Unchanged, s.Changed, s.Gone, s.New))
+	}
 	line("seeds", "%s, scope %s", seedsOf(s), s.Scope)
 	line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"), plural(s.Redirects, "redirect"), count(s.Failed))
 	line("refused", "%s", count(s.Refused))
@@ -85,6 +88,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 	line("in flight", "%s", count(s.InFlight))
 	line("hosts", "%s", count(s.Hosts))
 	line("received", "%s", volume(s.Bytes))
+	if s.BytesSaved > 0 {
+		line("spared", "%s that had not changed", volume(s.BytesSaved))
+	}
 	if s.URLsPerSecond > 0 {
 		line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))
 		line("left", "at least %s", clock(time.Duration(min(s.SecondsLeft, 1e9)*float64(time.Second))))

@@ -165,7 +165,7 @@ func (d *decoder) int8() int8 {
 	return int8(v)
 }
 
-// appendPending appends what the key of a pending URL does not say.
+// appendPending appends what the key of a pending URL does not say, but for Known, which is the last field of a value: see appendKnown.
 func appendPending(b []byte, host string, u frontier.URL) []byte {
 	b = appendHref(b, host, u.URL.String())
 	b = appendHref(b, host, u.From)
@@ -233,14 +233,15 @@ const (
 )
 
 func appendDone(b []byte, u frontier.URL) []byte {
-	return appendURL(append(b, entryDone), u)
+	return appendKnown(appendURL(append(b, entryDone), u), u.Known)
 }
 
 func appendRefused(b []byte, r frontier.Refusal, at time.Time) []byte {
 	b = appendURL(append(b, entryRefused), r.URL)
 	b = appendTime(b, at)
 	b = appendText(b, r.Kind)
-	return appendText(b, r.Reason)
+	b = appendText(b, r.Reason)
+	return appendKnown(b, r.URL.Known)
 }
 
 func decodeEntry(value []byte) (Entry, error) {
@@ -254,6 +255,7 @@ func decodeEntry(value []byte) (Entry, error) {
 	default:
 		d.fail()
 	}
+	e.URL.Known = d.known()
 	return e, d.end()
 }
 

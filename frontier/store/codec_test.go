@@ -35,6 +35,11 @@ func urls(t testing.TB) []frontier.URL {
 			{At: at, Status: 503}, {At: at.Add(time.Second), Kind: "connect", Reason: "no \x00 luck"}, {},
 		}},
 		{URL: parse(t, "http://a.test./#x"), From: "http://a.test.evil/", Seq: 2},
+		{URL: parse(t, "http://a.test/known"), Seq: 4, Known: &frontier.Visit{
+			Number: 2, Change: "changed", At: at, First: at.Add(-time.Hour), Changed: at, Status: 200, Redirect: "http://b.test/", Content: [32]byte{1, 31: 2},
+			Text: 1<<64 - 1, Bytes: 1 << 40, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html",
+		}},
+		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Visit{}},
 		{URL: parse(t, long), From: long, Seq: 3},
 	}
 }
@@ -42,7 +47,7 @@ func urls(t testing.TB) []frontier.URL {
 func TestPendingRoundTrip(t *testing.T) {
 	for _, u := range urls(t) {
 		host := u.URL.Origin()
-		key, value := appendPendingKey(nil, host, u.Place()), appendPending(nil, host, u)
+		key, value := appendPendingKey(nil, host, u.Place()), appendKnown(appendPending(nil, host, u), u.Known)
 		got, err := decodePending(key, value)
 		if err != nil || !reflect.DeepEqual(got, u) {
 			t.Errorf("%.80s: %v\n got %.300v\nwant %.300v", u.URL, err, got, u)
@@ -99,8 +104,8 @@ func TestPlacesAreOrdered(t *testing.T) {
 // FuzzDecode: bytes that no encoder has written are an error or a value, never a panic,
 // nor more memory than they take; and a value is written and read as itself.
 func FuzzDecode(f *testing.F) {
-	for _, u := range urls(f)[:6] {
-		f.Add(appendPendingKey(nil, u.URL.Origin(), u.Place()), appendPending(nil, u.URL.Origin(), u))
+	for _, u := range urls(f)[:8] {
+		f.Add(appendPendingKey(nil, u.URL.Origin(), u.Place()), appendKnown(appendPending(nil, u.URL.Origin(), u), u.Known))
 		f.Add([]byte{}, appendDone(nil, u))
 		f.Add([]byte("0123456789abcdef"), appendRedirect(nil, 3, &u))
 	}
@@ -110,7 +115,7 @@ func FuzzDecode(f *testing.F) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
 			host := string(key[:bytes.IndexByte(key, 0)])
 			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == 0, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
-				appendPending(nil, host, u))
+				appendKnown(appendPending(nil, host, u), u.Known))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)
 			}

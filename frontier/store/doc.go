@@ -19,6 +19,9 @@
 // knows. An output that is shorter has lost what is claimed to be there: that is an error.
 // So is a state that has lost groups. Options.Fresh begins such a job, or any, anew.
 //
+// A job that is finished can be visited again: [Store.Revisit] makes its URLs pending, with what
+// is known of their last visit, before a frontier is restored.
+//
 // What the frontier does not keep in memory it reads back with [Store.Pending]. [Store.Find],
 // [Store.URLs] and [Store.Host] are for people who ask.
 //

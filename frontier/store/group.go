@@ -145,7 +145,7 @@ func (g *Group) seen(u frontier.URL) {
 func (g *Group) pend(u frontier.URL) {
 	host := u.URL.Origin()
 	g.key = appendPendingKey(g.key[:0], host, u.Place())
-	g.value = appendPending(g.value[:0], host, u)
+	g.value = appendKnown(appendPending(g.value[:0], host, u), u.Known)
 	g.set(g.key, g.value)
 }
 

@@ -115,6 +115,7 @@ func decodePending(key, value []byte) (frontier.URL, error) {
 	}
 	d := decoder{b: value}
 	u := d.pending(string(host), p)
+	u.Known = d.known()
 	return u, d.end()
 }
 

@@ -153,8 +153,8 @@ func sorted(s string) string {
 }
 
 func text(u frontier.URL) string {
-	return fmt.Sprintf("%s from %q depth %d hops %d tries %d priority %d seq %d not before %v past %v", u.URL, u.From, u.Depth, u.Hops, u.Tries,
-		u.Priority, u.Seq, u.NotBefore.UnixMicro(), u.Past)
+	return fmt.Sprintf("%s from %q depth %d hops %d tries %d priority %d seq %d not before %v past %v known %+v", u.URL, u.From, u.Depth, u.Hops, u.Tries,
+		u.Priority, u.Seq, u.NotBefore.UnixMicro(), u.Past, u.Known)
 }
 
 func ended(e store.Entry) string {

@@ -66,6 +66,7 @@ type Store struct {
 	failure  *failure
 	next     atomic.Uint64 // the next Seq, as committed
 	part     atomic.Uint64 // of WriteFile, for a name of its own
+	piece    int           // bytes of a group of Revisit, nearly
 
 	committing sync.Mutex   // guards what outputs hold, and groups, and orders commits
 	groups     uint64       // that were committed
@@ -77,7 +78,7 @@ type Store struct {
 // Open opens the job in dir, or begins it. The error is one of errors.go if it says
 // something about the job, and fs.ErrNotExist if there is none to be read.
 func Open(dir string, o Options) (*Store, error) {
-	s := &Store{dir: dir, failure: newFailure(), outputs: make(map[string]*output), abandoned: make(chan struct{})}
+	s := &Store{dir: dir, piece: cmp.Or(o.Buffer, buffer) / 4, failure: newFailure(), outputs: make(map[string]*output), abandoned: make(chan struct{})}
 	s.abandon = sync.OnceFunc(func() { close(s.abandoned) })
 	r := &room{every: o.Retry, tell: o.Waiting, abandoned: s.abandoned}
 	if r.every <= 0 {

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestUpdate: what --update does and says by where the job stands: a visit that is not finished
+// goes on, be it the first; otherwise the next one begins.
+func TestUpdate(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		star(w, r)
+	})
+	dir := weftRun(t, "crawl", "--job", "job", "--limit", "3", "-c", "1", s.URL).dir
+	for _, step := range []struct {
+		args  string
+		code  int
+		says  []string // each in what it prints
+		asked int      // by then
+		lines int      // records
+	}{
+		{"crawl --update job", exitDone, []string{"weft: job goes on: 3 URLs done, 1 left\n"}, 4, 4},
+		{"crawl --update job", exitDone, []string{"weft: job is visited again: visit 2\n", "  visit         2: 4 unchanged, 0 changed, 0 gone, 0 new\n", " that had not changed\n"}, 8, 8},
+		{"crawl --job job", exitDone, []string{"weft: job is finished; --update visits it again"}, 8, 8},
+		{"crawl --update job --limit 3 -c 1 URL", exitLimit, []string{"weft: job is visited again: visit 3\n"}, 11, 11},
+		{"status job", exitDone, []string{"job: stopped by --limit", "  visit         3: 3 unchanged, 0 changed, 0 gone, 0 new\n"}, 11, 11},
+		{"crawl --job job", exitDone, []string{"weft: job goes on with visit 3: 3 URLs done, 1 left\n"}, 12, 12},
+		{"urls --state unchanged job", exitDone, []string{"URL/\nURL/a\nURL/b\nURL/c\n"}, 12, 12},
+		{"urls --state new job", exitDone, nil, 12, 12},
+		{"crawl --update job --amend URL/x", exitDone, []string{"4 unchanged, 0 changed, 0 gone, 1 new"}, 17, 17},
+		{"crawl --update job -o - --format urls -q", exitDone, []string{"URL/\n"}, 22, 22},
+		{"crawl --update job --log-format json", exitDone, []string{`"visit":6,"unchanged":5,"changed":0,"gone":0,"new":0,"bytes_saved":`}, 27, 27},
+		{"why job URL/a", exitDone, []string{`  visit      6: unchanged, status 200, as since 20`, `ETag "1"`}, 27, 27},
+		{"crawl --update job URL/y", exitUsage, []string{"URL/y: expected URL/ URL/x, as the job was begun: --amend adds to that"}, 27, 27},
+		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected one to visit again` + "\n"}, 27, 27},
+		{"crawl --update job --job job", exitUsage, []string{"weft: --update and --job: expected one of them\n"}, 27, 27},
+		{"crawl --update job --fresh URL", exitUsage, []string{"weft: --update and --fresh: expected one of them\n"}, 27, 27},
+	} {
+		e := in(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
+		said := strings.ReplaceAll(e.stderr+e.stdout, s.URL, "URL")
+		if lines := strings.Count(e.file("job/pages.jsonl"), "\n"); e.code != step.code || len(s.got()) != step.asked || lines != step.lines {
+			t.Fatalf("weft %s: exit %d, %d requests, %d records; expected %d, %d, %d: %s", step.args, e.code, len(s.got()), lines, step.code, step.asked, step.lines, said)
+		}
+		for _, want := range step.says {
+			if !strings.Contains(said, want) {
+				t.Errorf("weft %s: said\n%sexpected\n%s", step.args, said, want)
+			}
+		}
+		if step.says == nil && said != "" {
+			t.Errorf("weft %s: said %q", step.args, said)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// visited is a finished job: hosts with URLs that are done, some after several tries, or
+// refused, or dropped. It returns its dump, and what Revisit is to make of that.
+func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after string) {
+	t.Helper()
+	s := open(t, store.Options{FS: fs, Buffer: buffer})
+	defer shut(t, s)
+	was, is := newModel(), newModel()
+	g := s.Begin()
+	for h := range hosts {
+		host := fmt.Sprintf("http://h%d.test", h)
+		state := frontier.HostState{
+			Name: host, Answered: urls, Capped: h == 1, Asked: epoch, Took: time.Second, Most: 3, Hold: epoch.Add(time.Hour), Strikes: 1,
+			Robots: frontier.RobotsState{Have: true, Until: epoch.Add(24 * time.Hour)},
+		}
+		again := state
+		again.Answered, again.Capped, again.Pending = 0, false, urls
+		if h == 2 {
+			state.Robots = frontier.RobotsState{Shut: true, Until: epoch.Add(time.Hour), Tries: 3, Kind: "connect", Reason: "none"}
+			again.Robots = frontier.RobotsState{}
+		}
+		was.hosts[host], is.hosts[host] = state, again
+		for i := range urls + 1 {
+			was.next++
+			u := revisitedURL(t, host, i, was.next-1)
+			was.seen[u.URL.Fingerprint()] = true
+			if i == urls {
+				g.Dropped(u, frontier.DropHost)
+				was.counts.OverLimit++
+				continue
+			}
+			g.Pending(u)
+			pending := u
+			if i%3 == 0 {
+				pending.Known = &frontier.Visit{Number: 1, At: epoch, Status: 200, ETag: `"x"`, Content: [32]byte{byte(i)}}
+			}
+			is.pending[u.URL.String()] = pending
+			u.Known = pending.Known
+			if i%4 == 0 {
+				place := u.Place()
+				u.Tries, u.NotBefore = 1, epoch.Add(time.Minute)
+				g.Retried(u, place)
+			}
+			u.Past = []frontier.Try{{At: epoch, Status: 200}}
+			e := store.Entry{State: store.Done, URL: u}
+			if i%5 == 0 {
+				e = store.Entry{State: store.Refused, URL: u, At: epoch, Kind: "robots", Reason: "line 1"}
+				g.Refused(frontier.Refusal{URL: u, Kind: e.Kind, Reason: e.Reason}, e.At)
+				was.counts.Refused++
+			} else {
+				g.Done(u)
+				was.counts.Done++
+			}
+			was.ended[u.URL.String()] = ended(e)
+		}
+		g.Host(state)
+	}
+	was.counts.Duplicates = 7
+	g.Counts(was.counts)
+	g.Set("note", []byte("kept"))
+	was.notes["note"], is.notes = "kept", was.notes
+	commit(t, s, g)
+	is.seen, is.next = was.seen, was.next
+	is.counts = frontier.Stats{Pending: hosts * urls, OverLimit: hosts}
+	was.check(t, s)
+	return was.dump(), is.dump()
+}
+
+func revisitedURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
+	t.Helper()
+	u, err := weburl.Parse(fmt.Sprintf("%s/%d", host, i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frontier.URL{URL: u, From: host + "/from" + strings.Repeat("x", 100), Depth: i % 7, Hops: i % 2, Priority: int8(i % 3), Seq: seq}
+}
+
+// TestRevisit: all URLs that have ended are pending again, at their places, with what is known
+// of them; hosts have their limits anew; nothing else has changed. Broken off between any two
+// groups, it goes on.
+func TestRevisit(t *testing.T) {
+	fs := newFS(t)
+	_, after := visited(t, fs, 4, 300)
+	s := open(t, store.Options{FS: fs, Buffer: buffer})
+	defer func() { shut(t, s) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Revisit(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v, expected that of the context", err)
+	}
+	for range 2 { // the second time there is nothing left to do
+		if err := s.Revisit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dumped(s); err != nil || got != after {
+			t.Fatalf("%v\n%s", err, diff(got, after))
+		}
+	}
+	for name := range 4 {
+		u := revisitedURL(t, fmt.Sprintf("http://h%d.test", name), 4, 0)
+		if e, found, err := s.Find(u.URL); err != nil || !found || e.State != store.Pending || e.URL.Tries != 0 {
+			t.Errorf("%s is found as %+v, %t, %v", u.URL, e, found, err)
+		}
+	}
+}
+
+// TestRevisitCrash: the machine crashes at any instant of a Revisit, whatever that leaves of
+// what was not synced; each URL is in one state, and the next Revisit comes to the same end.
+func TestRevisitCrash(t *testing.T) {
+	fs := newFS(t)
+	before, after := visited(t, fs, 4, 300)
+	crashes, between := 0, make(map[int]bool)
+	var checking atomic.Bool
+	fs.Before(func(op storetest.Op, path string) error {
+		if !checking.Load() {
+			return nil
+		}
+		if crashes++; crashes%5 != 0 { // each takes 50 ms
+			return nil
+		}
+		left := fs.Crash(crashes%3*50, rand.New(rand.NewPCG(uint64(crashes), 1)))
+		s, err := store.Open("/job", store.Options{FS: left, Outputs: outputs, Buffer: buffer})
+		if err != nil {
+			t.Errorf("crash before %s %s: %v", op, path, err)
+			return nil
+		}
+		counts, err := s.Counts()
+		if err != nil {
+			t.Error(err)
+		}
+		pending, ended := 0, 0
+		for state, n := range map[store.State]*int{store.Pending: &pending, store.Done: &ended, store.Refused: &ended} {
+			for range s.URLs(state) {
+				*n++
+			}
+		}
+		between[pending] = true
+		if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != 4*300 {
+			t.Errorf("crash before %s %s: %d pending, %d ended, counts %+v", op, path, pending, ended, counts)
+		}
+		if err := s.Revisit(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if got, err := dumped(s); err != nil || got != after {
+			t.Errorf("crash before %s %s: %v\n%s", op, path, err, diff(got, after))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		return nil
+	})
+	s := open(t, store.Options{FS: fs, Buffer: buffer})
+	defer shut(t, s)
+	if got, err := dumped(s); err != nil || got != before {
+		t.Fatalf("%v\n%s", err, diff(got, before))
+	}
+	checking.Store(true)
+	if err := s.Revisit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	checking.Store(false)
+	t.Logf("%d operations, a crash before every fifth, which left %d different numbers of pending URLs", crashes, len(between))
+	if crashes < 20 || len(between) < 5 {
+		t.Error("that is no Revisit of several groups")
+	}
+}
+
+// BenchmarkRevisit is the beginning of a visit of a job of b.N URLs, 100 a host, on disk.
+func BenchmarkRevisit(b *testing.B) {
+	const each = 100
+	s, err := store.Open(b.TempDir(), store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, counts := s.Begin(), frontier.Stats{}
+	for i := range b.N {
+		host := fmt.Sprintf("http://h%d.test", i/each)
+		u, err := weburl.Parse(fmt.Sprintf("%s/some/path/page-%d.html", host, i%each))
+		if err != nil {
+			b.Fatal(err)
+		}
+		g.Done(frontier.URL{
+			URL: u, From: host + "/", Depth: i % 5, Seq: uint64(i + 1), Past: []frontier.Try{{At: epoch, Status: 200}},
+			Known: &frontier.Visit{Number: 1, At: epoch, First: epoch, Changed: epoch, Status: 200, Bytes: 10_000, ETag: `"5f1-60d3b6c5"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html"},
+		})
+		if i%each == 0 {
+			g.Host(frontier.HostState{Name: host, Answered: each})
+		}
+		if counts.Done++; g.Size() > 1<<20 || i == b.N-1 {
+			g.Counts(counts)
+			if err := s.Commit(g); err != nil {
+				b.Fatal(err)
+			}
+			g = s.Begin()
+		}
+	}
+	b.ResetTimer()
+	if err := s.Revisit(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "URLs/s")
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

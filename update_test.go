@@ -1,0 +1,496 @@
+package weft_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// changing is a site whose pages are others at each visit.
+type changing struct {
+	*httptest.Server
+	mu struct {
+		sync.Mutex
+		pages map[string]answer
+		asked map[string]string // by path, what made the last request conditional
+	}
+}
+
+// answer is what a path answers; the zero answer is 404.
+type answer struct {
+	body, etag, modified string
+	status               int // 0: 200
+	location             string
+}
+
+func newChanging(t *testing.T) *changing {
+	s := new(changing)
+	s.mu.asked = make(map[string]string)
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	a, there := s.mu.pages[r.URL.Path]
+	s.mu.asked[r.URL.Path] = strings.TrimSpace(r.Header.Get("If-None-Match") + " " + r.Header.Get("If-Modified-Since"))
+	s.mu.Unlock()
+	h := w.Header()
+	h.Set("Content-Type", "text/html")
+	if a.etag != "" {
+		h.Set("ETag", a.etag)
+	}
+	switch {
+	case !there:
+		w.WriteHeader(http.StatusNotFound)
+	case a.location != "":
+		h.Set("Location", a.location)
+		w.WriteHeader(http.StatusMovedPermanently)
+	case a.status != 0:
+		w.WriteHeader(a.status)
+	default:
+		at, _ := http.ParseTime(a.modified) // of none it is zero, and not sent
+		http.ServeContent(w, r, "", at, strings.NewReader(a.body))
+	}
+}
+
+// visit crawls the site as it is now, and returns what the records of that visit say of each
+// path, a line each: its status, how it has changed, and what was asked.
+func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (weft.Summary, string) {
+	t.Helper()
+	s.mu.Lock()
+	s.mu.pages = pages
+	clear(s.mu.asked)
+	s.mu.Unlock()
+	_, err := os.Stat(job)
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Retries: -1, Update: err == nil}
+	if o.Update {
+		o.Seeds = nil
+	}
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range recordsOf(t, job)[max(1, sum.Visit)] {
+		path := strings.TrimPrefix(r.URL, s.URL)
+		line := fmt.Sprintf("%s: %d", path, r.Status)
+		if r.Change != "" {
+			line += " " + string(r.Change)
+		}
+		if r.UnchangedBy != "" {
+			line += " by " + string(r.UnchangedBy)
+		}
+		s.mu.Lock()
+		if asked := s.mu.asked[path]; asked != "" {
+			line += ", asked with " + asked
+		}
+		s.mu.Unlock()
+		lines = append(lines, line+"\n")
+	}
+	slices.Sort(lines)
+	return sum, strings.Join(lines, "")
+}
+
+// recordsOf returns the records of a job by visit, in their order.
+func recordsOf(t *testing.T, job string) map[int][]weft.Record {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	visits, err := byVisit(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return visits
+}
+
+func byVisit(pages []byte) (map[int][]weft.Record, error) {
+	visits := make(map[int][]weft.Record)
+	for line := range bytes.Lines(pages) {
+		var r weft.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, err
+		}
+		visits[max(1, r.Visit)] = append(visits[max(1, r.Visit)], r)
+	}
+	return visits, nil
+}
+
+// prose is a page of enough words to have a text of its own, and links.
+func prose(words string, links ...string) string {
+	return "<title>A page</title><nav>" + words[:1] + "</nav><p>Once upon a time there was a crawler that came by again " + words + "</p>" + a(links...)
+}
+
+const monday = "Mon, 05 Jan 2026 10:00:00 GMT"
+
+// TestVisits: what each kind of change, and of none, is told as.
+func TestVisits(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	home := answer{body: prose("home", "/told", "/dated", "/same", "/clock", "/edited", "/dropped", "/410", "/missing", "/back", "/moved", "/moves", "/fails"), etag: `"home"`}
+	first := map[string]answer{
+		"/": home, "/told": {body: prose("told"), etag: `W/"told"`, modified: monday}, "/dated": {body: prose("dated"), modified: monday}, "/same": {body: prose("same")},
+		"/clock":  {body: prose("at 10:20:30", "/lost")},
+		"/edited": {body: prose("one", "/lost"), etag: `"1"`}, "/lost": {body: prose("lost"), etag: `"lost"`},
+		"/dropped": {body: prose("dropped"), etag: `"d"`}, "/410": {body: prose("410")},
+		"/moved": {location: "/told"}, "/moves": {location: "/told"}, "/fails": {body: prose("fails"), etag: `"fails"`},
+	}
+	sum, got := s.visit(t, job, first)
+	if sum.Visit != 1 || sum.Unchanged+sum.Changed+sum.Gone+sum.New != 0 || strings.Contains(got, "asked with") || strings.Contains(got, "changed") {
+		t.Fatalf("the first visit: %+v\n%s", sum, got)
+	}
+
+	second := map[string]answer{
+		"/": home, "/told": first["/told"], "/dated": first["/dated"], "/same": first["/same"],
+		"/clock":  {body: prose("at 11:21:31", "/lost")},
+		"/edited": {body: prose("two", "/new"), etag: `"2"`}, "/lost": first["/lost"], "/new": {body: prose("new")},
+		"/410":  {status: http.StatusGone},
+		"/back": {body: prose("back")}, "/moved": {location: "/dated"}, "/moves": {location: "/told"}, "/fails": {status: 500},
+	}
+	sum, got = s.visit(t, job, second)
+	if want := `/410: 410 gone
+/: 304 unchanged by not-modified, asked with "home"
+/back: 200 changed
+/clock: 200 unchanged by text
+/dated: 304 unchanged by not-modified, asked with Mon, 05 Jan 2026 10:00:00 GMT
+/dropped: 404 gone, asked with "d"
+/edited: 200 changed, asked with "1"
+/fails: 500, asked with "fails"
+/lost: 304 unchanged by not-modified, asked with "lost"
+/missing: 404 unchanged by answer
+/moved: 301 changed
+/moves: 301 unchanged by answer
+/new: 200 new
+/same: 200 unchanged by answer
+/told: 304 unchanged by not-modified, asked with W/"told" Mon, 05 Jan 2026 10:00:00 GMT
+`; got != want {
+		t.Errorf("the second visit:\n%swant\n%s", got, want)
+	}
+	if sum.Visit != 2 || sum.Unchanged != 8 || sum.Changed != 3 || sum.Gone != 2 || sum.New != 1 || sum.Done != 15 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
+		t.Errorf("summary %+v", sum)
+	}
+
+	_, got = s.visit(t, job, second)
+	for line := range strings.Lines(got) {
+		if strings.HasPrefix(line, "/fails") != !strings.Contains(line, " unchanged ") {
+			t.Errorf("the third visit, of a site that has not changed: %s", line)
+		}
+	}
+	second["/fails"] = first["/fails"]
+	if _, got = s.visit(t, job, second); !strings.Contains(got, `/fails: 304 unchanged by not-modified, asked with "fails"`) {
+		t.Errorf("what had failed, and is there again as it was:\n%s", got)
+	}
+
+	// Whoever folds the records knows of each page since when it is as it is, and which body it has.
+	all := recordsOf(t, job)
+	began := make(map[int]time.Time)
+	hash := make(map[string]string)
+	for n := 1; n <= 4; n++ {
+		for _, r := range all[n] {
+			path := strings.TrimPrefix(r.URL, s.URL)
+			if began[n].IsZero() || r.Started.Before(began[n]) {
+				began[n] = r.Started
+			}
+			changed := map[bool]int{true: 2, false: 1}[path == "/edited" || path == "/new" || path == "/back" || path == "/moved" || path == "/dropped" || path == "/410"]
+			if n > 1 && r.Change != "" && (r.ChangedAt.Before(began[changed]) || changed == 1 && !r.ChangedAt.Before(began[2])) {
+				t.Errorf("visit %d: %s has changed at %v, expected visit %d", n, path, r.ChangedAt, changed)
+			}
+			if n > 2 && r.SHA256 != hash[path] && path != "/fails" {
+				t.Errorf("visit %d: %s has hash %q, and had %q", n, path, r.SHA256, hash[path])
+			}
+			hash[path] = r.SHA256
+			if n > 1 && path == "/told" && (r.ContentType != "text/html" || r.SHA256 == "") {
+				t.Errorf("visit %d: %+v", n, r)
+			}
+		}
+	}
+
+	j, err := weft.OpenJob(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	status, err := j.Status(t.Context())
+	if err != nil || status.Visit != 4 || status.Unchanged != 15 || status.State != weft.JobFinished || status.Done != 15 {
+		t.Errorf("status %+v, %v", status, err)
+	}
+	n := 0
+	for u, err := range j.URLs(t.Context(), weft.URLState(weft.ChangeUnchanged)) {
+		if n++; err != nil || u.Known.Visit != 4 || u.Known.FirstAt.After(u.Known.ChangedAt) {
+			t.Errorf("%+v, %v", u, err)
+		}
+	}
+	if n != 15 {
+		t.Errorf("%d URLs are unchanged", n)
+	}
+	why, err := j.Why(t.Context(), s.URL+"/edited")
+	if step := why.Steps[max(0, len(why.Steps)-3)]; err != nil || step.What != "visit" || !strings.HasPrefix(step.Text, `4: unchanged, status 200, as since `) || !strings.HasSuffix(step.Text, `, ETag "2"`) {
+		t.Errorf("why: %+v, %v", why.Steps, err)
+	}
+}
+
+// TestUpdateRefused: there is nothing to visit again.
+func TestUpdateRefused(t *testing.T) {
+	for name, o := range map[string]weft.Options{
+		"no job":        {Update: true, Seeds: []string{"http://127.0.0.1:1/"}},
+		"no folder":     {Update: true, Job: filepath.Join(t.TempDir(), "none")},
+		"started over":  {Update: true, Job: t.TempDir(), Fresh: true, Seeds: []string{"http://127.0.0.1:1/"}},
+		"an empty one":  {Update: true, Job: t.TempDir()},
+		"not its seeds": {Update: true, Job: finished(t), NoRobots: true, Seeds: []string{"http://127.0.0.1:1/x"}},
+	} {
+		_, err := weft.New(o)
+		var option *weft.OptionError
+		if !errors.As(err, &option) || option.Option != map[bool]string{true: "Seeds", false: "Update"}[name == "not its seeds"] {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// finished is the folder of a finished job.
+func finished(t *testing.T) string {
+	job := filepath.Join(t.TempDir(), "job")
+	newChanging(t).visit(t, job, map[string]answer{"/": {body: "x"}})
+	return job
+}
+
+// checkVisits says what is wrong with the records of a job whose last visit is finished: each visit has
+// each URL once, the last one all of them, and nothing has changed.
+func (w *world) checkVisits(disk *storetest.FS) error {
+	b, err := disk.ReadFile("/job/pages.jsonl")
+	if err != nil {
+		return err
+	}
+	visits, err := byVisit(b)
+	if err != nil {
+		return err
+	}
+	for n := range len(visits) {
+		seen := make(map[string]bool)
+		for _, r := range visits[n+1] {
+			if seen[r.URL] {
+				return fmt.Errorf("visit %d has %s twice", n+1, r.URL)
+			}
+			seen[r.URL] = true
+			if r.Change != "" && r.Change != weft.ChangeUnchanged {
+				return fmt.Errorf("visit %d: %s is %s", n+1, r.URL, r.Change)
+			}
+		}
+		if len(seen) != len(w.truth) {
+			return fmt.Errorf("visit %d has %d URLs, expected %d", n+1, len(seen), len(w.truth))
+		}
+	}
+	s, err := store.Open("/job", store.Options{FS: disk, Outputs: []string{"pages.jsonl", "links.jsonl"}})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	counts, err := s.Counts()
+	if err != nil || counts.Pending != 0 || counts.Done+counts.Refused != len(w.truth) {
+		return fmt.Errorf("counts %+v, %w", counts, err)
+	}
+	return nil
+}
+
+// TestVisitBrokenOff: drained, broken off or killed at any times, a visit that goes on until it ends has each
+// URL once.
+func TestVisitBrokenOff(t *testing.T) {
+	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	for _, heads := range []int{1, 64} {
+		t.Run(fmt.Sprintf("heads=%d", heads), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(uint64(heads), 6))
+			disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
+			if sum, err := w.crawl(disk, weft.Options{}, life{clock: clock, server: server}); err != nil || !sum.Finished {
+				t.Fatalf("%+v, %v", sum, err)
+			}
+			for run := 1; ; run++ {
+				l := life{clock: clock, server: server}
+				after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
+				switch run % 3 {
+				case 0:
+					l.drain = after
+				case 1:
+					l.killed(&disk, after)
+				case 2:
+					l.stop = after
+				}
+				if run == 20 {
+					l = life{clock: clock, server: server}
+				}
+				sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Update: true}, heads), l)
+				if err != nil {
+					t.Fatalf("run %d: %v", run, err)
+				}
+				if l.last == nil && sum.Visit != 2 {
+					t.Fatalf("run %d: %+v", run, sum)
+				}
+				if sum.Finished && l.last == nil {
+					t.Logf("%d runs", run)
+					break
+				}
+			}
+			if err := w.checkVisits(disk); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestVisitCrash: the machine crashes before an operation of the disk, whichever, of a visit
+// from its very beginning on, and loses whatever it likes of what was not synced. The visit goes on,
+// and has each URL once.
+func TestVisitCrash(t *testing.T) {
+	w := crashWorld(t)
+	begun, clock := storetest.New(), aiotest.NewClock()
+	if _, err := w.crawl(begun, few, life{clock: clock}); err != nil {
+		t.Fatal(err)
+	}
+	update := few
+	update.Update = true
+	begin := clock.Now().Sub(aiotest.Epoch)
+	visit := func(before func(n int, disk *storetest.FS, what string)) int {
+		disk, n := begun.Crash(100, rand.New(rand.NewPCG(1, 2))), 0
+		disk.Before(func(op storetest.Op, path string) error {
+			n++
+			before(n, disk, fmt.Sprintf("operation %d, %s %s", n, op, path))
+			return nil
+		})
+		if sum, err := w.crawl(disk, update, life{begin: begin}); err != nil || !sum.Finished {
+			t.Fatalf("%+v, %v", sum, err)
+		}
+		return n
+	}
+	total := visit(func(int, *storetest.FS, string) {})
+	at := some(30, total)
+	for n := range 40 { // the beginning is where all URLs move
+		at = append(at, n)
+	}
+	type crash struct {
+		what string
+		disk *storetest.FS
+	}
+	var crashes []crash
+	visit(func(n int, disk *storetest.FS, what string) {
+		if slices.Contains(at, n) {
+			crashes = append(crashes, crash{what, disk.Crash(n%3*50, rand.New(rand.NewPCG(uint64(n), 3)))})
+		}
+	})
+	forAll(len(crashes), 2, func(i int) {
+		c := crashes[i]
+		sum, err := w.crawl(c.disk, update, life{begin: begin})
+		if err == nil {
+			err = w.checkVisits(c.disk)
+		}
+		if err != nil || !sum.Finished {
+			t.Errorf("crash before %s: %v, %+v", c.what, err, sum)
+		}
+	})
+	t.Logf("crashes before %d of %d operations", len(crashes), total)
+}
+
+// TestVisitRefused: what was refused, as robots.txt could not be had, is asked for at the next visit, with no
+// wait; and limits of a host begin anew.
+func TestVisitRefused(t *testing.T) {
+	var down atomic.Bool
+	down.Store(true)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/robots.txt":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, a("/a", "/b", "/c"))
+		case down.Load():
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer s.Close()
+	job := filepath.Join(t.TempDir(), "job")
+	for visit, want := range []weft.Summary{
+		{Done: 1, Errors: map[string]weft.Count{"http-500": {URLs: 1}}},
+		{Done: 2, New: 2, OverLimit: 2},
+		{Done: 2, Unchanged: 2, OverLimit: 2},
+	} {
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Retries: -1, LimitPerHost: 2, Update: visit > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Run(t.Context())
+		if err != nil || got.Visit != visit+1 || !got.Finished || got.Done != want.Done || got.New != want.New || got.Unchanged != want.Unchanged || got.OverLimit != want.OverLimit || len(got.Errors) != len(want.Errors) {
+			t.Errorf("visit %d: %+v, %v", visit+1, got, err)
+		}
+		down.Store(false)
+	}
+}
+
+// TestVisitPages: hooks are shown what has not changed too; links and bodies are kept of what has.
+func TestVisitPages(t *testing.T) {
+	s := newChanging(t)
+	s.mu.pages = map[string]answer{"/": {body: prose("home", "/told", "/edited"), etag: `"1"`}, "/told": {body: prose("told"), etag: `"1"`}, "/edited": {body: prose("one")}}
+	job := filepath.Join(t.TempDir(), "job")
+	for visit := 1; visit <= 2; visit++ {
+		var mu sync.Mutex
+		shown := make(map[string]string)
+		c, err := weft.New(weft.Options{
+			Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, KeepLinks: true, KeepBodies: true, Update: visit == 2,
+			Hooks: weft.Hooks{
+				OnRequest: func(r *weft.Request) error {
+					r.Header = append(r.Header, http1.Field{Name: "X-Visit", Value: "1"})
+					return nil
+				},
+				OnPage: func(_ context.Context, p *weft.Page) error {
+					mu.Lock()
+					defer mu.Unlock()
+					shown[strings.TrimPrefix(p.URL, s.URL)] = fmt.Sprintf("%d %s, %t, %d", p.Status, p.Change, len(p.Body) > 0, p.Visit)
+					return nil
+				},
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		links, err := os.ReadFile(filepath.Join(job, "links.jsonl"))
+		bodies, _ := filepath.Glob(filepath.Join(job, "bodies", "*", "*"))
+		if want := []int{2, 3}[visit-1]; err != nil || bytes.Count(links, []byte("\n")) != want || len(bodies) != visit+2 {
+			t.Errorf("visit %d: %d bodies, links %s, expected %d; %v", visit, len(bodies), links, want, err)
+		}
+		want := map[string]string{"/": "200 , true, 0", "/told": "200 , true, 0", "/edited": "200 , true, 0"}
+		if visit == 2 {
+			want = map[string]string{"/": "304 unchanged, false, 2", "/told": "304 unchanged, false, 2", "/edited": "200 changed, true, 2"}
+		}
+		if !maps.Equal(shown, want) {
+			t.Errorf("visit %d: %v", visit, shown)
+		}
+		s.mu.Lock()
+		s.mu.pages["/edited"] = answer{body: prose("two", "/told")}
+		s.mu.Unlock()
+	}
+}
