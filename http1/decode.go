@@ -44,7 +44,7 @@ func codingsOf(list string) ([]coding, *Error) {
 
 // decode undoes the Content-Encoding of an answer that is whole: to at most maxBody bytes
 // in each step, and what goes beyond is cut or an error.
-func (cn *conn) decode(t *aio.Task, total limit) *Error {
+func (cn *conn) decode(t *aio.Task, total *limit) *Error {
 	r := cn.parser.res
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // of no body, whatever it says
@@ -65,12 +65,19 @@ func (cn *conn) decode(t *aio.Task, total limit) *Error {
 		if i > 0 {
 			room = min(room, minBetween+maxBetween*len(r.Body))
 		}
-		if err := cn.undo(t, c, room, total); err != nil {
+		if _, err := cn.holdMore(t, min(room, likelyGrowth*len(r.Body)), total); err != nil {
+			return err
+		}
+		if err := cn.undo(t, c, room, *total); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// likelyGrowth is how many times as long most bodies become. What a coding is undone to is
+// counted when it is there, and so much before: decoding cannot be suspended.
+const likelyGrowth = 4
 
 // longSource is how long a source is decoded on the loop. An empty block of any coding takes
 // work and becomes nothing, so a source that is nothing but such blocks may take a hundred
@@ -109,6 +116,7 @@ func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 			}
 		}
 	}
+	cn.hold.Set(cap(*r.whole) + cap(*decoded))
 	if n := len(*decoded); len(r.Body) <= longSource && max(n, len(r.Body)) > shortBody {
 		c.decoding.Spend(max(n, blockCost*len(r.Body)))
 	}
@@ -131,6 +139,7 @@ func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 		return fail(KindEncoding, "%s: %w", from.name, err)
 	}
 	r.from.give(r.whole)
+	cn.hold.Set(cap(*decoded))
 	r.from, r.whole, r.Body = &c.decoded, decoded, *decoded
 	return nil
 }

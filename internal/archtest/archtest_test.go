@@ -26,6 +26,7 @@ var imports = map[string][]string{
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
+	"budget":            {"aio"},
 	"guard":             {},
 	"weburl": {"github.com/cespare/xxhash/v2", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
 		"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"},
@@ -35,7 +36,7 @@ var imports = map[string][]string{
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
-	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier": {"weburl", "robots"},
