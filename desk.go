@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -29,6 +30,9 @@ type desk struct {
 	job      *job    // nil: nothing is kept
 	output   *stream // nil: none
 	ledger   ledger
+	shares   shares
+	meter    *budget.Meter // of the bodies, shared with the fetchers
+	warned   bool          // by overMemory
 	later    *aio.Callback // dispatch, when the next host is due
 	tooLong  *aio.Callback // stop, after MaxTime
 	feed     func()        // begins to read SeedSeq; nil: there is none
@@ -310,7 +314,8 @@ func (d *desk) stats() Stats {
 		errors += n.URLs
 	}
 	now := Stats{
-		Elapsed: d.elapsed(), Paused: slices.Sorted(maps.Keys(d.paused)),
+		Elapsed: d.elapsed(), Paused: d.reasons(),
+		Memory: memoryUsed(), MaxMemory: int64(d.cfg.Memory),
 		Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
 		Errors: errors, Refused: d.summary.Errors[KindRobots].URLs, Bytes: d.summary.Bytes, Pending: d.summary.Pending,
 	}
@@ -327,7 +332,7 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
-		if out.later = d.short.postpones(now, out.url.URL, out.later); out.later {
+		if out.later = out.crowded || d.short.postpones(now, out.url.URL, out.later); out.later {
 			continue
 		}
 		for _, u := range out.links {
@@ -363,6 +368,12 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			}
 		}
 	}
+	for i := range batch {
+		if hold := batch[i].hold; hold != nil {
+			hold.Release()
+		}
+	}
+	d.overMemory()
 	d.note()
 	d.dispatch()
 }
@@ -460,7 +471,7 @@ func (d *desk) dispatch() {
 		free += n
 	}
 	var leases []frontier.URL
-	begin := !d.draining && !d.behind() && !d.comparing() && len(d.paused) == 0
+	begin := !d.draining && !d.behind() && !d.comparing() && len(d.paused) == 0 && !d.meter.Full()
 	if begin {
 		leases = d.frontier.Lease(d.loop.Now(), free)
 		d.refuse()
@@ -554,7 +565,18 @@ const (
 	pausedFull   = "the disk is full"
 	pausedFree   = "there is less room on the disk than is to stay free"
 	pausedByHand = "as told"
+	pausedMemory = "waiting for memory"
 )
+
+// reasons are why no URL is begun now; empty: they are. Who makes the meter full comes with an
+// outcome when it is not any more, so dispatch need not be told.
+func (d *desk) reasons() []string {
+	all := slices.Sorted(maps.Keys(d.paused))
+	if d.meter.Full() && !d.over.IsSet() {
+		all = append(all, pausedMemory)
+	}
+	return all
+}
 
 // watchRoom is the task that pauses the crawl while less is free on the disk than is to
 // stay free.

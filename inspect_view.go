@@ -113,7 +113,7 @@ func (d *desk) status() Status {
 	case d.draining || d.over.IsSet():
 		s.State = JobEnding
 	case len(d.paused) > 0:
-		s.State, s.Reasons = JobPaused, slices.Sorted(maps.Keys(d.paused))
+		s.State, s.Reasons = JobPaused, d.reasons()
 	default:
 		s.State = JobRunning
 	}

@@ -14,6 +14,10 @@ const (
 
 	// refillAll is how many URLs a refill brings without Heads.
 	refillAll = 10_000
+
+	// fewHeads is how many URLs of a host are kept in memory at most, and brought there, while
+	// all hosts together have as many as they may.
+	fewHeads = 8
 )
 
 // beforeAll is a place before that of any URL.
@@ -57,25 +61,59 @@ func (f *Frontier) push(h *host, u *URL) {
 		d.n++
 		d.more = true
 		if d.refill != nil {
-			d.refill.keep(u, f.cfg.Heads)
+			d.refill.keep(u, f.heads())
 		}
 		return
 	}
 	h.queue.push(u)
+	f.held += cost(u.URL)
 	f.trim(h)
+	if f.crowded() {
+		f.spill(h)
+	}
+}
+
+// InMemory is what URLs that are pending and were never leased take in memory, in bytes.
+func (f *Frontier) InMemory() int { return f.held }
+
+// crowded reports whether no more URLs are to be kept in memory.
+func (f *Frontier) crowded() bool { return f.cfg.InMemory > 0 && f.held > f.cfg.InMemory }
+
+// heads is how many URLs of a host may be in memory.
+func (f *Frontier) heads() int {
+	if f.crowded() {
+		return min(f.cfg.Heads, fewHeads)
+	}
+	return f.cfg.Heads
 }
 
 // trim leaves the tail of a queue that has grown too long to the ledger.
 func (f *Frontier) trim(h *host) {
-	n := h.queued()
-	if f.cfg.Heads <= 0 || n <= 2*f.cfg.Heads {
-		return
+	if f.cfg.Heads > 0 && h.queued() > 2*f.cfg.Heads {
+		f.cut(h, f.cfg.Heads)
 	}
+}
+
+// spill leaves the tail of a queue to the ledger, at least its last URL. The last that a host
+// has stays if a refill is under way, so that its turn is not in vain.
+func (f *Frontier) spill(h *host) {
+	keep := min(h.queued()-1, fewHeads)
+	if keep > 0 || h.disk == nil || h.disk.refill == nil {
+		f.cut(h, keep)
+	}
+}
+
+// cut leaves all but the first URLs of a queue to the ledger.
+func (f *Frontier) cut(h *host, keep int) {
+	n := h.queued()
 	if h.disk == nil {
 		h.disk = new(backlog)
 	}
-	h.disk.cursor, h.disk.more = h.queue.cut(f.cfg.Heads), true
-	h.disk.n += n - f.cfg.Heads
+	var freed int
+	h.disk.cursor, freed = h.queue.cut(keep)
+	f.held -= freed
+	h.disk.more = true
+	h.disk.n += n - keep
 	if h.disk.refill != nil {
 		h.disk.refill.void = true
 	}
@@ -89,7 +127,8 @@ func (r *refill) keep(u *URL, heads int) {
 	r.kept.push(u)
 	r.nKept++
 	if heads > 0 && r.nKept > 2*heads {
-		r.last, r.cut, r.nKept = r.kept.cut(heads), true, heads
+		r.last, _ = r.kept.cut(heads)
+		r.cut, r.nKept = true, heads
 	}
 }
 
@@ -126,9 +165,10 @@ func (f *Frontier) stuck() bool {
 	return f.wanting >= maxWants && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
 }
 
-// want asks for URLs of h, whose turn it is, if it has few in memory.
+// want asks for URLs of h, whose turn it is, if it has few in memory; while there is little room
+// only if it has none.
 func (f *Frontier) want(h *host, turn bool) {
-	if f.mayWant(h) && f.wanting < maxWants && (f.cfg.Heads <= 0 || h.queued() <= f.cfg.Heads/4) {
+	if f.mayWant(h) && (turn || !f.crowded()) && f.wanting < maxWants && (f.cfg.Heads <= 0 || h.queued() <= f.cfg.Heads/4) {
 		h.disk.refill = &refill{turn: turn, at: h.at, order: h.order}
 		f.wanted = append(f.wanted, h)
 		f.wanting++
@@ -145,7 +185,10 @@ func (f *Frontier) Wants() []Want {
 		r := d.refill
 		*r = refill{turn: r.turn, at: r.at, order: r.order} // what was till now, is in the ledger
 		n := refillAll
-		if f.cfg.Heads > 0 {
+		switch {
+		case f.crowded(): // what can be leased at once
+			n = min(max(1, int(f.pace(h)-h.busy)), fewHeads)
+		case f.cfg.Heads > 0:
 			n = max(1, f.cfg.Heads-h.queued())
 		}
 		wants = append(wants, Want{h.name, d.cursor, n})
@@ -216,6 +259,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 			f.queueAgain(h, *u, u.NotBefore)
 		} else {
 			h.queue.push(u)
+			f.held += cost(u.URL)
 		}
 	}
 	d.more = more

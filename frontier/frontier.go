@@ -35,6 +35,12 @@ type Config struct {
 	// twice as many for a while. The others are in the ledger until they are wanted: see
 	// Wants. 0: all. More than 0 asks for a ledger.
 	Heads int
+
+	// InMemory is how many bytes these may take of all hosts together, with their share of
+	// what is around them. Beyond, a host keeps few of those that come, or none, and when its
+	// turn comes the ledger is read for what can be leased then. 0: any number. More than 0
+	// asks for Heads.
+	InMemory int
 }
 
 // URL is a canonical URL and what it takes to fetch it.
@@ -96,6 +102,7 @@ type Frontier struct {
 	free    moment               // RateLimit allows nothing before
 	first   int                  // URLs leased for the first time
 	fresh   int                  // of those pending, never leased
+	held    int                  // what those in queues cost, in bytes
 	seq     uint64               // of the last URL added
 	refuse  func(weburl.URL) (kind, reason string)
 	stats   Stats

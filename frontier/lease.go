@@ -76,6 +76,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		f.stats.Pending--
 		if !again {
 			f.fresh--
+			f.held -= cost(u.URL)
 		}
 		if kind, reason := f.refuses(h, u.URL); kind != "" {
 			f.turnDown(h, Refusal{*u, kind, reason})
@@ -151,6 +152,7 @@ func (f *Frontier) full(h *host) bool {
 // now, for it comes first.
 func (f *Frontier) dropRest(h *host) {
 	n := h.queued()
+	f.held -= h.queue.cost()
 	h.queue = nil
 	if d := h.disk; d != nil {
 		n += d.n
