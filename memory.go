@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	defaultMemory = 512 << 20
+	// DefaultMemory is Options.Memory when that is 0.
+	DefaultMemory = 512 << 20
 
 	// minMemory is what a crawl takes that has one large page at a time: the page as sent and as
 	// decoded, its text and its links, beside tables, buffers and the program.

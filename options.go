@@ -148,7 +148,7 @@ func (o Options) check() (*config, error) {
 		{"Concurrency", o.Concurrency, &c.Concurrency, min(64, most)},
 		{"Loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
 		{"MaxBody", o.MaxBody, &c.MaxBody, 16 << 20},
-		{"Memory", o.Memory, &c.Memory, defaultMemory},
+		{"Memory", o.Memory, &c.Memory, DefaultMemory},
 		{"Limit", o.Limit, nil, 0},
 		{"LimitPerHost", o.LimitPerHost, nil, 0},
 		{"PerHost", o.PerHost, nil, 0},

@@ -2,7 +2,6 @@ package http1
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -30,8 +29,8 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 		room = max(room, size+n)
 	}
 	waited, failed = cn.holdMore(t, room-cn.hold.Size(), total)
-	if failed == nil {
-		*p.body = slices.Grow(*p.body, room-size)
+	if failed == nil && room > cap(*p.body) {
+		*p.body = append(make([]byte, 0, room), *p.body...)
 	}
 	return waited, failed
 }

@@ -75,6 +75,7 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.Delay, "delay", "", "D", "", durationOrZero, "at least, between a host's response and its next request; robots.txt may ask for more\n(default what it asks for)")
 		flag(s, &o.RateLimit, "rate-limit", "", "N", "", rate, "requests a second, to all hosts (default any number)")
 		flag(s, &o.Retries, "retries", "", "N", "2", orNone, "tries after the first, when an error may pass")
+		flag(s, &o.Memory, "memory", "", "SIZE", "512MiB", size, "that the crawl may take, whatever its size; while bodies have filled their part\nof it, no fetch is begun")
 	})
 	f.client.register(g)
 	g.group("Output", func(s *pflag.FlagSet) {
@@ -104,6 +105,7 @@ func (f *crawlFlags) run(args []string) error {
 	if f.output == "" && o.Format != "" {
 		return misused("format", string(o.Format), errors.New("expected an output to write in that format, such as -o -"))
 	}
+	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
 	first := ""
 	var seeds *list

@@ -72,7 +72,7 @@ var flagOf = map[string]string{
 	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
 	"UserAgent": "user-agent", "Header": "header", "Cookies": "cookies", "Auth": "auth", "Proxy": "proxy", "Insecure": "insecure", "RootCAs": "ca",
 	"Resolve": "resolve", "DNS": "dns", "AllowPrivate": "allow-private",
-	"Job": "job", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "KeepLinks": "links", "KeepBodies": "bodies", "Output": "output", "Format": "format",
+	"Job": "job", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "Memory": "memory", "KeepLinks": "links", "KeepBodies": "bodies", "Output": "output", "Format": "format",
 }
 
 // byFlag is an error of package weft in the words of the command: where that names an
