@@ -15,9 +15,12 @@ const (
 	// refillAll is how many URLs a refill brings without Heads.
 	refillAll = 10_000
 
-	// fewHeads is how many URLs of a host are kept in memory at most, and brought there, while
-	// all hosts together have as many as they may.
-	fewHeads = 8
+	// atOnce is how many URLs of a host a refill brings at least, if so many can be leased at
+	// once, whatever room there is.
+	atOnce = 8
+
+	// usualCost is what a URL costs, for sharing out the room.
+	usualCost = costOfURL + 80
 )
 
 // beforeAll is a place before that of any URL.
@@ -61,7 +64,7 @@ func (f *Frontier) push(h *host, u *URL) {
 		d.n++
 		d.more = true
 		if d.refill != nil {
-			d.refill.keep(u, f.heads())
+			d.refill.keep(u, max(f.heads(), min(f.cfg.Heads, atOnce)))
 		}
 		return
 	}
@@ -76,15 +79,37 @@ func (f *Frontier) push(h *host, u *URL) {
 // InMemory is what URLs that are pending and were never leased take in memory, in bytes.
 func (f *Frontier) InMemory() int { return f.held }
 
-// crowded reports whether no more URLs are to be kept in memory.
+// crowded reports whether there is no room for another URL in memory.
 func (f *Frontier) crowded() bool { return f.cfg.InMemory > 0 && f.held > f.cfg.InMemory }
 
-// heads is how many URLs of a host may be in memory.
+// heads is how many URLs of a host are to be in memory that has others in the ledger: the room
+// is shared by these hosts. It may be none.
 func (f *Frontier) heads() int {
-	if f.crowded() {
-		return min(f.cfg.Heads, fewHeads)
+	if f.cfg.InMemory <= 0 {
+		return f.cfg.Heads
 	}
-	return f.cfg.Heads
+	return min(f.cfg.Heads, f.cfg.InMemory/usualCost/max(1, f.backlogs))
+}
+
+// usable is how many URLs of h can be leased when its turn comes, of those that a refill may bring
+// though there is no room.
+func (f *Frontier) usable(h *host) int { return min(max(1, int(f.pace(h)-h.busy)), atOnce) }
+
+// backlog is that of h, which has one from now on.
+func (f *Frontier) backlog(h *host) *backlog {
+	if h.disk == nil {
+		h.disk = new(backlog)
+		f.backlogs++
+	}
+	return h.disk
+}
+
+// settle lets go of the backlog of h if it is as good as none.
+func (f *Frontier) settle(h *host) {
+	if d := h.disk; d != nil && !d.more && d.refill == nil {
+		h.disk = nil
+		f.backlogs--
+	}
 }
 
 // trim leaves the tail of a queue that has grown too long to the ledger.
@@ -94,10 +119,10 @@ func (f *Frontier) trim(h *host) {
 	}
 }
 
-// spill leaves the tail of a queue to the ledger, at least its last URL. The last that a host
-// has stays if a refill is under way, so that its turn is not in vain.
+// spill leaves the second half of a queue to the ledger. The last that a host has stays if a refill
+// is under way, so that its turn is not in vain.
 func (f *Frontier) spill(h *host) {
-	keep := min(h.queued()-1, fewHeads)
+	keep := h.queued() / 2
 	if keep > 0 || h.disk == nil || h.disk.refill == nil {
 		f.cut(h, keep)
 	}
@@ -105,17 +130,14 @@ func (f *Frontier) spill(h *host) {
 
 // cut leaves all but the first URLs of a queue to the ledger.
 func (f *Frontier) cut(h *host, keep int) {
-	n := h.queued()
-	if h.disk == nil {
-		h.disk = new(backlog)
-	}
+	n, d := h.queued(), f.backlog(h)
 	var freed int
-	h.disk.cursor, freed = h.queue.cut(keep)
+	d.cursor, freed = h.queue.cut(keep)
 	f.held -= freed
-	h.disk.more = true
-	h.disk.n += n - keep
-	if h.disk.refill != nil {
-		h.disk.refill.void = true
+	d.more = true
+	d.n += n - keep
+	if d.refill != nil {
+		d.refill.void = true
 	}
 }
 
@@ -143,14 +165,6 @@ func (d *backlog) gone(seq uint64) {
 	d.refill.ended[seq] = struct{}{}
 }
 
-// orNone is d, or nil if that is as good.
-func (d *backlog) orNone() *backlog {
-	if d.more || d.refill != nil {
-		return d
-	}
-	return nil
-}
-
 // mayWant reports whether h has URLs that are only in the ledger, may be leased, and are
 // not asked for.
 func (f *Frontier) mayWant(h *host) bool {
@@ -165,10 +179,13 @@ func (f *Frontier) stuck() bool {
 	return f.wanting >= maxWants && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
 }
 
-// want asks for URLs of h, whose turn it is, if it has few in memory; while there is little room
-// only if it has none.
+// want asks for URLs of h, whose turn it is, if it has few in memory.
 func (f *Frontier) want(h *host, turn bool) {
-	if f.mayWant(h) && (turn || !f.crowded()) && f.wanting < maxWants && (f.cfg.Heads <= 0 || h.queued() <= f.cfg.Heads/4) {
+	if !f.mayWant(h) || f.wanting >= maxWants {
+		return
+	}
+	heads := f.heads()
+	if f.cfg.Heads <= 0 || h.queued() <= heads/4 && (turn || heads > 0 && !f.crowded()) {
 		h.disk.refill = &refill{turn: turn, at: h.at, order: h.order}
 		f.wanted = append(f.wanted, h)
 		f.wanting++
@@ -186,8 +203,8 @@ func (f *Frontier) Wants() []Want {
 		*r = refill{turn: r.turn, at: r.at, order: r.order} // what was till now, is in the ledger
 		n := refillAll
 		switch {
-		case f.crowded(): // what can be leased at once
-			n = min(max(1, int(f.pace(h)-h.busy)), fewHeads)
+		case f.cfg.InMemory > 0:
+			n = max(f.usable(h), f.heads()-h.queued())
 		case f.cfg.Heads > 0:
 			n = max(1, f.cfg.Heads-h.queued())
 		}
@@ -211,14 +228,32 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 	h.disk.refill = nil
 	f.wanting--
 	if !r.void {
+		if n := f.fit(h, urls); n < len(urls) {
+			urls, more = urls[:n], true
+		}
 		f.load(h, r, urls, more)
 		f.trim(h)
 	}
-	h.disk = h.disk.orNone()
+	f.settle(h)
 	f.place(h)
 	if r.turn && h.index >= 0 && h.at <= f.now {
 		f.rekey(h, r.at, r.order)
 	}
+}
+
+// fit is how many of the URLs that were read for h there is room for in memory, but at least those that
+// can be leased at once.
+func (f *Frontier) fit(h *host, urls []URL) int {
+	if f.cfg.InMemory <= 0 {
+		return len(urls)
+	}
+	least, room := f.usable(h), f.cfg.InMemory-f.held
+	for i := range urls {
+		if room -= cost(urls[i].URL); room < 0 && i >= least {
+			return i
+		}
+	}
+	return len(urls)
 }
 
 // load puts URLs that were read from the ledger into memory, and moves the cursor.

@@ -160,7 +160,7 @@ func (f *Frontier) dropRest(h *host) {
 		if d.refill != nil {
 			d.refill.void = true
 		}
-		h.disk = d.orNone()
+		f.settle(h)
 	}
 	h.pending -= int32(n)
 	f.fresh -= n
