@@ -68,6 +68,7 @@ var imports = map[string][]string{
 	"internal/bench/charset": {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
+	"internal/bench/memory":  {"internal/webtest"},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
 	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
