@@ -23,8 +23,8 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 		if room *= 2; room > 2*fastGrowth {
 			room = room/2 + room/8
 		}
-		if p.state == inBody { // most often its last growth, then
-			room = min(room, size+int(min(p.left, int64(p.room()))))
+		if left := int(min(p.left, int64(p.room()))); p.state == inBody && (size >= left/4 || size+left < room) {
+			room = size + left // once there is a fifth of it, the rest is believed: each growth leaves garbage
 		}
 		room = max(room, size+n)
 	}

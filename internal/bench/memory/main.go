@@ -3,7 +3,7 @@
 // Memory measures how much memory the command takes, within budgets, of webs that are made to
 // take much, and writes a page of it.
 //
-//	memory [-o FILE] [-command TEXT] WEFT
+//	memory [-o FILE] [-command TEXT] [-budgets SIZE,SIZE…] WEFT
 //
 // Each figure is of a process of its own: its VmHWM, which is the most it ever had resident.
 package main
@@ -29,12 +29,13 @@ import (
 func main() {
 	out := flag.String("o", "", "file to write; empty: standard output")
 	command := flag.String("command", "go run ./internal/bench/memory ./weft", "how the figures were made")
+	budgets := flag.String("budgets", "64MiB,128MiB,512MiB", "values of --memory")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "memory: expected the command to measure, such as ./weft")
 		os.Exit(3)
 	}
-	page, err := write(flag.Arg(0), *command)
+	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","))
 	if err == nil && *out == "" {
 		_, err = os.Stdout.Write(page)
 	} else if err == nil {
@@ -45,8 +46,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-var budgets = []string{"64MiB", "128MiB", "512MiB"}
 
 // hosts is how many send bodies at once.
 const hosts = 64
@@ -66,12 +65,12 @@ type begun struct {
 }
 
 var loads = []load{
-	{"64 hosts that each send 16 MB, 16 MB a second", []string{"--retries", "0"}, served(slow)},
-	{"64 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--idle-timeout", "3s"}, served(stalled)},
+	{"64 hosts that each send 16 MB, 64 MB a second at most", []string{"--retries", "0"}, served(slow)},
+	{"64 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--idle-timeout", "500ms"}, served(stalled)},
 	{"64 hosts that each send 16 KB, which become 16 MB", nil, served(bomb)},
 	{"100 pages of 10,000 new URLs, of one host", []string{"--limit", "100", "-c", "4"}, hub},
-	{"1,000 hosts of 30 pages", []string{"--max-time", "60s"}, synthetic(1000, 30)},
-	{"10,000 hosts of 10 pages", []string{"--max-time", "60s"}, synthetic(10_000, 10)},
+	{"1,000 hosts of 30 pages", []string{"--max-time", "20s"}, synthetic(1000, 30)},
+	{"10,000 hosts of 10 pages", []string{"--max-time", "20s"}, synthetic(10_000, 10)},
 }
 
 func served(send answer) func() (begun, error) {
@@ -106,7 +105,7 @@ func synthetic(hosts, pages int) func() (begun, error) {
 	}
 }
 
-func write(weft, command string) ([]byte, error) {
+func write(weft, command string, budgets []string) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Memory of whole crawls\n\nWritten by `%s` on %s, %s, %d CPUs. The most memory that the process had resident (VmHWM), in MiB, and what came of the crawl,\nby `--memory`.\n\n", command, time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
 	fmt.Fprintf(&b, "| web | %s |\n|---|%s\n", strings.Join(budgets, " | "), strings.Repeat("---|", len(budgets)))
@@ -175,13 +174,14 @@ func resident(pid int) int {
 	return n
 }
 
-var figures = regexp.MustCompile(`"msg":"report".*?"pages":(\d+).*`)
+var figures = regexp.MustCompile(`"msg":"report".*?"urls":(\d+).*?"bytes":(\d+)`)
 
-// outcome is how many pages the report tells of, and which errors.
+// outcome is how many URLs the report tells of, and how much was received.
 func outcome(report string) string {
 	found := figures.FindStringSubmatch(report)
 	if found == nil {
 		return "no report"
 	}
-	return found[1] + " pages"
+	bytes, _ := strconv.Atoi(found[2])
+	return fmt.Sprintf("%s URLs, %d MB", found[1], bytes/1e6)
 }

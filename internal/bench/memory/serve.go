@@ -38,7 +38,7 @@ func serve(a answer) (server, error) {
 	return server{port, func() error { stop(); return s.Close() }}, err
 }
 
-// slow sends a large body, 16 MB a second.
+// slow sends a large body, in a quarter of a second at least.
 func slow(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", fmt.Sprint(size))
@@ -48,7 +48,7 @@ func slow(w http.ResponseWriter, r *http.Request) {
 		if _, err := w.Write(piece); err != nil {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(2500 * time.Microsecond)
 	}
 }
 
