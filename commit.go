@@ -20,10 +20,9 @@ const (
 
 	commitSize = 1 << 20 // bytes: such a group waits for no others
 
-	// While a commit is under way, and work of holdAfter or holdSize bytes waits for the
+	// While a commit is under way, and work of holdAfter or shares.group bytes waits for the
 	// next, no URL is begun: a slow disk makes a slow crawl, not a big memory.
 	holdAfter = 100 * time.Millisecond
-	holdSize  = 16 << 20
 )
 
 // group is what the desk has done since the last commit was begun. All of it is saved or
@@ -83,7 +82,7 @@ func (d *desk) want(wants []frontier.Want) {
 func (d *desk) behind() bool {
 	l := &d.ledger
 	return !l.began.IsZero() && !l.open.since.IsZero() &&
-		(d.unsaved() >= holdSize || d.loop.Now().Sub(l.open.since) >= holdAfter)
+		(d.unsaved() >= d.shares.group || d.loop.Now().Sub(l.open.since) >= holdAfter)
 }
 
 // save is the task that commits group after group until the crawl is over. If that is

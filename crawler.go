@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
@@ -36,14 +37,15 @@ func New(o Options) (*Crawler, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{cfg: cfg, summary: newSummary()}
+	d := &desk{cfg: cfg, summary: newSummary(), shares: split(cfg.Memory, cfg.Loops)}
+	d.meter = budget.New(int64(d.shares.bodies))
 	c := &Crawler{desk: d, over: make(chan struct{})}
-	heads := 0
+	heads, inMemory := 0, 0
 	if cfg.Job != "" {
-		if d.job, err = openJob(cfg, c.waiting); err != nil {
+		if d.job, err = openJob(cfg, d.shares, c.waiting); err != nil {
 			return nil, err
 		}
-		heads = cfg.heads
+		heads, inMemory = cfg.heads, d.shares.pending
 		d.recall(d.job)
 	}
 	d.summary.Runs++
@@ -56,7 +58,7 @@ func New(o Options) (*Crawler, error) {
 	}
 	d.frontier = frontier.New(frontier.Config{
 		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
-		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants, Heads: heads,
+		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants, Heads: heads, InMemory: inMemory,
 	})
 	return c, nil
 }

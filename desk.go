@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
@@ -32,6 +31,9 @@ type desk struct {
 	firsts   *duplicates.Index // of the pages that were seen, shared by the fetchers; nil: none
 	forgot   uint64            // pages up to this number are in the job no more
 	ledger   ledger
+	shares   shares
+	meter    *budget.Meter // of the bodies, shared with the fetchers
+	warned   bool          // by overMemory
 	later    *aio.Callback // dispatch, when the next host is due
 	tooLong  *aio.Callback // stop, after MaxTime
 	feed     func()        // begins to read SeedSeq; nil: there is none
@@ -324,7 +326,8 @@ func (d *desk) stats() Stats {
 		errors += n.URLs
 	}
 	now := Stats{
-		Elapsed: d.elapsed(), Paused: slices.Sorted(maps.Keys(d.paused)),
+		Elapsed: d.elapsed(), Paused: d.reasons(),
+		Memory: memoryUsed(), MaxMemory: int64(d.cfg.Memory),
 		Done: d.summary.Done, Pages: d.summary.Pages, Redirects: d.summary.Redirects,
 		Errors: errors, Refused: d.summary.Errors[KindRobots].URLs, Bytes: d.summary.Bytes, Pending: d.summary.Pending,
 	}
@@ -341,7 +344,7 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
-		if out.later = d.short.postpones(now, out.url.URL, out.later); out.later {
+		if out.later = out.crowded || d.short.postpones(now, out.url.URL, out.later); out.later {
 			continue
 		}
 		for _, u := range out.links {
@@ -380,6 +383,12 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			}
 		}
 	}
+	for i := range batch {
+		if hold := batch[i].hold; hold != nil {
+			hold.Release()
+		}
+	}
+	d.overMemory()
 	d.note()
 	d.dispatch()
 }
@@ -479,7 +488,7 @@ func (d *desk) dispatch() {
 		free += n
 	}
 	var leases []frontier.URL
-	begin := !d.draining && !d.behind() && !d.comparing() && len(d.paused) == 0
+	begin := !d.draining && !d.behind() && !d.comparing() && len(d.paused) == 0 && !d.meter.Full()
 	if begin {
 		leases = d.frontier.Lease(d.loop.Now(), free)
 		d.refuse()
@@ -565,44 +574,5 @@ func (d *desk) fail(err error) {
 	if d.failure == nil {
 		d.failure = err
 		d.drain()
-	}
-}
-
-// Why a crawl begins no URL for a while; more than one may hold.
-const (
-	pausedFull   = "the disk is full"
-	pausedFree   = "there is less room on the disk than is to stay free"
-	pausedByHand = "as told"
-)
-
-// watchRoom is the task that pauses the crawl while less is free on the disk than is to
-// stay free.
-func (d *desk) watchRoom(t *aio.Task) error {
-	for !d.over.IsSet() {
-		free, err := aio.Offload(t, func(context.Context) (uint64, error) { return d.job.free() })
-		if err != nil {
-			return err
-		}
-		d.pause(pausedFree, free < uint64(d.cfg.MinFree))
-		err = t.Timeout(time.Second, d.over.Wait)
-		var late *aio.TimeoutError
-		if err != nil && !errors.As(err, &late) {
-			return err
-		}
-	}
-	return nil
-}
-
-// pause begins no more URLs for a reason, or goes on when that is gone.
-func (d *desk) pause(reason string, on bool) {
-	if d.paused == nil {
-		d.paused = make(map[string]bool)
-	}
-	switch {
-	case on:
-		d.paused[reason] = true
-	case d.paused[reason]:
-		delete(d.paused, reason)
-		d.dispatch()
 	}
 }

@@ -13,3 +13,9 @@ func WithHeads(o Options, heads int) Options {
 	o.heads = heads
 	return o
 }
+
+// BodiesHeld is the most that bodies have held at once, in bytes, and what they hold now.
+func BodiesHeld(c *Crawler) (peak, now int64) { return c.desk.meter.Peak(), c.desk.meter.Held() }
+
+// ShareOfBodies is how much they may hold.
+func ShareOfBodies(c *Crawler) int64 { return c.desk.meter.Share() }

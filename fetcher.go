@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
@@ -54,6 +55,7 @@ type outcome struct {
 	answer  frontier.Answer
 	retry   bool             // an error that may pass, and tries are left
 	later   bool             // this machine was short of something: no try, and no error of the URL's, unless it is so for long
+	crowded bool             // with later: short of memory for bodies, of which others had some, so it does not last
 	robots  *robotsAnswer    // of a lease of robots.txt
 	record  *Record          // if none of these, and of later
 	links   []frontier.URL   // to follow, not seen lately
@@ -66,6 +68,7 @@ type outcome struct {
 	ended   frontier.Try     // how the try has ended, if it is to be made again
 	dropped []dropped        // links that are not followed
 	first   duplicates.Verdict
+	hold    *budget.Hold // of an outcome that is big; see weigh
 }
 
 // try is how it has ended.
@@ -91,7 +94,7 @@ func (f *fetcher) run(t *aio.Task) error {
 	f.judges, f.admits = f.reach.guard.Judge, f.admit
 	f.client = http1.NewClient(t.Loop(), http1.Options{
 		Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
-		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers,
+		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers, Meter: f.desk.meter, MaxKept: f.desk.shares.kept,
 		UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
@@ -181,7 +184,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		case !errors.As(err, &e) || e.Kind == http1.KindCanceled:
 			return out, err
 		case e.Kind == http1.KindResource:
-			out.later = true
+			out.later, out.crowded = true, errors.Is(e, http1.ErrNoRoom)
 		case e.Temporary() && u.Tries < f.cfg.Retries:
 			out.retry, out.ended = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 			return out, nil
@@ -210,6 +213,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		page = f.read(&out, res)
 		f.compare(&out, res)
 	})
+	out.weigh(f.desk.meter)
 	out.folder, err = f.keep(t, page)
 	return out, err
 }
@@ -305,7 +309,9 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	body := res.Body
 	if links.Reads(r.ContentType) {
-		body, r.Charset = charset.UTF8(r.ContentType, res.Body)
+		if body, r.Charset = charset.UTF8(r.ContentType, res.Body); len(body) > 0 && &body[0] != &res.Body[0] {
+			res.Keep(len(body))
+		}
 	}
 	if page != nil {
 		page.text = body

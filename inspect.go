@@ -66,6 +66,10 @@ type Status struct {
 	NotFollowed map[string]int `json:"not_followed"` // mentions of links, by reason
 	FirstError  string         `json:"first_error,omitempty"`
 
+	// While it runs: bytes that the process has for its heap, stacks and tables, and what it may have.
+	Memory    int64 `json:"memory,omitempty"`
+	MaxMemory int64 `json:"max_memory,omitempty"`
+
 	// While it runs, of the last seconds.
 	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`

@@ -112,11 +112,13 @@ func (d *desk) status() Status {
 	switch {
 	case d.draining || d.over.IsSet():
 		s.State = JobEnding
-	case len(d.paused) > 0:
-		s.State, s.Reasons = JobPaused, slices.Sorted(maps.Keys(d.paused))
 	default:
 		s.State = JobRunning
+		if s.Reasons = d.reasons(); len(s.Reasons) > 0 {
+			s.State = JobPaused
+		}
 	}
+	s.Memory, s.MaxMemory = memoryUsed(), int64(d.cfg.Memory)
 	s.URLsPerSecond, s.BytesPerSecond = d.pulse.rate(d.loop.Now())
 	if s.URLsPerSecond > 0 {
 		s.SecondsLeft = float64(counts.Pending+counts.Leased) / s.URLsPerSecond

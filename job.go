@@ -49,9 +49,9 @@ type job struct {
 var errInUse = fmt.Errorf("%w: another crawl, or a look at it", store.ErrLocked)
 
 // openJob begins a job, or goes on with the one in the folder. Its error is an *OptionError.
-func openJob(c *config, waiting func(error)) (*job, error) {
+func openJob(c *config, share shares, waiting func(error)) (*job, error) {
 	j := &job{dir: c.Job, files: c.files, plan: newPlan(c)}
-	o := store.Options{FS: c.files, Outputs: []string{pagesFile}, Waiting: waiting}
+	o := store.Options{FS: c.files, Outputs: []string{pagesFile}, Waiting: waiting, Buffer: share.buffer, Cache: share.cache}
 	if c.KeepLinks {
 		o.Outputs = append(o.Outputs, linksFile)
 	}

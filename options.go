@@ -67,9 +67,17 @@ type Options struct {
 	RateLimit   float64       // requests a second, to all hosts; 0: any number
 	NoRobots    bool          // robots.txt is not asked for
 
+	// Memory is how many bytes the crawl may take, whatever its size; 0: 512 MiB. Bodies under way, URLs
+	// that wait, the tables and the store have shares of it, of at most 60 % together, and a
+	// worker begins nothing while bodies are beyond theirs. The rest is for the garbage collector:
+	// a program that only crawls should call debug.SetMemoryLimit with the same number, as the
+	// command does. Without Job, URLs that wait have nowhere else to be: beyond
+	// the budget the crawl warns, and goes on. A hook's own memory is not counted.
+	Memory int
+
 	// One fetch.
 
-	Timeout          time.Duration                          // all of it; 0: 30 s
+	Timeout          time.Duration                          // all of it, but for waiting for memory; 0: 30 s
 	DialTimeout      time.Duration                          // resolving the name and connecting; 0: 10 s
 	TLSTimeout       time.Duration                          // the TLS handshake; 0: 10 s
 	FirstByteTimeout time.Duration                          // from the request to the answer's first byte; 0: see http1.Options
@@ -161,6 +169,7 @@ func (o Options) check() (*config, error) {
 		{"Concurrency", o.Concurrency, &c.Concurrency, min(64, most)},
 		{"Loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
 		{"MaxBody", o.MaxBody, &c.MaxBody, 16 << 20},
+		{"Memory", o.Memory, &c.Memory, DefaultMemory},
 		{"Limit", o.Limit, nil, 0},
 		{"LimitPerHost", o.LimitPerHost, nil, 0},
 		{"PerHost", o.PerHost, nil, 0},
@@ -176,6 +185,9 @@ func (o Options) check() (*config, error) {
 	if c.Concurrency > most {
 		return nil, &OptionError{"Concurrency", strconv.Itoa(c.Concurrency),
 			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most)}
+	}
+	if err := c.fitsMemory(); err != nil {
+		return nil, err
 	}
 	if o.RateLimit < 0 || math.IsNaN(o.RateLimit) {
 		return nil, &OptionError{"RateLimit", fmt.Sprint(o.RateLimit), errNegative}

@@ -41,7 +41,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 		case !errors.As(err, &e) || e.Kind == http1.KindCanceled:
 			return out, err
 		default:
-			out.later = e.Kind == http1.KindResource
+			out.later, out.crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
 			out.robots.kind, out.robots.reason, out.robots.final = string(e.Kind), "robots.txt: "+e.Err.Error(), out.later || !e.Temporary()
 			if res != nil {
 				out.robots.bytes += res.Wire

@@ -157,6 +157,8 @@ type Stats struct {
 	InFlight  int // requests under way
 	Hosts     int // seen
 	Bytes     int64
+	Memory    int64               // bytes that the process has for its heap, stacks and tables
+	MaxMemory int64               // Options.Memory
 	Slowest   []frontier.HostStat // hosts under way with the longest response time, at most 5
 }
 

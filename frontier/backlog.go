@@ -14,6 +14,13 @@ const (
 
 	// refillAll is how many URLs a refill brings without Heads.
 	refillAll = 10_000
+
+	// atOnce is how many URLs of a host a refill brings at least, if so many can be leased at
+	// once, whatever room there is.
+	atOnce = 8
+
+	// usualCost is what a URL costs, for sharing out the room.
+	usualCost = costOfURL + 80
 )
 
 // beforeAll is a place before that of any URL.
@@ -57,27 +64,80 @@ func (f *Frontier) push(h *host, u *URL) {
 		d.n++
 		d.more = true
 		if d.refill != nil {
-			d.refill.keep(u, f.cfg.Heads)
+			d.refill.keep(u, max(f.heads(), min(f.cfg.Heads, atOnce)))
 		}
 		return
 	}
 	h.queue.push(u)
+	f.held += cost(u.URL)
 	f.trim(h)
+	if f.crowded() {
+		f.spill(h)
+	}
+}
+
+// InMemory is what URLs that are pending and were never leased take in memory, in bytes.
+func (f *Frontier) InMemory() int { return f.held }
+
+// crowded reports whether there is no room for another URL in memory.
+func (f *Frontier) crowded() bool { return f.cfg.InMemory > 0 && f.held > f.cfg.InMemory }
+
+// heads is how many URLs of a host are to be in memory that has others in the ledger: the room
+// is shared by these hosts. It may be none.
+func (f *Frontier) heads() int {
+	if f.cfg.InMemory <= 0 {
+		return f.cfg.Heads
+	}
+	return min(f.cfg.Heads, f.cfg.InMemory/usualCost/max(1, f.backlogs))
+}
+
+// usable is how many URLs of h can be leased when its turn comes, of those that a refill may bring
+// though there is no room.
+func (f *Frontier) usable(h *host) int { return min(max(1, int(f.pace(h)-h.busy)), atOnce) }
+
+// backlog is that of h, which has one from now on.
+func (f *Frontier) backlog(h *host) *backlog {
+	if h.disk == nil {
+		h.disk = new(backlog)
+		f.backlogs++
+	}
+	return h.disk
+}
+
+// settle lets go of the backlog of h if it is as good as none.
+func (f *Frontier) settle(h *host) {
+	if d := h.disk; d != nil && !d.more && d.refill == nil {
+		h.disk = nil
+		f.backlogs--
+	}
 }
 
 // trim leaves the tail of a queue that has grown too long to the ledger.
 func (f *Frontier) trim(h *host) {
-	n := h.queued()
-	if f.cfg.Heads <= 0 || n <= 2*f.cfg.Heads {
-		return
+	if f.cfg.Heads > 0 && h.queued() > 2*f.cfg.Heads {
+		f.cut(h, f.cfg.Heads)
 	}
-	if h.disk == nil {
-		h.disk = new(backlog)
+}
+
+// spill leaves the second half of a queue to the ledger. The last that a host has stays if a refill
+// is under way, so that its turn is not in vain.
+func (f *Frontier) spill(h *host) {
+	keep := h.queued() / 2
+	if keep > 0 || h.disk == nil || h.disk.refill == nil {
+		f.cut(h, keep)
 	}
-	h.disk.cursor, h.disk.more = h.queue.cut(f.cfg.Heads), true
-	h.disk.n += n - f.cfg.Heads
-	if h.disk.refill != nil {
-		h.disk.refill.void = true
+}
+
+// cut leaves all but the first URLs of a queue to the ledger.
+func (f *Frontier) cut(h *host, keep int) {
+	n, d := h.queued(), f.backlog(h)
+	var freed int
+	d.cursor, freed = h.queue.cut(keep)
+	f.held -= freed
+	d.more = true
+	d.n += n - keep
+	if d.refill != nil {
+		d.refill.void = true
 	}
 }
 
@@ -89,7 +149,8 @@ func (r *refill) keep(u *URL, heads int) {
 	r.kept.push(u)
 	r.nKept++
 	if heads > 0 && r.nKept > 2*heads {
-		r.last, r.cut, r.nKept = r.kept.cut(heads), true, heads
+		r.last, _ = r.kept.cut(heads)
+		r.cut, r.nKept = true, heads
 	}
 }
 
@@ -102,14 +163,6 @@ func (d *backlog) gone(seq uint64) {
 		d.refill.ended = make(map[uint64]struct{})
 	}
 	d.refill.ended[seq] = struct{}{}
-}
-
-// orNone is d, or nil if that is as good.
-func (d *backlog) orNone() *backlog {
-	if d.more || d.refill != nil {
-		return d
-	}
-	return nil
 }
 
 // mayWant reports whether h has URLs that are only in the ledger, may be leased, and are
@@ -128,7 +181,11 @@ func (f *Frontier) stuck() bool {
 
 // want asks for URLs of h, whose turn it is, if it has few in memory.
 func (f *Frontier) want(h *host, turn bool) {
-	if f.mayWant(h) && f.wanting < maxWants && (f.cfg.Heads <= 0 || h.queued() <= f.cfg.Heads/4) {
+	if !f.mayWant(h) || f.wanting >= maxWants {
+		return
+	}
+	heads := f.heads()
+	if f.cfg.Heads <= 0 || h.queued() <= heads/4 && (turn || heads > 0 && !f.crowded()) {
 		h.disk.refill = &refill{turn: turn, at: h.at, order: h.order}
 		f.wanted = append(f.wanted, h)
 		f.wanting++
@@ -145,7 +202,10 @@ func (f *Frontier) Wants() []Want {
 		r := d.refill
 		*r = refill{turn: r.turn, at: r.at, order: r.order} // what was till now, is in the ledger
 		n := refillAll
-		if f.cfg.Heads > 0 {
+		switch {
+		case f.cfg.InMemory > 0:
+			n = max(f.usable(h), f.heads()-h.queued())
+		case f.cfg.Heads > 0:
 			n = max(1, f.cfg.Heads-h.queued())
 		}
 		wants = append(wants, Want{h.name, d.cursor, n})
@@ -168,14 +228,32 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 	h.disk.refill = nil
 	f.wanting--
 	if !r.void {
+		if n := f.fit(h, urls); n < len(urls) {
+			urls, more = urls[:n], true
+		}
 		f.load(h, r, urls, more)
 		f.trim(h)
 	}
-	h.disk = h.disk.orNone()
+	f.settle(h)
 	f.place(h)
 	if r.turn && h.index >= 0 && h.at <= f.now {
 		f.rekey(h, r.at, r.order)
 	}
+}
+
+// fit is how many of the URLs that were read for h there is room for in memory, but at least those that
+// can be leased at once.
+func (f *Frontier) fit(h *host, urls []URL) int {
+	if f.cfg.InMemory <= 0 {
+		return len(urls)
+	}
+	least, room := f.usable(h), f.cfg.InMemory-f.held
+	for i := range urls {
+		if room -= cost(urls[i].URL); room < 0 && i >= least {
+			return i
+		}
+	}
+	return len(urls)
 }
 
 // load puts URLs that were read from the ledger into memory, and moves the cursor.
@@ -216,6 +294,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 			f.queueAgain(h, *u, u.NotBefore)
 		} else {
 			h.queue.push(u)
+			f.held += cost(u.URL)
 		}
 	}
 	d.more = more

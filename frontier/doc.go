@@ -84,7 +84,8 @@
 // many more may be taken after a restart. The counts take 4 MiB, however many paths there are.
 //
 // Memory grows with the URLs seen, a fingerprint each, with the hosts, and with the URLs
-// pending or, with Heads, up to twice as many for each host and those to be tried again;
+// pending or, with Heads, up to twice as many for each host and those to be tried again, and
+// with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more;
 // nothing is forgotten. Lease and answers take time logarithmic in the hosts. One
 // Lease refuses at most 1,000 URLs; the rest is due at once.
 //

@@ -49,6 +49,7 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64) bool {
 	w := newSmallWeb(t, seed)
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
+	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
 	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {

@@ -40,6 +40,12 @@ type Config struct {
 	// twice as many for a while. The others are in the ledger until they are wanted: see
 	// Wants. 0: all. More than 0 asks for a ledger.
 	Heads int
+
+	// InMemory is how many bytes these may take of all hosts together, with their share of
+	// what is around them. Beyond, a host keeps few of those that come, or none, and when its
+	// turn comes the ledger is read for what can be leased then. 0: any number. More than 0
+	// asks for Heads.
+	InMemory int
 }
 
 // URL is a canonical URL and what it takes to fetch it.
@@ -88,25 +94,27 @@ type Stats struct {
 // set to a time before now: a host whose delay is long over, or that is new, comes
 // after those that are due already.
 type Frontier struct {
-	cfg     Config
-	epoch   time.Time // told first
-	told    bool
-	now     moment // told last
-	last    moment // any host may have answered; never: each is known
-	seen    map[[16]byte]struct{}
-	leased  map[weburl.URL]*host // without robots.txt
-	hosts   map[string]*host     // by origin
-	servers map[string]*server   // by host name
-	hops    map[[16]byte]*hops   // by fingerprint; not of URLs that a link led to first
-	ready   hostHeap             // by the time at which the host may next be asked
-	order   uint64               // of getting into a heap: what is due at once takes turns
-	refused []Refusal            // not collected
-	free    moment               // RateLimit allows nothing before
-	first   int                  // URLs leased for the first time
-	fresh   int                  // of those pending, never leased
-	seq     uint64               // of the last URL added
-	refuse  func(weburl.URL) (kind, reason string)
-	stats   Stats
+	cfg      Config
+	epoch    time.Time // told first
+	told     bool
+	now      moment // told last
+	last     moment // any host may have answered; never: each is known
+	seen     map[[16]byte]struct{}
+	leased   map[weburl.URL]*host // without robots.txt
+	hosts    map[string]*host     // by origin
+	servers  map[string]*server   // by host name
+	hops     map[[16]byte]*hops   // by fingerprint; not of URLs that a link led to first
+	ready    hostHeap             // by the time at which the host may next be asked
+	order    uint64               // of getting into a heap: what is due at once takes turns
+	refused  []Refusal            // not collected
+	free     moment               // RateLimit allows nothing before
+	first    int                  // URLs leased for the first time
+	fresh    int                  // of those pending, never leased
+	held     int                  // what those in queues cost, in bytes
+	backlogs int                  // hosts that have one
+	seq      uint64               // of the last URL added
+	refuse   func(weburl.URL) (kind, reason string)
+	stats    Stats
 
 	variants variants
 

@@ -78,6 +78,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		f.stats.Pending--
 		if !again {
 			f.fresh--
+			f.held -= cost(u.URL)
 		}
 		if kind, reason := f.refuses(h, u.URL); kind != "" {
 			f.turnDown(h, Refusal{*u, kind, reason})
@@ -153,6 +154,7 @@ func (f *Frontier) full(h *host) bool {
 // now, for it comes first.
 func (f *Frontier) dropRest(h *host) {
 	n := h.queued()
+	f.held -= h.queue.cost()
 	h.queue = nil
 	if d := h.disk; d != nil {
 		n += d.n
@@ -160,7 +162,7 @@ func (f *Frontier) dropRest(h *host) {
 		if d.refill != nil {
 			d.refill.void = true
 		}
-		h.disk = d.orNone()
+		f.settle(h)
 	}
 	h.pending -= int32(n)
 	f.fresh -= n

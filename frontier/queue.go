@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"unsafe"
 
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -73,17 +74,54 @@ func (b *bucket) url(n *queued) URL {
 	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Seq: n.seq(), Known: n.known}
 }
 
-// cut removes all but the first URLs of a queue that holds more, and returns the place
-// of the last of these.
-func (q *queue) cut(keep int) Place {
+// cut removes all but the first URLs of a queue that holds more. It returns a place: what is
+// kept is at or before it, what was removed behind it. And the cost of what was removed.
+func (q *queue) cut(keep int) (last Place, freed int) {
 	i := 0
 	for ; keep > (*q)[i].len(); i++ {
 		keep -= (*q)[i].len()
 	}
-	*q = slices.Delete(*q, i+1, len(*q))
+	for j := range (*q)[i+1:] {
+		freed += (*q)[i+1+j].cost(0)
+	}
 	b := &(*q)[i]
+	freed += b.cost(keep)
+	last = Place{Priority: b.priority, Depth: b.depth, Rank: b.rank, Seq: b.urls[b.head].seq() - 1}
+	if i == 0 && keep == 0 {
+		*q = nil
+		return last, freed
+	}
+	*q = slices.Delete(*q, i+1, len(*q))
 	b.urls = slices.Delete(b.urls, int(b.head)+keep, len(b.urls))
-	return Place{Priority: b.priority, Depth: b.depth, Rank: b.rank, Seq: b.urls[len(b.urls)-1].seq()}
+	if b.head > 0 || cap(b.urls) > 2*len(b.urls) { // what is not used is not to be held by a host that may wait for long
+		b.urls, b.head = slices.Clone(b.urls[b.head:]), 0
+	}
+	last.Seq = b.urls[len(b.urls)-1].seq()
+	return last, freed
+}
+
+// costOfURL is what a URL in a queue takes beside its text, in bytes: the slices of queues are
+// at least half full, and most have one bucket.
+const costOfURL = 2 * int(unsafe.Sizeof(queued{}))
+
+func cost(u weburl.URL) int { return costOfURL + len(u.String()) }
+
+// cost is what the URLs of a bucket take, but for the first.
+func (b *bucket) cost(without int) int {
+	n := 0
+	for i := int(b.head) + without; i < len(b.urls); i++ {
+		n += cost(b.urls[i].url)
+	}
+	return n
+}
+
+// cost is what the URLs take, in bytes.
+func (q queue) cost() int {
+	n := 0
+	for i := range q {
+		n += q[i].cost(0)
+	}
+	return n
 }
 
 func (b *bucket) len() int { return len(b.urls) - int(b.head) }

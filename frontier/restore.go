@@ -63,7 +63,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 		}
 	}
 	if s.Pending > 0 {
-		h.disk = &backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
+		*f.backlog(h) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried

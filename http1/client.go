@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/dns"
 )
 
-// At most keptBodies buffers of a sort, of at most keptBody bytes each, are kept for answers
-// to come.
+// At most keptBodies buffers of a sort, of at most keptBody bytes each and Options.MaxKept
+// together, are kept for answers to come.
 const (
 	keptBodies = 64
 	keptBody   = 512 << 10
@@ -59,6 +59,8 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
 		tls:      newTLSConfig(l, &opt),
 		decoding: aio.NewQuota(l, decodeQuota),
+		wire:     buffers{max: opt.MaxKept},
+		decoded:  buffers{max: opt.MaxKept},
 		idle:     newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
@@ -118,6 +120,8 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		failed := cn.exchange(t, &req, total)
 		if failed == nil {
 			failed = cn.refused()
+		} else {
+			failed = cn.blame(failed)
 		}
 		cn.timing.Total = c.loop.Now().Sub(began)
 		again := cn.crossed(failed)
@@ -165,6 +169,7 @@ func (cn *conn) begin(req *Request, tm Timing) {
 		cn.parser.raw = new([]byte)
 	}
 	cn.timing = tm
+	cn.hold, cn.waited = opt.Meter.Open(), 0
 }
 
 // end returns the answer, or what there was of it when the exchange has failed, and
@@ -184,9 +189,13 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	if failed != nil {
 		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), cn.timing
 		cn.client.wire.give(p.body)
+		cn.hold.Release()
 		if res != nil && res.whole != nil { // it came whole, and could not be decoded
 			res.Close()
 		}
+	}
+	if failed == nil && res != nil {
+		cn.hold.Move(&res.hold)
 	}
 	// Bytes beyond the answer are not ours to guess.
 	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0
@@ -223,21 +232,28 @@ func (c *Client) record() []byte {
 }
 
 // buffers are free ones.
-type buffers []*[]byte
-
-func (free *buffers) take() *[]byte {
-	if n := len(*free); n > 0 {
-		b := (*free)[n-1]
-		*free = (*free)[:n-1]
-		return b
-	}
-	b := make([]byte, 0, 512)
-	return &b
+type buffers struct {
+	free []*[]byte
+	size int // their capacity
+	max  int // that it may have
 }
 
-func (free *buffers) give(b *[]byte) {
-	if b != nil && cap(*b) <= keptBody && len(*free) < keptBodies {
-		*b = (*b)[:0]
-		*free = append(*free, b)
+func (b *buffers) take() *[]byte {
+	n := len(b.free)
+	if n == 0 {
+		buf := make([]byte, 0, 512)
+		return &buf
+	}
+	buf := b.free[n-1]
+	b.free = b.free[:n-1]
+	b.size -= cap(*buf)
+	return buf
+}
+
+func (b *buffers) give(buf *[]byte) {
+	if buf != nil && cap(*buf) <= keptBody && b.size+cap(*buf) <= b.max && len(b.free) < keptBodies {
+		*buf = (*buf)[:0]
+		b.free = append(b.free, buf)
+		b.size += cap(*buf)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 )
 
 // place is where a kept connection can be used again: what is reached under one
@@ -53,6 +54,8 @@ type conn struct {
 	excess bool   // by feed: TLS brought bytes beyond the answer
 	reused bool
 	err    *Error // by feed
+	hold   budget.Hold
+	waited time.Duration // for room in it
 
 	since        time.Time // in the pool
 	older, newer *conn
@@ -212,20 +215,26 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		} else if err != nil {
 			return patience.classify(err, KindReset, func() string { return cn.undone(patience) })
 		}
+		waited, failed := cn.makeRoom(t, len(b), &total)
+		if failed != nil {
+			return failed
+		}
 		cn.got = b
 		t.OnLoop(cn.step)
 		cn.got = nil
 		cn.reader.Discard(cn.used)
 		now := c.loop.Now()
 		if began.IsZero() && !p.empty() {
-			began = now
-			cn.timing.FirstByte = now.Sub(sent)
+			began = now.Add(-waited)
+			cn.timing.FirstByte = began.Sub(sent)
 		}
+		began = began.Add(waited)
+		cn.count()
 		if cn.err != nil {
 			return cn.err
 		}
 		if p.state == whole {
-			return cn.decode(t, total)
+			return cn.decode(t, &total)
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has asked for new keys
 			out := cn.tls.out
@@ -297,9 +306,6 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 // feed takes in what has arrived.
 func (cn *conn) feed() {
 	p := &cn.parser
-	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
-		p.body = cn.client.wire.take()
-	}
 	cn.used = len(cn.got)
 	if cn.tls == nil {
 		cn.used, cn.err = p.feed(cn.got)

@@ -44,7 +44,7 @@ func codingsOf(list string) ([]coding, *Error) {
 
 // decode undoes the Content-Encoding of an answer that is whole: to at most maxBody bytes
 // in each step, and what goes beyond is cut or an error.
-func (cn *conn) decode(t *aio.Task, total limit) *Error {
+func (cn *conn) decode(t *aio.Task, total *limit) *Error {
 	r := cn.parser.res
 	list := r.Header.list("Content-Encoding")
 	if list == "" || len(r.Body) == 0 { // of no body, whatever it says
@@ -84,7 +84,10 @@ const blockCost = 8
 // which there is time for it; a long source, of which one at a time is enough, beside the loop.
 // As nothing tells how long a short one becomes, it is tried as a short body first if there is
 // no time.
-func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
+//
+// What a body becomes is counted when it is there, as nothing tells it before. So one is undone
+// only while there is room for something, which is looked at just before.
+func (cn *conn) undo(t *aio.Task, from coding, room int, total *limit) *Error {
 	c, p, r := cn.client, &cn.parser, cn.parser.res
 	decoded := c.decoded.take()
 	var err error
@@ -93,8 +96,8 @@ func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 	}
 	switch {
 	case len(r.Body) > longSource:
-		err = c.undoBeside(t, total, from, decoded, r.Body, room)
-	case c.decoding.Free():
+		err = cn.undoBeside(t, total, from, decoded, room)
+	case c.decoding.Free() && cn.hold.Try(1):
 		undo(room)
 	default:
 		waits := len(r.Body) > shortBody
@@ -104,16 +107,27 @@ func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 		}
 		if waits {
 			*decoded = (*decoded)[:0]
-			if err = c.decoding.Take(t); err == nil {
+			for err = c.decoding.Take(t); err == nil && !cn.hold.Try(1); err = c.decoding.Take(t) {
+				if _, failed := cn.holdMore(t, 1, total); failed != nil {
+					err = failed
+					break
+				}
+			}
+			if err == nil {
 				undo(room)
 			}
 		}
 	}
+	cn.hold.Set(cap(*r.whole) + cap(*decoded))
 	if n := len(*decoded); len(r.Body) <= longSource && max(n, len(r.Body)) > shortBody {
 		c.decoding.Spend(max(n, blockCost*len(r.Body)))
 	}
+	var failed *Error
 	switch {
 	case err == nil:
+	case errors.As(err, &failed):
+		c.decoded.give(decoded)
+		return failed
 	case errors.Is(err, errBomb) && p.cut:
 		r.Truncated = true
 	case errors.Is(err, errBomb):
@@ -131,6 +145,7 @@ func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 		return fail(KindEncoding, "%s: %w", from.name, err)
 	}
 	r.from.give(r.whole)
+	cn.hold.Set(cap(*decoded))
 	r.from, r.whole, r.Body = &c.decoded, decoded, *decoded
 	return nil
 }
@@ -138,23 +153,39 @@ func (cn *conn) undo(t *aio.Task, from coding, room int, total limit) *Error {
 // errBomb is what undo returns for a body that becomes longer than it may.
 var errBomb = inflate.ErrTooLong
 
-// undoBeside is decoders.undo on a goroutine of its own, while others go on. A task waits for its
-// turn no longer than for the answer; decoding that has begun ends.
-func (c *Client) undoBeside(t *aio.Task, total limit, from coding, dst *[]byte, src []byte, max int) error {
+// undoBeside is decoders.undo of the body on a goroutine of its own, while others go on. A task
+// waits for its turn no longer than for the answer; decoding that has begun ends. Who has to wait
+// for room gives its turn up: the one that is favoured may be behind it.
+func (cn *conn) undoBeside(t *aio.Task, total *limit, from coding, dst *[]byte, max int) error {
+	c, src := cn.client, cn.parser.res.Body
+	crowded := false
 	undo := func(t *aio.Task) error {
 		if err := c.beside.turn.Lock(t); err != nil {
 			return err
 		}
 		defer c.beside.turn.Unlock(t)
+		if crowded = !cn.hold.Try(1); crowded {
+			return nil
+		}
 		_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
 			return struct{}{}, c.beside.decoders.undo(from, dst, src, max)
 		})
 		return err
 	}
-	if total.at.IsZero() {
-		return undo(t)
+	for {
+		var err error
+		if total.at.IsZero() {
+			err = undo(t)
+		} else {
+			err = t.Deadline(total.at, undo)
+		}
+		if err != nil || !crowded {
+			return err
+		}
+		if _, failed := cn.holdMore(t, 1, total); failed != nil {
+			return failed
+		}
 	}
-	return t.Deadline(total.at, undo)
 }
 
 // undo appends what src decodes to, at most max bytes. Those that were decoded before

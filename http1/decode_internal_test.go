@@ -103,7 +103,7 @@ func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
 				}
 				return append(dst, "text"...), nil
 			}}
-			if err := cn.undo(task, waits, 1<<20, limit{}); err != nil {
+			if err := cn.undo(task, waits, 1<<20, &limit{}); err != nil {
 				return err
 			}
 			if body := cn.parser.res.Body; string(body) != "text" || beside != (n > longSource) {
@@ -126,7 +126,7 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 		for range 2 {
 			body := make([]byte, longSource)
 			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
-			if err := cn.undo(task, nothing, 1<<20, limit{}); err != nil {
+			if err := cn.undo(task, nothing, 1<<20, &limit{}); err != nil {
 				return err
 			}
 			if c.decoding.Free() {
@@ -154,7 +154,7 @@ func TestTimeoutWhileDecoding(t *testing.T) {
 				body := make([]byte, longSource+1)
 				cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
 				total := limit{}.within(time.Millisecond, c.loop.Now(), KindTimeout)
-				if err := cn.undo(task, nothing, 1<<20, total); err == nil || err.Kind != KindTimeout {
+				if err := cn.undo(task, nothing, 1<<20, &total); err == nil || err.Kind != KindTimeout {
 					t.Errorf("%v, expected kind timeout", err)
 				}
 				return nil

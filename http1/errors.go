@@ -47,6 +47,11 @@ func Kinds() []Kind {
 	}
 }
 
+// ErrNoRoom is matched by errors of KindResource that say that an answer has waited for room in
+// Options.Meter for as long as an exchange may take. Another time there is some: of those that
+// wait at once, one always goes on.
+var ErrNoRoom = errors.New("no room in memory for the rest of the answer")
+
 // Error is what Do returns.
 type Error struct {
 	Kind   Kind

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 )
 
 // Options configure a client. The zero value is the default.
@@ -28,6 +29,15 @@ type Options struct {
 	MaxBody        int // bytes of a body, as sent and after each step of decoding; 0 or negative: 16 MiB; see Request.MaxBody
 	MaxIdle        int // connections kept without use; 0: 1,024, negative: none
 	MaxIdlePerHost int // of them, to one scheme, host and port; 0 or negative: no limit of its own
+
+	// Memory.
+	//
+	// Meter has room for what answers hold from their first byte until Response.Close, raw and
+	// decoded. While there is none, an answer is not read on. That is no slowness of the
+	// server's: the time does not count in the limits above, and may be as long as Timeout
+	// again. Then it is an error of KindResource that matches ErrNoRoom. Nil: there is room for all.
+	Meter   *budget.Meter
+	MaxKept int // bytes of buffers that are kept for answers to come, twice: of what is sent and of what is decoded; 0 or negative: 32 MiB
 
 	// Requests.
 	UserAgent string // empty: none is sent
@@ -71,6 +81,7 @@ const (
 	defaultMaxHead     = 64 << 10
 	defaultMaxBody     = 16 << 20
 	defaultMaxIdle     = 1024
+	defaultMaxKept     = keptBodies * keptBody
 )
 
 // rateGrace is how long an answer may be slower than MinRate.
@@ -100,6 +111,7 @@ func (opt Options) withDefaults() Options {
 	duration(&opt.KeepAlive, defaultKeepAlive)
 	size(&opt.MaxHead, defaultMaxHead)
 	size(&opt.MaxBody, defaultMaxBody)
+	size(&opt.MaxKept, defaultMaxKept)
 	opt.MinRate = max(0, opt.MinRate)
 	opt.MaxIdlePerHost = max(0, opt.MaxIdlePerHost)
 	if opt.MaxIdle == 0 {

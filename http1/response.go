@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"net/netip"
 	"time"
+
+	"github.com/weftcrawl/weft/budget"
 )
 
 // Response is an answer: a whole one, or what there was of it beside an error.
@@ -31,6 +33,7 @@ type Response struct {
 
 	whole *[]byte  // the buffer Body is in, given back by Close
 	from  *buffers // which it came from
+	hold  budget.Hold
 }
 
 // Timing is where the time of an exchange went. What was not reached is 0, and so are
@@ -45,8 +48,12 @@ type Timing struct {
 	Total     time.Duration // of the call of Do
 }
 
+// Keep counts n bytes that were made of the body, until Close, beside it: see Options.Meter.
+func (r *Response) Keep(n int) { r.hold.Set(r.hold.Size() + n) }
+
 // Close gives the buffer of the body back: Body is not valid any more.
 func (r *Response) Close() {
+	r.hold.Release()
 	if r.whole != nil {
 		r.from.give(r.whole)
 		r.whole, r.Body = nil, nil

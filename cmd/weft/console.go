@@ -110,6 +110,9 @@ func (v jsonVoice) progress(s sample) {
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
+	if s.Memory > 0 {
+		args = append(args, "memory", s.Memory, "max_memory", s.MaxMemory)
+	}
 	if len(s.Paused) > 0 {
 		args = append(args, "paused", s.Paused)
 	}

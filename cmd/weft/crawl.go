@@ -92,6 +92,7 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.Delay, "delay", "", "D", "", durationOrZero, "at least, between a host's response and its next request; robots.txt may ask for more\n(default what it asks for)")
 		flag(s, &o.RateLimit, "rate-limit", "", "N", "", rate, "requests a second, to all hosts (default any number)")
 		flag(s, &o.Retries, "retries", "", "N", "2", orNone, "tries after the first, when an error may pass")
+		flag(s, &o.Memory, "memory", "", "SIZE", "512MiB", size, "that the crawl may take, whatever its size; while bodies have filled their part\nof it, no fetch is begun")
 	})
 	f.client.register(g)
 	g.group("Output", func(s *pflag.FlagSet) {
@@ -133,6 +134,7 @@ func (f *crawlFlags) run(args []string) error {
 		}
 		o.Job, o.Update = f.update, true
 	}
+	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
 	first := ""
 	var seeds *list

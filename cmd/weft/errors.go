@@ -73,7 +73,7 @@ var flagOf = map[string]string{
 	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
 	"UserAgent": "user-agent", "Header": "header", "Cookies": "cookies", "Auth": "auth", "Proxy": "proxy", "Insecure": "insecure", "RootCAs": "ca",
 	"Resolve": "resolve", "DNS": "dns", "AllowPrivate": "allow-private",
-	"Job": "job", "Update": "update", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "KeepLinks": "links", "KeepBodies": "bodies", "Duplicates": "duplicates", "PruneDuplicates": "prune-duplicates", "Output": "output", "Format": "format",
+	"Job": "job", "Update": "update", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "Memory": "memory", "KeepLinks": "links", "KeepBodies": "bodies", "Duplicates": "duplicates", "PruneDuplicates": "prune-duplicates", "Output": "output", "Format": "format",
 }
 
 // byFlag is an error of package weft in the words of the command: where that names an

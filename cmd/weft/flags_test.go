@@ -261,6 +261,12 @@ var effects = map[string]func(t *testing.T){
 			expect(t, args+", two at once", s.atOnce() > 1, want)
 		}
 	},
+	"memory": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		crawls(t, exitDone, "--max-body", "40MiB", s.URL)
+		e := crawls(t, exitUsage, "--memory", "64MiB", "--max-body", "40MiB", s.URL)
+		expect(t, "told", e.stderr, "weft: --max-body \"40 MiB\": expected at most 21 MiB within 64 MiB of memory, as a page is there as sent, as decoded and in UTF-8\n")
+	},
 	"per-host": func(t *testing.T) {
 		for args, want := range map[string]bool{"--per-host=1": false, "--per-host=2": true} {
 			s := newAsked(t, false, two())

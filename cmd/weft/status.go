@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
@@ -90,6 +91,9 @@ func writeStatus(w io.Writer, s weft.Status) {
 	line("received", "%s", volume(s.Bytes))
 	if s.BytesSaved > 0 {
 		line("spared", "%s that had not changed", volume(s.BytesSaved))
+	}
+	if s.Memory > 0 {
+		line("memory", "%s of %s", humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory)))
 	}
 	if s.URLsPerSecond > 0 {
 		line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))

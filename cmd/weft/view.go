@@ -32,15 +32,19 @@ const (
 func (v view) lines(s sample) []string {
 	lines := v.flow(clock(s.Elapsed), v.style(strong, count(s.Done))+" "+english.PluralWord(s.Done, "URL", ""), v.style(strong, perSecond(s.urlRate))+"/s")
 	lines = append(lines, v.bar(s)...)
-	lines = append(lines, v.flow(
-		plural(s.Pages, "page")+", "+perSecond(s.pageRate)+"/s",
-		volume(s.Bytes)+", "+volume(int64(s.byteRate))+"/s",
-		count(s.Pending)+" waiting",
-		count(s.InFlight)+" in flight",
+	figures := []string{
+		plural(s.Pages, "page") + ", " + perSecond(s.pageRate) + "/s",
+		volume(s.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
+		count(s.Pending) + " waiting",
+		count(s.InFlight) + " in flight",
 		plural(s.Errors, "error"),
 		plural(s.Redirects, "redirect"),
 		plural(s.Hosts, "host"),
-	)...)
+	}
+	if s.Memory > 0 {
+		figures = append(figures, volume(s.Memory)+" of memory")
+	}
+	lines = append(lines, v.flow(figures...)...)
 	lines = append(lines, v.hosts(s)...)
 	lines = lines[:min(len(lines), v.height)]
 	for i, l := range lines {

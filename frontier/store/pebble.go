@@ -17,7 +17,7 @@ const (
 	buffer     = 16 << 20
 	maxBuffers = 3
 
-	// blockCache is for reading: URLs are read in order, and once.
+	// blockCache is the default of Options.Cache: URLs are read in order, and once.
 	blockCache = 8 << 20
 )
 
@@ -36,7 +36,7 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 			FS:                          unfailing{fs, fail},
 			ReadOnly:                    o.ReadOnly,
 			FormatMajorVersion:          pebble.FormatValueSeparation, // part of our format: a newer Pebble is not to raise it
-			CacheSize:                   blockCache,
+			CacheSize:                   int64(cmp.Or(o.Cache, blockCache)),
 			MemTableSize:                uint64(cmp.Or(o.Buffer, buffer)),
 			MemTableStopWritesThreshold: maxBuffers,
 			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },

@@ -26,6 +26,7 @@ var imports = map[string][]string{
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
 	"aio/internal/poll": {"golang.org/x/sys/unix"},
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
+	"budget":            {"aio"},
 	"guard":             {},
 	"weburl": {"github.com/cespare/xxhash/v2", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
 		"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"},
@@ -37,7 +38,7 @@ var imports = map[string][]string{
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/inflate"},
 	"text":    {"github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
-	"http1":   {"aio", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
+	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
 	"duplicates": {"text"},
@@ -50,7 +51,7 @@ var imports = map[string][]string{
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
 	// Level 3: the product.
-	".": {"aio", "dns", "duplicates", "guard", "weburl", "links", "robots", "sitemap", "text", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "dns", "duplicates", "guard", "weburl", "links", "robots", "sitemap", "text", "http1", "frontier", "frontier/store", "internal/charset", "internal/ctl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
@@ -73,6 +74,7 @@ var imports = map[string][]string{
 	"internal/bench":         {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":    {},
 	"internal/bench/recrawl": {},
+	"internal/bench/memory":  {"internal/webtest"},
 	"internal/bench/table":   {"golang.org/x/sys/unix"},
 	"internal/bench/text":    {"text", "golang.org/x/net/html"},
 	"internal/bench/store":   {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
@@ -228,7 +230,7 @@ func TestLoopCode(t *testing.T) {
 	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
 	for _, f := range files(t) {
 		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" || f.pkg == "dns" ||
-			f.pkg == "." && (f.name == "desk.go" || f.name == "fetcher.go" || f.name == "reach.go" || f.name == "robots.go" || f.name == "sitemaps.go" || f.name == "scope.go")
+			f.pkg == "." && (f.name == "desk.go" || f.name == "pause.go" || f.name == "fetcher.go" || f.name == "reach.go" || f.name == "robots.go" || f.name == "sitemaps.go" || f.name == "scope.go")
 		if f.test || !owned {
 			continue
 		}

@@ -1,0 +1,155 @@
+package budget_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/budget"
+)
+
+func run(t *testing.T, main func(*aio.Task) error) {
+	t.Helper()
+	if err := aio.NewLoop(aio.Options{Clock: aiotest.NewClock()}).Run(t.Context(), main); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBodiesDoNotWaitForEachOther: of bodies that are all half read, and together fill the
+// share, every one becomes whole, and never is more held than the share and one of them.
+func TestBodiesDoNotWaitForEachOther(t *testing.T) {
+	const share, body, piece = 100, 30, 7
+	m := budget.New(share)
+	whole := 0
+	run(t, func(task *aio.Task) error {
+		return task.Group(func(g *aio.Group) error {
+			for i := range 50 {
+				g.Go(fmt.Sprint(i), func(t *aio.Task) error {
+					h := m.Open()
+					defer h.Release()
+					for h.Size() < body {
+						if err := t.Sleep(time.Second); err != nil {
+							return err
+						}
+						if err := h.Grow(t, piece); err != nil {
+							return err
+						}
+					}
+					whole++
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	if whole != 50 || m.Held() != 0 {
+		t.Errorf("%d bodies became whole, want 50; %d bytes are held at the end, want 0", whole, m.Held())
+	}
+	if most := int64(share + body + piece); m.Peak() <= share || m.Peak() > most {
+		t.Errorf("%d bytes were held at most, want more than the share, %d, and at most %d", m.Peak(), share, most)
+	}
+}
+
+// TestLargerThanTheShare: a body that is larger than the share comes, alone.
+func TestLargerThanTheShare(t *testing.T) {
+	m := budget.New(10)
+	run(t, func(t *aio.Task) error {
+		h := m.Open()
+		defer h.Release()
+		for range 100 {
+			if err := h.Grow(t, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if m.Peak() != 100 || m.Held() != 0 {
+		t.Errorf("%d bytes were held at most, and %d at the end; want 100 and 0", m.Peak(), m.Held())
+	}
+}
+
+// TestWaitIsGivenUp: who does not wait any longer takes no turn, and holds nothing more.
+func TestWaitIsGivenUp(t *testing.T) {
+	m := budget.New(10)
+	run(t, func(task *aio.Task) error {
+		first, second, third := m.Open(), m.Open(), m.Open()
+		if err := first.Grow(task, 20); err != nil { // favoured
+			return err
+		}
+		err := task.Timeout(time.Second, func(t *aio.Task) error { return second.Grow(t, 5) })
+		if !errors.Is(err, aio.ErrTimeout) || second.Size() != 0 {
+			t.Errorf("Grow returned %v and %d bytes are held, want a time-out and none", err, second.Size())
+		}
+		task.Loop().CallLater(time.Second, first.Release)
+		if err := third.Grow(task, 5); err != nil || third.Size() != 5 {
+			t.Errorf("Grow returned %v and %d bytes are held, want 5", err, third.Size())
+		}
+		second.Release()
+		third.Release()
+		return nil
+	})
+	if m.Held() != 0 {
+		t.Errorf("%d bytes are held at the end", m.Held())
+	}
+}
+
+// TestManyLoops: a meter is shared by loops on their own threads.
+func TestManyLoops(t *testing.T) {
+	const share, body = 1000, 300
+	m := budget.New(share)
+	ended := make(chan error)
+	for range 4 {
+		go func() {
+			ended <- aio.NewLoop(aio.Options{}).Run(t.Context(), func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					for i := range 20 {
+						g.Go(fmt.Sprint(i), func(t *aio.Task) error {
+							for range 50 {
+								var moved budget.Hold
+								h := m.Open()
+								for h.Size() < body {
+									if err := h.Grow(t, 10); err != nil {
+										return err
+									}
+									if err := t.Yield(); err != nil {
+										return err
+									}
+								}
+								h.Move(&moved)
+								if err := t.Yield(); err != nil {
+									return err
+								}
+								moved.Set(1)
+								moved.Release()
+							}
+							return nil
+						})
+					}
+					return nil
+				})
+			})
+		}()
+	}
+	for range 4 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if m.Held() != 0 || m.Peak() > share+body {
+		t.Errorf("%d bytes are held at the end, want 0; at most were %d, want at most %d", m.Held(), m.Peak(), share+body)
+	}
+}
+
+func BenchmarkHold(b *testing.B) {
+	m := budget.New(1 << 30)
+	b.ReportAllocs()
+	for b.Loop() {
+		h := m.Open()
+		h.Try(4096)
+		h.Set(20000)
+		h.Release()
+	}
+}

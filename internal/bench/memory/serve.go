@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// size is the length of the large bodies, in bytes: just what is taken of one.
+const size = 16 << 20
+
+// answer answers a request.
+type answer = http.HandlerFunc
+
+// server is an HTTP server on a free port of this machine.
+type server struct {
+	port  string
+	close func() error
+}
+
+func serve(a answer) (server, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return server{}, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &http.Server{Handler: a, BaseContext: func(net.Listener) context.Context { return ctx }}
+	go func() { _ = s.Serve(ln) }() // until it is closed
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	return server{port, func() error { stop(); return s.Close() }}, err
+}
+
+// slow sends a large body, in a quarter of a second at least.
+func slow(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	w.Header().Set("Content-Length", fmt.Sprint(size))
+	piece := bytes.Repeat([]byte("x"), size/100)
+	for left := size; left > 0; left -= len(piece) {
+		piece = piece[:min(left, len(piece))]
+		if _, err := w.Write(piece); err != nil {
+			return
+		}
+		time.Sleep(2500 * time.Microsecond)
+	}
+}
+
+// stalled sends a large body, and does not send its last byte.
+func stalled(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	w.Header().Set("Content-Length", fmt.Sprint(size))
+	_, _ = w.Write(bytes.Repeat([]byte("x"), size-1)) // the crawler may leave
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
+var zipped = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(bytes.Repeat([]byte("x"), size))
+	_ = z.Close()
+	return b.Bytes()
+})
+
+// bomb sends a short body that becomes just as large as one may.
+func bomb(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(zipped())
+}
+
+// manyLinks sends a page of 10,000 links that no other has.
+func manyLinks(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	var b strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&b, "<a href='%s/some-page-of-this-site-%d'>", strings.TrimSuffix(r.URL.Path, "/"), i)
+	}
+	_, _ = w.Write([]byte(b.String())) // the crawler may leave
+}

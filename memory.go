@@ -1,0 +1,107 @@
+package weft
+
+import (
+	"fmt"
+	"runtime/metrics"
+
+	"github.com/dustin/go-humanize"
+	"github.com/weftcrawl/weft/budget"
+)
+
+const (
+	// DefaultMemory is Options.Memory when that is 0.
+	DefaultMemory = 512 << 20
+
+	// minMemory is what a crawl takes that has one large page at a time: the page as sent and as
+	// decoded, its text and its links, beside tables, buffers and the program.
+	minMemory = 64 << 20
+
+	// perRequest is what a request under way takes beside its body: a task and its stack, a
+	// connection and one that is kept, with TLS records that are not whole on either.
+	perRequest = 24 << 10
+
+	// pageCost is how many times the limit of a body the memory has to be: the worst page is
+	// there as sent, as decoded, and in UTF-8.
+	pageCost = 3
+)
+
+// shares are what Options.Memory is split into, in bytes. Together they are at most 60 % of it: what
+// is left is for hosts, requests and code, and for what the garbage collector has not yet
+// collected, without which it would take half of the CPU.
+type shares struct {
+	seen    int // fingerprints of URLs; beyond, they are on disk too
+	pending int // URLs that wait, of all hosts; beyond, they are in the store only
+	bodies  int // of answers, raw and decoded, until nobody needs them; beyond, nothing is begun or read on, but for one body at a time
+	kept    int // buffers for bodies to come, of each sort
+	buffer  int // of the store, what it has not yet written; at most 3 of them
+	cache   int // of the store, blocks of its files
+	group   int // what waits to be committed; beyond, nothing is begun. The group that is being committed may be as large
+}
+
+// split is how a number of bytes is shared out, in 1/1000, for as many loops.
+func split(memory, loops int) shares {
+	part := func(n int) int { return memory / 1000 * n }
+	return shares{
+		seen:    part(240),
+		pending: part(80),
+		bodies:  part(120),
+		kept:    part(20) / loops, // of two sorts in each loop
+		buffer:  min(part(20), 16<<20),
+		cache:   part(20),
+		group:   min(part(20), 16<<20), // two of them
+	}
+}
+
+// fitsMemory returns an error if the crawl cannot keep within c.Memory.
+func (c *config) fitsMemory() *OptionError {
+	size := func(n int) string { return humanize.IBytes(uint64(n)) }
+	switch {
+	case c.Memory < minMemory:
+		return &OptionError{"Memory", size(max(0, c.Memory)), fmt.Errorf("expected at least %s, which one large page and the tables of a crawl take", size(minMemory))}
+	case c.Memory/4 < c.Concurrency*perRequest:
+		return &OptionError{"Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s beside its body, and all of them may take a quarter",
+			c.Memory/4/perRequest, size(c.Memory), size(perRequest))}
+	case c.Memory/pageCost < c.MaxBody:
+		return &OptionError{"MaxBody", size(c.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
+			size(c.Memory/pageCost), size(c.Memory))}
+	}
+	return nil
+}
+
+// memoryUsed is how many bytes this process has from the system for Go's heap, stacks and
+// tables.
+func memoryUsed() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
+}
+
+// bigOutcome is how many links an outcome has that is counted among the bodies until the desk
+// has it, and linkCost what each takes beside its text.
+const (
+	bigOutcome = 500
+	linkCost   = 200
+)
+
+// weigh counts what an outcome holds, if that is much.
+func (out *outcome) weigh(m *budget.Meter) {
+	if len(out.links) < bigOutcome {
+		return
+	}
+	n := len(out.lines)
+	for _, u := range out.links {
+		n += len(u.URL.String()) + linkCost
+	}
+	hold := m.Open()
+	hold.Set(n)
+	out.hold = &hold
+}
+
+// overMemory warns, once, that URLs that wait take more than their share: without a job there is
+// nowhere else for them.
+func (d *desk) overMemory() {
+	if hook := d.cfg.Hooks.OnWarning; d.job == nil && !d.warned && d.frontier.InMemory() > d.shares.seen && hook != nil {
+		d.warned = true
+		hook(fmt.Errorf("URLs that wait take more than %s, their part of the memory that the crawl may have; with a job they would be on disk", humanize.IBytes(uint64(d.shares.seen))))
+	}
+}

@@ -1,0 +1,192 @@
+package weft_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+const mebi = 1 << 20
+
+// bodies crawls hosts that each answer with one body, which send says; on the virtual clock. It
+// returns the records and the most that the bodies held.
+func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c aio.Conn, request string) error) (map[string]weft.Record, int64, *weft.Crawler) {
+	t.Helper()
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	for i := range hosts {
+		name := fmt.Sprintf("h%02d.test", i)
+		netw.Host(name, fmt.Sprintf("10.0.0.%d", i+1))
+		o.Seeds = append(o.Seeds, "http://"+name+"/")
+	}
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
+	o.Job, o.NoRobots = filepath.Join(t.TempDir(), "job"), true
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = loop.Run(context.Background(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("servers", func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					for {
+						conn, err := ln.Accept(task)
+						if err != nil {
+							return ignore(err, aio.ErrClosed)
+						}
+						g.Go("server", func(task *aio.Task) error {
+							defer conn.Close()
+							request, err := aio.NewReader(task.Loop(), conn).ReadUntil(task, []byte("\r\n\r\n"), 4096)
+							if err != nil {
+								return nil // a connection that is kept, and closed
+							}
+							if err := send(task, conn, string(request)); errors.Is(err, aio.ErrCanceled) {
+								return err
+							}
+							return nil // the crawler may have left
+						})
+					}
+				})
+			})
+			defer ln.Close()
+			_, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peak, held := weft.BodiesHeld(c)
+	if held != 0 {
+		t.Errorf("bodies hold %d bytes after the crawl", held)
+	}
+	return records(t, o.Job), peak, c
+}
+
+// TestSlowBodiesKeepWithinMemory: hosts that all send large bodies slowly do not take more memory
+// than the share of bodies and one of them, and every body comes whole, at the first try: that
+// this machine has no room is no fault of theirs.
+func TestSlowBodiesKeepWithinMemory(t *testing.T) {
+	const hosts, size, piece = 64, 4 * mebi, 256 << 10
+	text := bytes.Repeat([]byte("x"), piece)
+	slowly := func(task *aio.Task, c aio.Conn, _ string) error {
+		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n", size); err != nil {
+			return err
+		}
+		for range size / piece {
+			if err := task.Sleep(500 * time.Millisecond); err != nil {
+				return err
+			}
+			if _, err := c.Write(task, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, workers := range []int{1, hosts} {
+		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
+			o := weft.Options{Concurrency: workers, Memory: 64 * mebi, MaxBody: size, MinRate: 100_000, Retries: -1}
+			got, peak, c := bodies(t, hosts, o, slowly)
+			for u, r := range got {
+				if r.Status != 200 || r.ErrorKind != "" || r.BodyBytes != size || r.Tries != 1 {
+					t.Errorf("%s: status %d, %d bytes, %d tries, error %s: %s", u, r.Status, r.BodyBytes, r.Tries, r.ErrorKind, r.Error)
+				}
+			}
+			if len(got) != hosts {
+				t.Errorf("%d records, expected %d", len(got), hosts)
+			}
+			if most := weft.ShareOfBodies(c) + size + size/4; peak > most {
+				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
+			} else if workers > 1 && peak < weft.ShareOfBodies(c) {
+				t.Errorf("bodies held %d bytes, expected their share, %d, to be used", peak, weft.ShareOfBodies(c))
+			}
+		})
+	}
+}
+
+// TestStalledBodiesEnd: bodies that fill the memory and then do not go on end by their limits,
+// and those that wait for the room go on.
+func TestStalledBodiesEnd(t *testing.T) {
+	const hosts = 64
+	send := func(task *aio.Task, c aio.Conn, request string) error {
+		size, sent := 2*mebi, 2*mebi
+		if odd := regexp.MustCompile(`Host: h\d[13579]`); odd.MatchString(request) {
+			sent -= 1000
+		}
+		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", sent))
+		if err == nil && sent < size {
+			err = task.Sleep(time.Hour)
+		}
+		return err
+	}
+	got, peak, c := bodies(t, hosts, weft.Options{Memory: 64 * mebi, Retries: -1}, send)
+	kinds := make(map[string]int)
+	for _, r := range got {
+		kinds[r.ErrorKind]++
+	}
+	if kinds[""] != hosts/2 || kinds["idle-timeout"] != hosts/2 {
+		t.Errorf("records by error kind: %v, expected half of %d to be whole and half to be idle", kinds, hosts)
+	}
+	if most := weft.ShareOfBodies(c) + 5*mebi; peak > most {
+		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
+	}
+}
+
+// TestBombsKeepWithinMemory: bodies that are short as sent and long as decoded are undone one
+// after the other when there is no room for all.
+func TestBombsKeepWithinMemory(t *testing.T) {
+	const hosts, size = 64, 8 * mebi
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(bytes.Repeat([]byte("x"), size-1))
+	_ = z.Close()
+	send := func(task *aio.Task, c aio.Conn, _ string) error {
+		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", zipped.Len(), zipped.Bytes())
+		return err
+	}
+	o := weft.Options{Memory: 64 * mebi, MaxBody: size, Hooks: weft.Hooks{OnPage: func(context.Context, *weft.Page) error { return nil }}}
+	got, peak, c := bodies(t, hosts, o, send)
+	for u, r := range got {
+		if r.BodyBytes != size-1 {
+			t.Errorf("%s: %d bytes, error %s: %s", u, r.BodyBytes, r.ErrorKind, r.Error)
+		}
+	}
+	if most := weft.ShareOfBodies(c) + 3*size; peak > most {
+		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
+	}
+}
+
+// TestMemoryOptions: what cannot fit is refused, with the reason.
+func TestMemoryOptions(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		o          weft.Options
+	}{
+		{"too little", `expected at least 64 MiB`, weft.Options{Memory: mebi}},
+		{"negative", `expected`, weft.Options{Memory: -1}},
+		{"too many requests", `expected at most 682 within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, Concurrency: 700}},
+		{"a body that is too large", `expected at most 21 MiB within 64 MiB of memory`, weft.Options{Memory: 64 * mebi, MaxBody: 22 * mebi}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Seeds = []string{"http://a.test/"}
+			var wrong *weft.OptionError
+			if _, err := weft.New(c.o); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("New: %v, expected an OptionError that says %q", err, c.says)
+			}
+		})
+	}
+}
