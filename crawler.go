@@ -37,12 +37,12 @@ func New(o Options) (*Crawler, error) {
 	}
 	d := &desk{cfg: cfg, summary: newSummary()}
 	c := &Crawler{desk: d, over: make(chan struct{})}
-	heads := 0
+	heads, seen := 0, 0
 	if cfg.Job != "" {
 		if d.job, err = openJob(cfg, c.waiting); err != nil {
 			return nil, err
 		}
-		heads = cfg.heads
+		heads, seen = cfg.heads, cfg.seenBytes
 		d.recall(d.job)
 	}
 	d.summary.Runs++
@@ -52,7 +52,7 @@ func New(o Options) (*Crawler, error) {
 	}
 	d.frontier = frontier.New(frontier.Config{
 		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
-		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, Heads: heads,
+		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, Heads: heads, SeenBytes: seen,
 	})
 	return c, nil
 }

@@ -13,3 +13,9 @@ func WithHeads(o Options, heads int) Options {
 	o.heads = heads
 	return o
 }
+
+// WithSeenBytes has the job of o hold no more fingerprints in memory than in so many bytes.
+func WithSeenBytes(o Options, bytes int) Options {
+	o.seenBytes = bytes
+	return o
+}
