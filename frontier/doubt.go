@@ -80,6 +80,13 @@ func (f *Frontier) Settle(seen []bool) {
 	f.doubts.dubious = nil
 }
 
+// Seen reports whether a URL was added, whatever became of it; with SeenBytes, of one that
+// Doubts was last asked about.
+func (f *Frontier) Seen(u weburl.URL) bool { return f.known(u.Fingerprint()) }
+
+// SeenBytes is how much memory the fingerprints take.
+func (f *Frontier) SeenBytes() int { return f.seen.bytes }
+
 // Saved says that what the ledger was told before the last NoteHosts is kept for good, and
 // found by who asks it for the answer to Doubts.
 func (f *Frontier) Saved() { clear(f.doubts.noted) }
@@ -101,22 +108,29 @@ func (f *Frontier) meet(fp [16]byte) bool {
 	if !f.seen.limited {
 		return f.seen.add(fp)
 	}
-	d := &f.doubts
-	if d.told == nil {
-		if found, _ := f.seen.has(fp); found {
-			return false
-		}
-	} else if seen, asked := d.told[fp]; !asked {
-		panic(fmt.Sprintf("frontier: fingerprint %x added, which Doubts was not asked about", fp))
-	} else if seen || has(d.fresh, fp) {
+	if f.known(fp) {
 		return false
 	}
 	f.seen.add(fp)
-	if d.fresh == nil {
-		d.fresh = make(map[[16]byte]struct{})
+	if f.doubts.fresh == nil {
+		f.doubts.fresh = make(map[[16]byte]struct{})
 	}
-	d.fresh[fp] = struct{}{}
+	f.doubts.fresh[fp] = struct{}{}
 	return true
+}
+
+// known reports whether a fingerprint was added.
+func (f *Frontier) known(fp [16]byte) bool {
+	d := &f.doubts
+	if d.told == nil {
+		found, _ := f.seen.has(fp)
+		return found
+	}
+	seen, asked := d.told[fp]
+	if !asked {
+		panic(fmt.Sprintf("frontier: fingerprint %x, which Doubts was not asked about", fp))
+	}
+	return seen || has(d.fresh, fp)
 }
 
 func has(set map[[16]byte]struct{}, fp [16]byte) bool {
