@@ -203,6 +203,7 @@ type durableCrawl struct {
 	often   int // they come: in 100 steps
 	later   int // leases that are postponed, of 10
 	steps   int
+	sealed  int                      // notes of the group that is being committed; 0: none is
 	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
@@ -263,7 +264,7 @@ func (c *durableCrawl) begin() {
 		}
 		return c.refuse(u)
 	})
-	c.leases, c.wants, c.leased = nil, nil, make(map[string]int)
+	c.leases, c.wants, c.leased, c.sealed = nil, nil, make(map[string]int), 0
 	c.rules = make(map[string]*robots.Rules)
 	for host, r := range c.ledger.rules {
 		c.rules[host] = &r
@@ -289,6 +290,10 @@ func (c *durableCrawl) begin() {
 func (c *durableCrawl) ask(urls []frontier.URL) {
 	if c.cfg.SeenBytes == 0 {
 		return
+	}
+	if c.sealed == 0 && c.rand.IntN(3) == 0 {
+		c.f.NoteHosts()
+		c.sealed = len(c.ledger.notes)
 	}
 	doubts := c.f.Doubts(func(yield func(weburl.URL) bool) {
 		for _, u := range urls {
@@ -449,6 +454,11 @@ func (c *durableCrawl) answer() {
 }
 
 func (c *durableCrawl) commit() {
+	if c.sealed > 0 {
+		c.ledger.commitFirst(c.sealed)
+		c.f.Saved()
+		c.sealed = 0
+	}
 	c.f.NoteHosts()
 	c.ledger.commit()
 	if c.cfg.SeenBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet

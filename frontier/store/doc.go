@@ -19,7 +19,8 @@
 // knows. An output that is shorter has lost what is claimed to be there: that is an error.
 // So is a state that has lost groups. Options.Fresh begins such a job, or any, anew.
 //
-// What the frontier does not keep in memory it reads back with [Store.Pending]. [Store.Find],
+// What the frontier does not keep in memory it reads back with [Store.Pending], and asks
+// [Store.Known] for in batches. [Store.Find],
 // [Store.URLs] and [Store.Host] are for people who ask.
 //
 // # Failure
