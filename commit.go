@@ -41,7 +41,7 @@ type ledger struct {
 	hurry   aio.Event       // which waits for no others
 	began   time.Time       // of the commit under way; zero: there is none
 	saved   history         // of the last group that was committed
-	failure error           // of the first that was not: nothing is committed after it
+	failure error           // of the first that was not, or of a look-up: nothing is sealed after it and committed
 }
 
 // note says that the open group has a change.
@@ -129,13 +129,20 @@ func (d *desk) commit(t *aio.Task) error {
 	l := &d.ledger
 	g, h, wants := d.seal()
 	l.began = d.loop.Now()
-	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) { return d.put(ctx, g, h, wants), nil })
+	failure := l.failure
+	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) {
+		if failure != nil {
+			return committed{err: failure}, nil
+		}
+		return d.put(ctx, g, h, wants), nil
+	})
 	l.began = time.Time{}
 	if err != nil {
 		return err
 	}
 	if done.saved {
 		l.saved = h
+		d.frontier.Saved()
 	}
 	if done.err != nil {
 		l.failure = done.err
@@ -188,9 +195,6 @@ type heads struct {
 // The stream comes first: after a crash its reader has a record twice rather than never;
 // and what it could not take is not done.
 func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Want) (done committed) {
-	if d.ledger.failure != nil {
-		return committed{err: d.ledger.failure}
-	}
 	if len(g.stream) > 0 {
 		if _, err := d.cfg.Output.Write(g.stream); err != nil {
 			return committed{err: fmt.Errorf("output: %w", err)}

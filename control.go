@@ -227,11 +227,15 @@ func (d *desk) add(u weburl.URL) string {
 	d.give([]weburl.URL{u})
 	d.open(u)
 	d.openNetwork(written(u))
-	if !d.frontier.Add(frontier.URL{URL: u}) {
-		return "known already: " + s
-	}
-	d.note()
-	return "added: " + s
+	said := "to be added, unless it is known: " + s
+	d.arrive(one(u), func() {
+		said = "added: " + s
+		if !d.frontier.Add(frontier.URL{URL: u}) {
+			said = "known already: " + s
+		}
+		d.note()
+	})
+	return said
 }
 
 // keepPlan saves the plan, which has changed.

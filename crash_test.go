@@ -120,9 +120,19 @@ func forAll(n, atOnce int, fn func(i int)) {
 
 // TestCrash: the machine crashes before an operation of the disk, whichever, and loses
 // whatever it likes of what was not synced. What was committed is there, and the crawl
-// goes on to the end that it would have come to.
+// goes on to the end that it would have come to; without a limit of memory for fingerprints,
+// and with none but in the store.
 func TestCrash(t *testing.T) {
-	w := crashWorld(t)
+	for _, seenBytes := range []int{0, 1} {
+		t.Run(fmt.Sprintf("fingerprints in %d bytes", seenBytes), func(t *testing.T) {
+			w := crashWorld(t)
+			w.seenBytes = seenBytes
+			testCrash(t, w)
+		})
+	}
+}
+
+func testCrash(t *testing.T, w *world) {
 	total := w.operations(t)
 	at := make(map[int]bool)
 	for _, n := range some(24, total) {
@@ -178,7 +188,16 @@ func TestCrash(t *testing.T) {
 // error that names the file; what it says it has done is there, even if the machine crashes;
 // and a crawl that goes on comes to the end that this one would have come to.
 func TestDiskFails(t *testing.T) {
-	w := crashWorld(t)
+	for _, seenBytes := range []int{0, 1} {
+		t.Run(fmt.Sprintf("fingerprints in %d bytes", seenBytes), func(t *testing.T) {
+			w := crashWorld(t)
+			w.seenBytes = seenBytes
+			testDiskFails(t, w)
+		})
+	}
+}
+
+func testDiskFails(t *testing.T, w *world) {
 	total := w.operations(t)
 	tried := some(40, total)
 	var failed atomic.Int32

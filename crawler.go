@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,12 +41,12 @@ func New(o Options) (*Crawler, error) {
 	d := &desk{cfg: cfg, summary: newSummary(), shares: split(cfg.Memory, cfg.Loops)}
 	d.meter = budget.New(int64(d.shares.bodies))
 	c := &Crawler{desk: d, over: make(chan struct{})}
-	heads, inMemory := 0, 0
+	heads, inMemory, seen := 0, 0, 0
 	if cfg.Job != "" {
 		if d.job, err = openJob(cfg, d.shares, c.waiting); err != nil {
 			return nil, err
 		}
-		heads, inMemory = cfg.heads, d.shares.pending
+		heads, inMemory, seen = cfg.heads, d.shares.pending, cmp.Or(cfg.seenBytes, d.shares.seen)
 		d.recall(d.job)
 	}
 	d.summary.Runs++
@@ -58,7 +59,8 @@ func New(o Options) (*Crawler, error) {
 	}
 	d.frontier = frontier.New(frontier.Config{
 		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
-		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants, Heads: heads, InMemory: inMemory,
+		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants,
+		Heads: heads, InMemory: inMemory, SeenBytes: seen,
 	})
 	return c, nil
 }

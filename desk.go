@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -34,6 +36,7 @@ type desk struct {
 	shares   shares
 	meter    *budget.Meter // of the bodies, shared with the fetchers
 	warned   bool          // by overMemory
+	intake   intake
 	later    *aio.Callback // dispatch, when the next host is due
 	tooLong  *aio.Callback // stop, after MaxTime
 	feed     func()        // begins to read SeedSeq; nil: there is none
@@ -81,6 +84,9 @@ func (d *desk) run(t *aio.Task) error {
 	if err == nil {
 		err = t.Group(func(g *aio.Group) error {
 			g.Go("save", d.save)
+			if d.job != nil {
+				g.Go("look-up", d.lookUp)
+			}
 			if d.job != nil && d.cfg.MinFree > 0 {
 				g.Go("room", d.watchRoom)
 			}
@@ -158,9 +164,11 @@ func (d *desk) resume(t *aio.Task) error {
 // crawl begins at the seeds and waits until the crawl is over.
 func (d *desk) crawl(t *aio.Task) error {
 	d.give(d.seeds())
-	for _, u := range d.cfg.seeds {
-		d.begin(u)
-	}
+	d.arrive(slices.Values(d.seeds()), func() {
+		for _, u := range d.cfg.seeds {
+			d.begin(u)
+		}
+	})
 	if d.feed != nil {
 		d.feed()
 	}
@@ -221,9 +229,19 @@ func (d *desk) widen(by []weburl.URL) {
 // enough is how many URLs may be pending before seeds are held back.
 const enough = 10_000
 
-// seed takes in a seed of SeedSeq; release makes room for another. Those that an earlier
-// run has read are known, and only compared.
+// seed receives a seed of SeedSeq; release makes room for another.
 func (d *desk) seed(u weburl.URL, release func()) {
+	d.arrive(one(d.cfg.Canon.Apply(u)), func() { d.takeSeed(u, release) })
+	d.dispatch()
+}
+
+// one yields one URL.
+func one(u weburl.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) { yield(u) }
+}
+
+// takeSeed takes it in. Those that an earlier run has read are known, and only compared.
+func (d *desk) takeSeed(u weburl.URL, release func()) {
 	d.list.add(u)
 	known := d.list.Seeds <= d.before.Seeds
 	switch {
@@ -238,7 +256,6 @@ func (d *desk) seed(u weburl.URL, release func()) {
 		d.room = append(d.room, release)
 		d.begin(u)
 	}
-	d.dispatch()
 }
 
 // comparing reports whether seeds that an earlier run has read are still to come. Until
@@ -251,8 +268,15 @@ func (d *desk) failList(what string) {
 	d.fail(&OptionError{Option: "SeedSeq", Err: fmt.Errorf("%s, expected the list %w", what, ErrPlan)})
 }
 
-// seeded says that SeedSeq has ended.
+// seeded says that SeedSeq has ended, behind its last seed.
 func (d *desk) seeded(err error) {
+	d.arrive(none, func() { d.takeSeedsEnd(err) })
+	d.dispatch()
+}
+
+func none(func(weburl.URL) bool) {}
+
+func (d *desk) takeSeedsEnd(err error) {
 	switch {
 	case err != nil:
 		d.fail(err)
@@ -263,7 +287,6 @@ func (d *desk) seeded(err error) {
 		d.note()
 	}
 	d.seeding = false
-	d.dispatch()
 }
 
 // read is what all runs have read of SeedSeq.
@@ -338,8 +361,27 @@ func (d *desk) stats() Stats {
 	return now
 }
 
-// receive takes in what a fetcher's workers have done in one of its turns.
+// receive receives what a fetcher's workers have done in one of its turns.
 func (d *desk) receive(f *fetcher, batch []outcome) {
+	urls := func(yield func(weburl.URL) bool) {
+		for i := range batch {
+			out := &batch[i]
+			for j := range out.links {
+				if !yield(out.links[j].URL) {
+					return
+				}
+			}
+			if out.target != nil && !yield(out.target.URL) {
+				return
+			}
+		}
+	}
+	d.arrive(urls, func() { d.takeOutcomes(f, batch) })
+	d.dispatch()
+}
+
+// takeOutcomes takes in what has come of leases.
+func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 	d.free[f.id] += len(batch)
 	now := d.loop.Now()
 	for i := range batch {
@@ -390,7 +432,6 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 	}
 	d.overMemory()
 	d.note()
-	d.dispatch()
 }
 
 // keep puts what belongs to a record into the open group.
@@ -504,7 +545,7 @@ func (d *desk) dispatch() {
 	if limited {
 		d.summary.Stopped = cmp.Or(d.summary.Stopped, "limit")
 	}
-	if s.Leased == 0 && (d.draining || limited || d.frontier.Over() && !d.seeding) {
+	if s.Leased == 0 && d.intake.empty() && (d.draining || limited || d.frontier.Over() && !d.seeding) {
 		d.finish()
 		return
 	}
@@ -555,6 +596,7 @@ func (d *desk) finish() {
 	d.note() // that it has ended, and how
 	d.ledger.dirty.Set()
 	d.ledger.hurry.Set()
+	d.intake.begin.Set()
 }
 
 // drain lets no more URLs out: what is under way is finished, then the crawl ends.

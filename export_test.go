@@ -19,3 +19,9 @@ func BodiesHeld(c *Crawler) (peak, now int64) { return c.desk.meter.Peak(), c.de
 
 // ShareOfBodies is how much they may hold.
 func ShareOfBodies(c *Crawler) int64 { return c.desk.meter.Share() }
+
+// WithSeenBytes has the job of o hold no more fingerprints in memory than in so many bytes.
+func WithSeenBytes(o Options, bytes int) Options {
+	o.seenBytes = bytes
+	return o
+}

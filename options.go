@@ -117,6 +117,8 @@ type Options struct {
 
 	files store.FS // where Job is; nil: the disk
 	heads int      // URLs of a host that a job has in memory; 0: 512
+
+	seenBytes int // of fingerprints that a job has in memory; 0: all
 }
 
 // Version of Weft.

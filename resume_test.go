@@ -29,6 +29,8 @@ type world struct {
 	latency time.Duration // of the network, one way
 	truth   map[string]webtest.Fate
 	links   map[string]string // by page, its lines of links.jsonl, as a crawl that was never broken off has left them
+
+	seenBytes int // of fingerprints in memory; 0: all
 }
 
 // retries are more than the web's flaky pages need: a crawl that goes on meets a server that
@@ -87,7 +89,7 @@ func (w *world) crawl(disk store.FS, o weft.Options, l life) (sum weft.Summary, 
 		if err := task.Sleep(l.begin); err != nil {
 			return err
 		}
-		c, err := weft.New(weft.OnFiles(o, disk))
+		c, err := weft.New(weft.OnFiles(weft.WithSeenBytes(o, w.seenBytes), disk))
 		if err != nil {
 			return err
 		}
@@ -166,8 +168,8 @@ func (l *life) killed(disk **storetest.FS, after time.Duration) {
 	l.stop, l.last = after, func() { *disk = was.Crash(100, rand.New(rand.NewPCG(1, 2))) }
 }
 
-// TestBrokenOff: drained, broken off or killed at any times, with any number of URLs in memory, any number at once and so
-// groups of any size, a crawl that goes on until it ends finds what one finds that nobody disturbs.
+// TestBrokenOff: drained, broken off or killed at any times, with any number of URLs and of fingerprints in memory, any number
+// at once and so groups of any size, a crawl that goes on until it ends finds what one finds that nobody disturbs.
 func TestBrokenOff(t *testing.T) {
 	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	t.Logf("%d URLs", len(w.truth))
@@ -179,7 +181,9 @@ func TestBrokenOff(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(heads), uint64(workers)))
 				disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
 				before, committed := "", 0
+				w := *w // which is shared
 				for run := 1; ; run++ {
+					w.seenBytes = []int{0, 1, 64 * 300}[(run+workers)%3] // all, none, a third
 					l := life{clock: clock, server: server, begin: time.Duration(rng.Int64N(int64(time.Minute)))}
 					after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
 					switch rng.IntN(4) {

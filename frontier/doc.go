@@ -20,6 +20,7 @@
 //     URLs that are only in the ledger. Refill: some of these are brought into memory.
 //   - visit: all URLs of a crawl once. A later one begins with the URLs that an earlier one
 //     has ended, pending in the ledger, each with what is Known of it.
+//   - in doubt: a URL of which only the ledger knows whether it was seen.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
 //
@@ -77,17 +78,33 @@
 // restored waits its full delay. One that the ledger was not told of may be asked at
 // once, though the process before may have asked it.
 //
+// # URLs seen
+//
+// Their fingerprints are in a table of 8 to 10 bytes a URL. With SeenBytes that is at its
+// limit a cache, and a fingerprint that it does not hold may be in the ledger. Then Add
+// cannot tell a new URL by itself, and is never to guess: who adds URLs takes them in
+// batches, and asks Doubts before each, the ledger for what that returns, and Settle. What was
+// added since the ledger last kept all that it was told (Saved) is remembered beside the table.
+//
 // # Limits
 //
 // Of URLs that differ only behind the first ';' or '?' MaxVariants are taken, those a seed names
 // not counted; what the ledger knows of these counts is behind by less than 64 or an eighth, and so
 // many more may be taken after a restart. The counts take 4 MiB, however many paths there are.
 //
-// Memory grows with the URLs seen, a fingerprint each, with the hosts, and with the URLs
-// pending or, with Heads, up to twice as many for each host and those to be tried again, and
-// with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more;
-// nothing is forgotten. Lease and answers take time logarithmic in the hosts. One
-// Lease refuses at most 1,000 URLs; the rest is due at once.
+// What memory grows with:
+//
+//   - URLs seen: 10 bytes each, up to SeenBytes, and then no more.
+//   - hosts: each is kept.
+//   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
+//     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
+//   - URLs that a redirect led to and no link yet, while they are pending, and after if they
+//     redirect themselves: the middle of a chain of redirects. After a restart all that are
+//     in the ledger.
+//   - what is under way: leases, and fingerprints not Saved yet. The caller bounds these.
+//
+// Lease and answers take time logarithmic in the hosts. One Lease refuses at most 1,000
+// URLs; the rest is due at once.
 //
 // # Concurrency
 //

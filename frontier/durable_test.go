@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -15,7 +16,7 @@ import (
 
 // TestDurable crawls random small webs with a ledger that is committed now and then, and
 // kills the crawl now and then: a new one goes on from what was committed. However few
-// URLs are kept in memory, however late and in what pieces the others are read, and
+// URLs are kept in memory, and fingerprints, however late and in what pieces the others are read, and
 // wherever it is killed: the same URLs end in the same way as in a crawl that keeps
 // everything in memory and ends in peace, each of them once.
 func TestDurable(t *testing.T) {
@@ -50,11 +51,12 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64) bool {
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
+	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3] // none, no fingerprint, a third of them
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
 	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {
 		if got, want := c.ends(), w.crawl(cfg); !maps.Equal(got, want) {
-			t.Errorf("Heads is %d; the URLs ended as %v, want %v", heads.Heads, got, want)
+			t.Errorf("Heads is %d, SeenBytes %d; the URLs ended as %v, want %v", heads.Heads, heads.SeenBytes, got, want)
 		}
 	}
 	return !t.Failed()
@@ -202,6 +204,7 @@ type durableCrawl struct {
 	often   int // they come: in 100 steps
 	later   int // leases that are postponed, of 10
 	steps   int
+	sealed  int                      // notes of the group that is being committed; 0: none is
 	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
@@ -262,7 +265,7 @@ func (c *durableCrawl) begin() {
 		}
 		return c.refuse(u)
 	})
-	c.leases, c.wants, c.leased = nil, nil, make(map[string]int)
+	c.leases, c.wants, c.leased, c.sealed = nil, nil, make(map[string]int), 0
 	c.rules = make(map[string]*robots.Rules)
 	for host, r := range c.ledger.rules {
 		c.rules[host] = &r
@@ -278,9 +281,41 @@ func (c *durableCrawl) begin() {
 			}
 		}
 	}
+	c.ask(c.seeds)
 	for _, u := range c.seeds {
 		c.f.Add(u)
 	}
+}
+
+// ask has the ledger say which URLs were seen, as it was when the question was put or later.
+func (c *durableCrawl) ask(urls []frontier.URL) {
+	if c.cfg.SeenBytes == 0 {
+		return
+	}
+	if c.sealed == 0 && c.rand.IntN(3) == 0 {
+		c.f.NoteHosts()
+		c.sealed = len(c.ledger.notes)
+	}
+	doubts := c.f.Doubts(func(yield func(weburl.URL) bool) {
+		for _, u := range urls {
+			if !yield(u.URL) {
+				return
+			}
+		}
+	})
+	if c.rand.IntN(3) == 0 {
+		c.commit()
+	}
+	seen := make([]bool, len(doubts))
+	for u := range c.ledger.seen {
+		if i, ok := slices.BinarySearchFunc(doubts, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
+			seen[i] = true
+		}
+	}
+	if c.rand.IntN(3) == 0 {
+		c.commit()
+	}
+	c.f.Settle(seen)
 }
 
 func (c *durableCrawl) kill() {
@@ -400,6 +435,13 @@ func (c *durableCrawl) answer() {
 	if c.rand.IntN(10) < c.later {
 		c.f.Postpone(at(c.now), u, at(c.now+again))
 	} else {
+		if p := c.pages[u.URL]; !u.Robots {
+			urls := p.links
+			if p.target != nil {
+				urls = append(slices.Clip(urls), *p.target)
+			}
+			c.ask(urls)
+		}
 		c.smallWeb.answer(c.f, at(c.now), u, again)
 		if r := c.smallWeb.rules[host]; u.Robots && !c.down[host] {
 			c.rules[host] = &r
@@ -413,8 +455,16 @@ func (c *durableCrawl) answer() {
 }
 
 func (c *durableCrawl) commit() {
+	if c.sealed > 0 {
+		c.ledger.commitFirst(c.sealed)
+		c.f.Saved()
+		c.sealed = 0
+	}
 	c.f.NoteHosts()
 	c.ledger.commit()
+	if c.cfg.SeenBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet
+		c.f.Saved()
+	}
 	for _, w := range c.wants {
 		w.committed = true
 	}

@@ -35,6 +35,10 @@ type Config struct {
 	// taken, those of seeds not counted; 0: any number. What is beyond is dropped. It may be
 	// less, where paths share a count by chance: see variants.
 	MaxVariants int
+	// SeenBytes is how much memory the fingerprints of the URLs seen may take, in steps of
+	// 64. When that is full, some are in the ledger only: see Doubts. 0: any amount, 10
+	// bytes a URL. More than 0 asks for a ledger.
+	SeenBytes int
 
 	// Heads is how many URLs of a host that were never leased are kept in memory; up to
 	// twice as many for a while. The others are in the ledger until they are wanted: see
@@ -99,11 +103,12 @@ type Frontier struct {
 	told     bool
 	now      moment // told last
 	last     moment // any host may have answered; never: each is known
-	seen     map[[16]byte]struct{}
+	seen     *seen
+	doubts   doubts
 	leased   map[weburl.URL]*host // without robots.txt
 	hosts    map[string]*host     // by origin
 	servers  map[string]*server   // by host name
-	hops     map[[16]byte]*hops   // by fingerprint; not of URLs that a link led to first
+	hops     map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
 	ready    hostHeap             // by the time at which the host may next be asked
 	order    uint64               // of getting into a heap: what is due at once takes turns
 	refused  []Refusal            // not collected
@@ -129,7 +134,8 @@ type Frontier struct {
 // a third of a time.Time, of which every host has several.
 type moment = time.Duration
 
-// hops is kept for a URL that was first reached over redirects.
+// hops is kept for a URL that was first reached over redirects, until a link leads to it,
+// or it ends without a redirect of its own.
 type hops struct {
 	fewest int  // of all ways to it that were found
 	target *URL // of its own redirect, once it has answered with one
@@ -140,7 +146,7 @@ func New(cfg Config) *Frontier {
 	return &Frontier{
 		cfg:     cfg,
 		last:    never,
-		seen:    make(map[[16]byte]struct{}),
+		seen:    newSeen(cfg.SeenBytes),
 		leased:  make(map[weburl.URL]*host),
 		hosts:   make(map[string]*host),
 		servers: make(map[string]*server),
@@ -175,22 +181,25 @@ func (f *Frontier) stopped() bool {
 func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.Limit }
 
 // Add makes a URL pending unless it was seen before, its host has had LimitPerHost or, of
-// one that is no seed, its path MaxVariants; and reports whether it did.
+// one that is no seed, its path MaxVariants; and reports whether it did. With SeenBytes it is
+// one that Doubts was last asked about.
 func (f *Frontier) Add(u URL) bool {
 	if u.From == "" {
 		f.seedHost(u.URL)
 	}
 	fp := u.URL.Fingerprint()
-	if _, ok := f.seen[fp]; ok {
+	if !f.meet(fp) {
 		f.stats.Duplicates++
 		if h := f.hops[fp]; h != nil && u.Hops < h.fewest {
 			h.fewest = u.Hops
 			f.noteRedirected(fp, h)
 			f.follow(h)
+			if h.fewest == 0 { // as of what a link led to first
+				delete(f.hops, fp)
+			}
 		}
 		return false
 	}
-	f.seen[fp] = struct{}{}
 	f.seq++
 	u.Seq = f.seq
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
@@ -202,12 +211,12 @@ func (f *Frontier) Add(u URL) bool {
 	h := f.host(u.URL)
 	if f.full(h) {
 		f.stats.OverLimit++
-		f.drop(u, DropHost)
+		f.drop(fp, u, DropHost)
 		return false
 	}
 	if u.From != "" && f.tooMany(u.URL) {
 		f.stats.OverVariants++
-		f.drop(u, DropVariants)
+		f.drop(fp, u, DropVariants)
 		return false
 	}
 	if f.ledger != nil {
@@ -218,17 +227,12 @@ func (f *Frontier) Add(u URL) bool {
 	return true
 }
 
-// drop tells the ledger that a new URL is seen, and no more.
-func (f *Frontier) drop(u URL, why Drop) {
+// drop tells the ledger that a new URL, by its fingerprint, is seen, and no more.
+func (f *Frontier) drop(fp [16]byte, u URL, why Drop) {
 	if f.ledger != nil {
 		f.ledger.Dropped(u, why)
 	}
-}
-
-// Seen reports whether a URL was added before, whatever became of it.
-func (f *Frontier) Seen(u weburl.URL) bool {
-	_, seen := f.seen[u.Fingerprint()]
-	return seen
+	delete(f.hops, fp)
 }
 
 // Redirect says that u, which is leased, was answered by a redirect. The target is
@@ -258,6 +262,18 @@ func (f *Frontier) follow(h *hops) bool {
 	return true
 }
 
+// forgetHops drops what is kept of a URL that is not fetched again, unless its own
+// redirect may get nearer.
+func (f *Frontier) forgetHops(u *URL) {
+	if u.Hops == 0 {
+		return
+	}
+	fp := u.URL.Fingerprint()
+	if h := f.hops[fp]; h != nil && h.target == nil {
+		delete(f.hops, fp)
+	}
+}
+
 // Next returns the earliest time at which Lease will have something, a lease or a
 // refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
 // if there is no such time.
@@ -272,6 +288,7 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 func (f *Frontier) Done(now time.Time, u URL, a Answer) {
 	h := f.answer(now, &u, a)
 	f.stats.Done++
+	f.forgetHops(&u)
 	h.try(u.Tries, -1)
 	if f.ledger != nil {
 		f.ledger.Done(u)

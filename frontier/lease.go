@@ -110,6 +110,7 @@ func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
 func (f *Frontier) turnDown(h *host, r Refusal) {
 	f.refused = append(f.refused, r)
 	f.stats.Refused++
+	f.forgetHops(&r.URL)
 	if r.URL.Tries > 0 {
 		h.tried--
 	}

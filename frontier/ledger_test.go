@@ -163,11 +163,14 @@ func (l *ledger) Counts(s frontier.Stats) {
 }
 
 // commit makes the notes outlive the process, and checks the counts.
-func (l *ledger) commit() {
-	for _, note := range l.notes {
+func (l *ledger) commit() { l.commitFirst(len(l.notes)) }
+
+// commitFirst is commit of so many notes, the last of which are NoteHosts's.
+func (l *ledger) commitFirst(n int) {
+	for _, note := range l.notes[:n] {
 		note.apply(&l.durable)
 	}
-	l.notes = nil
+	l.notes = slices.Clone(l.notes[n:])
 	for host, urls := range l.pending {
 		tried := 0
 		for _, u := range urls {

@@ -16,6 +16,7 @@ func (f *Frontier) NoteHosts() {
 	f.dirty = f.dirty[:0]
 	if f.ledger != nil {
 		f.ledger.Counts(f.Stats())
+		f.doubts.sealed()
 	}
 }
 

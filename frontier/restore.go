@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"maps"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
@@ -9,11 +8,7 @@ import (
 )
 
 // Grow makes room for a number of URLs to be seen.
-func (f *Frontier) Grow(urls int) {
-	seen := make(map[[16]byte]struct{}, len(f.seen)+urls)
-	maps.Copy(seen, f.seen)
-	f.seen = seen
-}
+func (f *Frontier) Grow(urls int) { f.seen.reserve(urls) }
 
 // RestoreStats sets Done, Refused, OverLimit, OverVariants and Duplicates. It and its like bring a
 // new frontier to the state that a ledger was told of, before anything else is done.
@@ -22,15 +17,18 @@ func (f *Frontier) RestoreStats(s Stats) {
 	f.stats.OverLimit, f.stats.OverVariants = s.OverLimit, s.OverVariants
 }
 
-// RestoreSeen says that a URL with this fingerprint was seen.
-func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen[fingerprint] = struct{}{} }
+// RestoreSeen says that a URL with this fingerprint was seen. It is told in any order of
+// all; what is beyond SeenBytes is forgotten again.
+func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen.add(fingerprint) }
 
 // RestoreSeq sets the Seq of the next new URL, at least 1: larger than any that was told.
 func (f *Frontier) RestoreSeq(next uint64) { f.seq = max(next, 1) - 1 }
 
 // RestoreRedirected says what Ledger.Redirected was last told of a URL.
 func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {
-	f.hops[fingerprint] = &hops{fewest, target}
+	if fewest > 0 {
+		f.hops[fingerprint] = &hops{fewest, target}
+	}
 }
 
 // RestoreHost says what is known of a host; each is restored once, and none that is

@@ -6,6 +6,9 @@ type engine interface {
 	// get returns a value, the caller's to keep; nil: there is none.
 	get(key []byte) ([]byte, error)
 
+	// has reports which of the keys, in ascending order, there are.
+	has(keys [][]byte) ([]bool, error)
+
 	// visit calls fn with the entries from a key on, up to another and without it, in
 	// order, until fn returns false. Their bytes are lent for the call.
 	visit(from, to []byte, fn func(key, value []byte) bool) error

@@ -28,6 +28,16 @@ func (m *memory) get(key []byte) ([]byte, error) {
 	return value, nil // which is replaced, never changed
 }
 
+func (m *memory) has(keys [][]byte) ([]bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := make([]bool, len(keys))
+	for i, key := range keys {
+		_, _, found[i] = m.mu.entries.Get(string(key))
+	}
+	return found, nil
+}
+
 // visit reads a snapshot, so that fn may do what it likes.
 func (m *memory) visit(from, to []byte, fn func(key, value []byte) bool) error {
 	m.mu.Lock()

@@ -118,6 +118,20 @@ func (e *disked) get(key []byte) ([]byte, error) {
 	return value, closer.Close()
 }
 
+// has goes through the keys with one iterator: so a table is found once, and of one after the
+// other that lie in a block that is read once.
+func (e *disked) has(keys [][]byte) ([]bool, error) {
+	it, err := e.db.NewIter(nil)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]bool, len(keys))
+	for i, key := range keys {
+		found[i] = it.SeekPrefixGE(key)
+	}
+	return found, it.Close() // with the error of the iteration
+}
+
 func (e *disked) visit(from, to []byte, fn func(key, value []byte) bool) error {
 	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {

@@ -146,6 +146,18 @@ func (s *Store) Seen() iter.Seq2[[16]byte, error] {
 	})
 }
 
+// Known reports which of these fingerprints, in ascending order, are those of URLs that were
+// seen: what Frontier.Settle is to be told. It looks them up in one go.
+func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
+	const size = 17
+	all, keys := make([]byte, 0, size*len(fingerprints)), make([][]byte, len(fingerprints))
+	for i, fp := range fingerprints {
+		all = appendKey(all, keySeen, fp)
+		keys[i] = all[i*size : (i+1)*size]
+	}
+	return read(s, func() ([]bool, error) { return s.engine.has(keys) })
+}
+
 // Hosts yields the hosts that the frontier has told of, by name.
 func (s *Store) Hosts() iter.Seq2[Host, error] {
 	return s.hosts([]byte{keyHost}, []byte{keyHost + 1})

@@ -1,0 +1,139 @@
+package frontier
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// doubts is what is known of the URLs seen beside the table, where that has a limit.
+//
+// Invariant: a fingerprint that was added is in the table, in fresh or noted, or in what
+// the ledger holds for good.
+type doubts struct {
+	fresh   map[[16]byte]struct{} // added since NoteHosts
+	noted   map[[16]byte]struct{} // added before, and not Saved yet
+	told    map[[16]byte]bool     // of the URLs of the batch, whether they were seen before it; nil: the table knows
+	dubious [][16]byte            // of these, what Settle is to tell
+}
+
+// Doubts takes the URLs that are to be given to Add and Redirect next, until it is called
+// again, and returns the fingerprints of those of which only the ledger knows whether they
+// were seen, in order. Settle has to answer before any of them is added; in between the
+// frontier may be leased from and answered, but for redirects. Without SeenBytes, and
+// while all that was seen has room there, nothing is in doubt.
+func (f *Frontier) Doubts(urls iter.Seq[weburl.URL]) [][16]byte {
+	d := &f.doubts
+	d.told, d.dubious = nil, nil
+	n := 0
+	for range urls {
+		n++
+	}
+	n *= 1 + f.cfg.MaxRedirects // what these redirect to may come nearer
+	if f.seen.roomy(n) {
+		return nil
+	}
+	var batch [][16]byte
+	for u := range urls {
+		batch = f.chain(batch, u)
+	}
+	f.seen.touch(batch)
+	d.told = make(map[[16]byte]bool, len(batch))
+	for _, fp := range batch {
+		seen, final := f.seen.has(fp)
+		if !seen && !final {
+			seen = has(d.fresh, fp) || has(d.noted, fp)
+			final = seen
+		}
+		if _, again := d.told[fp]; !again && !final && !seen {
+			d.dubious = append(d.dubious, fp)
+		}
+		d.told[fp] = seen
+	}
+	slices.SortFunc(d.dubious, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
+	return d.dubious
+}
+
+// chain appends the fingerprint of a URL, and those of the redirects that adding it may follow.
+func (f *Frontier) chain(batch [][16]byte, u weburl.URL) [][16]byte {
+	for range f.cfg.MaxRedirects + 1 {
+		fp := u.Fingerprint()
+		batch = append(batch, fp)
+		h := f.hops[fp]
+		if h == nil || h.target == nil {
+			break
+		}
+		u = h.target.URL
+	}
+	return batch
+}
+
+// Settle answers Doubts: seen says of each of its fingerprints whether the ledger, as
+// it was after that call or later, has it.
+func (f *Frontier) Settle(seen []bool) {
+	for i, fp := range f.doubts.dubious {
+		f.doubts.told[fp] = seen[i]
+	}
+	f.doubts.dubious = nil
+}
+
+// Seen reports whether a URL was added, whatever became of it; with SeenBytes, of one that
+// Doubts was last asked about.
+func (f *Frontier) Seen(u weburl.URL) bool { return f.known(u.Fingerprint()) }
+
+// SeenBytes is how much memory the fingerprints take.
+func (f *Frontier) SeenBytes() int { return f.seen.bytes }
+
+// Saved says that what the ledger was told before the last NoteHosts is kept for good, and
+// found by who asks it for the answer to Doubts.
+func (f *Frontier) Saved() { clear(f.doubts.noted) }
+
+// sealed is called by NoteHosts.
+func (d *doubts) sealed() {
+	if len(d.noted) == 0 {
+		d.fresh, d.noted = d.noted, d.fresh
+		return
+	}
+	for fp := range d.fresh { // the last was not saved, or not yet
+		d.noted[fp] = struct{}{}
+	}
+	clear(d.fresh)
+}
+
+// meet takes in that there is a URL with this fingerprint, and reports whether it is new.
+func (f *Frontier) meet(fp [16]byte) bool {
+	if !f.seen.limited {
+		return f.seen.add(fp)
+	}
+	if f.known(fp) {
+		return false
+	}
+	f.seen.add(fp)
+	if f.doubts.fresh == nil {
+		f.doubts.fresh = make(map[[16]byte]struct{})
+	}
+	f.doubts.fresh[fp] = struct{}{}
+	return true
+}
+
+// known reports whether a fingerprint was added.
+func (f *Frontier) known(fp [16]byte) bool {
+	d := &f.doubts
+	if d.told == nil {
+		found, _ := f.seen.has(fp)
+		return found
+	}
+	seen, asked := d.told[fp]
+	if !asked {
+		panic(fmt.Sprintf("frontier: fingerprint %x, which Doubts was not asked about", fp))
+	}
+	return seen || has(d.fresh, fp)
+}
+
+func has(set map[[16]byte]struct{}, fp [16]byte) bool {
+	_, ok := set[fp]
+	return ok
+}

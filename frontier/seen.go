@@ -1,0 +1,229 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
+
+// seen is the set of the URLs that were ever added, by fingerprint: a table of 64 bits a
+// URL, without pointers, so that no collection of garbage looks into it.
+//
+// The first 10 bits of a fingerprint choose a segment, and the next 64 are the URL's key
+// in it. Two URLs of a crawl are taken for one with a probability of n²/2⁷⁵: of 10⁻¹⁰ for a
+// million, 3·10⁻⁷ for 100 million.
+//
+// A segment is open addressing over buckets of a cache line. The order of keys is that of
+// their buckets, so growing copies from front to back, and to fill a table in the order of
+// fingerprints touches memory in order. Segments grow by a quarter, one at a time, and each
+// at a size of its own, so that at any time as many are roomy as are full: a URL takes 9.6
+// bytes (8 by growth's mean slack of 12 %, by a load of 15/16), whatever the size.
+//
+// With a limit a segment has its share, and grows no further. When that is full it becomes
+// a cache, in which a new key takes the place of another: it is lossy, and a key that it
+// does not hold may have been added.
+type seen struct {
+	segments [seenSegments]segment
+	limited  bool
+	most     int    // buckets, if limited
+	largest  int    // keys of the segment that has most
+	bytes    int    // of all buckets
+	touched  uint64 // so that touch is not optimised away
+}
+
+// segment is the keys that begin alike.
+//
+// Invariant: keys fill a bucket from its first slot on. While a segment is not lossy, one
+// slot is empty, and a key is in its home bucket or in one behind it (the first follows the
+// last), with no empty slot between; in a lossy one only those in their home bucket count.
+type segment struct {
+	buckets []line
+	n       int32 // keys; of a lossy one, when it was whole
+	step    int16 // of growth: see seen.size
+	lossy   bool
+}
+
+// line is a bucket, a cache line of keys; 0: none.
+type line [8]uint64
+
+const (
+	segmentBits  = 10
+	seenSegments = 1 << segmentBits
+	bucketBytes  = 64
+
+	seenGrowth = 1.25
+)
+
+// newSeen returns an empty table, whose buckets take so many bytes at most; 0: any number.
+func newSeen(limit int) *seen {
+	return &seen{limited: limit > 0, most: limit / bucketBytes}
+}
+
+// share is how many buckets a segment may have.
+func (s *seen) share(seg int) int {
+	if !s.limited {
+		return math.MaxInt
+	}
+	return (s.most + seenSegments - 1 - seg) / seenSegments // the first ones take what does not divide
+}
+
+// locate returns the segment of a fingerprint, and its key there.
+func (s *seen) locate(fp [16]byte) (seg int, key uint64) {
+	hi := binary.BigEndian.Uint64(fp[:])
+	key = hi<<segmentBits | uint64(binary.BigEndian.Uint16(fp[8:]))>>(16-segmentBits)
+	return int(hi >> (64 - segmentBits)), max(key, 1) // 0 is an empty slot
+}
+
+// home is the index of the bucket in which a key is, if that has room.
+func (g *segment) home(key uint64) int {
+	i, _ := bits.Mul64(key, uint64(len(g.buckets)))
+	return int(i)
+}
+
+// has reports whether a fingerprint was added. If final is false it may have been all the same.
+func (s *seen) has(fp [16]byte) (found, final bool) {
+	seg, key := s.locate(fp)
+	g := &s.segments[seg]
+	return g.has(key), !g.lossy
+}
+
+func (g *segment) has(key uint64) bool {
+	if len(g.buckets) == 0 {
+		return false
+	}
+	for i := g.home(key); ; {
+		b := &g.buckets[i]
+		for _, k := range b {
+			if k == key {
+				return true
+			}
+		}
+		if g.lossy || b[7] == 0 {
+			return false
+		}
+		if i++; i == len(g.buckets) {
+			i = 0
+		}
+	}
+}
+
+// touch reads the home buckets of many fingerprints, so that the memory fetches them at
+// once, and not one after the other as has asks for them.
+func (s *seen) touch(batch [][16]byte) {
+	for _, fp := range batch {
+		seg, key := s.locate(fp)
+		if g := &s.segments[seg]; len(g.buckets) > 0 {
+			s.touched ^= g.buckets[g.home(key)][0]
+		}
+	}
+}
+
+// add adds a fingerprint, and reports whether the table did not have it.
+func (s *seen) add(fp [16]byte) bool {
+	seg, key := s.locate(fp)
+	g := &s.segments[seg]
+	if int(g.n) >= len(g.buckets)*15/2 && !g.lossy {
+		s.grow(seg)
+	}
+	if g.lossy {
+		return g.replace(key)
+	}
+	if !g.put(key) {
+		return false
+	}
+	g.n++
+	s.largest = max(s.largest, int(g.n))
+	return true
+}
+
+// put puts a key into a segment that has room.
+func (g *segment) put(key uint64) bool {
+	for i := g.home(key); ; {
+		b := &g.buckets[i]
+		for j, k := range b {
+			switch k {
+			case key:
+				return false
+			case 0:
+				b[j] = key
+				return true
+			}
+		}
+		if i++; i == len(g.buckets) {
+			i = 0
+		}
+	}
+}
+
+// replace puts a key into its home bucket, if need be instead of another, which its bits choose.
+func (g *segment) replace(key uint64) bool {
+	if len(g.buckets) == 0 {
+		return true
+	}
+	b := &g.buckets[g.home(key)]
+	for j, k := range b {
+		switch k {
+		case key:
+			return false
+		case 0:
+			b[j] = key
+			return true
+		}
+	}
+	b[key%8] = key
+	return true
+}
+
+// grow makes a segment larger; or lossy, if it is as large as it may be.
+func (s *seen) grow(seg int) {
+	g := &s.segments[seg]
+	n := len(g.buckets)
+	if n >= s.share(seg) {
+		g.lossy = true
+		return
+	}
+	for n == len(g.buckets) {
+		n = s.size(seg, g.step)
+		g.step++
+	}
+	s.resize(g, n)
+}
+
+// size is how many buckets a segment has after so many steps.
+func (s *seen) size(seg int, step int16) int {
+	return min(int(math.Pow(seenGrowth, float64(step)+float64(seg)/seenSegments)), s.share(seg))
+}
+
+func (s *seen) resize(g *segment, n int) {
+	old := g.buckets
+	g.buckets = make([]line, n)
+	s.bytes += bucketBytes * (n - len(old))
+	for i := range old {
+		for _, key := range old[i] {
+			if key != 0 {
+				g.put(key)
+			}
+		}
+	}
+}
+
+// reserve makes room for so many URLs at once.
+func (s *seen) reserve(urls int) {
+	want := int(math.Ceil(float64(urls)/seenSegments*1.02*2/15)) + 1 // buckets, as segments differ by some
+	for seg := range s.segments {
+		g := &s.segments[seg]
+		n := len(g.buckets)
+		for n < min(want, s.share(seg)) {
+			n = s.size(seg, g.step)
+			g.step++
+		}
+		if n > len(g.buckets) {
+			s.resize(g, n)
+		}
+	}
+}
+
+// roomy reports whether the table loses nothing if so many are added, whichever they are.
+func (s *seen) roomy(urls int) bool {
+	return !s.limited || s.largest+urls <= s.most/seenSegments*15/2
+}

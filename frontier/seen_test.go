@@ -1,0 +1,188 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// fingerprints are n of them, any.
+func fingerprints(n int, seed uint64) [][16]byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	all := make([][16]byte, n)
+	for i := range all {
+		binary.BigEndian.PutUint64(all[i][:], r.Uint64())
+		binary.BigEndian.PutUint64(all[i][8:], r.Uint64())
+	}
+	return all
+}
+
+// A table without a limit holds what was added and nothing else, at 8 to 10 bytes a URL.
+func TestSeenTable(t *testing.T) {
+	for _, reserve := range []int{0, 10_000, 1_200_000} {
+		t.Run(fmt.Sprintf("room for %d", reserve), func(t *testing.T) {
+			s := newSeen(0)
+			s.reserve(reserve)
+			all := fingerprints(2_000_000, 1)
+			in, out := all[:1_000_000], all[1_000_000:]
+			for i, fp := range in {
+				if !s.add(fp) || s.add(fp) {
+					t.Fatalf("fingerprint %d is not new, or new twice", i)
+				}
+				n := i + 1
+				if bytes := float64(s.bytes) / float64(n); n >= 200_000 && n > reserve && n%50_000 == 0 && (bytes < 8 || bytes > 10) {
+					t.Errorf("%.2f bytes a URL at %d", bytes, n)
+				}
+			}
+			for i, fp := range in {
+				if found, final := s.has(fp); !found || !final {
+					t.Fatalf("fingerprint %d is lost", i)
+				}
+			}
+			for i, fp := range out {
+				if found, final := s.has(fp); found || !final {
+					t.Fatalf("fingerprint %d was not added", i)
+				}
+			}
+		})
+	}
+}
+
+// At its limit a table keeps to its size and holds as many as it has room for, the last
+// one always; what it does not hold is never said for certain not to have been added.
+func TestSeenAtItsLimit(t *testing.T) {
+	const n = 400_000
+	for _, limit := range []int{1, 64, 100 * 64, 2_000_000, 2_100_001} {
+		t.Run(fmt.Sprintf("%d bytes", limit), func(t *testing.T) {
+			s := newSeen(limit)
+			all := fingerprints(2*n, 2)
+			for i, fp := range all[:n] {
+				s.add(fp)
+				if found, final := s.has(fp); !found && (final || s.share(int(fp[0])<<2|int(fp[1])>>6) > 0) {
+					t.Fatalf("fingerprint %d was added, and is lost at once", i)
+				}
+			}
+			if s.bytes > limit {
+				t.Errorf("%d bytes", s.bytes)
+			}
+			held := 0
+			for i, fp := range all[:n] {
+				found, final := s.has(fp)
+				if !found && final {
+					t.Fatalf("fingerprint %d was added, and is said never to have been", i)
+				}
+				if found {
+					held++
+				}
+			}
+			if least := s.bytes / 8 * 9 / 10; held < least {
+				t.Errorf("%d are held, expected at least %d", held, least)
+			}
+			for i, fp := range all[n:] {
+				if found, _ := s.has(fp); found {
+					t.Fatalf("fingerprint %d was not added", i)
+				}
+			}
+		})
+	}
+}
+
+// While there is room whatever comes, every answer is final.
+func TestSeenRoomy(t *testing.T) {
+	s := newSeen(1 << 20)
+	for i, fp := range fingerprints(200_000, 3) {
+		roomy := s.roomy(1)
+		s.add(fp)
+		if _, final := s.has(fp); roomy && !final {
+			t.Fatalf("no room for fingerprint %d, though there was", i)
+		}
+		if !roomy {
+			if i < 70_000 {
+				t.Errorf("room for %d in a MiB", i)
+			}
+			return
+		}
+	}
+	t.Error("there is always room")
+}
+
+// FuzzSeen: a table without a limit is a set, whatever is added; with one it holds nothing
+// else, and does not say that it was not added what was.
+func FuzzSeen(f *testing.F) {
+	f.Add([]byte("some text that is long enough for a few short keys, and others"), 0)
+	f.Add(slices.Repeat([]byte{0}, 64), 64)
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff\xff\xff\xff"), 1)
+	f.Fuzz(func(t *testing.T, data []byte, limit int) {
+		s, set := newSeen(limit), make(map[[16]byte]bool)
+		for i := range data {
+			var fp [16]byte // alike at the front, so that they meet
+			fp[1], fp[9] = data[i]&0x40, data[i]&0xc0
+			fp[8] = data[(i+1)%len(data)]
+			found, final := s.has(fp)
+			if found != set[fp] && (final || found) {
+				t.Fatalf("%x: found %t, final %t, added %t", fp, found, final, set[fp])
+			}
+			s.add(fp)
+			set[fp] = true
+		}
+		for fp := range set {
+			if found, final := s.has(fp); !found && final {
+				t.Fatalf("%x is lost", fp)
+			}
+		}
+	})
+}
+
+// BenchmarkSeen is a look-up of one fingerprint, 70 % of them in the table, in batches of 256.
+func BenchmarkSeen(b *testing.B) {
+	for _, n := range []int{1_000_000, 20_000_000} {
+		s := newSeen(0)
+		r := rand.New(rand.NewPCG(1, 1))
+		some := make([][16]byte, 0, 1<<20)
+		for i := range n {
+			var fp [16]byte
+			binary.BigEndian.PutUint64(fp[:], r.Uint64())
+			binary.BigEndian.PutUint64(fp[8:], r.Uint64())
+			s.add(fp)
+			if i%(n/cap(some)+1) == 0 && len(some) < cap(some) {
+				some = append(some, fp)
+			}
+		}
+		r.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+		for i := range some {
+			if i%10 >= 7 {
+				binary.BigEndian.PutUint64(some[i][:], r.Uint64())
+			}
+		}
+		for _, touch := range []bool{false, true} {
+			b.Run(fmt.Sprintf("urls=%d/touch=%t", n, touch), func(b *testing.B) {
+				found := 0
+				for i := 0; i < b.N; i += 256 {
+					at := i % (len(some) - 256)
+					batch := some[at : at+256]
+					if touch {
+						s.touch(batch)
+					}
+					for _, fp := range batch {
+						if ok, _ := s.has(fp); ok {
+							found++
+						}
+					}
+				}
+				if b.N > 1000 && found == 0 {
+					b.Error("none is found")
+				}
+			})
+		}
+		b.Run(fmt.Sprintf("new/urls=%d", n), func(b *testing.B) {
+			for range b.N {
+				var fp [16]byte
+				binary.BigEndian.PutUint64(fp[:], r.Uint64())
+				binary.BigEndian.PutUint64(fp[8:], r.Uint64())
+				s.add(fp)
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Known tells the URLs that were committed, whatever became of them, from others; in tables
+// and before they are sorted into any, on disk and in memory.
+func TestKnown(t *testing.T) {
+	url := func(n int) weburl.URL {
+		u, err := weburl.Parse(fmt.Sprintf("http://h%d.test/%d", n%7, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	for _, memory := range []bool{false, true} {
+		t.Run(fmt.Sprintf("in memory %t", memory), func(t *testing.T) {
+			disk := storetest.New()
+			s, err := store.Open("/job", store.Options{FS: disk, Memory: memory, Buffer: 64 << 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			const n = 6000 // several times Buffer
+			known := func(last int) {
+				t.Helper()
+				want := make(map[[16]byte]bool)
+				var fps [][16]byte
+				for i := range n {
+					fp := url(i).Fingerprint()
+					fps = append(fps, fp)
+					want[fp] = i%2 == 0 && i < last
+				}
+				slices.SortFunc(fps, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
+				got, err := s.Known(fps)
+				if err != nil || len(got) != n {
+					t.Fatalf("%d answers, %v", len(got), err)
+				}
+				for i, fp := range fps {
+					if got[i] != want[fp] {
+						t.Fatalf("after %d: %x is known: %t", last, fp, got[i])
+					}
+				}
+			}
+			known(0)
+			for i := 0; i < n; i += 1000 {
+				g := s.Begin()
+				for k := i; k < i+1000; k += 2 {
+					u := frontier.URL{URL: url(k), Seq: uint64(k + 1)}
+					switch g.Pending(u); k % 6 {
+					case 2:
+						g.Done(u)
+					case 4:
+						g.Dropped(frontier.URL{URL: url(k), Seq: uint64(k + 1)}, frontier.DropHost)
+					}
+				}
+				if err := s.Commit(g); err != nil {
+					t.Fatal(err)
+				}
+				known(i + 1000)
+			}
+			if got, err := s.Known(nil); err != nil || len(got) != 0 {
+				t.Errorf("nothing asked: %v, %v", got, err)
+			}
+			s.Close()
+			if _, err := s.Known(make([][16]byte, 1)); err == nil {
+				t.Error("a store that is closed answers")
+			}
+		})
+	}
+}

@@ -1,0 +1,244 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/pprof"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+const (
+	batch     = 256     // URLs that come to the desk at once
+	groupSize = 1 << 20 // bytes: what the desk commits at once when it has much to do
+	siblings  = 8       // new URLs in a row that are of one host: a page's links
+	checks    = 2_000_000
+)
+
+// measure is the process that does what main asks for.
+func measure(arg string) error {
+	var t task
+	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(int64(t.Memory))
+	var r result
+	if t.Profile != "" {
+		f, err := os.Create(t.Profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	if err := t.crawl(&r); err != nil {
+		return err
+	}
+	r.Peak = field("/proc/self/status", "VmHWM:") * 1024
+	return json.NewEncoder(os.Stdout).Encode(r)
+}
+
+// crawl is a crawl that only finds.
+type crawl struct {
+	task
+	store *store.Store
+	front *frontier.Frontier
+	group *store.Group
+	asked int
+}
+
+func (t task) crawl(r *result) (err error) {
+	c := &crawl{task: t}
+	if c.store, err = store.Open(t.Dir, store.Options{}); err != nil {
+		return err
+	}
+	// One head a host: what is pending is not what is measured.
+	c.front = frontier.New(frontier.Config{Heads: 1, Robots: true, RobotsTries: 3, MaxRedirects: 10, SeenBytes: t.Seen})
+	c.group = c.store.Begin()
+	c.front.Tell(c.group)
+
+	begun, cpu := time.Now(), cost.CPU()
+	urls := make([]frontier.URL, batch)
+	for n := 0; n < t.URLs; n += batch {
+		for i := range urls {
+			urls[i] = c.url(n + i)
+		}
+		if err := c.receive(urls); err != nil {
+			return err
+		}
+	}
+	if err := c.commit(); err != nil {
+		return err
+	}
+	c.rest()
+	r.New, r.CPU, r.Wall = c.front.Stats().Pending, (cost.CPU() - cpu).Seconds(), time.Since(begun).Seconds()
+	r.CPU -= c.making()
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	c.asked = 0
+	for n := 0; n < checks; n += batch {
+		for i := range urls {
+			k := rng.IntN(r.New)
+			if rng.IntN(10) >= 7 {
+				k += 1 << 40 // nobody has found it
+			}
+			urls[i] = c.url(k)
+		}
+		begun, cpu := time.Now(), cost.CPU()
+		if err := c.check(urls); err != nil {
+			return err
+		}
+		r.Check += (cost.CPU() - cpu).Seconds()
+		r.Looked += time.Since(begun).Seconds()
+		r.Checks += batch
+	}
+	r.Asked = c.asked
+	r.Table = c.front.SeenBytes()
+	r.Written = field("/proc/self/io", "wchar:")
+	r.Stored, err = size(t.Dir)
+	if err != nil {
+		return err
+	}
+	return c.store.Close()
+}
+
+// url returns URL n, of 60 to 90 bytes; the host of a run of them is any.
+func (c *crawl) url(n int) frontier.URL {
+	host := mix(uint64(n/siblings)) % uint64(c.Hosts)
+	x := mix(uint64(n))
+	section := []string{"news", "products", "articles/archive", "blog/category"}[x%4]
+	u, err := weburl.Parse(fmt.Sprintf("https://www.host-%06d.example/%s/%02d/a-page-about-%x-%d.html", host, section, x>>8%100, uint32(x>>32), n))
+	if err != nil {
+		panic(err) // it is a URL
+	}
+	return frontier.URL{URL: u, Depth: 1 + int(x>>16%6), From: fmt.Sprintf("https://www.host-%06d.example/%s/index.html", host, section)}
+}
+
+// mix is a bijection whose results look like chance: the finaliser of SplitMix64.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// making is the CPU time that making up the URLs took.
+func (c *crawl) making() float64 {
+	const some = 100_000
+	cpu := cost.CPU()
+	for n := range some {
+		_ = c.url(n)
+	}
+	return (cost.CPU() - cpu).Seconds() / some * float64(c.URLs)
+}
+
+// ask settles what is in doubt.
+func (c *crawl) ask(urls []frontier.URL) error {
+	doubts := c.front.Doubts(func(yield func(weburl.URL) bool) {
+		for i := range urls {
+			if !yield(urls[i].URL) {
+				return
+			}
+		}
+	})
+	c.asked += len(doubts)
+	if len(doubts) == 0 {
+		return nil
+	}
+	seen, err := c.store.Known(doubts)
+	c.front.Settle(seen)
+	return err
+}
+
+// receive does with a batch of links what the desk does.
+func (c *crawl) receive(urls []frontier.URL) error {
+	if err := c.ask(urls); err != nil {
+		return err
+	}
+	for _, u := range urls {
+		c.front.Add(u)
+	}
+	if c.group.Size() < groupSize {
+		return nil
+	}
+	return c.commit()
+}
+
+// check asks whether URLs were seen.
+func (c *crawl) check(urls []frontier.URL) error {
+	if err := c.ask(urls); err != nil {
+		return err
+	}
+	for i := range urls {
+		c.front.Seen(urls[i].URL)
+	}
+	return nil
+}
+
+func (c *crawl) commit() error {
+	c.front.NoteHosts()
+	g := c.group
+	c.group = c.store.Begin()
+	c.front.Tell(c.group)
+	if err := c.store.Commit(g); err != nil {
+		return err
+	}
+	c.front.Saved()
+	return nil
+}
+
+// rest waits until the store has nothing left to compact: what was found is to pay for it.
+func (c *crawl) rest() {
+	for calm := 0; calm < 5; {
+		before := cost.CPU()
+		time.Sleep(200 * time.Millisecond)
+		if cost.CPU()-before < 20*time.Millisecond {
+			calm++
+		} else {
+			calm = 0
+		}
+	}
+}
+
+func size(dir string) (bytes float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		bytes += float64(info.Size())
+		return nil
+	})
+	return bytes, err
+}
+
+// field returns a number of a file of the kernel's; 0: it is not there.
+func field(path, name string) float64 {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			var n float64
+			_, _ = fmt.Sscan(rest, &n)
+			return n
+		}
+	}
+	return 0
+}
