@@ -210,7 +210,7 @@ func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
 func answerOf(res *http1.Response, now time.Time) frontier.Answer {
 	a := frontier.Answer{
 		Took:     res.Timing.FirstByte,
-		Loopback: res.Addr.Addr().Unmap().IsLoopback(),
+		Addr:     res.Addr.Addr(),
 		Overload: res.Status == 429 || res.Status == 503,
 	}
 	if a.Overload {

@@ -119,11 +119,11 @@ func (f *Frontier) mayWant(h *host) bool {
 	return d != nil && d.more && d.refill == nil && (d.tried > 0 || !f.Limited())
 }
 
-// stuck reports whether the first host in the heap cannot even ask for its URLs, for too
+// stuck reports whether s, whose turn it is, cannot even ask for its URLs, for too
 // many others do. Those behind it wait with it, or it would lose its turn.
-func (f *Frontier) stuck() bool {
-	h := f.ready[0]
-	return f.wanting >= maxWants && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
+func (f *Frontier) stuck(s *server) bool {
+	h := s.top()
+	return f.wanting >= maxWants && s.resolve == addressKnown && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
 }
 
 // want asks for URLs of h, whose turn it is, if it has few in memory.
@@ -159,7 +159,7 @@ func (f *Frontier) Wants() []Want {
 // in order, at most N; more says whether there are others behind; if so, there is one at
 // least in urls.
 func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
-	h := f.hosts[host]
+	h := f.find(host)
 	if h == nil || h.disk == nil || h.disk.refill == nil {
 		panic(fmt.Sprintf("frontier: refill of %q, which is not wanted", host))
 	}
@@ -173,8 +173,8 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 	}
 	h.disk = h.disk.orNone()
 	f.place(h)
-	if r.turn && h.index >= 0 && h.at <= f.now {
-		f.rekey(h, r.at, r.order)
+	if r.turn && h.hasTurn() && h.at <= f.now {
+		f.rekey(h.server, r.at, r.order)
 	}
 }
 
@@ -198,8 +198,8 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 	for seq := range r.ended {
 		delete(missing, seq)
 	}
-	for i := range h.retry {
-		delete(missing, h.retry[i].url.Seq)
+	for _, w := range h.again() {
+		delete(missing, w.url.Seq)
 	}
 	for i := range urls {
 		u := &urls[i]

@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -216,7 +217,7 @@ func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []
 		case "took":
 			a.Took = duration(t, value)
 		case "loopback":
-			a.Loopback = true
+			a.Addr = netip.MustParseAddr("127.0.0.1")
 		case "overload":
 			a.Overload = true
 		case "retry-after":

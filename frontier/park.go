@@ -1,0 +1,39 @@
+package frontier
+
+import "fmt"
+
+const (
+	// maxFails is how many leases in a row a server may leave without an answer before
+	// its URLs are refused. It is let alone for longer each time: two minutes in all.
+	maxFails = 8
+)
+
+// fail takes in whether a server has answered. What was under way when a failure was
+// told is the same failure.
+func (f *Frontier) fail(s *server, a Answer) {
+	switch {
+	case a.Addr.IsValid() || a.Took > 0:
+		s.fails = 0
+		f.revive(s)
+	case a.Failure == "" || f.now < s.pace.hold:
+	default:
+		s.fails = min(s.fails+1, maxFails)
+		s.pace.hold = f.now + pause(s.fails)
+		if s.fails == maxFails {
+			s.dead = true
+			s.pace.hold = f.now + shutFor
+			f.shut[s] = failure{a.Failure, fmt.Sprintf("its host did not answer %d times in a row: %s", maxFails, a.Reason)}
+			f.placeOrigins(s)
+		}
+	}
+}
+
+// deadAt reports whether the URLs of s are refused at a time, as it has not answered.
+func (s *server) deadAt(at moment) bool { return s.dead && at < s.pace.hold }
+
+func (f *Frontier) revive(s *server) {
+	if s.dead {
+		s.dead = false
+		delete(f.shut, s)
+	}
+}
