@@ -253,7 +253,7 @@ func (m *groupModel) due(s *groupServer) (when time.Duration, ok bool) {
 		return 0, s.resolved == 0
 	}
 	perHost := m.cfg.PerHost
-	if s.fails > 0 {
+	if s.fails >= 3 {
 		perHost = 1
 	}
 	orDelay := func(d time.Duration) time.Duration {
@@ -312,7 +312,9 @@ func (m *groupModel) answer() {
 		s.fails, s.dead = 0, false
 	case m.now >= s.hold:
 		s.fails = min(s.fails+1, 8)
-		s.hold = m.now + min(time.Second<<(s.fails-1), 5*time.Minute)
+		if s.fails >= 3 {
+			s.hold = m.now + time.Second<<(s.fails-3)
+		}
 		if s.fails == 8 {
 			s.dead, s.hold = true, m.now+time.Hour
 		}

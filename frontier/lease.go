@@ -318,7 +318,7 @@ func (f *Frontier) delay(s *server) time.Duration {
 	return delay
 }
 
-// pace is how many leases s may have at once. One that does not answer is tried with one.
+// pace is how many leases s may have at once. One that is parked is tried with one.
 func (f *Frontier) pace(s *server) int32 {
 	n := s.pace.limit()
 	switch {
@@ -330,7 +330,7 @@ func (f *Frontier) pace(s *server) int32 {
 	if s.domain == nil && f.cfg.PerDomain > 0 {
 		n = min(n, f.cfg.PerDomain)
 	}
-	if s.fails > 0 {
+	if s.fails >= parkFrom {
 		n = min(n, 1)
 	}
 	return int32(n)

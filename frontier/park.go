@@ -3,8 +3,12 @@ package frontier
 import "fmt"
 
 const (
+	// parkFrom is from which failure in a row on a server is parked: before, it may be the
+	// fault of pages. Then it is tried with one lease at once, after a pause that doubles.
+	parkFrom = 3
+
 	// maxFails is how many leases in a row a server may leave without an answer before
-	// its URLs are refused. It is let alone for longer each time: two minutes in all.
+	// its URLs are refused, for shutFor; then it has another chance: one.
 	maxFails = 8
 )
 
@@ -18,7 +22,9 @@ func (f *Frontier) fail(s *server, a Answer) {
 	case a.Failure == "" || f.now < s.pace.hold:
 	default:
 		s.fails = min(s.fails+1, maxFails)
-		s.pace.hold = f.now + pause(s.fails)
+		if s.fails >= parkFrom {
+			s.pace.hold = f.now + pause(s.fails-parkFrom+1)
+		}
 		if s.fails == maxFails {
 			s.dead = true
 			s.pace.hold = f.now + shutFor

@@ -50,7 +50,8 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 		h.asked = since
 		h.pace.restore(s)
 	}
-	if !s.Hold.IsZero() {
+	h.fails = max(h.fails, uint8(s.Failures))
+	if !s.Hold.IsZero() && !s.Dead { // which has another chance at once: why it was dead is not kept
 		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
 	}
 	h.last = f.now

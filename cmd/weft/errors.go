@@ -67,7 +67,8 @@ func misread(cmd *cobra.Command, err error) error {
 var flagOf = map[string]string{
 	"SeedSeq": "input", "Scope": "scope", "Include": "include", "Exclude": "exclude", "Canon": "canon", "Depth": "depth",
 	"Limit": "limit", "LimitPerHost": "limit-per-host", "MaxTime": "max-time",
-	"Concurrency": "concurrency", "PerHost": "per-host", "Delay": "delay", "RateLimit": "rate-limit", "NoRobots": "no-robots",
+	"Concurrency": "concurrency", "PerHost": "per-host", "PerDomain": "per-domain", "PerAddress": "per-address",
+	"Delay": "delay", "DomainDelay": "domain-delay", "AddressDelay": "address-delay", "RateLimit": "rate-limit", "NoRobots": "no-robots",
 	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",
 	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
 	"UserAgent": "user-agent", "Header": "header", "Cookies": "cookies", "Auth": "auth", "Proxy": "proxy", "Insecure": "insecure", "RootCAs": "ca",
