@@ -107,7 +107,7 @@ type Frontier struct {
 	last      moment // any host may have answered; never: each is known
 	seen      map[[16]byte]struct{}
 	leased    map[weburl.URL]*host // without robots.txt
-	names     map[string]*server   // by host name, and by registrable domain: see joinDomain
+	names     names                // the servers
 	hosts     int
 	hops      map[[16]byte]*hops // by fingerprint; not of URLs that a link led to first
 	ready     seats              // by the time at which the server may next be asked: see seat
@@ -148,7 +148,7 @@ func New(cfg Config) *Frontier {
 		last:      never,
 		seen:      make(map[[16]byte]struct{}),
 		leased:    make(map[weburl.URL]*host),
-		names:     make(map[string]*server),
+		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
 		alikes:    make(map[string]*said),
 		shut:      make(map[*server]failure),
@@ -391,7 +391,7 @@ func (f *Frontier) learn(h *host, now time.Time, a Answer) {
 	s := h.server
 	as, overloaded := s.pace.learn(f.now, a)
 	bound := uint8(max(maxPace, min(f.cfg.PerHost, math.MaxUint8)))
-	for _, g := range []*group{s.domain, s.address} {
+	for _, g := range []*group{s.domain(), s.address} {
 		g.learn(f.now, s, a, as, overloaded, bound)
 		f.placeGroup(g)
 	}

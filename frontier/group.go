@@ -38,24 +38,24 @@ func (f *Frontier) newGroup(isAddress, any bool) *group {
 
 // joinDomain makes s, which is new, one of the servers of its registrable domain. A name that
 // has none is a domain of its own.
-//
-// f.names has the servers by their names. Under the name of a domain that is no server's it
-// has one of the domain's servers, so that a second one finds the first.
 func (f *Frontier) joinDomain(s *server, name string) {
 	domain := weburl.RegistrableDomain(name)
-	first := f.names[domain]
-	if first == nil && domain != "" {
-		f.names[domain] = s
+	first := f.names.member(domain)
+	f.names.add(name, s)
+	switch {
+	case domain == "":
+	case first == nil:
+		if !f.names.shareKey(name, domain) {
+			f.names.add(domain, s)
+		}
+	default:
+		g := first.domain()
+		if g == nil {
+			g = f.newGroup(false, first.pace.most == 0 && f.cfg.PerHost == 0)
+			f.regroup(first, g, first.address)
+		}
+		f.regroup(s, g, s.address)
 	}
-	f.names[name] = s
-	if first == nil || domain == "" {
-		return
-	}
-	if first.domain == nil {
-		g := f.newGroup(false, first.pace.most == 0 && f.cfg.PerHost == 0)
-		f.enter(first, &first.domain, g)
-	}
-	f.enter(s, &s.domain, first.domain)
 }
 
 // moveTo takes in the address that s has, or where it has answered from.
@@ -66,27 +66,34 @@ func (f *Frontier) moveTo(s *server, addr netip.Addr) {
 		g = f.newGroup(true, addr.IsLoopback())
 		f.addresses[addr] = g
 	}
-	if s.address == g {
-		return
+	if s.address != g {
+		f.regroup(s, s.domain(), g)
 	}
-	f.enter(s, &s.address, g)
 }
 
-// enter makes s one of a group's servers, with what it has under way. It keeps its turn.
-func (f *Frontier) enter(s *server, as **group, g *group) {
+// regroup makes s one of the servers of a domain, nil if it is alone there, and of an address,
+// nil if it is not known; with what it has under way. It keeps its turn.
+func (f *Frontier) regroup(s *server, domain, address *group) {
 	turn := s.hasTurn()
 	f.withdraw(s)
-	if old := *as; old != nil {
-		old.servers--
-		old.busy -= s.busy
-		f.placeGroup(old)
+	oldDomain, oldAddress := s.domain(), s.address
+	s.address = address
+	s.enterCell(domain)
+	for _, change := range [][2]*group{{oldDomain, domain}, {oldAddress, address}} {
+		old, g := change[0], change[1]
+		if old == g {
+			continue
+		}
+		if old != nil {
+			old.servers--
+			old.busy -= s.busy
+			f.placeGroup(old)
+		}
+		g.servers++
+		g.busy += s.busy
+		g.last = max(g.last, s.last)
+		f.placeGroup(g)
 	}
-	*as = g
-	g.servers++
-	g.busy += s.busy
-	g.last = max(g.last, s.last)
-	f.placeGroup(g)
-	s.regroup()
 	if turn {
 		f.file(s, s.at, s.order)
 		f.placeServer(s)

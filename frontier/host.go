@@ -26,12 +26,12 @@ type server struct {
 	pace    pace
 	last    moment // from which the delay counts: it was asked, has answered, or was restored
 	asked   moment // it was last, or has last answered
-	domain  *group // nil: it is alone in its registrable domain
 	address *group // nil: it is not known
-	cell    *cell  // nil: it is alone in its domain
+	cell    *cell  // nil: it is alone in its registrable domain
 	seat
 	busy    int32 // leases of all hosts
 	first   int32 // URLs leased for the first time
+	where   place // of the seat
 	resolve uint8 // how far its address is known
 	fails   uint8 // leases in a row that the server did not answer
 	dead    bool  // too many: until pace.hold its URLs are refused
@@ -53,7 +53,6 @@ type host struct {
 	capped   bool  // it has had LimitPerHost
 	seed     bool  // a seed is on it, and it has not answered from a public address
 	dirty    bool  // changed since NoteHosts
-	asker    bool  // the address of its server is or was leased for it
 }
 
 func (f *Frontier) host(u weburl.URL) *host {
@@ -66,7 +65,7 @@ func (f *Frontier) host(u weburl.URL) *host {
 
 // find returns the host with an origin; nil if it is not known.
 func (f *Frontier) find(origin string) *host {
-	s := f.server(hostname(origin))
+	s := f.names.find(hostname(origin))
 	switch {
 	case s == nil:
 		return nil
@@ -90,7 +89,7 @@ func hostname(origin string) string {
 // newHost makes a host that is not known.
 func (f *Frontier) newHost(origin string, http bool) *host {
 	name := hostname(origin)
-	s := f.server(name)
+	s := f.names.find(name)
 	var h *host
 	if s == nil {
 		s = f.newServer(name, origin)
@@ -107,14 +106,6 @@ func (f *Frontier) newHost(origin string, http bool) *host {
 		f.addOrigin(s, h)
 	}
 	return h
-}
-
-// server returns the server of a name; nil if it is not known.
-func (f *Frontier) server(name string) *server {
-	if s := f.names[name]; s != nil && s.name() == name {
-		return s
-	}
-	return nil
 }
 
 // name is the host name.
@@ -138,8 +129,8 @@ func (f *Frontier) newServer(name, origin string) *server {
 	return s
 }
 
-// isAsked reports whether the address of the server is leased as that of h.
-func (h *host) isAsked() bool { return h.resolve == addressAsked && h.asker }
+// isAsked reports whether the address of the server is leased, as that of h.
+func (h *host) isAsked() bool { return h.resolve == addressAsked && h == &h.server.own }
 
 // seedHost takes in that a seed is on the host of u.
 func (f *Frontier) seedHost(u weburl.URL) {

@@ -62,9 +62,9 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	f.withdraw(s) // to the end of those that are due
 	h := s.top()
 	if s.resolve == addressUnknown {
-		s.resolve, h.asker = addressAsked, true
-		*u = URL{URL: rootOf(h.name), Resolve: true}
-		h.leased++
+		s.resolve = addressAsked
+		*u = URL{URL: rootOf(s.own.name), Resolve: true}
+		s.own.leased++
 		f.stats.Leased++
 		return true
 	}
@@ -203,9 +203,9 @@ func (f *Frontier) spend(h *host) {
 	f.stats.Leased++
 	h.busy++
 	h.asked, h.last = f.now, f.now // until the response says when it really ended
-	h.domain.spend(f.now)
+	h.domain().spend(f.now)
 	h.address.spend(f.now)
-	f.placeGroup(h.domain)
+	f.placeGroup(h.domain())
 	f.placeGroup(h.address)
 	f.note(h)
 	if f.cfg.RateLimit > 0 {
@@ -312,7 +312,7 @@ func (f *Frontier) has(h *host) bool {
 // is alone in its domain stands for it.
 func (f *Frontier) delay(s *server) time.Duration {
 	delay := max(f.cfg.Delay, s.crawlDelay())
-	if s.domain == nil {
+	if s.domain() == nil {
 		delay = max(delay, f.groupDelay(false))
 	}
 	return delay
@@ -327,7 +327,7 @@ func (f *Frontier) pace(s *server) int32 {
 	case f.delay(s) > 0:
 		n = 1
 	}
-	if s.domain == nil && f.cfg.PerDomain > 0 {
+	if s.domain() == nil && f.cfg.PerDomain > 0 {
 		n = min(n, f.cfg.PerDomain)
 	}
 	if s.fails >= parkFrom {

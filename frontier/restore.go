@@ -66,7 +66,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 		h.disk = &backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}
 	h.address.wait(f.now)
-	h.domain.wait(f.now)
+	h.domain().wait(f.now)
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	f.place(h)

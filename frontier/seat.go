@@ -20,7 +20,6 @@ type seat struct {
 	order uint64
 	index int32 // among the seats, −1: it has none
 	sub   int32 // among the servers of its cell, −1: it is not there
-	where place // of the seat
 }
 
 // place is where a seat is.
@@ -47,27 +46,35 @@ type cell struct {
 	n       int     // all of them
 }
 
-// regroup brings s, which has no turn, into the cell of its domain and address.
-func (s *server) regroup() {
+// domain is that of s; nil if it is alone in its domain.
+func (s *server) domain() *group {
+	if s.cell == nil {
+		return nil
+	}
+	return s.cell.key[0]
+}
+
+// enterCell brings s, which has no turn, into the cell of a domain and its address.
+func (s *server) enterCell(domain *group) {
 	if c := s.cell; c != nil {
 		if c.n--; c.n == 0 {
 			delete(c.key[0].cells, c.key[1])
 		}
 		s.cell = nil
 	}
-	if s.domain != nil {
-		cells := &s.domain.cells
-		c := (*cells)[s.address]
-		if c == nil {
-			c = &cell{key: [2]*group{s.domain, s.address}}
-			if *cells == nil {
-				*cells = make(map[*group]*cell)
-			}
-			(*cells)[s.address] = c
-		}
-		c.n++
-		s.cell = c
+	if domain == nil {
+		return
 	}
+	c := domain.cells[s.address]
+	if c == nil {
+		c = &cell{key: [2]*group{domain, s.address}}
+		if domain.cells == nil {
+			domain.cells = make(map[*group]*cell)
+		}
+		domain.cells[s.address] = c
+	}
+	c.n++
+	s.cell = c
 }
 
 // hasTurn reports whether s has a turn: a seat, or a place in its cell.
@@ -77,7 +84,7 @@ func (s *server) hasTurn() bool { return s.index >= 0 || s.sub >= 0 }
 func (f *Frontier) seats(s *server) *seats {
 	switch s.where {
 	case atDomain:
-		return &s.domain.waiting
+		return &s.domain().waiting
 	case atAddress:
 		return &s.address.waiting
 	}
@@ -88,7 +95,7 @@ func (f *Frontier) seats(s *server) *seats {
 func (f *Frontier) settle(s *server) {
 	switch s.where {
 	case atDomain:
-		f.placeGroup(s.domain)
+		f.placeGroup(s.domain())
 	case atAddress:
 		f.placeGroup(s.address)
 	}
@@ -214,7 +221,7 @@ func (g *group) before(s *server) bool {
 func (f *Frontier) heldUp(s *server, at moment) (by place, free bool) {
 	switch {
 	case !f.asks(s, at):
-	case !f.open(s.domain, at):
+	case !f.open(s.domain(), at):
 		return atDomain, false
 	case !f.open(s.address, at):
 		return atAddress, false

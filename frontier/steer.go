@@ -42,7 +42,7 @@ func (f *Frontier) steer(now time.Time, change func(*host)) {
 	for _, h := range f.all() {
 		change(h)
 		f.note(h)
-		f.placeGroup(h.domain)
+		f.placeGroup(h.domain())
 		f.placeGroup(h.address)
 		f.place(h)
 	}
@@ -50,10 +50,7 @@ func (f *Frontier) steer(now time.Time, change func(*host)) {
 
 // each yields every host, in no order.
 func (f *Frontier) each(yield func(*host) bool) {
-	for name, s := range f.names {
-		if s.name() != name {
-			continue // a domain
-		}
+	for s := range f.names.all {
 		if s.origins == nil {
 			if !yield(&s.own) {
 				return
