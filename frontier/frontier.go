@@ -95,10 +95,10 @@ type Stats struct {
 
 // Frontier holds the URLs of a crawl.
 //
-// Invariants: every URL in seen is in exactly one state. A host is in the heap if
-// and only if time alone will let it have another lease, refusal or Want. No key in the heap is
-// set to a time before now: a host whose delay is long over, or that is new, comes
-// after those that are due already.
+// Invariants: every URL in seen is in exactly one state. A server has a turn (see seat) if
+// and only if time alone will let it have another lease, refusal or Want, as far as that
+// depends on it. No turn is set to a time before now: a server whose delay is long over, or that
+// is new, comes after those that are due already.
 type Frontier struct {
 	cfg       Config
 	epoch     time.Time // told first
@@ -333,7 +333,7 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 }
 
 // Resolved answers a lease of an address: the host has this one; an invalid one if none was
-// found. Then the host is under no address until it answers from one.
+// found. Then the host is under no address until it answers from one. Postpone does not answer such a lease.
 func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 	h := f.find(u.URL.Origin())
 	if h == nil || !u.Resolve || h.resolve != addressAsked {
