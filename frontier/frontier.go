@@ -323,6 +323,7 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 // [robots.CacheFor].
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
+	f.revive(h.server) // through a proxy nothing else tells
 	before := h.robots.delay()
 	h.robots.set(f.alike(r), f.now)
 	h.newRules(h, before)

@@ -16,8 +16,7 @@ const (
 // told is the same failure.
 func (f *Frontier) fail(s *server, a Answer) {
 	switch {
-	case a.Addr.IsValid() || a.Took > 0:
-		s.fails = 0
+	case a.Addr.IsValid() || a.Took > 0 || a.Overload:
 		f.revive(s)
 	case a.Failure == "" || f.now < s.pace.hold:
 	default:
@@ -37,7 +36,9 @@ func (f *Frontier) fail(s *server, a Answer) {
 // deadAt reports whether the URLs of s are refused at a time, as it has not answered.
 func (s *server) deadAt(at moment) bool { return s.dead && at < s.pace.hold }
 
+// revive takes in that s has answered.
 func (f *Frontier) revive(s *server) {
+	s.fails = 0
 	if s.dead {
 		s.dead = false
 		delete(f.shut, s)

@@ -63,14 +63,6 @@ type said struct {
 // failure is why nothing of a host is leased.
 type failure struct{ kind, reason string }
 
-// text is what it says.
-func (r *rules) text() robots.Rules {
-	if r.said == nil {
-		return robots.Rules{}
-	}
-	return r.said.rules
-}
-
 // why is why there is none, of shut.
 func (r *rules) why() failure {
 	if r.said == nil {
