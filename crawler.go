@@ -58,7 +58,8 @@ func New(o Options) (*Crawler, error) {
 		d.output = newStream(cfg.Format, d.summary.Runs == 1)
 	}
 	d.frontier = frontier.New(frontier.Config{
-		Delay: cfg.Delay, PerHost: cfg.PerHost, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
+		Delay: cfg.Delay, DomainDelay: cfg.DomainDelay, AddressDelay: cfg.AddressDelay,
+		PerHost: cfg.PerHost, PerDomain: cfg.PerDomain, PerAddress: cfg.PerAddress, Resolve: true, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
 		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants,
 		Heads: heads, InMemory: inMemory, SeenBytes: seen,
 	})

@@ -386,6 +386,9 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
+		if out.url.Resolve {
+			continue
+		}
 		if out.later = out.crowded || d.short.postpones(now, out.url.URL, out.later); out.later {
 			continue
 		}
@@ -406,10 +409,12 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 	}
 	for i := range batch {
 		out := &batch[i]
-		if !out.later && out.robots == nil {
+		if !out.later && out.robots == nil && !out.url.Resolve {
 			out.url.Past = append(out.url.Past, out.try(now))
 		}
 		switch {
+		case out.url.Resolve:
+			d.frontier.Resolved(now, out.url, out.answer.Addr)
 		case out.later:
 			d.frontier.Postpone(now, out.url, now.Add(time.Second))
 		case out.robots != nil:

@@ -128,9 +128,12 @@ func (f *fetcher) work(t *aio.Task) error {
 			return err
 		}
 		var out outcome
-		if u.Robots {
+		switch {
+		case u.Resolve:
+			out, err = f.resolve(t, u)
+		case u.Robots:
 			out, err = f.fetchRobots(t, u)
-		} else {
+		default:
 			out, err = f.fetch(t, u)
 		}
 		if err != nil {
@@ -180,9 +183,13 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	}
 	if err != nil {
 		var e *http1.Error
-		switch {
-		case !errors.As(err, &e) || e.Kind == http1.KindCanceled:
+		if !errors.As(err, &e) || e.Kind == http1.KindCanceled {
 			return out, err
+		}
+		if res == nil {
+			out.answer.Failure, out.answer.Reason = hostFailure(e)
+		}
+		switch {
 		case e.Kind == http1.KindResource:
 			out.later, out.crowded = true, errors.Is(e, http1.ErrNoRoom)
 		case e.Temporary() && u.Tries < f.cfg.Retries:
@@ -227,13 +234,38 @@ func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
 func answerOf(res *http1.Response, now time.Time) frontier.Answer {
 	a := frontier.Answer{
 		Took:     res.Timing.FirstByte,
-		Loopback: res.Addr.Addr().Unmap().IsLoopback(),
+		Addr:     res.Addr.Addr(),
 		Overload: res.Status == 429 || res.Status == 503,
 	}
 	if a.Overload {
 		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
 	}
 	return a
+}
+
+// hostFailure is the kind and text of an error that is the host's: it has not answered at all.
+// Others are of one page, or of this machine.
+func hostFailure(e *http1.Error) (kind, reason string) {
+	switch e.Kind {
+	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout,
+		http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
+		return string(e.Kind), frontier.Brief(e.Err.Error())
+	}
+	return "", ""
+}
+
+// resolve asks for the address of a host. That there is none is told by who connects.
+func (f *fetcher) resolve(t *aio.Task, u frontier.URL) (outcome, error) {
+	out := outcome{url: u}
+	to, err := f.client.Lookup(t, u.URL.Scheme(), u.URL.Host())
+	var e *http1.Error
+	if err != nil && (!errors.As(err, &e) || e.Kind == http1.KindCanceled) {
+		return out, err
+	}
+	if len(to) > 0 {
+		out.answer.Addr = to[0].Addr()
+	}
+	return out, nil
 }
 
 // retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): seconds, any number of

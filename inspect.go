@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -42,7 +43,7 @@ type Status struct {
 	Pending      int `json:"pending"`
 	InFlight     int `json:"in_flight"`
 	Done         int `json:"done"`
-	Refused      int `json:"refused"`                 // by robots.txt, for want of it, or by an exclusion
+	Refused      int `json:"refused"`                 // by robots.txt, for want of it, by an exclusion, or as the host does not answer
 	OverLimit    int `json:"over_limit"`              // cut by LimitPerHost
 	OverVariants int `json:"over_variants,omitempty"` // cut by MaxVariants
 
@@ -157,6 +158,10 @@ func newHostStatus(now time.Time, p plan, h frontier.HostInfo, rules robots.Rule
 		s.Waits = "it has had its limit"
 	case s.Robots == "unreachable":
 		s.Waits, s.WaitsUntil = "no robots.txt, "+r.Kind, r.Until
+	case h.Dead:
+		s.Waits, s.WaitsUntil = fmt.Sprintf("it did not answer %d times in a row: its URLs are refused", h.Failures), h.Hold
+	case h.Hold.After(now) && h.Failures > 0:
+		s.Waits, s.WaitsUntil = fmt.Sprintf("parked, it did not answer %d times in a row", h.Failures), h.Hold
 	case h.Hold.After(now):
 		s.Waits, s.WaitsUntil = "overloaded", h.Hold
 	case r.Tries > 0 && !r.Have && r.Until.After(now):
@@ -176,7 +181,7 @@ const (
 	URLLeased  URLState = "leased" // under way
 	URLDone    URLState = "done"
 	URLFailed  URLState = "failed"  // done, with an error
-	URLRefused URLState = "refused" // by robots.txt, for want of it, or by an exclusion
+	URLRefused URLState = "refused" // by robots.txt, for want of it, by an exclusion, or as the host does not answer
 	URLDropped URLState = "dropped" // its host has had LimitPerHost, or its path MaxVariants; not one of Job.URLs
 	URLUnseen  URLState = "unseen"  // nothing that is followed has led to it; not one of Job.URLs
 )

@@ -59,13 +59,18 @@ type Options struct {
 
 	// Its pace. By default a host is asked for its robots.txt first, and then for two
 	// URLs at once, for more while its response time holds; an address of this
-	// machine as fast as it goes.
+	// machine as fast as it goes. What holds for a host holds for all hosts of one
+	// registrable domain together, and for all on one address.
 
-	Concurrency int           // requests under way at once; 0: 64
-	PerHost     int           // of these, to one host; 0: as above
-	Delay       time.Duration // between the end of a response and the host's next request; 0: what robots.txt asks for
-	RateLimit   float64       // requests a second, to all hosts; 0: any number
-	NoRobots    bool          // robots.txt is not asked for
+	Concurrency  int           // requests under way at once; 0: 64
+	PerHost      int           // of these, to one host; 0: as above
+	PerDomain    int           // the same, to the hosts of one registrable domain
+	PerAddress   int           // the same, to the hosts on one address; not behind a proxy
+	Delay        time.Duration // between the end of a response and the host's next request; 0: what robots.txt asks for
+	DomainDelay  time.Duration // the same, and the next request to any host of its domain; 0: Delay, negative: none
+	AddressDelay time.Duration // the same, to any host on its address
+	RateLimit    float64       // requests a second, to all hosts; 0: any number
+	NoRobots     bool          // robots.txt is not asked for
 
 	// Memory is how many bytes the crawl may take, whatever its size; 0: 512 MiB. Bodies under way, URLs
 	// that wait, the tables and the store have shares of it, of at most 60 % together, and a
@@ -175,6 +180,8 @@ func (o Options) check() (*config, error) {
 		{"Limit", o.Limit, nil, 0},
 		{"LimitPerHost", o.LimitPerHost, nil, 0},
 		{"PerHost", o.PerHost, nil, 0},
+		{"PerDomain", o.PerDomain, nil, 0},
+		{"PerAddress", o.PerAddress, nil, 0},
 		{"MinRate", o.MinRate, nil, 0},
 	} {
 		if n.value < 0 {

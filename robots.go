@@ -42,6 +42,10 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, err
 		default:
 			out.later, out.crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
+			out.later = e.Kind == http1.KindResource
+			if res == nil && hops == 0 {
+				out.answer.Failure, out.answer.Reason = hostFailure(e)
+			}
 			out.robots.kind, out.robots.reason, out.robots.final = string(e.Kind), "robots.txt: "+e.Err.Error(), out.later || !e.Temporary()
 			if res != nil {
 				out.robots.bytes += res.Wire
@@ -49,7 +53,11 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			}
 			return out, nil
 		}
+		addr := out.answer.Addr
 		out.answer = answerOf(res, f.loop.Now())
+		if hops > 0 {
+			out.answer.Addr = addr // a redirect may lead to another host
+		}
 		out.answer.Public = u.Seed && at.Host() == u.URL.Host() && isPublic(res.Addr)
 		out.robots.bytes += res.Wire
 		access := robots.For(res.Status)

@@ -21,7 +21,7 @@ import (
 
 // web is a few pages on a few hosts: URL → the page. A page that begins with a
 // status, as in "301 http://b.test/" or "404", is an answer with that status and
-// Location; "503 5" has Retry-After.
+// Location; "503 5" has Retry-After. One that is "stall" is never answered.
 type web map[string]string
 
 // visit is a request as the server saw it.
@@ -55,7 +55,7 @@ func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.S
 		hosts[p.Hostname()] = true
 	}
 	for i, host := range slices.Sorted(maps.Keys(hosts)) {
-		netw.Host(host, fmt.Sprintf("10.0.0.%d", i+1))
+		netw.Host(host, fmt.Sprintf("10.0.%d.%d", (i+1)/256, (i+1)%256))
 	}
 	return w.crawlOver(t, netw, o)
 }
@@ -125,6 +125,11 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
 			}
 		}
 		v.url = "http://" + v.header.Get("Host") + strings.Fields(lines[0])[1]
+		if w[v.url] == "stall" { // until the client leaves
+			*seen = append(*seen, v)
+			_, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+			return ignore(err, io.EOF)
+		}
 		if err := task.Sleep(100 * time.Millisecond); err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (f *Frontier) heads() int {
 
 // usable is how many URLs of h can be leased when its turn comes, of those that a refill may bring
 // though there is no room.
-func (f *Frontier) usable(h *host) int { return min(max(1, int(f.pace(h)-h.busy)), atOnce) }
+func (f *Frontier) usable(h *host) int { return min(max(1, int(f.pace(h.server)-h.busy)), atOnce) }
 
 // backlog is that of h, which has one from now on.
 func (f *Frontier) backlog(h *host) *backlog {
@@ -104,8 +104,8 @@ func (f *Frontier) backlog(h *host) *backlog {
 	return h.disk
 }
 
-// settle lets go of the backlog of h if it is as good as none.
-func (f *Frontier) settle(h *host) {
+// letGo lets go of the backlog of h if it is as good as none.
+func (f *Frontier) letGo(h *host) {
 	if d := h.disk; d != nil && !d.more && d.refill == nil {
 		h.disk = nil
 		f.backlogs--
@@ -172,11 +172,11 @@ func (f *Frontier) mayWant(h *host) bool {
 	return d != nil && d.more && d.refill == nil && (d.tried > 0 || !f.Limited())
 }
 
-// stuck reports whether the first host in the heap cannot even ask for its URLs, for too
+// stuck reports whether s, whose turn it is, cannot even ask for its URLs, for too
 // many others do. Those behind it wait with it, or it would lose its turn.
-func (f *Frontier) stuck() bool {
-	h := f.ready[0]
-	return f.wanting >= maxWants && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
+func (f *Frontier) stuck(s *server) bool {
+	h := s.top()
+	return f.wanting >= maxWants && s.resolve == addressKnown && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
 }
 
 // want asks for URLs of h, whose turn it is, if it has few in memory.
@@ -219,7 +219,7 @@ func (f *Frontier) Wants() []Want {
 // in order, at most N; more says whether there are others behind; if so, there is one at
 // least in urls.
 func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
-	h := f.hosts[host]
+	h := f.find(host)
 	if h == nil || h.disk == nil || h.disk.refill == nil {
 		panic(fmt.Sprintf("frontier: refill of %q, which is not wanted", host))
 	}
@@ -234,10 +234,10 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 		f.load(h, r, urls, more)
 		f.trim(h)
 	}
-	f.settle(h)
+	f.letGo(h)
 	f.place(h)
-	if r.turn && h.index >= 0 && h.at <= f.now {
-		f.rekey(h, r.at, r.order)
+	if r.turn && h.hasTurn() && h.at <= f.now {
+		f.rekey(h.server, r.at, r.order)
 	}
 }
 
@@ -276,8 +276,8 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 	for seq := range r.ended {
 		delete(missing, seq)
 	}
-	for i := range h.retry {
-		delete(missing, h.retry[i].url.Seq)
+	for _, w := range h.again() {
+		delete(missing, w.url.Seq)
 	}
 	for i := range urls {
 		u := &urls[i]

@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"testing"
 	"time"
@@ -69,6 +70,99 @@ func BenchmarkLease(b *testing.B) {
 					n++
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkShared is a URL leased and done, 16 at a time, of hosts that share one address,
+// one registrable domain, or both. A delay of the group is over when it is asked next.
+func BenchmarkShared(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		url   string // of a host
+		addrs int    // that the hosts have
+	}{
+		{"address", "http://h%d.example/%d", 1},
+		{"domain", "http://h%d.site.example/%d", 1 << 20},
+		{"both", "http://h%d.site.example/%d", 1},
+		{"domain on 300 addresses", "http://h%d.site.example/%d", 300},
+	} {
+		for _, hosts := range []int{1000, 100_000} {
+			for _, delay := range []time.Duration{0, time.Second} {
+				b.Run(fmt.Sprintf("%s/hosts=%d/delay=%v", c.name, hosts, delay), func(b *testing.B) {
+					f := frontier.New(frontier.Config{Resolve: true, PerHost: 16, PerDomain: 16, PerAddress: 16, DomainDelay: 2 * delay, AddressDelay: delay})
+					for i := range max(b.N, hosts) {
+						parsed, err := weburl.Parse(fmt.Sprintf(c.url, i%hosts, i))
+						if err != nil {
+							b.Fatal(err)
+						}
+						f.Add(frontier.URL{URL: parsed, From: "http://h0.example/"})
+					}
+					now := time.Unix(0, 0)
+					resolved := 0
+					for resolved < hosts {
+						for _, u := range f.Lease(now, 1000) {
+							if !u.Resolve {
+								f.Postpone(now, u, now)
+								continue
+							}
+							f.Resolved(now, u, netip.AddrFrom4([4]byte{10, byte(resolved % c.addrs >> 16), byte(resolved % c.addrs >> 8), byte(resolved % c.addrs)}))
+							resolved++
+						}
+						now = now.Add(2 * delay)
+					}
+					b.ReportAllocs()
+					b.ResetTimer()
+					for n := 0; n < b.N; {
+						for _, u := range f.Lease(now, 16) {
+							f.Done(now, u, frontier.Answer{})
+							n++
+						}
+						now = now.Add(2 * delay)
+					}
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkHosts is what a host takes that has nothing pending: each its own domain, 300 on
+// an address. Without the URL, its fingerprint, and what the machine has beside.
+func BenchmarkHosts(b *testing.B) {
+	const hosts = 1_000_000
+	for _, c := range []struct{ name, url string }{
+		{"apex", "http://h%d.example/"},
+		{"www", "http://www.h%d.example/"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			urls := make([]frontier.URL, hosts)
+			for i := range urls {
+				parsed, err := weburl.Parse(fmt.Sprintf(c.url, i))
+				if err != nil {
+					b.Fatal(err)
+				}
+				urls[i] = frontier.URL{URL: parsed, From: "http://h0.example/"}
+			}
+			var f *frontier.Frontier
+			for b.Loop() {
+				f = nil
+				seen := frontier.New(frontier.Config{Resolve: true, Robots: true})
+				for _, u := range urls {
+					seen.RestoreSeen(u.URL.Fingerprint())
+				}
+				before := heapInUse()
+				f = seen
+				now := time.Unix(0, 0)
+				for i := range urls {
+					f.RestoreHost(now, frontier.HostState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
+				}
+				for i := range urls {
+					f.Locate(urls[i].URL, netip.AddrFrom4([4]byte{10, 0, byte(i / 300 >> 8), byte(i / 300)}))
+				}
+				b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
+			}
+			runtime.KeepAlive(urls)
+			runtime.KeepAlive(f)
 		})
 	}
 }

@@ -9,13 +9,17 @@
 //
 //   - host: scheme, host name and port; the unit of robots.txt and of queues.
 //   - server: the hosts of one name; the unit whose pace is kept.
+//   - group: the servers of one registrable domain, or those with one address. They bear a
+//     load together, so a group has a delay and a pace, too. A server that is alone in its
+//     domain stands for it.
+//   - cell: the servers of one domain with one address, of a domain with several.
 //   - pending: seen, and to be fetched. Leased: handed out to be fetched.
 //     Done: finished, well or not. Refused: not to be fetched, by robots.txt. A URL
 //     goes from pending to leased or refused, and from leased to done, or back to
 //     pending to be tried again.
-//   - lease: a URL handed out, or a host's robots.txt. Every lease of a URL is answered
-//     by exactly one Done, Retry or Postpone; one of robots.txt by exactly one
-//     SetRobots, RobotsFailed or Postpone.
+//   - lease: a URL handed out, or a host's robots.txt, or the address of its name. Every
+//     lease of a URL is answered by exactly one Done, Retry or Postpone; one of robots.txt by
+//     exactly one SetRobots, RobotsFailed or Postpone; one of an address by Resolved.
 //   - ledger: who is told what must outlive the process. Backlog of a host: its pending
 //     URLs that are only in the ledger. Refill: some of these are brought into memory.
 //   - visit: all URLs of a crawl once. A later one begins with the URLs that an earlier one
@@ -23,6 +27,7 @@
 //   - in doubt: a URL of which only the ledger knows whether it was seen.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
+//   - parked: the same of one that has not answered several times in a row.
 //
 // # Lifecycle
 //
@@ -42,6 +47,7 @@
 //   - URLs to be tried again, when their time has come, the one first whose time came first
 //   - the higher Priority, which is the caller's
 //   - the smaller Depth: breadth first
+//   - the higher Rank: sitemaps, then what theirs give a higher priority
 //   - what was added first
 //
 // This is the order of Place, but that URLs to be tried again are not due at once. The file
@@ -49,14 +55,24 @@
 //
 // # Politeness
 //
-// A host's robots.txt is leased before its first URL, alone, and again after 24 hours; not while all
-// of the host's URLs are in its backlog.
+// With Resolve, a name's address is leased before anything else, alone; where an answer comes
+// from is then its address. A host's robots.txt is leased before its first URL, alone, and again
+// after 24 hours; not while all of the host's URLs are in its backlog.
 // The delay counts from the end of a response, be it that of robots.txt. Without
 // PerHost a host has two leases at first, one more whenever a window of answers was as
 // fast as its best, and half as many when one was slow, up to 16; one where there is a
 // delay; any number on a loopback address. An overload holds the host for as long as
 // it says, an hour at most, or for 1 s, 2 s, 4 s up to 5 minutes; then there is one
-// lease at once, and more as the answers allow.
+// lease at once, and more as the answers allow. Crawl-delay and overload are those of a name:
+// the longest that any of its hosts asks for.
+//
+// A registrable domain and an address have the same: DomainDelay and AddressDelay, PerDomain and
+// PerAddress, or a pace that grows while each of their servers is as fast as that one
+// can be. An overload of one of them halves it.
+//
+// A server that leaves three leases in a row without an answer is parked, for 1 s, 2 s, 4 s and
+// so on, and then tried with one lease at once; after eight its URLs are refused for an hour. Any
+// answer makes it as good as new.
 //
 // # What outlives the process
 //
@@ -95,7 +111,8 @@
 // What memory grows with:
 //
 //   - URLs seen: 10 bytes each, up to SeenBytes, and then no more.
-//   - hosts: each is kept.
+//   - hosts: each is kept, in 300 bytes; what a robots.txt says is kept once of those that say the
+//     same.
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
 //   - URLs that a redirect led to and no link yet, while they are pending, and after if they
@@ -103,7 +120,8 @@
 //     in the ledger.
 //   - what is under way: leases, and fingerprints not Saved yet. The caller bounds these.
 //
-// Lease and answers take time logarithmic in the hosts. One Lease refuses at most 1,000
+// Lease and answers take time logarithmic in the hosts, however many share a name, a domain or an
+// address. One Lease refuses at most 1,000
 // URLs; the rest is due at once.
 //
 // # Concurrency

@@ -3,6 +3,8 @@ package frontier
 import (
 	"container/heap"
 	"fmt"
+	"math"
+	"net/netip"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
@@ -16,10 +18,21 @@ type Config struct {
 	// 0: none. A Crawl-delay raises it for its host.
 	Delay time.Duration
 
+	// DomainDelay and AddressDelay are the same between the end of a response and the next
+	// request to any host of its registrable domain, or of its address. 0: Delay; negative:
+	// none.
+	DomainDelay, AddressDelay time.Duration
+
 	// PerHost is how many leases a host may have at once. 0: one where there is a
 	// delay, any number on loopback addresses, else as many as the server bears
 	// without getting slower.
 	PerHost int
+
+	// PerDomain and PerAddress are the same of all hosts of a registrable domain, or of an
+	// address. One of a single host bears what that bears.
+	PerDomain, PerAddress int
+
+	Resolve bool // the address of a name is asked for before anything else of it
 
 	RateLimit float64 // leases a second of all hosts together, evenly spaced; 0: any number
 
@@ -63,6 +76,7 @@ type URL struct {
 	Rank      int8       // of the same priority and depth those of higher rank come first; the frontier keeps it for who added the URL
 	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
 	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
+	Resolve   bool       // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
 	Past      []Try      // how its tries ended. Who answers a lease appends to it
@@ -72,11 +86,17 @@ type URL struct {
 // Answer is what a lease has taught about its host. The zero Answer is nothing.
 type Answer struct {
 	Took       time.Duration // from the request sent to the first byte of the answer; 0: unknown
-	Loopback   bool          // the server has a loopback address
+	Addr       netip.Addr    // the server's; invalid: unknown
 	Public     bool          // the host has a public address, and counts as a seed's no more: see URL.Seed
 	Overload   bool          // the server has said that it is asked too much: 429 or 503
 	RetryAfter time.Duration // until it wants to be asked again; 0: it has not said
+
+	// Failure is the kind of error if the server has not answered at all, and Reason the
+	// error; both empty: it has, or this is not known. See maxFails.
+	Failure, Reason string
 }
+
+func (a *Answer) loopback() bool { return a.Addr.Unmap().IsLoopback() }
 
 // Stats are counts of URLs by state, and what Add has refused. A URL that was added
 // and was no duplicate is in one of Pending, Leased, Done, Refused, OverLimit and OverVariants. A
@@ -93,33 +113,37 @@ type Stats struct {
 
 // Frontier holds the URLs of a crawl.
 //
-// Invariants: every URL in seen is in exactly one state. A host is in the heap if
-// and only if time alone will let it have another lease, refusal or Want. No key in the heap is
-// set to a time before now: a host whose delay is long over, or that is new, comes
-// after those that are due already.
+// Invariants: every URL in seen is in exactly one state. A server has a turn (see seat) if
+// and only if time alone will let it have another lease, refusal or Want, as far as that
+// depends on it. No turn is set to a time before now: a server whose delay is long over, or that
+// is new, comes after those that are due already.
 type Frontier struct {
-	cfg      Config
-	epoch    time.Time // told first
-	told     bool
-	now      moment // told last
-	last     moment // any host may have answered; never: each is known
-	seen     *seen
-	doubts   doubts
-	leased   map[weburl.URL]*host // without robots.txt
-	hosts    map[string]*host     // by origin
-	servers  map[string]*server   // by host name
-	hops     map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
-	ready    hostHeap             // by the time at which the host may next be asked
-	order    uint64               // of getting into a heap: what is due at once takes turns
-	refused  []Refusal            // not collected
-	free     moment               // RateLimit allows nothing before
-	first    int                  // URLs leased for the first time
-	fresh    int                  // of those pending, never leased
-	held     int                  // what those in queues cost, in bytes
-	backlogs int                  // hosts that have one
-	seq      uint64               // of the last URL added
-	refuse   func(weburl.URL) (kind, reason string)
-	stats    Stats
+	cfg       Config
+	epoch     time.Time // told first
+	told      bool
+	now       moment // told last
+	last      moment // any host may have answered; never: each is known
+	seen      *seen
+	doubts    doubts
+	leased    map[weburl.URL]*host // without robots.txt
+	names     names                // the servers
+	hosts     int
+	hops      map[[16]byte]*hops // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
+	ready     seats              // by the time at which the server may next be asked: see seat
+	groups    groupHeap          // by the time at which the first that waits for the group may be
+	addresses map[netip.Addr]*group
+	alikes    map[string]*said    // robots.txt by what they say
+	shut      map[*server]failure // of servers that are dead
+	order     uint64              // of getting into a heap: what is due at once takes turns
+	refused   []Refusal           // not collected
+	free      moment              // RateLimit allows nothing before
+	first     int                 // URLs leased for the first time
+	fresh     int                 // of those pending, never leased
+	held      int                 // what those in queues cost, in bytes
+	backlogs  int                 // hosts that have one
+	seq       uint64              // of the last URL added
+	refuse    func(weburl.URL) (kind, reason string)
+	stats     Stats
 
 	variants variants
 
@@ -144,21 +168,23 @@ type hops struct {
 // New returns an empty frontier.
 func New(cfg Config) *Frontier {
 	return &Frontier{
-		cfg:     cfg,
-		last:    never,
-		seen:    newSeen(cfg.SeenBytes),
-		leased:  make(map[weburl.URL]*host),
-		hosts:   make(map[string]*host),
-		servers: make(map[string]*server),
-		hops:    make(map[[16]byte]*hops),
-		away:    make(map[*host][]URL),
+		cfg:       cfg,
+		last:      never,
+		seen:      newSeen(cfg.SeenBytes),
+		leased:    make(map[weburl.URL]*host),
+		names:     newNames(),
+		addresses: make(map[netip.Addr]*group),
+		alikes:    make(map[string]*said),
+		shut:      make(map[*server]failure),
+		hops:      make(map[[16]byte]*hops),
+		away:      make(map[*host][]URL),
 	}
 }
 
 // Stats returns the counts.
 func (f *Frontier) Stats() Stats {
 	s := f.stats
-	s.Hosts = len(f.hosts)
+	s.Hosts = f.hosts
 	s.LimitReached = f.Limited() && f.fresh > 0
 	return s
 }
@@ -278,10 +304,11 @@ func (f *Frontier) forgetHops(u *URL) {
 // refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
 // if there is no such time.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	if len(f.ready) == 0 || f.stuck() {
+	s, due := f.nextServer()
+	if s == nil || f.stuck(s) {
 		return time.Time{}, false
 	}
-	return f.time(max(f.ready[0].at, f.free)), true
+	return f.time(max(due, f.free)), true
 }
 
 // Done answers a lease: the URL is finished.
@@ -331,18 +358,41 @@ func (f *Frontier) wait(h *host, u URL, at time.Time) {
 // queueAgain puts a URL among those that are not to be tried before a time.
 func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 	f.order++
-	heap.Push(&h.retry, waiting{u, f.moment(at), f.order})
+	if h.retry == nil {
+		h.retry = new(retryHeap)
+	}
+	heap.Push(h.retry, waiting{u, f.moment(at), f.order})
 }
 
 // SetRobots answers a lease of robots.txt: these are the host's rules, for
 // [robots.CacheFor].
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
-	h.robots.set(r, f.now)
+	f.revive(h.server) // through a proxy nothing else tells
+	before := h.robots.delay()
+	h.robots.set(f.alike(r), f.now)
+	h.newRules(h, before)
 	if f.ledger != nil {
 		f.ledger.Rules(h.name, r)
 	}
 	f.place(h)
+}
+
+// Resolved answers a lease of an address: the host has this one; an invalid one if none was
+// found. Then the host is under no address until it answers from one. Postpone does not answer such a lease.
+func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
+	h := f.find(u.URL.Origin())
+	if h == nil || !u.Resolve || h.resolve != addressAsked {
+		panic(fmt.Sprintf("frontier: address of %s, which is not leased", u.URL))
+	}
+	f.tell(now)
+	h.leased--
+	f.stats.Leased--
+	h.resolve = addressKnown
+	if addr.IsValid() {
+		f.moveTo(h.server, addr)
+	}
+	f.placeServer(h.server)
 }
 
 // RobotsFailed answers a lease of robots.txt: the server has answered 5xx or none at
@@ -369,8 +419,8 @@ func (f *Frontier) answer(now time.Time, u *URL, a Answer) *host {
 }
 
 func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
-	h := f.hosts[hostKey(u.URL)]
-	if h == nil || !u.Robots || h.robots == nil || h.robots.phase != asked {
+	h := f.find(u.URL.Origin())
+	if h == nil || !u.Robots || h.robots.phase != asked {
 		panic(fmt.Sprintf("frontier: rules from %s, which is not leased as robots.txt", u.URL))
 	}
 	a.Took = 0 // a small file says nothing about how long pages take
@@ -384,11 +434,21 @@ func (f *Frontier) learn(h *host, now time.Time, a Answer) {
 	h.leased--
 	h.busy--
 	f.stats.Leased--
-	h.pace.learn(f.now, a)
-	h.asked, h.last = f.now, f.now
+	s := h.server
+	as, overloaded := s.pace.learn(f.now, a)
+	bound := uint8(max(maxPace, min(f.cfg.PerHost, math.MaxUint8)))
+	for _, g := range []*group{s.domain(), s.address} {
+		g.learn(f.now, s, a, as, overloaded, bound)
+		f.placeGroup(g)
+	}
+	f.fail(s, a)
+	s.asked, s.last = f.now, f.now
+	if a.Addr.IsValid() && f.cfg.Resolve {
+		f.moveTo(s, a.Addr)
+	}
 	h.seed = h.seed && !a.Public
 	f.note(h)
-	f.placeAll(h.server)
+	f.placeServer(s)
 }
 
 func (f *Frontier) tell(now time.Time) {

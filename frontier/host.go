@@ -10,29 +10,42 @@ import (
 
 const never moment = math.MinInt64
 
+// phase of a server's address.
+const (
+	addressKnown   uint8 = iota // or nobody is asked for it: see Config.Resolve
+	addressUnknown              // to be asked for before anything else
+	addressAsked                // leased
+)
+
 // server is what is known of a host name: what its hosts, which differ by scheme and
 // port, share. Whoever asks for a page over http and for the next over https asks the same
-// machine twice.
+// machine twice. There may be a million, each with one host: so that one is part of it.
 type server struct {
-	hosts []*host
-	pace  pace
-	last  moment // from which the delay counts: it was asked, has answered, or was restored
-	asked moment // it was last, or has last answered
-	busy  int32  // leases of all hosts
-	first int32  // URLs leased for the first time
+	own     host     // the first that was known
+	origins *origins // all of them; nil: there is one
+	pace    pace
+	last    moment // from which the delay counts: it was asked, has answered, or was restored
+	asked   moment // it was last, or has last answered
+	address *group // nil: it is not known
+	cell    *cell  // nil: it is alone in its registrable domain
+	seat
+	busy    int32 // leases of all hosts
+	first   int32 // URLs leased for the first time
+	where   place // of the seat
+	resolve uint8 // how far its address is known
+	fails   uint8 // leases in a row that the server did not answer
+	dead    bool  // too many: until pace.hold its URLs are refused
 }
 
-// host is what is known of a host, and its pending URLs. There may be a million.
+// host is what is known of a host, and its pending URLs.
 type host struct {
 	*server
 	name     string // its origin
 	queue    queue  // pending, never leased
-	retry    retryHeap
+	retry    *retryHeap
 	disk     *backlog // pending, and only in the ledger; nil: none
-	robots   *rules   // nil: no robots.txt is asked for
-	at       moment   // key in ready
-	order    uint64
-	index    int32 // in ready, −1 while not there
+	robots   rules
+	index    int32 // in the heap of origins, −1 while not there
 	leased   int32 // with robots.txt
 	pending  int32 // in queue, retry and disk
 	answered int32 // URLs that were tried
@@ -43,33 +56,81 @@ type host struct {
 }
 
 func (f *Frontier) host(u weburl.URL) *host {
-	key := hostKey(u)
-	h := f.hosts[key]
-	if h == nil {
-		h = f.newHost(key, u)
+	origin := u.Origin()
+	if h := f.find(origin); h != nil {
+		return h
+	}
+	return f.newHost(origin, u.IsHTTP())
+}
+
+// find returns the host with an origin; nil if it is not known.
+func (f *Frontier) find(origin string) *host {
+	s := f.names.find(hostname(origin))
+	switch {
+	case s == nil:
+		return nil
+	case s.own.name == origin:
+		return &s.own
+	case s.origins == nil:
+		return nil
+	}
+	return s.origins.known[origin]
+}
+
+// hostname is the name in an origin; empty if it has none, as "null".
+func hostname(origin string) string {
+	_, name, _ := strings.Cut(origin, "://")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, ']') {
+		name = name[:i]
+	}
+	return name
+}
+
+// newHost makes a host that is not known.
+func (f *Frontier) newHost(origin string, http bool) *host {
+	name := hostname(origin)
+	s := f.names.find(name)
+	var h *host
+	if s == nil {
+		s = f.newServer(name, origin)
+		h = &s.own
+	} else {
+		h = new(host)
+	}
+	*h = host{server: s, name: origin, index: -1}
+	if f.cfg.Robots && http {
+		h.robots.phase = unknown
+	}
+	f.hosts++
+	if h != &s.own {
+		f.addOrigin(s, h)
 	}
 	return h
 }
 
-// newHost makes the host of a URL.
-func (f *Frontier) newHost(key string, u weburl.URL) *host {
-	name := u.Hostname()
-	s := f.servers[name]
-	if s == nil {
-		s = &server{last: f.last, asked: never}
-		if f.cfg.PerHost == 0 && !isLoopback(name) {
-			s.pace.most = startPace
+// name is the host name.
+func (s *server) name() string { return hostname(s.own.name) }
+
+// newServer makes the server of a name, of which origin is a part.
+func (f *Frontier) newServer(name, origin string) *server {
+	s := &server{last: f.last, asked: never, seat: seat{index: -1, sub: -1}}
+	s.own.name = origin
+	if f.cfg.PerHost == 0 && !isLoopback(name) {
+		s.pace.most = startPace
+	}
+	f.joinDomain(s, name)
+	if f.cfg.Resolve {
+		if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+			f.moveTo(s, addr)
+		} else if name != "" {
+			s.resolve = addressUnknown
 		}
-		f.servers[name] = s
 	}
-	h := &host{server: s, name: key, index: -1}
-	if f.cfg.Robots && u.IsHTTP() {
-		h.robots = new(rules)
-	}
-	s.hosts = append(s.hosts, h)
-	f.hosts[key] = h
-	return h
+	return s
 }
+
+// isAsked reports whether the address of the server is leased, as that of h.
+func (h *host) isAsked() bool { return h.resolve == addressAsked && h == &h.server.own }
 
 // seedHost takes in that a seed is on the host of u.
 func (f *Frontier) seedHost(u weburl.URL) {
@@ -82,19 +143,14 @@ func (f *Frontier) seedHost(u weburl.URL) {
 // seeded reports whether a seed is on h, or on its like: that which differs only by being
 // http or https, each on the port of its own, as where one redirects to the other.
 func (h *host) seeded() bool {
-	if h.seed || len(h.server.hosts) == 1 {
+	if h.seed || h.origins == nil {
 		return h.seed
 	}
-	_, authority, _ := strings.Cut(h.name, "://")
-	for _, other := range h.server.hosts {
-		if _, its, _ := strings.Cut(other.name, "://"); other.seed && its == authority {
-			return true
-		}
-	}
-	return false
+	scheme, authority, _ := strings.Cut(h.name, "://")
+	like := map[string]string{"http": "https://", "https": "http://"}[scheme] + authority
+	other := h.origins.known[like]
+	return other != nil && other.seed
 }
-
-func hostKey(u weburl.URL) string { return u.Origin() }
 
 // isLoopback reports whether a canonical host name can only mean this machine:
 // RFC 6761, section 6.3, and the loopback addresses.
@@ -112,14 +168,25 @@ func isLoopback(name string) bool {
 func (h *host) take(now moment, u *URL) (again bool) {
 	if h.retries(now) {
 		*u = h.retry.take()
+		if len(*h.retry) == 0 {
+			h.retry = nil
+		}
 		return true
 	}
 	*u = h.queue.pop()
 	return false
 }
 
+// again are the URLs of h to be tried again, the first of them in front.
+func (h *host) again() retryHeap {
+	if h.retry == nil {
+		return nil
+	}
+	return *h.retry
+}
+
 // retries reports whether a URL is due that is to be tried again.
-func (h *host) retries(now moment) bool { return len(h.retry) > 0 && h.retry[0].at <= now }
+func (h *host) retries(now moment) bool { return h.retry != nil && (*h.retry)[0].at <= now }
 
 // leastDepth is that of the URLs of h that are in memory; known is false if none are.
 func (h *host) leastDepth() (depth int, known bool) {
@@ -127,15 +194,15 @@ func (h *host) leastDepth() (depth int, known bool) {
 	for i := range h.queue {
 		depth = min(depth, h.queue[i].depth)
 	}
-	for i := range h.retry {
-		depth = min(depth, h.retry[i].url.Depth)
+	for i := range h.again() {
+		depth = min(depth, h.again()[i].url.Depth)
 	}
 	return depth, depth < math.MaxInt
 }
 
 // queued is how many URLs are in the queue of h.
 func (h *host) queued() int {
-	n := int(h.pending) - len(h.retry)
+	n := int(h.pending) - len(h.again())
 	if h.disk != nil {
 		n -= h.disk.n
 	}

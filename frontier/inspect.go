@@ -20,19 +20,22 @@ type HostInfo struct {
 
 // Host tells of a host, named by its origin.
 func (f *Frontier) Host(now time.Time, name string) (info HostInfo, known bool) {
-	h := f.hosts[name]
+	h := f.find(name)
 	if h == nil {
 		return HostInfo{}, false
 	}
 	f.tell(now)
-	info = HostInfo{HostState: f.state(h), Leased: int(h.leased), Asking: h.robots.waits(), Delay: f.delay(h)}
+	info = HostInfo{HostState: f.state(h), Leased: int(h.leased), Asking: h.robots.waits(), Delay: f.delay(h.server)}
 	if info.Asking {
 		info.Leased--
 	}
-	if pace := f.pace(h); pace < anyPace {
+	if h.isAsked() {
+		info.Leased--
+	}
+	if pace := f.pace(h.server); pace < anyPace {
 		info.Pace = int(pace)
 	}
-	info.Next = f.time(f.next(h))
+	info.Next = f.time(max(f.next(h.server), h.robots.notBefore()))
 	return info, true
 }
 

@@ -2,7 +2,7 @@ package frontier
 
 import (
 	"container/heap"
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -40,22 +40,44 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
 	var leases []URL
 	refusals := len(f.refused) + maxRefusals
-	for len(leases) < max && len(f.refused) < refusals && len(f.ready) > 0 && f.ready[0].at <= f.now && f.free <= f.now && !f.stuck() {
-		h := heap.Pop(&f.ready).(*host) // goes to the end of those that are due
+	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
+		s, at := f.nextServer()
+		if s == nil || at > f.now || f.stuck(s) {
+			break
+		}
 		if leases == nil {
 			leases = make([]URL, 0, min(max, 8)) // a URL is big: not from one on
 		}
 		leases = append(leases, URL{})
-		ok := f.pick(h, refusals, &leases[len(leases)-1])
-		if ok {
-			f.spend(h)
-		} else {
+		if !f.lease(s, refusals, &leases[len(leases)-1]) {
 			leases = leases[:len(leases)-1]
 		}
-		f.want(h, !ok)
-		f.placeAll(h.server)
 	}
 	return leases
+}
+
+// lease takes from s, which is due, what is leased. It returns false, and u is of no use, if all
+// that is due is refused or only in the ledger.
+func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
+	f.withdraw(s) // to the end of those that are due
+	h := s.top()
+	if s.resolve == addressUnknown {
+		s.resolve = addressAsked
+		*u = URL{URL: rootOf(s.own.name), Resolve: true}
+		s.own.leased++
+		f.stats.Leased++
+		return true
+	}
+	if h.index >= 0 {
+		heap.Remove(&s.origins.due, int(h.index)) // the same
+	}
+	ok := f.pick(h, refusals, u)
+	if ok {
+		f.spend(h)
+	}
+	f.want(h, !ok)
+	f.place(h)
+	return ok
 }
 
 // pick takes from h, which is due, what is leased: its robots.txt, or the first URL
@@ -100,6 +122,10 @@ func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
 	if f.refuse != nil {
 		kind, reason = f.refuse(u)
 	}
+	if kind == "" && h.deadAt(f.now) {
+		why := f.shut[h.server]
+		kind, reason = why.kind, why.reason
+	}
 	if kind == "" {
 		kind, reason = h.robots.refuse(u.RequestTarget())
 	}
@@ -140,7 +166,7 @@ func (f *Frontier) countFirst(n int) {
 	limited := f.Limited()
 	f.first += n
 	if f.Limited() && !limited {
-		for _, h := range slices.Clone(f.ready) {
+		for _, h := range f.all() {
 			f.place(h)
 		}
 	}
@@ -163,7 +189,7 @@ func (f *Frontier) dropRest(h *host) {
 		if d.refill != nil {
 			d.refill.void = true
 		}
-		f.settle(h)
+		f.letGo(h)
 	}
 	h.pending -= int32(n)
 	f.fresh -= n
@@ -182,6 +208,10 @@ func (f *Frontier) spend(h *host) {
 	f.stats.Leased++
 	h.busy++
 	h.asked, h.last = f.now, f.now // until the response says when it really ended
+	h.domain().spend(f.now)
+	h.address.spend(f.now)
+	f.placeGroup(h.domain())
+	f.placeGroup(h.address)
 	f.note(h)
 	if f.cfg.RateLimit > 0 {
 		f.free = max(f.free, f.now-rateSlack) + f.spacing()
@@ -196,68 +226,86 @@ func (f *Frontier) spacing() moment {
 	return moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
 }
 
-// placeAll places the hosts of a server, which is asked or has answered.
-func (f *Frontier) placeAll(s *server) {
-	for _, h := range s.hosts {
-		f.place(h)
+// place takes in that what h has to lease or refuse, or its server, has changed.
+func (f *Frontier) place(h *host) {
+	if h.origins != nil {
+		f.placeOrigin(h)
 	}
+	f.placeServer(h.server)
 }
 
-// place puts h into the heap at the time at which it may be asked next, or takes
-// it out if time alone does not help. A host that stays due, or whose time is as
-// before, keeps its turn.
-func (f *Frontier) place(h *host) {
-	at, ok := f.due(h)
+// placeServer gives a server its turn at the time at which it may be asked next, but for its
+// domain and address; or takes it away if time alone does not help. A server that stays due,
+// or whose time is as before, keeps its turn.
+func (f *Frontier) placeServer(s *server) {
+	at, ok := f.due(s)
 	if !ok {
-		if h.index >= 0 {
-			heap.Remove(&f.ready, int(h.index))
-		}
+		f.withdraw(s)
 		return
 	}
 	at = max(at, f.now)
 	switch {
-	case h.index < 0:
+	case !s.hasTurn():
 		f.order++
-		h.at, h.order = at, f.order
-		heap.Push(&f.ready, h)
-	case h.at == at, h.at <= f.now && at <= f.now:
+		f.file(s, at, f.order)
+	case s.at == at, s.at <= f.now && at <= f.now:
 	default:
 		f.order++
-		f.rekey(h, at, f.order)
+		f.rekey(s, at, f.order)
+	}
+	if f.inCell(s, at) != (s.sub >= 0) || s.index >= 0 && s.where != inReady && !f.asks(s, at) {
+		f.refile(s)
 	}
 }
 
-// rekey moves a host within the heap.
-func (f *Frontier) rekey(h *host, at moment, order uint64) {
-	h.at, h.order = at, order
-	heap.Fix(&f.ready, int(h.index))
-}
-
-// due returns when the next URL of h may be leased or refused, or its robots.txt leased.
-func (f *Frontier) due(h *host) (at moment, ok bool) {
+// own returns when the next URL of h may be leased or refused, or its robots.txt leased, as
+// far as that depends on h alone.
+func (f *Frontier) own(h *host) (at moment, ok bool) {
 	switch {
 	case !h.queue.empty() && !f.Limited(), f.mayWant(h):
-	case len(h.retry) > 0:
-		at = h.retry[0].at
+	case h.retry != nil:
+		at = (*h.retry)[0].at
 	default:
 		return 0, false
 	}
-	if h.robots.refuses(max(at, f.now)) {
+	if f.refusing(h, max(at, f.now)) {
 		return at, true // the host need not be asked
 	}
-	if h.robots.waits() || h.busy >= f.pace(h) {
+	if h.robots.waits() {
 		return 0, false
 	}
-	return max(at, f.next(h)), true
+	return max(at, h.robots.notBefore()), true
 }
 
-// next is the time before which nothing of h is leased.
-func (f *Frontier) next(h *host) moment {
-	at := max(h.pace.hold, h.robots.notBefore())
-	if h.last != never {
-		at = max(at, h.last+f.delay(h))
+// due returns the same of a server, as far as that depends on it alone.
+func (f *Frontier) due(s *server) (at moment, ok bool) {
+	h := s.top()
+	if h == nil {
+		return 0, false
 	}
-	return at
+	at, ok = f.own(h)
+	switch {
+	case !ok, f.refusing(h, max(at, f.now)):
+		return at, ok
+	case s.resolve == addressUnknown:
+		return 0, true
+	case s.resolve == addressAsked, s.busy >= f.pace(s):
+		return 0, false
+	}
+	return max(at, f.next(s)), true
+}
+
+// refusing reports whether all that is leased of h at a time is refused.
+func (f *Frontier) refusing(h *host, at moment) bool {
+	return h.robots.refuses(at) || h.deadAt(at)
+}
+
+// next is the time before which nothing of s is leased.
+func (f *Frontier) next(s *server) moment {
+	if s.last == never {
+		return s.pace.hold
+	}
+	return max(s.pace.hold, s.last+f.delay(s))
 }
 
 // has reports whether h has a URL in memory that may be leased now.
@@ -265,19 +313,39 @@ func (f *Frontier) has(h *host) bool {
 	return h.retries(f.now) || !h.queue.empty() && !f.Limited()
 }
 
-// delay is the time between the end of a response of h and the next request.
-func (f *Frontier) delay(h *host) time.Duration {
-	return max(f.cfg.Delay, h.robots.delay())
+// delay is the time between the end of a response of s and the next request. A server that
+// is alone in its domain stands for it.
+func (f *Frontier) delay(s *server) time.Duration {
+	delay := max(f.cfg.Delay, s.crawlDelay())
+	if s.domain() == nil {
+		delay = max(delay, f.groupDelay(false))
+	}
+	return delay
 }
 
-// pace is how many leases h may have at once.
-func (f *Frontier) pace(h *host) int32 {
-	n := h.pace.limit()
+// pace is how many leases s may have at once. One that is parked is tried with one.
+func (f *Frontier) pace(s *server) int32 {
+	n := s.pace.limit()
 	switch {
 	case f.cfg.PerHost > 0:
 		n = min(n, f.cfg.PerHost)
-	case f.delay(h) > 0:
+	case f.delay(s) > 0:
 		n = 1
 	}
+	if s.domain() == nil && f.cfg.PerDomain > 0 {
+		n = min(n, f.cfg.PerDomain)
+	}
+	if s.fails >= parkFrom {
+		n = min(n, 1)
+	}
 	return int32(n)
+}
+
+// rootOf is the URL of an origin.
+func rootOf(origin string) weburl.URL {
+	u, err := weburl.Parse(origin + "/")
+	if err != nil {
+		panic(fmt.Sprintf("frontier: %s: %v", origin, err)) // an origin is a URL
+	}
+	return u
 }

@@ -102,6 +102,8 @@ type HostState struct {
 	Hold     time.Time     // it is let alone until then, having been overloaded; zero: it is not
 	Strikes  int           // overloads in a row, 0 to 255
 	Overload bool          // has ever been overloaded
+	Failures int           // leases in a row that it did not answer, 0 to 255; if any, Hold is for that
+	Dead     bool          // too many: until Hold its URLs are refused
 
 	Robots RobotsState
 }

@@ -69,8 +69,8 @@ func (f *Frontier) noteOverLimit(h *host) {
 			f.ledger.Pending(u)
 		}
 	}
-	for i := range h.retry {
-		if u := h.retry[i].url; u.Tries == 0 { // postponed
+	for _, w := range h.again() {
+		if u := w.url; u.Tries == 0 { // postponed
 			f.ledger.Pending(u)
 		}
 	}
@@ -86,14 +86,19 @@ func (f *Frontier) state(h *host) HostState {
 		Answered: int(h.answered),
 		Capped:   h.capped,
 		Seed:     h.seed,
-		Took:     h.pace.took,
-		Best:     h.pace.best,
+		Took:     h.pace.took.duration(),
+		Best:     h.pace.best.duration(),
 		Most:     int(h.pace.most),
 		Strikes:  int(h.pace.strikes),
 		Overload: h.pace.overload,
+		Failures: int(h.fails),
+		Dead:     h.deadAt(f.now),
 	}
 	if h.robots.waits() {
 		s.Pending-- // a lease of robots.txt
+	}
+	if h.isAsked() {
+		s.Pending-- // a lease of its address
 	}
 	if h.asked != never {
 		s.Asked = f.time(h.asked)
@@ -101,13 +106,14 @@ func (f *Frontier) state(h *host) HostState {
 	if h.pace.hold > f.now {
 		s.Hold = f.time(h.pace.hold)
 	}
-	if r := h.robots; r != nil {
+	if r := &h.robots; r.phase != off {
 		s.Robots = RobotsState{Have: r.have, Shut: r.phase == shut, Tries: int(r.tries)}
 		if r.until > f.now {
 			s.Robots.Until = f.time(r.until)
 		}
 		if r.phase == shut {
-			s.Robots.Kind, s.Robots.Reason = r.why.kind, r.why.reason
+			why := r.why()
+			s.Robots.Kind, s.Robots.Reason = why.kind, why.reason
 		}
 	}
 	return s

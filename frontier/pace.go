@@ -36,43 +36,74 @@ func pause(n uint8) time.Duration {
 	return min(firstPause<<min(n-1, 30), maxPause)
 }
 
-// pace is what answers have taught about a host. The zero pace bounds nothing.
+// pace is what answers have taught about a server. The zero pace bounds nothing.
 type pace struct {
-	took     time.Duration // smoothed; 0: unknown
-	best     time.Duration // smallest took; 0: unknown
-	hold     moment        // no lease before: the host was overloaded
-	strikes  uint8         // overloads in a row, without what was under way at the first
-	most     uint8         // leases at once; 0: any number, until an overload
-	answers  uint8         // of the window, which has most of them
-	fast     uint8         // of these
-	slow     uint8         // of these
-	overload bool          // has ever been: a loopback address makes no difference any more
+	hold     moment  // no lease before: the server was overloaded, or does not answer
+	took     instant // smoothed; 0: unknown
+	best     instant // smallest took; 0: unknown
+	strikes  uint8   // overloads in a row, without what was under way at the first
+	overload bool    // has ever been: a loopback address makes no difference any more
+	window
 }
 
-// limit is how many leases the host may have at once.
-func (p *pace) limit() int {
-	if p.most == 0 {
+// instant is a response time in microseconds, of which every server has two.
+type instant int32
+
+const maxInstant = 1 << 29 // 9 minutes: beyond it all are the same
+
+func instantOf(d time.Duration) instant {
+	if d <= 0 {
+		return 0
+	}
+	return instant(min(max(d/time.Microsecond, 1), maxInstant))
+}
+
+func (i instant) duration() time.Duration { return time.Duration(i) * time.Microsecond }
+
+// window is how many leases there may be at once, and the answers since that has changed.
+type window struct {
+	most    uint8 // leases at once; 0: any number
+	answers uint8 // of the window, which has most of them
+	fast    uint8 // of these
+	slow    uint8 // of these
+}
+
+// speed is what an answer says of its server: it was as fast as it can be, slow, or neither.
+type speed int8
+
+const (
+	fast    speed = 1
+	neither speed = 0
+	slow    speed = -1
+)
+
+// limit is how many leases there may be at once.
+func (w *window) limit() int {
+	if w.most == 0 {
 		return anyPace
 	}
-	return int(p.most)
+	return int(w.most)
 }
 
-// learn takes in the answer to a lease.
-func (p *pace) learn(now moment, a Answer) {
-	if a.Loopback && !p.overload {
+// learn takes in the answer to a lease. It returns how fast it was, and whether it was the
+// first that says that the server is asked too much.
+func (p *pace) learn(now moment, a Answer) (as speed, overloaded bool) {
+	if a.loopback() && !p.overload {
 		p.most = 0
 	}
 	held := now < p.hold
 	switch {
 	case a.Overload || a.RetryAfter > 0:
 		p.backOff(now, held, a)
+		return slow, !held
 	case a.Took > 0 && !held: // while held it was asked for before, and is no sign of the end
 		p.strikes = 0
-		p.measure(a.Took)
+		return p.measure(a.Took), false
 	}
+	return neither, false
 }
 
-// backOff holds the host. Answers that were under way when it began may make the hold
+// backOff holds the server. Answers that were under way when it began may make the hold
 // longer, but are the same overload.
 func (p *pace) backOff(now moment, held bool, a Answer) {
 	if !held {
@@ -83,38 +114,65 @@ func (p *pace) backOff(now moment, held bool, a Answer) {
 		wait = pause(p.strikes)
 	}
 	p.hold = max(p.hold, now+wait)
-	p.most, p.overload = 1, true
-	p.answers, p.fast, p.slow = 0, 0, 0
+	p.overload = true
+	p.window = window{most: 1}
 }
 
 // measure takes in a response time.
-func (p *pace) measure(took time.Duration) {
+func (p *pace) measure(d time.Duration) speed {
+	took := instantOf(d)
 	if p.took == 0 {
 		p.took, p.best = took, took
 	}
 	p.took += (took - p.took) / smoothing
 	p.best = min(p.best, p.took)
-	if p.most == 0 {
-		return
+	as := neither
+	if took <= max(p.best*3/2, p.best+instantOf(fastExtra)) {
+		as = fast
+	} else if took > 2*p.best+instantOf(slowExtra) {
+		as = slow
 	}
-	p.answers++
-	if took <= max(p.best*3/2, p.best+fastExtra) {
-		p.fast++
-	} else if took > 2*p.best+slowExtra {
-		p.slow++
+	if p.count(as, maxPace) {
+		p.settle()
 	}
-	if p.answers < p.most {
-		return
+	return as
+}
+
+// settle is for a server that is slow with one request at a time: it is not the crawler that
+// makes it so. This is by and by what it takes, or the pace would never grow again.
+func (p *pace) settle() { p.best += (p.took - p.best) / smoothing }
+
+// count takes in how fast an answer was. It returns true if that ends a window of one lease
+// at once, and it was not fast.
+func (w *window) count(as speed, bound uint8) (alone bool) {
+	if w.most == 0 {
+		return false
+	}
+	w.answers++
+	switch as {
+	case fast:
+		w.fast++
+	case slow:
+		w.slow++
+	}
+	if w.answers < w.most {
+		return false
 	}
 	switch {
-	case p.most == 1 && p.fast == 0:
-		// With one request at a time it is not the crawler that makes the host slow:
-		// this is by and by what it takes, or the pace would never grow again.
-		p.best += (p.took - p.best) / smoothing
-	case p.fast == p.answers:
-		p.most = min(p.most+1, maxPace)
-	case 2*p.slow > p.answers:
-		p.most = max(p.most/2, 1)
+	case w.most == 1 && w.fast == 0:
+		alone = true
+	case w.fast == w.answers:
+		w.most = min(w.most+1, bound)
+	case 2*w.slow > w.answers:
+		w.halve()
 	}
-	p.answers, p.fast, p.slow = 0, 0, 0
+	w.answers, w.fast, w.slow = 0, 0, 0
+	return alone
+}
+
+// halve lets half as many leases be at once, if they are bounded at all.
+func (w *window) halve() {
+	if w.most > 0 {
+		*w = window{most: max(w.most/2, 1)}
+	}
 }

@@ -137,34 +137,6 @@ func (q queue) all() []URL {
 	return urls
 }
 
-// hostHeap is a min-heap of hosts by (at, order).
-type hostHeap []*host
-
-func (q hostHeap) Len() int { return len(q) }
-func (q hostHeap) Less(i, j int) bool {
-	if q[i].at != q[j].at {
-		return q[i].at < q[j].at
-	}
-	return q[i].order < q[j].order
-}
-func (q hostHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = int32(i), int32(j)
-}
-func (q *hostHeap) Push(x any) {
-	h := x.(*host)
-	h.index = int32(len(*q))
-	*q = append(*q, h)
-}
-func (q *hostHeap) Pop() any {
-	last := len(*q) - 1
-	h := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	h.index = -1
-	return h
-}
-
 // waiting is a URL that is not to be tried before a time.
 type waiting struct {
 	url   URL

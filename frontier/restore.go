@@ -1,10 +1,10 @@
 package frontier
 
 import (
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // Grow makes room for a number of URLs to be seen.
@@ -37,8 +37,7 @@ func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *U
 // under way when the process ended.
 func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	f.tell(now)
-	u, _ := weburl.Parse(s.Name) // of what has no origin, "null", the zero URL
-	h := f.newHost(s.Name, u)
+	h := f.newHost(s.Name, strings.HasPrefix(s.Name, "http"))
 	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
 	h.seed = s.Seed
 	h.first += h.answered
@@ -50,19 +49,23 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 		h.asked = since
 		h.pace.restore(s)
 	}
-	if !s.Hold.IsZero() {
+	h.fails = max(h.fails, uint8(s.Failures))
+	if !s.Hold.IsZero() && !s.Dead { // which has another chance at once: why it was dead is not kept
 		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
 	}
 	h.last = f.now
-	if h.robots != nil {
-		h.robots.restore(s.Robots, r)
+	if h.robots.phase != off {
+		h.robots.restore(s.Robots, f.alike(r))
 		if !s.Robots.Until.IsZero() {
 			h.robots.until = f.moment(s.Robots.Until)
 		}
+		h.newRules(h, 0)
 	}
 	if s.Pending > 0 {
 		*f.backlog(h) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}
+	h.address.wait(f.now)
+	h.domain().wait(f.now)
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	f.place(h)
@@ -83,15 +86,15 @@ func (p *pace) restore(s HostState) {
 	if s.Most > 0 {
 		p.most = uint8(s.Most)
 	}
-	p.took, p.best, p.strikes, p.overload = s.Took, s.Best, uint8(s.Strikes), s.Overload
+	p.took, p.best, p.strikes, p.overload = instantOf(s.Took), instantOf(s.Best), uint8(s.Strikes), s.Overload
 }
 
 // restore brings the robots.txt of a new host to what it was, but for until.
-func (r *rules) restore(s RobotsState, answer robots.Rules) {
-	r.rules, r.have, r.tries = answer, s.Have, uint8(s.Tries)
+func (r *rules) restore(s RobotsState, answer *said) {
+	r.said, r.have, r.tries = answer, s.Have, uint8(s.Tries)
 	switch {
 	case s.Shut:
-		r.phase, r.why = shut, &failure{s.Kind, s.Reason}
+		r.phase, r.said = shut, &said{why: failure{s.Kind, s.Reason}}
 	case s.Have:
 		r.phase = known
 	}

@@ -37,32 +37,47 @@ const (
 type phase uint8
 
 const (
-	unknown phase = iota // to be asked for, at until or later: the host's URLs wait
+	off     phase = iota // it is not asked for: everything is allowed
+	unknown              // to be asked for, at until or later: the host's URLs wait
 	asked                // leased: the host's URLs wait
 	known                // to be asked for again at until: the rules are old, or are older and that failed
 	shut                 // not to be had: URLs are refused up to until, then it is asked for again
 )
 
-// rules is the robots.txt of a host: RFC 9309. A nil *rules allows everything.
+// rules is the robots.txt of a host: RFC 9309. Most hosts have none, or one that says
+// nothing to this crawler: they keep no said.
 type rules struct {
-	rules robots.Rules
+	said  *said // nil: no rules, and no why
 	until moment
-	why   *failure // of shut
 	phase phase
 	have  bool  // rules are the host's, be they old
 	tries uint8 // in a row that failed
 }
 
-// failure is why there is no robots.txt.
+// said is what a robots.txt says, or why there is none.
+type said struct {
+	rules robots.Rules
+	why   failure // of shut
+}
+
+// failure is why nothing of a host is leased.
 type failure struct{ kind, reason string }
+
+// why is why there is none, of shut.
+func (r *rules) why() failure {
+	if r.said == nil {
+		return failure{}
+	}
+	return r.said.why
+}
 
 // delay is the Crawl-delay; 0 of a host that asks for too long a one, all of whose
 // URLs are refused.
 func (r *rules) delay() time.Duration {
-	if r == nil {
+	if r.said == nil {
 		return 0
 	}
-	if delay, _ := r.rules.CrawlDelay(); delay <= MaxCrawlDelay {
+	if delay, _ := r.said.rules.CrawlDelay(); delay <= MaxCrawlDelay {
 		return delay
 	}
 	return 0
@@ -70,7 +85,7 @@ func (r *rules) delay() time.Duration {
 
 // wanted reports whether robots.txt is to be asked for before a URL is leased.
 func (r *rules) wanted(now moment) bool {
-	return r != nil && r.phase != asked && (r.phase == unknown || r.until <= now)
+	return r.phase != off && r.phase != asked && (r.phase == unknown || r.until <= now)
 }
 
 // ask returns the URL that is leased.
@@ -84,14 +99,14 @@ func (r *rules) ask(origin string) weburl.URL {
 }
 
 // waits reports whether the host's URLs wait for an answer.
-func (r *rules) waits() bool { return r != nil && r.phase == asked }
+func (r *rules) waits() bool { return r.phase == asked }
 
 // refuses reports whether all of the host's URLs are refused at a time.
-func (r *rules) refuses(at moment) bool { return r != nil && r.phase == shut && at < r.until }
+func (r *rules) refuses(at moment) bool { return r.phase == shut && at < r.until }
 
 // notBefore is the time before which no URL is leased, nor robots.txt.
 func (r *rules) notBefore() moment {
-	if r == nil || r.phase != unknown {
+	if r.phase != unknown {
 		return 0
 	}
 	return r.until
@@ -99,15 +114,16 @@ func (r *rules) notBefore() moment {
 
 // refuse returns why a target is refused; kind is empty if it is not.
 func (r *rules) refuse(target string) (kind, reason string) {
-	if r == nil {
+	if r.phase == shut {
+		why := r.why()
+		return why.kind, why.reason
+	}
+	if r.said == nil {
 		return "", ""
 	}
-	if r.phase == shut {
-		return r.why.kind, r.why.reason
-	}
-	v := r.rules.Test(target)
+	v := r.said.rules.Test(target)
 	if v.Allowed {
-		if delay, _ := r.rules.CrawlDelay(); delay > MaxCrawlDelay {
+		if delay, _ := r.said.rules.CrawlDelay(); delay > MaxCrawlDelay {
 			return "robots", fmt.Sprintf("Crawl-delay of %v, the longest that is obeyed is %v", delay, MaxCrawlDelay)
 		}
 		return "", ""
@@ -124,8 +140,8 @@ func Brief(text string) string {
 }
 
 // set takes in an answer.
-func (r *rules) set(answer robots.Rules, now moment) {
-	*r = rules{rules: answer, have: true, phase: known, until: now + robots.CacheFor}
+func (r *rules) set(answer *said, now moment) {
+	*r = rules{said: answer, have: true, phase: known, until: now + robots.CacheFor}
 }
 
 // fail takes in that there was no answer. Old rules hold as long as there are no new ones:
@@ -139,7 +155,7 @@ func (r *rules) fail(why failure, now moment, final bool, tries int) {
 	case !final && int(r.tries) < tries:
 		r.phase = unknown
 	default:
-		r.phase, r.why, r.tries, r.until = shut, &why, 0, now+shutFor
+		r.phase, r.said, r.tries, r.until = shut, &said{why: why}, 0, now+shutFor
 	}
 }
 
@@ -149,4 +165,25 @@ func (r *rules) postpone(until moment) {
 	if r.have {
 		r.phase = known
 	}
+}
+
+// maxAlike bounds the robots.txt of which others are sought that say the same.
+const maxAlike = 4096
+
+// alike returns what is to be kept of rules: of those that say the same, as whole networks
+// of hosts do, one; of those that say nothing, none.
+func (f *Frontier) alike(r robots.Rules) *said {
+	if r.IsZero() {
+		return nil
+	}
+	key, _ := r.AppendBinary(nil) // there is no error
+	if one := f.alikes[string(key)]; one != nil {
+		return one
+	}
+	if len(f.alikes) >= maxAlike {
+		clear(f.alikes)
+	}
+	one := &said{rules: r}
+	f.alikes[string(key)] = one
+	return one
 }

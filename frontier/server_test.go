@@ -1,10 +1,14 @@
 package frontier_test
 
 import (
+	"fmt"
+	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -71,5 +75,81 @@ func TestSchemesShareAPace(t *testing.T) {
 	}
 	if s := f.Stats(); n != 2 || s.OverLimit != 2 {
 		t.Errorf("limit per host: %d were fetched and %d are over the limit, want 2 and 2", n, s.OverLimit)
+	}
+}
+
+// A name may have hosts on all ports. They take turns, and a Crawl-delay that one of them asks for
+// holds for all, as it is one machine that asks for it.
+func TestManyPorts(t *testing.T) {
+	const ports = 20_000
+	f := frontier.New(frontier.Config{Robots: true, PerHost: 1})
+	for i := range ports {
+		f.Add(parsed(t, fmt.Sprintf("http://a.example:%d/1", 1000+i)))
+		f.Add(parsed(t, fmt.Sprintf("http://a.example:%d/2", 1000+i)))
+	}
+	now, last := at(0), 0
+	for i := range 3 * ports {
+		leases := f.Lease(now, 9)
+		if len(leases) != 1 || leases[0].Robots != (i < ports) {
+			t.Fatalf("lease %d: %v", i, leases)
+		}
+		u := leases[0]
+		switch port := int(u.URL.EffectivePort()); {
+		case i%ports > 0 && port != last+1:
+			t.Fatalf("lease %d: port %d after %d", i, port, last)
+		default:
+			last = port
+		}
+		if u.Robots {
+			f.SetRobots(now, u, robots.Rules{}, frontier.Answer{})
+		} else {
+			f.Done(now, u, frontier.Answer{})
+		}
+	}
+	if !f.Over() {
+		t.Errorf("%+v", f.Stats())
+	}
+
+	f = frontier.New(frontier.Config{Robots: true})
+	f.Add(parsed(t, "http://a.example/1"))
+	f.Add(parsed(t, "http://a.example:8080/1"))
+	for _, u := range f.Lease(at(0), 2) {
+		rules := ""
+		if u.URL.EffectivePort() == 8080 {
+			rules = "Crawl-delay: 5"
+		}
+		f.SetRobots(at(0), u, rulesOf(rules), frontier.Answer{})
+	}
+	expectNext(t, f, 5*time.Second)
+	f.Done(at(5*time.Second), f.Lease(at(5*time.Second), 9)[0], frontier.Answer{})
+	expectNext(t, f, 10*time.Second)
+}
+
+// TestRestartKeepsGroups: after a restart the delay of a domain and of an address counts from then.
+func TestRestartKeepsGroups(t *testing.T) {
+	f := frontier.New(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
+	f.RestoreHost(at(0), frontier.HostState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
+	f.RestoreLast(at(0))
+	for _, url := range []string{"http://b.site.test/", "http://b.other.test/", "http://10.0.0.1/"} {
+		f.Add(parsed(t, url))
+	}
+	asked := make(map[string]time.Duration)
+	for now := time.Duration(0); !f.Over(); now += 100 * time.Millisecond {
+		for _, u := range f.Lease(at(now), 9) {
+			if u.Resolve {
+				f.Resolved(at(now), u, netip.MustParseAddr("10.0.0.1"))
+				continue
+			}
+			asked[u.URL.Hostname()] = now
+			f.Done(at(now), u, frontier.Answer{})
+		}
+	}
+	var times []time.Duration
+	for _, at := range asked {
+		times = append(times, at)
+	}
+	slices.Sort(times)
+	if len(times) != 3 || times[0] < 2*time.Second || times[1] < times[0]+2*time.Second || times[2] < times[1]+2*time.Second || asked["b.site.test"] < 3*time.Second {
+		t.Errorf("asked at %v", asked)
 	}
 }

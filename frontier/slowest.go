@@ -25,7 +25,7 @@ func (f *Frontier) Slowest(n int) []HostStat {
 	longer := func(a, b *host) int {
 		return cmp.Or(cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
 	}
-	for _, h := range f.hosts {
+	for h := range f.each {
 		if h.pending == 0 && h.leased == 0 || len(slowest) == n && (n == 0 || longer(h, slowest[n-1]) > 0) {
 			continue
 		}
@@ -35,8 +35,8 @@ func (f *Frontier) Slowest(n int) []HostStat {
 	}
 	stats := make([]HostStat, len(slowest))
 	for i, h := range slowest {
-		s := HostStat{Host: h.name, Pending: int(h.pending), Leased: int(h.leased), Took: h.pace.took}
-		if pace := f.pace(h); pace < anyPace {
+		s := HostStat{Host: h.name, Pending: int(h.pending), Leased: int(h.leased), Took: h.pace.took.duration()}
+		if pace := f.pace(h.server); pace < anyPace {
 			s.Pace = int(pace)
 		}
 		if h.pace.hold > f.now {

@@ -1,11 +1,9 @@
 package frontier
 
 import (
-	"maps"
 	"slices"
+	"strings"
 	"time"
-
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // SetDelay changes Config.Delay, for responses that have ended, too. Like SetPerHost it
@@ -24,7 +22,7 @@ func (f *Frontier) SetPerHost(now time.Time, n int) {
 		case n > 0:
 			p.most = 0 // as of a host that is new
 		case p.most == 0:
-			if u, _ := weburl.Parse(h.name); !isLoopback(u.Hostname()) {
+			if !isLoopback(h.server.name()) {
 				p.most = startPace
 			}
 		}
@@ -38,14 +36,36 @@ func (f *Frontier) SetRateLimit(now time.Time, rate float64) {
 	f.free = min(f.free, f.now+f.spacing())
 }
 
-// steer changes every host, by name so that a crawl on a virtual clock is the same
-// every time.
+// steer changes every host.
 func (f *Frontier) steer(now time.Time, change func(*host)) {
 	f.tell(now)
-	for _, name := range slices.Sorted(maps.Keys(f.hosts)) {
-		h := f.hosts[name]
+	for _, h := range f.all() {
 		change(h)
 		f.note(h)
+		f.placeGroup(h.domain())
+		f.placeGroup(h.address)
 		f.place(h)
 	}
+}
+
+// each yields every host, in no order.
+func (f *Frontier) each(yield func(*host) bool) {
+	for s := range f.names.all {
+		if s.origins == nil {
+			if !yield(&s.own) {
+				return
+			}
+			continue
+		}
+		for _, h := range s.origins.known {
+			if !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// all returns every host, by name, so that a crawl on a virtual clock is the same every time.
+func (f *Frontier) all() []*host {
+	return slices.SortedFunc(f.each, func(a, b *host) int { return strings.Compare(a.name, b.name) })
 }

@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,7 +35,7 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 //
 // and those of a crawl with a ledger: see trace.durable. retry says why: "retry a/1 5s timeout".
 //
-// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s.
+// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed.
 // A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -216,9 +217,11 @@ func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []
 		case "took":
 			a.Took = duration(t, value)
 		case "loopback":
-			a.Loopback = true
+			a.Addr = netip.MustParseAddr("127.0.0.1")
 		case "overload":
 			a.Overload = true
+		case "failed":
+			a.Failure, a.Reason = "connect", "connection refused"
 		case "retry-after":
 			a.RetryAfter = duration(t, value)
 		default:

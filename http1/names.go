@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"fmt"
 	"net/netip"
 
 	"github.com/weftcrawl/weft/aio"
@@ -28,4 +29,35 @@ func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPor
 		to[i] = netip.AddrPortFrom(addr, port)
 	}
 	return to, err
+}
+
+// Lookup returns where a request to a host, HOST or HOST:PORT, would connect, the
+// preferred first; none if it would go through a proxy.
+//
+// The error is an *Error, of kind dns or dial-timeout, or that of Do for a request that cannot
+// be sent.
+func (c *Client) Lookup(t *aio.Task, scheme, host string) ([]netip.AddrPort, error) {
+	req := Request{Scheme: scheme, Host: host}
+	name, port, bad := req.server()
+	if bad != nil {
+		return nil, bad
+	}
+	if c.place(&req).via != nil {
+		return nil, nil
+	}
+	var to []netip.AddrPort
+	look := func(t *aio.Task) (err error) {
+		to, err = c.names.resolve(t, name, port)
+		return err
+	}
+	var err error
+	if c.opt.DialTimeout > 0 {
+		err = t.Timeout(c.opt.DialTimeout, look)
+	} else {
+		err = look(t)
+	}
+	if err != nil {
+		return nil, limit{kind: KindDialTimeout, span: c.opt.DialTimeout}.classify(err, KindDNS, func() string { return fmt.Sprintf("no address of %.64q", name) })
+	}
+	return to, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
@@ -84,6 +85,9 @@ func TestOverride(t *testing.T) {
 			n.Run(t, func(task *aio.Task) error {
 				client := http1.NewClient(task.Loop(), http1.Options{Resolve: []http1.Override{o, last}})
 				defer client.Close()
+				if to, err := client.Lookup(task, "http", c.host); err != nil || len(to) != 1 || to[0].String() != want {
+					t.Errorf("Lookup: %v, %v, want %s", to, err, want)
+				}
 				_, err := client.Do(task, http1.Request{Scheme: "http", Host: c.host, Target: "/"})
 				expectKind(t, err, http1.KindConnect)
 				if !strings.Contains(err.Error(), want+":") {
@@ -93,6 +97,29 @@ func TestOverride(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLookup: a name that does not exist is an error of kind dns; behind a proxy nothing is
+// looked up.
+func TestLookup(t *testing.T) {
+	n := aiotest.NewNet(aiotest.NetOptions{})
+	n.Run(t, func(task *aio.Task) error {
+		direct := http1.NewClient(task.Loop(), http1.Options{DialTimeout: time.Second})
+		defer direct.Close()
+		var e *http1.Error
+		if to, err := direct.Lookup(task, "http", "nobody.example"); !errors.As(err, &e) || e.Kind != http1.KindDNS {
+			t.Errorf("a name that does not exist: %v, %v", to, err)
+		}
+		if to, err := direct.Lookup(task, "https", "192.0.2.7:8443"); err != nil || len(to) != 1 || to[0].String() != "192.0.2.7:8443" {
+			t.Errorf("an address: %v, %v", to, err)
+		}
+		proxied := http1.NewClient(task.Loop(), http1.Options{Proxy: func(string, string) *http1.Proxy { return &http1.Proxy{Scheme: "http", Host: "192.0.2.1", Port: 80} }})
+		defer proxied.Close()
+		if to, err := proxied.Lookup(task, "http", "nobody.example"); err != nil || len(to) > 0 {
+			t.Errorf("behind a proxy: %v, %v", to, err)
+		}
+		return nil
+	})
 }
 
 func TestOverrideErrors(t *testing.T) {

@@ -86,6 +86,9 @@ func byPrecedence(a, b rule) int {
 // long is not for this package to say.
 func (r Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
+// IsZero reports whether the rules say nothing: they allow everything, at any pace.
+func (r Rules) IsZero() bool { return len(r.rules) == 0 && !r.hasDelay }
+
 // Test decides whether a target, "/path?query", may be fetched.
 func (r Rules) Test(target string) Verdict {
 	if target == "" {

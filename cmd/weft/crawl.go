@@ -89,7 +89,11 @@ func (f *crawlFlags) register(g *groups) {
 	g.group("Pace", func(s *pflag.FlagSet) {
 		flag(s, &o.Concurrency, "concurrency", "c", "N", "", number(1), "requests under way at once (default 64, fewer where descriptors are short)")
 		flag(s, &o.PerHost, "per-host", "", "N", "", number(1), "of these, to one host (default 2, more while its response time holds)")
+		flag(s, &o.PerDomain, "per-domain", "", "N", "", number(1), "the same, to all hosts of one registrable domain together (default as for a host)")
+		flag(s, &o.PerAddress, "per-address", "", "N", "", number(1), "the same, to all hosts on one address; not behind a proxy (default as for a host)")
 		flag(s, &o.Delay, "delay", "", "D", "", durationOrZero, "at least, between a host's response and its next request; robots.txt may ask for more\n(default what it asks for)")
+		flag(s, &o.DomainDelay, "domain-delay", "", "D", "", durationOrNone, "the same for all hosts of one registrable domain together (default that of --delay)")
+		flag(s, &o.AddressDelay, "address-delay", "", "D", "", durationOrNone, "the same for all hosts on one address; not behind a proxy (default that of --delay)")
 		flag(s, &o.RateLimit, "rate-limit", "", "N", "", rate, "requests a second, to all hosts (default any number)")
 		flag(s, &o.Retries, "retries", "", "N", "2", orNone, "tries after the first, when an error may pass")
 		flag(s, &o.Memory, "memory", "", "SIZE", "512MiB", size, "that the crawl may take, whatever its size; while bodies have filled their part\nof it, no fetch is begun")

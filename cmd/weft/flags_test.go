@@ -125,6 +125,27 @@ func expect(t *testing.T, what string, got, want any) {
 	}
 }
 
+// siblings crawls two hosts of one domain, on one address, and returns how many requests were
+// under way at once.
+func siblings(t *testing.T, args ...string) int {
+	t.Helper()
+	s := newAsked(t, false, two())
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	crawls(t, exitDone, append(args, "--no-robots", "--resolve", "*:80:127.0.0.1:"+port, "--job", "job", "http://a.site.test/", "http://b.site.test/")...)
+	return s.atOnce()
+}
+
+// delayed crawls them with a delay of their group of 100 ms: one after the other. Each of
+// them alone has half of the 8 URLs.
+func delayed(t *testing.T, flag, other string) {
+	t.Helper()
+	began := time.Now()
+	siblings(t, flag, "100ms", other, "0s")
+	if took := time.Since(began); took < 700*time.Millisecond {
+		t.Errorf("%s: 8 URLs in %v", flag, took)
+	}
+}
+
 // effects is what each flag of weft crawl changes.
 var effects = map[string]func(t *testing.T){
 	"input": func(t *testing.T) {
@@ -274,6 +295,18 @@ var effects = map[string]func(t *testing.T){
 			expect(t, args+", two at once", s.atOnce() > 1, want)
 		}
 	},
+	"per-domain": func(t *testing.T) {
+		for args, want := range map[string]bool{"--per-domain=1": false, "--per-domain=2": true} {
+			expect(t, args+", two at once", siblings(t, args) > 1, want)
+		}
+	},
+	"per-address": func(t *testing.T) {
+		for args, want := range map[string]bool{"--per-address=1": false, "--per-address=2": true} {
+			expect(t, args+", two at once", siblings(t, args) > 1, want)
+		}
+	},
+	"domain-delay":  func(t *testing.T) { delayed(t, "--domain-delay", "--address-delay") },
+	"address-delay": func(t *testing.T) { delayed(t, "--address-delay", "--domain-delay") },
 	"delay": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		began := time.Now()

@@ -121,6 +121,15 @@ func durationOrZero(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// durationOrNone reads a time and turns 0 into the library's word for none.
+func durationOrNone(s string) (time.Duration, error) {
+	d, err := durationOrZero(s)
+	if d == 0 {
+		d = -1
+	}
+	return d, err
+}
+
 // size reads a number of bytes.
 func size(s string) (int, error) {
 	n, err := humanize.ParseBytes(s)

@@ -277,7 +277,9 @@ func appendHost(b []byte, h frontier.HostState) []byte {
 	b = appendInt(b, h.Robots.Tries)
 	b = appendText(b, h.Robots.Kind)
 	b = appendText(b, h.Robots.Reason)
-	return appendBool(b, h.Seed)
+	b = appendBool(b, h.Seed)
+	b = appendInt(b, h.Failures)
+	return appendBool(b, h.Dead)
 }
 
 func decodeHost(name string, value []byte) (frontier.HostState, error) {
@@ -290,6 +292,9 @@ func decodeHost(name string, value []byte) (frontier.HostState, error) {
 	h.Robots.Tries, h.Robots.Kind, h.Robots.Reason = d.int(), d.text(), d.text()
 	if len(d.b) > 0 { // a job begun before seeds were told apart has no more
 		h.Seed = d.bool()
+	}
+	if len(d.b) > 0 { // nor one begun before hosts were parked
+		h.Failures, h.Dead = d.int(), d.bool()
 	}
 	return h, d.end()
 }

@@ -66,7 +66,7 @@ func TestHostRoundTrip(t *testing.T) {
 		{Name: "http://a.test"},
 		{
 			Name: "http://a.test", Pending: 1 << 40, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
-			Hold: at.Add(time.Hour), Strikes: 4, Overload: true,
+			Hold: at.Add(time.Hour), Strikes: 4, Overload: true, Failures: 8, Dead: true,
 			Robots: frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
 		},
 	} {
@@ -74,6 +74,11 @@ func TestHostRoundTrip(t *testing.T) {
 		if err != nil || got != h {
 			t.Errorf("%v\n got %v\nwant %v", err, got, h)
 		}
+	}
+	b := appendHost(nil, frontier.HostState{Name: "http://a.test", Most: 2, Seed: true})
+	got, err := decodeHost("http://a.test", b[:len(b)-2]) // of a job begun before hosts were parked
+	if want := (frontier.HostState{Name: "http://a.test", Most: 2, Seed: true}); err != nil || got != want {
+		t.Errorf("of an old job: %v\n got %v\nwant %v", err, got, want)
 	}
 }
 

@@ -1,0 +1,14 @@
+package frontier
+
+import (
+	"net/netip"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Locate says where a known host is, as an answer does.
+func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
+	s := f.names.find(hostname(u.Origin()))
+	s.resolve = addressKnown
+	f.moveTo(s, addr)
+}

@@ -1,0 +1,230 @@
+package frontier
+
+import (
+	"container/heap"
+	"math"
+	"net/netip"
+	"time"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// group is servers that bear a load together: those with one address, or those in one
+// registrable domain. It has a delay and a pace like a server's, in addition to theirs.
+// What robots.txt asks for, and a hold, are matters of the server alone.
+//
+// Invariant: a group is in the heap of groups if and only if servers wait for it and it has
+// room for another lease, now or when its delay is over.
+type group struct {
+	window
+	isAddress bool
+	servers   int32
+	busy      int32  // leases
+	last      moment // from which its delay counts
+	waiting   seats  // servers that it held up when their turn came
+	cells     map[*group]*cell
+	at        moment // key in the heap of groups: when the first of those waiting may be asked
+	order     uint64 // of that one
+	index     int32  // in it, −1 while not there
+}
+
+func (f *Frontier) newGroup(isAddress, any bool) *group {
+	g := &group{isAddress: isAddress, last: f.last, index: -1}
+	if !any {
+		g.most = uint8(max(startPace, min(f.cfg.PerHost, math.MaxUint8))) // what the user has one host bear, two do
+	}
+	return g
+}
+
+// joinDomain makes s, which is new, one of the servers of its registrable domain. A name that
+// has none is a domain of its own.
+func (f *Frontier) joinDomain(s *server, name string) {
+	domain := weburl.RegistrableDomain(name)
+	first := f.names.member(domain)
+	f.names.add(name, s)
+	switch {
+	case domain == "":
+	case first == nil:
+		if !f.names.shareKey(name, domain) {
+			f.names.add(domain, s)
+		}
+	default:
+		g := first.domain()
+		if g == nil {
+			g = f.newGroup(false, first.pace.most == 0 && f.cfg.PerHost == 0)
+			f.regroup(first, g, first.address)
+		}
+		f.regroup(s, g, s.address)
+	}
+}
+
+// moveTo takes in the address that s has, or where it has answered from.
+func (f *Frontier) moveTo(s *server, addr netip.Addr) {
+	addr = addr.Unmap()
+	g := f.addresses[addr]
+	if g == nil {
+		g = f.newGroup(true, addr.IsLoopback())
+		f.addresses[addr] = g
+	}
+	if s.address != g {
+		f.regroup(s, s.domain(), g)
+	}
+}
+
+// regroup makes s one of the servers of a domain, nil if it is alone there, and of an address,
+// nil if it is not known; with what it has under way. It keeps its turn.
+func (f *Frontier) regroup(s *server, domain, address *group) {
+	turn := s.hasTurn()
+	f.withdraw(s)
+	oldDomain, oldAddress := s.domain(), s.address
+	s.address = address
+	s.enterCell(domain)
+	for _, change := range [][2]*group{{oldDomain, domain}, {oldAddress, address}} {
+		old, g := change[0], change[1]
+		if old == g {
+			continue
+		}
+		if old != nil {
+			old.servers--
+			old.busy -= s.busy
+			f.placeGroup(old)
+		}
+		g.servers++
+		g.busy += s.busy
+		g.last = max(g.last, s.last)
+		f.placeGroup(g)
+	}
+	if turn {
+		f.file(s, s.at, s.order)
+		f.placeServer(s)
+	}
+}
+
+// spend is the price of a lease.
+func (g *group) spend(now moment) {
+	if g != nil {
+		g.busy++
+		g.last = now // until the response says when it really ended
+	}
+}
+
+// learn takes in the end of a lease of s: an overload halves the pace of the group, and an
+// answer that is slow, or fast, for its server counts as the same for the group, as its servers
+// may be of any speed.
+func (g *group) learn(now moment, s *server, a Answer, as speed, overloaded bool, bound uint8) {
+	if g == nil {
+		return
+	}
+	g.busy--
+	g.last = now
+	switch {
+	case a.loopback() && !s.pace.overload:
+		g.most = 0
+	case overloaded:
+		g.halve()
+	case a.Took > 0 && g.count(as, bound):
+		s.pace.settle()
+	}
+}
+
+// limit is how many leases a group may have at once. While it is a single server it is as
+// that one bears it.
+func (f *Frontier) limit(g *group) int32 {
+	n, most := g.window.limit(), f.cfg.PerDomain
+	if g.isAddress {
+		most = f.cfg.PerAddress
+	}
+	switch {
+	case most > 0:
+		n = most
+	case g.servers == 1 && f.cfg.PerHost > 0:
+		n = anyPace
+	case f.groupDelay(g.isAddress) > 0:
+		n = 1
+	case g.servers == 1:
+		n = anyPace
+	}
+	return int32(min(n, anyPace))
+}
+
+// groupDelay is the time between the end of a response and the next request to a group.
+func (f *Frontier) groupDelay(isAddress bool) time.Duration {
+	delay := f.cfg.DomainDelay
+	if isAddress {
+		delay = f.cfg.AddressDelay
+	}
+	if delay == 0 {
+		delay = f.cfg.Delay
+	}
+	return max(0, delay)
+}
+
+// freeAt is when the delay of a group is over.
+func (f *Frontier) freeAt(g *group) moment {
+	delay := f.groupDelay(g.isAddress)
+	if delay == 0 || g.last == never {
+		return 0 // or the last lease would cost those that wait their turn
+	}
+	return g.last + delay
+}
+
+// open reports whether a group may be asked at a time.
+func (f *Frontier) open(g *group, at moment) bool {
+	return g == nil || g.busy < f.limit(g) && f.freeAt(g) <= at
+}
+
+// placeGroup puts a group into the heap of groups at the time at which the first of those
+// that wait for it may be asked, or takes it out if time alone does not help. That one may
+// have waited for long: it comes before servers that were due later.
+func (f *Frontier) placeGroup(g *group) {
+	switch {
+	case g == nil:
+	case len(g.waiting) == 0 || g.busy >= f.limit(g):
+		if g.index >= 0 {
+			heap.Remove(&f.groups, int(g.index))
+		}
+	default:
+		first := g.waiting[0]
+		g.at, g.order = max(first.at, f.freeAt(g)), first.order
+		if g.index < 0 {
+			heap.Push(&f.groups, g)
+		} else {
+			heap.Fix(&f.groups, int(g.index))
+		}
+	}
+}
+
+// groupHeap is a min-heap of groups by (at, order).
+type groupHeap []*group
+
+func (q groupHeap) Len() int { return len(q) }
+func (q groupHeap) Less(i, j int) bool {
+	if q[i].at != q[j].at {
+		return q[i].at < q[j].at
+	}
+	return q[i].order < q[j].order
+}
+func (q groupHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = int32(i), int32(j)
+}
+func (q *groupHeap) Push(x any) {
+	g := x.(*group)
+	g.index = int32(len(*q))
+	*q = append(*q, g)
+}
+func (q *groupHeap) Pop() any {
+	last := len(*q) - 1
+	g := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	g.index = -1
+	return g
+}
+
+// wait makes the delay of a group count from now on.
+func (g *group) wait(now moment) {
+	if g != nil {
+		g.last = max(g.last, now)
+	}
+}

@@ -1,0 +1,137 @@
+package frontier
+
+import (
+	"container/heap"
+	"maps"
+	"slices"
+	"time"
+)
+
+// origins are the hosts of a server that has several. There may be 65,535 ports, so
+// that nothing looks at all of them when one is asked.
+type origins struct {
+	known map[string]*host
+	due   originHeap    // those that have something to lease or refuse, by when
+	delay time.Duration // the longest Crawl-delay: it is one machine that asks for it
+}
+
+// addOrigin takes in a further host of a server.
+func (f *Frontier) addOrigin(s *server, h *host) {
+	if s.origins == nil {
+		s.origins = &origins{known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay()}
+		f.placeOrigin(&s.own)
+	}
+	s.origins.known[h.name] = h
+}
+
+// top is the host of s whose turn is next; nil if none has anything to lease.
+func (s *server) top() *host {
+	switch {
+	case s.origins == nil:
+		return &s.own
+	case len(s.origins.due) == 0:
+		return nil
+	}
+	return s.origins.due[0].host
+}
+
+// crawlDelay is what the robots.txt of the server's hosts ask for.
+func (s *server) crawlDelay() time.Duration {
+	if s.origins == nil {
+		return s.own.robots.delay()
+	}
+	return s.origins.delay
+}
+
+// newRules takes in that the robots.txt of h has changed, whose Crawl-delay was before.
+func (s *server) newRules(h *host, before time.Duration) {
+	o := s.origins
+	switch delay := h.robots.delay(); {
+	case o == nil:
+	case delay >= o.delay:
+		o.delay = delay
+	case before == o.delay: // once a day, if at all
+		o.delay = 0
+		for _, other := range o.known {
+			o.delay = max(o.delay, other.robots.delay())
+		}
+	}
+}
+
+// hosts are all of a server, by name.
+func (s *server) hosts() []*host {
+	if s.origins == nil {
+		return []*host{&s.own}
+	}
+	var all []*host
+	for _, name := range slices.Sorted(maps.Keys(s.origins.known)) {
+		all = append(all, s.origins.known[name])
+	}
+	return all
+}
+
+// placeOrigin puts h among its server's hosts that are due, or takes it out. One that
+// stays due, or whose time is as before, keeps its turn.
+func (f *Frontier) placeOrigin(h *host) {
+	due := &h.origins.due
+	at, ok := f.own(h)
+	at = max(at, f.now)
+	switch {
+	case !ok && h.index >= 0:
+		heap.Remove(due, int(h.index))
+	case !ok:
+	case h.index < 0:
+		f.order++
+		heap.Push(due, origin{at, f.order, h})
+	default:
+		if o := &(*due)[h.index]; o.at != at && (o.at > f.now || at > f.now) {
+			f.order++
+			o.at, o.order = at, f.order
+			heap.Fix(due, int(h.index))
+		}
+	}
+}
+
+// placeOrigins is placeOrigin of all hosts of a server, if it has several.
+func (f *Frontier) placeOrigins(s *server) {
+	if s.origins != nil {
+		for _, h := range s.hosts() {
+			f.placeOrigin(h)
+		}
+	}
+}
+
+// origin is a host and its turn among those of its server.
+type origin struct {
+	at    moment
+	order uint64
+	host  *host
+}
+
+// originHeap is a min-heap by (at, order).
+type originHeap []origin
+
+func (q originHeap) Len() int { return len(q) }
+func (q originHeap) Less(i, j int) bool {
+	if q[i].at != q[j].at {
+		return q[i].at < q[j].at
+	}
+	return q[i].order < q[j].order
+}
+func (q originHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].host.index, q[j].host.index = int32(i), int32(j)
+}
+func (q *originHeap) Push(x any) {
+	o := x.(origin)
+	o.host.index = int32(len(*q))
+	*q = append(*q, o)
+}
+func (q *originHeap) Pop() any {
+	last := len(*q) - 1
+	o := (*q)[last]
+	(*q)[last] = origin{}
+	*q = (*q)[:last]
+	o.host.index = -1
+	return o
+}

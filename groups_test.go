@@ -1,0 +1,137 @@
+package weft_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+// siblings is a page on each of n hosts.
+func siblings(n int, host string) (w web, seeds []string) {
+	w = web{}
+	for i := range n {
+		u := fmt.Sprintf("http://"+host+"/", i)
+		w[u] = "a page"
+		seeds = append(seeds, u)
+	}
+	return w, seeds
+}
+
+// oneAddress is a network in which all hosts of a web are on one address.
+func oneAddress(seeds []string) *aiotest.Net {
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	for _, u := range seeds {
+		netw.Host(strings.Trim(strings.TrimPrefix(u, "http://"), "/"), "10.0.0.1")
+	}
+	return netw
+}
+
+// TestGroupsShareAPace: hosts of one registrable domain, or on one address, are asked as if they
+// were one; judged by what the server saw.
+func TestGroupsShareAPace(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		host string
+		one  bool // address
+		o    weft.Options
+		most int
+		gap  time.Duration
+	}{
+		{"hosts that share nothing", "h%d.test", false, weft.Options{}, 20, 0},
+		{"a domain, which answers as fast as ever", "h%d.site.test", false, weft.Options{}, 8, 0},
+		{"an address, which does", "h%d.test", true, weft.Options{}, 8, 0},
+		{"per domain", "h%d.site.test", false, weft.Options{PerDomain: 1}, 1, 0},
+		{"per address", "h%d.test", true, weft.Options{PerAddress: 1}, 1, 0},
+		{"delay of a domain", "h%d.site.test", false, weft.Options{DomainDelay: 2 * time.Second}, 1, 2 * time.Second},
+		{"delay of an address", "h%d.test", true, weft.Options{AddressDelay: 2 * time.Second}, 1, 2 * time.Second},
+		{"delay, which holds for both", "h%d.test", true, weft.Options{Delay: time.Second}, 1, time.Second},
+		{"delay of a host alone", "h%d.site.test", true, weft.Options{Delay: time.Second, DomainDelay: -1, AddressDelay: -1, PerDomain: 20, PerAddress: 20}, 20, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, seeds := siblings(20, c.host)
+			c.o.Seeds, c.o.NoRobots = seeds, true
+			var sum weft.Summary
+			var seen visits
+			if c.one {
+				_, sum, seen = w.crawlOver(t, oneAddress(seeds), c.o)
+			} else {
+				_, sum, seen = w.crawl(t, c.o)
+			}
+			if sum.Done != 20 || seen.most() > c.most || c.most > 1 && seen.most() < c.most/2 {
+				t.Errorf("%d done, %d at once, expected about %d", sum.Done, seen.most(), c.most)
+			}
+			if gap := seen.gap(); c.gap > 0 && gap < c.gap {
+				t.Errorf("%v between two requests, expected %v", gap, c.gap)
+			}
+		})
+	}
+}
+
+// TestDeadHost: a host that does not answer costs a few connections, whatever it is asked for, and
+// does not hold up others.
+func TestDeadHost(t *testing.T) {
+	const pages = 1000
+	w := web{}
+	var links []string
+	for i := range pages {
+		links = append(links, fmt.Sprintf("http://dead.test:81/%d", i))
+	}
+	w["http://a.test/"], w["http://dead.test/"] = a(links...), "alive"
+	got, sum, seen := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, NoRobots: true})
+	tried := 0
+	for _, u := range links {
+		r := got[u]
+		tried += r.Tries
+		if r.ErrorKind != "connect" || r.Tries == 0 && !strings.Contains(r.Error, "did not answer 8 times in a row") {
+			t.Fatalf("record of %s: %+v", u, r)
+		}
+	}
+	if tried > 10 || sum.Elapsed > time.Minute {
+		t.Errorf("%d connections, in %v", tried, sum.Elapsed)
+	}
+	if len(seen) != 1 {
+		t.Errorf("asked for %q", seen.urls())
+	}
+}
+
+// TestStallingHosts: hosts that never answer do not slow down the others.
+func TestStallingHosts(t *testing.T) {
+	const quick, slow, pages = 1000, 10, 50
+	w := web{}
+	var seeds, links []string
+	for i := range slow {
+		for j := range pages {
+			links = append(links, fmt.Sprintf("http://slow%d.test/%d", i, j))
+		}
+	}
+	for i := range quick {
+		u := fmt.Sprintf("http://q%d.test/", i)
+		w[u] = "a page"
+		seeds = append(seeds, u)
+	}
+	o := weft.Options{Seeds: seeds, NoRobots: true, Concurrency: 64, Scope: weft.ScopeAny, Timeout: 30 * time.Second, Retries: -1}
+	_, _, alone := w.crawl(t, o)
+	for _, u := range links {
+		w[u] = "stall"
+	}
+	o.Seeds = append(links, seeds...)
+	_, sum, beside := w.crawl(t, o)
+	end := func(v visits) (n int, last time.Duration) {
+		for _, x := range v {
+			if strings.HasPrefix(x.url, "http://q") {
+				n++
+				last = max(last, x.end.Sub(v[0].at))
+			}
+		}
+		return n, last
+	}
+	_, was := end(alone)
+	if n, is := end(beside); is > was*2 || n != quick {
+		t.Errorf("quick hosts took %v alone and %v beside those that stall; %d were asked", was, is, n)
+	}
+	t.Logf("all in %v", sum.Elapsed)
+}
