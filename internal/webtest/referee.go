@@ -18,7 +18,7 @@ type Rule struct {
 }
 
 // Referee judges a crawl while it goes on, in memory that does not grow with the requests:
-// about 130 bytes for each host. It may be used from any goroutine.
+// about 170 bytes for each host. It may be used from any goroutine.
 type Referee struct {
 	web  *Web
 	rule Rule
@@ -26,7 +26,8 @@ type Referee struct {
 	mu struct {
 		sync.Mutex
 		lines   [3][]line // by Unit
-		rally   int       // requests in flight before a kill belong to an earlier one
+		run     int       // of the crawler, counted
+		dead    time.Time // it was killed, and has not begun again; zero: neither
 		verdict Verdict
 	}
 }
@@ -47,6 +48,8 @@ type line struct {
 	end   int64 // of the last answer; 0: there was none
 	hold  int64 // not to be asked before
 	busy  int64 // nanoseconds that it took to answer
+	idle  int64 // nanoseconds that it was let alone beyond what it had to be
+	first int64 // request
 	asked int32
 	now   int16 // requests under way
 	most  int16
@@ -70,7 +73,10 @@ type Tally struct {
 	SmallGap   time.Duration // from the end of an answer to the next request, of all but those after a client gave up; -1: none
 	MostAtOnce int
 	Violations int
-	Chain      time.Duration // the longest time that any was busy, and had to be let alone: its answers, and a Delay between two
+
+	// Of the one that was asked the longest: from its first request to the end of its last answer; of that the time
+	// that it took to answer, and that it was let alone beyond what it had to be.
+	Span, Busy, Idle time.Duration
 }
 
 // Violation is a request that came too early, or beside too many others.
@@ -89,8 +95,8 @@ func (v Violation) String() string {
 		v.At.UTC().Format("15:04:05.000"), v.Unit, v.Name, v.Target, v.Gap, v.Want, v.AtOnce)
 }
 
-// maxViolations bounds those that are kept; all are counted.
-const maxViolations = 1000
+// maxViolations bounds those that are kept of each Unit; all are counted.
+const maxViolations = 300
 
 // NewReferee returns a referee for crawls of w.
 func NewReferee(w *Web, r Rule) *Referee {
@@ -127,16 +133,19 @@ func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gon
 	if r.Astray {
 		f.mu.verdict.Astray++
 	}
+	if !f.mu.dead.IsZero() {
+		return f.late(r.Host)
+	}
 	now := r.At.UnixNano()
 	places := f.web.units(r.Host)
 	for u, n := range places {
 		f.begin(Unit(u), n, &r)
 	}
-	rally := f.mu.rally
+	run := f.mu.run
 	return func(at time.Time, hold time.Duration, gone bool) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if rally != f.mu.rally {
+		if run != f.mu.run {
 			return
 		}
 		end := at.UnixNano()
@@ -159,6 +168,9 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 	l.now++
 	l.most = max(l.most, l.now)
 	l.asked++
+	if l.asked == 1 {
+		l.first = r.At.UnixNano()
+	}
 	if l.asked == 1 || r.Again {
 		return
 	}
@@ -173,6 +185,7 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 			want = max(want, l.hold-l.end)
 		}
 	}
+	l.idle += max(0, gap-want)
 	if l.gone {
 		want -= int64(f.rule.Lag)
 	} else if t.SmallGap < 0 || time.Duration(gap) < t.SmallGap {
@@ -182,18 +195,29 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 		return
 	}
 	t.Violations++
-	if len(f.mu.verdict.Violations) < maxViolations {
+	if t.Violations <= maxViolations {
 		f.mu.verdict.Violations = append(f.mu.verdict.Violations,
 			Violation{u, f.web.unitName(u, r.Host), f.web.Name(r.Host) + r.Target, r.At, time.Duration(gap), time.Duration(want), int(l.now)})
 	}
 }
 
+// late takes in a request that a server reads of a crawler that is dead.
+func (f *Referee) late(host int) func(time.Time, time.Duration, bool) {
+	for u, n := range f.web.units(host) {
+		l := &f.mu.lines[u][n]
+		l.asked++
+		l.end, l.gone = f.mu.dead.UnixNano(), true
+	}
+	return func(time.Time, time.Duration, bool) {}
+}
+
 // Killed says that the crawler was killed: nothing is under way any more, whenever the
-// server comes to know it.
+// server comes to know it; and what is read until it has Begun again was asked before.
 func (f *Referee) Killed(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mu.rally++
+	f.mu.run++
+	f.mu.dead = at
 	for _, lines := range f.mu.lines {
 		for i := range lines {
 			if l := &lines[i]; l.now > 0 {
@@ -201,6 +225,13 @@ func (f *Referee) Killed(at time.Time) {
 			}
 		}
 	}
+}
+
+// Begun says that the crawler begins again.
+func (f *Referee) Begun() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.dead = time.Time{}
 }
 
 // Requests returns how many have come.
@@ -239,7 +270,9 @@ func (f *Referee) Verdict() Verdict {
 			}
 			t.Requests = max(t.Requests, int(l.asked))
 			t.MostAtOnce = max(t.MostAtOnce, int(l.most))
-			t.Chain = max(t.Chain, time.Duration(l.busy)+time.Duration(l.asked-1)*f.rule.Delay)
+			if span := time.Duration(l.end - l.first); span > t.Span {
+				t.Span, t.Busy, t.Idle = span, time.Duration(l.busy), time.Duration(l.idle)
+			}
 		}
 	}
 	return v

@@ -97,11 +97,13 @@ func TestRefereeKilled(t *testing.T) {
 	r := webtest.NewReferee(web, webtest.Rule{Delay: time.Second})
 	end := r.Begin(webtest.Asked{At: second(1)})
 	r.Killed(second(2))
+	r.Begin(webtest.Asked{At: second(2)})(second(8), 0, false) // read late
+	r.Begun()
 	end2 := r.Begin(webtest.Asked{At: second(3)})
 	end(second(4), 0, true)
 	end2(second(5), 0, false)
 	r.Begin(webtest.Asked{At: second(6)})
-	if v := r.Verdict(); len(v.Violations) > 0 || v.Requests != 3 || v.Units[webtest.Host].MostAtOnce != 1 {
+	if v := r.Verdict(); len(v.Violations) > 0 || v.Requests != 4 || v.Units[webtest.Host].MostAtOnce != 1 {
 		t.Errorf("%+v", v)
 	}
 }

@@ -37,9 +37,9 @@ func NewServer(w *Web, log *Log) *Server {
 }
 
 const (
-	maxHead      = 64 << 10         // bytes of a request
-	writeTimeout = 30 * time.Second // of an answer, for a client that does not read
-	dripEvery    = 100 * time.Millisecond
+	maxHead      = 64 << 10              // bytes of a request
+	writeTimeout = 30 * time.Second      // of an answer, for a client that does not read
+	dripEvery    = 10 * time.Millisecond // the second write after the client has gone fails
 	acceptWait   = 10 * time.Millisecond // for a descriptor, when none is left
 )
 
