@@ -66,7 +66,7 @@ func (r *Result) CPU() (d time.Duration) {
 // has done wrong is in the Result.
 func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	r = &Result{Task: task}
-	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Lag: lag}})
+	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Patience: patience, Lag: lag, Forgets: forgets}})
 	if err != nil {
 		return nil, err
 	}

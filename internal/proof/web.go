@@ -36,5 +36,10 @@ func costs(delay time.Duration) webtest.Costs {
 	return webtest.Costs{Delay: delay, Patience: patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second}
 }
 
-// lag is how much later than the command the server may learn that it has given up.
-const lag = 100 * time.Millisecond
+// lag is how much earlier than the servers the command may have begun to wait for an answer that it
+// gives up.
+const lag = time.Second
+
+// forgets is how much work the command may lose when it is killed: a group that is being committed, and
+// what waits behind it; a busy disk makes it longer.
+const forgets = 500 * time.Millisecond

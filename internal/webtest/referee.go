@@ -12,9 +12,14 @@ type Rule struct {
 	Delay  time.Duration // from the end of an answer to the next request
 	AtOnce int           // requests under way; 0: 1
 
-	// Lag is how much later than the client the server may learn that it has given up an
-	// answer: the gap after that may seem so much shorter.
-	Lag time.Duration
+	// Patience is after how long a crawler gives up an answer that does not end; 0: when the server sees
+	// it. Its time has begun before the server's, by a connection and a wait: the gap after that may
+	// seem shorter, by Lag at most.
+	Patience, Lag time.Duration
+
+	// Forgets is how much of its last work a crawler may have lost when it is killed: of what hosts asked
+	// for then, to be let alone, it cannot know.
+	Forgets time.Duration
 }
 
 // Referee judges a crawl while it goes on, in memory that does not grow with the requests:
@@ -176,7 +181,7 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 	}
 	gap := r.At.UnixNano() - l.end
 	if l.now > 1 && f.rule.Delay > 0 {
-		gap = 0
+		gap = min(gap, 0)
 	}
 	want := int64(f.rule.Delay)
 	if u == Host {
@@ -220,8 +225,12 @@ func (f *Referee) Killed(at time.Time) {
 	f.mu.dead = at
 	for _, lines := range f.mu.lines {
 		for i := range lines {
-			if l := &lines[i]; l.now > 0 {
+			l := &lines[i]
+			if l.now > 0 || l.end > at.UnixNano() {
 				l.now, l.end, l.gone = 0, at.UnixNano(), true
+			}
+			if at.UnixNano()-l.end < int64(f.rule.Forgets) {
+				l.hold = 0
 			}
 		}
 	}

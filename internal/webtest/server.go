@@ -181,6 +181,10 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer
 		Host: int(p.host), Target: req.target, At: now, Again: again,
 		Astray: addressOf(c) != s.web.address(s.web.addressOf(int(p.host))),
 	})
+	if a.Fault.endless() && s.referee.rule.Patience > 0 {
+		end(now.Add(s.referee.rule.Patience), 0, true)
+		return func(bool) {}
+	}
 	hold := a.RetryAfter
 	return func(gone bool) {
 		if end != nil {

@@ -178,7 +178,7 @@ func (w *Web) mute(i int) bool {
 // away reports whether nothing is to be had of host i.
 func (w *Web) away(i int) bool { return w.Dead(i) || w.refusing(i) || w.mute(i) }
 
-// trap reports whether host i has a calendar.
+// trap reports whether host i has a calendar without end.
 func (w *Web) trap(i int) bool {
 	return w.cfg.Traps || w.has(saltTrap, place{host: int32(i)}, w.cfg.Rates.Trap)
 }
