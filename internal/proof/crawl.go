@@ -121,9 +121,8 @@ func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Ru
 	killed, err := r.watch(cmd.Process.Pid, served, kill, over)
 	ended := time.Now()
 	if killed {
-		if kerr := cmd.Process.Kill(); kerr == nil {
-			err = <-over
-		}
+		_ = cmd.Process.Kill() // unless it has just ended, which is as good
+		<-over
 		served.Referee.Killed(time.Now())
 		time.Sleep(settle)
 		err = nil
