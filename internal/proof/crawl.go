@@ -125,7 +125,6 @@ func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Ru
 		<-over
 		served.Referee.Killed(time.Now())
 		time.Sleep(settle)
-		err = nil
 	}
 	if err != nil {
 		return Run{}, fmt.Errorf("weft: %w: %s", err, &said)

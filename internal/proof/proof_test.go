@@ -46,8 +46,9 @@ func TestCrawl(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	const delay = 20 * time.Millisecond
-	web := proof.Web(500, delay)
-	web.Rates.Shared = 0.1 // of 50 hosts an address, so that it takes seconds
+	web := proof.Web(400, delay)
+	web.Rates.Shared = 0.1 // of 40 hosts an address, so that it takes seconds
+	web.Rates.Stalled = -1 // the hostile are as slow
 	r, err := proof.Crawl(t.Context(), proof.Task{Command: command, Dir: t.TempDir(), Web: web, Delay: delay, Concurrency: 100, Kills: 2, Tell: t.Logf})
 	if err != nil {
 		t.Fatal(err)
