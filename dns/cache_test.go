@@ -297,7 +297,7 @@ func TestSearchList(t *testing.T) {
 			}
 			zone()(q)
 		}, "temporary: the server failed (SERVFAIL)", []string{"wiki.a.example.", "wiki.a.example.", "wiki.b.example.", "wiki."}},
-		{"silence ends it", "search a.example b.example\noptions attempts:1", "wiki", func(*query) {}, "timeout: the server did not answer", []string{"wiki.a.example."}},
+		{"silence ends it", "search a.example b.example\noptions attempts:1", "wiki", func(*query) {}, "timeout: the server did not answer", []string{"wiki.a.example.", "wiki.a.example.", "wiki.a.example."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &server{at: first, script: c.script}
@@ -322,11 +322,11 @@ func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		options string
 		took    time.Duration // until two silent servers have been given up
-		asked   string        // A of the servers, in order
+		asked   string        // A of the servers, in order, and again after 1 s and 3 s
 	}{
-		{"attempts:1", 10 * time.Second, "1 2"},
-		{"timeout:2", 8 * time.Second, "1 2 1 2"},
-		{"attempts:1 rotate", 10 * time.Second, "2 1"},
+		{"attempts:1", 10 * time.Second, "1 1 1 2 2 2"},
+		{"timeout:2", 8 * time.Second, "1 1 2 2 1 1 2 2"},
+		{"attempts:1 rotate", 10 * time.Second, "2 2 2 1 1 1"},
 	} {
 		t.Run(c.options, func(t *testing.T) {
 			var asked []string

@@ -34,7 +34,7 @@
 //
 // A datagram is an answer if it comes from the server, to the port of the question,
 // which is a new one each time, and has its random number, its name and its type.
-// Others are ignored. A server that is silent, refuses, fails or makes no sense is
+// Others are ignored. A question that has no answer after 1 s, and after 2 s more, is sent again. A server that is silent, refuses, fails or makes no sense is
 // passed over for the next; one that was silent, for a second if the caller has not
 // waited longer, or could not be reached is asked last for 30 s.
 //

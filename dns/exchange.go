@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -90,6 +91,11 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 	return nil
 }
 
+// resend is after how long without an answer a datagram is taken for lost and sent again; then after
+// twice as long, and so on. Many look-ups at once are more than the buffer of a local server holds:
+// it need not be silent for one that it has not read.
+const resend = time.Second
+
 // askUDP sends qs from a port of their own and waits for an answer to each, so long as
 // it is worth it.
 func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Duration, qs []*question) error {
@@ -99,16 +105,30 @@ func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Dura
 	}
 	defer c.Close()
 	until := r.loop.Now().Add(patience)
-	_ = c.SetDeadline(until) // fails only when closed
-	waiting := make([]*question, 0, len(qs))
-	for _, q := range qs {
-		if _, err := c.Write(t, q.pack()[2:]); err != nil {
-			return err
-		}
-		waiting = append(waiting, q)
+	_ = c.SetWriteDeadline(until) // fails only when closed, as those below
+	waiting := slices.Clone(qs)
+	for _, q := range waiting {
+		q.sent = q.pack()[2:]
 	}
-	for len(waiting) > 0 {
+	for again, lost := r.loop.Now(), resend; len(waiting) > 0; {
+		if !r.loop.Now().Before(again) {
+			for _, q := range waiting {
+				if _, err := c.Write(t, q.sent); err != nil {
+					return err
+				}
+			}
+			again = r.loop.Now().Add(lost)
+			lost *= 2
+		}
+		if again.Before(until) {
+			_ = c.SetReadDeadline(again)
+		} else {
+			_ = c.SetReadDeadline(until)
+		}
 		n, err := c.Read(t, r.buf[:])
+		if errors.Is(err, aio.ErrTimeout) && r.loop.Now().Before(until) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -118,7 +138,7 @@ func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Dura
 			}
 			waiting = append(waiting[:i], waiting[i+1:]...)
 			if soon := r.loop.Now().Add(otherFamily); q.verdict == found && q.kind == dnsmessage.TypeA && soon.Before(until) {
-				_ = c.SetReadDeadline(soon)
+				until = soon
 			}
 			break
 		}

@@ -37,6 +37,7 @@ type question struct {
 	aliases int             // that have led to it
 	ttl     uint32          // the least of these, in seconds
 	id      uint16
+	sent    []byte // the datagram that asks for it
 
 	verdict verdict
 	addrs   []netip.Addr

@@ -81,9 +81,11 @@ var imports = map[string][]string{
 	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
-	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage"},
+	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest"},
+	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/torture", "internal/webtest"},
+	"internal/proof/proof":     {"internal/proof"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.

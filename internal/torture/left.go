@@ -153,7 +153,7 @@ func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) erro
 		if !ok {
 			return fmt.Errorf("%s has no record", u)
 		}
-		if !is(r, fate) {
+		if !Is(r, fate) {
 			return fmt.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
 		}
 		if l.Links[u] != links[u] {
@@ -166,9 +166,9 @@ func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) erro
 	return nil
 }
 
-// is says whether a record tells the fate of its URL. An answer that has failed later may
+// Is says whether a record tells the fate of its URL. An answer that has failed later may
 // have a status; and a redirect may have been one too far before a shorter way to it was found.
-func is(r weft.Record, fate webtest.Fate) bool {
+func Is(r weft.Record, fate webtest.Fate) bool {
 	if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) {
 		return false
 	}

@@ -24,7 +24,12 @@ const (
 	ShortLength              // more bytes come than Content-Length says
 	StallHead                // nothing comes, and no end
 	StallBody                // half a body comes, and no end
+	Drip                     // a body comes a little at a time, without end
+	Bomb                     // gzip of a small body that makes a huge one
 )
+
+// endless reports whether it is for the client to end the answer.
+func (f Fault) endless() bool { return f == StallHead || f == StallBody || f == Drip }
 
 // faults are those of broken answers, by n modulo their number, and what becomes
 // of the URL.
@@ -40,6 +45,15 @@ var faults = [...]struct {
 	{ShortLength, Fate{Status: 200}},
 }
 
+// hostilities are what hostile answers do.
+var hostilities = [...]struct {
+	fault Fault
+	fate  Fate
+}{
+	{Drip, Fate{Error: ErrorStall}},
+	{Bomb, Fate{Error: ErrorBomb}},
+}
+
 // failures are the statuses of what always fails.
 var failures = [...]int{500, 501, 502, 504}
 
@@ -52,6 +66,9 @@ type Answer struct {
 	Framing Framing
 	Gzip    bool // where the client takes it
 	Fault   Fault
+
+	RetryAfter time.Duration // 0: none is asked for
+	RetryDate  bool          // it is asked for by a date, not as seconds
 }
 
 // Answer returns the answer to a GET request with this Host field and target, when
@@ -66,13 +83,7 @@ func (w *Web) Answer(host, target string, before int) Answer {
 
 func (w *Web) answer(p place, before int) Answer {
 	a := Answer{Status: 200, Header: []string{"Content-Type: text/html; charset=utf-8"}}
-	if w.cfg.Latency > 0 {
-		d := w.dice(saltLatency, p)
-		a.Delay = time.Duration(d.unit() * float64(w.cfg.Latency))
-	}
-	if w.slow(p) {
-		a.Delay += w.cfg.SlowDelay
-	}
+	a.Delay = w.delay(p)
 	if before < w.fails(p) {
 		return w.refuse(a, p)
 	}
@@ -88,7 +99,7 @@ func (w *Web) answer(p place, before int) Answer {
 	case none:
 		a.Status = 404
 		a.Body = []byte("<title>Not here</title><a href=\"/decoy/404\">x</a>")
-	case page, private, missing, day, toldPage:
+	case page, private, missing, day, maze, toldPage:
 		w.describe(&a, p)
 	case hop, loop:
 		w.redirect(&a, p, &d)
@@ -101,6 +112,9 @@ func (w *Web) answer(p place, before int) Answer {
 	case broken:
 		a.Body, a.Framing, a.Gzip = []byte(filler), Length, false
 		a.Fault = faults[int(p.n)%len(faults)].fault
+	case hostile:
+		a.Body, a.Framing, a.Gzip = []byte(filler), Length, false
+		a.Fault = hostilities[int(p.n)%len(hostilities)].fault
 	case asset:
 		t := &assetTypes[int(p.n)%len(assetTypes)]
 		a.Header[0], a.Gzip = "Content-Type: "+t.contentType, false
@@ -178,7 +192,7 @@ func (w *Web) fails(p place) int {
 func (w *Web) refuse(a Answer, p place) Answer {
 	a.Status = w.refusal(p)
 	if p.kind == page && p.n/2%2 == 0 {
-		a.Header = append(a.Header, "Retry-After: 1")
+		a.RetryAfter, a.RetryDate = time.Second, p.n/4%2 == 1
 	}
 	return a
 }
@@ -191,7 +205,20 @@ func (w *Web) refusal(p place) int {
 	return 503
 }
 
+// delay is how long it takes a place to answer.
+func (w *Web) delay(p place) (d time.Duration) {
+	if w.cfg.Latency > 0 {
+		roll := w.dice(saltLatency, p)
+		d = time.Duration(roll.unit() * float64(w.cfg.Latency))
+	}
+	if w.slow(p) {
+		d += w.cfg.SlowDelay
+	}
+	return d
+}
+
 // slow reports whether a place takes SlowDelay.
 func (w *Web) slow(p place) bool {
-	return p.kind == page && p.n > 0 && w.has(saltSlow, p, w.cfg.Rates.Slow)
+	return p.kind == page && p.n > 0 && w.has(saltSlow, p, w.cfg.Rates.Slow) ||
+		p.host > 0 && w.has(saltSlowHost, place{host: p.host}, w.cfg.Rates.SlowHost)
 }

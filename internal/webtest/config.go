@@ -18,6 +18,9 @@ type Config struct {
 	Host      string // the name or address of the only host; empty: as above
 	Port      int    // in all URLs; 0: 80
 
+	RefusingPort int // in the URLs of hosts that refuse connections; 0: 9
+	MutePort     int // in those of hosts to which no connection comes about; 0: 10
+
 	Latency    time.Duration // every answer comes after up to so long; 0: at once
 	SlowDelay  time.Duration // how long slow answers take; 0: 500 ms
 	CrawlDelay time.Duration // where robots.txt asks for one; 0: 200 ms
@@ -45,11 +48,13 @@ type Rates struct {
 	Broken   float64 // cut off, without answer, no HTTP; 0: 0.01
 	Private  float64 // what robots.txt closes, where there is one; 0: 0.05
 	Asset    float64 // image, style sheet, PDF, script; 0: 0.3
+	Hostile  float64 // an answer without end, a bomb; 0: none
+	Maze     float64 // a path that repeats itself ever more often; 0: none
 	Refresh  float64 // by meta refresh; 0: 0.02
 	Header   float64 // by a Link header; 0: 0.02
 
 	// Of pages themselves.
-	Flaky   float64 // refuse with 503 or 429 at first; 0: 0.03
+	Flaky   float64 // refuse with 503 or 429 at first, some with a Retry-After of 1 s or a date; 0: 0.03
 	Slow    float64 // come after SlowDelay; 0: 0.02
 	Charset float64 // ISO-8859-1, windows-1251 or UTF-16; 0: 0.05
 	Base    float64 // have a <base>; 0: 0.1
@@ -59,6 +64,12 @@ type Rates struct {
 	Shared   float64 // share their address with up to 200 others; 0: 0.3
 	Siblings float64 // share their registrable domain with 3 others; 0: 0.2
 	Delayed  float64 // have a Crawl-delay in robots.txt; 0: 0.1
+	Hosted   float64 // have the one address of a big hoster; 0: none
+	Blogs    float64 // share the one registrable domain of a big site; 0: none
+	SlowHost float64 // take SlowDelay for every answer; 0: none
+	Refusing float64 // refuse connections; 0: none
+	Mute     float64 // do not answer to connections; 0: none
+	Trap     float64 // have a calendar without end; 0: none, but see Config.Traps
 
 	// Of hosts, what their robots.txt is; together at most 1. The rest have a plain one.
 	NoRobots     float64 // 404; 0: 0.2
@@ -83,9 +94,9 @@ var defaultRates = Rates{
 func (r *Rates) all() []*float64 {
 	return []*float64{
 		&r.Across, &r.Copy,
-		&r.Redirect, &r.Loop, &r.Missing, &r.Failing, &r.Stalled, &r.Broken, &r.Private, &r.Asset, &r.Refresh, &r.Header,
+		&r.Redirect, &r.Loop, &r.Missing, &r.Failing, &r.Stalled, &r.Broken, &r.Private, &r.Asset, &r.Hostile, &r.Maze, &r.Refresh, &r.Header,
 		&r.Flaky, &r.Slow, &r.Charset, &r.Base,
-		&r.DeadHost, &r.Shared, &r.Siblings, &r.Delayed,
+		&r.DeadHost, &r.Shared, &r.Siblings, &r.Delayed, &r.Hosted, &r.Blogs, &r.SlowHost, &r.Refusing, &r.Mute, &r.Trap,
 		&r.NoRobots, &r.ClosedRobots, &r.ShyRobots, &r.MovedRobots, &r.NamedRobots,
 	}
 }
@@ -110,6 +121,8 @@ func (c Config) check() (Config, error) {
 		{"pages", &c.Pages, 100, maxPages},
 		{"bytes of a page", &c.PageBytes, 4096, 64 << 20},
 		{"port", &c.Port, 80, 65535},
+		{"port that refuses", &c.RefusingPort, 9, 65535},
+		{"port without answer", &c.MutePort, 10, 65535},
 		{"fails", &c.Fails, 2, 1000},
 		{"pages of sitemaps", &c.Told, 0, maxTold},
 	} {

@@ -46,6 +46,7 @@ func ListenDNS(w *Web, addr string) (*NameServer, error) {
 			}
 			return nil, fmt.Errorf("dns: %w", err)
 		}
+		_ = udp.(*net.UDPConn).SetReadBuffer(4 << 20) // as much as the system gives: a crawl asks for many names at once
 		s := &NameServer{web: w, udp: udp, tcp: tcp}
 		s.mu.open, s.mu.asked = make(map[net.Conn]bool), make(map[int]int)
 		s.done.Go(s.datagrams)

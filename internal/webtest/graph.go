@@ -59,6 +59,11 @@ func (w *Web) links(p place) []link {
 		follow(place{host: p.host, kind: day, n: p.n%maxNumber + 1})
 		follow(place{host: p.host, kind: day, n: p.n, sub: 1 + int32(d.roll(maxNumber-1))})
 		return to
+	case maze:
+		if p.n < maxMaze {
+			add(place{host: p.host, kind: maze, n: p.n + 1, sub: p.sub}, relative)
+		}
+		return to
 	default:
 		return nil
 	}
@@ -69,7 +74,7 @@ func (w *Web) links(p place) []link {
 	}
 	if p.n == 0 {
 		w.offspring(int(p.host), func(child int) { follow(place{host: int32(child), kind: page}) })
-		if w.cfg.Traps {
+		if w.trap(int(p.host)) {
 			follow(place{host: p.host, kind: day, n: 1})
 		}
 	}
@@ -87,7 +92,7 @@ func (w *Web) links(p place) []link {
 			for i := range max(1, variants[f.kind]) {
 				w.feature(p, f.kind, i, follow, add)
 			}
-		} else if d.unit() < f.rate {
+		} else if f.rate > 0 && d.unit() < f.rate {
 			w.feature(p, f.kind, d.roll(4*pages), follow, add)
 		}
 	}
@@ -104,7 +109,7 @@ func (w *Web) links(p place) []link {
 }
 
 // features are the things beside pages that a page may link to.
-func (w *Web) features() [8]struct {
+func (w *Web) features() [10]struct {
 	kind kind
 	rate float64
 } {
@@ -115,6 +120,7 @@ func (w *Web) features() [8]struct {
 	}{
 		{hop, r.Redirect}, {loop, r.Loop}, {missing, r.Missing}, {failing, r.Failing},
 		{stalled, r.Stalled}, {broken, r.Broken}, {private, r.Private}, {asset, r.Asset},
+		{hostile, r.Hostile}, {maze, r.Maze},
 	}
 }
 
@@ -125,6 +131,9 @@ func (w *Web) feature(p place, k kind, n int, follow func(place), add func(place
 	case asset:
 		spells := assetTypes[n%len(assetTypes)].spells
 		add(to, spells[n/len(assetTypes)%len(spells)])
+	case maze:
+		to.n, to.sub = 0, to.n
+		follow(to)
 	case private:
 		follow(to)
 		to.sub = 1

@@ -63,8 +63,11 @@ func (l *Log) begin(r Request) (end func(status int, at time.Time)) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		r.Status, r.End = status, at
-		if l.w == nil {
+		switch l.w {
+		case nil:
 			l.mu.requests[i] = r
+			return
+		case io.Discard:
 			return
 		}
 		line, err := json.Marshal(r)

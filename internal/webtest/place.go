@@ -23,6 +23,8 @@ const (
 	robotsTxt               // sub 1: where it has moved to
 	sitemapFile             // n > 0: of those that an index names
 	toldPage                // that only a sitemap tells of
+	hostile                 // see hostilities
+	maze                    // n folders deep; sub: which maze
 )
 
 // place is one resource: the node of the link graph.
@@ -32,11 +34,17 @@ type place struct {
 	kind   kind
 }
 
+// corridor is what a path of a maze has ever more of, up to maxMaze times.
+const (
+	corridor = "left/right/"
+	maxMaze  = 5000
+)
+
 // maxNumber is the largest n and sub in a URL.
 const maxNumber = 1<<31 - 1
 
 // variants is how many numbers of a kind make one of each sort.
-var variants = map[kind]int{hop: len(chainLengths), loop: 3, missing: 2, failing: len(failures), stalled: 2, broken: len(faults), private: 1, asset: len(assetTypes)}
+var variants = map[kind]int{hop: len(chainLengths), loop: 3, missing: 2, failing: len(failures), stalled: 2, broken: len(faults), private: 1, asset: len(assetTypes), hostile: len(hostilities)}
 
 // target spells the path and query of a place.
 func (w *Web) target(p place) string {
@@ -71,6 +79,10 @@ func (w *Web) target(p place) string {
 			return "/calendar?day=" + n + "&sid=" + sub
 		}
 		return "/calendar?day=" + n
+	case hostile:
+		return "/hostile/" + n
+	case maze:
+		return "/maze/" + sub + "/" + strings.Repeat(corridor, int(p.n)) + "here.html"
 	case robotsTxt:
 		if p.sub > 0 {
 			return "/moved/robots.txt"
@@ -142,6 +154,10 @@ func (w *Web) parse(host int, target string) place {
 		p.kind, p.n = sitemapFile, numbers[0]
 	case first == "told":
 		p.kind, p.n = toldPage, numbers[0]
+	case first == "hostile":
+		p.kind, p.n = hostile, numbers[0]
+	case first == "maze":
+		p.kind, p.n, p.sub = maze, int32(strings.Count(rest, corridor)), numbers[0]
 	case first == "moved":
 		p.kind, p.sub = robotsTxt, 1
 	case strings.HasPrefix(first, "p?"):
@@ -173,11 +189,13 @@ func (w *Web) exists(p place) bool {
 	case missing:
 		return p.sub <= 1
 	case day:
-		return w.cfg.Traps
+		return w.trap(int(p.host))
 	case sitemapFile:
 		return w.hasSitemap(p)
 	case toldPage:
 		return int(p.n) < w.cfg.Told
+	case maze:
+		return p.n <= maxMaze
 	}
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 )
@@ -15,6 +16,9 @@ type Addresses struct {
 	HTTP string    // HOST:PORT; empty: 127.0.0.1 for one host, else all addresses, so that each host has its own; and a free port
 	DNS  string    // HOST:PORT; empty: 127.0.0.1 and a free port
 	Log  io.Writer // see NewLog; nil: in memory
+
+	// Rule makes a Referee judge the crawl, in the place of a Log; nil: nobody does.
+	Rule *Rule
 }
 
 // Running is a web that is being served on sockets of this machine, loopback only.
@@ -23,6 +27,11 @@ type Running struct {
 	Log  *Log
 	Addr net.Addr // that it listens on
 	DNS  *NameServer
+
+	Referee *Referee      // nil: see Addresses.Rule
+	Lag     time.Duration // after Close, with a Referee: the longest that a request had to wait for others in its turn of the loop
+
+	dead []io.Closer // ports of hosts that refuse connections, or are mute
 
 	stop  context.CancelFunc
 	ended chan error
@@ -41,6 +50,9 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 		at.DNS = "127.0.0.1:0"
 	}
 	ctx, stop := context.WithCancel(context.Background())
+	if at.Rule != nil {
+		at.Log = io.Discard
+	}
 	r := &Running{Log: NewLog(at.Log), stop: stop, ended: make(chan error, 1)}
 	ready := make(chan error, 1)
 	go func() {
@@ -56,14 +68,17 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 				return err
 			}
 			server := NewServer(r.Web, r.Log)
+			server.referee = r.Referee
 			ready <- nil
-			return server.Serve(t, loopback{ln})
+			err = server.Serve(t, loopback{ln})
+			r.Lag = server.lag
+			return err
 		})
 	}()
 	if err := <-ready; err != nil {
 		stop()
 		<-r.ended
-		return nil, err
+		return nil, errors.Join(err, r.release())
 	}
 	return r, nil
 }
@@ -95,10 +110,39 @@ func (r *Running) open(cfg Config, at Addresses, on net.Addr) error {
 		cfg.Host = host
 	}
 	r.Addr = on
+	if cfg.Rates.Refusing > 0 {
+		if cfg.RefusingPort, err = r.hold(refusingPort); err != nil {
+			return err
+		}
+	}
+	if cfg.Rates.Mute > 0 {
+		if cfg.MutePort, err = r.hold(mutePort); err != nil {
+			return err
+		}
+	}
 	if r.Web, err = New(cfg); err != nil {
 		return err
 	}
+	if at.Rule != nil {
+		r.Referee = NewReferee(r.Web, *at.Rule)
+	}
 	r.DNS, err = ListenDNS(r.Web, at.DNS)
+	return err
+}
+
+// hold takes a port until Close.
+func (r *Running) hold(take func() (int, io.Closer, error)) (port int, err error) {
+	port, c, err := take()
+	if err == nil {
+		r.dead = append(r.dead, c)
+	}
+	return port, err
+}
+
+func (r *Running) release() (err error) {
+	for _, c := range r.dead {
+		err = errors.Join(err, c.Close())
+	}
 	return err
 }
 
@@ -110,7 +154,7 @@ func (r *Running) Close() error {
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(err, r.DNS.Close(), r.Log.Flush())
+	return errors.Join(err, r.DNS.Close(), r.Log.Flush(), r.release())
 }
 
 // TB is what Start needs of a testing.TB.

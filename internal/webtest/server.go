@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -20,6 +22,10 @@ type Server struct {
 	log     *Log
 	encoder encoder
 	refused map[place]int // of flaky places: requests so far
+
+	referee *Referee       // nil: nobody judges
+	dropped map[place]bool // kept connections that ended without an answer, and are not asked for again yet
+	lag     time.Duration  // the longest that a request waited in a turn
 }
 
 // NewServer returns a server for w that notes each request in log, which may be nil.
@@ -27,12 +33,13 @@ func NewServer(w *Web, log *Log) *Server {
 	if log == nil {
 		log = NewLog(nil)
 	}
-	return &Server{web: w, log: log, refused: make(map[place]int)}
+	return &Server{web: w, log: log, refused: make(map[place]int), dropped: make(map[place]bool)}
 }
 
 const (
 	maxHead      = 64 << 10              // bytes of a request
 	writeTimeout = 30 * time.Second      // of an answer, for a client that does not read
+	dripEvery    = 10 * time.Millisecond // the second write after the client has gone fails
 	acceptWait   = 10 * time.Millisecond // for a descriptor, when none is left
 )
 
@@ -83,12 +90,13 @@ func addressOf(c aio.Conn) netip.Addr {
 func (s *Server) talk(t *aio.Task, c aio.Conn) error {
 	r := aio.NewReader(t.Loop(), c)
 	defer r.Close()
-	for {
+	for n := 0; ; n++ {
 		head, err := r.ReadUntil(t, []byte("\r\n\r\n"), maxHead)
 		if err != nil {
 			return err
 		}
 		req := parseRequest(head)
+		req.kept = n > 0
 		end := s.log.begin(Request{Host: req.host, Target: req.target, Addr: addressOf(c), Start: t.Loop().Now()})
 		status, open, err := s.reply(t, c, r, req)
 		end(status, t.Loop().Now())
@@ -102,18 +110,26 @@ func (s *Server) talk(t *aio.Task, c aio.Conn) error {
 // whole, and whether another request may follow.
 func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (status int, open bool, err error) {
 	a := Answer{Status: 421}
+	ended := func(bool) {}
 	if p, ok := s.web.locate(req.host, req.target); ok {
 		before := s.refused[p]
 		if before < s.web.fails(p) {
 			s.refused[p]++
 		}
 		t.OnLoop(func() { a = s.web.answer(p, before) })
+		if s.referee != nil {
+			ended = s.judged(t, c, p, req, &a)
+			defer ended(true)
+		}
 	}
 	if req.method != "GET" {
 		a = Answer{Status: 501, Framing: Close}
 	}
 	if req.close && a.Framing == Length {
 		a.Header = append(a.Header, "Connection: close")
+	}
+	if a.RetryAfter > 0 {
+		a.Header = append(a.Header, "Retry-After: "+retryAfter(a, t.Loop().Now()))
 	}
 	if a.Delay > 0 {
 		if err := t.Sleep(a.Delay); err != nil {
@@ -126,11 +142,14 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	if err := c.SetWriteDeadline(t.Loop().Now().Add(writeTimeout)); err != nil {
 		return 0, false, err
 	}
+	if !a.Fault.endless() {
+		ended(false)
+	}
 	if _, err := c.Write(t, wire); err != nil {
 		return 0, false, err
 	}
 	switch a.Fault {
-	case Whole:
+	case Whole, Bomb:
 		return a.Status, !last && !req.close, nil
 	case StallHead, StallBody: // until the client has had enough
 		for {
@@ -140,14 +159,67 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 			}
 			r.Discard(len(got))
 		}
+	case Drip:
+		return 0, false, drip(t, c)
 	}
 	return 0, false, nil
+}
+
+// judged tells the referee of a request for p. The function that it returns tells of its end, be
+// it that the client has gone; it counts once. The times are those of the clock, not of the loop's turn: a
+// request comes no earlier than its time, and the end of an answer no later, so that no gap
+// seems shorter than the client has made it.
+func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer) (ended func(gone bool)) {
+	again := p.kind == robotsTxt && p.sub > 0 || s.dropped[p]
+	delete(s.dropped, p)
+	if a.Fault == Drop && req.kept {
+		s.dropped[p] = true
+	}
+	now := time.Now()
+	s.lag = max(s.lag, now.Sub(t.Loop().Now()))
+	end := s.referee.Begin(Asked{
+		Host: int(p.host), Target: req.target, At: now, Again: again,
+		Astray: addressOf(c) != s.web.address(s.web.addressOf(int(p.host))),
+	})
+	if a.Fault.endless() && s.referee.rule.Patience > 0 {
+		end(now.Add(s.referee.rule.Patience), 0, true)
+		return func(bool) {}
+	}
+	hold := a.RetryAfter
+	return func(gone bool) {
+		if end != nil {
+			end(time.Now(), hold, gone)
+			end = nil
+		}
+	}
+}
+
+// drip writes a piece of a body now and then, until the client has had enough.
+func drip(t *aio.Task, c aio.Conn) error {
+	for {
+		if _, err := c.Write(t, []byte("5\r\ndrop\n\r\n")); err != nil {
+			return err
+		}
+		if err := t.Sleep(dripEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// retryAfter is what a Retry-After field says (RFC 9110, section 10.2.3). A date has whole
+// seconds; it is not before the time.
+func retryAfter(a Answer, now time.Time) string {
+	if !a.RetryDate {
+		return strconv.Itoa(int(a.RetryAfter / time.Second))
+	}
+	return now.Add(a.RetryAfter + time.Second - 1).UTC().Format(http.TimeFormat)
 }
 
 // request is what a server needs to know of one.
 type request struct {
 	method, target, host string
 	gzip, close          bool
+	kept                 bool // it is not the first of its connection
 }
 
 // parseRequest reads the head of a request. What is wrong in it is empty.

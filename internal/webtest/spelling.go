@@ -63,8 +63,8 @@ var spellings = [...]struct {
 		return wrap(b, `<a title="a > b" href="`, escaped.Replace(s.origin(to)+s.web.target(to)), `">character references</a>`)
 	}},
 	shouted: {"a", func(s *speller, b []byte, to place) []byte {
-		authority := strings.ToUpper(s.web.Name(int(to.host))) + s.web.port
-		if s.web.port == "" {
+		authority := strings.ToUpper(s.web.Authority(int(to.host)))
+		if !strings.Contains(authority, ":") {
 			authority += ":80"
 		}
 		return wrap(b, `<a href="HTTP://`+authority, s.web.target(to), `">in capitals</a>`)

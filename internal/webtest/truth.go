@@ -10,12 +10,15 @@ type Fate struct {
 
 // Errors of Fate.
 const (
-	ErrorDNS      = "dns"       // the host has no address
-	ErrorRobots   = "robots"    // robots.txt forbids it: no request
-	ErrorStall    = "stall"     // the answer never ends: some time-out of the crawler
-	ErrorEarlyEnd = "early-end" // the connection ends before the answer does
-	ErrorProtocol = "protocol"  // no HTTP
-	ErrorEncoding = "encoding"  // not what Content-Encoding says
+	ErrorDNS      = "dns"          // the host has no address
+	ErrorConnect  = "connect"      // it refuses connections
+	ErrorDial     = "dial-timeout" // no connection to it comes about
+	ErrorRobots   = "robots"       // robots.txt forbids it: no request
+	ErrorStall    = "stall"        // the answer never ends: some time-out of the crawler
+	ErrorEarlyEnd = "early-end"    // the connection ends before the answer does
+	ErrorProtocol = "protocol"     // no HTTP
+	ErrorEncoding = "encoding"     // not what Content-Encoding says
+	ErrorBomb     = "bomb"         // it grows beyond any limit when it is decoded
 )
 
 // Policy is how a crawler crawls, as far as it makes a difference to what it finds.
@@ -37,6 +40,18 @@ func Anywhere(int) bool { return true }
 // particular order. A redirect counts by itself, with its own status. A target
 // one redirect too far is no part of it, unless a shorter way leads there.
 func (w *Web) Truth(p Policy) iter.Seq2[string, Fate] {
+	p = w.complete(p)
+	return func(yield func(string, Fate) bool) {
+		for to := range w.walk(p) {
+			if !yield(w.url(to), w.fate(to, p)) {
+				return
+			}
+		}
+	}
+}
+
+// complete returns p with its defaults.
+func (w *Web) complete(p Policy) Policy {
 	if len(p.Seeds) == 0 {
 		p.Seeds = []int{0}
 	}
@@ -50,13 +65,7 @@ func (w *Web) Truth(p Policy) iter.Seq2[string, Fate] {
 	if p.Elements == nil {
 		p.Elements = []string{"a", "area", "frame", "iframe", "link"}
 	}
-	return func(yield func(string, Fate) bool) {
-		for to := range w.walk(p) {
-			if !yield(w.url(to), w.fate(to, p)) {
-				return
-			}
-		}
-	}
+	return p
 }
 
 // walk returns the places that can be reached, with the fewest redirects in a row
@@ -65,7 +74,7 @@ func (w *Web) walk(p Policy) map[place]int32 {
 	hops := make(map[place]int32)
 	var queue []place
 	reach := func(to place, n int32) {
-		if !p.Scope(int(to.host)) || to.kind == day {
+		if !p.Scope(int(to.host)) || to.kind == day || to.kind == maze {
 			return
 		}
 		if known, ok := hops[to]; !ok || n < known { // a shorter way may lead further
@@ -110,6 +119,10 @@ func (w *Web) fate(at place, p Policy) Fate {
 	switch {
 	case w.Dead(int(at.host)):
 		return Fate{Error: ErrorDNS}
+	case w.refusing(int(at.host)):
+		return Fate{Error: ErrorConnect}
+	case w.mute(int(at.host)):
+		return Fate{Error: ErrorDial}
 	case !w.allows(at, p):
 		return Fate{Error: ErrorRobots}
 	case w.fails(at) > p.Retries:
@@ -130,6 +143,8 @@ func (w *Web) fate(at place, p Policy) Fate {
 		return Fate{Error: ErrorStall}
 	case broken:
 		return faults[int(at.n)%len(faults)].fate
+	case hostile:
+		return hostilities[int(at.n)%len(hostilities)].fate
 	}
 	return Fate{Status: 200}
 }
@@ -137,5 +152,5 @@ func (w *Web) fate(at place, p Policy) Fate {
 // Trap reports whether a URL lies in a trap, of which the truth says nothing.
 func (w *Web) Trap(host, target string) bool {
 	p, _ := w.locate(host, target)
-	return p.kind == day
+	return p.kind == day || p.kind == maze
 }

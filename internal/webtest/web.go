@@ -47,17 +47,26 @@ func (w *Web) Name(i int) string {
 	return string(w.appendSite(append(b, '.'), i))
 }
 
-// siblings is how many hosts a domain has that has several.
+// siblings is how many hosts a domain has that has several, but for that of blogs.
 const siblings = 4
 
 // Site returns the registrable domain of host i.
 func (w *Web) Site(i int) string { return string(w.appendSite(nil, i)) }
 
-func (w *Web) appendSite(b []byte, i int) []byte {
-	if block := i / siblings; w.has(saltSite, place{host: int32(block)}, w.cfg.Rates.Siblings) {
-		i = block * siblings
+// siteOf returns the number of the domain of host i: that of a host, or, of blogs, the one
+// after those.
+func (w *Web) siteOf(i int) int {
+	if w.has(saltBlog, place{host: int32(i)}, w.cfg.Rates.Blogs) {
+		return w.cfg.Hosts
 	}
-	b = append(numbered(b, 's', i), '.')
+	if block := i / siblings; w.has(saltSite, place{host: int32(block)}, w.cfg.Rates.Siblings) {
+		return block * siblings
+	}
+	return i
+}
+
+func (w *Web) appendSite(b []byte, i int) []byte {
+	b = append(numbered(b, 's', w.siteOf(i)), '.')
 	return append(b, w.cfg.Domain...)
 }
 
@@ -103,17 +112,37 @@ func (w *Web) Dead(i int) bool {
 	return i > 0 && w.has(saltDead, place{host: int32(i)}, w.cfg.Rates.DeadHost)
 }
 
-// Addr returns the address of host i; false if it is dead. All are in 127.0.0.0/8, and
-// none in 127.0.0.0/16, where systems keep services of their own.
+// Addr returns the address of host i; false if it is dead.
 func (w *Web) Addr(i int) (netip.Addr, bool) {
 	if w.Dead(i) {
 		return netip.Addr{}, false
 	}
-	n := 1<<16 + i
-	if h := (place{host: int32(i)}); w.has(saltShared, h, w.cfg.Rates.Shared) {
-		n = 200<<16 + int(w.dice(saltAddr, h)%dice(w.shared))
+	return w.address(w.addressOf(i)), true
+}
+
+// addressOf returns the number of the address of host i: its own, that of the hoster after the
+// hosts', or one of those that are shared after that.
+func (w *Web) addressOf(i int) int {
+	switch h := (place{host: int32(i)}); {
+	case w.has(saltHosted, h, w.cfg.Rates.Hosted):
+		return w.cfg.Hosts
+	case w.has(saltShared, h, w.cfg.Rates.Shared):
+		return w.cfg.Hosts + 1 + int(w.dice(saltAddr, h)%dice(w.shared))
 	}
-	return netip.AddrFrom4([4]byte{127, byte(n >> 16), byte(n >> 8), byte(n)}), true
+	return i
+}
+
+// address returns the address of a number: in 127.0.0.0/8, and none in 127.0.0.0/16, where
+// systems keep services of their own.
+func (w *Web) address(n int) netip.Addr {
+	at := 1<<16 + n
+	switch {
+	case n == w.cfg.Hosts:
+		at = 199 << 16
+	case n > w.cfg.Hosts:
+		at = 200<<16 + n - w.cfg.Hosts - 1
+	}
+	return netip.AddrFrom4([4]byte{127, byte(at >> 16), byte(at >> 8), byte(at)})
 }
 
 // Resolve returns the address of a host name, in any case of letters; false if there is none.
@@ -126,7 +155,33 @@ func (w *Web) Resolve(name string) (netip.Addr, bool) {
 
 // Authority returns what stands for host i in URLs and Host fields: its name, and
 // the port if it is not 80.
-func (w *Web) Authority(i int) string { return w.Name(i) + w.port }
+func (w *Web) Authority(i int) string {
+	switch {
+	case w.refusing(i):
+		return w.Name(i) + ":" + strconv.Itoa(w.cfg.RefusingPort)
+	case w.mute(i):
+		return w.Name(i) + ":" + strconv.Itoa(w.cfg.MutePort)
+	}
+	return w.Name(i) + w.port
+}
+
+// refusing reports whether host i has an address where nobody listens.
+func (w *Web) refusing(i int) bool {
+	return i > 0 && w.has(saltRefusing, place{host: int32(i)}, w.cfg.Rates.Refusing)
+}
+
+// mute reports whether host i has an address where connections come to nothing.
+func (w *Web) mute(i int) bool {
+	return i > 0 && !w.refusing(i) && w.has(saltMute, place{host: int32(i)}, w.cfg.Rates.Mute)
+}
+
+// away reports whether nothing is to be had of host i.
+func (w *Web) away(i int) bool { return w.Dead(i) || w.refusing(i) || w.mute(i) }
+
+// trap reports whether host i has a calendar without end.
+func (w *Web) trap(i int) bool {
+	return w.cfg.Traps || w.has(saltTrap, place{host: int32(i)}, w.cfg.Rates.Trap)
+}
 
 func (w *Web) url(p place) string {
 	return "http://" + w.Authority(int(p.host)) + w.target(p)
@@ -136,7 +191,7 @@ func (w *Web) url(p place) string {
 func (w *Web) locate(host, target string) (place, bool) {
 	name, _, _ := strings.Cut(host, ":")
 	i, ok := w.Index(name)
-	if !ok || w.Dead(i) {
+	if !ok || w.away(i) {
 		return place{}, false
 	}
 	return w.parse(i, target), true
@@ -147,7 +202,7 @@ func (w *Web) locate(host, target string) (place, bool) {
 func (w *Web) offspring(i int, yield func(child int)) {
 	for c := 3*i + 1; c <= 3*i+3 && c < w.cfg.Hosts; c++ {
 		yield(c)
-		if w.Dead(c) || w.robots(c) == robotsClosed || w.robots(c) == robotsNamed {
+		if w.away(c) || w.robots(c) == robotsClosed || w.robots(c) == robotsNamed {
 			w.offspring(c, yield)
 		}
 	}
@@ -175,6 +230,12 @@ const (
 	saltLatency
 	saltFraming
 	saltSitemap
+	saltHosted
+	saltBlog
+	saltSlowHost
+	saltRefusing
+	saltMute
+	saltTrap
 )
 
 // dice returns the source for one question about one place.

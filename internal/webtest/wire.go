@@ -13,10 +13,11 @@ import (
 type encoder struct {
 	gzip *gzip.Writer
 	body bytes.Buffer
+	bomb []byte // made when it is first asked for
 }
 
 // answer returns the bytes of an answer, valid until the next call, and whether the
-// connection ends with them. With a stall they are what comes before it.
+// connection ends with them. With a stall or Drip they are what comes before it.
 func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
 	switch a.Fault {
 	case Drop:
@@ -33,6 +34,10 @@ func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
 		b.WriteString("\r\n")
 	}
 	body, length := a.Body, 0
+	if a.Fault == Bomb {
+		body = e.explosive()
+		b.WriteString("Content-Encoding: gzip\r\n")
+	}
 	if a.Gzip && acceptsGzip {
 		body = e.compress(body)
 	}
@@ -47,6 +52,9 @@ func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
 		body = body[:length/2]
 	case ShortLength:
 		length /= 2
+	case Drip:
+		b.WriteString("Transfer-Encoding: chunked\r\n\r\n")
+		return b.Bytes(), true
 	case CutChunks:
 		fmt.Fprintf(&b, "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s", length, body[:length/2])
 		return b.Bytes(), true
@@ -66,6 +74,17 @@ func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
 		b.Write(body)
 	}
 	return b.Bytes(), a.Framing == Close || a.Fault == CutLength || a.Fault == ShortLength
+}
+
+// bombSize is how many bytes a bomb makes, of a thousandth of that: more than any limit
+// that a crawler has.
+const bombSize = 64 << 20
+
+func (e *encoder) explosive() []byte {
+	if e.bomb == nil {
+		e.bomb = bytes.Clone(e.compress(make([]byte, bombSize)))
+	}
+	return e.bomb
 }
 
 func (e *encoder) compress(body []byte) []byte {

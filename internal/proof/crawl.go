@@ -1,0 +1,170 @@
+package proof
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// Task is a crawl to be made and judged.
+type Task struct {
+	Command     string         // the weft command
+	Dir         string         // that exists, for the job
+	Web         webtest.Config // see Web
+	Delay       time.Duration
+	Concurrency int
+	Kills       int      // on the way, at equal shares of the requests
+	Flags       []string // further ones of the command
+	Tell        func(format string, args ...any)
+}
+
+// Result is what has come of it.
+type Result struct {
+	Task
+	Bound   webtest.Bound
+	Verdict webtest.Verdict
+	Records Records
+	Runs    []Run
+	Samples []Sample
+	Servers time.Duration // CPU time of the servers
+	Lag     time.Duration // see webtest.Running
+}
+
+// Run is one of the command.
+type Run struct {
+	Took     time.Duration
+	CPU      time.Duration
+	Requests int // of all runs, when it was over
+	Killed   bool
+}
+
+// Wall is the time of all runs.
+func (r *Result) Wall() (d time.Duration) {
+	for _, run := range r.Runs {
+		d += run.Took
+	}
+	return d
+}
+
+// CPU is that of all runs.
+func (r *Result) CPU() (d time.Duration) {
+	for _, run := range r.Runs {
+		d += run.CPU
+	}
+	return d
+}
+
+// Crawl makes a crawl. The error is what kept it from being made or judged; what the command
+// has done wrong is in the Result.
+func Crawl(ctx context.Context, task Task) (r *Result, err error) {
+	r = &Result{Task: task}
+	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Patience: patience, Lag: lag, Forgets: forgets}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, served.Close())
+		r.Lag = served.Lag
+	}()
+	r.Bound = served.Web.Bound(policy(), costs(task.Delay))
+	task.Tell("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
+	own := cpu()
+	for n := 0; ; n++ {
+		kill := 0 // requests
+		if n < task.Kills {
+			kill = r.Bound.Requests * (n + 1) / (task.Kills + 1)
+		}
+		run, err := r.run(ctx, served, kill)
+		if err != nil {
+			return r, err
+		}
+		r.Runs = append(r.Runs, run)
+		task.Tell("run %d: %v, %d requests, killed: %v", n+1, run.Took.Round(time.Second), run.Requests, run.Killed)
+		if !run.Killed {
+			break
+		}
+	}
+	r.Servers = cpu() - own
+	r.Verdict = served.Referee.Verdict()
+	r.Records, err = compare(filepath.Join(task.Dir, "job", "pages.jsonl"), served.Web)
+	return r, err
+}
+
+// settle is how long after a kill the servers may still read what was asked before it.
+const settle = 50 * time.Millisecond
+
+// run runs the command until it ends, or has made so many requests, with those of the runs before, that it
+// is to be killed; 0: it is not.
+func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Run, error) {
+	args := append([]string{"crawl", "--quiet", "--job", "job", "--scope", "any", "--allow-private",
+		"--concurrency", strconv.Itoa(r.Concurrency), "--delay", r.Delay.String(), "--timeout", patience.String(), "--connect-timeout", dial.String(),
+		"--retries", strconv.Itoa(retries), "--dns", served.DNS.Addr()}, r.Flags...)
+	cmd := exec.CommandContext(ctx, r.Command, append(args, served.Web.Home(0))...)
+	cmd.Dir = r.Dir
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	began := time.Now()
+	served.Referee.Begun()
+	if err := cmd.Start(); err != nil {
+		return Run{}, err
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	killed, err := r.watch(cmd.Process.Pid, served, kill, over)
+	ended := time.Now()
+	if killed {
+		_ = cmd.Process.Kill() // unless it has just ended, which is as good
+		<-over
+		served.Referee.Killed(time.Now())
+		time.Sleep(settle)
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("weft: %w: %s", err, &said)
+	}
+	took := cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()
+	return Run{Took: ended.Sub(began), CPU: took, Requests: served.Referee.Requests(), Killed: killed}, nil
+}
+
+// watch takes samples until the command is over, or is to be killed.
+func (r *Result) watch(pid int, served *webtest.Running, kill int, over <-chan error) (killed bool, err error) {
+	before := r.Wall()
+	began := time.Now()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	next := began
+	for {
+		select {
+		case err := <-over:
+			return false, err
+		case now := <-tick.C:
+			requests := served.Referee.Requests()
+			if now.After(next) {
+				next = next.Add(time.Second)
+				if s, err := sample(pid); err == nil { // else it has just ended
+					s.At, s.Requests = before+now.Sub(began), requests
+					r.Samples = append(r.Samples, s)
+				}
+			}
+			if kill > 0 && requests >= kill {
+				return true, nil
+			}
+		}
+	}
+}
+
+// cpu is the CPU time of this process.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,98 @@
+// Command proof crawls a broad synthetic web with the weft command, and writes a page
+// about what became of it:
+//
+//	go run ./internal/proof/proof -hosts 100000 -o docs/proof/broad.md
+//	go run ./internal/proof/proof -simulate -hosts 1000000 -o docs/proof/simulation.md
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/proof"
+)
+
+func main() {
+	debug.SetGCPercent(400) // answers are garbage and the heap is small: memory for time
+	err := run(context.Background(), os.Args[1:])
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "proof:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	f := flag.NewFlagSet("proof", flag.ContinueOnError)
+	hosts := f.Int("hosts", 1000, "of the web")
+	delay := f.Duration("delay", 100*time.Millisecond, "that is asked for")
+	concurrency := f.Int("concurrency", 1000, "of the crawl")
+	kills := f.Int("kills", 2, "on the way")
+	command := f.String("command", "", "the weft command; empty: it is built")
+	dir := f.String("dir", "", "that exists, for the job; empty: one that is removed in the end")
+	flags := f.String("flags", "", "further ones of the weft command, with spaces between them")
+	out := f.String("o", "", "file for the page; empty: standard output")
+	simulate := f.Bool("simulate", false, "drive a frontier on virtual time, without sockets")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("argument %q, expected only flags", f.Arg(0))
+	}
+	var w io.Writer = os.Stdout
+	if *out != "" {
+		file, err := os.Create(*out)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		w = file
+	}
+	line := strings.Join(append([]string{"go run ./internal/proof/proof"}, args...), " ")
+	tell := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	web := proof.Web(*hosts, *delay)
+	if *simulate {
+		r, err := proof.Simulate(web, *delay, *concurrency)
+		if err != nil {
+			return err
+		}
+		return errors.Join(r.Write(w, line), failed(r.Failures()))
+	}
+	tmp, err := os.MkdirTemp("", "weft-proof")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if *command == "" {
+		*command = filepath.Join(tmp, "weft")
+		if said, err := exec.CommandContext(ctx, "go", "build", "-o", *command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
+			return fmt.Errorf("%w\n%s", err, said)
+		}
+	}
+	if *dir == "" {
+		*dir = tmp
+	}
+	r, err := proof.Crawl(ctx, proof.Task{
+		Command: *command, Dir: *dir, Web: web, Delay: *delay, Concurrency: *concurrency, Kills: *kills, Flags: strings.Fields(*flags), Tell: tell,
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Write(w, line), failed(r.Failures()))
+}
+
+// failed is the error of a crawl that has done something wrong; the page says what.
+func failed(wrong []string) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s", strings.Join(wrong, "\n"))
+}

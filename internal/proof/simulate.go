@@ -1,0 +1,301 @@
+package proof
+
+import (
+	"container/heap"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Simulation is a crawl on virtual time: a frontier, and a web that answers its leases.
+type Simulation struct {
+	Web     *webtest.Web
+	Delay   time.Duration
+	Slots   int // requests at once
+	Bound   webtest.Bound
+	Verdict webtest.Verdict
+	Fates   map[webtest.Fate]int // of what was finished
+	Truth   map[webtest.Fate]int
+	Took    time.Duration // virtual
+	Leases  int
+
+	// What the frontier alone has taken.
+	Leasing, Adding, Answering time.Duration // CPU time
+	Added                      int           // links
+	Heap                       int           // bytes, in the end
+
+	policy   webtest.Policy
+	frontier *frontier.Frontier
+	referee  *webtest.Referee
+	now      time.Time
+	underWay visits
+}
+
+// visit is a lease that is under way.
+type visit struct {
+	at    time.Time // it ends
+	lease frontier.URL
+	was   webtest.Visit
+	end   func(time.Time, time.Duration, bool)
+}
+
+// visits is a heap, the next to end at its top.
+type visits []visit
+
+func (v visits) Len() int           { return len(v) }
+func (v visits) Less(i, j int) bool { return v[i].at.Before(v[j].at) }
+func (v visits) Swap(i, j int)      { v[i], v[j] = v[j], v[i] }
+func (v *visits) Push(x any)        { *v = append(*v, x.(visit)) }
+func (v *visits) Pop() any {
+	last := (*v)[len(*v)-1]
+	(*v)[len(*v)-1] = visit{}
+	*v = (*v)[:len(*v)-1]
+	return last
+}
+
+// Simulate crawls a web from its first host.
+func Simulate(cfg webtest.Config, delay time.Duration, slots int) (*Simulation, error) {
+	web, err := webtest.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulation{
+		Web: web, Delay: delay, Slots: slots, policy: policy(), Fates: make(map[webtest.Fate]int), Truth: make(map[webtest.Fate]int),
+		now: time.Unix(1_000_000_000, 0),
+	}
+	s.Bound = web.Bound(s.policy, costs(delay))
+	for _, fate := range web.Truth(s.policy) {
+		s.Truth[fate]++
+	}
+	s.referee = webtest.NewReferee(web, webtest.Rule{Delay: delay})
+	before := heapNow()
+	s.frontier = frontier.New(frontier.Config{Delay: delay, MaxRedirects: s.policy.MaxRedirects, Robots: true, RobotsTries: retries + 1})
+	seed, err := weburl.Parse(web.Home(0))
+	if err != nil {
+		return nil, err
+	}
+	s.frontier.Add(frontier.URL{URL: seed})
+	began := s.now
+	if err := s.crawl(); err != nil {
+		return nil, err
+	}
+	s.Took = s.now.Sub(began)
+	s.Verdict = s.referee.Verdict()
+	s.Heap = heapNow() - before
+	runtime.KeepAlive(s.frontier)
+	return s, nil
+}
+
+func heapNow() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// crawl goes on until nothing is left to do.
+func (s *Simulation) crawl() error {
+	for !s.frontier.Over() {
+		free := s.Slots - len(s.underWay)
+		began := time.Now()
+		leases := s.frontier.Lease(s.now, free)
+		refused := s.frontier.Refused()
+		next, ok := s.frontier.Next()
+		s.Leasing += time.Since(began)
+		s.Leases += len(leases)
+		for i := range refused {
+			s.Fates[fateOf(refused[i].Kind)]++
+		}
+		for _, u := range leases {
+			s.begin(u)
+		}
+		switch {
+		case len(s.underWay) > 0 && (!ok || len(s.underWay) == s.Slots || !next.Before(s.underWay[0].at)):
+			s.now = s.underWay[0].at
+		case ok:
+			s.now = latest(s.now, next)
+		case len(refused) == 0:
+			return fmt.Errorf("nothing is under way, nothing will be leased, and the crawl is not over: %+v", s.frontier.Stats())
+		}
+		for len(s.underWay) > 0 && !s.underWay[0].at.After(s.now) {
+			v := heap.Pop(&s.underWay).(visit)
+			if err := s.answer(&v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// fateOf is that of a URL which is refused for an error.
+func fateOf(kind string) webtest.Fate { return webtest.Fate{Error: kind} }
+
+// begin makes a request, of which all is known but its end.
+func (s *Simulation) begin(u frontier.URL) {
+	v := visit{lease: u, at: s.now}
+	v.was = s.Web.Visit(u.URL.Host(), u.URL.RequestTarget(), u.Tries, s.policy)
+	switch v.was.Fate.Error {
+	case webtest.ErrorDNS, webtest.ErrorConnect:
+	case webtest.ErrorDial:
+		v.at = v.at.Add(dial)
+	default:
+		s.request(&v, u.URL.RequestTarget(), false)
+		if u.Robots && v.was.Fate.Status == 301 { // followed at once
+			v.end(v.at, 0, false)
+			to, err := weburl.Parse(v.was.Links[0])
+			if err != nil {
+				panic(err)
+			}
+			v.was = s.Web.Visit(to.Host(), to.RequestTarget(), 0, s.policy)
+			s.request(&v, to.RequestTarget(), true)
+		}
+	}
+	heap.Push(&s.underWay, v)
+}
+
+// request tells the referee of a request, and when it ends.
+func (s *Simulation) request(v *visit, target string, again bool) {
+	host, _ := s.Web.Index(v.lease.URL.Hostname())
+	v.end = s.referee.Begin(webtest.Asked{Host: host, Target: target, At: v.at, Again: again})
+	v.at = v.at.Add(v.was.Took)
+	if v.was.Fate.Error == webtest.ErrorStall {
+		v.at = v.at.Add(patience - v.was.Took)
+	}
+}
+
+// answer gives a lease back.
+func (s *Simulation) answer(v *visit) error {
+	if v.end != nil {
+		v.end(s.now, v.was.RetryAfter, false)
+	}
+	status := v.was.Fate.Status
+	a := frontier.Answer{Took: v.was.Took, Overload: status == 429 || status == 503, RetryAfter: v.was.RetryAfter}
+	if v.lease.Robots {
+		s.answerRobots(v, a)
+		return nil
+	}
+	if passes(v.was.Fate) && v.lease.Tries < retries {
+		defer s.meter(&s.Answering)()
+		s.frontier.Retry(s.now, v.lease, a, s.now.Add(max(time.Second<<v.lease.Tries, v.was.RetryAfter)))
+		return nil
+	}
+	if err := s.follow(v); err != nil {
+		return err
+	}
+	fate := v.was.Fate
+	s.Fates[fate]++
+	defer s.meter(&s.Answering)()
+	s.frontier.Done(s.now, v.lease, a)
+	return nil
+}
+
+// passes reports whether a crawler tries again after a fate.
+func passes(f webtest.Fate) bool {
+	switch f.Error {
+	case webtest.ErrorStall, webtest.ErrorEarlyEnd, webtest.ErrorConnect, webtest.ErrorDial:
+		return true
+	}
+	return f.Status == 429 || f.Status >= 502 && f.Status <= 504
+}
+
+func (s *Simulation) answerRobots(v *visit, a frontier.Answer) {
+	var rules robots.Rules
+	fate := v.was.Fate
+	if fate.Status == 200 {
+		rules = robots.Parse(v.was.Robots).Agent(webtest.Agent)
+	}
+	defer s.meter(&s.Answering)()
+	switch {
+	case fate.Error != "":
+		s.frontier.RobotsFailed(s.now, v.lease, a, fate.Error, "", fate.Error == webtest.ErrorDNS)
+	case fate.Status >= 500:
+		s.frontier.RobotsFailed(s.now, v.lease, a, webtest.ErrorRobots, "", false)
+	default:
+		s.frontier.SetRobots(s.now, v.lease, rules, a)
+	}
+}
+
+// follow adds what a visit leads to.
+func (s *Simulation) follow(v *visit) error {
+	links := make([]frontier.URL, 0, len(v.was.Links))
+	for _, l := range v.was.Links {
+		u, err := weburl.Parse(l)
+		if err != nil {
+			return err
+		}
+		if !s.Web.Trap(u.Host(), u.RequestTarget()) {
+			links = append(links, frontier.URL{URL: u, From: v.lease.URL.String(), Depth: v.lease.Depth + 1})
+		}
+	}
+	s.Added += len(links)
+	redirect := v.was.Fate.Status >= 300 && v.was.Fate.Status < 400
+	defer s.meter(&s.Adding)()
+	for _, u := range links {
+		if redirect {
+			u.Depth = v.lease.Depth
+			s.frontier.Redirect(v.lease, u)
+			continue
+		}
+		s.frontier.Add(u)
+	}
+	return nil
+}
+
+// meter adds the time until the function that it returns is called.
+func (s *Simulation) meter(to *time.Duration) func() {
+	began := time.Now()
+	return func() { *to += time.Since(began) }
+}
+
+// Failures says what the crawl has done wrong: nothing, or a line each.
+func (s *Simulation) Failures() (wrong []string) {
+	if !maps.Equal(s.Fates, s.Truth) {
+		for fate, n := range s.Truth {
+			if s.Fates[fate] != n {
+				wrong = append(wrong, fmt.Sprintf("%d URLs with the fate %+v, expected %d", s.Fates[fate], fate, n))
+			}
+		}
+	}
+	return append(wrong, impolite(s.Verdict)...)
+}
+
+// Write writes the page of a simulation, which was made by a command.
+func (s *Simulation) Write(w io.Writer, command string) error {
+	p := &page{w: w}
+	p.line("# A broad crawl, simulated\n")
+	p.line("Written by `%s` on %s: a frontier, a web that answers its leases, and a virtual clock.\n", command, runtime.Version())
+	p.line("| | |\n|---|---:|")
+	p.row("hosts", s.Web.Hosts())
+	p.row("URLs", s.Bound.URLs)
+	p.row("requests that the truth asks for", s.Bound.Requests)
+	p.row("requests made", s.Verdict.Requests)
+	p.row("requests at once", s.Slots)
+	p.row("virtual time", s.Took.Round(100*time.Millisecond))
+	p.row("bound that politeness sets", s.Bound.Longest().Round(100*time.Millisecond))
+	p.row("time ÷ bound", fmt.Sprintf("%.3f", s.Took.Seconds()/s.Bound.Longest().Seconds()))
+	p.row("leases", s.Leases)
+	p.row("links added", s.Added)
+	p.row("CPU of Lease, µs each", fmt.Sprintf("%.2f", perRequest(s.Leasing, s.Leases)))
+	p.row("CPU of an answer, µs", fmt.Sprintf("%.2f", perRequest(s.Answering, s.Leases)))
+	p.row("CPU of Add, µs a link", fmt.Sprintf("%.2f", perRequest(s.Adding, s.Added)))
+	p.row("memory of the frontier in the end, MiB", s.Heap>>20)
+	p.row("the same, bytes a URL", s.Heap/max(1, s.Bound.URLs))
+	p.chains(s.Bound)
+	p.politeness(s.Verdict, s.Delay)
+	p.failures(s.Failures())
+	return p.err
+}
