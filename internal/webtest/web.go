@@ -229,13 +229,13 @@ const (
 	saltChain
 	saltLatency
 	saltFraming
-	saltSitemap
 	saltHosted
 	saltBlog
 	saltSlowHost
 	saltRefusing
 	saltMute
 	saltTrap
+	saltSitemap
 )
 
 // dice returns the source for one question about one place.
