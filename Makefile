@@ -54,6 +54,28 @@ bench-bytes:
 bench-crawl:
 	@script/bench-crawl
 
+## bench-frontier: the frontier and its store at 1 to 100 million URLs, into docs/bench/frontier.md (hours; DISK=folder on a disk)
+.PHONY: bench-frontier
+bench-frontier:
+	@disk=$$(mktemp -d $(or $(DISK),/var/tmp)/weft.XXXXXX) && trap 'rm -rf "$$disk"' EXIT && \
+	go run ./internal/bench/frontier -o docs/bench/frontier.md -disk $$disk
+
+## bench-recrawl: visiting a site again beside its first crawl, into docs/bench/recrawl.md
+.PHONY: bench-recrawl
+bench-recrawl:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	go run ./internal/bench/recrawl -weft "$$bin/weft" -o docs/bench/recrawl.md
+
+## proof-broad: 100,000 hosts, killed twice, into docs/proof/broad.md (about 20 minutes)
+.PHONY: proof-broad
+proof-broad:
+	@go run ./internal/proof/proof -hosts 100000 -delay 100ms -concurrency 2000 -o docs/proof/broad.md
+
+## proof-simulation: 1,000,000 hosts on virtual time, into docs/proof/simulation.md (about 5 minutes)
+.PHONY: proof-simulation
+proof-simulation:
+	@go run ./internal/proof/proof -simulate -hosts 1000000 -concurrency 50000 -o docs/proof/simulation.md
+
 ## bench-store: the frontier's store, into docs/bench/store.md (about 15 minutes; DISK=folder on a disk)
 .PHONY: bench-store
 bench-store:
