@@ -15,7 +15,11 @@ import (
 // A visit asks for every URL that an earlier one has asked for or refused, though nothing may
 // lead to it any more, and for what changed and new pages lead to. Links of unchanged pages are
 // not read again: what they lead to is known, and what they led to in vain (out of the scope,
-// or excluded, or beyond a limit) is not tried again.
+// or excluded, or beyond a limit) is not tried again, nor when Amend widens the scope: a job of
+// its own finds it.
+//
+// With LimitPerHost a host's known URLs come before its new ones, so that these take only what
+// room the known ones leave.
 type Change string
 
 // The changes.
@@ -59,7 +63,7 @@ func (j *job) turn(ctx context.Context) error {
 	if !j.history.Turning {
 		return nil
 	}
-	if err := j.store.Revisit(ctx); err != nil {
+	if err := j.store.Revisit(ctx, j.plan.LimitPerHost > 0); err != nil {
 		return err
 	}
 	j.history.Turning = false
