@@ -455,6 +455,44 @@ func TestVisitRefused(t *testing.T) {
 	}
 }
 
+// TestVisitLimit: new URLs, though of less depth, take only what room in LimitPerHost those leave that are
+// known, though the visit is broken off.
+func TestVisitLimit(t *testing.T) {
+	s := newChanging(t)
+	s.mu.pages = map[string]answer{"/": {body: a("/1")}, "/1": {body: a("/2")}, "/2": {body: a("/3")}, "/3": {body: "deep"}}
+	job := filepath.Join(t.TempDir(), "job")
+	for i, want := range []string{"/ /1 /2 /3", "/ /1 /2 /3 new", "/ /1 new /2 /3"} {
+		sum := weft.Summary{}
+		for run := 1; !sum.Finished; run++ {
+			o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, LimitPerHost: 5, PerHost: 1, Update: i > 0}
+			if run == 1 && i > 0 {
+				o.Limit = 1
+			}
+			c, err := weft.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum, err = c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var paths []string
+		for _, r := range recordsOf(t, job)[i+1] {
+			if path := strings.TrimPrefix(r.URL, s.URL); strings.HasPrefix(path, "/new") {
+				paths = append(paths, "new")
+			} else {
+				paths = append(paths, path)
+			}
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("visit %d: %s, expected %s", i+1, got, want)
+		}
+		s.mu.Lock()
+		s.mu.pages["/"] = answer{body: a("/new1", "/new2", "/new3", "/new4", "/1")}
+		s.mu.Unlock()
+	}
+}
+
 // TestVisitPages: hooks are shown what has not changed too; links and bodies are kept of what has.
 func TestVisitPages(t *testing.T) {
 	s := newChanging(t)
