@@ -99,7 +99,7 @@ func (f *fetcher) run(t *aio.Task) error {
 		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
 	f.reading = aio.NewQuota(f.loop, readQuota)
-	f.links, f.text = links.NewExtractor(c.extraction()), text.NewReader()
+	f.links, f.text = links.NewExtractor(c.extraction()), &text.Reader{HashOnly: c.Duplicates != DuplicatesNear}
 	f.recent = weburl.NewMemo(recentURLs)
 	defer f.client.Close()
 	defer f.outbox.Close()
@@ -351,7 +351,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
 	}
-	if f.desk.job != nil || f.cfg.Duplicates == DuplicatesNear {
+	if f.wantsText(res) {
 		out.text = f.text.Read(r.ContentType, body)
 	}
 	if res.Status == http.StatusOK {
@@ -377,6 +377,13 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	out.links = append(out.links, s.wanted...)
 	return page
+}
+
+// wantsText reports whether the text of a page is read: to tell what is nearly the same; and for a
+// later visit to tell whether it has changed. That costs a crawl up to a third more, so at the first
+// visit, which may be the last, only pages are read of which no server may tell it.
+func (f *fetcher) wantsText(res *http1.Response) bool {
+	return f.cfg.Duplicates == DuplicatesNear || f.desk.job != nil && (f.visit > 1 || len(res.Validators()) == 0)
 }
 
 // followed is what a crawl follows: what leads to pages, and style sheets; not the rest of

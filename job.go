@@ -72,7 +72,11 @@ func openJob(c *config, share shares, waiting func(error)) (*job, error) {
 			break
 		}
 	}
-	return nil, &OptionError{"Job", c.Job, err}
+	name := "Job"
+	if c.Update {
+		name = "Update"
+	}
+	return nil, &OptionError{name, c.Job, err}
 }
 
 func (j *job) open(c *config, o store.Options) error {

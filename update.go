@@ -15,7 +15,11 @@ import (
 // A visit asks for every URL that an earlier one has asked for or refused, though nothing may
 // lead to it any more, and for what changed and new pages lead to. Links of unchanged pages are
 // not read again: what they lead to is known, and what they led to in vain (out of the scope,
-// or excluded, or beyond a limit) is not tried again.
+// or excluded, or beyond a limit) is not tried again, nor when Amend widens the scope: a job of
+// its own finds it.
+//
+// With LimitPerHost a host's known URLs come before its new ones, so that these take only what
+// room the known ones leave.
 type Change string
 
 // The changes.
@@ -27,13 +31,18 @@ const (
 )
 
 // Sameness is how it is known that a URL is unchanged.
+//
+// At a first visit the text is read only of pages that come without an ETag and a Last-Modified, as
+// reading it costs, and the server tells of the others whether they have changed. Later visits read
+// it of all pages that come with another body. So a page which has a validator, and of which
+// only navigation or timestamps are new, is ChangeChanged once; from then on it is SameText.
 type Sameness string
 
 // The kinds of sameness.
 const (
 	SameAsTold Sameness = "not-modified" // the server has said so, by 304
 	SameAnswer Sameness = "answer"       // the same body, the same target of a redirect, or gone as before
-	SameText   Sameness = "text"         // another body, but the same text, as readers see it
+	SameText   Sameness = "text"         // another body, but the same text, as readers see it: see below
 )
 
 var (
@@ -54,7 +63,7 @@ func (j *job) turn(ctx context.Context) error {
 	if !j.history.Turning {
 		return nil
 	}
-	if err := j.store.Revisit(ctx); err != nil {
+	if err := j.store.Revisit(ctx, j.plan.LimitPerHost > 0); err != nil {
 		return err
 	}
 	j.history.Turning = false

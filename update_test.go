@@ -155,11 +155,12 @@ const monday = "Mon, 05 Jan 2026 10:00:00 GMT"
 func TestVisits(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	home := answer{body: prose("home", "/told", "/dated", "/same", "/clock", "/edited", "/dropped", "/410", "/missing", "/back", "/moved", "/moves", "/fails"), etag: `"home"`}
+	home := answer{body: prose("home", "/told", "/dated", "/same", "/clock", "/stamped", "/edited", "/dropped", "/410", "/missing", "/back", "/moved", "/moves", "/fails"), etag: `"home"`}
 	first := map[string]answer{
 		"/": home, "/told": {body: prose("told"), etag: `W/"told"`, modified: monday}, "/dated": {body: prose("dated"), modified: monday}, "/same": {body: prose("same")},
-		"/clock":  {body: prose("at 10:20:30", "/lost")},
-		"/edited": {body: prose("one", "/lost"), etag: `"1"`}, "/lost": {body: prose("lost"), etag: `"lost"`},
+		"/clock":   {body: prose("at 10:20:30", "/lost")},
+		"/stamped": {body: prose("at 10:20:30"), etag: `"1"`},
+		"/edited":  {body: prose("one", "/lost"), etag: `"1"`}, "/lost": {body: prose("lost"), etag: `"lost"`},
 		"/dropped": {body: prose("dropped"), etag: `"d"`}, "/410": {body: prose("410")},
 		"/moved": {location: "/told"}, "/moves": {location: "/told"}, "/fails": {body: prose("fails"), etag: `"fails"`},
 	}
@@ -170,8 +171,9 @@ func TestVisits(t *testing.T) {
 
 	second := map[string]answer{
 		"/": home, "/told": first["/told"], "/dated": first["/dated"], "/same": first["/same"],
-		"/clock":  {body: prose("at 11:21:31", "/lost")},
-		"/edited": {body: prose("two", "/new"), etag: `"2"`}, "/lost": first["/lost"], "/new": {body: prose("new")},
+		"/clock":   {body: prose("at 11:21:31", "/lost")},
+		"/stamped": {body: prose("at 11:21:31"), etag: `"2"`}, // its text was not read, as there was an ETag
+		"/edited":  {body: prose("two", "/new"), etag: `"2"`}, "/lost": first["/lost"], "/new": {body: prose("new")},
 		"/410":  {status: http.StatusGone},
 		"/back": {body: prose("back")}, "/moved": {location: "/dated"}, "/moves": {location: "/told"}, "/fails": {status: 500},
 	}
@@ -190,15 +192,20 @@ func TestVisits(t *testing.T) {
 /moves: 301 unchanged by answer
 /new: 200 new
 /same: 200 unchanged by answer
+/stamped: 200 changed, asked with "1"
 /told: 304 unchanged by not-modified, asked with W/"told" Mon, 05 Jan 2026 10:00:00 GMT
 `; got != want {
 		t.Errorf("the second visit:\n%swant\n%s", got, want)
 	}
-	if sum.Visit != 2 || sum.Unchanged != 8 || sum.Changed != 3 || sum.Gone != 2 || sum.New != 1 || sum.Done != 15 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
+	if sum.Visit != 2 || sum.Unchanged != 8 || sum.Changed != 4 || sum.Gone != 2 || sum.New != 1 || sum.Done != 16 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
 		t.Errorf("summary %+v", sum)
 	}
 
+	second["/stamped"] = answer{body: prose("at 12:22:32"), etag: `"3"`}
 	_, got = s.visit(t, job, second)
+	if !strings.Contains(got, `/stamped: 200 unchanged by text, asked with "2"`) {
+		t.Errorf("the third visit:\n%s", got)
+	}
 	for line := range strings.Lines(got) {
 		if strings.HasPrefix(line, "/fails") != !strings.Contains(line, " unchanged ") {
 			t.Errorf("the third visit, of a site that has not changed: %s", line)
@@ -219,11 +226,11 @@ func TestVisits(t *testing.T) {
 			if began[n].IsZero() || r.Started.Before(began[n]) {
 				began[n] = r.Started
 			}
-			changed := map[bool]int{true: 2, false: 1}[path == "/edited" || path == "/new" || path == "/back" || path == "/moved" || path == "/dropped" || path == "/410"]
+			changed := map[bool]int{true: 2, false: 1}[path == "/edited" || path == "/stamped" || path == "/new" || path == "/back" || path == "/moved" || path == "/dropped" || path == "/410"]
 			if n > 1 && r.Change != "" && (r.ChangedAt.Before(began[changed]) || changed == 1 && !r.ChangedAt.Before(began[2])) {
 				t.Errorf("visit %d: %s has changed at %v, expected visit %d", n, path, r.ChangedAt, changed)
 			}
-			if n > 2 && r.SHA256 != hash[path] && path != "/fails" {
+			if n > 2 && r.SHA256 != hash[path] && path != "/fails" && path != "/stamped" {
 				t.Errorf("visit %d: %s has hash %q, and had %q", n, path, r.SHA256, hash[path])
 			}
 			hash[path] = r.SHA256
@@ -239,7 +246,7 @@ func TestVisits(t *testing.T) {
 	}
 	defer j.Close()
 	status, err := j.Status(t.Context())
-	if err != nil || status.Visit != 4 || status.Unchanged != 15 || status.State != weft.JobFinished || status.Done != 15 {
+	if err != nil || status.Visit != 4 || status.Unchanged != 16 || status.State != weft.JobFinished || status.Done != 16 {
 		t.Errorf("status %+v, %v", status, err)
 	}
 	n := 0
@@ -248,7 +255,7 @@ func TestVisits(t *testing.T) {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
-	if n != 15 {
+	if n != 16 {
 		t.Errorf("%d URLs are unchanged", n)
 	}
 	why, err := j.Why(t.Context(), s.URL+"/edited")
@@ -445,6 +452,44 @@ func TestVisitRefused(t *testing.T) {
 			t.Errorf("visit %d: %+v, %v", visit+1, got, err)
 		}
 		down.Store(false)
+	}
+}
+
+// TestVisitLimit: new URLs, though of less depth, take only what room in LimitPerHost those leave that are
+// known, though the visit is broken off.
+func TestVisitLimit(t *testing.T) {
+	s := newChanging(t)
+	s.mu.pages = map[string]answer{"/": {body: a("/1")}, "/1": {body: a("/2")}, "/2": {body: a("/3")}, "/3": {body: "deep"}}
+	job := filepath.Join(t.TempDir(), "job")
+	for i, want := range []string{"/ /1 /2 /3", "/ /1 /2 /3 new", "/ /1 new /2 /3"} {
+		sum := weft.Summary{}
+		for run := 1; !sum.Finished; run++ {
+			o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, LimitPerHost: 5, PerHost: 1, Update: i > 0}
+			if run == 1 && i > 0 {
+				o.Limit = 1
+			}
+			c, err := weft.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum, err = c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var paths []string
+		for _, r := range recordsOf(t, job)[i+1] {
+			if path := strings.TrimPrefix(r.URL, s.URL); strings.HasPrefix(path, "/new") {
+				paths = append(paths, "new")
+			} else {
+				paths = append(paths, path)
+			}
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("visit %d: %s, expected %s", i+1, got, want)
+		}
+		s.mu.Lock()
+		s.mu.pages["/"] = answer{body: a("/new1", "/new2", "/new3", "/new4", "/1")}
+		s.mu.Unlock()
 	}
 }
 

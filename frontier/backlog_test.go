@@ -16,6 +16,8 @@ func TestPlaces(t *testing.T) {
 	places := []frontier.Place{ // in order
 		{Tried: true, Priority: 1, Depth: 9, Seq: 9},
 		{Tried: true, Seq: 8},
+		{Kept: true, Priority: 0, Depth: 9, Seq: 7},
+		{Kept: true, Priority: -128, Depth: 0, Seq: 7},
 		{Priority: 127, Depth: 3, Seq: 7},
 		{Priority: 0, Depth: 0, Seq: 4},
 		{Priority: 0, Depth: 0, Seq: 5},
@@ -31,7 +33,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if got, want := (&frontier.URL{Tries: 2, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
+	if got, want := (&frontier.URL{Tries: 2, Kept: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
 		t.Errorf("Place() = %+v, want %+v", got, want)
 	}
 }

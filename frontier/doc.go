@@ -45,6 +45,7 @@
 //
 //   - its robots.txt
 //   - URLs to be tried again, when their time has come, the one first whose time came first
+//   - those that are Kept: with LimitPerHost, at a later visit, what is known of before
 //   - the higher Priority, which is the caller's
 //   - the smaller Depth: breadth first
 //   - the higher Rank: sitemaps, then what theirs give a higher priority

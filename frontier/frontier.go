@@ -74,6 +74,7 @@ type URL struct {
 	Tries     int        // made so far
 	Priority  int8       // a host's URLs of higher priority come first, then those of less depth
 	Rank      int8       // of the same priority and depth those of higher rank come first; the frontier keeps it for who added the URL
+	Kept      bool       // it comes before all of its host that are not kept, so no limit drops it for one of these
 	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
 	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	Resolve   bool       // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent

@@ -53,10 +53,11 @@ type Ledger interface {
 }
 
 // Place is where a pending URL stands among those of its host: first what was tried, then
-// the higher priority, then the smaller depth, then the higher rank, then as it came. No two URLs of a crawl
+// what is kept, then the higher priority, then the smaller depth, then the higher rank, then as it came. No two URLs of a crawl
 // have the same.
 type Place struct {
 	Tried    bool
+	Kept     bool // not with Tried
 	Priority int8
 	Depth    int // ≥ 0
 	Rank     int8
@@ -72,11 +73,19 @@ func (p Place) Compare(q Place) int {
 		}
 		return 1
 	}
+	if p.Kept != q.Kept {
+		if p.Kept {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(q.Priority, p.Priority), cmp.Compare(p.Depth, q.Depth), cmp.Compare(q.Rank, p.Rank), cmp.Compare(p.Seq, q.Seq))
 }
 
 // Place returns where u stands.
-func (u *URL) Place() Place { return Place{u.Tries > 0, u.Priority, u.Depth, u.Rank, u.Seq} }
+func (u *URL) Place() Place {
+	return Place{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
+}
 
 // Try is how one try at a URL ended.
 type Try struct {

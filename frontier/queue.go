@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"cmp"
 	"container/heap"
 	"slices"
 	"unsafe"
@@ -9,21 +8,22 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// queue holds a host's URLs that were never leased: of those with the highest
+// queue holds a host's URLs that were never leased: first those that are kept; of those with the highest
 // priority the ones of least depth come first, of these the ones of highest rank, and of
-// these the one that came first. A host has few different triples of these at once, so each
+// these the one that came first. A host has few different such fours at once, so each
 // has a bucket.
 //
 // Invariant: the buckets are in the order in which they are emptied; none is empty.
 type queue []bucket
 
-// bucket is the URLs of one priority, depth and rank, from head on.
+// bucket is the URLs of one priority, depth and rank, kept or not, from head on.
 type bucket struct {
 	urls     []queued
 	depth    int
 	head     int32
 	priority int8
 	rank     int8
+	kept     bool
 }
 
 // queued is a URL without what its bucket says. There are more of them than of
@@ -43,10 +43,10 @@ func (q queue) empty() bool { return len(q) == 0 }
 
 func (q *queue) push(u *URL) {
 	i, found := slices.BinarySearchFunc(*q, u.Place(), func(b bucket, p Place) int {
-		return cmp.Or(cmp.Compare(p.Priority, b.priority), cmp.Compare(b.depth, p.Depth), cmp.Compare(p.Rank, b.rank))
+		return b.place(0).Compare(Place{Kept: p.Kept, Priority: p.Priority, Depth: p.Depth, Rank: p.Rank})
 	})
 	if !found {
-		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth, rank: u.Rank})
+		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth, rank: u.Rank, kept: u.Kept})
 	}
 	b := &(*q)[i]
 	b.urls = append(b.urls, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
@@ -71,7 +71,12 @@ func (q *queue) pop() URL {
 
 // url returns a URL of the bucket.
 func (b *bucket) url(n *queued) URL {
-	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Seq: n.seq(), Known: n.known}
+	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Kept: b.kept, Seq: n.seq(), Known: n.known}
+}
+
+// place is that of a URL of the bucket.
+func (b *bucket) place(seq uint64) Place {
+	return Place{Kept: b.kept, Priority: b.priority, Depth: b.depth, Rank: b.rank, Seq: seq}
 }
 
 // cut removes all but the first URLs of a queue that holds more. It returns a place: what is
@@ -86,7 +91,7 @@ func (q *queue) cut(keep int) (last Place, freed int) {
 	}
 	b := &(*q)[i]
 	freed += b.cost(keep)
-	last = Place{Priority: b.priority, Depth: b.depth, Rank: b.rank, Seq: b.urls[b.head].seq() - 1}
+	last = b.place(b.urls[b.head].seq() - 1)
 	if i == 0 && keep == 0 {
 		*q = nil
 		return last, freed

@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzRead: nothing panics, whatever the bytes; a word takes a byte at least; what is read
-// before does not matter; and text is the same plain, or escaped among furniture.
+// before does not matter, nor that only the hash is wanted; and text is the same plain, or escaped among furniture.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"", "a b", "<p>a</p>", "<nav>a", "</", "<!--", "<script><!--<script>", "&#x1F600;&notit;&", "日本", "\xff", "<div role=navigation><div>",
@@ -16,12 +16,16 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	r := text.NewReader()
+	r, hash := new(text.Reader), &text.Reader{HashOnly: true}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, kind := range []string{"text/html", "application/xhtml+xml", "text/plain"} {
-			got, want := r.Read(kind, []byte(s)), text.NewReader().Read(kind, []byte(s))
+			got, want := r.Read(kind, []byte(s)), new(text.Reader).Read(kind, []byte(s))
 			if got != want || got.Words > len(s) {
 				t.Errorf("%s: %+v after another page, expected %+v, of %d words at most", kind, got, want, len(s))
+			}
+			want.Simhash = 0
+			if got := hash.Read(kind, []byte(s)); got != want {
+				t.Errorf("%s: %+v with HashOnly, expected %+v", kind, got, want)
 			}
 		}
 		plain := r.Read("text/plain", []byte(long+s+" end"))

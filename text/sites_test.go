@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/text"
+	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 )
 
@@ -68,7 +70,7 @@ func TestSites(t *testing.T) {
 			for i := 0; i < len(pages); i += 10 {
 				p := pages[i]
 				whole := tokens(p)
-				got, want := text.Whole(p), text.NewReader().Read("text/plain", whole)
+				got, want := text.Whole(p), new(text.Reader).Read("text/plain", whole)
 				if got != want {
 					t.Errorf("page %d: %+v, expected %+v of %.100q…", i, got, want, whole)
 				}
@@ -99,8 +101,8 @@ func tokens(body []byte) (words []byte) {
 	return words
 }
 
-// BenchmarkSites reads the pages of both sites, beside the tokenizer of x/net, which only
-// counts bytes of text.
+// BenchmarkSites reads the pages of both sites, beside the links that a crawl follows, and the
+// tokenizer of x/net, which counts words.
 func BenchmarkSites(b *testing.B) {
 	for _, s := range sites {
 		pages, size := pagesOf(b, s.list, s.root)
@@ -119,8 +121,19 @@ func BenchmarkSites(b *testing.B) {
 				m.Report(b.N*len(pages), "page")
 			})
 		}
-		r := text.NewReader()
+		r := new(text.Reader)
 		run("weft", func(body []byte) int { return r.Read("text/html", body).Words })
+		hash := &text.Reader{HashOnly: true}
+		run("hash", func(body []byte) int { return hash.Read("text/html", body).Words })
+		base, err := weburl.Parse("http://site.example/")
+		if err != nil {
+			b.Fatal(err)
+		}
+		extractor := links.NewExtractor(links.Options{Kinds: links.KindsOf(links.KindPage), Bare: true})
+		run("links", func(body []byte) int {
+			extractor.Extract(links.Document{Base: base, ContentType: "text/html", Body: body}, func(links.Link) bool { return true })
+			return 0
+		})
 		run("tokenizer", func(body []byte) int {
 			n := 0
 			z := html.NewTokenizer(bytes.NewReader(body))

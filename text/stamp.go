@@ -41,7 +41,8 @@ var stamps = []struct {
 	{"large count", amount | noun, amount | number},   // "1,234 views, 5 replies"
 }
 
-// held are the last words before a run: a month or a weekday may turn out to begin one.
+// held are the last words before a run, if by their first letters they may be a month or a
+// weekday, which may turn out to begin it.
 type held struct {
 	n       int
 	entries [2]entry
@@ -84,7 +85,13 @@ func (r *Reader) add(e entry) {
 		r.settle()
 		r.add(e)
 		return
-	case len(e.text) > 0 && isFigure(e.text):
+	case len(e.text) == 0 || !inStamp[e.text[0]]:
+		for _, h := range r.held.take() {
+			r.emit(h.hash)
+		}
+		r.emit(e.hash)
+		return
+	case isFigure(e.text):
 		if k := kindOf(e.text); k != 0 {
 			for _, h := range r.held.take() {
 				if k := kindOf(h.text); k&(month|weekday) != 0 {
@@ -123,6 +130,15 @@ func (r *Reader) settle() {
 	}
 	r.run.n, r.run.has = 0, 0
 }
+
+// inStamp is what a word begins with that begins a stamp: a figure, or the name of a month
+// or a weekday. Other words end no run and begin none.
+var inStamp = func() (table [256]bool) {
+	for _, c := range []byte("([0123456789JFMASONDTW") {
+		table[c] = true
+	}
+	return table
+}()
 
 // isFigure reports whether a word begins with a digit, be it in brackets.
 func isFigure(word []byte) bool {

@@ -77,7 +77,7 @@ func (r *Reader) tag() (furniture bool) {
 		if role := roleOf(body[from+1 : end]); role == section && r.inner > 0 {
 			r.inner--
 		}
-		r.at, _, _ = r.attributes(end, 0)
+		r.at = r.skip(end)
 	case c == '!':
 		r.declaration(from + 1)
 	default:
@@ -114,9 +114,13 @@ func (r *Reader) startTag(from int) (furniture bool) {
 	end := nameEnd(body, from)
 	name := body[from:end]
 	role := roleOf(name)
+	if role == 0 {
+		r.at = r.skip(end)
+		return false
+	}
 	at, closed, says := r.attributes(end, role)
 	r.at = at
-	if role == 0 || closed && (r.xml || role == pass) {
+	if closed && (r.xml || role == pass) {
 		return false
 	}
 	switch {
@@ -190,6 +194,36 @@ func (r *Reader) pass(name []byte) {
 	}
 	r.at = len(body)
 	r.unclosed = true
+}
+
+// skip returns where the tag ends whose attributes begin at at. Nearly all tags are plain: each
+// attribute is a space, a name and a value in double quotes. The others are for attributes.
+func (r *Reader) skip(at int) (end int) {
+	body, from := r.body, at
+	for at < len(body) {
+		switch body[at] {
+		case '>':
+			return at + 1
+		case ' ', '\n':
+			at++
+			continue
+		}
+		name := at
+		for at < len(body) && classesOfTag[body[at]]&endsAttrName == 0 {
+			at++
+		}
+		if at == name || at+1 >= len(body) || body[at] != '=' || body[at+1] != '"' {
+			break
+		}
+		at += len(`="`)
+		quote := bytes.IndexByte(body[at:], '"')
+		if quote < 0 {
+			break
+		}
+		at += quote + 1
+	}
+	end, _, _ = r.attributes(from, 0)
+	return end
 }
 
 // attributes reads those of a tag, which begin at at, and returns where the tag ends and

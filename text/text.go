@@ -25,8 +25,17 @@ const MinShingles = 64
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 
 // A Reader reads one page after another. It keeps its buffers, so that a page costs no
-// allocation. One task uses it at a time.
+// allocation. One task uses it at a time. The zero Reader is ready.
 type Reader struct {
+	HashOnly bool // there is no Simhash, which spares its cost; Hash is the same
+
+	odd   []byte // lent to words that are not as they stand in the body
+	votes votes  // but with HashOnly
+	state
+}
+
+// state is what is new with each page.
+type state struct {
 	body []byte
 	at   int // how far it is read
 
@@ -38,18 +47,13 @@ type Reader struct {
 	inner    int  // article, main and section that are open
 	unclosed bool // an element that was passed over has no end
 
-	odd  []byte // lent to words that are not as they stand in the body
 	held held
 	run  run
 
 	count int // of words
 	hash  uint64
 	last  [shingle - 1]uint64 // hashes of the last words, the last first
-	votes votes
 }
-
-// NewReader returns a Reader.
-func NewReader() *Reader { return &Reader{} }
 
 // Read reads a page: its Content-Type, parameters of which do not matter, and its body in
 // UTF-8, which is neither kept nor changed. The fingerprint of a type that has no text is
@@ -89,7 +93,10 @@ const maxKept = 4 << 10
 
 // read reads the body, and reports whether furniture was passed over.
 func (r *Reader) read(whole, broken bool) (passed bool) {
-	*r = Reader{body: r.body, classes: r.classes, xml: r.xml, whole: whole, broken: broken, odd: r.odd}
+	r.state = state{body: r.body, classes: r.classes, xml: r.xml, whole: whole, broken: broken}
+	if !r.HashOnly {
+		r.votes = votes{}
+	}
 	passed = r.words()
 	r.settle()
 	for _, e := range r.held.take() {
@@ -119,7 +126,12 @@ func (r *Reader) words() (passed bool) {
 				continue
 			}
 			r.at = end
-			r.add(entry{xxhash.Sum64(body[from:end]), body[from:end]})
+			hash := xxhash.Sum64(body[from:end])
+			if r.run.n == 0 && r.held.n == 0 && !inStamp[body[from]] { // most words, at no further cost
+				r.emit(hash)
+				continue
+			}
+			r.add(entry{hash, body[from:end]})
 		default:
 			r.oddWord(from, from)
 		}
@@ -131,6 +143,9 @@ func (r *Reader) words() (passed bool) {
 func (r *Reader) emit(hash uint64) {
 	r.count++
 	r.hash = mix(r.hash, hash)
+	if r.HashOnly {
+		return
+	}
 	if r.count >= shingle {
 		sum := hash
 		for i, h := range r.last {
@@ -153,7 +168,7 @@ func (r *Reader) fingerprint() Fingerprint {
 		return Fingerprint{}
 	}
 	f := Fingerprint{Hash: max(1, r.hash), Words: r.count}
-	if r.votes.n >= MinShingles {
+	if !r.HashOnly && r.votes.n >= MinShingles {
 		f.Simhash = r.votes.majority()
 	}
 	return f

@@ -18,7 +18,7 @@ func prose(n int) string {
 }
 
 func read(body string) text.Fingerprint {
-	return text.NewReader().Read("text/html; charset=utf-8", []byte(body))
+	return new(text.Reader).Read("text/html; charset=utf-8", []byte(body))
 }
 
 var (
@@ -32,6 +32,7 @@ func TestSame(t *testing.T) {
 		"white space":            "<p>\n\t" + strings.ReplaceAll(long, " ", "\r\n  "),
 		"no-break space":         "<p>" + strings.ReplaceAll(long, " ", "&nbsp;"),
 		"unicode space":          "<p>" + strings.ReplaceAll(long, " ", "\u3000"),
+		"tags, odd ones":         "<p =\"a>" + strings.ReplaceAll(long, " ", "<p a=\"b>\"c d='>' e=f>") + "<p/><br / a>",
 		"tags":                   "<P CLASS='>'>" + strings.ReplaceAll(long, " ", "</b><b\n>"),
 		"references":             "<p>" + strings.ReplaceAll(long, "a", "&#97;"),
 		"references, hex":        "<p>" + strings.ReplaceAll(long, "a", "&#X61;"),
@@ -162,7 +163,7 @@ func TestWords(t *testing.T) {
 		"reference, unknown":  {"text/html", "&a; &#; &#x; &#1114112;", 4},
 		"title":               {"text/html", "<title>a <b>b</b></title>", 2},
 	} {
-		if f := text.NewReader().Read(c.kind, []byte(c.body)); f.Words != c.words || (f.Hash == 0) != (c.words == 0) {
+		if f := new(text.Reader).Read(c.kind, []byte(c.body)); f.Words != c.words || (f.Hash == 0) != (c.words == 0) {
 			t.Errorf("%s: %+v, expected %d words", name, f, c.words)
 		}
 	}
@@ -222,12 +223,24 @@ func TestShort(t *testing.T) {
 	}
 }
 
+// TestHashOnly: the hash is the same without a simhash, page after page.
+func TestHashOnly(t *testing.T) {
+	r := &text.Reader{HashOnly: true}
+	for _, body := range []string{"<p>" + long, "<nav>" + long + "</nav>a b", "Sat Nov 21 22:02:15 2026 " + long, "On Monday in May 12 of (Nov 3 times) " + long, "<p ='a>b'c>" + long, ""} {
+		want := read(body)
+		want.Simhash = 0
+		if f := r.Read("text/html", []byte(body)); f != want {
+			t.Errorf("%.40q: %+v, expected %+v", body, f, want)
+		}
+	}
+}
+
 // TestReader: a page read after another is as if it were the first, and costs no memory.
 func TestReader(t *testing.T) {
-	r := text.NewReader()
+	r := new(text.Reader)
 	r.Read("text/html", []byte("<nav>"+long+"&#x41;"+strings.Repeat("é", 9000)))
 	body := []byte("<nav>a</nav>é " + long + " 3 minutes ago")
-	want := text.NewReader().Read("text/html", body)
+	want := new(text.Reader).Read("text/html", body)
 	if f := r.Read("text/html", body); f != want {
 		t.Errorf("%+v, expected %+v", f, want)
 	}

@@ -86,6 +86,10 @@ func byFlag(err error) error {
 	}
 	why, name := o.Err, flagOf[o.Option]
 	switch {
+	case errors.Is(why, weft.ErrJobExists) && o.Option == "Update":
+		why = fmt.Errorf("%w, expected the folder of one", why)
+	case errors.Is(why, weft.ErrJobUnusable) && o.Option == "Update":
+		why = fmt.Errorf("%w: --job with --fresh starts over", why)
 	case errors.Is(why, weft.ErrJobExists):
 		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
 	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "SeedSeq" || o.Option == "Exclude"):

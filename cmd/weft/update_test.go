@@ -2,6 +2,8 @@ package main
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -55,5 +57,22 @@ func TestUpdate(t *testing.T) {
 		if step.says == nil && said != "" {
 			t.Errorf("weft %s: said %q", step.args, said)
 		}
+	}
+
+	state := filepath.Join(dir, "job", "state")
+	manifests, _ := filepath.Glob(filepath.Join(state, "MANIFEST-*"))
+	for _, name := range manifests {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := in(t, dir, "crawl", "--update", "job"); e.code != exitError || !strings.HasPrefix(e.stderr, `weft: --update "job": job/state: damaged: `) || !strings.HasSuffix(e.stderr, ": --job with --fresh starts over\n") {
+		t.Errorf("of a damaged job: %+v", e)
+	}
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if e := in(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": exists already, and is not that of a job, expected the folder of one`+"\n" {
+		t.Errorf("of another folder: %+v", e)
 	}
 }

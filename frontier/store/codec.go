@@ -178,7 +178,7 @@ func appendPending(b []byte, host string, u frontier.URL) []byte {
 func (d *decoder) pending(host string, p frontier.Place) frontier.URL {
 	return frontier.URL{
 		URL: d.url(host), From: d.href(host), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
-		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Seq: p.Seq,
+		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, Seq: p.Seq,
 	}
 }
 

@@ -91,6 +91,8 @@ func TestPlacesAreOrdered(t *testing.T) {
 		places = append(places, frontier.Place{
 			Tried: rng.IntN(2) == 0, Priority: int8(rng.Uint32()), Depth: int(edge[rng.IntN(len(edge))]), Rank: int8(rng.Uint32()), Seq: edge[rng.IntN(len(edge))],
 		})
+		p := &places[len(places)-1]
+		p.Kept = !p.Tried && rng.IntN(2) == 0
 	}
 	places = append(places, firstUntried)
 	for _, p := range places {
@@ -119,7 +121,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
 			host := string(key[:bytes.IndexByte(key, 0)])
-			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == 0, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
+			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == standsTried, Kept: key[len(host)+1] == standsKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
 				appendKnown(appendPending(nil, host, u), u.Known))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)

@@ -12,7 +12,7 @@ import (
 
 // format is the version of everything that is written: keys, values, the canonical
 // form of URLs, their fingerprints.
-const format = 2
+const format = 3
 
 // The first byte of a key says what it is of.
 const (
@@ -47,14 +47,14 @@ const (
 func hostKey(name string, of byte) []byte { return append(textKey(keyHost, name), of) }
 
 // firstUntried is the place before all URLs that were not tried.
-var firstUntried = frontier.Place{Priority: math.MaxInt8, Rank: math.MaxInt8}
+var firstUntried = frontier.Place{Kept: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
 // pendingEnd returns what is behind the last key of a host.
 func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
 
 // appendPlace appends a place so that the order of the bytes is that of the places.
 func appendPlace(b []byte, p frontier.Place) []byte {
-	b = appendBool(b, !p.Tried)
+	b = append(b, standing(p))
 	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
 	b = appendOrdered(b, uint64(p.Depth))
 	b = append(b, 0x7f^byte(p.Rank))
@@ -68,8 +68,29 @@ func appendOrdered(b []byte, n uint64) []byte {
 	return append(b, binary.BigEndian.AppendUint64(nil, n)[8-size:]...)
 }
 
+// What was tried comes first, then what is kept.
+const (
+	standsTried = iota
+	standsKept
+	standsLast
+)
+
+func standing(p frontier.Place) byte {
+	switch {
+	case p.Tried:
+		return standsTried
+	case p.Kept:
+		return standsKept
+	}
+	return standsLast
+}
+
 func (d *decoder) place() frontier.Place {
-	return frontier.Place{Tried: !d.bool(), Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered()}
+	stands := d.byte()
+	if stands > standsLast {
+		d.fail()
+	}
+	return frontier.Place{Tried: stands == standsTried, Kept: stands == standsKept, Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered()}
 }
 
 func (d *decoder) ordered() uint64 {

@@ -10,7 +10,8 @@ import (
 )
 
 // Revisit makes every URL that is done or refused pending again, as if it had never been
-// tried, at its place among the others and with what is known of its last visit. It is for
+// tried, at its place among the others and with what is known of its last visit. With keep
+// those of which something is known are kept: what is new comes behind them. It is for
 // a job that is finished, before a frontier is restored. Hosts have their limits anew, and
 // their pace as it was; robots.txt is believed as long as it would have been, and one that
 // could not be had is asked for at once. Dropped URLs stay dropped.
@@ -18,13 +19,13 @@ import (
 // It commits group after group, so its memory is bounded. Between two of them the store is
 // whole, each URL in one state: a Revisit that was broken off goes on when it is called
 // again. Errors: those of Commit; that of ctx.
-func (s *Store) Revisit(ctx context.Context) error {
+func (s *Store) Revisit(ctx context.Context, keep bool) error {
 	counts, err := s.Counts()
 	if err != nil {
 		return err
 	}
 	counts.Duplicates = 0
-	v := revisit{store: s, counts: counts}
+	v := revisit{store: s, keep: keep, counts: counts}
 	v.begin()
 	for c, err := range s.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
 		if err == nil {
@@ -45,6 +46,7 @@ func (s *Store) Revisit(ctx context.Context) error {
 // revisit is a Revisit under way.
 type revisit struct {
 	store    *Store
+	keep     bool
 	counts   frontier.Stats
 	group    *Group
 	hosts    map[string]frontier.HostState // of the URLs in the group
@@ -97,6 +99,7 @@ func (v *revisit) again(key, value []byte) error {
 	}
 	u, was := e.URL, e.URL.Place()
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
+	u.Kept = v.keep && u.Known != nil
 	if u.Place() != was {
 		v.group.seen(u)
 	}

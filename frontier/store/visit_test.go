@@ -102,11 +102,11 @@ func TestRevisit(t *testing.T) {
 	defer func() { shut(t, s) }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Revisit(ctx); !errors.Is(err, context.Canceled) {
+	if err := s.Revisit(ctx, false); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, expected that of the context", err)
 	}
 	for range 2 { // the second time there is nothing left to do
-		if err := s.Revisit(t.Context()); err != nil {
+		if err := s.Revisit(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := dumped(s); err != nil || got != after {
@@ -155,7 +155,7 @@ func TestRevisitCrash(t *testing.T) {
 		if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != 4*300 {
 			t.Errorf("crash before %s %s: %d pending, %d ended, counts %+v", op, path, pending, ended, counts)
 		}
-		if err := s.Revisit(context.Background()); err != nil {
+		if err := s.Revisit(context.Background(), false); err != nil {
 			t.Error(err)
 		}
 		if got, err := dumped(s); err != nil || got != after {
@@ -172,7 +172,7 @@ func TestRevisitCrash(t *testing.T) {
 		t.Fatalf("%v\n%s", err, diff(got, before))
 	}
 	checking.Store(true)
-	if err := s.Revisit(t.Context()); err != nil {
+	if err := s.Revisit(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	checking.Store(false)
@@ -212,7 +212,7 @@ func BenchmarkRevisit(b *testing.B) {
 		}
 	}
 	b.ResetTimer()
-	if err := s.Revisit(b.Context()); err != nil {
+	if err := s.Revisit(b.Context(), false); err != nil {
 		b.Fatal(err)
 	}
 	b.StopTimer()

@@ -47,7 +47,7 @@ func read(list, root string) (pages []*page, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := text.NewReader()
+	r := new(text.Reader)
 	known := make(map[string]bool)
 	all := 0
 	for line := range strings.FieldsSeq(string(urls)) {
@@ -184,7 +184,7 @@ func inBody(b []byte, markup string) []byte {
 
 // replace replaces a word of the main text, between two spaces.
 func replace(random *rand.Rand, b []byte, by string) []byte {
-	r := text.NewReader()
+	r := new(text.Reader)
 	was := r.Read("text/html", b)
 	for range 1000 {
 		from := random.IntN(len(b))
@@ -212,7 +212,7 @@ func change(pages []*page) {
 		fmt.Printf(" near, of %d%s |", n, next)
 	}
 	fmt.Println("\n|---|---|" + strings.Repeat("---|", len(sizes)-1))
-	r := text.NewReader()
+	r := new(text.Reader)
 	for _, c := range changes {
 		random := rand.New(rand.NewPCG(1, 2))
 		var same, all int
