@@ -187,7 +187,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, err
 		}
 		if res == nil {
-			out.answer.Failure, out.answer.Reason = hostFailure(e)
+			blameHost(&out.answer, e)
 		}
 		switch {
 		case e.Kind == http1.KindResource:
@@ -243,15 +243,17 @@ func answerOf(res *http1.Response, now time.Time) frontier.Answer {
 	return a
 }
 
-// hostFailure is the kind and text of an error that is the host's: it has not answered at all.
-// Others are of one page, or of this machine.
-func hostFailure(e *http1.Error) (kind, reason string) {
+// blameHost takes into an answer an error that is the host's: it has not answered at all. Others
+// are of one page, or of this machine.
+func blameHost(a *frontier.Answer, e *http1.Error) {
 	switch e.Kind {
-	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout,
-		http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
-		return string(e.Kind), frontier.Brief(e.Err.Error())
+	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
+		a.Silent = true
+	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	default:
+		return
 	}
-	return "", ""
+	a.Failure, a.Reason = string(e.Kind), frontier.Brief(e.Err.Error())
 }
 
 // resolve asks for the address of a host. That there is none is told by who connects.

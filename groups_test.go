@@ -98,6 +98,31 @@ func TestDeadHost(t *testing.T) {
 	}
 }
 
+// TestHangingPages: pages that are never answered cost themselves, and not the others of their
+// host, though they are the first that it links to.
+func TestHangingPages(t *testing.T) {
+	const hanging, others = 10, 100
+	w := web{}
+	var links []string
+	for i := range hanging + others {
+		u := fmt.Sprintf("http://a.test/%d", i)
+		links, w[u] = append(links, u), "a page"
+		if i < hanging {
+			w[u] = "stall"
+		}
+	}
+	w["http://a.test/"] = a(links...)
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}})
+	for i, u := range links {
+		if r := got[u]; i < hanging && (r.ErrorKind != "timeout" || r.Tries != 3) || i >= hanging && r.Status != 200 {
+			t.Errorf("record of %s: %+v", u, r)
+		}
+	}
+	if sum.Elapsed > 30*time.Minute {
+		t.Errorf("it took %v", sum.Elapsed)
+	}
+}
+
 // TestStallingHosts: hosts that never answer do not slow down the others.
 func TestStallingHosts(t *testing.T) {
 	const quick, slow, pages = 1000, 10, 50

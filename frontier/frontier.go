@@ -92,8 +92,10 @@ type Answer struct {
 	RetryAfter time.Duration // until it wants to be asked again; 0: it has not said
 
 	// Failure is the kind of error if the server has not answered at all, and Reason the
-	// error; both empty: it has, or this is not known. See maxFails.
+	// error; both empty: it has, or this is not known. Silent: it has taken the request. See
+	// maxFails.
 	Failure, Reason string
+	Silent          bool
 }
 
 func (a *Answer) loopback() bool { return a.Addr.Unmap().IsLoopback() }
