@@ -2,11 +2,15 @@ package weft_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
@@ -68,6 +72,49 @@ func TestGroupsShareAPace(t *testing.T) {
 				t.Errorf("%v between two requests, expected %v", gap, c.gap)
 			}
 		})
+	}
+}
+
+// wheel is a network whose name service gives the addresses of a name in another order each time.
+type wheel struct {
+	*aiotest.Net
+	rand *rand.Rand
+}
+
+func (w *wheel) Lookup(t *aio.Task, host string) ([]net.IP, error) {
+	ips, err := w.Net.Lookup(t, host)
+	if err != nil {
+		return nil, err
+	}
+	n := w.rand.IntN(len(ips))
+	return slices.Concat(ips[n:], ips[:n]), nil
+}
+
+// TestAddressOfLease: of the addresses of a host a request goes to the one whose turn it was,
+// whichever the name service gives first by then.
+func TestAddressOfLease(t *testing.T) {
+	w, seeds := siblings(20, "h%d.test")
+	netw := &wheel{aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}), rand.New(rand.NewPCG(1, 1))}
+	for i := range seeds {
+		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
+	}
+	got, _, _ := w.crawlOver(t, netw, weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: time.Hour}) // longer than a name is remembered
+	byIP := make(map[string][]weft.Record)
+	for _, r := range got {
+		byIP[r.IP] = append(byIP[r.IP], r)
+	}
+	if len(byIP) != 3 {
+		t.Errorf("%d addresses were asked, expected 3", len(byIP))
+	}
+	for ip, all := range byIP {
+		slices.SortFunc(all, func(a, b weft.Record) int { return a.Started.Compare(b.Started) })
+		for i := range all[1:] {
+			// Started is to the millisecond.
+			ended := all[i].Started.Add(time.Duration(all[i].TotalMS * float64(time.Millisecond)))
+			if gap := all[i+1].Started.Sub(ended); gap < time.Hour-2*time.Millisecond {
+				t.Errorf("%s was asked for %s %v after %s", ip, all[i+1].URL, gap, all[i].URL)
+			}
+		}
 	}
 }
 

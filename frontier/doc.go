@@ -56,7 +56,8 @@
 // # Politeness
 //
 // With Resolve, a name's address is leased before anything else, alone; where an answer comes
-// from is then its address. A host's robots.txt is leased before its first URL, alone, and again
+// from is then its address. A lease says which it is, as the turn was that address's; of a name that
+// is there no more by then, one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
 // after 24 hours; not while all of the host's URLs are in its backlog.
 // The delay counts from the end of a response, be it that of robots.txt. Without
 // PerHost a host has two leases at first, one more whenever a window of answers was as

@@ -77,6 +77,7 @@ type URL struct {
 	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
 	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	Resolve   bool       // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
+	Addr      netip.Addr // of a lease: where its server is taken to be; invalid: unknown
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
 	Past      []Try      // how its tries ended. Who answers a lease appends to it
