@@ -187,7 +187,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, err
 		}
 		if res == nil {
-			out.answer.Failure, out.answer.Reason = hostFailure(e)
+			blameHost(&out.answer, e)
 		}
 		switch {
 		case e.Kind == http1.KindResource:
@@ -227,7 +227,11 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 
 // request is that for u, which a lease or its redirects led to.
 func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
-	return http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
+	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
+	if u.Hostname() == lease.URL.Hostname() {
+		req.Prefer = lease.Addr // whose turn it is
+	}
+	return req
 }
 
 // answerOf says what an answer teaches about the host's pace.
@@ -243,15 +247,17 @@ func answerOf(res *http1.Response, now time.Time) frontier.Answer {
 	return a
 }
 
-// hostFailure is the kind and text of an error that is the host's: it has not answered at all.
-// Others are of one page, or of this machine.
-func hostFailure(e *http1.Error) (kind, reason string) {
+// blameHost takes into an answer an error that is the host's: it has not answered at all. Others
+// are of one page, or of this machine.
+func blameHost(a *frontier.Answer, e *http1.Error) {
 	switch e.Kind {
-	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout,
-		http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
-		return string(e.Kind), frontier.Brief(e.Err.Error())
+	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
+		a.Silent = true
+	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	default:
+		return
 	}
-	return "", ""
+	a.Failure, a.Reason = string(e.Kind), frontier.Brief(e.Err.Error())
 }
 
 // resolve asks for the address of a host. That there is none is told by who connects.

@@ -2,11 +2,15 @@ package weft_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
@@ -71,6 +75,49 @@ func TestGroupsShareAPace(t *testing.T) {
 	}
 }
 
+// wheel is a network whose name service gives the addresses of a name in another order each time.
+type wheel struct {
+	*aiotest.Net
+	rand *rand.Rand
+}
+
+func (w *wheel) Lookup(t *aio.Task, host string) ([]net.IP, error) {
+	ips, err := w.Net.Lookup(t, host)
+	if err != nil {
+		return nil, err
+	}
+	n := w.rand.IntN(len(ips))
+	return slices.Concat(ips[n:], ips[:n]), nil
+}
+
+// TestAddressOfLease: of the addresses of a host a request goes to the one whose turn it was,
+// whichever the name service gives first by then.
+func TestAddressOfLease(t *testing.T) {
+	w, seeds := siblings(20, "h%d.test")
+	netw := &wheel{aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}), rand.New(rand.NewPCG(1, 1))}
+	for i := range seeds {
+		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
+	}
+	got, _, _ := w.crawlOver(t, netw, weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: time.Hour}) // longer than a name is remembered
+	byIP := make(map[string][]weft.Record)
+	for _, r := range got {
+		byIP[r.IP] = append(byIP[r.IP], r)
+	}
+	if len(byIP) != 3 {
+		t.Errorf("%d addresses were asked, expected 3", len(byIP))
+	}
+	for ip, all := range byIP {
+		slices.SortFunc(all, func(a, b weft.Record) int { return a.Started.Compare(b.Started) })
+		for i := range all[1:] {
+			// Started is to the millisecond.
+			ended := all[i].Started.Add(time.Duration(all[i].TotalMS * float64(time.Millisecond)))
+			if gap := all[i+1].Started.Sub(ended); gap < time.Hour-2*time.Millisecond {
+				t.Errorf("%s was asked for %s %v after %s", ip, all[i+1].URL, gap, all[i].URL)
+			}
+		}
+	}
+}
+
 // TestDeadHost: a host that does not answer costs a few connections, whatever it is asked for, and
 // does not hold up others.
 func TestDeadHost(t *testing.T) {
@@ -95,6 +142,31 @@ func TestDeadHost(t *testing.T) {
 	}
 	if len(seen) != 1 {
 		t.Errorf("asked for %q", seen.urls())
+	}
+}
+
+// TestHangingPages: pages that are never answered cost themselves, and not the others of their
+// host, though they are the first that it links to.
+func TestHangingPages(t *testing.T) {
+	const hanging, others = 10, 100
+	w := web{}
+	var links []string
+	for i := range hanging + others {
+		u := fmt.Sprintf("http://a.test/%d", i)
+		links, w[u] = append(links, u), "a page"
+		if i < hanging {
+			w[u] = "stall"
+		}
+	}
+	w["http://a.test/"] = a(links...)
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}})
+	for i, u := range links {
+		if r := got[u]; i < hanging && (r.ErrorKind != "timeout" || r.Tries != 3) || i >= hanging && r.Status != 200 {
+			t.Errorf("record of %s: %+v", u, r)
+		}
+	}
+	if sum.Elapsed > 30*time.Minute {
+		t.Errorf("it took %v", sum.Elapsed)
 	}
 }
 

@@ -132,7 +132,7 @@ type HostStatus struct {
 }
 
 // newHostStatus is what is known of a host. A crawl that does not run has a zero Leased,
-// Asking, Pace, Delay and Next.
+// Asking, Pace, Delay, Next, Resolving and HeldBy.
 func newHostStatus(now time.Time, p plan, h frontier.HostInfo, rules robots.Rules) HostStatus {
 	s := HostStatus{
 		Host: h.Name, Done: h.Answered - h.Tried, Pending: h.Pending - h.Leased, InFlight: h.Leased,
@@ -166,6 +166,12 @@ func newHostStatus(now time.Time, p plan, h frontier.HostInfo, rules robots.Rule
 		s.Waits, s.WaitsUntil = "overloaded", h.Hold
 	case r.Tries > 0 && !r.Have && r.Until.After(now):
 		s.Waits, s.WaitsUntil = "robots.txt failed", r.Until
+	case h.Resolving:
+		s.Waits = "its address is asked for"
+	case h.HeldBy == frontier.HeldByDomain:
+		s.Waits, s.WaitsUntil = "a turn at its registrable domain", h.Next
+	case h.HeldBy == frontier.HeldByAddress:
+		s.Waits, s.WaitsUntil = "a turn at its address", h.Next
 	case h.Next.After(now):
 		s.Waits, s.WaitsUntil = "delay", h.Next
 	}

@@ -42,9 +42,8 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, err
 		default:
 			out.later, out.crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
-			out.later = e.Kind == http1.KindResource
 			if res == nil && hops == 0 {
-				out.answer.Failure, out.answer.Reason = hostFailure(e)
+				blameHost(&out.answer, e)
 			}
 			out.robots.kind, out.robots.reason, out.robots.final = string(e.Kind), "robots.txt: "+e.Err.Error(), out.later || !e.Temporary()
 			if res != nil {

@@ -264,3 +264,19 @@ func heapInUse() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// BenchmarkSlowest is a look at the slowest hosts, which a display takes each second.
+func BenchmarkSlowest(b *testing.B) {
+	for _, hosts := range []int{1000, 100_000} {
+		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
+			f := frontier.New(frontier.Config{})
+			for _, u := range benchURLs(b, hosts, hosts) {
+				f.Add(u)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Slowest(5)
+			}
+		})
+	}
+}

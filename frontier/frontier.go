@@ -78,6 +78,7 @@ type URL struct {
 	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
 	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	Resolve   bool       // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
+	Addr      netip.Addr // of a lease: where its server is taken to be; invalid: unknown
 	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
 	Past      []Try      // how its tries ended. Who answers a lease appends to it
@@ -93,8 +94,10 @@ type Answer struct {
 	RetryAfter time.Duration // until it wants to be asked again; 0: it has not said
 
 	// Failure is the kind of error if the server has not answered at all, and Reason the
-	// error; both empty: it has, or this is not known. See maxFails.
+	// error; both empty: it has, or this is not known. Silent: it has taken the request. See
+	// maxFails.
 	Failure, Reason string
+	Silent          bool
 }
 
 func (a *Answer) loopback() bool { return a.Addr.Unmap().IsLoopback() }

@@ -17,19 +17,19 @@ import (
 // room for another lease, now or when its delay is over.
 type group struct {
 	window
-	isAddress bool
-	servers   int32
-	busy      int32  // leases
-	last      moment // from which its delay counts
-	waiting   seats  // servers that it held up when their turn came
-	cells     map[*group]*cell
-	at        moment // key in the heap of groups: when the first of those waiting may be asked
-	order     uint64 // of that one
-	index     int32  // in it, −1 while not there
+	addr    netip.Addr // of an address; invalid: a domain
+	servers int32
+	busy    int32  // leases
+	last    moment // from which its delay counts
+	waiting seats  // servers that it held up when their turn came
+	cells   map[*group]*cell
+	at      moment // key in the heap of groups: when the first of those waiting may be asked
+	order   uint64 // of that one
+	index   int32  // in it, −1 while not there
 }
 
-func (f *Frontier) newGroup(isAddress, any bool) *group {
-	g := &group{isAddress: isAddress, last: f.last, index: -1}
+func (f *Frontier) newGroup(addr netip.Addr, any bool) *group {
+	g := &group{addr: addr, last: f.last, index: -1}
 	if !any {
 		g.most = uint8(max(startPace, min(f.cfg.PerHost, math.MaxUint8))) // what the user has one host bear, two do
 	}
@@ -51,7 +51,7 @@ func (f *Frontier) joinDomain(s *server, name string) {
 	default:
 		g := first.domain()
 		if g == nil {
-			g = f.newGroup(false, first.pace.most == 0 && f.cfg.PerHost == 0)
+			g = f.newGroup(netip.Addr{}, first.pace.most == 0 && f.cfg.PerHost == 0)
 			f.regroup(first, g, first.address)
 		}
 		f.regroup(s, g, s.address)
@@ -63,7 +63,7 @@ func (f *Frontier) moveTo(s *server, addr netip.Addr) {
 	addr = addr.Unmap()
 	g := f.addresses[addr]
 	if g == nil {
-		g = f.newGroup(true, addr.IsLoopback())
+		g = f.newGroup(addr, addr.IsLoopback())
 		f.addresses[addr] = g
 	}
 	if s.address != g {
@@ -131,7 +131,7 @@ func (g *group) learn(now moment, s *server, a Answer, as speed, overloaded bool
 // that one bears it.
 func (f *Frontier) limit(g *group) int32 {
 	n, most := g.window.limit(), f.cfg.PerDomain
-	if g.isAddress {
+	if g.addr.IsValid() {
 		most = f.cfg.PerAddress
 	}
 	switch {
@@ -139,7 +139,7 @@ func (f *Frontier) limit(g *group) int32 {
 		n = most
 	case g.servers == 1 && f.cfg.PerHost > 0:
 		n = anyPace
-	case f.groupDelay(g.isAddress) > 0:
+	case f.groupDelay(g.addr.IsValid()) > 0:
 		n = 1
 	case g.servers == 1:
 		n = anyPace
@@ -161,7 +161,7 @@ func (f *Frontier) groupDelay(isAddress bool) time.Duration {
 
 // freeAt is when the delay of a group is over.
 func (f *Frontier) freeAt(g *group) moment {
-	delay := f.groupDelay(g.isAddress)
+	delay := f.groupDelay(g.addr.IsValid())
 	if delay == 0 || g.last == never {
 		return 0 // or the last lease would cost those that wait their turn
 	}

@@ -365,3 +365,37 @@ func (m *groupModel) compare() {
 		m.t.Fatalf("%v: Next() = %v, %v, want %v, %v", m.now, next.Sub(epoch), ok, earliest, known)
 	}
 }
+
+// TestHeldBy: of a host that could be asked for itself it is told what it waits for, and how long.
+func TestHeldBy(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cfg   frontier.Config
+		asked string
+		by    frontier.Holder
+		next  time.Duration
+	}{
+		{name: "another of its domain", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://b.one.example/", by: frontier.HeldByDomain, next: 3 * time.Second},
+		{name: "another at its address", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://two.example/", by: frontier.HeldByAddress, next: 3 * time.Second},
+		{name: "as many as there may be at its address", cfg: frontier.Config{PerAddress: 1}, asked: "http://two.example/", by: frontier.HeldByAddress},
+		{name: "its own delay", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://a.one.example/1", next: 3 * time.Second},
+		{name: "a longer one of its address", cfg: frontier.Config{AddressDelay: 3 * time.Second}, asked: "http://a.one.example/1", by: frontier.HeldByAddress, next: 3 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cfg.Resolve = true
+			f := frontier.New(c.cfg)
+			for _, url := range []string{c.asked, "http://a.one.example/2"} {
+				u := parsed(t, url)
+				f.Add(u)
+				f.Locate(u.URL, netip.MustParseAddr("192.0.2.1"))
+			}
+			if leases := f.Lease(at(0), 1); len(leases) != 1 || leases[0].URL.String() != c.asked {
+				t.Fatalf("leased %v", leases)
+			}
+			info, _ := f.Host(at(0), "http://a.one.example")
+			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next {
+				t.Errorf("held by %d for %v, expected %d, %v", info.HeldBy, info.Next.Sub(at(0)), c.by, c.next)
+			}
+		})
+	}
+}

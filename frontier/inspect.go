@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"time"
@@ -16,7 +17,19 @@ type HostInfo struct {
 	Pace      int           // leases it may have at once now; 0: any number
 	Delay     time.Duration // between the end of a response and the next lease
 	Next      time.Time     // nothing of it is leased before, if that is later than now
+	Resolving bool          // its address is leased
+	HeldBy    Holder        // what keeps it from being asked, where it could be for itself
 }
+
+// Holder is a group that a host waits for.
+type Holder int
+
+// What may hold up a host.
+const (
+	HeldByNone Holder = iota
+	HeldByDomain
+	HeldByAddress
+)
 
 // Host tells of a host, named by its origin.
 func (f *Frontier) Host(now time.Time, name string) (info HostInfo, known bool) {
@@ -32,10 +45,19 @@ func (f *Frontier) Host(now time.Time, name string) (info HostInfo, known bool) 
 	if h.isAsked() {
 		info.Leased--
 	}
+	info.Resolving = h.resolve == addressAsked
 	if pace := f.pace(h.server); pace < anyPace {
 		info.Pace = int(pace)
 	}
-	info.Next = f.time(max(f.next(h.server), h.robots.notBefore()))
+	next := max(f.next(h.server), h.robots.notBefore())
+	free := h.busy < f.pace(h.server)
+	if free && !f.open(h.domain(), max(next, f.now)) {
+		info.HeldBy, next = HeldByDomain, max(next, f.freeAt(h.domain()))
+	}
+	if free && !f.open(h.address, max(next, f.now)) {
+		info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, f.freeAt(h.address))
+	}
+	info.Next = f.time(next)
 	return info, true
 }
 

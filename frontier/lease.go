@@ -3,6 +3,7 @@ package frontier
 import (
 	"container/heap"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -73,6 +74,9 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	}
 	ok := f.pick(h, refusals, u)
 	if ok {
+		if u.Addr = (netip.Addr{}); s.address != nil {
+			u.Addr = s.address.addr
+		}
 		f.spend(h)
 	}
 	f.want(h, !ok)

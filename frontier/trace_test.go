@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 //
 // and those of a crawl with a ledger: see trace.durable. retry says why: "retry a/1 5s timeout".
 //
-// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed.
+// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed, silent.
 // A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -222,6 +222,8 @@ func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []
 			a.Overload = true
 		case "failed":
 			a.Failure, a.Reason = "connect", "connection refused"
+		case "silent":
+			a.Failure, a.Reason, a.Silent = "timeout", "no answer", true
 		case "retry-after":
 			a.RetryAfter = duration(t, value)
 		default:
