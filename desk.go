@@ -337,6 +337,9 @@ func (d *desk) history() history {
 		sum.Stopped = ""
 	}
 	h := history{Summary: sum, List: d.read(), Hosts: hosts}
+	if d.job != nil {
+		h.NotFollowed = d.job.history.NotFollowed
+	}
 	if d.over.IsSet() || d.broken {
 		h.Ended = d.loop.Now().UTC()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
@@ -43,7 +44,10 @@ var (
 
 // nextVisit is the history of a finished job at the beginning of its next visit.
 func (h history) nextVisit() history {
-	next := history{Summary: newSummary(), List: h.List, Hosts: h.Hosts, Turning: true}
+	next := history{Summary: newSummary(), List: h.List, Hosts: h.Hosts, Turning: true, NotFollowed: maps.Clone(h.Summary.NotFollowed)}
+	for reason, n := range h.NotFollowed {
+		next.NotFollowed[reason] += n
+	}
 	next.Summary.Visit = max(1, h.Summary.Visit) + 1
 	return next
 }

@@ -275,6 +275,31 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
+// TestWhyAtLaterVisits: why a link is not followed is known, too, when its page was not read again.
+func TestWhyAtLaterVisits(t *testing.T) {
+	s := newChanging(t)
+	s.mu.pages = map[string]answer{"/": {body: "<a href=/no rel=nofollow>"}}
+	dir := filepath.Join(t.TempDir(), "job")
+	for n := range 3 {
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: dir, Update: n > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := c.Run(t.Context()); err != nil || sum.Unchanged != min(n, 1) {
+			t.Fatalf("visit %d: %+v, %v", n+1, sum, err)
+		}
+	}
+	j, err := weft.OpenJob(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	why, err := j.Why(t.Context(), s.URL+"/no")
+	if err != nil || !strings.Contains(why.Steps[0].Text, "links with rel=nofollow, of which there were 1") {
+		t.Errorf("%+v, %v", why.Steps, err)
+	}
+}
+
 // TestUpdateRefused: there is nothing to visit again.
 func TestUpdateRefused(t *testing.T) {
 	for name, o := range map[string]weft.Options{
