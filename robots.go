@@ -42,7 +42,6 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 			return out, err
 		default:
 			out.later, out.crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
-			out.later = e.Kind == http1.KindResource
 			if res == nil && hops == 0 {
 				out.answer.Failure, out.answer.Reason = hostFailure(e)
 			}
