@@ -227,6 +227,8 @@ type history struct {
 	Hosts   int       `json:"hosts"`
 	Ended   time.Time `json:"ended,omitzero"`    // the last run; zero while it goes on, or was killed
 	Turning bool      `json:"turning,omitempty"` // a visit begins: URLs that have ended become pending
+
+	NotFollowed map[string]int `json:"not_followed,omitempty"` // at visits before this one, as Summary has it
 }
 
 // list is how much of SeedSeq was read, and what it was: a job that goes on reads it again.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -164,7 +163,7 @@ func (d *desk) resume(t *aio.Task) error {
 // crawl begins at the seeds and waits until the crawl is over.
 func (d *desk) crawl(t *aio.Task) error {
 	d.give(d.seeds())
-	d.arrive(slices.Values(d.seeds()), func() {
+	d.arrive(d.begins(d.seeds()...), func() {
 		for _, u := range d.cfg.seeds {
 			d.begin(u)
 		}
@@ -231,13 +230,22 @@ const enough = 10_000
 
 // seed receives a seed of SeedSeq; release makes room for another.
 func (d *desk) seed(u weburl.URL, release func()) {
-	d.arrive(one(d.cfg.Canon.Apply(u)), func() { d.takeSeed(u, release) })
+	d.arrive(d.begins(d.cfg.Canon.Apply(u)), func() { d.takeSeed(u, release) })
 	d.dispatch()
 }
 
-// one yields one URL.
-func one(u weburl.URL) iter.Seq[weburl.URL] {
-	return func(yield func(weburl.URL) bool) { yield(u) }
+// begins yields what begin may add of seeds, under the rules.
+func (d *desk) begins(seeds ...weburl.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for _, u := range seeds {
+			if !yield(u) {
+				return
+			}
+			if s, ok := d.cfg.sitemapAt(u, usualSitemap); ok && d.cfg.Sitemaps && d.cfg.NoRobots && !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 // takeSeed takes it in. Those that an earlier run has read are known, and only compared.
@@ -329,6 +337,9 @@ func (d *desk) history() history {
 		sum.Stopped = ""
 	}
 	h := history{Summary: sum, List: d.read(), Hosts: hosts}
+	if d.job != nil {
+		h.NotFollowed = d.job.history.NotFollowed
+	}
 	if d.over.IsSet() || d.broken {
 		h.Ended = d.loop.Now().UTC()
 	}
@@ -365,13 +376,7 @@ func (d *desk) stats() Stats {
 func (d *desk) receive(f *fetcher, batch []outcome) {
 	urls := func(yield func(weburl.URL) bool) {
 		for i := range batch {
-			out := &batch[i]
-			for j := range out.links {
-				if !yield(out.links[j].URL) {
-					return
-				}
-			}
-			if out.target != nil && !yield(out.target.URL) {
+			if !batch[i].leads(yield) {
 				return
 			}
 		}

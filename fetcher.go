@@ -71,6 +71,22 @@ type outcome struct {
 	hold    *budget.Hold // of an outcome that is big; see weigh
 }
 
+// leads yields the URLs that it may add to the frontier.
+func (out *outcome) leads(yield func(weburl.URL) bool) bool {
+	lists := [][]frontier.URL{out.links, nil}
+	if out.robots != nil {
+		lists[1] = out.robots.maps
+	}
+	for _, list := range lists {
+		for i := range list {
+			if !yield(list[i].URL) {
+				return false
+			}
+		}
+	}
+	return out.target == nil || yield(out.target.URL)
+}
+
 // try is how it has ended.
 func (out *outcome) try(now time.Time) frontier.Try {
 	try := out.ended

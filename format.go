@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -73,7 +74,7 @@ func (s *stream) take() []byte {
 
 var csvHeader = []string{
 	"url", "status", "error_kind", "error", "redirect", "depth", "from", "content_type", "charset", "encoding", "bytes", "body_bytes",
-	"links", "new_links", "title", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
+	"links", "new_links", "title", "sitemap", "robots", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
 	"text_hash", "simhash", "duplicate_of", "near_duplicate_of", "pruned",
 	"visit", "change", "unchanged_by", "changed_at",
 }
@@ -94,7 +95,7 @@ func (r *Record) csv() []string {
 	return []string{
 		r.URL, status, r.ErrorKind, r.Error, r.Redirect, strconv.Itoa(r.Depth), r.From, r.ContentType, r.Charset, r.Encoding,
 		strconv.FormatInt(r.Bytes, 10), strconv.Itoa(r.BodyBytes), strconv.Itoa(r.Links), strconv.Itoa(r.NewLinks), r.Title,
-		strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
+		r.Sitemap, strings.Join(r.Robots, ", "), strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
 		r.TextHash, r.Simhash, r.DuplicateOf, r.NearDuplicateOf, strconv.FormatBool(r.Pruned),
 		visit, string(r.Change), string(r.UnchangedBy), changed,
 	}

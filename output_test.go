@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,14 @@ func TestOutput(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(run(weft.FormatCSV))).ReadAll()
 	if err != nil || len(rows) != 4 || rows[0][0] != "url" || rows[1][0] != s.URL+"/" || rows[1][1] != "200" {
 		t.Errorf("rows %q: %v", rows, err)
+	}
+	var names []string
+	for field := range reflect.TypeFor[weft.Record]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	if columns := slices.Sorted(slices.Values(rows[0])); !slices.Equal(columns, slices.Sorted(slices.Values(names))) {
+		t.Errorf("columns %q, expected those of a Record as JSON has them: %q", columns, names)
 	}
 }
 

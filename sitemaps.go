@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/sitemap"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // A sitemap is a URL like others, but for its rank: so it is leased, guarded, tried again and
@@ -41,15 +42,21 @@ func (c *config) sitemaps(b *bounds, u frontier.URL, named []string) (all []fron
 		named = []string{usualSitemap}
 	}
 	for _, s := range named {
-		to, err := u.URL.Resolve(s)
-		if err != nil || !to.IsHTTP() || len(to.String()) > maxURL {
-			continue
-		}
-		if to = c.Canon.Apply(to).Canonical(); b.refusesSitemap(to) == "" {
+		if to, ok := c.sitemapAt(u.URL, s); ok && b.refusesSitemap(to) == "" {
 			all = append(all, frontier.URL{URL: to, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
 		}
 	}
 	return all
+}
+
+// sitemapAt is the sitemap that the host of u has, by the value of a Sitemap line; ok is false
+// if that leads to none.
+func (c *config) sitemapAt(u weburl.URL, named string) (to weburl.URL, ok bool) {
+	to, err := u.Resolve(named)
+	if err != nil || !to.IsHTTP() || len(to.String()) > maxURL {
+		return weburl.URL{}, false
+	}
+	return c.Canon.Apply(to).Canonical(), true
 }
 
 // sitemaps are those that the robots.txt which a lease was for names.

@@ -98,12 +98,9 @@ func TestSitemaps(t *testing.T) {
 			return v
 		}}}, page("1", "sitemap.xml"), map[string]int{"two": 1}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		crawl := func(t *testing.T) {
 			c.web[home], c.web["http://b.test/"] = "", ""
 			c.o.Sitemaps = c.name != "not asked for"
-			if c.o.Seeds == nil {
-				c.o.Seeds, c.want = []string{home}, append(c.want, home)
-			}
 			got, sum, _ := c.web.crawl(t, c.o)
 			slices.Sort(c.want)
 			if urls := fetched(got); !slices.Equal(urls, c.want) {
@@ -122,7 +119,13 @@ func TestSitemaps(t *testing.T) {
 					t.Errorf("%s at depth %d", u, r.Depth)
 				}
 			}
-		})
+		}
+		if c.o.Seeds == nil {
+			c.o.Seeds, c.want = []string{home}, append(c.want, home)
+		}
+		t.Run(c.name, crawl)
+		c.o = weft.WithSeenBytes(c.o, 1)
+		t.Run(c.name+", what was seen on disk", crawl)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"maps"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
@@ -27,7 +28,7 @@ const (
 	ChangeUnchanged Change = "unchanged" // it is as it was: see Sameness
 	ChangeChanged   Change = "changed"   // it is not, or leads elsewhere; or it is back, having been gone
 	ChangeGone      Change = "gone"      // 404 or 410, and it was there before
-	ChangeNew       Change = "new"       // it is there, and no visit before has had an answer of it
+	ChangeNew       Change = "new"       // it is there, and no visit before has found it there
 )
 
 // Sameness is how it is known that a URL is unchanged.
@@ -52,7 +53,10 @@ var (
 
 // nextVisit is the history of a finished job at the beginning of its next visit.
 func (h history) nextVisit() history {
-	next := history{Summary: newSummary(), List: h.List, Hosts: h.Hosts, Turning: true}
+	next := history{Summary: newSummary(), List: h.List, Hosts: h.Hosts, Turning: true, NotFollowed: maps.Clone(h.Summary.NotFollowed)}
+	for reason, n := range h.NotFollowed {
+		next.NotFollowed[reason] += n
+	}
 	next.Summary.Visit = max(1, h.Summary.Visit) + 1
 	return next
 }
@@ -158,12 +162,14 @@ func (f *fetcher) compare(out *outcome, res *http1.Response) {
 		switch {
 		case r.UnchangedBy != "":
 			r.Change, now.Changed = ChangeUnchanged, known.Changed
-		case known != nil && isGone(r.Status):
-			r.Change = ChangeGone
-		case known != nil:
-			r.Change = ChangeChanged
-		case isThere(r.Status):
+		case isGone(r.Status):
+			if known != nil {
+				r.Change = ChangeGone
+			}
+		case known == nil, isGone(known.Status) && known.Changed.Equal(known.First): // it never was there
 			r.Change = ChangeNew
+		default:
+			r.Change = ChangeChanged
 		}
 		r.ChangedAt = now.Changed.UTC()
 	}

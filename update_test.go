@@ -180,7 +180,7 @@ func TestVisits(t *testing.T) {
 	sum, got = s.visit(t, job, second)
 	if want := `/410: 410 gone
 /: 304 unchanged by not-modified, asked with "home"
-/back: 200 changed
+/back: 200 new
 /clock: 200 unchanged by text
 /dated: 304 unchanged by not-modified, asked with Mon, 05 Jan 2026 10:00:00 GMT
 /dropped: 404 gone, asked with "d"
@@ -197,7 +197,7 @@ func TestVisits(t *testing.T) {
 `; got != want {
 		t.Errorf("the second visit:\n%swant\n%s", got, want)
 	}
-	if sum.Visit != 2 || sum.Unchanged != 8 || sum.Changed != 4 || sum.Gone != 2 || sum.New != 1 || sum.Done != 16 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
+	if sum.Visit != 2 || sum.Unchanged != 8 || sum.Changed != 3 || sum.Gone != 2 || sum.New != 2 || sum.Done != 16 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
 		t.Errorf("summary %+v", sum)
 	}
 
@@ -261,6 +261,49 @@ func TestVisits(t *testing.T) {
 	why, err := j.Why(t.Context(), s.URL+"/edited")
 	if step := why.Steps[max(0, len(why.Steps)-3)]; err != nil || step.What != "visit" || !strings.HasPrefix(step.Text, `4: unchanged, status 200, as since `) || !strings.HasSuffix(step.Text, `, ETag "2"`) {
 		t.Errorf("why: %+v, %v", why.Steps, err)
+	}
+}
+
+// TestComesBack: a page that had gone has changed when it is back; what a dead link leads to is
+// new when it is there.
+func TestComesBack(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	there := map[string]answer{"/": {body: prose("home", "/goes", "/dead")}, "/goes": {body: prose("goes")}}
+	s.visit(t, job, there)
+	for _, want := range []string{"/goes: 404 gone\n", "/goes: 404 unchanged by answer\n"} {
+		if _, got := s.visit(t, job, map[string]answer{"/": there["/"]}); !strings.Contains(got, want) || !strings.Contains(got, "/dead: 404 unchanged by answer\n") {
+			t.Errorf("without it:\n%swant %s", got, want)
+		}
+	}
+	there["/dead"] = answer{body: prose("lives")}
+	if _, got := s.visit(t, job, there); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") {
+		t.Errorf("back:\n%s", got)
+	}
+}
+
+// TestWhyAtLaterVisits: why a link is not followed is known, too, when its page was not read again.
+func TestWhyAtLaterVisits(t *testing.T) {
+	s := newChanging(t)
+	s.mu.pages = map[string]answer{"/": {body: "<a href=/no rel=nofollow>"}}
+	dir := filepath.Join(t.TempDir(), "job")
+	for n := range 3 {
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: dir, Update: n > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := c.Run(t.Context()); err != nil || sum.Unchanged != min(n, 1) {
+			t.Fatalf("visit %d: %+v, %v", n+1, sum, err)
+		}
+	}
+	j, err := weft.OpenJob(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	why, err := j.Why(t.Context(), s.URL+"/no")
+	if err != nil || !strings.Contains(why.Steps[0].Text, "links with rel=nofollow, of which there were 1") {
+		t.Errorf("%+v, %v", why.Steps, err)
 	}
 }
 

@@ -129,6 +129,13 @@ func (r *reader) finish() {
 
 func (r *reader) start() {
 	r.endField()
+	name := local(r.name)
+	prefix := r.name[:len(r.name)-len(name)]
+	begins := r.begins(name) && (r.depth == 0 || bytes.Equal(prefix, r.prefix))
+	if begins && r.depth > 0 { // one in another: that has not been ended
+		r.broken(r.pos, "<%.40s>, expected </%.40s> first", r.name, r.open[len(r.open)-1])
+		r.open = r.open[:r.depth-1]
+	}
 	if !r.empty {
 		if len(r.open) == maxNesting {
 			r.stop(fmt.Errorf("%w of %d elements in one another", ErrLimit, maxNesting))
@@ -136,10 +143,8 @@ func (r *reader) start() {
 		}
 		r.open = append(r.open, r.name)
 	}
-	name := local(r.name)
-	prefix := r.name[:len(r.name)-len(name)]
 	switch {
-	case r.begins(name):
+	case begins:
 		r.endEntry()
 		if !r.empty {
 			r.depth, r.prefix, r.priority = len(r.open), prefix, DefaultPriority

@@ -122,8 +122,11 @@ func Read(d Document, o Options, yield func(Entry) bool) Result {
 		r.body, _ = charset.UTF8("text/plain;"+parameters, body)
 		r.readText()
 	}
-	if err != nil && !r.stopped {
+	switch {
+	case err != nil && !r.stopped:
 		r.Err = err // of which whatever is broken comes, most often
+	case r.Err == nil && r.Entries == 0 && r.Skipped > 0:
+		r.Err = fmt.Errorf("%w: no URL of %d is of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken, r.Skipped, r.options.MaxURL)
 	}
 	r.Read = r.pos
 	return r.Result
