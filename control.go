@@ -228,7 +228,7 @@ func (d *desk) add(u weburl.URL) string {
 	d.open(u)
 	d.openNetwork(written(u))
 	said := "to be added, unless it is known: " + s
-	d.arrive(one(u), func() {
+	d.arriveSeeds(one(u), func() {
 		said = "added: " + s
 		if !d.frontier.Add(frontier.URL{URL: u}) {
 			said = "known already: " + s

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -164,7 +163,7 @@ func (d *desk) resume(t *aio.Task) error {
 // crawl begins at the seeds and waits until the crawl is over.
 func (d *desk) crawl(t *aio.Task) error {
 	d.give(d.seeds())
-	d.arrive(slices.Values(d.seeds()), func() {
+	d.arriveSeeds(d.cfg.withSitemaps(d.seeds()), func() {
 		for _, u := range d.cfg.seeds {
 			d.begin(u)
 		}
@@ -231,7 +230,7 @@ const enough = 10_000
 
 // seed receives a seed of SeedSeq; release makes room for another.
 func (d *desk) seed(u weburl.URL, release func()) {
-	d.arrive(one(d.cfg.Canon.Apply(u)), func() { d.takeSeed(u, release) })
+	d.arriveSeeds(d.cfg.withSitemaps([]weburl.URL{d.cfg.Canon.Apply(u)}), func() { d.takeSeed(u, release) })
 	d.dispatch()
 }
 
@@ -373,6 +372,14 @@ func (d *desk) receive(f *fetcher, batch []outcome) {
 			}
 			if out.target != nil && !yield(out.target.URL) {
 				return
+			}
+			if out.robots == nil {
+				continue
+			}
+			for _, u := range out.robots.maps {
+				if !yield(u.URL) {
+					return
+				}
 			}
 		}
 	}

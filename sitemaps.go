@@ -2,12 +2,14 @@ package weft
 
 import (
 	"bytes"
+	"iter"
 	"math"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/sitemap"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // A sitemap is a URL like others, but for its rank: so it is leased, guarded, tried again and
@@ -50,6 +52,23 @@ func (c *config) sitemaps(b *bounds, u frontier.URL, named []string) (all []fron
 		}
 	}
 	return all
+}
+
+// withSitemaps yields seeds, and the sitemaps that begin may add of them.
+func (c *config) withSitemaps(seeds []weburl.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for _, u := range seeds {
+			if !yield(u) {
+				return
+			}
+			if !c.NoRobots || !c.Sitemaps {
+				continue
+			}
+			if to, err := u.Resolve(usualSitemap); err == nil && !yield(c.Canon.Apply(to).Canonical()) {
+				return
+			}
+		}
+	}
 }
 
 // sitemaps are those that the robots.txt which a lease was for names.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,26 +38,34 @@ func TestDurable(t *testing.T) {
 	} {
 		c.cfg.MaxRedirects = 3
 		t.Run(c.name, func(t *testing.T) {
+			left := 0
 			for seed := range cases {
-				if !testDurable(t, c.cfg, seed) {
+				if !testDurable(t, c.cfg, seed, &left) {
 					t.Fatalf("that was seed %d", seed)
 				}
+			}
+			if left < int(cases)/10 {
+				t.Errorf("%d hosts have left memory in %d crawls", left, cases)
 			}
 		})
 	}
 }
 
-func testDurable(t *testing.T, cfg frontier.Config, seed uint64) bool {
+func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left *int) bool {
 	w := newSmallWeb(t, seed)
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
-	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3] // none, no fingerprint, a third of them
+	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3]             // none, no fingerprint, a third of them
+	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all, those with something to do, one or two; all, and the names of those that have left
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
+	if heads.HostBytes > 0 && heads.HostBytes < 1000 {
+		*left += c.left
+	}
 	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {
 		if got, want := c.ends(), w.crawl(cfg); !maps.Equal(got, want) {
-			t.Errorf("Heads is %d, SeenBytes %d; the URLs ended as %v, want %v", heads.Heads, heads.SeenBytes, got, want)
+			t.Errorf("Heads is %d, SeenBytes %d, HostBytes %d; the URLs ended as %v, want %v", heads.Heads, heads.SeenBytes, heads.HostBytes, got, want)
 		}
 	}
 	return !t.Failed()
@@ -205,6 +214,7 @@ type durableCrawl struct {
 	later   int // leases that are postponed, of 10
 	steps   int
 	sealed  int                      // notes of the group that is being committed; 0: none is
+	left    int                      // hosts that were not in memory, at most
 	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
@@ -289,20 +299,21 @@ func (c *durableCrawl) begin() {
 
 // ask has the ledger say which URLs were seen, as it was when the question was put or later.
 func (c *durableCrawl) ask(urls []frontier.URL) {
-	if c.cfg.SeenBytes == 0 {
+	if c.cfg.SeenBytes == 0 && c.cfg.HostBytes == 0 {
 		return
 	}
 	if c.sealed == 0 && c.rand.IntN(3) == 0 {
 		c.f.NoteHosts()
 		c.sealed = len(c.ledger.notes)
 	}
-	doubts := c.f.Doubts(func(yield func(weburl.URL) bool) {
+	doubts, names := c.f.Doubts(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
 		for _, u := range urls {
 			if !yield(u.URL) {
 				return
 			}
 		}
 	})
+	c.left = max(c.left, c.f.Left())
 	if c.rand.IntN(3) == 0 {
 		c.commit()
 	}
@@ -314,6 +325,13 @@ func (c *durableCrawl) ask(urls []frontier.URL) {
 	}
 	if c.rand.IntN(3) == 0 {
 		c.commit()
+	}
+	for name, h := range c.ledger.hosts {
+		_, host, _ := strings.Cut(name, "://")
+		host, _, _ = strings.Cut(host, ":")
+		if slices.Contains(names, host) {
+			c.f.Return(h, c.ledger.rules[name])
+		}
 	}
 	c.f.Settle(seen)
 }
@@ -462,7 +480,7 @@ func (c *durableCrawl) commit() {
 	}
 	c.f.NoteHosts()
 	c.ledger.commit()
-	if c.cfg.SeenBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet
+	if c.cfg.SeenBytes+c.cfg.HostBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet
 		c.f.Saved()
 	}
 	for _, w := range c.wants {
