@@ -126,7 +126,10 @@ func (f *Frontier) SeenBytes() int { return f.seen.bytes }
 
 // Saved says that what the ledger was told before the last NoteHosts is kept for good, and
 // found by who asks it for the answer to Doubts.
-func (f *Frontier) Saved() { clear(f.doubts.noted) }
+func (f *Frontier) Saved() {
+	clear(f.doubts.noted)
+	f.idle.saved = f.idle.notes
+}
 
 // sealed is called by NoteHosts.
 func (d *doubts) sealed() {
