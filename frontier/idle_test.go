@@ -114,6 +114,11 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			if crawl.Left() != 0 {
 				t.Fatal("a host has left that the ledger does not know")
 			}
+			crawl.NoteHosts()
+			crawl.leave()
+			if crawl.Left() != 0 {
+				t.Fatal("a host has left that the ledger was told of, and may lose")
+			}
 			crawl.save()
 			crawl.leave()
 			if _, known := crawl.Host(at(now), "http://a.example"); known || crawl.Left() != 1 || crawl.Stats().Hosts != 1 {
@@ -144,6 +149,25 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 				t.Errorf("%+v, expected URLs over the limit of the host, which had two before it left", s)
 			}
 		})
+	}
+}
+
+// TestHostsStayWhileTheyWait: a delay outlives no server that keeps it, or another of its domain would
+// be asked too soon.
+func TestHostsStayWhileTheyWait(t *testing.T) {
+	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
+	crawl.add("a/1")
+	crawl.fetch(0, robots.Rules{}, frontier.Answer{})
+	crawl.save()
+	for _, c := range []struct {
+		now  time.Duration
+		left int
+	}{{59 * time.Second, 0}, {time.Minute, 1}} {
+		crawl.Lease(at(c.now), 1)
+		crawl.leave()
+		if crawl.Left() != c.left {
+			t.Errorf("%d have left after %v, expected %d", crawl.Left(), c.now, c.left)
+		}
 	}
 }
 
