@@ -41,12 +41,12 @@ func New(o Options) (*Crawler, error) {
 	d := &desk{cfg: cfg, summary: newSummary(), shares: split(cfg.Memory, cfg.Loops)}
 	d.meter = budget.New(int64(d.shares.bodies))
 	c := &Crawler{desk: d, over: make(chan struct{})}
-	heads, inMemory, seen := 0, 0, 0
+	heads, inMemory, seen, hosts := 0, 0, 0, 0
 	if cfg.Job != "" {
 		if d.job, err = openJob(cfg, d.shares, c.waiting); err != nil {
 			return nil, err
 		}
-		heads, inMemory, seen = cfg.heads, d.shares.pending, cmp.Or(cfg.seenBytes, d.shares.seen)
+		heads, inMemory, seen, hosts = cfg.heads, d.shares.pending, cmp.Or(cfg.seenBytes, d.shares.seen), cmp.Or(cfg.hostBytes, d.shares.hosts)
 		d.recall(d.job)
 	}
 	d.summary.Runs++
@@ -61,7 +61,7 @@ func New(o Options) (*Crawler, error) {
 		Delay: cfg.Delay, DomainDelay: cfg.DomainDelay, AddressDelay: cfg.AddressDelay,
 		PerHost: cfg.PerHost, PerDomain: cfg.PerDomain, PerAddress: cfg.PerAddress, Resolve: true, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
 		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants,
-		Heads: heads, InMemory: inMemory, SeenBytes: seen,
+		Heads: heads, InMemory: inMemory, SeenBytes: seen, HostBytes: hosts,
 	})
 	return c, nil
 }

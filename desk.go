@@ -163,7 +163,7 @@ func (d *desk) resume(t *aio.Task) error {
 // crawl begins at the seeds and waits until the crawl is over.
 func (d *desk) crawl(t *aio.Task) error {
 	d.give(d.seeds())
-	d.arrive(d.begins(d.seeds()...), func() {
+	d.arriveSeeds(d.begins(d.seeds()...), func() {
 		for _, u := range d.cfg.seeds {
 			d.begin(u)
 		}
@@ -230,7 +230,7 @@ const enough = 10_000
 
 // seed receives a seed of SeedSeq; release makes room for another.
 func (d *desk) seed(u weburl.URL, release func()) {
-	d.arrive(d.begins(d.cfg.Canon.Apply(u)), func() { d.takeSeed(u, release) })
+	d.arriveSeeds(d.begins(d.cfg.Canon.Apply(u)), func() { d.takeSeed(u, release) })
 	d.dispatch()
 }
 

@@ -22,6 +22,6 @@ func ShareOfBodies(c *Crawler) int64 { return c.desk.meter.Share() }
 
 // WithSeenBytes has the job of o hold no more fingerprints in memory than in so many bytes.
 func WithSeenBytes(o Options, bytes int) Options {
-	o.seenBytes = bytes
+	o.seenBytes, o.hostBytes = bytes, bytes
 	return o
 }

@@ -178,9 +178,11 @@ func (v *view) infos(ctx context.Context, hosts []store.Host) ([]frontier.HostIn
 		infos[i].HostState, infos[i].Pace = h.HostState, h.Most
 	}
 	now, p, err := look(ctx, v, func(d *desk) []frontier.HostInfo {
-		now := make([]frontier.HostInfo, len(hosts))
+		now := slices.Clone(infos)
 		for i, h := range hosts {
-			now[i], _ = d.frontier.Host(d.loop.Now(), h.Name) // what is saved, the frontier knows
+			if info, known := d.frontier.Host(d.loop.Now(), h.Name); known { // or it has left memory since it was saved
+				now[i] = info
+			}
 		}
 		return now
 	})

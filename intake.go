@@ -4,39 +4,59 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // intake is what leads to URLs and has come to the desk: batches of outcomes, seeds. It is
 // taken in in the order in which it came, at once as long as the frontier knows all that
-// was seen. When it does not, what is in doubt is looked up in the store first, off the
-// loop, one look-up at a time; what comes meanwhile waits, and is looked up together. So
+// was seen, and all hosts. When it does not, what is in doubt is looked up in the store first, off
+// the loop, one look-up at a time; what comes meanwhile waits, and is looked up together. So
 // the more there is to do, the larger a look-up, and the cheaper for each URL.
 //
 // What waits is bounded: outcomes by the number of workers, seeds by seedsAhead.
 type intake struct {
 	waiting []arrival
 	asked   []arrival  // of these is looked up
-	doubts  [][16]byte // this; empty: nothing
+	doubts  [][16]byte // this
+	names   []string   // and this; if both are empty, nothing
 	begin   aio.Event  // a look-up is to be made, or the crawl is over
 }
 
 // arrival is one of them.
 type arrival struct {
 	urls iter.Seq[weburl.URL] // that take may add to the frontier
+	seed bool                 // as seeds
 	take func()
 }
+
+// answers are what the store says of what was in doubt.
+type answers struct {
+	seen  []bool
+	hosts []store.Host
+}
+
+// doubtful reports whether anything is in doubt.
+func (in *intake) doubtful() bool { return len(in.doubts)+len(in.names) > 0 }
 
 // empty reports whether nothing waits.
 func (in *intake) empty() bool { return len(in.waiting) == 0 && len(in.asked) == 0 }
 
 // arrive calls take when the frontier is ready for these URLs, at once or later. The crawl
 // does not end before, nor in take: its caller dispatches.
-func (d *desk) arrive(urls iter.Seq[weburl.URL], take func()) {
+func (d *desk) arrive(urls iter.Seq[weburl.URL], take func()) { d.await(arrival{urls, false, take}) }
+
+// arriveSeeds is arrive of URLs that take may add as seeds.
+func (d *desk) arriveSeeds(urls iter.Seq[weburl.URL], take func()) {
+	d.await(arrival{urls, true, take})
+}
+
+func (d *desk) await(a arrival) {
 	in := &d.intake
-	in.waiting = append(in.waiting, arrival{urls, take})
+	in.waiting = append(in.waiting, a)
 	if len(in.asked) == 0 {
 		d.sift()
 	}
@@ -45,24 +65,29 @@ func (d *desk) arrive(urls iter.Seq[weburl.URL], take func()) {
 // sift takes in what waits, or has it looked up.
 func (d *desk) sift() {
 	in := &d.intake
-	for len(in.waiting) > 0 && len(in.doubts) == 0 {
+	for len(in.waiting) > 0 && !in.doubtful() {
 		in.asked, in.waiting = in.waiting, nil
-		in.doubts = d.frontier.Doubts(in.urls)
-		if len(in.doubts) == 0 {
+		in.doubts, in.names = d.frontier.Doubts(in.urls(false), in.urls(true))
+		if !in.doubtful() {
 			d.takeIn()
 		}
 	}
-	if len(in.doubts) > 0 {
+	if in.doubtful() {
 		in.begin.Set()
 	}
 }
 
-// urls yields those that are asked about.
-func (in *intake) urls(yield func(weburl.URL) bool) {
-	for _, a := range in.asked {
-		for u := range a.urls {
-			if !yield(u) {
-				return
+// urls yields those that are asked about, the seeds or the others.
+func (in *intake) urls(seeds bool) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for _, a := range in.asked {
+			if a.seed != seeds {
+				continue
+			}
+			for u := range a.urls {
+				if !yield(u) {
+					return
+				}
 			}
 		}
 	}
@@ -86,10 +111,10 @@ func (d *desk) lookUp(t *aio.Task) error {
 			return err
 		}
 		in.begin.Clear()
-		var seen []bool
+		var told answers
 		err := d.ledger.failure
 		if err == nil {
-			seen, err = aio.Offload(t, func(context.Context) ([]bool, error) { return d.job.store.Known(in.doubts) })
+			told, err = aio.Offload(t, func(context.Context) (answers, error) { return in.look(d.job.store) })
 			if errors.Is(err, aio.ErrCanceled) {
 				return err
 			}
@@ -99,15 +124,26 @@ func (d *desk) lookUp(t *aio.Task) error {
 				d.ledger.failure = err
 			}
 			d.fail(err)
-			seen = make([]bool, len(in.doubts))
-			for i := range seen {
-				seen[i] = true
-			}
+			told = answers{seen: slices.Repeat([]bool{true}, len(in.doubts))}
 		}
-		in.doubts = nil
-		d.frontier.Settle(seen)
+		in.doubts, in.names = nil, nil
+		for _, h := range told.hosts {
+			d.frontier.Return(h.HostState, h.Rules)
+		}
+		d.frontier.Settle(told.seen)
 		d.takeIn()
 		d.sift()
 		d.dispatch()
 	}
+}
+
+// look looks up what is in doubt.
+func (in *intake) look(s *store.Store) (a answers, err error) {
+	if len(in.doubts) > 0 {
+		a.seen, err = s.Known(in.doubts)
+	}
+	if err == nil && len(in.names) > 0 {
+		a.hosts, err = s.Named(in.names)
+	}
+	return a, err
 }

@@ -26,10 +26,11 @@ const (
 )
 
 // shares are what Options.Memory is split into, in bytes. Together they are at most 60 % of it: what
-// is left is for hosts, requests and code, and for what the garbage collector has not yet
+// is left is for hosts of which something is pending, requests and code, and for what the garbage collector has not yet
 // collected, without which it would take half of the CPU.
 type shares struct {
 	seen    int // fingerprints of URLs; beyond, they are on disk too
+	hosts   int // what is known of hosts; those beyond of which nothing is pending are in the store only
 	pending int // URLs that wait, of all hosts; beyond, they are in the store only
 	bodies  int // of answers, raw and decoded, until nobody needs them; beyond, nothing is begun or read on, but for one body at a time
 	kept    int // buffers for bodies to come, of each sort
@@ -42,8 +43,9 @@ type shares struct {
 func split(memory, loops int) shares {
 	part := func(n int) int { return memory / 1000 * n }
 	return shares{
-		seen:    part(240),
-		pending: part(80),
+		seen:    part(200),
+		hosts:   part(60),
+		pending: part(60),
 		bodies:  part(120),
 		kept:    part(20) / loops, // of two sorts in each loop
 		buffer:  min(part(20), 16<<20),

@@ -123,7 +123,8 @@ type Options struct {
 	files store.FS // where Job is; nil: the disk
 	heads int      // URLs of a host that a job has in memory; 0: 512
 
-	seenBytes int // of fingerprints that a job has in memory; 0: all
+	seenBytes int // of fingerprints that a job has in memory; 0: as Memory allows
+	hostBytes int // of hosts; the same
 }
 
 // Version of Weft.

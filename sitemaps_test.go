@@ -129,6 +129,26 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
+// TestSitemapsInDoubt: what robots.txt names, or a seed's host may have, is looked up like a link
+// where memory does not know all that was seen.
+func TestSitemapsInDoubt(t *testing.T) {
+	for _, noRobots := range []bool{false, true} {
+		w := web{
+			"http://a.test/": "", "http://a.test/robots.txt": "Sitemap: /sitemap.xml\nSitemap: http://b.test/s.xml", "http://a.test/sitemap.xml": urlset("/1"), "http://a.test/1": "",
+			"http://b.test/s.xml": urlset("http://a.test/2"), "http://a.test/2": "", "http://b.test/": "",
+		}
+		o := weft.WithSeenBytes(weft.Options{Seeds: []string{"http://a.test/", "http://a.test/sitemap.xml"}, Sitemaps: true, NoRobots: noRobots, Job: filepath.Join(t.TempDir(), "job")}, 1)
+		got, sum, _ := w.crawl(t, o)
+		want := []string{"http://a.test/", "http://a.test/1", "http://a.test/2", "http://a.test/sitemap.xml", "http://b.test/s.xml"}
+		if noRobots {
+			want = []string{want[0], want[1], want[3]}
+		}
+		if urls := fetched(got); !slices.Equal(urls, want) || sum.Done != len(want) {
+			t.Errorf("no robots: %t, fetched %q, %d URLs, expected %q, each once", noRobots, urls, sum.Done, want)
+		}
+	}
+}
+
 // TestSitemapOrder: sitemaps come before pages of their depth, and these by the priority that
 // a sitemap gives them; but what is less deep comes first.
 func TestSitemapOrder(t *testing.T) {

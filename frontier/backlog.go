@@ -309,6 +309,9 @@ func (f *Frontier) recount(h *host) {
 	if d.more {
 		n, tried = max(d.n, 0), max(d.tried, 0)
 	}
+	if n != d.n {
+		f.note(h)
+	}
 	h.pending += int32(n - d.n)
 	f.stats.Pending += n - d.n
 	f.fresh += n - tried - (d.n - d.tried)

@@ -280,3 +280,70 @@ func BenchmarkSlowest(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkIdle is what a host takes that has left memory, and what it costs to leave and to come
+// back, without what it takes to read it.
+func BenchmarkIdle(b *testing.B) {
+	const hosts = 1_000_000
+	urls := make([]weburl.URL, hosts)
+	for i := range urls {
+		parsed, err := weburl.Parse(fmt.Sprintf("http://www.h%d.example/", i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		urls[i] = parsed
+	}
+	none := func(func(weburl.URL) bool) {}
+	now := time.Unix(0, 0)
+	var f *frontier.Frontier
+	var back time.Duration
+	returned := 0
+	for b.Loop() {
+		f = nil
+		before := heapInUse()
+		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20})
+		f.Tell(silent{})
+		for i := range urls {
+			f.RestoreHost(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
+		}
+		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
+		start := time.Now()
+		for i := 0; i < 200_000; i += 256 {
+			batch := urls[hosts-1-i-256 : hosts-1-i]
+			_, names := f.Doubts(func(yield func(weburl.URL) bool) {
+				for _, u := range batch {
+					if !yield(u) {
+						return
+					}
+				}
+			}, none)
+			for _, name := range names {
+				f.Return(frontier.HostState{Name: "http://" + name, Most: 2, Answered: 1}, robots.Rules{})
+				returned++
+			}
+		}
+		back += time.Since(start)
+	}
+	b.ReportMetric(float64(back.Nanoseconds())/float64(returned), "ns/return")
+	b.ReportMetric(float64(f.Left()), "left")
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(urls)
+}
+
+// BenchmarkWaiting is what a host takes of which one URL is pending, in the ledger only: it stays in
+// memory, whatever HostBytes says.
+func BenchmarkWaiting(b *testing.B) {
+	const hosts = 1_000_000
+	var f *frontier.Frontier
+	for b.Loop() {
+		f = nil
+		before := heapInUse()
+		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20, Heads: 512, InMemory: 30 << 20})
+		for i := range hosts {
+			f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
+		}
+		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
+		b.ReportMetric(float64(f.HostBytes())/hosts, "counted-B/host")
+	}
+	runtime.KeepAlive(f)
+}

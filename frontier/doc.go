@@ -25,6 +25,8 @@
 //   - visit: all URLs of a crawl once. A later one begins with the URLs that an earlier one
 //     has ended, pending in the ledger, each with what is Known of it.
 //   - in doubt: a URL of which only the ledger knows whether it was seen.
+//   - idle: a server of which nothing is left to do, and all that is known is in the ledger. Gone: it
+//     has left memory.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
 //   - parked: the same of one that has not answered several times in a row.
@@ -105,6 +107,16 @@
 // batches, and asks Doubts before each, the ledger for what that returns, and Settle. What was
 // added since the ledger last kept all that it was told (Saved) is remembered beside the table.
 //
+// # Hosts that are idle
+//
+// With HostBytes servers leave memory when there are too many: those that have been idle for longest,
+// with their hosts, their names, and groups that have no others. Doubts says of which names the
+// ledger is to be asked before URLs are added, and Return brings the hosts back as they
+// were: pace, robots.txt, failures, LimitPerHost. Their address is asked for again, and what
+// their groups bear is learnt again, if these had no others. A server with something pending
+// stays, be it in the ledger only. The names of those that are gone are in a table of their own,
+// like that of URLs, of an eighth of HostBytes; when that is full a new name is looked up too.
+//
 // # Limits
 //
 // Of URLs that differ only behind the first ';' or '?' MaxVariants are taken, those a seed names
@@ -114,8 +126,8 @@
 // What memory grows with:
 //
 //   - URLs seen: 10 bytes each, up to SeenBytes, and then no more.
-//   - hosts: each is kept, in 300 bytes; what a robots.txt says is kept once of those that say the
-//     same.
+//   - hosts: 300 bytes each, and what a robots.txt says once of those that say the same; with
+//     HostBytes that much, or what those take of which something is pending.
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
 //   - URLs that a redirect led to and no link yet, while they are pending, and after if they

@@ -21,28 +21,58 @@ type doubts struct {
 }
 
 // Doubts takes the URLs that are to be given to Add and Redirect next, until it is called
-// again, and returns the fingerprints of those of which only the ledger knows whether they
-// were seen, in order. Settle has to answer before any of them is added; in between the
+// again, those apart that may be given as seeds, From a page or not. It returns the fingerprints
+// of those of which only the ledger knows whether they were seen, in order; and the host names
+// of which it may know hosts that are not in memory. Settle has to answer before any of them is
+// added, and Return for each of these hosts before; in between the
 // frontier may be leased from and answered, but for redirects. Without SeenBytes, and
-// while all that was seen has room there, nothing is in doubt.
-func (f *Frontier) Doubts(urls iter.Seq[weburl.URL]) [][16]byte {
+// while all that was seen has room there, no URL is in doubt; nor is a host without HostBytes.
+func (f *Frontier) Doubts(urls, seeds iter.Seq[weburl.URL]) (prints [][16]byte, hosts []string) {
+	f.makeRoom()
 	d := &f.doubts
 	d.told, d.dubious = nil, nil
 	n := 0
 	for range urls {
 		n++
 	}
+	for range seeds {
+		n++
+	}
 	n *= 1 + f.cfg.MaxRedirects // what these redirect to may come nearer
-	if f.seen.roomy(n) {
-		return nil
+	roomy := f.seen.roomy(n)
+	if roomy && f.idle.left == 0 {
+		return nil, nil
 	}
-	var batch [][16]byte
+	var b batch
 	for u := range urls {
-		batch = f.chain(batch, u)
+		f.chain(&b, u)
 	}
-	f.seen.touch(batch)
-	d.told = make(map[[16]byte]bool, len(batch))
-	for _, fp := range batch {
+	b.seeds = len(b.prints)
+	for u := range seeds {
+		f.chain(&b, u)
+	}
+	f.seen.touch(b.prints)
+	if !roomy {
+		f.doubt(b.prints)
+	}
+	if f.idle.left > 0 {
+		hosts = f.missing(&b)
+	}
+	return d.dubious, hosts
+}
+
+// batch is the URLs that are to be added, and those that redirects from these lead to.
+type batch struct {
+	prints [][16]byte
+	urls   []weburl.URL // the same
+	seeds  int          // from here on
+}
+
+// doubt finds out which URLs are in doubt.
+func (f *Frontier) doubt(prints [][16]byte) {
+	d := &f.doubts
+	d.told = make(map[[16]byte]bool, len(prints))
+	for _, fp := range prints {
 		seen, final := f.seen.has(fp)
 		if !seen && !final {
 			seen = has(d.fresh, fp) || has(d.noted, fp)
@@ -54,21 +84,28 @@ func (f *Frontier) Doubts(urls iter.Seq[weburl.URL]) [][16]byte {
 		d.told[fp] = seen
 	}
 	slices.SortFunc(d.dubious, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
-	return d.dubious
 }
 
-// chain appends the fingerprint of a URL, and those of the redirects that adding it may follow.
-func (f *Frontier) chain(batch [][16]byte, u weburl.URL) [][16]byte {
+// surelySeen reports whether a URL of the batch is known to have been seen, before it is settled.
+func (f *Frontier) surelySeen(fp [16]byte) bool {
+	if f.doubts.told != nil {
+		return f.doubts.told[fp]
+	}
+	seen, _ := f.seen.has(fp)
+	return seen
+}
+
+// chain appends a URL, and the redirects that adding it may follow.
+func (f *Frontier) chain(b *batch, u weburl.URL) {
 	for range f.cfg.MaxRedirects + 1 {
 		fp := u.Fingerprint()
-		batch = append(batch, fp)
+		b.prints, b.urls = append(b.prints, fp), append(b.urls, u)
 		h := f.hops[fp]
 		if h == nil || h.target == nil {
 			break
 		}
 		u = h.target.URL
 	}
-	return batch
 }
 
 // Settle answers Doubts: seen says of each of its fingerprints whether the ledger, as
@@ -89,7 +126,10 @@ func (f *Frontier) SeenBytes() int { return f.seen.bytes }
 
 // Saved says that what the ledger was told before the last NoteHosts is kept for good, and
 // found by who asks it for the answer to Doubts.
-func (f *Frontier) Saved() { clear(f.doubts.noted) }
+func (f *Frontier) Saved() {
+	clear(f.doubts.noted)
+	f.idle.saved = f.idle.notes
+}
 
 // sealed is called by NoteHosts.
 func (d *doubts) sealed() {

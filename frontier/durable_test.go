@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,26 +38,34 @@ func TestDurable(t *testing.T) {
 	} {
 		c.cfg.MaxRedirects = 3
 		t.Run(c.name, func(t *testing.T) {
+			left := 0
 			for seed := range cases {
-				if !testDurable(t, c.cfg, seed) {
+				if !testDurable(t, c.cfg, seed, &left) {
 					t.Fatalf("that was seed %d", seed)
 				}
+			}
+			if left < int(cases) {
+				t.Errorf("%d hosts have left memory in %d crawls", left, cases)
 			}
 		})
 	}
 }
 
-func testDurable(t *testing.T, cfg frontier.Config, seed uint64) bool {
+func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left *int) bool {
 	w := newSmallWeb(t, seed)
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
-	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3] // none, no fingerprint, a third of them
+	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3]             // none, no fingerprint, a third of them
+	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all, those with something to do, one or two; all, and the names of those that have left
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
+	if heads.HostBytes > 0 && heads.HostBytes < 1000 {
+		*left += c.left
+	}
 	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {
 		if got, want := c.ends(), w.crawl(cfg); !maps.Equal(got, want) {
-			t.Errorf("Heads is %d, SeenBytes %d; the URLs ended as %v, want %v", heads.Heads, heads.SeenBytes, got, want)
+			t.Errorf("Heads is %d, SeenBytes %d, HostBytes %d; the URLs ended as %v, want %v", heads.Heads, heads.SeenBytes, heads.HostBytes, got, want)
 		}
 	}
 	return !t.Failed()
@@ -84,26 +93,41 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 	r := rand.New(rand.NewPCG(seed, 2))
 	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool)}
 	hosts := 1 + r.IntN(4)
+	far := 60        // as a link leads at most, in the order in which the URLs are made
+	if seed%2 == 1 { // hosts are visited one after the other, and so have nothing left to do soon
+		hosts, far = 10+r.IntN(16), 10
+	}
 	redirects, failures := r.IntN(8), r.IntN(5) // of 10 pages
 	var urls []weburl.URL
 	for i := range 1 + r.IntN(60) {
-		urls = append(urls, u(t, fmt.Sprintf("%c/%d", 'a'+r.IntN(hosts), i)).URL)
+		host := r.IntN(hosts)
+		if far < 60 {
+			host = i * hosts / 60
+		}
+		url := u(t, fmt.Sprintf("%c/%d", 'a'+host, i)).URL
+		if far < 60 && r.IntN(5) == 0 { // another host of the server
+			var err error
+			if url, err = url.Resolve(fmt.Sprintf("https://%s/%d", url.Hostname(), i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		urls = append(urls, url.Canonical())
 	}
-	link := func() frontier.URL {
-		return frontier.URL{URL: urls[r.IntN(len(urls))], Priority: int8(r.IntN(8) / 7), Rank: int8(r.IntN(8) / 6)}
+	link := func(from int) frontier.URL {
+		return frontier.URL{URL: urls[(from+r.IntN(min(far, len(urls))))%len(urls)], Priority: int8(r.IntN(8) / 7), Rank: int8(r.IntN(8) / 6)}
 	}
-	for _, url := range urls {
+	for i, url := range urls {
 		p := &page{excluded: r.IntN(20) == 0}
 		w.pages[url] = p
 		if r.IntN(10) < redirects {
-			target := link()
+			target := link(i)
 			p.target = &target
 		}
 		if r.IntN(10) < failures {
 			p.fails = 1 + r.IntN(maxTries+1)
 		}
 		for range r.IntN(10) {
-			p.links = append(p.links, link())
+			p.links = append(p.links, link(i))
 		}
 		host := url.Origin()
 		if _, ok := w.rules[host]; !ok {
@@ -113,7 +137,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 		}
 	}
 	for range 1 + r.IntN(3) {
-		w.seeds = append(w.seeds, link())
+		w.seeds = append(w.seeds, link(0))
 	}
 	return w
 }
@@ -205,6 +229,7 @@ type durableCrawl struct {
 	later   int // leases that are postponed, of 10
 	steps   int
 	sealed  int                      // notes of the group that is being committed; 0: none is
+	left    int                      // hosts that were not in memory, at most
 	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
@@ -289,20 +314,21 @@ func (c *durableCrawl) begin() {
 
 // ask has the ledger say which URLs were seen, as it was when the question was put or later.
 func (c *durableCrawl) ask(urls []frontier.URL) {
-	if c.cfg.SeenBytes == 0 {
+	if c.cfg.SeenBytes == 0 && c.cfg.HostBytes == 0 {
 		return
 	}
 	if c.sealed == 0 && c.rand.IntN(3) == 0 {
 		c.f.NoteHosts()
 		c.sealed = len(c.ledger.notes)
 	}
-	doubts := c.f.Doubts(func(yield func(weburl.URL) bool) {
+	doubts, names := c.f.Doubts(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
 		for _, u := range urls {
 			if !yield(u.URL) {
 				return
 			}
 		}
 	})
+	c.left = max(c.left, c.f.Left())
 	if c.rand.IntN(3) == 0 {
 		c.commit()
 	}
@@ -314,6 +340,13 @@ func (c *durableCrawl) ask(urls []frontier.URL) {
 	}
 	if c.rand.IntN(3) == 0 {
 		c.commit()
+	}
+	for name, h := range c.ledger.hosts {
+		_, host, _ := strings.Cut(name, "://")
+		host, _, _ = strings.Cut(host, ":")
+		if slices.Contains(names, host) {
+			c.f.Return(h, c.ledger.rules[name])
+		}
 	}
 	c.f.Settle(seen)
 }
@@ -411,7 +444,7 @@ func (c *durableCrawl) lease(n int) {
 func (c *durableCrawl) checkLimits() {
 	perHost := make(map[string]int)
 	for u := range c.fetched {
-		perHost[u.Origin()]++
+		perHost[u.Hostname()]++
 	}
 	for host, n := range perHost {
 		if c.cfg.LimitPerHost > 0 && n > c.cfg.LimitPerHost {
@@ -462,7 +495,7 @@ func (c *durableCrawl) commit() {
 	}
 	c.f.NoteHosts()
 	c.ledger.commit()
-	if c.cfg.SeenBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet
+	if c.cfg.SeenBytes+c.cfg.HostBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet
 		c.f.Saved()
 	}
 	for _, w := range c.wants {
@@ -507,16 +540,20 @@ func (c *durableCrawl) checkEnd() {
 	for _, h := range d.hosts {
 		pending += h.Pending
 		counted += h.Answered
-		perHost[h.Name] = h.Answered
+		name, err := weburl.Parse(h.Name)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		perHost[name.Hostname()] += h.Answered
 	}
 	for u, r := range d.refused {
 		if r.URL.Tries == 0 && c.fetched[u] { // leased, postponed and then refused
 			counted++
-			perHost[u.Origin()]++
+			perHost[u.Hostname()]++
 		}
 	}
 	for u := range d.dropped {
-		if n := perHost[u.Origin()]; n < c.cfg.LimitPerHost {
+		if n := perHost[u.Hostname()]; n < c.cfg.LimitPerHost {
 			c.t.Errorf("%s is dropped, and only %d URLs of its host were leased", u, n)
 		}
 	}

@@ -53,6 +53,12 @@ type Config struct {
 	// bytes a URL. More than 0 asks for a ledger.
 	SeenBytes int
 
+	// HostBytes is about how much memory hosts may take. Beyond, those leave it of which nothing
+	// is left to do, and the ledger is asked for them when a URL of theirs comes: see Doubts. A
+	// host with something pending stays. 0: any amount, 300 bytes each and what its
+	// robots.txt says. More than 0 asks for a ledger.
+	HostBytes int
+
 	// Heads is how many URLs of a host that were never leased are kept in memory; up to
 	// twice as many for a while. The others are in the ledger until they are wanted: see
 	// Wants. 0: all. More than 0 asks for a ledger.
@@ -122,32 +128,35 @@ type Stats struct {
 // depends on it. No turn is set to a time before now: a server whose delay is long over, or that
 // is new, comes after those that are due already.
 type Frontier struct {
-	cfg       Config
-	epoch     time.Time // told first
-	told      bool
-	now       moment // told last
-	last      moment // any host may have answered; never: each is known
-	seen      *seen
-	doubts    doubts
-	leased    map[weburl.URL]*host // without robots.txt
-	names     names                // the servers
-	hosts     int
-	hops      map[[16]byte]*hops // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
-	ready     seats              // by the time at which the server may next be asked: see seat
-	groups    groupHeap          // by the time at which the first that waits for the group may be
-	addresses map[netip.Addr]*group
-	alikes    map[string]*said    // robots.txt by what they say
-	shut      map[*server]failure // of servers that are dead
-	order     uint64              // of getting into a heap: what is due at once takes turns
-	refused   []Refusal           // not collected
-	free      moment              // RateLimit allows nothing before
-	first     int                 // URLs leased for the first time
-	fresh     int                 // of those pending, never leased
-	held      int                 // what those in queues cost, in bytes
-	backlogs  int                 // hosts that have one
-	seq       uint64              // of the last URL added
-	refuse    func(weburl.URL) (kind, reason string)
-	stats     Stats
+	cfg        Config
+	epoch      time.Time // told first
+	told       bool
+	now        moment // told last
+	last       moment // any host may have answered; never: each is known
+	seen       *seen
+	doubts     doubts
+	leased     map[weburl.URL]*host // without robots.txt
+	names      names                // the servers
+	hosts      int                  // that are in memory
+	hops       map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
+	ready      seats                // by the time at which the server may next be asked: see seat
+	groups     groupHeap            // by the time at which the first that waits for the group may be
+	addresses  map[netip.Addr]*group
+	domains    map[string]*group // of several servers
+	idle       idle
+	alikes     map[string]*said    // robots.txt by what they say
+	alikeBytes int                 // that these take
+	shut       map[*server]failure // of servers that are dead
+	order      uint64              // of getting into a heap: what is due at once takes turns
+	refused    []Refusal           // not collected
+	free       moment              // RateLimit allows nothing before
+	first      int                 // URLs leased for the first time
+	fresh      int                 // of those pending, never leased
+	held       int                 // what those in queues cost, in bytes
+	backlogs   int                 // hosts that have one
+	seq        uint64              // of the last URL added
+	refuse     func(weburl.URL) (kind, reason string)
+	stats      Stats
 
 	variants variants
 
@@ -178,6 +187,8 @@ func New(cfg Config) *Frontier {
 		leased:    make(map[weburl.URL]*host),
 		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
+		domains:   make(map[string]*group),
+		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain},
 		alikes:    make(map[string]*said),
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),
@@ -188,7 +199,7 @@ func New(cfg Config) *Frontier {
 // Stats returns the counts.
 func (f *Frontier) Stats() Stats {
 	s := f.stats
-	s.Hosts = f.hosts
+	s.Hosts = f.hosts + f.idle.left
 	s.LimitReached = f.Limited() && f.fresh > 0
 	return s
 }
@@ -212,7 +223,7 @@ func (f *Frontier) Limited() bool { return f.cfg.Limit > 0 && f.first >= f.cfg.L
 
 // Add makes a URL pending unless it was seen before, its host has had LimitPerHost or, of
 // one that is no seed, its path MaxVariants; and reports whether it did. With SeenBytes it is
-// one that Doubts was last asked about.
+// one that Doubts was last asked about, and with HostBytes too.
 func (f *Frontier) Add(u URL) bool {
 	if u.From == "" {
 		f.seedHost(u.URL)
@@ -373,8 +384,9 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
 	f.revive(h.server) // through a proxy nothing else tells
-	before := h.robots.delay()
+	before, old := h.robots.delay(), h.robots.said
 	h.robots.set(f.alike(r), f.now)
+	f.says(old, h.robots.said)
 	h.newRules(h, before)
 	if f.ledger != nil {
 		f.ledger.Rules(h.name, r)
@@ -397,6 +409,7 @@ func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 		f.moveTo(h.server, addr)
 	}
 	f.placeServer(h.server)
+	f.rests(h.server)
 }
 
 // RobotsFailed answers a lease of robots.txt: the server has answered 5xx or none at
@@ -406,7 +419,9 @@ func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 // 2.3.1.4. New ones too, for an hour; then the host has another chance.
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason string, final bool) {
 	h := f.answerRobots(now, u, a)
+	old := h.robots.said
 	h.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
+	f.says(old, h.robots.said)
 	f.place(h)
 }
 

@@ -29,6 +29,7 @@ type group struct {
 }
 
 func (f *Frontier) newGroup(addr netip.Addr, any bool) *group {
+	f.idle.empty++
 	g := &group{addr: addr, last: f.last, index: -1}
 	if !any {
 		g.most = uint8(max(startPace, min(f.cfg.PerHost, math.MaxUint8))) // what the user has one host bear, two do
@@ -42,18 +43,18 @@ func (f *Frontier) joinDomain(s *server, name string) {
 	domain := weburl.RegistrableDomain(name)
 	first := f.names.member(domain)
 	f.names.add(name, s)
-	switch {
+	switch g := f.domains[domain]; {
 	case domain == "":
+	case g != nil:
+		f.regroup(s, g, s.address)
 	case first == nil:
 		if !f.names.shareKey(name, domain) {
 			f.names.add(domain, s)
 		}
 	default:
-		g := first.domain()
-		if g == nil {
-			g = f.newGroup(netip.Addr{}, first.pace.most == 0 && f.cfg.PerHost == 0)
-			f.regroup(first, g, first.address)
-		}
+		g = f.newGroup(netip.Addr{}, first.pace.most == 0 && f.cfg.PerHost == 0)
+		f.domains[domain] = g
+		f.regroup(first, g, first.address)
 		f.regroup(s, g, s.address)
 	}
 }
@@ -84,10 +85,9 @@ func (f *Frontier) regroup(s *server, domain, address *group) {
 		if old == g {
 			continue
 		}
-		if old != nil {
-			old.servers--
-			old.busy -= s.busy
-			f.placeGroup(old)
+		f.leaveGroup(s, old)
+		if g.servers == 0 {
+			f.idle.empty--
 		}
 		g.servers++
 		g.busy += s.busy
@@ -98,6 +98,19 @@ func (f *Frontier) regroup(s *server, domain, address *group) {
 		f.file(s, s.at, s.order)
 		f.placeServer(s)
 	}
+}
+
+// leaveGroup takes s out of a group, with what it has under way.
+func (f *Frontier) leaveGroup(s *server, g *group) {
+	if g == nil {
+		return
+	}
+	g.servers--
+	g.busy -= s.busy
+	if g.servers == 0 {
+		f.idle.empty++
+	}
+	f.placeGroup(g)
 }
 
 // spend is the price of a lease.

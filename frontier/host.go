@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"fmt"
 	"math"
 	"net/netip"
 	"strings"
@@ -29,12 +30,14 @@ type server struct {
 	address *group // nil: it is not known
 	cell    *cell  // nil: it is alone in its registrable domain
 	seat
-	busy    int32 // leases of all hosts
-	first   int32 // URLs leased for the first time
-	where   place // of the seat
-	resolve uint8 // how far its address is known
-	fails   uint8 // leases in a row that the server did not answer
-	dead    bool  // too many: until pace.hold its URLs are refused
+	busy    int32  // leases of all hosts
+	first   int32  // URLs leased for the first time
+	where   place  // of the seat
+	resolve uint8  // how far its address is known
+	fails   uint8  // leases in a row that the server did not answer
+	dead    bool   // too many: until pace.hold its URLs are refused
+	resting bool   // it is among those that may leave memory: see idle
+	noted   uint32 // the last NoteHosts that told of it
 }
 
 // host is what is known of a host, and its pending URLs.
@@ -60,7 +63,14 @@ func (f *Frontier) host(u weburl.URL) *host {
 	if h := f.find(origin); h != nil {
 		return h
 	}
-	return f.newHost(origin, u.IsHTTP())
+	if name := hostname(origin); f.idle.left > 0 && f.names.find(name) == nil {
+		if _, asked := f.idle.asked[name]; !asked {
+			panic(fmt.Sprintf("frontier: host %s, which Doubts was not asked about", origin))
+		}
+	}
+	h := f.newHost(origin, u.IsHTTP())
+	f.note(h) // or the ledger is not told, if its first URL is dropped
+	return h
 }
 
 // find returns the host with an origin; nil if it is not known.
@@ -102,6 +112,7 @@ func (f *Frontier) newHost(origin string, http bool) *host {
 		h.robots.phase = unknown
 	}
 	f.hosts++
+	f.idle.bytes += costOf(h)
 	if h != &s.own {
 		f.addOrigin(s, h)
 	}

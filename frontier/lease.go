@@ -200,6 +200,7 @@ func (f *Frontier) dropRest(h *host) {
 	f.stats.Pending -= n
 	f.stats.OverLimit += n
 	h.capped = true
+	f.note(h)
 	f.noteOverLimit(h)
 }
 

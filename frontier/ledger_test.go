@@ -199,8 +199,15 @@ func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier 
 	for u := range l.seen {
 		f.RestoreSeen(u.Fingerprint())
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.hosts)) {
-		f.RestoreHost(now, l.hosts[name], l.rules[name])
+	names := slices.Sorted(maps.Keys(l.hosts))
+	whole := true
+	for _, name := range names {
+		whole = f.RestoreHost(now, l.hosts[name], l.rules[name]) && whole
+	}
+	for _, name := range names {
+		if !whole {
+			f.RestoreBeside(l.hosts[name], l.rules[name])
+		}
 	}
 	for fp, h := range l.hops {
 		f.RestoreRedirected(fp, h.fewest, h.target)

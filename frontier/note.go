@@ -8,9 +8,12 @@ func (f *Frontier) Tell(l Ledger) { f.ledger = l }
 // NoteHosts tells the ledger the state of each host that has changed since the last
 // call, and the counts. With what was told before, that is a state to begin from again.
 func (f *Frontier) NoteHosts() {
+	f.idle.notes++
 	for _, h := range f.dirty {
 		h.dirty = false
+		h.noted = f.idle.notes
 		f.ledger.Host(f.state(h))
+		f.rests(h.server)
 	}
 	clear(f.dirty)
 	f.dirty = f.dirty[:0]

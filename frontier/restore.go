@@ -35,32 +35,20 @@ func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *U
 // known already. Its pending URLs are in the ledger: see Wants. It waits its full delay
 // from now, even if it was never asked: the ledger need not have been told of what was
 // under way when the process ended.
-func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
+//
+// With HostBytes it returns false if the host is counted and no more, as there is no room for one
+// of which nothing is pending. Then RestoreBeside is to be told of all again, once all were told.
+func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool {
 	f.tell(now)
-	h := f.newHost(s.Name, strings.HasPrefix(s.Name, "http"))
-	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
-	h.seed = s.Seed
-	h.first += h.answered
-	since := never
-	if !s.Asked.IsZero() {
-		since = f.moment(s.Asked)
+	f.idle.waits = f.now
+	if f.dispensable(s) {
+		f.idle.gone.add(nameKey(hostname(s.Name)))
+		f.idle.left++
+		f.countFirst(s.Answered)
+		return false
 	}
-	if since >= h.asked { // of a server's hosts the one that was asked last knows its pace
-		h.asked = since
-		h.pace.restore(s)
-	}
-	h.fails = max(h.fails, uint8(s.Failures))
-	if !s.Hold.IsZero() && !s.Dead { // which has another chance at once: why it was dead is not kept
-		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
-	}
+	h, _ := f.recall(s, r)
 	h.last = f.now
-	if h.robots.phase != off {
-		h.robots.restore(s.Robots, f.alike(r))
-		if !s.Robots.Until.IsZero() {
-			h.robots.until = f.moment(s.Robots.Until)
-		}
-		h.newRules(h, 0)
-	}
 	if s.Pending > 0 {
 		*f.backlog(h) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}
@@ -69,7 +57,39 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	f.place(h)
+	f.rests(h.server)
 	f.countFirst(s.Answered)
+	return true
+}
+
+// recall makes a host, and brings it to what is known of it, but for what is pending of it and
+// from when its delay counts. It reports whether that is the latest that is known of its server.
+func (f *Frontier) recall(s HostState, r robots.Rules) (h *host, latest bool) {
+	h = f.newHost(s.Name, strings.HasPrefix(s.Name, "http"))
+	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
+	h.seed = s.Seed
+	h.first += h.answered
+	since := never
+	if !s.Asked.IsZero() {
+		since = f.moment(s.Asked)
+	}
+	if latest = since >= h.asked; latest { // of a server's hosts the one that was asked last knows its pace
+		h.asked = since
+		h.pace.restore(s)
+	}
+	h.fails = max(h.fails, uint8(s.Failures))
+	if !s.Hold.IsZero() && !s.Dead { // which has another chance at once: why it was dead is not kept
+		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
+	}
+	if h.robots.phase != off {
+		h.robots.restore(s.Robots, f.alike(r))
+		f.says(nil, h.robots.said)
+		if !s.Robots.Until.IsZero() {
+			h.robots.until = f.moment(s.Robots.Until)
+		}
+		h.newRules(h, 0)
+	}
+	return h, latest
 }
 
 // RestoreLast says that hosts of which nothing is known may have been asked until now, in a
@@ -94,7 +114,7 @@ func (r *rules) restore(s RobotsState, answer *said) {
 	r.said, r.have, r.tries = answer, s.Have, uint8(s.Tries)
 	switch {
 	case s.Shut:
-		r.phase, r.said = shut, &said{why: failure{s.Kind, s.Reason}}
+		r.phase, r.said = shut, newSaid(robots.Rules{}, failure{s.Kind, s.Reason}, 0)
 	case s.Have:
 		r.phase = known
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
@@ -58,6 +59,8 @@ type rules struct {
 type said struct {
 	rules robots.Rules
 	why   failure // of shut
+	bytes int     // that it takes, about
+	hosts int     // in memory, that say it
 }
 
 // failure is why nothing of a host is leased.
@@ -155,7 +158,7 @@ func (r *rules) fail(why failure, now moment, final bool, tries int) {
 	case !final && int(r.tries) < tries:
 		r.phase = unknown
 	default:
-		r.phase, r.said, r.tries, r.until = shut, &said{why: why}, 0, now+shutFor
+		r.phase, r.said, r.tries, r.until = shut, newSaid(robots.Rules{}, why, 0), 0, now+shutFor
 	}
 }
 
@@ -167,8 +170,17 @@ func (r *rules) postpone(until moment) {
 	}
 }
 
-// maxAlike bounds the robots.txt of which others are sought that say the same.
-const maxAlike = 4096
+// newSaid is what takes so many bytes as text.
+func newSaid(r robots.Rules, why failure, text int) *said {
+	const perText = 4 // a line of it is there as a pattern, too
+	return &said{rules: r, why: why, bytes: int(unsafe.Sizeof(said{})) + perText*text + len(why.reason)}
+}
+
+// maxAlike and maxAlikeBytes bound the robots.txt of which others are sought that say the same.
+const (
+	maxAlike      = 4096
+	maxAlikeBytes = 1 << 20
+)
 
 // alike returns what is to be kept of rules: of those that say the same, as whole networks
 // of hosts do, one; of those that say nothing, none.
@@ -180,10 +192,12 @@ func (f *Frontier) alike(r robots.Rules) *said {
 	if one := f.alikes[string(key)]; one != nil {
 		return one
 	}
-	if len(f.alikes) >= maxAlike {
+	if len(f.alikes) >= maxAlike || f.alikeBytes > maxAlikeBytes {
 		clear(f.alikes)
+		f.alikeBytes = 0
 	}
-	one := &said{rules: r}
+	one := newSaid(r, failure{}, len(key))
 	f.alikes[string(key)] = one
+	f.alikeBytes += one.bytes + len(key)
 	return one
 }

@@ -16,17 +16,21 @@ func (f *Frontier) SetDelay(now time.Time, delay time.Duration) {
 // SetPerHost changes Config.PerHost. Leases beyond it run on.
 func (f *Frontier) SetPerHost(now time.Time, n int) {
 	f.cfg.PerHost = n
-	f.steer(now, func(h *host) {
-		switch p := &h.pace; {
-		case p.overload:
-		case n > 0:
-			p.most = 0 // as of a host that is new
-		case p.most == 0:
-			if !isLoopback(h.server.name()) {
-				p.most = startPace
-			}
+	f.idle.steered = true
+	f.steer(now, f.steerPace)
+}
+
+// steerPace brings the pace of h in line with PerHost.
+func (f *Frontier) steerPace(h *host) {
+	switch p := &h.pace; {
+	case p.overload:
+	case f.cfg.PerHost > 0:
+		p.most = 0 // as of a host that is new
+	case p.most == 0:
+		if !isLoopback(h.server.name()) {
+			p.most = startPace
 		}
-	})
+	}
 }
 
 // SetRateLimit changes Config.RateLimit.
@@ -48,16 +52,10 @@ func (f *Frontier) steer(now time.Time, change func(*host)) {
 	}
 }
 
-// each yields every host, in no order.
+// each yields every host that is in memory, in no order.
 func (f *Frontier) each(yield func(*host) bool) {
 	for s := range f.names.all {
-		if s.origins == nil {
-			if !yield(&s.own) {
-				return
-			}
-			continue
-		}
-		for _, h := range s.origins.known {
+		for h := range s.each {
 			if !yield(h) {
 				return
 			}
@@ -65,7 +63,7 @@ func (f *Frontier) each(yield func(*host) bool) {
 	}
 }
 
-// all returns every host, by name, so that a crawl on a virtual clock is the same every time.
+// all returns every host that is in memory, by name, so that a crawl on a virtual clock is the same every time.
 func (f *Frontier) all() []*host {
 	return slices.SortedFunc(f.each, func(a, b *host) int { return strings.Compare(a.name, b.name) })
 }

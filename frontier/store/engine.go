@@ -13,6 +13,9 @@ type engine interface {
 	// order, until fn returns false. Their bytes are lent for the call.
 	visit(from, to []byte, fn func(key, value []byte) bool) error
 
+	// visitAll does the same for several ranges, in ascending order: pairs of from and to.
+	visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error
+
 	batch() batch
 	commit(batch) error // what it returns nil for is durable
 	close() error

@@ -51,6 +51,13 @@ func (m *memory) visit(from, to []byte, fn func(key, value []byte) bool) error {
 	return nil
 }
 
+func (m *memory) visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
+	for _, r := range ranges {
+		_ = m.visit(r[0], r[1], fn) // which never fails
+	}
+	return nil
+}
+
 func (m *memory) close() error { return nil }
 
 func (m *memory) batch() batch { return new(changes) }

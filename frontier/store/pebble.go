@@ -133,17 +133,24 @@ func (e *disked) has(keys [][]byte) ([]bool, error) {
 }
 
 func (e *disked) visit(from, to []byte, fn func(key, value []byte) bool) error {
-	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
+	return e.visitAll([][2][]byte{{from, to}}, fn)
+}
+
+func (e *disked) visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
+	it, err := e.db.NewIter(nil)
 	if err != nil {
 		return err
 	}
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return errors.Join(err, it.Close())
-		}
-		if !fn(it.Key(), value) {
-			break
+	for _, r := range ranges {
+		it.SetBounds(r[0], r[1])
+		for ok := it.First(); ok; ok = it.Next() {
+			value, err := it.ValueAndErr()
+			if err != nil {
+				return errors.Join(err, it.Close())
+			}
+			if !fn(it.Key(), value) {
+				return it.Close()
+			}
 		}
 	}
 	return it.Close() // with the error of the iteration

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -82,11 +84,20 @@ func (s *Store) Restore(now time.Time, f *frontier.Frontier) error {
 		}
 		f.RestoreSeen(fp)
 	}
+	whole := true
 	for h, err := range s.Hosts() {
 		if err != nil {
 			return err
 		}
-		f.RestoreHost(now, h.HostState, h.Rules)
+		whole = f.RestoreHost(now, h.HostState, h.Rules) && whole
+	}
+	if !whole {
+		for h, err := range s.Hosts() {
+			if err != nil {
+				return err
+			}
+			f.RestoreBeside(h.HostState, h.Rules)
+		}
 	}
 	for r, err := range s.Redirects() {
 		if err != nil {
@@ -171,9 +182,40 @@ func (s *Store) Host(name string) (h Host, found bool, err error) {
 	return Host{}, false, nil
 }
 
+// Named returns the hosts by http and https with these host names, of whatever port: what
+// Frontier.Return is to be told. It looks for them in one go.
+func (s *Store) Named(names []string) ([]Host, error) {
+	var ranges [][2][]byte
+	for _, scheme := range []string{"http", "https"} {
+		for _, name := range names {
+			key := textKey(keyHost, scheme+"://"+name)
+			port := append(slices.Clip(key), ':')
+			ranges = append(ranges, [2][]byte{append(slices.Clip(key), ofRules), append(slices.Clip(key), ofState+1)}, [2][]byte{port, behind(port)})
+		}
+	}
+	slices.SortFunc(ranges, func(a, b [2][]byte) int { return bytes.Compare(a[0], b[0]) })
+	return read(s, func() (hosts []Host, err error) {
+		decode := hostDecoder()
+		visited := s.engine.visitAll(ranges, func(key, value []byte) bool {
+			h, ok, bad := decode(key, value)
+			if ok {
+				hosts = append(hosts, h)
+			}
+			err = s.check(key, bad)
+			return err == nil
+		})
+		return hosts, cmp.Or(err, visited)
+	})
+}
+
 func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
+	return each(s, from, to, hostDecoder())
+}
+
+// hostDecoder decodes the entries of hosts, of which each may be two, in order.
+func hostDecoder() func(key, value []byte) (h Host, ok bool, err error) {
 	var rules robots.Rules // of the host whose state comes next
-	return each(s, from, to, func(key, value []byte) (h Host, ok bool, err error) {
+	return func(key, value []byte) (h Host, ok bool, err error) {
 		last := len(key) - 1
 		switch name := string(key[1:max(last, 1)]); key[last] {
 		case ofRules:
@@ -186,7 +228,7 @@ func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
 		default:
 			return Host{}, false, errValue
 		}
-	})
+	}
 }
 
 // Redirects yields what Restore needs of them.

@@ -149,13 +149,13 @@ func (c *crawl) making() float64 {
 
 // ask settles what is in doubt.
 func (c *crawl) ask(urls []frontier.URL) error {
-	doubts := c.front.Doubts(func(yield func(weburl.URL) bool) {
+	doubts, _ := c.front.Doubts(func(yield func(weburl.URL) bool) {
 		for i := range urls {
 			if !yield(urls[i].URL) {
 				return
 			}
 		}
-	})
+	}, func(func(weburl.URL) bool) {})
 	c.asked += len(doubts)
 	if len(doubts) == 0 {
 		return nil

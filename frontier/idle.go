@@ -1,0 +1,276 @@
+package frontier
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+const (
+	// What hosts take in memory, in bytes, beside their names: with the tables in which they
+	// are found.
+	costOfServer = int(unsafe.Sizeof(server{})) + 80
+	costOfOrigin = int(unsafe.Sizeof(host{})) + 80
+	costOfGroup  = int(unsafe.Sizeof(group{})) + 120
+
+	// maxVain is how many servers are looked at in a row that may not leave yet.
+	maxVain = 64
+)
+
+// idle is what is known of servers that may leave memory, and of those that have left it. A server
+// is idle when nothing of it is pending, leased or wanted, no delay or hold of it is under way,
+// and the ledger holds for good what it was told of it last. It leaves with all its hosts, and
+// comes back with all of them: they share a pace and LimitPerHost.
+type idle struct {
+	queue []rest // servers that had nothing left to do, from head on; those first that have had it for longest
+	head  int
+	notes uint32 // NoteHosts that were called
+	saved uint32 // of these, what is Saved
+	bytes int    // what the hosts in memory take, without groups
+	left  int    // hosts that are not in memory
+
+	gone    *seen               // the names of servers that have left; beyond its limit, some of them
+	asked   map[string]struct{} // the names of which Doubts has told which are in doubt
+	empty   int                 // groups without a server in memory
+	sweep   int                 // so many are looked at next
+	waits   moment              // from which the delay of one counts at least that a process before has left
+	steered bool                // SetPerHost was called
+}
+
+// rest is a server and what it was last told of when it was put into the queue.
+type rest struct {
+	server *server
+	noted  uint32
+}
+
+// HostBytes is about how much memory the hosts take: their names, groups and robots.txt too.
+func (f *Frontier) HostBytes() int {
+	return f.idle.bytes + costOfGroup*(len(f.addresses)+len(f.domains)) + f.idle.gone.bytes
+}
+
+// Left is how many hosts are not in memory, as they had nothing left to do.
+func (f *Frontier) Left() int { return f.idle.left }
+
+// overfull reports whether hosts take more than HostBytes.
+func (f *Frontier) overfull() bool { return f.cfg.HostBytes > 0 && f.HostBytes() > f.cfg.HostBytes }
+
+// mayLeave reports whether an origin is one that the ledger is asked for by the name of its server.
+func mayLeave(origin string) bool {
+	return strings.HasPrefix(origin, "http://") || strings.HasPrefix(origin, "https://")
+}
+
+// quiet reports whether nothing of s is left to do.
+func (s *server) quiet() bool {
+	if s.busy > 0 || s.resolve == addressAsked || s.hasTurn() || s.origins != nil && len(s.origins.due) > 0 {
+		return false
+	}
+	for h := range s.each {
+		if h.pending > 0 || h.leased > 0 || h.retry != nil || h.disk != nil || !mayLeave(h.name) {
+			return false
+		}
+	}
+	return true
+}
+
+// each yields the hosts of s, in no order.
+func (s *server) each(yield func(*host) bool) {
+	if s.origins == nil {
+		yield(&s.own)
+		return
+	}
+	for _, h := range s.origins.known {
+		if !yield(h) {
+			return
+		}
+	}
+}
+
+// rests puts s among those that may leave, if nothing of it is left to do.
+func (f *Frontier) rests(s *server) {
+	if f.cfg.HostBytes > 0 && !s.resting && s.quiet() {
+		s.resting = true
+		f.idle.queue = append(f.idle.queue, rest{s, s.noted})
+	}
+}
+
+// settled reports whether s, which is quiet, may leave now: what is known of it is in the
+// ledger for good, and time changes nothing of it but the age of its robots.txt.
+func (f *Frontier) settled(s *server) bool {
+	if s.noted > f.idle.saved || f.next(s) > f.now {
+		return false
+	}
+	first := int32(0)
+	for h := range s.each {
+		if h.dirty {
+			return false
+		}
+		first += h.answered
+	}
+	return first == s.first // else a lease counts that nobody else knows of: its URL was refused later
+}
+
+// makeRoom has servers leave memory that have been idle for longest, as long as hosts take
+// more than they may. It is called before a batch of URLs is looked at, so that a server is
+// there, or not, until all of these are added.
+func (f *Frontier) makeRoom() {
+	i := &f.idle
+	for vain := 0; f.overfull() && i.head < len(i.queue) && vain < maxVain; {
+		r := i.queue[i.head]
+		i.queue[i.head] = rest{}
+		i.head++
+		switch s := r.server; {
+		case !s.quiet():
+			s.resting = false // until it is again
+		case s.noted == r.noted && f.settled(s):
+			f.leaveMemory(s)
+		default:
+			if s.noted == r.noted { // else it was asked since
+				vain++
+			}
+			i.queue = append(i.queue, rest{s, s.noted})
+		}
+	}
+	if i.head > len(i.queue)/2 {
+		i.queue = slices.Delete(i.queue, 0, i.head)
+		i.head = 0
+	}
+	f.dropGroups()
+}
+
+// leaveMemory drops s, of which the ledger knows all.
+func (f *Frontier) leaveMemory(s *server) {
+	name := s.name()
+	f.names.remove(name, s)
+	if domain := weburl.RegistrableDomain(name); domain != "" {
+		f.names.remove(domain, s)
+	}
+	f.leaveGroup(s, s.domain())
+	f.leaveGroup(s, s.address)
+	s.enterCell(nil)
+	delete(f.shut, s)
+	for h := range s.each {
+		f.says(h.robots.said, nil)
+		f.idle.bytes -= costOf(h)
+		f.hosts--
+		f.idle.left++
+	}
+	f.idle.gone.add(nameKey(name))
+}
+
+// dropGroups drops groups without a server in memory, when there are many, and no delay
+// of theirs is under way.
+func (f *Frontier) dropGroups() {
+	i := &f.idle
+	if f.cfg.HostBytes <= 0 || i.empty <= i.sweep {
+		return
+	}
+	over := func(g *group) bool { return g.servers == 0 && f.freeAt(g) <= f.now }
+	before := len(f.addresses) + len(f.domains)
+	for addr, g := range f.addresses {
+		if over(g) {
+			delete(f.addresses, addr)
+		}
+	}
+	for domain, g := range f.domains {
+		if over(g) {
+			delete(f.domains, domain)
+		}
+	}
+	i.empty -= before - len(f.addresses) - len(f.domains)
+	i.sweep = 2*i.empty + maxVain + (len(f.addresses)+len(f.domains))/4
+}
+
+// costOf is what a host takes, without what its robots.txt says.
+func costOf(h *host) int {
+	if h == &h.server.own {
+		return costOfServer + len(h.name)
+	}
+	return costOfOrigin + len(h.name)
+}
+
+// says counts what a robots.txt takes that a host has in place of another; nil: none.
+func (f *Frontier) says(before, now *said) {
+	if before == now {
+		return
+	}
+	if before != nil {
+		if before.hosts--; before.hosts == 0 {
+			f.idle.bytes -= before.bytes
+		}
+	}
+	if now != nil {
+		if now.hosts++; now.hosts == 1 {
+			f.idle.bytes += now.bytes
+		}
+	}
+}
+
+// nameKey is the fingerprint of a name. The Web chooses it, as it does a URL.
+func nameKey(name string) [16]byte {
+	sum := sha256.Sum256([]byte(name))
+	return [16]byte(sum[:16])
+}
+
+// missing returns those of the servers of a batch's URLs that may have left memory, by name. Of
+// a URL that was seen, and is no seed, the host is not needed.
+func (f *Frontier) missing(b *batch) []string {
+	i := &f.idle
+	i.asked = make(map[string]struct{})
+	var names []string
+	for n, u := range b.urls {
+		if n >= b.seeds || !f.surelySeen(b.prints[n]) {
+			name := hostname(u.Origin())
+			if _, again := i.asked[name]; again {
+				continue
+			}
+			i.asked[name] = struct{}{}
+			if f.names.find(name) == nil && f.mayHaveLeft(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (f *Frontier) mayHaveLeft(name string) bool {
+	found, final := f.idle.gone.has(nameKey(name))
+	return found || !final
+}
+
+// Return says what is known of a host that is not in memory: of each that the ledger has under
+// the names that Doubts returned, before Settle. It is as it was, but that its address is not
+// known, nor how many leases its address and domain bear.
+func (f *Frontier) Return(s HostState, r robots.Rules) {
+	h, latest := f.recall(s, r)
+	h.last = max(h.last, f.idle.waits, min(h.asked, f.now))
+	if latest {
+		h.pace.most = uint8(s.Most) // be it unbounded: it is the same process
+	}
+	if f.idle.steered {
+		f.steerPace(h)
+	}
+	f.idle.left--
+	f.rests(h.server)
+}
+
+// RestoreBeside says again what is known of a host that RestoreHost has left out. It is needed if
+// another of its name is in memory.
+func (f *Frontier) RestoreBeside(s HostState, r robots.Rules) {
+	if f.names.find(hostname(s.Name)) == nil || f.find(s.Name) != nil {
+		return
+	}
+	h, _ := f.recall(s, r)
+	h.last = f.now
+	f.idle.left--
+	f.rests(h.server)
+}
+
+// dispensable reports whether a host that is restored can stay in the ledger.
+func (f *Frontier) dispensable(s HostState) bool {
+	return f.overfull() && s.Pending == 0 && mayLeave(s.Name) && f.names.find(hostname(s.Name)) == nil
+}

@@ -1,0 +1,242 @@
+package frontier_test
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// idleCrawl is a frontier with a ledger, that saves what it is told at once.
+type idleCrawl struct {
+	*frontier.Frontier
+	t     *testing.T
+	l     *ledger
+	asked []string // names that were looked up
+}
+
+func newIdleCrawl(t *testing.T, cfg frontier.Config) *idleCrawl {
+	l := newLedger(t)
+	c := &idleCrawl{frontier.New(cfg), t, l, nil}
+	c.Tell(l)
+	return c
+}
+
+// save has the ledger keep all that it was told.
+func (c *idleCrawl) save() {
+	c.NoteHosts()
+	c.l.commit()
+	c.Saved()
+}
+
+// add adds links.
+func (c *idleCrawl) add(urls ...string) {
+	c.t.Helper()
+	var all []frontier.URL
+	for _, short := range urls {
+		link := u(c.t, short)
+		link.From = "http://from.example/"
+		all = append(all, link)
+	}
+	doubts, names := c.Doubts(func(yield func(weburl.URL) bool) {
+		for _, link := range all {
+			if !yield(link.URL) {
+				return
+			}
+		}
+	}, func(func(weburl.URL) bool) {})
+	if len(doubts) > 0 {
+		c.t.Fatalf("%d URLs are in doubt, expected none without SeenBytes", len(doubts))
+	}
+	c.asked = names
+	for _, name := range names {
+		if h, known := c.l.hosts["http://"+name]; known {
+			c.Return(h, c.l.rules[h.Name])
+		}
+	}
+	c.Settle(nil)
+	for _, link := range all {
+		c.Add(link)
+	}
+}
+
+// leave has every host leave memory that can.
+func (c *idleCrawl) leave() { c.add() }
+
+// fetch leases and answers all that is due.
+func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Answer) (leased []string) {
+	for _, lease := range c.Lease(at(now), 100) {
+		leased = append(leased, short(lease))
+		switch {
+		case lease.Robots:
+			c.SetRobots(at(now), lease, rules, frontier.Answer{})
+		case a.Failure != "":
+			lease.Past = append(lease.Past, frontier.Try{At: at(now), Kind: a.Failure})
+			c.Done(at(now), lease, a)
+		default:
+			lease.Past = append(lease.Past, frontier.Try{At: at(now), Status: 200})
+			c.Done(at(now), lease, a)
+		}
+	}
+	return leased
+}
+
+// TestHostsComeBackAsTheyWere: what a crawl knows of a host survives its leaving memory.
+func TestHostsComeBackAsTheyWere(t *testing.T) {
+	rules := robots.Parse([]byte("User-agent: *\nDisallow: /secret\nCrawl-delay: 3\n")).Agent("weft")
+	for _, c := range []struct {
+		name   string
+		cfg    frontier.Config
+		answer frontier.Answer
+	}{
+		{"quick", frontier.Config{Robots: true}, frontier.Answer{Took: 40 * time.Millisecond}},
+		{"overloaded", frontier.Config{Robots: true}, frontier.Answer{Took: time.Second, Overload: true}},
+		{"failing", frontier.Config{}, frontier.Answer{Failure: "timeout", Reason: "no answer"}},
+		{"unbounded", frontier.Config{}, frontier.Answer{Took: time.Millisecond, Addr: netip.MustParseAddr("127.0.0.9")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cfg.HostBytes, c.cfg.LimitPerHost = 1, 3
+			crawl := newIdleCrawl(t, c.cfg)
+			crawl.add("a/1", "a/2")
+			now := time.Duration(0)
+			for ; crawl.Stats().Done < 2; now += 10 * time.Second {
+				crawl.fetch(now, rules, c.answer)
+			}
+			now += time.Hour // no delay is under way
+			crawl.Lease(at(now), 1)
+			was, _ := crawl.Host(at(now), "http://a.example")
+			crawl.leave()
+			if crawl.Left() != 0 {
+				t.Fatal("a host has left that the ledger does not know")
+			}
+			crawl.NoteHosts()
+			crawl.leave()
+			if crawl.Left() != 0 {
+				t.Fatal("a host has left that the ledger was told of, and may lose")
+			}
+			crawl.save()
+			crawl.leave()
+			if _, known := crawl.Host(at(now), "http://a.example"); known || crawl.Left() != 1 || crawl.Stats().Hosts != 1 {
+				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.Left(), crawl.Stats().Hosts)
+			}
+			crawl.add("a/1")
+			if len(crawl.asked) != 0 || crawl.Left() != 1 {
+				t.Errorf("%q are looked up for a URL that was seen", crawl.asked)
+			}
+			crawl.add("a/3", "a/4", "a/secret", "b/1")
+			if !slices.Equal(crawl.asked, []string{"a.example"}) {
+				t.Errorf("%q are looked up, expected the one that has left", crawl.asked)
+			}
+			is, known := crawl.Host(at(now), "http://a.example")
+			is.Pending = was.Pending
+			if !known || is != was {
+				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
+			}
+			for ; crawl.Stats().Pending > 0; now += 10 * time.Second {
+				for _, leased := range crawl.fetch(now, rules, c.answer) {
+					if leased == "a/robots.txt" || leased == "a/secret" {
+						t.Errorf("%s is leased, and its robots.txt is known", leased)
+					}
+				}
+				crawl.Refused()
+			}
+			if s := crawl.Stats(); s.OverLimit == 0 || s.Hosts != 2 {
+				t.Errorf("%+v, expected URLs over the limit of the host, which had two before it left", s)
+			}
+		})
+	}
+}
+
+// TestHostsStayWhileTheyWait: a delay outlives no server that keeps it, or another of its domain would
+// be asked too soon.
+func TestHostsStayWhileTheyWait(t *testing.T) {
+	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
+	crawl.add("a/1")
+	crawl.fetch(0, robots.Rules{}, frontier.Answer{})
+	crawl.save()
+	for _, c := range []struct {
+		now  time.Duration
+		left int
+	}{{59 * time.Second, 0}, {time.Minute, 1}} {
+		crawl.Lease(at(c.now), 1)
+		crawl.leave()
+		if crawl.Left() != c.left {
+			t.Errorf("%d have left after %v, expected %d", crawl.Left(), c.now, c.left)
+		}
+	}
+}
+
+// TestIdleHostsTakeNoMemory: as many hosts come and go as like, and what they take is bounded;
+// those stay that were asked last.
+func TestIdleHostsTakeNoMemory(t *testing.T) {
+	const room = 64 << 10
+	crawl := newIdleCrawl(t, frontier.Config{HostBytes: room, Resolve: true, AddressDelay: time.Second})
+	now := time.Duration(0)
+	for n := range 400 {
+		crawl.add(fmt.Sprintf("h%d/", n), fmt.Sprintf("www.h%d/", n), fmt.Sprintf("h%d.many/", n))
+		for crawl.Stats().Pending+crawl.Stats().Leased > 0 {
+			now += time.Second
+			for _, lease := range crawl.Lease(at(now), 100) {
+				addr := netip.AddrFrom4([4]byte{10, 0, byte(n >> 8), byte(n)})
+				if lease.Resolve {
+					crawl.Resolved(at(now), lease, addr)
+					continue
+				}
+				lease.Past = append(lease.Past, frontier.Try{At: at(now), Status: 200})
+				crawl.Done(at(now), lease, frontier.Answer{Addr: addr})
+			}
+		}
+		crawl.save()
+		if got := crawl.HostBytes(); got > room+10_000 {
+			t.Fatalf("%d bytes of hosts after %d, expected about %d", got, 3*n, room)
+		}
+		if _, known := crawl.Host(at(now), fmt.Sprintf("http://h%d.example", n)); !known {
+			t.Fatalf("the host that was asked last has left")
+		}
+	}
+	if s := crawl.Stats(); s.Hosts != 1200 || crawl.Left() < 900 || crawl.HostBytes() < room/2 {
+		t.Errorf("%d hosts, %d have left, %d bytes", s.Hosts, crawl.Left(), crawl.HostBytes())
+	}
+}
+
+// TestRestoredHostsStayInTheLedger: after a restart hosts of which nothing is pending are read when
+// they are needed, but for those that share a name with one of which something is.
+func TestRestoredHostsStayInTheLedger(t *testing.T) {
+	f := frontier.New(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
+	hosts := []frontier.HostState{
+		{Name: "http://first.example", Answered: 1},
+		{Name: "http://a.example", Answered: 2},
+		{Name: "http://b.example", Answered: 3},
+		{Name: "https://a.example", Answered: 2, Pending: 1},
+	}
+	whole := true
+	for _, h := range hosts {
+		whole = f.RestoreHost(at(0), h, robots.Rules{}) && whole
+	}
+	for _, h := range hosts {
+		f.RestoreBeside(h, robots.Rules{})
+	}
+	if whole || f.Left() != 1 || f.Stats().Hosts != 4 {
+		t.Fatalf("whole: %t, %d not in memory of %d; expected b alone, as there was room for the first", whole, f.Left(), f.Stats().Hosts)
+	}
+	for name, want := range map[string]bool{"http://a.example": true, "https://a.example": true, "http://b.example": false} {
+		if _, known := f.Host(at(0), name); known != want {
+			t.Errorf("%s is known: %t, want %t", name, known, want)
+		}
+	}
+	one := func(yield func(weburl.URL) bool) { yield(u(t, "b/9").URL) }
+	if _, names := f.Doubts(one, func(func(weburl.URL) bool) {}); !slices.Equal(names, []string{"b.example"}) {
+		t.Fatalf("%q are looked up", names)
+	}
+	f.Return(hosts[2], robots.Rules{})
+	f.Settle(nil)
+	f.Add(u(t, "b/9"))
+	if leases := f.Lease(at(0), 9); len(leases) > 0 {
+		t.Errorf("%s is leased at once, and may have been asked before the restart", shorts(leases))
+	}
+}
