@@ -120,6 +120,10 @@ func (g *Group) Rules(host string, r robots.Rules) {
 
 func (g *Group) Redirected(fingerprint [16]byte, fewest int, target *frontier.URL) {
 	g.key = appendKey(g.key[:0], keyRedirect, fingerprint)
+	if fewest == 0 {
+		g.delete(g.key)
+		return
+	}
 	g.value = appendRedirect(g.value[:0], fewest, target)
 	g.set(g.key, g.value)
 }
