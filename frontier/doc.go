@@ -97,7 +97,8 @@
 // # URLs seen
 //
 // Their fingerprints are in a table of 8 to 10 bytes a URL. With SeenBytes that is at its
-// limit a cache, and a fingerprint that it does not hold may be in the ledger. Then Add
+// limit half a cache and half a Bloom filter, and of a fingerprint that the filter has and the
+// cache has not, only the ledger knows: what was found before, and little of what is new. Then Add
 // cannot tell a new URL by itself, and is never to guess: who adds URLs takes them in
 // batches, and asks Doubts before each, the ledger for what that returns, and Settle. What was
 // added since the ledger last kept all that it was told (Saved) is remembered beside the table.

@@ -76,6 +76,9 @@ func (f *Frontier) chain(batch [][16]byte, u weburl.URL) [][16]byte {
 func (f *Frontier) Settle(seen []bool) {
 	for i, fp := range f.doubts.dubious {
 		f.doubts.told[fp] = seen[i]
+		if seen[i] {
+			f.seen.add(fp) // what is linked to once more may be so again: it is in the cache
+		}
 	}
 	f.doubts.dubious = nil
 }
