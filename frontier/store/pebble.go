@@ -45,8 +45,8 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 		db, err = pebble.Open(dir, &pebble.Options{
 			FS:                          unfailing{fs, fail},
 			ReadOnly:                    o.ReadOnly,
-			FormatMajorVersion:          pebble.FormatValueSeparation, // part of our format: a newer Pebble is not to raise it
-			CacheSize:                   int64(cmp.Or(o.Cache, blockCache)),
+			FormatMajorVersion:          pebble.FormatValueSeparation,                                             // part of our format: a newer Pebble is not to raise it
+			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*cmp.Or(o.Buffer, buffer)), // which buffers take from
 			MemTableSize:                uint64(cmp.Or(o.Buffer, buffer)),
 			MemTableStopWritesThreshold: maxBuffers,
 			L0CompactionThreshold:       firstTables,
