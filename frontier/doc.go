@@ -102,7 +102,8 @@
 // # URLs seen
 //
 // Their fingerprints are in a table of 8 to 10 bytes a URL. With SeenBytes that is at its
-// limit a cache, and a fingerprint that it does not hold may be in the ledger. Then Add
+// limit half a cache and half a Bloom filter, and of a fingerprint that the filter has and the
+// cache has not, only the ledger knows: what was found before, and little of what is new. Then Add
 // cannot tell a new URL by itself, and is never to guess: who adds URLs takes them in
 // batches, and asks Doubts before each, the ledger for what that returns, and Settle. What was
 // added since the ledger last kept all that it was told (Saved) is remembered beside the table.
@@ -131,8 +132,8 @@
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
 //   - URLs that a redirect led to and no link yet, while they are pending, and after if they
-//     redirect themselves: the middle of a chain of redirects. After a restart all that are
-//     in the ledger.
+//     redirect themselves: the middle of a chain of redirects. Of those that LimitPerHost drops
+//     from a backlog, to the end.
 //   - what is under way: leases, and fingerprints not Saved yet. The caller bounds these.
 //
 // Lease and answers take time logarithmic in the hosts, however many share a name, a domain or an

@@ -113,6 +113,9 @@ func (f *Frontier) chain(b *batch, u weburl.URL) {
 func (f *Frontier) Settle(seen []bool) {
 	for i, fp := range f.doubts.dubious {
 		f.doubts.told[fp] = seen[i]
+		if seen[i] {
+			f.seen.add(fp) // what is linked to once more may be so again: it is in the cache
+		}
 	}
 	f.doubts.dubious = nil
 }

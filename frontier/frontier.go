@@ -233,11 +233,12 @@ func (f *Frontier) Add(u URL) bool {
 		f.stats.Duplicates++
 		if h := f.hops[fp]; h != nil && u.Hops < h.fewest {
 			h.fewest = u.Hops
-			f.noteRedirected(fp, h)
-			f.follow(h)
 			if h.fewest == 0 { // as of what a link led to first
-				delete(f.hops, fp)
+				f.dropHops(fp)
+			} else {
+				f.noteRedirected(fp, h)
 			}
+			f.follow(h)
 		}
 		return false
 	}
@@ -273,7 +274,9 @@ func (f *Frontier) drop(fp [16]byte, u URL, why Drop) {
 	if f.ledger != nil {
 		f.ledger.Dropped(u, why)
 	}
-	delete(f.hops, fp)
+	if u.Hops > 0 {
+		f.dropHops(fp)
+	}
 }
 
 // Redirect says that u, which is leased, was answered by a redirect. The target is
@@ -311,7 +314,15 @@ func (f *Frontier) forgetHops(u *URL) {
 	}
 	fp := u.URL.Fingerprint()
 	if h := f.hops[fp]; h != nil && h.target == nil {
-		delete(f.hops, fp)
+		f.dropHops(fp)
+	}
+}
+
+// dropHops drops what is kept of a URL that redirects led to.
+func (f *Frontier) dropHops(fp [16]byte) {
+	delete(f.hops, fp)
+	if f.ledger != nil {
+		f.ledger.Redirected(fp, 0, nil)
 	}
 }
 

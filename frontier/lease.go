@@ -186,6 +186,11 @@ func (f *Frontier) full(h *host) bool {
 func (f *Frontier) dropRest(h *host) {
 	n := h.queued()
 	f.held -= h.queue.cost()
+	if len(f.hops) > 0 {
+		for _, u := range h.queue.all() {
+			f.forgetHops(&u)
+		}
+	}
 	h.queue = nil
 	if d := h.disk; d != nil {
 		n += d.n

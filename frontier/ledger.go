@@ -44,7 +44,7 @@ type Ledger interface {
 
 	// Redirected tells what is kept of a URL that redirects led to, by its fingerprint,
 	// whenever it changes: the fewest redirects of all ways to it, and the target of its
-	// own, nil if there is none. See RestoreRedirected.
+	// own, nil if there is none; fewest is 0 when nothing is kept any more. See RestoreRedirected.
 	Redirected(fingerprint [16]byte, fewest int, target *URL)
 
 	// Host and Counts are told by NoteHosts only.

@@ -147,7 +147,15 @@ func (l *ledger) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	if target != nil {
 		text += ", target " + short(*target)
 	}
-	l.note(text, func(d *durable) { d.hops[fp] = redirected{fewest, target} })
+	if fewest == 0 {
+		text = "how many redirects lead there is forgotten"
+	}
+	l.note(text, func(d *durable) {
+		d.hops[fp] = redirected{fewest, target}
+		if fewest == 0 {
+			delete(d.hops, fp)
+		}
+	})
 }
 
 func (l *ledger) Host(h frontier.HostState) {
@@ -311,4 +319,56 @@ func hostText(h frontier.HostState) string {
 		text += fmt.Sprintf(", failed %d times", r.Tries)
 	}
 	return text
+}
+
+// TestRedirectsAreForgotten: what the ledger keeps of URLs that redirects led to goes when they
+// end, are dropped or are linked to; but for those that redirect themselves.
+func TestRedirectsAreForgotten(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cfg   frontier.Config
+		after func(f *frontier.Frontier, target frontier.URL)
+		kept  int
+	}{
+		{name: "pending", after: func(*frontier.Frontier, frontier.URL) {}, kept: 1},
+		{name: "done", after: func(f *frontier.Frontier, target frontier.URL) {
+			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Answer{})
+		}},
+		{name: "redirects itself", after: func(f *frontier.Frontier, target frontier.URL) {
+			lease := f.Lease(at(0), 1)[0]
+			f.Redirect(lease, u(t, "a/seed"))
+			f.Done(at(0), lease, frontier.Answer{})
+		}, kept: 1},
+		{name: "linked to", after: func(f *frontier.Frontier, target frontier.URL) { f.Add(target) }},
+		{name: "refused", after: func(f *frontier.Frontier, target frontier.URL) {
+			f.RefuseBy(func(weburl.URL) (kind, reason string) { return "scope", "" })
+			f.Lease(at(0), 1)
+		}},
+		{name: "dropped", cfg: frontier.Config{LimitPerHost: 1}, after: func(*frontier.Frontier, frontier.URL) {}},
+		{name: "dropped from the queue", cfg: frontier.Config{LimitPerHost: 2}, after: func(f *frontier.Frontier, target frontier.URL) {
+			first := u(t, "a/first")
+			first.Priority = 1
+			f.Add(first)
+			f.Lease(at(0), 1)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cfg.PerHost, c.cfg.MaxRedirects = 4, 3
+			l := newLedger(t)
+			f := frontier.New(c.cfg)
+			f.Tell(l)
+			f.Add(u(t, "a/seed"))
+			lease := f.Lease(at(0), 1)[0]
+			target := u(t, "a/target")
+			target.From = "http://a.example/seed"
+			f.Redirect(lease, target)
+			f.Done(at(0), lease, frontier.Answer{})
+			c.after(f, target)
+			f.NoteHosts()
+			l.commit()
+			if len(l.hops) != c.kept {
+				t.Errorf("%d are kept, expected %d", len(l.hops), c.kept)
+			}
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // seen is the set of the URLs that were ever added, by fingerprint: a table of 64 bits a
@@ -19,9 +20,10 @@ import (
 // at a size of its own, so that at any time as many are roomy as are full: a URL takes 9.6
 // bytes (8 by growth's mean slack of 12 %, by a load of 15/16), whatever the size.
 //
-// With a limit a segment has its share, and grows no further. When that is full it becomes
-// a cache, in which a new key takes the place of another: it is lossy, and a key that it
-// does not hold may have been added.
+// With a limit a segment has its share, and grows no further. When that is full the segment is
+// lossy: half of it becomes a cache, in which a new key takes the place of another, and half a
+// Bloom filter of all keys, in blocks of a cache line (Putze, Sanders and Singler, 2007). So of
+// what is new little is in doubt, as long as the filter has some bits a key: 2 % at 8, 16 % at 4.
 type seen struct {
 	segments [seenSegments]segment
 	limited  bool
@@ -35,11 +37,13 @@ type seen struct {
 //
 // Invariant: keys fill a bucket from its first slot on. While a segment is not lossy, one
 // slot is empty, and a key is in its home bucket or in one behind it (the first follows the
-// last), with no empty slot between; in a lossy one only those in their home bucket count.
+// last), with no empty slot between; in a lossy one only those in their home bucket count, and
+// the filter has the bits of every key that was added.
 type segment struct {
 	buckets []line
-	n       int32 // keys; of a lossy one, when it was whole
-	step    int16 // of growth: see seen.size
+	filter  []line // of a lossy one; may be empty
+	n       int32  // keys; of a lossy one, when it was whole
+	step    int16  // of growth: see seen.size
 	lossy   bool
 }
 
@@ -75,8 +79,11 @@ func (s *seen) locate(fp [16]byte) (seg int, key uint64) {
 }
 
 // home is the index of the bucket in which a key is, if that has room.
-func (g *segment) home(key uint64) int {
-	i, _ := bits.Mul64(key, uint64(len(g.buckets)))
+func (g *segment) home(key uint64) int { return indexOf(key, len(g.buckets)) }
+
+// indexOf is one of n, which the first bits of a key choose.
+func indexOf(key uint64, n int) int {
+	i, _ := bits.Mul64(key, uint64(n))
 	return int(i)
 }
 
@@ -84,7 +91,8 @@ func (g *segment) home(key uint64) int {
 func (s *seen) has(fp [16]byte) (found, final bool) {
 	seg, key := s.locate(fp)
 	g := &s.segments[seg]
-	return g.has(key), !g.lossy
+	found = g.has(key)
+	return found, found || !g.lossy || !g.maybe(key)
 }
 
 func (g *segment) has(key uint64) bool {
@@ -112,8 +120,12 @@ func (g *segment) has(key uint64) bool {
 func (s *seen) touch(batch [][16]byte) {
 	for _, fp := range batch {
 		seg, key := s.locate(fp)
-		if g := &s.segments[seg]; len(g.buckets) > 0 {
+		g := &s.segments[seg]
+		if len(g.buckets) > 0 {
 			s.touched ^= g.buckets[g.home(key)][0]
+		}
+		if len(g.filter) > 0 {
+			s.touched ^= g.filter[indexOf(key, len(g.filter))][0]
 		}
 	}
 }
@@ -126,6 +138,7 @@ func (s *seen) add(fp [16]byte) bool {
 		s.grow(seg)
 	}
 	if g.lossy {
+		g.mark(key)
 		return g.replace(key)
 	}
 	if !g.put(key) {
@@ -174,12 +187,60 @@ func (g *segment) replace(key uint64) bool {
 	return true
 }
 
+// lose makes a segment lossy.
+func (g *segment) lose() {
+	keys := slices.Clone(g.buckets)
+	clear(g.buckets)
+	g.lossy = true
+	half := (len(keys) + 1) / 2
+	g.buckets, g.filter = g.buckets[:half], g.buckets[half:]
+	for i := range keys {
+		for _, key := range keys[i] {
+			if key != 0 {
+				g.mark(key)
+				g.replace(key)
+			}
+		}
+	}
+}
+
+// probes is how many bits a key has in the filter, all in one line: nine of the key's last bits
+// say where each is. The first bits choose the line.
+const probes = 4
+
+// mark puts a key into the filter.
+func (g *segment) mark(key uint64) {
+	if len(g.filter) == 0 {
+		return
+	}
+	b := &g.filter[indexOf(key, len(g.filter))]
+	for i := range probes {
+		at := key >> (9 * i) % 512
+		b[at/64] |= 1 << (at % 64)
+	}
+}
+
+// maybe reports whether a key may have been put into the filter.
+func (g *segment) maybe(key uint64) bool {
+	if len(g.filter) == 0 {
+		return true
+	}
+	b := &g.filter[indexOf(key, len(g.filter))]
+	for i := range probes {
+		at := key >> (9 * i) % 512
+		if b[at/64]>>(at%64)&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // grow makes a segment larger; or lossy, if it is as large as it may be.
 func (s *seen) grow(seg int) {
 	g := &s.segments[seg]
 	n := len(g.buckets)
 	if n >= s.share(seg) {
-		g.lossy = true
+		g.lose()
 		return
 	}
 	for n == len(g.buckets) {
@@ -212,6 +273,9 @@ func (s *seen) reserve(urls int) {
 	want := int(math.Ceil(float64(urls)/seenSegments*1.02*2/15)) + 1 // buckets, as segments differ by some
 	for seg := range s.segments {
 		g := &s.segments[seg]
+		if g.lossy {
+			continue
+		}
 		n := len(g.buckets)
 		for n < min(want, s.share(seg)) {
 			n = s.size(seg, g.step)

@@ -24,9 +24,9 @@ type history struct {
 }
 
 const (
-	buffer   = 64 << 10 // so that there are tables, and compactions
-	bodies   = 3        // groups before files are written too
-	reopened = 4        // groups before the job is closed and opened again
+	buffer   = 8 << 10 // so that there are tables, and compactions
+	bodies   = 3       // groups before files are written too
+	reopened = 4       // groups before the job is closed and opened again
 )
 
 func newHistory(t *testing.T) *history {
@@ -133,10 +133,13 @@ func TestCrash(t *testing.T) {
 	h := newHistory(t)
 	fs := newFS(t)
 	var committed atomic.Int32
-	crashes, tables := 0, 0
+	crashes, tables, merged := 0, 0, 0
 	fs.Before(func(op storetest.Op, path string) error {
 		if op == storetest.Create && strings.HasSuffix(path, ".sst") {
 			tables++
+		}
+		if op == storetest.Remove && strings.HasSuffix(path, ".sst") {
+			merged++
 		}
 		for i, percent := range []int{0, 50, 100} {
 			crashes++
@@ -153,8 +156,8 @@ func TestCrash(t *testing.T) {
 	if _, err := h.play(fs, store.Options{}, func(*model) { committed.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d crashes, %d tables", crashes, tables)
-	if crashes < 400 || tables < 4 {
+	t.Logf("%d crashes, %d tables, %d of them merged", crashes, tables, merged)
+	if crashes < 400 || tables < 4 || merged == 0 {
 		t.Error("that is no history")
 	}
 }

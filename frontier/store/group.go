@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -20,10 +23,23 @@ type Group struct {
 	lines map[string][]byte   // by output
 	dirs  map[string]struct{} // to be synced
 	next  uint64              // larger than every Seq told
+	met   []met               // not in the batch yet
 	size  int
 	key   []byte // lent to the batch
 	value []byte // lent to the batch
 }
+
+// met is a fingerprint and its value. They are put into the batch in the order of keys: in that of
+// chance each would go to a place of its own in the engine, far from any that is in a cache.
+type met struct {
+	fingerprint [16]byte
+	order       uint32 // of two of one fingerprint the later one holds
+	size        uint8
+	value       [maxSeen]byte
+}
+
+// maxSeen is how long a value of a fingerprint is at most: a place, and why it was dropped.
+const maxSeen = 3 + 2*9 + 1
 
 var _ frontier.Ledger = (*Group)(nil)
 
@@ -94,11 +110,12 @@ func (g *Group) Refused(r frontier.Refusal, at time.Time) {
 }
 
 func (g *Group) Dropped(u frontier.URL, why frontier.Drop) {
-	g.seen(u)
+	g.next = max(g.next, u.Seq+1)
+	g.value = appendPlace(g.value[:0], u.Place())
 	if why != frontier.DropHost {
 		g.value = append(g.value, byte(why))
-		g.set(g.key, g.value)
 	}
+	g.meet(u.URL.Fingerprint())
 }
 
 func (g *Group) Variants(key [16]byte, n int) {
@@ -120,6 +137,10 @@ func (g *Group) Rules(host string, r robots.Rules) {
 
 func (g *Group) Redirected(fingerprint [16]byte, fewest int, target *frontier.URL) {
 	g.key = appendKey(g.key[:0], keyRedirect, fingerprint)
+	if fewest == 0 {
+		g.delete(g.key)
+		return
+	}
 	g.value = appendRedirect(g.value[:0], fewest, target)
 	g.set(g.key, g.value)
 }
@@ -137,9 +158,33 @@ func (g *Group) Counts(s frontier.Stats) {
 // seen notes that a URL is known, and its place, by which it is found.
 func (g *Group) seen(u frontier.URL) {
 	g.next = max(g.next, u.Seq+1)
-	g.key = appendKey(g.key[:0], keySeen, u.URL.Fingerprint())
 	g.value = appendPlace(g.value[:0], u.Place())
-	g.set(g.key, g.value)
+	g.meet(u.URL.Fingerprint())
+}
+
+// meet sets what is known of a fingerprint, which value says.
+func (g *Group) meet(fp [16]byte) {
+	m := met{fingerprint: fp, order: uint32(len(g.met)), size: uint8(len(g.value))}
+	copy(m.value[:], g.value)
+	g.met = append(g.met, m)
+	g.size += 1 + len(fp) + len(g.value)
+}
+
+// settle puts the fingerprints into the batch.
+func (g *Group) settle() {
+	slices.SortFunc(g.met, func(a, b met) int {
+		return cmp.Or(
+			cmp.Compare(binary.BigEndian.Uint64(a.fingerprint[:]), binary.BigEndian.Uint64(b.fingerprint[:])),
+			bytes.Compare(a.fingerprint[8:], b.fingerprint[8:]),
+			cmp.Compare(a.order, b.order),
+		)
+	})
+	for i := range g.met {
+		m := &g.met[i]
+		g.key = appendKey(g.key[:0], keySeen, m.fingerprint)
+		g.batch.set(g.key, m.value[:m.size])
+	}
+	g.met = nil
 }
 
 func (g *Group) pend(u frontier.URL) {
@@ -191,6 +236,7 @@ func (s *Store) Commit(g *Group) error {
 		s.cut()
 		return s.failure.get()
 	}
+	g.settle()
 	next := max(s.next.Load(), g.next)
 	if next > s.next.Load() {
 		g.set([]byte{keyNext}, binary.AppendUvarint(nil, next))

@@ -267,8 +267,13 @@ func (p *player) step(g *store.Group) {
 			target = &u
 		}
 		fp := [16]byte{byte(p.rng.IntN(4))}
-		g.Redirected(fp, n, target)
-		p.redirects[fp] = redirect(n, target)
+		if n == 87 {
+			g.Redirected(fp, 0, nil)
+			delete(p.redirects, fp)
+		} else {
+			g.Redirected(fp, n, target)
+			p.redirects[fp] = redirect(n, target)
+		}
 		p.next-- // nobody was told of it as a URL
 	case n < 92:
 		name, value := fmt.Sprintf("n%d", p.rng.IntN(4)), fmt.Sprint(n)

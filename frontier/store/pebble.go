@@ -17,6 +17,16 @@ const (
 	buffer     = 16 << 20
 	maxBuffers = 3
 
+	// firstTables is of one key: from half as many on, tables of the first level are merged into the
+	// next, which may have secondLevel bytes. Both are twice Pebble's defaults and more, so that
+	// what is found is merged less often; reading asks more tables, or their filters.
+	firstTables = 8
+	mostTables  = 32 // writes wait then
+	secondLevel = 256 << 20
+
+	// filterBits is what a filter has for a fingerprint: it is mistaken of one in a hundred.
+	filterBits = 10
+
 	// blockCache is the default of Options.Cache: URLs are read in order, and once.
 	blockCache = 8 << 20
 )
@@ -35,10 +45,14 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 		db, err = pebble.Open(dir, &pebble.Options{
 			FS:                          unfailing{fs, fail},
 			ReadOnly:                    o.ReadOnly,
-			FormatMajorVersion:          pebble.FormatValueSeparation, // part of our format: a newer Pebble is not to raise it
-			CacheSize:                   int64(cmp.Or(o.Cache, blockCache)),
+			FormatMajorVersion:          pebble.FormatValueSeparation,                                             // part of our format: a newer Pebble is not to raise it
+			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*cmp.Or(o.Buffer, buffer)), // which buffers take from
 			MemTableSize:                uint64(cmp.Or(o.Buffer, buffer)),
 			MemTableStopWritesThreshold: maxBuffers,
+			L0CompactionThreshold:       firstTables,
+			L0StopWritesThreshold:       mostTables,
+			LBaseMaxBytes:               secondLevel,
+			Levels:                      levels(),
 			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 			Logger:                      logger{fail},
 			EventListener: &pebble.EventListener{
@@ -54,6 +68,14 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 		return nil, err
 	}
 	return &disked{db}, nil
+}
+
+// levels gives all but the last a filter. That has nine of ten fingerprints: its filters would be
+// larger than the cache, and to read one of a million costs more than to look.
+func levels() (all [7]pebble.LevelOptions) {
+	all[0].FilterPolicy = seenFilter{filterBits}
+	all[len(all)-1].FilterPolicy = pebble.NoFilterPolicy
+	return all
 }
 
 // known returns an error for a folder that Pebble would take for an empty one, though

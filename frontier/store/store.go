@@ -48,7 +48,8 @@ type Options struct {
 	// sorted and written to a table; thrice as many at times. 0: 16 MiB.
 	Buffer int
 
-	// Cache is how many bytes of what was read from tables stay in memory. 0: 8 MiB.
+	// Cache is how many bytes of what was read from tables stay in memory; more, while there are fewer
+	// than three buffers. 0: 8 MiB.
 	Cache int
 
 	// FS is the file system. nil: the machine's.

@@ -25,6 +25,15 @@ const (
 	groupSize = 1 << 20 // bytes: what the desk commits at once when it has much to do
 	siblings  = 8       // new URLs in a row that are of one host: a page's links
 	checks    = 2_000_000
+
+	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
+	seenShare    = 240
+	pendingShare = 80
+	bufferShare  = 20
+	mostBuffer   = 16 << 20
+	cacheShare   = 20
+	garbage      = 200 // percent
+	heads        = 512
 )
 
 // measure is the process that does what main asks for.
@@ -34,7 +43,7 @@ func measure(arg string) error {
 		return err
 	}
 	debug.SetMemoryLimit(int64(t.Memory))
-	var r result
+	debug.SetGCPercent(garbage)
 	if t.Profile != "" {
 		f, err := os.Create(t.Profile)
 		if err != nil {
@@ -46,11 +55,11 @@ func measure(arg string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if err := t.crawl(&r); err != nil {
+	c := &crawl{task: t, rng: rand.New(rand.NewPCG(1, 2)), urls: make([]frontier.URL, batch)}
+	if err := c.run(json.NewEncoder(os.Stdout)); err != nil {
 		return err
 	}
-	r.Peak = field("/proc/self/status", "VmHWM:") * 1024
-	return json.NewEncoder(os.Stdout).Encode(r)
+	return c.store.Close()
 }
 
 // crawl is a crawl that only finds.
@@ -59,26 +68,71 @@ type crawl struct {
 	store *store.Store
 	front *frontier.Frontier
 	group *store.Group
+	found int
+	urls  []frontier.URL // a batch
 	asked int
+	rng   *rand.Rand
 }
 
-func (t task) crawl(r *result) (err error) {
-	c := &crawl{task: t}
-	if c.store, err = store.Open(t.Dir, store.Options{}); err != nil {
+func (c *crawl) run(results *json.Encoder) (err error) {
+	part := func(n int) int { return c.Memory / 1000 * n }
+	if c.store, err = store.Open(c.Dir, store.Options{Buffer: min(part(bufferShare), mostBuffer), Cache: part(cacheShare)}); err != nil {
 		return err
 	}
-	// One head a host: what is pending is not what is measured.
-	c.front = frontier.New(frontier.Config{Heads: 1, Robots: true, RobotsTries: 3, MaxRedirects: 10, SeenBytes: t.Seen})
-	c.group = c.store.Begin()
-	c.front.Tell(c.group)
-
-	begun, cpu := time.Now(), cost.CPU()
-	urls := make([]frontier.URL, batch)
-	for n := 0; n < t.URLs; n += batch {
-		for i := range urls {
-			urls[i] = c.url(n + i)
+	c.front = frontier.New(frontier.Config{
+		Resolve: true, Robots: true, RobotsTries: 3, MaxRedirects: 10, MaxVariants: 10_000,
+		Heads: heads, InMemory: part(pendingShare), SeenBytes: c.Seen,
+	})
+	if c.Only {
+		if err := c.restore(); err != nil {
+			return err
 		}
-		if err := c.receive(urls); err != nil {
+	} else {
+		c.group = c.store.Begin()
+		c.front.Tell(c.group)
+	}
+	var r result
+	for _, c.found = range c.Marks {
+		if !c.Only {
+			if err := c.grow(&r); err != nil {
+				return err
+			}
+		}
+		if err := c.look(&r); err != nil {
+			return err
+		}
+		r.Table = c.front.SeenBytes()
+		r.Peak = field("/proc/self/status", "VmHWM:") * 1024
+		if r.Stored, err = size(c.Dir); err != nil {
+			return err
+		}
+		if err := results.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restore takes in the fingerprints that another process has found.
+func (c *crawl) restore() error {
+	for fp, err := range c.store.Seen() {
+		if err != nil {
+			return err
+		}
+		c.front.RestoreSeen(fp)
+	}
+	return nil
+}
+
+// grow finds URLs until there are as many as are wanted.
+func (c *crawl) grow(r *result) error {
+	begun, cpu, written := time.Now(), cost.CPU(), field("/proc/self/io", "wchar:")
+	before := r.URLs
+	for ; r.URLs < c.found; r.URLs += batch {
+		for i := range c.urls {
+			c.urls[i] = c.url(r.URLs + i)
+		}
+		if err := c.receive(c.urls); err != nil {
 			return err
 		}
 	}
@@ -86,21 +140,30 @@ func (t task) crawl(r *result) (err error) {
 		return err
 	}
 	c.rest()
-	r.New, r.CPU, r.Wall = c.front.Stats().Pending, (cost.CPU() - cpu).Seconds(), time.Since(begun).Seconds()
-	r.CPU -= c.making()
+	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(begun).Seconds(), (cost.CPU() - cpu).Seconds()
+	r.CPU -= c.making(r.Since)
+	r.All += r.CPU
+	r.Written = field("/proc/self/io", "wchar:") - written
+	if got := c.front.Stats().Pending; got != r.URLs {
+		return fmt.Errorf("%d URLs are pending, expected %d", got, r.URLs)
+	}
+	return nil
+}
 
-	rng := rand.New(rand.NewPCG(1, 2))
-	c.asked = 0
+// look checks URLs, of which 70 % were found.
+func (c *crawl) look(r *result) error {
+	r.URLs = (c.found + batch - 1) / batch * batch
+	r.Checks, r.Check, r.Looked, c.asked = 0, 0, 0, 0
 	for n := 0; n < checks; n += batch {
-		for i := range urls {
-			k := rng.IntN(r.New)
-			if rng.IntN(10) >= 7 {
+		for i := range c.urls {
+			k := c.rng.IntN(r.URLs)
+			if c.rng.IntN(10) >= 7 {
 				k += 1 << 40 // nobody has found it
 			}
-			urls[i] = c.url(k)
+			c.urls[i] = c.url(k)
 		}
 		begun, cpu := time.Now(), cost.CPU()
-		if err := c.check(urls); err != nil {
+		if err := c.check(c.urls); err != nil {
 			return err
 		}
 		r.Check += (cost.CPU() - cpu).Seconds()
@@ -108,13 +171,7 @@ func (t task) crawl(r *result) (err error) {
 		r.Checks += batch
 	}
 	r.Asked = c.asked
-	r.Table = c.front.SeenBytes()
-	r.Written = field("/proc/self/io", "wchar:")
-	r.Stored, err = size(t.Dir)
-	if err != nil {
-		return err
-	}
-	return c.store.Close()
+	return nil
 }
 
 // url returns URL n, of 60 to 90 bytes; the host of a run of them is any.
@@ -137,14 +194,14 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// making is the CPU time that making up the URLs took.
-func (c *crawl) making() float64 {
+// making is the CPU time that making up so many URLs took.
+func (c *crawl) making(urls int) float64 {
 	const some = 100_000
 	cpu := cost.CPU()
 	for n := range some {
 		_ = c.url(n)
 	}
-	return (cost.CPU() - cpu).Seconds() / some * float64(c.URLs)
+	return (cost.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
 // ask settles what is in doubt.
