@@ -54,11 +54,10 @@ bench-bytes:
 bench-crawl:
 	@script/bench-crawl
 
-## bench-frontier: the frontier and its store at 1 to 100 million URLs, into docs/bench/frontier.md (hours; DISK=folder on a disk)
+## bench-frontier: the frontier and its store as a crawl grows, into docs/bench/frontier.md (URLS=1000000,10000000,100000000: an hour, 12 GB; DISK=folder)
 .PHONY: bench-frontier
 bench-frontier:
-	@disk=$$(mktemp -d $(or $(DISK),/var/tmp)/weft.XXXXXX) && trap 'rm -rf "$$disk"' EXIT && \
-	go run ./internal/bench/frontier -o docs/bench/frontier.md -disk $$disk
+	@go run ./internal/bench/frontier -o docs/bench/frontier.md -dir $(or $(DISK),/var/tmp) -urls $(or $(URLS),1000000,2000000,5000000,10000000)
 
 ## bench-recrawl: visiting a site again beside its first crawl, into docs/bench/recrawl.md
 .PHONY: bench-recrawl

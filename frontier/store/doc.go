@@ -22,7 +22,6 @@
 // A job that is finished can be visited again: [Store.Revisit] makes its URLs pending, with what
 // is known of their last visit, before a frontier is restored.
 //
-// What the frontier does not keep in memory it reads back with [Store.Pending]. [Store.Find],
 // What the frontier does not keep in memory it reads back with [Store.Pending], and asks
 // [Store.Known] for in batches. [Store.Find],
 // [Store.URLs] and [Store.Host] are for people who ask.
