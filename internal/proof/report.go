@@ -49,7 +49,7 @@ func (r *Result) Write(w io.Writer, command string) error {
 	p := &page{w: w}
 	p.line("# A broad crawl\n")
 	p.line("Written by `%s` on %d cores, %s.\n", command, runtime.GOMAXPROCS(0), runtime.Version())
-	p.line("%d hosts, %d URLs. The command was killed %d times on the way.\n", r.Task.Web.Hosts, r.Bound.URLs, r.Kills)
+	p.line("%d hosts, %d URLs. The command was killed %d times on the way.\n", r.Web.Hosts, r.Bound.URLs, r.Kills)
 	p.line("| | |\n|---|---:|")
 	p.row("requests that the truth asks for", r.Bound.Requests)
 	p.row("requests that came", r.Verdict.Requests)
@@ -108,10 +108,10 @@ func (p *page) line(format string, args ...any) {
 func (p *page) row(name string, value any) { p.line("| %s | %v |", name, value) }
 
 func (p *page) chains(b webtest.Bound) {
-	p.line("\n## The bound\n\nThe longest time that the URLs of one host, domain or address take one after the other, with the delay between two.\n")
-	p.line("| of a | | hosts | requests | time |\n|---|---|---:|---:|---:|")
+	p.line("\n## The bound\n\nThe longest time that the URLs of one host, domain or address take one after the other, with the delay between two, from when the first of its hosts that count can have been found.\n")
+	p.line("| of a | | hosts | requests | found | done |\n|---|---|---:|---:|---:|---:|")
 	for u, c := range b.Chains {
-		p.line("| %v | %s | %d | %d | %v |", webtest.Unit(u), c.Name, c.Hosts, c.Requests, c.Time.Round(100*time.Millisecond))
+		p.line("| %v | %s | %d | %d | %v | %v |", webtest.Unit(u), c.Name, c.Hosts, c.Requests, c.Found.Round(100*time.Millisecond), c.Time.Round(100*time.Millisecond))
 	}
 }
 
