@@ -37,8 +37,11 @@ func policy() webtest.Policy {
 
 // costs are what the crawl spends where it is polite, and where servers don't answer.
 func (t *Task) costs() webtest.Costs {
-	return webtest.Costs{Delay: t.Delay, Patience: t.Patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second}
+	return webtest.Costs{Delay: t.Delay, Patience: t.Patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second, Variants: t.Variants}
 }
+
+// forgetsVariants is by how much a count of variants may be behind after a kill, or by an eighth.
+const forgetsVariants = 64
 
 // lag is how much earlier than the servers the command may have begun to wait for an answer that it
 // gives up.

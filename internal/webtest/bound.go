@@ -15,6 +15,7 @@ type Costs struct {
 	RobotsTries int           // of a robots.txt that cannot be had
 	Pause       time.Duration // before the second try of a robots.txt; twice that before the third, and so on
 	Hold        time.Duration // after a 429 or 503 without Retry-After
+	Variants    int           // pages of each calendar without end, which answer without latency as far as the bound goes
 }
 
 // Bound is how long a crawl takes at least, if it is polite: the longest of its chains.
@@ -42,7 +43,7 @@ func (b *Bound) Longest() (d time.Duration) {
 
 // Bound returns that of a crawl under p, of which the URLs are p's Truth. Hosts have one
 // request at a time, and so have domains and addresses. A host has none before it was found, as if
-// nothing but the delays of hosts kept a crawl from the pages that lead there. Traps are left out.
+// nothing but the delays of hosts kept a crawl from the pages that lead there. Requests leaves calendars out.
 func (w *Web) Bound(p Policy, c Costs) Bound {
 	p = w.complete(p)
 	var b Bound
@@ -63,6 +64,12 @@ func (w *Web) Bound(p Policy, c Costs) Bound {
 	}
 	for i, h := range hosts {
 		b.Requests += h.requests
+		if h.requests > 0 && w.trap(i) && p.Robots && w.robots(i) != robotsClosed {
+			h.requests += c.Variants
+			if w.slow(place{host: int32(i)}) {
+				h.busy += time.Duration(c.Variants) * w.cfg.SlowDelay
+			}
+		}
 		if h.requests == 0 { // it is looked up, or connected to, and no more
 			if d := found[i] + h.busy; d > b.Chains[Host].Time {
 				b.Chains[Host] = Chain{w.unitName(Host, i), 1, 0, found[i], d}

@@ -35,7 +35,8 @@ func run(ctx context.Context, args []string) (err error) {
 	hosts := f.Int("hosts", 1000, "of the web")
 	delay := f.Duration("delay", 100*time.Millisecond, "that is asked for")
 	patience := f.Duration("patience", 10*time.Second, "with one fetch")
-	variants := f.Int("variants", 1000, "URLs of a path that are followed, so that calendars without end take no longer than the bound")
+	variants := f.Int("variants", 2500, "URLs of a path that are followed, so that calendars without end take no longer than the bound")
+	memory := f.Int("memory", 0, "bytes that the command is to keep within; 0: its default")
 	concurrency := f.Int("concurrency", 1000, "of the crawl")
 	kills := f.Int("kills", 2, "on the way")
 	command := f.String("command", "", "the weft command; empty: it is built")
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string) (err error) {
 	tell := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	task := proof.Task{
 		Web: proof.Web(*hosts, *delay), Delay: *delay, Patience: *patience, Concurrency: *concurrency, Variants: *variants,
-		Kills: *kills, Flags: strings.Fields(*flags), Tell: tell,
+		Memory: *memory, Kills: *kills, Flags: strings.Fields(*flags), Tell: tell,
 	}
 	if *simulate {
 		r, err := proof.Simulate(task)
