@@ -105,7 +105,7 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 }
 
 // settle is how long after a kill the servers may still read what was asked before it.
-const settle = 50 * time.Millisecond
+const settle = time.Second
 
 // run runs the command until it ends, or has made so many requests, with those of the runs before, that it
 // is to be killed; 0: it is not.
