@@ -98,7 +98,11 @@ func (r *Result) Write(w io.Writer, command string) error {
 	}
 	p.line("\nThe highest RSS at any time: %.0f MiB.", float64(highest)/(1<<20))
 	middle, last := r.Thirds()
-	p.line("Of the last third of the requests it was %.2f times that of the middle one.", float64(last)/float64(max(1, middle)))
+	verdict := "flat"
+	if !r.Flat() {
+		verdict = "not flat"
+	}
+	p.line("Of the last third of the requests it was %.2f times that of the middle one, expected at most 1.1: %s.", float64(last)/float64(max(1, middle)), verdict)
 	p.line("\n## Runs\n\n| run | time | CPU | requests by its end | |\n|---:|---:|---:|---:|---|")
 	for i, run := range r.Runs {
 		how := "ended"
