@@ -26,7 +26,8 @@ type desk struct {
 	bounds   bounds // each fetcher has a copy
 	reach    reach  // the same
 	fetchers []*fetcher
-	free     []int             // by fetcher: workers without a lease
+	free     []int // by fetcher: workers without a lease
+	slots    slots
 	job      *job              // nil: nothing is kept
 	output   *stream           // nil: none
 	firsts   *duplicates.Index // of the pages that were seen, shared by the fetchers; nil: none
@@ -65,11 +66,12 @@ func (d *desk) start(loop *aio.Loop, fetchers []*aio.Loop) {
 	if d.summary.Started.IsZero() {
 		d.summary.Started = d.started
 	}
+	d.slots.most = d.cfg.Concurrency
 	n := len(fetchers)
 	for i, l := range fetchers {
 		f := &fetcher{
 			id: i, cfg: d.cfg, loop: l, inbox: l.Handle(), desk: d, outbox: loop.Handle(), bounds: newBounds(d.cfg), visit: d.summary.Visit,
-			workers: (d.cfg.Concurrency + n - 1 - i) / n, // the first ones take what does not divide
+			workers: (d.cfg.workers + n - 1 - i) / n, // the first ones take what does not divide
 		}
 		d.fetchers = append(d.fetchers, f)
 		d.free = append(d.free, f.workers)
@@ -391,6 +393,7 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 	now := d.loop.Now()
 	for i := range batch {
 		out := &batch[i]
+		d.slots.give(out.slot)
 		if out.url.Resolve {
 			continue
 		}
@@ -538,10 +541,11 @@ func (d *desk) dispatch() {
 	for _, n := range d.free {
 		free += n
 	}
+	slots := min(free, d.slots.left(d.loop.Now()))
 	var leases []frontier.URL
 	begin := !d.draining && !d.behind() && !d.comparing() && len(d.paused) == 0 && !d.meter.Full()
 	if begin {
-		leases = d.frontier.Lease(d.loop.Now(), free)
+		leases = d.frontier.Lease(d.loop.Now(), slots)
 		d.refuse()
 		d.hand(leases)
 		d.want(d.frontier.Wants())
@@ -559,12 +563,13 @@ func (d *desk) dispatch() {
 		d.finish()
 		return
 	}
-	d.wakeLater(begin && free > len(leases))
+	d.wakeLater(begin && free > len(leases), slots-len(leases))
 }
 
 // hand posts leases to the fetchers.
 func (d *desk) hand(leases []frontier.URL) {
-	share := make([][]frontier.URL, len(d.fetchers))
+	share := make([][]lease, len(d.fetchers))
+	now := d.loop.Now()
 	for _, u := range leases {
 		most := 0
 		for i, n := range d.free {
@@ -573,7 +578,7 @@ func (d *desk) hand(leases []frontier.URL) {
 			}
 		}
 		d.free[most]--
-		share[most] = append(share[most], u)
+		share[most] = append(share[most], lease{u, d.slots.take(now)})
 	}
 	for i, urls := range share {
 		if len(urls) == 0 {
@@ -581,23 +586,28 @@ func (d *desk) hand(leases []frontier.URL) {
 		}
 		f := d.fetchers[i]
 		_ = f.inbox.Post(func() { // a fetcher ends before the desk only by an error, which ends all
-			for _, u := range urls {
-				f.leases.TryPut(u)
+			for _, l := range urls {
+				f.leases.TryPut(l)
 			}
 		})
 	}
 }
 
-// wakeLater sees to it that dispatch is called when the next host is due, if there
-// are workers to be had.
-func (d *desk) wakeLater(free bool) {
+// wakeLater sees to it that dispatch is called when the next host is due, or the next slot is
+// free, if there are workers to be had.
+func (d *desk) wakeLater(free bool, slots int) {
 	if d.later != nil {
 		d.later.Cancel()
 		d.later = nil
 	}
-	if at, ok := d.frontier.Next(); ok && free {
-		d.later = d.loop.CallAt(at, d.dispatch)
+	at, ok := d.frontier.Next()
+	if !ok || !free {
+		return
 	}
+	if slots == 0 && at.Before(d.slots.next()) {
+		at = d.slots.next()
+	}
+	d.later = d.loop.CallAt(at, d.dispatch)
 }
 
 // finish ends the crawl, in which nothing is left to do.

@@ -34,10 +34,12 @@ type fetcher struct {
 	inbox   *aio.Handle // of this loop, held by the desk
 	desk    *desk
 	outbox  *aio.Handle // of the desk's loop
-	workers int
+	workers int         // at most
+	hired   int
+	idle    int // of these
 	client  *http1.Client
 	reading *aio.Quota
-	leases  aio.Queue[frontier.URL]
+	leases  aio.Queue[lease]
 	bounds  bounds       // a copy of the desk's, which sends what it adds
 	reach   reach        // the same
 	recent  *weburl.Memo // of what it has sent the desk lately
@@ -49,9 +51,16 @@ type fetcher struct {
 	judges, admits func(netip.AddrPort) error // what allow returns, made once
 }
 
+// lease is one that is handed to a worker.
+type lease struct {
+	frontier.URL
+	slot *slot
+}
+
 // outcome answers a lease.
 type outcome struct {
 	url     frontier.URL
+	slot    *slot
 	answer  frontier.Answer
 	retry   bool             // an error that may pass, and tries are left
 	later   bool             // this machine was short of something: no try, and no error of the URL's, unless it is so for long
@@ -110,7 +119,7 @@ func (f *fetcher) run(t *aio.Task) error {
 	f.judges, f.admits = f.reach.guard.Judge, f.admit
 	f.client = http1.NewClient(t.Loop(), http1.Options{
 		Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
-		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: f.workers, Meter: f.desk.meter, MaxKept: f.desk.shares.kept,
+		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, Meter: f.desk.meter, MaxKept: f.desk.shares.kept,
 		UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 		Resolve: c.Resolve, Resolver: dns.New(t.Loop(), dns.Options{Servers: c.DNS}),
 	})
@@ -120,11 +129,16 @@ func (f *fetcher) run(t *aio.Task) error {
 	defer f.client.Close()
 	defer f.outbox.Close()
 	return t.Group(func(g *aio.Group) error {
-		for i := range f.workers {
-			g.Go(fmt.Sprintf("worker %d.%d", f.id, i+1), f.work)
-		}
+		f.hire(g)
 		return nil
 	})
+}
+
+// hire adds a worker.
+func (f *fetcher) hire(g *aio.Group) {
+	f.hired++
+	f.idle++
+	g.Go(fmt.Sprintf("worker %d.%d", f.id, f.hired), func(t *aio.Task) error { return f.work(t, g) })
 }
 
 // Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of
@@ -134,27 +148,33 @@ const (
 	shortBody = 64 << 10
 )
 
-func (f *fetcher) work(t *aio.Task) error {
+// work answers leases. As long as there may be more workers one is idle, for the next lease.
+func (f *fetcher) work(t *aio.Task, g *aio.Group) error {
 	for {
-		u, err := f.leases.Get(t)
+		l, err := f.leases.Get(t)
 		if err == aio.ErrQueueClosed {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
+		if f.idle--; f.idle == 0 && f.hired < f.workers {
+			f.hire(g)
+		}
 		var out outcome
 		switch {
-		case u.Resolve:
-			out, err = f.resolve(t, u)
-		case u.Robots:
-			out, err = f.fetchRobots(t, u)
+		case l.Resolve:
+			out, err = f.resolve(t, l.URL)
+		case l.Robots:
+			out, err = f.fetchRobots(t, l.URL)
 		default:
-			out, err = f.fetch(t, u)
+			out, err = f.fetch(t, l.URL)
 		}
 		if err != nil {
 			return err
 		}
+		f.idle++
+		out.slot = l.slot
 		f.send(out)
 	}
 }

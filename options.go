@@ -62,7 +62,10 @@ type Options struct {
 	// machine as fast as it goes. What holds for a host holds for all hosts of one
 	// registrable domain together, and for all on one address.
 
-	Concurrency  int           // requests under way at once; 0: 64
+	// Concurrency is how many requests are under way at once. 0: 64, and up to 15 times as many
+	// beside them that have been for more than a second: where nothing comes there is nothing to do,
+	// and hosts that stall would hold up the others.
+	Concurrency  int
 	PerHost      int           // of these, to one host; 0: as above
 	PerDomain    int           // the same, to the hosts of one registrable domain
 	PerAddress   int           // the same, to the hosts on one address; not behind a proxy
@@ -137,6 +140,9 @@ const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/we
 type config struct {
 	Options
 	asked Options // as they were given
+
+	workers int // requests under way at once, with those that only wait: see slots
+
 	seeds []weburl.URL
 	late  []*regexp.Regexp // of Exclude, those that a job was not begun with
 }
@@ -198,6 +204,9 @@ func (o Options) check() (*config, error) {
 	}
 	if err := c.fitsMemory(); err != nil {
 		return nil, err
+	}
+	if c.workers = c.Concurrency; o.Concurrency == 0 {
+		c.workers = max(c.workers, min(16*c.workers, most/2, c.Memory/4/perRequest))
 	}
 	if o.RateLimit < 0 || math.IsNaN(o.RateLimit) {
 		return nil, &OptionError{"RateLimit", fmt.Sprint(o.RateLimit), errNegative}

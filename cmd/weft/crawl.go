@@ -87,7 +87,7 @@ func (f *crawlFlags) register(g *groups) {
 		flag(s, &o.MaxTime, "max-time", "", "D", "", duration, "time after which no fetch is begun (default any)")
 	})
 	g.group("Pace", func(s *pflag.FlagSet) {
-		flag(s, &o.Concurrency, "concurrency", "c", "N", "", number(1), "requests under way at once (default 64, fewer where descriptors are short)")
+		flag(s, &o.Concurrency, "concurrency", "c", "N", "", number(1), "requests under way at once (default 64, fewer where descriptors are short; beside these, up to 15 times\nas many that have been under way for more than a second)")
 		flag(s, &o.PerHost, "per-host", "", "N", "", number(1), "of these, to one host (default 2, more while its response time holds)")
 		flag(s, &o.PerDomain, "per-domain", "", "N", "", number(1), "the same, to all hosts of one registrable domain together (default as for a host)")
 		flag(s, &o.PerAddress, "per-address", "", "N", "", number(1), "the same, to all hosts on one address; not behind a proxy (default as for a host)")

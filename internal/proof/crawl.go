@@ -19,8 +19,11 @@ type Task struct {
 	Command     string         // the weft command
 	Dir         string         // that exists, for the job
 	Web         webtest.Config // see Web
-	Delay       time.Duration
+	Delay       time.Duration  // of hosts, domains and addresses
+	Patience    time.Duration  // with one fetch
 	Concurrency int
+	Variants    int      // URLs of a path that are followed, so that calendars end
+	Memory      int      // bytes, that the command is to keep within; 0: its default
 	Kills       int      // on the way, at equal shares of the requests
 	Flags       []string // further ones of the command
 	Tell        func(format string, args ...any)
@@ -36,6 +39,8 @@ type Result struct {
 	Samples []Sample
 	Servers time.Duration // CPU time of the servers
 	Lag     time.Duration // see webtest.Running
+
+	traps int // hosts with a calendar without end
 }
 
 // Run is one of the command.
@@ -66,7 +71,7 @@ func (r *Result) CPU() (d time.Duration) {
 // has done wrong is in the Result.
 func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	r = &Result{Task: task}
-	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Patience: patience, Lag: lag, Forgets: forgets}})
+	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Patience: task.Patience, Lag: lag, Forgets: forgets}})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,8 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 		err = errors.Join(err, served.Close())
 		r.Lag = served.Lag
 	}()
-	r.Bound = served.Web.Bound(policy(), costs(task.Delay))
+	r.traps = served.Web.Traps()
+	r.Bound = served.Web.Bound(policy(), task.costs())
 	task.Tell("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
 	own := cpu()
 	for n := 0; ; n++ {
@@ -99,14 +105,18 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 }
 
 // settle is how long after a kill the servers may still read what was asked before it.
-const settle = 50 * time.Millisecond
+const settle = time.Second
 
 // run runs the command until it ends, or has made so many requests, with those of the runs before, that it
 // is to be killed; 0: it is not.
 func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Run, error) {
+	flags := r.Flags
+	if r.Memory > 0 {
+		flags = append([]string{"--memory", strconv.Itoa(r.Memory)}, flags...)
+	}
 	args := append([]string{"crawl", "--quiet", "--job", "job", "--scope", "any", "--allow-private",
-		"--concurrency", strconv.Itoa(r.Concurrency), "--delay", r.Delay.String(), "--timeout", patience.String(), "--connect-timeout", dial.String(),
-		"--retries", strconv.Itoa(retries), "--dns", served.DNS.Addr()}, r.Flags...)
+		"--concurrency", strconv.Itoa(r.Concurrency), "--delay", r.Delay.String(), "--timeout", r.Patience.String(), "--connect-timeout", dial.String(),
+		"--retries", strconv.Itoa(retries), "--max-variants", strconv.Itoa(r.Variants), "--dns", served.DNS.Addr()}, flags...)
 	cmd := exec.CommandContext(ctx, r.Command, append(args, served.Web.Home(0))...)
 	cmd.Dir = r.Dir
 	var said bytes.Buffer

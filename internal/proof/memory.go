@@ -48,6 +48,20 @@ func sample(pid int) (s Sample, err error) {
 	return s, err
 }
 
+// Thirds are the most RSS while the middle third of the requests was made, and the last.
+func (r *Result) Thirds() (middle, last int) {
+	for _, s := range r.Samples {
+		switch third := 3 * s.Requests / max(1, r.Verdict.Requests); third {
+		case 0:
+		case 1:
+			middle = max(middle, s.RSS)
+		default:
+			last = max(last, s.RSS)
+		}
+	}
+	return middle, last
+}
+
 // Tenths are the samples by the share of the crawl's requests that were made: of each tenth
 // that with the most memory, and the most descriptors of all of them.
 func (r *Result) Tenths() (tenths [10]Sample) {

@@ -20,7 +20,25 @@ func (r *Result) Failures() (wrong []string) {
 			r.Records.Twice, r.Records.Missing, r.Records.Wrong, r.Records.Unknown))
 		wrong = append(wrong, r.Records.Samples[:min(10, len(r.Records.Samples))]...)
 	}
+	if most := r.traps * (r.Variants + r.Kills*max(forgetsVariants, r.Variants/8)); r.Records.Trapped > most {
+		wrong = append(wrong, fmt.Sprintf("%d URLs of calendars without end, expected at most %d", r.Records.Trapped, most))
+	}
+	for _, s := range r.Samples {
+		if s.RSS > maxRSS {
+			wrong = append(wrong, fmt.Sprintf("%d MiB of memory after %v, expected at most %d", s.RSS>>20, s.At.Round(time.Second), maxRSS>>20))
+			break
+		}
+	}
 	return append(wrong, impolite(r.Verdict)...)
+}
+
+// maxRSS is what the command may have of memory at any size of a crawl, with its default of --memory.
+const maxRSS = 768 << 20
+
+// Flat reports whether memory grew no more when most was done.
+func (r *Result) Flat() bool {
+	middle, last := r.Thirds()
+	return float64(last) <= 1.1*float64(middle)
 }
 
 func impolite(v webtest.Verdict) (wrong []string) {
@@ -49,7 +67,7 @@ func (r *Result) Write(w io.Writer, command string) error {
 	p := &page{w: w}
 	p.line("# A broad crawl\n")
 	p.line("Written by `%s` on %d cores, %s.\n", command, runtime.GOMAXPROCS(0), runtime.Version())
-	p.line("%d hosts, %d URLs. The command was killed %d times on the way.\n", r.Task.Web.Hosts, r.Bound.URLs, r.Kills)
+	p.line("%d hosts, %d URLs. The command was killed %d times on the way.\n", r.Web.Hosts, r.Bound.URLs, r.Kills)
 	p.line("| | |\n|---|---:|")
 	p.row("requests that the truth asks for", r.Bound.Requests)
 	p.row("requests that came", r.Verdict.Requests)
@@ -69,6 +87,9 @@ func (r *Result) Write(w io.Writer, command string) error {
 	p.line("\n## Memory\n\nOf each tenth of the requests, the most.\n")
 	p.line("| requests | time | RSS MiB | descriptors |\n|---:|---:|---:|---:|")
 	for _, s := range r.Tenths() {
+		if s.RSS == 0 {
+			continue // it was over within a second
+		}
 		p.line("| %d | %v | %.0f | %d |", s.Requests, s.At.Round(time.Second), float64(s.RSS)/(1<<20), s.Descriptors)
 	}
 	highest := 0
@@ -76,6 +97,12 @@ func (r *Result) Write(w io.Writer, command string) error {
 		highest = max(highest, s.Highest)
 	}
 	p.line("\nThe highest RSS at any time: %.0f MiB.", float64(highest)/(1<<20))
+	middle, last := r.Thirds()
+	verdict := "flat"
+	if !r.Flat() {
+		verdict = "not flat"
+	}
+	p.line("Of the last third of the requests it was %.2f times that of the middle one, expected at most 1.1: %s.", float64(last)/float64(max(1, middle)), verdict)
 	p.line("\n## Runs\n\n| run | time | CPU | requests by its end | |\n|---:|---:|---:|---:|---|")
 	for i, run := range r.Runs {
 		how := "ended"
@@ -108,10 +135,10 @@ func (p *page) line(format string, args ...any) {
 func (p *page) row(name string, value any) { p.line("| %s | %v |", name, value) }
 
 func (p *page) chains(b webtest.Bound) {
-	p.line("\n## The bound\n\nThe longest time that the URLs of one host, domain or address take one after the other, with the delay between two.\n")
-	p.line("| of a | | hosts | requests | time |\n|---|---|---:|---:|---:|")
+	p.line("\n## The bound\n\nThe longest time that the URLs of one host, domain or address take one after the other, with the delay between two, from when the first of its hosts that count can have been found.\n")
+	p.line("| of a | | hosts | requests | found | done |\n|---|---|---:|---:|---:|---:|")
 	for u, c := range b.Chains {
-		p.line("| %v | %s | %d | %d | %v |", webtest.Unit(u), c.Name, c.Hosts, c.Requests, c.Time.Round(100*time.Millisecond))
+		p.line("| %v | %s | %d | %d | %v | %v |", webtest.Unit(u), c.Name, c.Hosts, c.Requests, c.Found.Round(100*time.Millisecond), c.Time.Round(100*time.Millisecond))
 	}
 }
 
@@ -122,9 +149,9 @@ func (p *page) politeness(v webtest.Verdict, delay time.Duration) {
 		p.line("| %v | %d | %d | %d | %v | %d | %d |", webtest.Unit(u), t.Asked, t.Shared, t.Requests, t.SmallGap.Round(time.Millisecond/10), t.MostAtOnce, t.Violations)
 	}
 	p.line("\nThe one of each that was asked the longest, from its first request to its last answer:\n")
-	p.line("| | asked for | of that busy | let alone longer than it had to be |\n|---|---:|---:|---:|")
+	p.line("| | | asked for | of that busy | let alone longer than it had to be |\n|---|---|---:|---:|---:|")
 	for u, t := range v.Units {
-		p.line("| %v | %v | %v | %v |", webtest.Unit(u), t.Span.Round(time.Millisecond), t.Busy.Round(time.Millisecond), t.Idle.Round(time.Millisecond))
+		p.line("| %v | %s | %v | %v | %v |", webtest.Unit(u), t.Longest, t.Span.Round(time.Millisecond), t.Busy.Round(time.Millisecond), t.Idle.Round(time.Millisecond))
 	}
 	p.line("\nNot judged, for they follow another request as they would with every client: %d requests, of a robots.txt that has moved, or again after a kept connection had no answer.", v.Again)
 }

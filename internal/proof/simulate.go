@@ -16,13 +16,13 @@ import (
 
 // Simulation is a crawl on virtual time: a frontier, and a web that answers its leases.
 type Simulation struct {
+	Task
 	Web     *webtest.Web
-	Delay   time.Duration
-	Slots   int // requests at once
 	Bound   webtest.Bound
 	Verdict webtest.Verdict
 	Fates   map[webtest.Fate]int // of what was finished
 	Truth   map[webtest.Fate]int
+	Trapped int           // URLs of calendars, fetched
 	Took    time.Duration // virtual
 	Leases  int
 
@@ -60,23 +60,25 @@ func (v *visits) Pop() any {
 	return last
 }
 
-// Simulate crawls a web from its first host.
-func Simulate(cfg webtest.Config, delay time.Duration, slots int) (*Simulation, error) {
-	web, err := webtest.New(cfg)
+// Simulate crawls a web from its first host, as far as that takes no command.
+func Simulate(task Task) (*Simulation, error) {
+	web, err := webtest.New(task.Web)
 	if err != nil {
 		return nil, err
 	}
 	s := &Simulation{
-		Web: web, Delay: delay, Slots: slots, policy: policy(), Fates: make(map[webtest.Fate]int), Truth: make(map[webtest.Fate]int),
+		Task: task, Web: web, policy: policy(), Fates: make(map[webtest.Fate]int), Truth: make(map[webtest.Fate]int),
 		now: time.Unix(1_000_000_000, 0),
 	}
-	s.Bound = web.Bound(s.policy, costs(delay))
+	s.Bound = web.Bound(s.policy, task.costs())
 	for _, fate := range web.Truth(s.policy) {
 		s.Truth[fate]++
 	}
-	s.referee = webtest.NewReferee(web, webtest.Rule{Delay: delay})
+	s.referee = webtest.NewReferee(web, webtest.Rule{Delay: task.Delay})
 	before := heapNow()
-	s.frontier = frontier.New(frontier.Config{Delay: delay, MaxRedirects: s.policy.MaxRedirects, Robots: true, RobotsTries: retries + 1})
+	s.frontier = frontier.New(frontier.Config{
+		Delay: task.Delay, MaxRedirects: s.policy.MaxRedirects, Robots: true, RobotsTries: retries + 1, Resolve: true, MaxVariants: task.Variants,
+	})
 	seed, err := weburl.Parse(web.Home(0))
 	if err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func heapNow() int {
 // crawl goes on until nothing is left to do.
 func (s *Simulation) crawl() error {
 	for !s.frontier.Over() {
-		free := s.Slots - len(s.underWay)
+		free := s.Concurrency - len(s.underWay)
 		began := time.Now()
 		leases := s.frontier.Lease(s.now, free)
 		refused := s.frontier.Refused()
@@ -117,7 +119,7 @@ func (s *Simulation) crawl() error {
 			s.begin(u)
 		}
 		switch {
-		case len(s.underWay) > 0 && (!ok || len(s.underWay) == s.Slots || !next.Before(s.underWay[0].at)):
+		case len(s.underWay) > 0 && (!ok || len(s.underWay) == s.Concurrency || !next.Before(s.underWay[0].at)):
 			s.now = s.underWay[0].at
 		case ok:
 			s.now = latest(s.now, next)
@@ -144,9 +146,17 @@ func latest(a, b time.Time) time.Time {
 // fateOf is that of a URL which is refused for an error.
 func fateOf(kind string) webtest.Fate { return webtest.Fate{Error: kind} }
 
+// lookUp is how long it takes to ask for the address of a name.
+const lookUp = time.Millisecond
+
 // begin makes a request, of which all is known but its end.
 func (s *Simulation) begin(u frontier.URL) {
 	v := visit{lease: u, at: s.now}
+	if u.Resolve {
+		v.at = v.at.Add(lookUp)
+		heap.Push(&s.underWay, v)
+		return
+	}
 	v.was = s.Web.Visit(u.URL.Host(), u.URL.RequestTarget(), u.Tries, s.policy)
 	switch v.was.Fate.Error {
 	case webtest.ErrorDNS, webtest.ErrorConnect:
@@ -173,17 +183,28 @@ func (s *Simulation) request(v *visit, target string, again bool) {
 	v.end = s.referee.Begin(webtest.Asked{Host: host, Target: target, At: v.at, Again: again})
 	v.at = v.at.Add(v.was.Took)
 	if v.was.Fate.Error == webtest.ErrorStall {
-		v.at = v.at.Add(patience - v.was.Took)
+		v.at = v.at.Add(s.Patience - v.was.Took)
 	}
 }
 
 // answer gives a lease back.
 func (s *Simulation) answer(v *visit) error {
+	addr, _ := s.Web.Resolve(v.lease.URL.Hostname())
+	if v.lease.Resolve {
+		defer s.meter(&s.Answering)()
+		s.frontier.Resolved(s.now, v.lease, addr)
+		return nil
+	}
 	if v.end != nil {
 		v.end(s.now, v.was.RetryAfter, false)
 	}
 	status := v.was.Fate.Status
 	a := frontier.Answer{Took: v.was.Took, Overload: status == 429 || status == 503, RetryAfter: v.was.RetryAfter}
+	if v.end != nil {
+		a.Addr = addr
+	} else {
+		a.Failure = v.was.Fate.Error
+	}
 	if v.lease.Robots {
 		s.answerRobots(v, a)
 		return nil
@@ -196,8 +217,11 @@ func (s *Simulation) answer(v *visit) error {
 	if err := s.follow(v); err != nil {
 		return err
 	}
-	fate := v.was.Fate
-	s.Fates[fate]++
+	if s.Web.Trap(v.lease.URL.Host(), v.lease.URL.RequestTarget()) {
+		s.Trapped++
+	} else {
+		s.Fates[v.was.Fate]++
+	}
 	defer s.meter(&s.Answering)()
 	s.frontier.Done(s.now, v.lease, a)
 	return nil
@@ -237,9 +261,7 @@ func (s *Simulation) follow(v *visit) error {
 		if err != nil {
 			return err
 		}
-		if !s.Web.Trap(u.Host(), u.RequestTarget()) {
-			links = append(links, frontier.URL{URL: u, From: v.lease.URL.String(), Depth: v.lease.Depth + 1})
-		}
+		links = append(links, frontier.URL{URL: u, From: v.lease.URL.String(), Depth: v.lease.Depth + 1})
 	}
 	s.Added += len(links)
 	redirect := v.was.Fate.Status >= 300 && v.was.Fate.Status < 400
@@ -270,8 +292,14 @@ func (s *Simulation) Failures() (wrong []string) {
 			}
 		}
 	}
+	if most := s.Web.Traps() * s.Variants; s.Trapped > most {
+		wrong = append(wrong, fmt.Sprintf("%d URLs of calendars without end, expected at most %d", s.Trapped, most))
+	}
 	return append(wrong, impolite(s.Verdict)...)
 }
+
+// Ratio is the time of the crawl by its bound.
+func (s *Simulation) Ratio() float64 { return s.Took.Seconds() / s.Bound.Longest().Seconds() }
 
 // Write writes the page of a simulation, which was made by a command.
 func (s *Simulation) Write(w io.Writer, command string) error {
@@ -283,10 +311,11 @@ func (s *Simulation) Write(w io.Writer, command string) error {
 	p.row("URLs", s.Bound.URLs)
 	p.row("requests that the truth asks for", s.Bound.Requests)
 	p.row("requests made", s.Verdict.Requests)
-	p.row("requests at once", s.Slots)
+	p.row("requests at once", s.Concurrency)
 	p.row("virtual time", s.Took.Round(100*time.Millisecond))
 	p.row("bound that politeness sets", s.Bound.Longest().Round(100*time.Millisecond))
-	p.row("time ÷ bound", fmt.Sprintf("%.3f", s.Took.Seconds()/s.Bound.Longest().Seconds()))
+	p.row("time ÷ bound", fmt.Sprintf("%.3f", s.Ratio()))
+	p.row("URLs of calendars without end, fetched", s.Trapped)
 	p.row("leases", s.Leases)
 	p.row("links added", s.Added)
 	p.row("CPU of Lease, µs each", fmt.Sprintf("%.2f", perRequest(s.Leasing, s.Leases)))

@@ -16,25 +16,32 @@ func Web(hosts int, delay time.Duration) webtest.Config {
 		Latency: 20 * time.Millisecond, SlowDelay: 300 * time.Millisecond, CrawlDelay: 2 * delay,
 		Rates: webtest.Rates{
 			Hosted: 0.01, Blogs: 0.01, SlowHost: 0.01, Refusing: 0.005, Mute: 0.002,
-			Stalled: 0.001, Hostile: 0.001,
+			Stalled: 0.001, Hostile: 0.001, Trap: 0.0003, Maze: 0.003,
 		},
 	}
 }
 
 // How the crawl is asked to go about it.
 const (
-	retries  = 2
-	patience = 3 * time.Second // with one fetch
-	dial     = 2 * time.Second // of it, with the name and the connection
+	retries = 2
+	dial    = 2 * time.Second // with a name and its connection
+	repeats = 3               // of a segment in a path: the command's default
 )
 
 // policy is that of the crawl, for the truth.
-func policy() webtest.Policy { return torture.Policy(retries) }
+func policy() webtest.Policy {
+	p := torture.Policy(retries)
+	p.Repeats = repeats
+	return p
+}
 
 // costs are what the crawl spends where it is polite, and where servers don't answer.
-func costs(delay time.Duration) webtest.Costs {
-	return webtest.Costs{Delay: delay, Patience: patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second}
+func (t *Task) costs() webtest.Costs {
+	return webtest.Costs{Delay: t.Delay, Patience: t.Patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second, Variants: t.Variants}
 }
+
+// forgetsVariants is by how much a count of variants may be behind after a kill, or by an eighth.
+const forgetsVariants = 64
 
 // lag is how much earlier than the servers the command may have begun to wait for an answer that it
 // gives up.

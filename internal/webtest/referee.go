@@ -81,6 +81,7 @@ type Tally struct {
 
 	// Of the one that was asked the longest: from its first request to the end of its last answer; of that the time
 	// that it took to answer, and that it was let alone beyond what it had to be.
+	Longest          string
 	Span, Busy, Idle time.Duration
 }
 
@@ -255,14 +256,15 @@ func (f *Referee) Verdict() Verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.mu.verdict
-	hosts := make([][]int32, len(f.mu.lines)) // by unit, how many hosts of each were asked
+	var hosts, of [3][]int32 // by unit, how many hosts of each were asked; one of them
 	for u := range hosts {
-		hosts[u] = make([]int32, len(f.mu.lines[u]))
+		hosts[u], of[u] = make([]int32, len(f.mu.lines[u])), make([]int32, len(f.mu.lines[u]))
 	}
 	for i := range f.mu.lines[Host] {
 		if f.mu.lines[Host][i].asked > 0 {
 			for u, n := range f.web.units(i) {
 				hosts[u][n]++
+				of[u][n] = int32(i)
 			}
 		}
 	}
@@ -280,6 +282,7 @@ func (f *Referee) Verdict() Verdict {
 			t.Requests = max(t.Requests, int(l.asked))
 			t.MostAtOnce = max(t.MostAtOnce, int(l.most))
 			if span := time.Duration(l.end - l.first); span > t.Span {
+				t.Longest = f.web.unitName(Unit(u), int(of[u][n]))
 				t.Span, t.Busy, t.Idle = span, time.Duration(l.busy), time.Duration(l.idle)
 			}
 		}

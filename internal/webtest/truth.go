@@ -28,6 +28,7 @@ type Policy struct {
 	Elements     []string         // whose links it follows: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
 	MaxRedirects int              // followed one after the other from a link; 0: none
 	Retries      int              // after the first try, of 429 and 503; 0: none
+	Repeats      int              // of a segment in a path that is followed, so that mazes end; 0: they don't, and are no part of the truth
 	Robots       bool             // robots.txt is obeyed
 	Sitemaps     bool             // those of hosts are followed; with Robots only
 	Agent        string           // product token, for robots.txt
@@ -68,13 +69,24 @@ func (w *Web) complete(p Policy) Policy {
 	return p
 }
 
+// reaches reports whether a crawler under p, which is complete, follows links to a place that the truth
+// tells of.
+func (p *Policy) reaches(to place) bool {
+	return p.Scope(int(to.host)) && to.kind != day && (to.kind != maze || p.Repeats > 0 && p.follows(to))
+}
+
+// follows reports whether nothing in the look of its URL keeps a crawler from a place.
+func (p *Policy) follows(to place) bool {
+	return to.kind != maze || p.Repeats == 0 || int(to.n) <= p.Repeats
+}
+
 // walk returns the places that can be reached, with the fewest redirects in a row
 // that lead there.
 func (w *Web) walk(p Policy) map[place]int32 {
 	hops := make(map[place]int32)
 	var queue []place
 	reach := func(to place, n int32) {
-		if !p.Scope(int(to.host)) || to.kind == day || to.kind == maze {
+		if !p.reaches(to) {
 			return
 		}
 		if known, ok := hops[to]; !ok || n < known { // a shorter way may lead further
@@ -149,8 +161,8 @@ func (w *Web) fate(at place, p Policy) Fate {
 	return Fate{Status: 200}
 }
 
-// Trap reports whether a URL lies in a trap, of which the truth says nothing.
+// Trap reports whether a URL lies in a calendar without end, of which the truth says nothing.
 func (w *Web) Trap(host, target string) bool {
 	p, _ := w.locate(host, target)
-	return p.kind == day || p.kind == maze
+	return p.kind == day
 }

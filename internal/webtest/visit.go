@@ -45,7 +45,7 @@ func (w *Web) Visit(authority, target string, before int, p Policy) Visit {
 		v.Links = []string{w.url(w.next(at))}
 	case v.Fate.Status == 200:
 		for _, l := range w.links(at) {
-			if l.followedBy(p.Elements) {
+			if l.followedBy(p.Elements) && p.follows(l.to) {
 				v.Links = append(v.Links, w.url(l.to))
 			}
 		}

@@ -178,6 +178,16 @@ func (w *Web) mute(i int) bool {
 // away reports whether nothing is to be had of host i.
 func (w *Web) away(i int) bool { return w.Dead(i) || w.refusing(i) || w.mute(i) }
 
+// Traps returns how many hosts that live have a calendar without end.
+func (w *Web) Traps() (n int) {
+	for i := range w.Hosts() {
+		if w.trap(i) && !w.away(i) {
+			n++
+		}
+	}
+	return n
+}
+
 // trap reports whether host i has a calendar without end.
 func (w *Web) trap(i int) bool {
 	return w.cfg.Traps || w.has(saltTrap, place{host: int32(i)}, w.cfg.Rates.Trap)

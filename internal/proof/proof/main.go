@@ -34,6 +34,9 @@ func run(ctx context.Context, args []string) (err error) {
 	f := flag.NewFlagSet("proof", flag.ContinueOnError)
 	hosts := f.Int("hosts", 1000, "of the web")
 	delay := f.Duration("delay", 100*time.Millisecond, "that is asked for")
+	patience := f.Duration("patience", 10*time.Second, "with one fetch")
+	variants := f.Int("variants", 2500, "URLs of a path that are followed, so that calendars without end take no longer than the bound")
+	memory := f.Int("memory", 0, "bytes that the command is to keep within; 0: its default")
 	concurrency := f.Int("concurrency", 1000, "of the crawl")
 	kills := f.Int("kills", 2, "on the way")
 	command := f.String("command", "", "the weft command; empty: it is built")
@@ -58,9 +61,12 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	line := strings.Join(append([]string{"go run ./internal/proof/proof"}, args...), " ")
 	tell := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
-	web := proof.Web(*hosts, *delay)
+	task := proof.Task{
+		Web: proof.Web(*hosts, *delay), Delay: *delay, Patience: *patience, Concurrency: *concurrency, Variants: *variants,
+		Memory: *memory, Kills: *kills, Flags: strings.Fields(*flags), Tell: tell,
+	}
 	if *simulate {
-		r, err := proof.Simulate(web, *delay, *concurrency)
+		r, err := proof.Simulate(task)
 		if err != nil {
 			return err
 		}
@@ -71,18 +77,16 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	if *command == "" {
-		*command = filepath.Join(tmp, "weft")
-		if said, err := exec.CommandContext(ctx, "go", "build", "-o", *command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
+	if task.Command, task.Dir = *command, *dir; task.Command == "" {
+		task.Command = filepath.Join(tmp, "weft")
+		if said, err := exec.CommandContext(ctx, "go", "build", "-o", task.Command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, said)
 		}
 	}
-	if *dir == "" {
-		*dir = tmp
+	if task.Dir == "" {
+		task.Dir = tmp
 	}
-	r, err := proof.Crawl(ctx, proof.Task{
-		Command: *command, Dir: *dir, Web: web, Delay: *delay, Concurrency: *concurrency, Kills: *kills, Flags: strings.Fields(*flags), Tell: tell,
-	})
+	r, err := proof.Crawl(ctx, task)
 	if err != nil {
 		return err
 	}
