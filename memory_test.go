@@ -175,7 +175,7 @@ func TestStalledBodiesHoldNobodyUp(t *testing.T) {
 				}
 			}
 			for u, r := range got {
-				if end := r.Started.Add(time.Duration(r.TotalMS*1e6)); !isStalling.MatchString(u) {
+				if end := r.Started.Add(time.Duration(r.TotalMS * 1e6)); !isStalling.MatchString(u) {
 					if r.Status != 200 || r.ErrorKind != "" || r.Tries != 1 {
 						t.Errorf("%s: status %d, %d tries, error %s: %s", u, r.Status, r.Tries, r.ErrorKind, r.Error)
 					}
