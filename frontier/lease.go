@@ -100,7 +100,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		f.stats.Pending--
 		if !again {
 			f.fresh--
-			f.held -= cost(u.URL)
+			f.held -= u.cost()
 		}
 		if kind, reason := f.refuses(h, u.URL); kind != "" {
 			f.turnDown(h, Refusal{*u, kind, reason})
