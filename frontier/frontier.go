@@ -63,6 +63,10 @@ type Config struct {
 	// turn comes the ledger is read for what can be leased then. 0: any number. More than 0
 	// asks for Heads.
 	InMemory int
+
+	// RulesBytes is how many bytes the rules of robots.txt may take in memory. Beyond, those that were
+	// used least lately are dropped, and asked for again when they are needed. 0: any number.
+	RulesBytes int
 }
 
 // URL is a canonical URL and what it takes to fetch it.
@@ -132,7 +136,7 @@ type Frontier struct {
 	ready     seats              // by the time at which the server may next be asked: see seat
 	groups    groupHeap          // by the time at which the first that waits for the group may be
 	addresses map[netip.Addr]*group
-	alikes    map[string]*said    // robots.txt by what they say
+	rulebook  rulebook            // of all hosts
 	shut      map[*server]failure // of servers that are dead
 	order     uint64              // of getting into a heap: what is due at once takes turns
 	refused   []Refusal           // not collected
@@ -174,7 +178,7 @@ func New(cfg Config) *Frontier {
 		leased:    make(map[weburl.URL]*host),
 		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
-		alikes:    make(map[string]*said),
+		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),
 		away:      make(map[*host][]URL),
@@ -370,7 +374,11 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
 	f.revive(h.server) // through a proxy nothing else tells
 	before := h.robots.delay()
-	h.robots.set(f.alike(r), f.now)
+	if rules, ok := f.rulebook.add(r, f.now); ok {
+		h.robots.set(rules, f.now)
+	} else { // it has been asked, and is asked again when others have used theirs
+		h.robots.postpone(f.now + noRoom)
+	}
 	h.newRules(h, before)
 	if f.ledger != nil {
 		f.ledger.Rules(h.name, r)
@@ -423,6 +431,7 @@ func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
 	if h == nil || !u.Robots || h.robots.phase != asked {
 		panic(fmt.Sprintf("frontier: rules from %s, which is not leased as robots.txt", u.URL))
 	}
+	f.rulebook.asked--
 	a.Took = 0 // a small file says nothing about how long pages take
 	f.learn(h, now, a)
 	return h

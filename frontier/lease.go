@@ -86,6 +86,11 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 	if h.robots.wanted(f.now) {
 		if depth, known := h.leastDepth(); known { // else a Want comes first
+			if f.rulebook.full(f.now) && h.robots.lacks() {
+				h.robots.postpone(f.now + noRoom)
+				return false
+			}
+			f.rulebook.asked++
 			*u = URL{URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
 			return true
 		}
@@ -128,6 +133,9 @@ func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
 	}
 	if kind == "" {
 		kind, reason = h.robots.refuse(u.RequestTarget())
+		if rules := h.robots.said; rules != nil && rules.place != nil {
+			f.rulebook.use(rules)
+		}
 	}
 	return kind, reason
 }

@@ -55,7 +55,11 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) {
 	}
 	h.last = f.now
 	if h.robots.phase != off {
-		h.robots.restore(s.Robots, f.alike(r))
+		rules, ok := f.rulebook.add(r, f.now)
+		if !ok {
+			s.Robots = RobotsState{} // it is asked for again
+		}
+		h.robots.restore(s.Robots, rules)
 		if !s.Robots.Until.IsZero() {
 			h.robots.until = f.moment(s.Robots.Until)
 		}
