@@ -137,6 +137,7 @@ type Frontier struct {
 	groups    groupHeap          // by the time at which the first that waits for the group may be
 	addresses map[netip.Addr]*group
 	rulebook  rulebook            // of all hosts
+	starved   []*host             // that wait for room in it, as they came
 	shut      map[*server]failure // of servers that are dead
 	order     uint64              // of getting into a heap: what is due at once takes turns
 	refused   []Refusal           // not collected
@@ -432,6 +433,7 @@ func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
 		panic(fmt.Sprintf("frontier: rules from %s, which is not leased as robots.txt", u.URL))
 	}
 	f.rulebook.asked--
+	f.rulebook.freed++
 	a.Took = 0 // a small file says nothing about how long pages take
 	f.learn(h, now, a)
 	return h

@@ -38,6 +38,7 @@ func (f *Frontier) Refused() []Refusal {
 // URL in memory when its turn comes keeps it until it is refilled: see Wants.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
+	f.feed()
 	var leases []URL
 	refusals := len(f.refused) + maxRefusals
 	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
@@ -88,6 +89,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		if depth, known := h.leastDepth(); known { // else a Want comes first
 			if f.rulebook.full(f.now) && h.robots.lacks() {
 				h.robots.postpone(f.now + noRoom)
+				f.starve(h)
 				return false
 			}
 			f.rulebook.asked++

@@ -26,7 +26,7 @@ const (
 	// then asked for a page, or hosts whose rules are many would only ever be asked for rules.
 	spared = time.Minute
 
-	// noRoom is how long a host waits for whose rules there is no room, as all others are spared.
+	// noRoom is how long a host waits at most for whose rules there is no room, as all others are spared.
 	noRoom = 30 * time.Second
 
 	// costOfSaid is what a said takes, with its place, beside its rules.
@@ -40,6 +40,7 @@ type rulebook struct {
 	held   int // bytes
 	spared int // of these, of rules that were not used yet
 	asked  int // hosts, for their rules
+	freed  int // times that there may be more room, since feed
 	alike  map[[sha256.Size]byte]*said
 	used   list.List // of *said; the one that was used last is the last
 	unused list.List // of *said, as they came
@@ -79,6 +80,7 @@ func (b *rulebook) use(s *said) {
 	if s.until != never {
 		b.unused.Remove(s.place)
 		b.spared -= s.size
+		b.freed++
 		s.place, s.until = b.used.PushBack(s), never
 	} else {
 		b.used.MoveToBack(s.place)
@@ -112,4 +114,28 @@ func (b *rulebook) dropOne(now moment) bool {
 	b.held -= s.size
 	s.rules, s.dropped = robots.Rules{}, true
 	return true
+}
+
+// starve has h wait for room in the rulebook.
+func (f *Frontier) starve(h *host) {
+	if !h.starved {
+		h.starved = true
+		f.starved = append(f.starved, h)
+	}
+}
+
+// feed lets as many hosts be asked for their rules as there may be room for more. Whom there is none for
+// after all waits again.
+func (f *Frontier) feed() {
+	n := min(f.rulebook.freed, len(f.starved))
+	f.rulebook.freed = 0
+	for _, h := range f.starved[:n] {
+		h.starved = false
+		if r := &h.robots; r.phase == unknown && r.until > f.now && r.tries == 0 {
+			r.until = f.now
+			f.place(h)
+		}
+	}
+	clear(f.starved[:n])
+	f.starved = f.starved[n:]
 }

@@ -65,13 +65,13 @@ type begun struct {
 }
 
 var loads = []load{
-	{"64 hosts that each send 16 MB, 64 MB a second at most", []string{"--retries", "0", "--no-robots"}, served(64, slow)},
-	{"16 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--no-robots"}, served(16, stalled)},
-	{"64 hosts that each send 16 KB, which become 16 MB", []string{"--no-robots"}, served(64, bomb)},
-	{"300 hosts with a robots.txt of 500 KB, each another", nil, served(300, longRobots)},
-	{"100 pages of 10,000 new URLs, of one host", []string{"--limit", "100", "-c", "4"}, hub},
-	{"1,000 hosts of 30 pages, in 20 s", []string{"--max-time", "20s", "--timeout", "5s"}, synthetic(1000, 30)},
-	{"10,000 hosts of 10 pages, in 20 s", []string{"--max-time", "20s", "--timeout", "5s"}, synthetic(10_000, 10)},
+	{"32 hosts that each send 16 MB, 64 MB a second at most", []string{"--retries", "0", "--no-robots"}, served(32, slow)},
+	{"8 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--no-robots"}, served(8, stalled)},
+	{"32 hosts that each send 16 KB, which become 16 MB", []string{"--no-robots"}, served(32, bomb)},
+	{"150 hosts with a robots.txt of 500 KB, each another", nil, served(150, longRobots)},
+	{"30 pages of 10,000 new URLs, of one host", []string{"--limit", "30", "-c", "4"}, hub},
+	{"1,000 hosts of 30 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(1000, 30)},
+	{"10,000 hosts of 10 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(10_000, 10)},
 }
 
 // served are hosts that each answer so.
@@ -132,7 +132,8 @@ func write(weft, command string, budgets []string, runs int) ([]byte, error) {
 		}
 		fmt.Fprintln(&b)
 	}
-	return b.Bytes(), collector(&b, weft, runs)
+	err := collector(&b, weft, runs)
+	return b.Bytes(), err
 }
 
 // collector writes what a crawl costs by how much garbage the collector lets be.
