@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
@@ -149,8 +151,13 @@ func (d *desk) commit(t *aio.Task) error {
 		d.fail(done.err)
 		return nil
 	}
-	for i, w := range wants {
-		d.frontier.Refill(d.loop.Now(), w.Host, done.heads[i].urls, done.heads[i].more)
+	for i, heads := range done.heads {
+		d.frontier.Refill(d.loop.Now(), wants[i].Host, heads.urls, heads.more)
+	}
+	if rest := wants[len(done.heads):]; len(rest) > 0 && !d.over.IsSet() {
+		l.wants = slices.Concat(rest, l.wants)
+		d.note()
+		l.hurry.Set()
 	}
 	d.dispatch()
 	return nil
@@ -180,9 +187,13 @@ func (d *desk) seal() (group, history, []frontier.Want) {
 // committed is what has become of a group.
 type committed struct {
 	saved bool
-	heads []heads // one for each want
+	heads []heads // one for each want, from the first on
+	size  int     // of these, in bytes
 	err   error
 }
+
+// costOfURL is what a URL that was read takes beside its text.
+const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 
 // heads answer a want.
 type heads struct {
@@ -210,12 +221,18 @@ func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Wan
 	}
 	done.saved = true
 	for _, w := range wants {
+		if done.size >= d.shares.group { // the others wait for the next commit
+			break
+		}
 		urls, more, err := d.job.store.Pending(w.Host, w.After, w.N)
 		if err != nil {
 			done.err = err
 			return done
 		}
 		done.heads = append(done.heads, heads{urls, more})
+		for i := range urls {
+			done.size += len(urls[i].URL.String()) + len(urls[i].From) + costOfURL
+		}
 	}
 	return done
 }

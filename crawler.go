@@ -52,7 +52,7 @@ func New(o Options) (*Crawler, error) {
 	d.summary.Runs++
 	d.bounds = newBounds(cfg)
 	if cfg.Duplicates != DuplicatesOff {
-		d.firsts = duplicates.New(maxFirsts)
+		d.firsts = duplicates.New(min(maxFirsts, d.shares.firsts/costOfFirst))
 	}
 	if cfg.Output != nil {
 		d.output = newStream(cfg.Format, d.summary.Runs == 1)
@@ -61,7 +61,7 @@ func New(o Options) (*Crawler, error) {
 		Delay: cfg.Delay, DomainDelay: cfg.DomainDelay, AddressDelay: cfg.AddressDelay,
 		PerHost: cfg.PerHost, PerDomain: cfg.PerDomain, PerAddress: cfg.PerAddress, Resolve: true, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
 		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants,
-		Heads: heads, InMemory: inMemory, SeenBytes: seen, HostBytes: hosts,
+		Heads: heads, InMemory: inMemory, SeenBytes: seen, HostBytes: hosts, RulesBytes: d.shares.rules,
 	})
 	return c, nil
 }

@@ -33,9 +33,10 @@ func ParseDuplicates(name string) (Duplicates, error) {
 }
 
 const (
-	// maxFirsts is how many pages a crawl remembers, to tell their duplicates: 25 MiB at
-	// most. Of more, the oldest are forgotten.
-	maxFirsts = 1 << 17
+	// maxFirsts is how many pages a crawl remembers at most, to tell their duplicates, and
+	// costOfFirst what each takes. Of more, the oldest are forgotten.
+	maxFirsts   = 1 << 17
+	costOfFirst = 200
 
 	// minDuplicate is the size of the smallest body that can be a duplicate, in bytes. What
 	// is smaller says nothing, or only "OK".

@@ -38,7 +38,7 @@ func Kinds() []ErrorKind {
 		{string(http1.KindTLSTimeout), "the TLS handshake took longer than --tls-timeout"},
 		{string(http1.KindFirstByteTimeout), "no answer began within --first-byte-timeout"},
 		{string(http1.KindIdleTimeout), "the answer did not go on within --idle-timeout"},
-		{string(http1.KindTooSlow), "the answer came slower than --min-rate"},
+		{string(http1.KindTooSlow), "the answer came slower than --min-rate, or hardly at all while others waited for memory"},
 		{string(http1.KindTimeout), "the fetch as a whole took longer than --timeout"},
 		{string(http1.KindReset), "the server broke the connection"},
 		{string(http1.KindEarlyEnd), "the connection ended before the answer did"},

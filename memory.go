@@ -25,9 +25,19 @@ const (
 	pageCost = 3
 )
 
-// shares are what Options.Memory is split into, in bytes. Together they are at most 60 % of it: what
+// shares are what Options.Memory is split into, in bytes. Together they are at most 65 % of it: what
 // is left is for hosts of which something is pending, requests and code, and for what the garbage collector has not yet
 // collected, without which it would take half of the CPU.
+//
+// What has no share has bounds of its own, which do not grow with the crawl:
+//
+//   - a request under way beside its body: perRequest; see fitsMemory
+//   - a page that is read, in a loop: its text in UTF-8 (counted among the bodies), 32 MiB of its links' text
+//     at most; see weigh
+//   - URLs that are read again from the store: a group's share, and what one host may have in memory
+//   - names that were looked up, in a loop: 16,384, of some 200 bytes each
+//   - cookies: 16 MiB
+//   - a page that Hooks.OnPage has: its body is counted among the bodies until the hook returns
 type shares struct {
 	seen    int // fingerprints of URLs; beyond, they are on disk too
 	hosts   int // what is known of hosts; those beyond of which nothing is pending are in the store only
@@ -36,6 +46,8 @@ type shares struct {
 	kept    int // buffers for bodies to come, of each sort
 	buffer  int // of the store, what it has not yet written; at most 3 of them
 	cache   int // of the store, blocks of its files
+	rules   int // of robots.txt; beyond, those that were not used for longest are asked for again
+	firsts  int // of pages that were seen, to tell their duplicates; beyond, the oldest are forgotten
 	group   int // what waits to be committed; beyond, nothing is begun. The group that is being committed may be as large
 }
 
@@ -50,6 +62,8 @@ func split(memory, loops int) shares {
 		kept:    part(20) / loops, // of two sorts in each loop
 		buffer:  min(part(20), 16<<20),
 		cache:   part(20),
+		rules:   part(20),
+		firsts:  part(50),
 		group:   min(part(20), 16<<20), // two of them
 	}
 }

@@ -26,7 +26,7 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	for i := range hosts {
 		name := fmt.Sprintf("h%02d.test", i)
-		netw.Host(name, fmt.Sprintf("10.0.0.%d", i+1))
+		netw.Host(name, fmt.Sprintf("10.0.%d.%d", i/250, i%250+1))
 		o.Seeds = append(o.Seeds, "http://"+name+"/")
 	}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
@@ -118,8 +118,8 @@ func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 	}
 }
 
-// TestStalledBodiesEnd: bodies that fill the memory and then do not go on end by their limits,
-// and those that wait for the room go on.
+// TestStalledBodiesEnd: bodies that fill the memory and then do not go on end, soon while others wait
+// for the room, and by their limits else; those that wait go on.
 func TestStalledBodiesEnd(t *testing.T) {
 	const hosts = 64
 	send := func(task *aio.Task, c aio.Conn, request string) error {
@@ -138,12 +138,73 @@ func TestStalledBodiesEnd(t *testing.T) {
 	for _, r := range got {
 		kinds[r.ErrorKind]++
 	}
-	if kinds[""] != hosts/2 || kinds["idle-timeout"] != hosts/2 {
-		t.Errorf("records by error kind: %v, expected half of %d to be whole and half to be idle", kinds, hosts)
+	if slow := kinds["too-slow"]; kinds[""] != hosts/2 || slow == 0 || slow+kinds["idle-timeout"] != hosts/2 {
+		t.Errorf("records by error kind: %v, expected half of %d to be whole, and the others to be too slow or idle", kinds, hosts)
 	}
 	if most := weft.ShareOfBodies(c) + 5*mebi; peak > most {
 		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
 	}
+}
+
+// TestStalledBodiesHoldNobodyUp: while bodies that do not go on fill the memory, small pages of other
+// hosts come, and those that stall are over after their tries, with limits that are as usual.
+func TestStalledBodiesHoldNobodyUp(t *testing.T) {
+	const stalling, hosts, size = 64, 1064, 4 * mebi
+	text := strings.Repeat("x", size)
+	isStalling := regexp.MustCompile(`\bh(\d|[1-5]\d|6[0-3])\.test`)
+	send := func(task *aio.Task, c aio.Conn, request string) error {
+		if !isStalling.MatchString(request) {
+			_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n%s", text[:20_000])
+			return err
+		}
+		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", size, text[:size-1000])
+		if err == nil {
+			err = task.Sleep(time.Hour)
+		}
+		return err
+	}
+	for name, o := range map[string]weft.Options{"more workers": {Concurrency: 128, Retries: 1}, "as many workers": {Concurrency: stalling, Retries: -1}} {
+		t.Run(name, func(t *testing.T) {
+			o.Memory = 64 * mebi
+			got, peak, c := bodies(t, hosts, o, send)
+			var began, quick, last time.Time
+			left := 0 // the last ones, whose memory nobody waits for
+			for _, r := range got {
+				if began.IsZero() || r.Started.Before(began) {
+					began = r.Started
+				}
+			}
+			for u, r := range got {
+				if end := r.Started.Add(time.Duration(r.TotalMS * 1e6)); !isStalling.MatchString(u) {
+					if r.Status != 200 || r.ErrorKind != "" || r.Tries != 1 {
+						t.Errorf("%s: status %d, %d tries, error %s: %s", u, r.Status, r.Tries, r.ErrorKind, r.Error)
+					}
+					quick = latest(quick, end)
+				} else {
+					if idle := r.ErrorKind == "idle-timeout"; idle && left == 3 || !idle && r.ErrorKind != "too-slow" || r.Tries != max(0, o.Retries)+1 {
+						t.Errorf("%s: %d tries, error %s: %s; expected too-slow", u, r.Tries, r.ErrorKind, r.Error)
+					} else if idle {
+						left++
+					}
+					last = latest(last, end)
+				}
+			}
+			t.Logf("small pages were there after %v, the last that stalled was over after %v", quick.Sub(began), last.Sub(began))
+			if len(got) != hosts || quick.Sub(began) > 5*time.Second {
+				t.Errorf("%d records; small pages were there after %v, expected all within 5 s", len(got), quick.Sub(began))
+			}
+			if most := weft.ShareOfBodies(c) + size + size/4; peak > most {
+				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
+			}
+		})
+	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // TestBombsKeepWithinMemory: bodies that are short as sent and long as decoded are undone one

@@ -55,7 +55,7 @@ type Options struct {
 
 	Limit        int           // URLs fetched; 0: any number
 	LimitPerHost int           // URLs fetched of one host; 0: any number
-	MaxTime      time.Duration // 0: no limit
+	MaxTime      time.Duration // after it no fetch is begun; those under way are finished, each within Timeout; 0: no limit
 
 	// Its pace. By default a host is asked for its robots.txt first, and then for two
 	// URLs at once, for more while its response time holds; an address of this

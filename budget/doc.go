@@ -11,6 +11,10 @@
 // that has waited longest is. What is held is at most the share and one favoured body, and
 // what was counted with Set, after there was memory for it.
 //
+// So that a few large bodies do not hold up many small ones, a quarter of the share is only for
+// Holds of at most [Small] bytes. Who has a body that comes slowly is to end it while the Meter is
+// [Meter.Crowded]: it does not know how bodies come.
+//
 // A Meter is for any number of loops and goroutines. A Hold belongs to one task or
 // goroutine at a time. Where nobody waits a change costs one atomic operation.
 package budget

@@ -8,11 +8,16 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
+// Small is the most bytes that a Hold may have of the part of the share that is kept for such: a
+// quarter. So many pages fit into it.
+const Small = 64 << 10
+
 // Meter counts what answers hold. Nil is one that counts nothing and has room for all.
 type Meter struct {
 	share   int64
-	held    atomic.Int64
-	peak    atomic.Int64
+	held    atomic.Int64 // but for aside
+	aside   atomic.Int64 // what the favoured Hold has, if there is one: it takes no room from others
+	peak    atomic.Int64 // of both
 	waiting atomic.Int32 // len(mu.queue)
 
 	// Invariant: while there is a queue, a Hold is favoured. So somebody goes on, and
@@ -41,7 +46,7 @@ func (m *Meter) Held() int64 {
 	if m == nil {
 		return 0
 	}
-	return m.held.Load()
+	return m.held.Load() + m.aside.Load()
 }
 
 // Peak is the most that was held at once.
@@ -62,6 +67,9 @@ func (m *Meter) Share() int64 {
 
 // Full reports whether nothing more should be begun that takes room.
 func (m *Meter) Full() bool { return m != nil && m.held.Load() >= m.share }
+
+// Crowded reports whether somebody waits for room, or would.
+func (m *Meter) Crowded() bool { return m != nil && (m.waiting.Load() > 0 || m.Full()) }
 
 // Open returns a Hold of nothing.
 func (m *Meter) Open() Hold { return Hold{meter: m} }
@@ -84,8 +92,8 @@ func (h *Hold) Try(more int) bool {
 	case m == nil:
 		return true
 	case h.favoured:
-		m.add(n)
-	case !m.take(n):
+		m.add(h, n)
+	case !m.take(n, m.limit(h.n+n)):
 		return false
 	}
 	h.n += n
@@ -109,7 +117,7 @@ func (h *Hold) Set(n int) {
 	}
 	more := int64(n) - h.n
 	h.n = int64(n)
-	m.add(more)
+	m.add(h, more)
 	if more < 0 && m.waiting.Load() > 0 {
 		m.release(false)
 	}
@@ -121,7 +129,7 @@ func (h *Hold) Release() {
 	if m == nil {
 		return
 	}
-	m.add(-h.n)
+	m.add(h, -h.n)
 	h.n = 0
 	switch {
 	case h.favoured:
@@ -138,25 +146,41 @@ func (h *Hold) Move(to *Hold) {
 	*h = Hold{}
 }
 
-// add counts n bytes more, or fewer.
-func (m *Meter) add(n int64) { m.note(m.held.Add(n)) }
+// limit is up to where a Hold of n bytes finds room.
+func (m *Meter) limit(n int64) int64 {
+	if n <= Small {
+		return m.share
+	}
+	return m.share - m.share/4
+}
 
-// take counts n bytes more if there is room.
-func (m *Meter) take(n int64) bool {
+// add counts n bytes of h more, or fewer.
+func (m *Meter) add(h *Hold, n int64) {
+	if h.favoured {
+		m.aside.Add(n)
+	} else {
+		m.held.Add(n)
+	}
+	m.note()
+}
+
+// take counts n bytes more if there is room, up to a limit.
+func (m *Meter) take(n, limit int64) bool {
 	for {
 		held := m.held.Load()
-		if held+n > m.share {
+		if held+n > limit {
 			return false
 		}
 		if m.held.CompareAndSwap(held, held+n) {
-			m.note(held + n)
+			m.note()
 			return true
 		}
 	}
 }
 
 // note takes in how much is held.
-func (m *Meter) note(held int64) {
+func (m *Meter) note() {
+	held := m.Held()
 	for peak := m.peak.Load(); held > peak && !m.peak.CompareAndSwap(peak, held); peak = m.peak.Load() {
 	}
 }
@@ -199,12 +223,14 @@ func (m *Meter) release(favoured bool) {
 // favoured. It is called under the lock.
 func (m *Meter) grant() {
 	m.mu.queue = slices.DeleteFunc(m.mu.queue, func(w *waiter) bool {
-		if !m.take(w.more) {
+		if !m.take(w.more, m.limit(w.hold.n+w.more)) {
 			if m.mu.favoured {
 				return false
 			}
 			m.mu.favoured, w.hold.favoured = true, true
-			m.add(w.more)
+			m.held.Add(-w.hold.n)
+			m.aside.Add(w.hold.n + w.more)
+			m.note()
 		}
 		w.hold.n += w.more
 		w.granted = true

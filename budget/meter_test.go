@@ -71,22 +71,55 @@ func TestLargerThanTheShare(t *testing.T) {
 	}
 }
 
+// TestSmallOnesFindRoom: large bodies leave room for small ones, whether one is favoured or not, and
+// those go on while a large one waits.
+func TestSmallOnesFindRoom(t *testing.T) {
+	const share = 40 * budget.Small
+	m := budget.New(share)
+	run(t, func(task *aio.Task) error {
+		large, larger, small, more := m.Open(), m.Open(), m.Open(), m.Open()
+		if !large.Try(share/4*3) || large.Try(1) || m.Crowded() {
+			t.Errorf("%d bytes are held, want three quarters of %d, and nobody waiting", m.Held(), share)
+		}
+		if !small.Try(budget.Small) || small.Try(1) {
+			t.Errorf("a small body holds %d bytes, want %d", small.Size(), budget.Small)
+		}
+		if err := larger.Grow(task, share); err != nil { // favoured
+			return err
+		}
+		if m.Full() || !more.Try(budget.Small) {
+			t.Errorf("no room for a small body, %d of %d bytes are held", m.Held(), share)
+		}
+		for _, h := range []*budget.Hold{&large, &larger, &small, &more} {
+			h.Release()
+		}
+		return nil
+	})
+	if m.Held() != 0 || m.Peak() != share/4*3+share+2*budget.Small {
+		t.Errorf("%d bytes are held at the end, and were %d", m.Held(), m.Peak())
+	}
+}
+
 // TestWaitIsGivenUp: who does not wait any longer takes no turn, and holds nothing more.
 func TestWaitIsGivenUp(t *testing.T) {
 	m := budget.New(10)
 	run(t, func(task *aio.Task) error {
-		first, second, third := m.Open(), m.Open(), m.Open()
+		first, second, third, other := m.Open(), m.Open(), m.Open(), m.Open()
 		if err := first.Grow(task, 20); err != nil { // favoured
 			return err
+		}
+		if !other.Try(10) {
+			t.Errorf("no room beside who is favoured")
 		}
 		err := task.Timeout(time.Second, func(t *aio.Task) error { return second.Grow(t, 5) })
 		if !errors.Is(err, aio.ErrTimeout) || second.Size() != 0 {
 			t.Errorf("Grow returned %v and %d bytes are held, want a time-out and none", err, second.Size())
 		}
-		task.Loop().CallLater(time.Second, first.Release)
+		task.Loop().CallLater(time.Second, other.Release)
 		if err := third.Grow(task, 5); err != nil || third.Size() != 5 {
 			t.Errorf("Grow returned %v and %d bytes are held, want 5", err, third.Size())
 		}
+		first.Release()
 		second.Release()
 		third.Release()
 		return nil

@@ -69,7 +69,7 @@ func (f *Frontier) push(h *host, u *URL) {
 		return
 	}
 	h.queue.push(u)
-	f.held += cost(u.URL)
+	f.held += u.cost()
 	f.trim(h)
 	if f.crowded() {
 		f.spill(h)
@@ -249,7 +249,7 @@ func (f *Frontier) fit(h *host, urls []URL) int {
 	}
 	least, room := f.usable(h), f.cfg.InMemory-f.held
 	for i := range urls {
-		if room -= cost(urls[i].URL); room < 0 && i >= least {
+		if room -= urls[i].cost(); room < 0 && i >= least {
 			return i
 		}
 	}
@@ -294,7 +294,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 			f.queueAgain(h, *u, u.NotBefore)
 		} else {
 			h.queue.push(u)
-			f.held += cost(u.URL)
+			f.held += u.cost()
 		}
 	}
 	d.more = more

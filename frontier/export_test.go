@@ -12,3 +12,6 @@ func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
 	s.resolve = addressKnown
 	f.moveTo(s, addr)
 }
+
+// RulesHeld is how many bytes the rules of robots.txt take that are in memory.
+func (f *Frontier) RulesHeld() int { return f.rulebook.held }

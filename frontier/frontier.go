@@ -69,6 +69,10 @@ type Config struct {
 	// turn comes the ledger is read for what can be leased then. 0: any number. More than 0
 	// asks for Heads.
 	InMemory int
+
+	// RulesBytes is how many bytes the rules of robots.txt may take in memory. Beyond, those that were
+	// used least lately are dropped, and asked for again when they are needed. 0: any number.
+	RulesBytes int
 }
 
 // URL is a canonical URL and what it takes to fetch it.
@@ -128,35 +132,35 @@ type Stats struct {
 // depends on it. No turn is set to a time before now: a server whose delay is long over, or that
 // is new, comes after those that are due already.
 type Frontier struct {
-	cfg        Config
-	epoch      time.Time // told first
-	told       bool
-	now        moment // told last
-	last       moment // any host may have answered; never: each is known
-	seen       *seen
-	doubts     doubts
-	leased     map[weburl.URL]*host // without robots.txt
-	names      names                // the servers
-	hosts      int                  // that are in memory
-	hops       map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
-	ready      seats                // by the time at which the server may next be asked: see seat
-	groups     groupHeap            // by the time at which the first that waits for the group may be
-	addresses  map[netip.Addr]*group
-	domains    map[string]*group // of several servers
-	idle       idle
-	alikes     map[string]*said    // robots.txt by what they say
-	alikeBytes int                 // that these take
-	shut       map[*server]failure // of servers that are dead
-	order      uint64              // of getting into a heap: what is due at once takes turns
-	refused    []Refusal           // not collected
-	free       moment              // RateLimit allows nothing before
-	first      int                 // URLs leased for the first time
-	fresh      int                 // of those pending, never leased
-	held       int                 // what those in queues cost, in bytes
-	backlogs   int                 // hosts that have one
-	seq        uint64              // of the last URL added
-	refuse     func(weburl.URL) (kind, reason string)
-	stats      Stats
+	cfg       Config
+	epoch     time.Time // told first
+	told      bool
+	now       moment // told last
+	last      moment // any host may have answered; never: each is known
+	seen      *seen
+	doubts    doubts
+	leased    map[weburl.URL]*host // without robots.txt
+	names     names                // the servers
+	hosts     int                  // that are in memory
+	hops      map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
+	ready     seats                // by the time at which the server may next be asked: see seat
+	groups    groupHeap            // by the time at which the first that waits for the group may be
+	addresses map[netip.Addr]*group
+	domains   map[string]*group // of several servers
+	idle      idle
+	rulebook  rulebook            // of all hosts
+	starved   []*host             // that wait for room in it, as they came
+	shut      map[*server]failure // of servers that are dead
+	order     uint64              // of getting into a heap: what is due at once takes turns
+	refused   []Refusal           // not collected
+	free      moment              // RateLimit allows nothing before
+	first     int                 // URLs leased for the first time
+	fresh     int                 // of those pending, never leased
+	held      int                 // what those in queues cost, in bytes
+	backlogs  int                 // hosts that have one
+	seq       uint64              // of the last URL added
+	refuse    func(weburl.URL) (kind, reason string)
+	stats     Stats
 
 	variants variants
 
@@ -189,7 +193,7 @@ func New(cfg Config) *Frontier {
 		addresses: make(map[netip.Addr]*group),
 		domains:   make(map[string]*group),
 		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain},
-		alikes:    make(map[string]*said),
+		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),
 		away:      make(map[*host][]URL),
@@ -395,9 +399,12 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 	h := f.answerRobots(now, u, a)
 	f.revive(h.server) // through a proxy nothing else tells
-	before, old := h.robots.delay(), h.robots.said
-	h.robots.set(f.alike(r), f.now)
-	f.says(old, h.robots.said)
+	before := h.robots.delay()
+	if rules, ok := f.rulebook.add(r, f.now); ok {
+		h.robots.set(rules, f.now)
+	} else { // it has been asked, and is asked again when others have used theirs
+		h.robots.postpone(f.now + noRoom)
+	}
 	h.newRules(h, before)
 	if f.ledger != nil {
 		f.ledger.Rules(h.name, r)
@@ -430,9 +437,7 @@ func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 // 2.3.1.4. New ones too, for an hour; then the host has another chance.
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason string, final bool) {
 	h := f.answerRobots(now, u, a)
-	old := h.robots.said
 	h.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
-	f.says(old, h.robots.said)
 	f.place(h)
 }
 
@@ -453,6 +458,8 @@ func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
 	if h == nil || !u.Robots || h.robots.phase != asked {
 		panic(fmt.Sprintf("frontier: rules from %s, which is not leased as robots.txt", u.URL))
 	}
+	f.rulebook.asked--
+	f.rulebook.freed++
 	a.Took = 0 // a small file says nothing about how long pages take
 	f.learn(h, now, a)
 	return h

@@ -56,6 +56,7 @@ type host struct {
 	capped   bool  // it has had LimitPerHost
 	seed     bool  // a seed is on it, and it has not answered from a public address
 	dirty    bool  // changed since NoteHosts
+	starved  bool  // in Frontier.starved
 }
 
 func (f *Frontier) host(u weburl.URL) *host {

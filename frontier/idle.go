@@ -47,7 +47,8 @@ type rest struct {
 	noted  uint32
 }
 
-// HostBytes is about how much memory the hosts take: their names, groups and robots.txt too.
+// HostBytes is about how much memory the hosts take: their names and groups too, not what their
+// robots.txt say.
 func (f *Frontier) HostBytes() int {
 	return f.idle.bytes + costOfGroup*(len(f.addresses)+len(f.domains)) + f.idle.gone.bytes
 }
@@ -69,7 +70,7 @@ func (s *server) quiet() bool {
 		return false
 	}
 	for h := range s.each {
-		if h.pending > 0 || h.leased > 0 || h.retry != nil || h.disk != nil || !mayLeave(h.name) {
+		if h.pending > 0 || h.leased > 0 || h.retry != nil || h.disk != nil || h.starved || !mayLeave(h.name) {
 			return false
 		}
 	}
@@ -153,7 +154,6 @@ func (f *Frontier) leaveMemory(s *server) {
 	s.enterCell(nil)
 	delete(f.shut, s)
 	for h := range s.each {
-		f.says(h.robots.said, nil)
 		f.idle.bytes -= costOf(h)
 		f.hosts--
 		f.idle.left++
@@ -190,23 +190,6 @@ func costOf(h *host) int {
 		return costOfServer + len(h.name)
 	}
 	return costOfOrigin + len(h.name)
-}
-
-// says counts what a robots.txt takes that a host has in place of another; nil: none.
-func (f *Frontier) says(before, now *said) {
-	if before == now {
-		return
-	}
-	if before != nil {
-		if before.hosts--; before.hosts == 0 {
-			f.idle.bytes -= before.bytes
-		}
-	}
-	if now != nil {
-		if now.hosts++; now.hosts == 1 {
-			f.idle.bytes += now.bytes
-		}
-	}
 }
 
 // nameKey is the fingerprint of a name. The Web chooses it, as it does a URL.

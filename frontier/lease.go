@@ -39,6 +39,7 @@ func (f *Frontier) Refused() []Refusal {
 // URL in memory when its turn comes keeps it until it is refilled: see Wants.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
+	f.feed()
 	var leases []URL
 	refusals := len(f.refused) + maxRefusals
 	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
@@ -90,6 +91,12 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 	if h.robots.wanted(f.now) {
 		if depth, known := h.leastDepth(); known { // else a Want comes first
+			if f.rulebook.full(f.now) && h.robots.lacks() {
+				h.robots.postpone(f.now + noRoom)
+				f.starve(h)
+				return false
+			}
+			f.rulebook.asked++
 			*u = URL{URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
 			return true
 		}
@@ -104,7 +111,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		f.stats.Pending--
 		if !again {
 			f.fresh--
-			f.held -= cost(u.URL)
+			f.held -= u.cost()
 		}
 		if kind, reason := f.refuses(h, u.URL); kind != "" {
 			f.turnDown(h, Refusal{*u, kind, reason})
@@ -132,6 +139,9 @@ func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
 	}
 	if kind == "" {
 		kind, reason = h.robots.refuse(u.RequestTarget())
+		if rules := h.robots.said; rules != nil && rules.place != nil {
+			f.rulebook.use(rules)
+		}
 	}
 	return kind, reason
 }

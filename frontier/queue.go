@@ -109,13 +109,21 @@ func (q *queue) cut(keep int) (last Place, freed int) {
 // at least half full, and most have one bucket.
 const costOfURL = 2 * int(unsafe.Sizeof(queued{}))
 
-func cost(u weburl.URL) int { return costOfURL + len(u.String()) }
+// cost is what a pending URL takes in memory, in bytes.
+func (u *URL) cost() int {
+	n := costOfURL + len(u.URL.String()) + len(u.From)
+	if v := u.Known; v != nil {
+		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type)
+	}
+	return n
+}
 
 // cost is what the URLs of a bucket take, but for the first.
 func (b *bucket) cost(without int) int {
 	n := 0
 	for i := int(b.head) + without; i < len(b.urls); i++ {
-		n += cost(b.urls[i].url)
+		u := b.url(&b.urls[i])
+		n += u.cost()
 	}
 	return n
 }

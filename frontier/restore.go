@@ -82,8 +82,11 @@ func (f *Frontier) recall(s HostState, r robots.Rules) (h *host, latest bool) {
 		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
 	}
 	if h.robots.phase != off {
-		h.robots.restore(s.Robots, f.alike(r))
-		f.says(nil, h.robots.said)
+		rules, ok := f.rulebook.add(r, f.now)
+		if !ok {
+			s.Robots = RobotsState{} // it is asked for again
+		}
+		h.robots.restore(s.Robots, rules)
 		if !s.Robots.Until.IsZero() {
 			h.robots.until = f.moment(s.Robots.Until)
 		}
@@ -114,7 +117,7 @@ func (r *rules) restore(s RobotsState, answer *said) {
 	r.said, r.have, r.tries = answer, s.Have, uint8(s.Tries)
 	switch {
 	case s.Shut:
-		r.phase, r.said = shut, newSaid(robots.Rules{}, failure{s.Kind, s.Reason}, 0)
+		r.phase, r.said = shut, &said{why: failure{s.Kind, s.Reason}}
 	case s.Have:
 		r.phase = known
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unsafe"
 
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
@@ -55,14 +54,6 @@ type rules struct {
 	tries uint8 // in a row that failed
 }
 
-// said is what a robots.txt says, or why there is none.
-type said struct {
-	rules robots.Rules
-	why   failure // of shut
-	bytes int     // that it takes, about
-	hosts int     // in memory, that say it
-}
-
 // failure is why nothing of a host is leased.
 type failure struct{ kind, reason string }
 
@@ -77,19 +68,19 @@ func (r *rules) why() failure {
 // delay is the Crawl-delay; 0 of a host that asks for too long a one, all of whose
 // URLs are refused.
 func (r *rules) delay() time.Duration {
-	if r.said == nil {
+	if r.said == nil || r.said.delay > MaxCrawlDelay {
 		return 0
 	}
-	if delay, _ := r.said.rules.CrawlDelay(); delay <= MaxCrawlDelay {
-		return delay
-	}
-	return 0
+	return r.said.delay
 }
 
 // wanted reports whether robots.txt is to be asked for before a URL is leased.
 func (r *rules) wanted(now moment) bool {
-	return r.phase != off && r.phase != asked && (r.phase == unknown || r.until <= now)
+	return r.phase != off && r.phase != asked && (r.phase == unknown || r.until <= now || r.dropped())
 }
+
+// dropped reports whether there are rules that are not in memory any more.
+func (r *rules) dropped() bool { return r.said != nil && r.said.dropped }
 
 // ask returns the URL that is leased.
 func (r *rules) ask(origin string) weburl.URL {
@@ -97,8 +88,15 @@ func (r *rules) ask(origin string) weburl.URL {
 	if err != nil {
 		panic(fmt.Sprintf("frontier: robots.txt of %s: %v", origin, err)) // an origin is a URL
 	}
+	r.lacks()
 	r.phase = asked
 	return u
+}
+
+// lacks reports whether there are no rules to go by. From then on those that were dropped are none.
+func (r *rules) lacks() bool {
+	r.have = r.have && !r.dropped()
+	return !r.have
 }
 
 // waits reports whether the host's URLs wait for an answer.
@@ -126,7 +124,7 @@ func (r *rules) refuse(target string) (kind, reason string) {
 	}
 	v := r.said.rules.Test(target)
 	if v.Allowed {
-		if delay, _ := r.said.rules.CrawlDelay(); delay > MaxCrawlDelay {
+		if delay := r.said.delay; delay > MaxCrawlDelay {
 			return "robots", fmt.Sprintf("Crawl-delay of %v, the longest that is obeyed is %v", delay, MaxCrawlDelay)
 		}
 		return "", ""
@@ -158,7 +156,7 @@ func (r *rules) fail(why failure, now moment, final bool, tries int) {
 	case !final && int(r.tries) < tries:
 		r.phase = unknown
 	default:
-		r.phase, r.said, r.tries, r.until = shut, newSaid(robots.Rules{}, why, 0), 0, now+shutFor
+		r.phase, r.said, r.tries, r.until = shut, &said{why: why}, 0, now+shutFor
 	}
 }
 
@@ -168,36 +166,4 @@ func (r *rules) postpone(until moment) {
 	if r.have {
 		r.phase = known
 	}
-}
-
-// newSaid is what takes so many bytes as text.
-func newSaid(r robots.Rules, why failure, text int) *said {
-	const perText = 4 // a line of it is there as a pattern, too
-	return &said{rules: r, why: why, bytes: int(unsafe.Sizeof(said{})) + perText*text + len(why.reason)}
-}
-
-// maxAlike and maxAlikeBytes bound the robots.txt of which others are sought that say the same.
-const (
-	maxAlike      = 4096
-	maxAlikeBytes = 1 << 20
-)
-
-// alike returns what is to be kept of rules: of those that say the same, as whole networks
-// of hosts do, one; of those that say nothing, none.
-func (f *Frontier) alike(r robots.Rules) *said {
-	if r.IsZero() {
-		return nil
-	}
-	key, _ := r.AppendBinary(nil) // there is no error
-	if one := f.alikes[string(key)]; one != nil {
-		return one
-	}
-	if len(f.alikes) >= maxAlike || f.alikeBytes > maxAlikeBytes {
-		clear(f.alikes)
-		f.alikeBytes = 0
-	}
-	one := newSaid(r, failure{}, len(key))
-	f.alikes[string(key)] = one
-	f.alikeBytes += one.bytes + len(key)
-	return one
 }

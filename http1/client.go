@@ -169,7 +169,7 @@ func (cn *conn) begin(req *Request, tm Timing) {
 		cn.parser.raw = new([]byte)
 	}
 	cn.timing = tm
-	cn.hold, cn.waited = opt.Meter.Open(), 0
+	cn.hold, cn.waited, cn.progress = opt.Meter.Open(), 0, progress{}
 }
 
 // end returns the answer, or what there was of it when the exchange has failed, and

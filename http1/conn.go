@@ -56,6 +56,7 @@ type conn struct {
 	err    *Error // by feed
 	hold   budget.Hold
 	waited time.Duration // for room in it
+	progress
 
 	since        time.Time // in the pool
 	older, newer *conn
@@ -205,12 +206,11 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	sent := c.loop.Now()
 	if c.opt.FirstByteTimeout > 0 {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
-		_ = cn.SetReadDeadline(patience.at)
 	}
 	p := &cn.parser
 	var began time.Time // of the answer
 	for {
-		b, err := cn.reader.Peek(t)
+		b, err := cn.peek(t, patience)
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
@@ -251,7 +251,11 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 				enough := time.Duration(float64(p.wire)/float64(rate)*1000) * time.Millisecond
 				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
 			}
-			_ = cn.SetReadDeadline(patience.at)
+			if waited > 0 {
+				cn.judgeFrom(now)
+			} else if c.opt.Meter != nil && !cn.progresses(now) {
+				return cn.heldUp()
+			}
 		}
 	}
 }

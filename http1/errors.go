@@ -52,6 +52,10 @@ func Kinds() []Kind {
 // wait at once, one always goes on.
 var ErrNoRoom = errors.New("no room in memory for the rest of the answer")
 
+// ErrHeldUp is matched by errors of KindTooSlow that say that an answer has come so slowly, while it
+// held memory that others waited for, that it was ended before its other limits: see Options.Meter.
+var ErrHeldUp = errors.New("the answer comes too slowly to hold memory that others wait for")
+
 // Error is what Do returns.
 type Error struct {
 	Kind   Kind

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 )
 
 // fastGrowth is the capacity up to which a body's buffer is doubled. A larger one grows by a
@@ -17,6 +18,10 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 	p := &cn.parser
 	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
 		p.body = cn.client.wire.take()
+		if size := cap(*p.body); size > budget.Small && !cn.hold.Try(size) { // a small body is not to wait for a large buffer
+			cn.client.wire.give(p.body)
+			p.body = new([]byte)
+		}
 	}
 	room, size := cap(*p.body), len(*p.body)
 	if size+n > room {
@@ -81,4 +86,58 @@ func (cn *conn) blame(failed *Error) *Error {
 		return fail(KindResource, "%w for %v, and then %w", ErrNoRoom, cn.waited, failed.Err)
 	}
 	return failed
+}
+
+// While others wait for room, or would, an answer has to go on: within lookAfter it brings at least
+// one in crowdedRate of the bytes that it holds. Who does not would take more than a minute for what
+// it has already, at the cost of all.
+const (
+	lookAfter   = 2 * time.Second
+	crowdedRate = 32
+)
+
+// progress is how an answer comes that holds memory.
+type progress struct {
+	look time.Time // when it is judged next; zero: it is not, yet
+	wire int64     // what had come when it was last
+}
+
+// progresses judges an answer, if it is time to: false says that it is to be ended.
+func (cn *conn) progresses(now time.Time) bool {
+	p := &cn.progress
+	if now.Before(p.look) {
+		return true
+	}
+	came, first := cn.parser.wire-p.wire, p.look.IsZero()
+	cn.judgeFrom(now)
+	return first || came*crowdedRate >= int64(cn.hold.Size()) || !cn.client.opt.Meter.Crowded()
+}
+
+// judgeFrom begins the time after which an answer is judged.
+func (cn *conn) judgeFrom(now time.Time) {
+	cn.progress = progress{now.Add(lookAfter), cn.parser.wire}
+}
+
+// peek waits for more of the answer. While it is not judged yet, that has no bounds but patience.
+func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
+	for {
+		look := cn.progress.look
+		judged := !look.IsZero() && (patience.at.IsZero() || look.Before(patience.at))
+		if !judged {
+			look = patience.at
+		}
+		_ = cn.SetReadDeadline(look) // fails only for a closed connection, as will all that follows
+		b, err := cn.reader.Peek(t)
+		if !judged || !errors.Is(err, aio.ErrTimeout) {
+			return b, err
+		}
+		if !cn.progresses(cn.client.loop.Now()) {
+			return nil, cn.heldUp()
+		}
+	}
+}
+
+// heldUp is the error of an answer that holds others up.
+func (cn *conn) heldUp() *Error {
+	return fail(KindTooSlow, "%w: less than %d bytes of it in %v", ErrHeldUp, cn.hold.Size()/crowdedRate+1, lookAfter)
 }

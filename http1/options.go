@@ -35,7 +35,9 @@ type Options struct {
 	// Meter has room for what answers hold from their first byte until Response.Close, raw and
 	// decoded. While there is none, an answer is not read on. That is no slowness of the
 	// server's: the time does not count in the limits above, and may be as long as Timeout
-	// again. Then it is an error of KindResource that matches ErrNoRoom. Nil: there is room for all.
+	// again. Then it is an error of KindResource that matches ErrNoRoom. While others wait for room,
+	// an answer that holds some has to come so fast that what it holds would come in a minute; else
+	// it is an error of KindTooSlow that matches ErrHeldUp. Nil: there is room for all.
 	Meter   *budget.Meter
 	MaxKept int // bytes of buffers that are kept for answers to come, twice: of what is sent and of what is decoded; 0 or negative: 32 MiB
 

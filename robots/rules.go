@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 // Rules are the rules of one crawler on one host. The zero Rules allow everything.
@@ -88,6 +89,22 @@ func (r Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
 // IsZero reports whether the rules say nothing: they allow everything, at any pace.
 func (r Rules) IsZero() bool { return len(r.rules) == 0 && !r.hasDelay }
+
+// Size is about how many bytes the rules take in memory.
+func (r Rules) Size() int {
+	n := cap(r.rules) * int(unsafe.Sizeof(rule{}))
+	for i := range r.rules {
+		rule := &r.rules[i]
+		n += len(rule.text)
+		if shares := strings.HasSuffix(rule.text, rule.literal); !shares {
+			n += len(rule.literal)
+		}
+		if rule.normal != rule.literal {
+			n += len(rule.normal)
+		}
+	}
+	return n
+}
 
 // Test decides whether a target, "/path?query", may be fetched.
 func (r Rules) Test(target string) Verdict {

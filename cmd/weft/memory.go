@@ -9,7 +9,8 @@ import (
 )
 
 // garbage is how much there may be when the collector runs, in percent of what lives, while the
-// limit allows it: it costs memory of a small crawl, and spares a tenth of its CPU time.
+// limit allows it. Beside the usual 100 it costs a small crawl some megabytes, and spares it a few
+// percent of its CPU time: see docs/proof/memory.md.
 const garbage = 200
 
 // limitMemory has the garbage collector keep the process within a crawl's memory (0: the

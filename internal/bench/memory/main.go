@@ -3,9 +3,10 @@
 // Memory measures how much memory the command takes, within budgets, of webs that are made to
 // take much, and writes a page of it.
 //
-//	memory [-o FILE] [-command TEXT] [-budgets SIZE,SIZE…] WEFT
+//	memory [-o FILE] [-command TEXT] [-budgets SIZE,SIZE…] [-runs N] WEFT
 //
-// Each figure is of a process of its own: its VmHWM, which is the most it ever had resident.
+// Each figure is of a process of its own: its VmHWM, which is the most it ever had resident. Last
+// comes the CPU time of a crawl by how much garbage the collector lets be.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,12 +32,13 @@ func main() {
 	out := flag.String("o", "", "file to write; empty: standard output")
 	command := flag.String("command", "go run ./internal/bench/memory ./weft", "how the figures were made")
 	budgets := flag.String("budgets", "64MiB,128MiB,512MiB", "values of --memory")
+	runs := flag.Int("runs", 11, "crawls for each setting of the collector")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "memory: expected the command to measure, such as ./weft")
 		os.Exit(3)
 	}
-	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","))
+	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","), *runs)
 	if err == nil && *out == "" {
 		_, err = os.Stdout.Write(page)
 	} else if err == nil {
@@ -46,9 +49,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-// hosts is how many send bodies at once.
-const hosts = 64
 
 // load is one web, and how it is crawled.
 type load struct {
@@ -65,23 +65,25 @@ type begun struct {
 }
 
 var loads = []load{
-	{"64 hosts that each send 16 MB, 64 MB a second at most", []string{"--retries", "0"}, served(slow)},
-	{"64 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--idle-timeout", "500ms"}, served(stalled)},
-	{"64 hosts that each send 16 KB, which become 16 MB", nil, served(bomb)},
-	{"100 pages of 10,000 new URLs, of one host", []string{"--limit", "100", "-c", "4"}, hub},
-	{"1,000 hosts of 30 pages", []string{"--max-time", "20s"}, synthetic(1000, 30)},
-	{"10,000 hosts of 10 pages", []string{"--max-time", "20s"}, synthetic(10_000, 10)},
+	{"32 hosts that each send 16 MB, 64 MB a second at most", []string{"--retries", "0", "--no-robots"}, served(32, slow)},
+	{"8 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--no-robots"}, served(8, stalled)},
+	{"32 hosts that each send 16 KB, which become 16 MB", []string{"--no-robots"}, served(32, bomb)},
+	{"150 hosts with a robots.txt of 500 KB, each another", nil, served(150, longRobots)},
+	{"30 pages of 10,000 new URLs, of one host", []string{"--limit", "30", "-c", "4"}, hub},
+	{"1,000 hosts of 30 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(1000, 30)},
+	{"10,000 hosts of 10 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(10_000, 10)},
 }
 
-func served(send answer) func() (begun, error) {
+// served are hosts that each answer so.
+func served(hosts int, send answer) func() (begun, error) {
 	return func() (begun, error) {
 		s, err := serve(send)
 		if err != nil {
 			return begun{}, err
 		}
-		b := begun{args: []string{"-c", strconv.Itoa(hosts), "--no-robots", "--resolve", "*:" + s.port + ":127.0.0.1"}, close: s.close}
+		b := begun{args: []string{"-c", "64", "--address-delay", "0s", "--domain-delay", "0s", "--resolve", "*:" + s.port + ":127.0.0.1"}, close: s.close}
 		for i := range hosts {
-			b.seeds = append(b.seeds, fmt.Sprintf("http://h%02d.test:%s/", i, s.port))
+			b.seeds = append(b.seeds, fmt.Sprintf("http://h%03d.test:%s/", i, s.port))
 		}
 		return b, nil
 	}
@@ -95,6 +97,14 @@ func hub() (begun, error) {
 	return begun{[]string{"http://127.0.0.1:" + s.port + "/"}, []string{"--no-robots"}, s.close}, nil
 }
 
+func site() (begun, error) {
+	s, err := serve(page)
+	if err != nil {
+		return begun{}, err
+	}
+	return begun{[]string{"http://127.0.0.1:" + s.port + "/0"}, nil, s.close}, nil
+}
+
 func synthetic(hosts, pages int) func() (begun, error) {
 	return func() (begun, error) {
 		r, err := webtest.Run(webtest.Config{Seed: 1, Hosts: hosts, Pages: pages}, webtest.Addresses{Log: io.Discard})
@@ -105,44 +115,86 @@ func synthetic(hosts, pages int) func() (begun, error) {
 	}
 }
 
-func write(weft, command string, budgets []string) ([]byte, error) {
+func write(weft, command string, budgets []string, runs int) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Memory of whole crawls\n\nWritten by `%s` on %s, %s, %d CPUs. The most memory that the process had resident (VmHWM), in MiB, and what came of the crawl,\nby `--memory`.\n\n", command, time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
 	fmt.Fprintf(&b, "| web | %s |\n|---|%s\n", strings.Join(budgets, " | "), strings.Repeat("---|", len(budgets)))
 	for _, l := range loads {
 		fmt.Fprintf(&b, "| %s |", l.name)
 		for _, budget := range budgets {
-			text, err := measure(weft, budget, l)
+			m, err := measure(weft, budget, nil, l)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", l.name, budget, err)
 			}
+			text := fmt.Sprintf("**%d**: %s in %.0f s", m.resident>>10, m.outcome, m.took.Seconds())
 			fmt.Fprintf(&b, " %s |", text)
 			fmt.Fprintf(os.Stderr, "%s, %s: %s\n", l.name, budget, text)
 		}
 		fmt.Fprintln(&b)
 	}
-	return b.Bytes(), nil
+	err := collector(&b, weft, runs)
+	return b.Bytes(), err
+}
+
+// collector writes what a crawl costs by how much garbage the collector lets be.
+func collector(b *bytes.Buffer, weft string, runs int) error {
+	small := load{"a site", []string{"-c", "64", "--no-robots"}, site}
+	settings := []string{"100", "200", "400"}
+	all := make(map[string][]measured)
+	for range runs { // in turns, so that what else the machine does meets all
+		for _, percent := range settings {
+			m, err := measure(weft, "512MiB", []string{"GOGC=" + percent}, small)
+			if err != nil {
+				return fmt.Errorf("GOGC %s: %w", percent, err)
+			}
+			all[percent] = append(all[percent], m)
+		}
+	}
+	fmt.Fprintf(b, "\n## The collector\n\nA crawl of %s of one host, `--memory 512MiB -c 64`, by GOGC: medians of %d runs in turns, and between which all but a quarter at either end are.\nThe command sets 200.\n\n", all[settings[0]][0].outcome, runs)
+	fmt.Fprintf(b, "| GOGC | CPU time, s | half of the runs | resident, MiB |\n|---|---|---|---|\n")
+	for _, percent := range settings {
+		cpu := sorted(all[percent], func(m measured) float64 { return m.cpu.Seconds() })
+		resident := sorted(all[percent], func(m measured) float64 { return float64(m.resident >> 10) })
+		fmt.Fprintf(b, "| %s | %.3f | %.3f to %.3f | %.0f |\n", percent, cpu[runs/2], cpu[runs/4], cpu[runs-1-runs/4], resident[runs/2])
+	}
+	return nil
+}
+
+func sorted(all []measured, figure func(measured) float64) []float64 {
+	var figures []float64
+	for _, m := range all {
+		figures = append(figures, figure(m))
+	}
+	slices.Sort(figures)
+	return figures
+}
+
+// measured is what a crawl has taken.
+type measured struct {
+	resident  int // KiB, at most
+	cpu, took time.Duration
+	outcome   string
 }
 
 // measure crawls a web, and says what that took.
-func measure(weft, budget string, l load) (_ string, err error) {
+func measure(weft, budget string, env []string, l load) (_ measured, err error) {
 	web, err := l.web()
 	if err != nil {
-		return "", err
+		return measured{}, err
 	}
 	defer func() { err = errors.Join(err, web.close()) }()
 	dir, err := os.MkdirTemp("", "weft-memory")
 	if err != nil {
-		return "", err
+		return measured{}, err
 	}
 	defer os.RemoveAll(dir)
 	args := append([]string{"crawl", "--memory", budget, "--job", filepath.Join(dir, "job"), "--log-format", "json"}, l.args...)
 	cmd := exec.Command(weft, append(append(args, web.args...), web.seeds...)...)
 	var report bytes.Buffer
-	cmd.Stderr = &report
+	cmd.Stderr, cmd.Env = &report, append(os.Environ(), env...)
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return "", err
+		return measured{}, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
@@ -152,9 +204,10 @@ func measure(weft, budget string, l load) (_ string, err error) {
 		case err := <-ended:
 			var e *exec.ExitError
 			if err != nil && (!errors.As(err, &e) || e.ExitCode() != 4 && e.ExitCode() != 1) { // stopped by a limit; no seed could be fetched
-				return "", fmt.Errorf("%w: %s", err, report.Bytes())
+				return measured{}, fmt.Errorf("%w: %s", err, report.Bytes())
 			}
-			return fmt.Sprintf("**%d**: %s in %.0f s", most>>10, outcome(report.String()), time.Since(began).Seconds()), nil
+			used := cmd.ProcessState
+			return measured{most, used.UserTime() + used.SystemTime(), time.Since(began), outcome(report.String())}, nil
 		case <-look.C:
 			most = max(most, resident(cmd.Process.Pid))
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,6 +75,39 @@ func bomb(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	w.Header().Set("Content-Encoding", "gzip")
 	_, _ = w.Write(zipped())
+}
+
+// longRobots has long rules, which are those of one host, and small pages.
+func longRobots(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/robots.txt" {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<a href=/a><a href=/b><a href=/c>")) // the crawler may leave
+		return
+	}
+	b := []byte("User-agent: *\n")
+	for i := 0; len(b) < 500_000; i++ {
+		b = fmt.Appendf(b, "Disallow: /%s/%d/*.php$\n", r.Host, i)
+	}
+	_, _ = w.Write(b)
+}
+
+// sitePages is how many pages the site has.
+const sitePages = 2000
+
+// page sends one of a site whose pages link fifty others each.
+func page(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html")
+	b := fmt.Appendf(nil, "<!DOCTYPE html><html lang=en><title>Page %d</title><body>", n)
+	for i := range 50 {
+		b = fmt.Appendf(b, "<p>This is a paragraph of some words, the %dth of page %d, and it leads <a href='/%d' class=link>to another page</a>, of which it says something.</p>\n", i, n, (n*7+i*i)%sitePages)
+		b = append(b, "<div class='box'><span>And there is text without links, as on most pages, so that there is something to be read beside them.</span></div>\n"...)
+	}
+	_, _ = w.Write(b) // the crawler may leave
 }
 
 // manyLinks sends a page of 10,000 links that no other has.
