@@ -65,15 +65,21 @@ bench-recrawl:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/recrawl -weft "$$bin/weft" -o docs/bench/recrawl.md
 
-## proof-broad: 100,000 hosts, killed twice, into docs/proof/broad.md (about 20 minutes)
+## proof-broad: 100,000 hosts, killed twice, into docs/proof/broad.md (about 25 minutes)
 .PHONY: proof-broad
 proof-broad:
-	@go run ./internal/proof/proof -hosts 100000 -delay 100ms -concurrency 2000 -o docs/proof/broad.md
+	@go run ./internal/proof/proof -hosts 100000 -kills 2 -o docs/proof/broad.md
 
-## proof-simulation: 1,000,000 hosts on virtual time, into docs/proof/simulation.md (about 5 minutes)
+## proof-simulation: 1,000,000 hosts on virtual time, into docs/proof/simulation.md
 .PHONY: proof-simulation
 proof-simulation:
-	@go run ./internal/proof/proof -simulate -hosts 1000000 -concurrency 50000 -o docs/proof/simulation.md
+	@go run ./internal/proof/proof -simulate -hosts 1000000 -o docs/proof/simulation.md
+
+## proof-memory: memory of whole crawls within budgets, into docs/proof/memory.md (about 8 minutes)
+.PHONY: proof-memory
+proof-memory:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	go run ./internal/bench/memory -command "make proof-memory" -o docs/proof/memory.md "$$bin/weft"
 
 ## bench-store: the frontier's store, into docs/bench/store.md (about 15 minutes; DISK=folder on a disk)
 .PHONY: bench-store
