@@ -467,8 +467,12 @@ func (d *desk) redirect(out *outcome) {
 // robots answers the lease of a robots.txt.
 func (d *desk) robots(now time.Time, out *outcome) {
 	r := out.robots
-	d.summary.Robots++
 	d.summary.Bytes += r.bytes
+	if r.at != nil {
+		d.frontier.RobotsAt(now, out.url, out.answer, *r.at)
+		return
+	}
+	d.summary.Robots++
 	if r.kind == "" {
 		d.frontier.SetRobots(now, out.url, r.rules, out.answer)
 		d.addSitemaps(r.maps)

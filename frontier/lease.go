@@ -88,6 +88,9 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 // that is allowed. It returns false, and u is of no use, if all that is due is refused or
 // only in the ledger.
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
+	if h.isErrands() {
+		return f.pickErrand(h, u)
+	}
 	if h.robots.wanted(f.now) {
 		if depth, known := h.leastDepth(); known { // else a Want comes first
 			*u = URL{URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
