@@ -67,7 +67,8 @@ type smallWeb struct {
 	pages map[weburl.URL]*page
 	seeds []frontier.URL
 	rules map[string]robots.Rules
-	down  map[string]bool // hosts whose robots.txt can't be had
+	down  map[string]bool         // hosts whose robots.txt can't be had
+	moved map[string][]weburl.URL // where redirects of theirs lead, one after the other
 }
 
 type page struct {
@@ -82,7 +83,7 @@ const maxTries = 3 // at a page
 func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))
-	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool)}
+	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool), moved: make(map[string][]weburl.URL)}
 	hosts := 1 + r.IntN(4)
 	redirects, failures := r.IntN(8), r.IntN(5) // of 10 pages
 	var urls []weburl.URL
@@ -110,6 +111,9 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 			text := []string{"", "Disallow: /1", "Crawl-delay: 2", "Disallow: /*3\nCrawl-delay: 0.3"}[r.IntN(4)]
 			w.rules[host] = robots.Parse([]byte("User-agent: *\n" + text)).Agent("weft")
 			w.down[host] = r.IntN(10) == 0
+			for r.IntN(3) == 0 {
+				w.moved[host] = append(w.moved[host], u(t, string(rune('a'+r.IntN(hosts+1)))+"/rules").URL)
+			}
 		}
 	}
 	for range 1 + r.IntN(3) {
@@ -130,7 +134,9 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
 	host, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
-		if w.down[host] {
+		if u.Hops < len(w.moved[host]) {
+			f.RobotsAt(now, u, frontier.Answer{}, w.moved[host][u.Hops])
+		} else if w.down[host] {
 			f.RobotsFailed(now, u, frontier.Answer{}, "robots-unreachable", "status 503", false)
 		} else {
 			f.SetRobots(now, u, w.rules[host], frontier.Answer{})
@@ -378,7 +384,7 @@ func (c *durableCrawl) advance() {
 
 func (c *durableCrawl) lease(n int) {
 	for _, u := range c.f.Lease(at(c.now), n) {
-		host := u.URL.Origin()
+		host := u.Where().Origin()
 		rules := c.rules[host]
 		switch {
 		case c.now < c.free[host]:
@@ -429,7 +435,7 @@ func (c *durableCrawl) answer() {
 	u := c.leases[i]
 	c.leases = slices.Delete(c.leases, i, i+1)
 	c.now += time.Duration(c.rand.IntN(300)) * time.Millisecond
-	host := u.URL.Origin()
+	host := u.Where().Origin()
 	c.leased[host]--
 	again := time.Duration(c.rand.IntN(3000)) * time.Millisecond
 	if c.rand.IntN(10) < c.later {
@@ -443,8 +449,9 @@ func (c *durableCrawl) answer() {
 			c.ask(urls)
 		}
 		c.smallWeb.answer(c.f, at(c.now), u, again)
-		if r := c.smallWeb.rules[host]; u.Robots && !c.down[host] {
-			c.rules[host] = &r
+		of := u.URL.Origin()
+		if r := c.smallWeb.rules[of]; u.Robots && u.Hops == len(c.moved[of]) && !c.down[of] {
+			c.rules[of] = &r
 		}
 	}
 	rules := c.rules[host]
