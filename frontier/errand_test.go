@@ -2,6 +2,7 @@ package frontier_test
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"testing"
 	"time"
@@ -47,34 +48,41 @@ func TestErrandsTakeTheirTurn(t *testing.T) {
 	}
 }
 
-// TestErrandToTheDead: a server that is dead fails the errands to it as its own URLs are refused,
-// and the hosts are as those whose robots.txt cannot be had.
+// TestErrandToTheDead: the errands to a server that does not answer fail, and when it is dead the
+// others do without a request; their hosts are as those whose robots.txt cannot be had.
 func TestErrandToTheDead(t *testing.T) {
-	f := with(t, frontier.Config{Robots: true, RobotsTries: 2}, "a/1")
-	now := time.Duration(0)
-	f.RobotsAt(at(now), asks(t, f, 0, "a", "a/robots.txt"), frontier.Answer{}, u(t, "dead/robots.txt").URL)
-	dead := frontier.Answer{Failure: "connect", Reason: "refused"}
-	for range 8 { // of it alone
-		lease := asks(t, f, now, "a", "dead/robots.txt")
-		f.Postpone(at(now), lease, at(now)) // short of something: it is still to be asked for there
-		lease = asks(t, f, now, "a", "dead/robots.txt")
-		f.RobotsFailed(at(now), lease, dead, "connect", "refused", false)
-		next, ok := f.Next()
-		if !ok {
-			break
-		}
-		if now = next.Sub(epoch); len(f.Lease(at(now), 0)) > 0 {
-			t.Fatal("leased")
-		}
-		leases := f.Lease(at(now), 9)
-		if len(leases) == 0 {
-			break
-		}
-		f.RobotsAt(at(now), leases[0], frontier.Answer{}, u(t, "dead/robots.txt").URL)
+	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
+	for _, lease := range f.Lease(at(0), 99) {
+		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/robots.txt").URL)
 	}
-	refused := f.Refused()
-	if len(refused) != 1 || refused[0].Kind != "connect" || !f.Over() {
-		t.Errorf("refused %+v, over %v", refused, f.Over())
+	asked := 0
+	reasons := make(map[string]int)
+	for now := at(0); !f.Over(); {
+		leases := f.Lease(now, 99)
+		for _, lease := range leases {
+			if asked++; asked == 1 {
+				f.Postpone(now, lease, now) // which is no failure: it is still to be asked for there
+				continue
+			}
+			f.RobotsFailed(now, lease, frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
+		}
+		for _, r := range f.Refused() {
+			reasons[r.Kind+": "+r.Reason]++
+		}
+		next, ok := f.Next()
+		if !ok && !f.Over() {
+			t.Fatalf("nothing will ever happen: %+v", f.Stats())
+		}
+		if next.After(now) {
+			now = next
+		}
+	}
+	want := map[string]int{
+		"connect: refused": 8,
+		"connect: robots.txt at http://dead.example/robots.txt: its host did not answer 8 times in a row: refused": 2,
+	}
+	if asked != 9 || !maps.Equal(reasons, want) {
+		t.Errorf("asked %d times; refused %v", asked, reasons)
 	}
 }
 
