@@ -228,7 +228,7 @@ func (d *desk) add(u weburl.URL) string {
 	d.open(u)
 	d.openNetwork(written(u))
 	said := "to be added, unless it is known: " + s
-	d.arriveSeeds(d.begins(u), func() {
+	d.arrive(none, d.begins(u), func() {
 		said = "added: " + s
 		if !d.frontier.Add(frontier.URL{URL: u}) {
 			said = "known already: " + s

@@ -264,7 +264,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 // request is that for u, which a lease or its redirects led to.
 func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
 	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
-	if u.Hostname() == lease.URL.Hostname() {
+	if at := lease.Where(); u.Hostname() == at.Hostname() {
 		req.Prefer = lease.Addr // whose turn it is
 	}
 	return req

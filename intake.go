@@ -28,9 +28,9 @@ type intake struct {
 
 // arrival is one of them.
 type arrival struct {
-	urls iter.Seq[weburl.URL] // that take may add to the frontier
-	seed bool                 // as seeds
-	take func()
+	urls  iter.Seq[weburl.URL] // that take may add to the frontier
+	needs iter.Seq[weburl.URL] // the same; their hosts are needed even if they were seen: seeds, where a robots.txt is
+	take  func()
 }
 
 // answers are what the store says of what was in doubt.
@@ -47,27 +47,24 @@ func (in *intake) empty() bool { return len(in.waiting) == 0 && len(in.asked) ==
 
 // arrive calls take when the frontier is ready for these URLs, at once or later. The crawl
 // does not end before, nor in take: its caller dispatches.
-func (d *desk) arrive(urls iter.Seq[weburl.URL], take func()) { d.await(arrival{urls, false, take}) }
-
-// arriveSeeds is arrive of URLs that take may add as seeds.
-func (d *desk) arriveSeeds(urls iter.Seq[weburl.URL], take func()) {
-	d.await(arrival{urls, true, take})
-}
-
-func (d *desk) await(a arrival) {
+func (d *desk) arrive(urls, needs iter.Seq[weburl.URL], take func()) {
 	in := &d.intake
-	in.waiting = append(in.waiting, a)
+	in.waiting = append(in.waiting, arrival{urls, needs, take})
 	if len(in.asked) == 0 {
 		d.sift()
 	}
 }
+
+// none yields no URL.
+func none(func(weburl.URL) bool) {}
 
 // sift takes in what waits, or has it looked up.
 func (d *desk) sift() {
 	in := &d.intake
 	for len(in.waiting) > 0 && !in.doubtful() {
 		in.asked, in.waiting = in.waiting, nil
-		in.doubts, in.names = d.frontier.Doubts(in.urls(false), in.urls(true))
+		in.doubts, in.names = d.frontier.Doubts(
+			in.all(func(a arrival) iter.Seq[weburl.URL] { return a.urls }), in.all(func(a arrival) iter.Seq[weburl.URL] { return a.needs }))
 		if !in.doubtful() {
 			d.takeIn()
 		}
@@ -77,14 +74,11 @@ func (d *desk) sift() {
 	}
 }
 
-// urls yields those that are asked about, the seeds or the others.
-func (in *intake) urls(seeds bool) iter.Seq[weburl.URL] {
+// all yields what of each arrival that is asked about yields.
+func (in *intake) all(of func(arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.URL] {
 	return func(yield func(weburl.URL) bool) {
 		for _, a := range in.asked {
-			if a.seed != seeds {
-				continue
-			}
-			for u := range a.urls {
+			for u := range of(a) {
 				if !yield(u) {
 					return
 				}

@@ -53,6 +53,76 @@ func TestRobots(t *testing.T) {
 	}
 }
 
+// TestRobotsOfManyHostsAtOne: a server that many hosts say has their robots.txt, as that of parked
+// domains does, is asked as politely as for pages, and what it says is every host's.
+func TestRobotsOfManyHostsAtOne(t *testing.T) {
+	const hosts = 50
+	w := web{"http://hoster.test/parked.txt": "User-agent: *\nDisallow: /private"}
+	var o weft.Options
+	for i := range hosts {
+		host := fmt.Sprintf("http://h%d.test", i)
+		w[host+"/robots.txt"], w[host+"/"], w[host+"/private"] = "302 http://hoster.test/parked.txt", a("/private"), "a page"
+		o.Seeds = append(o.Seeds, host+"/")
+	}
+	o.Delay = time.Second
+	got, sum, seen := w.crawl(t, o)
+	var there visits
+	for _, v := range seen {
+		if v.url == "http://hoster.test/parked.txt" {
+			there = append(there, v)
+		}
+	}
+	if len(there) != hosts || there.most() != 1 || there.gap() < time.Second {
+		t.Errorf("%d requests, %d at once, the smallest gap %v", len(there), there.most(), there.gap())
+	}
+	if sum.Pages != hosts || sum.Robots != hosts || sum.Errors[weft.KindRobots].URLs != hosts || len(got) != 2*hosts {
+		t.Errorf("%d records, %+v", len(got), sum)
+	}
+}
+
+// TestRobotsRedirects: five redirects lead to the rules, over any hosts, and a host is asked with
+// its delay; with one more, or in a circle, there are none; and a host that is not there has none to give.
+func TestRobotsRedirects(t *testing.T) {
+	chain := func(n int) web {
+		w := web{"http://h.test/": a("/private"), "http://h.test/private": "a page", "http://h.test/robots.txt": "301 http://r1.test/"}
+		for i := 1; i < n; i++ {
+			w[fmt.Sprintf("http://r%d.test/", i)] = fmt.Sprintf("301 http://r%d.test/", i+1)
+		}
+		w[fmt.Sprintf("http://r%d.test/", n)] = "User-agent: *\nDisallow: /private"
+		return w
+	}
+	for _, c := range []struct {
+		name  string
+		web   web
+		kind  string // of the seed's record
+		pages int
+		asked int // before the first page
+	}{
+		{"five", chain(5), "", 1, 6},
+		{"six", chain(6), "", 2, 6},
+		{"a circle", web{"http://h.test/robots.txt": "301 http://r.test/", "http://r.test/": "301 /robots.txt", "http://r.test/robots.txt": "302 http://h.test/robots.txt", "http://h.test/": "a page"}, "", 1, 6},
+		{"on one host", web{"http://h.test/robots.txt": "301 /1", "http://h.test/1": "301 /2", "http://h.test/2": "User-agent: *\nDisallow: /", "http://h.test/": "a page"}, "robots", 0, 3},
+		{"to nowhere", web{"http://h.test/robots.txt": "301 http://nowhere.test/", "http://h.test/": "a page"}, "dns", 0, 1},
+		{"to a closed port", web{"http://h.test/robots.txt": "301 http://h.test:81/", "http://h.test/": "a page"}, "connect", 0, 3},
+		{"to this machine", web{"http://h.test/robots.txt": "301 http://127.0.0.1/", "http://h.test/": "a page"}, "blocked-address", 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, sum, seen := c.web.crawl(t, weft.Options{Seeds: []string{"http://h.test/"}, Delay: time.Second})
+			asked := slices.Index(seen.urls(), "http://h.test/")
+			if asked < 0 {
+				asked = len(seen)
+			}
+			if r := got["http://h.test/"]; r.ErrorKind != c.kind || sum.Pages != c.pages || asked != c.asked {
+				t.Errorf("record %+v, %d pages, asked for %q", r, sum.Pages, seen.urls())
+			}
+			host := slices.DeleteFunc(seen, func(v visit) bool { return !strings.HasPrefix(v.url, "http://h.test") })
+			if host.gap() < time.Second {
+				t.Errorf("h.test is asked again after %v", host.gap())
+			}
+		})
+	}
+}
+
 // TestLongRobots: of a robots.txt that is longer than what is read of one, and than
 // what is taken of a page, the first 500 KiB hold, however they are sent. A line that
 // is cut does not: the half of it would say more than all of it.

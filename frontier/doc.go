@@ -19,7 +19,8 @@
 //     pending to be tried again.
 //   - lease: a URL handed out, or a host's robots.txt, or the address of its name. Every
 //     lease of a URL is answered by exactly one Done, Retry or Postpone; one of robots.txt by
-//     exactly one SetRobots, RobotsFailed or Postpone; one of an address by Resolved.
+//     exactly one SetRobots, RobotsFailed, RobotsAt or Postpone; one of an address by Resolved.
+//   - errand: a lease of a host's robots.txt that a redirect says is elsewhere.
 //   - ledger: who is told what must outlive the process. Backlog of a host: its pending
 //     URLs that are only in the ledger. Refill: some of these are brought into memory.
 //   - visit: all URLs of a crawl once. A later one begins with the URLs that an earlier one
@@ -62,6 +63,9 @@
 // from is then its address. A lease says which it is, as the turn was that address's; of a name that
 // is there no more by then, one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
 // after 24 hours; not while all of the host's URLs are in its backlog.
+// A robots.txt that redirects say is elsewhere is leased at the turn of the server there, under
+// its delay and pace, as one of its hosts: it takes turns with that server's own URLs. Of a server that
+// is dead there is none. Meanwhile its host waits.
 // The delay counts from the end of a response, be it that of robots.txt. Without
 // PerHost a host has two leases at first, one more whenever a window of answers was as
 // fast as its best, and half as many when one was slow, up to 16; one where there is a
@@ -94,7 +98,8 @@
 // answers with Refill keeps the crawl going. Refill allows for what happens between the
 // two. A thousand hosts are refilled at once, at most.
 //
-// After a restart Limit and LimitPerHost count the URLs that were answered: those that
+// A robots.txt that was asked for is asked for anew after a restart, from its host, whatever redirects
+// had led to. After a restart Limit and LimitPerHost count the URLs that were answered: those that
 // were leased when the process ended count when they are leased again. Every host that is
 // restored waits its full delay. One that the ledger was not told of may be asked at
 // once, though the process before may have asked it.

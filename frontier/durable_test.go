@@ -76,7 +76,8 @@ type smallWeb struct {
 	pages map[weburl.URL]*page
 	seeds []frontier.URL
 	rules map[string]robots.Rules
-	down  map[string]bool // hosts whose robots.txt can't be had
+	down  map[string]bool         // hosts whose robots.txt can't be had
+	moved map[string][]weburl.URL // where redirects of theirs lead, one after the other
 }
 
 type page struct {
@@ -91,7 +92,7 @@ const maxTries = 3 // at a page
 func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))
-	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool)}
+	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool), moved: make(map[string][]weburl.URL)}
 	hosts := 1 + r.IntN(4)
 	far := 60        // as a link leads at most, in the order in which the URLs are made
 	if seed%2 == 1 { // hosts are visited one after the other, and so have nothing left to do soon
@@ -134,6 +135,9 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 			text := []string{"", "Disallow: /1", "Crawl-delay: 2", "Disallow: /*3\nCrawl-delay: 0.3"}[r.IntN(4)]
 			w.rules[host] = robots.Parse([]byte("User-agent: *\n" + text)).Agent("weft")
 			w.down[host] = r.IntN(10) == 0
+			for r.IntN(3) == 0 {
+				w.moved[host] = append(w.moved[host], u(t, string(rune('a'+r.IntN(hosts+1)))+"/rules").URL)
+			}
 		}
 	}
 	for range 1 + r.IntN(3) {
@@ -154,7 +158,9 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
 	host, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
-		if w.down[host] {
+		if u.Hops < len(w.moved[host]) {
+			f.RobotsAt(now, u, frontier.Answer{}, w.moved[host][u.Hops])
+		} else if w.down[host] {
 			f.RobotsFailed(now, u, frontier.Answer{}, "robots-unreachable", "status 503", false)
 		} else {
 			f.SetRobots(now, u, w.rules[host], frontier.Answer{})
@@ -411,7 +417,7 @@ func (c *durableCrawl) advance() {
 
 func (c *durableCrawl) lease(n int) {
 	for _, u := range c.f.Lease(at(c.now), n) {
-		host := u.URL.Origin()
+		host := u.Where().Origin()
 		rules := c.rules[host]
 		switch {
 		case c.now < c.free[host]:
@@ -462,7 +468,7 @@ func (c *durableCrawl) answer() {
 	u := c.leases[i]
 	c.leases = slices.Delete(c.leases, i, i+1)
 	c.now += time.Duration(c.rand.IntN(300)) * time.Millisecond
-	host := u.URL.Origin()
+	host := u.Where().Origin()
 	c.leased[host]--
 	again := time.Duration(c.rand.IntN(3000)) * time.Millisecond
 	if c.rand.IntN(10) < c.later {
@@ -476,8 +482,9 @@ func (c *durableCrawl) answer() {
 			c.ask(urls)
 		}
 		c.smallWeb.answer(c.f, at(c.now), u, again)
-		if r := c.smallWeb.rules[host]; u.Robots && !c.down[host] {
-			c.rules[host] = &r
+		of := u.URL.Origin()
+		if r := c.smallWeb.rules[of]; u.Robots && u.Hops == len(c.moved[of]) && !c.down[of] {
+			c.rules[of] = &r
 		}
 	}
 	rules := c.rules[host]

@@ -77,22 +77,23 @@ type Config struct {
 
 // URL is a canonical URL and what it takes to fetch it.
 type URL struct {
-	URL       weburl.URL // canonical
-	From      string     // the page it was found on; empty for a seed
-	Depth     int        // links from a seed; a redirect keeps it
-	Hops      int        // redirects that led here from a link or seed
-	Tries     int        // made so far
-	Priority  int8       // a host's URLs of higher priority come first, then those of less depth
-	Rank      int8       // of the same priority and depth those of higher rank come first; the frontier keeps it for who added the URL
-	Kept      bool       // it comes before all of its host that are not kept, so no limit drops it for one of these
-	Seed      bool       // of a lease: a seed is on its host, by http or https, which has not answered from a public address
-	Robots    bool       // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
-	Resolve   bool       // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
-	Addr      netip.Addr // of a lease: where its server is taken to be; invalid: unknown
-	Seq       uint64     // set by Add: no two URLs of a crawl have the same, and a later one has a larger
-	NotBefore time.Time  // of a URL that is to be tried again: set by Retry; zero: at any time
-	Past      []Try      // how its tries ended. Who answers a lease appends to it
-	Known     *Visit     // of its last visit; nil: none. Who answers a lease sets what the next is to know
+	URL       weburl.URL  // canonical
+	From      string      // the page it was found on; empty for a seed
+	Depth     int         // links from a seed; a redirect keeps it
+	Hops      int         // redirects that led here from a link or seed
+	Tries     int         // made so far
+	Priority  int8        // a host's URLs of higher priority come first, then those of less depth
+	Rank      int8        // of the same priority and depth those of higher rank come first; the frontier keeps it for who added the URL
+	Kept      bool        // it comes before all of its host that are not kept, so no limit drops it for one of these
+	Seed      bool        // of a lease: a seed is on its host, by http or https, which has not answered from a public address
+	Robots    bool        // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
+	At        *weburl.URL // of a lease of robots.txt: where Hops redirects say that it is; nil: at URL
+	Resolve   bool        // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
+	Addr      netip.Addr  // of a lease: where its server is taken to be; invalid: unknown
+	Seq       uint64      // set by Add: no two URLs of a crawl have the same, and a later one has a larger
+	NotBefore time.Time   // of a URL that is to be tried again: set by Retry; zero: at any time
+	Past      []Try       // how its tries ended. Who answers a lease appends to it
+	Known     *Visit      // of its last visit; nil: none. Who answers a lease sets what the next is to know
 }
 
 // Answer is what a lease has taught about its host. The zero Answer is nothing.
@@ -369,7 +370,11 @@ func (f *Frontier) Retry(now time.Time, u URL, a Answer, at time.Time) {
 // It answers a lease of robots.txt too.
 func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 	if u.Robots {
-		h := f.answerRobots(now, u, Answer{})
+		h, asked := f.answerRobots(now, u, Answer{})
+		if u.At != nil {
+			f.send(asked, u, at)
+			return
+		}
 		h.robots.postpone(f.moment(at))
 		f.place(h)
 		return
@@ -397,8 +402,8 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 // SetRobots answers a lease of robots.txt: these are the host's rules, for
 // [robots.CacheFor].
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
-	h := f.answerRobots(now, u, a)
-	f.revive(h.server) // through a proxy nothing else tells
+	h, asked := f.answerRobots(now, u, a)
+	f.revive(asked) // through a proxy nothing else tells
 	before := h.robots.delay()
 	if rules, ok := f.rulebook.add(r, f.now); ok {
 		h.robots.set(rules, f.now)
@@ -436,7 +441,7 @@ func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 // if this is final, they are refused for this kind and reason: RFC 9309, section
 // 2.3.1.4. New ones too, for an hour; then the host has another chance.
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason string, final bool) {
-	h := f.answerRobots(now, u, a)
+	h, _ := f.answerRobots(now, u, a)
 	h.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
 	f.place(h)
 }
@@ -453,16 +458,26 @@ func (f *Frontier) answer(now time.Time, u *URL, a Answer) *host {
 	return h
 }
 
-func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) *host {
+// answerRobots takes in the end of a lease of robots.txt. It returns whose that is, and the
+// server that was asked.
+func (f *Frontier) answerRobots(now time.Time, u URL, a Answer) (*host, *server) {
 	h := f.find(u.URL.Origin())
-	if h == nil || !u.Robots || h.robots.phase != asked {
+	leased, phase := h, asked
+	if u.At != nil {
+		leased, phase = f.errands(&u), elsewhere
+	}
+	if h == nil || leased == nil || !u.Robots || h.robots.phase != phase || leased.leased == 0 {
 		panic(fmt.Sprintf("frontier: rules from %s, which is not leased as robots.txt", u.URL))
 	}
 	f.rulebook.asked--
 	f.rulebook.freed++
 	a.Took = 0 // a small file says nothing about how long pages take
-	f.learn(h, now, a)
-	return h
+	f.learn(leased, now, a)
+	if leased != h {
+		leased.forgetErrands()
+		f.note(h)
+	}
+	return h, leased.server
 }
 
 // learn takes in the end of a lease of h.

@@ -66,11 +66,11 @@ func mayLeave(origin string) bool {
 
 // quiet reports whether nothing of s is left to do.
 func (s *server) quiet() bool {
-	if s.busy > 0 || s.resolve == addressAsked || s.hasTurn() || s.origins != nil && len(s.origins.due) > 0 {
+	if s.busy > 0 || s.resolve == addressAsked || s.hasTurn() || s.origins != nil && (len(s.origins.due) > 0 || s.origins.errands != nil) {
 		return false
 	}
 	for h := range s.each {
-		if h.pending > 0 || h.leased > 0 || h.retry != nil || h.disk != nil || h.starved || !mayLeave(h.name) {
+		if h.pending > 0 || h.leased > 0 || h.retry != nil || h.disk != nil || h.starved || h.robots.waits() || !mayLeave(h.name) {
 			return false
 		}
 	}

@@ -39,7 +39,7 @@ func (f *Frontier) Host(now time.Time, name string) (info HostInfo, known bool) 
 	}
 	f.tell(now)
 	info = HostInfo{HostState: f.state(h), Leased: int(h.leased), Asking: h.robots.waits(), Delay: f.delay(h.server)}
-	if info.Asking {
+	if h.robots.phase == asked {
 		info.Leased--
 	}
 	if h.isAsked() {

@@ -89,6 +89,9 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 // that is allowed. It returns false, and u is of no use, if all that is due is refused or
 // only in the ledger.
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
+	if h.isErrands() {
+		return f.pickErrand(h, u)
+	}
 	if h.robots.wanted(f.now) {
 		if depth, known := h.leastDepth(); known { // else a Want comes first
 			if f.rulebook.full(f.now) && h.robots.lacks() {

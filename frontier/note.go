@@ -25,6 +25,9 @@ func (f *Frontier) NoteHosts() {
 
 // note takes note that h has changed.
 func (f *Frontier) note(h *host) {
+	if h.isErrands() {
+		h = &h.own // the pace is the server's
+	}
 	if f.ledger != nil && !h.dirty {
 		h.dirty = true
 		f.dirty = append(f.dirty, h)
@@ -97,7 +100,7 @@ func (f *Frontier) state(h *host) HostState {
 		Failures: int(h.fails),
 		Dead:     h.deadAt(f.now),
 	}
-	if h.robots.waits() {
+	if h.robots.phase == asked {
 		s.Pending-- // a lease of robots.txt
 	}
 	if h.isAsked() {

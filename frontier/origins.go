@@ -10,18 +10,22 @@ import (
 // origins are the hosts of a server that has several. There may be 65,535 ports, so
 // that nothing looks at all of them when one is asked.
 type origins struct {
-	known map[string]*host
-	due   originHeap    // those that have something to lease or refuse, by when
-	delay time.Duration // the longest Crawl-delay: it is one machine that asks for it
+	known   map[string]*host
+	errands *host         // that of the server's errands, if there are any: see RobotsAt
+	due     originHeap    // those that have something to lease or refuse, by when
+	delay   time.Duration // the longest Crawl-delay: it is one machine that asks for it
 }
 
 // addOrigin takes in a further host of a server.
-func (f *Frontier) addOrigin(s *server, h *host) {
+func (f *Frontier) addOrigin(s *server, h *host) { f.originsOf(s).known[h.name] = h }
+
+// originsOf makes s one that has several hosts.
+func (f *Frontier) originsOf(s *server) *origins {
 	if s.origins == nil {
 		s.origins = &origins{known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay()}
 		f.placeOrigin(&s.own)
 	}
-	s.origins.known[h.name] = h
+	return s.origins
 }
 
 // top is the host of s whose turn is next; nil if none has anything to lease.
@@ -97,6 +101,9 @@ func (f *Frontier) placeOrigins(s *server) {
 	if s.origins != nil {
 		for _, h := range s.hosts() {
 			f.placeOrigin(h)
+		}
+		if s.origins.errands != nil {
+			f.placeOrigin(s.origins.errands)
 		}
 	}
 }

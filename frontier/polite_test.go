@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // TestPolite crawls random webs of servers that are slow, overloaded or down, and
@@ -55,6 +56,7 @@ type server struct {
 	rules     string // lines of its robots.txt
 	known     bool   // to the crawler
 	leased    int
+	errands   int           // of these
 	lastEnd   time.Duration // of a response
 	lastLease time.Duration
 	any       bool // lastEnd and lastLease are set
@@ -154,8 +156,8 @@ func (w *web) lease() int {
 
 func (w *web) check(lease frontier.URL) {
 	name := short(lease)
-	host, target, _ := strings.Cut(name, "/")
-	h := w.hosts[host]
+	_, target, _ := strings.Cut(name, "/")
+	h := w.asked(lease)
 	delay := w.cfg.Delay
 	rules := robots.Parse([]byte("User-agent: *\n" + h.rules)).Agent("weft")
 	if h.known {
@@ -169,8 +171,8 @@ func (w *web) check(lease frontier.URL) {
 		w.t.Fatalf("%v: %s leased, the delay is over at %v", w.now, name, max(h.lastEnd, h.lastLease)+delay)
 	case w.cfg.PerHost > 0 && h.leased >= w.cfg.PerHost, w.cfg.PerHost == 0 && delay > 0 && h.leased > 0, h.leased >= 16:
 		w.t.Fatalf("%v: %s leased, beside %d", w.now, name, h.leased)
-	case lease.Robots && h.leased > 0:
-		w.t.Fatalf("%v: robots.txt of %s leased beside %d", w.now, host, h.leased)
+	case lease.Robots && lease.At == nil && h.leased > h.errands:
+		w.t.Fatalf("%v: %s leased beside %d", w.now, name, h.leased)
 	case w.cfg.Robots && !lease.Robots && !h.known:
 		w.t.Fatalf("%v: %s leased before robots.txt", w.now, name)
 	case w.cfg.Robots && !lease.Robots && !rules.Test("/"+target).Allowed:
@@ -182,14 +184,36 @@ func (w *web) check(lease frontier.URL) {
 		w.t.Fatalf("%v: %s leased, which is %s", w.now, name, w.end[name])
 	}
 	h.leased++
+	if lease.At != nil {
+		h.errands++
+	}
 	h.lastLease, h.any = w.now, true
 	w.leases = append(w.leases, w.now)
 }
 
+// robotsOf is the robots.txt of a host, which it makes known.
+func (w *web) robotsOf(host string) weburl.URL {
+	if w.hosts[host] == nil {
+		w.hosts[host] = new(server)
+	}
+	return u(w.t, host+"/robots.txt").URL
+}
+
+// asked is the server that a lease asks.
+func (w *web) asked(lease frontier.URL) *server { return w.hosts[hostOf(lease.Where())] }
+
+// hostOf is the short name of the host of a URL.
+func hostOf(u weburl.URL) string {
+	host, _, _ := strings.Cut(short(frontier.URL{URL: u}), "/")
+	return host
+}
+
 func (w *web) answer(u frontier.URL) {
-	host, _, _ := strings.Cut(short(u), "/")
-	h := w.hosts[host]
+	h := w.asked(u)
 	h.leased--
+	if u.At != nil {
+		h.errands--
+	}
 	h.lastEnd = w.now
 	a := frontier.Answer{Took: time.Duration(5+w.rand.IntN(40)) * time.Millisecond}
 	if w.rand.IntN(12) == 0 {
@@ -200,7 +224,10 @@ func (w *web) answer(u frontier.URL) {
 	switch {
 	case u.Robots && (a.Overload || w.rand.IntN(3) == 0):
 		w.f.RobotsFailed(at(w.now), u, a, "robots-unreachable", "status 503", false)
+	case u.Robots && u.Hops < 5 && w.rand.IntN(3) == 0: // it is elsewhere, maybe where nothing else leads to
+		w.f.RobotsAt(at(w.now), u, a, w.robotsOf(string(rune('a'+w.rand.IntN(5)))))
 	case u.Robots:
+		h := w.hosts[hostOf(u.URL)]
 		h.known = true
 		w.f.SetRobots(at(w.now), u, robots.Parse([]byte("User-agent: *\n"+h.rules)).Agent("weft"), a)
 	case a.Overload || w.rand.IntN(10) == 0:

@@ -37,11 +37,12 @@ const (
 type phase uint8
 
 const (
-	off     phase = iota // it is not asked for: everything is allowed
-	unknown              // to be asked for, at until or later: the host's URLs wait
-	asked                // leased: the host's URLs wait
-	known                // to be asked for again at until: the rules are old, or are older and that failed
-	shut                 // not to be had: URLs are refused up to until, then it is asked for again
+	off       phase = iota // it is not asked for: everything is allowed
+	unknown                // to be asked for, at until or later: the host's URLs wait
+	asked                  // leased: the host's URLs wait
+	elsewhere              // an errand, waiting or leased: the same
+	known                  // to be asked for again at until: the rules are old, or are older and that failed
+	shut                   // not to be had: URLs are refused up to until, then it is asked for again
 )
 
 // rules is the robots.txt of a host: RFC 9309. Most hosts have none, or one that says
@@ -76,7 +77,7 @@ func (r *rules) delay() time.Duration {
 
 // wanted reports whether robots.txt is to be asked for before a URL is leased.
 func (r *rules) wanted(now moment) bool {
-	return r.phase != off && r.phase != asked && (r.phase == unknown || r.until <= now || r.dropped())
+	return r.phase != off && !r.waits() && (r.phase == unknown || r.until <= now || r.dropped())
 }
 
 // dropped reports whether there are rules that are not in memory any more.
@@ -100,7 +101,7 @@ func (r *rules) lacks() bool {
 }
 
 // waits reports whether the host's URLs wait for an answer.
-func (r *rules) waits() bool { return r.phase == asked }
+func (r *rules) waits() bool { return r.phase == asked || r.phase == elsewhere }
 
 // refuses reports whether all of the host's URLs are refused at a time.
 func (r *rules) refuses(at moment) bool { return r.phase == shut && at < r.until }

@@ -153,7 +153,7 @@ func (p *page) politeness(v webtest.Verdict, delay time.Duration) {
 	for u, t := range v.Units {
 		p.line("| %v | %s | %v | %v | %v |", webtest.Unit(u), t.Longest, t.Span.Round(time.Millisecond), t.Busy.Round(time.Millisecond), t.Idle.Round(time.Millisecond))
 	}
-	p.line("\nNot judged, for they follow another request as they would with every client: %d requests, of a robots.txt that has moved, or again after a kept connection had no answer.", v.Again)
+	p.line("\nNot judged, for they follow another request as they would with every client: %d requests, again after a kept connection had no answer.", v.Again)
 }
 
 func (p *page) counts(kinds map[string]int) {

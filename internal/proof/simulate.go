@@ -157,30 +157,22 @@ func (s *Simulation) begin(u frontier.URL) {
 		heap.Push(&s.underWay, v)
 		return
 	}
-	v.was = s.Web.Visit(u.URL.Host(), u.URL.RequestTarget(), u.Tries, s.policy)
+	at := u.Where()
+	v.was = s.Web.Visit(at.Host(), at.RequestTarget(), u.Tries, s.policy)
 	switch v.was.Fate.Error {
 	case webtest.ErrorDNS, webtest.ErrorConnect:
 	case webtest.ErrorDial:
 		v.at = v.at.Add(dial)
 	default:
-		s.request(&v, u.URL.RequestTarget(), false)
-		if u.Robots && v.was.Fate.Status == 301 { // followed at once
-			v.end(v.at, 0, false)
-			to, err := weburl.Parse(v.was.Links[0])
-			if err != nil {
-				panic(err)
-			}
-			v.was = s.Web.Visit(to.Host(), to.RequestTarget(), 0, s.policy)
-			s.request(&v, to.RequestTarget(), true)
-		}
+		s.request(&v, at)
 	}
 	heap.Push(&s.underWay, v)
 }
 
 // request tells the referee of a request, and when it ends.
-func (s *Simulation) request(v *visit, target string, again bool) {
-	host, _ := s.Web.Index(v.lease.URL.Hostname())
-	v.end = s.referee.Begin(webtest.Asked{Host: host, Target: target, At: v.at, Again: again})
+func (s *Simulation) request(v *visit, at weburl.URL) {
+	host, _ := s.Web.Index(at.Hostname())
+	v.end = s.referee.Begin(webtest.Asked{Host: host, Target: at.RequestTarget(), At: v.at, Moved: v.lease.At != nil})
 	v.at = v.at.Add(v.was.Took)
 	if v.was.Fate.Error == webtest.ErrorStall {
 		v.at = v.at.Add(s.Patience - v.was.Took)
@@ -246,6 +238,12 @@ func (s *Simulation) answerRobots(v *visit, a frontier.Answer) {
 	switch {
 	case fate.Error != "":
 		s.frontier.RobotsFailed(s.now, v.lease, a, fate.Error, "", fate.Error == webtest.ErrorDNS)
+	case fate.Status == 301:
+		to, err := weburl.Parse(v.was.Links[0])
+		if err != nil {
+			panic(err)
+		}
+		s.frontier.RobotsAt(s.now, v.lease, a, to)
 	case fate.Status >= 500:
 		s.frontier.RobotsFailed(s.now, v.lease, a, webtest.ErrorRobots, "", false)
 	default:

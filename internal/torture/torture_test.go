@@ -34,8 +34,8 @@ const (
 )
 
 // web is what is crawled: hosts small enough that their delays add up to seconds. Two
-// things are asked for without a delay, and so would be taken for a lack of it: where a
-// robots.txt has moved to, and again what a kept connection has ended with.
+// things would be taken for a lack of delay: where a robots.txt has moved to is asked for
+// before its Crawl-delay is known, and again what a kept connection has ended with.
 var web = webtest.Config{
 	Seed: 2, Hosts: 12, Pages: 4, Links: 5, SlowDelay: 100 * time.Millisecond, CrawlDelay: 80 * time.Millisecond, Fails: 1,
 	Rates: webtest.Rates{Broken: -1, MovedRobots: -1, Stalled: 0.02},

@@ -122,9 +122,12 @@ type Asked struct {
 	At     time.Time
 	Astray bool // it went to another address
 
-	// Again is set if it follows another as it would with every client: it is for a robots.txt
-	// that has moved, or repeats what a kept connection had no answer to. Its gap is not judged.
+	// Again is set if it follows another as it would with every client: it repeats what a kept
+	// connection had no answer to. Its gap is not judged.
 	Again bool
+
+	// Moved is set if it is for a robots.txt that has moved: a Crawl-delay is not known yet.
+	Moved bool
 }
 
 // Begin says that a request has come. The function that it returns is to be called when it
@@ -186,7 +189,9 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 	}
 	want := int64(f.rule.Delay)
 	if u == Host {
-		want = max(want, int64(f.web.CrawlDelay(r.Host)))
+		if !r.Moved {
+			want = max(want, int64(f.web.CrawlDelay(r.Host)))
+		}
 		if l.hold > 0 {
 			want = max(want, l.hold-l.end)
 		}

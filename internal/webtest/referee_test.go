@@ -40,11 +40,11 @@ func TestReferee(t *testing.T) {
 	neighbours, neighbours2 := pair(func(a, b int) bool { return a/4 != b/4 && at(a, b) })
 	delayed := slices.IndexFunc([]int{0, 1, 2, 3, 4, 5, 6, 7}, func(i int) bool { return web.CrawlDelay(i) > 0 })
 	type ask struct {
-		host     int
-		from, to float64 // seconds
-		hold     float64
-		gone     bool
-		again    bool
+		host         int
+		from, to     float64 // seconds
+		hold         float64
+		gone         bool
+		again, moved bool
 	}
 	for _, tt := range []struct {
 		name string
@@ -61,7 +61,9 @@ func TestReferee(t *testing.T) {
 		{"Retry-After obeyed", []ask{{host: 0, from: 0, to: 1, hold: 2}, {host: 0, from: 3, to: 4}, {host: 0, from: 5, to: 6}}, nil},
 		{"given up, the server learns late", []ask{{host: 0, from: 0, to: 1, gone: true}, {host: 0, from: 1.95, to: 3}}, nil},
 		{"given up", []ask{{host: 0, from: 0, to: 1, gone: true}, {host: 0, from: 1.5, to: 3}}, []string{"host 500ms", "domain 500ms", "address 500ms"}},
-		{"a robots.txt that has moved", []ask{{host: 0, from: 0, to: 1}, {host: 0, from: 1, to: 2, again: true}}, nil},
+		{"what a kept connection did not answer", []ask{{host: 0, from: 0, to: 1}, {host: 0, from: 1, to: 2, again: true}}, nil},
+		{"a robots.txt that has moved, before its Crawl-delay is known", []ask{{host: delayed, from: 0, to: 1}, {host: delayed, from: 2, to: 3, moved: true}}, nil},
+		{"a robots.txt that has moved, at once", []ask{{host: 0, from: 0, to: 1}, {host: 0, from: 1, to: 2, moved: true}}, []string{"host 0s", "domain 0s", "address 0s"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			moment := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
@@ -72,7 +74,7 @@ func TestReferee(t *testing.T) {
 				if a.from >= last.to {
 					end(moment(last.to), time.Duration(last.hold*float64(time.Second)), last.gone)
 				}
-				end = r.Begin(webtest.Asked{Host: a.host, Target: "/", At: moment(a.from), Again: a.again})
+				end = r.Begin(webtest.Asked{Host: a.host, Target: "/", At: moment(a.from), Again: a.again, Moved: a.moved})
 				last = a
 			}
 			var got []string
@@ -124,7 +126,7 @@ func TestServerReferee(t *testing.T) {
 	if v.Requests < len(found)/2 || v.Astray > 0 || hosts.Asked < 6 || v.Units[webtest.Address].Shared == 0 {
 		t.Errorf("%d URLs found; %+v", len(found), v)
 	}
-	// All but the first of each host, and what follows a robots.txt that has moved, came too early.
+	// All but the first of each host, and what a kept connection did not answer, came too early.
 	if want := v.Requests - hosts.Asked - v.Again; hosts.Violations != want || hosts.SmallGap < 0 || hosts.SmallGap > time.Second {
 		t.Errorf("%d violations, expected %d; smallest gap %v", hosts.Violations, want, hosts.SmallGap)
 	}

@@ -170,7 +170,7 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 // request comes no earlier than its time, and the end of an answer no later, so that no gap
 // seems shorter than the client has made it.
 func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer) (ended func(gone bool)) {
-	again := p.kind == robotsTxt && p.sub > 0 || s.dropped[p]
+	again := s.dropped[p]
 	delete(s.dropped, p)
 	if a.Fault == Drop && req.kept {
 		s.dropped[p] = true
@@ -178,7 +178,7 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer
 	now := time.Now()
 	s.lag = max(s.lag, now.Sub(t.Loop().Now()))
 	end := s.referee.Begin(Asked{
-		Host: int(p.host), Target: req.target, At: now, Again: again,
+		Host: int(p.host), Target: req.target, At: now, Again: again, Moved: p.kind == robotsTxt && p.sub > 0,
 		Astray: addressOf(c) != s.web.address(s.web.addressOf(int(p.host))),
 	})
 	if a.Fault.endless() && s.referee.rule.Patience > 0 {

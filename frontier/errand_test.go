@@ -1,0 +1,136 @@
+package frontier_test
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+)
+
+// asks expects one lease at a time, of the robots.txt of a host, asked for at a URL.
+func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where string) frontier.URL {
+	t.Helper()
+	leases := f.Lease(at(now), 9)
+	if len(leases) != 1 || !leases[0].Robots || short(leases[0]) != host+"/robots.txt" || short(frontier.URL{URL: leases[0].Where()}) != where {
+		t.Fatalf("%v: leased %v, expected the robots.txt of %s at %s", now, leases, host, where)
+	}
+	return leases[0]
+}
+
+// TestErrandsTakeTheirTurn: robots.txt that are all at one server are asked for there one by
+// one, under its delay, in turn with its own URLs; each answer is that of its host.
+func TestErrandsTakeTheirTurn(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true, Delay: time.Second}, "a/1 b/1 c/1")
+	for _, lease := range f.Lease(at(0), 9) {
+		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "hoster/rules").URL)
+	}
+	if f.Over() {
+		t.Fatal("the crawl is over, and three hosts wait for their robots.txt")
+	}
+	f.SetRobots(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Answer{})
+	add(t, f, "hoster/1")
+	expectNext(t, f, time.Second)
+	f.SetRobots(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Answer{})
+	if refused := f.Refused(); len(refused) != 1 || short(refused[0].URL) != "a/1" {
+		t.Errorf("refused %v", refused)
+	}
+	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Answer{})
+	f.SetRobots(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Answer{})
+	f.SetRobots(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Answer{})
+	f.Done(at(3*time.Second), expectLease(t, f, 3*time.Second, 9, "c/1")[0], frontier.Answer{})
+	f.Done(at(4*time.Second), expectLease(t, f, 4*time.Second, 9, "hoster/1")[0], frontier.Answer{})
+	if !f.Over() {
+		t.Errorf("%+v", f.Stats())
+	}
+}
+
+// TestErrandToTheDead: the errands to a server that does not answer fail, and when it is dead the
+// others do without a request; their hosts are as those whose robots.txt cannot be had.
+func TestErrandToTheDead(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
+	for _, lease := range f.Lease(at(0), 99) {
+		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/robots.txt").URL)
+	}
+	asked := 0
+	reasons := make(map[string]int)
+	for now := at(0); !f.Over(); {
+		leases := f.Lease(now, 99)
+		for _, lease := range leases {
+			if asked++; asked == 1 {
+				f.Postpone(now, lease, now) // which is no failure: it is still to be asked for there
+				continue
+			}
+			f.RobotsFailed(now, lease, frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
+		}
+		for _, r := range f.Refused() {
+			reasons[r.Kind+": "+r.Reason]++
+		}
+		next, ok := f.Next()
+		if !ok && !f.Over() {
+			t.Fatalf("nothing will ever happen: %+v", f.Stats())
+		}
+		if next.After(now) {
+			now = next
+		}
+	}
+	want := map[string]int{
+		"connect: refused": 8,
+		"connect: robots.txt at http://dead.example/robots.txt: its host did not answer 8 times in a row: refused": 2,
+	}
+	if asked != 9 || !maps.Equal(reasons, want) {
+		t.Errorf("asked %d times; refused %v", asked, reasons)
+	}
+}
+
+// TestErrandByAddress: the address of the server that an errand leads to is asked for first, and
+// the turn is that address's, too.
+func TestErrandByAddress(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true, Resolve: true, Delay: time.Second, AddressDelay: 3 * time.Second}, "a/1")
+	f.Resolved(at(0), f.Lease(at(0), 9)[0], netip.MustParseAddr("10.0.0.1"))
+	lease := asks(t, f, 0, "a", "a/robots.txt")
+	f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "b/robots.txt").URL)
+	leases := f.Lease(at(0), 9)
+	if len(leases) != 1 || !leases[0].Resolve || leases[0].URL.Hostname() != "b.example" {
+		t.Fatalf("leased %v, expected the address of b", leases)
+	}
+	f.Resolved(at(0), leases[0], netip.MustParseAddr("10.0.0.1"))
+	expectNext(t, f, 3*time.Second)
+	if lease := asks(t, f, 3*time.Second, "a", "b/robots.txt"); lease.Addr != netip.MustParseAddr("10.0.0.1") {
+		t.Errorf("leased for %v", lease.Addr)
+	}
+}
+
+// TestErrandIsForgotten: a crawl that goes on asks the host for its robots.txt anew, and has all
+// that was pending.
+func TestErrandIsForgotten(t *testing.T) {
+	for _, leased := range []bool{false, true} {
+		t.Run(fmt.Sprintf("leased %v", leased), func(t *testing.T) {
+			cfg := frontier.Config{Robots: true, Delay: time.Second, Heads: 10}
+			l := newLedger(t)
+			f := frontier.New(cfg)
+			f.Tell(l)
+			add(t, f, "a/1 a/2")
+			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Answer{}, u(t, "b/robots.txt").URL)
+			if leased {
+				asks(t, f, 0, "a", "b/robots.txt")
+			}
+			f.NoteHosts()
+			l.commit()
+			f = l.restore(cfg, at(0))
+			if s := f.Stats(); s.Pending != 2 || s.Leased != 0 {
+				t.Errorf("%+v", s)
+			}
+			f.Lease(at(time.Second), 9)
+			for _, w := range f.Wants() {
+				urls, more := l.read(w)
+				f.Refill(at(time.Second), w.Host, urls, more)
+			}
+			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Answer{})
+			expectLease(t, f, 2*time.Second, 9, "a/1")
+		})
+	}
+}
