@@ -480,6 +480,8 @@ func (c *durableCrawl) answer() {
 				urls = append(slices.Clip(urls), *p.target)
 			}
 			c.ask(urls)
+		} else if moved := c.moved[u.URL.Origin()]; u.Hops < len(moved) {
+			c.ask([]frontier.URL{{URL: moved[u.Hops]}})
 		}
 		c.smallWeb.answer(c.f, at(c.now), u, again)
 		of := u.URL.Origin()

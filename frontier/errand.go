@@ -26,7 +26,8 @@ func (u *URL) Where() weburl.URL {
 
 // RobotsAt answers a lease of robots.txt: a redirect says that the host's rules are at another
 // URL, of any http or https server. That is leased next, as robots.txt of the same host, with
-// one more in Hops, by which the caller bounds how many redirects are followed.
+// one more in Hops, by which the caller bounds how many redirects are followed. With HostBytes
+// Doubts was last asked about that URL, as about a seed.
 func (f *Frontier) RobotsAt(now time.Time, u URL, a Answer, at weburl.URL) {
 	h, asked := f.answerRobots(now, u, a)
 	f.revive(asked)
