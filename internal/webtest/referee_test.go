@@ -19,7 +19,7 @@ var allPolicy = webtest.Policy{Scope: webtest.Anywhere, Elements: allElements, M
 // TestReferee: what comes too early is told, by host, domain and address, and nothing else is.
 func TestReferee(t *testing.T) {
 	// Hosts 0 to 3 are one domain, and 4 to 7; about half of them have one address.
-	web, err := webtest.New(webtest.Config{Seed: 2, Hosts: 8, Clean: true, CrawlDelay: 3 * time.Second, Rates: webtest.Rates{Siblings: 1, Hosted: 0.5, Delayed: 0.3}})
+	web, err := webtest.New(webtest.Config{Seed: 1, Hosts: 8, Clean: true, CrawlDelay: 3 * time.Second, Rates: webtest.Rates{Siblings: 1, Hosted: 0.5, Delayed: 0.3}})
 	if err != nil {
 		t.Fatal(err)
 	}
