@@ -132,7 +132,7 @@ func TestRevisitCrash(t *testing.T) {
 		if !checking.Load() {
 			return nil
 		}
-		if crashes++; crashes%5 != 0 { // each takes 50 ms
+		if crashes++; crashes%23 != 0 { // each takes 50 ms
 			return nil
 		}
 		left := fs.Crash(crashes%3*50, rand.New(rand.NewPCG(uint64(crashes), 1)))
