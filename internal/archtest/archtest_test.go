@@ -74,11 +74,12 @@ var imports = map[string][]string{
 	"internal/bench":          {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":     {},
 	"internal/bench/recrawl":  {},
-	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/cost", "golang.org/x/sys/unix"},
+	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/cost", "internal/bench/machine"},
 	"internal/bench/memory":   {"internal/webtest"},
 	"internal/bench/table":    {"golang.org/x/sys/unix"},
 	"internal/bench/text":     {"text", "golang.org/x/net/html"},
-	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "golang.org/x/sys/unix"},
+	"internal/bench/machine":  {"golang.org/x/sys/unix"},
+	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},

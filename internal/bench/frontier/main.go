@@ -28,7 +28,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/weftcrawl/weft/internal/bench/machine"
 )
 
 func main() {
@@ -156,20 +156,20 @@ func (p *page) text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Frontier and store, by the size of the crawl\n\nWritten by internal/bench/frontier, which says what each line measures.\n\n")
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| machine | %s, %d cores, %s |\n| Go | %s |\n| commit | %s |\n| date | %s |\n| command | `%s` |\n| hosts | %s |\n| `--memory` | %d MiB |\n",
-		cpuModel(), runtime.NumCPU(), kernel(), runtime.Version(), commit(), time.Now().Format(time.DateOnly), p.command, thousands(float64(p.task.Hosts)), p.task.Memory>>20)
+		machine.CPU(), runtime.NumCPU(), machine.Kernel(), runtime.Version(), machine.Commit(), time.Now().Format(time.DateOnly), p.command, machine.Thousands(float64(p.task.Hosts)), p.task.Memory>>20)
 	fmt.Fprintf(&b, "\nOne crawl, as it grows. New URLs and checks are for one second of CPU time of the whole process, compactions and garbage collection included; new URLs are those since the line above, and those of the whole crawl. Asked is the part of the checks that the store was asked about.\n\n")
 	fmt.Fprintf(&b, "| URLs | new URLs | of the whole crawl | checks | asked | table | peak of the process | files | written for a URL |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range p.rows {
-		fmt.Fprintf(&b, "| %s | %s/s | %s/s | %s/s | %.0f %% | %.0f MB | %.0f MB | %.0f MB | %.0f B |\n", thousands(float64(r.URLs)), thousands(float64(r.Since)/r.CPU), thousands(float64(r.URLs)/r.All),
-			thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), float64(r.Table)/1e6, r.Peak/1e6, r.Stored/1e6, r.Written/float64(r.Since))
+		fmt.Fprintf(&b, "| %s | %s/s | %s/s | %s/s | %.0f %% | %.0f MB | %.0f MB | %.0f MB | %.0f B |\n", machine.Thousands(float64(r.URLs)), machine.Thousands(float64(r.Since)/r.CPU), machine.Thousands(float64(r.URLs)/r.All),
+			machine.Thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), float64(r.Table)/1e6, r.Peak/1e6, r.Stored/1e6, r.Written/float64(r.Since))
 	}
 	if p.out != "" {
 		fmt.Fprintf(&b, "\n![microseconds of CPU time by URLs of the crawl](%s.svg)\n", strings.TrimSuffix(filepath.Base(p.out), filepath.Ext(p.out)))
 	}
 	if r := p.tenth; r != nil {
-		fmt.Fprintf(&b, "\nWith a table of a tenth of the memory that all fingerprints take, in a process that opens the store of %s URLs:\n\n", thousands(float64(r.URLs)))
+		fmt.Fprintf(&b, "\nWith a table of a tenth of the memory that all fingerprints take, in a process that opens the store of %s URLs:\n\n", machine.Thousands(float64(r.URLs)))
 		fmt.Fprintf(&b, "| table | checks | asked | peak of the process |\n|---|---|---|---|\n| %.0f MB | %s/s | %.0f %% | %.0f MB |\n",
-			float64(r.Table)/1e6, thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), r.Peak/1e6)
+			float64(r.Table)/1e6, machine.Thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), r.Peak/1e6)
 	}
 	return b.Bytes()
 }
@@ -205,38 +205,4 @@ func run(t task, fn func(result) error) error {
 		return fmt.Errorf("%s: %w", arg, errors.Join(ended, err))
 	}
 	return nil
-}
-
-func thousands(n float64) string {
-	s := fmt.Sprintf("%.0f", n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func cpuModel() string {
-	info, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(info)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown processor"
-}
-
-func kernel() string {
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return runtime.GOOS
-	}
-	return strings.ToLower(unix.ByteSliceToString(u.Sysname[:])) + " " + unix.ByteSliceToString(u.Release[:])
-}
-
-func commit() string {
-	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(out))
 }

@@ -5,10 +5,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/bench/machine"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -103,7 +102,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 		}
 		r.Table = c.front.SeenBytes()
 		r.Peak = field("/proc/self/status", "VmHWM:") * 1024
-		if r.Stored, err = size(c.Dir); err != nil {
+		if r.Stored, err = machine.Size(c.Dir); err != nil {
 			return err
 		}
 		if err := results.Encode(r); err != nil {
@@ -270,21 +269,6 @@ func (c *crawl) rest() {
 			calm = 0
 		}
 	}
-}
-
-func size(dir string) (bytes float64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		bytes += float64(info.Size())
-		return nil
-	})
-	return bytes, err
 }
 
 // field returns a number of a file of the kernel's; 0: it is not there.

@@ -17,10 +17,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/weftcrawl/weft/internal/bench/machine"
 )
 
 func main() {
@@ -80,7 +79,7 @@ func write(command string, places []place, most int) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The frontier's store\n\nWritten by internal/bench/store, which says what each line measures.\n\n")
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| machine | %s, %d cores, %s |\n| Go | %s |\n| commit | %s |\n| date | %s |\n| command | `%s` |\n",
-		cpuModel(), runtime.NumCPU(), kernel(), runtime.Version(), commit(), time.Now().Format(time.DateOnly), command)
+		machine.CPU(), runtime.NumCPU(), machine.Kernel(), runtime.Version(), machine.Commit(), time.Now().Format(time.DateOnly), command)
 	fmt.Fprintf(&b, "\n## Commits\n\nA URL that is found is told as pending. A page is done, with a line of 500 bytes and 10 new URLs of its host; each group tells its host too.\n"+
 		"CPU is user and system time of the process; written is all that it wrote to files: output, log, tables and their compactions.\n\n")
 	fmt.Fprintf(&b, "| in | group | groups/s | items/s | CPU of an item | written for it |\n|---|---|---|---|---|---|\n")
@@ -97,7 +96,7 @@ func write(command string, places []place, most int) ([]byte, error) {
 				continue
 			}
 			n := float64(r.Items)
-			fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %.1f µs | %.0f B |\n", p.name, c.what, n/float64(c.group)/r.Wall, thousands(n/r.Wall), 1e6*r.CPU/n, r.Written/n)
+			fmt.Fprintf(&b, "| %s | %s | %.0f | %s | %.1f µs | %.0f B |\n", p.name, c.what, n/float64(c.group)/r.Wall, machine.Thousands(n/r.Wall), 1e6*r.CPU/n, r.Written/n)
 		}
 	}
 	fmt.Fprintf(&b, "\n## Going on\n\nHalf of the URLs are done, half pending. Time until the store is open, the frontier is restored with 100 URLs of a host in memory, and a URL is leased.\n"+
@@ -119,8 +118,8 @@ func write(command string, places []place, most int) ([]byte, error) {
 				if err != nil {
 					return nil, err
 				}
-				fmt.Fprintf(&b, "| %s | %s | %s | %.0f MB | %s URLs/s | %.2f s | %.2f s | %.2f s | %.2f s | %.0f MB | %.0f MB |\n", p.name, thousands(float64(urls)),
-					thousands(float64(hosts)), filled.Stored/1e6, thousands(float64(urls)/filled.Wall), r.Open, r.Restore, r.First, r.CPU, r.Heap/1e6, r.Peak/1e6)
+				fmt.Fprintf(&b, "| %s | %s | %s | %.0f MB | %s URLs/s | %.2f s | %.2f s | %.2f s | %.2f s | %.0f MB | %.0f MB |\n", p.name, machine.Thousands(float64(urls)),
+					machine.Thousands(float64(hosts)), filled.Stored/1e6, machine.Thousands(float64(urls)/filled.Wall), r.Open, r.Restore, r.First, r.CPU, r.Heap/1e6, r.Peak/1e6)
 			}
 		}
 	}
@@ -155,38 +154,4 @@ func (p place) run(t task) (*result, error) {
 	fmt.Fprintf(os.Stderr, " %s", out)
 	r := new(result)
 	return r, json.Unmarshal(out, r)
-}
-
-func thousands(n float64) string {
-	s := fmt.Sprintf("%.0f", n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func cpuModel() string {
-	info, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(info)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown processor"
-}
-
-func kernel() string {
-	var u unix.Utsname
-	if unix.Uname(&u) != nil {
-		return runtime.GOOS
-	}
-	return strings.ToLower(unix.ByteSliceToString(u.Sysname[:])) + " " + unix.ByteSliceToString(u.Release[:])
-}
-
-func commit() string {
-	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(out))
 }

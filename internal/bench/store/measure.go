@@ -16,6 +16,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/bench/machine"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -51,7 +52,7 @@ func measure(arg string) error {
 	after := used()
 	r.CPU, r.Written = after.cpu-before.cpu, after.written-before.written
 	r.Peak = field("/proc/self/status", "VmHWM:") * 1024
-	r.Stored, err = size(t.Dir)
+	r.Stored, err = machine.Size(t.Dir)
 	if err != nil {
 		return err
 	}
@@ -232,21 +233,6 @@ func forget(dir string) error {
 		}
 		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 	})
-}
-
-func size(dir string) (bytes float64, err error) {
-	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		bytes += float64(info.Size())
-		return nil
-	})
-	return bytes, err
 }
 
 type usage struct{ cpu, written float64 }

@@ -1,0 +1,68 @@
+// Package machine says where and of what figures were measured, as the pages in docs/bench have it.
+package machine
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// CPU is the model of the processor.
+func CPU() string {
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown processor"
+}
+
+// Kernel is the operating system and its release.
+func Kernel() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return runtime.GOOS
+	}
+	return strings.ToLower(unix.ByteSliceToString(u.Sysname[:])) + " " + unix.ByteSliceToString(u.Release[:])
+}
+
+// Commit is that of the working tree, in short.
+func Commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Thousands is n as a whole number, with commas.
+func Thousands(n float64) string {
+	s := fmt.Sprintf("%.0f", n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Size is what the files of a folder hold, in bytes.
+func Size(dir string) (bytes float64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		bytes += float64(info.Size())
+		return nil
+	})
+	return bytes, err
+}
