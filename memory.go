@@ -25,9 +25,10 @@ const (
 	pageCost = 3
 )
 
-// shares are what Options.Memory is split into, in bytes. Together they are at most 65 % of it: what
-// is left is for hosts of which something is pending, requests and code, and for what the garbage collector has not yet
-// collected, without which it would take half of the CPU.
+// shares are what Options.Memory is split into, in bytes. But for the fingerprints they are at most 45 % of
+// it: what is left is for hosts of which something is pending, requests and code, and for what the garbage collector has not yet
+// collected, without which it would take half of the CPU. Fingerprints come to theirs in crawls of millions
+// only; the collector does not look into them, so that it needs less for all that is beside them.
 //
 // What has no share has bounds of its own, which do not grow with the crawl:
 //
@@ -55,7 +56,7 @@ type shares struct {
 func split(memory, loops int) shares {
 	part := func(n int) int { return memory / 1000 * n }
 	return shares{
-		seen:    part(200),
+		seen:    seenShare(memory),
 		hosts:   part(60),
 		pending: part(60),
 		bodies:  part(120),
@@ -67,6 +68,10 @@ func split(memory, loops int) shares {
 		group:   min(part(20), 16<<20), // two of them
 	}
 }
+
+// seenShare is a fifth of a small memory; and of what is more than the program and its buffers take
+// two fifths too. So 47 million URLs are in 512 MiB, 100 million in 1 GiB, at 5.8 bytes each.
+func seenShare(memory int) int { return memory/5 + max(0, memory-128<<20)/5*2 }
 
 // fitsMemory returns an error if the crawl cannot keep within c.Memory.
 func (c *config) fitsMemory() *OptionError {

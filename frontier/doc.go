@@ -106,8 +106,8 @@
 //
 // # URLs seen
 //
-// Their fingerprints are in a table of 8 to 10 bytes a URL. With SeenBytes that is at its
-// limit half a cache and half a Bloom filter, and of a fingerprint that the filter has and the
+// Their fingerprints are in a table of 8 to 10 bytes a URL. With SeenBytes it packs them closer at its
+// limit, to less than 6, and when that is full it is half a cache and half a Bloom filter, and of a fingerprint that the filter has and the
 // cache has not, only the ledger knows: what was found before, and little of what is new. Then Add
 // cannot tell a new URL by itself, and is never to guess: who adds URLs takes them in
 // batches, and asks Doubts before each, the ledger for what that returns, and Settle. What was

@@ -48,9 +48,8 @@ type Config struct {
 	// taken, those of seeds not counted; 0: any number. What is beyond is dropped. It may be
 	// less, where paths share a count by chance: see variants.
 	MaxVariants int
-	// SeenBytes is how much memory the fingerprints of the URLs seen may take, in steps of
-	// 64. When that is full, some are in the ledger only: see Doubts. 0: any amount, 10
-	// bytes a URL. More than 0 asks for a ledger.
+	// SeenBytes is how much memory the fingerprints of the URLs seen may take. When that is full at
+	// 6 bytes a URL, some are in the ledger only: see Doubts. 0: any amount, 10 bytes a URL. More than 0 asks for a ledger.
 	SeenBytes int
 
 	// HostBytes is about how much memory hosts may take. Beyond, those leave it of which nothing

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // seen is the set of the URLs that were ever added, by fingerprint: a table of 64 bits a
@@ -21,7 +20,8 @@ import (
 // bytes (8 by growth's mean slack of 12 %, by a load of 15/16), whatever the size.
 //
 // With a limit a segment has its share, and grows no further. When that is full the segment is
-// lossy: half of it becomes a cache, in which a new key takes the place of another, and half a
+// packed: see packed. It takes 5.7 bytes a URL then. When that is full too it is lossy: half of
+// it becomes a cache, in which a new key takes the place of another, and half a
 // Bloom filter of all keys, in blocks of a cache line (Putze, Sanders and Singler, 2007). So of
 // what is new little is in doubt, as long as the filter has some bits a key: 2 % at 8, 16 % at 4.
 type seen struct {
@@ -29,22 +29,23 @@ type seen struct {
 	limited  bool
 	most     int    // buckets, if limited
 	largest  int    // keys of the segment that has most
-	bytes    int    // of all buckets
+	bytes    int    // of all buckets, and of keys beside them
 	touched  uint64 // so that touch is not optimised away
 }
 
 // segment is the keys that begin alike.
 //
-// Invariant: keys fill a bucket from its first slot on. While a segment is not lossy, one
-// slot is empty, and a key is in its home bucket or in one behind it (the first follows the
+// Invariant: it has buckets, or it is packed. Keys fill a bucket from its first slot on. While a
+// segment is not lossy, a key is in its home bucket or in one behind it (the first follows the
 // last), with no empty slot between; in a lossy one only those in their home bucket count, and
 // the filter has the bits of every key that was added.
 type segment struct {
-	buckets []line
+	buckets []line // one slot is empty
+	packed  packed
 	filter  []line // of a lossy one; may be empty
 	n       int32  // keys; of a lossy one, when it was whole
 	step    int16  // of growth: see seen.size
-	lossy   bool
+	lossy   bool   // and packed
 }
 
 // line is a bucket, a cache line of keys; 0: none.
@@ -60,7 +61,7 @@ const (
 
 // newSeen returns an empty table, whose buckets take so many bytes at most; 0: any number.
 func newSeen(limit int) *seen {
-	return &seen{limited: limit > 0, most: limit / bucketBytes}
+	return &seen{limited: limit > 0, most: (limit - limit/64) / bucketBytes} // some is for keys that are far from home
 }
 
 // share is how many buckets a segment may have.
@@ -97,7 +98,7 @@ func (s *seen) has(fp [16]byte) (found, final bool) {
 
 func (g *segment) has(key uint64) bool {
 	if len(g.buckets) == 0 {
-		return false
+		return g.packed.has(key, g.lossy)
 	}
 	for i := g.home(key); ; {
 		b := &g.buckets[i]
@@ -106,7 +107,7 @@ func (g *segment) has(key uint64) bool {
 				return true
 			}
 		}
-		if g.lossy || b[7] == 0 {
+		if b[7] == 0 {
 			return false
 		}
 		if i++; i == len(g.buckets) {
@@ -124,6 +125,9 @@ func (s *seen) touch(batch [][16]byte) {
 		if len(g.buckets) > 0 {
 			s.touched ^= g.buckets[g.home(key)][0]
 		}
+		if n := len(g.packed.buckets); n > 0 {
+			s.touched ^= uint64(g.packed.buckets[indexOf(key, n)].low[0])
+		}
 		if len(g.filter) > 0 {
 			s.touched ^= g.filter[indexOf(key, len(g.filter))][0]
 		}
@@ -134,20 +138,29 @@ func (s *seen) touch(batch [][16]byte) {
 func (s *seen) add(fp [16]byte) bool {
 	seg, key := s.locate(fp)
 	g := &s.segments[seg]
-	if int(g.n) >= len(g.buckets)*15/2 && !g.lossy {
+	for !g.lossy && int(g.n) >= g.room() {
 		s.grow(seg)
 	}
-	if g.lossy {
+	switch {
+	case g.lossy:
 		g.mark(key)
-		return g.replace(key)
-	}
-	if !g.put(key) {
+		return g.packed.replace(key)
+	case len(g.buckets) == 0:
+		far := len(g.packed.far)
+		if !g.packed.put(key) {
+			return false
+		}
+		s.bytes += 8 * (len(g.packed.far) - far)
+	case !g.put(key):
 		return false
 	}
 	g.n++
 	s.largest = max(s.largest, int(g.n))
 	return true
 }
+
+// room is how many keys a segment may have as it is.
+func (g *segment) room() int { return max(len(g.buckets)*15/2, packedRoom(len(g.packed.buckets))) }
 
 // put puts a key into a segment that has room.
 func (g *segment) put(key uint64) bool {
@@ -168,55 +181,53 @@ func (g *segment) put(key uint64) bool {
 	}
 }
 
-// replace puts a key into its home bucket, if need be instead of another, which its bits choose.
-func (g *segment) replace(key uint64) bool {
-	if len(g.buckets) == 0 {
-		return true
-	}
-	b := &g.buckets[g.home(key)]
-	for j, k := range b {
-		switch k {
-		case key:
-			return false
-		case 0:
-			b[j] = key
-			return true
-		}
-	}
-	b[key%8] = key
-	return true
-}
-
-// lose makes a segment lossy.
-func (g *segment) lose() {
-	keys := slices.Clone(g.buckets)
-	clear(g.buckets)
-	g.lossy = true
-	half := (len(keys) + 1) / 2
-	g.buckets, g.filter = g.buckets[:half], g.buckets[half:]
+// pack makes a segment a packed one.
+func (g *segment) pack(s *seen) {
+	keys := g.buckets
+	g.buckets, g.packed = nil, newPacked(len(keys))
 	for i := range keys {
 		for _, key := range keys[i] {
 			if key != 0 {
-				g.mark(key)
-				g.replace(key)
+				g.packed.put(key)
 			}
 		}
 	}
+	s.bytes += 8 * len(g.packed.far)
 }
 
-// probes is how many bits a key has in the filter, all in one line: nine of the key's last bits
-// say where each is. The first bits choose the line.
+// lose makes a segment, which is packed, lossy.
+func (g *segment) lose(s *seen) {
+	old := g.packed
+	half := (len(old.buckets) + 1) / 2
+	g.lossy = true
+	g.packed, g.filter = newPacked(half), make([]line, len(old.buckets)-half)
+	for key := range old.keys {
+		g.mark(key)
+		g.packed.replace(key)
+	}
+	s.bytes -= 8 * len(old.far)
+}
+
+// probes is how many bits a key has in the filter, all in one line, which the key's first bits
+// choose; nine bits of a hash of it say where each is.
 const probes = 4
+
+// probe returns the line of the filter in which a key's bits are, and nine bits for each of them.
+// All keys that a packed segment takes for one have the same.
+func (g *segment) probe(key uint64) (b *line, at uint64) {
+	key = g.packed.cut(key)
+	return &g.filter[indexOf(key, len(g.filter))], key * 0x9e3779b97f4a7c15 >> (64 - 9*probes)
+}
 
 // mark puts a key into the filter.
 func (g *segment) mark(key uint64) {
 	if len(g.filter) == 0 {
 		return
 	}
-	b := &g.filter[indexOf(key, len(g.filter))]
-	for i := range probes {
-		at := key >> (9 * i) % 512
-		b[at/64] |= 1 << (at % 64)
+	b, at := g.probe(key)
+	for range probes {
+		b[at%512/64] |= 1 << (at % 64)
+		at >>= 9
 	}
 }
 
@@ -225,22 +236,26 @@ func (g *segment) maybe(key uint64) bool {
 	if len(g.filter) == 0 {
 		return true
 	}
-	b := &g.filter[indexOf(key, len(g.filter))]
-	for i := range probes {
-		at := key >> (9 * i) % 512
-		if b[at/64]>>(at%64)&1 == 0 {
+	b, at := g.probe(key)
+	for range probes {
+		if b[at%512/64]>>(at%64)&1 == 0 {
 			return false
 		}
+		at >>= 9
 	}
 	return true
 }
 
-// grow makes a segment larger; or lossy, if it is as large as it may be.
+// grow makes a segment larger; if it is as large as it may be, packed; and if it was that, lossy.
 func (s *seen) grow(seg int) {
 	g := &s.segments[seg]
 	n := len(g.buckets)
-	if n >= s.share(seg) {
-		g.lose()
+	switch {
+	case len(g.packed.buckets) > 0 || s.share(seg) == 0:
+		g.lose(s)
+		return
+	case n >= s.share(seg):
+		g.pack(s)
 		return
 	}
 	for n == len(g.buckets) {
@@ -273,7 +288,7 @@ func (s *seen) reserve(urls int) {
 	want := int(math.Ceil(float64(urls)/seenSegments*1.02*2/15)) + 1 // buckets, as segments differ by some
 	for seg := range s.segments {
 		g := &s.segments[seg]
-		if g.lossy {
+		if len(g.packed.buckets) > 0 || g.lossy {
 			continue
 		}
 		n := len(g.buckets)
@@ -289,5 +304,5 @@ func (s *seen) reserve(urls int) {
 
 // roomy reports whether the table loses nothing if so many are added, whichever they are.
 func (s *seen) roomy(urls int) bool {
-	return !s.limited || s.largest+urls <= s.most/seenSegments*15/2
+	return !s.limited || s.largest+urls <= packedRoom(s.most/seenSegments)
 }

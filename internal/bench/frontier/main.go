@@ -49,7 +49,7 @@ func main() {
 	flag.Parse()
 	marks, err := numbers(*urls)
 	if err == nil {
-		p := page{command: *command, out: *out, task: task{Marks: marks, Hosts: *hosts, Memory: *memory, Seen: *memory / 1000 * seenShare}}
+		p := page{command: *command, out: *out, task: task{Marks: marks, Hosts: *hosts, Memory: *memory, Seen: *memory/5 + max(0, *memory-128<<20)/5*2}}
 		err = p.measure(*dir, *tenth)
 	}
 	if err != nil {

@@ -26,7 +26,6 @@ const (
 	checks    = 2_000_000
 
 	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
-	seenShare    = 240
 	pendingShare = 80
 	bufferShare  = 20
 	mostBuffer   = 16 << 20

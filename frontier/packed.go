@@ -1,0 +1,163 @@
+package frontier
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// packed is a segment in which a key takes 40 bits: where it is says the first ones. A key has
+// as many bits here as tell apart 2⁴⁰ in each bucket, and those behind are cut off. So a table
+// takes two URLs for one with a probability of n²/2⁶³ at 100 million, which is of 10⁻³.
+//
+// This is quotienting (Cleary, Compact Hash Tables Using Bidirectional Linear Probing, 1984), with
+// a product in place of a quotient, as the number of buckets is any: of n · key the high word is the
+// home bucket, and the rest differs between any two keys of that.
+//
+// Invariant: keys fill a bucket from its first slot on, and are in their home bucket or one of the
+// reach-1 behind it (the first follows the last), with no room between; or else among far.
+type packed struct {
+	buckets []packedLine
+	far     []uint64 // whole keys; 1 in 100 of all
+}
+
+// packedLine is a bucket, a cache line of rests.
+type packedLine struct {
+	low  [packedKeys]uint32
+	high [packedKeys]uint8
+	meta uint32 // of each slot two bits, how far it is from home; the highest four: slots that are taken
+}
+
+const (
+	packedKeys = 12
+	reach      = 4
+	restBits   = 40
+)
+
+func newPacked(buckets int) packed { return packed{buckets: make([]packedLine, buckets)} }
+
+// packedRoom is how many keys so many buckets are to have at most: with more, too many are far.
+func packedRoom(buckets int) int { return buckets * packedKeys * 15 / 16 }
+
+func (b *packedLine) taken() int { return int(b.meta >> 28) }
+
+// is reports whether a slot has a key, by its rest and how far it is from home.
+func (b *packedLine) is(slot int, rest uint64, away int) bool {
+	return b.low[slot] == uint32(rest) && b.high[slot] == uint8(rest>>32) && b.away(slot) == away
+}
+
+func (b *packedLine) away(slot int) int { return int(b.meta >> (2 * slot) % reach) }
+
+// push puts a rest into the first free slot, if there is one.
+func (b *packedLine) push(rest uint64, away int) bool {
+	slot := b.taken()
+	if slot == packedKeys {
+		return false
+	}
+	b.meta += 1 << 28
+	b.set(slot, rest, away)
+	return true
+}
+
+func (b *packedLine) set(slot int, rest uint64, away int) {
+	b.low[slot], b.high[slot] = uint32(rest), uint8(rest>>32)
+	b.meta = b.meta&^(3<<(2*slot)) | uint32(away)<<(2*slot)
+}
+
+// spare is how many bits of a key are cut off: those by which a bucket would have more than 2⁴⁰.
+func (p *packed) spare() int { return max(0, 64-restBits+1-bits.Len(uint(len(p.buckets)))) }
+
+func (p *packed) cut(key uint64) uint64 { return key >> p.spare() << p.spare() }
+
+// split returns a key's home bucket, and what tells it from others there.
+func (p *packed) split(key uint64) (home int, rest uint64) {
+	hi, lo := bits.Mul64(p.cut(key), uint64(len(p.buckets)))
+	return int(hi), lo >> (64 - restBits)
+}
+
+// join is the reverse of split: the one key whose product lies where home and rest say.
+func (p *packed) join(home int, rest uint64) uint64 {
+	n := uint64(len(p.buckets))
+	key, over := bits.Div64(uint64(home), rest<<(64-restBits), n)
+	if over > 0 {
+		key++
+	}
+	mask := uint64(1)<<p.spare() - 1
+	return (key + mask) &^ mask
+}
+
+// has reports whether a key is there; of a lossy segment only the home bucket counts.
+func (p *packed) has(key uint64, lossy bool) bool {
+	if len(p.buckets) == 0 {
+		return false
+	}
+	i, rest := p.split(key)
+	for away := range reach {
+		b := &p.buckets[i]
+		n := b.taken()
+		for slot := range n {
+			if b.is(slot, rest, away) {
+				return true
+			}
+		}
+		if n < packedKeys || lossy {
+			return false
+		}
+		if i++; i == len(p.buckets) {
+			i = 0
+		}
+	}
+	return slices.Contains(p.far, p.cut(key))
+}
+
+// put adds a key, and reports whether it was not there.
+func (p *packed) put(key uint64) bool {
+	if p.has(key, false) {
+		return false
+	}
+	i, rest := p.split(key)
+	for away := range reach {
+		if p.buckets[i].push(rest, away) {
+			return true
+		}
+		if i++; i == len(p.buckets) {
+			i = 0
+		}
+	}
+	p.far = append(p.far, p.cut(key))
+	return true
+}
+
+// replace puts a key into its home bucket, if need be instead of another, which its bits choose;
+// and reports whether it was not there.
+func (p *packed) replace(key uint64) bool {
+	if len(p.buckets) == 0 {
+		return true
+	}
+	if p.has(key, true) {
+		return false
+	}
+	i, rest := p.split(key)
+	if b := &p.buckets[i]; !b.push(rest, 0) {
+		b.set(int(rest%packedKeys), rest, 0)
+	}
+	return true
+}
+
+// keys yields all keys, of a segment that is not lossy.
+func (p *packed) keys(yield func(uint64) bool) {
+	n := len(p.buckets)
+	for i := range p.buckets {
+		b := &p.buckets[i]
+		for slot := range b.taken() {
+			home := (i + reach*n - b.away(slot)) % n
+			if !yield(p.join(home, uint64(b.low[slot])|uint64(b.high[slot])<<32)) {
+				return
+			}
+		}
+	}
+	for _, key := range p.far {
+		if !yield(key) {
+			return
+		}
+	}
+}
