@@ -24,7 +24,7 @@ func (d *desk) begin(u weburl.URL) {
 	d.openNetwork(written(u))
 	d.frontier.Add(frontier.URL{URL: u})
 	if d.cfg.NoRobots {
-		d.addSitemaps(d.cfg.sitemaps(&d.bounds, frontier.URL{URL: u}, nil))
+		d.addSitemaps(d.usualSitemaps(u))
 	}
 	d.note()
 }

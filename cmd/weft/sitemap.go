@@ -159,10 +159,14 @@ func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []webur
 		return nil, err
 	}
 	if robots.For(last.Status) == robots.Read {
-		for _, s := range robots.Parse(last.body).Sitemaps() {
+		file := robots.Parse(last.body)
+		for _, s := range file.Sitemaps() {
 			if to, err := at.Resolve(s); err == nil && to.IsHTTP() {
 				named = append(named, to)
 			}
+		}
+		if file.SitemapsCut() {
+			return named, &exit{exitError, fmt.Errorf("%s: more than %d sitemaps, the others are not told", at, robots.MaxSitemaps)}
 		}
 	}
 	*u, err = u.Resolve("/sitemap.xml")
