@@ -47,6 +47,8 @@ func newHeld(t *testing.T) *held {
 			http.Redirect(w, r, "/target", http.StatusFound)
 		case "/held":
 			<-released
+		case "/sitemap.xml":
+			fmt.Fprint(w, `<urlset><url><loc>/mapped</loc></url></urlset>`)
 		case "/waits":
 			<-released
 			fmt.Fprint(w, `<a href=late><a href=a>`)
@@ -310,6 +312,24 @@ func TestWhyUnseen(t *testing.T) {
 	for _, err := range job.URLs(t.Context(), "odd") {
 		if err == nil || !strings.Contains(err.Error(), "expected pending") {
 			t.Errorf("URLs of no state: %v", err)
+		}
+	}
+}
+
+// TestAddSitemaps: a seed that is added while a crawl runs brings the sitemaps of its host, as any
+// seed does, whoever names them.
+func TestAddSitemaps(t *testing.T) {
+	for _, noRobots := range []bool{false, true} {
+		s, other := newHeld(t), newHeld(t)
+		r := start(t, weft.Options{Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), Sitemaps: true, NoRobots: noRobots, Scope: weft.ScopeHost})
+		r.look()
+		r.await("held", func(now weft.Status) bool { return now.InFlight == 1 && now.Pending == 0 && now.Done == 2 })
+		r.do("add", other.URL+"/b")
+		s.release()
+		sum := <-r.done
+		all := records(t, r.dir)
+		if got := all[other.URL+"/mapped"]; !sum.Finished || got.Status != 200 || got.From != other.URL+"/sitemap.xml" {
+			t.Errorf("no robots: %t: %+v of %d records, expected it by the sitemap", noRobots, got, len(all))
 		}
 	}
 }
