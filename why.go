@@ -186,7 +186,7 @@ func (q *inquiry) absence() string {
 		{reasonRel, "links with rel=nofollow"},
 		{reasonDropped, "links that a hook has dropped"},
 		{reasonTooMany, "the last links of pages with too many"},
-		{reasonBroken, "the last URLs of sitemaps that are broken"},
+		{reasonBroken, "URLs in sitemaps that are broken"},
 	} {
 		if n := q.history.Summary.NotFollowed[silent.reason] + q.history.NotFollowed[silent.reason]; n > 0 {
 			text += fmt.Sprintf("; %s, of which there were %d, are not kept", silent.links, n)
