@@ -130,8 +130,9 @@ type Stats struct {
 //
 // Invariants: every URL in seen is in exactly one state. A server has a turn (see seat) if
 // and only if time alone will let it have another lease, refusal or Want, as far as that
-// depends on it. No turn is set to a time before now: a server whose delay is long over, or that
-// is new, comes after those that are due already.
+// depends on it; but a turn for what Limit ends stays until it comes: see nextTurn. No turn is set to
+// a time before now: a server whose delay is long over, or that is new, comes after those that are
+// due already.
 type Frontier struct {
 	cfg       Config
 	epoch     time.Time // told first
@@ -333,9 +334,9 @@ func (f *Frontier) dropHops(fp [16]byte) {
 
 // Next returns the earliest time at which Lease will have something, a lease or a
 // refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
-// if there is no such time.
+// if there is no such time. Beyond Limit it may be told too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	s, due := f.nextServer()
+	s, due := f.nextTurn()
 	if s == nil || f.stuck(s) {
 		return time.Time{}, false
 	}
