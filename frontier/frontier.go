@@ -89,6 +89,7 @@ type URL struct {
 	Robots    bool        // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	At        *weburl.URL // of a lease of robots.txt: where Hops redirects say that it is; nil: at URL
 	Resolve   bool        // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
+	Pinned    bool        // of a lease: Addr is to be asked, be it that names lead elsewhere by now: see pinFor
 	Addr      netip.Addr  // of a lease: where its server is taken to be; invalid: unknown
 	Seq       uint64      // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time   // of a URL that is to be tried again: set by Retry; zero: at any time

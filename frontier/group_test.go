@@ -401,3 +401,26 @@ func TestHeldBy(t *testing.T) {
 		})
 	}
 }
+
+// TestAddressesAreForgotten: a host that answers from another address each time leaves nothing behind of
+// those before, but what a delay still needs.
+func TestAddressesAreForgotten(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Second} {
+		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})
+		f.Add(parsed(t, "http://a.example/"))
+		f.Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
+		before, now := f.HostBytes(), at(0)
+		for i := range 5000 {
+			f.Add(parsed(t, fmt.Sprintf("http://a.example/%d", i)))
+			leases := f.Lease(now, 1)
+			if len(leases) != 1 {
+				t.Fatalf("%v: leased %v", now.Sub(at(0)), leases)
+			}
+			f.Done(now, leases[0], frontier.Answer{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
+			now = now.Add(delay)
+		}
+		if grown := f.HostBytes() - before; grown > 64<<10 {
+			t.Errorf("delay %v: 5,000 addresses have left %d bytes", delay, grown)
+		}
+	}
+}

@@ -79,8 +79,8 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	}
 	ok := f.pick(h, refusals, u)
 	if ok {
-		if u.Addr = (netip.Addr{}); s.address != nil {
-			u.Addr = s.address.addr
+		if u.Addr, u.Pinned = (netip.Addr{}), false; s.address != nil {
+			u.Addr, u.Pinned = s.address.addr, f.pinned(s)
 		}
 		f.spend(h)
 	}

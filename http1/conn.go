@@ -84,7 +84,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *T
 			raw, server, err = c.through(t, req, at, host, port, tm)
 			return err
 		}
-		to, err = c.names.resolve(t, host, port)
+		to, err = c.names.resolve(t, host, port, req.pin())
 		tm.DNS = c.loop.Now().Sub(began)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package http1
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 )
@@ -13,8 +14,9 @@ type names struct {
 	resolver  Resolver
 }
 
-// resolve returns where to connect for a host and port, the preferred first.
-func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPort, error) {
+// resolve returns where to connect for a host and port, the preferred first. A pin that is valid is
+// an address of the host, too.
+func (ns *names) resolve(t *aio.Task, host string, port uint16, pin netip.Addr) ([]netip.AddrPort, error) {
 	for i := range ns.overrides {
 		if to, ok := ns.overrides[i].resolve(host, port); ok {
 			return []netip.AddrPort{to}, nil
@@ -24,6 +26,9 @@ func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPor
 		return []netip.AddrPort{netip.AddrPortFrom(addr, port)}, nil
 	}
 	addrs, err := ns.resolver.Lookup(t, host)
+	if len(addrs) > 0 && pin.IsValid() && !slices.Contains(addrs, pin) {
+		addrs = append(slices.Clip(addrs), pin)
+	}
 	to := make([]netip.AddrPort, len(addrs))
 	for i, addr := range addrs {
 		to[i] = netip.AddrPortFrom(addr, port)
@@ -47,7 +52,7 @@ func (c *Client) Lookup(t *aio.Task, scheme, host string) ([]netip.AddrPort, err
 	}
 	var to []netip.AddrPort
 	look := func(t *aio.Task) (err error) {
-		to, err = c.names.resolve(t, name, port)
+		to, err = c.names.resolve(t, name, port, netip.Addr{})
 		return err
 	}
 	var err error
