@@ -116,15 +116,17 @@ func (c *Client) through(t *aio.Task, req *Request, at place, host string, port 
 	began := c.loop.Now()
 	targets := []netip.AddrPort{{}}
 	if tunnel && !via.resolves() {
-		if targets, err = c.names.resolve(t, host, port, req.pin()); err == nil {
+		if targets, err = c.names.resolve(t, host, port); err == nil {
 			targets, err = c.permit(req, host, port, targets)
-			req.prefer(targets)
+		}
+		if err == nil {
+			targets = c.prefer(req, host, port, targets)
 		}
 		if err != nil {
 			return nil, server, err
 		}
 	}
-	to, err := c.names.resolve(t, via.Host, via.Port, netip.Addr{})
+	to, err := c.names.resolve(t, via.Host, via.Port)
 	tm.DNS = c.loop.Now().Sub(began)
 	defer func() { tm.Connect = c.loop.Now().Sub(began) - tm.DNS }()
 	if err != nil {
