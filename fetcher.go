@@ -265,7 +265,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
 	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
 	if at := lease.Where(); u.Hostname() == at.Hostname() {
-		req.Prefer = lease.Addr // whose turn it is
+		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // whose turn it is
 	}
 	return req
 }

@@ -60,8 +60,9 @@
 // # Politeness
 //
 // With Resolve, a name's address is leased before anything else, alone; where an answer comes
-// from is then its address. A lease says which it is, as the turn was that address's; of a name that
-// is there no more by then, one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
+// from is then its address. A lease says which it is, as the turn was that address's, and for 6 hours
+// that it is to be asked there whatever the name says by then; of one that does not answer there
+// any more one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
 // after 24 hours; not while all of the host's URLs are in its backlog.
 // A robots.txt that redirects say is elsewhere is leased at the turn of the server there, under
 // its delay and pace, as one of its hosts: it takes turns with that server's own URLs. Of a server that
@@ -143,7 +144,7 @@
 //
 // Lease and answers take time logarithmic in the hosts, however many share a name, a domain or an
 // address. One Lease refuses at most 1,000
-// URLs; the rest is due at once.
+// URLs; the rest is due at once. One Lease or Next passes over at most 1,000 turns that Limit has ended.
 //
 // # Concurrency
 //

@@ -88,6 +88,7 @@ type URL struct {
 	Robots    bool        // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	At        *weburl.URL // of a lease of robots.txt: where Hops redirects say that it is; nil: at URL
 	Resolve   bool        // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
+	Pinned    bool        // of a lease: Addr is to be asked, be it that names lead elsewhere by now: see pinFor
 	Addr      netip.Addr  // of a lease: where its server is taken to be; invalid: unknown
 	Seq       uint64      // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time   // of a URL that is to be tried again: set by Retry; zero: at any time
@@ -129,8 +130,9 @@ type Stats struct {
 //
 // Invariants: every URL in seen is in exactly one state. A server has a turn (see seat) if
 // and only if time alone will let it have another lease, refusal or Want, as far as that
-// depends on it. No turn is set to a time before now: a server whose delay is long over, or that
-// is new, comes after those that are due already.
+// depends on it; but a turn for what Limit ends stays until it comes: see nextTurn. No turn is set to
+// a time before now: a server whose delay is long over, or that is new, comes after those that are
+// due already.
 type Frontier struct {
 	cfg       Config
 	epoch     time.Time // told first
@@ -332,9 +334,9 @@ func (f *Frontier) dropHops(fp [16]byte) {
 
 // Next returns the earliest time at which Lease will have something, a lease or a
 // refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
-// if there is no such time.
+// if there is no such time. Beyond Limit it may be told too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	s, due := f.nextServer()
+	s, due := f.nextTurn()
 	if s == nil || f.stuck(s) {
 		return time.Time{}, false
 	}

@@ -37,6 +37,7 @@ type server struct {
 	fails   uint8  // leases in a row that the server did not answer
 	dead    bool   // too many: until pace.hold its URLs are refused
 	resting bool   // it is among those that may leave memory: see idle
+	located uint16 // the minute, from the epoch on, in which it came to its address: see pinned
 	noted   uint32 // the last NoteHosts that told of it
 }
 

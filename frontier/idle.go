@@ -165,7 +165,7 @@ func (f *Frontier) leaveMemory(s *server) {
 // of theirs is under way.
 func (f *Frontier) dropGroups() {
 	i := &f.idle
-	if f.cfg.HostBytes <= 0 || i.empty <= i.sweep {
+	if i.empty <= i.sweep {
 		return
 	}
 	over := func(g *group) bool { return g.servers == 0 && f.freeAt(g) <= f.now }

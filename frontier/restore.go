@@ -44,7 +44,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool 
 	if f.dispensable(s) {
 		f.idle.gone.add(nameKey(hostname(s.Name)))
 		f.idle.left++
-		f.countFirst(s.Answered)
+		f.first += s.Answered
 		return false
 	}
 	h, _ := f.recall(s, r)
@@ -58,7 +58,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool 
 	f.fresh += s.Pending - s.Tried
 	f.place(h)
 	f.rests(h.server)
-	f.countFirst(s.Answered)
+	f.first += s.Answered
 	return true
 }
 
