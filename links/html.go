@@ -5,10 +5,12 @@ import (
 	"slices"
 )
 
-// html reads a page.
+// html reads a page. When no more links are wanted it goes on for the text, if that is.
 func (x *Extractor) html() {
 	s := &x.scan
-	for !x.stopped {
+	s.reader = x.reader
+	for !x.stopped || s.reader != nil {
+		s.only = x.stopped
 		kind := eof
 		if x.open || len(x.foreign.open) > 0 {
 			kind = s.next()
@@ -19,15 +21,22 @@ func (x *Extractor) html() {
 			x.text.add(s.text)
 			x.text.add(s.cdata)
 		}
+		if s.reader != nil {
+			s.tell(s.text, false)
+			s.tell(s.cdata, true)
+		}
 		if x.inner != nil {
 			x.innerText(kind)
 		}
 		switch kind {
 		case startTag:
 			x.startTag(s.name, s.element)
-		case styled:
+		case skipped:
 			x.decoded = x.decoded[:0]
-			x.styleAttribute(s.name, s.style)
+			if s.style != nil {
+				x.styleAttribute(s.name, s.style)
+			}
+			s.start(s.name, s.role, false)
 		case endTag:
 			x.endTag(s.name)
 		case eof:
@@ -61,7 +70,10 @@ func (x *Extractor) xhtml() {
 }
 
 // svgDocument reads an image.
-func (x *Extractor) svgDocument() { x.xhtml() }
+func (x *Extractor) svgDocument() {
+	x.reader = nil // the text of a page is wanted
+	x.xhtml()
+}
 
 // setRules lets the scanner know where it is.
 func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
@@ -78,11 +90,15 @@ func (x *Extractor) endTag(name []byte) {
 		x.foreign.end(name)
 		x.setRules()
 	}
+	s.end(name)
 }
 
 func (x *Extractor) startTag(name []byte, e *element) {
 	s := &x.scan
 	if e != nil && e.svg && !x.foreign.svg() {
+		e = nil
+	}
+	if s.only && e != nil && !e.raw && !e.root {
 		e = nil
 	}
 	x.decoded = x.decoded[:0]
@@ -99,7 +115,8 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		foreign = x.foreign.start(name, s.selfClosing)
 		x.setRules()
 	}
-	if s.style != nil {
+	s.start(name, s.role, s.selfClosing && (s.xml || foreign || e != nil && e.root))
+	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
 	switch {
@@ -115,8 +132,15 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	case foreign && e.tag != "title":
 		x.inner = e
 	case !foreign:
-		if text := s.rawText(e.tag); e.text != nil && !x.stopped {
+		text := s.rawText(e.tag)
+		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
+		}
+		switch e.tag {
+		case "title":
+			s.tell(text, false)
+		case "plaintext", "xmp":
+			s.tell(text, true)
 		}
 	}
 }
@@ -128,7 +152,7 @@ func (x *Extractor) readAttributes() {
 	for {
 		name, value, ok := x.scan.attr()
 		if !ok {
-			x.scan.style = x.raw(style)
+			x.scan.style, x.scan.role = x.raw(style), x.raw(role)
 			return
 		}
 		if a := lookupAttribute(name); a < numAttributes && x.present&(1<<a) == 0 {

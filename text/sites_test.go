@@ -129,10 +129,17 @@ func BenchmarkSites(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		extractor := links.NewExtractor(links.Options{Kinds: links.KindsOf(links.KindPage), Bare: true})
+		followed := links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate, links.KindFeed,
+			links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
+		extractor := links.NewExtractor(links.Options{Kinds: followed, Bare: true})
+		yield := func(links.Link) bool { return true }
 		run("links", func(body []byte) int {
-			extractor.Extract(links.Document{Base: base, ContentType: "text/html", Body: body}, func(links.Link) bool { return true })
+			extractor.Extract(links.Document{Base: base, ContentType: "text/html", Body: body}, yield)
 			return 0
+		})
+		run("both", func(body []byte) int {
+			_, f := hash.Extract(extractor, links.Document{Base: base, ContentType: "text/html", Body: body}, yield)
+			return f.Words
 		})
 		run("tokenizer", func(body []byte) int {
 			n := 0

@@ -175,9 +175,9 @@ func TestStable(t *testing.T) {
 		body string
 		want text.Fingerprint
 	}{
-		{"<p>one word more", text.Fingerprint{Hash: 0x53d8784469e440b, Words: 3}},
-		{"<p>" + long, text.Fingerprint{Hash: 0xa9b28b24524dc96, Simhash: 0xce44190989c4c1e, Words: 200}},
-		{"<p>" + "いろはにほへとちりぬるをわかよたれそつねならむうゐのおくやまけふこえてあさきゆめみしゑひもせす天地玄黄宇宙洪荒日月盈昃辰宿列張雲騰致雨露結為霜金生麗水玉出崑岡", text.Fingerprint{Hash: 0xf3b66d872eb72145, Simhash: 0x5c7dd273a7b8483a, Words: 79}},
+		{"<p>one word more", text.Fingerprint{Hash: 0x37797ac01ad31c80, Words: 3}},
+		{"<p>" + long, text.Fingerprint{Hash: 0x5fdf002dcdd511f8, Simhash: 0xce44190989c4c1e, Words: 200}},
+		{"<p>" + "いろはにほへとちりぬるをわかよたれそつねならむうゐのおくやまけふこえてあさきゆめみしゑひもせす天地玄黄宇宙洪荒日月盈昃辰宿列張雲騰致雨露結為霜金生麗水玉出崑岡", text.Fingerprint{Hash: 0x73e39001bd8ed107, Simhash: 0x5c7dd273a7b8483a, Words: 79}},
 	} {
 		if f := read(c.body); f != c.want {
 			t.Errorf("%.20q: %#v, expected %#v", c.body, f, c.want)
