@@ -8,7 +8,7 @@ import (
 // html reads a page. When no more links are wanted it goes on for the text, if that is.
 func (x *Extractor) html() {
 	s := &x.scan
-	s.reader = x.reader
+	s.reader, s.told = x.reader, partLengths
 	for !x.stopped || s.reader != nil {
 		s.only = x.stopped
 		kind := eof

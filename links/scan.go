@@ -30,6 +30,7 @@ type scanner struct {
 	role  []byte // the same, its role attribute
 
 	reader TextReader // is told of the text; or nil
+	told   lengthSet  // of the names that it is told of
 	passed []byte     // the element that it passes over, or nil
 	depth  int        // elements of that name that are open
 	only   bool       // nothing matters but text
@@ -131,7 +132,7 @@ func (s *scanner) seek() token {
 			end++
 		}
 		isEnd := from == at+2
-		if reads && s.tells(body[from:end]) {
+		if reads && s.told.mayHave(body[from:end]) && s.tells(body[from:end]) {
 			s.text, s.name, s.pos = body[text:at], body[from:end], end
 			s.selfClosing, s.cut = false, false
 			if isEnd {

@@ -17,8 +17,8 @@ const (
 	bufStep = 64 // what one step may add: 8 bytes, or a reference, or 8 characters beyond ASCII
 )
 
-// Bytes eight at a time: each has its high bit in a mask, those that are first in memory
-// the lowest.
+// Bytes are looked at eight at a time: in a mask each has its high bit, the first one the
+// lowest.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
@@ -40,34 +40,49 @@ func blanks(x uint64) uint64 {
 	return ^(x&^highs + ones*(0x80-' '-1) | x) & highs
 }
 
+// mayOpen returns which bytes of x may stand before a figure: a blank, a bracket, and more.
+func mayOpen(x uint64) uint64 {
+	return ^(x&^highs+ones*(0x80-'0')|x)&highs | equals(x, '[')
+}
+
+// load returns the eight bytes at at, or what there is of them.
+func load(b []byte, at int) uint64 {
+	if at+8 <= len(b) {
+		return binary.LittleEndian.Uint64(b[at:])
+	}
+	var last [8]byte
+	copy(last[:], b[at:])
+	return binary.LittleEndian.Uint64(last[:])
+}
+
 // fill copies a piece of text to the buffer. At both of its ends a word ends.
 func (r *Reader) fill(text []byte, plain bool) {
+	beyond := text[:cap(text)] // what stands behind text may be read, and is of no matter
+	at := 0
+	for ahead := 8; ahead == 8; at += ahead {
+		if at >= len(text) {
+			return
+		}
+		ahead = bits.TrailingZeros64(blanks(load(beyond, at))^highs) / 8
+	}
 	references := uint64(highs)
 	if plain {
 		references = 0
 	}
-	beyond := text[:cap(text)] // what stands behind text may be read, and is of no matter
-	buf, n := r.buf[:cap(r.buf)], len(r.buf)
+	buf, n := r.buf, r.n
 	blank := uint64(0x80) // what stands before is blank
 	figures := uint64(0)
-	for at := 0; at < len(text); {
+	for at < len(text) {
 		if n+bufStep > len(buf) {
-			r.buf = buf[:n]
+			r.n = n
 			r.makeRoom()
-			buf, n = r.buf[:cap(r.buf)], len(r.buf)
+			buf, n = r.buf, r.n
 		}
-		var x uint64
-		if at+8 <= len(beyond) {
-			x = binary.LittleEndian.Uint64(beyond[at:])
-		} else {
-			var last [8]byte
-			copy(last[:], text[at:])
-			x = binary.LittleEndian.Uint64(last[:])
-		}
+		x := load(beyond, at)
 		size := min(8, len(text)-at)
 		inside := uint64(highs) >> (64 - 8*size)
 		blankHere := blanks(x) & inside
-		figures |= digits(x) & inside
+		figures |= digits(x) & (mayOpen(x)<<8 | 0x80) & inside
 		// Eight bytes are as good as copied, but for a blank behind a blank, a reference, or more than ASCII.
 		stops := (blankHere&(blankHere<<8|blank) | equals(x, '&')&references | x) & inside
 		whole := blankHere >> 7 * 0xff
@@ -84,9 +99,9 @@ func (r *Reader) fill(text []byte, plain bool) {
 			blank = blankHere >> (8*size - 8) & 0x80
 		}
 		switch c := text[at]; {
-		case c <= ' ' && size > 0: // next time
 		case c <= ' ':
-			at += min(bits.TrailingZeros64(blankHere^inside)/8, len(text)-at)
+			for at++; at < len(text) && text[at] <= ' '; at++ {
+			}
 		case c == '&':
 			decoded, size := reference(text[at:])
 			at += size
@@ -94,9 +109,7 @@ func (r *Reader) fill(text []byte, plain bool) {
 				c, size := utf8.DecodeRune(decoded)
 				decoded = decoded[size:]
 				n = len(appendCharacter(buf[:n], c))
-				if c < utf8.RuneSelf {
-					figures |= digits(uint64(c))
-				}
+				figures |= digits(uint64(min(c, utf8.RuneSelf)))
 			}
 			blank = blanks(uint64(buf[max(n, 1)-1])) & 0x80
 		default:
@@ -115,7 +128,7 @@ func (r *Reader) fill(text []byte, plain bool) {
 		buf[n] = ' '
 		n++
 	}
-	r.buf = buf[:n]
+	r.n = n
 	if figures != 0 || r.run.n > 0 {
 		r.sift(n)
 	} else {
@@ -126,7 +139,7 @@ func (r *Reader) fill(text []byte, plain bool) {
 // makeRoom takes the words of the buffer into the fingerprints, but for the last ones, which
 // may belong to a stamp.
 func (r *Reader) makeRoom() {
-	r.sift(bytes.LastIndexByte(r.buf, ' ') + 1)
+	r.sift(bytes.LastIndexByte(r.buf[:r.n], ' ') + 1)
 	keep := r.sifted
 	if r.run.n > 0 {
 		keep = r.run.entries[0].from
@@ -138,15 +151,15 @@ func (r *Reader) makeRoom() {
 		}
 	}
 	r.take(keep)
-	r.buf = r.buf[:copy(r.buf, r.buf[keep:])]
+	r.n = copy(r.buf, r.buf[keep:r.n])
 	r.sifted -= keep
 	r.floor = max(0, r.floor-keep)
 	for i := range r.run.entries[:r.run.n] {
 		r.run.entries[i].from -= keep
 		r.run.entries[i].to -= keep
 	}
-	if 2*len(r.buf) > cap(r.buf) { // a very long word
-		r.buf = append(make([]byte, 0, 2*cap(r.buf)), r.buf...)
+	if 2*r.n > len(r.buf) { // a very long word
+		r.buf = append(make([]byte, 0, 2*len(r.buf)), r.buf...)[:2*len(r.buf)]
 	}
 }
 

@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
 )
 
@@ -59,7 +58,7 @@ func (r *run) add(from, to int, k kind) {
 // sift takes the stamps out of those words in the buffer, up to end, that were not looked
 // at. A run may go on with the words to come.
 func (r *Reader) sift(end int) {
-	buf := r.buf
+	buf := r.buf[:r.n]
 	kept, at := r.sifted, r.sifted // what stands before kept stays, what stands from at to end is to come
 	for at < end {
 		if r.run.n == 0 {
@@ -90,7 +89,7 @@ func (r *Reader) sift(end int) {
 		at = next
 	}
 	r.sifted = kept
-	r.buf = append(buf[:kept], buf[end:]...)
+	r.n = kept + move(buf, kept, end, r.n)
 }
 
 // move moves buf[from:end] down to to, and returns how much that is.
@@ -156,7 +155,7 @@ func (r *Reader) settle(end int) int {
 func nextFigure(buf []byte, at int) int {
 	before := uint64(0x80) // what may stand before a figure: a blank or a bracket
 	for i := at; i < len(buf); i += 8 {
-		x := binary.LittleEndian.Uint64(buf[i : i+8]) // behind the words there is room for as much
+		x := load(buf[:cap(buf)], i)
 		found := digits(x)
 		opens := equals(x, ' ') | equals(x, '(') | equals(x, '[')
 		for found &= opens<<8 | before; found != 0; found &= found - 1 {
@@ -191,6 +190,9 @@ const longestStamp = 32
 func kindOf(word []byte) kind {
 	word = bytes.TrimRight(bytes.TrimLeft(word, "(["), ".,;:)]")
 	if len(word) == 0 || len(word) > longestStamp {
+		return 0
+	}
+	if c := word[0]; !isDigit(c) && wordLengths[c&0x1f]>>len(word)&1 == 0 {
 		return 0
 	}
 	// shape is the word in lower case, with 9 for every digit.
@@ -231,6 +233,14 @@ var words = func() map[string]kind {
 		}
 	}
 	return all
+}()
+
+// wordLengths has a bit for the length of each of words, by its first letter.
+var wordLengths = func() (lengths [32]uint16) {
+	for word := range words {
+		lengths[word[0]&0x1f] |= 1 << len(word)
+	}
+	return lengths
 }()
 
 // kindOfFigure is kindOf for the shape of a word that begins with a digit.

@@ -32,7 +32,7 @@ type Reader struct {
 	HashOnly bool // there is no Simhash, which spares its cost; Hash is the same
 
 	alone *links.Extractor // reads pages for their text alone; made when it is needed
-	buf   []byte           // words that are not yet taken into the fingerprints: each ends with one blank
+	buf   []byte           // up to n: words that are not yet taken into the fingerprints, each with one blank behind it
 	votes votes            // but with HashOnly
 	state
 }
@@ -40,6 +40,7 @@ type Reader struct {
 // state is what is new with each page.
 type state struct {
 	parts  parts
+	n      int
 	sifted int // how much of buf has been looked at for stamps
 	floor  int // where in buf the words begin that were in no run
 	run    run
@@ -88,8 +89,8 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 const nearlyNothing = 8
 
 func (r *Reader) begin(p parts) {
-	if r.buf = r.buf[:0]; cap(r.buf) == 0 {
-		r.buf = make([]byte, 0, bufSize)
+	if r.buf == nil {
+		r.buf = make([]byte, bufSize)
 	}
 	r.state = state{parts: p}
 	r.digest.Reset()
@@ -100,8 +101,8 @@ func (r *Reader) begin(p parts) {
 
 // end takes what is left, and returns the fingerprint.
 func (r *Reader) end() Fingerprint {
-	r.take(r.settle(len(r.buf)))
-	if cap(r.buf) > bufSize {
+	r.take(r.settle(r.n))
+	if len(r.buf) > bufSize {
 		r.buf = nil
 	}
 	if r.count == 0 {
