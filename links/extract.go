@@ -57,6 +57,7 @@ type Extractor struct {
 	agent   string
 	strings arena
 	urls    weburl.Resolver
+	telling telling
 	reading
 }
 

@@ -8,8 +8,12 @@ import (
 // html reads a page. When no more links are wanted it goes on for the text, if that is.
 func (x *Extractor) html() {
 	s := &x.scan
-	s.reader, s.told = x.reader, partLengths
-	for !x.stopped || s.reader != nil {
+	if x.reader != nil {
+		s.telling = &x.telling
+		*s.telling = telling{reader: x.reader, told: partLengths}
+		defer func() { *s.telling = telling{} }()
+	}
+	for !x.stopped || s.telling != nil {
 		s.only = x.stopped
 		kind := eof
 		if x.open || len(x.foreign.open) > 0 {
@@ -21,9 +25,11 @@ func (x *Extractor) html() {
 			x.text.add(s.text)
 			x.text.add(s.cdata)
 		}
-		if s.reader != nil {
-			s.tell(s.text, false)
-			s.tell(s.cdata, true)
+		if s.telling != nil {
+			s.note(s.from, s.from+len(s.text))
+			if s.cdata != nil {
+				s.tellNow(s.sectionFrom, s.sectionFrom+len(s.cdata), true)
+			}
 		}
 		if x.inner != nil {
 			x.innerText(kind)
@@ -41,6 +47,9 @@ func (x *Extractor) html() {
 			x.endTag(s.name)
 		case eof:
 			x.closeAnchor()
+			if s.telling != nil {
+				s.tell(false)
+			}
 			return
 		}
 	}
@@ -132,15 +141,16 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	case foreign && e.tag != "title":
 		x.inner = e
 	case !foreign:
+		from := s.pos
 		text := s.rawText(e.tag)
 		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
 		}
 		switch e.tag {
 		case "title":
-			s.tell(text, false)
+			s.tellNow(from, from+len(text), false)
 		case "plaintext", "xmp":
-			s.tell(text, true)
+			s.tellNow(from, from+len(text), true)
 		}
 	}
 }

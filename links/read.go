@@ -9,9 +9,10 @@ import (
 // in which it stands: of what is between tags, and of those tags that say what part of the
 // page it is. So one pass over the page does for both. Slices are of the body, undecoded.
 type TextReader interface {
-	// Text is told of what stands between two tags, or is the title; not of single blanks. Plain text, as in a CDATA
+	// Text is told of pieces of the body, each of which stands between two tags, or is the title;
+	// not of single blanks. It is told late, of many at once: that is faster. Plain text, as in a CDATA
 	// section, has no character references. Script, style and textarea have no text.
-	Text(text []byte, plain bool)
+	Text(body []byte, pieces []Piece, plain bool)
 
 	// Start is told of a start tag, if its name is one of article, aside, footer, header,
 	// iframe, main, nav, noframes, section, svg, template and time, or if it has a role
@@ -23,6 +24,9 @@ type TextReader interface {
 	// End is told of the end tags of the same names, and perhaps of others.
 	End(tag []byte)
 }
+
+// A Piece is body[From:To].
+type Piece struct{ From, To int }
 
 // parts are the names that a TextReader is always told of.
 var parts = []string{"article", "aside", "footer", "header", "iframe", "main", "nav", "noframes", "section", "svg", "template", "time"}
@@ -51,30 +55,65 @@ func (s *scanner) tells(name []byte) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return equalFold(name, part) })
 }
 
-// tell tells of text, if it is wanted and more than a single blank, as so often stands
-// between two tags.
-func (s *scanner) tell(text []byte, plain bool) {
-	if s.reader != nil && s.passed == nil && len(text) > 0 && (len(text) > 1 || text[0] > ' ') {
-		s.reader.Text(text, plain)
+// A telling is what a reader of text is to be told.
+type telling struct {
+	reader TextReader // or nil
+	told   lengthSet  // of the names that it is told of
+	passed []byte     // the element that it passes over, or nil
+	depth  int        // elements of that name that are open
+	n      int        // pieces that it is not yet told of
+	pieces [128]Piece
+}
+
+// note notes text, unless it is nothing or a single blank, as so often stands between two tags.
+func (s *scanner) note(from, to int) {
+	s.pieces[s.n] = Piece{from, to}
+	if to > from+1 || to > from && s.body[from] > ' ' {
+		if s.n++; s.n == len(s.pieces) {
+			s.tell(false)
+		}
 	}
+}
+
+// tell tells of the text that was noted, if it is wanted.
+func (s *scanner) tell(plain bool) {
+	if s.n > 0 && s.passed == nil {
+		s.reader.Text(s.body, s.pieces[:s.n], plain)
+	}
+	s.n = 0
+}
+
+// tellNow tells of a piece of the body, and of what was noted before.
+func (s *scanner) tellNow(from, to int, plain bool) {
+	if s.telling == nil {
+		return
+	}
+	s.tell(false)
+	s.note(from, to)
+	s.tell(plain)
 }
 
 // start tells of a start tag. What is closed by itself has no content.
 func (s *scanner) start(name, role []byte, closed bool) {
 	switch {
-	case s.reader == nil || closed || role == nil && !s.told.mayHave(name):
-	case s.passed != nil && bytes.EqualFold(name, s.passed):
-		s.depth++
-	case s.passed == nil && s.reader.Start(name, role) && len(name) < 32:
-		s.passed, s.depth = name, 1
-		s.told = lengthSet{}
-		s.told.add(string(name))
+	case s.telling == nil || closed || role == nil && !s.told.mayHave(name):
+	case s.passed != nil:
+		if bytes.EqualFold(name, s.passed) {
+			s.depth++
+		}
+	default:
+		s.tell(false)
+		if s.reader.Start(name, role) && len(name) < 32 {
+			s.passed, s.depth = name, 1
+			s.told = lengthSet{}
+			s.told.add(string(name))
+		}
 	}
 }
 
 // end tells of an end tag.
 func (s *scanner) end(name []byte) {
-	if s.reader == nil || !s.told.mayHave(name) {
+	if s.telling == nil || !s.told.mayHave(name) {
 		return
 	}
 	if s.passed != nil {
@@ -84,7 +123,8 @@ func (s *scanner) end(name []byte) {
 		if s.depth--; s.depth > 0 {
 			return
 		}
-		s.passed, s.told = nil, partLengths
 	}
+	s.tell(false)
+	s.passed, s.told = nil, partLengths
 	s.reader.End(name)
 }

@@ -23,17 +23,16 @@ type scanner struct {
 
 	sections bool // CDATA sections exist
 
-	text  []byte // what stood before the last token, undecoded
-	name  []byte // name of the last tag, as written
-	cdata []byte // of a CDATA section that was the last token, its text; else nil
-	style []byte // of a tag that was skipped, its style attribute; else nil
-	role  []byte // the same, its role attribute
+	text        []byte // what stood before the last token, undecoded
+	from        int    // where it stands
+	name        []byte // name of the last tag, as written
+	cdata       []byte // of a CDATA section that was the last token, its text; else nil
+	sectionFrom int    // where that stands
+	style       []byte // of a tag that was skipped, its style attribute; else nil
+	role        []byte // the same, its role attribute
 
-	reader TextReader // is told of the text; or nil
-	told   lengthSet  // of the names that it is told of
-	passed []byte     // the element that it passes over, or nil
-	depth  int        // elements of that name that are open
-	only   bool       // nothing matters but text
+	only bool // nothing matters but text
+	*telling
 
 	element *element // of a start tag, nil if it does not matter
 
@@ -55,7 +54,7 @@ const (
 // are the page's text.
 func (s *scanner) next() token {
 	body, from := s.body, s.pos
-	s.cdata = nil
+	s.cdata, s.from = nil, from
 	for at := from; ; at++ {
 		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
 			i := bytes.IndexByte(body[at:], '<')
@@ -109,13 +108,13 @@ func (s *scanner) next() token {
 // this is where most of a page goes by.
 func (s *scanner) seek() token {
 	body, at := s.body, s.pos
-	reads := s.reader != nil
+	reads := s.telling != nil
 	s.cdata = nil
 	for {
 		text := at                              // where it begins
 		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
 			if at = indexByte(body, at, '<'); at < 0 {
-				s.text, s.pos = body[text:], len(body)
+				s.text, s.from, s.pos = body[text:], text, len(body)
 				return eof
 			}
 		}
@@ -133,7 +132,7 @@ func (s *scanner) seek() token {
 		}
 		isEnd := from == at+2
 		if reads && s.told.mayHave(body[from:end]) && s.tells(body[from:end]) {
-			s.text, s.name, s.pos = body[text:at], body[from:end], end
+			s.text, s.from, s.name, s.pos = body[text:at], text, body[from:end], end
 			s.selfClosing, s.cut = false, false
 			if isEnd {
 				return endTag
@@ -142,15 +141,15 @@ func (s *scanner) seek() token {
 			return startTag
 		}
 		if isEnd && end < len(body) && body[end] == '>' {
-			if reads && text < at {
-				s.tell(body[text:at], false)
+			if reads {
+				s.note(text, at)
 			}
 			at = end + 1
 			continue
 		}
 		if !isEnd {
 			if e := lookupElement(body[from:end]); e != nil && (!s.only || e.raw || e.root) {
-				s.text, s.element = body[text:at], e
+				s.text, s.from, s.element = body[text:at], text, e
 				s.name, s.pos = body[from:end], end
 				s.selfClosing, s.cut = false, false
 				return startTag
@@ -166,11 +165,12 @@ func (s *scanner) seek() token {
 			}
 		}
 		if !isEnd && (style != nil || reads && role != nil) {
-			s.text, s.name, s.style, s.role, s.pos = body[text:at], body[from:end], style, role, after
+			s.text, s.from = body[text:at], text
+			s.name, s.style, s.role, s.pos = body[from:end], style, role, after
 			return skipped
 		}
-		if reads && text < at {
-			s.tell(body[text:at], false)
+		if reads {
+			s.note(text, at)
 		}
 		at = after
 	}
@@ -254,7 +254,7 @@ func (s *scanner) declaration(from int) int {
 	case s.sections && bytes.HasPrefix(rest, []byte("[CDATA[")):
 		text := from + len("[CDATA[")
 		end := after(s.body, text, "]]>")
-		s.cdata = bytes.TrimSuffix(s.body[text:end], []byte("]]>"))
+		s.sectionFrom, s.cdata = text, bytes.TrimSuffix(s.body[text:end], []byte("]]>"))
 		return end
 	}
 	return after(s.body, from, ">")

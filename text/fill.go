@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/links"
 	"golang.org/x/net/html"
 )
 
@@ -55,85 +56,84 @@ func load(b []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(last[:])
 }
 
-// fill copies a piece of text to the buffer. At both of its ends a word ends.
-func (r *Reader) fill(text []byte, plain bool) {
-	beyond := text[:cap(text)] // what stands behind text may be read, and is of no matter
-	at := 0
-	for ahead := 8; ahead == 8; at += ahead {
-		if at >= len(text) {
-			return
-		}
-		ahead = bits.TrailingZeros64(blanks(load(beyond, at))^highs) / 8
-	}
+// fill copies pieces of the body to the buffer. At both ends of each a word ends.
+func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 	references := uint64(highs)
 	if plain {
 		references = 0
 	}
 	buf, n := r.buf, r.n
-	blank := uint64(0x80) // what stands before is blank
 	figures := uint64(0)
-	for at < len(text) {
-		if n+bufStep > len(buf) {
-			r.n = n
-			r.makeRoom()
-			buf, n = r.buf, r.n
+	for _, p := range pieces {
+		at, end := p.From, p.To
+		blank := uint64(0x80) // what stands before is blank
+		for ahead := 8; ahead == 8 && at < end; at += ahead {
+			ahead = bits.TrailingZeros64(blanks(load(body, at))^highs) / 8
 		}
-		x := load(beyond, at)
-		size := min(8, len(text)-at)
-		inside := uint64(highs) >> (64 - 8*size)
-		blankHere := blanks(x) & inside
-		figures |= digits(x) & (mayOpen(x)<<8 | 0x80) & inside
-		// Eight bytes are as good as copied, but for a blank behind a blank, a reference, or more than ASCII.
-		stops := (blankHere&(blankHere<<8|blank) | equals(x, '&')&references | x) & inside
-		whole := blankHere >> 7 * 0xff
-		binary.LittleEndian.PutUint64(buf[n:], x&^whole|whole&(ones*' '))
-		if stops == 0 {
-			at += size
-			n += size
-			blank = blankHere >> (8*size - 8)
+		for at < end {
+			if n+bufStep > len(buf) {
+				r.n = n
+				r.makeRoom()
+				buf, n = r.buf, r.n
+			}
+			x := load(body, at)
+			size := min(8, end-at)
+			inside := uint64(highs) >> (64 - 8*size)
+			blankHere := blanks(x) & inside
+			figures |= digits(x) & (mayOpen(x)<<8 | 0x80) & inside
+			// Eight bytes are as good as copied, but for a blank behind a blank, a reference, or more than ASCII.
+			stops := (blankHere&(blankHere<<8|blank) | equals(x, '&')&references | x) & inside
+			whole := blankHere >> 7 * 0xff
+			binary.LittleEndian.PutUint64(buf[n:], x&^whole|whole&(ones*' '))
+			if stops == 0 {
+				at += size
+				n += size
+				blank = blankHere >> (8*size - 8)
+				continue
+			}
+			if size = bits.TrailingZeros64(stops) / 8; size > 0 {
+				at += size
+				n += size
+			}
+			switch c := body[at]; {
+			case c <= ' ':
+				for at++; at < end && body[at] <= ' '; at++ {
+				}
+			case c == '&':
+				decoded, size := reference(body[at:end])
+				at += size
+				for len(decoded) > 0 {
+					c, size := utf8.DecodeRune(decoded)
+					decoded = decoded[size:]
+					n = len(appendCharacter(buf[:n], c))
+					figures |= digits(uint64(min(c, utf8.RuneSelf)))
+				}
+			default:
+				for range 8 {
+					if at == end || body[at] < utf8.RuneSelf {
+						break
+					}
+					c, size := utf8.DecodeRune(body[at:end])
+					at += size
+					n = len(appendCharacter(buf[:n], c))
+				}
+			}
+			blank = 0x80
+			if n > 0 {
+				blank = blanks(uint64(buf[n-1])) & 0x80
+			}
+		}
+		buf[n] = ' '
+		n += int(1 - blank>>7)
+		if figures == 0 && r.run.n == 0 {
+			r.sifted = n
 			continue
 		}
-		if size = bits.TrailingZeros64(stops) / 8; size > 0 {
-			at += size
-			n += size
-			blank = blankHere >> (8*size - 8) & 0x80
-		}
-		switch c := text[at]; {
-		case c <= ' ':
-			for at++; at < len(text) && text[at] <= ' '; at++ {
-			}
-		case c == '&':
-			decoded, size := reference(text[at:])
-			at += size
-			for len(decoded) > 0 {
-				c, size := utf8.DecodeRune(decoded)
-				decoded = decoded[size:]
-				n = len(appendCharacter(buf[:n], c))
-				figures |= digits(uint64(min(c, utf8.RuneSelf)))
-			}
-			blank = blanks(uint64(buf[max(n, 1)-1])) & 0x80
-		default:
-			for range 8 {
-				if at == len(text) || text[at] < utf8.RuneSelf {
-					break
-				}
-				c, size := utf8.DecodeRune(text[at:])
-				at += size
-				n = len(appendCharacter(buf[:n], c))
-			}
-			blank = blanks(uint64(buf[max(n, 1)-1])) & 0x80
-		}
-	}
-	if n > 0 && buf[n-1] != ' ' {
-		buf[n] = ' '
-		n++
+		r.n, figures = n, 0
+		r.sift(n)
+		n = r.n
 	}
 	r.n = n
-	if figures != 0 || r.run.n > 0 {
-		r.sift(n)
-	} else {
-		r.sifted = n
-	}
 }
 
 // makeRoom takes the words of the buffer into the fingerprints, but for the last ones, which

@@ -1,6 +1,10 @@
 package text
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weftcrawl/weft/links"
+)
 
 // What a part of a page is.
 type role uint8
@@ -50,7 +54,9 @@ type parts struct {
 // A listener is a Reader that links tells of a page.
 type listener Reader
 
-func (l *listener) Text(text []byte, plain bool) { (*Reader)(l).fill(text, plain) }
+func (l *listener) Text(body []byte, pieces []links.Piece, plain bool) {
+	(*Reader)(l).fill(body, pieces, plain)
+}
 
 func (l *listener) Start(tag, says []byte) (passes bool) {
 	p, role := &l.parts, roleOf(tag)

@@ -188,6 +188,9 @@ const longestStamp = 32
 // kindOf returns what a word may be, without the punctuation around it; 0: no part of a
 // stamp.
 func kindOf(word []byte) kind {
+	if isShortNumber(word) { // most figures
+		return number
+	}
 	word = bytes.TrimRight(bytes.TrimLeft(word, "(["), ".,;:)]")
 	if len(word) == 0 || len(word) > longestStamp {
 		return 0
@@ -214,6 +217,16 @@ func kindOf(word []byte) kind {
 		return 0
 	}
 	return k
+}
+
+// isShortNumber reports whether a word is one to four digits.
+func isShortNumber(word []byte) bool {
+	for _, c := range word {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return 0 < len(word) && len(word) <= 4
 }
 
 // words are those of stamps.

@@ -72,7 +72,7 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 	case strings.EqualFold(kind, "text/html"), strings.EqualFold(kind, "application/xhtml+xml"):
 		d.Text = (*listener)(r)
 	case strings.EqualFold(kind, "text/plain"):
-		r.fill(d.Body, true)
+		r.fill(d.Body, []links.Piece{{From: 0, To: len(d.Body)}}, true)
 	}
 	page := x.Extract(d, yield)
 	f, p := r.end(), r.parts
