@@ -16,12 +16,12 @@ type TextReader interface {
 
 	// Start is told of a start tag, if its name is one of article, aside, footer, header,
 	// iframe, main, nav, noframes, section, svg, template and time, or if it has a role
-	// attribute; it may be told of others. If it wants nothing of what is in the element, whose
+	// attribute. If it wants nothing of what is in the element, whose
 	// name has less than 32 letters, it returns true, and is told of the end tag that balances this
 	// one next, if any does.
 	Start(tag, role []byte) (pass bool)
 
-	// End is told of the end tags of the same names, and perhaps of others.
+	// End is told of the end tags of the same names.
 	End(tag []byte)
 }
 
@@ -47,8 +47,12 @@ var partLengths = func() (l lengthSet) {
 	return l
 }()
 
-// tells reports whether the reader of text is told of a tag of a name which told may have.
+// tells reports whether the reader of text is told of a tag, whatever its attributes are, or
+// it counts for how deep what is passed over is.
 func (s *scanner) tells(name []byte) bool {
+	if !s.told.mayHave(name) {
+		return false
+	}
 	if s.passed != nil {
 		return bytes.EqualFold(name, s.passed)
 	}
@@ -96,12 +100,12 @@ func (s *scanner) tellNow(from, to int, plain bool) {
 // start tells of a start tag. What is closed by itself has no content.
 func (s *scanner) start(name, role []byte, closed bool) {
 	switch {
-	case s.telling == nil || closed || role == nil && !s.told.mayHave(name):
+	case s.telling == nil || closed:
 	case s.passed != nil:
-		if bytes.EqualFold(name, s.passed) {
+		if s.tells(name) {
 			s.depth++
 		}
-	default:
+	case role != nil || s.tells(name):
 		s.tell(false)
 		if s.reader.Start(name, role) && len(name) < 32 {
 			s.passed, s.depth = name, 1
@@ -113,18 +117,15 @@ func (s *scanner) start(name, role []byte, closed bool) {
 
 // end tells of an end tag.
 func (s *scanner) end(name []byte) {
-	if s.telling == nil || !s.told.mayHave(name) {
+	if s.telling == nil || !s.tells(name) {
 		return
 	}
 	if s.passed != nil {
-		if !bytes.EqualFold(name, s.passed) {
-			return
-		}
 		if s.depth--; s.depth > 0 {
 			return
 		}
 	}
-	s.tell(false)
+	s.tell(false) // what was noted in an element that is passed over is forgotten
 	s.passed, s.told = nil, partLengths
 	s.reader.End(name)
 }
