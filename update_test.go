@@ -226,7 +226,7 @@ func TestVisits(t *testing.T) {
 			if began[n].IsZero() || r.Started.Before(began[n]) {
 				began[n] = r.Started
 			}
-			changed := map[bool]int{true: 2, false: 1}[path == "/edited" || path == "/stamped" || path == "/new" || path == "/back" || path == "/moved" || path == "/dropped" || path == "/410"]
+			changed := map[bool]int{true: 2, false: 1}[path == "/edited" || path == "/new" || path == "/back" || path == "/moved" || path == "/dropped" || path == "/410"]
 			if n > 1 && r.Change != "" && (r.ChangedAt.Before(began[changed]) || changed == 1 && !r.ChangedAt.Before(began[2])) {
 				t.Errorf("visit %d: %s has changed at %v, expected visit %d", n, path, r.ChangedAt, changed)
 			}

@@ -9,16 +9,17 @@ import (
 // in which it stands: of what is between tags, and of those tags that say what part of the
 // page it is. So one pass over the page does for both. Slices are of the body, undecoded.
 type TextReader interface {
-	// Text is told of pieces of the body, each of which stands between two tags, or is the title;
-	// not of single blanks. It is told late, of many at once: that is faster. Plain text, as in a CDATA
-	// section, has no character references. Script, style and textarea have no text.
+	// Text is told of pieces of the body, each of which stands between two tags, or is the
+	// title; not of single blanks. It is told late, of many at once, which is faster. Plain
+	// text, as in a CDATA section, has no character references. Script, style and textarea
+	// have no text.
 	Text(body []byte, pieces []Piece, plain bool)
 
 	// Start is told of a start tag, if its name is one of article, aside, footer, header,
 	// iframe, main, nav, noframes, section, svg, template and time, or if it has a role
-	// attribute. If it wants nothing of what is in the element, whose
-	// name has less than 32 letters, it returns true, and is told of the end tag that balances this
-	// one next, if any does.
+	// attribute. If it wants nothing of what is in the element, whose name has less than 32
+	// letters, it returns true, and is told of the end tag that balances this one next, if any
+	// does.
 	Start(tag, role []byte) (pass bool)
 
 	// End is told of the end tags of the same names.
