@@ -67,8 +67,8 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 	for _, p := range pieces {
 		at, end := p.From, p.To
 		blank := uint64(0x80) // what stands before is blank
-		for ahead := 8; ahead == 8 && at < end; at += ahead {
-			ahead = bits.TrailingZeros64(blanks(load(body, at))^highs) / 8
+		for at < end && body[at] <= ' ' {
+			at += bits.TrailingZeros64(blanks(load(body, at))^highs) / 8
 		}
 		for at < end {
 			if n+bufStep > len(buf) {
