@@ -149,6 +149,7 @@ type Frontier struct {
 	addresses map[netip.Addr]*group
 	domains   map[string]*group // of several servers
 	idle      idle
+	dormant   dormant
 	rulebook  rulebook            // of all hosts
 	starved   []*host             // that wait for room in it, as they came
 	shut      map[*server]failure // of servers that are dead
@@ -210,7 +211,7 @@ func (f *Frontier) Stats() Stats {
 }
 
 // Over reports whether nothing is pending, nothing leased, every refusal collected and
-// every Want answered.
+// every Want and Rouse answered.
 func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stopped() }
 
 // Stopped reports whether nothing is leased nor ever will be: the crawl is over, or
@@ -220,7 +221,7 @@ func (f *Frontier) Stopped() bool {
 }
 
 func (f *Frontier) stopped() bool {
-	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0
+	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0 && !f.dormant.asked
 }
 
 // Limited reports whether Limit URLs were leased: no other will be.
@@ -332,14 +333,20 @@ func (f *Frontier) dropHops(fp [16]byte) {
 }
 
 // Next returns the earliest time at which Lease will have something, a lease or a
-// refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
-// if there is no such time.
+// refusal, or Wants or Rouse will, if no URL is added, answered or refilled before, and no host
+// roused; ok is false if there is no such time.
 func (f *Frontier) Next() (at time.Time, ok bool) {
 	s, due := f.nextServer()
-	if s == nil || f.stuck(s) {
+	if ok = s != nil && !f.stuck(s); ok {
+		due = max(due, f.free)
+	}
+	if d := &f.dormant; (d.need > f.wanting || s == nil && f.wanting == 0) && f.mayRouse() && (!ok || d.again < due) {
+		due, ok = d.again, true
+	}
+	if !ok {
 		return time.Time{}, false
 	}
-	return f.time(max(due, f.free)), true
+	return f.time(due), true
 }
 
 // Done answers a lease: the URL is finished.

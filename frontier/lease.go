@@ -55,6 +55,9 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 			leases = leases[:len(leases)-1]
 		}
 	}
+	if f.dormant.need = 0; f.free <= f.now && len(f.refused) < refusals {
+		f.dormant.need = max - len(leases)
+	}
 	return leases
 }
 
@@ -63,6 +66,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	f.withdraw(s) // to the end of those that are due
 	h := s.top()
+	f.dormant.owing = f.dormant.owing || s.owed
 	if s.resolve == addressUnknown {
 		s.resolve = addressAsked
 		*u = URL{URL: rootOf(s.own.name), Resolve: true}
@@ -79,6 +83,8 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 			u.Addr = s.address.addr
 		}
 		f.spend(h)
+		f.dormant.credit++
+		s.owed = s.owed && u.Robots
 	}
 	f.want(h, !ok)
 	f.place(h)
