@@ -44,11 +44,11 @@ type dormant struct {
 	want   Rouse               // what was asked for last
 	gone   map[string]struct{} // names of servers that have left since: what was read may be older
 	same   bool                // none has left or come back since the round began
-	owing  bool                // since the last answer, one has been leased from that it brought, or an earlier one
+	none   bool                // none has come back by Roused since then
 	credit int                 // leases that count for leasesAStay
 	need   int                 // leases that were wanted last, and not to be had
 	pause  time.Duration
-	again  moment // nothing is asked for before, because of need
+	again  moment // because of need nothing is asked for before
 }
 
 // Rouse asks for dormant hosts: those of the first N names after one in the order of origins of which something
@@ -126,7 +126,7 @@ func (f *Frontier) turnover() int {
 // between Doubts and the last Add of what that was asked about; reads, and answers with Roused.
 func (f *Frontier) Rouse() (Rouse, bool) {
 	d := &f.dormant
-	if !f.mayRouse() {
+	if !f.mayRouse() || d.cursor == "" && d.none && f.now < d.again {
 		return Rouse{}, false
 	}
 	f.makeRoom()
@@ -137,6 +137,9 @@ func (f *Frontier) Rouse() (Rouse, bool) {
 	if f.now >= d.again {
 		n = max(n, d.need-f.wanting)
 	}
+	if d.credit >= leasesAStay*max(1, f.hosts) { // those in memory have all had theirs, and none may leave
+		n = max(n, f.hosts/8+1)
+	}
 	if n <= 0 {
 		return Rouse{}, false
 	}
@@ -144,7 +147,7 @@ func (f *Frontier) Rouse() (Rouse, bool) {
 	d.asked, d.want = true, Rouse{d.cursor, n, f.Limited()}
 	d.gone = make(map[string]struct{})
 	if d.cursor == "" {
-		d.same = true
+		d.same, d.none = true, true
 	}
 	return d.want, true
 }
@@ -173,13 +176,19 @@ func (f *Frontier) Roused(now time.Time, hosts iter.Seq2[HostState, robots.Rules
 	if d.cursor = last; last == "" && d.same {
 		f.missed()
 	}
-	switch {
-	case back == 0 && last != "": // it goes on
-	case d.owing:
-		d.owing, d.pause, d.again = false, 0, 0
-	default:
+	if back > 0 || last == "" && d.none { // unless one of them can be asked: see lease
 		d.pause = min(max(firstRest, 2*d.pause), maxRest)
 		d.again = f.now + d.pause
+	}
+	d.none = d.none && back == 0
+}
+
+// leased takes in that u is, of s.
+func (d *dormant) leased(s *server, u *URL) {
+	d.credit++
+	if s.owed { // to bring it back was not in vain
+		d.pause, d.again = 0, 0
+		s.owed = u.Robots
 	}
 }
 

@@ -194,7 +194,7 @@ func New(cfg Config) *Frontier {
 		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
 		domains:   make(map[string]*group),
-		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain},
+		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain, waits: never},
 		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),

@@ -66,7 +66,6 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	f.withdraw(s) // to the end of those that are due
 	h := s.top()
-	f.dormant.owing = f.dormant.owing || s.owed
 	if s.resolve == addressUnknown {
 		s.resolve = addressAsked
 		*u = URL{URL: rootOf(s.own.name), Resolve: true}
@@ -83,8 +82,7 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 			u.Addr = s.address.addr
 		}
 		f.spend(h)
-		f.dormant.credit++
-		s.owed = s.owed && u.Robots
+		f.dormant.leased(s, u)
 	}
 	f.want(h, !ok)
 	f.place(h)

@@ -28,6 +28,7 @@ const (
 	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
 	seenShare    = 240
 	pendingShare = 80
+	hostsShare   = 60
 	bufferShare  = 20
 	mostBuffer   = 16 << 20
 	cacheShare   = 20
@@ -70,6 +71,7 @@ type crawl struct {
 	found int
 	urls  []frontier.URL // a batch
 	asked int
+	back  int // names of hosts that were looked up
 	rng   *rand.Rand
 }
 
@@ -80,7 +82,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 	}
 	c.front = frontier.New(frontier.Config{
 		Resolve: true, Robots: true, RobotsTries: 3, MaxRedirects: 10, MaxVariants: 10_000,
-		Heads: heads, InMemory: part(pendingShare), SeenBytes: c.Seen,
+		Heads: heads, InMemory: part(pendingShare), SeenBytes: c.Seen, HostBytes: part(hostsShare),
 	})
 	if c.Only {
 		if err := c.restore(); err != nil {
@@ -205,7 +207,7 @@ func (c *crawl) making(urls int) float64 {
 
 // ask settles what is in doubt.
 func (c *crawl) ask(urls []frontier.URL) error {
-	doubts, _ := c.front.Doubts(func(yield func(weburl.URL) bool) {
+	doubts, names := c.front.Doubts(func(yield func(weburl.URL) bool) {
 		for i := range urls {
 			if !yield(urls[i].URL) {
 				return
@@ -213,7 +215,18 @@ func (c *crawl) ask(urls []frontier.URL) error {
 		}
 	}, func(func(weburl.URL) bool) {})
 	c.asked += len(doubts)
+	c.back += len(names)
+	if len(names) > 0 {
+		hosts, err := c.store.Named(names)
+		if err != nil {
+			return err
+		}
+		for _, h := range hosts {
+			c.front.Return(h.HostState, h.Rules)
+		}
+	}
 	if len(doubts) == 0 {
+		c.front.Settle(nil)
 		return nil
 	}
 	seen, err := c.store.Known(doubts)
