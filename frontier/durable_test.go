@@ -44,7 +44,7 @@ func TestDurable(t *testing.T) {
 					t.Fatalf("that was seed %d", seed)
 				}
 			}
-			if left < int(cases) || asleep < int(cases)/4 {
+			if left < int(cases) || asleep < int(cases)/8 {
 				t.Errorf("%d hosts have left memory in %d crawls, of these %d with something pending", left, cases, asleep)
 			}
 		})

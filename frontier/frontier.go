@@ -54,8 +54,8 @@ type Config struct {
 	SeenBytes int
 
 	// HostBytes is about how much memory hosts may take. Beyond, those leave it of which nothing
-	// is left to do, and the ledger is asked for them when a URL of theirs comes: see Doubts. A
-	// host with something pending stays. 0: any amount, 300 bytes each and what its
+	// is left to do, and then those of which all that is pending is in the ledger. It is asked for them when
+	// a URL of theirs comes, or their turn: see Doubts and Rouse. 0: any amount, 300 bytes each and what its
 	// robots.txt says. More than 0 asks for a ledger.
 	HostBytes int
 

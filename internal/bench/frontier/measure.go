@@ -71,7 +71,6 @@ type crawl struct {
 	found int
 	urls  []frontier.URL // a batch
 	asked int
-	back  int // names of hosts that were looked up
 	rng   *rand.Rand
 }
 
@@ -205,8 +204,8 @@ func (c *crawl) making(urls int) float64 {
 	return (cost.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
-// ask settles what is in doubt.
-func (c *crawl) ask(urls []frontier.URL) error {
+// ask settles what is in doubt, and has hosts come back if URLs are to be added.
+func (c *crawl) ask(urls []frontier.URL, add bool) error {
 	doubts, names := c.front.Doubts(func(yield func(weburl.URL) bool) {
 		for i := range urls {
 			if !yield(urls[i].URL) {
@@ -215,8 +214,7 @@ func (c *crawl) ask(urls []frontier.URL) error {
 		}
 	}, func(func(weburl.URL) bool) {})
 	c.asked += len(doubts)
-	c.back += len(names)
-	if len(names) > 0 {
+	if add && len(names) > 0 {
 		hosts, err := c.store.Named(names)
 		if err != nil {
 			return err
@@ -225,18 +223,18 @@ func (c *crawl) ask(urls []frontier.URL) error {
 			c.front.Return(h.HostState, h.Rules)
 		}
 	}
-	if len(doubts) == 0 {
-		c.front.Settle(nil)
-		return nil
+	var seen []bool
+	var err error
+	if len(doubts) > 0 {
+		seen, err = c.store.Known(doubts)
 	}
-	seen, err := c.store.Known(doubts)
 	c.front.Settle(seen)
 	return err
 }
 
 // receive does with a batch of links what the desk does.
 func (c *crawl) receive(urls []frontier.URL) error {
-	if err := c.ask(urls); err != nil {
+	if err := c.ask(urls, true); err != nil {
 		return err
 	}
 	for _, u := range urls {
@@ -250,7 +248,7 @@ func (c *crawl) receive(urls []frontier.URL) error {
 
 // check asks whether URLs were seen.
 func (c *crawl) check(urls []frontier.URL) error {
-	if err := c.ask(urls); err != nil {
+	if err := c.ask(urls, false); err != nil {
 		return err
 	}
 	for i := range urls {
