@@ -340,8 +340,8 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 	if ok = s != nil && !f.stuck(s); ok {
 		due = max(due, f.free)
 	}
-	if d := &f.dormant; (d.need > f.wanting || s == nil && f.wanting == 0) && f.mayRouse() && (!ok || d.again < due) {
-		due, ok = d.again, true
+	if d := &f.dormant; (d.need > f.wanting || s == nil && f.wanting == 0) && f.mayRouse() && (!ok || max(d.again, f.free) < due) {
+		due, ok = max(d.again, f.free), true
 	}
 	if !ok {
 		return time.Time{}, false
