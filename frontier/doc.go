@@ -135,7 +135,7 @@
 // its address, and others need the room. So:
 //
 //   - a host with something pending is asked after a round, about four leases of each host, at most
-//   - no slot is free for longer than two reads take while a dormant host could be asked. If those that came back
+//   - no slot is free while a dormant host could be asked, but for the reads that go round to it. If those that came back
 //     could not, as their domains or addresses are busy, the next come after 50 ms, 100 ms, and so on up to 2 s
 //   - with SetDelay and SetPerHost a dormant host is changed when it comes back; Host and Slowest know nothing of one
 //

@@ -250,14 +250,6 @@ type durableCrawl struct {
 	rouse  *rouse // nil: nothing is asked for
 }
 
-// rouse is a Rouse on its way.
-type rouse struct {
-	frontier.Rouse
-	hosts map[string]frontier.HostState
-	rules map[string]robots.Rules
-	last  string
-}
-
 // want is a Want on its way: it is read after a commit, and answered later.
 type want struct {
 	frontier.Want
@@ -419,24 +411,6 @@ func (c *durableCrawl) step() {
 		c.rouse = &rouse{Rouse: r}
 	}
 	c.asleep = max(c.asleep, c.f.Dormant())
-}
-
-// wake brings a Rouse one step further: what is read may be older than the answer.
-func (c *durableCrawl) wake() {
-	r := c.rouse
-	if r.hosts == nil {
-		r.hosts, r.last = c.ledger.dormant(r.Rouse, 1+c.rand.IntN(20))
-		r.rules = maps.Clone(c.ledger.rules)
-		return
-	}
-	c.rouse = nil
-	c.f.Roused(at(c.now), func(yield func(frontier.HostState, robots.Rules) bool) {
-		for _, name := range slices.Sorted(maps.Keys(r.hosts)) {
-			if !yield(r.hosts[name], r.rules[name]) {
-				return
-			}
-		}
-	}, r.last)
 }
 
 // advance lets time pass if nothing else can happen.
