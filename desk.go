@@ -430,6 +430,7 @@ func (d *desk) dispatch() {
 		d.refuse()
 		d.hand(leases)
 		d.want(d.frontier.Wants())
+		d.rouse()
 	}
 	s := d.frontier.Stats()
 	for len(d.room) > 0 && s.Pending < enough {

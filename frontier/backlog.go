@@ -239,6 +239,7 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 	if r.turn && h.hasTurn() && h.at <= f.now {
 		f.rekey(h.server, r.at, r.order)
 	}
+	f.rests(h.server)
 }
 
 // fit is how many of the URLs that were read for h there is room for in memory, but at least those that

@@ -330,15 +330,14 @@ func BenchmarkIdle(b *testing.B) {
 	runtime.KeepAlive(urls)
 }
 
-// BenchmarkWaiting is what a host takes of which one URL is pending, in the ledger only: it stays in
-// memory, whatever HostBytes says.
+// BenchmarkWaiting is what a host takes in memory of which one URL is pending, in the ledger only.
 func BenchmarkWaiting(b *testing.B) {
 	const hosts = 1_000_000
 	var f *frontier.Frontier
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20, Heads: 512, InMemory: 30 << 20})
+		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
 		for i := range hosts {
 			f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
 		}

@@ -28,6 +28,7 @@
 //   - in doubt: a URL of which only the ledger knows whether it was seen.
 //   - idle: a server of which nothing is left to do, and all that is known is in the ledger. Gone: it
 //     has left memory.
+//   - dormant: a server that is gone though URLs of it are pending: all in the ledger.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
 //   - parked: the same of one that has not answered several times in a row.
@@ -120,9 +121,24 @@
 // with their hosts, their names, and groups that have no others. Doubts says of which names the
 // ledger is to be asked before URLs are added, and Return brings the hosts back as they
 // were: pace, robots.txt, failures, LimitPerHost. Their address is asked for again, and what
-// their groups bear is learnt again, if these had no others. A server with something pending
-// stays, be it in the ledger only. The names of those that are gone are in a table of their own,
+// their groups bear is learnt again, if these had no others. The names of those that are gone are in a table of their own,
 // like that of URLs, of an eighth of HostBytes; when that is full a new name is looked up too.
+//
+// # Hosts that are dormant
+//
+// If that is not enough, servers leave with something pending: those that have been in memory for
+// longest, of which nothing is leased nor wanted, no delay or hold is under way, and all is in the
+// ledger. Their URLs count as pending. They come back with a new URL of theirs, as idle ones do; and
+// by turns: a cursor goes round the hosts in the ledger. Rouse says what is wanted, when there is
+// room, or Lease had too little to hand out, or others have had their share: four leases for each host
+// that comes back. Who calls it after each Wants, reads and answers with Roused keeps the crawl
+// going. One that has come back for its turn stays until it has had it; unless it waits for its domain or
+// its address, and others need the room. So:
+//
+//   - a host with something pending is asked after a round, about four leases of each host, at most
+//   - no slot is free while a dormant host could be asked, but for the reads that go round to it. If those that came back
+//     could not, as their domains or addresses are busy, the next come after 50 ms, 100 ms, and so on up to 2 s
+//   - with SetDelay and SetPerHost a dormant host is changed when it comes back; Host and Slowest know nothing of one
 //
 // # Limits
 //
@@ -134,7 +150,8 @@
 //
 //   - URLs seen: 10 bytes each, up to SeenBytes, and then no more.
 //   - hosts: 300 bytes each, and what a robots.txt says once of those that say the same; with
-//     HostBytes that much, or what those take of which something is pending.
+//     HostBytes that much, or what those take that have been asked since the ledger kept all, or lately: within their
+//     delay or hold.
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
 //   - URLs that a redirect led to and no link yet, while they are pending, and after if they

@@ -53,8 +53,8 @@ type Config struct {
 	SeenBytes int
 
 	// HostBytes is about how much memory hosts may take. Beyond, those leave it of which nothing
-	// is left to do, and the ledger is asked for them when a URL of theirs comes: see Doubts. A
-	// host with something pending stays. 0: any amount, 300 bytes each and what its
+	// is left to do, and then those of which all that is pending is in the ledger. It is asked for them when
+	// a URL of theirs comes, or their turn: see Doubts and Rouse. 0: any amount, 300 bytes each and what its
 	// robots.txt says. More than 0 asks for a ledger.
 	HostBytes int
 
@@ -150,6 +150,7 @@ type Frontier struct {
 	addresses map[netip.Addr]*group
 	domains   map[string]*group // of several servers
 	idle      idle
+	dormant   dormant
 	rulebook  rulebook            // of all hosts
 	starved   []*host             // that wait for room in it, as they came
 	shut      map[*server]failure // of servers that are dead
@@ -194,7 +195,7 @@ func New(cfg Config) *Frontier {
 		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
 		domains:   make(map[string]*group),
-		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain},
+		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain, waits: never},
 		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),
@@ -211,7 +212,7 @@ func (f *Frontier) Stats() Stats {
 }
 
 // Over reports whether nothing is pending, nothing leased, every refusal collected and
-// every Want answered.
+// every Want and Rouse answered.
 func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stopped() }
 
 // Stopped reports whether nothing is leased nor ever will be: the crawl is over, or
@@ -221,7 +222,7 @@ func (f *Frontier) Stopped() bool {
 }
 
 func (f *Frontier) stopped() bool {
-	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0
+	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0 && !f.dormant.asked
 }
 
 // Limited reports whether Limit URLs were leased: no other will be.
@@ -333,14 +334,20 @@ func (f *Frontier) dropHops(fp [16]byte) {
 }
 
 // Next returns the earliest time at which Lease will have something, a lease or a
-// refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
-// if there is no such time. Beyond Limit it may be told too early.
+// refusal, or Wants or Rouse will, if no URL is added, answered or refilled before, and no host
+// roused; ok is false if there is no such time. Beyond Limit it may be told too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
 	s, due := f.nextTurn()
-	if s == nil || f.stuck(s) {
+	if ok = s != nil && !f.stuck(s); ok {
+		due = max(due, f.free)
+	}
+	if d := &f.dormant; (d.need > f.wanting || s == nil && f.wanting == 0) && f.mayRouse() && (!ok || max(d.again, f.free) < due) {
+		due, ok = max(d.again, f.free), true
+	}
+	if !ok {
 		return time.Time{}, false
 	}
-	return f.time(max(due, f.free)), true
+	return f.time(due), true
 }
 
 // Done answers a lease: the URL is finished.

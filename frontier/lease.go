@@ -59,6 +59,9 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 			leases = leases[:len(leases)-1]
 		}
 	}
+	if f.dormant.need = 0; f.free <= f.now && len(f.refused) < refusals {
+		f.dormant.need = max - len(leases)
+	}
 	return leases
 }
 
@@ -83,6 +86,7 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 			u.Addr, u.Pinned = s.address.addr, f.pinned(s)
 		}
 		f.spend(h)
+		f.dormant.leased(s, u)
 	}
 	f.want(h, !ok)
 	f.place(h)
