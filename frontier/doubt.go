@@ -19,6 +19,7 @@ type doubts struct {
 	told    map[[16]byte]bool     // of the URLs of the batch, whether they were seen before it; nil: the table knows
 	dubious [][16]byte            // of these, what Settle is to tell
 	open    bool                  // Settle is to answer
+	batch   batch                 // its memory is used again
 }
 
 // Doubts takes the URLs that are to be given to Add and Redirect next, until it is called
@@ -45,20 +46,24 @@ func (f *Frontier) Doubts(urls, seeds iter.Seq[weburl.URL]) (prints [][16]byte, 
 	if roomy && f.idle.left == 0 {
 		return nil, nil
 	}
-	var b batch
+	b := &d.batch
+	if cap(b.prints) > usualBatch {
+		*b = batch{}
+	}
+	b.prints, b.urls = b.prints[:0], b.urls[:0]
 	for u := range urls {
-		f.chain(&b, u)
+		f.chain(b, u)
 	}
 	b.seeds = len(b.prints)
 	for u := range seeds {
-		f.chain(&b, u)
+		f.chain(b, u)
 	}
 	f.seen.touch(b.prints)
 	if !roomy {
 		f.doubt(b.prints)
 	}
 	if f.idle.left > 0 {
-		hosts = f.missing(&b)
+		hosts = f.missing(b)
 	}
 	d.open = len(d.dubious)+len(hosts) > 0
 	return d.dubious, hosts

@@ -3,6 +3,7 @@ package frontier
 import (
 	"container/heap"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"net/netip"
 	"time"
@@ -195,7 +196,7 @@ func New(cfg Config) *Frontier {
 		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
 		domains:   make(map[string]*group),
-		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain, waits: never},
+		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sweep: maxVain, waits: never},
 		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),

@@ -1,7 +1,8 @@
 package frontier
 
 import (
-	"crypto/sha256"
+	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unsafe"
@@ -19,6 +20,9 @@ const (
 
 	// maxVain is how many servers are looked at in a row that may not leave yet.
 	maxVain = 64
+
+	// usualBatch is how many URLs a batch has for whose look-up memory is kept.
+	usualBatch = 4096
 )
 
 // idle is what is known of servers that may leave memory, and of those that have left it. A server
@@ -32,7 +36,8 @@ type idle struct {
 	bytes int     // what the hosts in memory take, without groups
 	left  int     // hosts that are not in memory, those with something pending too
 
-	gone    *seen               // the names of servers that have left; beyond its limit, some of them
+	gone    *seen               // the names of servers that have left, by nameKey; beyond its limit, some of them
+	seeds   [2]maphash.Seed     // of nameKey
 	asked   map[string]struct{} // the names of which Doubts has told which are in doubt
 	empty   int                 // groups without a server in memory
 	sweep   int                 // so many are looked at next
@@ -182,7 +187,7 @@ func (f *Frontier) leaveMemory(s *server) {
 		f.idle.left++
 		f.lay(h)
 	}
-	f.idle.gone.add(nameKey(name))
+	f.idle.gone.add(f.idle.nameKey(name))
 }
 
 // dropGroups drops groups without a server in memory, when there are many, and no delay
@@ -216,21 +221,26 @@ func costOf(h *host) int {
 	return costOfOrigin + len(h.name)
 }
 
-// nameKey is the fingerprint of a name. The Web chooses it, as it does a URL.
-func nameKey(name string) [16]byte {
-	sum := sha256.Sum256([]byte(name))
-	return [16]byte(sum[:16])
+// nameKey is a fingerprint of a name. The Web chooses it, and cannot know the seeds.
+func (i *idle) nameKey(name string) (key [16]byte) {
+	for half, seed := range i.seeds {
+		binary.BigEndian.PutUint64(key[8*half:], maphash.String(seed, name))
+	}
+	return key
 }
 
 // missing returns those of the servers of a batch's URLs that may have left memory, by name. Of
 // a URL that was seen, and is no seed, the host is not needed.
 func (f *Frontier) missing(b *batch) []string {
 	i := &f.idle
-	i.asked = make(map[string]struct{})
+	if i.asked == nil || len(i.asked) > usualBatch {
+		i.asked = make(map[string]struct{})
+	}
+	clear(i.asked)
 	var names []string
 	for n, u := range b.urls {
 		if n >= b.seeds || !f.surelySeen(b.prints[n]) {
-			name := hostname(u.Origin())
+			name := u.Hostname()
 			if _, again := i.asked[name]; again {
 				continue
 			}
@@ -245,7 +255,7 @@ func (f *Frontier) missing(b *batch) []string {
 }
 
 func (f *Frontier) mayHaveLeft(name string) bool {
-	found, final := f.idle.gone.has(nameKey(name))
+	found, final := f.idle.gone.has(f.idle.nameKey(name))
 	return found || !final
 }
 
