@@ -180,10 +180,15 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 	if l.asked == 1 {
 		l.first = r.At.UnixNano()
 	}
+	last := l.end
+	if now := r.At.UnixNano(); l.gone && last > now { // it was given up by now: what is asked next waits from the end of this one
+		l.busy -= last - now
+		l.end = now
+	}
 	if l.asked == 1 || r.Again {
 		return
 	}
-	gap := r.At.UnixNano() - l.end
+	gap := r.At.UnixNano() - last
 	if l.now > 1 && f.rule.Delay > 0 {
 		gap = min(gap, 0)
 	}
@@ -193,7 +198,7 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 			want = max(want, int64(f.web.CrawlDelay(r.Host)))
 		}
 		if l.hold > 0 {
-			want = max(want, l.hold-l.end)
+			want = max(want, l.hold-last)
 		}
 	}
 	l.idle += max(0, gap-want)

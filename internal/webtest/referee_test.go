@@ -88,6 +88,44 @@ func TestReferee(t *testing.T) {
 	}
 }
 
+// TestRefereeGivenUp: an answer that the crawler has given up may be taken to end after the next request has
+// come, as its patience began before the server knew. Then the one after that waits from the end of the next.
+func TestRefereeGivenUp(t *testing.T) {
+	web, err := webtest.New(webtest.Config{Clean: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms := func(n int64) time.Time { return time.UnixMilli(1_000_000 + n) }
+	for _, tt := range []struct {
+		name string
+		next int64 // when another is asked for, after 9,020
+		gaps []time.Duration
+	}{
+		{"a delay later", 9_120, nil},
+		{"too early", 9_070, []time.Duration{50 * time.Millisecond}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := webtest.NewReferee(web, webtest.Rule{Delay: 100 * time.Millisecond, Lag: time.Second})
+			r.Begin(webtest.Asked{At: ms(0)})(ms(9_050), 0, true)
+			r.Begin(webtest.Asked{At: ms(9_000)})(ms(9_020), 0, false)
+			r.Begin(webtest.Asked{At: ms(tt.next)})(ms(tt.next+10), 0, false)
+			v := r.Verdict()
+			var gaps []time.Duration
+			for _, v := range v.Violations {
+				if v.Unit == webtest.Host {
+					gaps = append(gaps, v.Gap)
+				}
+			}
+			if !slices.Equal(gaps, tt.gaps) {
+				t.Errorf("too early by host: %v, expected %v", v.Violations, tt.gaps)
+			}
+			if host := v.Units[webtest.Host]; host.SmallGap != time.Duration(tt.next-9_020)*time.Millisecond || host.Busy != 9_030*time.Millisecond {
+				t.Errorf("%+v", host)
+			}
+		})
+	}
+}
+
 // TestRefereeKilled: what was under way when the crawler was killed ends there, whatever
 // the server says of it later; and the next run lets the host alone from then.
 func TestRefereeKilled(t *testing.T) {
