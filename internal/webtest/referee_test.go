@@ -2,8 +2,10 @@ package webtest_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -121,6 +123,39 @@ func TestRefereeGivenUp(t *testing.T) {
 			}
 			if host := v.Units[webtest.Host]; host.SmallGap != time.Duration(tt.next-9_020)*time.Millisecond || host.Busy != 9_030*time.Millisecond {
 				t.Errorf("%+v", host)
+			}
+		})
+	}
+}
+
+// TestServerRefereeGivenUp: the referee learns when a crawler goes that would have had patience for longer,
+// as one does that is short of memory.
+func TestServerRefereeGivenUp(t *testing.T) {
+	for _, target := range []string{"/stalled/0", "/stalled/1", "/hostile/0"} {
+		t.Run(target, func(t *testing.T) {
+			r, err := webtest.Run(webtest.Config{Clean: true}, webtest.Addresses{Rule: &webtest.Rule{Delay: time.Second, Patience: time.Hour, Lag: time.Minute}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := net.Dial("tcp", r.Addr.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, r.Web.Authority(0)); err != nil {
+				t.Fatal(err)
+			}
+			for r.Referee.Requests() == 0 {
+				runtime.Gosched()
+			}
+			c.Close()
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			next := time.Now().Add(time.Second)
+			r.Referee.Begin(webtest.Asked{Target: "/", At: next})(next, 0, false)
+			v := r.Referee.Verdict()
+			if host := v.Units[webtest.Host]; len(v.Violations) > 0 || host.Requests != 2 {
+				t.Errorf("%+v", v)
 			}
 		})
 	}
