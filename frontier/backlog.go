@@ -176,7 +176,11 @@ func (f *Frontier) mayWant(h *host) bool {
 // many others do. Those behind it wait with it, or it would lose its turn.
 func (f *Frontier) stuck(s *server) bool {
 	h := s.top()
-	return f.wanting >= maxWants && s.resolve == addressKnown && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
+	if f.wanting < maxWants || s.resolve != addressKnown || !f.mayWant(h) || f.has(h) {
+		return false
+	}
+	_, known := h.leastDepth() // with which its robots.txt would be leased
+	return !known || !h.robots.wanted(f.now)
 }
 
 // want asks for URLs of h, whose turn it is, if it has few in memory.

@@ -154,8 +154,8 @@
 //     delay or hold.
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
-//   - URLs that a redirect led to and no link yet, while they are pending, and after if they
-//     redirect themselves: the middle of a chain of redirects. Of those that LimitPerHost drops
+//   - URLs that a redirect led to and no link yet, while they are pending, and after, up to
+//     16,384, if they redirect themselves: the middle of a chain of redirects. Of those that LimitPerHost drops
 //     from a backlog, to the end.
 //   - what is under way: leases, and fingerprints not Saved yet. The caller bounds these.
 //

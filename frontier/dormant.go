@@ -185,7 +185,9 @@ func (f *Frontier) Roused(now time.Time, hosts iter.Seq2[HostState, robots.Rules
 
 // leased takes in that u is, of s.
 func (d *dormant) leased(s *server, u *URL) {
-	d.credit++
+	if d.hosts > 0 {
+		d.credit++
+	}
 	if s.owed { // to bring it back was not in vain
 		d.pause, d.again = 0, 0
 		s.owed = u.Robots

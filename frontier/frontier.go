@@ -146,6 +146,8 @@ type Frontier struct {
 	names     names                // the servers
 	hosts     int                  // that are in memory
 	hops      map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
+	middles   [][16]byte           // of those that redirected themselves, in turn: see maxMiddles
+	middle    int                  // the oldest of them, if there are so many
 	ready     seats                // by the time at which the server may next be asked: see seat
 	groups    groupHeap            // by the time at which the first that waits for the group may be
 	addresses map[netip.Addr]*group
@@ -184,6 +186,27 @@ type moment = time.Duration
 type hops struct {
 	fewest int  // of all ways to it that were found
 	target *URL // of its own redirect, once it has answered with one
+}
+
+// maxMiddles is how many hops with a target are kept: the middles of chains of redirects, of which a web
+// may have a million. What is forgotten of one is that a shorter way to it may turn up.
+const maxMiddles = 16_384
+
+// redirected sets the target of h.
+func (f *Frontier) redirected(fp [16]byte, h *hops, target *URL) {
+	if h.target == nil {
+		if len(f.middles) < maxMiddles {
+			f.middles = append(f.middles, fp)
+		} else {
+			oldest := &f.middles[f.middle]
+			if m := f.hops[*oldest]; m != nil && m.target != nil {
+				f.dropHops(*oldest)
+			}
+			*oldest = fp
+			f.middle = (f.middle + 1) % maxMiddles
+		}
+	}
+	h.target = target
 }
 
 // New returns an empty frontier.
@@ -298,7 +321,7 @@ func (f *Frontier) Redirect(u, target URL) bool {
 	if h == nil { // a link or seed: there is no shorter way
 		return f.follow(&hops{target: &target})
 	}
-	h.target = &target
+	f.redirected(fp, h, &target)
 	f.noteRedirected(fp, h)
 	return f.follow(h)
 }

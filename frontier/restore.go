@@ -27,7 +27,11 @@ func (f *Frontier) RestoreSeq(next uint64) { f.seq = max(next, 1) - 1 }
 // RestoreRedirected says what Ledger.Redirected was last told of a URL.
 func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {
 	if fewest > 0 { // a job begun before such were forgotten has others
-		f.hops[fingerprint] = &hops{fewest, target}
+		h := &hops{fewest: fewest}
+		f.hops[fingerprint] = h
+		if target != nil {
+			f.redirected(fingerprint, h, target)
+		}
 	}
 }
 
