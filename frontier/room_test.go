@@ -98,7 +98,7 @@ func TestMoreHostsThanWants(t *testing.T) {
 		now = now.Add(time.Second)
 		for _, u := range f.Lease(now, 100) {
 			if u.Robots {
-				f.RobotsDone(now, u, frontier.Answer{}, robots.Rules{})
+				f.SetRobots(now, u, robots.Rules{}, frontier.Answer{})
 			} else {
 				f.Done(now, u, frontier.Answer{})
 				done[u.URL.Origin()] = true
