@@ -262,6 +262,9 @@ func TestVisits(t *testing.T) {
 	if step := why.Steps[max(0, len(why.Steps)-3)]; err != nil || step.What != "visit" || !strings.HasPrefix(step.Text, `4: unchanged, status 200, as since `) || !strings.HasSuffix(step.Text, `, ETag "2"`) {
 		t.Errorf("why: %+v, %v", why.Steps, err)
 	}
+	if step := why.Steps[0]; step.What != "found" || !step.At.IsZero() {
+		t.Errorf("found at the first visit, at a time that is not kept: %+v", step)
+	}
 }
 
 // TestComesBack: a page that had gone has changed when it is back; what a dead link leads to is
