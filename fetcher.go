@@ -377,7 +377,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		return page
 	}
 	collect := f.cfg.Hooks.OnPage != nil
-	if !collect && sameBody(u.Known, out.content, r) {
+	if !collect && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
 		return page // its links were found when they were new
 	}
