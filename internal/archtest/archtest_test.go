@@ -60,6 +60,7 @@ var imports = map[string][]string{
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
+	"lab":           {"aio", "links", "weburl", "golang.org/x/sys/unix"},
 	"examples/echo": {"aio"},
 
 	"internal/archtest": {},
