@@ -64,9 +64,16 @@ func ParseTarget(rawURL string) (Target, error) {
 	}, nil
 }
 
+// maxAnswer is how many bytes of an answer a way reads. It then stops, and ParsePage says why.
+const maxAnswer = 16 << 20
+
 // ParsePage reads an answer, which is all that came before the end of its connection.
 func ParsePage(rawURL string, answer []byte) Page {
 	p := Page{URL: rawURL}
+	if len(answer) > maxAnswer {
+		p.Err = fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)
+		return p
+	}
 	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
 	status, header, _ := bytes.Cut(head, []byte("\r\n"))
 	fields := bytes.Fields(status)
@@ -106,7 +113,7 @@ func (p *Page) Next() []string {
 	var next []string
 	add := func(u weburl.URL) {
 		if u.Origin() == base.Origin() {
-			next = append(next, u.String())
+			next = append(next, u.Canonical().String())
 		}
 	}
 	switch location := p.field("Location"); {
