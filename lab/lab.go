@@ -82,8 +82,8 @@ func ParsePage(rawURL string, answer []byte) Page {
 		return p
 	}
 	n, err := strconv.Atoi(string(fields[1]))
-	if err != nil {
-		p.Err = fmt.Errorf("lab: %s: status %q, expected a number", rawURL, fields[1])
+	if err != nil || n < 100 || n > 999 {
+		p.Err = fmt.Errorf("lab: %s: status %q, expected three digits", rawURL, fields[1])
 		return p
 	}
 	p.Status, p.Header, p.Body = n, header, body
