@@ -35,6 +35,9 @@ type childAnswer struct {
 }
 
 func processesFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
+	if os.Args[0] == childName { // it would start children of its own, and these theirs
+		return nil, errors.New("lab: a child process wants children: expected a main that calls Child first")
+	}
 	work := make(chan int, len(urls))
 	for i := range urls {
 		work <- i

@@ -26,6 +26,8 @@ import (
 
 func TestMain(m *testing.M) {
 	Child()
+	// Under the race detector a child would otherwise take a second to end.
+	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 
@@ -302,6 +304,8 @@ func TestAtOnce(t *testing.T) {
 				t.Errorf("%d pages of a crawl, %v, %v; expected 13", len(pages), err, ctx.Err())
 			}
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if most != size {
 			t.Errorf("%d at once, expected %d", most, size)
 		}
@@ -481,6 +485,8 @@ func TestThreadsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if most < n {
 		t.Errorf("at most %d threads, expected one for each of %d fetches", most, n)
 	}
@@ -534,6 +540,16 @@ func killChildren(t *testing.T) {
 		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
+	}
+}
+
+// TestChildWithoutHook: in a program whose main does not call Child children do not start children.
+func TestChildWithoutHook(t *testing.T) {
+	name := os.Args[0]
+	defer func() { os.Args[0] = name }()
+	os.Args[0] = childName
+	if _, err := Processes.Fetch(t.Context(), []string{"http://127.0.0.1/"}, 1); err == nil {
+		t.Error("a child has started children")
 	}
 }
 
