@@ -161,7 +161,7 @@ func TestFetchIsTheSame(t *testing.T) {
 		if six, err := net.Listen("tcp6", "[::1]:0"); err != nil {
 			t.Log("not asked for over IPv6: ", err)
 		} else {
-			s6 := &httptest.Server{Listener: six, Config: s.Config}
+			s6 := &httptest.Server{Listener: six, Config: &http.Server{Handler: s.Config.Handler}}
 			s6.Start()
 			defer s6.Close()
 			add(s6.URL+"/sub/c", "200 the end")
