@@ -14,7 +14,7 @@ import (
 // Busy fetches many pages at once in one thread, without anything but sockets that do not
 // block. A call on such a socket does what can be done now; if that is nothing, it returns
 // EAGAIN. So one asks them all, in turn, and again, and again. It is as fast as can be, and
-// burns a whole processor for what is waiting. What is missing is somebody to ask "which of
+// burns a whole processor to wait. What is missing is somebody to ask "which of
 // these?" and sleep meanwhile: a selector, see callbacks.go.
 var Busy = Way{
 	Name:  "busy",
