@@ -266,7 +266,7 @@ func TestDelegate(t *testing.T) {
 	s.send(1).yields(2)
 	s.throw(errOops).fails("level 3: level 2: level 1: doubles: oops")
 
-	deep := nested(10_000)
+	deep := nested(1_000)
 	session{t, deep}.send(1).yields(2)
 	session{t, deep}.send(7).yields(14)
 	if err := deep.Close(); err != nil {

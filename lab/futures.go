@@ -19,8 +19,8 @@ import (
 //   - a [Task] drives a coroutine: its Step resumes it and asks the future that comes out to
 //     call Step again.
 //
-// So there is a callback still, but only this one, and nobody has to write another. The
-// fetching itself, in futures_fetch.go, reads as if each line waited.
+// So there are callbacks still, but in this file only. The fetching itself, in
+// futures_fetch.go, reads as if each line waited; so does the crawl in futures_crawl.go.
 var Futures = Way{
 	Name:  "futures",
 	About: "one thread: coroutines await futures, which a loop on epoll resolves",
@@ -139,23 +139,30 @@ func (t *Task[Result]) Cancel() {
 	t.loop.soon(func() { t.Step(context.Canceled) })
 }
 
-// gather awaits all tasks. When one fails, or the caller is cancelled, it cancels the others, so
-// that none is left running when it returns the first error.
-func gather(y *awaiter, tasks []*Task[none]) error {
+// gather waits for the end of all tasks. When one fails, or the caller is cancelled, it cancels the
+// others, so that none is left running when it returns the first error.
+func gather(y *awaiter, l *Loop, tasks []*Task[none]) error {
 	var first error
-	for _, t := range tasks {
-		for {
-			_, err := t.Await(y)
-			if err != nil && first == nil {
-				first = err
-				for _, t := range tasks {
-					t.Cancel()
-				}
-			}
-			if t.done { // and it was not we who were cancelled
-				break
+	fail := func(err error) {
+		if err != nil && first == nil {
+			first = err
+			for _, t := range tasks {
+				t.Cancel()
 			}
 		}
+	}
+	left, over := len(tasks), NewFuture[none](l)
+	for _, t := range tasks {
+		t.whenDone(func() {
+			fail(t.err)
+			if left--; left == 0 {
+				over.Resolve(none{}, nil)
+			}
+		})
+	}
+	for left > 0 {
+		_, err := over.Await(y)
+		fail(err)
 	}
 	return first
 }

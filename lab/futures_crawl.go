@@ -132,7 +132,7 @@ func crawlFutures(ctx context.Context, root string, atOnce int) ([]Page, error) 
 			for range max(atOnce, 1) {
 				tasks = append(tasks, Go(f.loop, newAsync("worker", worker)))
 			}
-			return none{}, gather(y, tasks)
+			return none{}, gather(y, f.loop, tasks)
 		})
 	})
 	return pages, err

@@ -138,6 +138,9 @@ func (f *futureFetcher) page(y *awaiter, rawURL string) (Page, error) {
 
 // runFutures runs a coroutine on a loop of its own, which knows the addresses of the URLs' hosts.
 func runFutures(ctx context.Context, urls []string, main func(f *futureFetcher) *async[none]) error {
+	if ctx.Err() != nil {
+		return nil
+	}
 	loop, err := NewLoop()
 	if err != nil {
 		return err
@@ -171,7 +174,7 @@ func fetchFutures(ctx context.Context, urls []string, atOnce int) ([]Page, error
 			for range min(max(atOnce, 1), len(urls)) {
 				workers = append(workers, Go(f.loop, newAsync("worker", worker)))
 			}
-			return none{}, gather(y, workers)
+			return none{}, gather(y, f.loop, workers)
 		})
 	})
 	for i := range pages {

@@ -101,6 +101,9 @@ func (t *kernelTask) run() (SystemCall, error) {
 // runKernel runs a program as the first task, and when it has ended, or ctx is done, kills all that
 // are left. An error that a task ends with ends everything.
 func runKernel(ctx context.Context, first *program) (err error) {
+	if ctx.Err() != nil {
+		return nil
+	}
 	k := &kernel{tasks: make(map[int]*kernelTask), waiters: make(map[int][]*kernelTask), io: make(map[int]*kernelTask)}
 	if k.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("lab: epoll_create: %w", err)
