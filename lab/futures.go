@@ -97,7 +97,7 @@ func (f *Future[T]) Await(y *awaiter) (T, error) {
 type Task[Result any] struct {
 	Future[Result]
 	coroutine *async[Result]
-	awaits    awaitable // whose call is to step the task; nil: none
+	awaits    awaitable // the only one whose call steps the task
 }
 
 // Go starts a task. Its first step is taken in the loop's next turn.
@@ -113,7 +113,6 @@ func (t *Task[Result]) Step(thrown error) {
 	if t.done {
 		return
 	}
-	t.awaits = nil
 	var next awaitable
 	var yielded bool
 	if thrown != nil {

@@ -217,11 +217,13 @@ func TestReadWait(t *testing.T) {
 		}
 
 		// One that was killed in its wait leaves the descriptor to others.
+		_, _ = unix.Read(ends[0], make([]byte, 10))
 		tid, _ = ask[int](y, NewTask(newProgram("reader", func(y *caller) (any, error) {
 			_, err := y.Yield(ReadWait(ends[0]))
 			return nil, err
 		})))
 		_, _ = y.Yield(KillTask(tid))
+		_, _ = unix.Write(ends[1], []byte("x"))
 		return y.Yield(ReadWait(ends[0]))
 	})
 	if err != nil {
