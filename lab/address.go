@@ -4,55 +4,50 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"net/netip"
-	"slices"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// A hostAddress is where connect(2) is to connect a socket to.
-type hostAddress struct {
-	family int // of the socket: AF_INET or AF_INET6
-	to     unix.Sockaddr
-	err    error // it has none
+// address is what socket(2) and connect(2) take of a host: its family, IPv4 or IPv6, and its
+// address and port.
+type address struct {
+	family   int
+	sockaddr unix.Sockaddr
+	err      error // it has none
 }
 
-// lookUp finds the addresses of the hosts of URLs, by host and port. It is called before the
-// fetching begins: the resolver blocks, and on one thread all would stand still until it answers.
-func lookUp(ctx context.Context, urls []string) map[string]hostAddress {
-	addrs := make(map[string]hostAddress)
-	for _, rawURL := range urls {
-		target, err := ParseTarget(rawURL)
-		if err != nil {
-			continue // who fetches it will see
-		}
-		if _, known := addrs[target.Host]; !known {
-			addrs[target.Host] = lookUpHost(ctx, target.Host)
-		}
+// addresses are those of the hosts that were looked up.
+type addresses map[string]address
+
+// of returns the address of a host and port. The kernel knows no names: whoever makes sockets
+// resolves them before. How to do that without waiting is a story of its own, so here it is
+// done by the standard library, once for each host, and it blocks. Of the addresses of a name
+// one is taken, of IPv4 if there is one.
+func (a addresses) of(ctx context.Context, host string) (address, error) {
+	found, ok := a[host]
+	if !ok {
+		found = lookUp(ctx, host)
+		a[host] = found
 	}
-	return addrs
+	return found, found.err
 }
 
-func lookUpHost(ctx context.Context, host string) hostAddress {
-	name, port, err := net.SplitHostPort(host)
+func lookUp(ctx context.Context, host string) address {
+	name, service, err := net.SplitHostPort(host)
 	if err != nil {
-		return hostAddress{err: err}
+		return address{err: err}
 	}
-	number, err := strconv.ParseUint(port, 10, 16)
+	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", service)
 	if err != nil {
-		return hostAddress{err: fmt.Errorf("lab: %s: port %q, expected a number up to 65535", host, port)}
+		return address{err: err}
 	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", name); err == nil {
+		return address{family: unix.AF_INET, sockaddr: &unix.SockaddrInet4{Port: port, Addr: ips[0].Unmap().As4()}}
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip6", name)
 	if err != nil {
-		return hostAddress{err: err}
+		return address{err: err}
 	}
-	// Only one of them is tried: of IPv4, if there is one, which more servers listen on.
-	ip := ips[max(0, slices.IndexFunc(ips, func(ip netip.Addr) bool { return ip.Unmap().Is4() }))].Unmap()
-	if ip.Is4() {
-		return hostAddress{family: unix.AF_INET, to: &unix.SockaddrInet4{Port: int(number), Addr: ip.As4()}}
-	}
-	return hostAddress{family: unix.AF_INET6, to: &unix.SockaddrInet6{Port: int(number), Addr: ip.As16()}}
+	return address{family: unix.AF_INET6, sockaddr: &unix.SockaddrInet6{Port: port, Addr: ips[0].As16()}}
 }

@@ -83,11 +83,13 @@ func (q *futureQueue) close() {
 }
 
 func crawlFutures(ctx context.Context, root string, atOnce int) ([]Page, error) {
-	if u, err := weburl.Parse(root); err == nil {
-		root = u.Canonical().String() // as Page.Next gives them
+	first, err := weburl.Parse(root)
+	if err != nil {
+		return nil, err
 	}
+	root = first.Canonical().String() // as Page.Next gives them
 	var pages []Page
-	err := runFutures(ctx, []string{root}, func(f *futureFetcher) *async[none] {
+	err = runFutures(ctx, []string{root}, func(f *futureFetcher) *async[none] {
 		todo := &futureQueue{loop: f.loop}
 		todo.put(root)
 		seen := map[string]bool{root: true}

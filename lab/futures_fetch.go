@@ -13,23 +13,23 @@ import (
 // between two waits a task has the whole program to itself.
 type futureFetcher struct {
 	loop  *Loop
-	addrs map[string]hostAddress // by host and port
-	buf   [64 << 10]byte         // what was read last
+	known addresses
+	buf   [16 << 10]byte // what was read last
 }
 
 // connect returns a socket that is connected.
-func (f *futureFetcher) connect(a hostAddress) *async[int] {
+func (f *futureFetcher) connect(to address) *async[int] {
 	return newAsync("connect", func(y *awaiter) (int, error) {
-		if a.err != nil {
-			return 0, a.err
+		if to.err != nil {
+			return 0, to.err
 		}
-		fd, err := unix.Socket(a.family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		fd, err := unix.Socket(to.family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return 0, err
 		}
 		// connect(2) of a non-blocking socket only begins. When the socket can be written,
 		// it has ended, and SO_ERROR says how.
-		err = unix.Connect(fd, a.to)
+		err = unix.Connect(fd, to.sockaddr)
 		if errors.Is(err, unix.EINPROGRESS) {
 			err = f.loop.ready(y, fd, unix.EPOLLOUT)
 			if err == nil {
@@ -86,16 +86,17 @@ func (f *futureFetcher) read(fd int) *async[[]byte] {
 	})
 }
 
-// readAll returns all that comes until the end.
+// readAll returns all that comes until the end, or a little more than maxAnswer; with an error what
+// had come before.
 func (f *futureFetcher) readAll(fd int) *async[[]byte] {
 	return newAsync("readAll", func(y *awaiter) ([]byte, error) {
 		var all []byte
 		for {
 			some, err := await(y, f.read(fd))
-			if err != nil || len(some) == 0 {
+			all = append(all, some...)
+			if err != nil || len(some) == 0 || len(all) > maxAnswer {
 				return all, err
 			}
-			all = append(all, some...)
 		}
 	})
 }
@@ -107,7 +108,7 @@ func (f *futureFetcher) fetch(rawURL string) *async[Page] {
 		if err != nil {
 			return Page{}, err
 		}
-		fd, err := await(y, f.connect(f.addrs[target.Host]))
+		fd, err := await(y, f.connect(f.known[target.Host]))
 		if err != nil {
 			return Page{}, err
 		}
@@ -116,24 +117,22 @@ func (f *futureFetcher) fetch(rawURL string) *async[Page] {
 			return Page{}, err
 		}
 		answer, err := await(y, f.readAll(fd))
-		if err != nil {
-			return Page{}, err
-		}
-		return ParsePage(rawURL, answer), nil
+		return ParsePage(rawURL, answer), err
 	})
 }
 
-// page is fetch, the error put into the page unless it is one that ends everything: the task is
-// cancelled, or there is no descriptor to be had.
+// page is fetch with the error put into the page, unless it is one that ends everything: the task
+// is cancelled, or there is no descriptor to be had.
 func (f *futureFetcher) page(y *awaiter, rawURL string) (Page, error) {
 	page, err := await(y, f.fetch(rawURL))
-	switch {
-	case err == nil:
+	if err == nil {
 		return page, nil
-	case errors.Is(err, context.Canceled), errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE):
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
 		return Page{}, err
 	}
-	return Page{URL: rawURL, Err: err}, nil
+	page.URL, page.Err = rawURL, err
+	return page, nil
 }
 
 // runFutures runs a coroutine on a loop of its own, which knows the addresses of the URLs' hosts.
@@ -146,7 +145,12 @@ func runFutures(ctx context.Context, urls []string, main func(f *futureFetcher) 
 		return err
 	}
 	defer loop.Close()
-	f := &futureFetcher{loop: loop, addrs: lookUp(ctx, urls)}
+	f := &futureFetcher{loop: loop, known: make(addresses)}
+	for _, u := range urls { // before: a look-up blocks, and later it would hold up all tasks
+		if target, err := ParseTarget(u); err == nil {
+			_, _ = f.known.of(ctx, target.Host)
+		}
+	}
 	if err := loop.Run(ctx, main(f)); ctx.Err() == nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type Way struct {
 	Name  string // one word, for a command line
 	About string // a line that says how it waits
 
-	// Fetch fetches URLs, at most so many at once, and returns what came of each, in their
+	// Fetch fetches URLs, at most so many (1 or more) at once, and returns what came of each, in their
 	// order. The error is one of the way itself: no process to be had, no descriptor. It
 	// returns when ctx is done, with what it has.
 	Fetch func(ctx context.Context, urls []string, atOnce int) ([]Page, error)
@@ -64,9 +64,16 @@ func ParseTarget(rawURL string) (Target, error) {
 	}, nil
 }
 
+// maxAnswer is how many bytes of an answer a way reads. It then stops, and ParsePage says why.
+const maxAnswer = 16 << 20
+
 // ParsePage reads an answer, which is all that came before the end of its connection.
 func ParsePage(rawURL string, answer []byte) Page {
 	p := Page{URL: rawURL}
+	if len(answer) > maxAnswer {
+		p.Err = fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)
+		return p
+	}
 	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
 	status, header, _ := bytes.Cut(head, []byte("\r\n"))
 	fields := bytes.Fields(status)
@@ -75,8 +82,8 @@ func ParsePage(rawURL string, answer []byte) Page {
 		return p
 	}
 	n, err := strconv.Atoi(string(fields[1]))
-	if err != nil {
-		p.Err = fmt.Errorf("lab: %s: status %q, expected a number", rawURL, fields[1])
+	if err != nil || n < 100 || n > 999 {
+		p.Err = fmt.Errorf("lab: %s: status %q, expected three digits", rawURL, fields[1])
 		return p
 	}
 	p.Status, p.Header, p.Body = n, header, body

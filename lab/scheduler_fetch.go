@@ -13,12 +13,18 @@ import (
 
 // A sysFetcher is what the tasks of a fetch or a crawl share, unlocked.
 type sysFetcher struct {
-	addrs map[string]hostAddress // by host and port
-	buf   []byte                 // for recv
+	known addresses
+	buf   []byte // for recv
 }
 
 func newSysFetcher(ctx context.Context, urls ...string) *sysFetcher {
-	return &sysFetcher{addrs: lookUp(ctx, urls), buf: make([]byte, 64<<10)}
+	f := &sysFetcher{known: make(addresses), buf: make([]byte, 16<<10)}
+	for _, u := range urls { // before: a look-up blocks, and later it would hold up all tasks
+		if target, err := ParseTarget(u); err == nil {
+			_, _ = f.known.of(ctx, target.Host)
+		}
+	}
+	return f
 }
 
 // fetch returns a Page.
@@ -28,7 +34,7 @@ func (f *sysFetcher) fetch(rawURL string) *program {
 		if err != nil {
 			return nil, err
 		}
-		s, err := ask[asyncSocket](y, dialSocket(f.addrs[target.Host]))
+		s, err := ask[asyncSocket](y, dialSocket(f.known[target.Host]))
 		if err != nil {
 			return nil, err
 		}
@@ -39,13 +45,17 @@ func (f *sysFetcher) fetch(rawURL string) *program {
 		var answer []byte
 		for {
 			some, err := ask[[]byte](y, s.recv(f.buf))
-			if err != nil {
+			if errors.Is(err, ErrClosed) {
 				return nil, err
 			}
-			if len(some) == 0 {
-				return ParsePage(rawURL, answer), nil
-			}
 			answer = append(answer, some...)
+			if err != nil || len(some) == 0 || len(answer) > maxAnswer {
+				page := ParsePage(rawURL, answer)
+				if err != nil {
+					page.Err = err
+				}
+				return page, nil
+			}
 		}
 	})
 }
@@ -181,9 +191,11 @@ func (q *sysQueue) join(y *caller) error {
 }
 
 func crawlSyscalls(ctx context.Context, root string, atOnce int) ([]Page, error) {
-	if u, err := weburl.Parse(root); err == nil {
-		root = u.Canonical().String() // as Page.Next gives them
+	first, err := weburl.Parse(root)
+	if err != nil {
+		return nil, err
 	}
+	root = first.Canonical().String() // as Page.Next gives them
 	f := newSysFetcher(ctx, root)
 	todo, seen := &sysQueue{}, map[string]bool{root: true}
 	var pages []Page
@@ -212,7 +224,7 @@ func crawlSyscalls(ctx context.Context, root string, atOnce int) ([]Page, error)
 			}
 		}
 	}
-	err := runKernel(ctx, newProgram("main", func(y *caller) (any, error) {
+	err = runKernel(ctx, newProgram("main", func(y *caller) (any, error) {
 		if err := todo.put(y, root); err != nil {
 			return nil, err
 		}

@@ -57,19 +57,19 @@ func (s asyncSocket) address() string {
 }
 
 // dialSocket returns a socket that is connected.
-func dialSocket(address hostAddress) *program {
+func dialSocket(to address) *program {
 	return newProgram("dial", func(y *caller) (any, error) {
-		if address.err != nil {
-			return nil, address.err
+		if to.err != nil {
+			return nil, to.err
 		}
-		fd, err := unix.Socket(address.family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		fd, err := unix.Socket(to.family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return nil, err
 		}
 		s := asyncSocket(fd)
 		// connect(2) only begins here. When the socket can be written it has ended, and
 		// SO_ERROR says how.
-		err = unix.Connect(fd, address.to)
+		err = unix.Connect(fd, to.sockaddr)
 		if errors.Is(err, unix.EINPROGRESS) {
 			if _, err = y.Yield(WriteWait(fd)); err == nil {
 				var code int
@@ -156,7 +156,7 @@ func (s asyncSocket) close() { unix.Close(int(s)) }
 // Echo serves clients until ctx is done, each by a task, and sends them what they send. The address
 // is an IP address and port, such as 127.0.0.1:0; ready is called with the one that it listens on.
 func Echo(ctx context.Context, address string, ready func(address string)) error {
-	buf := make([]byte, 64<<10) // of all clients: one that waits has none
+	buf := make([]byte, 16<<10) // of all clients: one that waits has none
 	serve := func(client asyncSocket) *program {
 		return newProgram("client", func(y *caller) (any, error) {
 			defer client.close()
