@@ -42,10 +42,10 @@ var ErrClosed = errors.New("closed")
 
 var errNoResult = errors.New("there is no result: not finished, or ended by a panic")
 
-// New makes a coroutine of a function. Nothing of it runs before the first Send, whose value
+// NewCoroutine makes a coroutine of a function. Nothing of it runs before the first Send, whose value
 // the function gets as its argument, as no Yield is there to return it. The name is
 // what errors call it.
-func New[In, Out, Result any](name string, body func(y *Yielder[In, Out], first In) (Result, error)) *Coroutine[In, Out, Result] {
+func NewCoroutine[In, Out, Result any](name string, body func(y *Yielder[In, Out], first In) (Result, error)) *Coroutine[In, Out, Result] {
 	c := &Coroutine[In, Out, Result]{name: name, body: body, state: fresh}
 	c.err = c.frame(errNoResult)
 	return c

@@ -71,14 +71,14 @@ func doubles(y *Yielder[int, int], n int) (string, error) {
 var errOops = errors.New("oops")
 
 func TestSend(t *testing.T) {
-	s := session{t, New("doubles", doubles)}
+	s := session{t, NewCoroutine("doubles", doubles)}
 	s.send(1).yields(2)
 	s.send(5).yields(10)
 	s.send(0).returns("done")
 }
 
 func TestThrowEndsACoroutineThatDoesNotCatch(t *testing.T) {
-	s := session{t, New("doubles", doubles)}
+	s := session{t, NewCoroutine("doubles", doubles)}
 	s.send(1).yields(2)
 	s.throw(errOops).fails("doubles: oops")
 	if _, err := s.c.Result(); !errors.Is(err, errOops) {
@@ -87,7 +87,7 @@ func TestThrowEndsACoroutineThatDoesNotCatch(t *testing.T) {
 }
 
 func TestThrowIsCaught(t *testing.T) {
-	s := session{t, New("patient", func(y *Yielder[int, int], n int) (string, error) {
+	s := session{t, NewCoroutine("patient", func(y *Yielder[int, int], n int) (string, error) {
 		for n != 0 {
 			var err error
 			if n, err = y.Yield(n); errors.Is(err, errOops) {
@@ -103,7 +103,7 @@ func TestThrowIsCaught(t *testing.T) {
 }
 
 func TestThrowBeforeTheBeginning(t *testing.T) {
-	s := session{t, New("never", func(*Yielder[int, int], int) (string, error) {
+	s := session{t, NewCoroutine("never", func(*Yielder[int, int], int) (string, error) {
 		t.Error("it ran")
 		return "", nil
 	})}
@@ -111,7 +111,7 @@ func TestThrowBeforeTheBeginning(t *testing.T) {
 }
 
 func TestResultBeforeTheEnd(t *testing.T) {
-	c := New("doubles", doubles)
+	c := NewCoroutine("doubles", doubles)
 	if _, err := c.Result(); err == nil {
 		t.Error("there is a result before it began")
 	}
@@ -126,12 +126,12 @@ func TestResultBeforeTheEnd(t *testing.T) {
 func TestCloseRunsDefers(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	var log []string
-	inner := New("inner", func(y *Yielder[int, int], _ int) (string, error) {
+	inner := NewCoroutine("inner", func(y *Yielder[int, int], _ int) (string, error) {
 		defer func() { log = append(log, "inner") }()
 		_, err := y.Yield(1)
 		return "", err
 	})
-	outer := New("outer", func(y *Yielder[int, int], _ int) (string, error) {
+	outer := NewCoroutine("outer", func(y *Yielder[int, int], _ int) (string, error) {
 		defer func() { log = append(log, "outer") }()
 		return Delegate(y, inner, 0)
 	})
@@ -151,14 +151,14 @@ func TestCloseRunsDefers(t *testing.T) {
 
 func TestCloseBeforeTheBeginning(t *testing.T) {
 	aiotest.CheckLeaks(t)
-	c := New("doubles", doubles)
+	c := NewCoroutine("doubles", doubles)
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestCloseTellsOfAnError(t *testing.T) {
-	c := New("untidy", func(y *Yielder[int, int], _ int) (string, error) {
+	c := NewCoroutine("untidy", func(y *Yielder[int, int], _ int) (string, error) {
 		_, _ = y.Yield(1)
 		return "", errOops
 	})
@@ -170,7 +170,7 @@ func TestCloseTellsOfAnError(t *testing.T) {
 
 func TestCloseOfOneThatYieldsAgain(t *testing.T) {
 	aiotest.CheckLeaks(t)
-	c := New("stubborn", func(y *Yielder[int, int], _ int) (string, error) {
+	c := NewCoroutine("stubborn", func(y *Yielder[int, int], _ int) (string, error) {
 		_, _ = y.Yield(1)
 		_, err := y.Yield(2)
 		return "", err
@@ -192,10 +192,10 @@ func panicOf(fn func()) (p any) {
 }
 
 func TestMistakesPanic(t *testing.T) {
-	over := New("over", doubles)
+	over := NewCoroutine("over", doubles)
 	over.Send(0)
 	var itself *Coroutine[int, int, string]
-	itself = New("itself", func(*Yielder[int, int], int) (string, error) {
+	itself = NewCoroutine("itself", func(*Yielder[int, int], int) (string, error) {
 		itself.Send(1)
 		return "done", nil
 	})
@@ -218,12 +218,12 @@ func TestMistakesPanic(t *testing.T) {
 
 func TestPanicComesOutWhereItWasResumed(t *testing.T) {
 	aiotest.CheckLeaks(t)
-	inner := New("inner", func(y *Yielder[int, int], _ int) (string, error) {
+	inner := NewCoroutine("inner", func(y *Yielder[int, int], _ int) (string, error) {
 		_, _ = y.Yield(1)
 		panic("boom")
 	})
 	cleaned := false
-	outer := New("outer", func(y *Yielder[int, int], _ int) (string, error) {
+	outer := NewCoroutine("outer", func(y *Yielder[int, int], _ int) (string, error) {
 		defer func() { cleaned = true }()
 		return Delegate(y, inner, 0)
 	})
@@ -244,10 +244,10 @@ func TestPanicComesOutWhereItWasResumed(t *testing.T) {
 
 // nested delegates to doubles through n coroutines.
 func nested(n int) *Coroutine[int, int, string] {
-	c := New("doubles", doubles)
+	c := NewCoroutine("doubles", doubles)
 	for i := 1; i <= n; i++ {
 		sub := c
-		c = New(fmt.Sprint("level ", i), func(y *Yielder[int, int], first int) (string, error) {
+		c = NewCoroutine(fmt.Sprint("level ", i), func(y *Yielder[int, int], first int) (string, error) {
 			s, err := Delegate(y, sub, first)
 			return s + "!", err
 		})
@@ -276,8 +276,8 @@ func TestDelegate(t *testing.T) {
 
 // An error that the innermost does not catch may be caught by the one that delegated.
 func TestDelegateCatches(t *testing.T) {
-	s := session{t, New("outer", func(y *Yielder[int, int], n int) (string, error) {
-		_, err := Delegate(y, New("doubles", doubles), n)
+	s := session{t, NewCoroutine("outer", func(y *Yielder[int, int], n int) (string, error) {
+		_, err := Delegate(y, NewCoroutine("doubles", doubles), n)
 		if !errors.Is(err, errOops) {
 			return "", err
 		}
@@ -340,14 +340,14 @@ func readByCallbacks(l *chainLoop, failed func(error)) {
 // where it asked for the read, so the error passes through both, and each says its name. And
 // where functions call each other within one coroutine, as those of aio do, its stack has them all.
 func TestCoroutinesKnowWhereTheyCameFrom(t *testing.T) {
-	read := New("read", func(y *Yielder[int, int], _ int) (string, error) {
+	read := NewCoroutine("read", func(y *Yielder[int, int], _ int) (string, error) {
 		if _, err := y.Yield(0); err != nil { // until the socket is readable
 			return "", err
 		}
 		return "", io.ErrUnexpectedEOF
 	})
-	fetch := New("fetch", func(y *Yielder[int, int], _ int) (string, error) { return Delegate(y, read, 0) })
-	crawl := New("crawl", func(y *Yielder[int, int], _ int) (string, error) { return Delegate(y, fetch, 0) })
+	fetch := NewCoroutine("fetch", func(y *Yielder[int, int], _ int) (string, error) { return Delegate(y, read, 0) })
+	crawl := NewCoroutine("crawl", func(y *Yielder[int, int], _ int) (string, error) { return Delegate(y, fetch, 0) })
 	for yielded := true; yielded; {
 		_, yielded = crawl.Send(0)
 	}
@@ -355,7 +355,7 @@ func TestCoroutinesKnowWhereTheyCameFrom(t *testing.T) {
 		t.Errorf("the error is %q", err)
 	}
 
-	called := New("crawl", func(y *Yielder[int, int], _ int) (string, error) { return fetchByCall(y), nil })
+	called := NewCoroutine("crawl", func(y *Yielder[int, int], _ int) (string, error) { return fetchByCall(y), nil })
 	for yielded := true; yielded; {
 		_, yielded = called.Send(0)
 	}

@@ -43,7 +43,7 @@ type awaitable interface {
 }
 
 func newAsync[Result any](name string, body func(y *awaiter) (Result, error)) *async[Result] {
-	return New(name, func(y *awaiter, _ none) (Result, error) { return body(y) })
+	return NewCoroutine(name, func(y *awaiter, _ none) (Result, error) { return body(y) })
 }
 
 // await has another coroutine do a part of the work, and waits for its result.
@@ -138,8 +138,8 @@ func (t *Task[Result]) Cancel() {
 	t.loop.soon(func() { t.Step(context.Canceled) })
 }
 
-// gather waits for the end of all tasks. When one fails, or the caller is cancelled, it cancels the
-// others, so that none is left running when it returns the first error.
+// gather waits for the end of all tasks. When one fails, or the caller is cancelled, it cancels
+// the others, so that none is left running when it returns the first error.
 func gather(y *awaiter, l *Loop, tasks []*Task[none]) error {
 	var first error
 	fail := func(err error) {
@@ -197,8 +197,8 @@ func (l *Loop) Close() {
 
 func (l *Loop) soon(call func()) { l.due = append(l.due, call) }
 
-// Run runs a coroutine as the loop's first task until it returns; when ctx is done, it is cancelled.
-// It has to await the tasks that it starts.
+// Run runs a coroutine as the loop's first task until it returns, and cancels it when ctx is
+// done. It has to await the tasks that it starts. A panic in any task comes out of Run.
 func (l *Loop) Run(ctx context.Context, first *async[none]) error {
 	main := Go(l, first)
 	wake := NewFuture[none](l)

@@ -86,8 +86,8 @@ func (f *futureFetcher) read(fd int) *async[[]byte] {
 	})
 }
 
-// readAll returns all that comes until the end, or a little more than maxAnswer; with an error what
-// had come before.
+// readAll returns all that comes until the end, or a little more than maxAnswer; beside an error,
+// what had come before.
 func (f *futureFetcher) readAll(fd int) *async[[]byte] {
 	return newAsync("readAll", func(y *awaiter) ([]byte, error) {
 		var all []byte

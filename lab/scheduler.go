@@ -33,7 +33,7 @@ type program = Coroutine[any, any, any]
 type caller = Yielder[any, any]
 
 func newProgram(name string, body func(y *caller) (any, error)) *program {
-	return New(name, func(y *caller, _ any) (any, error) { return body(y) })
+	return NewCoroutine(name, func(y *caller, _ any) (any, error) { return body(y) })
 }
 
 // ask yields a system call or a program, and returns the answer or the result.
@@ -65,9 +65,9 @@ type kernelTask struct {
 
 // run goes on with a task up to its next system call; nil: it has ended, with that error.
 //
-// It is a trampoline: a program that calls another does not resume it, but throws it down here, to
-// be resumed from here. So however deep the calls are, an answer reaches the
-// innermost by one switch. (With Delegate it passes through all of them.)
+// It is a trampoline: a program that calls another does not resume it, but yields it, and it is
+// resumed from here. So however deep the calls are, an answer reaches the innermost by one
+// switch. (With Delegate it passes through all of them.)
 func (t *kernelTask) run() (SystemCall, error) {
 	for {
 		top := t.stack[len(t.stack)-1]
@@ -98,13 +98,18 @@ func (t *kernelTask) run() (SystemCall, error) {
 	}
 }
 
-// runKernel runs a program as the first task, and when it has ended, or ctx is done, kills all that
-// are left. An error that a task ends with ends everything.
+// runKernel runs a program as the first task, and when that has ended, or ctx is done, kills all
+// that are left. An error that any task ends with ends everything. If all wait for each other,
+// nothing happens until ctx is done.
 func runKernel(ctx context.Context, first *program) (err error) {
 	if ctx.Err() != nil {
 		return nil
 	}
-	k := &kernel{tasks: make(map[int]*kernelTask), waiters: make(map[int][]*kernelTask), io: make(map[int]*kernelTask)}
+	k := &kernel{
+		tasks:   make(map[int]*kernelTask),
+		waiters: make(map[int][]*kernelTask),
+		io:      make(map[int]*kernelTask),
+	}
 	if k.epoll, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("lab: epoll_create: %w", err)
 	}
@@ -142,7 +147,7 @@ func watch(fd, tid int) *program {
 	})
 }
 
-// run is the main loop: the next task runs up to its system call, and that decides what becomes of it.
+// run is the main loop: the next task runs up to its system call, which decides what becomes of it.
 func (k *kernel) run(main *kernelTask) (err error) {
 	defer func() {
 		for _, t := range k.tasks {
@@ -235,7 +240,8 @@ func (k *kernel) pollIO() *program {
 
 // waitFor suspends a task until a descriptor is ready for what events says.
 func (k *kernel) waitFor(t *kernelTask, fd int, events uint32) {
-	if err := unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
+	event := unix.EpollEvent{Events: events, Fd: int32(fd)}
+	if err := unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
 		k.resume(t, nil, fmt.Errorf("lab: epoll_ctl: %w", err)) // EEXIST: another waits for it
 		return
 	}

@@ -24,9 +24,10 @@ func listenSocket(address string) (asyncSocket, error) {
 	if err != nil {
 		return 0, err
 	}
-	family, sockaddr := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: int(addr.Port()), Addr: addr.Addr().As16()})
-	if addr.Addr().Is4() {
-		family, sockaddr = unix.AF_INET, &unix.SockaddrInet4{Port: int(addr.Port()), Addr: addr.Addr().As4()}
+	family, port, ip := unix.AF_INET6, int(addr.Port()), addr.Addr()
+	var sockaddr unix.Sockaddr = &unix.SockaddrInet6{Port: port, Addr: ip.As16()}
+	if ip.Is4() {
+		family, sockaddr = unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: ip.As4()}
 	}
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

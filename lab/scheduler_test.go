@@ -305,6 +305,20 @@ func TestEcho(t *testing.T) {
 	})
 }
 
+func TestEchoCannotListen(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for name, addr := range map[string]string{"no address": "localhost", "in use": l.Addr().String()} {
+		if err := Echo(t.Context(), addr, func(string) { t.Errorf("%s: it listens", name) }); err == nil {
+			t.Errorf("%s: there is no error", name)
+		}
+	}
+}
+
 // The full form, in which each side of ten thousand connections has a process: it takes some
 // seconds, and a limit of 10,100 descriptors.
 func TestEchoTenThousand(t *testing.T) {
