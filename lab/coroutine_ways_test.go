@@ -267,6 +267,11 @@ func TestNoDescriptors(t *testing.T) {
 			if !errors.Is(err, unix.EMFILE) || len(pages) != len(urls) {
 				t.Errorf("it returned %d pages and %v, expected EMFILE", len(pages), err)
 			}
+			for i, p := range pages {
+				if p.URL != urls[i] || p.Err == nil {
+					t.Errorf("page %d: %q, %v; expected an error", i, p.URL, p.Err)
+				}
+			}
 		})
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // A futureQueue is what workers take URLs from, and put URLs into. It counts those that were put
-// and are not done, so that who joins it knows when a crawl is at its end: not
-// when the queue is empty, for a page under way may put more.
+// and are not done, so that who joins it knows when a crawl is at its end: not when the queue is
+// empty, for a page under way may put more.
 type futureQueue struct {
 	loop       *Loop
 	urls       []string
@@ -34,8 +34,8 @@ func (q *futureQueue) put(rawURL string) {
 // get takes a URL, whose taker is to call taskDone. It waits while there is none; once the
 // queue is closed it returns io.EOF.
 //
-// A taker that is cancelled leaves its future behind, and may have been the one that was woken.
-// Nobody waits in vain here, where all are cancelled together; aio.Queue does it well.
+// A taker that is cancelled leaves its future behind, and may have been the one that was woken:
+// then others wait in vain. Here all are cancelled together; for the cure see aio.Lot.
 func (q *futureQueue) get(y *awaiter) (string, error) {
 	for len(q.urls) == 0 {
 		if q.closed {

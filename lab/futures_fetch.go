@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -183,7 +184,7 @@ func fetchFutures(ctx context.Context, urls []string, atOnce int) ([]Page, error
 	})
 	for i := range pages {
 		if pages[i].URL == "" { // it was not reached
-			pages[i] = Page{URL: urls[i], Err: context.Cause(ctx)}
+			pages[i] = Page{URL: urls[i], Err: cmp.Or(context.Cause(ctx), err)}
 		}
 	}
 	return pages, err

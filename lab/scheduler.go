@@ -16,8 +16,9 @@ import (
 // call that it yields; that suspends it, and the kernel says when it runs again. It
 // is what a real kernel does with processes, but that none is ever interrupted.
 //
-// The kernel is in this file, sockets and an echo server are in scheduler_socket.go, and
-// what fetches is in scheduler_fetch.go.
+// The kernel is in this file and its system calls are in scheduler_calls.go. Sockets and an echo
+// server are made of these in scheduler_socket.go; what fetches, and crawls, is in
+// scheduler_fetch.go and scheduler_crawl.go.
 var Scheduler = Way{
 	Name:  "syscalls",
 	About: "one thread: tasks yield system calls to a scheduler with epoll",
@@ -254,63 +255,4 @@ func (k *kernel) stopWaiting(t *kernelTask) {
 		delete(k.io, t.fd)
 		t.fd = -1
 	}
-}
-
-// SystemCall is what a task yields. The kernel calls it while the task is suspended; it
-// resumes the task, at once or when something has happened.
-type SystemCall func(k *kernel, t *kernelTask)
-
-// Pass gives up the turn: all others that are ready run first.
-func Pass() SystemCall {
-	return func(k *kernel, t *kernelTask) { k.resume(t, nil, nil) }
-}
-
-// GetTid answers with the task's number, an int.
-func GetTid() SystemCall {
-	return func(k *kernel, t *kernelTask) { k.resume(t, t.tid, nil) }
-}
-
-// NewTask starts a program as another task and answers with its number. The new one runs first, up
-// to its first system call: what it was given, such as a socket, is in its care from then on, and
-// it can't be killed before it has seen to that.
-func NewTask(p *program) SystemCall {
-	return func(k *kernel, t *kernelTask) {
-		k.newborn = k.start(p)
-		k.resume(t, k.newborn.tid, nil)
-	}
-}
-
-// KillTask ends a task, which may be the caller, and answers whether there was such a task. The
-// error is one that it ended with.
-func KillTask(tid int) SystemCall {
-	return func(k *kernel, t *kernelTask) {
-		victim, ok := k.tasks[tid]
-		var err error
-		if ok {
-			err = k.kill(victim)
-		}
-		k.resume(t, ok, err)
-	}
-}
-
-// WaitTask waits for the end of a task, and answers whether there was such a task.
-func WaitTask(tid int) SystemCall {
-	return func(k *kernel, t *kernelTask) {
-		if k.tasks[tid] == nil {
-			k.resume(t, false, nil)
-			return
-		}
-		k.waiters[tid] = append(k.waiters[tid], t)
-	}
-}
-
-// ReadWait waits until a descriptor can be read, or has failed, which the next try will tell. One
-// task at a time waits for a descriptor.
-func ReadWait(fd int) SystemCall {
-	return func(k *kernel, t *kernelTask) { k.waitFor(t, fd, unix.EPOLLIN) }
-}
-
-// WriteWait waits until a descriptor can be written, or has failed.
-func WriteWait(fd int) SystemCall {
-	return func(k *kernel, t *kernelTask) { k.waitFor(t, fd, unix.EPOLLOUT) }
 }

@@ -3,10 +3,9 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
-
-	"github.com/weftcrawl/weft/weburl"
 
 	"golang.org/x/sys/unix"
 )
@@ -116,122 +115,8 @@ func fetchSyscalls(ctx context.Context, urls []string, atOnce int) ([]Page, erro
 	}))
 	for i := range pages {
 		if pages[i].URL == "" { // it was not reached
-			pages[i] = Page{URL: urls[i], Err: context.Cause(ctx)}
+			pages[i] = Page{URL: urls[i], Err: cmp.Or(context.Cause(ctx), err)}
 		}
 	}
-	return pages, err
-}
-
-// A lot is where tasks wait for each other. The two system calls on it are all that a
-// kernel needs for locks, queues and the like to be made in programs: they are futex(2).
-type lot []*kernelTask
-
-// Park waits in a lot until Unpark.
-func Park(l *lot) SystemCall {
-	return func(_ *kernel, t *kernelTask) { *l = append(*l, t) }
-}
-
-// Unpark wakes the n that have waited longest, or all.
-func Unpark(l *lot, n int) SystemCall {
-	return func(k *kernel, t *kernelTask) {
-		for ; n > 0 && len(*l) > 0; *l = (*l)[1:] {
-			if first := (*l)[0]; k.tasks[first.tid] != nil { // or it was killed
-				k.resume(first, nil, nil)
-				n--
-			}
-		}
-		k.resume(t, nil, nil)
-	}
-}
-
-// A sysQueue is what workers take URLs from, and put URLs into. It counts those that were put
-// and are not done: when none is left, not when it is empty, a crawl is at its end.
-type sysQueue struct {
-	urls       []string
-	takers     lot
-	unfinished int
-	joiners    lot
-}
-
-func (q *sysQueue) put(y *caller, rawURL string) error {
-	q.urls = append(q.urls, rawURL)
-	q.unfinished++
-	_, err := y.Yield(Unpark(&q.takers, 1))
-	return err
-}
-
-// take waits for a URL; done is to be called for it.
-func (q *sysQueue) take(y *caller) (string, error) {
-	for len(q.urls) == 0 {
-		if _, err := y.Yield(Park(&q.takers)); err != nil {
-			return "", err
-		}
-	}
-	rawURL := q.urls[0]
-	q.urls = q.urls[1:]
-	return rawURL, nil
-}
-
-func (q *sysQueue) done(y *caller) error {
-	if q.unfinished--; q.unfinished > 0 {
-		return nil
-	}
-	_, err := y.Yield(Unpark(&q.joiners, len(q.joiners)))
-	return err
-}
-
-// join waits until all that was put is done.
-func (q *sysQueue) join(y *caller) error {
-	for q.unfinished > 0 {
-		if _, err := y.Yield(Park(&q.joiners)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func crawlSyscalls(ctx context.Context, root string, atOnce int) ([]Page, error) {
-	first, err := weburl.Parse(root)
-	if err != nil {
-		return nil, err
-	}
-	root = first.Canonical().String() // as Page.Next gives them
-	f := newSysFetcher(ctx, root)
-	todo, seen := &sysQueue{}, map[string]bool{root: true}
-	var pages []Page
-	worker := func(y *caller) (any, error) {
-		for {
-			rawURL, err := todo.take(y)
-			if err != nil {
-				return nil, err
-			}
-			page, err := f.page(y, rawURL)
-			if err != nil {
-				return nil, err
-			}
-			pages = append(pages, page)
-			for _, next := range page.Next() {
-				if !seen[next] {
-					seen[next] = true
-					if err := todo.put(y, next); err != nil {
-						return nil, err
-					}
-				}
-			}
-			// Only now, when what the page leads to is counted, may it be off the count.
-			if err := todo.done(y); err != nil {
-				return nil, err
-			}
-		}
-	}
-	err = runKernel(ctx, newProgram("main", func(y *caller) (any, error) {
-		if err := todo.put(y, root); err != nil {
-			return nil, err
-		}
-		if _, err := startWorkers(y, max(atOnce, 1), worker); err != nil {
-			return nil, err
-		}
-		return nil, todo.join(y) // the workers, who wait for more, end with the first task
-	}))
 	return pages, err
 }
