@@ -131,7 +131,7 @@ func crawlFutures(ctx context.Context, root string, atOnce int) ([]Page, error) 
 		}
 		return newAsync("main", func(y *awaiter) (none, error) {
 			tasks := []*Task[none]{Go(f.loop, newAsync("at the end", atTheEnd))}
-			for range max(atOnce, 1) {
+			for range atOnce {
 				tasks = append(tasks, Go(f.loop, newAsync("worker", worker)))
 			}
 			return none{}, gather(y, f.loop, tasks)

@@ -176,7 +176,7 @@ func fetchFutures(ctx context.Context, urls []string, atOnce int) ([]Page, error
 		}
 		return newAsync("main", func(y *awaiter) (none, error) {
 			var workers []*Task[none]
-			for range min(max(atOnce, 1), len(urls)) {
+			for range min(atOnce, len(urls)) {
 				workers = append(workers, Go(f.loop, newAsync("worker", worker)))
 			}
 			return none{}, gather(y, f.loop, workers)

@@ -19,9 +19,9 @@ type Way struct {
 	Name  string // one word, for a command line
 	About string // a line that says how it waits
 
-	// Fetch fetches URLs, at most so many (1 or more) at once, and returns what came of each, in their
-	// order. The error is one of the way itself: no process to be had, no descriptor. It
-	// returns when ctx is done, with what it has.
+	// Fetch fetches URLs, at most so many (1 or more) at once, and returns what came of each,
+	// in their order. The error is one of the way itself: no process to be had, no
+	// descriptor. It returns when ctx is done, with what it has.
 	Fetch func(ctx context.Context, urls []string, atOnce int) ([]Page, error)
 
 	// Crawl fetches a page and all that it leads to on its host, by links and redirects, each

@@ -92,7 +92,7 @@ func crawlSyscalls(ctx context.Context, root string, atOnce int) ([]Page, error)
 		if err := todo.put(y, root); err != nil {
 			return nil, err
 		}
-		if _, err := startWorkers(y, max(atOnce, 1), worker); err != nil {
+		if _, err := startWorkers(y, atOnce, worker); err != nil {
 			return nil, err
 		}
 		return nil, todo.join(y) // the workers, who wait for more, end with the first task

@@ -102,7 +102,7 @@ func fetchSyscalls(ctx context.Context, urls []string, atOnce int) ([]Page, erro
 		return nil, nil
 	}
 	err := runKernel(ctx, newProgram("main", func(y *caller) (any, error) {
-		workers, err := startWorkers(y, min(max(atOnce, 1), len(urls)), worker)
+		workers, err := startWorkers(y, min(atOnce, len(urls)), worker)
 		if err != nil {
 			return nil, err
 		}
