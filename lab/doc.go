@@ -3,7 +3,7 @@
 // does the same job ([Way]) and is written to be read from top to bottom; nothing is shared
 // between them but the types in lab.go and, where sockets are made by hand, the look-up of names
 // in address.go. Threads and processes run the code of blocking.go: that they can is what
-// they are for. `weft lab` measures them.
+// they are for. Futures and the scheduler are both made of coroutine.go. `weft lab` measures them.
 //
 // The ways that make system calls themselves are for Linux; elsewhere they are missing.
 //

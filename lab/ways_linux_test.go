@@ -37,7 +37,7 @@ const patience = 30 * time.Second
 // eachWay runs a test of each way, and checks that it leaves no goroutine, no descriptor and
 // no child.
 func eachWay(t *testing.T, test func(t *testing.T, ctx context.Context, way Way)) {
-	for _, way := range []Way{Blocking, Processes, Threads, Busy, Callbacks, Goroutines, Aio} {
+	for _, way := range Ways {
 		t.Run(way.Name, func(t *testing.T) {
 			aiotest.CheckLeaks(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
