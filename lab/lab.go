@@ -106,7 +106,7 @@ func (p *Page) Next() []string {
 	var next []string
 	add := func(u weburl.URL) {
 		if u.Origin() == base.Origin() {
-			next = append(next, u.String())
+			next = append(next, u.Canonical().String())
 		}
 	}
 	switch location := p.field("Location"); {

@@ -1,11 +1,14 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/weftcrawl/weft/lab"
+	"golang.org/x/sys/unix"
 )
 
 // bound is where a way is stopped before the system stops it.
@@ -27,6 +30,7 @@ type Holding struct {
 	Ways        []lab.Way
 	Connections int           // at once
 	For         time.Duration // how long they are held once they are there
+	Quiet       time.Duration // without a new one, after which no more are expected; 0: 5 s
 
 	Begin func(lab.Way) // is called before each way
 }
@@ -70,7 +74,8 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	if b, ok := bounds[way.Name]; ok && n > b.most {
 		n, r.Stopped = b.most, b.why
 	}
-	s, err := startServer(ctx, serverTask{Hold: n, Quiet: quiet})
+	wait := cmp.Or(h.Quiet, quiet)
+	s, err := startServer(ctx, serverTask{Hold: n, Quiet: wait})
 	if err != nil {
 		return r, err
 	}
@@ -120,13 +125,13 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 		r.CPUPer = r.CPUMS * 1000 / float64(n)
 	}
 	if r.Held < n {
-		r.Stopped = o.whyNot(ended, n)
+		r.Stopped = o.whyNot(ended, n, wait)
 	}
 	return r, nil
 }
 
 // whyNot is why not all n pages were asked for at once.
-func (o *outcome) whyNot(ended error, n int) string {
+func (o *outcome) whyNot(ended error, n int, wait time.Duration) string {
 	if ended != nil {
 		return ended.Error()
 	}
@@ -140,7 +145,7 @@ func (o *outcome) whyNot(ended error, n int) string {
 		}
 	}
 	if len(times) == 0 {
-		return fmt.Sprintf("no more came for %v", quiet)
+		return fmt.Sprintf("no more came for %v", wait)
 	}
 	most := ""
 	for why := range times {
@@ -149,4 +154,14 @@ func (o *outcome) whyNot(ended error, n int) string {
 		}
 	}
 	return fmt.Sprintf("%s (%d of %d)", most, times[most], n)
+}
+
+// MaxConnections is how many a server can hold, which needs some descriptors for itself. Go has
+// raised the limit as far as it may.
+func MaxConnections() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxInt
+	}
+	return int(min(limit.Cur, math.MaxInt32)) - 64
 }

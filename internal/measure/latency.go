@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,8 +44,9 @@ func (l Latencies) Measure(ctx context.Context) ([]Latency, error) {
 	if l.Memory == 0 {
 		l.Memory = min(max(64<<20, 4*caches[2]), 256<<20)
 	}
+	l3 := min(caches[2]/2, 4*caches[1]) // others use it, too
 	chases := func(bytes int) func() (operation, error) {
-		return func() (operation, error) { return chase(bytes), nil }
+		return func() (operation, error) { return chase(bytes) }
 	}
 	simple := func(op operation) func() (operation, error) {
 		return func() (operation, error) { return op, nil }
@@ -57,7 +59,7 @@ func (l Latencies) Measure(ctx context.Context) ([]Latency, error) {
 		{"instruction", "an addition that needs the result of the one before", simple(instructions)},
 		{"L1 cache", "a read of memory that is in it, at an address read just before", chases(caches[0] / 2)},
 		{"L2 cache", "the same, where " + mib(caches[1]/2) + " are read", chases(caches[1] / 2)},
-		{"L3 cache", "the same, where " + mib(caches[2]/2) + " are read", chases(caches[2] / 2)},
+		{"L3 cache", "the same, where " + mib(l3) + " are read", chases(l3)},
 		{"memory", "the same, where " + mib(l.Memory) + " are read", chases(l.Memory)},
 		{"mutex", "locked and unlocked, with nobody else there", simple(mutexes)},
 		{"coroutine switch", "into an iter.Pull, or out of it", simple(coroutines)},
@@ -135,9 +137,17 @@ type line struct {
 }
 
 // chase reads lines of memory, each of which says which is next: one circle through all, in
-// random order, so that the CPU can neither guess nor begin before it has read.
-func chase(bytes int) operation {
-	lines := make([]line, bytes/64)
+// random order, so that the CPU can neither guess nor begin before it has read. The memory is the
+// kernel's own, in large pages if it has some: with small ones, most of the time would go into
+// finding out where a page is (TLB misses).
+func chase(bytes int) (operation, error) {
+	memory, err := unix.Mmap(-1, 0, bytes+largePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return operation{}, err
+	}
+	inLargePages(memory)
+	start := unsafe.Pointer(&memory[-uintptr(unsafe.Pointer(&memory[0]))%largePage])
+	lines := unsafe.Slice((*line)(start), bytes/64)
 	order := rand.Perm(len(lines))
 	for i, at := range order {
 		lines[at].next = &lines[order[(i+1)%len(order)]]
@@ -150,8 +160,11 @@ func chase(bytes int) operation {
 		return nil
 	}
 	_ = walk(len(lines)) // until all is where it can be
-	return operation{do: walk}
+	return operation{do: walk, end: func() { _ = unix.Munmap(memory) }}, nil
 }
+
+// largePage is what most processors have as one, in bytes.
+const largePage = 2 << 20
 
 // cacheSizes are those of the three levels, in bytes; as is common, where the system does not say.
 func cacheSizes() [3]int {

@@ -21,3 +21,6 @@ func stayOnCPU() error {
 func openDirect(path string) (int, error) {
 	return unix.Open(path, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 }
+
+// inLargePages asks for them. Who does not get them has small ones.
+func inLargePages(memory []byte) { _ = unix.Madvise(memory, unix.MADV_HUGEPAGE) }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// quiet is for how long nobody has to come until a server that holds connections takes it that
-// nobody will: a SYN that was lost because a queue was full is sent again after 1, 3 and 7 s.
+// quiet is for how long nobody comes, by default, until a server that holds connections takes it
+// that nobody will: a SYN that was lost because a queue was full is sent again after 1, 3 and 7 s.
 const quiet = 5 * time.Second
 
 // serverTask is what a server is to do.
@@ -46,10 +46,7 @@ func serve(in *json.Decoder, out *json.Encoder) error {
 	answer := make(chan struct{}) // closed when held requests may be answered
 	go acceptAll(ln, func(c net.Conn) { t.answer(c, arrived, answer) })
 	if t.Hold > 0 {
-		held := count(arrived, t.Hold, t.Quiet)
-		if err := out.Encode(serverSays{Held: held}); err != nil {
-			return err
-		}
+		go func() { _ = out.Encode(serverSays{Held: count(arrived, t.Hold, t.Quiet)}) }()
 		var word json.RawMessage
 		if in.Decode(&word) != nil {
 			return nil

@@ -18,21 +18,14 @@ import (
 // maxPage bounds an answer while a site is looked at, in bytes.
 const maxPage = 16 << 20
 
-// Site returns the first n pages of a site, or all: root and what it leads to on its host, nearest
+// Site returns the first n pages of a site, or all: root, of http, and what it leads to on its host, nearest
 // first, without what its robots.txt keeps from agent. They are asked for one by one.
-func Site(ctx context.Context, root string, n int, agent string) ([]string, error) {
-	u, err := weburl.Parse(root)
+func Site(ctx context.Context, root weburl.URL, n int, agent string) ([]string, error) {
+	rules, err := rulesOf(ctx, root, agent)
 	if err != nil {
 		return nil, err
 	}
-	if u.Scheme() != "http" {
-		return nil, errors.New("the ways of the lab speak plain HTTP, expected an http URL")
-	}
-	rules, err := rulesOf(ctx, u, agent)
-	if err != nil {
-		return nil, err
-	}
-	todo := []string{u.Canonical().String()}
+	todo := []string{root.Canonical().String()}
 	if !allowed(rules, todo[0]) {
 		return nil, errors.New("its robots.txt disallows it")
 	}
@@ -91,7 +84,7 @@ func get(ctx context.Context, rawURL string) (lab.Page, error) {
 	if _, err := io.Copy(c, bytes.NewReader(t.Request)); err != nil {
 		return lab.Page{}, err
 	}
-	answer, err := io.ReadAll(io.LimitReader(c, maxPage))
+	answer, err := io.ReadAll(io.LimitReader(c, maxPage+1)) // one more: what is cut is seen to be
 	if err != nil {
 		return lab.Page{}, err
 	}
