@@ -40,7 +40,8 @@ func labCommand() *cobra.Command {
 coroutines, fetch the same pages, all at once if it can, and prints what a round took:
 wall time, CPU time, the most memory, threads, context switches, and how many times
 faster than blocking it was. Of times and switches it is the median of all rounds.
-Each way runs in a process of its own. Its code is in the folder lab of Weft's source.
+Each way runs in a process of its own; memory is with that of the program, which is
+the same for all. The code is in the folder lab of Weft's source.
 
 The pages are those of a server that lab starts, in a process of its own. On loopback
 the kernel makes a connection at once, whatever the server does: nobody can delay that
@@ -59,8 +60,8 @@ process, not the kernel's. With few connections most of it is what a first one n
 
   weft lab latency prints how long things take for a CPU: see weft lab latency --help.
 
-The ways: ` + strings.Join(wayNames(), ", ") + `
-
+The ways, by how they wait:
+` + wayLines() + `
 Exit status: 0 measured, and all ways agree on what they fetched; 1 they do not, a way
 failed, or the output broke off; 3 wrong usage.`,
 		Example: `  weft lab
@@ -111,6 +112,15 @@ func wayNames() []string {
 		names[i] = w.Name
 	}
 	return names
+}
+
+// wayLines tells the ways, as the help has them.
+func wayLines() string {
+	var b strings.Builder
+	for _, w := range lab.Ways {
+		fmt.Fprintf(&b, "  %-12s %s\n", w.Name, w.About)
+	}
+	return b.String()
 }
 
 // waysOf reads names of ways, with commas between.

@@ -82,7 +82,7 @@ func writeLatencies(out io.Writer, found []measure.Latency, m labMachine) {
 	fmt.Fprintf(out, "\n%s\n", m)
 }
 
-// humanScale is a number of seconds in words.
+// humanScale is a number of seconds in a unit that one can imagine.
 func humanScale(s float64) string {
 	for _, unit := range []struct {
 		seconds float64
@@ -92,5 +92,5 @@ func humanScale(s float64) string {
 			return fmt.Sprintf("%.3g %s", s/unit.seconds, unit.name)
 		}
 	}
-	return fmt.Sprintf("%.2g seconds", s)
+	return fmt.Sprintf("%.3g s", s)
 }

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,7 +87,7 @@ func start(ctx context.Context, name string, task any) (*child, error) {
 	}
 	if err := c.tell(task); err != nil {
 		c.close()
-		return nil, err
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	return c, nil
 }

@@ -112,7 +112,7 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 		r.PerConnection = float64(r.Memory-base.Resident) / float64(r.Held)
 		r.Idle = 100 * float64(after.cpu-before.cpu) / float64(h.For)
 		if err := s.tell("answer"); err != nil {
-			return r, err
+			return r, cmp.Or(context.Cause(ctx), err)
 		}
 		ended = <-done
 	case ended = <-done: // before it held anything for long
