@@ -18,11 +18,11 @@ type bound struct {
 }
 
 // bounds are those of ways for which a connection costs a process or a thread: the machine has to
-// live on. (Go itself ends a program at 10,000 threads.)
+// live on.
 var bounds = map[string]bound{
 	"blocking":  {1, "it asks for the next when it has the answer"},
 	"processes": {100, "the lab's bound: each is a whole program"},
-	"threads":   {4000, "the lab's bound: each has a stack in the kernel and one in Go"},
+	"threads":   {4000, "the lab's bound: Go itself ends a program that has 10,000 threads"},
 }
 
 // Holding is what Hold does.

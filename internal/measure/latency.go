@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,14 +22,14 @@ import (
 type Latency struct {
 	Name  string  `json:"name"`
 	What  string  `json:"what"`
-	NS    float64 `json:"ns"` // the median of five times
+	NS    float64 `json:"ns"` // the least of fifty measurements
 	Error string  `json:"error,omitempty"`
 }
 
 // Latencies are how they are measured.
 type Latencies struct {
 	Dir    string        // of a file, on the disk that is measured
-	Least  time.Duration // that a measurement has to take, five times
+	Least  time.Duration // that each of the fifty measurements has to take
 	Memory int           // bytes that are too many for every cache; 0: by the size of the last
 	File   int           // bytes of the file
 
@@ -94,26 +93,31 @@ type operation struct {
 	end   func()            // nil: nothing is to be ended
 }
 
-// time returns how long one takes, in ns: the median of five times, each as often as takes least.
+// time returns how long one takes, in ns: the least of fifty measurements, as whatever else the
+// machine does can only add to it. Each does it as often as takes least, which is best less than
+// the kernel lets another thread run.
 func (o operation) time(least time.Duration) (float64, error) {
 	if o.end != nil {
 		defer o.end()
 	}
-	n := 1
-	var took []float64
-	for len(took) < 5 {
+	var fastest float64
+	for n, measured := 1, 0; measured < 50; {
 		began := time.Now()
 		if err := o.do(n); err != nil {
 			return 0, err
 		}
-		if t := time.Since(began); t >= least {
-			took = append(took, float64(t)/float64(n)/max(1, o.parts))
-		} else {
+		t := time.Since(began)
+		if t < least {
 			n *= 2
+			continue
 		}
+		one := float64(t) / float64(n) / max(1, o.parts)
+		if measured == 0 || one < fastest {
+			fastest = one
+		}
+		measured++
 	}
-	slices.Sort(took)
-	return took[len(took)/2], nil
+	return fastest, nil
 }
 
 // kept keeps the compiler from leaving out what nobody uses.
