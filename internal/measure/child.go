@@ -111,10 +111,11 @@ func (c *child) hear(ctx context.Context, v any) error {
 	}
 }
 
-// close ends it, and returns when it has ended.
+// close ends it, and returns when it has ended. It has nothing that it would have to clean up.
 func (c *child) close() {
 	c.once.Do(func() {
 		_ = c.in.Close()
+		_ = c.cmd.Process.Kill()
 		_ = c.cmd.Wait()
 	})
 }

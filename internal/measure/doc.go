@@ -15,8 +15,8 @@
 // context switches are those of the way alone, and so that neither has to share 20,000
 // descriptors with the other. The processes are the program again: [Child], called first in
 // main, sees by the name that it was started with what it is to be. It gets its task as JSON
-// on standard input and answers with JSON on standard output. When its standard input ends,
-// because it is done with or because the parent has died, it ends too.
+// on standard input and answers with JSON on standard output. The parent ends it; if the parent
+// dies, its standard input ends, and so does it.
 //
 // # Concurrency
 //
