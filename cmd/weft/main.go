@@ -14,7 +14,8 @@ import (
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func main() {
-	measure.Child(lab.Ways) // which does not return if this process is one of the lab's
+	lab.Child() // these do not return if this process is one of the lab's
+	measure.Child(lab.Ways)
 	root := &cobra.Command{
 		Use:           "weft",
 		Short:         "Weft crawls the Web",
