@@ -119,7 +119,7 @@ func aioExchange(t *aio.Task, rawURL string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := aio.Dial(t, "tcp", target.Host) // its name is resolved on the loop, too
+	c, err := aio.Dial(t, "tcp", target.Host) // its name is looked up beside the loop
 	if err != nil {
 		return nil, err
 	}
