@@ -62,13 +62,14 @@ var imports = map[string][]string{
 	},
 	"lab": {"aio", "links", "weburl", "golang.org/x/sys/unix"},
 
-	"examples/crawl":    {"."},
-	"examples/extract":  {".", "http1", "links", "weburl"},
-	"examples/polite":   {".", "http1", "weburl"},
-	"examples/echo":     {"aio"},
-	"examples/timeouts": {"aio"},
-	"examples/loops":    {"aio"},
-	"examples/tls":      {"aio"},
+	"examples/crawl":         {"."},
+	"examples/extract":       {".", "http1", "links", "weburl"},
+	"examples/polite":        {".", "http1", "weburl"},
+	"examples/echo":          {"aio"},
+	"examples/echo-syscalls": {"lab"},
+	"examples/timeouts":      {"aio"},
+	"examples/loops":         {"aio"},
+	"examples/tls":           {"aio"},
 
 	"internal/archtest": {},
 	"internal/charset": {
