@@ -28,6 +28,6 @@ func main() {
 			fmt.Println(err)
 			continue
 		}
-		fmt.Println(page.Status, page.Depth, page.Title)
+		fmt.Printf("%d %q, links: %d\n", page.Status, page.Title, len(page.Links))
 	}
 }

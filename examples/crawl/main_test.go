@@ -3,9 +3,9 @@ package main
 func Example() {
 	main()
 	// Unordered output:
-	// 200 0 Home
-	// 200 1 News
-	// 200 1 About us
-	// 200 2 Archive
-	// 404 2
+	// 200 "Home", links: 2
+	// 200 "News", links: 2
+	// 200 "About us", links: 2
+	// 200 "Archive", links: 1
+	// 404 "", links: 0
 }

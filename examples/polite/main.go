@@ -137,6 +137,8 @@ func crawlVillage(o weft.Options) error {
 	if err := crawl(o, strings.NewReader("http://baker.example/\nhttp://smith.example/\nhttp://miller.example/\n")); err != nil {
 		return err
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	fmt.Printf("the server had %d requests, at least %v apart: %t\n", v.requests, o.Delay, v.closest >= o.Delay)
 	return nil
 }
