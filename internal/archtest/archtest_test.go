@@ -60,8 +60,16 @@ var imports = map[string][]string{
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
-	"lab":           {"aio", "links", "weburl", "golang.org/x/sys/unix"},
-	"examples/echo": {"aio"},
+	"lab": {"aio", "links", "weburl", "golang.org/x/sys/unix"},
+
+	"examples/crawl":         {"."},
+	"examples/extract":       {".", "http1", "links", "weburl"},
+	"examples/polite":        {".", "http1", "weburl"},
+	"examples/echo":          {"aio"},
+	"examples/echo-syscalls": {"lab"},
+	"examples/timeouts":      {"aio"},
+	"examples/loops":         {"aio"},
+	"examples/tls":           {"aio"},
 
 	"internal/archtest": {},
 	"internal/charset": {
