@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -316,40 +313,6 @@ func TestEchoCannotListen(t *testing.T) {
 		if err := Echo(t.Context(), addr, func(string) { t.Errorf("%s: it listens", name) }); err == nil {
 			t.Errorf("%s: there is no error", name)
 		}
-	}
-}
-
-// The full form, in which each side of ten thousand connections has a process: it takes some
-// seconds, and a limit of 10,100 descriptors.
-func TestEchoTenThousand(t *testing.T) {
-	if os.Getenv("WEFT_LAB_ECHO") == "" {
-		t.Skip("200 clients are enough for each day; WEFT_LAB_ECHO=10000 has so many")
-	}
-	withEcho(t, func(addr string) {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEchoClients$", "-test.v")
-		cmd.Env = append(os.Environ(), echoServer+"="+addr)
-		out, err := cmd.CombinedOutput()
-		t.Logf("%s", out)
-		if err != nil || !bytes.Contains(out, []byte("PASS: TestEchoClients")) {
-			t.Error(err)
-		}
-	})
-}
-
-const echoServer = "WEFT_LAB_ECHO_SERVER"
-
-// TestEchoClients is the other process.
-func TestEchoClients(t *testing.T) {
-	addr := os.Getenv(echoServer)
-	if addr == "" {
-		t.Skip("there is no server: this is a part of TestEchoTenThousand")
-	}
-	n, err := strconv.Atoi(os.Getenv("WEFT_LAB_ECHO"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := talkTo(addr, n); err != nil {
-		t.Error(err)
 	}
 }
 
