@@ -40,8 +40,9 @@ func labCommand() *cobra.Command {
 coroutines, fetch the same pages, all at once if it can, and prints what a round took:
 wall time, CPU time, the most memory, threads, context switches, and how many times
 faster than blocking it was. Of times and switches it is the median of all rounds.
-Each way runs in a process of its own; memory is with that of the program, which is
-the same for all. The code is in the folder lab of Weft's source.
+Ways take turns, each in a process of its own, after a round that does not count;
+memory is with that of the program, which is the same for all. The code is in the
+folder lab of Weft's source.
 
 The pages are those of a server that lab starts, in a process of its own. On loopback
 the kernel makes a connection at once, whatever the server does: nobody can delay that
@@ -196,7 +197,13 @@ func (r *labRun) compare(chart *os.File) error {
 	ctx := context.Background()
 	c := measure.Comparison{
 		Ways: r.ways, Rounds: r.rounds, Pages: r.pages, ConnectDelay: r.connectDelay, ResponseDelay: r.responseDelay,
-		Begin: func(w lab.Way) { begin(w.Name, plural(r.rounds, "round")) },
+		Begin: func(n int) {
+			if n == 0 {
+				begin("all ways", "a round to warm up")
+				return
+			}
+			begin("all ways", fmt.Sprintf("round %d of %d", n, r.rounds))
+		},
 	}
 	if !r.url.IsZero() {
 		var err error
