@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,7 +66,7 @@ process, not the kernel's. With few connections most of it is what a first one n
 The ways, by how they wait:
 ` + wayLines() + `
 Exit status: 0 measured, and all ways agree on what they fetched; 1 they do not, a way
-failed, or the output broke off; 3 wrong usage.`,
+failed, or the output broke off; 3 wrong usage; 5 interrupted.`,
 		Example: `  weft lab
   weft lab --ways blocking,goroutines --rounds 3 --chart lab.svg
   weft lab --connections 15000
@@ -168,14 +170,22 @@ func (r *labRun) check(f *pflag.FlagSet) error {
 	case r.connections > 0 && !r.url.IsZero():
 		return usage("--connections: expected without a URL: they are held by a server that knows of it")
 	case r.connections > measure.MaxConnections():
-		return misused("connections", fmt.Sprint(r.connections), fmt.Errorf("expected at most %d, as the server has a descriptor for each (ulimit -n)", measure.MaxConnections()))
+		return tooMany("connections", r.connections)
+	case r.pages > measure.MaxConnections():
+		return tooMany("pages", r.pages)
 	case !r.url.IsZero() && !f.Changed("rounds"):
 		r.rounds = 1
 	}
 	return nil
 }
 
+func tooMany(flag string, n int) error {
+	return misused(flag, fmt.Sprint(n), fmt.Errorf("expected at most %d, as a server has a descriptor for each (ulimit -n)", measure.MaxConnections()))
+}
+
 func (r *labRun) do() (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var chart *os.File // is opened before minutes of measuring
 	if r.chart != "" {
 		if chart, err = os.Create(r.chart); err != nil {
@@ -188,13 +198,12 @@ func (r *labRun) do() (err error) {
 		}()
 	}
 	if r.connections > 0 {
-		return r.hold(chart)
+		return r.hold(ctx, chart)
 	}
-	return r.compare(chart)
+	return r.compare(ctx, chart)
 }
 
-func (r *labRun) compare(chart *os.File) error {
-	ctx := context.Background()
+func (r *labRun) compare(ctx context.Context, chart *os.File) error {
 	c := measure.Comparison{
 		Ways: r.ways, Rounds: r.rounds, Pages: r.pages, ConnectDelay: r.connectDelay, ResponseDelay: r.responseDelay,
 		Begin: func(n int) {
@@ -208,12 +217,12 @@ func (r *labRun) compare(chart *os.File) error {
 	if !r.url.IsZero() {
 		var err error
 		if c.URLs, err = measure.Site(ctx, r.url, r.pages, weft.DefaultUserAgent); err != nil {
-			return labError(fmt.Errorf("%.256q: %w", weft.WithoutSecrets(r.url.String()), err))
+			return labError(ctx, fmt.Errorf("%.256q: %w", weft.WithoutSecrets(r.url.String()), err))
 		}
 	}
 	found, err := measure.Compare(ctx, c)
 	if err != nil {
-		return labError(err)
+		return labError(ctx, err)
 	}
 	out := newPrinter()
 	if r.json {
@@ -274,13 +283,13 @@ func (r *labRun) writeCompared(out io.Writer, found *measure.Compared, m labMach
 	}
 }
 
-func (r *labRun) hold(chart *os.File) error {
-	held, err := measure.Hold(context.Background(), measure.Holding{
+func (r *labRun) hold(ctx context.Context, chart *os.File) error {
+	held, err := measure.Hold(ctx, measure.Holding{
 		Ways: r.ways, Connections: r.connections, For: 500 * time.Millisecond,
 		Begin: func(w lab.Way) { begin(w.Name, plural(r.connections, "connection")) },
 	})
 	if err != nil {
-		return labError(err)
+		return labError(ctx, err)
 	}
 	out := newPrinter()
 	if r.json {
@@ -320,7 +329,13 @@ func writeHeld(out io.Writer, n int, held []measure.Held, m labMachine) {
 // begin says on standard error what is measured now.
 func begin(name, what string) { fmt.Fprintf(os.Stderr, "measuring %s: %s\n", name, what) }
 
-func labError(err error) error { return &exit{exitError, fmt.Errorf("lab: %w", err)} }
+// labError is why there is nothing to print.
+func labError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exit{exitInterrupted, nil}
+	}
+	return &exit{exitError, fmt.Errorf("lab: %w", err)}
+}
 
 // draw draws a chart to a file.
 func draw[T any](to *os.File, title string, all []T, of func(T) (string, float64), format func(float64) string) error {
