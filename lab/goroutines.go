@@ -95,6 +95,7 @@ func goroutineGet(ctx context.Context, client *http.Transport, rawURL string) Pa
 		page.Err = err
 		return page
 	}
+	request.Header.Set("User-Agent", userAgent)
 	response, err := client.RoundTrip(request)
 	if err != nil {
 		page.Err = err

@@ -45,6 +45,10 @@ type Target struct {
 	Request []byte // HTTP/1.0: the connection ends with the answer
 }
 
+// userAgent names all ways to the site that they visit. Its first word is the one that robots.txt
+// is read for.
+const userAgent = "weft/lab (+https://github.com/weftcrawl/weft)"
+
 // ParseTarget reads an http URL whose host is an address or a name.
 func ParseTarget(rawURL string) (Target, error) {
 	u, err := url.Parse(rawURL)
@@ -60,7 +64,7 @@ func ParseTarget(rawURL string) (Target, error) {
 	}
 	return Target{
 		Host:    net.JoinHostPort(u.Hostname(), port),
-		Request: []byte("GET " + u.RequestURI() + " HTTP/1.0\r\nHost: " + u.Host + "\r\n\r\n"),
+		Request: []byte("GET " + u.RequestURI() + " HTTP/1.0\r\nHost: " + u.Host + "\r\nUser-Agent: " + userAgent + "\r\n\r\n"),
 	}, nil
 }
 

@@ -38,8 +38,9 @@ func threadsFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error
 	close(work)
 	pages := make([]Page, len(urls))
 	err := onThreads(min(atOnce, len(urls)), func() {
+		known := make(addresses) // of this thread: one map for all would need a lock
 		for i := range work {
-			pages[i] = blockingGet(ctx, make(addresses), urls[i])
+			pages[i] = blockingGet(ctx, known, urls[i])
 		}
 	})
 	return pages, err
@@ -55,12 +56,13 @@ func threadsCrawl(ctx context.Context, root string, atOnce int) ([]Page, error) 
 	c.mu.todo = []string{first.Canonical().String()}
 	c.mu.seen = map[string]bool{c.mu.todo[0]: true}
 	err = onThreads(atOnce, func() {
+		known := make(addresses)
 		for {
 			u, ok := c.take(ctx)
 			if !ok {
 				return
 			}
-			page := blockingGet(ctx, make(addresses), u)
+			page := blockingGet(ctx, known, u)
 			c.give(page, page.Next())
 		}
 	})

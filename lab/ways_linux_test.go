@@ -95,6 +95,9 @@ func site(t *testing.T) (s *httptest.Server, asked func() map[string]int) {
 		mu.Lock()
 		counts[r.URL.Path]++
 		mu.Unlock()
+		if r.UserAgent() != userAgent {
+			t.Errorf("asked for %s by %q, expected %q", r.URL.Path, r.UserAgent(), userAgent)
+		}
 		w.Header().Set("Content-Type", "text/html")
 		if location, ok := redirects[r.URL.Path]; ok {
 			w.Header().Set("Location", location)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,8 +42,9 @@ func labCommand() *cobra.Command {
 coroutines, fetch the same pages, all at once if it can, and prints what a round took:
 wall time, CPU time, the most memory, threads, context switches, and how many times
 faster than blocking it was. Of times and switches it is the median of all rounds.
-Each way runs in a process of its own; memory is with that of the program, which is
-the same for all. The code is in the folder lab of Weft's source.
+Ways take turns, each in a process of its own, after a round that does not count;
+memory is with that of the program, which is the same for all. The code is in the
+folder lab of Weft's source.
 
 The pages are those of a server that lab starts, in a process of its own. On loopback
 the kernel makes a connection at once, whatever the server does: nobody can delay that
@@ -63,7 +66,7 @@ process, not the kernel's. With few connections most of it is what a first one n
 The ways, by how they wait:
 ` + wayLines() + `
 Exit status: 0 measured, and all ways agree on what they fetched; 1 they do not, a way
-failed, or the output broke off; 3 wrong usage.`,
+failed, or the output broke off; 3 wrong usage; 5 interrupted.`,
 		Example: `  weft lab
   weft lab --ways blocking,goroutines --rounds 3 --chart lab.svg
   weft lab --connections 15000
@@ -167,14 +170,22 @@ func (r *labRun) check(f *pflag.FlagSet) error {
 	case r.connections > 0 && !r.url.IsZero():
 		return usage("--connections: expected without a URL: they are held by a server that knows of it")
 	case r.connections > measure.MaxConnections():
-		return misused("connections", fmt.Sprint(r.connections), fmt.Errorf("expected at most %d, as the server has a descriptor for each (ulimit -n)", measure.MaxConnections()))
+		return tooMany("connections", r.connections)
+	case r.pages > measure.MaxConnections():
+		return tooMany("pages", r.pages)
 	case !r.url.IsZero() && !f.Changed("rounds"):
 		r.rounds = 1
 	}
 	return nil
 }
 
+func tooMany(flag string, n int) error {
+	return misused(flag, fmt.Sprint(n), fmt.Errorf("expected at most %d, as a server has a descriptor for each (ulimit -n)", measure.MaxConnections()))
+}
+
 func (r *labRun) do() (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var chart *os.File // is opened before minutes of measuring
 	if r.chart != "" {
 		if chart, err = os.Create(r.chart); err != nil {
@@ -187,26 +198,31 @@ func (r *labRun) do() (err error) {
 		}()
 	}
 	if r.connections > 0 {
-		return r.hold(chart)
+		return r.hold(ctx, chart)
 	}
-	return r.compare(chart)
+	return r.compare(ctx, chart)
 }
 
-func (r *labRun) compare(chart *os.File) error {
-	ctx := context.Background()
+func (r *labRun) compare(ctx context.Context, chart *os.File) error {
 	c := measure.Comparison{
 		Ways: r.ways, Rounds: r.rounds, Pages: r.pages, ConnectDelay: r.connectDelay, ResponseDelay: r.responseDelay,
-		Begin: func(w lab.Way) { begin(w.Name, plural(r.rounds, "round")) },
+		Begin: func(n int) {
+			if n == 0 {
+				begin("all ways", "a round to warm up")
+				return
+			}
+			begin("all ways", fmt.Sprintf("round %d of %d", n, r.rounds))
+		},
 	}
 	if !r.url.IsZero() {
 		var err error
 		if c.URLs, err = measure.Site(ctx, r.url, r.pages, weft.DefaultUserAgent); err != nil {
-			return labError(fmt.Errorf("%.256q: %w", weft.WithoutSecrets(r.url.String()), err))
+			return labError(ctx, fmt.Errorf("%.256q: %w", weft.WithoutSecrets(r.url.String()), err))
 		}
 	}
 	found, err := measure.Compare(ctx, c)
 	if err != nil {
-		return labError(err)
+		return labError(ctx, err)
 	}
 	out := newPrinter()
 	if r.json {
@@ -267,13 +283,13 @@ func (r *labRun) writeCompared(out io.Writer, found *measure.Compared, m labMach
 	}
 }
 
-func (r *labRun) hold(chart *os.File) error {
-	held, err := measure.Hold(context.Background(), measure.Holding{
+func (r *labRun) hold(ctx context.Context, chart *os.File) error {
+	held, err := measure.Hold(ctx, measure.Holding{
 		Ways: r.ways, Connections: r.connections, For: 500 * time.Millisecond,
 		Begin: func(w lab.Way) { begin(w.Name, plural(r.connections, "connection")) },
 	})
 	if err != nil {
-		return labError(err)
+		return labError(ctx, err)
 	}
 	out := newPrinter()
 	if r.json {
@@ -313,7 +329,13 @@ func writeHeld(out io.Writer, n int, held []measure.Held, m labMachine) {
 // begin says on standard error what is measured now.
 func begin(name, what string) { fmt.Fprintf(os.Stderr, "measuring %s: %s\n", name, what) }
 
-func labError(err error) error { return &exit{exitError, fmt.Errorf("lab: %w", err)} }
+// labError is why there is nothing to print.
+func labError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &exit{exitInterrupted, nil}
+	}
+	return &exit{exitError, fmt.Errorf("lab: %w", err)}
+}
 
 // draw draws a chart to a file.
 func draw[T any](to *os.File, title string, all []T, of func(T) (string, float64), format func(float64) string) error {

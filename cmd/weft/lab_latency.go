@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,8 +28,8 @@ human scale, on which a nanosecond is a second. Each is the least of fifty measu
 as what else the machine does can only add to it. The disk is that of --dir: a file of
 64 MiB is written there and removed.
 
-Exit status: 0 measured; 1 the output broke off; 3 wrong usage. What this machine does
-not let one measure is told in its line.`,
+Exit status: 0 measured; 1 the output broke off; 3 wrong usage; 5 interrupted. What this
+machine does not let one measure is told in its line.`,
 		Example: `  weft lab latency
   weft lab latency --dir /var/tmp`,
 		Args: noArguments,
@@ -42,9 +44,12 @@ not let one measure is told in its line.`,
 			if fast {
 				l.Least, l.Memory, l.File = 50*time.Microsecond, 64<<20, 1<<20
 			}
-			found, err := l.Measure(context.Background())
+			// An interrupted measurement is ended as usual: it removes its file.
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			found, err := l.Measure(ctx)
 			if err != nil {
-				return labError(err)
+				return labError(ctx, err)
 			}
 			out := newPrinter()
 			if asJSON {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -117,6 +118,7 @@ func TestLabMistakes(t *testing.T) {
 		"--connections 2 --pages 3":     "--pages: expected without --connections, which it does not concern",
 		"--connect-delay 1s http://a/":  "--connect-delay: expected without a URL, which it does not concern",
 		"--connections 2 http://a.test": "--connections: expected without a URL: ",
+		"--pages 1000000000":            `--pages "1000000000": expected at most `,
 		"--pages -1":                    `--pages "-1": expected a whole number, 1 or more`,
 		"latency a":                     `weft lab latency: argument "a", expected none`,
 		"latency --dir /dev/null":       `--dir "/dev/null": no folder, expected one where files can be written`,
@@ -125,6 +127,31 @@ func TestLabMistakes(t *testing.T) {
 		if e.code != exitUsage || !strings.HasPrefix(e.stderr, "weft: "+want) || e.stdout != "" {
 			t.Errorf("weft lab %s: exit %d, %s; expected %s", args, e.code, e.stderr, want)
 		}
+	}
+}
+
+// TestLabInterrupted: it ends at once, and prints nothing.
+func TestLabInterrupted(t *testing.T) {
+	cmd, _ := weftCommand(t, "lab", "--ways", "aio,goroutines", "--pages", "2", "--response-delay", "1h")
+	var stdout strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, nil
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() { // to the end: children hold it open as long as they live
+		if strings.HasPrefix(lines.Text(), "measuring ") {
+			_ = cmd.Process.Signal(os.Interrupt)
+		} else {
+			t.Errorf("told: %s", lines.Text())
+		}
+	}
+	if code := exitCode(cmd.Wait()); code != exitInterrupted || stdout.Len() > 0 {
+		t.Errorf("exit %d: %s", code, &stdout)
 	}
 }
 

@@ -20,8 +20,8 @@
 //
 // # Concurrency
 //
-// Ways run one after the other. While one runs, a goroutine of the parent looks at its
-// processes in /proc every 20 ms.
+// One way runs at a time; the processes of the others wait for their turn. In the first round of
+// each a goroutine of the parent looks at its processes in /proc every 20 ms.
 //
 // # Limits
 //

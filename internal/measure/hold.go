@@ -80,7 +80,7 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 		return r, err
 	}
 	defer s.close()
-	p, err := start(ctx, wayName, wayTask{way.Name, s.urls(n), n, 1, roundTimeout})
+	p, err := start(ctx, wayName, wayTask{way.Name, s.urls(n), n, roundTimeout})
 	if err != nil {
 		return r, err
 	}
@@ -88,6 +88,9 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	var base before
 	if err := p.hear(ctx, &base); err != nil {
 		return r, err
+	}
+	if err := p.tell("round"); err != nil {
+		return r, cmp.Or(context.Cause(ctx), err)
 	}
 	var o outcome
 	done, full := make(chan error, 1), make(chan serverSays, 1)
@@ -120,8 +123,8 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)
 	}
-	if len(o.Rounds) > 0 && r.Held > 0 {
-		r.CPUMS = ms(o.Rounds[0].CPU)
+	if r.Held > 0 {
+		r.CPUMS = ms(o.CPU)
 		r.CPUPer = r.CPUMS * 1000 / float64(n)
 	}
 	if r.Held < n {

@@ -90,12 +90,12 @@ func fetch(ctx context.Context, urls []string, atOnce int) []lab.Page {
 	return pages
 }
 
-func quietly(lab.Way) {}
+func quietly[T any](T) {}
 
 // compare has ways fetch 3 pages in 2 rounds.
 func compare(t *testing.T, names ...string) *Compared {
 	t.Helper()
-	found, err := Compare(t.Context(), Comparison{Ways: ways(names...), Rounds: 2, Pages: 3, ConnectDelay: time.Millisecond, ResponseDelay: time.Millisecond, Begin: quietly})
+	found, err := Compare(t.Context(), Comparison{Ways: ways(names...), Rounds: 2, Pages: 3, ConnectDelay: time.Millisecond, ResponseDelay: time.Millisecond, Begin: quietly[int]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestDisagreement(t *testing.T) {
 
 // TestNoAnswer: that all have nothing is no agreement.
 func TestNoAnswer(t *testing.T) {
-	found, err := Compare(t.Context(), Comparison{Ways: ways("together"), Rounds: 1, URLs: []string{"http://127.0.0.1:1/"}, Begin: quietly})
+	found, err := Compare(t.Context(), Comparison{Ways: ways("together"), Rounds: 1, URLs: []string{"http://127.0.0.1:1/"}, Begin: quietly[int]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestNoAnswer(t *testing.T) {
 
 func TestCompareCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := Compare(ctx, Comparison{Ways: ways("endless"), Rounds: 1, Pages: 1, Begin: func(lab.Way) {
+	_, err := Compare(ctx, Comparison{Ways: ways("endless"), Rounds: 1, Pages: 1, Begin: func(int) {
 		time.AfterFunc(10*time.Millisecond, cancel)
 	}})
 	if !errors.Is(err, context.Canceled) {
@@ -180,7 +180,7 @@ func TestHold(t *testing.T) {
 	} {
 		t.Run(c.way, func(t *testing.T) {
 			t.Parallel()
-			held, err := Hold(t.Context(), Holding{Ways: ways(c.way), Connections: c.n, For: time.Millisecond, Quiet: c.quiet, Begin: quietly})
+			held, err := Hold(t.Context(), Holding{Ways: ways(c.way), Connections: c.n, For: time.Millisecond, Quiet: c.quiet, Begin: quietly[lab.Way]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,11 +197,14 @@ func TestHold(t *testing.T) {
 
 // TestChildEnds: a child ends by itself when its parent has gone, whatever it does.
 func TestChildEnds(t *testing.T) {
-	p, err := start(t.Context(), wayName, wayTask{"endless", []string{"http://127.0.0.1/"}, 1, 1, time.Hour})
+	p, err := start(t.Context(), wayName, wayTask{"endless", []string{"http://127.0.0.1/"}, 1, time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := p.hear(t.Context(), new(before)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.tell("round"); err != nil {
 		t.Fatal(err)
 	}
 	_ = p.in.Close()
@@ -215,7 +218,7 @@ func TestFamily(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
 	}
-	p, err := start(t.Context(), wayName, wayTask{"endless", nil, 1, 1, time.Hour})
+	p, err := start(t.Context(), wayName, wayTask{"endless", nil, 1, time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,10 @@ func used() usage {
 
 // maxResident is the most memory that this process has had, in bytes.
 func maxResident() int64 {
+	// Linux counts in ru_maxrss what the process was before execve, too: a copy of its parent.
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		return statusNumber(status, "VmHWM:") << 10
+	}
 	var r unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
 		return 0

@@ -15,20 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wayTask is what the process of a way is to do.
+// wayTask is what the process of a way is to do, in each round that it is asked for.
 type wayTask struct {
 	Way     string
 	URLs    []string
 	AtOnce  int
-	Rounds  int
 	Timeout time.Duration // for each round
-}
-
-// round is what one took.
-type round struct {
-	Wall     time.Duration
-	CPU      time.Duration
-	Switches int64
 }
 
 // digest is what a way has of a URL, in short. Two that are equal are of the same page.
@@ -44,19 +36,19 @@ func (d digest) same(e digest) bool {
 }
 
 func (d digest) String() string {
-	switch {
-	case d.Error != "":
+	if d.Error != "" {
 		return "no answer: " + d.Error
 	}
 	return fmt.Sprintf("status %d, %d bytes, SHA-256 %.16s", d.Status, d.Bytes, d.SHA256)
 }
 
-// outcome is what came of a wayTask.
+// outcome is what came of a round.
 type outcome struct {
-	Rounds      []round
-	Pages       []digest // of the first round
-	Unsteady    int      // pages that another round had not in the same way
-	MaxResident int64
+	Wall        time.Duration
+	CPU         time.Duration
+	Switches    int64
+	Pages       []digest
+	MaxResident int64  // until now
 	Error       string // of the way itself
 }
 
@@ -65,7 +57,7 @@ type before struct {
 	Resident int64
 }
 
-// runWay is the process of a way.
+// runWay is the process of a way. Each word that it reads after its task has it do a round.
 func runWay(ways []lab.Way, in *json.Decoder, out *json.Encoder) error {
 	var t wayTask
 	if err := in.Decode(&t); err != nil {
@@ -75,48 +67,41 @@ func runWay(ways []lab.Way, in *json.Decoder, out *json.Encoder) error {
 	if i < 0 {
 		return fmt.Errorf("%q: no such way", t.Way)
 	}
+	words := make(chan json.RawMessage)
 	go func() {
-		untilEnd(in)
-		os.Exit(0)
+		for {
+			var word json.RawMessage
+			if in.Decode(&word) != nil { // also in the midst of a round
+				os.Exit(0)
+			}
+			words <- word
+		}
 	}()
 	if err := out.Encode(before{lookAt(os.Getpid()).resident}); err != nil {
 		return err
 	}
-	if err := out.Encode(t.run(ways[i])); err != nil {
-		return err
+	for range words {
+		if err := out.Encode(t.round(ways[i])); err != nil {
+			return err
+		}
 	}
-	select {} // the parent has a last look, and then ends it
+	return nil
 }
 
-func (t *wayTask) run(way lab.Way) outcome {
-	var o outcome
-	for range t.Rounds {
-		ctx, cancel := context.WithTimeout(context.Background(), t.Timeout)
-		from, began := used(), time.Now()
-		pages, err := way.Fetch(ctx, t.URLs, t.AtOnce)
-		wall, to := time.Since(began), used()
-		cancel()
-		o.Rounds = append(o.Rounds, round{wall, to.CPU - from.CPU, to.Switches - from.Switches})
-		switch {
-		case err != nil:
-			o.Error = named(err)
-		case len(pages) != len(t.URLs):
-			o.Error = fmt.Sprintf("%d pages of %d", len(pages), len(t.URLs))
-		}
-		if o.Error != "" {
-			break
-		}
-		digests := digestsOf(pages)
-		if o.Pages == nil {
-			o.Pages = digests
-		}
-		for i := range digests {
-			if !digests[i].same(o.Pages[i]) {
-				o.Unsteady++
-			}
-		}
+func (t *wayTask) round(way lab.Way) outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), t.Timeout)
+	defer cancel()
+	from, began := used(), time.Now()
+	pages, err := way.Fetch(ctx, t.URLs, t.AtOnce)
+	wall, to := time.Since(began), used()
+	o := outcome{Wall: wall, CPU: to.CPU - from.CPU, Switches: to.Switches - from.Switches, MaxResident: maxResident()}
+	switch {
+	case err != nil:
+		o.Error = named(err)
+	case len(pages) != len(t.URLs):
+		o.Error = fmt.Sprintf("%d pages of %d", len(pages), len(t.URLs))
 	}
-	o.MaxResident = maxResident()
+	o.Pages = digestsOf(pages)
 	return o
 }
 
