@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -39,6 +40,7 @@ type group struct {
 type ledger struct {
 	open    group
 	wants   []frontier.Want // to be read from the store after the next commit
+	rouse   *frontier.Rouse // the same; nil: no hosts are
 	dirty   aio.Event       // open has a change
 	hurry   aio.Event       // which waits for no others
 	began   time.Time       // of the commit under way; zero: there is none
@@ -78,6 +80,15 @@ func (d *desk) want(wants []frontier.Want) {
 	d.ledger.wants = append(d.ledger.wants, wants...)
 	d.note()
 	d.ledger.hurry.Set()
+}
+
+// rouse has the store asked for the dormant hosts that the frontier wants to have in memory.
+func (d *desk) rouse() {
+	if r, ok := d.frontier.Rouse(); ok {
+		d.ledger.rouse = &r
+		d.note()
+		d.ledger.hurry.Set()
+	}
 }
 
 // behind reports whether so much waits to be saved that no more is to be begun.
@@ -129,14 +140,14 @@ func (d *desk) gather(t *aio.Task) error {
 // saved ends the crawl in good order, and is no error here.
 func (d *desk) commit(t *aio.Task) error {
 	l := &d.ledger
-	g, h, wants := d.seal()
+	g, h, wants, rouse := d.seal()
 	l.began = d.loop.Now()
 	failure := l.failure
 	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) {
 		if failure != nil {
 			return committed{err: failure}, nil
 		}
-		return d.put(ctx, g, h, wants), nil
+		return d.put(ctx, g, h, wants, rouse), nil
 	})
 	l.began = time.Time{}
 	if err != nil {
@@ -151,6 +162,9 @@ func (d *desk) commit(t *aio.Task) error {
 		d.fail(done.err)
 		return nil
 	}
+	if rouse != nil {
+		d.frontier.Roused(d.loop.Now(), done.roused.each, done.roused.last)
+	}
 	for i, heads := range done.heads {
 		d.frontier.Refill(d.loop.Now(), wants[i].Host, heads.urls, heads.more)
 	}
@@ -163,13 +177,13 @@ func (d *desk) commit(t *aio.Task) error {
 	return nil
 }
 
-// seal takes the open group, and begins another.
-func (d *desk) seal() (group, history, []frontier.Want) {
+// seal takes the open group, and what is to be read, and begins another.
+func (d *desk) seal() (group, history, []frontier.Want, *frontier.Rouse) {
 	l := &d.ledger
 	d.frontier.NoteHosts()
-	g, wants := l.open, l.wants
+	g, wants, rouse := l.open, l.wants, l.rouse
 	h := d.history()
-	l.open, l.wants = group{}, nil
+	l.open, l.wants, l.rouse = group{}, nil, nil
 	if d.output != nil {
 		g.stream = d.output.take()
 	}
@@ -181,15 +195,16 @@ func (d *desk) seal() (group, history, []frontier.Want) {
 		l.dirty.Clear()
 		l.hurry.Clear()
 	}
-	return g, h, wants
+	return g, h, wants, rouse
 }
 
 // committed is what has become of a group.
 type committed struct {
-	saved bool
-	heads []heads // one for each want, from the first on
-	size  int     // of these, in bytes
-	err   error
+	saved  bool
+	heads  []heads // one for each want, from the first on
+	size   int     // of these, in bytes
+	roused roused
+	err    error
 }
 
 // costOfURL is what a URL that was read takes beside its text.
@@ -201,11 +216,25 @@ type heads struct {
 	more bool
 }
 
+// roused are hosts that answer a Rouse.
+type roused struct {
+	hosts []store.Host
+	last  string
+}
+
+func (r roused) each(yield func(frontier.HostState, robots.Rules) bool) {
+	for _, h := range r.hosts {
+		if !yield(h.HostState, h.Rules) {
+			return
+		}
+	}
+}
+
 // put saves a group and reads what is wanted. It runs off the loops.
 //
 // The stream comes first: after a crash its reader has a record twice rather than never;
 // and what it could not take is not done.
-func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Want) (done committed) {
+func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Want, rouse *frontier.Rouse) (done committed) {
 	if len(g.stream) > 0 {
 		if _, err := d.cfg.Output.Write(g.stream); err != nil {
 			return committed{err: fmt.Errorf("output: %w", err)}
@@ -233,6 +262,9 @@ func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Wan
 		for i := range urls {
 			done.size += len(urls[i].URL.String()) + len(urls[i].From) + costOfURL
 		}
+	}
+	if rouse != nil {
+		done.roused.hosts, done.roused.last, done.err = d.job.store.Dormant(*rouse)
 	}
 	return done
 }

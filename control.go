@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -225,15 +224,12 @@ func (d *desk) add(u weburl.URL) string {
 	}
 	u = d.cfg.Canon.Apply(u)
 	d.give([]weburl.URL{u})
-	d.open(u)
-	d.openNetwork(written(u))
 	said := "to be added, unless it is known: " + s
 	d.arrive(none, d.begins(u), func() {
 		said = "added: " + s
-		if !d.frontier.Add(frontier.URL{URL: u}) {
+		if !d.begin(u) {
 			said = "known already: " + s
 		}
-		d.note()
 	})
 	return said
 }

@@ -311,9 +311,7 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 			d.frontier.Done(now, out.url, out.answer)
 			d.count(out.record)
 			d.summary.BytesSaved += out.saved
-			for _, n := range out.dropped {
-				d.summary.NotFollowed[n.reason] += n.n
-			}
+			d.summary.notFollowed(out.dropped)
 		}
 	}
 	for i := range batch {
@@ -362,6 +360,7 @@ func (d *desk) robots(now time.Time, out *outcome) {
 	if r.kind == "" {
 		d.frontier.SetRobots(now, out.url, r.rules, out.answer)
 		d.addSitemaps(r.maps)
+		d.summary.notFollowed(out.dropped)
 		return
 	}
 	d.frontier.RobotsFailed(now, out.url, out.answer, r.kind, r.reason, r.final)
@@ -431,6 +430,7 @@ func (d *desk) dispatch() {
 		d.refuse()
 		d.hand(leases)
 		d.want(d.frontier.Wants())
+		d.rouse()
 	}
 	s := d.frontier.Stats()
 	for len(d.room) > 0 && s.Pending < enough {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"github.com/weftcrawl/weft/duplicates"
@@ -43,10 +44,10 @@ const (
 	minDuplicate = 64
 )
 
-// judge compares an answer of status 200 with the pages before it.
+// judge compares an answer with the pages before it, if its status is 200.
 func (f *fetcher) judge(out *outcome) {
 	r := out.record
-	if f.cfg.Duplicates == DuplicatesOff || r.BodyBytes < minDuplicate {
+	if r.Status != http.StatusOK || f.cfg.Duplicates == DuplicatesOff || r.BodyBytes < minDuplicate {
 		return
 	}
 	p := duplicates.Page{Content: binary.BigEndian.Uint64(out.content[:]), URL: r.URL}

@@ -265,7 +265,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
 	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
 	if at := lease.Where(); u.Hostname() == at.Hostname() {
-		req.Prefer = lease.Addr // whose turn it is
+		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // whose turn it is
 	}
 	return req
 }
@@ -393,18 +393,20 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	if res.Status < 200 || res.Status >= 300 && !collect {
 		return page
 	}
-	if f.wantsText(res) {
-		out.text = f.text.Read(r.ContentType, body)
-	}
-	if res.Status == http.StatusOK {
-		f.judge(out)
-	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect, depth: u.Depth + 1}
 	if s.follow && f.cfg.Sitemaps && (isSitemap(u) || resemblesSitemap(res)) && s.sitemap(res) {
+		f.judge(out)
 		return page
 	}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
-	said := f.links.Extract(links.Document{Base: u.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}, s.link)
+	var said links.Page
+	doc := links.Document{Base: u.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}
+	if f.cfg.Duplicates == DuplicatesNear || f.desk.job != nil { // to tell what is nearly the same; or changed, at a later visit
+		said, out.text = f.text.Extract(f.links, doc, s.link)
+	} else {
+		said = f.links.Extract(doc, s.link)
+	}
+	f.judge(out)
 	r.Title = said.Title
 	if said.Cut {
 		out.drop(reasonTooMany)
@@ -419,13 +421,6 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	out.links = append(out.links, s.wanted...)
 	return page
-}
-
-// wantsText reports whether the text of a page is read: to tell what is nearly the same; and for a
-// later visit to tell whether it has changed. That costs a crawl up to a third more, so at the first
-// visit, which may be the last, only pages are read of which no server may tell it.
-func (f *fetcher) wantsText(res *http1.Response) bool {
-	return f.cfg.Duplicates == DuplicatesNear || f.desk.job != nil && (f.visit > 1 || len(res.Validators()) == 0)
 }
 
 // followed is what a crawl follows: what leads to pages, and style sheets; not the rest of

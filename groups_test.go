@@ -79,6 +79,7 @@ func TestGroupsShareAPace(t *testing.T) {
 type wheel struct {
 	*aiotest.Net
 	rand *rand.Rand
+	lone bool // only the first of them
 }
 
 func (w *wheel) Lookup(t *aio.Task, host string) ([]net.IP, error) {
@@ -87,6 +88,9 @@ func (w *wheel) Lookup(t *aio.Task, host string) ([]net.IP, error) {
 		return nil, err
 	}
 	n := w.rand.IntN(len(ips))
+	if w.lone {
+		return ips[n : n+1], nil
+	}
 	return slices.Concat(ips[n:], ips[:n]), nil
 }
 
@@ -94,28 +98,70 @@ func (w *wheel) Lookup(t *aio.Task, host string) ([]net.IP, error) {
 // whichever the name service gives first by then.
 func TestAddressOfLease(t *testing.T) {
 	w, seeds := siblings(20, "h%d.test")
-	netw := &wheel{aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}), rand.New(rand.NewPCG(1, 1))}
+	netw := newWheel(false)
 	for i := range seeds {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
 	got, _, _ := w.crawlOver(t, netw, weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: time.Hour}) // longer than a name is remembered
+	if n := expectGaps(t, got, time.Hour); n != 3 {
+		t.Errorf("%d addresses were asked, expected 3", n)
+	}
+}
+
+// TestAddressesThatRotate: a name that is at another address at each look-up is asked where it was
+// found, at the turn of that address.
+func TestAddressesThatRotate(t *testing.T) {
+	const hosts, pages = 8, 3
+	w, seeds := siblings(hosts, "h%d.test")
+	for i := range hosts {
+		for n := range pages {
+			u := fmt.Sprintf("http://h%d.test/%d", i, n)
+			w[u], seeds = "a page", append(seeds, u)
+		}
+	}
+	netw := newWheel(true)
+	for i := range hosts {
+		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
+	}
+	o := weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: 10 * time.Minute} // longer than a name is remembered
+	got, _, _ := w.crawlOver(t, netw, o)
+	expectGaps(t, got, o.AddressDelay)
+	at := make(map[string]string)
+	for _, r := range got {
+		host := strings.Split(r.URL, "/")[2]
+		if was := at[host]; r.Status != 200 || was != "" && was != r.IP {
+			t.Errorf("%s: %s at %s, and others of its host at %s", r.URL, r.Error, r.IP, was)
+		}
+		at[host] = r.IP
+	}
+	if len(got) != hosts*(pages+1) {
+		t.Errorf("%d records", len(got))
+	}
+}
+
+func newWheel(lone bool) *wheel {
+	return &wheel{aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}), rand.New(rand.NewPCG(1, 1)), lone}
+}
+
+// expectGaps expects so long from the end of an answer to the next request to its address. It
+// returns how many addresses were asked.
+func expectGaps(t *testing.T, got map[string]weft.Record, delay time.Duration) int {
+	t.Helper()
 	byIP := make(map[string][]weft.Record)
 	for _, r := range got {
 		byIP[r.IP] = append(byIP[r.IP], r)
-	}
-	if len(byIP) != 3 {
-		t.Errorf("%d addresses were asked, expected 3", len(byIP))
 	}
 	for ip, all := range byIP {
 		slices.SortFunc(all, func(a, b weft.Record) int { return a.Started.Compare(b.Started) })
 		for i := range all[1:] {
 			// Started is to the millisecond.
 			ended := all[i].Started.Add(time.Duration(all[i].TotalMS * float64(time.Millisecond)))
-			if gap := all[i+1].Started.Sub(ended); gap < time.Hour-2*time.Millisecond {
+			if gap := all[i+1].Started.Sub(ended); gap < delay-2*time.Millisecond {
 				t.Errorf("%s was asked for %s %v after %s", ip, all[i+1].URL, gap, all[i].URL)
 			}
 		}
 	}
+	return len(byIP)
 }
 
 // TestDeadHost: a host that does not answer costs a few connections, whatever it is asked for, and

@@ -158,24 +158,38 @@ func newHostStatus(now time.Time, p plan, h frontier.HostInfo, rules robots.Rule
 		s.Waits = "it has had its limit"
 	case s.Robots == "unreachable":
 		s.Waits, s.WaitsUntil = "no robots.txt, "+r.Kind, r.Until
-	case h.Dead:
-		s.Waits, s.WaitsUntil = fmt.Sprintf("it did not answer %d times in a row: its URLs are refused", h.Failures), h.Hold
-	case h.Hold.After(now) && h.Failures > 0:
-		s.Waits, s.WaitsUntil = fmt.Sprintf("parked, it did not answer %d times in a row", h.Failures), h.Hold
-	case h.Hold.After(now):
-		s.Waits, s.WaitsUntil = "overloaded", h.Hold
-	case r.Tries > 0 && !r.Have && r.Until.After(now):
+	case h.Asking:
+		s.Waits = "its robots.txt is asked for"
+	case h.Starved:
+		s.Waits = "room in memory for its robots.txt"
+	case r.Tries > 0 && !r.Have && r.Until.After(now) && !h.Hold.After(r.Until):
 		s.Waits, s.WaitsUntil = "robots.txt failed", r.Until
-	case h.Resolving:
-		s.Waits = "its address is asked for"
-	case h.HeldBy == frontier.HeldByDomain:
-		s.Waits, s.WaitsUntil = "a turn at its registrable domain", h.Next
-	case h.HeldBy == frontier.HeldByAddress:
-		s.Waits, s.WaitsUntil = "a turn at its address", h.Next
-	case h.Next.After(now):
-		s.Waits, s.WaitsUntil = "delay", h.Next
+	default:
+		s.Waits, s.WaitsUntil = waitsFor(now, h)
 	}
 	return s
+}
+
+// waitsFor says what keeps the server of a host from being asked, and until when, if that is known.
+func waitsFor(now time.Time, h frontier.HostInfo) (what string, until time.Time) {
+	switch {
+	case h.Dead:
+		return fmt.Sprintf("it did not answer %d times in a row: its URLs are refused", h.Failures), h.Hold
+	case h.Hold.After(now) && h.Failures > 0:
+		return fmt.Sprintf("parked, it did not answer %d times in a row", h.Failures), h.Hold
+	case h.Hold.After(now):
+		return "overloaded", h.Hold
+	case h.Resolving:
+		return "its address is asked for", time.Time{}
+	case h.Full: // as the numbers say
+	case h.HeldBy == frontier.HeldByDomain:
+		return "a turn at its registrable domain", h.Next
+	case h.HeldBy == frontier.HeldByAddress:
+		return "a turn at its address", h.Next
+	case h.Next.After(now):
+		return "delay", h.Next
+	}
+	return "", time.Time{}
 }
 
 // URLState is where a URL stands.

@@ -47,6 +47,8 @@ func newHeld(t *testing.T) *held {
 			http.Redirect(w, r, "/target", http.StatusFound)
 		case "/held":
 			<-released
+		case "/sitemap.xml":
+			fmt.Fprint(w, `<urlset><url><loc>/mapped</loc></url></urlset>`)
 		case "/waits":
 			<-released
 			fmt.Fprint(w, `<a href=late><a href=a>`)
@@ -310,6 +312,50 @@ func TestWhyUnseen(t *testing.T) {
 	for _, err := range job.URLs(t.Context(), "odd") {
 		if err == nil || !strings.Contains(err.Error(), "expected pending") {
 			t.Errorf("URLs of no state: %v", err)
+		}
+	}
+}
+
+// TestWhyErrand: of a URL whose host's robots.txt redirects lead to a host that may not be asked, it
+// is told that it waits for this, and until when.
+func TestWhyErrand(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if host, port, _ := strings.Cut(r.Host, ":"); host != "rules.test" {
+			http.Redirect(w, r, "http://rules.test:"+port+"/robots.txt", http.StatusFound)
+			return
+		}
+		w.Header().Set("Retry-After", "1800")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer site.Close()
+	_, port, _ := strings.Cut(strings.TrimPrefix(site.URL, "http://"), ":")
+	home := "http://a.test:" + port
+	r := start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), Resolve: overrides(t, "*:"+port+":127.0.0.1")})
+	r.look()
+	want := "next: try 1; its host waits: its robots.txt is asked for at http://rules.test:" + port + "/robots.txt, where redirects lead, when its turn comes; the host there waits: overloaded\n"
+	r.await("held up there", func(weft.Status) bool { return strings.Contains(story(t, r.job, home, "/"), want) })
+	why, err := r.job.Why(t.Context(), home)
+	if until := why.Steps[len(why.Steps)-1].At; err != nil || time.Until(until) < 20*time.Minute || time.Until(until) > 30*time.Minute {
+		t.Errorf("until %v, error %v, expected half an hour", until, err)
+	}
+	r.end()
+	<-r.done
+}
+
+// TestAddSitemaps: a seed that is added while a crawl runs brings the sitemaps of its host, as any
+// seed does, whoever names them.
+func TestAddSitemaps(t *testing.T) {
+	for _, noRobots := range []bool{false, true} {
+		s, other := newHeld(t), newHeld(t)
+		r := start(t, weft.Options{Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), Sitemaps: true, NoRobots: noRobots, Scope: weft.ScopeHost})
+		r.look()
+		r.await("held", func(now weft.Status) bool { return now.InFlight == 1 && now.Pending == 0 && now.Done == 2 })
+		r.do("add", other.URL+"/b")
+		s.release()
+		sum := <-r.done
+		all := records(t, r.dir)
+		if got := all[other.URL+"/mapped"]; !sum.Finished || got.Status != 200 || got.From != other.URL+"/sitemap.xml" {
+			t.Errorf("no robots: %t: %+v of %d records, expected it by the sitemap", noRobots, got, len(all))
 		}
 	}
 }

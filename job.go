@@ -80,7 +80,7 @@ func openJob(c *config, share shares, waiting func(error)) (*job, error) {
 }
 
 func (j *job) open(c *config, o store.Options) error {
-	begun, err := j.begun(o.FS)
+	begun, err := j.begun(o.FS, c.Update)
 	if err != nil {
 		return err
 	}
@@ -152,16 +152,20 @@ func (j *job) openStore(o store.Options) (err error) {
 	}
 }
 
-// begun reports whether the folder is that of a job. If it is anything else, that is
-// an error.
-func (j *job) begun(files store.FS) (bool, error) {
+// begun reports whether the folder is that of a job, as it has to be with update. If it is
+// anything else, that is an error.
+func (j *job) begun(files store.FS, update bool) (bool, error) {
 	names, err := files.List(j.dir)
 	names = slices.DeleteFunc(names, func(name string) bool { return name == ctl.Name }) // left by a crawl that was killed
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("%w, expected a new folder, or that of a job", reason(err))
+		expected := "a new folder, or that of a job"
+		if update {
+			expected = "the folder of a job"
+		}
+		return false, fmt.Errorf("%w, expected %s", reason(err), expected)
 	case slices.Contains(names, stateDir):
 		return true, nil
 	case len(names) > 0:

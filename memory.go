@@ -26,7 +26,7 @@ const (
 )
 
 // shares are what Options.Memory is split into, in bytes. But for the fingerprints they are at most 45 % of
-// it: what is left is for hosts of which something is pending, requests and code, and for what the garbage collector has not yet
+// it: what is left is for requests and code, and for what the garbage collector has not yet
 // collected, without which it would take half of the CPU. Fingerprints come to theirs in crawls of millions
 // only; the collector does not look into them, so that it needs less for all that is beside them.
 //
@@ -41,7 +41,7 @@ const (
 //   - a page that Hooks.OnPage has: its body is counted among the bodies until the hook returns
 type shares struct {
 	seen    int // fingerprints of URLs; beyond, they are on disk too
-	hosts   int // what is known of hosts; those beyond of which nothing is pending are in the store only
+	hosts   int // what is known of hosts; those beyond are in the store only, with what is pending of them
 	pending int // URLs that wait, of all hosts; beyond, they are in the store only
 	bodies  int // of answers, raw and decoded, until nobody needs them; beyond, nothing is begun or read on, but for one body at a time
 	kept    int // buffers for bodies to come, of each sort

@@ -31,10 +31,10 @@ type Reason struct {
 // Summary.NotFollowed. The last two are of URLs: Summary.OverLimit and OverVariants count these.
 func Reasons() []Reason {
 	return []Reason{
-		{reasonTooMany, "it comes behind the first 100,000 links of its page, or 32 MiB of them; counted once a page"},
+		{reasonTooMany, "it comes behind its page's first 100,000 links or 32 MiB, or 1,000 sitemaps; counted once a page"},
 		{reasonNoFollow, "its page says nofollow, in a robots meta element or X-Robots-Tag: see --no-robots"},
 		{reasonDuplicate, "its page is a duplicate: see --prune-duplicates"},
-		{reasonBroken, "it stands in a sitemap behind what could be read of it; counted once a sitemap"},
+		{reasonBroken, "it stands in a sitemap where that is broken, or behind what could be read; counted once a sitemap"},
 		{reasonDropped, "the program that uses the library dropped it (Hooks.OnLink) and gave no reason"},
 		{reasonRel, "it has rel=nofollow: see --no-robots"},
 		{reasonScope, "it leads out of --scope"},

@@ -66,7 +66,7 @@ func TestWhyReasons(t *testing.T) {
 		{reason: "duplicate", web: web{"http://a.test/": a("/1/", "/2/"), "http://a.test/1/": essay("maze") + a("in"), "http://a.test/2/": essay("maze") + a("in")}, o: weft.Options{PruneDuplicates: true, Concurrency: 1}, path: "/2/in",
 			says: "unseen … links of pages that are duplicates, of which there were 1, are not kept"},
 		{reason: "broken-sitemap", web: web{"http://a.test/": a(), "http://a.test/sitemap.xml": "<urlset><url><loc>/1</loc></url><url><loc>/x"}, o: weft.Options{Sitemaps: true}, path: "/x",
-			says: "unseen … the last URLs of sitemaps that are broken, of which there were 1, are not kept"},
+			says: "unseen … URLs in sitemaps that are broken, of which there were 1, are not kept"},
 
 		{reason: weft.KindRobots, web: web{"http://a.test/": a("/x"), "http://a.test/robots.txt": "User-agent: *\nDisallow: /x"}, path: "/x",
 			says: "refused … robots: disallowed by line 2: Disallow: /x … refused: robots: "},

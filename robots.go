@@ -66,7 +66,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 	}
 	switch access {
 	case robots.Open:
-		out.robots.maps = f.sitemaps(u, nil)
+		out.robots.maps = f.sitemaps(&out, new(robots.Robots))
 	case robots.Read:
 		body := res.Body
 		if res.Truncated {
@@ -74,7 +74,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 		}
 		t.OnLoop(func() {
 			file := robots.Parse(body)
-			out.robots.rules, out.robots.maps = file.Agent(f.cfg.UserAgent), f.sitemaps(u, file.Sitemaps())
+			out.robots.rules, out.robots.maps = file.Agent(f.cfg.UserAgent), f.sitemaps(&out, file)
 		})
 	case robots.Closed:
 		out.robots.kind, out.robots.reason = KindNoRobots, fmt.Sprintf("robots.txt: status %d", res.Status)

@@ -17,16 +17,17 @@ func (d *desk) seeds() []weburl.URL {
 	return all
 }
 
-// begin adds a seed.
-func (d *desk) begin(u weburl.URL) {
+// begin adds a seed, and reports whether it is new.
+func (d *desk) begin(u weburl.URL) bool {
 	u = d.cfg.Canon.Apply(u)
 	d.open(u)
 	d.openNetwork(written(u))
-	d.frontier.Add(frontier.URL{URL: u})
+	added := d.frontier.Add(frontier.URL{URL: u})
 	if d.cfg.NoRobots {
-		d.addSitemaps(d.cfg.sitemaps(&d.bounds, frontier.URL{URL: u}, nil))
+		d.addSitemaps(d.usualSitemaps(u))
 	}
 	d.note()
+	return added
 }
 
 // open widens the scope by u, here and in every fetcher, before it can have a lease

@@ -7,6 +7,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/sitemap"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -31,22 +32,37 @@ func rankOf(priority float32) int8 {
 	return int8(math.Round(float64(priority-sitemap.DefaultPriority) * rankSpan))
 }
 
-// sitemaps are those of the host of u, its robots.txt or a seed, by the values of Sitemap lines in
-// it. They may be elsewhere, as robots.txt vouches for them (the protocol's "Sitemaps &
-// Cross Submits"); what they tell of is judged by the scope.
-func (c *config) sitemaps(b *bounds, u frontier.URL, named []string) (all []frontier.URL) {
+// sitemaps are those of the host of u, its robots.txt or a seed, by the Sitemap lines of file; drop
+// is told why one of these is not followed. They may be elsewhere, as robots.txt vouches for them
+// (the protocol's "Sitemaps & Cross Submits"); what they tell of is judged by the scope.
+func (c *config) sitemaps(b *bounds, u frontier.URL, file *robots.Robots, drop func(reason string)) (all []frontier.URL) {
 	if !c.Sitemaps || !b.reaches(u.URL) || b.tooDeep(u.Depth+1) {
 		return nil
 	}
+	named := file.Sitemaps()
 	if len(named) == 0 {
-		named = []string{usualSitemap}
+		named, drop = []string{usualSitemap}, func(string) {} // which nobody has told of
 	}
 	for _, s := range named {
-		if to, ok := c.sitemapAt(u.URL, s); ok && b.refusesSitemap(to) == "" {
-			all = append(all, frontier.URL{URL: to, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
+		to, ok := c.sitemapAt(u.URL, s)
+		if !ok {
+			continue
 		}
+		if reason := b.refusesSitemap(to); reason != "" {
+			drop(reason)
+			continue
+		}
+		all = append(all, frontier.URL{URL: to, From: u.URL.String(), Depth: u.Depth + 1, Rank: namedSitemap})
+	}
+	if file.SitemapsCut() {
+		drop(reasonTooMany)
 	}
 	return all
+}
+
+// usualSitemaps are those of the host of a seed of which no robots.txt is asked.
+func (d *desk) usualSitemaps(seed weburl.URL) []frontier.URL {
+	return d.cfg.sitemaps(&d.bounds, frontier.URL{URL: seed}, new(robots.Robots), nil)
 }
 
 // sitemapAt is the sitemap that the host of u has, by the value of a Sitemap line; ok is false
@@ -60,10 +76,10 @@ func (c *config) sitemapAt(u weburl.URL, named string) (to weburl.URL, ok bool) 
 }
 
 // sitemaps are those that the robots.txt which a lease was for names.
-func (f *fetcher) sitemaps(lease frontier.URL, named []string) []frontier.URL {
-	all := f.cfg.sitemaps(&f.bounds, lease, named)
+func (f *fetcher) sitemaps(out *outcome, file *robots.Robots) []frontier.URL {
+	all := f.cfg.sitemaps(&f.bounds, out.url, file, out.drop)
 	for _, u := range all {
-		f.mention(lease.URL, u.URL)
+		f.mention(out.url.URL, u.URL)
 	}
 	return all
 }

@@ -130,6 +130,13 @@ func (s *Summary) opened(host string) {
 	}
 }
 
+// notFollowed counts links that are not followed.
+func (s *Summary) notFollowed(links []dropped) {
+	for _, n := range links {
+		s.NotFollowed[n.reason] += n.n
+	}
+}
+
 func (c Count) plus(bytes int64) Count { return Count{c.URLs + 1, c.Bytes + bytes} }
 
 // slow keeps the slowest answers, the slowest first.

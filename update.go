@@ -33,17 +33,14 @@ const (
 
 // Sameness is how it is known that a URL is unchanged.
 //
-// At a first visit the text is read only of pages that come without an ETag and a Last-Modified, as
-// reading it costs, and the server tells of the others whether they have changed. Later visits read
-// it of all pages that come with another body. So a page which has a validator, and of which
-// only navigation or timestamps are new, is ChangeChanged once; from then on it is SameText.
+// The text of all pages is read from the first visit on.
 type Sameness string
 
 // The kinds of sameness.
 const (
 	SameAsTold Sameness = "not-modified" // the server has said so, by 304
 	SameAnswer Sameness = "answer"       // the same body, the same target of a redirect, or gone as before
-	SameText   Sameness = "text"         // another body, but the same text, as readers see it: see below
+	SameText   Sameness = "text"         // another body, but the same text, as readers see it: see package text
 )
 
 var (

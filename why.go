@@ -186,7 +186,7 @@ func (q *inquiry) absence() string {
 		{reasonRel, "links with rel=nofollow"},
 		{reasonDropped, "links that a hook has dropped"},
 		{reasonTooMany, "the last links of pages with too many"},
-		{reasonBroken, "the last URLs of sitemaps that are broken"},
+		{reasonBroken, "URLs in sitemaps that are broken"},
 	} {
 		if n := q.history.Summary.NotFollowed[silent.reason] + q.history.NotFollowed[silent.reason]; n > 0 {
 			text += fmt.Sprintf("; %s, of which there were %d, are not kept", silent.links, n)
@@ -336,6 +336,36 @@ func (q *inquiry) askHost(ctx context.Context) error {
 	}
 	q.known, q.rules, q.state = true, h.Rules, infos[0]
 	q.host = newHostStatus(q.now, q.plan, infos[0], h.Rules)
+	if q.state.Asking {
+		return q.askErrand(ctx)
+	}
+	return nil
+}
+
+// askErrand reads where redirects have led to of the robots.txt of the URL's host, and what that waits
+// for there.
+func (q *inquiry) askErrand(ctx context.Context) error {
+	type errand struct {
+		at    weburl.URL
+		host  frontier.HostInfo
+		waits bool
+	}
+	e, _, err := look(ctx, q.view, func(d *desk) (e errand) {
+		e.at, e.host, e.waits = d.frontier.Errand(d.loop.Now(), q.url.Origin())
+		return e
+	})
+	if err != nil || !e.waits {
+		return err
+	}
+	q.host.Waits = "its robots.txt is asked for at " + frontier.Brief(e.at.String()) + ", where redirects lead, when its turn comes"
+	what, until := waitsFor(q.now, e.host)
+	if what == "" && e.host.Full {
+		what = "as many requests as there may be at once are under way"
+	}
+	if what != "" {
+		q.host.Waits += "; the host there waits: " + what
+		q.host.WaitsUntil = until
+	}
 	return nil
 }
 
@@ -471,6 +501,9 @@ func (q *inquiry) waits(s Status) string {
 	}
 	if q.host.Waits != "" {
 		reasons = append(reasons, "its host waits: "+q.host.Waits)
+	}
+	if q.state.Full {
+		reasons = append(reasons, "as many requests to its host as there may be at once are under way")
 	}
 	if q.host.Pending > 1 {
 		reasons = append(reasons, fmt.Sprintf("%d URLs of its host wait", q.host.Pending))

@@ -176,7 +176,11 @@ func (f *Frontier) mayWant(h *host) bool {
 // many others do. Those behind it wait with it, or it would lose its turn.
 func (f *Frontier) stuck(s *server) bool {
 	h := s.top()
-	return f.wanting >= maxWants && s.resolve == addressKnown && f.mayWant(h) && !f.has(h) && !h.robots.wanted(f.now)
+	if f.wanting < maxWants || s.resolve != addressKnown || !f.mayWant(h) || f.has(h) {
+		return false
+	}
+	_, known := h.leastDepth() // with which its robots.txt would be leased
+	return !known || !h.robots.wanted(f.now)
 }
 
 // want asks for URLs of h, whose turn it is, if it has few in memory.
@@ -239,6 +243,7 @@ func (f *Frontier) Refill(now time.Time, host string, urls []URL, more bool) {
 	if r.turn && h.hasTurn() && h.at <= f.now {
 		f.rekey(h.server, r.at, r.order)
 	}
+	f.rests(h.server)
 }
 
 // fit is how many of the URLs that were read for h there is room for in memory, but at least those that

@@ -330,15 +330,14 @@ func BenchmarkIdle(b *testing.B) {
 	runtime.KeepAlive(urls)
 }
 
-// BenchmarkWaiting is what a host takes of which one URL is pending, in the ledger only: it stays in
-// memory, whatever HostBytes says.
+// BenchmarkWaiting is what a host takes in memory of which one URL is pending, in the ledger only.
 func BenchmarkWaiting(b *testing.B) {
 	const hosts = 1_000_000
 	var f *frontier.Frontier
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20, Heads: 512, InMemory: 30 << 20})
+		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
 		for i := range hosts {
 			f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
 		}
@@ -346,4 +345,40 @@ func BenchmarkWaiting(b *testing.B) {
 		b.ReportMetric(float64(f.HostBytes())/hosts, "counted-B/host")
 	}
 	runtime.KeepAlive(f)
+}
+
+// BenchmarkLimit is the lease that reaches Limit, with those that find nothing more; and these again
+// when a page is to be tried once more, whose host has its turn after all others.
+func BenchmarkLimit(b *testing.B) {
+	for _, hosts := range []int{1000, 100_000} {
+		for _, again := range []bool{false, true} {
+			b.Run(fmt.Sprintf("hosts=%d/again=%t", hosts, again), func(b *testing.B) {
+				urls := benchURLs(b, 2*hosts, hosts)
+				now := time.Unix(0, 0)
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					f := frontier.New(frontier.Config{Limit: 1})
+					for _, u := range urls {
+						f.Add(u)
+					}
+					b.StartTimer()
+					u := f.Lease(now, 1)[0]
+					if _, ok := f.Next(); ok || len(f.Lease(now, 1)) > 0 {
+						b.Fatal("more than Limit")
+					}
+					if again {
+						f.Retry(now, u, frontier.Answer{}, now)
+					} else {
+						f.Done(now, u, frontier.Answer{})
+					}
+					for !f.Stopped() {
+						for _, u := range f.Lease(now, 1) {
+							f.Done(now, u, frontier.Answer{})
+						}
+					}
+				}
+			})
+		}
+	}
 }

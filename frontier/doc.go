@@ -28,6 +28,7 @@
 //   - in doubt: a URL of which only the ledger knows whether it was seen.
 //   - idle: a server of which nothing is left to do, and all that is known is in the ledger. Gone: it
 //     has left memory.
+//   - dormant: a server that is gone though URLs of it are pending: all in the ledger.
 //   - pace: how many leases a host may have at once.
 //   - hold: an overloaded host is not asked at all until a time.
 //   - parked: the same of one that has not answered several times in a row.
@@ -60,8 +61,9 @@
 // # Politeness
 //
 // With Resolve, a name's address is leased before anything else, alone; where an answer comes
-// from is then its address. A lease says which it is, as the turn was that address's; of a name that
-// is there no more by then, one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
+// from is then its address. A lease says which it is, as the turn was that address's, and for 6 hours
+// that it is to be asked there whatever the name says by then; of one that does not answer there
+// any more one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
 // after 24 hours; not while all of the host's URLs are in its backlog.
 // A robots.txt that redirects say is elsewhere is leased at the turn of the server there, under
 // its delay and pace, as one of its hosts: it takes turns with that server's own URLs. Of a server that
@@ -119,9 +121,24 @@
 // with their hosts, their names, and groups that have no others. Doubts says of which names the
 // ledger is to be asked before URLs are added, and Return brings the hosts back as they
 // were: pace, robots.txt, failures, LimitPerHost. Their address is asked for again, and what
-// their groups bear is learnt again, if these had no others. A server with something pending
-// stays, be it in the ledger only. The names of those that are gone are in a table of their own,
+// their groups bear is learnt again, if these had no others. The names of those that are gone are in a table of their own,
 // like that of URLs, of an eighth of HostBytes; when that is full a new name is looked up too.
+//
+// # Hosts that are dormant
+//
+// If that is not enough, servers leave with something pending: those that have been in memory for
+// longest, of which nothing is leased nor wanted, no delay or hold is under way, and all is in the
+// ledger. Their URLs count as pending. They come back with a new URL of theirs, as idle ones do; and
+// by turns: a cursor goes round the hosts in the ledger. Rouse says what is wanted, when there is
+// room, or Lease had too little to hand out, or others have had their share: four leases for each host
+// that comes back. Who calls it after each Wants, reads and answers with Roused keeps the crawl
+// going. One that has come back for its turn stays until it has had it; unless it waits for its domain or
+// its address, and others need the room. So:
+//
+//   - a host with something pending is asked after a round, about four leases of each host, at most
+//   - no slot is free while a dormant host could be asked, but for the reads that go round to it. If those that came back
+//     could not, as their domains or addresses are busy, the next come after 50 ms, 100 ms, and so on up to 2 s
+//   - with SetDelay and SetPerHost a dormant host is changed when it comes back; Host and Slowest know nothing of one
 //
 // # Limits
 //
@@ -133,17 +150,18 @@
 //
 //   - URLs seen: 10 bytes each, up to SeenBytes, and then no more.
 //   - hosts: 300 bytes each, and what a robots.txt says once of those that say the same; with
-//     HostBytes that much, or what those take of which something is pending.
+//     HostBytes that much, or what those take that have been asked since the ledger kept all, or lately: within their
+//     delay or hold.
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
-//   - URLs that a redirect led to and no link yet, while they are pending, and after if they
-//     redirect themselves: the middle of a chain of redirects. Of those that LimitPerHost drops
+//   - URLs that a redirect led to and no link yet, while they are pending, and after, up to
+//     16,384, if they redirect themselves: the middle of a chain of redirects. Of those that LimitPerHost drops
 //     from a backlog, to the end.
 //   - what is under way: leases, and fingerprints not Saved yet. The caller bounds these.
 //
 // Lease and answers take time logarithmic in the hosts, however many share a name, a domain or an
 // address. One Lease refuses at most 1,000
-// URLs; the rest is due at once.
+// URLs; the rest is due at once. One Lease or Next passes over at most 1,000 turns that Limit has ended.
 //
 // # Concurrency
 //

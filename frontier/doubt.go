@@ -18,6 +18,8 @@ type doubts struct {
 	noted   map[[16]byte]struct{} // added before, and not Saved yet
 	told    map[[16]byte]bool     // of the URLs of the batch, whether they were seen before it; nil: the table knows
 	dubious [][16]byte            // of these, what Settle is to tell
+	open    bool                  // Settle is to answer
+	batch   batch                 // its memory is used again
 }
 
 // Doubts takes the URLs that are to be given to Add and Redirect next, until it is called
@@ -28,8 +30,9 @@ type doubts struct {
 // frontier may be leased from and answered, but for redirects. Without SeenBytes, and
 // while all that was seen has room there, no URL is in doubt; nor is a host without HostBytes.
 func (f *Frontier) Doubts(urls, seeds iter.Seq[weburl.URL]) (prints [][16]byte, hosts []string) {
-	f.makeRoom()
 	d := &f.doubts
+	d.open = false
+	f.makeRoom()
 	d.told, d.dubious = nil, nil
 	n := 0
 	for range urls {
@@ -43,21 +46,26 @@ func (f *Frontier) Doubts(urls, seeds iter.Seq[weburl.URL]) (prints [][16]byte, 
 	if roomy && f.idle.left == 0 {
 		return nil, nil
 	}
-	var b batch
+	b := &d.batch
+	if cap(b.prints) > usualBatch {
+		*b = batch{}
+	}
+	b.prints, b.urls = b.prints[:0], b.urls[:0]
 	for u := range urls {
-		f.chain(&b, u)
+		f.chain(b, u)
 	}
 	b.seeds = len(b.prints)
 	for u := range seeds {
-		f.chain(&b, u)
+		f.chain(b, u)
 	}
 	f.seen.touch(b.prints)
 	if !roomy {
 		f.doubt(b.prints)
 	}
 	if f.idle.left > 0 {
-		hosts = f.missing(&b)
+		hosts = f.missing(b)
 	}
+	d.open = len(d.dubious)+len(hosts) > 0
 	return d.dubious, hosts
 }
 
@@ -117,7 +125,7 @@ func (f *Frontier) Settle(seen []bool) {
 			f.seen.add(fp) // what is linked to once more may be so again: it is in the cache
 		}
 	}
-	f.doubts.dubious = nil
+	f.doubts.dubious, f.doubts.open = nil, false
 }
 
 // Seen reports whether a URL was added, whatever became of it; with SeenBytes, of one that

@@ -38,30 +38,31 @@ func TestDurable(t *testing.T) {
 	} {
 		c.cfg.MaxRedirects = 3
 		t.Run(c.name, func(t *testing.T) {
-			left := 0
+			left, asleep := 0, 0
 			for seed := range cases {
-				if !testDurable(t, c.cfg, seed, &left) {
+				if !testDurable(t, c.cfg, seed, &left, &asleep) {
 					t.Fatalf("that was seed %d", seed)
 				}
 			}
-			if left < int(cases) {
-				t.Errorf("%d hosts have left memory in %d crawls", left, cases)
+			if left < int(cases) || asleep < int(cases)/8 {
+				t.Errorf("%d hosts have left memory in %d crawls, of these %d with something pending", left, cases, asleep)
 			}
 		})
 	}
 }
 
-func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left *int) bool {
+func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, asleep *int) bool {
 	w := newSmallWeb(t, seed)
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
 	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3]             // none, no fingerprint, a third of them
-	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all, those with something to do, one or two; all, and the names of those that have left
+	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all, those under way, one or two; all, and the names of those that have left
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
 	if heads.HostBytes > 0 && heads.HostBytes < 1000 {
 		*left += c.left
+		*asleep += c.asleep
 	}
 	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {
 		if got, want := c.ends(), w.crawl(cfg); !maps.Equal(got, want) {
@@ -236,6 +237,7 @@ type durableCrawl struct {
 	steps   int
 	sealed  int                      // notes of the group that is being committed; 0: none is
 	left    int                      // hosts that were not in memory, at most
+	asleep  int                      // of these, with something pending
 	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
@@ -245,6 +247,7 @@ type durableCrawl struct {
 	leases []frontier.URL
 	leased map[string]int
 	wants  []*want
+	rouse  *rouse // nil: nothing is asked for
 }
 
 // want is a Want on its way: it is read after a commit, and answered later.
@@ -296,7 +299,7 @@ func (c *durableCrawl) begin() {
 		}
 		return c.refuse(u)
 	})
-	c.leases, c.wants, c.leased, c.sealed = nil, nil, make(map[string]int), 0
+	c.leases, c.wants, c.rouse, c.leased, c.sealed = nil, nil, nil, make(map[string]int), 0
 	c.rules = make(map[string]*robots.Rules)
 	for host, r := range c.ledger.rules {
 		c.rules[host] = &r
@@ -384,6 +387,8 @@ func (c *durableCrawl) step() {
 		c.answer()
 	case n < 70:
 		c.commit()
+	case n < 75 && c.rouse != nil:
+		c.wake()
 	case n < 85 && len(c.wants) > 0:
 		c.serve(c.wants[c.rand.IntN(len(c.wants))])
 	case n < 85+c.often && c.kills > 0:
@@ -399,11 +404,18 @@ func (c *durableCrawl) step() {
 		}
 		c.wants = append(c.wants, &want{Want: w})
 	}
+	if r, ok := c.f.Rouse(); ok {
+		if c.rouse != nil || r.N < 1 {
+			c.t.Errorf("hosts after %q are to be roused, and others are", r.After)
+		}
+		c.rouse = &rouse{Rouse: r}
+	}
+	c.asleep = max(c.asleep, c.f.Dormant())
 }
 
 // advance lets time pass if nothing else can happen.
 func (c *durableCrawl) advance() {
-	if len(c.leases) > 0 || len(c.wants) > 0 {
+	if len(c.leases) > 0 || len(c.wants) > 0 || c.rouse != nil {
 		return
 	}
 	next, ok := c.f.Next()

@@ -86,6 +86,30 @@ func TestErrandToTheDead(t *testing.T) {
 	}
 }
 
+// TestErrandIsTold: of a robots.txt that waits to be asked for elsewhere it is told where, and what
+// keeps the server there from being asked.
+func TestErrandIsTold(t *testing.T) {
+	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1")
+	const name = "http://d.example"
+	if _, _, ok := f.Errand(at(0), name); ok {
+		t.Error("told of before there is one")
+	}
+	for _, lease := range f.Lease(at(0), 9) {
+		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/rules").URL)
+	}
+	for range 3 {
+		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
+	}
+	to, info, ok := f.Errand(at(0), name)
+	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Failures != 3 || !info.Hold.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
+		t.Errorf("%t, at %s, %+v, expected that it waits a second, for a server that is parked", ok, to, info)
+	}
+	asks(t, f, time.Second, "d", "dead/rules")
+	if _, _, ok := f.Errand(at(time.Second), name); ok {
+		t.Error("told to wait while it is leased")
+	}
+}
+
 // TestErrandByAddress: the address of the server that an errand leads to is asked for first, and
 // the turn is that address's, too.
 func TestErrandByAddress(t *testing.T) {

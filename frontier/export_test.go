@@ -13,5 +13,8 @@ func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
 	f.moveTo(s, addr)
 }
 
+// Hops is of how many URLs is known how many redirects lead to them.
+func (f *Frontier) Hops() int { return len(f.hops) }
+
 // RulesHeld is how many bytes the rules of robots.txt take that are in memory.
 func (f *Frontier) RulesHeld() int { return f.rulebook.held }

@@ -3,6 +3,7 @@ package frontier
 import (
 	"container/heap"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"net/netip"
 	"time"
@@ -53,8 +54,8 @@ type Config struct {
 	SeenBytes int
 
 	// HostBytes is about how much memory hosts may take. Beyond, those leave it of which nothing
-	// is left to do, and the ledger is asked for them when a URL of theirs comes: see Doubts. A
-	// host with something pending stays. 0: any amount, 300 bytes each and what its
+	// is left to do, and then those of which all that is pending is in the ledger. It is asked for them when
+	// a URL of theirs comes, or their turn: see Doubts and Rouse. 0: any amount, 300 bytes each and what its
 	// robots.txt says. More than 0 asks for a ledger.
 	HostBytes int
 
@@ -88,6 +89,7 @@ type URL struct {
 	Robots    bool        // of a lease: this is the host's robots.txt, asked for its rules; Depth is then the least of the URLs that wait for it
 	At        *weburl.URL // of a lease of robots.txt: where Hops redirects say that it is; nil: at URL
 	Resolve   bool        // of a lease: the address of the URL's host is asked for, by Resolved; no request is sent
+	Pinned    bool        // of a lease: Addr is to be asked, be it that names lead elsewhere by now: see pinFor
 	Addr      netip.Addr  // of a lease: where its server is taken to be; invalid: unknown
 	Seq       uint64      // set by Add: no two URLs of a crawl have the same, and a later one has a larger
 	NotBefore time.Time   // of a URL that is to be tried again: set by Retry; zero: at any time
@@ -129,8 +131,9 @@ type Stats struct {
 //
 // Invariants: every URL in seen is in exactly one state. A server has a turn (see seat) if
 // and only if time alone will let it have another lease, refusal or Want, as far as that
-// depends on it. No turn is set to a time before now: a server whose delay is long over, or that
-// is new, comes after those that are due already.
+// depends on it; but a turn for what Limit ends stays until it comes: see nextTurn. No turn is set to
+// a time before now: a server whose delay is long over, or that is new, comes after those that are
+// due already.
 type Frontier struct {
 	cfg       Config
 	epoch     time.Time // told first
@@ -143,11 +146,14 @@ type Frontier struct {
 	names     names                // the servers
 	hosts     int                  // that are in memory
 	hops      map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
+	middles   [][16]byte           // of those that redirected themselves, in turn: see maxMiddles
+	middle    int                  // the oldest of them, if there are so many
 	ready     seats                // by the time at which the server may next be asked: see seat
 	groups    groupHeap            // by the time at which the first that waits for the group may be
 	addresses map[netip.Addr]*group
 	domains   map[string]*group // of several servers
 	idle      idle
+	dormant   dormant
 	rulebook  rulebook            // of all hosts
 	starved   []*host             // that wait for room in it, as they came
 	shut      map[*server]failure // of servers that are dead
@@ -182,6 +188,27 @@ type hops struct {
 	target *URL // of its own redirect, once it has answered with one
 }
 
+// maxMiddles is how many hops with a target are kept: the middles of chains of redirects, of which a web
+// may have a million. What is forgotten of one is that a shorter way to it may turn up.
+const maxMiddles = 16_384
+
+// redirected sets the target of h.
+func (f *Frontier) redirected(fp [16]byte, h *hops, target *URL) {
+	if h.target == nil {
+		if len(f.middles) < maxMiddles {
+			f.middles = append(f.middles, fp)
+		} else {
+			oldest := &f.middles[f.middle]
+			if m := f.hops[*oldest]; m != nil && m.target != nil {
+				f.dropHops(*oldest)
+			}
+			*oldest = fp
+			f.middle = (f.middle + 1) % maxMiddles
+		}
+	}
+	h.target = target
+}
+
 // New returns an empty frontier.
 func New(cfg Config) *Frontier {
 	return &Frontier{
@@ -192,7 +219,7 @@ func New(cfg Config) *Frontier {
 		names:     newNames(),
 		addresses: make(map[netip.Addr]*group),
 		domains:   make(map[string]*group),
-		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), sweep: maxVain},
+		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sweep: maxVain, waits: never},
 		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),
@@ -209,7 +236,7 @@ func (f *Frontier) Stats() Stats {
 }
 
 // Over reports whether nothing is pending, nothing leased, every refusal collected and
-// every Want answered.
+// every Want and Rouse answered.
 func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.stopped() }
 
 // Stopped reports whether nothing is leased nor ever will be: the crawl is over, or
@@ -219,7 +246,7 @@ func (f *Frontier) Stopped() bool {
 }
 
 func (f *Frontier) stopped() bool {
-	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0
+	return f.stats.Leased == 0 && len(f.refused) == 0 && f.wanting == 0 && !f.dormant.asked
 }
 
 // Limited reports whether Limit URLs were leased: no other will be.
@@ -294,7 +321,7 @@ func (f *Frontier) Redirect(u, target URL) bool {
 	if h == nil { // a link or seed: there is no shorter way
 		return f.follow(&hops{target: &target})
 	}
-	h.target = &target
+	f.redirected(fp, h, &target)
 	f.noteRedirected(fp, h)
 	return f.follow(h)
 }
@@ -331,14 +358,20 @@ func (f *Frontier) dropHops(fp [16]byte) {
 }
 
 // Next returns the earliest time at which Lease will have something, a lease or a
-// refusal, or Wants will, if no URL is added, answered or refilled before; ok is false
-// if there is no such time.
+// refusal, or Wants or Rouse will, if no URL is added, answered or refilled before, and no host
+// roused; ok is false if there is no such time. Beyond Limit it may be told too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	s, due := f.nextServer()
-	if s == nil || f.stuck(s) {
+	s, due := f.nextTurn()
+	if ok = s != nil && !f.stuck(s); ok {
+		due = max(due, f.free)
+	}
+	if d := &f.dormant; (d.need > f.wanting || s == nil && f.wanting == 0) && f.mayRouse() && (!ok || max(d.again, f.free) < due) {
+		due, ok = max(d.again, f.free), true
+	}
+	if !ok {
 		return time.Time{}, false
 	}
-	return f.time(max(due, f.free)), true
+	return f.time(due), true
 }
 
 // Done answers a lease: the URL is finished.

@@ -64,13 +64,29 @@ func (f *Frontier) moveTo(s *server, addr netip.Addr) {
 	addr = addr.Unmap()
 	g := f.addresses[addr]
 	if g == nil {
+		f.dropGroups()
 		g = f.newGroup(addr, addr.IsLoopback())
 		f.addresses[addr] = g
+	}
+	if s.address != g || !f.pinned(s) {
+		s.located = f.minute()
 	}
 	if s.address != g {
 		f.regroup(s, s.domain(), g)
 	}
 }
+
+// pinFor is for how many minutes a server is asked where it was found, though each look-up of its
+// name may lead elsewhere: the turn of a lease is that of one address, and if names with answers that
+// rotate went by these, a turn would mostly be another address's. Then names count again. Heritrix
+// takes a name to be at one address for 6 hours, too.
+const pinFor = 6 * 60
+
+// pinned reports whether s, whose address is known, is to be asked there.
+func (f *Frontier) pinned(s *server) bool { return f.minute()-s.located < pinFor }
+
+// minute is that of now; it begins again after 45 days.
+func (f *Frontier) minute() uint16 { return uint16(f.now / time.Minute) }
 
 // regroup makes s one of the servers of a domain, nil if it is alone there, and of an address,
 // nil if it is not known; with what it has under way. It keeps its turn.

@@ -374,11 +374,13 @@ func TestHeldBy(t *testing.T) {
 		asked string
 		by    frontier.Holder
 		next  time.Duration
+		full  bool
 	}{
 		{name: "another of its domain", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://b.one.example/", by: frontier.HeldByDomain, next: 3 * time.Second},
 		{name: "another at its address", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://two.example/", by: frontier.HeldByAddress, next: 3 * time.Second},
 		{name: "as many as there may be at its address", cfg: frontier.Config{PerAddress: 1}, asked: "http://two.example/", by: frontier.HeldByAddress},
-		{name: "its own delay", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://a.one.example/1", next: 3 * time.Second},
+		{name: "its own delay", cfg: frontier.Config{Delay: 3 * time.Second}, asked: "http://a.one.example/1", next: 3 * time.Second, full: true},
+		{name: "as many of its own as there may be", cfg: frontier.Config{PerHost: 1}, asked: "http://a.one.example/1", full: true},
 		{name: "a longer one of its address", cfg: frontier.Config{AddressDelay: 3 * time.Second}, asked: "http://a.one.example/1", by: frontier.HeldByAddress, next: 3 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -393,9 +395,32 @@ func TestHeldBy(t *testing.T) {
 				t.Fatalf("leased %v", leases)
 			}
 			info, _ := f.Host(at(0), "http://a.one.example")
-			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next {
-				t.Errorf("held by %d for %v, expected %d, %v", info.HeldBy, info.Next.Sub(at(0)), c.by, c.next)
+			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next || info.Full != c.full {
+				t.Errorf("held by %d for %v, full %t, expected %d, %v, %t", info.HeldBy, info.Next.Sub(at(0)), info.Full, c.by, c.next, c.full)
 			}
 		})
+	}
+}
+
+// TestAddressesAreForgotten: a host that answers from another address each time leaves nothing behind of
+// those before, but what a delay still needs.
+func TestAddressesAreForgotten(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Second} {
+		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})
+		f.Add(parsed(t, "http://a.example/"))
+		f.Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
+		before, now := f.HostBytes(), at(0)
+		for i := range 5000 {
+			f.Add(parsed(t, fmt.Sprintf("http://a.example/%d", i)))
+			leases := f.Lease(now, 1)
+			if len(leases) != 1 {
+				t.Fatalf("%v: leased %v", now.Sub(at(0)), leases)
+			}
+			f.Done(now, leases[0], frontier.Answer{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
+			now = now.Add(delay)
+		}
+		if grown := f.HostBytes() - before; grown > 64<<10 {
+			t.Errorf("delay %v: 5,000 addresses have left %d bytes", delay, grown)
+		}
 	}
 }

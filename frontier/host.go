@@ -36,7 +36,11 @@ type server struct {
 	resolve uint8  // how far its address is known
 	fails   uint8  // leases in a row that the server did not answer
 	dead    bool   // too many: until pace.hold its URLs are refused
-	resting bool   // it is among those that may leave memory: see idle
+	located uint16 // the minute, from the epoch on, in which it came to its address: see pinned
+	resting bool   // it is in the line of those that may leave memory: see idle
+	dozing  bool   // it is in that of dormant
+	owed    bool   // it came back for its turn, which it has not had
+	away    bool   // it has left memory
 	noted   uint32 // the last NoteHosts that told of it
 }
 

@@ -1,7 +1,8 @@
 package frontier
 
 import (
-	"crypto/sha256"
+	"encoding/binary"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"unsafe"
@@ -19,32 +20,29 @@ const (
 
 	// maxVain is how many servers are looked at in a row that may not leave yet.
 	maxVain = 64
+
+	// usualBatch is how many URLs a batch has for whose look-up memory is kept.
+	usualBatch = 4096
 )
 
 // idle is what is known of servers that may leave memory, and of those that have left it. A server
 // is idle when nothing of it is pending, leased or wanted, no delay or hold of it is under way,
 // and the ledger holds for good what it was told of it last. It leaves with all its hosts, and
-// comes back with all of them: they share a pace and LimitPerHost.
+// comes back with all of them: they share a pace and LimitPerHost. Those with something pending: see dormant.
 type idle struct {
-	queue []rest // servers that had nothing left to do, from head on; those first that have had it for longest
-	head  int
-	notes uint32 // NoteHosts that were called
-	saved uint32 // of these, what is Saved
-	bytes int    // what the hosts in memory take, without groups
-	left  int    // hosts that are not in memory
+	line  leavers // servers that had nothing left to do
+	notes uint32  // NoteHosts that were called
+	saved uint32  // of these, what is Saved
+	bytes int     // what the hosts in memory take, without groups
+	left  int     // hosts that are not in memory, those with something pending too
 
-	gone    *seen               // the names of servers that have left; beyond its limit, some of them
+	gone    *seen               // the names of servers that have left, by nameKey; beyond its limit, some of them
+	seeds   [2]maphash.Seed     // of nameKey
 	asked   map[string]struct{} // the names of which Doubts has told which are in doubt
 	empty   int                 // groups without a server in memory
 	sweep   int                 // so many are looked at next
 	waits   moment              // from which the delay of one counts at least that a process before has left
 	steered bool                // SetPerHost was called
-}
-
-// rest is a server and what it was last told of when it was put into the queue.
-type rest struct {
-	server *server
-	noted  uint32
 }
 
 // HostBytes is about how much memory the hosts take: their names and groups too, not what their
@@ -90,11 +88,19 @@ func (s *server) each(yield func(*host) bool) {
 	}
 }
 
-// rests puts s among those that may leave, if nothing of it is left to do.
+// rests puts s among those that may leave, if nothing of it is left to do, or all of that can wait in
+// the ledger.
 func (f *Frontier) rests(s *server) {
-	if f.cfg.HostBytes > 0 && !s.resting && s.quiet() {
-		s.resting = true
-		f.idle.queue = append(f.idle.queue, rest{s, s.noted})
+	switch {
+	case f.cfg.HostBytes <= 0:
+	case s.quiet():
+		if !s.resting {
+			s.resting = true
+			f.idle.line.push(s)
+		}
+	case !s.dozing && s.mayDoze():
+		s.dozing = true
+		f.dormant.line.push(s)
 	}
 }
 
@@ -111,40 +117,62 @@ func (f *Frontier) settled(s *server) bool {
 		}
 		first += h.answered
 	}
-	return first == s.first // else a lease counts that nobody else knows of: its URL was refused later
+	return first == s.first // else a lease counts that nobody else knows of: its URL was refused later, or postponed
 }
 
-// makeRoom has servers leave memory that have been idle for longest, as long as hosts take
-// more than they may. It is called before a batch of URLs is looked at, so that a server is
-// there, or not, until all of these are added.
+// makeRoom has servers leave memory as long as hosts take more than they may: those that have been idle for
+// longest, then those that have waited there for longest with something pending. It is called before
+// a batch of URLs is looked at, so that a server is there, or not, until all of these are added.
 func (f *Frontier) makeRoom() {
-	i := &f.idle
-	for vain := 0; f.overfull() && i.head < len(i.queue) && vain < maxVain; {
-		r := i.queue[i.head]
-		i.queue[i.head] = rest{}
-		i.head++
-		switch s := r.server; {
+	if f.cfg.HostBytes <= 0 {
+		return
+	}
+	most := f.cfg.HostBytes - f.turnover()
+	if f.doubts.open { // then servers stay
+		return
+	}
+	i, d := &f.idle, &f.dormant
+	for vain := 0; f.HostBytes() > most && !i.line.empty() && vain < maxVain; {
+		switch s, again := i.line.pop(); {
+		case s.away:
 		case !s.quiet():
 			s.resting = false // until it is again
-		case s.noted == r.noted && f.settled(s):
+			f.rests(s)
+		case !again && f.settled(s):
 			f.leaveMemory(s)
 		default:
-			if s.noted == r.noted { // else it was asked since
+			if !again {
 				vain++
 			}
-			i.queue = append(i.queue, rest{s, s.noted})
+			i.line.push(s)
 		}
 	}
-	if i.head > len(i.queue)/2 {
-		i.queue = slices.Delete(i.queue, 0, i.head)
-		i.head = 0
+	for vain := 0; f.HostBytes() > most && !d.line.empty() && vain < maxVain; {
+		switch s, again := d.line.pop(); {
+		case s.away:
+		case !s.mayDoze():
+			s.dozing = false
+		case !again && (!s.owed || s.heldBack() || s.quiet()) && f.settled(s):
+			f.leaveMemory(s)
+		default:
+			if !again {
+				vain++
+			}
+			d.line.push(s)
+		}
 	}
 	f.dropGroups()
 }
 
 // leaveMemory drops s, of which the ledger knows all.
 func (f *Frontier) leaveMemory(s *server) {
+	f.withdraw(s)
+	s.away = true
 	name := s.name()
+	delete(f.idle.asked, name) // who adds to it now has not asked
+	if f.dormant.gone != nil {
+		f.dormant.gone[name] = struct{}{}
+	}
 	f.names.remove(name, s)
 	if domain := weburl.RegistrableDomain(name); domain != "" {
 		f.names.remove(domain, s)
@@ -157,15 +185,16 @@ func (f *Frontier) leaveMemory(s *server) {
 		f.idle.bytes -= costOf(h)
 		f.hosts--
 		f.idle.left++
+		f.lay(h)
 	}
-	f.idle.gone.add(nameKey(name))
+	f.idle.gone.add(f.idle.nameKey(name))
 }
 
 // dropGroups drops groups without a server in memory, when there are many, and no delay
 // of theirs is under way.
 func (f *Frontier) dropGroups() {
 	i := &f.idle
-	if f.cfg.HostBytes <= 0 || i.empty <= i.sweep {
+	if i.empty <= i.sweep {
 		return
 	}
 	over := func(g *group) bool { return g.servers == 0 && f.freeAt(g) <= f.now }
@@ -192,21 +221,26 @@ func costOf(h *host) int {
 	return costOfOrigin + len(h.name)
 }
 
-// nameKey is the fingerprint of a name. The Web chooses it, as it does a URL.
-func nameKey(name string) [16]byte {
-	sum := sha256.Sum256([]byte(name))
-	return [16]byte(sum[:16])
+// nameKey is a fingerprint of a name. The Web chooses it, and cannot know the seeds.
+func (i *idle) nameKey(name string) (key [16]byte) {
+	for half, seed := range i.seeds {
+		binary.BigEndian.PutUint64(key[8*half:], maphash.String(seed, name))
+	}
+	return key
 }
 
 // missing returns those of the servers of a batch's URLs that may have left memory, by name. Of
 // a URL that was seen, and is no seed, the host is not needed.
 func (f *Frontier) missing(b *batch) []string {
 	i := &f.idle
-	i.asked = make(map[string]struct{})
+	if i.asked == nil || len(i.asked) > usualBatch {
+		i.asked = make(map[string]struct{})
+	}
+	clear(i.asked)
 	var names []string
 	for n, u := range b.urls {
 		if n >= b.seeds || !f.surelySeen(b.prints[n]) {
-			name := hostname(u.Origin())
+			name := u.Hostname()
 			if _, again := i.asked[name]; again {
 				continue
 			}
@@ -221,7 +255,7 @@ func (f *Frontier) missing(b *batch) []string {
 }
 
 func (f *Frontier) mayHaveLeft(name string) bool {
-	found, final := f.idle.gone.has(nameKey(name))
+	found, final := f.idle.gone.has(f.idle.nameKey(name))
 	return found || !final
 }
 
@@ -229,16 +263,9 @@ func (f *Frontier) mayHaveLeft(name string) bool {
 // the names that Doubts returned, before Settle. It is as it was, but that its address is not
 // known, nor how many leases its address and domain bear.
 func (f *Frontier) Return(s HostState, r robots.Rules) {
-	h, latest := f.recall(s, r)
-	h.last = max(h.last, f.idle.waits, min(h.asked, f.now))
-	if latest {
-		h.pace.most = uint8(s.Most) // be it unbounded: it is the same process
+	if f.find(s.Name) == nil { // else its turn has come since
+		f.comeBack(s, r)
 	}
-	if f.idle.steered {
-		f.steerPace(h)
-	}
-	f.idle.left--
-	f.rests(h.server)
 }
 
 // RestoreBeside says again what is known of a host that RestoreHost has left out. It is needed if
@@ -250,10 +277,10 @@ func (f *Frontier) RestoreBeside(s HostState, r robots.Rules) {
 	h, _ := f.recall(s, r)
 	h.last = f.now
 	f.idle.left--
-	f.rests(h.server)
+	f.wake(h, s)
 }
 
 // dispensable reports whether a host that is restored can stay in the ledger.
 func (f *Frontier) dispensable(s HostState) bool {
-	return f.overfull() && s.Pending == 0 && mayLeave(s.Name) && f.names.find(hostname(s.Name)) == nil
+	return f.overfull() && mayLeave(s.Name) && f.names.find(hostname(s.Name)) == nil
 }

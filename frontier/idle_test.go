@@ -204,14 +204,14 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestRestoredHostsStayInTheLedger: after a restart hosts of which nothing is pending are read when
-// they are needed, but for those that share a name with one of which something is.
+// TestRestoredHostsStayInTheLedger: after a restart hosts for which there is no room are read when they
+// are needed, or at their turn, but for those that share a name with one in memory.
 func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	f := frontier.New(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
 	hosts := []frontier.HostState{
-		{Name: "http://first.example", Answered: 1},
-		{Name: "http://a.example", Answered: 2},
+		{Name: "http://a.example", Answered: 2, Pending: 2, Tried: 1},
 		{Name: "http://b.example", Answered: 3},
+		{Name: "http://c.example", Answered: 2, Pending: 3, Tried: 2},
 		{Name: "https://a.example", Answered: 2, Pending: 1},
 	}
 	whole := true
@@ -221,10 +221,10 @@ func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	for _, h := range hosts {
 		f.RestoreBeside(h, robots.Rules{})
 	}
-	if whole || f.Left() != 1 || f.Stats().Hosts != 4 {
-		t.Fatalf("whole: %t, %d not in memory of %d; expected b alone, as there was room for the first", whole, f.Left(), f.Stats().Hosts)
+	if s := f.Stats(); whole || f.Left() != 2 || f.Dormant() != 1 || s.Hosts != 4 || s.Pending != 6 {
+		t.Fatalf("whole: %t, %d not in memory, %d dormant, %+v; expected b and c, as there was room for the first", whole, f.Left(), f.Dormant(), s)
 	}
-	for name, want := range map[string]bool{"http://a.example": true, "https://a.example": true, "http://b.example": false} {
+	for name, want := range map[string]bool{"http://a.example": true, "https://a.example": true, "http://b.example": false, "http://c.example": false} {
 		if _, known := f.Host(at(0), name); known != want {
 			t.Errorf("%s is known: %t, want %t", name, known, want)
 		}
@@ -233,10 +233,40 @@ func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	if _, names := f.Doubts(one, func(func(weburl.URL) bool) {}); !slices.Equal(names, []string{"b.example"}) {
 		t.Fatalf("%q are looked up", names)
 	}
-	f.Return(hosts[2], robots.Rules{})
+	f.Return(hosts[1], robots.Rules{})
 	f.Settle(nil)
 	f.Add(u(t, "b/9"))
 	if leases := f.Lease(at(0), 9); len(leases) > 0 {
 		t.Errorf("%s is leased at once, and may have been asked before the restart", shorts(leases))
+	}
+	if r, ok := f.Rouse(); !ok || r.After != "" || r.Tried {
+		t.Fatalf("Rouse: %+v, %t, expected the first that there are", r, ok)
+	}
+	f.Roused(at(0), func(yield func(frontier.HostState, robots.Rules) bool) { yield(hosts[2], robots.Rules{}) }, "")
+	if c, known := f.Host(at(0), "http://c.example"); !known || c.HostState != hosts[2] || f.Dormant() != 0 {
+		t.Errorf("c is known: %t, %+v, and %d are dormant", known, c, f.Dormant())
+	}
+	if leases := f.Lease(at(0), 9); len(leases) > 0 {
+		t.Errorf("%s is leased at once, and may have been asked before the restart", shorts(leases))
+	}
+}
+
+// TestDormantHostsThatAreLost: a ledger that was damaged has fewer dormant hosts than it said. The
+// crawl ends all the same.
+func TestDormantHostsThatAreLost(t *testing.T) {
+	for _, limit := range []int{0, 1} {
+		f := frontier.New(frontier.Config{HostBytes: 1, Limit: limit})
+		f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Answered: 1}, robots.Rules{})
+		f.RestoreHost(at(0), frontier.HostState{Name: "http://b.example", Pending: 7, Tried: 2}, robots.Rules{})
+		for n := 0; !f.Stopped(); n++ {
+			f.Lease(at(0), 9)
+			if _, ok := f.Rouse(); !ok || n > 3 {
+				t.Fatalf("limit %d: %+v, and nothing is read", limit, f.Stats())
+			}
+			f.Roused(at(0), func(func(frontier.HostState, robots.Rules) bool) {}, []string{"http://a.example", ""}[n%2])
+		}
+		if got, want := f.Stats().Pending, 5*limit; got != want {
+			t.Errorf("limit %d: %d are pending, expected %d", limit, got, want)
+		}
 	}
 }

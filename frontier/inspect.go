@@ -18,6 +18,8 @@ type HostInfo struct {
 	Delay     time.Duration // between the end of a response and the next lease
 	Next      time.Time     // nothing of it is leased before, if that is later than now
 	Resolving bool          // its address is leased
+	Full      bool          // it has as many leases as it may have
+	Starved   bool          // there is no room for its robots.txt among the rules in memory
 	HeldBy    Holder        // what keeps it from being asked, where it could be for itself
 }
 
@@ -45,20 +47,52 @@ func (f *Frontier) Host(now time.Time, name string) (info HostInfo, known bool) 
 	if h.isAsked() {
 		info.Leased--
 	}
-	info.Resolving = h.resolve == addressAsked
-	if pace := f.pace(h.server); pace < anyPace {
+	info.Starved = h.starved
+	f.hold(&info, h.server, h.robots.notBefore())
+	return info, true
+}
+
+// hold tells what keeps a server from being asked for what may be leased of it from a time on.
+func (f *Frontier) hold(info *HostInfo, s *server, from moment) {
+	info.Resolving = s.resolve == addressAsked
+	pace := f.pace(s)
+	if pace < anyPace {
 		info.Pace = int(pace)
 	}
-	next := max(f.next(h.server), h.robots.notBefore())
-	free := h.busy < f.pace(h.server)
-	if free && !f.open(h.domain(), max(next, f.now)) {
-		info.HeldBy, next = HeldByDomain, max(next, f.freeAt(h.domain()))
-	}
-	if free && !f.open(h.address, max(next, f.now)) {
-		info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, f.freeAt(h.address))
+	next := max(f.next(s), from)
+	if info.Full = s.busy >= pace; !info.Full {
+		if !f.open(s.domain(), max(next, f.now)) {
+			info.HeldBy, next = HeldByDomain, max(next, f.freeAt(s.domain()))
+		}
+		if !f.open(s.address, max(next, f.now)) {
+			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, f.freeAt(s.address))
+		}
 	}
 	info.Next = f.time(next)
-	return info, true
+}
+
+// Errand tells where the robots.txt of a host, named by its origin, is to be asked for next, and
+// what is known of the server there, of which info tells what keeps it from being asked; ok is
+// false if no redirect has led elsewhere, or it is under way there. It looks at every server.
+func (f *Frontier) Errand(now time.Time, name string) (at weburl.URL, info HostInfo, ok bool) {
+	h := f.find(name)
+	if h == nil || h.robots.phase != elsewhere {
+		return at, info, false
+	}
+	f.tell(now)
+	for s := range f.names.all {
+		if s.origins == nil || s.origins.errands == nil {
+			continue
+		}
+		for _, w := range s.origins.errands.again() {
+			if w.url.URL.Origin() == name {
+				info = HostInfo{HostState: f.state(&s.own), Delay: f.delay(s)}
+				f.hold(&info, s, w.at)
+				return *w.url.At, info, true
+			}
+		}
+	}
+	return at, info, false
 }
 
 // Leased yields the URLs that are leased, in no order.

@@ -14,6 +14,10 @@ const (
 	// URLs that robots.txt disallows does not hold its caller up.
 	maxRefusals = 1000
 
+	// maxEnded is how many turns that Limit has ended are passed over by one Lease or Next: when
+	// it is reached, a million hosts may have one.
+	maxEnded = 1000
+
 	// rateSlack is how late a timer may wake the crawler without lowering the rate:
 	// that much later, two leases may be nearer than RateLimit says.
 	rateSlack = time.Millisecond
@@ -43,8 +47,8 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	var leases []URL
 	refusals := len(f.refused) + maxRefusals
 	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
-		s, at := f.nextServer()
-		if s == nil || at > f.now || f.stuck(s) {
+		s, at := f.nextTurn()
+		if s == nil || at > f.now || f.ended(s) || f.stuck(s) {
 			break
 		}
 		if leases == nil {
@@ -54,6 +58,9 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 		if !f.lease(s, refusals, &leases[len(leases)-1]) {
 			leases = leases[:len(leases)-1]
 		}
+	}
+	if f.dormant.need = 0; f.free <= f.now && len(f.refused) < refusals {
+		f.dormant.need = max - len(leases)
 	}
 	return leases
 }
@@ -75,10 +82,11 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	}
 	ok := f.pick(h, refusals, u)
 	if ok {
-		if u.Addr = (netip.Addr{}); s.address != nil {
-			u.Addr = s.address.addr
+		if u.Addr, u.Pinned = (netip.Addr{}), false; s.address != nil {
+			u.Addr, u.Pinned = s.address.addr, f.pinned(s)
 		}
 		f.spend(h)
+		f.dormant.leased(s, u)
 	}
 	f.want(h, !ok)
 	f.place(h)
@@ -175,18 +183,42 @@ func (f *Frontier) count(h *host) {
 	if f.full(h) && !h.capped {
 		f.dropRest(h)
 	}
-	f.countFirst(1)
+	f.first++
 }
 
-// countFirst counts URLs that are leased for the first time.
-func (f *Frontier) countFirst(n int) {
-	limited := f.Limited()
-	f.first += n
-	if f.Limited() && !limited {
-		for _, h := range f.all() {
-			f.place(h)
-		}
+// nextTurn is nextServer, without the turns that Limit has ended. That is all of them if no URL is
+// pending which was leased before; else each is taken when it comes, and not all, be they a million,
+// when Limit is reached. After maxEnded it returns one of them.
+func (f *Frontier) nextTurn() (s *server, at moment) {
+	if f.Limited() && f.stats.Pending == f.fresh {
+		return nil, 0
 	}
+	s, at = f.nextServer()
+	for n := 0; s != nil && n < maxEnded && f.ended(s); n++ {
+		f.placeServer(s)
+		s, at = f.nextServer()
+	}
+	return s, at
+}
+
+// endOrigins places anew those of the hosts of s that come first for what Limit has ended.
+func (f *Frontier) endOrigins(s *server) {
+	for s.origins != nil && f.Limited() && len(s.origins.due) > 0 {
+		o := s.origins.due[0]
+		if at, ok := f.own(o.host); ok && at <= max(o.at, f.now) {
+			return
+		}
+		f.placeOrigin(o.host)
+	}
+}
+
+// ended reports whether s has its turn for a URL that Limit keeps from being leased.
+func (f *Frontier) ended(s *server) bool {
+	if !f.Limited() {
+		return false
+	}
+	at, ok := f.due(s)
+	return !ok || at > max(s.at, f.now)
 }
 
 // full reports whether h has had LimitPerHost.
@@ -261,6 +293,7 @@ func (f *Frontier) place(h *host) {
 // domain and address; or takes it away if time alone does not help. A server that stays due,
 // or whose time is as before, keeps its turn.
 func (f *Frontier) placeServer(s *server) {
+	f.endOrigins(s)
 	at, ok := f.due(s)
 	if !ok {
 		f.withdraw(s)

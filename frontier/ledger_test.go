@@ -229,6 +229,41 @@ func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier 
 }
 
 // read returns what a Want asks for.
+// dormant returns what a Rouse wants, after a look at so many hosts at most.
+func (d *durable) dormant(r frontier.Rouse, most int) (hosts map[string]frontier.HostState, last string) {
+	hosts = make(map[string]frontier.HostState)
+	names := make(map[string]bool)
+	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+		if origin <= r.After {
+			continue
+		}
+		if len(names) == r.N || most == 0 {
+			break
+		}
+		most--
+		if h := d.hosts[origin]; h.Pending > 0 && (h.Tried > 0 || !r.Tried) {
+			names[nameOf(origin)] = true
+		}
+		last = origin
+	}
+	if last == slices.Max(append(slices.Collect(maps.Keys(d.hosts)), "")) {
+		last = ""
+	}
+	for origin, h := range d.hosts {
+		if names[nameOf(origin)] {
+			hosts[origin] = h
+		}
+	}
+	return hosts, last
+}
+
+// nameOf is the host name of an origin.
+func nameOf(origin string) string {
+	_, name, _ := strings.Cut(origin, "://")
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
 func (d *durable) read(w frontier.Want) (urls []frontier.URL, more bool) {
 	for _, u := range d.pending[w.Host] {
 		switch {

@@ -27,7 +27,11 @@ func (f *Frontier) RestoreSeq(next uint64) { f.seq = max(next, 1) - 1 }
 // RestoreRedirected says what Ledger.Redirected was last told of a URL.
 func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {
 	if fewest > 0 { // a job begun before such were forgotten has others
-		f.hops[fingerprint] = &hops{fewest, target}
+		h := &hops{fewest: fewest}
+		f.hops[fingerprint] = h
+		if target != nil {
+			f.redirected(fingerprint, h, target)
+		}
 	}
 }
 
@@ -36,29 +40,28 @@ func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *U
 // from now, even if it was never asked: the ledger need not have been told of what was
 // under way when the process ended.
 //
-// With HostBytes it returns false if the host is counted and no more, as there is no room for one
-// of which nothing is pending. Then RestoreBeside is to be told of all again, once all were told.
+// With HostBytes it returns false if the host is counted and no more, as there is no room for it.
+// Then RestoreBeside is to be told of all again, once all were told.
 func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool {
 	f.tell(now)
 	f.idle.waits = f.now
+	f.stats.Pending += s.Pending
+	f.fresh += s.Pending - s.Tried
 	if f.dispensable(s) {
-		f.idle.gone.add(nameKey(hostname(s.Name)))
+		f.idle.gone.add(f.idle.nameKey(hostname(s.Name)))
 		f.idle.left++
-		f.countFirst(s.Answered)
+		f.sleeps(s, 1)
+		f.first += s.Answered
 		return false
 	}
 	h, _ := f.recall(s, r)
 	h.last = f.now
-	if s.Pending > 0 {
-		*f.backlog(h) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
-	}
+	f.fill(h, s)
 	h.address.wait(f.now)
 	h.domain().wait(f.now)
-	f.stats.Pending += s.Pending
-	f.fresh += s.Pending - s.Tried
 	f.place(h)
 	f.rests(h.server)
-	f.countFirst(s.Answered)
+	f.first += s.Answered
 	return true
 }
 

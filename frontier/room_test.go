@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
 )
 
 // TestPendingURLsKeepWithinMemory: however many hosts there are, and however long their URLs,
@@ -74,5 +75,56 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 				t.Errorf("%d refills of %d URLs, expected at most %d", refills, c.hosts*c.urls, c.refills)
 			}
 		})
+	}
+}
+
+// Of more hosts than may be refilled at once, whose robots.txt is to be asked for, those behind wait:
+// Lease comes back, and all are asked in the end.
+func TestMoreHostsThanWants(t *testing.T) {
+	const n = 1500
+	f := frontier.New(frontier.Config{Robots: true, Heads: 512})
+	f.RestoreSeq(n + 1)
+	urls := make(map[string]frontier.URL, n)
+	for i := range n {
+		name := fmt.Sprintf("http://h%d.s%d.example", i, i)
+		urls[name] = frontier.URL{URL: parsed(t, name+"/").URL, Depth: 1, Seq: uint64(i + 1)}
+		f.RestoreHost(epoch, frontier.HostState{Name: name, Pending: 1}, robots.Rules{})
+	}
+	done := make(map[string]bool)
+	for now, turns := epoch.Add(time.Hour), 0; len(done) < n; turns++ {
+		if turns > 10*n {
+			t.Fatalf("%d of %d hosts are done, expected all", len(done), n)
+		}
+		now = now.Add(time.Second)
+		for _, u := range f.Lease(now, 100) {
+			if u.Robots {
+				f.SetRobots(now, u, robots.Rules{}, frontier.Answer{})
+			} else {
+				f.Done(now, u, frontier.Answer{})
+				done[u.URL.Origin()] = true
+			}
+		}
+		for _, w := range f.Wants() {
+			f.Refill(now, w.Host, []frontier.URL{urls[w.Host]}, false)
+		}
+	}
+}
+
+// Of chains of redirects the middles are remembered, but not those of all.
+func TestManyChains(t *testing.T) {
+	f := frontier.New(frontier.Config{MaxRedirects: 10})
+	const n = 40_000
+	for i := range n {
+		now := at(time.Duration(i) * time.Second)
+		f.Add(frontier.URL{URL: parsed(t, fmt.Sprintf("http://a.example/%d", i)).URL, From: "http://a.example/"})
+		for hop := range 2 {
+			u := f.Lease(now, 1)[0]
+			f.Redirect(u, frontier.URL{URL: parsed(t, fmt.Sprintf("http://a.example/%d/%d", i, hop)).URL, From: u.URL.String()})
+			f.Done(now, u, frontier.Answer{})
+		}
+		f.Done(now, f.Lease(now, 1)[0], frontier.Answer{})
+	}
+	if got := f.Hops(); got > n/2 || got < 1000 {
+		t.Errorf("%d redirects are remembered of %d chains", got, n)
 	}
 }

@@ -92,7 +92,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *T
 		if to, err = c.permit(req, host, port, to); err != nil {
 			return err
 		}
-		req.prefer(to)
+		to = c.prefer(req, host, port, to)
 		raw, err = aio.Connect(t, to)
 		tm.Connect = c.loop.Now().Sub(began) - tm.DNS
 		return err

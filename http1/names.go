@@ -3,6 +3,7 @@ package http1
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 )
@@ -15,13 +16,8 @@ type names struct {
 
 // resolve returns where to connect for a host and port, the preferred first.
 func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPort, error) {
-	for i := range ns.overrides {
-		if to, ok := ns.overrides[i].resolve(host, port); ok {
-			return []netip.AddrPort{to}, nil
-		}
-	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return []netip.AddrPort{netip.AddrPortFrom(addr, port)}, nil
+	if to, fixed := ns.fixed(host, port); fixed {
+		return []netip.AddrPort{to}, nil
 	}
 	addrs, err := ns.resolver.Lookup(t, host)
 	to := make([]netip.AddrPort, len(addrs))
@@ -29,6 +25,35 @@ func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPor
 		to[i] = netip.AddrPortFrom(addr, port)
 	}
 	return to, err
+}
+
+// fixed returns where to connect for a host and port of which no resolver is asked.
+func (ns *names) fixed(host string, port uint16) (to netip.AddrPort, ok bool) {
+	for i := range ns.overrides {
+		if to, ok := ns.overrides[i].resolve(host, port); ok {
+			return to, true
+		}
+	}
+	addr, err := netip.ParseAddr(host)
+	return netip.AddrPortFrom(addr, port), err == nil
+}
+
+// prefer brings Prefer to the front of the permitted addresses of the host of req. If it is pinned,
+// and permitted, it is one of these.
+func (c *Client) prefer(req *Request, host string, port uint16, to []netip.AddrPort) []netip.AddrPort {
+	first := netip.AddrPortFrom(req.Prefer, port)
+	i := slices.IndexFunc(to, func(a netip.AddrPort) bool { return a.Addr().Unmap() == req.Prefer })
+	if i < 0 {
+		if _, fixed := c.names.fixed(host, port); fixed || len(to) == 0 || !req.Pinned || !req.Prefer.IsValid() {
+			return to
+		}
+		if _, err := c.permit(req, host, port, []netip.AddrPort{first}); err != nil {
+			return to
+		}
+		i, to = len(to), append(to, first)
+	}
+	to[0], to[i] = to[i], to[0]
+	return to
 }
 
 // Lookup returns where a request to a host, HOST or HOST:PORT, would connect, the

@@ -54,6 +54,26 @@ func TestResolver(t *testing.T) {
 	}
 }
 
+// TestPinned: an address that is pinned is asked though the resolver tells others, which count if it does
+// not answer.
+func TestPinned(t *testing.T) {
+	pin, told := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	n := aiotest.NewNet(aiotest.NetOptions{})
+	n.Run(t, func(task *aio.Task) error {
+		for _, pinned := range []bool{false, true} {
+			client := http1.NewClient(task.Loop(), http1.Options{Resolver: fixed{addrs: []netip.Addr{told}}})
+			_, err := client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/", Prefer: pin, Pinned: pinned})
+			expectKind(t, err, http1.KindConnect)
+			first, second := strings.Index(err.Error(), pin.String()), strings.Index(err.Error(), told.String())
+			if pinned != (first >= 0) || second < first {
+				t.Errorf("pinned: %t: %v", pinned, err)
+			}
+			client.Close()
+		}
+		return nil
+	})
+}
+
 func TestOverride(t *testing.T) {
 	for _, c := range []struct {
 		text, host, reaches string // reaches: what is connected to; "": the name service is asked

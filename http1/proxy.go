@@ -118,7 +118,9 @@ func (c *Client) through(t *aio.Task, req *Request, at place, host string, port 
 	if tunnel && !via.resolves() {
 		if targets, err = c.names.resolve(t, host, port); err == nil {
 			targets, err = c.permit(req, host, port, targets)
-			req.prefer(targets)
+		}
+		if err == nil {
+			targets = c.prefer(req, host, port, targets)
 		}
 		if err != nil {
 			return nil, server, err

@@ -27,20 +27,14 @@ type Request struct {
 	Allow func(to netip.AddrPort) error
 
 	// Prefer is the address that is tried first if it is one of the host's. A kept connection may
-	// lead to another.
+	// lead to another. With Pinned it counts as one of these though the Resolver tells others, if one
+	// of those and it are allowed; not so for a host that is an address, that an Override is for or
+	// that a proxy looks up.
 	Prefer netip.Addr
+	Pinned bool
 
 	MaxBody int  // in place of Options.MaxBody; 0 or negative: that
 	Cut     bool // a body beyond the limit is cut there, which Response.Truncated tells, instead of an error
-}
-
-// prefer brings Prefer to the front of the addresses of the host.
-func (r *Request) prefer(to []netip.AddrPort) {
-	for i := range to {
-		if to[i].Addr().Unmap() == r.Prefer {
-			to[0], to[i] = to[i], to[0]
-		}
-	}
 }
 
 // check refuses what would not arrive as the request that it is.

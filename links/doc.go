@@ -2,7 +2,7 @@
 // bytes, the URLs with the element and attribute they came from, and what they are
 // for ([Kind]). An [Extractor] does so for one page after another; [Extract] for one
 // alone. Those in the header of the response are found by [Header], what it says to
-// robots by [RobotsTag].
+// robots by [RobotsTag]. A [TextReader] is told of the text of a page in the same pass.
 //
 // The extractor is a scanner, not a parser: it jumps from '<' to '<', reads the
 // names of tags, and looks only into those that can hold a link. No tree is built,

@@ -15,6 +15,7 @@ const (
 	poster
 	style
 	rel
+	role
 	typ
 	content
 	metaName
@@ -24,7 +25,7 @@ const (
 
 var attributeNames = [numAttributes]string{
 	href: "href", xlinkHref: "xlink:href", src: "src", srcset: "srcset", imageSrcset: "imagesrcset", action: "action",
-	formAction: "formaction", data: "data", poster: "poster", style: "style", rel: "rel", typ: "type",
+	formAction: "formaction", data: "data", poster: "poster", style: "style", rel: "rel", role: "role", typ: "type",
 	content: "content", metaName: "name", httpEquiv: "http-equiv",
 }
 

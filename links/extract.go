@@ -57,6 +57,7 @@ type Extractor struct {
 	agent   string
 	strings arena
 	urls    weburl.Resolver
+	telling telling
 	reading
 }
 
@@ -65,6 +66,7 @@ type reading struct {
 	yield     func(Link) bool
 	mentioned func(Mention) bool // in place of yield, or nil
 	stopped   bool               // yield wants no more
+	reader    TextReader         // of the page's text, or nil
 
 	charset  string
 	excess   int // of the base, over longBase
@@ -102,6 +104,7 @@ type Document struct {
 	ContentType string     // as the response has it; parameters do not matter
 	Body        []byte     // in UTF-8; it is not kept, and not changed
 	Charset     string     // it was in before, by its WHATWG name: queries are encoded in it; empty is UTF-8
+	Text        TextReader // is told of the text of HTML and XHTML; or nil
 }
 
 // Extract yields the links of a document at the URL base, until yield returns false.
@@ -114,11 +117,12 @@ func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) 
 // complete: that of an anchor, which has text, when it ends, unless the text is not
 // wanted. The same URL is yielded as often as it is mentioned.
 //
-// If yield returns false, Extract stops there and Page is what was read so far.
+// If yield returns false, Extract stops there and Page is what was read so far; a reader of
+// the text is told of the rest all the same. With a nil yield there are no links, only text.
 // A content type that is not in the package's table has no links.
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	x.begin(d.Body, yield)
-	x.charset = d.Charset
+	x.charset, x.reader, x.stopped = d.Charset, d.Text, yield == nil
 	x.setBase(d.Base)
 	return x.end(d.ContentType)
 }

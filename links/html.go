@@ -5,10 +5,16 @@ import (
 	"slices"
 )
 
-// html reads a page.
+// html reads a page. When no more links are wanted it goes on for the text, if that is.
 func (x *Extractor) html() {
 	s := &x.scan
-	for !x.stopped {
+	if x.reader != nil {
+		s.telling = &x.telling
+		*s.telling = telling{reader: x.reader, told: partLengths}
+		defer func() { *s.telling = telling{} }()
+	}
+	for !x.stopped || s.telling != nil {
+		s.only = x.stopped
 		kind := eof
 		if x.open || len(x.foreign.open) > 0 {
 			kind = s.next()
@@ -19,19 +25,31 @@ func (x *Extractor) html() {
 			x.text.add(s.text)
 			x.text.add(s.cdata)
 		}
+		if s.telling != nil {
+			s.note(s.from, s.from+len(s.text))
+			if s.cdata != nil {
+				s.tellNow(s.sectionFrom, s.sectionFrom+len(s.cdata), true)
+			}
+		}
 		if x.inner != nil {
 			x.innerText(kind)
 		}
 		switch kind {
 		case startTag:
 			x.startTag(s.name, s.element)
-		case styled:
+		case skipped:
 			x.decoded = x.decoded[:0]
-			x.styleAttribute(s.name, s.style)
+			if s.style != nil {
+				x.styleAttribute(s.name, s.style)
+			}
+			s.start(s.name, s.role, false)
 		case endTag:
 			x.endTag(s.name)
 		case eof:
 			x.closeAnchor()
+			if s.telling != nil {
+				s.tell(false)
+			}
 			return
 		}
 	}
@@ -61,7 +79,10 @@ func (x *Extractor) xhtml() {
 }
 
 // svgDocument reads an image.
-func (x *Extractor) svgDocument() { x.xhtml() }
+func (x *Extractor) svgDocument() {
+	x.reader = nil // the text of a page is wanted
+	x.xhtml()
+}
 
 // setRules lets the scanner know where it is.
 func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
@@ -78,11 +99,15 @@ func (x *Extractor) endTag(name []byte) {
 		x.foreign.end(name)
 		x.setRules()
 	}
+	s.end(name)
 }
 
 func (x *Extractor) startTag(name []byte, e *element) {
 	s := &x.scan
 	if e != nil && e.svg && !x.foreign.svg() {
+		e = nil
+	}
+	if s.only && e != nil && !e.raw && !e.root {
 		e = nil
 	}
 	x.decoded = x.decoded[:0]
@@ -99,7 +124,8 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		foreign = x.foreign.start(name, s.selfClosing)
 		x.setRules()
 	}
-	if s.style != nil {
+	s.start(name, s.role, s.selfClosing && (s.xml || foreign || e != nil && e.root))
+	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
 	switch {
@@ -115,8 +141,16 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	case foreign && e.tag != "title":
 		x.inner = e
 	case !foreign:
-		if text := s.rawText(e.tag); e.text != nil && !x.stopped {
+		from := s.pos
+		text := s.rawText(e.tag)
+		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
+		}
+		switch e.tag {
+		case "title":
+			s.tellNow(from, from+len(text), false)
+		case "plaintext", "xmp":
+			s.tellNow(from, from+len(text), true)
 		}
 	}
 }
@@ -128,7 +162,7 @@ func (x *Extractor) readAttributes() {
 	for {
 		name, value, ok := x.scan.attr()
 		if !ok {
-			x.scan.style = x.raw(style)
+			x.scan.style, x.scan.role = x.raw(style), x.raw(role)
 			return
 		}
 		if a := lookupAttribute(name); a < numAttributes && x.present&(1<<a) == 0 {

@@ -23,10 +23,16 @@ type scanner struct {
 
 	sections bool // CDATA sections exist
 
-	text  []byte // what stood before the last token, undecoded
-	name  []byte // name of the last tag, as written
-	cdata []byte // of a CDATA section that was the last token, its text; else nil
-	style []byte // of a tag that was skipped, its style attribute; else nil
+	text        []byte // what stood before the last token, undecoded
+	from        int    // where it stands
+	name        []byte // name of the last tag, as written
+	cdata       []byte // of a CDATA section that was the last token, its text; else nil
+	sectionFrom int    // where that stands
+	style       []byte // of a tag that was skipped, its style attribute; else nil
+	role        []byte // the same, its role attribute
+
+	only bool // nothing matters but text
+	*telling
 
 	element *element // of a start tag, nil if it does not matter
 
@@ -40,15 +46,15 @@ const (
 	eof token = iota
 	startTag
 	endTag
-	other  // comment, doctype, processing instruction, CDATA section
-	styled // a start tag that matters for its style attribute only, and was skipped; of seek
+	other   // comment, doctype, processing instruction, CDATA section
+	skipped // a start tag that matters for its style or role attribute only, and was skipped; of seek
 )
 
 // next moves to the next token. The pieces of text before tokens, put together,
 // are the page's text.
 func (s *scanner) next() token {
 	body, from := s.body, s.pos
-	s.cdata = nil
+	s.cdata, s.from = nil, from
 	for at := from; ; at++ {
 		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
 			i := bytes.IndexByte(body[at:], '<')
@@ -97,14 +103,18 @@ func (s *scanner) next() token {
 
 // seek moves to the next token that matters for links, if no text and no end tag does:
 // a start tag of one of elements, one with a style attribute (which is then skipped), or
-// another token than a tag. It is next and skip, again and again, without a note of
-// what is passed: this is where most of a page goes by.
+// another token than a tag; with a reader of text, also the tags that matter for that. It is
+// next and skip, again and again, with no note of what is passed but for that reader:
+// this is where most of a page goes by.
 func (s *scanner) seek() token {
 	body, at := s.body, s.pos
+	reads := s.telling != nil
+	s.cdata = nil
 	for {
+		text := at                              // where it begins
 		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
 			if at = indexByte(body, at, '<'); at < 0 {
-				s.pos = len(body)
+				s.text, s.from, s.pos = body[text:], text, len(body)
 				return eof
 			}
 		}
@@ -113,37 +123,54 @@ func (s *scanner) seek() token {
 			from++
 		}
 		if from >= len(body) || classes[body[from]]&letter == 0 {
-			s.pos = at
+			s.pos = text
 			return s.next()
 		}
 		end := from + 1
 		for end < len(body) && classes[body[end]]&endsTagName == 0 {
 			end++
 		}
-		if end < len(body) && body[end] == '>' && from == at+2 {
+		isEnd := from == at+2
+		if reads && s.told.mayHave(body[from:end]) && s.tells(body[from:end]) {
+			s.text, s.from, s.name, s.pos = body[text:at], text, body[from:end], end
+			s.selfClosing, s.cut = false, false
+			if isEnd {
+				return endTag
+			}
+			s.element = lookupElement(s.name)
+			return startTag
+		}
+		if isEnd && end < len(body) && body[end] == '>' {
+			if reads {
+				s.note(text, at)
+			}
 			at = end + 1
 			continue
 		}
-		if from == at+1 {
-			if e := lookupElement(body[from:end]); e != nil {
-				s.text, s.element = nil, e
+		if !isEnd {
+			if e := lookupElement(body[from:end]); e != nil && (!s.only || e.raw || e.root) {
+				s.text, s.from, s.element = body[text:at], text, e
 				s.name, s.pos = body[from:end], end
 				s.selfClosing, s.cut = false, false
 				return startTag
 			}
 		}
-		after, style := skipPlain(body, end)
+		after, style, role := skipPlain(body, end)
 		if after < 0 {
 			s.pos = end
 			s.skip()
-			after, style = s.pos, s.style
+			after, style, role = s.pos, s.style, s.role
 			if s.cut {
-				style = nil
+				style, role = nil, nil
 			}
 		}
-		if style != nil && from == at+1 {
-			s.text, s.name, s.style, s.pos = nil, body[from:end], style, after
-			return styled
+		if !isEnd && (style != nil || reads && role != nil) {
+			s.text, s.from = body[text:at], text
+			s.name, s.style, s.role, s.pos = body[from:end], style, role, after
+			return skipped
+		}
+		if reads {
+			s.note(text, at)
 		}
 		at = after
 	}
@@ -170,15 +197,15 @@ func indexByte(body []byte, at int, c byte) int {
 	return -1
 }
 
-// skipPlain returns where the tag ends whose attributes begin at at, and its style
-// attribute, if it is a plain one as nearly all are: each attribute is a space, a name
+// skipPlain returns where the tag ends whose attributes begin at at, and its style and role
+// attributes, if it is a plain one as nearly all are: each attribute is a space, a name
 // and a value in double quotes. Else it returns -1.
-func skipPlain(body []byte, at int) (end int, style []byte) {
+func skipPlain(body []byte, at int) (end int, style, role []byte) {
 	at = skipClass(body, at)
 	for at < len(body) {
 		switch body[at] {
 		case '>':
-			return at + 1, style
+			return at + 1, style, role
 		case ' ', '\n':
 			at++
 			continue
@@ -188,20 +215,23 @@ func skipPlain(body []byte, at int) (end int, style []byte) {
 			at++
 		}
 		if at == from || at+1 >= len(body) || body[at] != '=' || body[at+1] != '"' {
-			return -1, nil
+			return -1, nil, nil
 		}
 		name := body[from:at]
 		at += len(`="`)
 		quote := indexByte(body, at, '"')
 		if quote < 0 {
-			return -1, nil
+			return -1, nil, nil
 		}
-		if len(name) == len("style") && style == nil && equalFold(name, "style") {
+		switch {
+		case len(name) == len("style") && style == nil && equalFold(name, "style"):
 			style = body[at:quote]
+		case len(name) == len("role") && role == nil && equalFold(name, "role"):
+			role = body[at:quote]
 		}
 		at = quote + 1
 	}
-	return -1, nil
+	return -1, nil, nil
 }
 
 // readName reads the tag name at from (tag name state).
@@ -224,7 +254,7 @@ func (s *scanner) declaration(from int) int {
 	case s.sections && bytes.HasPrefix(rest, []byte("[CDATA[")):
 		text := from + len("[CDATA[")
 		end := after(s.body, text, "]]>")
-		s.cdata = bytes.TrimSuffix(s.body[text:end], []byte("]]>"))
+		s.sectionFrom, s.cdata = text, bytes.TrimSuffix(s.body[text:end], []byte("]]>"))
 		return end
 	}
 	return after(s.body, from, ">")
@@ -330,21 +360,24 @@ func skipClass(body []byte, at int) int {
 	return at
 }
 
-// skip moves behind the tag, and notes its style attribute.
+// skip moves behind the tag, and notes its style and role attributes.
 func (s *scanner) skip() {
 	s.cut = false
-	if end, style := skipPlain(s.body, s.pos); end >= 0 {
-		s.pos, s.style = end, style
+	end, style, role := skipPlain(s.body, s.pos)
+	s.style, s.role = style, role
+	if end >= 0 {
+		s.pos = end
 		return
 	}
-	s.style = nil
 	for {
 		name, value, ok := s.attr()
-		if !ok {
+		switch {
+		case !ok:
 			return
-		}
-		if s.style == nil && equalFold(name, "style") {
+		case s.style == nil && equalFold(name, "style"):
 			s.style = value
+		case s.role == nil && equalFold(name, "role"):
+			s.role = value
 		}
 	}
 }

@@ -36,7 +36,8 @@
 //
 // # Limits
 //
-// Of a file, [MaxSize] bytes are read, and [MaxSitemaps] sitemaps kept. Memory is
+// Of a file, [MaxSize] bytes are read, and [MaxSitemaps] sitemaps kept;
+// [Robots.SitemapsCut] tells that there were more. Memory is
 // a small multiple of the bytes read. A test takes time proportional at most to
 // the rules of the group times the length of the target, whatever the wildcards;
 // a rule without a wildcard takes no longer than its pattern. Nothing panics and

@@ -21,6 +21,7 @@ const (
 type Robots struct {
 	groups   []group
 	sitemaps []string
+	cut      bool // there are more
 }
 
 // A group has the rules of the crawlers it names.
@@ -157,14 +158,21 @@ func (r *Robots) delay(value string) {
 }
 
 func (r *Robots) sitemap(value string) {
-	if value != "" && len(r.sitemaps) < MaxSitemaps {
+	switch {
+	case value == "":
+	case len(r.sitemaps) < MaxSitemaps:
 		r.sitemaps = append(r.sitemaps, value)
+	default:
+		r.cut = true
 	}
 }
 
 // Sitemaps returns the values of the Sitemap lines as they are written. They ought
 // to be absolute URLs, but are what the file says.
 func (r *Robots) Sitemaps() []string { return slices.Clone(r.sitemaps) }
+
+// SitemapsCut reports whether there are more Sitemap lines than the MaxSitemaps that are kept.
+func (r *Robots) SitemapsCut() bool { return r.cut }
 
 // productToken returns the product token that a User-agent line begins with.
 func productToken(value string) string {

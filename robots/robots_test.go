@@ -115,11 +115,16 @@ func TestSitemapsAreBounded(t *testing.T) {
 	for i := range robots.MaxSitemaps + 5 {
 		fmt.Fprintf(&body, "Sitemap: /%d\n", i)
 	}
-	got := robots.Parse([]byte(body.String())).Sitemaps()
+	all := robots.Parse([]byte(body.String()))
+	got := all.Sitemaps()
 	if len(got) != robots.MaxSitemaps || got[robots.MaxSitemaps-1] != fmt.Sprintf("/%d", robots.MaxSitemaps-1) {
 		t.Errorf("%d sitemaps", len(got))
 	}
 	got[0] = "changed"
+	whole := robots.Parse([]byte(strings.Repeat("Sitemap: /s\nSitemap:\n", robots.MaxSitemaps)))
+	if !all.SitemapsCut() || whole.SitemapsCut() || len(whole.Sitemaps()) != robots.MaxSitemaps {
+		t.Errorf("cut: %t of %d, %t of %d, expected only the first", all.SitemapsCut(), robots.MaxSitemaps+5, whole.SitemapsCut(), len(whole.Sitemaps()))
+	}
 }
 
 // TestNotAliased: neither the body nor what is handed out reaches into the rules.

@@ -8,8 +8,9 @@
 //   - entry: a URL that a sitemap tells of, with what it says of it ([Entry]).
 //   - urlset: a sitemap of pages. Index: one of other sitemaps.
 //   - feed: RSS or Atom, whose items are entries.
-//   - broken: not well formed, or cut off. [Result].Err is the first thing that is, or what
-//     has ended the reading.
+//   - broken: cut off, or so ill formed that an entry is lost. [Result].Err is the first thing that
+//     is, or what has ended the reading. What is not well formed, and read all the same, is no
+//     error: a bare &, an element that does not end, a warning before the first one.
 //
 // # What is read
 //

@@ -11,6 +11,7 @@ const maxNesting = 64
 
 // elements is where in a document of XML the reader is.
 type elements struct {
+	late    bool     // something else came before the root
 	open    [][]byte // names of the elements that have begun and not ended, outermost first
 	depth   int      // of the entry's element, in open; 0: there is none
 	prefix  []byte   // of its name
@@ -23,6 +24,9 @@ type elements struct {
 	guid     []byte // a URL if there is no other
 	lastMod  []byte
 	priority float32
+
+	flaw   string // the first thing in the entry that is not well formed; "": there is none
+	flawAt int    // where
 }
 
 // A field is what the text of an element is.
@@ -85,7 +89,7 @@ func (r *reader) readXML() {
 			if r.pos > searched || is(local(r.name), "html") {
 				r.stopped, r.Err = true, fmt.Errorf("%w: <%.40s>, expected <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat, r.name)
 			}
-			r.broken(r.pos, "<%.40s>, expected <urlset>, <sitemapindex>, <rss> or <feed>", r.name)
+			r.late = true
 		case kind == startTag:
 			r.start()
 		default:
@@ -100,7 +104,7 @@ func (r *reader) isRoot(kind token) bool {
 		return false
 	}
 	for _, root := range roots {
-		if !is(local(r.name), root.name) || root.part && r.Err != nil {
+		if !is(local(r.name), root.name) || root.part && r.late {
 			continue
 		}
 		r.Type = root.typ
@@ -133,7 +137,7 @@ func (r *reader) start() {
 	prefix := r.name[:len(r.name)-len(name)]
 	begins := r.begins(name) && (r.depth == 0 || bytes.Equal(prefix, r.prefix))
 	if begins && r.depth > 0 { // one in another: that has not been ended
-		r.broken(r.pos, "<%.40s>, expected </%.40s> first", r.name, r.open[len(r.open)-1])
+		r.flawed("<%.40s>, expected </%.40s> first", r.name, r.open[len(r.open)-1])
 		r.open = r.open[:r.depth-1]
 	}
 	if !r.empty {
@@ -229,7 +233,7 @@ func (r *reader) add(raw []byte, encoded bool) {
 		r.Skipped++
 		r.field = nothing
 	case encoded:
-		r.text = r.appendText(r.text, raw)
+		r.text = appendText(r.text, raw)
 	default:
 		r.text = append(r.text, raw...)
 	}
@@ -279,7 +283,7 @@ func (r *reader) end() {
 			continue
 		}
 		if i < len(r.open)-1 {
-			r.broken(r.pos, "</%.40s>, expected </%.40s>", r.name, r.open[len(r.open)-1])
+			r.flawed("</%.40s>, expected </%.40s>", r.name, r.open[len(r.open)-1])
 		}
 		r.open = r.open[:i]
 		if r.foreign > i {
@@ -290,7 +294,19 @@ func (r *reader) end() {
 		}
 		return
 	}
-	r.broken(r.pos, "</%.40s>, which has not begun", r.name)
+	const early = "</%.40s>, which has not begun"
+	if r.depth == 0 && r.begins(local(r.name)) { // the beginning of an entry is lost
+		r.broken(r.pos, early, r.name)
+	}
+	r.flawed(early, r.name)
+}
+
+// flawed notes what is not well formed at the last tag, in an entry. It matters if that ends
+// without a URL.
+func (r *reader) flawed(format string, args ...any) {
+	if r.depth > 0 && r.flaw == "" {
+		r.flaw, r.flawAt = fmt.Sprintf(format, args...), r.pos
+	}
 }
 
 // endEntry ends the entry, if there is one.
@@ -301,10 +317,13 @@ func (r *reader) endEntry() {
 	if len(r.url) == 0 && bytes.Contains(r.guid, []byte("://")) {
 		r.url = append(r.url, r.guid...)
 	}
-	if len(r.url) > 0 {
+	switch {
+	case len(r.url) > 0:
 		r.emitEntry()
+	case r.flaw != "":
+		r.broken(r.flawAt, "%s", r.flaw)
 	}
-	r.depth, r.foreign = 0, 0
+	r.depth, r.foreign, r.flaw = 0, 0, ""
 	r.url, r.guid, r.lastMod = r.url[:0], r.guid[:0], r.lastMod[:0]
 }
 

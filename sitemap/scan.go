@@ -58,7 +58,6 @@ func (r *reader) next() token {
 		case c == '!' || c == '?' || c == '/':
 			r.past(at, ">")
 		default:
-			r.broken(at-1, "'<' that begins no tag, expected &lt;")
 			r.add([]byte("<"), false)
 			r.pos = at
 		}
@@ -87,8 +86,8 @@ func (r *reader) tag(from int, kind token) token {
 	for ; at < len(body); at++ {
 		switch c := body[at]; {
 		case c == '<': // stands in no attribute's value either
-			r.broken(from, "<%.40s that does not end before the next '<'", r.name)
 			r.attrs, r.empty, r.pos = body[attrs:at], false, at
+			r.flawed("<%.40s that does not end before the next '<'", r.name)
 			return kind
 		case c == quote:
 			quote = 0
@@ -133,7 +132,7 @@ func (r *reader) attr(name string) []byte {
 			end = len(value)
 		}
 		if bytes.EqualFold(key, []byte(name)) {
-			return bytes.TrimSpace(r.appendText(nil, value[:end]))
+			return bytes.TrimSpace(appendText(nil, value[:end]))
 		}
 		rest = value[min(end+1, len(value)):]
 	}
@@ -141,7 +140,7 @@ func (r *reader) attr(name string) []byte {
 
 // appendText appends text with its references decoded: XML's five entities, and numbers.
 // Any other is text.
-func (r *reader) appendText(dst, raw []byte) []byte {
+func appendText(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '&')
 		if i < 0 {
@@ -154,7 +153,6 @@ func (r *reader) appendText(dst, raw []byte) []byte {
 			c = reference(string(raw[1:n]))
 		}
 		if c < 0 {
-			r.broken(r.pos, "%.20q, expected &amp; for an '&'", raw[:min(len(raw), maxReference)])
 			dst, raw = append(dst, '&'), raw[1:]
 			continue
 		}

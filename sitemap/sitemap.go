@@ -85,7 +85,8 @@ func (o Options) withDefaults() Options {
 var (
 	// ErrFormat is returned for a body that is no sitemap.
 	ErrFormat = errors.New("no sitemap")
-	// ErrBroken is returned for a sitemap that is not well formed, or ends too early.
+	// ErrBroken is returned for a sitemap of which entries are lost, or may be: it ends too early, or
+	// is so ill formed that an entry has no URL, or most of what it has is none.
 	ErrBroken = errors.New("broken")
 	// ErrLimit is returned for a sitemap that was read up to a limit.
 	ErrLimit = errors.New("over the limit")
@@ -97,7 +98,7 @@ type Result struct {
 	Entries int   // yielded
 	Skipped int   // what is in the place of a URL, and is none of http or https, or too long
 	Read    int   // bytes of the text that were read, of which offsets in errors are
-	Err     error // the first thing that is broken, and what has ended the reading; nil if nothing and the end
+	Err     error // the first thing by which entries are lost, and what has ended the reading; nil if nothing and the end
 }
 
 // Read yields the entries of a sitemap in the order in which they stand there, until yield
@@ -125,8 +126,8 @@ func Read(d Document, o Options, yield func(Entry) bool) Result {
 	switch {
 	case err != nil && !r.stopped:
 		r.Err = err // of which whatever is broken comes, most often
-	case r.Err == nil && r.Entries == 0 && r.Skipped > 0:
-		r.Err = fmt.Errorf("%w: no URL of %d is of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken, r.Skipped, r.options.MaxURL)
+	case r.Err == nil && r.Skipped > r.Entries:
+		r.Err = fmt.Errorf("%w: %d of %d are no URLs of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken, r.Skipped, r.Skipped+r.Entries, r.options.MaxURL)
 	}
 	r.Read = r.pos
 	return r.Result
@@ -224,7 +225,7 @@ func (r *reader) stop(err error) {
 	r.Err = err
 }
 
-// broken notes what is not well formed at a place in the text, if it is the first.
+// broken notes by what entries are lost at a place in the text, if it is the first.
 func (r *reader) broken(at int, format string, args ...any) {
 	if r.Err == nil {
 		line := bytes.Count(r.body[:at], []byte("\n")) + 1

@@ -89,7 +89,7 @@ func TestLimits(t *testing.T) {
 		{"cut text", Document{Body: []byte(lines[:30]), Cut: true}, Options{}, first + "= text, 1 read, 0 skipped, broken: the body is cut"},
 		{"cut XML", Document{Body: []byte("<urlset><url><loc>http://a.example/1</loc></url><url><loc>http"), Cut: true}, Options{}, first + "= urlset, 1 read, 0 skipped, broken: the body is cut"},
 		{"entries that have not ended do not nest", Document{Body: []byte("<urlset>" + strings.Repeat("<url><loc>http://a.example/1", 100))}, Options{MaxEntries: 99},
-			strings.Repeat(first, 99) + "= urlset, 99 read, 0 skipped, broken: line 1: <url>, expected </loc> first"},
+			strings.Repeat(first, 99) + "= urlset, 99 read, 0 skipped, broken: line 1: the end, expected </loc> first"},
 		{"nesting", Document{Body: []byte("<urlset><url><loc>http://a.example/1</loc></url>" + strings.Repeat("<a>", 100))}, Options{}, first + "= urlset, 1 read, 0 skipped, over the limit of 64 elements in one another"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,14 +17,12 @@ func (r *reader) readText() {
 		} else if rest = nil; r.cut {
 			break // half a URL is another one
 		}
-		at := r.pos
 		r.pos = len(r.body) - len(rest)
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
 			continue
 		}
 		if !isAbsolute(line) {
 			r.Skipped++
-			r.broken(at, "%.40q, expected a URL that begins with http:// or https://", line)
 			continue
 		}
 		r.Type = Text

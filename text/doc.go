@@ -21,6 +21,10 @@
 // comment, no attribute, no value of a form. In text/plain: everything. Other types have
 // no text here.
 //
+// What is a tag is decided by package links, which reads the page: [Reader.Extract] yields
+// its links in the same pass. Words are copied to a buffer, eight bytes at a time (fill.go);
+// there stamps are taken out (stamp.go), and the rest is hashed at once.
+//
 // # Fingerprints
 //
 // [Fingerprint].Hash changes when a word of the main text does. White space and markup
@@ -34,7 +38,7 @@
 // less than [MinShingles] has none: there one word is many of its bits, and two pages of
 // a template may share them all. What is said again counts once.
 //
-// With [Reader].HashOnly there is no Simhash, and Hash is the same, for about a sixth less time.
+// With [Reader].HashOnly there is no Simhash, and Hash is the same, for less time.
 //
 // Both are the same on every machine and in every version: they may be kept. They are no
 // proof against those who want them to be the same.
@@ -42,7 +46,7 @@
 // # Limits
 //
 // The body is in UTF-8 (transcode it first). Time is linear in it, memory does not grow
-// with it, but for the longest word that is not plain ASCII. Nothing panics, whatever the
+// with it, but for the longest word. Nothing panics, whatever the
 // bytes. No tree is built: an element ends at the end tag that balances it, and a tag
 // ends a word, so that "H<sub>2</sub>O" is three.
 //

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func pagesOf(t testing.TB, list, root string) (pages [][]byte, size int) {
 }
 
 // TestSites: on every tenth page of both sites the text, furniture included, is that of the
-// tokenizer of x/net, word for word.
+// tokenizer of x/net, word for word, and one pass finds the links and the text that two find.
 func TestSites(t *testing.T) {
 	for _, s := range sites {
 		t.Run(s.name, func(t *testing.T) {
@@ -75,6 +76,11 @@ func TestSites(t *testing.T) {
 					t.Errorf("page %d: %+v, expected %+v of %.100q…", i, got, want, whole)
 				}
 				words += want.Words
+				page, found, f := both(new(text.Reader), links.Options{}, "text/html", string(p), 100)
+				alone, those, _ := both(nil, links.Options{}, "text/html", string(p), 100)
+				if !reflect.DeepEqual(page, alone) || !slices.Equal(found, those) || f != new(text.Reader).Read("text/html", p) {
+					t.Errorf("page %d: %+v %+v, expected %+v %+v", i, page, f, alone, new(text.Reader).Read("text/html", p))
+				}
 			}
 			t.Logf("a tenth of %d pages, %d bytes, %d words", len(pages), size, words)
 		})
@@ -129,10 +135,17 @@ func BenchmarkSites(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		extractor := links.NewExtractor(links.Options{Kinds: links.KindsOf(links.KindPage), Bare: true})
+		followed := links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate, links.KindFeed,
+			links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
+		extractor := links.NewExtractor(links.Options{Kinds: followed, Bare: true})
+		yield := func(links.Link) bool { return true }
 		run("links", func(body []byte) int {
-			extractor.Extract(links.Document{Base: base, ContentType: "text/html", Body: body}, func(links.Link) bool { return true })
+			extractor.Extract(links.Document{Base: base, ContentType: "text/html", Body: body}, yield)
 			return 0
+		})
+		run("both", func(body []byte) int {
+			_, f := hash.Extract(extractor, links.Document{Base: base, ContentType: "text/html", Body: body}, yield)
+			return f.Words
 		})
 		run("tokenizer", func(body []byte) int {
 			n := 0

@@ -1,12 +1,9 @@
 package text
 
-import "bytes"
-
-// An entry is a word that was read.
-type entry struct {
-	hash uint64
-	text []byte // of the body; nil if it does not stand there as it is
-}
+import (
+	"bytes"
+	"math/bits"
+)
 
 // What a word may be in a stamp, as bits.
 type kind uint16
@@ -41,109 +38,149 @@ var stamps = []struct {
 	{"large count", amount | noun, amount | number},   // "1,234 views, 5 replies"
 }
 
-// held are the last words before a run, if by their first letters they may be a month or a
-// weekday, which may turn out to begin it.
-type held struct {
-	n       int
-	entries [2]entry
-}
-
-// take returns what is held, the oldest first, and holds nothing any more.
-func (h *held) take() []entry {
-	all := h.entries[:h.n]
-	h.n = 0
-	return all
-}
-
-// A run is words that may be a stamp.
+// A run is words that may be a stamp. They follow each other in the buffer.
 type run struct {
 	n       int
 	has     kind
 	entries [8]struct {
-		hash uint64
-		kind kind
+		from, to int // in the buffer, its blank included
+		kind     kind
 	}
 }
 
-func (r *run) add(hash uint64, k kind) {
-	r.entries[r.n].hash, r.entries[r.n].kind = hash, k
+func (r *run) add(from, to int, k kind) {
+	e := &r.entries[r.n]
+	e.from, e.to, e.kind = from, to, k
 	r.n++
 	r.has |= k
 }
 
-// add takes in a word.
-func (r *Reader) add(e entry) {
-	switch {
-	case r.run.n > 0:
-		k := kindOf(e.text)
-		// Behind a time of day stands a year at most: "22:15 UTC" and "7. Input" are two things.
-		numbered := k == number && len(e.text) < len("2026") && r.run.has&(clock|zone) != 0
-		if k != 0 && !numbered && r.run.n < len(r.run.entries) {
-			r.run.add(e.hash, k)
-			return
-		}
-		r.settle()
-		r.add(e)
-		return
-	case len(e.text) == 0 || !inStamp[e.text[0]]:
-		for _, h := range r.held.take() {
-			r.emit(h.hash)
-		}
-		r.emit(e.hash)
-		return
-	case isFigure(e.text):
-		if k := kindOf(e.text); k != 0 {
-			for _, h := range r.held.take() {
-				if k := kindOf(h.text); k&(month|weekday) != 0 {
-					r.run.add(h.hash, k)
-					continue
-				}
-				r.settle()
-				r.emit(h.hash)
+// sift takes the stamps out of those words in the buffer, up to end, that were not looked
+// at. A run may go on with the words to come.
+func (r *Reader) sift(end int) {
+	buf := r.buf[:r.n]
+	kept, at := r.sifted, r.sifted // what stands before kept stays, what stands from at to end is to come
+	for at < end {
+		if r.run.n == 0 {
+			figure := nextFigure(buf[:end], at)
+			kept += move(buf, kept, at, figure)
+			if at = figure; at == end {
+				break
 			}
-			r.run.add(e.hash, k)
-			return
 		}
+		next := at + bytes.IndexByte(buf[at:end], ' ') + 1
+		word := buf[at : next-1]
+		k := kindOf(word)
+		if r.run.n > 0 {
+			// Behind a time of day stands a year at most: "22:15 UTC" and "7. Input" are two things.
+			numbered := k == number && len(word) < len("2026") && r.run.has&(clock|zone) != 0
+			if k == 0 || numbered || r.run.n == len(r.run.entries) {
+				kept = r.settle(kept)
+				continue
+			}
+		} else if k != 0 {
+			r.lookBack(kept)
+		}
+		n := move(buf, kept, at, next)
+		if k != 0 {
+			r.run.add(kept, kept+n, k)
+		}
+		kept += n
+		at = next
 	}
-	h := &r.held
-	if h.n == len(h.entries) {
-		r.emit(h.entries[0].hash)
-		h.entries[0] = h.entries[1]
-		h.n--
-	}
-	h.entries[h.n] = e
-	h.n++
+	r.sifted = kept
+	r.n = kept + move(buf, kept, end, r.n)
 }
 
-// settle ends the run, and takes what is no stamp of it into the fingerprints.
-func (r *Reader) settle() {
+// move moves buf[from:end] down to to, and returns how much that is.
+func move(buf []byte, to, from, end int) int {
+	if to == from {
+		return end - from
+	}
+	return copy(buf[to:], buf[from:end])
+}
+
+// lookBack begins a run with the month and the weekday, in any order, that stand before at.
+func (r *Reader) lookBack(at int) {
+	var words [2]struct {
+		from int
+		kind kind
+	}
+	n, end := 0, at
+	for ; n < len(words); n++ {
+		from := r.wordBefore(end)
+		if from < 0 || !inStamp[r.buf[from]] {
+			break
+		}
+		k := kindOf(r.buf[from : end-1])
+		if k&(month|weekday) == 0 {
+			break
+		}
+		words[n].from, words[n].kind = from, k
+		end = from
+	}
+	for n--; n >= 0; n-- {
+		to := at
+		if n > 0 {
+			to = words[n-1].from
+		}
+		r.run.add(words[n].from, to, words[n].kind)
+	}
+}
+
+// settle ends the run, which ends at end, and takes out what is a stamp of it. It returns
+// where the rest ends.
+func (r *Reader) settle(end int) int {
 	var dropped kind
 	for _, s := range stamps {
 		if r.run.has&s.needs == s.needs {
 			dropped |= s.drops
 		}
 	}
-	for _, e := range r.run.entries[:r.run.n] {
-		if e.kind&dropped == 0 {
-			r.emit(e.hash)
+	if dropped != 0 {
+		end = r.run.entries[0].from
+		for _, e := range r.run.entries[:r.run.n] {
+			if e.kind&dropped == 0 {
+				end += copy(r.buf[end:], r.buf[e.from:e.to])
+			}
 		}
 	}
 	r.run.n, r.run.has = 0, 0
+	r.floor = end
+	return end
 }
 
-// inStamp is what a word begins with that begins a stamp: a figure, or the name of a month
-// or a weekday. Other words end no run and begin none.
+// nextFigure returns where the first word at or behind at begins that begins with a digit,
+// be it in brackets; at the end, if there is none. At at a word begins.
+func nextFigure(buf []byte, at int) int {
+	before := uint64(0x80) // what may stand before a figure: a blank or a bracket
+	for i := at; i < len(buf); i += 8 {
+		x := load(buf[:cap(buf)], i)
+		found := digits(x)
+		opens := equals(x, ' ') | equals(x, '(') | equals(x, '[')
+		for found &= opens<<8 | before; found != 0; found &= found - 1 {
+			digit := i + bits.TrailingZeros64(found)/8
+			switch {
+			case digit >= len(buf):
+				return len(buf)
+			case digit == at || buf[digit-1] == ' ':
+				return digit
+			case digit == at+1 || buf[digit-2] == ' ':
+				return digit - 1
+			}
+		}
+		before = opens >> 56
+	}
+	return len(buf)
+}
+
+// inStamp is what the name of a month or a weekday begins with, be it in brackets.
 var inStamp = func() (table [256]bool) {
-	for _, c := range []byte("([0123456789JFMASONDTW") {
+	for _, c := range []byte("([JFMASONDTW") {
 		table[c] = true
 	}
 	return table
 }()
-
-// isFigure reports whether a word begins with a digit, be it in brackets.
-func isFigure(word []byte) bool {
-	return isDigit(word[0]) || (word[0] == '(' || word[0] == '[') && len(word) > 1 && isDigit(word[1])
-}
 
 // longestStamp bounds the words that are looked at: "2026-11-21T12:34:56.123456+00:00".
 const longestStamp = 32
@@ -151,8 +188,14 @@ const longestStamp = 32
 // kindOf returns what a word may be, without the punctuation around it; 0: no part of a
 // stamp.
 func kindOf(word []byte) kind {
+	if isShortNumber(word) { // most figures
+		return number
+	}
 	word = bytes.TrimRight(bytes.TrimLeft(word, "(["), ".,;:)]")
 	if len(word) == 0 || len(word) > longestStamp {
+		return 0
+	}
+	if c := word[0]; !isDigit(c) && wordLengths[c&0x1f]>>len(word)&1 == 0 {
 		return 0
 	}
 	// shape is the word in lower case, with 9 for every digit.
@@ -176,6 +219,16 @@ func kindOf(word []byte) kind {
 	return k
 }
 
+// isShortNumber reports whether a word is one to four digits.
+func isShortNumber(word []byte) bool {
+	for _, c := range word {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return 0 < len(word) && len(word) <= 4
+}
+
 // words are those of stamps.
 var words = func() map[string]kind {
 	all := make(map[string]kind)
@@ -193,6 +246,14 @@ var words = func() map[string]kind {
 		}
 	}
 	return all
+}()
+
+// wordLengths has a bit for the length of each of words, by its first letter.
+var wordLengths = func() (lengths [32]uint16) {
+	for word := range words {
+		lengths[word[0]&0x1f] |= 1 << len(word)
+	}
+	return lengths
 }()
 
 // kindOfFigure is kindOf for the shape of a word that begins with a digit.

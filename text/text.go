@@ -1,10 +1,12 @@
 package text
 
 import (
+	"bytes"
 	"math/bits"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/weftcrawl/weft/links"
 )
 
 // A Fingerprint stands for the text of a page.
@@ -29,124 +31,108 @@ func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 type Reader struct {
 	HashOnly bool // there is no Simhash, which spares its cost; Hash is the same
 
-	odd   []byte // lent to words that are not as they stand in the body
-	votes votes  // but with HashOnly
+	alone *links.Extractor // reads pages for their text alone; made when it is needed
+	buf   []byte           // up to n: words that are not yet taken into the fingerprints, each with one blank behind it
+	votes votes            // but with HashOnly
 	state
 }
 
 // state is what is new with each page.
 type state struct {
-	body []byte
-	at   int // how far it is read
+	parts  parts
+	n      int
+	sifted int // how much of buf has been looked at for stamps
+	floor  int // where in buf the words begin that were in no run
+	run    run
 
-	classes *[256]class
-	xml     bool // tags can close themselves
-	whole   bool // furniture is read, too
-	broken  bool // and what says when: some such element has no end
-
-	inner    int  // article, main and section that are open
-	unclosed bool // an element that was passed over has no end
-
-	held held
-	run  run
-
-	count int // of words
-	hash  uint64
-	last  [shingle - 1]uint64 // hashes of the last words, the last first
+	count  int // of words
+	digest xxhash.Digest
+	last   [shingle - 1]uint64 // hashes of the last words, the last first
 }
 
 // Read reads a page: its Content-Type, parameters of which do not matter, and its body in
 // UTF-8, which is neither kept nor changed. The fingerprint of a type that has no text is
 // zero.
 func (r *Reader) Read(contentType string, body []byte) Fingerprint {
-	kind, _, _ := strings.Cut(contentType, ";")
-	r.classes, r.xml = &markup, false
-	switch kind = strings.TrimSpace(kind); {
-	case strings.EqualFold(kind, "text/html"):
-	case strings.EqualFold(kind, "application/xhtml+xml"):
-		r.xml = true
-	case strings.EqualFold(kind, "text/plain"):
-		r.classes = &plain
-	default:
-		return Fingerprint{}
+	if r.alone == nil {
+		r.alone = links.NewExtractor(links.Options{})
 	}
-	r.body = body
-	passed := r.read(false, false)
-	f := r.fingerprint()
-	if passed && f.Words < nearlyNothing || r.unclosed {
-		r.read(true, r.unclosed)
-		f = r.fingerprint()
+	_, f := r.Extract(r.alone, links.Document{ContentType: contentType, Body: body}, nil)
+	return f
+}
+
+// Extract reads a page, and yields its links: it does what x.Extract does, and Read, for
+// little more than the first. With a nil yield there are no links.
+func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.Link) bool) (links.Page, Fingerprint) {
+	kind, _, _ := strings.Cut(d.ContentType, ";")
+	kind = strings.TrimSpace(kind)
+	d.Text = nil
+	r.begin(parts{})
+	switch {
+	case strings.EqualFold(kind, "text/html"), strings.EqualFold(kind, "application/xhtml+xml"):
+		d.Text = (*listener)(r)
+	case strings.EqualFold(kind, "text/plain"):
+		r.fill(d.Body, []links.Piece{{From: 0, To: len(d.Body)}}, true)
+	}
+	page := x.Extract(d, yield)
+	f, p := r.end(), r.parts
+	if p.passed && f.Words < nearlyNothing || p.passing {
+		r.begin(parts{whole: true, broken: p.passing})
+		x.Extract(d, nil)
+		f = r.end()
 		f.Simhash = 0
 	}
-	r.body, r.held, r.run = nil, held{}, run{} // hold nothing of the page's
-	if cap(r.odd) > maxKept {
-		r.odd = nil
-	}
-	return f
+	return page, f
 }
 
 // nearlyNothing is a main text, in words, of a page that has its text elsewhere.
 const nearlyNothing = 8
 
-// maxKept is how much room for a word outlives a page.
-const maxKept = 4 << 10
-
-// read reads the body, and reports whether furniture was passed over.
-func (r *Reader) read(whole, broken bool) (passed bool) {
-	r.state = state{body: r.body, classes: r.classes, xml: r.xml, whole: whole, broken: broken}
+func (r *Reader) begin(p parts) {
+	if r.buf == nil {
+		r.buf = make([]byte, bufSize)
+	}
+	r.state = state{parts: p}
+	r.digest.Reset()
 	if !r.HashOnly {
 		r.votes = votes{}
 	}
-	passed = r.words()
-	r.settle()
-	for _, e := range r.held.take() {
-		r.emit(e.hash)
-	}
-	return passed
 }
 
-// words reads on to the end of the body.
-func (r *Reader) words() (passed bool) {
-	for r.at < len(r.body) {
-		body, classes, from := r.body, r.classes, r.at
-		switch classes[body[from]] {
-		case isSpace:
-			r.at++
-		case isTag:
-			if r.tag() {
-				passed = true
-			}
-		case isPlain:
-			end := from + 1
-			for end < len(body) && classes[body[end]] == isPlain {
-				end++
-			}
-			if end < len(body) && classes[body[end]] >= isTag && !opensTag(body[end:], classes) {
-				r.oddWord(from, end)
-				continue
-			}
-			r.at = end
-			hash := xxhash.Sum64(body[from:end])
-			if r.run.n == 0 && r.held.n == 0 && !inStamp[body[from]] { // most words, at no further cost
-				r.emit(hash)
-				continue
-			}
-			r.add(entry{hash, body[from:end]})
-		default:
-			r.oddWord(from, from)
-		}
+// end takes what is left, and returns the fingerprint.
+func (r *Reader) end() Fingerprint {
+	r.take(r.settle(r.n))
+	if len(r.buf) > bufSize {
+		r.buf = nil
 	}
-	return passed
+	if r.count == 0 {
+		return Fingerprint{}
+	}
+	f := Fingerprint{Hash: max(1, r.digest.Sum64()), Words: r.count}
+	if !r.HashOnly && r.votes.n >= MinShingles {
+		f.Simhash = r.votes.majority()
+	}
+	return f
 }
 
-// emit takes a word into the fingerprints.
-func (r *Reader) emit(hash uint64) {
-	r.count++
-	r.hash = mix(r.hash, hash)
+// take takes the words at the beginning of buf into the fingerprints, up to end.
+func (r *Reader) take(end int) {
+	words := r.buf[:end]
+	r.count += bytes.Count(words, []byte(" "))
+	_, _ = r.digest.Write(words) // which cannot fail
 	if r.HashOnly {
 		return
 	}
-	if r.count >= shingle {
+	for len(words) > 0 {
+		n := bytes.IndexByte(words, ' ')
+		r.shingle(xxhash.Sum64(words[:n]))
+		words = words[n+1:]
+	}
+}
+
+// shingle takes the shingle that a word ends.
+func (r *Reader) shingle(hash uint64) {
+	if r.last[shingle-2] != 0 {
 		sum := hash
 		for i, h := range r.last {
 			sum += bits.RotateLeft64(h, 17*(i+1))
@@ -154,22 +140,11 @@ func (r *Reader) emit(hash uint64) {
 		r.votes.add(mix(sum, 0))
 	}
 	copy(r.last[1:], r.last[:])
-	r.last[0] = hash
+	r.last[0] = max(1, hash)
 }
 
 // mix makes one hash of two, in their order. Every bit of the outcome depends on each.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)
 	return bits.RotateLeft64(a, 29) + b ^ hi ^ lo
-}
-
-func (r *Reader) fingerprint() Fingerprint {
-	if r.count == 0 {
-		return Fingerprint{}
-	}
-	f := Fingerprint{Hash: max(1, r.hash), Words: r.count}
-	if !r.HashOnly && r.votes.n >= MinShingles {
-		f.Simhash = r.votes.majority()
-	}
-	return f
 }

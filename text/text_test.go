@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/text"
 )
 
@@ -175,9 +176,9 @@ func TestStable(t *testing.T) {
 		body string
 		want text.Fingerprint
 	}{
-		{"<p>one word more", text.Fingerprint{Hash: 0x53d8784469e440b, Words: 3}},
-		{"<p>" + long, text.Fingerprint{Hash: 0xa9b28b24524dc96, Simhash: 0xce44190989c4c1e, Words: 200}},
-		{"<p>" + "いろはにほへとちりぬるをわかよたれそつねならむうゐのおくやまけふこえてあさきゆめみしゑひもせす天地玄黄宇宙洪荒日月盈昃辰宿列張雲騰致雨露結為霜金生麗水玉出崑岡", text.Fingerprint{Hash: 0xf3b66d872eb72145, Simhash: 0x5c7dd273a7b8483a, Words: 79}},
+		{"<p>one word more", text.Fingerprint{Hash: 0x37797ac01ad31c80, Words: 3}},
+		{"<p>" + long, text.Fingerprint{Hash: 0x5fdf002dcdd511f8, Simhash: 0xce44190989c4c1e, Words: 200}},
+		{"<p>" + "いろはにほへとちりぬるをわかよたれそつねならむうゐのおくやまけふこえてあさきゆめみしゑひもせす天地玄黄宇宙洪荒日月盈昃辰宿列張雲騰致雨露結為霜金生麗水玉出崑岡", text.Fingerprint{Hash: 0x73e39001bd8ed107, Simhash: 0x5c7dd273a7b8483a, Words: 79}},
 	} {
 		if f := read(c.body); f != c.want {
 			t.Errorf("%.20q: %#v, expected %#v", c.body, f, c.want)
@@ -231,6 +232,46 @@ func TestHashOnly(t *testing.T) {
 		want.Simhash = 0
 		if f := r.Read("text/html", []byte(body)); f != want {
 			t.Errorf("%.40q: %+v, expected %+v", body, f, want)
+		}
+	}
+}
+
+// TestExtract: one pass tells of the links, the page and the text, whatever the type is, and
+// whether furniture has to be read after all.
+func TestExtract(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind, body string
+		links      int
+	}{
+		"HTML":          {"text/html", "<title>A</title><nav><a href=/1>a</a></nav><a href=/2>" + long + "</a>", 2},
+		"all furniture": {"text/html", "<title>A</title><nav>" + long + "<a href=/1>a</a></nav>", 1},
+		"never ends":    {"Text/HTML;charset=utf-8", "<title>A</title><nav>" + long + "<a href=/1>a</a>", 1},
+		"plain":         {"text/plain", "<a href=/1>", 0},
+		"CSS":           {"text/css", "a { b: url(/1) }", 1},
+	} {
+		page, found, f := both(new(text.Reader), links.Options{}, c.kind, c.body, 100)
+		want := new(text.Reader).Read(c.kind, []byte(c.body))
+		if len(found) != c.links || (page.Title == "A") != strings.Contains(c.body, "<title>") || f != want {
+			t.Errorf("%s: %v, title %q, %+v, expected %d links, %+v", name, found, page.Title, f, c.links, want)
+		}
+	}
+}
+
+// TestLongText: where the buffer of words is full, nothing begins or ends; a stamp may stand there.
+func TestLongText(t *testing.T) {
+	stamp := "Sat, 21 Nov 2026 22:02:15 GMT "
+	for n := range 40 {
+		body := strings.Repeat("x", n) + " " + strings.Repeat(long, 14) + strings.Repeat("y", 40000) + " " + long
+		want := new(text.Reader).Read("text/plain", []byte(body))
+		var stamped strings.Builder
+		for i, word := range strings.Fields(body) {
+			if i%7 == 0 {
+				stamped.WriteString(stamp)
+			}
+			stamped.WriteString(word + " \n ")
+		}
+		if got := new(text.Reader).Read("text/plain", []byte(stamped.String())); got != want || got.Words != 15*200+1+min(1, n) {
+			t.Errorf("%d: %+v, expected %+v", n, got, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type console struct {
 	screen  *screen // nil: not on a terminal, or not wanted
 	quiet   bool
 	chatty  bool           // a line for each URL
+	update  bool           // a job that was named by --update
 	signals chan os.Signal // those that end a crawl: see begin
 }
 

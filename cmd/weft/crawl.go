@@ -178,11 +178,11 @@ func (f *crawlFlags) run(args []string) error {
 	var wrong *weft.OptionError
 	switch {
 	case errors.Is(err, weft.ErrJobUnusable):
-		return &exit{exitError, byFlag(err)}
+		return &exit{exitError, byFlag(err, o.Update)}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && len(args) == 0 && f.input == "":
 		return usage("crawl: no URL given, expected one such as https://example.org/, or the folder of a job")
 	case err != nil:
-		return &exit{exitUsage, byFlag(err)}
+		return &exit{exitUsage, byFlag(err, o.Update)}
 	}
 	return con.crawl(c, out, f.input != "" || o.Amend)
 }

@@ -78,26 +78,27 @@ var flagOf = map[string]string{
 }
 
 // byFlag is an error of package weft in the words of the command: where that names an
-// option, this names the flag.
-func byFlag(err error) error {
+// option, this names the flag. With update the job was named by --update, which --fresh does
+// not go with.
+func byFlag(err error, update bool) error {
 	var o *weft.OptionError
 	if !errors.As(err, &o) {
 		return err
 	}
 	why, name := o.Err, flagOf[o.Option]
+	over := "--fresh starts over, --job begins another"
+	if update {
+		over = "--job with --fresh starts over"
+	}
 	switch {
 	case errors.Is(why, weft.ErrJobExists) && o.Option == "Update":
 		why = fmt.Errorf("%w, expected the folder of one", why)
-	case errors.Is(why, weft.ErrJobUnusable) && o.Option == "Update":
-		why = fmt.Errorf("%w: --job with --fresh starts over", why)
 	case errors.Is(why, weft.ErrJobExists):
 		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
 	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "SeedSeq" || o.Option == "Exclude"):
-		why = fmt.Errorf("%w: --amend adds to that, --fresh starts over, --job begins another", why)
-	case errors.Is(why, weft.ErrJobUnusable):
-		why = fmt.Errorf("%w: --fresh starts over, --job begins another", why)
-	case errors.Is(why, weft.ErrPlan):
-		why = fmt.Errorf("%w: --fresh starts over, --job begins another", why)
+		why = fmt.Errorf("%w: --amend adds to that, %s", why, over)
+	case errors.Is(why, weft.ErrJobUnusable), errors.Is(why, weft.ErrPlan):
+		why = fmt.Errorf("%w: %s", why, over)
 	}
 	switch {
 	case name == "" && o.Value != "":

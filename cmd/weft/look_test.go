@@ -133,6 +133,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitDone, "hosts", "--json", "--limit", "1", "job"), `"in_flight":1`)
 	says(run(exitDone, "urls", "--state", "leased", "job"), s.URL+"/a\n")
 	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is under way\n")
+	says(run(exitDone, "why", "job", s.URL+"/b"), "as many requests to its host as there may be at once are under way;")
 
 	_ = cmd.Process.Signal(syscall.SIGKILL)
 	_ = cmd.Wait()

@@ -13,12 +13,16 @@ import (
 // percent of its CPU time: see docs/proof/memory.md.
 const garbage = 200
 
+// program is what is in memory beside Go's own, in bytes: the code above all.
+const program = 32 << 20
+
 // limitMemory has the garbage collector keep the process within a crawl's memory (0: the
 // default), unless the environment says otherwise. That can't be done in package weft, as it is
 // for the whole process.
 func limitMemory(n int) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(cmp.Or(n, weft.DefaultMemory)))
+		n = cmp.Or(n, weft.DefaultMemory)
+		debug.SetMemoryLimit(int64(n - min(program, n/8)))
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)

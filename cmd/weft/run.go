@@ -18,6 +18,7 @@ import (
 // begin is weft.New, which may take long: a full disk has it wait. A signal meanwhile ends
 // the process; what comes later obey finds in con.signals.
 func (con *console) begin(o weft.Options, out *output) (*weft.Crawler, error) {
+	con.update = o.Update
 	con.signals = make(chan os.Signal, 2)
 	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM) // be they ignored so far, as by some shells for what runs in the background
 	if !signal.Ignored(syscall.SIGHUP) {                      // by nohup
@@ -105,7 +106,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	var e *exit
 	if errors.As(err, &e) && e.err != nil {
 		for _, one := range parts(e.err) {
-			con.failed(byFlag(one))
+			con.failed(byFlag(one, con.update))
 		}
 		e.err = nil
 	}

@@ -33,7 +33,8 @@ func sitemapCommand() *cobra.Command {
 prints the URLs in it, one a line, with the date of the last change as it stands there
 (- if it does not) and the kind: page, sitemap (of an index; it is not read) or alternate
 (a page in another language), with tabs between. A sitemap is XML, text, RSS or Atom, in
-gzip or not. What is broken is read as far as it goes.
+gzip or not. What is broken is read as far as it goes; it is an error where URLs are lost by
+it, not for a bare & or an element that does not end.
 
 Of a URL that is a whole site, such as https://example.org/, the sitemaps are printed that
 its robots.txt names. If there are none, /sitemap.xml is read. Redirects are followed.
@@ -43,7 +44,7 @@ in base64, "content_type": TYPE, "base": URL}, and an "id" if you like. Only the
 is needed. Each is answered with a line: {"id", "type", "urls": [{"loc", "lastmod",
 "time", "priority"}], "sitemaps", "alternates", "error"}, or {"id", "error", "kind"} if it
 can't be. The type is urlset, index, text, rss, atom or unknown, lastmod as written or null,
-time the same as RFC 3339 has it, or null; the error says what is broken, or is null.
+time the same as RFC 3339 has it, or null; the error says by what URLs are lost, or is null.
 
 Exit status: 0 done; 1 the sitemap could not be fetched, was answered with another
 status than 2xx, is none or is broken, after what was found is printed; 3 wrong usage;
@@ -159,10 +160,14 @@ func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []webur
 		return nil, err
 	}
 	if robots.For(last.Status) == robots.Read {
-		for _, s := range robots.Parse(last.body).Sitemaps() {
+		file := robots.Parse(last.body)
+		for _, s := range file.Sitemaps() {
 			if to, err := at.Resolve(s); err == nil && to.IsHTTP() {
 				named = append(named, to)
 			}
+		}
+		if file.SitemapsCut() {
+			return named, &exit{exitError, fmt.Errorf("%s: more than %d sitemaps, the others are not told", at, robots.MaxSitemaps)}
 		}
 	}
 	*u, err = u.Resolve("/sitemap.xml")
@@ -211,7 +216,7 @@ type sitemapAnswer struct {
 	URLs       []sitemapEntry `json:"urls"`
 	Sitemaps   []string       `json:"sitemaps"`
 	Alternates []string       `json:"alternates"`
-	Error      *string        `json:"error"` // what is broken
+	Error      *string        `json:"error"` // by what URLs are lost
 }
 
 type sitemapEntry struct {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/weftcrawl/weft/robots"
 )
 
 func gzipped(t *testing.T, text string) string {
@@ -103,12 +105,12 @@ func TestSitemap(t *testing.T) {
 // names, or the usual one.
 func TestSitemapOfASite(t *testing.T) {
 	packed := gzipped(t, "<urlset><url><loc>a</loc></url></urlset>")
-	var named atomic.Bool
+	var named atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
-			if named.Load() {
-				_, _ = w.Write([]byte("Sitemap: /dir/1.xml\nSitemap: http://e.test/2.xml\nSitemap: ftp://e.test/\n"))
+			if n := named.Load().(int); n > 0 {
+				_, _ = w.Write([]byte(strings.Repeat("Sitemap: /dir/1.xml\n", n) + "Sitemap: http://e.test/2.xml\nSitemap: ftp://e.test/\n"))
 			} else {
 				w.WriteHeader(http.StatusNotFound)
 			}
@@ -124,15 +126,16 @@ func TestSitemapOfASite(t *testing.T) {
 	defer s.Close()
 	for _, c := range []struct {
 		name, url string
-		named     bool
+		named     int // sitemaps, and two more
 		code      int
 		stdout    string
 		stderr    string
 	}{
-		{"a site", s.URL, true, exitDone, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
-		{"a site without", s.URL + "/", false, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
-		{"a URL", s.URL + "/dir/map", true, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
-		{"not found", s.URL + "/no.xml", true, exitError, "", "/no.xml: status 404, expected 2xx"},
+		{"a site", s.URL, 1, exitDone, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
+		{"a site without", s.URL + "/", 0, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
+		{"a URL", s.URL + "/dir/map", 1, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
+		{"a site with too many", s.URL, robots.MaxSitemaps, exitError, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not told"},
+		{"not found", s.URL + "/no.xml", 1, exitError, "", "/no.xml: status 404, expected 2xx"},
 	} {
 		named.Store(c.named)
 		if e := weftRun(t, "sitemap", c.url); e.code != c.code || e.stdout != c.stdout || !strings.Contains(e.stderr, c.stderr) {

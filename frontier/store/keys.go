@@ -12,7 +12,7 @@ import (
 
 // format is the version of everything that is written: keys, values, the canonical
 // form of URLs, their fingerprints.
-const format = 3
+const format = 4
 
 // The first byte of a key says what it is of.
 const (

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -158,14 +159,22 @@ func (e *disked) visit(from, to []byte, fn func(key, value []byte) bool) error {
 	return e.visitAll([][2][]byte{{from, to}}, fn)
 }
 
+// visitAll goes through the ranges with one iterator, which looks for the beginning of one only if it is not
+// there: mostly where a range ends the next has nothing.
 func (e *disked) visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
-	it, err := e.db.NewIter(nil)
+	if len(ranges) == 0 {
+		return nil
+	}
+	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: ranges[0][0], UpperBound: ranges[len(ranges)-1][1]})
 	if err != nil {
 		return err
 	}
+	ok := it.First()
 	for _, r := range ranges {
-		it.SetBounds(r[0], r[1])
-		for ok := it.First(); ok; ok = it.Next() {
+		if ok && bytes.Compare(it.Key(), r[0]) < 0 {
+			ok = it.SeekGE(r[0])
+		}
+		for ; ok && bytes.Compare(it.Key(), r[1]) < 0; ok = it.Next() {
 			value, err := it.ValueAndErr()
 			if err != nil {
 				return errors.Join(err, it.Close())

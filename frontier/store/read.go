@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -206,6 +207,68 @@ func (s *Store) Named(names []string) ([]Host, error) {
 		})
 		return hosts, cmp.Or(err, visited)
 	})
+}
+
+// lookedAt is how many hosts one call of Dormant looks at, at most: those of a million that are done
+// with are not to hold up a commit.
+const lookedAt = 50_000
+
+// Dormant returns what Frontier.Roused is to be told. It reads the hosts from one on in order, and
+// then all of those that have a name of these.
+func (s *Store) Dormant(r frontier.Rouse) (hosts []Host, last string, err error) {
+	var names []string
+	known := make(map[string]bool)
+	from := []byte{keyHost}
+	if r.After != "" {
+		from = append(hostKey(r.After, ofState), 0)
+	}
+	for c, looked := new(chunk), 0; ; from = c.behind() {
+		if c, err = s.chunk(from, []byte{keyHost + 1}, c, min(2*r.N, chunkEntries)); err != nil {
+			return nil, "", err
+		}
+		for key, value := range c.entries {
+			if len(names) == r.N {
+				hosts, err = s.Named(names)
+				return hosts, last, err
+			}
+			end := len(key) - 1
+			if key[end] != ofState {
+				continue
+			}
+			last = string(key[1:end])
+			switch name, wanted, bad := dormant(last, value, r.Tried); {
+			case bad != nil:
+				return nil, "", s.check(key, bad)
+			case wanted && !known[name]:
+				known[name] = true
+				names = append(names, name)
+			}
+		}
+		if !c.more {
+			last = ""
+		}
+		if looked += len(c.ends) / 2; looked >= lookedAt || !c.more {
+			hosts, err = s.Named(names)
+			return hosts, last, err
+		}
+	}
+}
+
+// dormant returns the name of a host, and whether something of it is pending, or to be tried again.
+func dormant(origin string, state []byte, tried bool) (name string, wanted bool, err error) {
+	d := decoder{b: state}
+	n := d.int()
+	if again := d.int(); tried {
+		n = again
+	}
+	if d.bad {
+		return "", false, errValue
+	}
+	if n == 0 || !strings.HasPrefix(origin, "http") { // others are always in memory
+		return "", false, nil
+	}
+	u, err := weburl.Parse(origin)
+	return u.Hostname(), true, err
 }
 
 func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {

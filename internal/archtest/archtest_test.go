@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"links":   {"weburl", "golang.org/x/net/html"},
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/inflate"},
-	"text":    {"github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
+	"text":    {"links", "github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.

@@ -12,9 +12,9 @@ type Rule struct {
 	Delay  time.Duration // from the end of an answer to the next request
 	AtOnce int           // requests under way; 0: 1
 
-	// Patience is after how long a crawler gives up an answer that does not end; 0: when the server sees
-	// it. Its time has begun before the server's, by a connection and a wait: the gap after that may
-	// seem shorter, by Lag at most.
+	// Patience is after how long a crawler gives up an answer that does not end, unless the server sees
+	// before that it has; 0: when it sees it. Its time has begun before the server's, by a connection and
+	// a wait: the gap after that may seem shorter, by Lag at most.
 	Patience, Lag time.Duration
 
 	// Forgets is how much of its last work a crawler may have lost when it is killed: of what hosts asked
@@ -132,6 +132,7 @@ type Asked struct {
 
 // Begin says that a request has come. The function that it returns is to be called when it
 // was answered: when, how long the host asks to be let alone, and whether it was the client that gave up.
+// Called again it says that this was so before.
 func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gone bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -151,6 +152,7 @@ func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gon
 		f.begin(Unit(u), n, &r)
 	}
 	run := f.mu.run
+	var told int64 // when it was answered; 0: not yet
 	return func(at time.Time, hold time.Duration, gone bool) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -159,12 +161,18 @@ func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gon
 		}
 		end := at.UnixNano()
 		for u, n := range places {
-			l := &f.mu.lines[u][n]
-			l.now--
-			l.end = max(l.end, end)
-			l.busy += end - now
-			l.gone = gone
+			switch l := &f.mu.lines[u][n]; {
+			case told == 0:
+				l.now--
+				l.end = max(l.end, end)
+				l.busy += end - now
+				l.gone = gone
+			case l.end == told && end < told: // nothing was asked since
+				l.end = end
+				l.busy -= told - end
+			}
 		}
+		told = end
 		if l := &f.mu.lines[Host][r.Host]; hold > 0 {
 			l.hold = max(l.hold, end+int64(hold))
 		}
@@ -180,10 +188,15 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 	if l.asked == 1 {
 		l.first = r.At.UnixNano()
 	}
+	last := l.end
+	if now := r.At.UnixNano(); l.gone && last > now { // it was given up by now: what is asked next waits from the end of this one
+		l.busy -= last - now
+		l.end = now
+	}
 	if l.asked == 1 || r.Again {
 		return
 	}
-	gap := r.At.UnixNano() - l.end
+	gap := r.At.UnixNano() - last
 	if l.now > 1 && f.rule.Delay > 0 {
 		gap = min(gap, 0)
 	}
@@ -193,7 +206,7 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 			want = max(want, int64(f.web.CrawlDelay(r.Host)))
 		}
 		if l.hold > 0 {
-			want = max(want, l.hold-l.end)
+			want = max(want, l.hold-last)
 		}
 	}
 	l.idle += max(0, gap-want)

@@ -2,8 +2,10 @@ package webtest_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -83,6 +85,77 @@ func TestReferee(t *testing.T) {
 			}
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("%q, expected %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestRefereeGivenUp: an answer that the crawler has given up may be taken to end after the next request has
+// come, as its patience began before the server knew. Then the one after that waits from the end of the next.
+func TestRefereeGivenUp(t *testing.T) {
+	web, err := webtest.New(webtest.Config{Clean: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ms := func(n int64) time.Time { return time.UnixMilli(1_000_000 + n) }
+	for _, tt := range []struct {
+		name string
+		next int64 // when another is asked for, after 9,020
+		gaps []time.Duration
+	}{
+		{"a delay later", 9_120, nil},
+		{"too early", 9_070, []time.Duration{50 * time.Millisecond}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := webtest.NewReferee(web, webtest.Rule{Delay: 100 * time.Millisecond, Lag: time.Second})
+			r.Begin(webtest.Asked{At: ms(0)})(ms(9_050), 0, true)
+			r.Begin(webtest.Asked{At: ms(9_000)})(ms(9_020), 0, false)
+			r.Begin(webtest.Asked{At: ms(tt.next)})(ms(tt.next+10), 0, false)
+			v := r.Verdict()
+			var gaps []time.Duration
+			for _, v := range v.Violations {
+				if v.Unit == webtest.Host {
+					gaps = append(gaps, v.Gap)
+				}
+			}
+			if !slices.Equal(gaps, tt.gaps) {
+				t.Errorf("too early by host: %v, expected %v", v.Violations, tt.gaps)
+			}
+			if host := v.Units[webtest.Host]; host.SmallGap != time.Duration(tt.next-9_020)*time.Millisecond || host.Busy != 9_030*time.Millisecond {
+				t.Errorf("%+v", host)
+			}
+		})
+	}
+}
+
+// TestServerRefereeGivenUp: the referee learns when a crawler goes that would have had patience for longer,
+// as one does that is short of memory.
+func TestServerRefereeGivenUp(t *testing.T) {
+	for _, target := range []string{"/stalled/0", "/stalled/1", "/hostile/0"} {
+		t.Run(target, func(t *testing.T) {
+			r, err := webtest.Run(webtest.Config{Clean: true}, webtest.Addresses{Rule: &webtest.Rule{Delay: time.Second, Patience: time.Hour, Lag: time.Minute}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := net.Dial("tcp", r.Addr.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", target, r.Web.Authority(0)); err != nil {
+				t.Fatal(err)
+			}
+			for r.Referee.Requests() == 0 {
+				runtime.Gosched()
+			}
+			c.Close()
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			next := time.Now().Add(time.Second)
+			r.Referee.Begin(webtest.Asked{Target: "/", At: next})(next, 0, false)
+			v := r.Referee.Verdict()
+			if host := v.Units[webtest.Host]; len(v.Violations) > 0 || host.Requests != 2 {
+				t.Errorf("%+v", v)
 			}
 		})
 	}

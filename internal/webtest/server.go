@@ -183,7 +183,7 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer
 	})
 	if a.Fault.endless() && s.referee.rule.Patience > 0 {
 		end(now.Add(s.referee.rule.Patience), 0, true)
-		return func(bool) {}
+		return func(bool) { end(time.Now(), 0, true) } // of a crawler that has waited for less
 	}
 	hold := a.RetryAfter
 	return func(gone bool) {

@@ -27,6 +27,7 @@ const (
 
 	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
 	pendingShare = 80
+	hostsShare   = 60
 	bufferShare  = 20
 	mostBuffer   = 16 << 20
 	cacheShare   = 20
@@ -79,7 +80,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 	}
 	c.front = frontier.New(frontier.Config{
 		Resolve: true, Robots: true, RobotsTries: 3, MaxRedirects: 10, MaxVariants: 10_000,
-		Heads: heads, InMemory: part(pendingShare), SeenBytes: c.Seen,
+		Heads: heads, InMemory: part(pendingShare), SeenBytes: c.Seen, HostBytes: part(hostsShare),
 	})
 	if c.Only {
 		if err := c.restore(); err != nil {
@@ -202,9 +203,9 @@ func (c *crawl) making(urls int) float64 {
 	return (cost.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
-// ask settles what is in doubt.
-func (c *crawl) ask(urls []frontier.URL) error {
-	doubts, _ := c.front.Doubts(func(yield func(weburl.URL) bool) {
+// ask settles what is in doubt, and has hosts come back if URLs are to be added.
+func (c *crawl) ask(urls []frontier.URL, add bool) error {
+	doubts, names := c.front.Doubts(func(yield func(weburl.URL) bool) {
 		for i := range urls {
 			if !yield(urls[i].URL) {
 				return
@@ -212,17 +213,27 @@ func (c *crawl) ask(urls []frontier.URL) error {
 		}
 	}, func(func(weburl.URL) bool) {})
 	c.asked += len(doubts)
-	if len(doubts) == 0 {
-		return nil
+	if add && len(names) > 0 {
+		hosts, err := c.store.Named(names)
+		if err != nil {
+			return err
+		}
+		for _, h := range hosts {
+			c.front.Return(h.HostState, h.Rules)
+		}
 	}
-	seen, err := c.store.Known(doubts)
+	var seen []bool
+	var err error
+	if len(doubts) > 0 {
+		seen, err = c.store.Known(doubts)
+	}
 	c.front.Settle(seen)
 	return err
 }
 
 // receive does with a batch of links what the desk does.
 func (c *crawl) receive(urls []frontier.URL) error {
-	if err := c.ask(urls); err != nil {
+	if err := c.ask(urls, true); err != nil {
 		return err
 	}
 	for _, u := range urls {
@@ -236,7 +247,7 @@ func (c *crawl) receive(urls []frontier.URL) error {
 
 // check asks whether URLs were seen.
 func (c *crawl) check(urls []frontier.URL) error {
-	if err := c.ask(urls); err != nil {
+	if err := c.ask(urls, false); err != nil {
 		return err
 	}
 	for i := range urls {

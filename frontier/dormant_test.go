@@ -1,0 +1,308 @@
+package frontier_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// wideWeb is a crawl of many hosts with several URLs each, of which few have room in memory, on virtual
+// time. What the frontier asks its ledger for is answered at once.
+type wideWeb struct {
+	t     *testing.T
+	cfg   frontier.Config
+	f     *frontier.Frontier
+	l     *ledger
+	rand  *rand.Rand
+	now   time.Duration
+	slots int
+	away  []request
+
+	left    map[string]int           // URLs of a host that are not fetched
+	under   map[string]int           // leases of a host
+	since   map[string]int           // by host: leases of URLs when its last was, and 0
+	free    map[string]time.Duration // when the delay is over of a host, domain or address
+	fetched map[weburl.URL]bool
+	found   int // URLs
+	asleep  int // hosts, at most
+	reads   int // Rouses that were answered
+	longest int // leases between two of a host that had something pending, at most
+	late    time.Duration
+}
+
+func newWideWeb(t *testing.T, cfg frontier.Config, seed uint64, slots int) *wideWeb {
+	w := &wideWeb{
+		t: t, cfg: cfg, f: frontier.New(cfg), l: newLedger(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
+		left: make(map[string]int), under: make(map[string]int), since: make(map[string]int), free: make(map[string]time.Duration), fetched: make(map[weburl.URL]bool),
+	}
+	w.f.Tell(w.l)
+	return w
+}
+
+// find adds URLs of a host, as a page has them.
+func (w *wideWeb) find(host string, from, n int) {
+	var urls []frontier.URL
+	for i := range n {
+		url := u(w.t, fmt.Sprintf("%s/%d", host, from+i))
+		url.From = "http://from.example/"
+		urls = append(urls, url)
+	}
+	_, names := w.f.Doubts(func(yield func(weburl.URL) bool) {
+		for _, u := range urls {
+			if !yield(u.URL) {
+				return
+			}
+		}
+	}, func(func(weburl.URL) bool) {})
+	for name, h := range w.l.hosts {
+		if slices.Contains(names, nameOf(name)) {
+			w.f.Return(h, w.l.rules[name])
+		}
+	}
+	w.f.Settle(nil)
+	for _, u := range urls {
+		if w.f.Add(u) {
+			w.found++
+			if w.left[host]++; w.left[host] == 1 {
+				w.since[host] = len(w.fetched)
+			}
+		}
+	}
+}
+
+func (w *wideWeb) save() {
+	w.f.NoteHosts()
+	w.l.commit()
+	w.f.Saved()
+}
+
+// groups are what a host shares a delay with: itself, its domain, its address.
+func groupsOf(host string) []string {
+	_, domain, _ := strings.Cut(host, ".")
+	return []string{host, domain, addrOf(host).String()}
+}
+
+// addrOf is where a host is: of a dozen hosts one is where another is.
+func addrOf(host string) netip.Addr {
+	n := 0
+	_, _ = fmt.Sscanf(host, "h%d", &n)
+	return netip.AddrFrom4([4]byte{10, 0, byte(n % 12), 1})
+}
+
+// turn leases and reads until neither brings anything at this time.
+func (w *wideWeb) turn() {
+	for busy := true; busy; {
+		busy = w.lease() > 0
+		for _, want := range w.f.Wants() {
+			w.save()
+			urls, more := w.l.read(want)
+			w.f.Refill(at(w.now), want.Host, urls, more)
+			busy = true
+		}
+		if r, ok := w.f.Rouse(); ok {
+			w.save()
+			hosts, last := w.l.dormant(r, 1+w.rand.IntN(40))
+			w.f.Roused(at(w.now), func(yield func(frontier.HostState, robots.Rules) bool) {
+				for _, name := range slices.Sorted(maps.Keys(hosts)) {
+					if !yield(hosts[name], w.l.rules[name]) {
+						return
+					}
+				}
+			}, last)
+			w.reads++
+			busy = true
+		}
+		w.asleep = max(w.asleep, w.f.Dormant())
+	}
+}
+
+func (w *wideWeb) lease() int {
+	leases := w.f.Lease(at(w.now), w.slots-len(w.away))
+	for _, lease := range leases {
+		host := strings.TrimSuffix(lease.URL.Hostname(), ".example")
+		if lease.Resolve {
+			w.f.Resolved(at(w.now), lease, addrOf(host))
+			continue
+		}
+		for i, group := range groupsOf(host) {
+			if delay := []time.Duration{w.cfg.Delay, w.cfg.DomainDelay, w.cfg.AddressDelay}[i]; delay > 0 && w.now < w.free[group] {
+				w.t.Fatalf("%v: %s leased, the delay of %s is over at %v", w.now, short(lease), group, w.free[group])
+			}
+		}
+		if w.fetched[lease.URL] {
+			w.t.Fatalf("%v: %s leased twice", w.now, short(lease))
+		}
+		w.longest = max(w.longest, len(w.fetched)-w.since[host])
+		w.fetched[lease.URL] = true
+		w.since[host] = len(w.fetched)
+		w.left[host]--
+		w.under[host]++
+		for _, group := range groupsOf(host) {
+			w.free[group] = time.Hour * 10_000 // until it is answered
+		}
+		w.away = append(w.away, request{lease, w.now + time.Duration(20+w.rand.IntN(60))*time.Millisecond})
+	}
+	if w.cfg.Delay == 0 {
+		w.free = make(map[string]time.Duration)
+	}
+	return len(leases)
+}
+
+// answer ends the request that is over first.
+func (w *wideWeb) answer() {
+	slices.SortFunc(w.away, func(a, b request) int { return int(a.ends - b.ends) })
+	r := w.away[0]
+	w.away = w.away[1:]
+	w.now = max(w.now, r.ends)
+	host := strings.TrimSuffix(r.url.URL.Hostname(), ".example")
+	w.under[host]--
+	for i, group := range groupsOf(host) {
+		w.free[group] = w.now + []time.Duration{w.cfg.Delay, w.cfg.DomainDelay, w.cfg.AddressDelay}[i]
+	}
+	r.url.Past = append(r.url.Past, frontier.Try{At: at(w.now), Status: 200})
+	w.f.Done(at(w.now), r.url, frontier.Answer{Took: 10 * time.Millisecond, Addr: addrOf(host)})
+	if w.rand.IntN(4) == 0 {
+		w.save()
+	}
+}
+
+// idle returns a host that could be asked while a slot is free, and since when; empty: there is none.
+func (w *wideWeb) idle() string {
+	if len(w.away) == w.slots {
+		return ""
+	}
+hosts:
+	for host, n := range w.left {
+		if n == 0 || w.under[host] > 0 {
+			continue
+		}
+		for i, group := range groupsOf(host) {
+			if delay := []time.Duration{w.cfg.Delay, w.cfg.DomainDelay, w.cfg.AddressDelay}[i]; delay > 0 && w.now < w.free[group] {
+				continue hosts
+			}
+		}
+		return host
+	}
+	return ""
+}
+
+// crawl fetches all, and checks that no slot is free for longer than so while a host could be asked.
+func (w *wideWeb) crawl(patience time.Duration) {
+	waits := time.Duration(-1) // since when a host has; −1: none does
+	for steps := 0; !w.f.Over(); steps++ {
+		if steps > 200_000 {
+			w.t.Fatalf("no end: %+v, %d dormant", w.f.Stats(), w.f.Dormant())
+		}
+		w.turn()
+		if s := w.f.Stats(); s.Pending+s.Leased+s.Done != w.found {
+			w.t.Fatalf("%+v, and %d URLs were found", s, w.found)
+		}
+		switch host := w.idle(); {
+		case host == "":
+			waits = -1
+		case waits < 0:
+			waits = w.now
+			fallthrough
+		default:
+			if w.late = max(w.late, w.now-waits); patience == 0 || w.late > patience {
+				w.t.Fatalf("%v: %s could be asked since %v, and %d of %d slots are free; %d are dormant", w.now, host, waits, w.slots-len(w.away), w.slots, w.f.Dormant())
+			}
+		}
+		next, due := w.f.Next()
+		switch {
+		case w.f.Over():
+		case len(w.away) > 0 && (!due || len(w.away) == w.slots || w.away[0].ends <= next.Sub(epoch)):
+			w.answer()
+		case due:
+			w.now = max(w.now, next.Sub(epoch))
+		default:
+			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.Stats(), w.f.Dormant())
+		}
+	}
+}
+
+// TestDormantHosts: of hosts of which all have something pending few are in memory, and the others wait for
+// their turn in the ledger. Nothing is lost, nobody is asked too soon, no host starves, and no slot is
+// free while a host could be asked that waits for no other: those that came back for nothing, as
+// their domain or address is busy, are followed by others after 2 s at most.
+func TestDormantHosts(t *testing.T) {
+	const hosts, each, slots = 100, 10, 8
+	for _, c := range []struct {
+		name     string
+		cfg      frontier.Config
+		domains  int
+		patience time.Duration
+	}{
+		{"free", frontier.Config{PerHost: 1}, hosts, 0},
+		{"paced", frontier.Config{}, hosts, 0},
+		{"resolved", frontier.Config{PerHost: 1, Resolve: true}, hosts, 0},
+		{"delay", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 0},
+		{"domains", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 500 * time.Millisecond, AddressDelay: -1}, 20, 3 * time.Second},
+		{"addresses", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: -1, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts, 3 * time.Second},
+		{"both", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, 20, 4 * time.Second},
+	} {
+		for _, room := range []int{1, 12_000} {
+			t.Run(fmt.Sprintf("%s, %d bytes", c.name, room), func(t *testing.T) {
+				c.cfg.Heads, c.cfg.HostBytes = 4, room
+				w := newWideWeb(t, c.cfg, uint64(room), slots)
+				for from := 0; from < each; from += 2 {
+					for n := range hosts {
+						w.find(fmt.Sprintf("h%d.d%d", n, n%c.domains), from, 2)
+						if n%10 == 0 {
+							w.save()
+							if got := w.f.HostBytes(); got > room+40_000 {
+								t.Fatalf("%d bytes of hosts, expected about %d", got, room)
+							}
+						}
+					}
+				}
+				w.crawl(c.patience)
+				if got := w.f.Stats(); got.Done != hosts*each || got.Hosts != hosts {
+					t.Errorf("%+v, expected %d URLs of %d hosts to be done", got, hosts*each, hosts)
+				}
+				if w.asleep < hosts/2 {
+					t.Errorf("%d hosts were dormant at most, expected most of %d", w.asleep, hosts)
+				}
+				if most := 5 * hosts; w.longest > most && c.patience == 0 {
+					t.Errorf("a host that had something pending was asked only after %d leases of others, expected %d at most", w.longest, most)
+				}
+				t.Logf("%d dormant at most, %d reads, %d leases between two of a host at most, %v late, took %v", w.asleep, w.reads, w.longest, w.late, w.now)
+			})
+		}
+	}
+}
+
+// rouse is a Rouse on its way.
+type rouse struct {
+	frontier.Rouse
+	hosts map[string]frontier.HostState
+	rules map[string]robots.Rules
+	last  string
+}
+
+// wake brings a Rouse one step further: what is read may be older than the answer.
+func (c *durableCrawl) wake() {
+	r := c.rouse
+	if r.hosts == nil {
+		r.hosts, r.last = c.ledger.dormant(r.Rouse, 1+c.rand.IntN(20))
+		r.rules = maps.Clone(c.ledger.rules)
+		return
+	}
+	c.rouse = nil
+	c.f.Roused(at(c.now), func(yield func(frontier.HostState, robots.Rules) bool) {
+		for _, name := range slices.Sorted(maps.Keys(r.hosts)) {
+			if !yield(r.hosts[name], r.rules[name]) {
+				return
+			}
+		}
+	}, r.last)
+}

@@ -1,0 +1,253 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/links"
+	"golang.org/x/net/html"
+)
+
+// Words are copied to a buffer in which each is followed by one blank, and taken from there
+// into the fingerprints. In bytes.
+const (
+	bufSize = 16 << 10
+	bufStep = 64 // what one step may add: 8 bytes, or a reference, or 8 characters beyond ASCII
+)
+
+// Bytes are looked at eight at a time: in a mask each has its high bit, the first one the
+// lowest.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// digits returns which bytes of x are decimal digits.
+func digits(x uint64) uint64 {
+	low := x &^ highs
+	return (low + ones*(0x80-'0')) &^ (low + ones*(0x80-'9'-1)) &^ x & highs
+}
+
+// equals returns which bytes of x are c, of ASCII.
+func equals(x uint64, c byte) uint64 {
+	return ^((x&^highs ^ ones*uint64(c)) + ones*0x7f | x) & highs
+}
+
+// blanks returns which bytes of x show nothing: white space and controls.
+func blanks(x uint64) uint64 {
+	return ^(x&^highs + ones*(0x80-' '-1) | x) & highs
+}
+
+// mayOpen returns which bytes of x may stand before a figure: a blank, a bracket, and more.
+func mayOpen(x uint64) uint64 {
+	return ^(x&^highs+ones*(0x80-'0')|x)&highs | equals(x, '[')
+}
+
+// load returns the eight bytes at at, or what there is of them.
+func load(b []byte, at int) uint64 {
+	if at+8 <= len(b) {
+		return binary.LittleEndian.Uint64(b[at:])
+	}
+	var last [8]byte
+	copy(last[:], b[at:])
+	return binary.LittleEndian.Uint64(last[:])
+}
+
+// fill copies pieces of the body to the buffer. At both ends of each a word ends.
+func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
+	references := uint64(highs)
+	if plain {
+		references = 0
+	}
+	buf, n := r.buf, r.n
+	figures := uint64(0)
+	for _, p := range pieces {
+		at, end := p.From, p.To
+		blank := uint64(0x80) // what stands before is blank
+		for at < end && body[at] <= ' ' {
+			at += bits.TrailingZeros64(blanks(load(body, at))^highs) / 8
+		}
+		for at < end {
+			if n+bufStep > len(buf) {
+				r.n = n
+				r.makeRoom()
+				buf, n = r.buf, r.n
+			}
+			x := load(body, at)
+			size := min(8, end-at)
+			inside := uint64(highs) >> (64 - 8*size)
+			blankHere := blanks(x) & inside
+			figures |= digits(x) & (mayOpen(x)<<8 | 0x80) & inside
+			// Eight bytes are as good as copied, but for a blank behind a blank, a reference, or more than ASCII.
+			stops := (blankHere&(blankHere<<8|blank) | equals(x, '&')&references | x) & inside
+			whole := blankHere >> 7 * 0xff
+			binary.LittleEndian.PutUint64(buf[n:], x&^whole|whole&(ones*' '))
+			if stops == 0 {
+				at += size
+				n += size
+				blank = blankHere >> (8*size - 8)
+				continue
+			}
+			if size = bits.TrailingZeros64(stops) / 8; size > 0 {
+				at += size
+				n += size
+			}
+			switch c := body[at]; {
+			case c <= ' ':
+				for at++; at < end && body[at] <= ' '; at++ {
+				}
+			case c == '&':
+				decoded, size := reference(body[at:end])
+				at += size
+				for len(decoded) > 0 {
+					c, size := utf8.DecodeRune(decoded)
+					decoded = decoded[size:]
+					n = len(appendCharacter(buf[:n], c))
+					figures |= digits(uint64(min(c, utf8.RuneSelf)))
+				}
+			default:
+				for range 8 {
+					if at == end || body[at] < utf8.RuneSelf {
+						break
+					}
+					c, size := utf8.DecodeRune(body[at:end])
+					at += size
+					n = len(appendCharacter(buf[:n], c))
+				}
+			}
+			blank = 0x80
+			if n > 0 {
+				blank = blanks(uint64(buf[n-1])) & 0x80
+			}
+		}
+		buf[n] = ' '
+		n += int(1 - blank>>7)
+		if figures == 0 && r.run.n == 0 {
+			r.sifted = n
+			continue
+		}
+		r.n, figures = n, 0
+		r.sift(n)
+		n = r.n
+	}
+	r.n = n
+}
+
+// makeRoom takes the words of the buffer into the fingerprints, but for the last ones, which
+// may belong to a stamp.
+func (r *Reader) makeRoom() {
+	r.sift(bytes.LastIndexByte(r.buf[:r.n], ' ') + 1)
+	keep := r.sifted
+	if r.run.n > 0 {
+		keep = r.run.entries[0].from
+	} else {
+		for range 2 {
+			if word := r.wordBefore(keep); word >= 0 {
+				keep = word
+			}
+		}
+	}
+	r.take(keep)
+	r.n = copy(r.buf, r.buf[keep:r.n])
+	r.sifted -= keep
+	r.floor = max(0, r.floor-keep)
+	for i := range r.run.entries[:r.run.n] {
+		r.run.entries[i].from -= keep
+		r.run.entries[i].to -= keep
+	}
+	if 2*r.n > len(r.buf) { // a very long word
+		r.buf = append(make([]byte, 0, 2*len(r.buf)), r.buf...)[:2*len(r.buf)]
+	}
+}
+
+// wordBefore returns where the word begins that ends with the blank before at; -1 if it is
+// too long for one of a stamp, or there is none, or it was in a run.
+func (r *Reader) wordBefore(at int) int {
+	from := max(r.floor, at-1-longestStamp-1)
+	if from >= at {
+		return -1
+	}
+	if i := bytes.LastIndexByte(r.buf[from:at-1], ' '); i >= 0 {
+		return from + i + 1
+	}
+	if from == r.floor {
+		return from
+	}
+	return -1
+}
+
+// appendCharacter appends a character, of which there is room for 6 bytes.
+func appendCharacter(buf []byte, c rune) []byte {
+	switch {
+	case c == 0xAD || c == 0x200B || c == 0xFEFF: // where a line may break, and a byte order mark: nothing to see
+		return buf
+	case c <= ' ' || unicode.IsSpace(c):
+		return appendBlank(buf)
+	case isUnspaced(c):
+		return append(utf8.AppendRune(appendBlank(buf), c), ' ')
+	}
+	return utf8.AppendRune(buf, c)
+}
+
+// appendBlank appends a blank, but behind another or at the beginning.
+func appendBlank(buf []byte) []byte {
+	if len(buf) == 0 || buf[len(buf)-1] == ' ' {
+		return buf
+	}
+	return append(buf, ' ')
+}
+
+// unspaced are the scripts that put no space between words.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// isUnspaced reports whether a character is of one of these. Most are told by large ranges.
+func isUnspaced(c rune) bool {
+	switch {
+	case c < 0x0E00, 0x1A00 <= c && c < 0x2E80, 0xAC00 <= c && c < 0xD7B0:
+		return false
+	case 0x4E00 <= c && c < 0xA000:
+		return true
+	}
+	return unicode.In(c, unspaced...)
+}
+
+// maxReference is the length of "&CounterClockwiseContourIntegral;", the longest.
+const maxReference = 33
+
+// reference returns the text of the character reference that the '&' at the start of s
+// begins, and its length; of none, the '&' itself.
+// See https://html.spec.whatwg.org/multipage/parsing.html#character-reference-state.
+func reference(s []byte) (text []byte, n int) {
+	for _, common := range references {
+		if bytes.HasPrefix(s, common.name) {
+			return common.text, len(common.name)
+		}
+	}
+	end := 1
+	if len(s) > 1 && s[1] == '#' {
+		end = 2
+	}
+	for end < min(len(s), maxReference) && isAlphanumeric(s[end]) {
+		end++
+	}
+	if end < len(s) && s[end] == ';' {
+		end++
+	}
+	if end < len("&lt") {
+		return s[:1], 1
+	}
+	return []byte(html.UnescapeString(string(s[:end]))), end
+}
+
+// references are the most frequent ones: these cost no memory.
+var references = []struct{ name, text []byte }{
+	{[]byte("&nbsp;"), []byte("\u00A0")}, {[]byte("&#160;"), []byte("\u00A0")}, {[]byte("&lt;"), []byte("<")}, {[]byte("&gt;"), []byte(">")},
+	{[]byte("&amp;"), []byte("&")}, {[]byte("&quot;"), []byte(`"`)}, {[]byte("&#39;"), []byte("'")}, {[]byte("&#8217;"), []byte("’")},
+	{[]byte("&#8220;"), []byte("“")}, {[]byte("&#8221;"), []byte("”")},
+}
+
+func isDigit(c byte) bool        { return '0' <= c && c <= '9' }
+func isAlphanumeric(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }
