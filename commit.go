@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/robots"
@@ -34,6 +35,8 @@ type group struct {
 	state  *store.Group // nil: there is no job
 	stream []byte       // for Output, when the group is sealed
 	since  time.Time    // of its first change; zero: there is none
+
+	holds []*budget.Hold // of the big outcomes whose URLs it has, until it is committed: see weigh
 }
 
 // ledger is how the desk saves its work: group after group, off the loop, in order.
@@ -150,6 +153,7 @@ func (d *desk) commit(t *aio.Task) error {
 		return d.put(ctx, g, h, wants, rouse), nil
 	})
 	l.began = time.Time{}
+	release(g.holds)
 	if err != nil {
 		return err
 	}

@@ -316,8 +316,12 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 	}
 	for i := range batch {
 		if hold := batch[i].hold; hold != nil {
-			hold.Release()
+			d.ledger.open.holds = append(d.ledger.open.holds, hold)
 		}
+	}
+	if d.job == nil { // the links are in the frontier, or gone
+		release(d.ledger.open.holds)
+		d.ledger.open.holds = nil
 	}
 	d.overMemory()
 	d.note()

@@ -77,7 +77,7 @@ type outcome struct {
 	ended   frontier.Try     // how the try has ended, if it is to be made again
 	dropped []dropped        // links that are not followed
 	first   duplicates.Verdict
-	hold    *budget.Hold // of an outcome that is big; see weigh
+	hold    *budget.Hold // of an outcome that is big, until it is saved; see weigh
 }
 
 // leads yields the URLs that it may add to the frontier.
@@ -245,7 +245,14 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	}
 	out.record = newRecord(u, f.visit, started, f.loop.Now())
 	out.record.exchange(res)
-	if n := len(res.Body); n > shortBody || f.cfg.Sitemaps && isGzip(res.Body) {
+	unpacks := 0
+	if f.cfg.Sitemaps && isGzip(res.Body) {
+		unpacks = unpacked(res.Body, f.cfg.MaxBody)
+		if err := res.Make(t, unpacks); err != nil {
+			return out, err
+		}
+	}
+	if n := len(res.Body); n > shortBody || unpacks > 0 {
 		if err := f.reading.Take(t); err != nil {
 			return out, err
 		}
@@ -256,7 +263,8 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		page = f.read(&out, res)
 		f.compare(&out, res)
 	})
-	out.weigh(f.desk.meter)
+	res.Keep(-unpacks)
+	out.weigh(res)
 	out.folder, err = f.keep(t, page)
 	return out, err
 }
@@ -377,7 +385,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 		return page
 	}
 	collect := f.cfg.Hooks.OnPage != nil
-	if !collect && sameBody(u.Known, out.content, r) {
+	if !collect && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
 		return page // its links were found when they were new
 	}

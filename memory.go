@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/http1"
 )
 
 const (
@@ -97,15 +98,16 @@ func memoryUsed() int64 {
 	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
-// bigOutcome is how many links an outcome has that is counted among the bodies until the desk
-// has it, and linkCost what each takes beside its text.
+// bigOutcome is how many links an outcome has that is counted among the bodies until the commit
+// of the group that they are in, and linkCost what each takes beside its text.
 const (
 	bigOutcome = 500
 	linkCost   = 200
 )
 
-// weigh counts what an outcome holds, if that is much.
-func (out *outcome) weigh(m *budget.Meter) {
+// weigh counts what an outcome holds, if that is much. It goes on with the hold of its body: if that
+// is the one that is favoured, no other is before this one is saved.
+func (out *outcome) weigh(res *http1.Response) {
 	if len(out.links) < bigOutcome {
 		return
 	}
@@ -113,9 +115,23 @@ func (out *outcome) weigh(m *budget.Meter) {
 	for _, u := range out.links {
 		n += len(u.URL.String()) + linkCost
 	}
-	hold := m.Open()
-	hold.Set(n)
-	out.hold = &hold
+	out.hold = new(budget.Hold)
+	res.Hand(out.hold)
+	out.hold.Set(out.hold.Size() + n)
+}
+
+// maxInflation is how many times longer deflate's text is than it, at most (zlib's technical notes).
+const maxInflation = 1032
+
+// unpacked is how many bytes what is in a gzip may take while it is read as a sitemap: its text, and
+// about as much again what it tells of.
+func unpacked(gzip []byte, most int) int { return 2 * min(most, maxInflation*len(gzip)) }
+
+// release lets go of what big outcomes hold.
+func release(holds []*budget.Hold) {
+	for _, hold := range holds {
+		hold.Release()
+	}
 }
 
 // overMemory warns, once, that URLs that wait take more than their share: without a job there is

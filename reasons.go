@@ -31,7 +31,7 @@ type Reason struct {
 // Summary.NotFollowed. The last two are of URLs: Summary.OverLimit and OverVariants count these.
 func Reasons() []Reason {
 	return []Reason{
-		{reasonTooMany, "it comes behind its page's first 100,000 links or 32 MiB, or 1,000 sitemaps; counted once a page"},
+		{reasonTooMany, "it is behind a page's or sitemap's first 100,000 links, 32 MiB or 1,000 sitemaps; once a page"},
 		{reasonNoFollow, "its page says nofollow, in a robots meta element or X-Robots-Tag: see --no-robots"},
 		{reasonDuplicate, "its page is a duplicate: see --prune-duplicates"},
 		{reasonBroken, "it stands in a sitemap where that is broken, or behind what could be read; counted once a sitemap"},

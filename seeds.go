@@ -71,7 +71,7 @@ func (d *desk) begins(seeds ...weburl.URL) iter.Seq[weburl.URL] {
 			if !yield(u) {
 				return
 			}
-			if s, ok := d.cfg.sitemapAt(u, usualSitemap); ok && d.cfg.Sitemaps && d.cfg.NoRobots && !yield(s) {
+			if s, reason := d.cfg.sitemapAt(u, usualSitemap); reason == "" && d.cfg.Sitemaps && d.cfg.NoRobots && !yield(s) {
 				return
 			}
 		}

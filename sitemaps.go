@@ -2,6 +2,7 @@ package weft
 
 import (
 	"bytes"
+	"errors"
 	"math"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -44,11 +45,11 @@ func (c *config) sitemaps(b *bounds, u frontier.URL, file *robots.Robots, drop f
 		named, drop = []string{usualSitemap}, func(string) {} // which nobody has told of
 	}
 	for _, s := range named {
-		to, ok := c.sitemapAt(u.URL, s)
-		if !ok {
-			continue
+		to, reason := c.sitemapAt(u.URL, s)
+		if reason == "" {
+			reason = b.refusesSitemap(to)
 		}
-		if reason := b.refusesSitemap(to); reason != "" {
+		if reason != "" {
 			drop(reason)
 			continue
 		}
@@ -65,14 +66,17 @@ func (d *desk) usualSitemaps(seed weburl.URL) []frontier.URL {
 	return d.cfg.sitemaps(&d.bounds, frontier.URL{URL: seed}, new(robots.Robots), nil)
 }
 
-// sitemapAt is the sitemap that the host of u has, by the value of a Sitemap line; ok is false
-// if that leads to none.
-func (c *config) sitemapAt(u weburl.URL, named string) (to weburl.URL, ok bool) {
+// sitemapAt is the sitemap that the host of u has, by the value of a Sitemap line; or why that leads
+// to none: what is no URL of http or https is out of any scope.
+func (c *config) sitemapAt(u weburl.URL, named string) (to weburl.URL, reason string) {
 	to, err := u.Resolve(named)
-	if err != nil || !to.IsHTTP() || len(to.String()) > maxURL {
-		return weburl.URL{}, false
+	switch {
+	case len(named) > maxURL || len(to.String()) > maxURL:
+		return weburl.URL{}, reasonTooLong
+	case err != nil || !to.IsHTTP():
+		return weburl.URL{}, reasonScope
 	}
-	return c.Canon.Apply(to).Canonical(), true
+	return c.Canon.Apply(to).Canonical(), ""
 }
 
 // sitemaps are those that the robots.txt which a lease was for names.
@@ -102,7 +106,10 @@ func (s *sighting) sitemap(res *http1.Response) bool {
 		return false
 	}
 	r.Sitemap = said.Type.String()
-	if said.Err != nil {
+	switch {
+	case errors.Is(said.Err, sitemap.ErrLimit):
+		s.out.drop(reasonTooMany)
+	case said.Err != nil:
 		s.out.drop(reasonBroken)
 	}
 	s.out.links = append(s.out.links, s.wanted...)

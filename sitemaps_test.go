@@ -73,6 +73,8 @@ func TestSitemaps(t *testing.T) {
 		{"named", web{robots: "Sitemap: /s.xml\nSitemap: http://a.test/t.txt", home + "s.xml": urlset("/1", "http://b.test/2"), home + "t.txt": "http://a.test/3\n", home + "1": "", home + "3": a("/4"), home + "4": "", home + "sitemap.xml": urlset("/5")},
 			weft.Options{}, page("1", "3", "4", "s.xml", "t.txt"), map[string]int{"scope": 1}},
 		{"more than are kept", web{robots: strings.Repeat("Sitemap: /s.xml\n", 1000) + "Sitemap: /t.xml", home + "s.xml": urlset("/1"), home + "1": "", home + "t.xml": urlset("/2")}, weft.Options{}, page("1", "s.xml"), map[string]int{"too-many": 1}},
+		{"no sitemaps of the Web", web{robots: "Sitemap: ftp://a.test/s.xml\nSitemap: javascript:s()\nSitemap: http://[/\nSitemap: /" + strings.Repeat("x", 17<<10) + "\nSitemap: /s.xml", home + "s.xml": urlset("/1"), home + "1": ""},
+			weft.Options{}, page("1", "s.xml"), map[string]int{"scope": 3, "too-long": 1}},
 		{"the usual one", web{home + "sitemap.xml": urlset("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
 		{"none", web{}, weft.Options{}, page("sitemap.xml"), nil},
 		{"a page in its place", web{home + "sitemap.xml": a("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
@@ -199,6 +201,15 @@ func TestSitemapCut(t *testing.T) {
 	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, MaxBody: 500})
 	if r := got["http://a.test/sitemap.xml"]; r.ErrorKind != "" || r.Sitemap != "urlset" || got["http://a.test/1"].Status != 200 || sum.NotFollowed["broken-sitemap"] != 1 {
 		t.Errorf("%+v, %+v", got, sum.NotFollowed)
+	}
+}
+
+// TestSitemapOverLimit: what comes behind as many entries as are read is told as too many, not as broken.
+func TestSitemapOverLimit(t *testing.T) {
+	w := web{"http://a.test/": "", "http://a.test/sitemap.xml": "<urlset>" + strings.Repeat("<url><loc>/</loc></url>", 100_001) + "</urlset>"}
+	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true})
+	if sum.NotFollowed["too-many"] != 1 || sum.NotFollowed["broken-sitemap"] != 0 {
+		t.Errorf("not followed: %v, expected one of too-many", sum.NotFollowed)
 	}
 }
 

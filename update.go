@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"hash/fnv"
 	"maps"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -15,7 +16,8 @@ import (
 //
 // A visit asks for every URL that an earlier one has asked for or refused, though nothing may
 // lead to it any more, and for what changed and new pages lead to. Links of unchanged pages are
-// not read again: what they lead to is known, and what they led to in vain (out of the scope,
+// not read again, unless their Link or X-Robots-Tag fields are others (those of a 304, which comes
+// without the page, make the next visit ask for all of it): what they lead to is known, and what they led to in vain (out of the scope,
 // or excluded, or beyond a limit) is not tried again, nor when Amend widens the scope: a job of
 // its own finds it.
 //
@@ -114,6 +116,29 @@ func sameBody(known *frontier.Visit, content [32]byte, r *Record) bool {
 	return known != nil && known.Status == r.Status && r.Status < 300 && known.Content == content && known.Type == r.ContentType
 }
 
+// hashFields returns a hash of the values of a field, which stays the same from one run to
+// another; 0 if there are none.
+func hashFields(h http1.Header, name string) uint32 {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return 0
+	}
+	sum := fnv.New32a()
+	for _, v := range values {
+		sum.Write([]byte(v))
+		sum.Write([]byte{'\n'}) // which is in no value
+	}
+	return max(1, sum.Sum32())
+}
+
+// sameLinks reports whether the header of an answer says of where the URL leads what it said
+// when its links were read. A 304 may leave a field out.
+func sameLinks(known *frontier.Visit, res *http1.Response) bool {
+	link, tag := hashFields(res.Header, "Link"), hashFields(res.Header, "X-Robots-Tag")
+	told := res.Status == 304
+	return (link == known.Link || told && link == 0) && (tag == known.RobotsTag || told && tag == 0)
+}
+
 // sameness compares an answer with what is known.
 func sameness(known, now *frontier.Visit) Sameness {
 	switch {
@@ -140,6 +165,7 @@ func (f *fetcher) compare(out *outcome, res *http1.Response) {
 	}
 	now := frontier.Visit{
 		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.ContentType,
+		Link: hashFields(res.Header, "Link"), RobotsTag: hashFields(res.Header, "X-Robots-Tag"),
 		First: r.Started, Changed: r.Started,
 	}
 	switch {
@@ -155,6 +181,9 @@ func (f *fetcher) compare(out *outcome, res *http1.Response) {
 	}
 	now.Number, now.At = f.visit, r.Started
 	validate(&now, res)
+	if told && !sameLinks(known, res) {
+		now.ETag, now.Modified = "", ""
+	}
 	if f.visit > 1 {
 		switch {
 		case r.UnchangedBy != "":

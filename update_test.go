@@ -42,6 +42,7 @@ type answer struct {
 	body, etag, modified string
 	status               int // 0: 200
 	location             string
+	header               map[string]string // more of it
 }
 
 func newChanging(t *testing.T) *changing {
@@ -61,6 +62,9 @@ func (s *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html")
 	if a.etag != "" {
 		h.Set("ETag", a.etag)
+	}
+	for name, value := range a.header {
+		h.Set(name, value)
 	}
 	switch {
 	case !there:
@@ -262,6 +266,9 @@ func TestVisits(t *testing.T) {
 	if step := why.Steps[max(0, len(why.Steps)-3)]; err != nil || step.What != "visit" || !strings.HasPrefix(step.Text, `4: unchanged, status 200, as since `) || !strings.HasSuffix(step.Text, `, ETag "2"`) {
 		t.Errorf("why: %+v, %v", why.Steps, err)
 	}
+	if step := why.Steps[0]; step.What != "found" || !step.At.IsZero() {
+		t.Errorf("found at the first visit, at a time that is not kept: %+v", step)
+	}
 }
 
 // TestComesBack: a page that had gone has changed when it is back; what a dead link leads to is
@@ -279,6 +286,89 @@ func TestComesBack(t *testing.T) {
 	there["/dead"] = answer{body: prose("lives")}
 	if _, got := s.visit(t, job, there); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") {
 		t.Errorf("back:\n%s", got)
+	}
+}
+
+// TestUnchangedHeader: links of a page whose body is as it was are followed, where its header leads
+// elsewhere or does not forbid it any more.
+func TestUnchangedHeader(t *testing.T) {
+	next := func(path string) map[string]string { return map[string]string{"Link": "<" + path + ">; rel=next"} }
+	said := func(robots string) map[string]string { return map[string]string{"X-Robots-Tag": robots} }
+	page := prose("home", "/a")
+	for name, c := range map[string]struct {
+		visits []answer // of the site's root
+		found  []string // by each visit, new
+	}{
+		"a new Link":             {[]answer{{body: page}, {body: page, header: next("/b")}}, []string{"/a", "/b"}},
+		"another Link":           {[]answer{{body: page, header: next("/b")}, {body: page, header: next("/c")}}, []string{"/a /b", "/c"}},
+		"nofollow is gone":       {[]answer{{body: page, header: said("nofollow")}, {body: page}}, []string{"", "/a"}},
+		"nofollow has come":      {[]answer{{body: page}, {body: page, header: said("nofollow")}}, []string{"/a", ""}},
+		"of a 304, at the next":  {[]answer{{body: page, etag: `"1"`}, {body: page, etag: `"1"`, header: next("/b")}, {body: page, etag: `"1"`, header: next("/b")}}, []string{"/a", "", "/b"}},
+		"a 304 allows, the same": {[]answer{{body: page, etag: `"1"`, header: said("nofollow")}, {body: page, etag: `"1"`, header: said("all")}, {body: page, etag: `"1"`, header: said("all")}}, []string{"", "", "/a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newChanging(t)
+			job := filepath.Join(t.TempDir(), "job")
+			seen := map[string]bool{"/": true}
+			for i, home := range c.visits {
+				s.mu.Lock()
+				s.mu.pages = map[string]answer{"/": home, "/a": {body: prose("a")}, "/b": {body: prose("b")}, "/c": {body: prose("c")}}
+				s.mu.Unlock()
+				o := weft.Options{Job: job, Retries: -1, Update: i > 0}
+				if i == 0 {
+					o.Seeds = []string{s.URL + "/"}
+				}
+				crawler, err := weft.New(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := crawler.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var found []string
+				for _, r := range recordsOf(t, job)[i+1] {
+					path := strings.TrimPrefix(r.URL, s.URL)
+					if !seen[path] {
+						found = append(found, path)
+					} else if r.Change != weft.ChangeUnchanged && i > 0 {
+						t.Errorf("visit %d: %s is %q, expected unchanged", i+1, path, r.Change)
+					}
+					seen[path] = true
+				}
+				if slices.Sort(found); strings.Join(found, " ") != c.found[i] {
+					t.Errorf("visit %d has found %q, expected %q", i+1, found, c.found[i])
+				}
+			}
+		})
+	}
+}
+
+// TestAsToldLeavesOut: a 304 that leaves fields out has them as they were, so the visit after it
+// is conditional again.
+func TestAsToldLeavesOut(t *testing.T) {
+	var whole atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		whole.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Link", "</>; rel=next")
+		w.Header().Set("X-Robots-Tag", "noarchive")
+		fmt.Fprint(w, prose("home"))
+	}))
+	defer s.Close()
+	job := filepath.Join(t.TempDir(), "job")
+	for i := range 3 {
+		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Update: i > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum, err := c.Run(t.Context()); err != nil || sum.Unchanged != min(i, 1) || whole.Load() != 1 {
+			t.Errorf("visit %d: %+v, %d whole answers, %v", i+1, sum, whole.Load(), err)
+		}
 	}
 }
 

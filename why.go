@@ -150,7 +150,11 @@ func (q *inquiry) origin(context.Context) error {
 	case q.why.Sitemap:
 		where = "as a sitemap of the host of"
 	}
-	q.say(parent.At, what, "%s %s, %s from a seed", where, q.why.From, linksAway(q.why.Depth))
+	at := parent.At
+	if known := q.why.Known; known != nil && q.history.Summary.Visit > 1 && at.After(known.FirstAt) {
+		at = time.Time{} // the parent has been visited again since, and when before is not kept
+	}
+	q.say(at, what, "%s %s, %s from a seed", where, q.why.From, linksAway(q.why.Depth))
 	for from := q.why.From; from != "" && len(q.why.Way) < longestWay && !slices.Contains(q.why.Way, from); {
 		q.why.Way = append(q.why.Way, from)
 		parent, err := q.parent(from)

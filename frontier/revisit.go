@@ -17,6 +17,10 @@ type Visit struct {
 	Text     uint64   // of the page's text, as readers see it; 0: none was taken
 	Bytes    int64    // received
 
+	// Hashes of the fields of its header that say where it leads, and whether that is
+	// followed; 0: there were none.
+	Link, RobotsTag uint32
+
 	// What a request sends back to be told whether that has changed, as it came; from
 	// the Web, as Type is, the Content-Type. Empty: there is none.
 	ETag, Modified string

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 )
 
@@ -48,8 +49,16 @@ type Timing struct {
 	Total     time.Duration // of the call of Do
 }
 
-// Keep counts n bytes that were made of the body, until Close, beside it: see Options.Meter.
+// Keep counts n bytes that were made of the body, until Close, beside it: see Options.Meter. With
+// a negative n they are gone.
 func (r *Response) Keep(n int) { r.hold.Set(r.hold.Size() + n) }
+
+// Make is Keep for n bytes that are not there yet: it waits for room. The error is that of the wait.
+func (r *Response) Make(t *aio.Task, n int) error { return r.hold.Grow(t, n) }
+
+// Hand moves what is counted, of the body too, to the caller, who is to release it: for what is
+// made of the body and outlives Close.
+func (r *Response) Hand(to *budget.Hold) { r.hold.Move(to) }
 
 // Close gives the buffer of the body back: Body is not valid any more.
 func (r *Response) Close() {

@@ -3,6 +3,8 @@ package links
 import (
 	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Robots is what a page, or its header, says to robots: its meta elements with the name
@@ -31,7 +33,7 @@ func RobotsTag(values []string, agent string) (r Robots) {
 	for _, value := range values {
 		everyone, mine := true, false
 		for part := range strings.SplitSeq(value, ",") {
-			if name, rest, ok := strings.Cut(part, ":"); ok && !isDirective(name) {
+			if name, rest, ok := strings.Cut(part, ":"); ok && isCrawler(name) {
 				name = strings.TrimSpace(name)
 				everyone, mine = name == "*", agent != "" && strings.EqualFold(name, agent)
 				part = rest
@@ -65,10 +67,13 @@ func (r *Robots) All() []string {
 	return all.Directives
 }
 
-// isDirective reports whether a name with a colon is no crawler's.
-func isDirective(name string) bool {
+// isCrawler reports whether what stands before a colon is a crawler's name: a token (RFC 9110,
+// section 5.6.2) that does not begin with a digit, and no directive with a value. Dates have
+// commas, so a piece of a field may be the rest of one: "25-Jun-26 15:00:00 UTC".
+func isCrawler(name string) bool {
 	name = strings.ToLower(strings.TrimSpace(name))
-	return name == "unavailable_after" || slices.Contains(directives, name)
+	return httpguts.ValidHeaderFieldName(name) && (name[0] < '0' || name[0] > '9') &&
+		name != "unavailable_after" && !strings.HasPrefix(name, "max-") && !slices.Contains(directives, name)
 }
 
 // read reads directives, which commas or white space separate.

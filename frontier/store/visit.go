@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"slices"
 	"time"
 
@@ -139,6 +140,8 @@ func appendKnown(b []byte, v *frontier.Visit) []byte {
 	b = append(b, v.Content[:]...)
 	b = binary.BigEndian.AppendUint64(b, v.Text)
 	b = binary.AppendVarint(b, v.Bytes)
+	b = binary.AppendUvarint(b, uint64(v.Link))
+	b = binary.AppendUvarint(b, uint64(v.RobotsTag))
 	b = appendText(b, v.ETag)
 	b = appendText(b, v.Modified)
 	return appendText(b, v.Type)
@@ -156,8 +159,18 @@ func (d *decoder) known() *frontier.Visit {
 	if text := d.bytes(8); text != nil {
 		v.Text = binary.BigEndian.Uint64(text)
 	}
-	v.Bytes, v.ETag, v.Modified, v.Type = d.varint(), d.text(), d.text(), d.text()
+	v.Bytes, v.Link, v.RobotsTag = d.varint(), d.hash(), d.hash()
+	v.ETag, v.Modified, v.Type = d.text(), d.text(), d.text()
 	return v
+}
+
+// hash reads one of 32 bits.
+func (d *decoder) hash() uint32 {
+	v := d.uvarint()
+	if v > math.MaxUint32 {
+		d.fail()
+	}
+	return uint32(v)
 }
 
 // bytes returns the next n bytes, lent; nil if there are not as many.

@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	// Level 1: what a crawler reads and says.
 	"cookies": {"golang.org/x/net/publicsuffix"},
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
-	"links":   {"weburl", "golang.org/x/net/html"},
+	"links":   {"weburl", "golang.org/x/net/html", "golang.org/x/net/http/httpguts"},
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/inflate"},
 	"text":    {"links", "github.com/cespare/xxhash/v2", "golang.org/x/net/html"},

@@ -3,7 +3,7 @@
 // Memory measures how much memory the command takes, within budgets, of webs that are made to
 // take much, and writes a page of it.
 //
-//	memory [-o FILE] [-command TEXT] [-budgets SIZE,SIZE…] [-runs N] WEFT
+//	memory [-o FILE] [-command TEXT] [-budgets SIZE,SIZE…] [-web NAME] [-runs N] WEFT
 //
 // Each figure is of a process of its own: its VmHWM, which is the most it ever had resident. Last
 // comes the CPU time of a crawl by how much garbage the collector lets be.
@@ -32,13 +32,14 @@ func main() {
 	out := flag.String("o", "", "file to write; empty: standard output")
 	command := flag.String("command", "go run ./internal/bench/memory ./weft", "how the figures were made")
 	budgets := flag.String("budgets", "64MiB,128MiB,512MiB", "values of --memory")
-	runs := flag.Int("runs", 11, "crawls for each setting of the collector")
+	runs := flag.Int("runs", 11, "crawls for each setting of the collector; 0: it is left out")
+	only := flag.String("web", "", "measure only webs whose name has this in it")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "memory: expected the command to measure, such as ./weft")
 		os.Exit(3)
 	}
-	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","), *runs)
+	page, err := write(flag.Arg(0), *command, strings.Split(*budgets, ","), *only, *runs)
 	if err == nil && *out == "" {
 		_, err = os.Stdout.Write(page)
 	} else if err == nil {
@@ -70,6 +71,7 @@ var loads = []load{
 	{"32 hosts that each send 16 KB, which become 16 MB", []string{"--no-robots"}, served(32, bomb)},
 	{"150 hosts with a robots.txt of 500 KB, each another", nil, served(150, longRobots)},
 	{"30 pages of 10,000 new URLs, of one host", []string{"--limit", "30", "-c", "4"}, hub},
+	{"40 hosts with a sitemap of 100,000 URLs, 500 KB that become 15 MB", []string{"--sitemaps", "--limit", "200"}, served(40, longSitemap)},
 	{"1,000 hosts of 30 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(1000, 30)},
 	{"10,000 hosts of 10 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(10_000, 10)},
 }
@@ -115,11 +117,14 @@ func synthetic(hosts, pages int) func() (begun, error) {
 	}
 }
 
-func write(weft, command string, budgets []string, runs int) ([]byte, error) {
+func write(weft, command string, budgets []string, only string, runs int) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Memory of whole crawls\n\nWritten by `%s` on %s, %s, %d CPUs. The most memory that the process had resident (VmHWM), in MiB, and what came of the crawl,\nby `--memory`.\n\n", command, time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU())
 	fmt.Fprintf(&b, "| web | %s |\n|---|%s\n", strings.Join(budgets, " | "), strings.Repeat("---|", len(budgets)))
 	for _, l := range loads {
+		if !strings.Contains(l.name, only) {
+			continue
+		}
 		fmt.Fprintf(&b, "| %s |", l.name)
 		for _, budget := range budgets {
 			m, err := measure(weft, budget, nil, l)
@@ -131,6 +136,9 @@ func write(weft, command string, budgets []string, runs int) ([]byte, error) {
 			fmt.Fprintf(os.Stderr, "%s, %s: %s\n", l.name, budget, text)
 		}
 		fmt.Fprintln(&b)
+	}
+	if runs == 0 {
+		return b.Bytes(), nil
 	}
 	err := collector(&b, weft, runs)
 	return b.Bytes(), err

@@ -91,6 +91,33 @@ func longRobots(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)
 }
 
+var zippedSitemap = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	fmt.Fprintln(z, "<urlset>")
+	const words = "the-first-words-of-a-path/and-some-of-its-second-part/which-go-on-in-the-third/and-are-as-long-as-others-"
+	for i := range 100_000 {
+		fmt.Fprintf(z, "<url><loc>/%s%06d.html</loc></url>\n", words, i) // of the host that sends it
+	}
+	fmt.Fprintln(z, "</urlset>")
+	_ = z.Close()
+	return b.Bytes()
+})
+
+// longSitemap has no robots.txt, a sitemap as long as one is read, and small pages.
+func longSitemap(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/robots.txt":
+		http.NotFound(w, r)
+	case "/sitemap.xml":
+		w.Header().Set("Content-Type", "application/gzip")
+		_, _ = w.Write(zippedSitemap()) // the crawler may leave
+	default:
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<p>A page.")) // the same
+	}
+}
+
 // sitePages is how many pages the site has.
 const sitePages = 2000
 
