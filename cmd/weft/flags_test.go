@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/webtest"
@@ -561,28 +562,36 @@ var effects = map[string]func(t *testing.T){
 
 // TestFlags: no flag is accepted and ignored.
 func TestFlags(t *testing.T) {
-	known := 0
-	crawlCommand().Flags().VisitAll(func(f *pflag.Flag) {
-		known++
-		effect := effects[f.Name]
-		if effect == nil {
-			t.Errorf("--%s has no test of what it does", f.Name)
-			return
-		}
-		t.Run(f.Name, func(t *testing.T) {
-			t.Parallel()
-			effect(t)
+	for _, c := range []struct {
+		cmd     *cobra.Command
+		effects map[string]func(t *testing.T)
+	}{{crawlCommand(), effects}, {labCommand(), labEffects}} {
+		known := 0
+		c.cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			known++
+			effect := c.effects[f.Name]
+			if effect == nil {
+				t.Errorf("%s: --%s has no test of what it does", c.cmd.Name(), f.Name)
+				return
+			}
+			t.Run(c.cmd.Name()+"/"+f.Name, func(t *testing.T) {
+				t.Parallel()
+				effect(t)
+			})
 		})
-	})
-	if known != len(effects) {
-		t.Errorf("%d flags, and tests for %d", known, len(effects))
+		if known != len(c.effects) {
+			t.Errorf("%s: %d flags, and tests for %d", c.cmd.Name(), known, len(c.effects))
+		}
 	}
 }
 
 // TestHelp: every flag of every command says what holds without it.
 func TestHelp(t *testing.T) {
-	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo"} {
-		e := weftRun(t, cmd, "--help")
+	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo", "lab", "lab latency"} {
+		e := weftRun(t, append(strings.Fields(cmd), "--help")...)
+		if strings.HasPrefix(cmd, "lab") {
+			golden(t, "help-"+strings.ReplaceAll(cmd, " ", "-")+".txt", e.stdout)
+		}
 		entry := ""
 		check := func() {
 			if entry != "" && !strings.Contains(entry, "default") {
@@ -609,8 +618,9 @@ func TestHelp(t *testing.T) {
 	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
 		t.Errorf("weft help crawl: %s", got.stdout)
 	}
-	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "version", "completion"} {
-		if root := weftRun(t, "--help"); !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
+	root := weftRun(t, "--help")
+	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "lab", "version", "completion"} {
+		if !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
 			t.Errorf("weft --help does not list %s: %s", name, root.stdout)
 		}
 	}

@@ -7,11 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/measure"
+	"github.com/weftcrawl/weft/lab"
 )
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func main() {
+	lab.Child() // these do not return if this process is one of the lab's
+	measure.Child(lab.Ways)
 	root := &cobra.Command{
 		Use:           "weft",
 		Short:         "Weft crawls the Web",
@@ -25,7 +29,7 @@ func main() {
 	}
 	out := &watched{Writer: os.Stdout}
 	root.SetOut(out)
-	root.AddCommand(crawlCommand(), statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(), linksCommand(), urlCommand(), charsetCommand(), robotsCommand(), sitemapCommand(), demoCommand(), kindsCommand(), versionCommand())
+	root.AddCommand(crawlCommand(), statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(), linksCommand(), urlCommand(), charsetCommand(), robotsCommand(), sitemapCommand(), demoCommand(), labCommand(), kindsCommand(), versionCommand())
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	root.SetFlagErrorFunc(misread)

@@ -55,12 +55,21 @@ var imports = map[string][]string{
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "lab", "internal/bench/machine", "internal/charset", "internal/measure", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
-	"examples/echo": {"aio"},
+	"lab": {"aio", "links", "weburl", "golang.org/x/sys/unix"},
+
+	"examples/crawl":         {"."},
+	"examples/extract":       {".", "http1", "links", "weburl"},
+	"examples/polite":        {".", "http1", "weburl"},
+	"examples/echo":          {"aio"},
+	"examples/echo-syscalls": {"lab"},
+	"examples/timeouts":      {"aio"},
+	"examples/loops":         {"aio"},
+	"examples/tls":           {"aio"},
 
 	"internal/archtest": {},
 	"internal/charset": {
@@ -84,6 +93,7 @@ var imports = map[string][]string{
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
+	"internal/measure":         {"lab", "robots", "weburl", "github.com/go-analyze/charts", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest"},
 	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/torture", "internal/webtest"},
 	"internal/proof/proof":     {"internal/proof"},

@@ -1,0 +1,111 @@
+// Command extract crawls shops and prints what they sell, as lines of JSON. It reads the microdata
+// of a page, https://schema.org/Product, so it works for many a shop. Without URLs it crawls its own.
+package main
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+//go:embed site
+var site embed.FS
+
+func main() {
+	flag.Parse()
+	o := weft.Options{Seeds: flag.Args()}
+	if len(o.Seeds) == 0 {
+		server := httptest.NewServer(http.FileServerFS(site))
+		defer server.Close()
+		there, err := http1.ParseOverride("shop.example:80:" + server.Listener.Addr().String())
+		if err != nil {
+			log.Fatal(err)
+		}
+		o.Seeds, o.Resolve = []string{"http://shop.example/site/"}, []http1.Override{there} // a made-up name
+	}
+	if err := extract(o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// product is a line of the output.
+type product struct {
+	URL      string `json:"url"`
+	Name     string `json:"name"`
+	Price    string `json:"price"`
+	Currency string `json:"currency,omitempty"`
+}
+
+func extract(o weft.Options) error {
+	// OnLink is called for each link, by several loops at once, which wait for it: it judges, and is
+	// quick. Who has no use for baskets does not fetch them.
+	o.Hooks.OnLink = func(_ weburl.URL, link links.Link) weft.Verdict {
+		if strings.Contains(link.URL.Path(), "/basket") {
+			return weft.Verdict{Decision: weft.Drop, Reason: "basket"}
+		}
+		return weft.Verdict{} // let the scope decide
+	}
+
+	// OnPage may take its time: each page has a goroutine. So what several of them use, such as the
+	// output, is behind a lock. An error of OnPage ends the crawl.
+	var mu sync.Mutex
+	out := json.NewEncoder(os.Stdout)
+	o.Hooks.OnPage = func(_ context.Context, page *weft.Page) error {
+		products, err := productsOf(page)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, p := range products {
+			if err := out.Encode(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+
+	crawler, err := weft.New(o)
+	if err != nil {
+		return err
+	}
+	summary, err := crawler.Run(context.Background())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%d pages, links not followed: %v\n", summary.Pages, summary.NotFollowed)
+	return nil
+}
+
+// productsOf returns what a page sells: nothing, one thing, or a list.
+func productsOf(page *weft.Page) ([]product, error) {
+	if page.Status != http.StatusOK { // OnPage is given the page that says "not found", too
+		return nil, nil
+	}
+	doc, err := page.Document() // of goquery, which finds things as CSS does
+	if err != nil {
+		return nil, err
+	}
+	var products []product
+	for _, item := range doc.Find(`[itemtype$="//schema.org/Product"]`).EachIter() {
+		value := func(name string) string {
+			found := item.Find("[itemprop=" + name + "]").First()
+			return strings.TrimSpace(found.AttrOr("content", found.Text())) // content is for machines
+		}
+		products = append(products, product{page.URL, value("name"), value("price"), value("priceCurrency")})
+	}
+	return products, nil
+}

@@ -1,0 +1,173 @@
+// Command polite crawls all that the hosts in a list have to say, one seed a line:
+//
+//	go run ./examples/polite -job news.weft seeds.txt
+//
+// Such a crawl is broad: it is at many hosts at once, so that it is fast though each of them is asked
+// slowly. Without a list it crawls three hosts that it serves itself.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func main() {
+	job := flag.String("job", "", "keep the records in `DIR`; a crawl that is there goes on")
+	flag.Parse()
+	o := weft.Options{
+		UserAgent:    "examplebot/1.0 (+https://example.org/bot)", // say here who you are: who is disturbed wants to know
+		Scope:        weft.ScopeDomain,
+		Delay:        time.Second, // after an answer: of a host, of all hosts of a domain, of all on an address
+		LimitPerHost: 1000,
+		Memory:       256 << 20, // whatever the number of hosts: what does not fit is in the job
+		Job:          *job,
+	}
+	debug.SetMemoryLimit(int64(o.Memory))
+	var err error
+	if flag.NArg() > 0 {
+		err = crawlFile(o, flag.Arg(0))
+	} else {
+		err = crawlVillage(o)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func crawlFile(o weft.Options, name string) error {
+	list, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	return crawl(o, list)
+}
+
+// host is how many URLs of a host had which end.
+type host struct{ fetched, closed, failed int }
+
+// crawl crawls from a list and prints what became of each host.
+func crawl(o weft.Options, list io.Reader) error {
+	o.SeedSeq = seeds(list)
+	hosts := make(map[string]host)
+	o.Hooks.OnRecord = func(r *weft.Record) { // by one loop: no lock is needed
+		u, err := weburl.Parse(r.URL)
+		if err != nil {
+			return // there is none: the crawl has understood it
+		}
+		h := hosts[u.Host()]
+		switch r.ErrorKind {
+		case "":
+			h.fetched++
+		case weft.KindRobots, weft.KindNoRobots:
+			h.closed++
+		default:
+			h.failed++
+		}
+		hosts[u.Host()] = h
+	}
+	crawler, err := weft.New(o)
+	if err != nil {
+		return err
+	}
+
+	// After Ctrl-C no more URLs are begun, and those under way are finished.
+	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ended := context.AfterFunc(interrupted, crawler.Drain)
+	defer ended()
+	if _, err := crawler.Run(context.Background()); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(hosts)) {
+		h := hosts[name]
+		fmt.Printf("%s: %d fetched, %d closed by robots.txt, %d failed\n", name, h.fetched, h.closed, h.failed)
+	}
+	return nil
+}
+
+// seeds reads the list while the crawl runs, as fast as the crawl takes them: the list may be of any
+// length. A line that is no seed would end the crawl, so it is told and left out.
+func seeds(list io.Reader) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		lines := bufio.NewScanner(list)
+		for lines.Scan() {
+			if _, err := weft.ParseSeed(lines.Text()); err != nil {
+				log.Print(err)
+			} else if !yield(lines.Text(), nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield("", err)
+		}
+	}
+}
+
+// crawlVillage crawls three hosts on one address, which notes how it is treated.
+func crawlVillage(o weft.Options) error {
+	v := new(village)
+	server := httptest.NewServer(v)
+	defer server.Close()
+	there, err := http1.ParseOverride("*:80:" + server.Listener.Addr().String()) // all hosts are there
+	if err != nil {
+		return err
+	}
+	o.Resolve = []http1.Override{there}
+	o.Delay = 20 * time.Millisecond // it is ours
+	if err := crawl(o, strings.NewReader("http://baker.example/\nhttp://smith.example/\nhttp://miller.example/\n")); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fmt.Printf("the server had %d requests, at least %v apart: %t\n", v.requests, o.Delay, v.closest >= o.Delay)
+	return nil
+}
+
+// village is a server of many hosts, each with two pages and a private one.
+type village struct {
+	mu       sync.Mutex // net/http has a goroutine for each connection
+	requests int
+	last     time.Time // a request came
+	closest  time.Duration
+}
+
+func (v *village) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v.mu.Lock()
+	now := time.Now()
+	if gap := now.Sub(v.last); v.requests == 1 || gap < v.closest {
+		v.closest = gap
+	}
+	v.requests++
+	v.last = now
+	v.mu.Unlock()
+
+	w.Header().Set("Content-Type", "text/html")
+	switch r.URL.Path {
+	case "/robots.txt":
+		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+	case "/":
+		fmt.Fprint(w, `<a href=/news>News</a> <a href=/private>Private</a>`)
+	default:
+		fmt.Fprint(w, `<a href=/>Home</a>`)
+	}
+}

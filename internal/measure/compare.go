@@ -1,0 +1,219 @@
+package measure
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/lab"
+)
+
+// Comparison is what Compare does.
+type Comparison struct {
+	Ways   []lab.Way
+	Rounds int
+
+	URLs []string // that are fetched; nil: of a server that is started
+
+	// Of that server.
+	Pages         int
+	ConnectDelay  time.Duration // from connection to reading the request
+	ResponseDelay time.Duration // from the request to the answer
+
+	Begin func(round int) // is called before each, from 1; 0 is the one that does not count
+}
+
+// Compared is what came of it.
+type Compared struct {
+	Server          string   `json:"server,omitempty"`
+	Pages           int      `json:"pages"`
+	Rounds          int      `json:"rounds"`
+	ConnectDelayMS  float64  `json:"connect_delay_ms,omitempty"`
+	ResponseDelayMS float64  `json:"response_delay_ms,omitempty"`
+	Ways            []Result `json:"ways"`
+	Agree           bool     `json:"agree"`    // all have got all pages, and the same
+	Disagreements   []string `json:"disagree"` // where they do not
+}
+
+// Result is what a round of a way took, the median of all its rounds; memory is the most of all,
+// threads are the most of the first.
+type Result struct {
+	Name     string   `json:"way"`
+	About    string   `json:"about"`
+	WallMS   float64  `json:"wall_ms"`
+	CPUMS    float64  `json:"cpu_ms"`
+	Memory   int64    `json:"memory_bytes"`
+	Threads  int      `json:"threads"`
+	Switches int64    `json:"context_switches"`
+	Faster   *float64 `json:"times_faster"` // than the way "blocking", if that ran
+	Error    string   `json:"error,omitempty"`
+}
+
+// roundTimeout bounds a round, beside the time that the server lets all its pages wait.
+const roundTimeout = 60 * time.Second
+
+// Compare has each way fetch the same pages, and says what that took. Ways take turns, round by
+// round, so that what else the machine does meets all of them alike. The error is that
+// something could not be started, or that of ctx; what goes wrong in a way is told of it.
+func Compare(ctx context.Context, c Comparison) (*Compared, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &Compared{Pages: len(c.URLs), Rounds: c.Rounds, Disagreements: []string{}}
+	urls, first := c.URLs, 1
+	if urls == nil {
+		s, err := startServer(ctx, serverTask{ConnectDelay: c.ConnectDelay, ResponseDelay: c.ResponseDelay})
+		if err != nil {
+			return nil, err
+		}
+		defer s.close()
+		urls = s.urls(c.Pages)
+		first = 0 // what is done for the first time takes longer. A stranger's server is spared it
+		r.Server, r.Pages, r.ConnectDelayMS, r.ResponseDelayMS = s.addr, c.Pages, ms(c.ConnectDelay), ms(c.ResponseDelay)
+	}
+	timeout := roundTimeout + time.Duration(len(urls))*(c.ConnectDelay+c.ResponseDelay)
+	runners := make([]*runner, len(c.Ways))
+	for i, way := range c.Ways {
+		w, err := startRunner(ctx, way, wayTask{way.Name, urls, len(urls), timeout})
+		if err != nil {
+			return nil, err
+		}
+		defer w.close()
+		runners[i] = w
+	}
+	for n := first; n <= c.Rounds; n++ {
+		c.Begin(n)
+		for i := range runners {
+			w := runners[(n+i)%len(runners)] // none is always the one that follows on a certain other
+			if w.failed != "" {
+				continue
+			}
+			o := w.round(ctx, n == first)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if n > 0 {
+				w.rounds = append(w.rounds, o)
+			}
+		}
+	}
+	var of *runner // whose pages the others' are compared with
+	for _, w := range runners {
+		r.Ways = append(r.Ways, w.result())
+		if failed := r.Ways[len(r.Ways)-1].Error; failed != "" {
+			r.Disagreements = append(r.Disagreements, fmt.Sprintf("%s: %s", w.way.Name, failed))
+			continue
+		}
+		if of == nil {
+			of = w
+		}
+		r.Disagreements = append(r.Disagreements, differences(w.way.Name, of.way.Name, urls, w.pages, of.pages)...)
+	}
+	r.Agree = len(r.Disagreements) == 0
+	if i := slices.IndexFunc(r.Ways, func(r Result) bool { return r.Name == "blocking" && r.Error == "" }); i >= 0 {
+		blocking := r.Ways[i].WallMS
+		for i := range r.Ways {
+			if w := &r.Ways[i]; w.Error == "" {
+				w.Faster = new(blocking / w.WallMS)
+			}
+		}
+	}
+	return r, nil
+}
+
+// runner is a way in a process of its own.
+type runner struct {
+	*child
+	way      lab.Way
+	rounds   []outcome    // that count
+	pages    []digest     // of its first round
+	unsteady map[int]bool // those that another round had not in the same way
+	seen     look         // the most that was seen of it in its first round
+	resident int64
+	failed   string
+}
+
+func startRunner(ctx context.Context, way lab.Way, t wayTask) (*runner, error) {
+	p, err := start(ctx, wayName, t)
+	if err == nil {
+		err = p.hear(ctx, new(before))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", way.Name, err)
+	}
+	return &runner{child: p, way: way, unsteady: make(map[int]bool)}, nil
+}
+
+// round has the way do one. The first is watched, which takes some of the CPU; those that follow
+// have the machine for themselves.
+func (w *runner) round(ctx context.Context, first bool) (o outcome) {
+	done, most := make(chan struct{}), make(chan look, 1)
+	if first {
+		go watch(w.cmd.Process.Pid, done, most)
+	}
+	_ = w.tell("round") // if it has died, why is heard of it
+	err := w.hear(ctx, &o)
+	if first {
+		close(done)
+		w.seen = <-most
+	}
+	if err != nil { // it has died
+		w.failed = err.Error()
+		return o
+	}
+	w.failed, w.resident = o.Error, o.MaxResident
+	if first {
+		w.pages = o.Pages
+	}
+	if w.failed == "" {
+		for i, p := range o.Pages {
+			if !p.same(w.pages[i]) {
+				w.unsteady[i] = true
+			}
+		}
+	}
+	return o
+}
+
+func (w *runner) result() Result {
+	r := Result{Name: w.way.Name, About: w.way.About, Error: w.failed}
+	if r.Error == "" && len(w.unsteady) > 0 {
+		r.Error = fmt.Sprintf("%d pages were not the same in each round", len(w.unsteady))
+	}
+	r.WallMS = median(w.rounds, func(o outcome) float64 { return ms(o.Wall) })
+	r.CPUMS = median(w.rounds, func(o outcome) float64 { return ms(o.CPU) })
+	r.Switches = int64(median(w.rounds, func(o outcome) float64 { return float64(o.Switches) }))
+	r.Memory = w.resident + w.seen.children
+	r.Threads = w.seen.threads
+	return r
+}
+
+// differences tells of each page that a way has not, or not as the first way has it.
+func differences(way, first string, urls []string, pages, expected []digest) []string {
+	var all []string
+	for i, p := range pages {
+		switch {
+		case !p.same(expected[i]):
+			all = append(all, fmt.Sprintf("%s: %s: %v; %s has %v", way, urls[i], p, first, expected[i]))
+		case p.Error != "":
+			all = append(all, fmt.Sprintf("%s: %s: %v", way, urls[i], p))
+		}
+	}
+	return all
+}
+
+// median is that of an even number of values, too: the middle of the two in the middle.
+func median[T any](all []T, of func(T) float64) float64 {
+	values := make([]float64, len(all))
+	for i, v := range all {
+		values[i] = of(v)
+	}
+	slices.Sort(values)
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

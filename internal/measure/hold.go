@@ -1,0 +1,170 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weftcrawl/weft/lab"
+	"golang.org/x/sys/unix"
+)
+
+// bound is where a way is stopped before the system stops it.
+type bound struct {
+	most int
+	why  string
+}
+
+// bounds are those of ways for which a connection costs a process or a thread: the machine has to
+// live on.
+var bounds = map[string]bound{
+	"blocking":  {1, "it asks for the next when it has the answer"},
+	"processes": {100, "the lab's bound: each is a whole program"},
+	"threads":   {4000, "the lab's bound: Go itself ends a program that has 10,000 threads"},
+}
+
+// Holding is what Hold does.
+type Holding struct {
+	Ways        []lab.Way
+	Connections int           // at once
+	For         time.Duration // how long they are held once they are there
+	Quiet       time.Duration // without a new one, after which no more are expected; 0: 5 s
+
+	Begin func(lab.Way) // is called before each way
+}
+
+// Held is how a way held them.
+type Held struct {
+	Name          string  `json:"way"`
+	About         string  `json:"about"`
+	Held          int     `json:"held"`                   // at once
+	Memory        int64   `json:"memory_bytes"`           // while all were held
+	PerConnection float64 `json:"bytes_per_connection"`   // of what was added
+	CPUMS         float64 `json:"cpu_ms"`                 // from the first connection to the last answer
+	CPUPer        float64 `json:"cpu_per_connection_us"`  // of that
+	Idle          float64 `json:"cpu_while_held_percent"` // of one CPU, while nothing happened
+	Threads       int     `json:"threads"`
+	Stopped       string  `json:"stopped,omitempty"` // why it held no more; empty: it held all
+}
+
+// Hold has each way hold connections to a server that answers when all are there. The error is
+// that something could not be started, or that of ctx.
+func Hold(ctx context.Context, h Holding) ([]Held, error) {
+	var all []Held
+	for _, way := range h.Ways {
+		h.Begin(way)
+		held, err := h.hold(ctx, way)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", way.Name, err)
+		}
+		all = append(all, held)
+	}
+	return all, nil
+}
+
+// hold gives a way a server of its own: where each has had 15,000 connections, ports would run
+// out, which the kernel keeps for a minute (TIME_WAIT).
+func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := Held{Name: way.Name, About: way.About}
+	n := h.Connections
+	if b, ok := bounds[way.Name]; ok && n > b.most {
+		n, r.Stopped = b.most, b.why
+	}
+	wait := cmp.Or(h.Quiet, quiet)
+	s, err := startServer(ctx, serverTask{Hold: n, Quiet: wait})
+	if err != nil {
+		return r, err
+	}
+	defer s.close()
+	p, err := start(ctx, wayName, wayTask{way.Name, s.urls(n), n, roundTimeout})
+	if err != nil {
+		return r, err
+	}
+	defer p.close()
+	var base before
+	if err := p.hear(ctx, &base); err != nil {
+		return r, err
+	}
+	if err := p.tell("round"); err != nil {
+		return r, cmp.Or(context.Cause(ctx), err)
+	}
+	var o outcome
+	done, full := make(chan error, 1), make(chan serverSays, 1)
+	go func() { done <- p.hear(ctx, &o) }()
+	go func() {
+		var says serverSays
+		if s.out.Decode(&says) == nil {
+			full <- says
+		}
+	}()
+
+	var ended error
+	select {
+	case says := <-full:
+		before := lookAt(p.cmd.Process.Pid)
+		select {
+		case <-time.After(h.For):
+		case <-ctx.Done():
+		}
+		after := lookAt(p.cmd.Process.Pid)
+		r.Held, r.Threads, r.Memory = says.Held, after.threads, after.resident+after.children
+		r.PerConnection = float64(r.Memory-base.Resident) / float64(r.Held)
+		r.Idle = 100 * float64(after.cpu-before.cpu) / float64(h.For)
+		if err := s.tell("answer"); err != nil {
+			return r, cmp.Or(context.Cause(ctx), err)
+		}
+		ended = <-done
+	case ended = <-done: // before it held anything for long
+	}
+	if ctx.Err() != nil {
+		return r, context.Cause(ctx)
+	}
+	if r.Held > 0 {
+		r.CPUMS = ms(o.CPU)
+		r.CPUPer = r.CPUMS * 1000 / float64(n)
+	}
+	if r.Held < n {
+		r.Stopped = o.whyNot(ended, n, wait)
+	}
+	return r, nil
+}
+
+// whyNot is why not all n pages were asked for at once.
+func (o *outcome) whyNot(ended error, n int, wait time.Duration) string {
+	if ended != nil {
+		return ended.Error()
+	}
+	if o.Error != "" {
+		return o.Error
+	}
+	times := make(map[string]int)
+	for _, p := range o.Pages {
+		if p.Error != "" {
+			times[p.Error]++
+		}
+	}
+	if len(times) == 0 {
+		return fmt.Sprintf("no more came for %v", wait)
+	}
+	most := ""
+	for why := range times {
+		if most == "" || times[why] > times[most] || times[why] == times[most] && why < most {
+			most = why
+		}
+	}
+	return fmt.Sprintf("%s (%d of %d)", most, times[most], n)
+}
+
+// MaxConnections is how many a server can hold, which needs some descriptors for itself. Go has
+// raised the limit as far as it may.
+func MaxConnections() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return math.MaxInt
+	}
+	return int(min(limit.Cur, math.MaxInt32)) - 64
+}

@@ -1,0 +1,26 @@
+package measure
+
+import "golang.org/x/sys/unix"
+
+// stayOnCPU keeps the thread on the first CPU that it may run on.
+func stayOnCPU() error {
+	var may, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &may); err != nil {
+		return err
+	}
+	for cpu := range 64 * len(may) {
+		if may.IsSet(cpu) {
+			one.Set(cpu)
+			break
+		}
+	}
+	return unix.SchedSetaffinity(0, &one)
+}
+
+// openDirect opens a file to read it past the kernel's cache.
+func openDirect(path string) (int, error) {
+	return unix.Open(path, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+}
+
+// inLargePages asks for them. Who does not get them has small ones.
+func inLargePages(memory []byte) { _ = unix.Madvise(memory, unix.MADV_HUGEPAGE) }

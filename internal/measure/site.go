@@ -1,0 +1,93 @@
+package measure
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/lab"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// maxPage bounds an answer while a site is looked at, in bytes.
+const maxPage = 16 << 20
+
+// Site returns the first n pages of a site, or all: root, of http, and what it leads to on its host, nearest
+// first, without what its robots.txt keeps from agent. They are asked for one by one.
+func Site(ctx context.Context, root weburl.URL, n int, agent string) ([]string, error) {
+	rules, err := rulesOf(ctx, root, agent)
+	if err != nil {
+		return nil, err
+	}
+	todo := []string{root.Canonical().String()}
+	if !allowed(rules, todo[0]) {
+		return nil, errors.New("its robots.txt disallows it")
+	}
+	for i := 0; i < len(todo) && len(todo) < n; i++ {
+		page, err := get(ctx, todo[i])
+		if err != nil {
+			if i == 0 {
+				return nil, err
+			}
+			continue
+		}
+		for _, next := range page.Next() {
+			if len(todo) < n && !slices.Contains(todo, next) && allowed(rules, next) {
+				todo = append(todo, next)
+			}
+		}
+	}
+	return todo, nil
+}
+
+// rulesOf reads the robots.txt of a site (RFC 9309, section 2.3.1: without an answer nothing is
+// allowed, without a file all is).
+func rulesOf(ctx context.Context, site weburl.URL, agent string) (robots.Rules, error) {
+	page, err := get(ctx, site.Origin()+"/robots.txt")
+	switch {
+	case err != nil:
+		return robots.Rules{}, fmt.Errorf("its robots.txt: %w", err)
+	case page.Status/100 == 5:
+		return robots.Rules{}, fmt.Errorf("its robots.txt: status %d", page.Status)
+	case page.Status/100 != 2:
+		page.Body = nil
+	}
+	return robots.Parse(page.Body).Agent(agent), nil
+}
+
+func allowed(rules robots.Rules, rawURL string) bool {
+	u, err := weburl.Parse(rawURL)
+	return err == nil && rules.Test(u.RequestTarget()).Allowed
+}
+
+// get fetches a page.
+func get(ctx context.Context, rawURL string) (lab.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	t, err := lab.ParseTarget(rawURL)
+	if err != nil {
+		return lab.Page{}, err
+	}
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", t.Host)
+	if err != nil {
+		return lab.Page{}, err
+	}
+	defer c.Close()
+	deadline, _ := ctx.Deadline()
+	_ = c.SetDeadline(deadline)
+	if _, err := io.Copy(c, bytes.NewReader(t.Request)); err != nil {
+		return lab.Page{}, err
+	}
+	answer, err := io.ReadAll(io.LimitReader(c, maxPage+1)) // one more: what is cut is seen to be
+	if err != nil {
+		return lab.Page{}, err
+	}
+	page := lab.ParsePage(rawURL, answer)
+	return page, page.Err
+}

@@ -1,0 +1,53 @@
+//go:build linux
+
+package lab
+
+import (
+	"context"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// address is what socket(2) and connect(2) take of a host: its family, IPv4 or IPv6, and its
+// address and port.
+type address struct {
+	family   int
+	sockaddr unix.Sockaddr
+	err      error // it has none
+}
+
+// addresses are those of the hosts that were looked up.
+type addresses map[string]address
+
+// of returns the address of a host and port. The kernel knows no names: whoever makes sockets
+// resolves them before. How to do that without waiting is a story of its own, so here it is
+// done by the standard library, once for each host, and it blocks. Of the addresses of a name
+// one is taken, of IPv4 if there is one.
+func (a addresses) of(ctx context.Context, host string) (address, error) {
+	found, ok := a[host]
+	if !ok {
+		found = lookUp(ctx, host)
+		a[host] = found
+	}
+	return found, found.err
+}
+
+func lookUp(ctx context.Context, host string) address {
+	name, service, err := net.SplitHostPort(host)
+	if err != nil {
+		return address{err: err}
+	}
+	port, err := net.DefaultResolver.LookupPort(ctx, "tcp", service)
+	if err != nil {
+		return address{err: err}
+	}
+	if ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", name); err == nil {
+		return address{family: unix.AF_INET, sockaddr: &unix.SockaddrInet4{Port: port, Addr: ips[0].Unmap().As4()}}
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip6", name)
+	if err != nil {
+		return address{err: err}
+	}
+	return address{family: unix.AF_INET6, sockaddr: &unix.SockaddrInet6{Port: port, Addr: ips[0].As16()}}
+}

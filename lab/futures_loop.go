@@ -1,0 +1,120 @@
+//go:build linux
+
+package lab
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Loop calls what is due, then asks the kernel which sockets are ready.
+type Loop struct {
+	due     []func()
+	epoll   int                   // descriptor of epoll(7): whom to watch, kept by the kernel
+	waiting map[int]*Future[none] // by descriptor watched
+	events  [128]unix.EpollEvent  // what the kernel answers
+	wake    int                   // descriptor of eventfd(2): how another thread ends our sleep
+}
+
+// NewLoop returns a loop, to be closed.
+func NewLoop() (*Loop, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("lab: epoll_create: %w", err)
+	}
+	l := &Loop{epoll: epoll, waiting: make(map[int]*Future[none])}
+	if l.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		unix.Close(epoll)
+		return nil, fmt.Errorf("lab: eventfd: %w", err)
+	}
+	return l, nil
+}
+
+// Close gives the loop's descriptors back.
+func (l *Loop) Close() {
+	unix.Close(l.wake)
+	unix.Close(l.epoll)
+}
+
+func (l *Loop) soon(call func()) { l.due = append(l.due, call) }
+
+// Run runs a coroutine as the loop's first task until it returns, and cancels it when ctx is
+// done. It has to await the tasks that it starts. A panic in any task comes out of Run.
+func (l *Loop) Run(ctx context.Context, first *async[none]) error {
+	main := Go(l, first)
+	wake := NewFuture[none](l)
+	wake.whenDone(main.Cancel)
+	l.waiting[l.wake] = wake
+	if err := l.control(unix.EPOLL_CTL_ADD, l.wake, unix.EPOLLIN|unix.EPOLLONESHOT); err != nil {
+		return err
+	}
+	woken := make(chan none)
+	stop := context.AfterFunc(ctx, func() { // on another thread
+		_, _ = unix.Write(l.wake, binary.NativeEndian.AppendUint64(nil, 1))
+		close(woken)
+	})
+	defer func() {
+		if !stop() {
+			<-woken // or it would write to a descriptor that is closed by then
+		}
+	}()
+	for {
+		due := l.due
+		l.due = nil // what is called now may ask for more: that is for the next turn
+		for _, call := range due {
+			call()
+		}
+		if main.done {
+			return main.err
+		}
+		if err := l.poll(); err != nil {
+			return err
+		}
+	}
+}
+
+// poll resolves the futures of descriptors that are ready. It sleeps until there is one,
+// unless something else is due.
+func (l *Loop) poll() error {
+	timeout := -1
+	if len(l.due) > 0 {
+		timeout = 0
+	}
+	n, err := unix.EpollWait(l.epoll, l.events[:], timeout)
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("lab: epoll_wait: %w", err)
+	}
+	for _, e := range l.events[:max(n, 0)] {
+		f := l.waiting[int(e.Fd)]
+		delete(l.waiting, int(e.Fd))
+		f.Resolve(none{}, nil)
+	}
+	return nil
+}
+
+// ready waits until a descriptor can be read (EPOLLIN) or written (EPOLLOUT), or has failed,
+// which the call that is tried next will tell. One coroutine at a time waits for a descriptor.
+func (l *Loop) ready(y *awaiter, fd int, events uint32) error {
+	if err := l.control(unix.EPOLL_CTL_ADD, fd, events); err != nil {
+		return err
+	}
+	f := NewFuture[none](l)
+	l.waiting[fd] = f
+	defer func() { // when it is ready, and when this task is cancelled
+		delete(l.waiting, fd)
+		_ = l.control(unix.EPOLL_CTL_DEL, fd, 0)
+	}()
+	_, err := f.Await(y)
+	return err
+}
+
+func (l *Loop) control(op, fd int, events uint32) error {
+	if err := unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
+		return fmt.Errorf("lab: epoll_ctl: %w", err)
+	}
+	return nil
+}

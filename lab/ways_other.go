@@ -1,0 +1,6 @@
+//go:build !linux
+
+package lab
+
+// Ways are those that need no system call of Linux, in the order of the road.
+var Ways = []Way{Aio, Goroutines}
