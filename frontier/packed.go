@@ -7,7 +7,7 @@ import (
 
 // packed is a segment in which a key takes 40 bits: where it is says the first ones. A key has
 // as many bits here as tell apart 2⁴⁰ in each bucket, and those behind are cut off. So a table
-// takes two URLs for one with a probability of n²/2⁶³ at 100 million, which is of 10⁻³.
+// takes two URLs for one with a probability of n²/2⁶⁴ at 100 million, which is 5·10⁻⁴.
 //
 // This is quotienting (Cleary, Compact Hash Tables Using Bidirectional Linear Probing, 1984), with
 // a product in place of a quotient, as the number of buckets is any: of n · key the high word is the

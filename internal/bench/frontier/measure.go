@@ -26,7 +26,7 @@ const (
 	checks    = 2_000_000
 
 	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
-	pendingShare = 80
+	pendingShare = 60
 	hostsShare   = 60
 	bufferShare  = 20
 	mostBuffer   = 16 << 20
