@@ -26,7 +26,7 @@ const (
 	pageCost = 3
 )
 
-// shares are what Options.Memory is split into, in bytes. But for the fingerprints they are at most 45 % of
+// shares are what Options.Memory is split into, in bytes. But for the fingerprints they are at most 49 % of
 // it: what is left is for requests and code, and for what the garbage collector has not yet
 // collected, without which it would take half of the CPU. Fingerprints come to theirs in crawls of millions
 // only; the collector does not look into them, so that it needs less for all that is beside them.
@@ -46,7 +46,7 @@ type shares struct {
 	pending int // URLs that wait, of all hosts; beyond, they are in the store only
 	bodies  int // of answers, raw and decoded, until nobody needs them; beyond, nothing is begun or read on, but for one body at a time
 	kept    int // buffers for bodies to come, of each sort
-	buffer  int // of the store, what it has not yet written; at most 3 of them
+	buffer  int // of the store, what it has not yet written; at most 2 of them
 	cache   int // of the store, blocks of its files
 	rules   int // of robots.txt; beyond, those that were not used for longest are asked for again
 	firsts  int // of pages that were seen, to tell their duplicates; beyond, the oldest are forgotten
@@ -62,7 +62,7 @@ func split(memory, loops int) shares {
 		pending: part(60),
 		bodies:  part(120),
 		kept:    part(20) / loops, // of two sorts in each loop
-		buffer:  min(part(20), 16<<20),
+		buffer:  min(part(50), 64<<20),
 		cache:   part(20),
 		rules:   part(20),
 		firsts:  part(50),

@@ -51,8 +51,8 @@ type dormant struct {
 	again  moment // because of need nothing is asked for before
 }
 
-// Rouse asks for dormant hosts: those of the first N names after one in the order of origins of which something
-// is pending, with all their hosts. It is answered by Roused.
+// Rouse asks for dormant hosts: those of the first N names after an origin, in the ledger's order, of which
+// something is pending, with all their hosts. It is answered by Roused.
 type Rouse struct {
 	After string // an origin; empty: from the first on
 	N     int    // ≥ 1

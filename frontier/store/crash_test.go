@@ -24,13 +24,13 @@ type history struct {
 }
 
 const (
-	buffer   = 8 << 10 // so that there are tables, and compactions
+	buffer   = 4 << 10 // so that there are tables, and compactions
 	bodies   = 3       // groups before files are written too
 	reopened = 4       // groups before the job is closed and opened again
 )
 
 func newHistory(t *testing.T) *history {
-	h := &history{sizes: []int{5, 30, -120, 20, 10, -120, 40}}
+	h := &history{sizes: []int{5, 30, -60, -60, 20, -60, -60, 10, -60, -60, 40}}
 	m := newModel()
 	h.models = append(h.models, m.clone())
 	fs := newFS(t)

@@ -39,13 +39,13 @@ func TestDormant(t *testing.T) {
 				want []string
 				last string
 			}{
-				{"one name", frontier.Rouse{N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
-				{"two names", frontier.Rouse{N: 2}, []string{"http://b.test", "http://b.test:81", "http://c.test"}, "http://c.test"},
-				{"behind one", frontier.Rouse{After: "http://b.test:81", N: 2}, []string{"http://c.test", "https://[::1]:8443"}, "https://[::1]:8443"},
-				{"to the end", frontier.Rouse{After: "https://[::1]:8443", N: 5}, []string{"http://a.test", "https://a.test"}, ""},
+				{"one name", frontier.Rouse{N: 1}, []string{"https://[::1]:8443"}, "https://[::1]:8443"},
+				{"two names", frontier.Rouse{N: 2}, []string{"http://a.test", "https://[::1]:8443", "https://a.test"}, "https://a.test"},
+				{"behind one", frontier.Rouse{After: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
+				{"to the end", frontier.Rouse{After: "http://b.test:81", N: 5}, []string{"http://c.test"}, ""},
 				{"all", frontier.Rouse{N: 9}, []string{"http://a.test", "http://b.test", "http://b.test:81", "http://c.test", "https://[::1]:8443", "https://a.test"}, ""},
 				{"to be tried again", frontier.Rouse{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
-				{"none", frontier.Rouse{After: "https://a.test", N: 9}, nil, ""},
+				{"none", frontier.Rouse{After: "http://c.test", N: 9}, nil, ""},
 			} {
 				hosts, last, err := s.Dormant(c.r)
 				if err != nil {

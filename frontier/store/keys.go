@@ -12,14 +12,14 @@ import (
 
 // format is the version of everything that is written: keys, values, the canonical
 // form of URLs, their fingerprints.
-const format = 4
+const format = 5
 
 // The first byte of a key says what it is of.
 const (
 	keySeen     = 'f' // fingerprint of a URL → its place; of one that was dropped as a variant, and that
 	keyPending  = 'p' // host, 0, place → a pending URL
 	keyEntry    = 'u' // URL → how it ended: done or refused
-	keyHost     = 'h' // host, 0 → its robots.txt; host, 1 → its state
+	keyHost     = 'h' // name of a host, 0, the rest of its origin, 0 → its robots.txt; and 1 → its state
 	keyRedirect = 'k' // fingerprint → the fewest redirects to a URL, and the target of its own
 	keyVariants = 'x' // frontier.VariantKey → how many of its URLs were taken
 	keyNote     = 'n' // name → a note of the caller's
@@ -44,7 +44,44 @@ const (
 	ofState = 1
 )
 
-func hostKey(name string, of byte) []byte { return append(textKey(keyHost, name), of) }
+// A key of a host begins with its name, so that those of one name, by http and by https and of
+// whatever port, are found together.
+func hostKey(origin string, of byte) []byte {
+	name, rest := cutName(origin)
+	b := append(nameKey(name), rest...)
+	return append(b, of)
+}
+
+// nameKey is what the keys of all hosts of a name begin with.
+func nameKey(name string) []byte { return append(textKey(keyHost, name), 0) }
+
+// cutName takes the name out of an origin; it is empty if that has none, as "null".
+func cutName(origin string) (name, rest string) {
+	at := strings.Index(origin, sep)
+	if at < 0 {
+		return "", origin
+	}
+	at += len(sep)
+	end := len(origin)
+	if i := strings.LastIndexByte(origin, ':'); i > strings.LastIndexByte(origin, ']') && i >= at {
+		end = i
+	}
+	return origin[at:end], origin[:at] + origin[end:]
+}
+
+const sep = "://"
+
+// originOf is the origin that a key of a host is of, and its name.
+func originOf(key []byte) (origin, name string, ok bool) {
+	if len(key) < 2 {
+		return "", "", false
+	}
+	name, rest, ok := strings.Cut(string(key[1:len(key)-1]), "\x00")
+	if scheme, port, has := strings.Cut(rest, sep); has {
+		return scheme + sep + name + port, name, ok
+	}
+	return rest, name, ok && name == ""
+}
 
 // firstUntried is the place before all URLs that were not tried.
 var firstUntried = frontier.Place{Kept: true, Priority: math.MaxInt8, Rank: math.MaxInt8}

@@ -286,7 +286,7 @@ func TestVersion(t *testing.T) {
 	shut(t, s)
 	_, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs})
 	var version *store.VersionError
-	if !errors.As(err, &version) || !errors.Is(err, store.ErrVersion) || version.Found != 7 || version.Known != 4 {
+	if !errors.As(err, &version) || !errors.Is(err, store.ErrVersion) || version.Found != 7 || version.Known != 5 {
 		t.Errorf("%v, want a VersionError", err)
 	}
 }

@@ -14,16 +14,17 @@ import (
 
 const (
 	// buffer is the default of Options.Buffer. At most maxBuffers are in memory: writes
-	// wait for the oldest then.
+	// wait for the older then.
 	buffer     = 16 << 20
-	maxBuffers = 3
+	maxBuffers = 2
 
 	// firstTables is of one key: from half as many on, tables of the first level are merged into the
-	// next, which may have secondLevel bytes. Both are twice Pebble's defaults and more, so that
-	// what is found is merged less often; reading asks more tables, or their filters.
-	firstTables = 8
-	mostTables  = 32 // writes wait then
-	secondLevel = 256 << 20
+	// next, which may have secondLevel times a buffer. Merging is most of what a new URL costs: the
+	// tables of some buffers are to be not much less than what they are merged into. Reading asks more
+	// tables for it, or their filters. See docs/bench/frontier.md.
+	firstTables = 16
+	mostTables  = 64 // writes wait then
+	secondLevel = 4
 
 	// filterBits is what a filter has for a fingerprint: it is mistaken of one in a hundred.
 	filterBits = 10
@@ -42,17 +43,18 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 		return nil, err
 	}
 	var db *pebble.DB
+	size := cmp.Or(o.Buffer, buffer)
 	err := fail.run(func() (err error) {
 		db, err = pebble.Open(dir, &pebble.Options{
 			FS:                          unfailing{fs, fail},
 			ReadOnly:                    o.ReadOnly,
-			FormatMajorVersion:          pebble.FormatValueSeparation,                                             // part of our format: a newer Pebble is not to raise it
-			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*cmp.Or(o.Buffer, buffer)), // which buffers take from
-			MemTableSize:                uint64(cmp.Or(o.Buffer, buffer)),
+			FormatMajorVersion:          pebble.FormatValueSeparation,                         // part of our format: a newer Pebble is not to raise it
+			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*size), // which buffers take from
+			MemTableSize:                uint64(size),
 			MemTableStopWritesThreshold: maxBuffers,
 			L0CompactionThreshold:       firstTables,
 			L0StopWritesThreshold:       mostTables,
-			LBaseMaxBytes:               secondLevel,
+			LBaseMaxBytes:               secondLevel * int64(size),
 			Levels:                      levels(),
 			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 			Logger:                      logger{fail},

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"iter"
@@ -170,7 +169,7 @@ func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 	return read(s, func() ([]bool, error) { return s.engine.has(keys) })
 }
 
-// Hosts yields the hosts that the frontier has told of, by name.
+// Hosts yields the hosts that the frontier has told of, by name: those of one by scheme and port.
 func (s *Store) Hosts() iter.Seq2[Host, error] {
 	return s.hosts([]byte{keyHost}, []byte{keyHost + 1})
 }
@@ -186,20 +185,15 @@ func (s *Store) Host(name string) (h Host, found bool, err error) {
 // Named returns the hosts by http and https with these host names, of whatever port: what
 // Frontier.Return is to be told. It looks for them in one go.
 func (s *Store) Named(names []string) ([]Host, error) {
-	var ranges [][2][]byte
-	for _, scheme := range []string{"http", "https"} {
-		for _, name := range names {
-			key := textKey(keyHost, scheme+"://"+name)
-			port := append(slices.Clip(key), ':')
-			ranges = append(ranges, [2][]byte{append(slices.Clip(key), ofRules), append(slices.Clip(key), ofState+1)}, [2][]byte{port, behind(port)})
-		}
+	ranges := make([][2][]byte, len(names))
+	for i, name := range slices.Sorted(slices.Values(names)) {
+		ranges[i] = [2][]byte{nameKey(name), behind(nameKey(name))}
 	}
-	slices.SortFunc(ranges, func(a, b [2][]byte) int { return bytes.Compare(a[0], b[0]) })
 	return read(s, func() (hosts []Host, err error) {
 		decode := hostDecoder()
 		visited := s.engine.visitAll(ranges, func(key, value []byte) bool {
 			h, ok, bad := decode(key, value)
-			if ok {
+			if ok && asked(h.Name) {
 				hosts = append(hosts, h)
 			}
 			err = s.check(key, bad)
@@ -217,7 +211,6 @@ const lookedAt = 50_000
 // then all of those that have a name of these.
 func (s *Store) Dormant(r frontier.Rouse) (hosts []Host, last string, err error) {
 	var names []string
-	known := make(map[string]bool)
 	from := []byte{keyHost}
 	if r.After != "" {
 		from = append(hostKey(r.After, ofState), 0)
@@ -235,12 +228,12 @@ func (s *Store) Dormant(r frontier.Rouse) (hosts []Host, last string, err error)
 			if key[end] != ofState {
 				continue
 			}
-			last = string(key[1:end])
-			switch name, wanted, bad := dormant(last, value, r.Tried); {
-			case bad != nil:
-				return nil, "", s.check(key, bad)
-			case wanted && !known[name]:
-				known[name] = true
+			origin, name, ok := originOf(key)
+			wanted, bad := dormant(value, r.Tried)
+			switch last = origin; {
+			case !ok || bad:
+				return nil, "", s.check(key, errValue)
+			case wanted && asked(origin) && (len(names) == 0 || name != names[len(names)-1]):
 				names = append(names, name)
 			}
 		}
@@ -254,22 +247,18 @@ func (s *Store) Dormant(r frontier.Rouse) (hosts []Host, last string, err error)
 	}
 }
 
-// dormant returns the name of a host, and whether something of it is pending, or to be tried again.
-func dormant(origin string, state []byte, tried bool) (name string, wanted bool, err error) {
+// dormant reports from the state of a host whether something of it is pending, or to be tried again.
+func dormant(state []byte, tried bool) (wanted, bad bool) {
 	d := decoder{b: state}
 	n := d.int()
 	if again := d.int(); tried {
 		n = again
 	}
-	if d.bad {
-		return "", false, errValue
-	}
-	if n == 0 || !strings.HasPrefix(origin, "http") { // others are always in memory
-		return "", false, nil
-	}
-	u, err := weburl.Parse(origin)
-	return u.Hostname(), true, err
+	return n > 0, d.bad
 }
+
+// asked reports whether a host is one that the store is asked for by name; others are always in memory.
+func asked(origin string) bool { return strings.HasPrefix(origin, "http") }
 
 func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
 	return each(s, from, to, hostDecoder())
@@ -279,13 +268,15 @@ func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
 func hostDecoder() func(key, value []byte) (h Host, ok bool, err error) {
 	var rules robots.Rules // of the host whose state comes next
 	return func(key, value []byte) (h Host, ok bool, err error) {
-		last := len(key) - 1
-		switch name := string(key[1:max(last, 1)]); key[last] {
-		case ofRules:
+		origin, _, named := originOf(key)
+		switch of := key[len(key)-1]; {
+		case !named:
+			return Host{}, false, errValue
+		case of == ofRules:
 			rules = robots.Rules{}
 			return Host{}, false, rules.UnmarshalBinary(value)
-		case ofState:
-			h.HostState, err = decodeHost(name, value)
+		case of == ofState:
+			h.HostState, err = decodeHost(origin, value)
 			h.Rules, rules = rules, robots.Rules{}
 			return h, true, err
 		default:

@@ -28,8 +28,8 @@ const (
 	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
 	pendingShare = 60
 	hostsShare   = 60
-	bufferShare  = 20
-	mostBuffer   = 16 << 20
+	bufferShare  = 50
+	mostBuffer   = 64 << 20
 	cacheShare   = 20
 	garbage      = 200 // percent
 	heads        = 512
