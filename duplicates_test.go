@@ -154,3 +154,41 @@ func TestDuplicatesAcrossRuns(t *testing.T) {
 		t.Errorf("%d duplicates, %d nearly, expected 2 and 2", sum.Duplicates, sum.Near)
 	}
 }
+
+// TestDuplicatesAtVisits: a page that is the same as another still is when it is visited again, and told.
+func TestDuplicatesAtVisits(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]answer{"/": {body: prose("home", "/1", "/2")}, "/1": {body: essay("one")}, "/2": {body: essay("one")}}
+	for visit := 1; visit <= 2; visit++ {
+		s.visit(t, job, pages)
+		told := 0
+		for _, r := range recordsOf(t, job)[visit] {
+			if r.DuplicateOf != "" {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("visit %d: %d duplicates, expected one of /1 and /2", visit, told)
+		}
+	}
+}
+
+// TestWhyNotFollowed: why a page's links are not followed is told of the page, and of them.
+func TestWhyNotFollowed(t *testing.T) {
+	site := web{
+		"http://a.test/":      a("/quiet"),
+		"http://a.test/quiet": `<meta name=robots content=nofollow>` + a("/behind"),
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, Job: filepath.Join(t.TempDir(), "job")}
+	site.crawl(t, o)
+	job := open(t, o.Job)
+	for path, want := range map[string]string{
+		"/quiet":  "try: 1: status 200, its links are not followed, as it says nofollow\n",
+		"/behind": "links of pages that say nofollow, of which there were 1, are not kept",
+	} {
+		if got := story(t, job, "http://a.test", path); !strings.Contains(got, want) {
+			t.Errorf("why %s: %s, expected %s", path, got, want)
+		}
+	}
+}

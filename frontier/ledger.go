@@ -92,7 +92,7 @@ type Try struct {
 	At     time.Time
 	Status int    // of the answer; 0: there was none
 	Kind   string // of error; empty: none
-	Reason string // the error; without one, where a redirect leads, or of what it is a duplicate. From the Web
+	Reason string // the error; without one, where a redirect leads, of what it is a duplicate, or why its links are not followed. From the Web
 }
 
 // HostState is what outlives the process of what is known of a host.
