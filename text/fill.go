@@ -229,6 +229,9 @@ func reference(s []byte) (text []byte, n int) {
 	end := 1
 	if len(s) > 1 && s[1] == '#' {
 		end = 2
+		if end == len(s) || !isAlphanumeric(s[end]) || s[end]|0x20 == 'x' && (end+1 == len(s) || !isAlphanumeric(s[end+1])) {
+			return s[:1], 1 // no number: of these a page may be full
+		}
 	}
 	for end < min(len(s), maxReference) && isAlphanumeric(s[end]) {
 		end++

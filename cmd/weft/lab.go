@@ -188,7 +188,7 @@ func (r *labRun) do() (err error) {
 	defer stop()
 	var chart *os.File // is opened before minutes of measuring
 	if r.chart != "" {
-		if chart, err = os.Create(r.chart); err != nil {
+		if chart, err = os.OpenFile(r.chart, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 			return misused("chart", r.chart, fmt.Errorf("%w, expected a file that can be written", reason(err)))
 		}
 		defer func() {
@@ -345,6 +345,7 @@ func draw[T any](to *os.File, title string, all []T, of func(T) (string, float64
 	}
 	svg, err := measure.Chart(title, names, values, format)
 	if err == nil {
+		_ = to.Truncate(0) // what was in the file stayed until now; a pipe has no length
 		_, err = to.Write(svg)
 	}
 	if err != nil {
