@@ -45,11 +45,11 @@ type Options struct {
 	Retry time.Duration
 
 	// Buffer is how many bytes of changes are collected in memory before they are
-	// sorted and written to a table; thrice as many at times. 0: 16 MiB.
+	// sorted and written to a table; twice as many at times. 0: 16 MiB.
 	Buffer int
 
 	// Cache is how many bytes of what was read from tables stay in memory; more, while there are fewer
-	// than three buffers. 0: 8 MiB.
+	// than two buffers. 0: 8 MiB.
 	Cache int
 
 	// FS is the file system. nil: the machine's.
