@@ -13,57 +13,53 @@ import (
 // TestDormant: hosts with something pending are read in order, with all of their names, and from where the
 // last read ended.
 func TestDormant(t *testing.T) {
-	for _, memory := range []bool{false, true} {
-		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
-			s := open(t, store.Options{FS: newFS(t), Memory: memory})
-			defer shut(t, s)
-			rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
-			g := s.Begin()
-			for _, h := range []frontier.HostState{
-				{Name: "http://a.test", Answered: 7},
-				{Name: "http://b.test", Pending: 2},
-				{Name: "http://b.test:81", Pending: 1},
-				{Name: "http://c.test", Pending: 3, Tried: 1},
-				{Name: "http://d.test"},
-				{Name: "https://[::1]:8443", Pending: 1},
-				{Name: "https://a.test", Pending: 1, Tried: 1},
-				{Name: "null", Pending: 5},
-			} {
-				g.Rules(h.Name, rules)
-				g.Host(h)
+	onBoth(t, func(t *testing.T, s *store.Store) {
+		rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
+		g := s.Begin()
+		for _, h := range []frontier.HostState{
+			{Name: "http://a.test", Answered: 7},
+			{Name: "http://b.test", Pending: 2},
+			{Name: "http://b.test:81", Pending: 1},
+			{Name: "http://c.test", Pending: 3, Tried: 1},
+			{Name: "http://d.test"},
+			{Name: "https://[::1]:8443", Pending: 1},
+			{Name: "https://a.test", Pending: 1, Tried: 1},
+			{Name: "null", Pending: 5},
+		} {
+			g.Rules(h.Name, rules)
+			g.Host(h)
+		}
+		commit(t, s, g)
+		for _, c := range []struct {
+			name string
+			r    frontier.Rouse
+			want []string
+			last string
+		}{
+			{"one name", frontier.Rouse{N: 1}, []string{"https://[::1]:8443"}, "https://[::1]:8443"},
+			{"two names", frontier.Rouse{N: 2}, []string{"http://a.test", "https://[::1]:8443", "https://a.test"}, "https://a.test"},
+			{"behind one", frontier.Rouse{After: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
+			{"to the end", frontier.Rouse{After: "http://b.test:81", N: 5}, []string{"http://c.test"}, ""},
+			{"all", frontier.Rouse{N: 9}, []string{"http://a.test", "http://b.test", "http://b.test:81", "http://c.test", "https://[::1]:8443", "https://a.test"}, ""},
+			{"to be tried again", frontier.Rouse{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
+			{"none", frontier.Rouse{After: "http://c.test", N: 9}, nil, ""},
+		} {
+			hosts, last, err := s.Dormant(c.r)
+			if err != nil {
+				t.Fatal(err)
 			}
-			commit(t, s, g)
-			for _, c := range []struct {
-				name string
-				r    frontier.Rouse
-				want []string
-				last string
-			}{
-				{"one name", frontier.Rouse{N: 1}, []string{"https://[::1]:8443"}, "https://[::1]:8443"},
-				{"two names", frontier.Rouse{N: 2}, []string{"http://a.test", "https://[::1]:8443", "https://a.test"}, "https://a.test"},
-				{"behind one", frontier.Rouse{After: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
-				{"to the end", frontier.Rouse{After: "http://b.test:81", N: 5}, []string{"http://c.test"}, ""},
-				{"all", frontier.Rouse{N: 9}, []string{"http://a.test", "http://b.test", "http://b.test:81", "http://c.test", "https://[::1]:8443", "https://a.test"}, ""},
-				{"to be tried again", frontier.Rouse{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
-				{"none", frontier.Rouse{After: "http://c.test", N: 9}, nil, ""},
-			} {
-				hosts, last, err := s.Dormant(c.r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var got []string
-				for _, h := range hosts {
-					got = append(got, h.Name)
-					if h.Rules.IsZero() {
-						t.Errorf("%s: %s has no rules", c.name, h.Name)
-					}
-				}
-				if slices.Sort(got); !slices.Equal(got, c.want) || last != c.last {
-					t.Errorf("%s: %q, last %q; want %q, last %q", c.name, got, last, c.want, c.last)
+			var got []string
+			for _, h := range hosts {
+				got = append(got, h.Name)
+				if h.Rules.IsZero() {
+					t.Errorf("%s: %s has no rules", c.name, h.Name)
 				}
 			}
-		})
-	}
+			if slices.Sort(got); !slices.Equal(got, c.want) || last != c.last {
+				t.Errorf("%s: %q, last %q; want %q, last %q", c.name, got, last, c.want, c.last)
+			}
+		}
+	})
 }
 
 // TestDormantLooksAtSome: hosts that are done with do not hold a read up, be they many.

@@ -12,47 +12,43 @@ import (
 
 // TestNamed: all hosts of a name are found, with their rules, and none whose name begins like it.
 func TestNamed(t *testing.T) {
-	for _, memory := range []bool{false, true} {
-		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
-			s := open(t, store.Options{FS: newFS(t), Memory: memory})
-			defer shut(t, s)
-			rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
-			g := s.Begin()
-			for i, name := range []string{
-				"http://a.test", "https://a.test", "http://a.test:81", "https://a.test:8443", "http://a.test.b.test", "http://a.testing",
-				"http://[::1]", "http://[::1]:81", "http://b.test", "ftp://a.test",
-			} {
-				if i%2 == 0 {
-					g.Rules(name, rules)
-				}
-				g.Host(frontier.HostState{Name: name, Answered: i})
+	onBoth(t, func(t *testing.T, s *store.Store) {
+		rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
+		g := s.Begin()
+		for i, name := range []string{
+			"http://a.test", "https://a.test", "http://a.test:81", "https://a.test:8443", "http://a.test.b.test", "http://a.testing",
+			"http://[::1]", "http://[::1]:81", "http://b.test", "ftp://a.test",
+		} {
+			if i%2 == 0 {
+				g.Rules(name, rules)
 			}
-			commit(t, s, g)
-			for _, c := range []struct {
-				names []string
-				want  []string
-			}{
-				{nil, nil},
-				{[]string{"unknown.test"}, nil},
-				{[]string{"b.test"}, []string{"http://b.test 8 true"}},
-				{[]string{"[::1]", "a.test"}, []string{
-					"http://[::1] 6 true", "http://[::1]:81 7 false", "http://a.test 0 true", "http://a.test:81 2 true", "https://a.test 1 false", "https://a.test:8443 3 false",
-				}},
-			} {
-				hosts, err := s.Named(c.names)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var got []string
-				for _, h := range hosts {
-					got = append(got, fmt.Sprint(h.Name, " ", h.Answered, " ", !h.Rules.IsZero()))
-				}
-				if !slices.Equal(got, c.want) {
-					t.Errorf("%q: %q, want %q", c.names, got, c.want)
-				}
+			g.Host(frontier.HostState{Name: name, Answered: i})
+		}
+		commit(t, s, g)
+		for _, c := range []struct {
+			names []string
+			want  []string
+		}{
+			{nil, nil},
+			{[]string{"unknown.test"}, nil},
+			{[]string{"b.test"}, []string{"http://b.test 8 true"}},
+			{[]string{"[::1]", "a.test"}, []string{
+				"http://[::1] 6 true", "http://[::1]:81 7 false", "http://a.test 0 true", "http://a.test:81 2 true", "https://a.test 1 false", "https://a.test:8443 3 false",
+			}},
+		} {
+			hosts, err := s.Named(c.names)
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
+			var got []string
+			for _, h := range hosts {
+				got = append(got, fmt.Sprint(h.Name, " ", h.Answered, " ", !h.Rules.IsZero()))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%q: %q, want %q", c.names, got, c.want)
+			}
+		}
+	})
 }
 
 // BenchmarkNamed is a host that comes back, of 300,000 on disk, looked up with 255 others; and one
@@ -85,6 +81,17 @@ func BenchmarkNamed(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// onBoth runs a test with a store on disk and with one in memory.
+func onBoth(t *testing.T, test func(*testing.T, *store.Store)) {
+	for _, memory := range []bool{false, true} {
+		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
+			s := open(t, store.Options{FS: newFS(t), Memory: memory})
+			defer shut(t, s)
+			test(t, s)
 		})
 	}
 }
