@@ -268,6 +268,38 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// TestSiteRobotsElsewhere: rules that a robots.txt redirects to are the rules, up to five hops
+// away (RFC 9309, section 2.3.1.2).
+func TestSiteRobotsElsewhere(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n, _ := strconv.Atoi(r.URL.Path[1:]); n > 1 {
+			http.Redirect(w, r, fmt.Sprintf("/%d", n-1), http.StatusMovedPermanently)
+			return
+		}
+		fmt.Fprint(w, "User-agent: *\nDisallow: /secret")
+	}))
+	defer elsewhere.Close()
+	for hops, want := range map[int]string{1: "/", 5: "/", 6: "/ /secret"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				http.Redirect(w, r, fmt.Sprintf("%s/%d", elsewhere.URL, hops), http.StatusFound)
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<a href=/secret>s</a>")
+		}))
+		defer s.Close()
+		root, err := weburl.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Site(t.Context(), root, 10, "weft")
+		if got := strings.ReplaceAll(strings.Join(all, " "), s.URL, ""); got != want || err != nil {
+			t.Errorf("%d hops: %s, %v; expected %s", hops, got, err, want)
+		}
+	}
+}
+
 func TestLatencies(t *testing.T) {
 	var began []string
 	found, err := Latencies{Dir: t.TempDir(), Least: time.Microsecond, Memory: 1 << 20, File: 64 << 10, Begin: func(name string) { began = append(began, name) }}.Measure(t.Context())
