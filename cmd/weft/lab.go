@@ -43,8 +43,9 @@ coroutines, fetch the same pages, all at once if it can, and prints what a round
 wall time, CPU time, the most memory, threads, context switches, and how many times
 faster than blocking it was. Of times and switches it is the median of all rounds.
 Ways take turns, each in a process of its own, after a round that does not count;
-memory is with that of the program, which is the same for all. The code is in the
-folder lab of Weft's source.
+memory is with that of the program, which is the same for all. So that the machine
+survives it, lab has at most 100 processes at once, and 4,000 threads. The code is in
+the folder lab of Weft's source.
 
 The pages are those of a server that lab starts, in a process of its own. On loopback
 the kernel makes a connection at once, whatever the server does: nobody can delay that
@@ -65,8 +66,8 @@ process, not the kernel's. With few connections most of it is what a first one n
 
 The ways, by how they wait:
 ` + wayLines() + `
-Exit status: 0 measured, and all ways agree on what they fetched; 1 they do not, a way
-failed, or the output broke off; 3 wrong usage; 5 interrupted.`,
+Exit status: 0 measured, and all ways have all pages, and the same; 1 they have not, a
+way failed, or the output broke off; 3 wrong usage; 5 interrupted.`,
 		Example: `  weft lab
   weft lab --ways blocking,goroutines --rounds 3 --chart lab.svg
   weft lab --connections 15000
@@ -244,7 +245,7 @@ func (r *labRun) compare(ctx context.Context, chart *os.File) error {
 		}
 	}
 	if !found.Agree {
-		return &exit{exitError, errors.New("lab: the ways do not agree on what they fetched, or one failed")}
+		return &exit{exitError, errors.New("lab: not all ways have all pages, and the same")}
 	}
 	return nil
 }
@@ -268,11 +269,16 @@ func (r *labRun) writeCompared(out io.Writer, found *measure.Compared, m labMach
 	}
 	fmt.Fprintf(out, "\n%s of %s\n%s a way: the median of each; of memory and threads the most\n%s\n",
 		plural(found.Pages, "page"), of, plural(found.Rounds, "round"), m)
+	for _, w := range found.Ways {
+		if w.Bound != "" && w.AtOnce > 1 { // but of the way whose point it is to have one
+			fmt.Fprintf(out, "%s: %s at once: %s\n", w.Name, count(w.AtOnce), w.Bound)
+		}
+	}
 	if found.Agree {
 		fmt.Fprintln(out, "all ways agree on what they fetched")
 		return
 	}
-	fmt.Fprintln(out, "the ways do NOT agree on what they fetched:")
+	fmt.Fprintln(out, "NOT all ways have all pages, and the same:")
 	const most = 20
 	for i, d := range found.Disagreements {
 		if i == most {

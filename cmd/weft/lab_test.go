@@ -101,8 +101,8 @@ func TestLabDisagreement(t *testing.T) {
 		fmt.Fprintf(w, "\x1b[2J%d", n)
 	})
 	e := labs(t, exitError, s.URL)
-	if !strings.Contains(e.stdout, "the ways do NOT agree on what they fetched:\n  goroutines: "+s.URL+"/: status 200, 5 bytes, SHA-256 ") ||
-		strings.Contains(e.stdout, "\x1b") || !strings.HasSuffix(e.stderr, "\nweft: lab: the ways do not agree on what they fetched, or one failed\n") {
+	if !strings.Contains(e.stdout, "NOT all ways have all pages, and the same:\n  goroutines: "+s.URL+"/: status 200, 5 bytes, SHA-256 ") ||
+		strings.Contains(e.stdout, "\x1b") || !strings.HasSuffix(e.stderr, "\nweft: lab: not all ways have all pages, and the same\n") {
 		t.Errorf("%s%s", e.stdout, e.stderr)
 	}
 }
@@ -184,6 +184,10 @@ func TestLabTables(t *testing.T) {
 	fmt.Fprintln(&out, "----")
 	ways[1] = measure.Result{Name: "goroutines", Error: "EMFILE: too many\x1b open files"}
 	r.writeCompared(&out, &measure.Compared{Pages: 10, Rounds: 1, Ways: ways, Disagreements: []string{"goroutines: EMFILE: too many\x1b open files"}}, m)
+	fmt.Fprintln(&out, "----")
+	ways[0].AtOnce, ways[0].Bound = 1, "it asks for the next when it has the answer"
+	ways[1] = measure.Result{Name: "processes", WallMS: 3000, CPUMS: 1500, Memory: 259e6, Threads: 406, Switches: 12345, Faster: faster(83.3), AtOnce: 100, Bound: "the lab's bound: each is a whole program"}
+	r.writeCompared(&out, &measure.Compared{Pages: 2000, Rounds: 1, Ways: ways, Agree: true}, m)
 	fmt.Fprintln(&out, "----")
 	writeHeld(&out, 15000, []measure.Held{
 		{Name: "blocking", Held: 1, Memory: 9314304, PerConnection: 81920, CPUPer: 394, Threads: 5, Stopped: "it asks for the next when it has the answer"},

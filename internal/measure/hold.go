@@ -25,6 +25,14 @@ var bounds = map[string]bound{
 	"threads":   {4000, "the lab's bound: Go itself ends a program that has 10,000 threads"},
 }
 
+// atOnce is how many of n connections a way gets to have at once, and why not all.
+func atOnce(way string, n int) (int, string) {
+	if b, ok := bounds[way]; ok && n > b.most {
+		return b.most, b.why
+	}
+	return n, ""
+}
+
 // Holding is what Hold does.
 type Holding struct {
 	Ways        []lab.Way
@@ -70,10 +78,8 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := Held{Name: way.Name, About: way.About}
-	n := h.Connections
-	if b, ok := bounds[way.Name]; ok && n > b.most {
-		n, r.Stopped = b.most, b.why
-	}
+	var n int
+	n, r.Stopped = atOnce(way.Name, h.Connections)
 	wait := cmp.Or(h.Quiet, quiet)
 	s, err := startServer(ctx, serverTask{Hold: n, Quiet: wait})
 	if err != nil {

@@ -47,6 +47,12 @@ var testWays = []lab.Way{
 		pages[0].Status += int(moods.Add(1))
 		return pages, nil
 	}},
+	{Name: "processes", Fetch: func(ctx context.Context, urls []string, atOnce int) ([]lab.Page, error) {
+		if atOnce > 100 {
+			return nil, fmt.Errorf("%d at once", atOnce)
+		}
+		return fetch(ctx, urls, atOnce), nil
+	}},
 	{Name: "poor", Fetch: func(context.Context, []string, int) ([]lab.Page, error) {
 		return nil, fmt.Errorf("socket: %w", unix.EMFILE)
 	}},
@@ -124,7 +130,7 @@ func TestCompare(t *testing.T) {
 func TestDisagreement(t *testing.T) {
 	for name, want := range map[string]string{
 		"liar":  "/2: status 200, ",
-		"moody": "moody: 1 pages were not the same in each round",
+		"moody": "moody: 1 of 3 pages not the same in each round",
 		"poor":  "poor: EMFILE: too many open files",
 		"lazy":  "lazy: 0 pages of 3",
 		"dying": "dying: runtime: out of threads",
@@ -145,8 +151,19 @@ func TestNoAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no answer: ECONNREFUSED") {
+	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no whole answer: ECONNREFUSED") {
 		t.Errorf("agree: %t, %s", found.Agree, all)
+	}
+}
+
+// TestCompareBound: a way that has a process for each page does not get to have hundreds.
+func TestCompareBound(t *testing.T) {
+	found, err := Compare(t.Context(), Comparison{Ways: ways("processes"), Rounds: 1, Pages: 150, Begin: quietly[int]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := found.Ways[0]; w.Error != "" || w.AtOnce != 100 || w.Bound == "" {
+		t.Errorf("%+v", w)
 	}
 }
 
