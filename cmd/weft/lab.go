@@ -239,7 +239,8 @@ func (r *labRun) compare(ctx context.Context, chart *os.File) error {
 	}
 	if chart != nil {
 		title := fmt.Sprintf("%s: wall time of a round", plural(found.Pages, "page"))
-		err := draw(chart, title, found.Ways, func(r measure.Result) (string, float64) { return r.Name, r.WallMS / 1000 }, seconds)
+		measured := slices.DeleteFunc(slices.Clone(found.Ways), func(w measure.Result) bool { return w.Error != "" })
+		err := draw(chart, title, measured, func(r measure.Result) (string, float64) { return r.Name, r.WallMS / 1000 }, seconds)
 		if err != nil {
 			return err
 		}
@@ -312,7 +313,14 @@ func (r *labRun) hold(ctx context.Context, chart *os.File) error {
 	}
 	if chart != nil {
 		title := fmt.Sprintf("memory of each of %s", plural(r.connections, "connection"))
-		return draw(chart, title, held, func(h measure.Held) (string, float64) { return h.Name, max(0, h.PerConnection) }, func(n float64) string { return volume(int64(n)) })
+		some := slices.DeleteFunc(slices.Clone(held), func(h measure.Held) bool { return h.Held == 0 })
+		return draw(chart, title, some, func(h measure.Held) (string, float64) {
+			name := h.Name
+			if h.Held < r.connections {
+				name += ": " + count(h.Held)
+			}
+			return name, max(0, h.PerConnection)
+		}, func(n float64) string { return volume(int64(n)) })
 	}
 	return nil
 }

@@ -63,6 +63,19 @@ var labEffects = map[string]func(t *testing.T){
 		if svg := e.file("lab.svg"); !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, ">goroutines</text>") || !strings.Contains(svg, "1 page: wall time of a round") {
 			t.Errorf("%s", svg)
 		}
+		e = labs(t, exitDone, "--connections", "3", "--chart", "held.svg")
+		if svg := e.file("held.svg"); !strings.Contains(svg, ">blocking: 1</text>") || !strings.Contains(svg, ">goroutines</text>") {
+			t.Errorf("who held fewer is to say so: %s", svg)
+		}
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/robots.txt" && r.ProtoMajor*10+r.ProtoMinor == 11 { // that of net/http
+				fmt.Fprint(w, time.Now().UnixNano())
+			}
+		})
+		e = labs(t, exitError, "--rounds", "2", "--chart", "failed.svg", s.URL)
+		if svg := e.file("failed.svg"); !strings.Contains(svg, ">blocking</text>") || strings.Contains(svg, "goroutines") {
+			t.Errorf("who failed has no time: %s", svg)
+		}
 		e = labs(t, exitUsage, "--chart", "none/lab.svg")
 		expect(t, "told", e.stderr, "weft: --chart \"none/lab.svg\": no such file or directory, expected a file that can be written\n")
 	},

@@ -46,7 +46,7 @@ type Result struct {
 	Memory   int64    `json:"memory_bytes"`
 	Threads  int      `json:"threads"`
 	Switches int64    `json:"context_switches"`
-	Faster   *float64 `json:"times_faster"` // than the way "blocking", if that ran
+	Faster   *float64 `json:"times_faster"`    // than the way "blocking", if that ran
 	AtOnce   int      `json:"at_once"`         // pages
 	Bound    string   `json:"bound,omitempty"` // why not all
 	Error    string   `json:"error,omitempty"`

@@ -56,6 +56,13 @@ var testWays = []lab.Way{
 	{Name: "poor", Fetch: func(context.Context, []string, int) ([]lab.Page, error) {
 		return nil, fmt.Errorf("socket: %w", unix.EMFILE)
 	}},
+	{Name: "careless", Fetch: func(ctx context.Context, urls []string, atOnce int) ([]lab.Page, error) {
+		pages := fetch(ctx, urls, atOnce)
+		for i := range 3 {
+			pages[i].Err = unix.ECONNRESET
+		}
+		return pages, nil
+	}},
 	{Name: "lazy", Fetch: func(context.Context, []string, int) ([]lab.Page, error) { return nil, nil }},
 	{Name: "dying", Fetch: func(context.Context, []string, int) ([]lab.Page, error) {
 		fmt.Fprintln(os.Stderr, "\nruntime: out of threads\n...")
@@ -192,6 +199,7 @@ func TestHold(t *testing.T) {
 		{"together", 8, 0, 8, 8, ""},
 		{"three", 8, 50 * time.Millisecond, 1, 3, "no more came for 50ms"},
 		{"blocking", 8, 0, 1, 1, "it asks for the next when it has the answer"},
+		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // when they were answered
 		{"poor", 8, 0, 0, 0, "EMFILE: too many open files"},
 		{"dying", 8, 0, 0, 0, "runtime: out of threads"},
 	} {
