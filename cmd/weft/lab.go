@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -189,10 +190,14 @@ func (r *labRun) do() (err error) {
 	defer stop()
 	var chart *os.File // is opened before minutes of measuring
 	if r.chart != "" {
+		_, before := os.Lstat(r.chart)
 		if chart, err = os.OpenFile(r.chart, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 			return misused("chart", r.chart, fmt.Errorf("%w, expected a file that can be written", reason(err)))
 		}
 		defer func() {
+			if info, _ := chart.Stat(); errors.Is(before, fs.ErrNotExist) && info != nil && info.Size() == 0 {
+				_ = os.Remove(r.chart) // nothing was drawn
+			}
 			if closed := chart.Close(); err == nil && closed != nil {
 				err = &exit{exitError, fmt.Errorf("--chart %.128q: %w", r.chart, reason(closed))}
 			}

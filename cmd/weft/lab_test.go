@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -145,7 +148,7 @@ func TestLabMistakes(t *testing.T) {
 
 // TestLabInterrupted: it ends at once, and prints nothing.
 func TestLabInterrupted(t *testing.T) {
-	cmd, _ := weftCommand(t, "lab", "--ways", "aio,goroutines", "--pages", "2", "--response-delay", "1h")
+	cmd, _ := weftCommand(t, "lab", "--ways", "aio,goroutines", "--pages", "2", "--response-delay", "1h", "--chart", "none.svg")
 	var stdout strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, nil
 	stderr, err := cmd.StderrPipe()
@@ -165,6 +168,9 @@ func TestLabInterrupted(t *testing.T) {
 	}
 	if code := exitCode(cmd.Wait()); code != exitInterrupted || stdout.Len() > 0 {
 		t.Errorf("exit %d: %s", code, &stdout)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "none.svg")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a chart of nothing: %v", err)
 	}
 }
 
