@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/weburl"
@@ -106,6 +107,9 @@ func unlessDone(ctx context.Context, err error) error {
 // aioGet fetches one page.
 func aioGet(t *aio.Task, rawURL string) Page {
 	answer, err := aioExchange(t, rawURL)
+	if errors.Is(err, aio.ErrLimit) {
+		return Page{URL: rawURL, Err: fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)}
+	}
 	page := ParsePage(rawURL, answer)
 	if err != nil {
 		page.Err = err

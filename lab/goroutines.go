@@ -107,7 +107,7 @@ func goroutineGet(ctx context.Context, client *http.Transport, rawURL string) Pa
 	page.Status, page.Header = response.StatusCode, header.Bytes()
 	page.Body, page.Err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if len(page.Body) > maxAnswer {
-		page.Err = fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)
+		page = Page{URL: rawURL, Err: fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)}
 	}
 	return page
 }

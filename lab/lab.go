@@ -91,8 +91,14 @@ func ParsePage(rawURL string, answer []byte) Page {
 		return p
 	}
 	p.Status, p.Header, p.Body = n, header, body
-	if want, err := strconv.Atoi(p.field("Content-Length")); err == nil && len(body) < want {
+	want, err := strconv.Atoi(p.field("Content-Length"))
+	switch {
+	case n == 204 || n == 304: // has none, whatever its header says
+		p.Body = nil
+	case err == nil && len(body) < want:
 		p.Err = errors.New("lab: " + rawURL + ": the answer ends early")
+	case err == nil && want >= 0:
+		p.Body = body[:want] // what comes behind it is no part of it
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime"
@@ -43,8 +44,9 @@ coroutines, fetch the same pages, all at once if it can, and prints what a round
 wall time, CPU time, the most memory, threads, context switches, and how many times
 faster than blocking it was. Of times and switches it is the median of all rounds.
 Ways take turns, each in a process of its own, after a round that does not count;
-memory is with that of the program, which is the same for all. The code is in the
-folder lab of Weft's source.
+memory is with that of the program, which is the same for all. So that the machine
+survives it, lab has at most 100 processes at once, and 4,000 threads. The code is in
+the folder lab of Weft's source.
 
 The pages are those of a server that lab starts, in a process of its own. On loopback
 the kernel makes a connection at once, whatever the server does: nobody can delay that
@@ -65,8 +67,8 @@ process, not the kernel's. With few connections most of it is what a first one n
 
 The ways, by how they wait:
 ` + wayLines() + `
-Exit status: 0 measured, and all ways agree on what they fetched; 1 they do not, a way
-failed, or the output broke off; 3 wrong usage; 5 interrupted.`,
+Exit status: 0 measured, and all ways have all pages, and the same; 1 they have not, a
+way failed, or the output broke off; 3 wrong usage; 5 interrupted.`,
 		Example: `  weft lab
   weft lab --ways blocking,goroutines --rounds 3 --chart lab.svg
   weft lab --connections 15000
@@ -188,10 +190,14 @@ func (r *labRun) do() (err error) {
 	defer stop()
 	var chart *os.File // is opened before minutes of measuring
 	if r.chart != "" {
+		_, before := os.Lstat(r.chart)
 		if chart, err = os.OpenFile(r.chart, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 			return misused("chart", r.chart, fmt.Errorf("%w, expected a file that can be written", reason(err)))
 		}
 		defer func() {
+			if info, _ := chart.Stat(); errors.Is(before, fs.ErrNotExist) && info != nil && info.Size() == 0 {
+				_ = os.Remove(r.chart) // nothing was drawn
+			}
 			if closed := chart.Close(); err == nil && closed != nil {
 				err = &exit{exitError, fmt.Errorf("--chart %.128q: %w", r.chart, reason(closed))}
 			}
@@ -238,13 +244,14 @@ func (r *labRun) compare(ctx context.Context, chart *os.File) error {
 	}
 	if chart != nil {
 		title := fmt.Sprintf("%s: wall time of a round", plural(found.Pages, "page"))
-		err := draw(chart, title, found.Ways, func(r measure.Result) (string, float64) { return r.Name, r.WallMS / 1000 }, seconds)
+		measured := slices.DeleteFunc(slices.Clone(found.Ways), func(w measure.Result) bool { return w.Error != "" })
+		err := draw(chart, title, measured, func(r measure.Result) (string, float64) { return r.Name, r.WallMS / 1000 }, seconds)
 		if err != nil {
 			return err
 		}
 	}
 	if !found.Agree {
-		return &exit{exitError, errors.New("lab: the ways do not agree on what they fetched, or one failed")}
+		return &exit{exitError, errors.New("lab: not all ways have all pages, and the same")}
 	}
 	return nil
 }
@@ -268,11 +275,16 @@ func (r *labRun) writeCompared(out io.Writer, found *measure.Compared, m labMach
 	}
 	fmt.Fprintf(out, "\n%s of %s\n%s a way: the median of each; of memory and threads the most\n%s\n",
 		plural(found.Pages, "page"), of, plural(found.Rounds, "round"), m)
+	for _, w := range found.Ways {
+		if w.Bound != "" && w.AtOnce > 1 { // but of the way whose point it is to have one
+			fmt.Fprintf(out, "%s: %s at once: %s\n", w.Name, count(w.AtOnce), w.Bound)
+		}
+	}
 	if found.Agree {
 		fmt.Fprintln(out, "all ways agree on what they fetched")
 		return
 	}
-	fmt.Fprintln(out, "the ways do NOT agree on what they fetched:")
+	fmt.Fprintln(out, "NOT all ways have all pages, and the same:")
 	const most = 20
 	for i, d := range found.Disagreements {
 		if i == most {
@@ -306,7 +318,14 @@ func (r *labRun) hold(ctx context.Context, chart *os.File) error {
 	}
 	if chart != nil {
 		title := fmt.Sprintf("memory of each of %s", plural(r.connections, "connection"))
-		return draw(chart, title, held, func(h measure.Held) (string, float64) { return h.Name, max(0, h.PerConnection) }, func(n float64) string { return volume(int64(n)) })
+		some := slices.DeleteFunc(slices.Clone(held), func(h measure.Held) bool { return h.Held == 0 })
+		return draw(chart, title, some, func(h measure.Held) (string, float64) {
+			name := h.Name
+			if h.Held < r.connections {
+				name += ": " + count(h.Held)
+			}
+			return name, max(0, h.PerConnection)
+		}, func(n float64) string { return volume(int64(n)) })
 	}
 	return nil
 }

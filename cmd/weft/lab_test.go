@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +66,19 @@ var labEffects = map[string]func(t *testing.T){
 		if svg := e.file("lab.svg"); !strings.HasPrefix(svg, "<svg ") || !strings.Contains(svg, ">goroutines</text>") || !strings.Contains(svg, "1 page: wall time of a round") {
 			t.Errorf("%s", svg)
 		}
+		e = labs(t, exitDone, "--connections", "3", "--chart", "held.svg")
+		if svg := e.file("held.svg"); !strings.Contains(svg, ">blocking: 1</text>") || !strings.Contains(svg, ">goroutines</text>") {
+			t.Errorf("who held fewer is to say so: %s", svg)
+		}
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/robots.txt" && r.ProtoMajor*10+r.ProtoMinor == 11 { // that of net/http
+				fmt.Fprint(w, time.Now().UnixNano())
+			}
+		})
+		e = labs(t, exitError, "--rounds", "2", "--chart", "failed.svg", s.URL)
+		if svg := e.file("failed.svg"); !strings.Contains(svg, ">blocking</text>") || strings.Contains(svg, "goroutines") {
+			t.Errorf("who failed has no time: %s", svg)
+		}
 		e = labs(t, exitUsage, "--chart", "none/lab.svg")
 		expect(t, "told", e.stderr, "weft: --chart \"none/lab.svg\": no such file or directory, expected a file that can be written\n")
 	},
@@ -101,8 +117,8 @@ func TestLabDisagreement(t *testing.T) {
 		fmt.Fprintf(w, "\x1b[2J%d", n)
 	})
 	e := labs(t, exitError, s.URL)
-	if !strings.Contains(e.stdout, "the ways do NOT agree on what they fetched:\n  goroutines: "+s.URL+"/: status 200, 5 bytes, SHA-256 ") ||
-		strings.Contains(e.stdout, "\x1b") || !strings.HasSuffix(e.stderr, "\nweft: lab: the ways do not agree on what they fetched, or one failed\n") {
+	if !strings.Contains(e.stdout, "NOT all ways have all pages, and the same:\n  goroutines: "+s.URL+"/: status 200, 5 bytes, SHA-256 ") ||
+		strings.Contains(e.stdout, "\x1b") || !strings.HasSuffix(e.stderr, "\nweft: lab: not all ways have all pages, and the same\n") {
 		t.Errorf("%s%s", e.stdout, e.stderr)
 	}
 }
@@ -132,7 +148,7 @@ func TestLabMistakes(t *testing.T) {
 
 // TestLabInterrupted: it ends at once, and prints nothing.
 func TestLabInterrupted(t *testing.T) {
-	cmd, _ := weftCommand(t, "lab", "--ways", "aio,goroutines", "--pages", "2", "--response-delay", "1h")
+	cmd, _ := weftCommand(t, "lab", "--ways", "aio,goroutines", "--pages", "2", "--response-delay", "1h", "--chart", "none.svg")
 	var stdout strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, nil
 	stderr, err := cmd.StderrPipe()
@@ -152,6 +168,9 @@ func TestLabInterrupted(t *testing.T) {
 	}
 	if code := exitCode(cmd.Wait()); code != exitInterrupted || stdout.Len() > 0 {
 		t.Errorf("exit %d: %s", code, &stdout)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "none.svg")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a chart of nothing: %v", err)
 	}
 }
 
@@ -184,6 +203,10 @@ func TestLabTables(t *testing.T) {
 	fmt.Fprintln(&out, "----")
 	ways[1] = measure.Result{Name: "goroutines", Error: "EMFILE: too many\x1b open files"}
 	r.writeCompared(&out, &measure.Compared{Pages: 10, Rounds: 1, Ways: ways, Disagreements: []string{"goroutines: EMFILE: too many\x1b open files"}}, m)
+	fmt.Fprintln(&out, "----")
+	ways[0].AtOnce, ways[0].Bound = 1, "it asks for the next when it has the answer"
+	ways[1] = measure.Result{Name: "processes", WallMS: 3000, CPUMS: 1500, Memory: 259e6, Threads: 406, Switches: 12345, Faster: faster(83.3), AtOnce: 100, Bound: "the lab's bound: each is a whole program"}
+	r.writeCompared(&out, &measure.Compared{Pages: 2000, Rounds: 1, Ways: ways, Agree: true}, m)
 	fmt.Fprintln(&out, "----")
 	writeHeld(&out, 15000, []measure.Held{
 		{Name: "blocking", Held: 1, Memory: 9314304, PerConnection: 81920, CPUPer: 394, Threads: 5, Stopped: "it asks for the next when it has the answer"},

@@ -4,7 +4,7 @@ package main
 
 import (
 	"bufio"
-	"io"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -47,11 +47,8 @@ func TestCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		got := make([]byte, 5)
-		if _, err := c.Write([]byte("hello")); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(c, got); err != nil || string(got) != "hello" {
+		fmt.Fprintln(c, "hello")
+		if got, err := bufio.NewReader(c).ReadString('\n'); got != "hello\n" {
 			t.Fatalf("echo %q, %v", got, err)
 		}
 	}

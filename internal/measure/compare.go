@@ -46,7 +46,9 @@ type Result struct {
 	Memory   int64    `json:"memory_bytes"`
 	Threads  int      `json:"threads"`
 	Switches int64    `json:"context_switches"`
-	Faster   *float64 `json:"times_faster"` // than the way "blocking", if that ran
+	Faster   *float64 `json:"times_faster"`    // than the way "blocking", if that ran
+	AtOnce   int      `json:"at_once"`         // pages
+	Bound    string   `json:"bound,omitempty"` // why not all
 	Error    string   `json:"error,omitempty"`
 }
 
@@ -74,7 +76,7 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 	timeout := roundTimeout + time.Duration(len(urls))*(c.ConnectDelay+c.ResponseDelay)
 	runners := make([]*runner, len(c.Ways))
 	for i, way := range c.Ways {
-		w, err := startRunner(ctx, way, wayTask{way.Name, urls, len(urls), timeout})
+		w, err := startRunner(ctx, way, urls, timeout)
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +127,8 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 type runner struct {
 	*child
 	way      lab.Way
+	atOnce   int
+	bound    string       // why not all at once
 	rounds   []outcome    // that count
 	pages    []digest     // of its first round
 	unsteady map[int]bool // those that another round had not in the same way
@@ -133,15 +137,16 @@ type runner struct {
 	failed   string
 }
 
-func startRunner(ctx context.Context, way lab.Way, t wayTask) (*runner, error) {
-	p, err := start(ctx, wayName, t)
+func startRunner(ctx context.Context, way lab.Way, urls []string, timeout time.Duration) (*runner, error) {
+	n, bound := atOnce(way.Name, len(urls))
+	p, err := start(ctx, wayName, wayTask{way.Name, urls, n, timeout})
 	if err == nil {
 		err = p.hear(ctx, new(before))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", way.Name, err)
 	}
-	return &runner{child: p, way: way, unsteady: make(map[int]bool)}, nil
+	return &runner{child: p, way: way, atOnce: n, bound: bound, unsteady: make(map[int]bool)}, nil
 }
 
 // round has the way do one. The first is watched, which takes some of the CPU; those that follow
@@ -176,9 +181,9 @@ func (w *runner) round(ctx context.Context, first bool) (o outcome) {
 }
 
 func (w *runner) result() Result {
-	r := Result{Name: w.way.Name, About: w.way.About, Error: w.failed}
+	r := Result{Name: w.way.Name, About: w.way.About, AtOnce: w.atOnce, Bound: w.bound, Error: w.failed}
 	if r.Error == "" && len(w.unsteady) > 0 {
-		r.Error = fmt.Sprintf("%d pages were not the same in each round", len(w.unsteady))
+		r.Error = fmt.Sprintf("%d of %d pages not the same in each round", len(w.unsteady), len(w.pages))
 	}
 	r.WallMS = median(w.rounds, func(o outcome) float64 { return ms(o.Wall) })
 	r.CPUMS = median(w.rounds, func(o outcome) float64 { return ms(o.CPU) })

@@ -26,6 +26,6 @@
 // # Limits
 //
 // What is read from /proc is there on Linux only; elsewhere it is 0. Memory is what a process has
-// resident, without what the kernel holds for its sockets. Processes and threads are bounded
-// ([Hold]) so that a machine survives it.
+// resident, without what the kernel holds for its sockets. Processes and threads are bounded, so
+// that a machine survives it.
 package measure

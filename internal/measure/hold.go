@@ -25,6 +25,14 @@ var bounds = map[string]bound{
 	"threads":   {4000, "the lab's bound: Go itself ends a program that has 10,000 threads"},
 }
 
+// atOnce is how many of n connections a way gets to have at once, and why not all.
+func atOnce(way string, n int) (int, string) {
+	if b, ok := bounds[way]; ok && n > b.most {
+		return b.most, b.why
+	}
+	return n, ""
+}
+
 // Holding is what Hold does.
 type Holding struct {
 	Ways        []lab.Way
@@ -46,7 +54,7 @@ type Held struct {
 	CPUPer        float64 `json:"cpu_per_connection_us"`  // of that
 	Idle          float64 `json:"cpu_while_held_percent"` // of one CPU, while nothing happened
 	Threads       int     `json:"threads"`
-	Stopped       string  `json:"stopped,omitempty"` // why it held no more; empty: it held all
+	Stopped       string  `json:"stopped,omitempty"` // why it held no more, or lost what it held; empty: it held all
 }
 
 // Hold has each way hold connections to a server that answers when all are there. The error is
@@ -70,10 +78,8 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := Held{Name: way.Name, About: way.About}
-	n := h.Connections
-	if b, ok := bounds[way.Name]; ok && n > b.most {
-		n, r.Stopped = b.most, b.why
-	}
+	var n int
+	n, r.Stopped = atOnce(way.Name, h.Connections)
 	wait := cmp.Or(h.Quiet, quiet)
 	s, err := startServer(ctx, serverTask{Hold: n, Quiet: wait})
 	if err != nil {
@@ -127,14 +133,16 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 		r.CPUMS = ms(o.CPU)
 		r.CPUPer = r.CPUMS * 1000 / float64(n)
 	}
-	if r.Held < n {
-		r.Stopped = o.whyNot(ended, n, wait)
+	if why := o.whyNot(ended, n); why != "" {
+		r.Stopped = why
+	} else if r.Held < n {
+		r.Stopped = fmt.Sprintf("no more came for %v", wait)
 	}
 	return r, nil
 }
 
-// whyNot is why not all n pages were asked for at once.
-func (o *outcome) whyNot(ended error, n int, wait time.Duration) string {
+// whyNot is why not all n pages came, at once or at all; empty: they did.
+func (o *outcome) whyNot(ended error, n int) string {
 	if ended != nil {
 		return ended.Error()
 	}
@@ -148,7 +156,7 @@ func (o *outcome) whyNot(ended error, n int, wait time.Duration) string {
 		}
 	}
 	if len(times) == 0 {
-		return fmt.Sprintf("no more came for %v", wait)
+		return ""
 	}
 	most := ""
 	for why := range times {

@@ -47,8 +47,21 @@ var testWays = []lab.Way{
 		pages[0].Status += int(moods.Add(1))
 		return pages, nil
 	}},
+	{Name: "processes", Fetch: func(ctx context.Context, urls []string, atOnce int) ([]lab.Page, error) {
+		if atOnce > 100 {
+			return nil, fmt.Errorf("%d at once", atOnce)
+		}
+		return fetch(ctx, urls, atOnce), nil
+	}},
 	{Name: "poor", Fetch: func(context.Context, []string, int) ([]lab.Page, error) {
 		return nil, fmt.Errorf("socket: %w", unix.EMFILE)
+	}},
+	{Name: "careless", Fetch: func(ctx context.Context, urls []string, atOnce int) ([]lab.Page, error) {
+		pages := fetch(ctx, urls, atOnce)
+		for i := range 3 {
+			pages[i].Err = unix.ECONNRESET
+		}
+		return pages, nil
 	}},
 	{Name: "lazy", Fetch: func(context.Context, []string, int) ([]lab.Page, error) { return nil, nil }},
 	{Name: "dying", Fetch: func(context.Context, []string, int) ([]lab.Page, error) {
@@ -124,7 +137,7 @@ func TestCompare(t *testing.T) {
 func TestDisagreement(t *testing.T) {
 	for name, want := range map[string]string{
 		"liar":  "/2: status 200, ",
-		"moody": "moody: 1 pages were not the same in each round",
+		"moody": "moody: 1 of 3 pages not the same in each round",
 		"poor":  "poor: EMFILE: too many open files",
 		"lazy":  "lazy: 0 pages of 3",
 		"dying": "dying: runtime: out of threads",
@@ -145,8 +158,19 @@ func TestNoAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no answer: ECONNREFUSED") {
+	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no whole answer: ECONNREFUSED") {
 		t.Errorf("agree: %t, %s", found.Agree, all)
+	}
+}
+
+// TestCompareBound: a way that has a process for each page does not get to have hundreds.
+func TestCompareBound(t *testing.T) {
+	found, err := Compare(t.Context(), Comparison{Ways: ways("processes"), Rounds: 1, Pages: 150, Begin: quietly[int]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := found.Ways[0]; w.Error != "" || w.AtOnce != 100 || w.Bound == "" {
+		t.Errorf("%+v", w)
 	}
 }
 
@@ -175,6 +199,7 @@ func TestHold(t *testing.T) {
 		{"together", 8, 0, 8, 8, ""},
 		{"three", 8, 50 * time.Millisecond, 1, 3, "no more came for 50ms"},
 		{"blocking", 8, 0, 1, 1, "it asks for the next when it has the answer"},
+		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // when they were answered
 		{"poor", 8, 0, 0, 0, "EMFILE: too many open files"},
 		{"dying", 8, 0, 0, 0, "runtime: out of threads"},
 	} {
@@ -265,6 +290,38 @@ func TestSite(t *testing.T) {
 	secret, _ := root.Resolve("/secret")
 	if _, err := Site(t.Context(), secret, 1, "weft"); err == nil || err.Error() != "its robots.txt disallows it" {
 		t.Errorf("what is disallowed: %v", err)
+	}
+}
+
+// TestSiteRobotsElsewhere: rules that a robots.txt redirects to are the rules, up to five hops
+// away (RFC 9309, section 2.3.1.2).
+func TestSiteRobotsElsewhere(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n, _ := strconv.Atoi(r.URL.Path[1:]); n > 1 {
+			http.Redirect(w, r, fmt.Sprintf("/%d", n-1), http.StatusMovedPermanently)
+			return
+		}
+		fmt.Fprint(w, "User-agent: *\nDisallow: /secret")
+	}))
+	defer elsewhere.Close()
+	for hops, want := range map[int]string{1: "/", 5: "/", 6: "/ /secret"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				http.Redirect(w, r, fmt.Sprintf("%s/%d", elsewhere.URL, hops), http.StatusFound)
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<a href=/secret>s</a>")
+		}))
+		defer s.Close()
+		root, err := weburl.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := Site(t.Context(), root, 10, "weft")
+		if got := strings.ReplaceAll(strings.Join(all, " "), s.URL, ""); got != want || err != nil {
+			t.Errorf("%d hops: %s, %v; expected %s", hops, got, err, want)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -47,18 +49,43 @@ func Site(ctx context.Context, root weburl.URL, n int, agent string) ([]string, 
 }
 
 // rulesOf reads the robots.txt of a site (RFC 9309, section 2.3.1: without an answer nothing is
-// allowed, without a file all is).
+// allowed, without a file all is). It may be on another host, also of https: so it is asked for by
+// net/http, which follows.
 func rulesOf(ctx context.Context, site weburl.URL, agent string) (robots.Rules, error) {
-	page, err := get(ctx, site.Origin()+"/robots.txt")
-	switch {
-	case err != nil:
-		return robots.Rules{}, fmt.Errorf("its robots.txt: %w", err)
-	case page.Status/100 == 5:
-		return robots.Rules{}, fmt.Errorf("its robots.txt: status %d", page.Status)
-	case page.Status/100 != 2:
-		page.Body = nil
+	client := http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout:   30 * time.Second,
+		CheckRedirect: func(_ *http.Request, before []*http.Request) error {
+			if len(before) > 5 {
+				return http.ErrUseLastResponse // as if there were no file
+			}
+			return nil
+		},
 	}
-	return robots.Parse(page.Body).Agent(agent), nil
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, site.Origin()+"/robots.txt", nil)
+	if err != nil {
+		return robots.Rules{}, err
+	}
+	request.Header.Set("User-Agent", agent)
+	response, err := client.Do(request)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err // without the URL, which who calls names
+		}
+		return robots.Rules{}, fmt.Errorf("its robots.txt: %w", err)
+	}
+	defer response.Body.Close()
+	var body []byte
+	switch response.StatusCode / 100 {
+	case 5:
+		return robots.Rules{}, fmt.Errorf("its robots.txt: status %d", response.StatusCode)
+	case 2:
+		if body, err = io.ReadAll(io.LimitReader(response.Body, maxPage)); err != nil {
+			return robots.Rules{}, fmt.Errorf("its robots.txt: %w", err)
+		}
+	}
+	return robots.Parse(body).Agent(agent), nil
 }
 
 func allowed(rules robots.Rules, rawURL string) bool {

@@ -37,7 +37,7 @@ func (d digest) same(e digest) bool {
 
 func (d digest) String() string {
 	if d.Error != "" {
-		return "no answer: " + d.Error
+		return "no whole answer: " + d.Error
 	}
 	return fmt.Sprintf("status %d, %d bytes, SHA-256 %.16s", d.Status, d.Bytes, d.SHA256)
 }
