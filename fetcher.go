@@ -336,8 +336,12 @@ func (f *fetcher) resolve(t *aio.Task, u frontier.URL) (outcome, error) {
 }
 
 // retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): seconds, any number of
-// them, or a date.
+// them, or a date. Some send seconds with a fraction, which are rounded up.
 func retryAfter(value string, now time.Time) time.Duration {
+	whole, fraction, point := strings.Cut(value, ".")
+	if _, err := strconv.ParseUint(fraction, 10, 64); point && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		return retryAfter(whole, now) + time.Second
+	}
 	s, err := strconv.ParseUint(value, 10, 31)
 	switch {
 	case err == nil:

@@ -54,7 +54,7 @@ type Options struct {
 	// When it stops. What is under way is finished.
 
 	Limit        int           // URLs fetched; 0: any number
-	LimitPerHost int           // URLs fetched of one host; 0: any number
+	LimitPerHost int           // URLs fetched of one host, its sitemaps too; 0: any number
 	MaxTime      time.Duration // after it no fetch is begun; those under way are finished, each within Timeout; 0: no limit
 
 	// Its pace. By default a host is asked for its robots.txt first, and then for two

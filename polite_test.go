@@ -317,6 +317,30 @@ func TestPace(t *testing.T) {
 	})
 }
 
+// TestRetryAfterForms: a server is let alone as long as it says, be it until a date, or in fractions of a second.
+func TestRetryAfterForms(t *testing.T) {
+	ask := func(field string) visits {
+		w := web{"http://a.test/": "503 " + field}
+		_, _, seen := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
+		if len(seen) != 2 {
+			t.Fatalf("Retry-After: %s: %d requests, expected 2", field, len(seen))
+		}
+		return seen
+	}
+	began := ask("0")[0].at // of the virtual clock
+	for field, least := range map[string]time.Duration{
+		began.Add(90 * time.Second).UTC().Format(http.TimeFormat):  89500 * time.Millisecond,
+		began.Add(90 * time.Second).UTC().Format(time.RFC850):      89500 * time.Millisecond,
+		began.Add(90 * time.Second).UTC().Format(time.ANSIC):       89500 * time.Millisecond,
+		began.Add(-90 * time.Second).UTC().Format(http.TimeFormat): 0,
+		"7.5": 7500 * time.Millisecond, "0.3": 300 * time.Millisecond, "-5": 0, "soon": 0, "7.": 0, "1.x": 0,
+	} {
+		if seen := ask(field); seen.gap() < max(time.Second, least) || seen.gap() > max(least, time.Second)+time.Second {
+			t.Errorf("Retry-After: %s: asked again after %v, expected about %v", field, seen.gap(), least)
+		}
+	}
+}
+
 // TestRetryAfterIsBounded: a server cannot hold a crawl for years, but for an hour, by any
 // number of seconds.
 func TestRetryAfterIsBounded(t *testing.T) {

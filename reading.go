@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	digest "hash"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
@@ -108,6 +109,7 @@ type sighting struct {
 	asked   int            // of them, those that OnLink has followed
 	wanted  []frontier.URL // by it
 	again   []frontier.URL // by it, but sent lately, perhaps for this page
+	told    digest.Hash64  // of a sitemap's entries, to tell at a later visit whether it has changed; nil: there is none
 }
 
 // forget takes back the links to follow, but for those that OnLink wants, be it by another mention.

@@ -39,7 +39,7 @@ type Record struct {
 	SHA256      string    `json:"sha256,omitempty"` // of the decoded body, in hexadecimal; of a 304, of that which holds on
 
 	// What it has in common with others: see Options.Duplicates.
-	TextHash        string `json:"text_hash,omitempty"`         // of the text, as in package text: 16 hexadecimal digits
+	TextHash        string `json:"text_hash,omitempty"`         // of the text, as in package text, with a job of a sitemap's entries: 16 hexadecimal digits
 	Simhash         string `json:"simhash,omitempty"`           // the same, if the text is not too short
 	DuplicateOf     string `json:"duplicate_of,omitempty"`      // the first URL with this body
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // the first URL with nearly this text

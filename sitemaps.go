@@ -3,6 +3,8 @@ package weft
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"math"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -96,6 +98,9 @@ func (s *sighting) sitemap(res *http1.Response) bool {
 	if isSitemap(u) {
 		s.depth = u.Depth
 	}
+	if f.desk.job != nil {
+		s.told = fnv.New64a()
+	}
 	o := sitemap.Options{MaxSize: f.cfg.MaxBody, MaxEntries: maxLinks, MaxURL: maxURL}
 	said := sitemap.Read(sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}, o, s.entry)
 	if more := said.Read - len(res.Body); more > 0 { // of gzip
@@ -111,6 +116,9 @@ func (s *sighting) sitemap(res *http1.Response) bool {
 		s.out.drop(reasonTooMany)
 	case said.Err != nil:
 		s.out.drop(reasonBroken)
+	}
+	if s.told != nil && said.Err == nil && said.Entries > 0 {
+		s.out.text.Hash = max(1, s.told.Sum64())
 	}
 	s.out.links = append(s.out.links, s.wanted...)
 	return true
@@ -134,6 +142,9 @@ func resemblesSitemap(res *http1.Response) bool {
 // entry takes in what a sitemap tells of.
 func (s *sighting) entry(e sitemap.Entry) bool {
 	u, r := s.out.url, s.out.record
+	if s.told != nil {
+		_, _ = fmt.Fprintln(s.told, e.URL, e.LastMod, e.Kind, e.Priority)
+	}
 	if e.Kind != sitemap.Sitemap {
 		s.rank = rankOf(e.Priority)
 		kind := links.KindPage

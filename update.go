@@ -42,7 +42,7 @@ type Sameness string
 const (
 	SameAsTold Sameness = "not-modified" // the server has said so, by 304
 	SameAnswer Sameness = "answer"       // the same body, the same target of a redirect, or gone as before
-	SameText   Sameness = "text"         // another body, but the same text, as readers see it: see package text
+	SameText   Sameness = "text"         // another body, but the same text, as readers see it: see package text; or a sitemap with the same entries
 )
 
 var (

@@ -2,6 +2,7 @@ package weft_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,8 @@ import (
 // changing is a site whose pages are others at each visit.
 type changing struct {
 	*httptest.Server
-	mu struct {
+	sitemaps bool // are followed
+	mu       struct {
 		sync.Mutex
 		pages map[string]answer
 		asked map[string]string // by path, what made the last request conditional
@@ -89,7 +91,7 @@ func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (wef
 	clear(s.mu.asked)
 	s.mu.Unlock()
 	_, err := os.Stat(job)
-	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Retries: -1, Update: err == nil}
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.sitemaps, Retries: -1, Update: err == nil}
 	if o.Update {
 		o.Seeds = nil
 	}
@@ -154,6 +156,48 @@ func prose(words string, links ...string) string {
 }
 
 const monday = "Mon, 05 Jan 2026 10:00:00 GMT"
+
+// TestUnchangedSitemap: a sitemap is what it tells of, be it packed anew; broken, it is not known whether it
+// has changed.
+func TestUnchangedSitemap(t *testing.T) {
+	packed := func(text string, level int) answer {
+		var b bytes.Buffer
+		w, err := gzip.NewWriterLevel(&b, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return answer{body: b.String(), header: map[string]string{"Content-Type": "application/gzip"}}
+	}
+	s := newChanging(t)
+	s.sitemaps = true
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]answer{"/": {}, "/1": {body: prose("one")}}
+	const one, two = "<urlset><url><loc>/1</loc><lastmod>2024</lastmod></url></urlset>", "<urlset><url><loc>/1</loc><lastmod>2025</lastmod></url></urlset>"
+	for _, c := range []struct {
+		name string
+		body answer
+		want string
+	}{
+		{"the first visit", packed(one, 9), "200"},
+		{"the same", packed(one, 9), "200 unchanged by answer"},
+		{"packed anew", packed(one, 1), "200 unchanged by text"},
+		{"written anew", packed("<!-- 2 -->"+one, 9), "200 unchanged by text"},
+		{"another date", packed(two, 9), "200 changed"},
+		{"broken", packed(strings.TrimSuffix(two, "</urlset>"), 9), "200 changed"},
+		{"broken anew", packed("<!-- 3 -->"+strings.TrimSuffix(two, "</urlset>"), 9), "200 changed"},
+	} {
+		pages["/sitemap.xml"] = c.body
+		if _, got := s.visit(t, job, pages); !strings.Contains(got, "/sitemap.xml: "+c.want+"\n") || !strings.Contains(got, "/1: 200") {
+			t.Errorf("%s:\n%swant %s", c.name, got, c.want)
+		}
+	}
+}
 
 // TestVisits: what each kind of change, and of none, is told as.
 func TestVisits(t *testing.T) {

@@ -151,7 +151,7 @@
 //   - URLs seen: 10 bytes each, up to SeenBytes, and then no more.
 //   - hosts: 300 bytes each, and what a robots.txt says once of those that say the same; with
 //     HostBytes that much, or what those take that have been asked since the ledger kept all, or lately: within their
-//     delay or hold.
+//     delay; that are dead; or that are held and have something pending.
 //   - URLs pending; with Heads, up to twice as many for each host and those to be tried again; and
 //     with InMemory so many bytes of all hosts, and what can be leased at once of 1,000 more.
 //   - URLs that a redirect led to and no link yet, while they are pending, and after, up to

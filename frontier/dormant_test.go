@@ -31,6 +31,8 @@ type wideWeb struct {
 	under   map[string]int           // leases of a host
 	since   map[string]int           // by host: leases of URLs when its last was, and 0
 	free    map[string]time.Duration // when the delay is over of a host, domain or address
+	held    map[string]time.Duration // until when a host wants to be let alone
+	busy    int                      // of ten answers so many say that
 	fetched map[weburl.URL]bool
 	found   int // URLs
 	asleep  int // hosts, at most
@@ -42,7 +44,7 @@ type wideWeb struct {
 func newWideWeb(t *testing.T, cfg frontier.Config, seed uint64, slots int) *wideWeb {
 	w := &wideWeb{
 		t: t, cfg: cfg, f: frontier.New(cfg), l: newLedger(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
-		left: make(map[string]int), under: make(map[string]int), since: make(map[string]int), free: make(map[string]time.Duration), fetched: make(map[weburl.URL]bool),
+		left: make(map[string]int), under: make(map[string]int), since: make(map[string]int), free: make(map[string]time.Duration), held: make(map[string]time.Duration), fetched: make(map[weburl.URL]bool),
 	}
 	w.f.Tell(w.l)
 	return w
@@ -138,6 +140,9 @@ func (w *wideWeb) lease() int {
 				w.t.Fatalf("%v: %s leased, the delay of %s is over at %v", w.now, short(lease), group, w.free[group])
 			}
 		}
+		if w.now < w.held[host] {
+			w.t.Fatalf("%v: %s leased, its host is held until %v", w.now, short(lease), w.held[host])
+		}
 		if w.fetched[lease.URL] {
 			w.t.Fatalf("%v: %s leased twice", w.now, short(lease))
 		}
@@ -169,7 +174,12 @@ func (w *wideWeb) answer() {
 		w.free[group] = w.now + []time.Duration{w.cfg.Delay, w.cfg.DomainDelay, w.cfg.AddressDelay}[i]
 	}
 	r.url.Past = append(r.url.Past, frontier.Try{At: at(w.now), Status: 200})
-	w.f.Done(at(w.now), r.url, frontier.Answer{Took: 10 * time.Millisecond, Addr: addrOf(host)})
+	a := frontier.Answer{Took: 10 * time.Millisecond, Addr: addrOf(host)}
+	if w.rand.IntN(10) < w.busy {
+		a.Overload, a.RetryAfter = true, time.Duration(1+w.rand.IntN(60))*time.Second
+		w.held[host] = max(w.held[host], w.now+a.RetryAfter)
+	}
+	w.f.Done(at(w.now), r.url, a)
 	if w.rand.IntN(4) == 0 {
 		w.save()
 	}
@@ -182,7 +192,7 @@ func (w *wideWeb) idle() string {
 	}
 hosts:
 	for host, n := range w.left {
-		if n == 0 || w.under[host] > 0 {
+		if n == 0 || w.under[host] > 0 || w.now < w.held[host] {
 			continue
 		}
 		for i, group := range groupsOf(host) {
@@ -241,19 +251,22 @@ func TestDormantHosts(t *testing.T) {
 		cfg      frontier.Config
 		domains  int
 		patience time.Duration
+		busy     int
 	}{
-		{"free", frontier.Config{PerHost: 1}, hosts, 0},
-		{"paced", frontier.Config{}, hosts, 0},
-		{"resolved", frontier.Config{PerHost: 1, Resolve: true}, hosts, 0},
-		{"delay", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 0},
-		{"domains", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 500 * time.Millisecond, AddressDelay: -1}, 20, 3 * time.Second},
-		{"addresses", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: -1, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts, 3 * time.Second},
-		{"both", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, 20, 4 * time.Second},
+		{"free", frontier.Config{PerHost: 1}, hosts, 0, 0},
+		{"paced", frontier.Config{}, hosts, 0, 0},
+		{"resolved", frontier.Config{PerHost: 1, Resolve: true}, hosts, 0, 0},
+		{"delay", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 0, 0},
+		{"domains", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 500 * time.Millisecond, AddressDelay: -1}, 20, 3 * time.Second, 0},
+		{"addresses", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: -1, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts, 3 * time.Second, 0},
+		{"both", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, 20, 4 * time.Second, 0},
+		{"held", frontier.Config{}, hosts, 0, 5},
 	} {
 		for _, room := range []int{1, 12_000} {
 			t.Run(fmt.Sprintf("%s, %d bytes", c.name, room), func(t *testing.T) {
 				c.cfg.Heads, c.cfg.HostBytes = 4, room
 				w := newWideWeb(t, c.cfg, uint64(room), slots)
+				w.busy = c.busy
 				for from := 0; from < each; from += 2 {
 					for n := range hosts {
 						w.find(fmt.Sprintf("h%d.d%d", n, n%c.domains), from, 2)
@@ -272,7 +285,7 @@ func TestDormantHosts(t *testing.T) {
 				if w.asleep < hosts/2 {
 					t.Errorf("%d hosts were dormant at most, expected most of %d", w.asleep, hosts)
 				}
-				if most := 5 * hosts; w.longest > most && c.patience == 0 {
+				if most := 5 * hosts; w.longest > most && c.patience == 0 && c.busy == 0 {
 					t.Errorf("a host that had something pending was asked only after %d leases of others, expected %d at most", w.longest, most)
 				}
 				t.Logf("%d dormant at most, %d reads, %d leases between two of a host at most, %v late, took %v", w.asleep, w.reads, w.longest, w.late, w.now)

@@ -26,7 +26,7 @@ const (
 )
 
 // idle is what is known of servers that may leave memory, and of those that have left it. A server
-// is idle when nothing of it is pending, leased or wanted, no delay or hold of it is under way,
+// is idle when nothing of it is pending, leased or wanted, no delay of it is under way, it is not dead,
 // and the ledger holds for good what it was told of it last. It leaves with all its hosts, and
 // comes back with all of them: they share a pace and LimitPerHost. Those with something pending: see dormant.
 type idle struct {
@@ -104,10 +104,14 @@ func (f *Frontier) rests(s *server) {
 	}
 }
 
-// settled reports whether s, which is quiet, may leave now: what is known of it is in the
-// ledger for good, and time changes nothing of it but the age of its robots.txt.
+// settled reports whether s, which is quiet or may doze, may leave now: what is known of it is in the
+// ledger for good, and time changes nothing of it but the age of its robots.txt and, if it is quiet, what
+// is left of its hold. Why a server is dead is not in the ledger.
 func (f *Frontier) settled(s *server) bool {
-	if s.noted > f.idle.saved || f.next(s) > f.now {
+	if s.noted > f.idle.saved || s.last != never && s.last+f.delay(s) > f.now || s.deadAt(f.now) {
+		return false
+	}
+	if s.pace.hold > f.now && !s.quiet() { // its turn would come round in vain, and late when it is free
 		return false
 	}
 	first := int32(0)

@@ -171,6 +171,73 @@ func TestHostsStayWhileTheyWait(t *testing.T) {
 	}
 }
 
+// TestHeldHostsLeave: a host that nothing is left to do of need not be in memory until its hold is over. It
+// is held when it comes back. One with a URL stays, and one that is dead, as why is not kept.
+func TestHeldHostsLeave(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answer  frontier.Answer
+		times   int
+		pending bool
+		left    int
+	}{
+		{"overloaded", frontier.Answer{Overload: true, RetryAfter: time.Hour}, 1, false, 1},
+		{"overloaded, with a URL", frontier.Answer{Overload: true, RetryAfter: time.Hour}, 1, true, 0},
+		{"dead", frontier.Answer{Failure: "connect", Reason: "refused"}, 8, false, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
+			now := time.Duration(0)
+			for n := range c.times {
+				crawl.add(fmt.Sprintf("a/%d", n))
+				crawl.fetch(now, robots.Rules{}, c.answer)
+				now += time.Minute
+			}
+			if c.pending {
+				crawl.add("a/pending")
+			}
+			crawl.save()
+			was, _ := crawl.Host(at(now), "http://a.example")
+			crawl.leave()
+			if crawl.Left() != c.left {
+				t.Fatalf("%d have left, expected %d", crawl.Left(), c.left)
+			}
+			crawl.add("a/new")
+			is, _ := crawl.Host(at(now), "http://a.example")
+			if was.Pending, is.Pending = 0, 0; is != was || !is.Hold.After(at(now)) {
+				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
+			}
+			if next, ok := crawl.Next(); c.left > 0 && (!ok || !next.Equal(is.Hold)) {
+				t.Errorf("Next() = %v, %t, expected the end of the hold, %v", next, ok, is.Hold)
+			}
+		})
+	}
+}
+
+// TestFailuresOfAnotherScheme: how often a server has not answered is what its hosts were told last, not the
+// most that one of them was told.
+func TestFailuresOfAnotherScheme(t *testing.T) {
+	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
+	crawl.add("a/1")
+	crawl.fetch(0, robots.Rules{}, frontier.Answer{Failure: "connect", Reason: "refused"})
+	crawl.save()
+	crawl.Add(parsed(t, "https://a.example/1"))
+	for _, lease := range crawl.Lease(at(time.Hour), 1) {
+		lease.Past = append(lease.Past, frontier.Try{At: at(time.Hour), Status: 200})
+		crawl.Done(at(time.Hour), lease, frontier.Answer{Took: time.Second})
+	}
+	crawl.save()
+	for _, order := range [][]string{{"http://a.example", "https://a.example"}, {"https://a.example", "http://a.example"}} {
+		f := frontier.New(frontier.Config{})
+		for _, name := range order {
+			f.RestoreHost(at(2*time.Hour), crawl.l.hosts[name], robots.Rules{})
+		}
+		if info, known := f.Host(at(2*time.Hour), "http://a.example"); !known || info.Failures != 0 {
+			t.Errorf("%v: known %t, %d failures, expected none since the last answer", order, known, info.Failures)
+		}
+	}
+}
+
 // TestIdleHostsTakeNoMemory: as many hosts come and go as like, and what they take is bounded;
 // those stay that were asked last.
 func TestIdleHostsTakeNoMemory(t *testing.T) {

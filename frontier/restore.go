@@ -79,8 +79,8 @@ func (f *Frontier) recall(s HostState, r robots.Rules) (h *host, latest bool) {
 	if latest = since >= h.asked; latest { // of a server's hosts the one that was asked last knows its pace
 		h.asked = since
 		h.pace.restore(s)
+		h.fails = uint8(s.Failures)
 	}
-	h.fails = max(h.fails, uint8(s.Failures))
 	if !s.Hold.IsZero() && !s.Dead { // which has another chance at once: why it was dead is not kept
 		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
 	}

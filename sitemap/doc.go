@@ -29,8 +29,8 @@
 // entries, and changefreq is not read: it is a promise that few keep.
 //
 // What is broken is read as far as it goes, by a scanner of its own that knows no
-// document type: an entity is one of XML's five or a number, and any other is text. The
-// text of an element ends at the next tag, whatever that is; what the end of the body
+// document type: an entity is one of XML's five, of HTML's or a number, and any other is text, of
+// which no URL is made: it is skipped, and an error. The text of an element ends at the next tag, whatever that is; what the end of the body
 // cuts off is no entry.
 //
 // Only what resolves to http or https is an entry. URLs have to be absolute by the

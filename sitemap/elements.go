@@ -20,6 +20,7 @@ type elements struct {
 
 	field    field
 	text     []byte
+	strange  []byte // the first entity in the text that nobody has defined; nil: there is none
 	url      []byte
 	guid     []byte // a URL if there is no other
 	lastMod  []byte
@@ -171,7 +172,7 @@ func (r *reader) start() {
 	default:
 		r.field = r.fieldOf(name)
 	}
-	r.text = r.text[:0]
+	r.text, r.strange = r.text[:0], nil
 }
 
 // begins reports whether an element is an entry's.
@@ -201,7 +202,7 @@ func (r *reader) fieldOf(name []byte) field {
 			continue
 		}
 		for _, t := range f.types {
-			if t == r.Type && !(f.field == permalink && is(r.attr("isPermaLink"), "false")) {
+			if t == r.Type && !(f.field == permalink && r.says("isPermaLink", "false")) {
 				return f.field
 			}
 		}
@@ -209,18 +210,24 @@ func (r *reader) fieldOf(name []byte) field {
 	return nothing
 }
 
+// says reports whether the last tag has an attribute of that value, in whatever case.
+func (r *reader) says(name, value string) bool {
+	text, _ := r.attr(name)
+	return is(text, value)
+}
+
 // link reads an element that has its URL in an attribute: Atom's, or one of an
 // alternate page, which urlsets borrow from XHTML.
 func (r *reader) link() {
-	rel := r.attr("rel")
-	href := r.attr("href")
+	rel, _ := r.attr("rel")
+	href, undefined := r.attr("href")
 	switch {
-	case len(href) == 0:
+	case len(href) == 0 || !is(rel, "alternate") && (r.Type != Atom || rel != nil) || r.Type == Atom && len(r.url) > 0:
+	case undefined != nil:
+		r.lost(undefined)
 	case r.Type == Atom:
-		if len(r.url) == 0 && (rel == nil || is(rel, "alternate")) {
-			r.url = append(r.url[:0], href...)
-		}
-	case is(rel, "alternate"):
+		r.url = append(r.url[:0], href...)
+	default:
 		r.emit(Entry{Kind: Alternate, Priority: DefaultPriority}, href, nil)
 	}
 }
@@ -233,7 +240,10 @@ func (r *reader) add(raw []byte, encoded bool) {
 		r.Skipped++
 		r.field = nothing
 	case encoded:
-		r.text = appendText(r.text, raw)
+		text, undefined := appendText(r.text, raw)
+		if r.text = text; r.strange == nil {
+			r.strange = undefined
+		}
 	default:
 		r.text = append(r.text, raw...)
 	}
@@ -244,6 +254,10 @@ func (r *reader) endField() {
 	text := bytes.TrimSpace(r.text)
 	switch r.field {
 	case address:
+		if r.strange != nil {
+			r.lost(r.strange)
+			break
+		}
 		if len(r.url) > 0 && len(text) > 0 {
 			r.emitEntry() // a second URL in one entry
 		}
@@ -251,6 +265,9 @@ func (r *reader) endField() {
 			r.url = append(r.url[:0], text...)
 		}
 	case permalink:
+		if r.strange != nil {
+			break
+		}
 		r.guid = append(r.guid[:0], text...)
 	case changed:
 		r.setLastMod(text)
@@ -264,6 +281,12 @@ func (r *reader) endField() {
 		}
 	}
 	r.field = nothing
+}
+
+// lost notes that a URL is none, as nobody has defined an entity that is a part of it.
+func (r *reader) lost(entity []byte) {
+	r.Skipped++
+	r.broken(r.pos, "%s is not defined, and part of a URL", entity)
 }
 
 // maxLastMod bounds what is kept of a date, in bytes; longer texts are none.

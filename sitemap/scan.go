@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"html"
 	"strconv"
 	"unicode/utf8"
 )
@@ -113,12 +114,12 @@ func endsName(c byte) bool { return c == '>' || c == '/' || c == '<' || isSpace(
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // attr returns the value of an attribute of the last tag, references decoded; nil if it
-// has none.
-func (r *reader) attr(name string) []byte {
+// has none. Undefined is as of appendText.
+func (r *reader) attr(name string) (text, undefined []byte) {
 	for rest := r.attrs; ; {
 		key, value, found := bytes.Cut(rest, []byte("="))
 		if !found {
-			return nil
+			return nil, nil
 		}
 		key = bytes.TrimSpace(key)
 		key = key[bytes.LastIndexAny(key, " \t\r\n")+1:]
@@ -132,19 +133,20 @@ func (r *reader) attr(name string) []byte {
 			end = len(value)
 		}
 		if bytes.EqualFold(key, []byte(name)) {
-			return bytes.TrimSpace(appendText(nil, value[:end]))
+			text, undefined = appendText([]byte{}, value[:end])
+			return bytes.TrimSpace(text), undefined
 		}
 		rest = value[min(end+1, len(value)):]
 	}
 }
 
-// appendText appends text with its references decoded: XML's five entities, and numbers.
-// Any other is text.
-func appendText(dst, raw []byte) []byte {
+// appendText appends text with its references decoded: XML's five entities, HTML's, which are taken
+// for these, and numbers. Any other is text, and if it has the form of an entity, the first such is undefined.
+func appendText(dst, raw []byte) (text, undefined []byte) {
 	for {
 		i := bytes.IndexByte(raw, '&')
 		if i < 0 {
-			return append(dst, raw...)
+			return append(dst, raw...), undefined
 		}
 		dst, raw = append(dst, raw[:i]...), raw[i:]
 		n := bytes.IndexByte(raw[:min(len(raw), maxReference)], ';')
@@ -153,11 +155,24 @@ func appendText(dst, raw []byte) []byte {
 			c = reference(string(raw[1:n]))
 		}
 		if c < 0 {
+			if n > 0 && undefined == nil && isName(raw[1:n]) {
+				undefined = raw[:n+1]
+			}
 			dst, raw = append(dst, '&'), raw[1:]
 			continue
 		}
 		dst, raw = utf8.AppendRune(dst, c), raw[n+1:]
 	}
+}
+
+// isName reports whether an entity may have this name.
+func isName(name []byte) bool {
+	for i, c := range name {
+		if !isNameStart(c) && (i == 0 || c != '-' && c != '.' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return len(name) > 0
 }
 
 // maxReference is the length of a reference that is looked for: zeros can be before a number.
@@ -177,7 +192,10 @@ func reference(name string) rune {
 	case "apos":
 		return '\''
 	}
-	if len(name) < 2 || name[0] != '#' {
+	if name == "" || name[0] != '#' {
+		return ofHTML(name)
+	}
+	if len(name) == 1 {
 		return -1
 	}
 	base, digits := 10, name[1:]
@@ -192,4 +210,14 @@ func reference(name string) rune {
 		return utf8.RuneError // which AppendRune makes of all else that is no character
 	}
 	return rune(n)
+}
+
+// ofHTML returns the character that is an entity of HTML; less than 0 if it is none, or more than one.
+func ofHTML(name string) rune {
+	text := html.UnescapeString("&" + name + ";")
+	c, n := utf8.DecodeRuneInString(text)
+	if n != len(text) { // of "&notit;" it is "¬it;"
+		return -1
+	}
+	return c
 }

@@ -83,7 +83,7 @@ func (f *crawlFlags) register(g *groups) {
 	})
 	g.group("When it stops", func(s *pflag.FlagSet) {
 		flag(s, &o.Limit, "limit", "", "N", "", number(1), "URLs fetched (default any number)")
-		flag(s, &o.LimitPerHost, "limit-per-host", "", "N", "", number(1), "URLs fetched of one host (default any number)")
+		flag(s, &o.LimitPerHost, "limit-per-host", "", "N", "", number(1), "URLs fetched of one host, its sitemaps too (default any number)")
 		flag(s, &o.MaxTime, "max-time", "", "D", "", duration, "time after which no fetch is begun; those under way are finished, which --timeout bounds (default any)")
 	})
 	g.group("Pace", func(s *pflag.FlagSet) {
