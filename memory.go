@@ -98,8 +98,8 @@ func memoryUsed() int64 {
 	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
-// bigOutcome is how many links an outcome has that is counted among the bodies until the commit
-// of the group that they are in, and linkCost what each takes beside its text.
+// bigOutcome is how many links an outcome has, or lines of links.jsonl of about linkCost, that is counted
+// among the bodies until the commit of the group that they are in. linkCost is what a link takes beside its text.
 const (
 	bigOutcome = 500
 	linkCost   = 200
@@ -108,10 +108,10 @@ const (
 // weigh counts what an outcome holds, if that is much. It goes on with the hold of its body: if that
 // is the one that is favoured, no other is before this one is saved.
 func (out *outcome) weigh(res *http1.Response) {
-	if len(out.links) < bigOutcome {
+	n := cap(out.lines)
+	if len(out.links) < bigOutcome && n < bigOutcome*linkCost {
 		return
 	}
-	n := len(out.lines)
 	for _, u := range out.links {
 		n += len(u.URL.String()) + linkCost
 	}
