@@ -314,9 +314,41 @@ func TestHeldUntilSaved(t *testing.T) {
 			if c.least == 0 && most.Load() > 0 || most.Load() < c.least {
 				t.Errorf("%d bytes are held during a commit, expected at least %d, and none if that is 0", most.Load(), c.least)
 			}
-			if _, now := weft.BodiesHeld(crawl); now != 0 {
-				t.Errorf("%d bytes are held after the crawl", now)
+			_, bodies := weft.BodiesHeld(crawl)
+			if _, outcomes := weft.OutcomesHeld(crawl); bodies != 0 || outcomes != 0 {
+				t.Errorf("bodies hold %d bytes after the crawl, and outcomes %d", bodies, outcomes)
 			}
 		})
+	}
+}
+
+// TestOneBigOutcomeAfterTheOther: short pages that <base> makes megabytes of links of, all at once, are
+// read as what they have led to is saved.
+func TestOneBigOutcomeAfterTheOther(t *testing.T) {
+	const hosts, pages = 32, 4000
+	send := func(task *aio.Task, c aio.Conn, request string) error {
+		path := strings.Fields(request)[1]
+		if path != "/" {
+			_, err := fmt.Fprint(writer{task, c}, "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+			return err
+		}
+		var page strings.Builder
+		fmt.Fprintf(&page, "<base href=/%s/>", strings.Repeat("x", 1900))
+		for i := range pages {
+			fmt.Fprintf(&page, "<a href=%d>", i)
+		}
+		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", page.Len(), page.String())
+		return err
+	}
+	got, _, c := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: mebi, Limit: hosts, LimitPerHost: 1}, send)
+	for u, r := range got {
+		if r.Status != 200 || r.NewLinks != pages && r.NewLinks != 0 {
+			t.Errorf("%s: status %d, %d new links", u, r.Status, r.NewLinks)
+		}
+	}
+	const one = pages * (1900 + 300)
+	peak, _ := weft.OutcomesHeld(c)
+	if most := weft.ShareOfBodies(c)/2 + 2*one; len(got) != hosts || peak < one/2 || peak > most {
+		t.Errorf("%d pages, outcomes held %d bytes, expected at most %d", len(got), peak, most)
 	}
 }
