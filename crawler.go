@@ -39,7 +39,7 @@ func New(o Options) (*Crawler, error) {
 		return nil, err
 	}
 	d := &desk{cfg: cfg, summary: newSummary(), shares: split(cfg.Memory, cfg.Loops)}
-	d.meter = budget.New(int64(d.shares.bodies))
+	d.meter, d.outcomes = budget.New(int64(d.shares.bodies)), budget.New(int64(d.shares.bodies/2))
 	c := &Crawler{desk: d, over: make(chan struct{})}
 	heads, inMemory, seen, hosts := 0, 0, 0, 0
 	if cfg.Job != "" {

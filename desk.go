@@ -34,6 +34,7 @@ type desk struct {
 	ledger   ledger
 	shares   shares
 	meter    *budget.Meter // of the bodies, shared with the fetchers
+	outcomes *budget.Meter // of what big outcomes have, shared too: see mayRead
 	warned   bool          // by overMemory
 	intake   intake
 	later    *aio.Callback // dispatch, when the next host is due
@@ -315,9 +316,7 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 		}
 	}
 	for i := range batch {
-		if hold := batch[i].hold; hold != nil {
-			d.ledger.open.holds = append(d.ledger.open.holds, hold)
-		}
+		d.ledger.open.holds = append(d.ledger.open.holds, batch[i].holds...)
 	}
 	if d.job == nil { // the links are in the frontier, or gone
 		release(d.ledger.open.holds)

@@ -17,6 +17,11 @@ func WithHeads(o Options, heads int) Options {
 // BodiesHeld is the most that bodies have held at once, in bytes, and what they hold now.
 func BodiesHeld(c *Crawler) (peak, now int64) { return c.desk.meter.Peak(), c.desk.meter.Held() }
 
+// OutcomesHeld is the most that big outcomes have held at once, in bytes, and what they hold now.
+func OutcomesHeld(c *Crawler) (peak, now int64) {
+	return c.desk.outcomes.Peak(), c.desk.outcomes.Held()
+}
+
 // ShareOfBodies is how much they may hold.
 func ShareOfBodies(c *Crawler) int64 { return c.desk.meter.Share() }
 

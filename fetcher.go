@@ -36,6 +36,7 @@ type fetcher struct {
 	idle    int // of these
 	client  *http1.Client
 	reading *aio.Quota
+	turn    aio.Lock // of who reads a page: see mayRead
 	leases  aio.Queue[lease]
 	bounds  bounds       // a copy of the desk's, which sends what it adds
 	reach   reach        // the same
@@ -74,7 +75,8 @@ type outcome struct {
 	ended   frontier.Try     // how the try has ended, if it is to be made again
 	dropped []dropped        // links that are not followed
 	first   duplicates.Verdict
-	hold    *budget.Hold // of an outcome that is big, until it is saved; see weigh
+	read    budget.Hold    // from mayRead to weigh
+	holds   []*budget.Hold // of an outcome that is big, until it is saved; see weigh
 }
 
 // leads yields the URLs that it may add to the frontier.
@@ -275,6 +277,9 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		}
 		f.reading.Spend(n)
 	}
+	if err := f.mayRead(t, &out); err != nil {
+		return out, err
+	}
 	var page *Page
 	t.OnLoop(func() {
 		page = f.read(&out, res)
@@ -282,6 +287,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	})
 	res.Keep(-unpacks)
 	out.weigh(res)
+	f.turn.Unlock(t)
 	out.folder, err = f.keep(t, page)
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"runtime/metrics"
 
 	"github.com/dustin/go-humanize"
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/http1"
 )
@@ -26,7 +27,7 @@ const (
 	pageCost = 3
 )
 
-// shares are what Options.Memory is split into, in bytes. But for the fingerprints they are at most 49 % of
+// shares are what Options.Memory is split into, in bytes. But for the fingerprints they are at most 51 % of
 // it: what is left is for requests and code, and for what the garbage collector has not yet
 // collected, without which it would take half of the CPU. Fingerprints come to theirs in crawls of millions
 // only; the collector does not look into them, so that it needs less for all that is beside them.
@@ -35,7 +36,7 @@ const (
 //
 //   - a request under way beside its body: perRequest; see fitsMemory
 //   - a page that is read, in a loop: its text in UTF-8 (counted among the bodies), 32 MiB of its links' text
-//     at most; see weigh
+//     at most; see weigh. The next is not read while what others have led to fills half of the bodies' share
 //   - URLs that are read again from the store: a group's share, and what one host may have in memory
 //   - names that were looked up, in a loop: 16,384, of some 200 bytes each
 //   - cookies: 16 MiB
@@ -98,26 +99,44 @@ func memoryUsed() int64 {
 	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
 }
 
-// bigOutcome is how many links an outcome has that is counted among the bodies until the commit
-// of the group that they are in, and linkCost what each takes beside its text.
+// bigOutcome is how many links an outcome has, or lines of links.jsonl of about linkCost, that is counted
+// among the bodies until the commit of the group that they are in. linkCost is what a link takes beside its text.
 const (
 	bigOutcome = 500
 	linkCost   = 200
 )
 
-// weigh counts what an outcome holds, if that is much. It goes on with the hold of its body: if that
-// is the one that is favoured, no other is before this one is saved.
+// mayRead waits, holding f.turn, until a page may be read: while what big outcomes have, which nobody has saved
+// yet, takes its share, one of them after the other is. What a page leads to is known only when it is there, so
+// that a loop looks at one page at a time.
+func (f *fetcher) mayRead(t *aio.Task, out *outcome) error {
+	if err := f.turn.Lock(t); err != nil {
+		return err
+	}
+	out.read = f.desk.outcomes.Open()
+	err := out.read.Grow(t, 1)
+	if err != nil {
+		out.read.Release()
+		f.turn.Unlock(t)
+	}
+	return err
+}
+
+// weigh counts what an outcome holds, if that is much: among the bodies too, with the hold of its own.
 func (out *outcome) weigh(res *http1.Response) {
-	if len(out.links) < bigOutcome {
+	n := cap(out.lines)
+	if len(out.links) < bigOutcome && n < bigOutcome*linkCost {
+		out.read.Release()
 		return
 	}
-	n := len(out.lines)
 	for _, u := range out.links {
 		n += len(u.URL.String()) + linkCost
 	}
-	out.hold = new(budget.Hold)
-	res.Hand(out.hold)
-	out.hold.Set(out.hold.Size() + n)
+	out.holds = []*budget.Hold{new(budget.Hold), new(budget.Hold)}
+	out.read.Move(out.holds[0])
+	out.holds[0].Set(n)
+	res.Hand(out.holds[1])
+	out.holds[1].Set(out.holds[1].Size() + n)
 }
 
 // maxInflation is how many times longer deflate's text is than it, at most (zlib's technical notes).

@@ -6,15 +6,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/frontier/store/storetest"
 )
 
 const mebi = 1 << 20
@@ -249,5 +254,101 @@ func TestMemoryOptions(t *testing.T) {
 				t.Errorf("New: %v, expected an OptionError that says %q", err, c.says)
 			}
 		})
+	}
+}
+
+// TestHeldUntilSaved: what pages have led to is counted among the bodies until it is committed, be it
+// more than their share; and not any longer, be it that it could not be.
+func TestHeldUntilSaved(t *testing.T) {
+	const fails = "fails"
+	for name, c := range map[string]struct {
+		links int
+		to    string // before a number
+		keep  bool   // links.jsonl
+		pages int
+		least int64 // held while it is committed
+	}{
+		"little":                    {400, "/", false, 1, 0},
+		"new links":                 {3000, "/", false, 1, 3000 * 200},
+		"links that are kept":       {3000, "http://elsewhere.test/", true, 1, 3000 * 90},
+		"more than the share":       {60_000, "/", false, 3, 12 * mebi},
+		"the commit of it " + fails: {3000, "/", false, 1, 3000 * 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				if strings.HasPrefix(r.URL.Path, "/page") {
+					for i := range c.links {
+						fmt.Fprintf(w, "<a href=%s%s-%d>", c.to, r.URL.Path[1:], i)
+					}
+				}
+			}))
+			defer s.Close()
+			disk := storetest.New()
+			var running atomic.Pointer[weft.Crawler] // after what New syncs
+			var most atomic.Int64
+			disk.Before(func(op storetest.Op, path string) error {
+				if c := running.Load(); c != nil && op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") {
+					if _, now := weft.BodiesHeld(c); now > most.Load() {
+						most.Store(now)
+					}
+					if strings.HasSuffix(name, fails) && most.Load() > 0 {
+						return syscall.EIO
+					}
+				}
+				return nil
+			})
+			o := weft.Options{Job: "/job", KeepLinks: c.keep, Memory: 64 * mebi, Limit: c.pages, NoRobots: true}
+			for i := range c.pages {
+				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/page%d", s.URL, i))
+			}
+			crawl, err := weft.New(weft.OnFiles(o, disk))
+			if err != nil {
+				t.Fatal(err)
+			}
+			running.Store(crawl)
+			sum, err := crawl.Run(t.Context())
+			if failed := err != nil; failed != strings.HasSuffix(name, fails) || !failed && sum.Done != c.pages {
+				t.Errorf("%d URLs are done: %v", sum.Done, err)
+			}
+			if c.least == 0 && most.Load() > 0 || most.Load() < c.least {
+				t.Errorf("%d bytes are held during a commit, expected at least %d, and none if that is 0", most.Load(), c.least)
+			}
+			_, bodies := weft.BodiesHeld(crawl)
+			if _, outcomes := weft.OutcomesHeld(crawl); bodies != 0 || outcomes != 0 {
+				t.Errorf("bodies hold %d bytes after the crawl, and outcomes %d", bodies, outcomes)
+			}
+		})
+	}
+}
+
+// TestOneBigOutcomeAfterTheOther: short pages that <base> makes megabytes of links of, all at once, are
+// read as what they have led to is saved.
+func TestOneBigOutcomeAfterTheOther(t *testing.T) {
+	const hosts, pages = 32, 4000
+	send := func(task *aio.Task, c aio.Conn, request string) error {
+		path := strings.Fields(request)[1]
+		if path != "/" {
+			_, err := fmt.Fprint(writer{task, c}, "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+			return err
+		}
+		var page strings.Builder
+		fmt.Fprintf(&page, "<base href=/%s/>", strings.Repeat("x", 1900))
+		for i := range pages {
+			fmt.Fprintf(&page, "<a href=%d>", i)
+		}
+		_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", page.Len(), page.String())
+		return err
+	}
+	got, _, c := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: mebi, Limit: hosts, LimitPerHost: 1}, send)
+	for u, r := range got {
+		if r.Status != 200 || r.NewLinks != pages && r.NewLinks != 0 {
+			t.Errorf("%s: status %d, %d new links", u, r.Status, r.NewLinks)
+		}
+	}
+	const one = pages * (1900 + 300)
+	peak, _ := weft.OutcomesHeld(c)
+	if most := weft.ShareOfBodies(c)/2 + 2*one; len(got) != hosts || peak < one/2 || peak > most {
+		t.Errorf("%d pages, outcomes held %d bytes, expected at most %d", len(got), peak, most)
 	}
 }

@@ -164,3 +164,22 @@ func TestSummary(t *testing.T) {
 		t.Errorf("first error %q", sum.FirstError)
 	}
 }
+
+// TestAmpersand: an & of a URL stands in the outputs as it is.
+func TestAmpersand(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	s.mu.pages = map[string]answer{"/": {body: a("/?a=1&amp;b=2")}}
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, KeepLinks: true, NoRobots: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pages.jsonl", "links.jsonl"} {
+		if b, err := os.ReadFile(filepath.Join(job, name)); err != nil || !strings.Contains(string(b), s.URL+`/?a=1&b=2"`) {
+			t.Errorf("%s: %s, %v", name, b, err)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package weft
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	digest "hash"
 
@@ -213,11 +212,7 @@ func (out *outcome) drop(reason string) {
 }
 
 func linkLine(from string, l links.Link) []byte {
-	b, err := json.Marshal(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text})
-	if err != nil {
-		panic("weft: a link that is no JSON: " + err.Error()) // strings cannot cause it
-	}
-	return append(b, '\n')
+	return jsonLine(LinkRecord{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text})
 }
 
 // redirect notes where an answer leads. A seed's redirect is followed out of the

@@ -18,8 +18,8 @@ import (
 // lead to it any more, and for what changed and new pages lead to. Links of unchanged pages are
 // not read again, unless their Link or X-Robots-Tag fields are others (those of a 304, which comes
 // without the page, make the next visit ask for all of it): what they lead to is known, and what they led to in vain (out of the scope,
-// or excluded, or beyond a limit) is not tried again, nor when Amend widens the scope: a job of
-// its own finds it.
+// or excluded, or beyond a limit, or from a page that was pruned, be it that the other has changed since) is not tried again, nor
+// when Amend widens the scope: a job of its own finds it.
 //
 // With LimitPerHost a host's known URLs come before its new ones, so that these take only what
 // room the known ones leave.

@@ -333,6 +333,20 @@ func TestComesBack(t *testing.T) {
 	}
 }
 
+// TestSeedMoves: a seed that redirects from the second visit on, to a page that is known, counts as
+// one that was fetched.
+func TestSeedMoves(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]answer{"/": {body: prose("home", "/a")}, "/a": {body: prose("moved")}}
+	for visit := 1; visit <= 3; visit++ {
+		if sum, got := s.visit(t, job, pages); sum.SeedsFetched != 1 {
+			t.Errorf("visit %d: %d seeds were fetched, expected one:\n%s", visit, sum.SeedsFetched, got)
+		}
+		pages["/"] = answer{location: "/a"}
+	}
+}
+
 // TestUnchangedHeader: links of a page whose body is as it was are followed, where its header leads
 // elsewhere or does not forbid it any more.
 func TestUnchangedHeader(t *testing.T) {

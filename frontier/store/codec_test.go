@@ -156,3 +156,25 @@ func FuzzDecode(f *testing.F) {
 		_ = readable(key)
 	})
 }
+
+// TestHostKeys: a key of a host says which it is, whatever its origin is like, and begins with its name.
+func TestHostKeys(t *testing.T) {
+	for origin, name := range map[string]string{
+		"http://a.test": "a.test", "https://a.test": "a.test", "http://a.test:8080": "a.test", "http://a.test.": "a.test.",
+		"http://127.0.0.1:81": "127.0.0.1", "http://[::1]": "[::1]", "https://[2001:db8::1]:8443": "[2001:db8::1]",
+		"ftp://a.test:2121": "a.test", "null": "",
+	} {
+		for _, of := range []byte{ofRules, ofState} {
+			key := hostKey(origin, of)
+			got, named, ok := originOf(key)
+			if got != origin || named != name || !ok || key[len(key)-1] != of || !bytes.HasPrefix(key, nameKey(name)) {
+				t.Errorf("%s: key %q, of %q, name %q, %t; want name %q", origin, key, got, named, ok, name)
+			}
+		}
+	}
+	for _, key := range []string{"", "h", "h\x00", "ha.test\x01", "ha.test\x00rest\x00"} {
+		if origin, name, ok := originOf([]byte(key)); ok && origin != "" {
+			t.Errorf("key %q: of %q, name %q, want none", key, origin, name)
+		}
+	}
+}

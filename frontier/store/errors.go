@@ -38,7 +38,7 @@ func (e *VersionError) Error() string {
 	if e.Found == 0 {
 		return fmt.Sprintf("store: %s: written by a newer version of Weft; this one reads format %d", e.Dir, e.Known)
 	}
-	return fmt.Sprintf("store: %s: format %d, expected %d", e.Dir, e.Found, e.Known)
+	return fmt.Sprintf("store: %s: written by another version of Weft, in format %d; this one reads format %d", e.Dir, e.Found, e.Known)
 }
 
 func (e *VersionError) Is(target error) bool { return target == ErrVersion }
