@@ -70,7 +70,8 @@ var loads = []load{
 	{"8 hosts that each send 16 MB but for the end", []string{"--retries", "0", "--no-robots"}, served(8, stalled)},
 	{"32 hosts that each send 16 KB, which become 16 MB", []string{"--no-robots"}, served(32, bomb)},
 	{"150 hosts with a robots.txt of 500 KB, each another", nil, served(150, longRobots)},
-	{"30 pages of 10,000 new URLs, of one host", []string{"--limit", "30", "-c", "4"}, hub},
+	{"30 pages of 10,000 new URLs, of one host", []string{"--limit", "30", "-c", "4"}, hub(manyLinks)},
+	{"64 pages of 20,000 links of 2,000 bytes, of one host", []string{"--limit", "65", "--per-host", "64", "--delay", "0s"}, hub(longLinks)},
 	{"40 hosts with a sitemap of 100,000 URLs, 500 KB that become 15 MB", []string{"--sitemaps", "--limit", "200"}, served(40, longSitemap)},
 	{"1,000 hosts of 30 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(1000, 30)},
 	{"10,000 hosts of 10 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(10_000, 10)},
@@ -91,12 +92,15 @@ func served(hosts int, send answer) func() (begun, error) {
 	}
 }
 
-func hub() (begun, error) {
-	s, err := serve(manyLinks)
-	if err != nil {
-		return begun{}, err
+// hub is a host that answers so.
+func hub(send answer) func() (begun, error) {
+	return func() (begun, error) {
+		s, err := serve(send)
+		if err != nil {
+			return begun{}, err
+		}
+		return begun{[]string{"http://127.0.0.1:" + s.port + "/"}, []string{"--no-robots"}, s.close}, nil
 	}
-	return begun{[]string{"http://127.0.0.1:" + s.port + "/"}, []string{"--no-robots"}, s.close}, nil
 }
 
 func site() (begun, error) {

@@ -146,3 +146,20 @@ func manyLinks(w http.ResponseWriter, r *http.Request) {
 	}
 	_, _ = w.Write([]byte(b.String())) // the crawler may leave
 }
+
+// longLinks sends a page of 64 links, and each of these one of 200 KB, whose base makes 40 MB of what it links to.
+func longLinks(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html")
+	var b strings.Builder
+	if r.URL.Path == "/" {
+		for i := range 64 {
+			fmt.Fprintf(&b, "<a href=/%d>", i)
+		}
+	} else {
+		fmt.Fprintf(&b, "<base href='%s/%s/'>", r.URL.Path, strings.Repeat("x", 2000))
+		for i := range 20_000 {
+			fmt.Fprintf(&b, "<a href=%d>", i)
+		}
+	}
+	_, _ = w.Write([]byte(b.String())) // the crawler may leave
+}
