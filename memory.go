@@ -14,8 +14,9 @@ const (
 	// DefaultMemory is Options.Memory when that is 0.
 	DefaultMemory = 512 << 20
 
-	// minMemory is what a crawl takes that has one large page at a time: the page as sent and as
-	// decoded, its text and its links, beside tables, buffers and the program.
+	// minMemory is what a crawl takes that has one page of MaxBody at a time, as sent and as decoded, beside
+	// tables, buffers and the program. One with 100,000 links, or 32 MiB of their text, takes three times as
+	// much until it is saved: see docs/proof/memory.md.
 	minMemory = 64 << 20
 
 	// perRequest is what a request under way takes beside its body: a task and its stack, a
