@@ -286,7 +286,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		f.compare(&out, res)
 	})
 	res.Keep(-unpacks)
-	out.weigh(res)
+	out.weigh(res, page)
 	f.turn.Unlock(t)
 	out.folder, err = f.keep(t, page)
 	return out, err
