@@ -32,6 +32,7 @@ import (
 type changing struct {
 	*httptest.Server
 	sitemaps bool // are followed
+	prune    bool // duplicates
 	mu       struct {
 		sync.Mutex
 		pages map[string]answer
@@ -91,7 +92,7 @@ func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (wef
 	clear(s.mu.asked)
 	s.mu.Unlock()
 	_, err := os.Stat(job)
-	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.sitemaps, Retries: -1, Update: err == nil}
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.sitemaps, PruneDuplicates: s.prune, Retries: -1, Update: err == nil}
 	if o.Update {
 		o.Seeds = nil
 	}
