@@ -200,6 +200,23 @@ func TestUnchangedSitemap(t *testing.T) {
 	}
 }
 
+// TestSitemapThatIsCut: of a sitemap that is not read to its end it is not known whether it has changed.
+func TestSitemapThatIsCut(t *testing.T) {
+	s := newChanging(t)
+	s.sitemaps = true
+	job := filepath.Join(t.TempDir(), "job")
+	index := func(maps ...string) answer {
+		return answer{body: "<sitemapindex><sitemap><loc>" + strings.Join(maps, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"}
+	}
+	pages := map[string]answer{"/": {}, "/sitemap.xml": index("/1"), "/1": index("/2"), "/2": index("/3"), "/3": index("/4"), "/4": index("/5"), "/5": index("/6")}
+	s.visit(t, job, pages)
+	pages["/4"], pages["/5"] = index(" /5"), index("/6", "/7")
+	_, got := s.visit(t, job, pages)
+	if !strings.Contains(got, "/4: 200 unchanged by text\n") || !strings.Contains(got, "/5: 200 changed\n") {
+		t.Errorf("beyond the limit of indexes above a sitemap:\n%s", got)
+	}
+}
+
 // TestVisits: what each kind of change, and of none, is told as.
 func TestVisits(t *testing.T) {
 	s := newChanging(t)
