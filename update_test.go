@@ -365,6 +365,21 @@ func TestSeedMoves(t *testing.T) {
 	}
 }
 
+// TestSeedIsDown: a seed that has always redirected does not count itself: where it leads does, or not.
+func TestSeedIsDown(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]answer{"/": {location: "/a"}, "/a": {body: prose("home")}}
+	for visit, want := range []int{1, 1, 0, 0} {
+		if visit == 2 {
+			pages["/a"] = answer{status: 500}
+		}
+		if sum, got := s.visit(t, job, pages); sum.SeedsFetched != want {
+			t.Errorf("visit %d: %d seeds were fetched, expected %d:\n%s", visit+1, sum.SeedsFetched, want, got)
+		}
+	}
+}
+
 // TestUnchangedHeader: links of a page whose body is as it was are followed, where its header leads
 // elsewhere or does not forbid it any more.
 func TestUnchangedHeader(t *testing.T) {
