@@ -311,6 +311,9 @@ func (d *desk) takeOutcomes(f *fetcher, batch []outcome) {
 		default:
 			d.frontier.Done(now, out.url, out.answer)
 			d.count(out.record)
+			if out.moved && out.url.Depth == 0 && out.record.ErrorKind == "" { // where a link led before, it may be: that is no seed
+				d.summary.SeedsFetched++
+			}
 			d.summary.BytesSaved += out.saved
 			d.summary.notFollowed(out.dropped)
 		}

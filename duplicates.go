@@ -44,8 +44,9 @@ const (
 	minDuplicate = 64
 )
 
-// judge compares an answer with the pages before it, if its status is 200.
-func (f *fetcher) judge(out *outcome) {
+// judge compares an answer with the pages before it, if its status is 200. Prune says that it is a page, of
+// which links are not followed if it is a duplicate: what a sitemap tells of always is.
+func (f *fetcher) judge(out *outcome, prune bool) {
 	r := out.record
 	if r.Status != http.StatusOK || f.cfg.Duplicates == DuplicatesOff || r.BodyBytes < minDuplicate {
 		return
@@ -60,7 +61,7 @@ func (f *fetcher) judge(out *outcome) {
 		v.Same, v.Near = "", "" // it was fetched before
 	}
 	r.DuplicateOf, r.NearDuplicateOf = v.Same, v.Near
-	r.Pruned = f.cfg.PruneDuplicates && sameSite(out.url.URL, cmp.Or(v.Same, v.Near))
+	r.Pruned = prune && f.cfg.PruneDuplicates && sameSite(out.url.URL, cmp.Or(v.Same, v.Near))
 	out.first = v
 }
 

@@ -192,3 +192,37 @@ func TestWhyNotFollowed(t *testing.T) {
 		}
 	}
 }
+
+// TestSitemapsAreNotPruned: what a sitemap tells of is followed, be it the same as another, and no record says
+// that it is not; nor when it comes again unchanged.
+func TestSitemapsAreNotPruned(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	xml := func(text string) answer {
+		return answer{body: text, header: map[string]string{"Content-Type": "application/xml"}}
+	}
+	one := xml("<urlset><url><loc>page</loc><lastmod>2024-01-01</lastmod></url></urlset>")
+	pages := map[string]answer{
+		"/": {}, "/a/1.xml": one, "/b/1.xml": one, "/a/page": {body: "one"}, "/b/page": {body: "two"},
+		"/sitemap.xml": xml("<sitemapindex><sitemap><loc>/a/1.xml</loc></sitemap><sitemap><loc>/b/1.xml</loc></sitemap></sitemapindex>"),
+	}
+	s.sitemaps, s.prune = true, true
+	for visit := 1; visit <= 2; visit++ {
+		_, got := s.visit(t, job, pages)
+		if !strings.Contains(got, "/a/page: 200") || !strings.Contains(got, "/b/page: 200") {
+			t.Errorf("visit %d:\n%s", visit, got)
+		}
+		told := 0
+		for _, r := range recordsOf(t, job)[visit] {
+			if r.DuplicateOf != "" {
+				told++
+			}
+			if r.Pruned {
+				t.Errorf("visit %d: %s is pruned, and %d links of it are followed", visit, r.URL, r.Links)
+			}
+		}
+		if told != 1 {
+			t.Errorf("visit %d: %d duplicates, expected one", visit, told)
+		}
+	}
+}

@@ -72,6 +72,7 @@ type outcome struct {
 	content [32]byte         // SHA-256 of the body; zero: there is none
 	text    text.Fingerprint // of the page's text; zero: it was not read
 	saved   int64            // bytes that an unchanged page has not sent again
+	moved   bool             // it redirects, and did not when it was first asked for
 	ended   frontier.Try     // how the try has ended, if it is to be made again
 	dropped []dropped        // links that are not followed
 	first   duplicates.Verdict
@@ -286,7 +287,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 		f.compare(&out, res)
 	})
 	res.Keep(-unpacks)
-	out.weigh(res)
+	out.weigh(res, page)
 	f.turn.Unlock(t)
 	out.folder, err = f.keep(t, page)
 	return out, err

@@ -29,7 +29,8 @@ type Hooks struct {
 	// visited again, a 304 too, which has no body. It
 	// runs on a goroutine of its own, beside others, and the worker that has fetched
 	// the page waits for it: so a slow OnPage slows the crawl, and at most Concurrency
-	// run at once. The page is its own until it returns. An error ends the crawl, and
+	// run at once; fewer while those that run have so many links that these fill their part of
+	// Memory, and no other page is read then. The page is its own until it returns. An error ends the crawl, and
 	// Run returns it, wrapped, with the page's URL; ctx is done when the crawl is broken off.
 	OnPage func(ctx context.Context, page *Page) error
 

@@ -8,6 +8,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
 )
 
 const (
@@ -41,7 +42,8 @@ const (
 //   - URLs that are read again from the store: a group's share, and what one host may have in memory
 //   - names that were looked up, in a loop: 16,384, of some 200 bytes each
 //   - cookies: 16 MiB
-//   - a page that Hooks.OnPage has: its body is counted among the bodies until the hook returns
+//   - a page that Hooks.OnPage has: its body is counted among the bodies until the hook returns, and many links until the page
+//     is saved
 type shares struct {
 	seen    int // fingerprints of URLs; beyond, they are on disk too
 	hosts   int // what is known of hosts; those beyond are in the store only, with what is pending of them
@@ -123,15 +125,23 @@ func (f *fetcher) mayRead(t *aio.Task, out *outcome) error {
 	return err
 }
 
-// weigh counts what an outcome holds, if that is much: among the bodies too, with the hold of its own.
-func (out *outcome) weigh(res *http1.Response) {
+// weigh counts what an outcome holds, and the links that OnPage is told, if that is much: among the bodies too,
+// with the hold of its own.
+func (out *outcome) weigh(res *http1.Response, page *Page) {
 	n := cap(out.lines)
-	if len(out.links) < bigOutcome && n < bigOutcome*linkCost {
+	var told []links.Link
+	if page != nil {
+		told = page.Links
+	}
+	if max(len(out.links), len(told)) < bigOutcome && n < bigOutcome*linkCost {
 		out.read.Release()
 		return
 	}
 	for _, u := range out.links {
 		n += len(u.URL.String()) + linkCost
+	}
+	for _, l := range told {
+		n += len(l.URL.String()) + linkCost
 	}
 	out.holds = []*budget.Hold{new(budget.Hold), new(budget.Hold)}
 	out.read.Move(out.holds[0])

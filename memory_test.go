@@ -352,3 +352,27 @@ func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 		t.Errorf("%d pages, outcomes held %d bytes, expected at most %d", len(got), peak, most)
 	}
 }
+
+// TestLinksOfPagesCount: the links that OnPage is told are counted, though the crawl follows none of them.
+func TestLinksOfPagesCount(t *testing.T) {
+	const hosts, each = 16, 4000
+	for _, status := range []int{200, 404} {
+		send := func(task *aio.Task, c aio.Conn, _ string) error {
+			page := fmt.Sprintf("<base href=http://elsewhere.test/%s/>", strings.Repeat("x", 1900)) + strings.Repeat("<a href=a>", each)
+			_, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 %d OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", status, len(page), page)
+			return err
+		}
+		onPage := func(_ context.Context, p *weft.Page) error {
+			if len(p.Links) != each {
+				t.Errorf("%d links, expected %d", len(p.Links), each)
+			}
+			return nil
+		}
+		got, _, c := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: mebi, Hooks: weft.Hooks{OnPage: onPage}}, send)
+		const one = each * (1900 + 300)
+		peak, held := weft.OutcomesHeld(c)
+		if most := weft.ShareOfBodies(c)/2 + 2*one; len(got) != hosts || peak < each*1900 || peak > most || held != 0 {
+			t.Errorf("%d pages, of which %d bytes were held at once, and %d at the end; expected one page at least, %d bytes at most, and none at the end", len(got), peak, held, most)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	collect := f.cfg.Hooks.OnPage != nil
 	if !collect && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
-		f.judge(out)
+		f.judge(out, !isSitemap(u))
 		return page // its links were found when they were new
 	}
 	body := res.Body
@@ -53,7 +53,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	}
 	s := sighting{f: f, out: out, follow: res.Status < 300, page: page, collect: collect, depth: u.Depth + 1}
 	if s.follow && f.cfg.Sitemaps && (isSitemap(u) || resemblesSitemap(res)) && s.sitemap(res) {
-		f.judge(out)
+		f.judge(out, false)
 		return page
 	}
 	links.Header(u.URL, res.Header.Values("Link"), s.link)
@@ -64,7 +64,7 @@ func (f *fetcher) read(out *outcome, res *http1.Response) *Page {
 	} else {
 		said = f.links.Extract(doc, s.link)
 	}
-	f.judge(out)
+	f.judge(out, true)
 	r.Title = said.Title
 	if said.Cut {
 		out.drop(reasonTooMany)

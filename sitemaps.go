@@ -102,7 +102,11 @@ func (s *sighting) sitemap(res *http1.Response) bool {
 		s.told = fnv.New64a()
 	}
 	o := sitemap.Options{MaxSize: f.cfg.MaxBody, MaxEntries: maxLinks, MaxURL: maxURL}
-	said := sitemap.Read(sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}, o, s.entry)
+	whole := true
+	said := sitemap.Read(sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}, o, func(e sitemap.Entry) bool {
+		whole = s.entry(e)
+		return whole
+	})
 	if more := said.Read - len(res.Body); more > 0 { // of gzip
 		f.reading.Spend(more)
 	}
@@ -117,7 +121,7 @@ func (s *sighting) sitemap(res *http1.Response) bool {
 	case said.Err != nil:
 		s.out.drop(reasonBroken)
 	}
-	if s.told != nil && said.Err == nil && said.Entries > 0 {
+	if s.told != nil && whole && said.Err == nil && said.Entries > 0 {
 		s.out.text.Hash = max(1, s.told.Sum64())
 	}
 	s.out.links = append(s.out.links, s.wanted...)

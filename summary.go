@@ -20,7 +20,7 @@ type Summary struct {
 	Duplicates   int              // URLs with the body of another
 	Near         int              // URLs with nearly the text of another
 	Robots       int              // robots.txt asked for
-	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx, or unchanged; at a later visit those that redirect, too
+	SeedsFetched int              // of the seeds, and of what they redirect to, those answered with a status of 2xx, or unchanged; at a later visit those that redirect and did not at first, too
 	Statuses     map[int]Count    // by status
 	ContentTypes map[string]Count // of answers with a body, by media type
 	Errors       map[string]Count // by error kind: see Kinds
@@ -96,8 +96,7 @@ func (s *Summary) count(r *Record) {
 			s.FirstError = (&FetchError{r}).Error()
 		}
 	}
-	redirects := r.Redirect != "" && r.Change != "" // where a link led before, it may be: then its target is no seed
-	if r.Depth == 0 && r.ErrorKind == "" && (r.isFetched() || redirects) {
+	if r.Depth == 0 && r.ErrorKind == "" && r.isFetched() {
 		s.SeedsFetched++
 	}
 	if r.Redirect != "" {

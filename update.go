@@ -198,6 +198,7 @@ func (f *fetcher) compare(out *outcome, res *http1.Response) {
 			r.Change = ChangeChanged
 		}
 		r.ChangedAt = now.Changed.UTC()
+		out.moved = r.Redirect != "" && now.Changed.After(now.First)
 	}
 	now.Change = string(r.Change)
 	out.url.Known = &now

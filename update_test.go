@@ -32,6 +32,7 @@ import (
 type changing struct {
 	*httptest.Server
 	sitemaps bool // are followed
+	prune    bool // duplicates
 	mu       struct {
 		sync.Mutex
 		pages map[string]answer
@@ -91,7 +92,7 @@ func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (wef
 	clear(s.mu.asked)
 	s.mu.Unlock()
 	_, err := os.Stat(job)
-	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.sitemaps, Retries: -1, Update: err == nil}
+	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.sitemaps, PruneDuplicates: s.prune, Retries: -1, Update: err == nil}
 	if o.Update {
 		o.Seeds = nil
 	}
@@ -196,6 +197,23 @@ func TestUnchangedSitemap(t *testing.T) {
 		if _, got := s.visit(t, job, pages); !strings.Contains(got, "/sitemap.xml: "+c.want+"\n") || !strings.Contains(got, "/1: 200") {
 			t.Errorf("%s:\n%swant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestSitemapThatIsCut: of a sitemap that is not read to its end it is not known whether it has changed.
+func TestSitemapThatIsCut(t *testing.T) {
+	s := newChanging(t)
+	s.sitemaps = true
+	job := filepath.Join(t.TempDir(), "job")
+	index := func(maps ...string) answer {
+		return answer{body: "<sitemapindex><sitemap><loc>" + strings.Join(maps, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"}
+	}
+	pages := map[string]answer{"/": {}, "/sitemap.xml": index("/1"), "/1": index("/2"), "/2": index("/3"), "/3": index("/4"), "/4": index("/5"), "/5": index("/6")}
+	s.visit(t, job, pages)
+	pages["/4"], pages["/5"] = index(" /5"), index("/6", "/7")
+	_, got := s.visit(t, job, pages)
+	if !strings.Contains(got, "/4: 200 unchanged by text\n") || !strings.Contains(got, "/5: 200 changed\n") {
+		t.Errorf("beyond the limit of indexes above a sitemap:\n%s", got)
 	}
 }
 
@@ -344,6 +362,21 @@ func TestSeedMoves(t *testing.T) {
 			t.Errorf("visit %d: %d seeds were fetched, expected one:\n%s", visit, sum.SeedsFetched, got)
 		}
 		pages["/"] = answer{location: "/a"}
+	}
+}
+
+// TestSeedIsDown: a seed that has always redirected does not count itself: where it leads does, or not.
+func TestSeedIsDown(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]answer{"/": {location: "/a"}, "/a": {body: prose("home")}}
+	for visit, want := range []int{1, 1, 0, 0} {
+		if visit == 2 {
+			pages["/a"] = answer{status: 500}
+		}
+		if sum, got := s.visit(t, job, pages); sum.SeedsFetched != want {
+			t.Errorf("visit %d: %d seeds were fetched, expected %d:\n%s", visit+1, sum.SeedsFetched, want, got)
+		}
 	}
 }
 
