@@ -164,7 +164,7 @@ func (f *Frontier) Roused(now time.Time, hosts iter.Seq2[HostState, robots.Rules
 	d.asked = false
 	back := 0
 	for s, r := range hosts {
-		if _, left := d.gone[hostname(s.Name)]; left || f.find(s.Name) != nil {
+		if _, left := d.gone[Hostname(s.Name)]; left || f.find(s.Name) != nil {
 			continue
 		}
 		h := f.comeBack(s, r)

@@ -68,7 +68,7 @@ func (f *Frontier) host(u weburl.URL) *host {
 	if h := f.find(origin); h != nil {
 		return h
 	}
-	if name := hostname(origin); f.idle.left > 0 && f.names.find(name) == nil {
+	if name := Hostname(origin); f.idle.left > 0 && f.names.find(name) == nil {
 		if _, asked := f.idle.asked[name]; !asked {
 			panic(fmt.Sprintf("frontier: host %s, which Doubts was not asked about", origin))
 		}
@@ -80,7 +80,7 @@ func (f *Frontier) host(u weburl.URL) *host {
 
 // find returns the host with an origin; nil if it is not known.
 func (f *Frontier) find(origin string) *host {
-	s := f.names.find(hostname(origin))
+	s := f.names.find(Hostname(origin))
 	switch {
 	case s == nil:
 		return nil
@@ -92,8 +92,8 @@ func (f *Frontier) find(origin string) *host {
 	return s.origins.known[origin]
 }
 
-// hostname is the name in an origin; empty if it has none, as "null".
-func hostname(origin string) string {
+// Hostname is the name in an origin; empty if it has none, as "null".
+func Hostname(origin string) string {
 	_, name, _ := strings.Cut(origin, "://")
 	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, ']') {
 		name = name[:i]
@@ -103,7 +103,7 @@ func hostname(origin string) string {
 
 // newHost makes a host that is not known.
 func (f *Frontier) newHost(origin string, http bool) *host {
-	name := hostname(origin)
+	name := Hostname(origin)
 	s := f.names.find(name)
 	var h *host
 	if s == nil {
@@ -125,7 +125,7 @@ func (f *Frontier) newHost(origin string, http bool) *host {
 }
 
 // name is the host name.
-func (s *server) name() string { return hostname(s.own.name) }
+func (s *server) name() string { return Hostname(s.own.name) }
 
 // newServer makes the server of a name, of which origin is a part.
 func (f *Frontier) newServer(name, origin string) *server {

@@ -275,7 +275,7 @@ func (f *Frontier) Return(s HostState, r robots.Rules) {
 // RestoreBeside says again what is known of a host that RestoreHost has left out. It is needed if
 // another of its name is in memory.
 func (f *Frontier) RestoreBeside(s HostState, r robots.Rules) {
-	if f.names.find(hostname(s.Name)) == nil || f.find(s.Name) != nil {
+	if f.names.find(Hostname(s.Name)) == nil || f.find(s.Name) != nil {
 		return
 	}
 	h, _ := f.recall(s, r)
@@ -286,5 +286,5 @@ func (f *Frontier) RestoreBeside(s HostState, r robots.Rules) {
 
 // dispensable reports whether a host that is restored can stay in the ledger.
 func (f *Frontier) dispensable(s HostState) bool {
-	return f.overfull() && mayLeave(s.Name) && f.names.find(hostname(s.Name)) == nil
+	return f.overfull() && mayLeave(s.Name) && f.names.find(Hostname(s.Name)) == nil
 }

@@ -48,7 +48,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool 
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	if f.dispensable(s) {
-		f.idle.gone.add(f.idle.nameKey(hostname(s.Name)))
+		f.idle.gone.add(f.idle.nameKey(Hostname(s.Name)))
 		f.idle.left++
 		f.sleeps(s, 1)
 		f.first += s.Answered

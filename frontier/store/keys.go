@@ -57,16 +57,12 @@ func nameKey(name string) []byte { return append(textKey(keyHost, name), 0) }
 
 // cutName takes the name out of an origin; it is empty if that has none, as "null".
 func cutName(origin string) (name, rest string) {
-	at := strings.Index(origin, sep)
-	if at < 0 {
+	name = frontier.Hostname(origin)
+	scheme, after, ok := strings.Cut(origin, sep)
+	if !ok {
 		return "", origin
 	}
-	at += len(sep)
-	end := len(origin)
-	if i := strings.LastIndexByte(origin, ':'); i > strings.LastIndexByte(origin, ']') && i >= at {
-		end = i
-	}
-	return origin[at:end], origin[:at] + origin[end:]
+	return name, scheme + sep + after[len(name):]
 }
 
 const sep = "://"
