@@ -14,12 +14,15 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/sys/unix"
 )
@@ -123,11 +126,15 @@ type Options struct {
 	Loops int         // event loops that fetch, in Run; 0: one a core
 	Loop  aio.Options // of every loop that Run makes
 
+	internal internal
+}
+
+// internal is what only tests set.
+type internal struct {
 	files store.FS // where Job is; nil: the disk
 	heads int      // URLs of a host that a job has in memory; 0: 512
-
-	seenBytes int // of fingerprints that a job has in memory; 0: as Memory allows
-	hostBytes int // of hosts; the same
+	seen  int      // bytes of fingerprints in memory; 0: as Memory allows
+	hosts int      // bytes of hosts in memory; the same
 }
 
 // Version of Weft.
@@ -136,156 +143,193 @@ const Version = "0.1.0-dev"
 // DefaultUserAgent names the crawler to the sites it visits.
 const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/weft)"
 
-// config is checked and frozen Options.
+// config is Options that are checked, with their defaults filled in.
 type config struct {
 	Options
 	asked Options // as they were given
 
-	workers int // requests under way at once, with those that only wait: see slots
-
-	seeds []weburl.URL
-	late  []*regexp.Regexp // of Exclude, those that a job was not begun with
+	workers int // requests in flight, with those that only wait
+	seeds   []weburl.URL
+	late    []*regexp.Regexp // exclusions that the job was not begun with
 }
 
-// check returns what o says with its defaults filled in. Its error is an *OptionError.
+// check checks o and fills in its defaults. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
 	c := &config{Options: o, asked: o}
-	if len(o.Seeds) == 0 && o.SeedSeq == nil && o.Job == "" { // a job that goes on has its own
-		return nil, &OptionError{Option: "Seeds", Err: errNoSeed}
+	for _, check := range []func() error{c.checkSeeds, c.checkNames, c.checkNumbers, c.checkTimes, c.fitsMemory, c.checkRequest, c.checkJob} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
-	for _, s := range o.Seeds {
+	c.fillIn()
+	return c, nil
+}
+
+func (c *config) checkSeeds() error {
+	if len(c.Seeds) == 0 && c.SeedSeq == nil && c.Job == "" { // a resumed job has its own
+		return &OptionError{Option: "Seeds", Err: job.ErrNoSeed}
+	}
+	for _, s := range c.Seeds {
 		u, credential, err := ParseSeedCredential(s)
 		if err != nil {
-			return nil, &OptionError{Option: "Seeds", Err: err}
+			return &OptionError{Option: "Seeds", Err: err}
 		}
 		c.seeds = append(c.seeds, u)
 		if credential != nil {
 			c.Auth = append(slices.Clip(c.Auth), *credential)
 		}
 	}
-	var err error
-	if c.Scope, err = ParseScope(string(o.Scope)); err != nil {
-		return nil, &OptionError{Option: "Scope", Err: err}
+	return nil
+}
+
+func (c *config) checkNames() (err error) {
+	if c.Scope, err = ParseScope(string(c.Scope)); err != nil {
+		return &OptionError{Option: "Scope", Err: err}
 	}
-	if c.Format, err = ParseFormat(string(o.Format)); err != nil {
-		return nil, &OptionError{Option: "Format", Err: err}
+	if c.Format, err = ParseFormat(string(c.Format)); err != nil {
+		return &OptionError{Option: "Format", Err: err}
 	}
-	if c.Duplicates, err = ParseDuplicates(string(o.Duplicates)); err != nil {
-		return nil, &OptionError{Option: "Duplicates", Err: err}
+	if c.Duplicates, err = ParseDuplicates(string(c.Duplicates)); err != nil {
+		return &OptionError{Option: "Duplicates", Err: err}
 	}
+	return nil
+}
+
+func (c *config) checkNumbers() error {
 	most := maxConcurrency()
 	for _, n := range []struct {
-		option    string
-		value     int
-		orDefault *int
-		def       int
+		option  string
+		value   *int
+		ifUnset int
 	}{
-		{"Concurrency", o.Concurrency, &c.Concurrency, min(64, most)},
-		{"Loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
-		{"MaxBody", o.MaxBody, &c.MaxBody, 16 << 20},
-		{"Memory", o.Memory, &c.Memory, DefaultMemory},
-		{"Limit", o.Limit, nil, 0},
-		{"LimitPerHost", o.LimitPerHost, nil, 0},
-		{"PerHost", o.PerHost, nil, 0},
-		{"PerDomain", o.PerDomain, nil, 0},
-		{"PerAddress", o.PerAddress, nil, 0},
-		{"MinRate", o.MinRate, nil, 0},
+		{"Concurrency", &c.Concurrency, min(64, most)},
+		{"Loops", &c.Loops, runtime.GOMAXPROCS(0)},
+		{"MaxBody", &c.MaxBody, 16 << 20},
+		{"Memory", &c.Memory, DefaultMemory},
+		{"Limit", &c.Limit, 0},
+		{"LimitPerHost", &c.LimitPerHost, 0},
+		{"PerHost", &c.PerHost, 0},
+		{"PerDomain", &c.PerDomain, 0},
+		{"PerAddress", &c.PerAddress, 0},
+		{"MinRate", &c.MinRate, 0},
+		{"MinFree", &c.MinFree, 0},
 	} {
-		if n.value < 0 {
-			return nil, &OptionError{n.option, strconv.Itoa(n.value), errNegative}
+		if *n.value < 0 {
+			return invalid(n.option, strconv.Itoa(*n.value), errNegative)
 		}
-		if n.value == 0 && n.orDefault != nil {
-			*n.orDefault = n.def
-		}
+		*n.value = cmp.Or(*n.value, n.ifUnset)
 	}
 	if c.Concurrency > most {
-		return nil, &OptionError{"Concurrency", strconv.Itoa(c.Concurrency),
-			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most)}
+		return invalid("Concurrency", strconv.Itoa(c.Concurrency),
+			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most))
 	}
-	if err := c.fitsMemory(); err != nil {
-		return nil, err
+	if c.RateLimit < 0 || math.IsNaN(c.RateLimit) {
+		return invalid("RateLimit", fmt.Sprint(c.RateLimit), errNegative)
 	}
-	if c.workers = c.Concurrency; o.Concurrency == 0 {
-		c.workers = max(c.workers, min(16*c.workers, most/2, c.Memory/4/perRequest))
+	if c.MaxURLLength > scope.MaxURL {
+		return invalid("MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", scope.MaxURL))
 	}
-	if o.RateLimit < 0 || math.IsNaN(o.RateLimit) {
-		return nil, &OptionError{"RateLimit", fmt.Sprint(o.RateLimit), errNegative}
-	}
+	return nil
+}
+
+func (c *config) checkTimes() error {
 	for _, d := range []struct {
 		option string
 		value  time.Duration
 	}{
-		{"Delay", o.Delay},
-		{"MaxTime", o.MaxTime},
-		{"Timeout", o.Timeout},
-		{"DialTimeout", o.DialTimeout},
-		{"TLSTimeout", o.TLSTimeout},
-		{"FirstByteTimeout", o.FirstByteTimeout},
-		{"IdleTimeout", o.IdleTimeout},
+		{"Delay", c.Delay},
+		{"MaxTime", c.MaxTime},
+		{"Timeout", c.Timeout},
+		{"DialTimeout", c.DialTimeout},
+		{"TLSTimeout", c.TLSTimeout},
+		{"FirstByteTimeout", c.FirstByteTimeout},
+		{"IdleTimeout", c.IdleTimeout},
 	} {
 		if d.value < 0 {
-			return nil, &OptionError{d.option, d.value.String(), errNegative}
+			return invalid(d.option, d.value.String(), errNegative)
 		}
 	}
-	c.Retries = orDefault(o.Retries, 2)
-	c.MaxRedirects = orDefault(o.MaxRedirects, 10)
-	c.MaxURLLength = cmp.Or(orDefault(o.MaxURLLength, defaultURLLength), maxURL)
-	c.MaxPathDepth = orDefault(o.MaxPathDepth, defaultPathDepth)
-	c.MaxRepeats = orDefault(o.MaxRepeats, defaultRepeats)
-	c.MaxVariants = orDefault(o.MaxVariants, defaultVariants)
-	if c.MaxURLLength > maxURL {
-		return nil, &OptionError{"MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", maxURL)}
-	}
-	c.Loops = min(c.Loops, c.Concurrency)
-	switch {
-	case c.Update && c.Job == "":
-		return nil, &OptionError{Option: "Update", Err: errNoJob}
-	case c.Update && c.Fresh:
-		return nil, &OptionError{Option: "Update", Err: errFresh}
-	}
-	if c.MinFree < 0 {
-		return nil, &OptionError{"MinFree", strconv.Itoa(c.MinFree), errNegative}
-	}
-	if c.files == nil {
-		c.files = store.Disk
-	}
-	if c.heads == 0 {
-		c.heads = 512
-	}
-	if o.UserAgent == "" {
-		c.UserAgent = DefaultUserAgent
-	}
-	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
-		return nil, &OptionError{Option: "UserAgent", Err: err}
-	}
-	if err := o.Header.Check(); err != nil {
-		return nil, &OptionError{Option: "Header", Err: err}
-	}
-	for _, server := range o.DNS {
-		if !server.IsValid() || server.Port() == 0 {
-			return nil, &OptionError{"DNS", server.String(), errors.New("expected an address and a port")}
-		}
-	}
-	for _, credential := range o.Auth {
-		if err := credential.Check(); err != nil {
-			return nil, &OptionError{Option: "Auth", Err: err}
-		}
-	}
-	if c.PruneDuplicates && c.Duplicates == DuplicatesOff {
-		return nil, &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
-	}
-	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
-		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
-	}
-	return c, nil
+	return nil
 }
 
-// spareDescriptors is what a process needs beside one descriptor a request: files,
-// loops, and the connections that are kept.
+// fitsMemory checks that the crawl can keep within c.Memory.
+func (c *config) fitsMemory() error {
+	size := func(n int) string { return humanize.IBytes(uint64(n)) }
+	switch {
+	case c.Memory < budget.Least:
+		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %s, which one large page and the tables of a crawl take", size(budget.Least)))
+	case c.Memory/4 < c.Concurrency*budget.PerRequest:
+		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s beside its body, and all of them may take a quarter",
+			c.Memory/4/budget.PerRequest, size(c.Memory), size(budget.PerRequest)))
+	case c.Memory/budget.PageCost < c.MaxBody:
+		return invalid("MaxBody", size(c.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
+			size(c.Memory/budget.PageCost), size(c.Memory)))
+	}
+	return nil
+}
+
+func (c *config) checkRequest() error {
+	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
+	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
+		return &OptionError{Option: "UserAgent", Err: err}
+	}
+	if err := c.Header.Check(); err != nil {
+		return &OptionError{Option: "Header", Err: err}
+	}
+	for _, server := range c.DNS {
+		if !server.IsValid() || server.Port() == 0 {
+			return invalid("DNS", server.String(), errors.New("expected an address and a port"))
+		}
+	}
+	for _, credential := range c.asked.Auth {
+		if err := credential.Check(); err != nil {
+			return &OptionError{Option: "Auth", Err: err}
+		}
+	}
+	return nil
+}
+
+func (c *config) checkJob() error {
+	switch {
+	case c.Update && c.Job == "":
+		return &OptionError{Option: "Update", Err: errNoJob}
+	case c.Update && c.Fresh:
+		return &OptionError{Option: "Update", Err: errFresh}
+	case c.PruneDuplicates && c.Duplicates == DuplicatesOff:
+		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
+	case c.Job == "" && (c.KeepLinks || c.KeepBodies):
+		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
+	}
+	return nil
+}
+
+// fillIn fills in the defaults that depend on other options.
+func (c *config) fillIn() {
+	if c.workers = c.Concurrency; c.asked.Concurrency == 0 {
+		c.workers = max(c.workers, min(16*c.workers, maxConcurrency()/2, c.Memory/4/budget.PerRequest))
+	}
+	c.Loops = min(c.Loops, c.Concurrency)
+	c.Retries = orDefault(c.Retries, 2)
+	c.MaxRedirects = orDefault(c.MaxRedirects, 10)
+	c.MaxURLLength = cmp.Or(orDefault(c.MaxURLLength, scope.DefaultURLLength), scope.MaxURL)
+	c.MaxPathDepth = orDefault(c.MaxPathDepth, scope.DefaultPathDepth)
+	c.MaxRepeats = orDefault(c.MaxRepeats, scope.DefaultRepeats)
+	c.MaxVariants = orDefault(c.MaxVariants, scope.DefaultVariants)
+	if c.internal.files == nil {
+		c.internal.files = store.Disk
+	}
+	c.internal.heads = cmp.Or(c.internal.heads, 512)
+}
+
+// DefaultMemory is Options.Memory when that is 0.
+const DefaultMemory = budget.Default
+
+// spareDescriptors is what a process needs beside one descriptor a request: files, loops, and
+// connections that are kept.
 const spareDescriptors = 32
 
-// maxConcurrency is how many requests may be under way at once: at most 100,000,
-// and as many as the process may have descriptors.
+// maxConcurrency is how many requests may be in flight: at most 100,000, and as many as the process
+// may have descriptors.
 func maxConcurrency() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -294,7 +338,7 @@ func maxConcurrency() int {
 	return max(1, int(min(100_000, limit.Cur))-spareDescriptors)
 }
 
-// orDefault is n; 0 stands for def, and a negative number for 0.
+// orDefault returns n; 0 stands for def, and a negative number for 0.
 func orDefault(n, def int) int {
 	switch {
 	case n == 0:
@@ -303,15 +347,4 @@ func orDefault(n, def int) int {
 		return 0
 	}
 	return n
-}
-
-// JobName is the usual folder of a crawl that begins at u: HOST.weft.
-func JobName(u weburl.URL) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '-':
-			return r
-		}
-		return '_'
-	}, u.Host()) + ".weft"
 }
