@@ -107,7 +107,7 @@ func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
 
 func (v jsonVoice) progress(s sample) {
 	args := []any{
-		"seconds", s.Elapsed.Seconds(), "urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed+s.Refused,
+		"seconds", s.Elapsed.Seconds(), "urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
