@@ -61,8 +61,8 @@ type Summary struct {
 
 // Count is a number of URLs and the bytes received for them.
 type Count struct {
-	URLs  int
-	Bytes int64
+	URLs  int   `json:"URLs"`
+	Bytes int64 `json:"Bytes"`
 }
 
 const (
