@@ -26,7 +26,7 @@ var (
 
 var (
 	errNegative = errors.New("expected more than 0, or 0 for the default")
-	errNoJob    = errors.New("no job, expected one to visit again")
+	errNoJob    = errors.New("no job, expected one to recrawl")
 	errFresh    = errors.New("with Fresh, expected one of them")
 )
 

@@ -58,7 +58,7 @@ type Order = control.Order
 var ErrOrder = control.ErrOrder
 
 // ErrNotRunning is returned when a job is told to do something, and its crawl does not run.
-var ErrNotRunning = errors.New("no crawl is running, expected one to be")
+var ErrNotRunning = errors.New("the crawl is not running, expected a running one")
 
 // ParseOrder reads an order, such as "set", "delay=2s": see package control.
 func ParseOrder(words ...string) (Order, error) { return control.ParseOrder(words...) }

@@ -64,7 +64,7 @@ var orders = map[string]func(args []string) (action, error){
 	"add":     parseSeeds,
 }
 
-// bare is an order without arguments.
+// bare returns an order without arguments.
 func bare(do action) func([]string) (action, error) {
 	return func(args []string) (action, error) {
 		if len(args) > 0 {
@@ -76,26 +76,26 @@ func bare(do action) func([]string) (action, error) {
 
 func pause(d *engine.Coordinator) []string {
 	if d.PausedBy(engine.PausedByHand) {
-		return []string{"it is paused already"}
+		return []string{"already paused"}
 	}
 	d.Pause(engine.PausedByHand, true)
-	return []string{fmt.Sprintf("paused; %d under way", inFlight(d))}
+	return []string{fmt.Sprintf("paused; %d in flight", inFlight(d))}
 }
 
 func resume(d *engine.Coordinator) []string {
 	if !d.PausedBy(engine.PausedByHand) {
-		return []string{"it was not told to pause"}
+		return []string{"not paused by hand"}
 	}
 	d.Pause(engine.PausedByHand, false)
 	for _, reason := range d.Paused() {
-		return []string{"it stays paused: " + reason}
+		return []string{"still paused: " + reason}
 	}
-	return []string{"it goes on"}
+	return []string{"resumed"}
 }
 
 func stop(d *engine.Coordinator) []string {
 	d.Drain()
-	return []string{fmt.Sprintf("it ends; %d under way", inFlight(d))}
+	return []string{fmt.Sprintf("ending; %d in flight", inFlight(d))}
 }
 
 func inFlight(d *engine.Coordinator) int { return d.Frontier().Stats().Leased }
@@ -175,7 +175,7 @@ func parseExclusions(args []string) (action, error) {
 	return func(d *engine.Coordinator) []string {
 		var lines []string
 		for _, re := range all {
-			text := "excluded already: "
+			text := "already excluded: "
 			if d.Exclude(re) {
 				text = "excluded: "
 			}
@@ -209,13 +209,13 @@ func parseSeeds(args []string) (action, error) {
 }
 
 var added = map[engine.SeedState]string{
-	engine.SeedWaits: "to be added, unless it is known: ",
+	engine.SeedWaits: "will be added unless known: ",
 	engine.SeedAdded: "added: ",
-	engine.SeedKnown: "known already: ",
+	engine.SeedKnown: "already known: ",
 }
 
 // errStarting is returned when a crawl cannot be steered yet.
-var errStarting = errors.New("it still reads what its last run has left, ask again in a moment")
+var errStarting = errors.New("the crawl is still reading its last run's state, try again in a moment")
 
 // do carries out an order.
 func do(ctx context.Context, c *engine.Crawl, o Order) ([]string, error) {

@@ -169,5 +169,5 @@ func theOne[T any](answer iter.Seq2[T, error]) (T, error) {
 		return value, err
 	}
 	var none T
-	return none, errors.New("the crawl has answered nothing, expected a value")
+	return none, errors.New("the crawl returned nothing, expected a value")
 }

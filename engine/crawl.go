@@ -231,7 +231,7 @@ func (d *Disk) Waiting(full error) {
 	case d.mu.crawl != nil:
 		d.mu.crawl.pauseFull(full != nil)
 	case full != nil && d.OnWarning != nil:
-		d.OnWarning(fmt.Errorf("%s, the crawl begins when there is room: %w", PausedFull, full))
+		d.OnWarning(fmt.Errorf("%s, the crawl starts when there is room: %w", PausedFull, full))
 	}
 }
 

@@ -206,7 +206,7 @@ func (d *Coordinator) overMemory() {
 	share := d.cfg.Shares.Seen
 	if hook := d.cfg.OnWarning; d.cfg.Job == nil && !d.warned && d.frontier.InMemory() > share && hook != nil {
 		d.warned = true
-		hook(fmt.Errorf("URLs that wait take more than %s, their part of the memory that the crawl may have; with a job they would be on disk", humanize.IBytes(uint64(share))))
+		hook(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // Why a crawl starts no fetch for a while; more than one may hold.
 const (
 	PausedFull   = "the disk is full"
-	PausedFree   = "there is less room on the disk than is to stay free"
-	PausedByHand = "as told"
+	PausedFree   = "free disk space is below the minimum"
+	PausedByHand = "by hand"
 	pausedMemory = "waiting for memory"
 )
 

@@ -41,13 +41,13 @@ func hostStatus(now time.Time, p job.Plan, h frontier.HostInfo, rules robots.Rul
 	s.Robots = robotsState(now, p, h)
 	switch r := h.Robots; {
 	case h.Capped:
-		s.Waits = "it has had its limit"
+		s.Waits = "it reached its limit"
 	case s.Robots == "unreachable":
 		s.Waits, s.WaitsUntil = "no robots.txt, "+r.Kind, r.Until
 	case h.Asking:
-		s.Waits = "its robots.txt is asked for"
+		s.Waits = "its robots.txt is being fetched"
 	case h.Starved:
-		s.Waits = "room in memory for its robots.txt"
+		s.Waits = "memory for its robots.txt"
 	case r.Tries > 0 && !r.Have && r.Until.After(now) && !h.Hold.After(r.Until):
 		s.Waits, s.WaitsUntil = "robots.txt failed", r.Until
 	default:
@@ -75,13 +75,13 @@ func robotsState(now time.Time, p job.Plan, h frontier.HostInfo) string {
 func waitsFor(now time.Time, h frontier.HostInfo) (what string, until time.Time) {
 	switch {
 	case h.Dead:
-		return fmt.Sprintf("it did not answer %d times in a row: its URLs are refused", h.Failures), h.Hold
+		return fmt.Sprintf("down: no response %d times in a row, its URLs are refused", h.Failures), h.Hold
 	case h.Hold.After(now) && h.Failures > 0:
-		return fmt.Sprintf("parked, it did not answer %d times in a row", h.Failures), h.Hold
+		return fmt.Sprintf("parked: no response %d times in a row", h.Failures), h.Hold
 	case h.Hold.After(now):
 		return "overloaded", h.Hold
 	case h.Resolving:
-		return "its address is asked for", time.Time{}
+		return "its address is being resolved", time.Time{}
 	case h.Full: // as the numbers say
 	case h.HeldBy == frontier.HeldByDomain:
 		return "a turn at its registrable domain", h.Next

@@ -19,17 +19,17 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Why is what has become of a URL, and each decision about it. Those of a scope, an
-// expression or a robots.txt are as the rules are now.
+// Why is what has become of a URL, and each decision about it. Scope, expressions and robots.txt are
+// applied as they are now.
 type Why struct {
 	URLStatus
-	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most 10, the last ones
+	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most the last 10
 	Steps []Step   `json:"steps"`
 }
 
-// Step is one decision about a URL, or one thing that has happened to it.
+// Step is one decision about a URL, or one event.
 type Step struct {
-	At   time.Time `json:"at,omitzero"` // zero: it is not known, or has no time
+	At   time.Time `json:"at,omitzero"` // zero: unknown, or timeless
 	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
 	Text string    `json:"text"`
 }
@@ -45,9 +45,9 @@ type explainer struct {
 	bounds  *scope.Bounds // as they are now
 	now     time.Time
 	url     weburl.URL
-	entry   store.Entry // zero: it was never seen
+	entry   store.Entry // zero: never seen
 	host    HostStatus  // zero: unknown
-	known   bool        // host is
+	known   bool        // host was found
 	rules   robots.Rules
 	state   frontier.HostInfo
 	why     Why
@@ -70,7 +70,7 @@ func (q *explainer) say(at time.Time, what, format string, args ...any) {
 	q.why.Steps = append(q.why.Steps, Step{at, what, fmt.Sprintf(format, args...)})
 }
 
-// find reads what is saved of the URL.
+// find reads the saved state of the URL.
 func (q *explainer) find(ctx context.Context) (err error) {
 	if q.plan, q.history, err = q.view.saved(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// What the rules change is seen too, where a redirect led to it.
+	// A URL that the canonical rules change may be there too, as the target of a redirect.
 	seen, err := q.look()
 	if under := canon.Apply(q.url); err == nil && !seen && under != q.url {
 		q.url = under
@@ -97,10 +97,10 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	return err
 }
 
-// look reads the entry of the URL.
+// look reads the entry of the URL in the store.
 func (q *explainer) look() (seen bool, err error) {
 	q.entry, seen, err = q.view.Job.Store.Find(q.url)
-	if err == nil && q.entry.State == store.Dropped { // or it moved while it was looked for
+	if err == nil && q.entry.State == store.Dropped { // or it moved during the look-up
 		q.entry, seen, err = q.view.Job.Store.Find(q.url)
 	}
 	return seen, err
@@ -120,13 +120,13 @@ func (q *explainer) draw(context.Context) error {
 	return err
 }
 
-// origin tells where the URL came from.
+// origin explains where the URL came from.
 func (q *explainer) origin(context.Context) error {
 	switch {
 	case q.why.State == URLUnseen:
 		q.say(time.Time{}, "unseen", "%s", q.absence())
 		return nil
-	case q.why.State == URLDropped: // of which no more is kept
+	case q.why.State == URLDropped: // nothing else is kept of it
 		q.say(time.Time{}, "found", "%s from a seed", linksAway(q.why.Depth))
 		return nil
 	case q.why.From == "":
@@ -148,7 +148,7 @@ func (q *explainer) origin(context.Context) error {
 	}
 	at := parent.At
 	if known := q.why.Known; known != nil && q.history.Summary.Visit > 1 && at.After(known.FirstAt) {
-		at = time.Time{} // the parent has been visited again since, and when before is not kept
+		at = time.Time{} // the parent was visited again since, and its earlier visit is not kept
 	}
 	q.say(at, what, "%s %s, %s from a seed", where, q.why.From, linksAway(q.why.Depth))
 	for from := q.why.From; from != "" && len(q.why.Way) < longestWay && !slices.Contains(q.why.Way, from); {
@@ -163,43 +163,43 @@ func (q *explainer) origin(context.Context) error {
 	return nil
 }
 
-// absence says why nothing is known of the URL. Whether a page leads to it is not, where a
-// rule refuses it.
+// absence says why nothing is known of the URL. Links that a rule refuses are not kept, so whether a
+// page links to it is unknown then.
 func (q *explainer) absence() string {
-	const aLink = 1 // from a seed; how many it would be is not known
+	const aLink = 1 // from a seed; the real number is unknown
 	rule, refused := map[string]string{
 		scope.ReasonScope:   "it is outside the scope",
 		scope.ReasonDepth:   "no links are followed",
 		scope.ReasonExclude: "it is excluded",
 		scope.ReasonInclude: "it is not included",
-		scope.ReasonTooLong: "it is taken for a trap",
-		scope.ReasonTooDeep: "it is taken for a trap",
-		scope.ReasonRepeats: "it is taken for a trap",
+		scope.ReasonTooLong: "it looks like a trap",
+		scope.ReasonTooDeep: "it looks like a trap",
+		scope.ReasonRepeats: "it looks like a trap",
 	}[q.bounds.Refuses(q.url, aLink)]
 	if refused {
-		return "links that are not followed are not kept; not taken in: " + rule
+		return "links that are not followed are not kept; this one would not be: " + rule
 	}
-	text := "no page that was read leads to it, as far as is known"
+	text := "no page that was read is known to link to it"
 	for _, silent := range []struct{ reason, links string }{
 		{scope.ReasonNoFollow, "links of pages that say nofollow"},
 		{scope.ReasonDuplicate, "links of pages that are duplicates"},
 		{scope.ReasonRel, "links with rel=nofollow"},
-		{scope.ReasonDropped, "links that a hook has dropped"},
+		{scope.ReasonDropped, "links that a hook dropped"},
 		{scope.ReasonTooMany, "the last links of pages with too many"},
 		{scope.ReasonBroken, "URLs in sitemaps that are broken"},
 	} {
 		if n := q.history.Summary.NotFollowed[silent.reason] + q.history.NotFollowed[silent.reason]; n > 0 {
-			text += fmt.Sprintf("; %s, of which there were %d, are not kept", silent.links, n)
+			text += fmt.Sprintf("; not kept: %s (%d)", silent.links, n)
 		}
 	}
 	return text
 }
 
-// parent returns the status of a URL that led to another; zero if it is not known.
+// parent returns the status of a URL that led to another; zero if it is unknown.
 func (q *explainer) parent(href string) (URLStatus, error) {
 	u, err := weburl.Parse(href)
 	if err != nil {
-		return URLStatus{}, nil // it is not one the crawl has fetched
+		return URLStatus{}, nil // the crawl did not fetch it
 	}
 	e, found, err := q.view.Job.Store.Find(u)
 	if err != nil || !found {
@@ -208,7 +208,7 @@ func (q *explainer) parent(href string) (URLStatus, error) {
 	return urlStatus(e, false), nil
 }
 
-// linksAway is a depth in words.
+// linksAway returns a depth in words.
 func linksAway(n int) string {
 	if n == 1 {
 		return "1 link"
@@ -216,45 +216,45 @@ func linksAway(n int) string {
 	return fmt.Sprintf("%d links", n)
 }
 
-// askBounds tells what scope, depth and expressions say now.
+// askBounds applies scope, depth, traps and expressions.
 func (q *explainer) askBounds(context.Context) error {
 	b := q.bounds
 	seed := q.why.State != URLUnseen && q.why.Depth == 0
 	switch inside := b.Inside(q.url); {
 	case q.why.Sitemap:
-		q.say(time.Time{}, "scope", "%s: not asked of sitemaps", b.Scope)
+		q.say(time.Time{}, "scope", "%s: does not apply to sitemaps", b.Scope)
 	case seed:
-		q.say(time.Time{}, "scope", "%s: not asked of seeds, and of what they redirect to", b.Scope)
+		q.say(time.Time{}, "scope", "%s: does not apply to seeds and the targets of their redirects", b.Scope)
 	case inside:
 		q.say(time.Time{}, "scope", "%s: inside", b.Scope)
 	case q.why.State == URLUnseen:
-		q.say(time.Time{}, "scope", "%s: outside, a link to it is not followed", b.Scope)
+		q.say(time.Time{}, "scope", "%s: outside, links to it are not followed", b.Scope)
 	default:
-		q.say(time.Time{}, "scope", "%s: outside, and followed all the same, as a hook has said", b.Scope)
+		q.say(time.Time{}, "scope", "%s: outside, but a hook followed it", b.Scope)
 	}
 	switch {
 	case b.Depth == 0 || seed:
 	case q.why.State == URLUnseen:
-		q.say(time.Time{}, "depth", "at most %s from a seed are followed, what is further is not kept", linksAway(max(0, b.Depth)))
+		q.say(time.Time{}, "depth", "at most %s from a seed are followed; others are not kept", linksAway(max(0, b.Depth)))
 	default:
 		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.Depth))
 	}
 	if trap := b.Traps.Words(q.url); trap != "" && !seed {
 		if q.why.State != URLUnseen {
-			trap += "; followed all the same, as a hook has said"
+			trap += "; a hook followed it all the same"
 		}
 		q.say(time.Time{}, "trap", "%s", trap)
 	}
 	return q.expressions(seed)
 }
 
-// askLimits tells which limits of numbers have been reached that are in the way of a new URL.
+// askLimits says which limits keep a new URL out.
 func (q *explainer) askLimits(context.Context) error {
 	if q.why.State != URLUnseen {
 		return nil
 	}
 	if q.state.Capped {
-		q.say(time.Time{}, "limit", "its host has had its limit of %d URLs", q.plan.LimitPerHost)
+		q.say(time.Time{}, "limit", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
 	}
 	key, ok := frontier.VariantKey(q.url)
 	if !ok || q.plan.MaxVariants == 0 {
@@ -267,12 +267,12 @@ func (q *explainer) askLimits(context.Context) error {
 	return err
 }
 
-// fullPath says that the path of the URL has had its variants.
+// fullPath says that the path of the URL reached MaxVariants.
 func (q *explainer) fullPath() string {
-	return fmt.Sprintf("its path has had its limit of %d URLs that differ only behind the first ; or ?", q.plan.MaxVariants)
+	return fmt.Sprintf("its path reached its limit of %d URLs that differ only after the first ; or ?", q.plan.MaxVariants)
 }
 
-// expressions tells which of the user's match.
+// expressions says which of the user's expressions match.
 func (q *explainer) expressions(seed bool) error {
 	for _, list := range []struct {
 		what, none string
@@ -281,7 +281,7 @@ func (q *explainer) expressions(seed bool) error {
 	}{
 		{"exclude", "", q.plan.Exclude, !seed},
 		{"exclude", "", q.plan.Late, true},
-		{"include", "none matches, a link to it is not followed", q.plan.Include, !seed},
+		{"include", "none matches, links to it are not followed", q.plan.Include, !seed},
 	} {
 		if !list.asked || len(list.all) == 0 {
 			continue
@@ -299,7 +299,7 @@ func (q *explainer) expressions(seed bool) error {
 	return nil
 }
 
-// matching returns the first expression that matches; −1: none does.
+// matching returns the index of the first expression that matches; −1: none does.
 func matching(expressions []string, s string) (int, error) {
 	for i, text := range expressions {
 		re, err := regexp.Compile(text)
@@ -313,7 +313,7 @@ func matching(expressions []string, s string) (int, error) {
 	return -1, nil
 }
 
-// askHost reads what is known of the URL's host.
+// askHost reads the state of the URL's host.
 func (q *explainer) askHost(ctx context.Context) error {
 	h, found, err := q.view.Job.Store.Host(q.url.Origin())
 	if err != nil || !found {
@@ -326,30 +326,29 @@ func (q *explainer) askHost(ctx context.Context) error {
 	q.known, q.rules, q.state = true, h.Rules, infos[0]
 	q.host = hostStatus(q.now, q.plan, infos[0], h.Rules)
 	if q.state.Asking {
-		return q.askErrand(ctx)
+		return q.askRobotsRedirect(ctx)
 	}
 	return nil
 }
 
-// askErrand reads where redirects have led to of the robots.txt of the URL's host, and what that waits
-// for there.
-func (q *explainer) askErrand(ctx context.Context) error {
-	type errand struct {
+// askRobotsRedirect reads where redirects of the host's robots.txt lead, and why it waits there.
+func (q *explainer) askRobotsRedirect(ctx context.Context) error {
+	type redirect struct {
 		at    weburl.URL
 		host  frontier.HostInfo
 		waits bool
 	}
-	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e errand) {
+	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
 		e.at, e.host, e.waits = d.Frontier().Errand(d.Now(), q.url.Origin())
 		return e
 	})
 	if err != nil || !e.waits {
 		return err
 	}
-	q.host.Waits = "its robots.txt is asked for at " + frontier.Brief(e.at.String()) + ", where redirects lead, when its turn comes"
+	q.host.Waits = "its robots.txt redirects to " + frontier.Brief(e.at.String()) + ", which is requested at its turn"
 	what, until := waitsFor(q.now, e.host)
 	if what == "" && e.host.Full {
-		what = "as many requests as there may be at once are under way"
+		what = "all of its concurrent requests are in flight"
 	}
 	if what != "" {
 		q.host.Waits += "; the host there waits: " + what
@@ -358,7 +357,7 @@ func (q *explainer) askErrand(ctx context.Context) error {
 	return nil
 }
 
-// robots tells what the host's robots.txt says.
+// robots explains what the host's robots.txt says.
 func (q *explainer) robots() {
 	var read time.Time
 	if until := q.state.Robots.Until; q.host.Robots == "known" && q.state.Robots.Tries == 0 && !until.IsZero() {
@@ -368,25 +367,25 @@ func (q *explainer) robots() {
 	delay, _ := q.rules.CrawlDelay()
 	switch {
 	case q.plan.NoRobots:
-		q.say(time.Time{}, "robots", "not asked for")
+		q.say(time.Time{}, "robots", "not requested")
 	case !q.known || q.host.Robots == "unknown":
 		q.say(time.Time{}, "robots", "robots.txt of %s is not known yet", q.url.Origin())
 	case q.host.Robots == "asked" && !q.state.Robots.Have:
-		q.say(time.Time{}, "robots", "robots.txt of %s is being asked for", q.url.Origin())
+		q.say(time.Time{}, "robots", "robots.txt of %s is being fetched", q.url.Origin())
 	case q.host.Robots == "unreachable":
-		q.say(time.Time{}, "robots", "robots.txt of %s cannot be had, so nothing is allowed: %s: %s", q.url.Origin(), q.state.Robots.Kind, q.state.Robots.Reason)
+		q.say(time.Time{}, "robots", "robots.txt of %s is unreachable, so nothing is allowed: %s: %s", q.url.Origin(), q.state.Robots.Kind, q.state.Robots.Reason)
 	case !v.Allowed:
 		q.say(read, "robots", "disallowed by line %d: %s", v.Line, v.Rule)
 	case delay > frontier.MaxCrawlDelay:
-		q.say(read, "robots", "a Crawl-delay of %v, longer than the %v that are obeyed", delay, frontier.MaxCrawlDelay)
+		q.say(read, "robots", "a Crawl-delay of %v; at most %v is obeyed", delay, frontier.MaxCrawlDelay)
 	case v.Line > 0:
 		q.say(read, "robots", "allowed by line %d: %s", v.Line, v.Rule)
 	default:
-		q.say(read, "robots", "allowed, as no line is about it")
+		q.say(read, "robots", "allowed, as no rule matches")
 	}
 }
 
-// tries tells how each has ended, and before that what earlier visits have found.
+// tries explains how each try ended, after what earlier visits found.
 func (q *explainer) tries() {
 	q.visits()
 	for i, try := range q.entry.URL.Past {
@@ -409,7 +408,7 @@ func (q *explainer) tries() {
 	}
 }
 
-// visits tells what is known of the URL from the visits of the job, if there are several.
+// visits explains what the visits of the job know of the URL, if there are several.
 func (q *explainer) visits() {
 	v := q.why.Known
 	if v == nil || q.history.Summary.Visit <= 1 {
@@ -429,7 +428,7 @@ func (q *explainer) visits() {
 	q.say(v.At, "visit", "%s", text)
 }
 
-// next tells where it stands, and what is to come.
+// next says where the URL stands, and what comes next.
 func (q *explainer) next(ctx context.Context) error {
 	switch q.why.State {
 	case URLUnseen:
@@ -443,10 +442,10 @@ func (q *explainer) next(ctx context.Context) error {
 		if q.entry.Drop == frontier.DropVariants {
 			q.say(time.Time{}, "dropped", "%s", q.fullPath())
 		} else {
-			q.say(time.Time{}, "dropped", "its host has had its limit of %d URLs", q.plan.LimitPerHost)
+			q.say(time.Time{}, "dropped", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
 		}
 	case URLLeased:
-		q.say(time.Time{}, "next", "try %d is under way", q.why.Tries+1)
+		q.say(time.Time{}, "next", "try %d is in flight", q.why.Tries+1)
 	default:
 		s, err := q.view.Status(ctx)
 		if err != nil {
@@ -457,7 +456,7 @@ func (q *explainer) next(ctx context.Context) error {
 	return nil
 }
 
-// due is when the next try is at the earliest; zero: now.
+// due returns the earliest time of the next try; zero: now.
 func (q *explainer) due() time.Time {
 	at := q.why.NotBefore
 	if q.host.WaitsUntil.After(at) {
@@ -477,28 +476,28 @@ func (q *explainer) waits(s Status) string {
 	case JobPaused:
 		reasons = append(reasons, "the crawl is paused: "+strings.Join(s.Reasons, ", "))
 	case JobEnding:
-		reasons = append(reasons, "the crawl ends, the next run goes on")
+		reasons = append(reasons, "the crawl is ending; the next run resumes")
 	default:
 		text := string(s.State)
 		if s.State == JobStopped {
 			text += " by the limit " + strings.Join(s.Reasons, ", ")
 		}
-		reasons = append(reasons, fmt.Sprintf("the crawl does not run (%s)", text))
+		reasons = append(reasons, fmt.Sprintf("the crawl is not running (%s)", text))
 	}
 	if q.why.NotBefore.After(q.now) {
-		reasons = append(reasons, "not sooner after the last")
+		reasons = append(reasons, "it is too soon after the last try")
 	}
 	if q.host.Waits != "" {
 		reasons = append(reasons, "its host waits: "+q.host.Waits)
 	}
 	if q.state.Full {
-		reasons = append(reasons, "as many requests to its host as there may be at once are under way")
+		reasons = append(reasons, "all concurrent requests to its host are in flight")
 	}
 	if q.host.Pending > 1 {
-		reasons = append(reasons, fmt.Sprintf("%d URLs of its host wait", q.host.Pending))
+		reasons = append(reasons, fmt.Sprintf("%d URLs of its host are waiting", q.host.Pending))
 	}
 	if len(reasons) == 0 {
-		return ", when its turn comes"
+		return ", at its turn"
 	}
 	return "; " + strings.Join(reasons, "; ")
 }

@@ -11,19 +11,19 @@ import (
 
 var (
 	// ErrExists is returned when the folder exists and is not that of a job.
-	ErrExists = errors.New("exists already")
+	ErrExists = errors.New("already exists")
 
 	// ErrUnusable is returned when the folder holds a job that is damaged, or of another version.
 	ErrUnusable = errors.New("weft: the job cannot be used")
 
 	// ErrPlan is returned when an option differs from the job's.
-	ErrPlan = errors.New("as the job was begun")
+	ErrPlan = errors.New("as the job began with")
 
 	// ErrNoSeed is returned when there is neither a seed nor a job that has some.
 	ErrNoSeed = errors.New("none, expected a URL such as https://example.org/")
 
-	errNoJob = errors.New("no job, expected one to visit again")
-	errInUse = fmt.Errorf("%w: another crawl, or a look at it", store.ErrLocked)
+	errNoJob = errors.New("no job, expected one to recrawl")
+	errInUse = fmt.Errorf("%w: another crawl or command", store.ErrLocked)
 )
 
 // OptionError reports an invalid option.

@@ -31,7 +31,7 @@ func TestWriteStatus(t *testing.T) {
 	fmt.Fprintln(&b, "----")
 	writeStatus(&b, weft.Status{Job: "empty", State: weft.JobKilled, Begun: lookedAt, Scope: weft.ScopeHost})
 	for _, s := range []weft.Status{
-		{State: weft.JobStarting}, {State: weft.JobPaused, Reasons: []string{"as told", "the disk is full"}}, {State: weft.JobEnding},
+		{State: weft.JobStarting}, {State: weft.JobPaused, Reasons: []string{"by hand", "the disk is full"}}, {State: weft.JobEnding},
 		{State: weft.JobFinished}, {State: weft.JobInterrupted}, {State: weft.JobStopped, Reasons: []string{"max-time"}},
 	} {
 		var one strings.Builder
@@ -52,7 +52,7 @@ func TestWriteHosts(t *testing.T) {
 		{Host: "http://busy.example:8080", Done: 7, Pending: 3, Pace: 1, Robots: "known", Waits: "overloaded", WaitsUntil: lookedAt.Add(time.Hour)},
 		{Host: "http://127.0.0.1:8080", Robots: "off"},
 		{Host: "http://down.example", Pending: 3, Pace: 2, Robots: "unreachable", Waits: "no robots.txt, connect", WaitsUntil: lookedAt.Add(time.Minute)},
-		{Host: "http://full.example", Done: 10, Pace: 2, Robots: "known", Waits: "it has had its limit"},
+		{Host: "http://full.example", Done: 10, Pace: 2, Robots: "known", Waits: "it reached its limit"},
 	} {
 		writeHost(&b, lookedAt, h)
 	}
@@ -121,18 +121,18 @@ func TestLookAtKilledCrawl(t *testing.T) {
 
 	says(run(exitDone, "ctl", "job", "exclude", "/secret"), "excluded: /secret\n")
 	says(run(exitDone, "ctl", "job", "add", s.URL+"/more"), "added: "+s.URL+"/more\n")
-	says(run(exitDone, "ctl", "job", "pause"), "paused; 1 under way\n")
+	says(run(exitDone, "ctl", "job", "pause"), "paused; 1 in flight\n")
 	says(run(exitDone, "ctl", "job", "tasks"), "\nfetch 1      worker")
 	var both sync.WaitGroup
 	for range 2 {
-		both.Go(func() { says(run(exitDone, "status", "job"), "job: paused: as told\n") })
+		both.Go(func() { says(run(exitDone, "status", "job"), "job: paused: by hand\n") })
 	}
 	both.Wait()
 	awaitSaved(t, cmd.Dir, s.URL+"/more") // and what came before it: hosts are read from the disk
 	says(run(exitDone, "hosts", "job"), "  "+s.URL+"\n")
 	says(run(exitDone, "hosts", "--json", "--limit", "1", "job"), `"in_flight":1`)
 	says(run(exitDone, "urls", "--state", "leased", "job"), s.URL+"/a\n")
-	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is under way\n")
+	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is in flight\n")
 	says(run(exitDone, "why", "job", s.URL+"/b"), "as many requests to its host as there may be at once are under way;")
 
 	_ = cmd.Process.Signal(syscall.SIGKILL)
@@ -147,7 +147,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitDone, "status", "job"), "job: killed")
 	says(run(exitDone, "status", "--json", "job"), `"state":"killed"`)
 	says(run(exitDone, "urls", "job"), s.URL+"/a\n")
-	says(run(exitDone, "why", "job", s.URL+"/b"), "the crawl does not run (killed)")
+	says(run(exitDone, "why", "job", s.URL+"/b"), "the crawl is not running (killed)")
 	says(run(exitError, "ctl", "job", "pause"), "weft: job \"job\": no crawl is running, expected one to be\n")
 
 	if e := run(exitDone, "crawl", "--job", "job", "-q", s.URL); e.stdout != "" {
@@ -221,7 +221,7 @@ func TestStopByControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-asked
-	if e := weftIn(t, cmd.Dir, "ctl", "job", "stop"); e.code != exitDone || e.stdout != "it ends; 1 under way\n" {
+	if e := weftIn(t, cmd.Dir, "ctl", "job", "stop"); e.code != exitDone || e.stdout != "ending; 1 in flight\n" {
 		t.Errorf("%+v", e)
 	}
 	if e := weftIn(t, cmd.Dir, "status", "job"); !strings.HasPrefix(e.stdout, "job: ending") {

@@ -23,7 +23,7 @@ func in(t *testing.T, dir string, args ...string) ended {
 // TestGoesOn: what the second crawl of a job, of which three of four URLs are done, says and
 // does, by what it is asked for, and by what has become of the job.
 func TestGoesOn(t *testing.T) {
-	const asBegun, adds = ", as the job was begun", ": --amend adds to that, --fresh starts over, --job begins another\n"
+	const asBegun, adds = ", as the job began with", ": --amend adds to that, --fresh starts over, --job begins another\n"
 	const others = ": --fresh starts over, --job begins another\n"
 	edit := func(pattern string, fn func(path string) error) func(*testing.T, string) {
 		return func(t *testing.T, job string) {
@@ -70,7 +70,7 @@ func TestGoesOn(t *testing.T) {
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": exists already, and is not that of a job, expected a new folder: remove it, or name another` + "\n", "/ /a /b"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove it, or name another` + "\n", "/ /a /b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAsked(t, false, star)
@@ -162,7 +162,7 @@ func TestOtherList(t *testing.T) {
 	more := s.URL + "\n" + s.URL + "/x\n"
 	e := crawl(more)
 	if _, said, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(said, `weft: --input`) || strings.Count(said, "\n") != 1 ||
-		!strings.HasSuffix(said, " as the job was begun: --amend adds to that, --fresh starts over, --job begins another\n") {
+		!strings.HasSuffix(said, " as the job began with: --amend adds to that, --fresh starts over, --job begins another\n") {
 		t.Errorf("exit %d, said %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
