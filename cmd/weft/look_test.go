@@ -133,7 +133,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitDone, "hosts", "--json", "--limit", "1", "job"), `"in_flight":1`)
 	says(run(exitDone, "urls", "--state", "leased", "job"), s.URL+"/a\n")
 	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is in flight\n")
-	says(run(exitDone, "why", "job", s.URL+"/b"), "as many requests to its host as there may be at once are under way;")
+	says(run(exitDone, "why", "job", s.URL+"/b"), "all concurrent requests to its host are in flight;")
 
 	_ = cmd.Process.Signal(syscall.SIGKILL)
 	_ = cmd.Wait()
@@ -148,7 +148,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitDone, "status", "--json", "job"), `"state":"killed"`)
 	says(run(exitDone, "urls", "job"), s.URL+"/a\n")
 	says(run(exitDone, "why", "job", s.URL+"/b"), "the crawl is not running (killed)")
-	says(run(exitError, "ctl", "job", "pause"), "weft: job \"job\": no crawl is running, expected one to be\n")
+	says(run(exitError, "ctl", "job", "pause"), "weft: job \"job\": the crawl is not running, expected a running one\n")
 
 	if e := run(exitDone, "crawl", "--job", "job", "-q", s.URL); e.stdout != "" {
 		t.Errorf("the next run said %s", e.stdout)
