@@ -208,7 +208,7 @@ func TestPagesLayout(t *testing.T) {
 				}
 			}
 		}
-		for _, link := range regexp.MustCompile(`\w\]\(([^)\s:|]+)\)`).FindAllStringSubmatch(text, -1) {
+		for _, link := range regexp.MustCompile("[\\w`]\\]\\(([^)\\s:|]+)\\)").FindAllStringSubmatch(text, -1) {
 			file, anchor, _ := strings.Cut(link[1], "#")
 			to := path
 			if file != "" {
