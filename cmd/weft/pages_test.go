@@ -2,15 +2,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -231,40 +230,36 @@ func newBash(t *testing.T) *bash {
 // the crawl that it is for has begun.
 func (s *bash) run(command string, want int) (code int, output string) {
 	command, inBackground := strings.CutSuffix(command, "&")
-	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "set -o pipefail; "+s.rewrite.Replace(command)+"\nexit $?")
-	cmd.Dir, cmd.Env = s.dir, s.env
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
 	if inBackground {
+		cmd := s.command(command, nil)
 		if err := cmd.Start(); err != nil {
 			s.t.Fatal(err)
 		}
 		s.background = append(s.background, cmd)
 		return want, ""
 	}
+	early := strings.HasPrefix(command, "weft ctl ") && len(s.background) > 0
 	for until := time.Now().Add(20 * time.Second); ; {
-		err := cmd.Run()
-		code = exitCode(err)
-		early := strings.HasPrefix(command, "weft ctl ") && code != want && len(s.background) > 0
-		if !early || time.Now().After(until) {
+		var out bytes.Buffer
+		code = exitCode(s.command(command, &out).Run())
+		if code == want || !early || time.Now().After(until) {
 			return code, out.String()
 		}
-		<-time.After(50 * time.Millisecond)
-		again := exec.CommandContext(s.t.Context(), cmd.Path, cmd.Args[1:]...)
-		again.Dir, again.Env = cmd.Dir, cmd.Env
-		out.Reset()
-		again.Stdout, again.Stderr = &out, &out
-		cmd = again
 	}
+}
+
+// command is one to be run by bash.
+func (s *bash) command(text string, output io.Writer) *exec.Cmd {
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "set -o pipefail; "+s.rewrite.Replace(text)+"\nexit $?")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, output, output
+	return cmd
 }
 
 // end waits for what was left running.
 func (s *bash) end() {
 	for _, cmd := range s.background {
-		if err := cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) && exitCode(err) != exitInterrupted {
-			s.t.Errorf("%s: %v", cmd.Args, err)
+		if code := exitCode(cmd.Wait()); code != 0 && code != exitInterrupted {
+			s.t.Errorf("%s: exit status %d", cmd.Args[2], code)
 		}
 	}
 }
