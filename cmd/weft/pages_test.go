@@ -22,6 +22,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // TestPages runs every command of the pages for people, as a reader would: in order, in one
@@ -50,6 +52,39 @@ func TestPages(t *testing.T) {
 				if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
 					t.Error(err)
 				}
+			}
+		})
+	}
+}
+
+// TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
+// in its table of flags by concern.
+func TestPagesFlags(t *testing.T) {
+	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true} // the last two of weft-lab
+	crawl := crawlCommand()
+	for _, cmd := range append(robotsCommand().Commands(), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
+		linksCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+	}
+	for _, name := range []string{"README.md", "docs/guide.md", "docs/jobs.md", "docs/records.md", "docs/library.md", "docs/error-kinds.md"} {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z][-a-z]*)`).FindAllStringSubmatch(string(text), -1) {
+			if !flags[m[1]] {
+				t.Errorf("%s: no command has --%s", name, m[1])
+			}
+		}
+		if name != "docs/guide.md" {
+			continue
+		}
+		_, table, _ := strings.Cut(string(text), "## Flags by concern")
+		table, _, _ = strings.Cut(table, "\n## ")
+		crawl.Flags().VisitAll(func(f *pflag.Flag) {
+			long, short := "`--"+f.Name+"`", "`-"+f.Shorthand+"`"
+			if !flags[f.Name] || f.Name != "help" && f.Name != "help-all" && !strings.Contains(table, long) && !strings.Contains(table, short) {
+				t.Errorf("%s: the table has no --%s", name, f.Name)
 			}
 		})
 	}
