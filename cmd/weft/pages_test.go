@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -241,6 +242,7 @@ func newBash(t *testing.T) *bash {
 	plain, secure := httptest.NewServer(site), httptest.NewUnstartedServer(site)
 	certificate, authority := certificateFor(t, "example.org", "www.example.org", "example.net")
 	secure.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of crawls that are killed in a handshake
 	secure.StartTLS()
 	t.Cleanup(plain.Close)
 	t.Cleanup(secure.Close)
