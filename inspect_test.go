@@ -255,7 +255,7 @@ func TestLookAtJob(t *testing.T) {
 	}
 	tasks, err := r.job.Tasks(t.Context())
 	if err != nil || !slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return strings.HasPrefix(t.Task, "worker") }) ||
-		!slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return t.Loop == "desk" }) {
+		!slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return t.Loop == "coordinator" }) {
 		t.Errorf("tasks %+v, error %v", tasks, err)
 	}
 
@@ -458,7 +458,7 @@ func TestExcludeWhatIsFoundLater(t *testing.T) {
 	r.await("waiting", func(s weft.Status) bool { return s.InFlight == 1 && s.Robots == 1 })
 	r.do("exclude", "/late")
 	site.release()
-	if sum := <-r.done; sum.NotFollowed["exclude"]+sum.Errors[weft.KindExcluded].URLs != 1 || sum.Done-sum.Errors[weft.KindExcluded].URLs != 3 {
+	if sum := <-r.done; sum.NotFollowed["exclude"]+sum.Errors[weft.KindExcluded].URLs != 1 || sum.Recorded()-sum.Errors[weft.KindExcluded].URLs != 3 {
 		t.Errorf("%+v", sum)
 	}
 	job := open(t, dir)
@@ -494,7 +494,7 @@ func TestNoSocket(t *testing.T) {
 	}
 	var warnings []error
 	o.Fresh, o.Hooks.OnWarning = true, func(err error) { warnings = append(warnings, err) }
-	if sum := <-start(t, o).done; sum.Done != 2 || sum.Runs != 1 {
+	if sum := <-start(t, o).done; sum.Recorded() != 2 || sum.Runs != 1 {
 		t.Errorf("%+v", sum)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "ctl.sock") {

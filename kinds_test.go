@@ -21,7 +21,7 @@ func TestKinds(t *testing.T) {
 		want[string(k)] = true
 	}
 	delete(want, string(http1.KindCanceled)) // has no record
-	for _, name := range declared(t, "kinds.go", "Kind") {
+	for _, name := range declared(t, "record/kinds.go", "Kind") {
 		want[name] = true
 	}
 	for _, k := range weft.Kinds() {
@@ -61,7 +61,7 @@ func declared(t *testing.T, path, prefix string) (names []string) {
 // TestReasons: every reason there is has a meaning, once.
 func TestReasons(t *testing.T) {
 	want := make(map[string]bool)
-	for _, name := range declared(t, "reasons.go", "reason") {
+	for _, name := range declared(t, "scope/reasons.go", "Reason") {
 		want[name] = true
 	}
 	for _, r := range weft.Reasons() {

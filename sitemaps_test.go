@@ -146,8 +146,8 @@ func TestSitemapsInDoubt(t *testing.T) {
 		if noRobots {
 			want = []string{want[0], want[1], want[3]}
 		}
-		if urls := fetched(got); !slices.Equal(urls, want) || sum.Done != len(want) {
-			t.Errorf("no robots: %t, fetched %q, %d URLs, expected %q, each once", noRobots, urls, sum.Done, want)
+		if urls := fetched(got); !slices.Equal(urls, want) || sum.Recorded() != len(want) {
+			t.Errorf("no robots: %t, fetched %q, %d URLs, expected %q, each once", noRobots, urls, sum.Recorded(), want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestWriteStatus(t *testing.T) {
 	full := weft.Status{
 		Job: "example.org.weft", State: weft.JobRunning, Version: "1", Begun: lookedAt.Add(-26 * time.Hour), Runs: 3, Seconds: 4000,
 		Seeds: 3, First: "https://example.org/", Scope: weft.ScopeDomain,
-		Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6,
+		Counters: weft.Counters{Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6},
 		Statuses: map[int]int{200: 12000, 404: 100}, Errors: map[string]int{"robots": 12, "timeout": 45},
 		NotFollowed: map[string]int{"scope": 400}, FirstError: "https://example.org/\x1b[31m: timeout: late",
 		URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4,
@@ -78,7 +78,7 @@ func TestWriteWhy(t *testing.T) {
 func TestWriteTasks(t *testing.T) {
 	var b strings.Builder
 	writeTasks(&b, lookedAt, []weft.TaskStatus{
-		{Loop: "desk", ID: 1, Task: "main", State: "parked", Waits: "an event", Since: lookedAt.Add(-2 * time.Minute)},
+		{Loop: "coordinator", ID: 1, Task: "main", State: "parked", Waits: "an event", Since: lookedAt.Add(-2 * time.Minute)},
 		{Loop: "fetch 1", ID: 3, Task: "worker 0.1", Parent: "main", State: "running", Since: lookedAt},
 	})
 	golden(t, "tasks.txt", b.String())
@@ -122,7 +122,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitDone, "ctl", "job", "exclude", "/secret"), "excluded: /secret\n")
 	says(run(exitDone, "ctl", "job", "add", s.URL+"/more"), "added: "+s.URL+"/more\n")
 	says(run(exitDone, "ctl", "job", "pause"), "paused; 1 under way\n")
-	says(run(exitDone, "ctl", "job", "tasks"), "\nfetch 1  worker")
+	says(run(exitDone, "ctl", "job", "tasks"), "\nfetch 1      worker")
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() { says(run(exitDone, "status", "job"), "job: paused: as told\n") })

@@ -42,8 +42,8 @@ const (
 
 func (r report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s (%s a second): %s (%s a second), %s, %s received\n", plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()),
-		perSecond(r.rate(r.Done)), plural(r.Pages, "page"), perSecond(r.rate(r.Pages)), plural(r.Redirects, "redirect"), volume(r.Bytes))
+	fmt.Fprintf(&b, "%s in %s (%s a second): %s (%s a second), %s, %s received\n", plural(r.Recorded(), "URL"), seconds(r.Elapsed.Seconds()),
+		perSecond(r.rate(r.Recorded())), plural(r.Pages, "page"), perSecond(r.rate(r.Pages)), plural(r.Redirects, "redirect"), volume(r.Bytes))
 	table := func(title string, rows []row) {
 		for _, line := range rows {
 			fmt.Fprintf(&b, "  %-13s %-28s %10s%s\n", title, printable(line.name), count(line.URLs), line.size())

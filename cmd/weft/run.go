@@ -58,9 +58,9 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	visit := max(1, earlier.Visit)
 	switch {
 	case earlier.Runs > 0 && visit > 1:
-		con.warn(fmt.Sprintf("%s goes on with visit %d: %s done, %s left", c.Job(), visit, plural(earlier.Done, "URL"), count(earlier.Pending)))
+		con.warn(fmt.Sprintf("%s goes on with visit %d: %s done, %s left", c.Job(), visit, plural(earlier.Recorded(), "URL"), count(earlier.Pending)))
 	case earlier.Runs > 0:
-		con.warn(fmt.Sprintf("%s goes on: %s done, %s left", c.Job(), plural(earlier.Done, "URL"), count(earlier.Pending)))
+		con.warn(fmt.Sprintf("%s goes on: %s done, %s left", c.Job(), plural(earlier.Recorded(), "URL"), count(earlier.Pending)))
 	case visit > 1:
 		con.warn(fmt.Sprintf("%s is visited again: visit %d", c.Job(), visit))
 	}

@@ -30,14 +30,14 @@ const (
 
 // lines are at most as many and as wide as fit. The first is a short one: see screen.
 func (v view) lines(s sample) []string {
-	lines := v.flow(clock(s.Elapsed), v.style(strong, count(s.Done))+" "+english.PluralWord(s.Done, "URL", ""), v.style(strong, perSecond(s.urlRate))+"/s")
+	lines := v.flow(clock(s.Elapsed), v.style(strong, count(s.Recorded()))+" "+english.PluralWord(s.Recorded(), "URL", ""), v.style(strong, perSecond(s.urlRate))+"/s")
 	lines = append(lines, v.bar(s)...)
 	figures := []string{
 		plural(s.Pages, "page") + ", " + perSecond(s.pageRate) + "/s",
 		volume(s.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
 		count(s.Pending) + " waiting",
 		count(s.InFlight) + " in flight",
-		plural(s.Errors, "error"),
+		plural(s.Failed+s.Refused, "error"),
 		plural(s.Redirects, "redirect"),
 		plural(s.Hosts, "host"),
 	}
@@ -92,8 +92,8 @@ func (v view) bar(s sample) []string {
 		return []string{left}
 	}
 	done := 0
-	if all := s.Done + s.Pending + s.InFlight; all > 0 {
-		done = s.Done * cells / all
+	if all := s.Recorded() + s.Pending + s.InFlight; all > 0 {
+		done = s.Recorded() * cells / all
 	}
 	return []string{v.style(green, strings.Repeat("━", done)) + v.style(faint, strings.Repeat("─", cells-done)) + "  " + left}
 }
