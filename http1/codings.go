@@ -101,17 +101,8 @@ func (d *decoders) unzstd(dst, src []byte, max int) (_ []byte, err error) {
 	if err != nil {
 		return dst, err
 	}
-	if dst, err = appendAll(dst, d.zstd, max); err != nil {
-		return dst, err
-	}
-	if found, _ := zeroOffset(src, len(dst)/minZstdMatch); found {
-		return dst, errors.New("a match 0 bytes away")
-	}
-	return dst, nil
+	return appendAll(dst, d.zstd, max)
 }
-
-// minZstdMatch is the least that a sequence of zstd makes.
-const minZstdMatch = 3
 
 // appendAll appends what in has, at most max bytes.
 func appendAll(dst []byte, in io.Reader, max int) ([]byte, error) {
