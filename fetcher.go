@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/text"
@@ -45,8 +45,6 @@ type fetcher struct {
 	text    *text.Reader
 	visit   int       // of the job: see Summary
 	batch   []outcome // of this turn, on its way to the desk
-
-	judges, admits func(netip.AddrPort) error // what allow returns, made once
 }
 
 // lease is one that is handed to a worker.
@@ -136,7 +134,7 @@ type dropped struct {
 // closed the queue of leases.
 func (f *fetcher) run(t *aio.Task) error {
 	c := f.cfg
-	f.judges, f.admits = f.reach.guard.Judge, f.admit
+	f.reach.guard.AllowAll, f.reach.guard.OnOpen = f.cfg.AllowPrivate, f.networkOpened
 	f.client = http1.NewClient(t.Loop(), http1.Options{
 		Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 		IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, Meter: f.desk.meter, MaxKept: f.desk.shares.kept,
@@ -235,7 +233,7 @@ func (f *fetcher) fetch(t *aio.Task, u frontier.URL) (outcome, error) {
 	if res != nil {
 		defer res.Close()
 		out.answer = answerOf(res, started)
-		out.answer.Public = u.Seed && isPublic(res.Addr)
+		out.answer.Public = u.Seed && guard.IsPublic(res.Addr.Addr())
 	}
 	if err != nil {
 		var e *http1.Error

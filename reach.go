@@ -34,44 +34,33 @@ func (r *reach) give(seeds []weburl.URL) {
 // written returns the network of the address that is written in a URL; zero if none is.
 func written(u weburl.URL) guard.Network { return guard.NetworkIn(u.Hostname(), u.EffectivePort()) }
 
-// isPublic reports whether links may lead to an address without more.
-func isPublic(addr netip.AddrPort) bool {
-	class, _ := guard.Classify(addr.Addr())
-	return class == guard.Public
-}
-
 // allow returns what judges the addresses of u, which a lease or its redirects led to;
 // nil: all are allowed.
 func (f *fetcher) allow(lease frontier.URL, u weburl.URL) func(netip.AddrPort) error {
 	named := lease.Seed && u.Host() == lease.URL.Host()
 	switch {
 	case named && f.reach.given[u.Host()]:
-		return f.admits
-	case named || f.cfg.AllowPrivate:
-		return nil
+		return f.reach.guard.Allow(guard.Given)
+	case named:
+		return f.reach.guard.Allow(guard.Listed)
 	}
-	return f.judges
-}
-
-// admit allows an address of a seed that was given, and opens its network.
-func (f *fetcher) admit(to netip.AddrPort) error {
-	f.openNetwork(guard.NetworkOf(to))
-	return nil
+	return f.reach.guard.Allow(guard.Linked)
 }
 
 // mention opens what a page on this machine leads to on this machine, if the addresses of
 // both are written in their URLs: it is no public page.
 func (f *fetcher) mention(page, to weburl.URL) {
-	if page.Host() != to.Host() && written(page).Local() && written(to).Local() {
-		f.openNetwork(written(to))
+	if page.Host() == to.Host() {
+		return
+	}
+	if from := written(page); from.Local() { // most pages are not: their links are not looked at
+		f.reach.guard.Link(from, written(to))
 	}
 }
 
-// openNetwork opens one here, and then at the desk.
-func (f *fetcher) openNetwork(n guard.Network) {
-	if f.reach.guard.Open(n) {
-		_ = f.outbox.Post(func() { f.desk.openNetwork(n) }) // before the outcome, and the links in it
-	}
+// networkOpened opens at the desk a network that this loop has opened.
+func (f *fetcher) networkOpened(n guard.Network) {
+	_ = f.outbox.Post(func() { f.desk.openNetwork(n) }) // before the outcome, and the links in it
 }
 
 // openNetwork opens one here and in every fetcher, and has the job remember it.

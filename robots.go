@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
@@ -53,7 +54,7 @@ func (f *fetcher) fetchRobots(t *aio.Task, u frontier.URL) (outcome, error) {
 		return out, nil
 	}
 	out.answer = answerOf(res, f.loop.Now())
-	out.answer.Public = u.Seed && at.Host() == u.URL.Host() && isPublic(res.Addr)
+	out.answer.Public = u.Seed && at.Host() == u.URL.Host() && guard.IsPublic(res.Addr.Addr())
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")
