@@ -21,8 +21,8 @@ type TaskInfo struct {
 // Tasks returns all tasks that have not ended, oldest first. It is called on the
 // loop; from elsewhere, through a Handle.
 func (l *Loop) Tasks() []TaskInfo {
-	infos := make([]TaskInfo, 0, l.taskCount)
-	for t := l.tasks; t != nil; t = t.older {
+	infos := make([]TaskInfo, 0, l.tasks.count)
+	for t := l.tasks.newest; t != nil; t = t.older {
 		info := TaskInfo{ID: t.id, Name: t.name, State: t.state.String(), Waits: t.waits, Since: l.timeOf(t.since)}
 		if t.parent != nil {
 			info.Parent = t.parent.name
@@ -60,7 +60,7 @@ type Stats struct {
 // Stats returns the loop's figures. It is called on the loop.
 func (l *Loop) Stats() Stats {
 	s := l.stats
-	s.Turns, s.Tasks, s.Descriptors, s.Timers = l.turns, l.taskCount, l.fds.n, len(l.timers.heap)
+	s.Turns, s.Tasks, s.Descriptors, s.Timers = l.turns, l.tasks.count, l.fds.n, len(l.timers.heap)
 	return s
 }
 

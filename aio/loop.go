@@ -60,9 +60,7 @@ type Loop struct {
 	fresh  bool  // now was read in this turn
 	timers timers
 
-	tasks     *Task // all that have not ended
-	taskCount int
-	taskID    uint64
+	tasks     taskList
 	main      *Task
 	running   *Task // nil between tasks, and in callbacks
 	calling   *Task // whose system call runs on the loop's stack
@@ -81,8 +79,13 @@ type Loop struct {
 
 	selector poll.Selector
 	sleeper  Sleeper
-	sleeping atomic.Bool // the loop is, or is about to be, waiting: a Post must wake it
-	incoming atomic.Bool // posted is not empty
+	inbox    inbox
+}
+
+// inbox holds the functions that other goroutines have posted to a loop.
+type inbox struct {
+	sleeping atomic.Bool // the loop waits, or is about to: a Post must wake it
+	filled   atomic.Bool // posted is not empty
 	mu       struct {
 		sync.Mutex
 		posted []func()
@@ -124,10 +127,10 @@ func Run(ctx context.Context, main func(t *Task) error) error {
 // Errors: what main returned; *DeadlockError; *PanicError if a callback panicked;
 // ErrLoopClosed if the loop has run before; the selector's, if none could be made.
 func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
-	l.mu.Lock()
-	ran := l.mu.ran
-	l.mu.ran = true
-	l.mu.Unlock()
+	l.inbox.mu.Lock()
+	ran := l.inbox.mu.ran
+	l.inbox.mu.ran = true
+	l.inbox.mu.Unlock()
 	if ran {
 		return ErrLoopClosed
 	}
@@ -224,7 +227,7 @@ func (l *Loop) fail(err error) {
 	}
 	l.broken = err
 	defer l.main.Cancel() // ends contexts; who waits now learns err first
-	for t := l.tasks; t != nil; t = t.older {
+	for t := l.tasks.newest; t != nil; t = t.older {
 		t.interrupt(err)
 	}
 }
@@ -251,7 +254,7 @@ func (l *Loop) turn() bool {
 	if l.main.done || l.abandoned {
 		return l.shut()
 	}
-	if l.incoming.Load() {
+	if l.inbox.filled.Load() {
 		l.takePosted()
 	}
 	busy := l.ready.len() > 0
@@ -286,8 +289,8 @@ func (l *Loop) poll(busy bool) {
 		wait = max(0, time.Duration(until-l.now))
 	}
 	if wait != 0 {
-		l.sleeping.Store(true)
-		if l.incoming.Load() { // posted before the flag was up: nobody will wake us
+		l.inbox.sleeping.Store(true)
+		if l.inbox.filled.Load() { // posted before the flag was up: nobody will wake us
 			wait = 0
 		}
 	}
@@ -304,14 +307,14 @@ func (l *Loop) poll(busy bool) {
 		l.fds.poll(wait)
 	}
 	l.watch.idle.Store(false)
-	l.sleeping.Store(false)
+	l.inbox.sleeping.Store(false)
 	l.readClock()
 	if until != 0 {
 		if late, fired := l.timers.fire(l.now); fired {
 			l.stats.lag(late)
 		}
 	}
-	if l.incoming.Load() {
+	if l.inbox.filled.Load() {
 		l.takePosted()
 	}
 }
@@ -319,7 +322,7 @@ func (l *Loop) poll(busy bool) {
 // deadlocked ends the loop if tasks wait and nothing is left that can wake one:
 // only then does it return true.
 func (l *Loop) deadlocked() bool {
-	if l.fds.waits > 0 || l.offloads > 0 || l.handles > 0 || l.timers.next() != 0 || l.incoming.Load() {
+	if l.fds.waits > 0 || l.offloads > 0 || l.handles > 0 || l.timers.next() != 0 || l.inbox.filled.Load() {
 		return false
 	}
 	if l.broken != nil { // once was enough for all tasks that can be ended
@@ -331,11 +334,11 @@ func (l *Loop) deadlocked() bool {
 }
 
 func (l *Loop) takePosted() {
-	l.mu.Lock()
-	posted := l.mu.posted
-	l.mu.posted = nil
-	l.incoming.Store(false)
-	l.mu.Unlock()
+	l.inbox.mu.Lock()
+	posted := l.inbox.mu.posted
+	l.inbox.mu.posted = nil
+	l.inbox.filled.Store(false)
+	l.inbox.mu.Unlock()
 	for _, fn := range posted {
 		l.ready.push(function(fn))
 	}
@@ -345,9 +348,9 @@ func (l *Loop) takePosted() {
 // the last turn, and all of it; callbacks still pending are dropped. It reports
 // whether there is such a turn.
 func (l *Loop) shut() bool {
-	l.mu.Lock()
-	l.mu.closed = true
-	l.mu.Unlock()
+	l.inbox.mu.Lock()
+	l.inbox.mu.closed = true
+	l.inbox.mu.Unlock()
 	l.ready = ready{}
 	l.takePosted()
 	return l.ready.len() > 0
@@ -357,14 +360,14 @@ func (l *Loop) shut() bool {
 // the mutex held: a loop that has shut its door has nobody left at its selector,
 // whose descriptors may be closed.
 func (l *Loop) post(fn func()) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.mu.closed {
+	l.inbox.mu.Lock()
+	defer l.inbox.mu.Unlock()
+	if l.inbox.mu.closed {
 		return ErrLoopClosed
 	}
-	l.mu.posted = append(l.mu.posted, fn)
-	l.incoming.Store(true)
-	if l.sleeping.Swap(false) {
+	l.inbox.mu.posted = append(l.inbox.mu.posted, fn)
+	l.inbox.filled.Store(true)
+	if l.inbox.sleeping.Swap(false) {
 		if l.sleeper != nil {
 			l.sleeper.Wake()
 		} else {

@@ -73,9 +73,39 @@ const opsPerStep = 128
 // ignoreLimit is how many cancelled waits in a row a task may make before it is reported.
 const ignoreLimit = 1000
 
+// taskList lists a loop's tasks that have not ended, newest first.
+type taskList struct {
+	newest *Task
+	count  int
+	lastID uint64
+}
+
+// add puts t at the front and numbers it.
+func (tl *taskList) add(t *Task) {
+	tl.lastID++
+	t.id = tl.lastID
+	if t.older = tl.newest; t.older != nil {
+		t.older.newer = t
+	}
+	tl.newest = t
+	tl.count++
+}
+
+func (tl *taskList) remove(t *Task) {
+	if t.older != nil {
+		t.older.newer = t.newer
+	}
+	if t.newer != nil {
+		t.newer.older = t.older
+	} else {
+		tl.newest = t.older
+	}
+	t.older, t.newer = nil, nil
+	tl.count--
+}
+
 func (l *Loop) newTask(name string, parent *Task, g *Group, main func(t *Task) error) *Task {
-	l.taskID++
-	t := &Task{name: name, id: l.taskID, parent: parent, group: g, main: main, state: taskReady}
+	t := &Task{name: name, parent: parent, group: g, main: main, state: taskReady}
 	t.future = future{loop: l, task: t}
 	t.sleep.owner = t
 	t.own.task, t.scope = t, &t.own
@@ -83,11 +113,7 @@ func (l *Loop) newTask(name string, parent *Task, g *Group, main func(t *Task) e
 	if g != nil {
 		t.own.attach(&g.scope)
 	}
-	if t.older = l.tasks; t.older != nil {
-		t.older.newer = t
-	}
-	l.tasks = t
-	l.taskCount++
+	l.tasks.add(t)
 	t.state = taskNew
 	t.waits, t.since = "its first step", l.now
 	l.ready.push(t)
@@ -158,16 +184,7 @@ func (t *Task) finish(err error) {
 		err = &TaskError{Task: t.name, Err: err}
 	}
 	t.state, t.main = taskDone, nil
-	if t.older != nil {
-		t.older.newer = t.newer
-	}
-	if t.newer != nil {
-		t.newer.older = t.older
-	} else {
-		l.tasks = t.older
-	}
-	t.older, t.newer = nil, nil
-	l.taskCount--
+	l.tasks.remove(t)
 	t.own.detach()
 	defer func() { // also if Options.Trace panics: others wait for this task
 		t.complete(err)
