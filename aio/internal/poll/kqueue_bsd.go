@@ -11,7 +11,7 @@ import (
 
 var selectors = []selectorKind{{"kqueue", newKqueue}, {"poll", newPoll}}
 
-// kqueue is kqueue(2). It compiles and passes vet; nobody has run it yet.
+// kqueue is kqueue(2). It compiles and passes vet; it has never been run.
 type kqueue struct {
 	fd     int
 	tokens map[int]uint64
