@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 			s.until(25 * time.Millisecond) // the client is not connected yet
 			s.ln.Close()
 		}, get("192.0.2.1"), http1.KindReset, true, syscall.ECONNRESET},
-		{"ended before an answer", func(s *site) {
+		{"ended before a response", func(s *site) {
 			p := s.accept()
 			p.request("/")
 			p.close()
@@ -217,7 +217,7 @@ func TestTimeout(t *testing.T) {
 		playOver(t, time.Second, opt, func(s *site) { s.ignore("/") },
 			func(b *browser) { expect(b, "www.example", timeout) })
 	})
-	t.Run("no answer", func(t *testing.T) {
+	t.Run("no response", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			s.ignore("/")
 		}, func(b *browser) { expect(b, "www.example", timeout) })

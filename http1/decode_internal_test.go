@@ -46,7 +46,7 @@ func TestBombsAreCheap(t *testing.T) {
 			from, d, body := codingFor(t, c.Encoding), new(decoders), []byte(nil)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := d.undo(from, &body, c.Bytes, limit)
+			err := d.decode(from, &body, c.Bytes, limit)
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, errBomb) || len(body) != limit {
 				t.Fatalf("%d bytes, %v", len(body), err)
@@ -66,7 +66,7 @@ func TestBombsAreCheap(t *testing.T) {
 // TestDecoderThatPanics: it is an error of the body, and the next body is decoded.
 func TestDecoderThatPanics(t *testing.T) {
 	d, body := new(decoders), []byte(nil)
-	err := d.undo(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
+	err := d.decode(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
 		var none []byte
 		return none[1:2], nil
 	}}, &body, []byte("hello"), 100)
@@ -75,7 +75,7 @@ func TestDecoderThatPanics(t *testing.T) {
 	}
 	for _, c := range conformance.Cases[compressed](t, "compress.jsonl") {
 		if c.Kind == "ok" && !strings.Contains(c.Encoding, ",") {
-			if body = body[:0]; d.undo(codingFor(t, c.Encoding), &body, c.Bytes, 1<<20) != nil {
+			if body = body[:0]; d.decode(codingFor(t, c.Encoding), &body, c.Bytes, 1<<20) != nil {
 				t.Error(c.ID, err)
 			}
 		}
@@ -103,7 +103,7 @@ func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
 				}
 				return append(dst, "text"...), nil
 			}}
-			if err := cn.undo(task, waits, 1<<20, &limit{}); err != nil {
+			if err := cn.decodeStep(task, waits, 1<<20, &limit{}); err != nil {
 				return err
 			}
 			if body := cn.parser.res.Body; string(body) != "text" || beside != (n > longSource) {
@@ -126,7 +126,7 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 		for range 2 {
 			body := make([]byte, longSource)
 			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
-			if err := cn.undo(task, nothing, 1<<20, &limit{}); err != nil {
+			if err := cn.decodeStep(task, nothing, 1<<20, &limit{}); err != nil {
 				return err
 			}
 			if c.decoding.Free() {
@@ -145,7 +145,7 @@ func TestTimeoutWhileDecoding(t *testing.T) {
 	err := aio.Run(t.Context(), func(task *aio.Task) error {
 		c := NewClient(task.Loop(), Options{})
 		defer c.Close()
-		if err := c.beside.turn.Lock(task); err != nil { // another one is decoded
+		if err := c.offLoop.turn.Lock(task); err != nil { // another one is decoded
 			return err
 		}
 		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
@@ -154,7 +154,7 @@ func TestTimeoutWhileDecoding(t *testing.T) {
 				body := make([]byte, longSource+1)
 				cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
 				total := limit{}.within(time.Millisecond, c.loop.Now(), KindTimeout)
-				if err := cn.undo(task, nothing, 1<<20, &total); err == nil || err.Kind != KindTimeout {
+				if err := cn.decodeStep(task, nothing, 1<<20, &total); err == nil || err.Kind != KindTimeout {
 					t.Errorf("%v, expected kind timeout", err)
 				}
 				return nil

@@ -151,7 +151,7 @@ func fuzzDecoder(f *testing.F, name string, want func(src []byte) ([]byte, error
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		got, err := from.undo(&d, nil, src, limitOfDecoded)
+		got, err := from.decode(&d, nil, src, limitOfDecoded)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 40<<20 {
 			t.Errorf("%d bytes allocated for %d", took, len(src))

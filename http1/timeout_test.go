@@ -55,34 +55,34 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 		{"the whole is less", http1.Options{Timeout: time.Second}, func(*site) {}, "hole.example", http1.KindTimeout, time.Second,
 			"no connection to 192.0.2.2:80 within 1s" + whole},
 		{"the first byte", http1.Options{FirstByteTimeout: 3 * time.Second}, func(s *site) { s.ignore("/") },
-			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second, "no answer within 3s (first-byte timeout)"},
+			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second, "no response within 3s (first-byte timeout)"},
 		{"the first byte, none", http1.Options{}, func(s *site) { s.ignore("/") }, "www.example", http1.KindTimeout, 30 * time.Second,
-			"no answer within 30s" + whole},
+			"no response within 30s" + whole},
 		{"the first byte came", http1.Options{FirstByteTimeout: 3 * time.Second, IdleTimeout: 5 * time.Second},
 			func(s *site) { s.serve("/", "HTTP/1.1 2").ended() }, "www.example", http1.KindIdleTimeout, connected + 2*latency + 5*time.Second,
-			"nothing more of the answer within 5s (idle timeout)"},
+			"nothing more of the response within 5s (idle timeout)"},
 		{"idle", http1.Options{}, func(s *site) { drip(s.accept(), 1, time.Second) },
 			"www.example", http1.KindIdleTimeout, connected + 2*latency + time.Second + 15*time.Second,
-			"nothing more of the answer within 15s (idle timeout)"},
+			"nothing more of the response within 15s (idle timeout)"},
 		{"idle, none", http1.Options{IdleTimeout: -1}, func(s *site) { drip(s.accept(), 1, time.Second) },
-			"www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
+			"www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 		{"slow but not idle", http1.Options{}, func(s *site) { drip(s.accept(), 100, time.Second) },
-			"www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
+			"www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 		{"too slow", http1.Options{MinRate: 100}, func(s *site) { drip(s.accept(), 100, time.Second) },
 			"www.example", http1.KindTooSlow, connected + 2*latency + 10*time.Second,
-			"answer slower than 100 bytes a second, no more than 53 within 10s (minimum rate)"},
+			"response slower than 100 bytes a second, no more than 53 within 10s (minimum rate)"},
 		// 10,000 bytes are enough for 20 s at 500 a second, and no more.
 		{"too slow later", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			head := "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
 			s.serve("/", head+strings.Repeat("x", 10_000-len(head))).ended()
 		}, "www.example", http1.KindTooSlow, connected + 2*latency + 20*time.Second,
-			"answer slower than 500 bytes a second, no more than 10000 within 20s (minimum rate)"},
+			"response slower than 500 bytes a second, no more than 10000 within 20s (minimum rate)"},
 		{"fast enough", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 			for p.send(strings.Repeat("x", 600)) {
 				s.until(now(s.task) + time.Second)
 			}
-		}, "www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
+		}, "www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, c.opt, c.server, func(b *browser) {
