@@ -55,7 +55,7 @@ func TestTaskTree(t *testing.T) {
 		t.Fatalf("%d tasks, want %d: %v", len(infos), len(want), infos)
 	}
 	for i, info := range infos {
-		info.Since = time.Time{} // TestTasksSaySinceWhen looks at it
+		info.Since = time.Time{} // TestTasksSaySinceWhen checks it
 		expect(t, fmt.Sprint("task ", i), info, want[i])
 	}
 }
@@ -82,8 +82,7 @@ func TestTasksSaySinceWhen(t *testing.T) {
 	})
 }
 
-// Tasks whose turns never end keep neither timers nor descriptors nor posted
-// functions from theirs.
+// Tasks whose turns never end do not starve timers, descriptors and posted functions.
 func TestBusyTasksStarveNobody(t *testing.T) {
 	loads := []struct {
 		name string
@@ -166,8 +165,8 @@ func TestBusyTasksStarveNobody(t *testing.T) {
 	}
 }
 
-// An operation that finds what it wants gives up the turn all the same, once in a
-// while: a task may do 128 of them in a step.
+// An operation that need not wait still gives up the turn from time to time: a task may do 128 of
+// them in a step.
 func TestOperationsThatNeverWaitGiveUpTheTurn(t *testing.T) {
 	const rounds, step = 1280, 128
 	var (
@@ -272,7 +271,7 @@ func TestDeadlockOfMany(t *testing.T) {
 	}
 }
 
-// What main makes of a deadlock is told beside it.
+// The error that main makes of a deadlock is reported together with the deadlock.
 func TestDeadlockAndErrorOfCleanUp(t *testing.T) {
 	own := errors.New("disk full")
 	err := runErr(t, func(task *aio.Task) error {
@@ -429,7 +428,7 @@ func TestMisuseOutsideTheLoop(t *testing.T) {
 	expectPanic(t, "does not run now (it is done)", func() { _ = late.Sleep(time.Second) })
 }
 
-// With Debug a wait knows its goroutine.
+// With Debug a wait checks its goroutine.
 func TestMisuseOnAnotherGoroutine(t *testing.T) {
 	const message = `task "main" waits on a goroutine that is not its own`
 	t.Run("of one's own making", func(t *testing.T) {
@@ -459,7 +458,7 @@ func TestMisuseOnAnotherGoroutine(t *testing.T) {
 	})
 }
 
-// A misuse that nobody recovers is the error of who did it.
+// A misuse that nobody recovers is the error of the task that made it.
 func TestMisuseIsTheErrorOfTheTask(t *testing.T) {
 	err := runErr(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -473,7 +472,7 @@ func TestMisuseIsTheErrorOfTheTask(t *testing.T) {
 	}
 }
 
-// A thousand tasks sleep for times that come in no order, and wake in theirs.
+// A thousand tasks sleep for unordered times, and wake in order.
 func TestSleepersWakeInOrder(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -499,7 +498,7 @@ func TestSleepersWakeInOrder(t *testing.T) {
 	})
 }
 
-// The steps of a task, as a trace tells them.
+// The steps of a task, as a trace shows them.
 func TestTrace(t *testing.T) {
 	var j journal
 	err := runWith(t, aio.Options{Trace: func(e aio.TraceEvent) {
@@ -565,8 +564,8 @@ func TestSameStepsEveryTime(t *testing.T) {
 	first.expect(t, steps()...)
 }
 
-// A lock is not given back by the end of the task that held it: who waits for it
-// waits in vain, and is told.
+// The end of a task does not release its locks: a task that waits for one waits in vain, and the
+// loop reports it.
 func TestDeadlockOnALockOfATaskThatHasEnded(t *testing.T) {
 	err := runErr(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -582,7 +581,7 @@ func TestDeadlockOnALockOfATaskThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestPanicInTrace: a Trace that panics ends the loop, and never hangs it.
+// TestPanicInTrace checks that a Trace that panics ends the loop, and never hangs it.
 func TestPanicInTrace(t *testing.T) {
 	for _, kind := range []aio.TraceKind{aio.TraceStart, aio.TraceWait, aio.TraceWake, aio.TraceEnd} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -604,7 +603,7 @@ func TestPanicInTrace(t *testing.T) {
 	}
 }
 
-// TestOnLoopAfterGoexit: the clean-up of a task that ends by a Goexit on the loop's
+// TestOnLoopAfterGoexit checks that the clean-up of a task that ends by a Goexit on the loop's
 // stack runs to its end, though it uses that stack too.
 func TestOnLoopAfterGoexit(t *testing.T) {
 	var cleaned, after bool

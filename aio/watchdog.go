@@ -53,7 +53,7 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 	tick := time.NewTicker(max(limit/4, time.Millisecond))
 	defer tick.Stop()
 	seen := slowTurn{from: time.Now()}
-	told := false
+	reported := false
 	for {
 		select {
 		case <-w.quit:
@@ -61,11 +61,11 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 		case now := <-tick.C:
 			turn := w.turn.Load()
 			if w.idle.Load() || turn != seen.turn {
-				seen, told = slowTurn{turn: turn, from: now}, false
+				seen, reported = slowTurn{turn: turn, from: now}, false
 				continue
 			}
 			held := now.Sub(seen.from)
-			if told || held < limit {
+			if reported || held < limit {
 				continue
 			}
 			if t := w.task.Load(); t != nil {
@@ -73,7 +73,7 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 			}
 			found := seen
 			w.slow.Store(&found)
-			told = true
+			reported = true
 			l.report(Report{Kind: ReportSlowTurn, Task: seen.task, For: held, Ongoing: true})
 		}
 	}

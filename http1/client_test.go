@@ -38,7 +38,7 @@ func TestResponse(t *testing.T) {
 		func(s *site) {
 			p := s.accept()
 			p.request("/")
-			for _, c := range interim + head + body { // each byte a segment of its own
+			for _, c := range interim + head + body { // each byte in a segment of its own
 				p.send(string(c))
 				s.until(now(s.task) + time.Millisecond)
 			}
@@ -81,17 +81,17 @@ func TestLongBody(t *testing.T) {
 func TestLimits(t *testing.T) {
 	opt := http1.Options{MaxHead: 200, MaxBody: 1000}
 	for _, c := range []struct {
-		name, answer string
-		kind         http1.Kind // "": none
+		name, response string
+		kind           http1.Kind // "": none
 	}{
 		{"body of the limit", ok(strings.Repeat("x", 1000)), ""},
 		{"body over the limit", ok(strings.Repeat("x", 1001)), http1.KindTooLarge},
 		{"body without length, over the limit", "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001), http1.KindTooLarge},
-		{"header over the limit", answer("X-A: "+strings.Repeat("x", 200)+"\r\n", ""), http1.KindTooLarge},
+		{"header over the limit", response("X-A: "+strings.Repeat("x", 200)+"\r\n", ""), http1.KindTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, opt,
-				func(s *site) { s.serve("/", c.answer).ended() },
+				func(s *site) { s.serve("/", c.response).ended() },
 				func(b *browser) {
 					res, err := b.get("/")
 					if c.kind != "" {
@@ -195,7 +195,7 @@ func TestErrors(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	const timeout = 5 * time.Second
 	opt := http1.Options{Timeout: timeout}
-	// expect expects a request to fail at a time.
+	// expect expects a request to fail at a certain time.
 	expect := func(b *browser, host string, want time.Duration) {
 		t.Helper()
 		_, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
@@ -222,7 +222,7 @@ func TestTimeout(t *testing.T) {
 			s.ignore("/")
 		}, func(b *browser) { expect(b, "www.example", timeout) })
 	})
-	t.Run("an answer in drops", func(t *testing.T) {
+	t.Run("a response in drops", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\n\r\n")
 			for p.send("x") {
@@ -249,7 +249,7 @@ func TestTimeout(t *testing.T) {
 			s.ignore("/")
 		}, func(b *browser) {
 			b.reads("/first", "1")
-			b.until(105 * time.Millisecond) // what the server has closed looks open for 5 ms more
+			b.until(105 * time.Millisecond) // a connection that the server has closed looks open for 5 ms more
 			expect(b, "www.example", 105*time.Millisecond+timeout)
 		})
 	})
@@ -335,12 +335,12 @@ func TestCloseGivesTheBufferBack(t *testing.T) {
 		}
 		second := get()
 		if &second.Body[0] != buffer {
-			t.Error("the buffer of a closed answer was not used again")
+			t.Error("the buffer of a closed response was not used again")
 		}
-		first.Close() // again: the buffer is the second's
+		first.Close() // a second Close: the buffer is the second response's
 		third := get()
 		if &third.Body[0] == buffer {
-			t.Error("two answers have one buffer")
+			t.Error("two responses have one buffer")
 		}
 		second.Close()
 		third.Close()

@@ -164,7 +164,7 @@ func (p *parser) headDone(head []byte) *Error {
 		return err
 	}
 	if res.Status == 101 {
-		return fail(KindProtocol, "status 101 without being asked")
+		return fail(KindProtocol, "unrequested status 101")
 	}
 	if p.interim++; p.interim > maxInterim {
 		return fail(KindTooLarge, "more than %d interim responses", maxInterim)
@@ -330,7 +330,7 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 	p.line = p.line[:0]
 	// Chunks of one byte each would multiply the body's limit.
 	if p.framing += size; p.framing > p.maxHead+p.maxBody {
-		return n, fail(KindTooLarge, "chunked coding over %d bytes beside its body", p.maxHead+p.maxBody)
+		return n, fail(KindTooLarge, "chunked coding over %d bytes outside its body", p.maxHead+p.maxBody)
 	}
 	switch p.state {
 	case afterChunk:
