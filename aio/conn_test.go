@@ -570,7 +570,8 @@ func TestDataWinsOverDeadline(t *testing.T) {
 	for _, w := range waits {
 		t.Run(w.name, func(t *testing.T) {
 			onSelectors(t, func(t *testing.T, task *aio.Task) error {
-				c, peer := connectPeer(t, task, unixStream) // a Unix socket delivers within write(2)
+				// A Unix socket delivers within write(2).
+				c, peer := connectPeer(t, task, unixStream)
 				defer c.Close()
 				defer peer.Close()
 				return task.Group(func(g *aio.Group) error {

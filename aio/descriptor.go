@@ -59,12 +59,14 @@ func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
 	if l.selector == nil {
 		return nil, ErrNoDescriptors
 	}
-	if old := tab.byFD[fd]; old != nil { // the waiters have been woken and will find fd closed, or reused
+	// The waiters have been woken and will find fd closed, or reused.
+	if old := tab.byFD[fd]; old != nil {
 		tab.drop(old)
 	}
 	d := &descriptor{loop: l, fd: fd, own: own, edge: own && l.selector.Edge()}
-	d.read = direction{d: d, in: poll.Read}               // a new socket rarely has anything to read,
-	d.write = direction{d: d, in: poll.Write, ready: own} // and always has room to write
+	// A new socket rarely has anything to read, and always has room to write.
+	d.read = direction{d: d, in: poll.Read}
+	d.write = direction{d: d, in: poll.Write, ready: own}
 	d.read.deadline.owner, d.write.deadline.owner = &d.read, &d.write
 	var slot uint32
 	if n := len(tab.free); n > 0 {
@@ -94,7 +96,8 @@ func (tab *fdTable) remove(d *descriptor) {
 		return
 	}
 	d.closed = true
-	_ = tab.loop.selector.Remove(d.fd) // fails if somebody closed it under us: then it is already out
+	// Fails if somebody closed it under us: then it is already out.
+	_ = tab.loop.selector.Remove(d.fd)
 	slot := uint32(d.token)
 	tab.slots[slot] = nil
 	tab.free = append(tab.free, slot)

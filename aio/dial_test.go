@@ -65,7 +65,8 @@ func TestDialTriesTheAddressesAsHappyEyeballsDoes(t *testing.T) {
 				}
 				defer c.Close()
 				expect(t, "connected to", c.RemoteAddr().(*net.TCPAddr).IP.String(), tt.want)
-				expect(t, "connected after", now(task), dialRoundTrip+tt.after) // the look-up comes first
+				// The look-up comes first.
+				expect(t, "connected after", now(task), dialRoundTrip+tt.after)
 				return nil
 			})
 		})
@@ -100,7 +101,8 @@ func TestLookupThenConnect(t *testing.T) {
 		}
 		c.Close()
 		expect(t, "connected to", c.RemoteAddr().String(), "192.0.2.1:80")
-		expect(t, "connected after", now(task), 2*dialRoundTrip+aio.FallbackDelay) // families in turn
+		// Families in turn.
+		expect(t, "connected after", now(task), 2*dialRoundTrip+aio.FallbackDelay)
 
 		literal, err := aio.Lookup(task, "2001:db8::1")
 		expect(t, "a literal", fmt.Sprint(literal, err), "[2001:db8::1] <nil>")

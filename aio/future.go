@@ -113,7 +113,8 @@ func (f *future) OnDone(fn func()) *Callback {
 		f.loop.ready.push(c)
 		return c
 	}
-	if len(f.callbacks) == cap(f.callbacks) { // on a long-lived future, cancelled callbacks would pile up
+	// On a long-lived future, cancelled callbacks would pile up.
+	if len(f.callbacks) == cap(f.callbacks) {
 		f.callbacks = slices.DeleteFunc(f.callbacks, func(c *Callback) bool { return c.fn == nil })
 		f.callbacks = slices.Grow(f.callbacks, max(1, len(f.callbacks)))
 	}

@@ -48,7 +48,8 @@ func (s *socket) connect(t *Task, sa unix.Sockaddr) error {
 	default:
 		return os.NewSyscallError("connect", err)
 	}
-	s.write.ready, s.read.ready = false, false // a new socket is neither readable nor writable yet: the events report it
+	// A new socket is neither readable nor writable yet: the events report it.
+	s.write.ready, s.read.ready = false, false
 	for {
 		if !s.write.ready {
 			if err := s.write.wait(t, "a connection to be made"); err != nil {

@@ -207,7 +207,8 @@ func TestTLSTruncated(t *testing.T) {
 				if _, err := c.Write([]byte("whole")); err != nil {
 					return err
 				}
-				record := []byte{23, 3, 3, 0, 100, 'h', 'a', 'l', 'f'} // application data, TLS 1.2, 100 bytes
+				// Application data, TLS 1.2, 100 bytes.
+				record := []byte{23, 3, 3, 0, 100, 'h', 'a', 'l', 'f'}
 				if _, err := c.NetConn().Write(record); err != nil {
 					return err
 				}

@@ -335,7 +335,8 @@ func TestForeignDescriptorBothDirections(t *testing.T) {
 		}
 		defer unix.Close(pair[0])
 		defer unix.Close(pair[1])
-		if _, err := unix.Write(pair[1], []byte("x")); err != nil { // both directions of pair[0] are ready
+		// Both directions of pair[0] are ready.
+		if _, err := unix.Write(pair[1], []byte("x")); err != nil {
 			return err
 		}
 		return task.Group(func(g *aio.Group) error {
@@ -613,7 +614,8 @@ func TestWatchdogNamesTheBlockingTask(t *testing.T) {
 			reported, ended := make(chan aio.Report, 1), make(chan aio.Report, 1)
 			l := aio.NewLoop(aio.Options{Selector: selector, SlowTurn: 20 * time.Millisecond, Report: func(r aio.Report) {
 				switch {
-				case r.Kind != aio.ReportSlowTurn || r.Task != "culprit": // other turns may be slow on a busy machine
+				case r.Kind != aio.ReportSlowTurn || r.Task != "culprit":
+					// Other turns may be slow on a busy machine.
 				case r.Ongoing:
 					reported <- r
 				default:
@@ -676,7 +678,8 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 		expect(t, "open descriptors", openDescriptors(t), before)
 		expect(t, "descriptors of the loop", after.Descriptors, stats.Descriptors)
 		expect(t, "tasks", after.Tasks, stats.Tasks)
-		if n := runtime.NumGoroutine(); n > goroutines+5 { // those of the runtime and of testing come and go
+		// Those of the runtime and of testing come and go.
+		if n := runtime.NumGoroutine(); n > goroutines+5 {
 			t.Errorf("%d goroutines, %d before", n, goroutines)
 		}
 		return nil

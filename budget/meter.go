@@ -14,9 +14,10 @@ const Small = 64 << 10
 
 // Meter counts what responses hold. A nil Meter counts nothing and has unlimited room.
 type Meter struct {
-	share   int64
-	held    atomic.Int64 // without aside
-	aside   atomic.Int64 // the favoured Hold's bytes, if there is one: they take no room from others
+	share int64
+	held  atomic.Int64 // without aside
+	// The favoured Hold's bytes, if there is one: they take no room from others.
+	aside   atomic.Int64
 	peak    atomic.Int64 // of both
 	waiting atomic.Int32 // len(mu.queue)
 

@@ -22,7 +22,8 @@ const (
 	maxPerSite = 180
 	maxBytes   = 16 << 20
 	maxAge     = 400 * 24 * 60 * 60 // seconds: the longest life of a cookie
-	overhead   = 512                // approximate cost in bytes of a cookie, or a site, in addition to its text
+	// Approximate cost in bytes of a cookie, or a site, in addition to its text.
+	overhead = 512
 )
 
 // Jar is a bounded http.CookieJar.
@@ -30,8 +31,9 @@ type Jar struct {
 	mu struct {
 		sync.Mutex
 		sites map[string]*site // by registrable domain
-		order list.List        // of *site without given cookies; the one that has set none for longest is first
-		bytes int              // of the sites in order
+		// List of *site without given cookies; the one that has set none for longest is first.
+		order list.List
+		bytes int // of the sites in order
 	}
 }
 

@@ -66,7 +66,8 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 			continue
 		}
 		if isOurs(err) {
-			if r.loop.Now().Sub(began) >= impatience { // the next task must not meet the same silence
+			// The next task must not meet the same silence.
+			if r.loop.Now().Sub(began) >= impatience {
 				r.sick[server] = r.loop.Now().Add(sickness)
 			}
 			return err

@@ -14,10 +14,11 @@ import (
 
 const (
 	maxDatagram = 4096 // some servers send more than requested
-	payload     = 1232 // requested by EDNS: fits into the smallest IPv6 packet (dnsflagday.net/2020)
-	maxRecords  = 512  // read per answer
-	maxAddrs    = 32   // kept per name and family
-	maxAliases  = 16   // one after the other
+	// Requested by EDNS: fits into the smallest IPv6 packet (dnsflagday.net/2020).
+	payload    = 1232
+	maxRecords = 512 // read per answer
+	maxAddrs   = 32  // kept per name and family
+	maxAliases = 16  // one after the other
 )
 
 // verdict is what is known about the addresses of a name and family.
@@ -88,7 +89,8 @@ func (q *question) pack() []byte {
 	}
 	message, err := b.Finish()
 	if err != nil {
-		panic(fmt.Sprintf("dns: question for %q: %v", q.name.String(), err)) // the name is valid: a bug in this package
+		// The name is valid: a bug in this package.
+		panic(fmt.Sprintf("dns: question for %q: %v", q.name.String(), err))
 	}
 	binary.BigEndian.PutUint16(message, uint16(len(message)-2))
 	return message
@@ -113,7 +115,8 @@ func (q *question) take(message []byte) bool {
 	}
 	asked, err := p.Question()
 	switch {
-	case err == dnsmessage.ErrSectionDone && refusals[h.RCode] != "": // some servers send nothing but a header
+	case err == dnsmessage.ErrSectionDone && refusals[h.RCode] != "":
+		// Some servers send nothing but a header.
 	case err != nil || asked.Type != q.kind || asked.Class != dnsmessage.ClassINET || !same(&asked.Name, &q.name):
 		return false
 	}

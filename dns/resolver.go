@@ -34,11 +34,12 @@ type Resolver struct {
 	files   files
 	cache   cache
 	places  *aio.Semaphore
-	turn    int                          // look-ups started, for the option rotate
-	sick    map[netip.AddrPort]time.Time // servers that were silent or unreachable, and until when they are asked last
-	ip6     bool                         // there is a route to IPv6,
-	routed  time.Time                    // when the route is checked again
-	buf     [maxDatagram]byte            // filled and read in one step of a task
+	turn    int // look-ups started, for the option rotate
+	// Servers that were silent or unreachable, and until when they are asked last.
+	sick   map[netip.AddrPort]time.Time
+	ip6    bool              // there is a route to IPv6,
+	routed time.Time         // when the route is checked again
+	buf    [maxDatagram]byte // filled and read in one step of a task
 }
 
 // sickness is how long a server that was silent or unreachable is asked last.
@@ -141,7 +142,8 @@ func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error)
 		if i == 0 || a.outweighs(last) {
 			last = a
 		}
-		if a.failure().IsTimeout { // the servers are gone: they will not answer for the next name either
+		// The servers are gone: they will not answer for the next name either.
+		if a.failure().IsTimeout {
 			break
 		}
 	}

@@ -208,7 +208,8 @@ func TestNobodyIsAsked(t *testing.T) {
 			expectLookup(t, task, r, host, want)
 		}
 		expectAsked(t, s)
-		expectLookup(t, task, r, strings.Repeat("abcdefghi.", 25)+"abc", "not found: no such host") // the longest
+		// The longest.
+		expectLookup(t, task, r, strings.Repeat("abcdefghi.", 25)+"abc", "not found: no such host")
 		if len(s.asked) != 2 {
 			t.Errorf("the longest name was not asked for: %q", s.asked)
 		}
@@ -356,7 +357,8 @@ func TestSilence(t *testing.T) {
 		if got := err.Error(); got != "lookup www.example on 192.0.2.54:53: the server did not answer" {
 			t.Error(got)
 		}
-		expectLookup(t, task, r, "www.example", "timeout: the server did not answer") // from the cache
+		// From the cache.
+		expectLookup(t, task, r, "www.example", "timeout: the server did not answer")
 		if now(task) != 20*time.Second || len(servers[0].asked) != 12 || len(servers[1].asked) != 12 {
 			t.Errorf("after %v, asked %q, %q", now(task), servers[0].asked, servers[1].asked)
 		}
@@ -424,7 +426,8 @@ func TestOneFamilyIsSilent(t *testing.T) {
 				}
 				expectAsked(t, s, c.asked...)
 				until(t, task, 2*time.Minute)
-				expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1") // half an answer is not kept for its TTL
+				// Half an answer is not kept for its TTL.
+				expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1")
 			})
 		})
 	}

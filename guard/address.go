@@ -82,8 +82,9 @@ func at(prefix string, c Class) block { return block{netip.MustParsePrefix(prefi
 
 var (
 	everything = netip.MustParsePrefix("::/0")
-	unicast    = netip.MustParsePrefix("2000::/3")     // all of IPv6 that is assigned: RFC 4291, section 2.4
-	nat64      = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052, section 2.1
+	// All of IPv6 that is assigned: RFC 4291, section 2.4.
+	unicast = netip.MustParsePrefix("2000::/3")
+	nat64   = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052, section 2.1
 )
 
 // Classify returns the class of an address and the registered block that gives it this class;

@@ -249,7 +249,8 @@ func TestTimeout(t *testing.T) {
 			s.ignore("/")
 		}, func(b *browser) {
 			b.reads("/first", "1")
-			b.until(105 * time.Millisecond) // a connection that the server has closed looks open for 5 ms more
+			// A connection that the server has closed looks open for 5 ms more.
+			b.until(105 * time.Millisecond)
 			expect(b, "www.example", 105*time.Millisecond+timeout)
 		})
 	})

@@ -15,8 +15,9 @@ import (
 // route identifies connections that can be used for the same requests: one scheme, host and port,
 // reached in one way. Overrides and the name of the TLS server follow from it.
 type route struct {
-	tls  bool
-	host string // as in the URL, including an explicit port; empty: any host, for requests sent to a proxy
+	tls bool
+	// As in the URL, including an explicit port; empty: any host, for requests sent to a proxy.
+	host string
 	via  *Proxy // nil: direct
 }
 
@@ -199,7 +200,8 @@ func (cn *conn) quiet(t *aio.Task) bool {
 func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	c := cn.client
 	patience := total
-	_ = cn.SetDeadline(total.at) // fails only for a closed connection, and so will everything that follows
+	// Fails only for a closed connection, and so will everything that follows.
+	_ = cn.SetDeadline(total.at)
 	if err := cn.send(t, req); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}

@@ -194,7 +194,8 @@ func TestTiming(t *testing.T) {
 		want := []http1.Timing{
 			{DNS: 2 * latency, Connect: 2 * latency, FirstByte: answered, Total: 4*latency + answered + 3*time.Second},
 			{FirstByte: answered, Total: answered + 3*time.Second},
-			{Connect: 2 * latency, FirstByte: 2 * latency, Total: 4 * latency}, // the address is cached
+			// The address is cached.
+			{Connect: 2 * latency, FirstByte: 2 * latency, Total: 4 * latency},
 		}
 		for i, want := range want {
 			res, err := b.get("/")

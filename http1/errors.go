@@ -17,24 +17,24 @@ type Kind string
 
 const (
 	KindDNS              Kind = "dns"                // the host name could not be resolved
-	KindBlocked          Kind = "blocked-address"    // the host has no address that Request.Allow allows
+	KindBlocked          Kind = "blocked-address"    // Request.Allow refuses all of its addresses
 	KindConnect          Kind = "connect"            // no connection could be made
-	KindProxy            Kind = "proxy"              // the proxy cannot be reached, or does not connect
+	KindProxy            Kind = "proxy"              // the proxy is unreachable or does not connect
 	KindTLS              Kind = "tls"                // the handshake failed, or a record is corrupt
-	KindDialTimeout      Kind = "dial-timeout"       // looking up and connecting took longer than DialTimeout
-	KindTLSTimeout       Kind = "tls-timeout"        // the handshake took longer than TLSTimeout
+	KindDialTimeout      Kind = "dial-timeout"       // look-up and connecting exceeded DialTimeout
+	KindTLSTimeout       Kind = "tls-timeout"        // the handshake exceeded TLSTimeout
 	KindFirstByteTimeout Kind = "first-byte-timeout" // no response began within FirstByteTimeout
-	KindIdleTimeout      Kind = "idle-timeout"       // a response paused for longer than IdleTimeout
-	KindTimeout          Kind = "timeout"            // the whole exchange took longer than Timeout
+	KindIdleTimeout      Kind = "idle-timeout"       // a response paused longer than IdleTimeout
+	KindTimeout          Kind = "timeout"            // the whole exchange exceeded Timeout
 	KindTooSlow          Kind = "too-slow"           // a response came slower than MinRate
 	KindReset            Kind = "reset"              // the connection broke
 	KindEarlyEnd         Kind = "early-end"          // the connection ended before the response did
-	KindProtocol         Kind = "protocol"           // the response is not HTTP/1, or its length is in doubt
+	KindProtocol         Kind = "protocol"           // not HTTP/1, or of doubtful length
 	KindTooLarge         Kind = "too-large"          // head or body exceed their limit
-	KindEncoding         Kind = "encoding"           // the Content-Encoding is unknown, or the body does not match it
+	KindEncoding         Kind = "encoding"           // unknown, or the body does not match it
 	KindBomb             Kind = "bomb"               // a compressed body grows beyond the limit
-	KindScheme           Kind = "scheme"             // this client cannot send the request: its method, scheme, host, target or a field
-	KindResource         Kind = "resource"           // this machine has no descriptor, port or memory for a connection at the moment
+	KindScheme           Kind = "scheme"             // the request cannot be sent as it is
+	KindResource         Kind = "resource"           // no descriptor, port or memory at the moment
 	KindCanceled         Kind = "canceled"           // the task was cancelled
 )
 
@@ -61,7 +61,7 @@ type Error struct {
 	Kind   Kind
 	Err    error
 	Timing Timing         // until the failure
-	Addr   netip.AddrPort // of the server, once connected; invalid before, or if a proxy has looked it up
+	Addr   netip.AddrPort // of the server; invalid if not connected or not known
 	Wire   int64          // bytes of the response received, including interim responses
 }
 

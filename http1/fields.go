@@ -28,6 +28,7 @@ func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
 	}
 	if to.forwarded() {
 		add("Proxy-Authorization", to.via.authorization())
-		req.Target = req.Scheme + "://" + req.Host + req.Target // absolute form (RFC 9112, section 3.2.2)
+		// Absolute form (RFC 9112, section 3.2.2).
+		req.Target = req.Scheme + "://" + req.Host + req.Target
 	}
 }

@@ -183,7 +183,8 @@ func FuzzGzip(f *testing.F) {
 	fuzzDecoder(f, "gzip", func(src []byte) (all []byte, err error) {
 		in := bytes.NewReader(src)
 		z, err := gzip.NewReader(in)
-		if n, _ := inflate.GzipHeader(src); n > 500 { // the library accepts no names of more than 511 bytes
+		// The library accepts no names of more than 511 bytes.
+		if n, _ := inflate.GzipHeader(src); n > 500 {
 			return nil, errNoVerdict
 		}
 		for err == nil {

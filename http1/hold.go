@@ -18,7 +18,8 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 	p := &cn.parser
 	if p.body == nil { // not before a response arrives: a waiting request holds no buffer
 		p.body = cn.client.wire.take()
-		if size := cap(*p.body); size > budget.Small && !cn.hold.Try(size) { // a small body must not wait for a large buffer
+		// A small body must not wait for a large buffer.
+		if size := cap(*p.body); size > budget.Small && !cn.hold.Try(size) {
 			cn.client.wire.give(p.body)
 			p.body = new([]byte)
 		}
@@ -29,7 +30,8 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 			room = room/2 + room/8
 		}
 		if left := int(min(p.left, int64(p.room()))); p.state == inBody && (size >= left/4 || size+left < room) {
-			room = size + left // once a fifth is there, the announced length is believed: each growth leaves garbage
+			// Once a fifth is there, the announced length is believed: each growth leaves garbage.
+			room = size + left
 		}
 		room = max(room, size+n)
 	}
@@ -127,7 +129,8 @@ func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
 		if !judged {
 			look = patience.at
 		}
-		_ = cn.SetReadDeadline(look) // fails only for a closed connection, and so will everything that follows
+		// Fails only for a closed connection, and so will everything that follows.
+		_ = cn.SetReadDeadline(look)
 		b, err := cn.reader.Peek(t)
 		if !judged || !errors.Is(err, aio.ErrTimeout) {
 			return b, err

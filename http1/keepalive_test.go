@@ -94,8 +94,8 @@ func TestConnectionIsNotKept(t *testing.T) {
 func TestUnrequestedResponse(t *testing.T) {
 	for name, unrequested := range map[string]string{
 		"a response": ok("forged"),
-		"a time-out":  "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
-		"a line end":  "\r\n",
+		"a time-out": "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+		"a line end": "\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, http1.Options{}, func(s *site) {
@@ -126,7 +126,8 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/1", "first")
 			b.until(closed + latency)
 			b.reads("/2", "second")
-			if got, want := now(b.task), closed+latency+2*latency+2*latency; got != want { // a connection and an exchange; the address is cached
+			// A connection and an exchange; the address is cached.
+			if got, want := now(b.task), closed+latency+2*latency+2*latency; got != want {
 				t.Errorf("the response came at %v, want %v: nothing is sent over what is closed", got, want)
 			}
 		})

@@ -258,7 +258,8 @@ func TestLoopbackUnrequested(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				_ = conn.SetDeadline(time.Now().Add(10 * time.Second)) // no read blocks the test for ever
+				// No read blocks the test for ever.
+				_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 				_, err = http.ReadRequest(bufio.NewReader(conn))
 				return conn, err
 			}

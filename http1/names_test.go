@@ -76,7 +76,8 @@ func TestPinned(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	for _, c := range []struct {
-		text, host, reaches string // reaches: the address connected to; "": the name service is asked
+		// reaches: the address connected to; "": the name service is asked.
+		text, host, reaches string
 	}{
 		{"www.example:80:192.0.2.7", "www.example", "192.0.2.7:80"},
 		{"WWW.example:80:192.0.2.7:8080", "www.example", "192.0.2.7:8080"},

@@ -12,55 +12,79 @@ import (
 
 // Options configure a client. The zero value is the default.
 type Options struct {
-	// Time limits. The kind of an error names the one that was exceeded.
-	Timeout          time.Duration // the whole exchange, including a second try; 0: 30 s, negative: none
-	DialTimeout      time.Duration // looking up the name and connecting; 0: 10 s, negative: none
-	TLSTimeout       time.Duration // the handshake; 0: 10 s, negative: none
-	FirstByteTimeout time.Duration // from the end of the request to the first byte of the response; 0 or negative: none
-	IdleTimeout      time.Duration // between two pieces of a response; 0: 15 s, negative: none
-	KeepAlive        time.Duration // an idle connection is closed after this time; 0: 60 s, negative: none is kept
+	// Time limits. The kind of an error names the one that was exceeded. A negative limit is none.
 
+	// Timeout limits the whole exchange, including a second try; 0: 30 s.
+	Timeout time.Duration
+	// DialTimeout limits looking up the name and connecting; 0: 10 s.
+	DialTimeout time.Duration
+	// TLSTimeout limits the handshake; 0: 10 s.
+	TLSTimeout time.Duration
+	// FirstByteTimeout limits the time from the end of the request to the first byte of the
+	// response; 0: none.
+	FirstByteTimeout time.Duration
+	// IdleTimeout limits the time between two pieces of a response; 0: 15 s.
+	IdleTimeout time.Duration
+	// KeepAlive is how long an idle connection is kept; 0: 60 s, negative: not at all.
+	KeepAlive time.Duration
 	// MinRate is the minimum rate of a response in bytes per second, on average since its first
 	// byte. It does not apply to the first 10 s. 0 or negative: any rate.
 	MinRate int
 
-	// Limits.
-	MaxHead        int // bytes of a header, and of chunk extensions and trailers; 0 or negative: 64 KiB
-	MaxBody        int // bytes of a body, as sent and after each decoding step; 0 or negative: 16 MiB; see Request.MaxBody
-	MaxIdle        int // idle connections; 0: 1,024, negative: none
-	MaxIdlePerHost int // of them, for one scheme, host and port; 0 or negative: no separate limit
+	// Sizes.
+
+	// MaxHead limits a header, and chunk extensions and trailers, in bytes; 0 or negative: 64 KiB.
+	MaxHead int
+	// MaxBody limits a body in bytes, as sent and after each decoding step; 0 or negative: 16 MiB;
+	// see Request.MaxBody.
+	MaxBody int
+	// MaxIdle limits the idle connections; 0: 1,024, negative: none.
+	MaxIdle int
+	// MaxIdlePerHost limits those for one scheme, host and port; 0 or negative: no separate limit.
+	MaxIdlePerHost int
 
 	// Memory.
-	//
+
 	// Meter accounts for what responses hold from their first byte until Response.Close, raw and
 	// decoded. While it has no room, a response is not read any further. The server is not to
 	// blame for that: the time does not count towards the limits above, and may be as long as
 	// Timeout again. After that the error is of KindResource and matches ErrNoRoom. While others
 	// wait for room, a response that holds some must come fast enough to deliver in a minute what
 	// it holds; otherwise the error is of KindTooSlow and matches ErrHeldUp. Nil: unlimited.
-	Meter   *budget.Meter
-	MaxKept int // bytes of buffers kept for later responses, once for raw and once for decoded bodies; 0 or negative: 32 MiB
+	Meter *budget.Meter
+	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
+	// decoded bodies; 0 or negative: 32 MiB.
+	MaxKept int
 
-	// Requests.
-	UserAgent string // empty: none is sent
-	Header    Header // sent with every request: see Request.Header
+	// Requests. A field of the same name in Header, or in Request.Header, takes precedence over
+	// cookies and credentials.
 
-	// Cookies and credentials. A field of the same name in Header, or in Request.Header, takes
-	// precedence.
-	Cookies http.CookieJar // cookies to send, and the store of those that responses set; called on the loop; nil: none
-	Auth    []Credential   // one per origin; see Credential.Check
-
+	// UserAgent is the User-Agent field; empty: none is sent.
+	UserAgent string
+	// Header is sent with every request: see Request.Header.
+	Header Header
+	// Cookies has the cookies to send, and stores those that responses set. It is called on the
+	// loop. Nil: no cookies.
+	Cookies http.CookieJar
+	// Auth has one credential per origin; see Credential.Check.
+	Auth []Credential
 	// Proxy returns the proxy for a scheme and a host (HOST or HOST:PORT): nil for none, otherwise
 	// a result of ParseProxy, the same one each time. Nil: no proxies.
 	Proxy func(scheme, host string) *Proxy
 
 	// TLS.
-	Insecure bool           // do not verify certificates
-	RootCAs  *x509.CertPool // trusted roots; nil: the system's
+
+	// Insecure turns off the verification of certificates.
+	Insecure bool
+	// RootCAs are the trusted roots; nil: the system's.
+	RootCAs *x509.CertPool
 
 	// Names.
-	Resolve  []Override // consulted before the resolver; the first match counts
-	Resolver Resolver   // of the client's loop; nil: package dns with its default options
+
+	// Resolve is consulted before the resolver; the first match counts.
+	Resolve []Override
+	// Resolver is a resolver of the client's loop; nil: package dns with its default options.
+	Resolver Resolver
 
 	// KeepRaw fills Response.Raw.
 	KeepRaw bool

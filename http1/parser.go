@@ -70,7 +70,8 @@ func (p *parser) step(b []byte) (int, *Error) {
 			return n, p.beyond()
 		}
 		return n, nil
-	case inBody, inChunk: // frame and feedLine have made sure that there is room, or that the body is cut
+	case inBody, inChunk:
+		// frame and feedLine have made sure that there is room, or that the body is cut.
 		b = b[:min(int64(len(b)), p.left, int64(p.room()))]
 		*p.body = append(*p.body, b...)
 		p.left -= int64(len(b))
@@ -265,12 +266,15 @@ func (p *parser) frame() *Error {
 		p.state = whole
 	case p.res.Status == 204, p.res.Status == 205: // RFC 9110, sections 15.3.5 and 15.3.6
 		p.state = whole
-		p.close = p.close || coded || length > 0 // there must be no body: nobody knows where this one ends
+		// There must be no body: nobody knows where this one ends.
+		p.close = p.close || coded || length > 0
 	case coded:
 		if length >= 0 {
 			return fail(KindProtocol, "both Content-Length and Transfer-Encoding")
 		}
-		if old { // HTTP/1.0 has no chunked coding: some decode it all the same, others read to the end (section 6.1)
+		// HTTP/1.0 has no chunked coding: some decode it all the same, others read to the end
+		// (section 6.1).
+		if old {
 			return fail(KindProtocol, "Transfer-Encoding %.64q in HTTP/1.0", coding)
 		}
 		if !strings.EqualFold(coding, "chunked") {

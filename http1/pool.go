@@ -18,7 +18,8 @@ type pool struct {
 	n              int
 	byRoute        map[route][]*conn // most recently put last; never empty
 	oldest, newest *conn             // all of them, in the order in which they were put
-	reaper         *aio.Callback     // runs when the oldest is due, or earlier; nil while there is none
+	// Runs when the oldest is due, or earlier; nil while there is none.
+	reaper *aio.Callback
 }
 
 func newPool(l *aio.Loop, max, maxPerRoute int, age time.Duration) pool {

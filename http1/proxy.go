@@ -248,7 +248,8 @@ func socks(nc net.Conn, via *Proxy, address string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("SOCKS to %s: the connection ended without a response", address)
 	}
-	reply, ok := strings.CutPrefix(err.Error(), "unknown error ") // the library's prefix for all known replies
+	// The library's prefix for all known replies.
+	reply, ok := strings.CutPrefix(err.Error(), "unknown error ")
 	if permanent := slices.Contains(permanentSOCKS, reply); ok || permanent {
 		return &refusal{"SOCKS to " + address + ": " + reply, permanent}
 	}

@@ -16,7 +16,7 @@ type Response struct {
 	Header  Header
 	Trailer Header // fields after a chunked body; none if they are malformed
 	RawHead string // status line and header as received, including the empty line
-	Raw     []byte // with Options.KeepRaw: all bytes of the response as received, without interim responses
+	Raw     []byte // all bytes as received, without interim responses; needs Options.KeepRaw
 	Body    []byte // decoded; valid until Close; nil with an error
 
 	// Truncated reports that Body is only a beginning, because of Request.Cut: the first MaxBody
@@ -24,13 +24,15 @@ type Response struct {
 	// connection is not used again.
 	Truncated bool
 
-	Encoding string // the Content-Encoding that was decoded: a list in the order of application; empty for none
-	Wire     int64  // bytes of the response as received, including interim responses; over TLS, after decryption
+	// Encoding is the Content-Encoding that was decoded: a list in the order of application.
+	Encoding string
+	// Wire counts the bytes received, including interim responses; over TLS, after decryption.
+	Wire int64
 
 	Addr   netip.AddrPort // the server's; invalid if a proxy has looked it up
 	Reused bool           // the connection was a kept one
 	Timing Timing
-	TLS    *tls.ConnectionState // of the connection, shared by all of its responses; nil for plain http
+	TLS    *tls.ConnectionState // shared by all responses of the connection; nil for plain http
 
 	whole *[]byte  // the buffer of Body, returned by Close
 	from  *buffers // where whole came from
@@ -42,10 +44,12 @@ type Response struct {
 // kept connection crossed it, all but Total describe the second try. Times are the loop's, read at
 // most once a turn.
 type Timing struct {
-	DNS       time.Duration // until the host's addresses were known, possibly from a cache
-	Connect   time.Duration // until there was a connection
-	TLS       time.Duration // the handshake
-	FirstByte time.Duration // from when the system had taken the whole request to the first bytes of a response, possibly interim
+	DNS     time.Duration // until the host's addresses were known, possibly from a cache
+	Connect time.Duration // until there was a connection
+	TLS     time.Duration // the handshake
+	// FirstByte lasts from when the system had taken the whole request to the first bytes of a
+	// response, possibly interim.
+	FirstByte time.Duration
 	Total     time.Duration // of the call of Do
 }
 

@@ -72,7 +72,8 @@ func TestResponsesOverTheNetwork(t *testing.T) {
 						b.reads("/again", "again")
 					})
 				})
-				if how == "in one piece" || len(c.Raw) > 100 { // few cases over TLS: each record costs time
+				// Few cases over TLS: each record costs time.
+				if how == "in one piece" || len(c.Raw) > 100 {
 					continue
 				}
 				t.Run(how+", TLS", func(t *testing.T) {

@@ -104,7 +104,8 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 
 // A request that the server does not read times out.
 func TestTimeoutOfTheRequest(t *testing.T) {
-	long := http1.Header{{Name: "X-Long", Value: strings.Repeat("x", 1<<20)}} // more than the network holds
+	// More than the network holds.
+	long := http1.Header{{Name: "X-Long", Value: strings.Repeat("x", 1<<20)}}
 	play(t, http1.Options{Timeout: 5 * time.Second}, func(s *site) {
 		s.accept()
 		s.until(time.Minute)

@@ -334,7 +334,8 @@ func TestTLSFailures(t *testing.T) {
 			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
 			c.Close()
 		}, "www.example", http1.KindEarlyEnd, true, "4 bytes before"},
-		{"an alert for a response", nil, func(v *tlsSite) { // as from a server that asks for a certificate
+		// As from a server that asks for a certificate.
+		{"an alert for a response", nil, func(v *tlsSite) {
 			v.config.ClientAuth = tls.RequireAnyClientCert
 			_, _ = v.handshake()
 		}, "www.example", http1.KindTLS, false, "certificate required"},
@@ -410,7 +411,7 @@ func TestTLSEnd(t *testing.T) {
 func TestTLSCloseNotify(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for name, response := range map[string]string{
-		"close":                   response("Connection: close\r\n", "hello"),
+		"close":                  response("Connection: close\r\n", "hello"),
 		"bytes after a response": ok("hello") + "more",
 		"a response that is cut": "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\nhello" + long,
 	} {

@@ -18,7 +18,8 @@ var plain = func() (t [256]component) {
 		if c := byte(c); 'a' <= c && c <= 'z' || isDigit(c) || c == '-' || c == '.' || c == '_' {
 			t[c] |= plainHost
 		}
-		if byteSets[c]&pathSet == 0 && strings.IndexByte(`\/.:%`, byte(c)) < 0 { // appendTail handles all but the first
+		// appendTail handles all but the first.
+		if byteSets[c]&pathSet == 0 && strings.IndexByte(`\/.:%`, byte(c)) < 0 {
 			t[c] |= plainPath
 		}
 		if byteSets[c]&specialQuerySet == 0 {

@@ -120,7 +120,8 @@ func (e *encoder) code(r rune) (code []byte, ok bool) {
 	switch {
 	case jis && r == '−':
 		r = '－'
-	case e.name == "gb18030" && 0xE000 <= r && r <= 0xF8FF: // private: not as in the standard's tables, and useless
+	case e.name == "gb18030" && 0xE000 <= r && r <= 0xF8FF:
+		// Private: not as in the standard's tables, and useless.
 		return nil, false
 	}
 	var in [utf8.UTFMax]byte

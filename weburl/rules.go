@@ -210,8 +210,10 @@ func isTracking(name, _ string) bool {
 	switch name = strings.ToLower(name); name {
 	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "_ga", "_gl", // Google
 		"fbclid", "igsh", "igshid", // Meta
-		"msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik", // Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest
-		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id": // mail senders
+		// Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest.
+		"msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik",
+		// Mail senders.
+		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id":
 		return true
 	}
 	return strings.HasPrefix(name, "utm_")

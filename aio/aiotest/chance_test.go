@@ -114,7 +114,8 @@ func traced(t *testing.T, seed uint64) string {
 					}
 					g.Go("server of "+c.RemoteAddr().String(), func(task *aio.Task) error {
 						defer c.Close()
-						_, _ = io.Copy(aio.NewNetConn(task, c), io.LimitReader(aio.NewNetConn(task, c), 20_000)) // may be reset
+						// May be reset.
+						_, _ = io.Copy(aio.NewNetConn(task, c), io.LimitReader(aio.NewNetConn(task, c), 20_000))
 						return nil
 					})
 				}

@@ -82,7 +82,8 @@ func (s *sleeper) Wake() {
 	s.endSleep()
 }
 
-// endSleep ends the sleep. From here on the loop counts as busy, though its goroutine has yet to run.
+// endSleep ends the sleep. From here on the loop counts as busy, though its goroutine has yet to
+// run.
 func (s *sleeper) endSleep() {
 	if s.asleep {
 		s.asleep = false

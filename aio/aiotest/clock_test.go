@@ -150,7 +150,8 @@ func TestAPostArrivesAtTheTimeOfItsSender(t *testing.T) {
 				if err := task.Sleep(time.Second); err != nil {
 					return err
 				}
-				if err := other.Post(ball[1-me].Set); err != nil && i < 4 { // after the last the other may be gone
+				// After the last the other may be gone.
+				if err := other.Post(ball[1-me].Set); err != nil && i < 4 {
 					return err
 				}
 			}

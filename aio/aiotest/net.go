@@ -42,12 +42,14 @@ type NetOptions struct {
 const DefaultBuffer = 64 << 10
 
 const (
-	segmentSize = 1460                   // bytes of a stream that travel together
-	minTimeout  = 200 * time.Millisecond // before a segment is sent again: Linux's, plus a round trip
-	maxTimeout  = 120 * time.Second      // Linux's
-	synTimeout  = time.Second            // RFC 6298, section 2
-	synTries    = 7                      // Linux's tcp_syn_retries plus the first attempt: gives up after 127 s
-	firstPort   = 49152                  // RFC 6335: dynamic ports
+	segmentSize = 1460 // bytes of a stream that travel together
+	// Before a segment is sent again: Linux's, plus a round trip.
+	minTimeout = 200 * time.Millisecond
+	maxTimeout = 120 * time.Second // Linux's
+	synTimeout = time.Second       // RFC 6298, section 2
+	// Linux's tcp_syn_retries plus the first attempt: gives up after 127 s.
+	synTries  = 7
+	firstPort = 49152 // RFC 6335: dynamic ports
 )
 
 // The addresses that connections come from.

@@ -150,7 +150,8 @@ func descriptorLimit(t *testing.T, want int) int {
 		t.Fatal(err)
 	}
 	if lim.Cur < uint64(want) {
-		higher := syscall.Rlimit{Cur: uint64(want), Max: max(uint64(want), lim.Max)} // beyond Max if root
+		// Beyond Max for root only.
+		higher := syscall.Rlimit{Cur: uint64(want), Max: max(uint64(want), lim.Max)}
 		if syscall.Setrlimit(syscall.RLIMIT_NOFILE, &higher) == nil {
 			return want
 		}
@@ -256,7 +257,8 @@ func sockets(t *testing.T) (n int) {
 		t.Fatal(err)
 	}
 	for _, fd := range all {
-		if what, err := os.Readlink(dir + fd.Name()); err == nil && strings.HasPrefix(what, "socket:") { // an error: closed since
+		// An error means that it has been closed since.
+		if what, err := os.Readlink(dir + fd.Name()); err == nil && strings.HasPrefix(what, "socket:") {
 			n++
 		}
 	}

@@ -1,6 +1,6 @@
-// Command extract crawls shops and prints their products as lines of JSON. It reads the microdata of
-// a page, https://schema.org/Product, so it works for many shops. Without URLs it crawls a shop of
-// its own.
+// Command extract crawls shops and prints their products as lines of JSON. It reads the microdata
+// of a page, https://schema.org/Product, so it works for many shops. Without URLs it crawls a shop
+// of its own.
 package main
 
 import (
@@ -61,8 +61,8 @@ func extract(o weft.Options) error {
 		return weft.Verdict{} // let the scope decide
 	}
 
-	// OnPage may take its time: each page has a goroutine. So a lock guards what they share, such as
-	// the output. An error of OnPage ends the crawl.
+	// OnPage may take its time: each page has a goroutine. So a lock guards what they share, such
+	// as the output. An error of OnPage ends the crawl.
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)
 	o.Hooks.OnPage = func(_ context.Context, page *weft.Page) error {

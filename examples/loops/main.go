@@ -1,6 +1,6 @@
 // Command loops connects two event loops: one has a stock of lamps, the other has customers. Each
-// loop owns its state and runs on a core of its own, without a lock: to use the other loop's state, a
-// loop posts a function, which runs there.
+// loop owns its state and runs on a core of its own, without a lock: to use the other loop's
+// state, a loop posts a function, which runs there.
 package main
 
 import (
@@ -57,7 +57,8 @@ func (s *stock) close() {
 	s.loop.Close()
 }
 
-// take is called by a task of another loop, whose handle is back. The task waits; its loop continues.
+// take is called by a task of another loop, whose handle is back. The task waits; its loop
+// continues.
 func (s *stock) take(t *aio.Task, back *aio.Handle) (bool, error) {
 	taken := aio.NewFuture[bool](t.Loop())
 	err := s.loop.Post(func() { // this runs on the stock's loop,

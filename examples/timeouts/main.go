@@ -71,8 +71,8 @@ func first(t *aio.Task, addresses ...string) (reply string, err error) {
 	return reply, err
 }
 
-// ask returns a mirror's reply. It need not know who may cancel it, or why: a cancelled wait returns
-// an error, as if it had failed.
+// ask returns a mirror's reply. It need not know who may cancel it, or why: a cancelled wait
+// returns an error, as if it had failed.
 func ask(t *aio.Task, address string) (string, error) {
 	c, err := aio.Dial(t, "tcp", address)
 	if err != nil {
@@ -89,8 +89,8 @@ func ask(t *aio.Task, address string) (string, error) {
 	return string(reply), err
 }
 
-// sayGoodbye has to wait, but every further wait of a cancelled task is cancelled too. Inside a shield
-// it can wait, with a time-out of its own.
+// sayGoodbye has to wait, but every further wait of a cancelled task is cancelled too. Inside a
+// shield it can wait, with a time-out of its own.
 func sayGoodbye(t *aio.Task, c aio.Conn, r *aio.Reader) error {
 	return t.Shield(func(t *aio.Task) error {
 		return t.Timeout(time.Second, func(t *aio.Task) error {
@@ -106,8 +106,8 @@ func sayGoodbye(t *aio.Task, c aio.Conn, r *aio.Reader) error {
 	})
 }
 
-// startMirror starts a server that replies to a client after a delay, unless the client says goodbye
-// first.
+// startMirror starts a server that replies to a client after a delay, unless the client says
+// goodbye first.
 func startMirror(t *aio.Task, g *aio.Group, name string, delay time.Duration) (address string, err error) {
 	ln, err := aio.Listen(t, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// On a virtual clock and an in-memory network the output is the same on the busiest machine, and the
-// test takes no time.
+// On a virtual clock and an in-memory network the output is the same on the busiest machine, and
+// the test takes no time.
 func Example() {
 	network := aiotest.NewNet(aiotest.NetOptions{})
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: network})

@@ -60,9 +60,9 @@ func get(t *aio.Task, address string, roots *x509.CertPool) error {
 	}
 	config := &tls.Config{ServerName: host, RootCAs: roots}
 
-	// From here on no call takes t, yet each read or write suspends t: the connection is bound to it.
-	// So only this task may use conn. Do not call HandshakeContext, which would close conn from a
-	// goroutine of its own.
+	// From here on no call takes t, yet each read or write suspends t: the connection is bound to
+	// it. So only this task may use conn. Do not call HandshakeContext, which would close conn
+	// from a goroutine of its own.
 	conn := tls.Client(aio.NewNetConn(t, c), config)
 	defer conn.Close()
 	if err := conn.Handshake(); err != nil {
@@ -91,8 +91,8 @@ func get(t *aio.Task, address string, roots *x509.CertPool) error {
 	return nil
 }
 
-// startServer starts a server that responds only when n requests have arrived: a client that made one
-// connection after the other would wait for ever.
+// startServer starts a server that responds only when n requests have arrived: a client that made
+// one connection after the other would wait for ever.
 func startServer(n int) *httptest.Server {
 	var missing sync.WaitGroup
 	missing.Add(n)

@@ -53,7 +53,8 @@ func newEpoll() (Selector, error) {
 
 func (e *epoll) init() error {
 	var err error
-	if err = unix.SetNonblock(e.fd, true); err != nil { // otherwise os.NewFile keeps it out of Go's poller
+	// Otherwise os.NewFile keeps it out of Go's poller.
+	if err = unix.SetNonblock(e.fd, true); err != nil {
 		return err
 	}
 	e.file = os.NewFile(uintptr(e.fd), "epoll")

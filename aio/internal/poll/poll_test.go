@@ -617,7 +617,8 @@ func collect() {
 func TestReusedNumberHasItsOwnToken(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		first, second := newPipe(t), newPipe(t)
-		alias, err := unix.Dup(first.r) // keeps the open file alive: closing alone would not remove it from epoll
+		// Keeps the open file alive: closing alone would not remove it from epoll.
+		alias, err := unix.Dup(first.r)
 		must(t, err)
 		defer unix.Close(alias)
 		in := poll.Read

@@ -60,7 +60,8 @@ func (p *pollSelector) Add(fd int, token uint64, in Interest) error {
 		return err // poll would report it only during a wait
 	}
 	if kind := st.Mode & unix.S_IFMT; kind == unix.S_IFREG || kind == unix.S_IFDIR {
-		return unix.EPERM // poll calls files always ready; epoll, which rejects them, is right: they block
+		// poll calls files always ready; epoll, which rejects them, is right: they block.
+		return unix.EPERM
 	}
 	p.index[fd] = len(p.fds)
 	p.fds = append(p.fds, unix.PollFd{Fd: int32(fd)})
@@ -158,7 +159,8 @@ func (p *pollSelector) poll(events []Event, millis int) (int, error) {
 func (p *pollSelector) Wake() {
 	one := []byte{1}
 	for {
-		if _, err := unix.Write(p.wake[1], one); err != unix.EINTR { // EAGAIN: the pipe is full of wake-ups
+		// EAGAIN: the pipe is full of wake-ups.
+		if _, err := unix.Write(p.wake[1], one); err != unix.EINTR {
 			return
 		}
 	}
