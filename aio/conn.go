@@ -72,7 +72,7 @@ func newSocket(l *Loop, fd int, network string, remote net.Addr) (*socket, error
 		unix.Close(fd)
 		return nil, err
 	}
-	d.doubt = network != "tcp"
+	d.mayHoldMore = network != "tcp"
 	return &socket{descriptor: d, network: network, remote: remote}, nil
 }
 
@@ -98,7 +98,7 @@ func (s *socket) Read(t *Task, p []byte) (int, error) {
 				// have come in the same event; on TCP with urgent data, before which a read stops;
 				// on Unix sockets, where a read also stops after a message that carried
 				// descriptors; on datagram sockets, where it stops after each datagram.
-				s.read.ready = n == len(p) || s.doubt
+				s.read.ready = n == len(p) || s.mayHoldMore
 				return n, nil
 			case err == unix.EINTR:
 				continue

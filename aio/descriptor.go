@@ -28,16 +28,16 @@ type fdTable struct {
 // closed meanwhile, its number perhaps reused, finds a newer generation in the slot and is
 // dropped.
 type descriptor struct {
-	loop       *Loop
-	fd         int
-	token      uint64
-	own        bool // a socket of this package
-	edge       bool
-	registered poll.Interest
-	closed     bool
-	doubt      bool // a short read does not mean that the socket is empty: see socket.Read
-	read       direction
-	write      direction
+	loop        *Loop
+	fd          int
+	token       uint64
+	own         bool // a socket of this package
+	edge        bool
+	registered  poll.Interest
+	closed      bool
+	mayHoldMore bool // a short read does not mean that the socket is empty: see socket.Read
+	read        direction
+	write       direction
 }
 
 // direction is one half of a descriptor: at most one task waits for it, or one callback watches
@@ -142,7 +142,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 		if d == nil || d.token != ev.Token {
 			continue // closed since
 		}
-		d.doubt = d.doubt || ev.Hup || ev.Urgent
+		d.mayHoldMore = d.mayHoldMore || ev.Hup || ev.Urgent
 		if ev.Ready&poll.Read != 0 {
 			d.read.event()
 		}
@@ -153,7 +153,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 	}
 }
 
-// register updates a level-triggered selector to what is waited for now. It fails when somebody
+// register updates a level-triggered selector to the current waiters. It fails when somebody
 // has closed a descriptor under us, which matters only to a caller that asks for more.
 func (d *descriptor) register() error {
 	if d.edge || d.closed {

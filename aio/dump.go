@@ -125,7 +125,7 @@ type TraceKind uint8
 const (
 	TraceStart TraceKind = iota // made ready for its first step
 	TraceWait                   // suspended; What is the reason
-	TraceWake                   // made ready again; What is what it waited for
+	TraceWake                   // made ready again; What is the reason it waited
 	TraceEnd                    // it has its result
 )
 

@@ -506,7 +506,7 @@ func TestGroupCancel(t *testing.T) {
 			return nil
 		})
 	})
-	t.Run("what is started afterwards never begins", func(t *testing.T) {
+	t.Run("a task started afterwards never runs", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			return task.Group(func(g *aio.Group) error {
 				g.Cancel()

@@ -158,7 +158,7 @@ func TestPostAfterMainFailed(t *testing.T) {
 	expectIs(t, "Post", h.Post(func() {}), aio.ErrLoopClosed)
 }
 
-// What is posted while the last functions run is refused, not dropped.
+// A Post while the last functions run is refused, not dropped.
 func TestPostInTheLastTurn(t *testing.T) {
 	err := errors.New("not called")
 	run(t, func(task *aio.Task) error {

@@ -380,7 +380,7 @@ func TestConditionWaitFor(t *testing.T) {
 			settle(task)
 			expect(t, "asked", asked, 4)
 			return notify(task, &c, func() {
-				expect(t, "wait for what is true", c.WaitFor(task, func() bool { return true }), nil)
+				expect(t, "wait for a true condition", c.WaitFor(task, func() bool { return true }), nil)
 			})
 		})
 	})

@@ -369,7 +369,7 @@ func TestQueueNobodyBarges(t *testing.T) {
 }
 
 func TestQueueClose(t *testing.T) {
-	t.Run("what is in it can be got", func(t *testing.T) {
+	t.Run("remaining items can be taken", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			var q aio.Queue[int]
 			q.TryPut(1)

@@ -302,7 +302,7 @@ func TestDeadlockWithASelector(t *testing.T) {
 func TestNoDeadlock(t *testing.T) {
 	tests := []struct {
 		name string
-		wake func(task *aio.Task, wake func()) (undo func(), err error)
+		wake func(task *aio.Task, wake func()) (release func(), err error)
 	}{
 		{"with a timer", func(task *aio.Task, wake func()) (func(), error) {
 			return func() {}, ignoreCallback(task.Loop().CallLater(time.Millisecond, wake))
@@ -335,11 +335,11 @@ func TestNoDeadlock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onSelectors(t, func(t *testing.T, task *aio.Task) error {
 				var e aio.Event
-				undo, err := tt.wake(task, e.Set)
+				release, err := tt.wake(task, e.Set)
 				if err != nil {
 					return err
 				}
-				defer undo()
+				defer release()
 				return e.Wait(task)
 			})
 		})
@@ -577,7 +577,7 @@ func TestDeadlockOnALockOfATaskThatHasEnded(t *testing.T) {
 	})
 	var d *aio.DeadlockError
 	if !errors.As(err, &d) || !strings.Contains(err.Error(), `task "waits" (waits for a lock)`) {
-		t.Errorf("got %v, want a DeadlockError that names who waits and what for", err)
+		t.Errorf("got %v, want a DeadlockError that names the waiting tasks and their reasons", err)
 	}
 }
 

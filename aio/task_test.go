@@ -578,7 +578,7 @@ func TestTaskPanic(t *testing.T) {
 		return task.Group(func(g *aio.Group) error {
 			sibling := g.Go("sibling", func(task *aio.Task) error { return task.Sleep(time.Hour) })
 			g.Go("careless", func(task *aio.Task) error {
-				defer func() { expect(t, "sibling was told before the stack was unwound", sibling.Done(), false) }()
+				defer func() { expect(t, "sibling was cancelled before the stack was unwound", sibling.Done(), false) }()
 				panic(io.ErrNoProgress)
 			})
 			return nil
@@ -807,7 +807,7 @@ func TestContextBehindAShield(t *testing.T) {
 		_ = task.Shield(func(task *aio.Task) error {
 			ctx := task.Context()
 			expect(t, "error", ctx.Err(), nil)
-			expect(t, "cause of what is not done", context.Cause(ctx), nil)
+			expect(t, "cause while not done", context.Cause(ctx), nil)
 			return nil
 		})
 		expect(t, "error outside", task.Context().Err(), context.Canceled)

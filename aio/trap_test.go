@@ -730,7 +730,7 @@ func TestForgottenDescriptors(t *testing.T) {
 			all := strings.Join(reports, "\n")
 			for _, want := range []string{"at " + listening, "connected to " + listening, "connected to " + connecting, fmt.Sprintf("descriptor %d", r)} {
 				if !strings.Contains(all, want) {
-					t.Errorf("no report of what is %q in\n%s", want, all)
+					t.Errorf("no report contains %q in\n%s", want, all)
 				}
 			}
 			expect(t, "reports", len(reports), 4)
@@ -763,11 +763,11 @@ func TestTwoLoopsTalk(t *testing.T) {
 			}
 			defer ln.Close()
 			addr <- ln.Addr().String()
-			told, err := aio.Offload(task, func(context.Context) (*aio.Handle, error) { return <-clients, nil })
+			client, err := aio.Offload(task, func(context.Context) (*aio.Handle, error) { return <-clients, nil })
 			if err != nil {
 				return err
 			}
-			defer told.Close()
+			defer client.Close()
 			c, err := ln.Accept(task)
 			if err != nil {
 				return err
@@ -783,7 +783,7 @@ func TestTwoLoopsTalk(t *testing.T) {
 					return err
 				}
 				text := string(line)
-				if err := told.Post(func() { heard(text) }); err != nil {
+				if err := client.Post(func() { heard(text) }); err != nil {
 					return err
 				}
 				if _, err := c.Write(task, line); err != nil {

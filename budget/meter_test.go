@@ -109,7 +109,7 @@ func TestWaitIsGivenUp(t *testing.T) {
 			return err
 		}
 		if !other.Try(10) {
-			t.Errorf("no room beside who is favoured")
+			t.Errorf("no room beside the favoured one")
 		}
 		err := task.Timeout(time.Second, func(t *aio.Task) error { return second.Grow(t, 5) })
 		if !errors.Is(err, aio.ErrTimeout) || second.Size() != 0 {

@@ -35,7 +35,7 @@ func TestWhoGetsWhat(t *testing.T) {
 	for _, c := range []struct {
 		name, from string
 		cookie     http.Cookie
-		to         map[string]string // what is sent there
+		to         map[string]string // the cookies sent there
 	}{
 		{"host alone", "https://a.example.org/", http.Cookie{Name: "n", Value: "v"},
 			map[string]string{"https://a.example.org/x": "n=v", "http://a.example.org:8080/": "n=v", "https://b.a.example.org/": "", "https://example.org/": "", "https://evil.test/": ""}},

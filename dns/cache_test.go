@@ -66,7 +66,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 		{"no such name", dnsmessage.RCodeNameError, []string{"example. 3600 SOA 30"}, 30 * time.Second},
 		{"no such name, by the record's own time", dnsmessage.RCodeNameError, []string{"example. 20 SOA 3600"}, 20 * time.Second},
 		{"no such name for a day", dnsmessage.RCodeNameError, []string{"example. 86400 SOA 86400"}, 5 * time.Minute},
-		{"no such name, for how long is not said", dnsmessage.RCodeNameError, nil, 5 * time.Second},
+		{"no such name, without a lifetime", dnsmessage.RCodeNameError, nil, 5 * time.Second},
 		{"no address", success, []string{"example. 3600 SOA 30"}, 30 * time.Second},
 		{"failure", dnsmessage.RCodeServerFailure, nil, 5 * time.Second},
 	} {

@@ -33,7 +33,7 @@ type Resolver struct {
 	foreign bool // the loop's network resolves names
 	files   files
 	cache   cache
-	places  *aio.Semaphore
+	slots   *aio.Semaphore
 	turn    int // look-ups started, for the option rotate
 	// Servers that were silent or unreachable, and until when they are asked last.
 	sick   map[netip.AddrPort]time.Time
@@ -66,7 +66,7 @@ func New(l *aio.Loop, opt Options) *Resolver {
 		foreign: l.Network() != nil && len(opt.Servers) == 0,
 		files:   files{conf: opt.Conf, hosts: opt.Hosts, servers: slices.Clone(opt.Servers)},
 		cache:   newCache(opt.MaxNames),
-		places:  aio.NewSemaphore(opt.MaxLookups),
+		slots:   aio.NewSemaphore(opt.MaxLookups),
 		sick:    make(map[netip.AddrPort]time.Time),
 	}
 }
@@ -128,10 +128,10 @@ func (r *Resolver) foreignNames(t *aio.Task, name string) (answer, error) {
 // resolve tries a name as it is and with the domains of the search list. An error is not a
 // server's answer: the task was cancelled, or this machine lacks a resource.
 func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error) {
-	if err := r.places.Acquire(t); err != nil {
+	if err := r.slots.Acquire(t); err != nil {
 		return answer{}, err
 	}
-	defer r.places.Release()
+	defer r.slots.Release()
 	r.turn++
 	var last answer
 	for i, absolute := range conf.names(name) {

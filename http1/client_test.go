@@ -241,7 +241,7 @@ func TestTimeout(t *testing.T) {
 			expect(b, "www.example", 30*time.Second+timeout)
 		})
 	})
-	t.Run("a second try has what is left of it", func(t *testing.T) {
+	t.Run("a second try has the rest of the time", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			p := s.serve("/first", ok("1"))
 			s.until(100 * time.Millisecond)

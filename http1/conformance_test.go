@@ -39,7 +39,7 @@ func TestCompressed(t *testing.T) {
 				res, err := b.get("/")
 				if reason := decodedAnyway[c.ID]; reason != "" {
 					if err != nil {
-						t.Errorf("%v: take it off the list of those that are decoded: %s", err, reason)
+						t.Errorf("%v: take it off the list: %s", err, reason)
 						return
 					}
 					res.Close()

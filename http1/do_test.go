@@ -106,7 +106,7 @@ func TestRaw(t *testing.T) {
 	play(t, http1.Options{KeepRaw: true}, func(s *site) {
 		p := s.accept()
 		p.serve("/1", interim+first)
-		p.serve("/2", second+"what is not part of it")
+		p.serve("/2", second+"bytes beyond it")
 	}, func(b *browser) {
 		res, err := b.get("/1")
 		if err != nil {

@@ -128,7 +128,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/2", "second")
 			// A connection and an exchange; the address is cached.
 			if got, want := now(b.task), closed+latency+2*latency+2*latency; got != want {
-				t.Errorf("the response came at %v, want %v: nothing is sent over what is closed", got, want)
+				t.Errorf("the response came at %v, want %v: nothing is sent over a closed connection", got, want)
 			}
 		})
 	})

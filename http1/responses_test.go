@@ -41,7 +41,7 @@ var responses = []struct {
 	{name: "205 of length 0", raw: "HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n", status: 205},
 	{name: "204 of length 0", raw: "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", status: 204},
 	{name: "HEAD", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"},
-	{name: "HEAD of what is over the limit", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"},
+	{name: "HEAD of a body over the limit", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"},
 	{name: "HEAD, chunked", head: true, raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"},
 	{name: "HEAD without length", head: true, raw: "HTTP/1.1 200 OK\r\n\r\n"},
 	{name: "HEAD and close", head: true, raw: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", end: true},

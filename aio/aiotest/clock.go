@@ -49,7 +49,7 @@ func (c *Clock) Attach() aio.Sleeper {
 	return s
 }
 
-// sleeper is one loop's place on the clock. The clock's mutex guards its fields.
+// sleeper is one loop's waiting point on the clock. The clock's mutex guards its fields.
 type sleeper struct {
 	clock  *Clock
 	asleep bool

@@ -34,7 +34,7 @@ type conn struct {
 var _ aio.Conn = (*conn)(nil)
 
 // pair returns both ends of a connection that is being made.
-func (n *Net) pair(at place, to net.Addr) (client, server *conn) {
+func (n *Net) pair(at endpoint, to net.Addr) (client, server *conn) {
 	var from net.Addr
 	switch {
 	case at.path != "":
@@ -307,7 +307,7 @@ func (h *half) close() {
 // listener is where connections arrive.
 type listener struct {
 	net     *Net
-	at      place
+	at      endpoint
 	addr    net.Addr
 	backlog []*conn // made, not accepted yet
 	lot     aio.Lot

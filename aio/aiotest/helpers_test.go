@@ -66,7 +66,7 @@ func expect(what string, got, want any) error {
 type fakeT struct {
 	testing.TB
 	failed, skipped bool
-	said            strings.Builder
+	log             strings.Builder
 	cleanups        []func()
 }
 
@@ -90,14 +90,14 @@ func try(t *testing.T, fn func(t testing.TB)) *fakeT {
 func (f *fakeT) Cleanup(fn func()) { f.cleanups = append(f.cleanups, fn) }
 func (f *fakeT) Failed() bool      { return f.failed }
 func (f *fakeT) Skipped() bool     { return f.skipped }
-func (f *fakeT) Log(args ...any)   { fmt.Fprintln(&f.said, args...) }
+func (f *fakeT) Log(args ...any)   { fmt.Fprintln(&f.log, args...) }
 func (f *fakeT) Error(args ...any) { f.failed = true; f.Log(args...) }
 func (f *fakeT) FailNow()          { f.failed = true; runtime.Goexit() }
 func (f *fakeT) SkipNow()          { f.skipped = true; runtime.Goexit() }
 func (f *fakeT) Fatal(args ...any) { f.Log(args...); f.FailNow() }
 func (f *fakeT) Errorf(format string, args ...any) {
 	f.failed = true
-	fmt.Fprintf(&f.said, format+"\n", args...)
+	fmt.Fprintf(&f.log, format+"\n", args...)
 }
 func (f *fakeT) Fatalf(format string, args ...any) {
 	f.Errorf(format, args...)

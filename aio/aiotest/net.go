@@ -67,7 +67,7 @@ type Net struct {
 	loop      *aio.Loop
 	hosts     map[string][]net.IP
 	black     map[netip.Addr]bool
-	listeners map[place]*listener
+	listeners map[endpoint]*listener
 	answers   map[netip.AddrPort]Answer
 	port      uint16         // the most recently assigned dynamic port
 	open      map[any]string // what users have not closed
@@ -75,8 +75,8 @@ type Net struct {
 
 var _ aio.Network = (*Net)(nil)
 
-// place is an address to listen on. The zero ip means every address.
-type place struct {
+// endpoint is an address to listen on. The zero ip means every address.
+type endpoint struct {
 	ip   netip.Addr
 	port uint16
 	path string // of a Unix socket
@@ -97,7 +97,7 @@ func NewNet(opt NetOptions) *Net {
 		rand:      rand.New(rand.NewPCG(opt.Seed, 0)),
 		hosts:     make(map[string][]net.IP),
 		black:     make(map[netip.Addr]bool),
-		listeners: make(map[place]*listener),
+		listeners: make(map[endpoint]*listener),
 		answers:   make(map[netip.AddrPort]Answer),
 		port:      firstPort - 1,
 		open:      make(map[any]string),
@@ -158,7 +158,7 @@ func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	if udp, ok := to.(*net.UDPAddr); ok {
 		return n.connectUDP(udp), nil
 	}
-	at, err := placeOf(to)
+	at, err := endpointOf(to)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 
 // syn returns how long after the first attempt the successful one is made, or how long the client
 // tries if none succeeds.
-func (n *Net) syn(to place) (delay time.Duration, arrives bool) {
+func (n *Net) syn(to endpoint) (delay time.Duration, arrives bool) {
 	timeout := synTimeout
 	for range synTries {
 		if !n.black[to.ip] && !n.happens(n.opt.Loss) {
@@ -214,7 +214,7 @@ func (n *Net) syn(to place) (delay time.Duration, arrives bool) {
 // unspecified IP is every IP, of both families. Error: EADDRINUSE.
 func (n *Net) Listen(task *aio.Task, on net.Addr) (aio.Listener, error) {
 	n.bind(task)
-	at, err := placeOf(on)
+	at, err := endpointOf(on)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (n *Net) Listen(task *aio.Task, on net.Addr) (aio.Listener, error) {
 }
 
 // taken reports whether a listener at p would get connections meant for another.
-func (n *Net) taken(p place) bool {
+func (n *Net) taken(p endpoint) bool {
 	for q := range n.listeners {
 		if q.path == p.path && q.port == p.port && (q.ip == p.ip || !q.ip.IsValid() || !p.ip.IsValid()) {
 			return true
@@ -250,11 +250,11 @@ func (n *Net) taken(p place) bool {
 }
 
 // listener returns the listener that accepts connections to p, or nil.
-func (n *Net) listener(p place) *listener {
+func (n *Net) listener(p endpoint) *listener {
 	if ln := n.listeners[p]; ln != nil {
 		return ln
 	}
-	return n.listeners[place{port: p.port, path: p.path}]
+	return n.listeners[endpoint{port: p.port, path: p.path}]
 }
 
 func (n *Net) bind(task *aio.Task) {
@@ -297,19 +297,19 @@ func (n *Net) losses() (delay time.Duration) {
 	return delay
 }
 
-// placeOf returns the place that an address denotes.
-func placeOf(addr net.Addr) (place, error) {
+// endpointOf returns the endpoint that an address denotes.
+func endpointOf(addr net.Addr) (endpoint, error) {
 	switch a := addr.(type) {
 	case *net.TCPAddr:
 		ip, _ := netip.AddrFromSlice(a.IP)
 		if ip = ip.Unmap(); ip.IsUnspecified() {
 			ip = netip.Addr{}
 		}
-		return place{ip: ip, port: uint16(a.Port)}, nil
+		return endpoint{ip: ip, port: uint16(a.Port)}, nil
 	case *net.UnixAddr:
-		return place{path: a.Name}, nil
+		return endpoint{path: a.Name}, nil
 	}
-	return place{}, fmt.Errorf("aiotest: network %q is not supported, expected tcp, unix or, to connect to, udp", addr.Network())
+	return endpoint{}, fmt.Errorf("aiotest: network %q is not supported, expected tcp, unix or, to connect to, udp", addr.Network())
 }
 
 // canonical returns the form under which a name is stored.

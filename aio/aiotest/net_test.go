@@ -259,7 +259,7 @@ func TestOpenNamesWhatWasNotClosed(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, what := range want {
-		if !strings.Contains(fake.said.String(), what) {
+		if !strings.Contains(fake.log.String(), what) {
 			t.Errorf("Run does not fail the test for %q", what)
 		}
 	}

@@ -73,7 +73,7 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 	together := func(what string) {
 		t.Helper()
 		for _, p := range all {
-			p.tell(t, what)
+			p.send(t, what)
 		}
 		for _, p := range all {
 			p.awaitDone(t, what)
@@ -87,7 +87,7 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 	}
 
 	polite, killed := all[0], all[1]
-	killed.tell(t, "begin a message")
+	killed.send(t, "begin a message")
 	killed.awaitDone(t, "begin a message")
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -97,9 +97,9 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 		t.Errorf("the process to be killed ended with %v", err)
 	}
 	s.await(t, ctx, "the server has let go of the killed", n/processes)
-	polite.tell(t, "talk") // the others are unaffected
+	polite.send(t, "talk") // the others are unaffected
 	polite.awaitDone(t, "talk")
-	polite.tell(t, "leave")
+	polite.send(t, "leave")
 	polite.awaitDone(t, "leave")
 	polite.commands.Close()
 	if err := polite.cmd.Wait(); err != nil {
@@ -317,7 +317,7 @@ func startClients(t *testing.T, ctx context.Context, addr string, n int) *proces
 	return start(t, ctx, asClients+"="+strconv.Itoa(n), addr)
 }
 
-func (p *process) tell(t *testing.T, what string) {
+func (p *process) send(t *testing.T, what string) {
 	t.Helper()
 	if _, err := fmt.Fprintln(p.commands, what); err != nil {
 		t.Fatal(err)
@@ -327,7 +327,7 @@ func (p *process) tell(t *testing.T, what string) {
 func (p *process) awaitDone(t *testing.T, what string) {
 	t.Helper()
 	if got, err := p.answers.ReadString('\n'); got != what+"\n" {
-		t.Fatalf("told to %s, a process said %q, %v", what, got, err)
+		t.Fatalf("step %q: a process printed %q, %v", what, got, err)
 	}
 }
 
@@ -468,7 +468,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	addr, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if !ok {
-		t.Fatalf("the command said %q", line)
+		t.Fatalf("the command printed %q", line)
 	}
 	c, err := net.Dial("tcp", addr)
 	if err != nil {

@@ -1,13 +1,5 @@
 //go:build unix
 
-// Package poll reports which descriptors are ready.
-//
-// A Selector is owned by one goroutine; others may only call Wake. There are three: epoll (Linux),
-// kqueue (macOS and the BSDs: compiles, has never run) and poll, which is poll(2), works on any
-// Unix and stands in for select(2) too.
-//
-// Descriptors are identified by a token that the caller chooses, not by their number: by the time
-// an event is handled, the number may belong to another file.
 package poll
 
 import (
@@ -49,7 +41,7 @@ type Selector interface {
 	Modify(fd int, token uint64, in Interest) error
 	// Remove stops watching fd. It is called before fd is closed.
 	Remove(fd int) error
-	// Poll fills events with what is ready now and returns how many.
+	// Poll fills events with the descriptors that are ready now and returns how many.
 	Poll(events []Event) (int, error)
 	// Wait is Poll that waits while nothing is ready, until a time (zero: no limit) or Wake. It
 	// may return 0 early.

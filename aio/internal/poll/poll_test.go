@@ -165,8 +165,8 @@ func TestReadiness(t *testing.T) {
 		{"fresh socket is writable only", newSockets, nothing, reader, rw, poll.Write},
 		{"socket with a byte is both", newSockets, oneByte, reader, rw, rw},
 		{"full socket is not writable", newSockets, full, writer, rw, 0},
-		{"what is not asked for is not told", newSockets, oneByte, reader, poll.Write, poll.Write},
-		{"nothing asked for, nothing told", newSockets, oneByte, reader, 0, 0},
+		{"unrequested events are not reported", newSockets, oneByte, reader, poll.Write, poll.Write},
+		{"no interest, no events", newSockets, oneByte, reader, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, s poll.Selector) {
@@ -220,7 +220,7 @@ func TestHangUp(t *testing.T) {
 					t.Errorf("ready = %b, want at least %b", got.Ready, c.want)
 				}
 				if c.hup && !got.Hup {
-					t.Error("no hang-up was told")
+					t.Error("no hang-up was reported")
 				}
 			})
 		})
@@ -255,7 +255,7 @@ func TestLevelTellsAgain(t *testing.T) {
 		p.write(t, 1)
 		for i := range 3 {
 			if ready(t, s)[7].Ready != poll.Read {
-				t.Fatalf("poll %d: not told of the unread byte", i)
+				t.Fatalf("poll %d: the unread byte is not reported", i)
 			}
 		}
 		p.drain(t)
@@ -275,10 +275,10 @@ func TestEdgeTellsOnce(t *testing.T) {
 		for i := range 3 {
 			p.write(t, 1) // while earlier bytes are still unread: a new edge all the same
 			if ready(t, s)[7].Ready != poll.Read {
-				t.Fatalf("write %d: not told", i)
+				t.Fatalf("write %d: not reported", i)
 			}
 			if got := ready(t, s); got != nil {
-				t.Fatalf("write %d: told twice: %v", i, got)
+				t.Fatalf("write %d: reported twice: %v", i, got)
 			}
 		}
 	})
@@ -296,7 +296,7 @@ func TestAddTellsWhatIsThere(t *testing.T) {
 		}
 		must(t, s.Add(p.r, 7, in))
 		if ready(t, s)[7].Ready != poll.Read {
-			t.Error("not told of the byte that came before Add")
+			t.Error("the byte that came before Add is not reported")
 		}
 	})
 }
@@ -422,7 +422,7 @@ func TestErrors(t *testing.T) {
 				q.write(t, 1)
 				must(t, s.Add(q.r, 5, poll.Read))
 				if ready(t, s)[5].Ready != poll.Read {
-					t.Error("afterwards, an event was not told")
+					t.Error("afterwards, an event was not reported")
 				}
 			})
 		})
@@ -495,7 +495,7 @@ func TestWaitAfterDeadline(t *testing.T) {
 }
 
 // A trap of RawConn.Read: with an expired deadline it does not call its function. A loop whose
-// next timer is due would never learn what is ready.
+// next timer is due would never learn which descriptors are ready.
 func TestExpiredDeadlineReturnsPending(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		p := newPipe(t)
@@ -542,16 +542,16 @@ func TestNoLostEdge(t *testing.T) {
 					}
 				}
 			}()
-			told := make(map[uint64]bool)
-			for limit := late(); len(told) < n; {
+			reported := make(map[uint64]bool)
+			for limit := late(); len(reported) < n; {
 				m, err := s.Wait(events, limit)
 				must(t, err)
 				for token := range byToken(events[:m]) {
-					told[token] = true
+					reported[token] = true
 					pipes[token].drain(t)
 				}
 				if !time.Now().Before(limit) {
-					t.Fatalf("round %d: told of %d pipes, want %d", round, len(told), n)
+					t.Fatalf("round %d: %d pipes reported, want %d", round, len(reported), n)
 				}
 			}
 		}
@@ -567,17 +567,17 @@ func TestReadyTakeTurns(t *testing.T) {
 			p.write(t, 1)
 			must(t, s.Add(p.r, uint64(i), poll.Read))
 		}
-		told := make(map[uint64]bool)
+		reported := make(map[uint64]bool)
 		events := make([]poll.Event, places)
 		for range 2 * n / places {
 			m, err := s.Poll(events)
 			must(t, err)
 			for token := range byToken(events[:m]) {
-				told[token] = true
+				reported[token] = true
 			}
 		}
-		if len(told) != n {
-			t.Errorf("told of %d pipes, want %d", len(told), n)
+		if len(reported) != n {
+			t.Errorf("%d pipes reported, want %d", len(reported), n)
 		}
 	})
 }
@@ -594,7 +594,7 @@ func TestCollectionKeepsSelector(t *testing.T) {
 				unix.Write(p.w, []byte{1})
 			}()
 			if waitReady(t, s)[7].Ready != poll.Read {
-				t.Fatal("not told")
+				t.Fatal("not reported")
 			}
 			p.drain(t)
 		}
