@@ -80,7 +80,7 @@ func (r *Reader) More(t *Task) ([]byte, error) {
 // Discard drops the first n bytes that have arrived.
 func (r *Reader) Discard(n int) {
 	if n < 0 || n > r.w-r.r {
-		panic(fmt.Sprintf("aio: Reader.Discard(%d) with %d bytes there", n, r.w-r.r))
+		panic(fmt.Sprintf("aio: Reader.Discard(%d) with %d bytes available", n, r.w-r.r))
 	}
 	r.r += n
 	if r.r == r.w {

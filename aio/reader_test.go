@@ -476,7 +476,7 @@ func TestPeekMoreDiscard(t *testing.T) {
 		step("More", "def", nil, b, err)
 		b, err = r.More(task)
 		step("More at the end", "def", io.EOF, b, err)
-		expectPanic(t, "Discard(4) with 3 bytes there", func() { r.Discard(4) })
+		expectPanic(t, "Discard(4) with 3 bytes available", func() { r.Discard(4) })
 		expectPanic(t, "Discard(-1)", func() { r.Discard(-1) })
 		r.Discard(3)
 		b, err = r.Peek(task)

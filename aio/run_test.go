@@ -366,7 +366,7 @@ func TestMisusePanics(t *testing.T) {
 			func(_ *testing.T, _, other *aio.Task, try func(func())) {
 				try(func() { _ = other.Group(func(*aio.Group) error { return nil }) })
 			}},
-		{"in a callback", `task "main", which does not run now (it is parked)`,
+		{"in a callback", `task "main", which is not running (it is parked)`,
 			func(_ *testing.T, task, _ *aio.Task, try func(func())) {
 				task.Loop().CallSoon(func() { try(func() { _ = task.Yield() }) })
 				_ = task.Sleep(time.Second)
@@ -425,7 +425,7 @@ func TestMisusePanics(t *testing.T) {
 func TestMisuseOutsideTheLoop(t *testing.T) {
 	var late *aio.Task
 	run(t, func(task *aio.Task) error { late = task; return nil })
-	expectPanic(t, "does not run now (it is done)", func() { _ = late.Sleep(time.Second) })
+	expectPanic(t, "is not running (it is done)", func() { _ = late.Sleep(time.Second) })
 }
 
 // With Debug a wait checks its goroutine.

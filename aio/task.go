@@ -205,7 +205,7 @@ func (t *Task) check() {
 	case l.calling != nil && now == nil:
 		panic(fmt.Sprintf("aio: task %q waits inside OnLoop: what runs on the loop's stack cannot be suspended", t.name))
 	case now == nil:
-		panic(fmt.Sprintf("aio: wait with the handle of task %q, which does not run now (it is %v): a wait takes the handle of the task it runs in", t.name, t.state))
+		panic(fmt.Sprintf("aio: wait with the handle of task %q, which is not running (it is %v): a wait takes the handle of the task it runs in", t.name, t.state))
 	default:
 		panic(fmt.Sprintf("aio: task %q waits with the handle of task %q: a wait takes the handle of the task it runs in", now.name, t.name))
 	}

@@ -126,7 +126,7 @@ func TestTaskForeignHandle(t *testing.T) {
 				return nil
 			})
 			task.Loop().CallSoon(func() {
-				expectPanic(t, "which does not run now", func() { _ = task.Yield() })
+				expectPanic(t, "which is not running", func() { _ = task.Yield() })
 			})
 			return nil
 		})

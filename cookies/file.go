@@ -90,7 +90,7 @@ func parseLine(line string) (*url.URL, *http.Cookie, error) {
 	case !ok3:
 		wrong = errors.New("expires, expected seconds since 1970, or 0")
 	case c.Name == "" || control(c.Name) || strings.ContainsAny(c.Name, "=;"):
-		wrong = errors.New("name, expected some characters, none of them a control character, = or ;")
+		wrong = errors.New("name, expected at least one character, and no control character, = or ;")
 	case control(c.Value) || strings.ContainsAny(c.Value, ";"):
 		wrong = errors.New("value, expected no control characters and no ;")
 	case len(c.Name)+len(c.Value) > maxCookie:

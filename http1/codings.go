@@ -60,7 +60,7 @@ func (d *decoders) decodeDeflate(dst, src []byte, max int) ([]byte, error) {
 		return dst, err
 	}
 	if src[1]&0x20 != 0 {
-		return dst, errors.New("made with a dictionary, which nobody knows")
+		return dst, errors.New("made with an unknown dictionary")
 	}
 	dst, used, err := d.inflater().Append(dst, src[2:], max)
 	if err != nil {

@@ -279,7 +279,7 @@ func (cn *conn) pending(patience limit) string {
 	case patience.kind == KindIdleTimeout:
 		return "nothing more of the response"
 	case patience.kind == KindTooSlow:
-		return fmt.Sprintf("response slower than %d bytes a second, no more than %d", cn.client.opt.MinRate, p.wire)
+		return fmt.Sprintf("response slower than %d bytes a second, only %d", cn.client.opt.MinRate, p.wire)
 	}
 	return "response incomplete"
 }
@@ -346,7 +346,7 @@ func (cn *conn) decrypt() {
 	case p.state == whole:
 		cn.excess = true // a whole response, then a broken record
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		cn.err = fail(KindEarlyEnd, "the connection ended within a record of TLS: %w", err)
+		cn.err = fail(KindEarlyEnd, "the connection ended within a TLS record: %w", err)
 	default:
 		cn.err = classify(err, KindTLS)
 	}

@@ -143,5 +143,5 @@ func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
 
 // heldUp returns the error of a response that holds up others.
 func (cn *conn) heldUp() *Error {
-	return fail(KindTooSlow, "%w: less than %d bytes of it in %v", ErrHeldUp, cn.hold.Size()/crowdedRate+1, lookAfter)
+	return fail(KindTooSlow, "%w: fewer than %d bytes in %v", ErrHeldUp, cn.hold.Size()/crowdedRate+1, lookAfter)
 }

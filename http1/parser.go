@@ -97,7 +97,7 @@ func (p *parser) eof(torn bool) *Error {
 		return nil
 	case inRest:
 		if torn {
-			return fail(KindEarlyEnd, "the connection ended without a close_notify of TLS: the body may not be whole")
+			return fail(KindEarlyEnd, "the connection ended without a TLS close_notify: the body may be incomplete")
 		}
 		p.state = whole
 		return nil
@@ -383,7 +383,7 @@ func (p *parser) trailerDone() {
 	}
 }
 
-func errLongChunk() *Error { return fail(KindProtocol, "chunk is longer than its size says") }
+func errLongChunk() *Error { return fail(KindProtocol, "chunk longer than its announced size") }
 
 // lineLen returns the length of the line that b begins with, including its LF; all of b if there
 // is no LF.

@@ -37,7 +37,7 @@ func ParseProxy(s string) (*Proxy, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil { // its text contains all of s
-		return nil, errors.New("no URL, expected one such as http://proxy.example:3128")
+		return nil, errors.New("invalid URL, expected one such as http://proxy.example:3128")
 	}
 	p := &Proxy{Scheme: u.Scheme, Host: u.Hostname(), User: u.User.Username()}
 	p.Password, _ = u.User.Password()
@@ -214,9 +214,9 @@ func refused(via *Proxy, what string, status int) *refusal {
 	r := &refusal{text: fmt.Sprintf("%s: status %d", what, status), permanent: status < 500 && status != 408 && status != 429}
 	switch {
 	case status == 407 && via.authorization() == "":
-		r.text += ", it asks for user and password"
+		r.text += ", it requires user and password"
 	case status == 407:
-		r.text += ", it does not take user and password"
+		r.text += ", it rejects the user and password"
 	}
 	return r
 }

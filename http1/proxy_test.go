@@ -37,7 +37,7 @@ func TestParseProxy(t *testing.T) {
 		"http://me:secret@":                                     "expected host and port, as in http://proxy.example:3128",
 		"http://proxy.example/path":                             "expected host and port, as in http://proxy.example:3128",
 		"http://me:secret@proxy.example:0":                      `port "0", expected 1 to 65535`,
-		"http://me:secret@proxy.example:x":                      "no URL, expected one such as http://proxy.example:3128",
+		"http://me:secret@proxy.example:x":                      "invalid URL, expected one such as http://proxy.example:3128",
 		"http://me:%0d%0asecret@proxy.example":                  "user and password, expected no control characters",
 		"socks5://" + strings.Repeat("s", 256) + ":x@p.example": "user and password, expected both, of at most 255 bytes each",
 		"socks5://secret@p.example":                             "user and password, expected both, of at most 255 bytes each",
@@ -163,8 +163,8 @@ func TestTunnelRefused(t *testing.T) {
 		text                  string // part of it
 	}{
 		{"no password", "http://www.example", "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 9\r\n\r\npassword!", false, http1.KindProxy, false,
-			"http://www.example:80: CONNECT secure.test:443: status 407, it asks for user and password"},
-		{"wrong password", "http://me:secret@www.example", "HTTP/1.1 407 No\r\n\r\n", false, http1.KindProxy, false, "status 407, it does not take user and password"},
+			"http://www.example:80: CONNECT secure.test:443: status 407, it requires user and password"},
+		{"wrong password", "http://me:secret@www.example", "HTTP/1.1 407 No\r\n\r\n", false, http1.KindProxy, false, "status 407, it rejects the user and password"},
 		{"not allowed", "http://www.example", "HTTP/1.1 403 Forbidden\r\n\r\n", false, http1.KindProxy, false, "status 403"},
 		{"no such host", "http://www.example", "HTTP/1.1 502 Bad Gateway\r\n\r\n", false, http1.KindProxy, true, "status 502"},
 		{"a redirect", "http://www.example", "HTTP/1.1 302 Found\r\nLocation: https://login.test/\r\n\r\n", false, http1.KindProxy, false, "status 302"},

@@ -70,13 +70,13 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 			"www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 		{"too slow", http1.Options{MinRate: 100}, func(s *site) { drip(s.accept(), 100, time.Second) },
 			"www.example", http1.KindTooSlow, connected + 2*latency + 10*time.Second,
-			"response slower than 100 bytes a second, no more than 53 within 10s (minimum rate)"},
+			"response slower than 100 bytes a second, only 53 within 10s (minimum rate)"},
 		// 10,000 bytes satisfy 500 bytes a second for 20 s, and no longer.
 		{"too slow later", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			head := "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
 			s.serve("/", head+strings.Repeat("x", 10_000-len(head))).ended()
 		}, "www.example", http1.KindTooSlow, connected + 2*latency + 20*time.Second,
-			"response slower than 500 bytes a second, no more than 10000 within 20s (minimum rate)"},
+			"response slower than 500 bytes a second, only 10000 within 20s (minimum rate)"},
 		{"fast enough", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 			for p.send(strings.Repeat("x", 600)) {

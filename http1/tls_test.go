@@ -328,7 +328,7 @@ func TestTLSFailures(t *testing.T) {
 			c.serve("/", "HTTP/1.1 200 OK\r\n\r\nhalf")
 			_, _ = c.NetConn().Write([]byte("\x17\x03\x03\x00\x20xxx"))
 			c.NetConn().Close()
-		}, "www.example", http1.KindEarlyEnd, true, "within a record of TLS"},
+		}, "www.example", http1.KindEarlyEnd, true, "within a TLS record"},
 		{"the end in a body", nil, func(v *tlsSite) {
 			c := v.admit()
 			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
