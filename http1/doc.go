@@ -19,6 +19,11 @@
 // limit that was exceeded, its text gives the duration. With an error in the body the Response
 // holds what has arrived.
 //
+// # Lifecycle
+//
+// NewClient makes a Client, and Client.Close closes its idle connections. Response.Close returns
+// the buffer of a response.
+//
 // # Concurrency
 //
 // A Client belongs to one loop, and so do its responses.

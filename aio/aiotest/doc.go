@@ -2,6 +2,11 @@
 // loops on it are idle, an in-memory network with latency, loss and resets drawn from a seed, a
 // recorder of traces, and a check for leaks.
 //
+// # Vocabulary
+//
+// A [Clock] is a virtual clock, a [Net] an in-memory network, a [Trace] the last steps of a loop's
+// tasks. Epoch is when virtual time starts. A blackhole is an address that never responds.
+//
 // # Lifecycle
 //
 // Most tests need only Run, or NewNet and Net.Run. Each Net, Trace and Clock serves one test.
