@@ -609,7 +609,7 @@ func TestSemaphoreOrder(t *testing.T) {
 		})
 		j.expect(t, "task 0: <nil>", "task 1: <nil>", "two more", "task 2: <nil>", "task 3: <nil>")
 	})
-	t.Run("who releases and acquires again stands behind", func(t *testing.T) {
+	t.Run("a task that releases and acquires again queues behind", func(t *testing.T) {
 		var j journal
 		run(t, func(task *aio.Task) error {
 			s := aio.NewSemaphore(1)
