@@ -3,7 +3,6 @@ package fetch
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"regexp"
 
 	"github.com/weftcrawl/weft/aio"
@@ -56,7 +55,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 		bounds: scope.New(cfg.Scope), recent: weburl.NewMemo(recentURLs),
 		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
 	}
-	f.reach.judges, f.reach.admits = f.reach.guard.Judge, f.admit
+	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
 	return f
 }
 
@@ -204,6 +203,3 @@ func endsCrawl(err error) bool {
 	var e *http1.Error
 	return !errors.As(err, &e) || e.Kind == http1.KindCanceled
 }
-
-// allowFunc judges the addresses of a connection; nil allows all.
-type allowFunc = func(netip.AddrPort) error

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -37,7 +38,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		return out, nil
 	}
 	out.Result = resultOf(res, f.loop.Now())
-	out.Result.Public = u.Seed && at.Host() == u.URL.Host() && isPublic(res.Addr)
+	out.Result.Public = u.Seed && at.Host() == u.URL.Host() && guard.IsPublic(res.Addr.Addr())
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")

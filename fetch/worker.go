@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
@@ -39,7 +40,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if res != nil {
 		defer res.Close()
 		out.Result = resultOf(res, started)
-		out.Result.Public = u.Seed && isPublic(res.Addr)
+		out.Result.Public = u.Seed && guard.IsPublic(res.Addr.Addr())
 	}
 	if err != nil {
 		if endsCrawl(err) {

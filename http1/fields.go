@@ -7,10 +7,9 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// dress adds to req what the client knows and the caller does not say: the cookies and the
-// credential of its origin, and what a proxy wants that requests are sent to. A field of the
-// caller's own, of this request or of all, goes before.
-func (c *Client) dress(t *aio.Task, req *Request, page *url.URL, to place) {
+// addFields adds to req the cookies and the credential of its origin, and what a forwarding proxy
+// needs. A field that the caller has set, for this request or for all, takes precedence.
+func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
 	own := len(req.Header)
 	add := func(name, value string) {
 		if value == "" || req.Header.has(name) || c.opt.Header.has(name) {
@@ -29,6 +28,7 @@ func (c *Client) dress(t *aio.Task, req *Request, page *url.URL, to place) {
 	}
 	if to.forwarded() {
 		add("Proxy-Authorization", to.via.authorization())
-		req.Target = req.Scheme + "://" + req.Host + req.Target // the absolute form (RFC 9112, section 3.2.2)
+		// Absolute form (RFC 9112, section 3.2.2).
+		req.Target = req.Scheme + "://" + req.Host + req.Target
 	}
 }

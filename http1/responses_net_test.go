@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// pieces are ways in which a network may cut an answer.
+// pieces are ways in which a network may cut a response.
 var pieces = map[string]func(raw string) []string{
 	"in one piece": func(raw string) []string { return []string{raw} },
 	"in halves":    func(raw string) []string { return []string{raw[:len(raw)/2], raw[len(raw)/2:]} },
@@ -20,8 +20,8 @@ var pieces = map[string]func(raw string) []string{
 	},
 }
 
-// expectAnswer fetches one of the table and looks what comes of it.
-func (b *browser) expectAnswer(scheme string, c http1.Answer) {
+// expectResponse fetches a case of the table and checks the result.
+func (b *browser) expectResponse(scheme string, c http1.ResponseCase) {
 	b.t.Helper()
 	method := "GET"
 	if c.Head {
@@ -41,11 +41,11 @@ func (b *browser) expectAnswer(scheme string, c http1.Answer) {
 	}
 }
 
-// TestAnswersOverTheNetwork: the verdict of the parser on each of the table is that of
-// the client, over TCP and, of the shorter ones, over TLS, whatever are segments and records.
-// A connection is used again just when the table says so.
-func TestAnswersOverTheNetwork(t *testing.T) {
-	for _, c := range http1.Answers() {
+// TestResponsesOverTheNetwork checks that the client's verdict on each case of the table is the
+// parser's, over TCP and, for the shorter cases, over TLS, whatever the segments and records. A
+// connection is used again exactly when the table says so.
+func TestResponsesOverTheNetwork(t *testing.T) {
+	for _, c := range http1.Responses() {
 		t.Run(c.Name, func(t *testing.T) {
 			opt := http1.Options{MaxHead: http1.TestMaxHead, MaxBody: http1.TestMaxBody}
 			for how, cut := range pieces {
@@ -68,17 +68,18 @@ func TestAnswersOverTheNetwork(t *testing.T) {
 						p.close()
 						s.serve("/again", ok("again"))
 					}, func(b *browser) {
-						b.expectAnswer("http", c)
+						b.expectResponse("http", c)
 						b.reads("/again", "again")
 					})
 				})
-				if how == "in one piece" || len(c.Raw) > 100 { // no more than it takes: a record costs time
+				// Few cases over TLS: each record costs time.
+				if how == "in one piece" || len(c.Raw) > 100 {
 					continue
 				}
 				t.Run(how+", TLS", func(t *testing.T) {
 					playTLS(t, func(o *http1.Options, _ *tls.Config) {
 						o.MaxHead, o.MaxBody = opt.MaxHead, opt.MaxBody
-					}, func(v *vault) {
+					}, func(v *tlsSite) {
 						s := v.admit()
 						if _, err := http.ReadRequest(s.in); err != nil {
 							t.Fatal(err)
@@ -89,7 +90,7 @@ func TestAnswersOverTheNetwork(t *testing.T) {
 							}
 						}
 						_ = s.CloseWrite()
-					}, func(b *browser) { b.expectAnswer("https", c) })
+					}, func(b *browser) { b.expectResponse("https", c) })
 				})
 			}
 		})

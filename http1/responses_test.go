@@ -2,22 +2,22 @@ package http1
 
 import "strings"
 
-// answers are what servers send, good and bad. Lines end in CRLF unless the case is
-// about that. {n} in an answer stands for n bytes "x".
-var answers = []struct {
+// responses are what servers send, good and bad. Lines end in CRLF unless the case is about line
+// ends. {n} stands for n bytes "x".
+var responses = []struct {
 	name   string
 	raw    string
-	kind   Kind   // "": a whole answer
+	kind   Kind   // "": a complete response
 	status int    // 0: 200
-	body   string // of a whole answer
-	rest   string // bytes after the answer: not consumed
+	body   string // of a complete response
+	rest   string // bytes after the response: not consumed
 	end    bool   // the connection cannot be used again
 
 	head    bool   // the request was HEAD
-	trailer string // of a whole answer, as Go prints it
-	interim int    // bytes of the interim answers it begins with
+	trailer string // of a complete response, as Go prints it
+	interim int    // bytes of the interim responses it begins with
 }{
-	// Good ones.
+	// Valid ones.
 	{name: "content-length", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello"},
 	{name: "content-length 0", raw: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
 	{name: "content-length twice the same", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello", body: "hello"},
@@ -41,17 +41,17 @@ var answers = []struct {
 	{name: "205 of length 0", raw: "HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n", status: 205},
 	{name: "204 of length 0", raw: "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", status: 204},
 	{name: "HEAD", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"},
-	{name: "HEAD of what is over the limit", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"},
+	{name: "HEAD of a body over the limit", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"},
 	{name: "HEAD, chunked", head: true, raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"},
 	{name: "HEAD without length", head: true, raw: "HTTP/1.1 200 OK\r\n\r\n"},
 	{name: "HEAD and close", head: true, raw: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", end: true},
 	{name: "HEAD, with a body all the same", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", rest: "hello"},
-	{name: "HEAD after an interim answer", head: true, raw: "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", interim: 28},
+	{name: "HEAD after an interim response", head: true, raw: "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", interim: 28},
 	{name: "HEAD, lengths in doubt", head: true, raw: "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n", kind: KindProtocol},
 	{name: "304 has no body, whatever its length says", raw: "HTTP/1.1 304 Not Modified\r\nContent-Length: 5000\r\n\r\n", status: 304},
 	{name: "304 chunked has no body", raw: "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", status: 304},
-	{name: "interim answers", raw: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello", interim: 69},
-	{name: "interim answer's length means nothing", raw: "HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nHTTP/1.1 204 OK\r\n\r\n", status: 204, interim: 44},
+	{name: "interim responses", raw: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello", interim: 69},
+	{name: "interim response's length means nothing", raw: "HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nHTTP/1.1 204 OK\r\n\r\n", status: 204, interim: 44},
 	{name: "no reason", raw: "HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n", status: 404},
 	{name: "no reason, no space", raw: "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", status: 404},
 	{name: "status of no class", raw: "HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n", status: 999},
@@ -76,7 +76,7 @@ var answers = []struct {
 	{name: "field without value", raw: "HTTP/1.1 200 OK\r\nX-A:\r\nContent-Length: 5\r\n\r\nhello", body: "hello"},
 	{name: "header of the limit", raw: "HTTP/1.1 204 OK\r\nX-A: {230}\r\n\r\n", status: 204},
 
-	// Odd lines that say nothing of the length are dropped, and so is the connection.
+	// Malformed lines that do not concern the length are dropped, and so is the connection.
 	{name: "no name", raw: "HTTP/1.1 200 OK\r\n: 5\r\nContent-Length: 5\r\n\r\nhello", body: "hello", end: true},
 	{name: "no colon", raw: "HTTP/1.1 200 OK\r\nhello world\r\nContent-Length: 5\r\n\r\nhello", body: "hello", end: true},
 	{name: "space in a name", raw: "HTTP/1.1 200 OK\r\nX A: 1\r\nContent-Length: 5\r\n\r\nhello", body: "hello", end: true},
@@ -102,13 +102,13 @@ var answers = []struct {
 	{name: "last chunk of many zeros", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000000000000000000\r\n\r\n"},
 	{name: "chunked and close", raw: "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", body: "hello", end: true},
 
-	// What follows an answer is not part of it.
+	// Bytes after a response are not part of it.
 	{name: "extra bytes after the body", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello", rest: " world"},
 	{name: "extra bytes after no body", raw: "HTTP/1.1 304 Not Modified\r\n\r\n", status: 304, rest: "<html>"},
 	{name: "extra bytes after the last chunk", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", rest: "\r\n"},
-	{name: "a second answer", raw: "HTTP/1.1 204 OK\r\n\r\n", status: 204, rest: "HTTP/1.1 200 OK\r\n\r\n"},
+	{name: "a second response", raw: "HTTP/1.1 204 OK\r\n\r\n", status: 204, rest: "HTTP/1.1 200 OK\r\n\r\n"},
 
-	// A length in doubt.
+	// A doubtful length.
 	{name: "conflicting lengths", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", kind: KindProtocol},
 	{name: "conflicting lengths in a list", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello", kind: KindProtocol},
 	{name: "length and chunked", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", kind: KindProtocol},
@@ -161,10 +161,10 @@ var answers = []struct {
 	{name: "event stream of icy", raw: "ICY 200 OK\r\n\r\n", kind: KindProtocol},
 	{name: "http/1.x", raw: "HTTP/1.x 200 OK\r\n\r\n", kind: KindProtocol},
 	{name: "lower case", raw: "http/1.1 200 OK\r\n\r\n", kind: KindProtocol},
-	{name: "empty line before the answer", raw: "\r\nHTTP/1.1 200 OK\r\n\r\n", kind: KindProtocol},
+	{name: "empty line before the response", raw: "\r\nHTTP/1.1 200 OK\r\n\r\n", kind: KindProtocol},
 	{name: "only empty lines", raw: "\r\n\r\n", kind: KindProtocol},
 	{name: "less than a version", raw: "\n\n", kind: KindProtocol},
-	{name: "less than a version after an interim answer", raw: "HTTP/1.1 103 Early Hints\r\n\r\n\n\n", kind: KindProtocol},
+	{name: "less than a version after an interim response", raw: "HTTP/1.1 103 Early Hints\r\n\r\n\n\n", kind: KindProtocol},
 	{name: "status of two digits", raw: "HTTP/1.1 20 OK\r\n\r\n", kind: KindProtocol},
 	{name: "status of four digits", raw: "HTTP/1.1 2000 OK\r\n\r\n", kind: KindProtocol},
 	{name: "status below 100", raw: "HTTP/1.1 099 OK\r\n\r\n", kind: KindProtocol},
@@ -177,7 +177,7 @@ var answers = []struct {
 	{name: "no status", raw: "HTTP/1.1\r\n\r\n", kind: KindProtocol},
 	{name: "switching protocols", raw: "HTTP/1.1 101 Switching Protocols\r\n\r\n", kind: KindProtocol},
 
-	// Bad fields.
+	// Malformed fields.
 	{name: "length without a colon", raw: "HTTP/1.1 200 OK\r\nContent-Length 5\r\n\r\nhello", kind: KindProtocol},
 	{name: "length with a space before the colon", raw: "HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello", kind: KindProtocol},
 	{name: "length with a space in the name", raw: "HTTP/1.1 200 OK\r\nContent Length: 5\r\n\r\nhello", kind: KindProtocol},
@@ -187,7 +187,7 @@ var answers = []struct {
 	{name: "CR in a folded value", raw: "HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r3\r\n\r\n", kind: KindProtocol},
 	{name: "CR CR LF", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\r\n\r\nhello", kind: KindProtocol},
 
-	// Bad chunks.
+	// Malformed chunks.
 	{name: "chunk size missing", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nhello\r\n0\r\n\r\n", kind: KindProtocol},
 	{name: "chunk size not hexadecimal", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n0\r\n\r\n", kind: KindProtocol},
 	{name: "chunk size with 0x", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n", kind: KindProtocol},
@@ -225,16 +225,16 @@ var answers = []struct {
 	{name: "more chunked coding than body", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("0000001\r\nx\r\n", 40), kind: KindTooLarge},
 	{name: "endless chunk size line", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;{5000}", kind: KindProtocol},
 	{name: "endless trailer line", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: {5000}", kind: KindProtocol},
-	{name: "interim answers larger than a header may be", raw: strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: {60}\r\n\r\n", 3) + "HTTP/1.1 204 OK\r\n\r\n", kind: KindTooLarge},
-	{name: "endless interim answers", raw: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 50), kind: KindTooLarge},
+	{name: "interim responses larger than a header may be", raw: strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: {60}\r\n\r\n", 3) + "HTTP/1.1 204 OK\r\n\r\n", kind: KindTooLarge},
+	{name: "endless interim responses", raw: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 50), kind: KindTooLarge},
 
 	// The connection ends early, in every state.
-	{name: "end before an answer", raw: "", kind: KindEarlyEnd},
+	{name: "end before a response", raw: "", kind: KindEarlyEnd},
 	{name: "end in the first word", raw: "HTT", kind: KindEarlyEnd},
 	{name: "end in the status line", raw: "HTTP/1.1 20", kind: KindEarlyEnd},
 	{name: "end in the header", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n", kind: KindEarlyEnd},
 	{name: "end in the empty line", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r", kind: KindEarlyEnd},
-	{name: "end after an interim answer", raw: "HTTP/1.1 100 Continue\r\n\r\n", kind: KindEarlyEnd},
+	{name: "end after an interim response", raw: "HTTP/1.1 100 Continue\r\n\r\n", kind: KindEarlyEnd},
 	{name: "end before the body", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", kind: KindEarlyEnd},
 	{name: "end in the body", raw: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", kind: KindEarlyEnd},
 	{name: "end before a chunk", raw: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", kind: KindEarlyEnd},
