@@ -55,9 +55,13 @@ var imports = map[string][]string{
 
 	// Level 4: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "lab", "internal/bench/machine", "internal/charset", "internal/measure", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
+		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
+	},
+	"cmd/weft-lab": {
+		".", "lab", "weburl", "internal/bench/machine", "internal/measure", "github.com/spf13/pflag",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
 	"lab": {"aio", "links", "weburl", "golang.org/x/sys/unix"},
@@ -93,7 +97,7 @@ var imports = map[string][]string{
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
-	"internal/measure":         {"lab", "robots", "weburl", "github.com/go-analyze/charts", "golang.org/x/sys/unix"},
+	"internal/measure":         {"lab", "robots", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest"},
 	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/torture", "internal/webtest"},
 	"internal/proof/proof":     {"internal/proof"},

@@ -20,9 +20,9 @@ type bound struct {
 // bounds are those of ways for which a connection costs a process or a thread: the machine has to
 // live on.
 var bounds = map[string]bound{
-	"blocking":  {1, "it asks for the next when it has the answer"},
-	"processes": {100, "the lab's bound: each is a whole program"},
-	"threads":   {4000, "the lab's bound: Go itself ends a program that has 10,000 threads"},
+	"blocking":  {1, "it fetches one page after the other"},
+	"processes": {100, "the lab's limit: each is a whole program"},
+	"threads":   {4000, "the lab's limit: Go itself ends a program that has 10,000 threads"},
 }
 
 // atOnce is how many of n connections a way gets to have at once, and why not all.

@@ -198,7 +198,7 @@ func TestHold(t *testing.T) {
 	}{
 		{"together", 8, 0, 8, 8, ""},
 		{"three", 8, 50 * time.Millisecond, 1, 3, "no more came for 50ms"},
-		{"blocking", 8, 0, 1, 1, "it asks for the next when it has the answer"},
+		{"blocking", 8, 0, 1, 1, "it fetches one page after the other"},
 		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // when they were answered
 		{"poor", 8, 0, 0, 0, "EMFILE: too many open files"},
 		{"dying", 8, 0, 0, 0, "runtime: out of threads"},
@@ -344,10 +344,10 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestChart: it is XML, has all names, values and no ground of its own, and does not change.
+// TestChart: it is XML with all names and values, for light and dark themes, and always the same.
 func TestChart(t *testing.T) {
 	draw := func() []byte {
-		svg, err := Chart("title", []string{"one", "<two>"}, []float64{1, 12}, func(v float64) string { return strconv.Itoa(int(v)) + " ms" })
+		svg, err := Chart("title", "what it shows", []Bar{{"one", 1, "1 ms"}, {"<two>", 12, "12 ms"}, {"none", 0, "0 ms"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -366,13 +366,13 @@ func TestChart(t *testing.T) {
 			fmt.Fprintf(&text, "%s|", chars)
 		}
 	}
-	for _, word := range []string{"title", "one", "<two>", "1 ms", "12 ms"} {
+	for _, word := range []string{"title", "what it shows", "one", "<two>", "1 ms", "12 ms", "0 ms"} {
 		if !strings.Contains(text.String(), word+"|") {
 			t.Errorf("no %q in %s", word, &text)
 		}
 	}
-	if bytes.Contains(svg, []byte("255,255,255")) || !bytes.Equal(svg, draw()) {
-		t.Errorf("a white ground, or another chart the second time: %s", svg)
+	if !bytes.Contains(svg, []byte("prefers-color-scheme:dark")) || !bytes.Equal(svg, draw()) {
+		t.Errorf("no dark theme, or another chart the second time: %s", svg)
 	}
 }
 
