@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -14,7 +13,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // childEnv marks a process that a benchmark started: its first argument is a role.
@@ -74,30 +73,21 @@ func start(b *testing.B, role string, args ...any) *child {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), childTimeout)
 	b.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, self, words...)
-	cmd.Env = append(os.Environ(), childEnv+"=1")
+	o := process.Options{Env: []string{childEnv + "=1"}, Pipes: true, Stderr: os.Stderr}
 	if role == "waiter" { // the process that is measured; others have all cores
-		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)))
+		o.Env = append(o.Env, fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)))
 	}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	p, err := process.Start(ctx, o, self, words...)
 	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
+		_ = p.In.Close()
+		if err := p.Wait(); err != nil {
 			b.Errorf("%s: %v", role, err)
 		}
 	})
-	return &child{talk{bufio.NewScanner(out), in}, b, cmd.Process.Pid}
+	return &child{talk{bufio.NewScanner(p.Out), p.In}, b, p.PID()}
 }
 
 // must hears a line that begins with word, and returns the rest.
@@ -130,7 +120,7 @@ func spent() usage {
 	runtime.ReadMemStats(&mem)
 	return usage{
 		wall:    time.Since(processStart),
-		cpu:     cost.CPU(),
+		cpu:     process.CPU(),
 		mallocs: mem.Mallocs,
 		bytes:   mem.TotalAlloc,
 	}

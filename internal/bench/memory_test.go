@@ -30,6 +30,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // waiting is how many wait at once. Each end of a connection is in a process of its
@@ -163,21 +164,11 @@ func measureAiohttp(b *testing.B) {
 }
 
 func residentBytes(b *testing.B, pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	s, err := process.ReadStatus(pid)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for line := range strings.Lines(string(status)) {
-		if f := strings.Fields(line); f[0] == "VmRSS:" {
-			kb, err := strconv.Atoi(f[1])
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kb << 10
-		}
-	}
-	b.Fatal("no VmRSS in /proc")
-	return 0
+	return int(s.Resident)
 }
 
 // serveHeld holds back its answers until it has n requests and is told. It is at the

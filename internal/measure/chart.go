@@ -17,7 +17,7 @@ type Bar struct {
 const (
 	chartWidth = 760
 	chartTop   = 84 // above the first bar
-	chartLeft  = 132
+	chartLeft  = 150
 	chartRight = 96 // holds the label of the longest bar
 	barPitch   = 34
 	barHeight  = 20

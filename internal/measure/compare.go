@@ -68,7 +68,7 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer s.close()
+		defer s.Kill()
 		urls = s.urls(c.Pages)
 		first = 0 // what is done for the first time takes longer. A stranger's server is spared it
 		r.Server, r.Pages, r.ConnectDelayMS, r.ResponseDelayMS = s.addr, c.Pages, ms(c.ConnectDelay), ms(c.ResponseDelay)
@@ -80,7 +80,7 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer w.close()
+		defer w.Kill()
 		runners[i] = w
 	}
 	for n := first; n <= c.Rounds; n++ {
@@ -141,7 +141,7 @@ func startRunner(ctx context.Context, way lab.Way, urls []string, timeout time.D
 	n, bound := atOnce(way.Name, len(urls))
 	p, err := start(ctx, wayName, wayTask{way.Name, urls, n, timeout})
 	if err == nil {
-		err = p.hear(ctx, new(before))
+		err = p.receive(ctx, new(before))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", way.Name, err)
@@ -154,10 +154,10 @@ func startRunner(ctx context.Context, way lab.Way, urls []string, timeout time.D
 func (w *runner) round(ctx context.Context, first bool) (o outcome) {
 	done, most := make(chan struct{}), make(chan look, 1)
 	if first {
-		go watch(w.cmd.Process.Pid, done, most)
+		go watch(w.PID(), done, most)
 	}
-	_ = w.tell("round") // if it has died, why is heard of it
-	err := w.hear(ctx, &o)
+	_ = w.in.Encode("round") // if it has died, why is heard of it
+	err := w.receive(ctx, &o)
 	if first {
 		close(done)
 		w.seen = <-most

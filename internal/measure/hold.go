@@ -85,22 +85,22 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	if err != nil {
 		return r, err
 	}
-	defer s.close()
+	defer s.Kill()
 	p, err := start(ctx, wayName, wayTask{way.Name, s.urls(n), n, roundTimeout})
 	if err != nil {
 		return r, err
 	}
-	defer p.close()
+	defer p.Kill()
 	var base before
-	if err := p.hear(ctx, &base); err != nil {
+	if err := p.receive(ctx, &base); err != nil {
 		return r, err
 	}
-	if err := p.tell("round"); err != nil {
+	if err := p.in.Encode("round"); err != nil {
 		return r, cmp.Or(context.Cause(ctx), err)
 	}
 	var o outcome
 	done, full := make(chan error, 1), make(chan serverSays, 1)
-	go func() { done <- p.hear(ctx, &o) }()
+	go func() { done <- p.receive(ctx, &o) }()
 	go func() {
 		var says serverSays
 		if s.out.Decode(&says) == nil {
@@ -111,16 +111,16 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 	var ended error
 	select {
 	case says := <-full:
-		before := lookAt(p.cmd.Process.Pid)
+		before := lookAt(p.PID())
 		select {
 		case <-time.After(h.For):
 		case <-ctx.Done():
 		}
-		after := lookAt(p.cmd.Process.Pid)
+		after := lookAt(p.PID())
 		r.Held, r.Threads, r.Memory = says.Held, after.threads, after.resident+after.children
 		r.PerConnection = float64(r.Memory-base.Resident) / float64(r.Held)
 		r.Idle = 100 * float64(after.cpu-before.cpu) / float64(h.For)
-		if err := s.tell("answer"); err != nil {
+		if err := s.in.Encode("answer"); err != nil {
 			return r, cmp.Or(context.Cause(ctx), err)
 		}
 		ended = <-done

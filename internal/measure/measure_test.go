@@ -226,14 +226,14 @@ func TestChildEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.hear(t.Context(), new(before)); err != nil {
+	if err := p.receive(t.Context(), new(before)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.tell("round"); err != nil {
+	if err := p.in.Encode("round"); err != nil {
 		t.Fatal(err)
 	}
-	_ = p.in.Close()
-	if err := p.cmd.Wait(); err != nil {
+	_ = p.In.Close()
+	if err := p.Wait(); err != nil {
 		t.Errorf("%v", err)
 	}
 }
@@ -247,11 +247,11 @@ func TestFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
-	if err := p.hear(t.Context(), new(before)); err != nil {
+	defer p.Kill()
+	if err := p.receive(t.Context(), new(before)); err != nil {
 		t.Fatal(err)
 	}
-	alone, all := lookAt(p.cmd.Process.Pid), lookAt(os.Getpid())
+	alone, all := lookAt(p.PID()), lookAt(os.Getpid())
 	if alone.resident == 0 || alone.children != 0 || all.children == 0 || all.threads <= alone.threads {
 		t.Errorf("the child alone: %+v; its parent with it: %+v", alone, all)
 	}

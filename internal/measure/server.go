@@ -130,7 +130,7 @@ func startServer(ctx context.Context, t serverTask) (*server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	var hello serverSays
-	if err := c.hear(ctx, &hello); err != nil {
+	if err := c.receive(ctx, &hello); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	return &server{child: c, addr: hello.Addr}, nil

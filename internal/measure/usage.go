@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,8 +35,8 @@ func used() usage {
 // maxResident is the most memory that this process has had, in bytes.
 func maxResident() int64 {
 	// Linux counts in ru_maxrss what the process was before execve, too: a copy of its parent.
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		return statusNumber(status, "VmHWM:") << 10
+	if s, err := process.ReadStatus(os.Getpid()); err == nil {
+		return s.Peak
 	}
 	var r unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
@@ -59,16 +60,16 @@ type look struct {
 func lookAt(pid int) look {
 	var l look
 	for i, p := range family(pid) {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p))
+		s, err := process.ReadStatus(p)
 		if err != nil {
 			continue // it has ended
 		}
 		if i == 0 {
-			l.resident = statusNumber(status, "VmRSS:") << 10
+			l.resident = s.Resident
 		} else {
-			l.children += statusNumber(status, "RssAnon:") << 10
+			l.children += s.Anonymous
 		}
-		l.threads += int(statusNumber(status, "Threads:"))
+		l.threads += s.Threads
 		// proc(5): fields 14 and 15 of stat, of which stat returns those from the third on.
 		if f := stat(p); len(f) > 12 {
 			user, _ := strconv.Atoi(f[11])
@@ -77,17 +78,6 @@ func lookAt(pid int) look {
 		}
 	}
 	return l
-}
-
-// statusNumber is a number of /proc/PID/status.
-func statusNumber(status []byte, name string) int64 {
-	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	if f := bytes.Fields(line); len(f) > 0 {
-		n, _ := strconv.ParseInt(string(f[0]), 10, 64)
-		return n
-	}
-	return 0
 }
 
 // stat are the fields of /proc/PID/stat after the name, which may have any character.

@@ -1,16 +1,14 @@
 package proof
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -82,7 +80,7 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	r.traps = served.Web.Traps()
 	r.Bound = served.Web.Bound(policy(), task.costs())
 	task.Tell("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
-	own := cpu()
+	own := process.CPU()
 	for n := 0; ; n++ {
 		kill := 0 // requests
 		if n < task.Kills {
@@ -98,7 +96,7 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 			break
 		}
 	}
-	r.Servers = cpu() - own
+	r.Servers = process.CPU() - own
 	r.Verdict = served.Referee.Verdict()
 	r.Records, err = compare(filepath.Join(task.Dir, "job", "pages.jsonl"), served.Web)
 	return r, err
@@ -117,34 +115,26 @@ func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Ru
 	args := append([]string{"crawl", "--quiet", "--job", "job", "--scope", "any", "--allow-private",
 		"--concurrency", strconv.Itoa(r.Concurrency), "--delay", r.Delay.String(), "--timeout", r.Patience.String(), "--connect-timeout", dial.String(),
 		"--retries", strconv.Itoa(retries), "--max-variants", strconv.Itoa(r.Variants), "--dns", served.DNS.Addr()}, flags...)
-	cmd := exec.CommandContext(ctx, r.Command, append(args, served.Web.Home(0))...)
-	cmd.Dir = r.Dir
-	var said bytes.Buffer
-	cmd.Stderr = &said
 	began := time.Now()
 	served.Referee.Begun()
-	if err := cmd.Start(); err != nil {
+	p, err := process.Start(ctx, process.Options{Dir: r.Dir}, r.Command, append(args, served.Web.Home(0))...)
+	if err != nil {
 		return Run{}, err
 	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }()
-	killed, err := r.watch(cmd.Process.Pid, served, kill, over)
+	killed := r.watch(p, served, kill)
 	ended := time.Now()
 	if killed {
-		_ = cmd.Process.Kill() // unless it has just ended, which is as good
-		<-over
+		p.Kill() // it may have just ended, which is as good
 		served.Referee.Killed(time.Now())
 		time.Sleep(settle)
+	} else if err := p.Wait(); err != nil {
+		return Run{}, fmt.Errorf("weft: %w", err)
 	}
-	if err != nil {
-		return Run{}, fmt.Errorf("weft: %w: %s", err, &said)
-	}
-	took := cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()
-	return Run{Took: ended.Sub(began), CPU: took, Requests: served.Referee.Requests(), Killed: killed}, nil
+	return Run{Took: ended.Sub(began), CPU: p.CPU(), Requests: served.Referee.Requests(), Killed: killed}, nil
 }
 
 // watch takes samples until the command is over, or is to be killed.
-func (r *Result) watch(pid int, served *webtest.Running, kill int, over <-chan error) (killed bool, err error) {
+func (r *Result) watch(p *process.Process, served *webtest.Running, kill int) (killed bool) {
 	before := r.Wall()
 	began := time.Now()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -152,29 +142,20 @@ func (r *Result) watch(pid int, served *webtest.Running, kill int, over <-chan e
 	next := began
 	for {
 		select {
-		case err := <-over:
-			return false, err
+		case <-p.Ended():
+			return false
 		case now := <-tick.C:
 			requests := served.Referee.Requests()
 			if now.After(next) {
 				next = next.Add(time.Second)
-				if s, err := sample(pid); err == nil { // else it has just ended
+				if s, err := sample(p.PID()); err == nil { // else it has just ended
 					s.At, s.Requests = before+now.Sub(began), requests
 					r.Samples = append(r.Samples, s)
 				}
 			}
 			if kill > 0 && requests >= kill {
-				return true, nil
+				return true
 			}
 		}
 	}
-}
-
-// cpu is the CPU time of this process.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

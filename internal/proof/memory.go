@@ -3,9 +3,9 @@ package proof
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // Sample is what the command had at one time.
@@ -17,35 +17,14 @@ type Sample struct {
 	Descriptors int
 }
 
-// sample takes that of a process: proc(5).
-func sample(pid int) (s Sample, err error) {
-	dir := fmt.Sprintf("/proc/%d/", pid)
-	status, err := os.ReadFile(dir + "status")
+// sample samples a process.
+func sample(pid int) (Sample, error) {
+	status, err := process.ReadStatus(pid)
 	if err != nil {
-		return s, err
+		return Sample{}, err
 	}
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		var to *int
-		switch name {
-		case "VmRSS":
-			to = &s.RSS
-		case "VmHWM":
-			to = &s.Highest
-		default:
-			continue
-		}
-		if *to, err = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB")); err != nil {
-			return s, err
-		}
-		*to <<= 10
-	}
-	if s.RSS == 0 {
-		return s, fmt.Errorf("process %d has no memory: it has ended", pid)
-	}
-	open, err := os.ReadDir(dir + "fd")
-	s.Descriptors = len(open)
-	return s, err
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return Sample{RSS: int(status.Resident), Highest: int(status.Peak), Descriptors: len(open)}, err
 }
 
 // Thirds are the most RSS while the middle third of the requests was made, and the last.

@@ -2,13 +2,12 @@ package proof_test
 
 import (
 	"bytes"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -34,9 +33,9 @@ func TestCrawl(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("samples of memory are read from Linux's /proc")
 	}
-	command := filepath.Join(t.TempDir(), "weft")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	command, err := process.BuildWeft(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	const delay = 20 * time.Millisecond
 	web := proof.Web(400, delay)

@@ -1,7 +1,6 @@
 package torture_test
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -53,9 +52,9 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("WEFT_KILLS=%s, expected a number of kills", s)
 		}
 	}
-	command := filepath.Join(t.TempDir(), "weft")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	command, err := process.BuildWeft(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	calm := newVictim(t, command, 0, nil)
 	calm.crawl(0)
@@ -140,39 +139,34 @@ func (v *victim) crawl(kills int) {
 
 // run runs the command until it ends, which it reports, or is killed.
 func (v *victim) run(at *instant) (ended bool) {
-	cmd := exec.CommandContext(v.t.Context(), v.command, "crawl", "--quiet", "--job", "job", "--links", "--bodies",
+	args := []string{"crawl", "--quiet", "--job", "job", "--links", "--bodies",
 		"--scope", "any", "--concurrency", "16", "--delay", delay.String(), "--timeout", timeout.String(), "--retries", strconv.Itoa(retries),
-		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0))
-	cmd.Dir = v.dir
-	var said bytes.Buffer
-	cmd.Stderr = &said
+		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0)}
 	asked := v.served.Log.Len()
 	v.result.runs = append(v.result.runs, run{time.Now(), asked})
-	if err := cmd.Start(); err != nil {
+	p, err := process.Start(v.t.Context(), process.Options{Dir: v.dir}, v.command, args...)
+	if err != nil {
 		v.t.Error(err)
 		return true
 	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }()
 	began := time.Now()
-	if at != nil && v.await(*at, asked, over) {
-		_ = cmd.Process.Kill()
-		err, lived := <-over, time.Since(began)
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == -1 {
+	if at != nil && v.await(*at, asked, p) {
+		p.Kill()
+		lived := time.Since(began)
+		if p.ExitCode() == -1 { // otherwise it had just ended
 			v.look()
 			v.result.kills = append(v.result.kills, kill{*at, lived, len(v.left.Records)})
 			return false
 		}
-		over <- err // it had ended
 	}
-	if err := <-over; err != nil {
-		v.t.Errorf("seed %d, run %d: %v: %s", v.result.seed, len(v.result.runs), err, &said)
+	if err := p.Wait(); err != nil {
+		v.t.Errorf("seed %d, run %d: %v", v.result.seed, len(v.result.runs), err)
 	}
 	return true
 }
 
 // await waits for an instant of a run; false if the command ends before.
-func (v *victim) await(at instant, asked int, over chan error) bool {
+func (v *victim) await(at instant, asked int, p *process.Process) bool {
 	var size int64
 	pages := filepath.Join(v.dir, "job/pages.jsonl")
 	if info, err := os.Stat(pages); err == nil {
@@ -184,8 +178,7 @@ func (v *victim) await(at instant, asked int, over chan error) bool {
 	defer tick.Stop()
 	for {
 		select {
-		case err := <-over:
-			over <- err
+		case <-p.Ended():
 			return false
 		case <-timer.C:
 			return true

@@ -4,9 +4,10 @@ package cost
 
 import (
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // Meter measures one benchmark, from Start on.
@@ -21,27 +22,18 @@ func Start(b *testing.B) Meter {
 	b.ReportAllocs()
 	runtime.GC()
 	b.ResetTimer()
-	return Meter{b, CPU(), mallocs()}
+	return Meter{b, process.CPU(), mallocs()}
 }
 
 // Report gives the figures for one of n items since Start: cpu-ns/ITEM and mallocs/ITEM.
 func (m Meter) Report(n int, item string) {
-	m.b.ReportMetric(float64(CPU()-m.cpu)/float64(n), "cpu-ns/"+item)
+	m.b.ReportMetric(float64(process.CPU()-m.cpu)/float64(n), "cpu-ns/"+item)
 	m.b.ReportMetric(float64(mallocs()-m.mallocs)/float64(n), "mallocs/"+item)
 }
 
 // ReportBytes gives the bytes read since Start as MB/cpu-s: by one second of CPU time.
 func (m Meter) ReportBytes(n int) {
-	m.b.ReportMetric(float64(n)/1e6/(CPU()-m.cpu).Seconds(), "MB/cpu-s")
-}
-
-// CPU is what this process has used so far, user and system time of all threads.
-func CPU() time.Duration {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		panic(err)
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	m.b.ReportMetric(float64(n)/1e6/(process.CPU()-m.cpu).Seconds(), "MB/cpu-s")
 }
 
 func mallocs() uint64 {

@@ -15,13 +15,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
+	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -29,11 +26,12 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == "measure" {
-		if err := measure(os.Args[2]); err != nil {
+	if task, ok := process.Task(); ok {
+		if err := measure(task); err != nil {
 			fmt.Fprintln(os.Stderr, "frontier:", err)
 			os.Exit(1)
 		}
@@ -115,7 +113,7 @@ func (p *page) measure(dir string, tenth bool) error {
 	}
 	defer os.RemoveAll(dir)
 	p.task.Dir = filepath.Join(dir, "job")
-	err = run(p.task, func(r result) error {
+	err = process.Results(context.Background(), p.task, func(r result) error {
 		p.rows = append(p.rows, r)
 		return p.write(false)
 	})
@@ -123,7 +121,7 @@ func (p *page) measure(dir string, tenth bool) error {
 		t := p.task
 		last := p.rows[len(p.rows)-1]
 		t.Only, t.Marks, t.Seen = true, []int{last.URLs}, int(float64(last.URLs)*bytesOfURL/10)
-		err = run(t, func(r result) error {
+		err = process.Results(context.Background(), t, func(r result) error {
 			p.tenth = &r
 			return nil
 		})
@@ -172,37 +170,4 @@ func (p *page) text() []byte {
 			float64(r.Table)/1e6, machine.Thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), r.Peak/1e6)
 	}
 	return b.Bytes()
-}
-
-// run has a process measure, and tells of each result.
-func run(t task, fn func(result) error) error {
-	arg, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "%s\n", arg)
-	cmd := exec.Command(os.Args[0], "measure", string(arg))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	results := json.NewDecoder(io.TeeReader(out, os.Stderr))
-	for {
-		var r result
-		if err = results.Decode(&r); err != nil {
-			break
-		}
-		if err = fn(r); err != nil {
-			_ = cmd.Process.Kill()
-			break
-		}
-	}
-	if ended := cmd.Wait(); ended != nil || err != io.EOF {
-		return fmt.Errorf("%s: %w", arg, errors.Join(ended, err))
-	}
-	return nil
 }

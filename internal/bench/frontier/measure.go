@@ -9,13 +9,12 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/pprof"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/internal/bench/cost"
 	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -36,9 +35,9 @@ const (
 )
 
 // measure is the process that does what main asks for.
-func measure(arg string) error {
+func measure(arg []byte) error {
 	var t task
-	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+	if err := json.Unmarshal(arg, &t); err != nil {
 		return err
 	}
 	debug.SetMemoryLimit(int64(t.Memory))
@@ -101,7 +100,11 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 			return err
 		}
 		r.Table = c.front.SeenBytes()
-		r.Peak = field("/proc/self/status", "VmHWM:") * 1024
+		status, err := process.ReadStatus(os.Getpid())
+		if err != nil {
+			return err
+		}
+		r.Peak = float64(status.Peak)
 		if r.Stored, err = machine.Size(c.Dir); err != nil {
 			return err
 		}
@@ -125,7 +128,7 @@ func (c *crawl) restore() error {
 
 // grow finds URLs until there are as many as are wanted.
 func (c *crawl) grow(r *result) error {
-	begun, cpu, written := time.Now(), cost.CPU(), field("/proc/self/io", "wchar:")
+	begun, cpu, written := time.Now(), process.CPU(), process.Written()
 	before := r.URLs
 	for ; r.URLs < c.found; r.URLs += batch {
 		for i := range c.urls {
@@ -139,10 +142,10 @@ func (c *crawl) grow(r *result) error {
 		return err
 	}
 	c.rest()
-	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(begun).Seconds(), (cost.CPU() - cpu).Seconds()
+	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(begun).Seconds(), (process.CPU() - cpu).Seconds()
 	r.CPU -= c.making(r.Since)
 	r.All += r.CPU
-	r.Written = field("/proc/self/io", "wchar:") - written
+	r.Written = float64(process.Written() - written)
 	if got := c.front.Stats().Pending; got != r.URLs {
 		return fmt.Errorf("%d URLs are pending, expected %d", got, r.URLs)
 	}
@@ -161,11 +164,11 @@ func (c *crawl) look(r *result) error {
 			}
 			c.urls[i] = c.url(k)
 		}
-		begun, cpu := time.Now(), cost.CPU()
+		begun, cpu := time.Now(), process.CPU()
 		if err := c.check(c.urls); err != nil {
 			return err
 		}
-		r.Check += (cost.CPU() - cpu).Seconds()
+		r.Check += (process.CPU() - cpu).Seconds()
 		r.Looked += time.Since(begun).Seconds()
 		r.Checks += batch
 	}
@@ -196,11 +199,11 @@ func mix(x uint64) uint64 {
 // making is the CPU time that making up so many URLs took.
 func (c *crawl) making(urls int) float64 {
 	const some = 100_000
-	cpu := cost.CPU()
+	cpu := process.CPU()
 	for n := range some {
 		_ = c.url(n)
 	}
-	return (cost.CPU() - cpu).Seconds() / some * float64(urls)
+	return (process.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
 // ask settles what is in doubt, and has hosts come back if URLs are to be added.
@@ -271,25 +274,12 @@ func (c *crawl) commit() error {
 // rest waits until the store has nothing left to compact: what was found is to pay for it.
 func (c *crawl) rest() {
 	for calm := 0; calm < 5; {
-		before := cost.CPU()
+		before := process.CPU()
 		time.Sleep(200 * time.Millisecond)
-		if cost.CPU()-before < 20*time.Millisecond {
+		if process.CPU()-before < 20*time.Millisecond {
 			calm++
 		} else {
 			calm = 0
 		}
 	}
-}
-
-// field returns a number of a file of the kernel's; 0: it is not there.
-func field(path, name string) float64 {
-	text, _ := os.ReadFile(path)
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			var n float64
-			_, _ = fmt.Sscan(rest, &n)
-			return n
-		}
-	}
-	return 0
 }

@@ -11,12 +11,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -135,7 +136,7 @@ func write(weft, command string, budgets []string, only string, runs int) ([]byt
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", l.name, budget, err)
 			}
-			text := fmt.Sprintf("**%d**: %s in %.0f s", m.resident>>10, m.outcome, m.took.Seconds())
+			text := fmt.Sprintf("**%d**: %s in %.0f s", m.resident>>20, m.outcome, m.took.Seconds())
 			fmt.Fprintf(&b, " %s |", text)
 			fmt.Fprintf(os.Stderr, "%s, %s: %s\n", l.name, budget, text)
 		}
@@ -183,7 +184,7 @@ func sorted(all []measured, figure func(measured) float64) []float64 {
 
 // measured is what a crawl has taken.
 type measured struct {
-	resident  int // KiB, at most
+	resident  int64 // bytes, at most
 	cpu, took time.Duration
 	outcome   string
 }
@@ -201,42 +202,31 @@ func measure(weft, budget string, env []string, l load) (_ measured, err error) 
 	}
 	defer os.RemoveAll(dir)
 	args := append([]string{"crawl", "--memory", budget, "--job", filepath.Join(dir, "job"), "--log-format", "json"}, l.args...)
-	cmd := exec.Command(weft, append(append(args, web.args...), web.seeds...)...)
 	var report bytes.Buffer
-	cmd.Stderr, cmd.Env = &report, append(os.Environ(), env...)
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
+	p, err := process.Start(context.Background(), process.Options{Env: env, Stderr: &report}, weft, append(append(args, web.args...), web.seeds...)...)
+	if err != nil {
 		return measured{}, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	most := 0
-	for look := time.NewTicker(20 * time.Millisecond); ; {
+	defer p.Kill()
+	most := int64(0)
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for running := true; running; {
 		select {
-		case err := <-ended:
-			var e *exec.ExitError
-			if err != nil && (!errors.As(err, &e) || e.ExitCode() != 4 && e.ExitCode() != 1) { // stopped by a limit; no seed could be fetched
-				return measured{}, fmt.Errorf("%w: %s", err, report.Bytes())
-			}
-			used := cmd.ProcessState
-			return measured{most, used.UserTime() + used.SystemTime(), time.Since(began), outcome(report.String())}, nil
+		case <-p.Ended():
+			running = false
 		case <-look.C:
-			most = max(most, resident(cmd.Process.Pid))
+			if s, err := process.ReadStatus(p.PID()); err == nil {
+				most = max(most, s.Peak)
+			}
 		}
 	}
-}
-
-var highWater = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
-
-// resident is the most memory that a process has had resident, in KiB; 0 once it has ended.
-func resident(pid int) int {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	found := highWater.FindSubmatch(status)
-	if found == nil {
-		return 0
+	switch p.ExitCode() {
+	case 0, 1, 4: // 1: no seed could be fetched; 4: stopped by a limit
+		return measured{most, p.CPU(), time.Since(began), outcome(report.String())}, nil
 	}
-	n, _ := strconv.Atoi(string(found[1]))
-	return n
+	return measured{}, p.Wait()
 }
 
 var figures = regexp.MustCompile(`"msg":"report".*?"urls":(\d+).*?"bytes":(\d+)`)

@@ -12,6 +12,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -25,6 +26,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // The marks: of an unchanged page, beside a first crawl.
@@ -161,15 +164,15 @@ func (s site) visitTwice(weft, job string) (first, again figures, err error) {
 
 // crawl runs the command, and asks the job what it has come to.
 func crawl(weft, job string, args ...string) (f figures, err error) {
-	cmd := exec.Command(weft, append([]string{"crawl"}, args...)...)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return f, fmt.Errorf("%w: %s", err, said)
+	p, err := process.Run(context.Background(), process.Options{}, weft, append([]string{"crawl"}, args...)...)
+	if err != nil {
+		return f, err
 	}
-	told, err := exec.Command(weft, "status", "--json", job).Output()
+	status, err := exec.Command(weft, "status", "--json", job).Output()
 	if err == nil {
-		err = json.Unmarshal(told, &f)
+		err = json.Unmarshal(status, &f)
 	}
-	f.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	f.CPU = p.CPU()
 	return f, err
 }
 
@@ -218,13 +221,13 @@ http {
 	if err := os.WriteFile(conf, []byte(text), 0o666); err != nil {
 		return nil, err
 	}
-	nginx := exec.Command("nginx", "-c", conf)
-	if err := nginx.Start(); err != nil {
+	nginx, err := process.Start(context.Background(), process.Options{}, "nginx", "-c", conf)
+	if err != nil {
 		return nil, err
 	}
 	stop = func() {
-		_ = nginx.Process.Signal(syscall.SIGTERM) // it may have ended
-		_ = nginx.Wait()
+		nginx.Signal(syscall.SIGTERM)
+		<-nginx.Ended()
 	}
 	for range 100 {
 		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", sites[0].port))

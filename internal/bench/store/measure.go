@@ -17,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -26,13 +27,13 @@ const output = "pages.jsonl"
 var line = []byte(`{"url":"` + strings.Repeat("x", 488) + "\"}\n")
 
 // measure does a task and prints its result.
-func measure(arg string) error {
+func measure(arg []byte) error {
 	var t task
-	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+	if err := json.Unmarshal(arg, &t); err != nil {
 		return err
 	}
 	var r result
-	before := used()
+	cpu, written := process.CPU(), process.Written()
 	begun := time.Now()
 	var err error
 	switch t.What {
@@ -49,11 +50,13 @@ func measure(arg string) error {
 		return err
 	}
 	r.Wall = time.Since(begun).Seconds()
-	after := used()
-	r.CPU, r.Written = after.cpu-before.cpu, after.written-before.written
-	r.Peak = field("/proc/self/status", "VmHWM:") * 1024
-	r.Stored, err = machine.Size(t.Dir)
+	r.CPU, r.Written = (process.CPU() - cpu).Seconds(), float64(process.Written()-written)
+	status, err := process.ReadStatus(os.Getpid())
 	if err != nil {
+		return err
+	}
+	r.Peak = float64(status.Peak)
+	if r.Stored, err = machine.Size(t.Dir); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(r)
@@ -233,28 +236,4 @@ func forget(dir string) error {
 		}
 		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 	})
-}
-
-type usage struct{ cpu, written float64 }
-
-func used() usage {
-	var r unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &r) // which has no errors for this
-	return usage{
-		cpu:     float64(r.Utime.Sec+r.Stime.Sec) + float64(r.Utime.Usec+r.Stime.Usec)/1e6,
-		written: field("/proc/self/io", "wchar:"),
-	}
-}
-
-// field returns a number of a file of the kernel's; 0: it is not there.
-func field(path, name string) float64 {
-	text, _ := os.ReadFile(path)
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			var n float64
-			_, _ = fmt.Sscan(rest, &n)
-			return n
-		}
-	}
-	return 0
 }

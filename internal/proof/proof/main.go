@@ -12,12 +12,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
 )
 
@@ -78,9 +77,8 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	defer os.RemoveAll(tmp)
 	if task.Command, task.Dir = *command, *dir; task.Command == "" {
-		task.Command = filepath.Join(tmp, "weft")
-		if said, err := exec.CommandContext(ctx, "go", "build", "-o", task.Command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, said)
+		if task.Command, err = process.BuildWeft(ctx, tmp); err != nil {
+			return err
 		}
 	}
 	if task.Dir == "" {
