@@ -26,7 +26,7 @@ const output = "pages.jsonl"
 
 var line = []byte(`{"url":"` + strings.Repeat("x", 488) + "\"}\n")
 
-// measure does a task and prints its result.
+// measure carries out a task and prints its result.
 func measure(arg []byte) error {
 	var t task
 	if err := json.Unmarshal(arg, &t); err != nil {
@@ -62,10 +62,10 @@ func measure(arg []byte) error {
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 
-// web makes up URLs and where they are.
+// web makes up URLs and keeps track of them.
 type web struct {
 	hosts int
-	urls  []frontier.URL // pending, not done yet
+	urls  []frontier.URL // found; those before done are finished
 	done  int
 	seq   uint64
 }
@@ -89,7 +89,7 @@ func (w *web) tell(g *store.Group, u frontier.URL) {
 	w.urls = append(w.urls, u)
 }
 
-// finish makes the oldest pending URL a page.
+// finish commits the oldest pending URL as a page.
 func (w *web) finish(g *store.Group, at time.Time) {
 	u := w.urls[w.done]
 	w.urls[w.done] = frontier.URL{}
@@ -107,7 +107,7 @@ func (w *web) host(g *store.Group, u frontier.URL, at time.Time) {
 	g.Counts(frontier.Stats{Pending: int(w.seq) - w.done, Done: w.done})
 }
 
-// commit commits groups for a while.
+// commit commits batches for ten seconds.
 func (t task) commit() (items int, err error) {
 	const long = 10 * time.Second
 	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
@@ -127,7 +127,7 @@ func (t task) commit() (items int, err error) {
 				}
 				w.finish(g, now)
 			} else {
-				w.urls = w.urls[:0] // they are not finished
+				w.urls = w.urls[:0] // they stay pending
 			}
 			if t.Links > 0 || t.Group == 1 {
 				w.host(g, u, now)
@@ -140,7 +140,7 @@ func (t task) commit() (items int, err error) {
 	return items, s.Close()
 }
 
-// fill makes a crawl of which half is done.
+// fill makes a half-finished crawl.
 func (t task) fill() (items int, err error) {
 	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
 	if err != nil {
@@ -179,7 +179,7 @@ func (t task) fill() (items int, err error) {
 	return int(w.seq), s.Close()
 }
 
-// restart goes on.
+// restart resumes a crawl until it leases a URL.
 func (t task) restart(r *result) error {
 	if t.Cold {
 		if err := forget(t.Dir); err != nil {
@@ -220,7 +220,7 @@ func (t task) restart(r *result) error {
 	return s.Close()
 }
 
-// forget drops a folder's files from the system's cache.
+// forget drops a folder's files from the page cache.
 func forget(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

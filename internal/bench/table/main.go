@@ -125,6 +125,10 @@ func (r *results) writeHead(w io.Writer, p page, command string) {
 
 %s
 
+## How it was measured
+
+%s
+
 | | |
 |---|---|
 | machine | %s, %d cores, %s %s |
@@ -134,11 +138,14 @@ func (r *results) writeHead(w io.Writer, p page, command string) {
 | date | %s |
 | command | %s |
 
-Figures are medians of the repetitions, with (least–most). CPU time is user and system time of all threads of the
-process under test; what else runs on the machine is not in it, but shares the caches: see the load. Cores is GOMAXPROCS.
-Ratio is ours / peer's; wall is ours / peer's of wall time, which is the less the better.
+Figures are medians of the repetitions, with (least–most). CPU time is user and system time of all
+threads of the measured process. Other work on the machine is not in it, but shares the caches: see
+the load. Cores is GOMAXPROCS. Ratio is ours / peer's in the unit of the row; wall is the same ratio
+of wall time, where less is better.
 
-`, p.title, p.about, r.cpu, runtime.NumCPU(), runtime.GOOS, kernel(), r.load, runtime.Version(), r.commit,
+## Figures
+
+`, p.title, p.take, p.about, r.cpu, runtime.NumCPU(), runtime.GOOS, kernel(), r.load, runtime.Version(), r.commit,
 		time.Now().UTC().Format(time.DateOnly), "`"+command+"`")
 }
 
