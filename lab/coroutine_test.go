@@ -176,7 +176,7 @@ func TestCloseOfOneThatYieldsAgain(t *testing.T) {
 		return "", err
 	})
 	c.Send(0)
-	if err := c.Close(); err == nil || err.Error() != "stubborn: yielded while it was closed, expected it to end" {
+	if err := c.Close(); err == nil || err.Error() != "stubborn: yielded while being closed, expected it to end" {
 		t.Errorf("Close returned %v", err)
 	}
 	if err := c.Close(); err != nil { // it is still there, and can be closed

@@ -289,7 +289,7 @@ func TestAtOnce(t *testing.T) {
 			most = max(most, under)
 			mu.Unlock()
 			c.ServeHTTP(w, r)
-			mu.Lock() // before the client has the answer, which is sent after this returns
+			mu.Lock() // before the client has the response, which is sent after this returns
 			under--
 			mu.Unlock()
 		})
@@ -444,7 +444,7 @@ func unanswered(t *testing.T) string {
 	return fmt.Sprint("127.0.0.1:", name.(*unix.SockaddrInet4).Port)
 }
 
-// TestEndless: an answer without an end is read to the limit.
+// TestEndless: an response without an end is read to the limit.
 func TestEndless(t *testing.T) {
 	eachWay(t, func(t *testing.T, ctx context.Context, way Way) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -560,7 +560,7 @@ func TestChildWithoutHook(t *testing.T) {
 	}
 }
 
-// TestOrphan: a child ends with its parent, even while it waits for an answer.
+// TestOrphan: a child ends with its parent, even while it waits for an response.
 func TestOrphan(t *testing.T) {
 	asked := make(chan bool, 1)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -20,8 +20,8 @@ import (
 // maxPage bounds an answer while a site is looked at, in bytes.
 const maxPage = 16 << 20
 
-// Site returns the first n pages of a site, or all: root, of http, and what it leads to on its host, nearest
-// first, without what its robots.txt keeps from agent. They are asked for one by one.
+// Site returns the first n pages of a site, or all: root, of http, and what it leads to on its
+// host, nearest first, without what its robots.txt keeps from agent. They are asked for one by one.
 func Site(ctx context.Context, root weburl.URL, n int, agent string) ([]string, error) {
 	rules, err := rulesOf(ctx, root, agent)
 	if err != nil {

@@ -105,8 +105,8 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 // settle is how long after a kill the servers may still read what was asked before it.
 const settle = time.Second
 
-// run runs the command until it ends, or has made so many requests, with those of the runs before, that it
-// is to be killed; 0: it is not.
+// run runs the command until it ends, or has made so many requests, with those of the runs before,
+// that it is to be killed; 0: it is not.
 func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Run, error) {
 	flags := r.Flags
 	if r.Memory > 0 {

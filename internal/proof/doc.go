@@ -7,7 +7,8 @@
 //
 //   - bound: the longest time that any host, domain or address takes, asked for one URL after
 //     the other with a delay between two. No polite crawl is faster.
-//   - run: the command from its start until it is killed or ends by itself. The times of a crawl's runs add up.
+//   - run: the command from its start until it is killed or ends by itself. The times of a crawl's
+//     runs add up.
 //
 // # Lifecycle
 //
@@ -17,7 +18,8 @@
 //
 // # Limits
 //
-// Crawl needs Linux: it reads /proc. The servers are in the process that judges, and share the cores with
-// the command; their CPU time is told apart. What a server sees of a gap is right to the time that a
-// request waits in its loop, which is told too: gaps may be shorter by that, and seem none the worse.
+// Crawl needs Linux: it reads /proc. The servers are in the process that judges, and share the
+// cores with the command; their CPU time is told apart. What a server sees of a gap is right to the
+// time that a request waits in its loop, which is told too: gaps may be shorter by that, and seem
+// none the worse.
 package proof

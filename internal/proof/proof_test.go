@@ -27,8 +27,8 @@ func expectPolite(t *testing.T, v webtest.Verdict) {
 	}
 }
 
-// TestCrawl is the proof in small: the command, killed twice, is polite to all hosts and records each URL
-// once, as the truth says.
+// TestCrawl is the proof in small: the command, killed twice, is polite to all hosts and records
+// each URL once, as the truth says.
 func TestCrawl(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("samples of memory are read from Linux's /proc")
@@ -64,8 +64,8 @@ func TestCrawl(t *testing.T) {
 	expectPage(t, func(b *bytes.Buffer, c string) error { return r.Write(b, c) }, "# A broad crawl\n", "| host | ", "## Memory")
 }
 
-// TestSimulate: a frontier alone asks for what the truth asks for, and no more, in no less time than
-// the hosts take, and is polite to all of them.
+// TestSimulate: a frontier alone asks for what the truth asks for, and no more, in no less time
+// than the hosts take, and is polite to all of them.
 func TestSimulate(t *testing.T) {
 	const delay = 100 * time.Millisecond
 	web := proof.Web(2000, delay)

@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Web is what is crawled: mostly small hosts, some with thousands of pages, a third at
-// addresses that they share with some 200 others, one in a hundred at the one address of a hoster, another in the
-// one domain of a big site; and of all that is wrong on the Web something.
+// Web is what is crawled: mostly small hosts, some with thousands of pages, a third at addresses
+// that they share with some 200 others, one in a hundred at the one address of a hoster, another in
+// the one domain of a big site; and of all that is wrong on the Web something.
 func Web(hosts int, delay time.Duration) webtest.Config {
 	return webtest.Config{
 		Seed: 6, Hosts: hosts, Pages: 3, Links: 2, PageBytes: 1000,
@@ -47,6 +47,6 @@ const forgetsVariants = 64
 // gives up.
 const lag = time.Second
 
-// forgets is how much work the command may lose when it is killed: a group that is being committed, and
-// what waits behind it; a busy disk makes it longer.
+// forgets is how much work the command may lose when it is killed: a group that is being committed,
+// and what waits behind it; a busy disk makes it longer.
 const forgets = 500 * time.Millisecond

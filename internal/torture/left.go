@@ -163,8 +163,8 @@ func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) erro
 	return nil
 }
 
-// Is reports whether a record states the fate of its URL. A response that fails after its header has
-// a status; and a redirect may exceed the limit before the crawl finds a shorter way to it.
+// Is reports whether a record states the fate of its URL. A response that fails after its header
+// has a status; and a redirect may exceed the limit before the crawl finds a shorter way to it.
 func Is(r weft.Record, fate webtest.Fate) bool {
 	if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) {
 		return false

@@ -41,8 +41,8 @@ var web = webtest.Config{
 }
 
 // TestKilled kills the command at random instants, from its start to its end, and runs it again
-// until it ends by itself. After each kill no record is torn or doubled, and committed ones stay; at
-// the end the job holds what an undisturbed crawl finds. The server checks every host's delay.
+// until it ends by itself. After each kill no record is torn or doubled, and committed ones stay;
+// at the end the job holds what an undisturbed crawl finds. The server checks every host's delay.
 func TestKilled(t *testing.T) {
 	want := 24
 	if s := os.Getenv("WEFT_KILLS"); s != "" {
@@ -193,7 +193,8 @@ func (v *victim) await(at instant, asked int, p *process.Process) bool {
 	}
 }
 
-// look checks what is left. It opens a copy in memory, so that the next run finds the job as it was.
+// look checks what is left. It opens a copy in memory, so that the next run finds the job as it
+// was.
 func (v *victim) look() {
 	left, err := v.copied()
 	switch {
@@ -268,8 +269,8 @@ func (v *victim) judge() {
 	v.polite()
 }
 
-// polite checks in the server's log that every host had its delay: between two requests, and between
-// the start of a run and its first request if an earlier run had asked the host.
+// polite checks in the server's log that every host had its delay: between two requests, and
+// between the start of a run and its first request if an earlier run had asked the host.
 func (v *victim) polite() {
 	requests := v.served.Log.Requests()
 	for i := range requests {
