@@ -12,22 +12,22 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Task is a crawl to be made and judged.
+// Task is a crawl to run and judge.
 type Task struct {
 	Command     string         // the weft command
-	Dir         string         // that exists, for the job
+	Dir         string         // an existing folder for the job
 	Web         webtest.Config // see Web
-	Delay       time.Duration  // of hosts, domains and addresses
+	Delay       time.Duration  // for hosts, domains and addresses
 	Patience    time.Duration  // with one fetch
 	Concurrency int
-	Variants    int      // URLs of a path that are followed, so that calendars end
-	Memory      int      // bytes, that the command is to keep within; 0: its default
+	Variants    int      // URLs of a path to follow, which ends calendars
+	Memory      int      // budget of the command in bytes; 0: its default
 	Kills       int      // on the way, at equal shares of the requests
-	Flags       []string // further ones of the command
-	Tell        func(format string, args ...any)
+	Flags       []string // additional ones of the command
+	Logf        func(format string, args ...any)
 }
 
-// Result is what has come of it.
+// Result is the outcome of a Task.
 type Result struct {
 	Task
 	Bound   webtest.Bound
@@ -38,18 +38,18 @@ type Result struct {
 	Servers time.Duration // CPU time of the servers
 	Lag     time.Duration // see webtest.Running
 
-	traps int // hosts with a calendar without end
+	traps int // hosts with an endless calendar
 }
 
-// Run is one of the command.
+// Run is a run of the command.
 type Run struct {
 	Took     time.Duration
 	CPU      time.Duration
-	Requests int // of all runs, when it was over
+	Requests int // of all runs, at its end
 	Killed   bool
 }
 
-// Wall is the time of all runs.
+// Wall returns the time of all runs.
 func (r *Result) Wall() (d time.Duration) {
 	for _, run := range r.Runs {
 		d += run.Took
@@ -57,7 +57,7 @@ func (r *Result) Wall() (d time.Duration) {
 	return d
 }
 
-// CPU is that of all runs.
+// CPU returns the CPU time of all runs.
 func (r *Result) CPU() (d time.Duration) {
 	for _, run := range r.Runs {
 		d += run.CPU
@@ -65,8 +65,8 @@ func (r *Result) CPU() (d time.Duration) {
 	return d
 }
 
-// Crawl makes a crawl. The error is what kept it from being made or judged; what the command
-// has done wrong is in the Result.
+// Crawl runs a crawl and judges it. The error is one of running or judging; mistakes of the command
+// are in the Result.
 func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	r = &Result{Task: task}
 	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Patience: task.Patience, Lag: lag, Forgets: forgets}})
@@ -79,7 +79,7 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	}()
 	r.traps = served.Web.Traps()
 	r.Bound = served.Web.Bound(policy(), task.costs())
-	task.Tell("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
+	task.Logf("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
 	own := process.CPU()
 	for n := 0; ; n++ {
 		kill := 0 // requests
@@ -91,7 +91,7 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 			return r, err
 		}
 		r.Runs = append(r.Runs, run)
-		task.Tell("run %d: %v, %d requests, killed: %v", n+1, run.Took.Round(time.Second), run.Requests, run.Killed)
+		task.Logf("run %d: %v, %d requests, killed: %v", n+1, run.Took.Round(time.Second), run.Requests, run.Killed)
 		if !run.Killed {
 			break
 		}
@@ -102,11 +102,11 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	return r, err
 }
 
-// settle is how long after a kill the servers may still read what was asked before it.
+// settle is how long after a kill the servers may still read requests sent before it.
 const settle = time.Second
 
-// run runs the command until it ends, or has made so many requests, with those of the runs before,
-// that it is to be killed; 0: it is not.
+// run runs the command until it ends; or until all runs together have made kill requests, and then
+// kills it; 0: never.
 func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Run, error) {
 	flags := r.Flags
 	if r.Memory > 0 {
@@ -116,7 +116,7 @@ func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Ru
 		"--concurrency", strconv.Itoa(r.Concurrency), "--delay", r.Delay.String(), "--timeout", r.Patience.String(), "--connect-timeout", dial.String(),
 		"--retries", strconv.Itoa(retries), "--max-variants", strconv.Itoa(r.Variants), "--dns", served.DNS.Addr()}, flags...)
 	began := time.Now()
-	served.Referee.Begun()
+	served.Referee.Restarted()
 	p, err := process.Start(ctx, process.Options{Dir: r.Dir}, r.Command, append(args, served.Web.Home(0))...)
 	if err != nil {
 		return Run{}, err
@@ -133,7 +133,7 @@ func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Ru
 	return Run{Took: ended.Sub(began), CPU: p.CPU(), Requests: served.Referee.Requests(), Killed: killed}, nil
 }
 
-// watch takes samples until the command is over, or is to be killed.
+// watch takes samples until the command ends, or must be killed.
 func (r *Result) watch(p *process.Process, served *webtest.Running, kill int) (killed bool) {
 	before := r.Wall()
 	began := time.Now()
@@ -148,7 +148,7 @@ func (r *Result) watch(p *process.Process, served *webtest.Running, kill int) (k
 			requests := served.Referee.Requests()
 			if now.After(next) {
 				next = next.Add(time.Second)
-				if s, err := sample(p.PID()); err == nil { // else it has just ended
+				if s, err := sample(p.PID()); err == nil { // otherwise it has just ended
 					s.At, s.Requests = before+now.Sub(began), requests
 					r.Samples = append(r.Samples, s)
 				}

@@ -35,27 +35,27 @@ type Simulation struct {
 	frontier *frontier.Frontier
 	referee  *webtest.Referee
 	now      time.Time
-	inFlight visits
+	inFlight flights
 }
 
-// visit is a lease in flight.
-type visit struct {
+// flight is a lease in flight.
+type flight struct {
 	at    time.Time // its end
 	lease frontier.URL
-	was   webtest.Visit
+	was   webtest.Exchange
 	end   func(time.Time, time.Duration, bool)
 }
 
-// visits is a heap by end.
-type visits []visit
+// flights is a heap by end.
+type flights []flight
 
-func (v visits) Len() int           { return len(v) }
-func (v visits) Less(i, j int) bool { return v[i].at.Before(v[j].at) }
-func (v visits) Swap(i, j int)      { v[i], v[j] = v[j], v[i] }
-func (v *visits) Push(x any)        { *v = append(*v, x.(visit)) }
-func (v *visits) Pop() any {
+func (v flights) Len() int           { return len(v) }
+func (v flights) Less(i, j int) bool { return v[i].at.Before(v[j].at) }
+func (v flights) Swap(i, j int)      { v[i], v[j] = v[j], v[i] }
+func (v *flights) Push(x any)        { *v = append(*v, x.(flight)) }
+func (v *flights) Pop() any {
 	last := (*v)[len(*v)-1]
-	(*v)[len(*v)-1] = visit{}
+	(*v)[len(*v)-1] = flight{}
 	*v = (*v)[:len(*v)-1]
 	return last
 }
@@ -127,7 +127,7 @@ func (s *Simulation) crawl() error {
 			return fmt.Errorf("nothing is in flight, nothing will be leased, and the crawl is not over: %+v", s.frontier.Stats())
 		}
 		for len(s.inFlight) > 0 && !s.inFlight[0].at.After(s.now) {
-			v := heap.Pop(&s.inFlight).(visit)
+			v := heap.Pop(&s.inFlight).(flight)
 			if err := s.finish(&v); err != nil {
 				return err
 			}
@@ -151,14 +151,14 @@ const lookUp = time.Millisecond
 
 // begin starts a request.
 func (s *Simulation) begin(u frontier.URL) {
-	v := visit{lease: u, at: s.now}
+	v := flight{lease: u, at: s.now}
 	if u.Resolve {
 		v.at = v.at.Add(lookUp)
 		heap.Push(&s.inFlight, v)
 		return
 	}
 	at := u.Where()
-	v.was = s.Web.Visit(at.Host(), at.RequestTarget(), u.Tries, s.policy)
+	v.was = s.Web.Exchange(at.Host(), at.RequestTarget(), u.Tries, s.policy)
 	switch v.was.Fate.Error {
 	case webtest.ErrorDNS, webtest.ErrorConnect:
 	case webtest.ErrorDial:
@@ -170,9 +170,9 @@ func (s *Simulation) begin(u frontier.URL) {
 }
 
 // request reports a request to the referee, and sets when it ends.
-func (s *Simulation) request(v *visit, at weburl.URL) {
+func (s *Simulation) request(v *flight, at weburl.URL) {
 	host, _ := s.Web.Index(at.Hostname())
-	v.end = s.referee.Begin(webtest.Asked{Host: host, Target: at.RequestTarget(), At: v.at, Moved: v.lease.At != nil})
+	v.end = s.referee.Begin(webtest.Arrival{Host: host, Target: at.RequestTarget(), At: v.at, Moved: v.lease.At != nil})
 	v.at = v.at.Add(v.was.Took)
 	if v.was.Fate.Error == webtest.ErrorStall {
 		v.at = v.at.Add(s.Patience - v.was.Took)
@@ -180,7 +180,7 @@ func (s *Simulation) request(v *visit, at weburl.URL) {
 }
 
 // finish returns a lease to the frontier.
-func (s *Simulation) finish(v *visit) error {
+func (s *Simulation) finish(v *flight) error {
 	addr, _ := s.Web.Resolve(v.lease.URL.Hostname())
 	if v.lease.Resolve {
 		defer s.meter(&s.Answering)()
@@ -228,7 +228,7 @@ func transient(f webtest.Fate) bool {
 	return f.Status == 429 || f.Status >= 502 && f.Status <= 504
 }
 
-func (s *Simulation) finishRobots(v *visit, a frontier.Answer) {
+func (s *Simulation) finishRobots(v *flight, a frontier.Answer) {
 	var rules robots.Rules
 	fate := v.was.Fate
 	if fate.Status == 200 {
@@ -252,7 +252,7 @@ func (s *Simulation) finishRobots(v *visit, a frontier.Answer) {
 }
 
 // follow adds the links of a page, or the target of a redirect.
-func (s *Simulation) follow(v *visit) error {
+func (s *Simulation) follow(v *flight) error {
 	links := make([]frontier.URL, 0, len(v.was.Links))
 	for _, l := range v.was.Links {
 		u, err := weburl.Parse(l)
