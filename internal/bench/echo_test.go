@@ -20,9 +20,9 @@ const (
 	echoBytes   = 1_024
 )
 
-// BenchmarkEcho: a server sends back what it gets, one kilobyte from each of 1,000
-// clients, who send the next when they have the last. One item is one echo. For
-// every processor there is a loop with a listener; the peer has as many listeners.
+// BenchmarkEcho: a server sends back what it gets, a kilobyte from each of 1,000 clients, which
+// send the next when they have the last. One item is one echo. Each processor has a loop with a
+// listener; the peer has as many listeners.
 func BenchmarkEcho(b *testing.B) {
 	b.Run("tasks", func(b *testing.B) {
 		measureEcho(b, func(listening chan<- string) {
@@ -105,8 +105,8 @@ func BenchmarkEcho(b *testing.B) {
 	})
 }
 
-// measureEcho runs a server, which ends with its last connection, for clients in a
-// child, and measures from when all are connected to when all have their echoes.
+// measureEcho runs a server, which ends with its last connection, for clients in a child. It
+// measures from the last connection until all have their echoes.
 func measureEcho(b *testing.B, serve func(listening chan<- string)) {
 	listening := make(chan string)
 	var server sync.WaitGroup
@@ -131,7 +131,7 @@ func measureEcho(b *testing.B, serve func(listening chan<- string)) {
 	b.ReportMetric(float64(echoClients*b.N)/m.total.cpu.Seconds(), "echoes/cpu-s")
 }
 
-// runEchoers is 1,000 clients, each with its own connection.
+// runEchoers runs 1,000 clients, each with its own connection.
 func runEchoers(talk talk, args []string) error {
 	rounds, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -161,7 +161,7 @@ func runEchoers(talk talk, args []string) error {
 	return nil
 }
 
-// echo sends messages of which no two are the same, and compares what comes back.
+// echo sends messages that are all different, and compares what comes back.
 func echo(c net.Conn, id, rounds int) error {
 	sent, got := make([]byte, echoBytes), make([]byte, echoBytes)
 	for n := range rounds {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testWays do what ways do, or something that none should.
+// testWays behave like ways, or fail in some way.
 var testWays = []lab.Way{
 	{Name: "blocking", Fetch: func(ctx context.Context, urls []string, _ int) ([]lab.Page, error) { return fetch(ctx, urls, 1), nil }},
 	{Name: "together", About: "all at once", Fetch: func(ctx context.Context, urls []string, atOnce int) ([]lab.Page, error) {
@@ -133,7 +133,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestDisagreement: whoever has not what the first has is named, and so is who fails.
+// TestDisagreement: a way that differs from the first, or fails, is named.
 func TestDisagreement(t *testing.T) {
 	for name, want := range map[string]string{
 		"liar":  "/2: status 200, ",
@@ -152,18 +152,18 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: that all have nothing is no agreement.
-func TestNoAnswer(t *testing.T) {
+// TestNoResponse: ways that all fetch nothing do not agree.
+func TestNoResponse(t *testing.T) {
 	found, err := Compare(t.Context(), Comparison{Ways: ways("together"), Rounds: 1, URLs: []string{"http://127.0.0.1:1/"}, Begin: quietly[int]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no whole answer: ECONNREFUSED") {
+	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no complete response: ECONNREFUSED") {
 		t.Errorf("agree: %t, %s", found.Agree, all)
 	}
 }
 
-// TestCompareBound: a way that has a process for each page does not get to have hundreds.
+// TestCompareBound: a way that runs a process per page does not get hundreds.
 func TestCompareBound(t *testing.T) {
 	found, err := Compare(t.Context(), Comparison{Ways: ways("processes"), Rounds: 1, Pages: 150, Begin: quietly[int]})
 	if err != nil {
@@ -220,7 +220,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestChildEnds: a child ends by itself when its parent has gone, whatever it does.
+// TestChildEnds: a child ends when its parent has gone, whatever it does.
 func TestChildEnds(t *testing.T) {
 	p, err := start(t.Context(), wayName, wayTask{"endless", []string{"http://127.0.0.1/"}, 1, time.Hour})
 	if err != nil {
@@ -238,7 +238,7 @@ func TestChildEnds(t *testing.T) {
 	}
 }
 
-// TestFamily: what the children of a process have is added to what it has.
+// TestFamily: a process's memory and threads include its descendants'.
 func TestFamily(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
@@ -293,8 +293,8 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSiteRobotsElsewhere: rules that a robots.txt redirects to are the rules, up to five hops
-// away (RFC 9309, section 2.3.1.2).
+// TestSiteRobotsElsewhere: a robots.txt may redirect to its rules over up to five hops (RFC 9309,
+// section 2.3.1.2).
 func TestSiteRobotsElsewhere(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n, _ := strconv.Atoi(r.URL.Path[1:]); n > 1 {

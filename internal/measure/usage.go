@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usage is what a process and those of its children that it has waited for have used.
+// usage is what a process and the children it has waited for have used.
 type usage struct {
 	CPU      time.Duration // user and system
-	Switches int64         // of context: because it waited, and because it was made to
+	Switches int64         // context switches, voluntary and involuntary
 }
 
-// used is the usage of this process until now.
+// used returns the usage of this process so far.
 func used() usage {
 	var all usage
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
@@ -32,9 +32,9 @@ func used() usage {
 	return all
 }
 
-// maxResident is the most memory that this process has had, in bytes.
+// maxResident returns the peak resident memory of this process, in bytes.
 func maxResident() int64 {
-	// Linux counts in ru_maxrss what the process was before execve, too: a copy of its parent.
+	// On Linux ru_maxrss includes the process before execve(2): a copy of its parent.
 	if s, err := process.ReadStatus(os.Getpid()); err == nil {
 		return s.Peak
 	}
@@ -48,15 +48,15 @@ func maxResident() int64 {
 	return int64(r.Maxrss) << 10
 }
 
-// look is what can be seen of a process from outside, at a moment.
+// look is the state of a process and its descendants at a moment, from /proc.
 type look struct {
-	resident int64         // memory, in bytes
-	children int64         // that its descendants have for themselves, in bytes
-	threads  int           // with those of its descendants
-	cpu      time.Duration // with that of its descendants, in ticks of 10 ms
+	resident int64         // in bytes
+	children int64         // private memory of its descendants, in bytes
+	threads  int           // including its descendants
+	cpu      time.Duration // including its descendants, in ticks of 10 ms
 }
 
-// lookAt looks at a process. What it shares with its descendants, the program, counts once.
+// lookAt looks at a process. Memory that it shares with its descendants, the program, counts once.
 func lookAt(pid int) look {
 	var l look
 	for i, p := range family(pid) {
@@ -70,7 +70,7 @@ func lookAt(pid int) look {
 			l.children += s.Anonymous
 		}
 		l.threads += s.Threads
-		// proc(5): fields 14 and 15 of stat, of which stat returns those from the third on.
+		// proc(5): fields 14 and 15 of stat; stat returns the fields from the third on.
 		if f := stat(p); len(f) > 12 {
 			user, _ := strconv.Atoi(f[11])
 			system, _ := strconv.Atoi(f[12])
@@ -80,13 +80,13 @@ func lookAt(pid int) look {
 	return l
 }
 
-// stat are the fields of /proc/PID/stat after the name, which may have any character.
+// stat returns the fields of /proc/PID/stat after the name, which may contain any character.
 func stat(pid int) []string {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
 }
 
-// family is a process and its descendants.
+// family returns a process and its descendants.
 func family(pid int) []int {
 	children := make(map[int][]int)
 	entries, _ := os.ReadDir("/proc")
@@ -107,8 +107,7 @@ func family(pid int) []int {
 	return all
 }
 
-// watch looks at a process again and again, the last time when done is closed, and sends the most
-// that it saw.
+// watch looks at a process until done is closed, and sends the maxima.
 func watch(pid int, done <-chan struct{}, most chan<- look) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -1,5 +1,5 @@
-// Package cost reports what a benchmark costs: CPU time, which unlike wall time does not
-// grow while others run on the machine, and allocations that are not rounded to whole ones.
+// Package cost reports the cost of a benchmark: CPU time, which unlike wall time does not grow
+// while other work runs on the machine, and allocations that are not rounded to whole numbers.
 package cost
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/weftcrawl/weft/internal/process"
 )
 
-// Meter measures one benchmark, from Start on.
+// Meter measures a benchmark from Start on.
 type Meter struct {
 	b       *testing.B
 	cpu     time.Duration
 	mallocs uint64
 }
 
-// Start collects garbage, so that nobody pays for what came before, and begins.
+// Start collects garbage, so that the benchmark does not pay for earlier work, and starts a meter.
 func Start(b *testing.B) Meter {
 	b.ReportAllocs()
 	runtime.GC()
@@ -25,13 +25,13 @@ func Start(b *testing.B) Meter {
 	return Meter{b, process.CPU(), mallocs()}
 }
 
-// Report gives the figures for one of n items since Start: cpu-ns/ITEM and mallocs/ITEM.
+// Report reports the figures per item, of n items since Start: cpu-ns/ITEM and mallocs/ITEM.
 func (m Meter) Report(n int, item string) {
 	m.b.ReportMetric(float64(process.CPU()-m.cpu)/float64(n), "cpu-ns/"+item)
 	m.b.ReportMetric(float64(mallocs()-m.mallocs)/float64(n), "mallocs/"+item)
 }
 
-// ReportBytes gives the bytes read since Start as MB/cpu-s: by one second of CPU time.
+// ReportBytes reports the bytes read since Start as MB/cpu-s, per second of CPU time.
 func (m Meter) ReportBytes(n int) {
 	m.b.ReportMetric(float64(n)/1e6/(process.CPU()-m.cpu).Seconds(), "MB/cpu-s")
 }

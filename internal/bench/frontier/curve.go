@@ -8,15 +8,15 @@ import (
 	"math"
 )
 
-// The size of the drawing, and of what is around it, in pixels.
+// Sizes of the drawing and its margins, in pixels.
 const (
 	width, height = 640, 360
 	left, bottom  = 60, 40
 	margin        = 20
 )
 
-// drawing is an SVG of what a new URL and a check cost by the number of URLs, on logarithmic
-// scales.
+// drawing returns an SVG of the cost of a new URL and of a check by the number of URLs, on
+// logarithmic scales.
 func drawing(rows []result) []byte {
 	lines := []struct {
 		name, color string

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	batch     = 256     // URLs that come to the desk at once
-	groupSize = 1 << 20 // bytes: what the desk commits at once when it has much to do
-	siblings  = 8       // new URLs in a row that are of one host: a page's links
+	batch     = 256     // URLs that the coordinator gets at once
+	groupSize = 1 << 20 // bytes of a batch when the coordinator is busy
+	siblings  = 8       // consecutive new URLs on one host, like a page's links
 	checks    = 2_000_000
 
-	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
+	// Shares of --memory, in 1/1000, as cmd/weft and package weft divide it.
 	pendingShare = 60
 	hostsShare   = 60
 	bufferShare  = 50
@@ -34,7 +34,7 @@ const (
 	heads        = 512
 )
 
-// measure is the process that does what main asks for.
+// measure is the child process.
 func measure(arg []byte) error {
 	var t task
 	if err := json.Unmarshal(arg, &t); err != nil {
@@ -60,7 +60,7 @@ func measure(arg []byte) error {
 	return c.store.Close()
 }
 
-// crawl is a crawl that only finds.
+// crawl is a crawl that only finds URLs.
 type crawl struct {
 	task
 	store *store.Store
@@ -115,7 +115,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 	return nil
 }
 
-// restore takes in the fingerprints that another process has found.
+// restore restores the fingerprints that another process found.
 func (c *crawl) restore() error {
 	for fp, err := range c.store.Seen() {
 		if err != nil {
@@ -126,7 +126,7 @@ func (c *crawl) restore() error {
 	return nil
 }
 
-// grow finds URLs until there are as many as are wanted.
+// grow finds URLs up to the next number.
 func (c *crawl) grow(r *result) error {
 	begun, cpu, written := time.Now(), process.CPU(), process.Written()
 	before := r.URLs
@@ -152,7 +152,7 @@ func (c *crawl) grow(r *result) error {
 	return nil
 }
 
-// look checks URLs, of which 70 % were found.
+// look checks URLs, 70 % of them known.
 func (c *crawl) look(r *result) error {
 	r.URLs = (c.found + batch - 1) / batch * batch
 	r.Checks, r.Check, r.Looked, c.asked = 0, 0, 0, 0
@@ -176,19 +176,19 @@ func (c *crawl) look(r *result) error {
 	return nil
 }
 
-// url returns URL n, of 60 to 90 bytes; the host of a run of them is any.
+// url returns URL n, of 60 to 90 bytes, on a pseudo-random host per run of URLs.
 func (c *crawl) url(n int) frontier.URL {
 	host := mix(uint64(n/siblings)) % uint64(c.Hosts)
 	x := mix(uint64(n))
 	section := []string{"news", "products", "articles/archive", "blog/category"}[x%4]
 	u, err := weburl.Parse(fmt.Sprintf("https://www.host-%06d.example/%s/%02d/a-page-about-%x-%d.html", host, section, x>>8%100, uint32(x>>32), n))
 	if err != nil {
-		panic(err) // it is a URL
+		panic(err) // unreachable: it is a URL
 	}
 	return frontier.URL{URL: u, Depth: 1 + int(x>>16%6), From: fmt.Sprintf("https://www.host-%06d.example/%s/index.html", host, section)}
 }
 
-// mix is a bijection whose results look like chance: the finaliser of SplitMix64.
+// mix is a pseudo-random bijection: the finaliser of SplitMix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -196,7 +196,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// making is the CPU time that making up so many URLs took.
+// making returns the CPU time of making up URLs.
 func (c *crawl) making(urls int) float64 {
 	const some = 100_000
 	cpu := process.CPU()
@@ -206,7 +206,8 @@ func (c *crawl) making(urls int) float64 {
 	return (process.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
-// ask settles what is in doubt, and has hosts come back if URLs are to be added.
+// ask resolves the URLs that the frontier cannot decide, and restores evicted hosts before URLs are
+// added.
 func (c *crawl) ask(urls []frontier.URL, add bool) error {
 	doubts, names := c.front.Doubts(func(yield func(weburl.URL) bool) {
 		for i := range urls {
@@ -234,7 +235,7 @@ func (c *crawl) ask(urls []frontier.URL, add bool) error {
 	return err
 }
 
-// receive does with a batch of links what the desk does.
+// receive handles a batch of links as the coordinator does.
 func (c *crawl) receive(urls []frontier.URL) error {
 	if err := c.ask(urls, true); err != nil {
 		return err
@@ -248,7 +249,7 @@ func (c *crawl) receive(urls []frontier.URL) error {
 	return c.commit()
 }
 
-// check asks whether URLs were seen.
+// check checks whether URLs were seen.
 func (c *crawl) check(urls []frontier.URL) error {
 	if err := c.ask(urls, false); err != nil {
 		return err
@@ -271,7 +272,7 @@ func (c *crawl) commit() error {
 	return nil
 }
 
-// rest waits until the store has nothing left to compact: what was found is to pay for it.
+// rest waits until the store has nothing left to compact, so that the URLs found pay for it.
 func (c *crawl) rest() {
 	for calm := 0; calm < 5; {
 		before := process.CPU()
