@@ -55,8 +55,8 @@ func TestParsePage(t *testing.T) {
 	}
 }
 
-// FuzzParsePage: whatever a server sends, body and header are parts of it, there is a status or
-// an error, and no link leads to another host or has a fragment.
+// FuzzParsePage: for any bytes, body and header are parts of them, there is a status or an error,
+// and no link leads to another host or has a fragment.
 func FuzzParsePage(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 17\r\n\r\n<a href=../b#c>d<"))
 	f.Add([]byte("HTTP/1.0 301 Moved\r\nLocation: //a.example/x#y\r\n\r\n"))

@@ -213,14 +213,14 @@ var labEffects = map[string]func(t *testing.T){
 	"rounds": func(t *testing.T) {
 		s := newSite(t, star)
 		labs(t, exitDone, s.URL+"/a")
-		expect(t, "asked for by default: once to look at it, once by each way", s.paths(), "/a /a /a")
+		expect(t, "requested by default: once to explore, once by each way", s.paths(), "/a /a /a")
 		labs(t, exitDone, "--pages", "1", "--rounds", "2", s.URL+"/b")
-		expect(t, "asked for in two rounds", s.paths(), "/a /a /a /b /b /b /b")
+		expect(t, "requested in two rounds", s.paths(), "/a /a /a /b /b /b /b")
 	},
 	"pages": func(t *testing.T) {
 		s := newSite(t, star)
 		labs(t, exitDone, "--pages", "2", s.URL)
-		expect(t, "asked for, the first once more to read its links", s.paths(), "/ / / /a /a")
+		expect(t, "requested, the first once more to read its links", s.paths(), "/ / / /a /a")
 	},
 	"connect-delay":  func(t *testing.T) { late(t, "--connect-delay", "--response-delay") },
 	"response-delay": func(t *testing.T) { late(t, "--response-delay", "--connect-delay") },
@@ -247,7 +247,7 @@ var labEffects = map[string]func(t *testing.T){
 			t.Errorf("a way that held fewer has no count: %s", svg)
 		}
 		s := newSite(t, func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/robots.txt" && r.ProtoMajor*10+r.ProtoMinor == 11 { // that of net/http
+			if r.URL.Path != "/robots.txt" && r.ProtoMajor*10+r.ProtoMinor == 11 { // the way with net/http
 				fmt.Fprint(w, time.Now().UnixNano())
 			}
 		})
@@ -275,7 +275,7 @@ var labEffects = map[string]func(t *testing.T){
 	},
 }
 
-// late expects the time that a flag says, of a page.
+// late expects a page to take the time of a flag.
 func late(t *testing.T, flag, other string) {
 	t.Helper()
 	e := labs(t, exitDone, "--pages", "1", "--rounds", "1", flag, "80ms", other, "0s", "--json")
@@ -289,7 +289,7 @@ func late(t *testing.T, flag, other string) {
 func TestDisagreement(t *testing.T) {
 	n := 0
 	s := newSite(t, func(w http.ResponseWriter, _ *http.Request) {
-		n++ // of one at a time
+		n++ // one request at a time
 		fmt.Fprintf(w, "\x1b[2J%d", n)
 	})
 	e := labs(t, exitError, s.URL)
@@ -339,11 +339,11 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(stderr)
-	for lines.Scan() { // to the end: children hold it open as long as they live
+	for lines.Scan() { // to the end: living children hold it open
 		if strings.HasPrefix(lines.Text(), "measuring ") {
 			_ = cmd.Process.Signal(os.Interrupt)
 		} else {
-			t.Errorf("told: %s", lines.Text())
+			t.Errorf("message: %s", lines.Text())
 		}
 	}
 	if code := exitCode(cmd.Wait()); code != exitInterrupted || stdout.Len() > 0 {

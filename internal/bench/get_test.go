@@ -115,7 +115,7 @@ func BenchmarkGet(b *testing.B) {
 
 func checkPage(status int, body []byte) error {
 	if status != 200 || !bytes.Equal(body, page) {
-		return fmt.Errorf("answer %d with %d bytes, expected 200 with %d known ones", status, len(body), len(page))
+		return fmt.Errorf("status %d with %d bytes, expected 200 with %d known ones", status, len(body), len(page))
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func servePages(talk talk, args []string) error {
 		talk.hear()
 		stop()
 	}()
-	answer := []byte(pageHead + string(page))
+	response := []byte(pageHead + string(page))
 	err := aio.Run(ctx, func(t *aio.Task) error {
 		ln, err := aio.Listen(t, "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -148,7 +148,7 @@ func servePages(talk talk, args []string) error {
 						if _, err := r.ReadUntil(t, []byte("\r\n\r\n"), 4096); err != nil {
 							return nil
 						}
-						if _, err := c.Write(t, answer); err != nil {
+						if _, err := c.Write(t, response); err != nil {
 							return nil
 						}
 					}

@@ -106,7 +106,7 @@ func measureWaiting(b *testing.B, w waiter) {
 		}
 		live, stack = live+heap, stack+stacks
 		if w.remote {
-			server.say("answer")
+			server.say("respond")
 		}
 		c.say("end")
 		c.must("right")
@@ -145,7 +145,7 @@ func measureAiohttp(b *testing.B) {
 		}
 		server.must("holding")
 		time.Sleep(6 * time.Second)
-		server.say("answer")
+		server.say("respond")
 		if err := cmd.Wait(); err != nil {
 			b.Fatal(err)
 		}

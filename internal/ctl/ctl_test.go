@@ -218,9 +218,9 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestCloseWhileAnswering: an answer that nobody takes holds up no end, and who waits for
-// more is told.
-func TestCloseWhileAnswering(t *testing.T) {
+// TestCloseWhileReplying: a client that does not read its reply does not hold up Close, and waiting
+// clients get an error.
+func TestCloseWhileReplying(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	dir := t.TempDir()
 	s, err := ctl.Serve(dir, map[string]ctl.Command{

@@ -50,7 +50,7 @@ type Held struct {
 	Held          int     `json:"held"`                   // at once
 	Memory        int64   `json:"memory_bytes"`           // while all were held
 	PerConnection float64 `json:"bytes_per_connection"`   // growth per connection
-	CPUMS         float64 `json:"cpu_ms"`                 // from the first connection to the last answer
+	CPUMS         float64 `json:"cpu_ms"`                 // from the first connection to the last response
 	CPUPer        float64 `json:"cpu_per_connection_us"`  // its share
 	Idle          float64 `json:"cpu_while_held_percent"` // of one CPU, while nothing happened
 	Threads       int     `json:"threads"`
@@ -120,7 +120,7 @@ func (h *Holding) hold(ctx context.Context, way lab.Way) (Held, error) {
 		r.Held, r.Threads, r.Memory = message.Held, after.threads, after.resident+after.children
 		r.PerConnection = float64(r.Memory-base.Resident) / float64(r.Held)
 		r.Idle = 100 * float64(after.cpu-before.cpu) / float64(h.For)
-		if err := s.in.Encode("answer"); err != nil {
+		if err := s.in.Encode("respond"); err != nil {
 			return r, cmp.Or(context.Cause(ctx), err)
 		}
 		ended = <-done

@@ -199,7 +199,7 @@ func TestHold(t *testing.T) {
 		{"together", 8, 0, 8, 8, ""},
 		{"three", 8, 50 * time.Millisecond, 1, 3, "no more came for 50ms"},
 		{"blocking", 8, 0, 1, 1, "it fetches one page after the other"},
-		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // when they were answered
+		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // at the responses
 		{"poor", 8, 0, 0, 0, "EMFILE: too many open files"},
 		{"dying", 8, 0, 0, 0, "runtime: out of threads"},
 	} {
@@ -289,7 +289,7 @@ func TestSite(t *testing.T) {
 	}
 	secret, _ := root.Resolve("/secret")
 	if _, err := Site(t.Context(), secret, 1, "weft"); err == nil || err.Error() != "its robots.txt disallows it" {
-		t.Errorf("what is disallowed: %v", err)
+		t.Errorf("a disallowed page: %v", err)
 	}
 }
 

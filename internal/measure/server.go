@@ -23,7 +23,7 @@ type serverTask struct {
 	Quiet         time.Duration // with Hold: respond after so long without a new connection
 }
 
-// serverMessage is what one tells: first its address, then how many it holds.
+// serverMessage is a message of a server: first its address, then how many connections it holds.
 type serverMessage struct {
 	Addr string
 	Held int

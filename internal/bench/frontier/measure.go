@@ -128,7 +128,7 @@ func (c *crawl) restore() error {
 
 // grow finds URLs up to the next number.
 func (c *crawl) grow(r *result) error {
-	begun, cpu, written := time.Now(), process.CPU(), process.Written()
+	started, cpu, written := time.Now(), process.CPU(), process.Written()
 	before := r.URLs
 	for ; r.URLs < c.found; r.URLs += batch {
 		for i := range c.urls {
@@ -142,7 +142,7 @@ func (c *crawl) grow(r *result) error {
 		return err
 	}
 	c.rest()
-	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(begun).Seconds(), (process.CPU() - cpu).Seconds()
+	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(started).Seconds(), (process.CPU() - cpu).Seconds()
 	r.CPU -= c.making(r.Since)
 	r.All += r.CPU
 	r.Written = float64(process.Written() - written)
@@ -164,12 +164,12 @@ func (c *crawl) look(r *result) error {
 			}
 			c.urls[i] = c.url(k)
 		}
-		begun, cpu := time.Now(), process.CPU()
+		started, cpu := time.Now(), process.CPU()
 		if err := c.check(c.urls); err != nil {
 			return err
 		}
 		r.Check += (process.CPU() - cpu).Seconds()
-		r.Looked += time.Since(begun).Seconds()
+		r.Looked += time.Since(started).Seconds()
 		r.Checks += batch
 	}
 	r.Asked = c.asked

@@ -34,7 +34,7 @@ func measure(arg []byte) error {
 	}
 	var r result
 	cpu, written := process.CPU(), process.Written()
-	begun := time.Now()
+	started := time.Now()
 	var err error
 	switch t.What {
 	case "commit":
@@ -49,7 +49,7 @@ func measure(arg []byte) error {
 	if err != nil {
 		return err
 	}
-	r.Wall = time.Since(begun).Seconds()
+	r.Wall = time.Since(started).Seconds()
 	r.CPU, r.Written = (process.CPU() - cpu).Seconds(), float64(process.Written()-written)
 	status, err := process.ReadStatus(os.Getpid())
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *web) find() frontier.URL {
 	}
 }
 
-func (w *web) tell(g *store.Group, u frontier.URL) {
+func (w *web) add(g *store.Group, u frontier.URL) {
 	g.Pending(u)
 	w.urls = append(w.urls, u)
 }
@@ -115,15 +115,15 @@ func (t task) commit() (items int, err error) {
 		return 0, err
 	}
 	w := &web{hosts: 1000}
-	for begun := time.Now(); time.Since(begun) < long; items += t.Group {
+	for started := time.Now(); time.Since(started) < long; items += t.Group {
 		now := time.Now()
 		g := s.Begin()
 		for range t.Group {
 			u := w.find()
-			w.tell(g, u)
+			w.add(g, u)
 			if t.Links > 0 {
 				for range t.Links - 1 {
-					w.tell(g, w.find())
+					w.add(g, w.find())
 				}
 				w.finish(g, now)
 			} else {
@@ -152,7 +152,7 @@ func (t task) fill() (items int, err error) {
 	for int(w.seq) < t.URLs {
 		g := s.Begin()
 		for range 2000 {
-			w.tell(g, w.find())
+			w.add(g, w.find())
 			if w.seq%2 == 0 {
 				w.finish(g, now)
 			}
@@ -186,18 +186,18 @@ func (t task) restart(r *result) error {
 			return err
 		}
 	}
-	begun := time.Now()
+	started := time.Now()
 	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
 	if err != nil {
 		return err
 	}
-	r.Open = time.Since(begun).Seconds()
+	r.Open = time.Since(started).Seconds()
 	f := frontier.New(frontier.Config{Heads: 100, Robots: true, RobotsTries: 3, Delay: time.Millisecond})
 	f.Tell(s.Begin())
 	if err := s.Restore(time.Now(), f); err != nil {
 		return err
 	}
-	r.Restore = time.Since(begun).Seconds()
+	r.Restore = time.Since(started).Seconds()
 	for leased := false; !leased; {
 		now := time.Now()
 		for _, u := range f.Lease(now, 10) {
@@ -211,7 +211,7 @@ func (t task) restart(r *result) error {
 			f.Refill(now, w.Host, urls, more)
 		}
 	}
-	r.First = time.Since(begun).Seconds()
+	r.First = time.Since(started).Seconds()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
