@@ -39,22 +39,7 @@ func BenchmarkEcho(b *testing.B) {
 						if err != nil {
 							return err
 						}
-						g.Go("echo", func(t *aio.Task) error {
-							defer c.Close()
-							buf := make([]byte, 4096)
-							for {
-								n, err := c.Read(t, buf)
-								if errors.Is(err, io.EOF) {
-									return nil
-								}
-								if err == nil {
-									_, err = c.Write(t, buf[:n])
-								}
-								if err != nil {
-									return err
-								}
-							}
-						})
+						g.Go("echo", func(t *aio.Task) error { return echoTask(t, c) })
 					}
 					return nil
 				})
@@ -81,20 +66,8 @@ func BenchmarkEcho(b *testing.B) {
 							return
 						}
 						wg.Go(func() {
-							defer c.Close()
-							buf := make([]byte, 4096)
-							for {
-								n, err := c.Read(buf)
-								if errors.Is(err, io.EOF) {
-									return
-								}
-								if err == nil {
-									_, err = c.Write(buf[:n])
-								}
-								if err != nil {
-									b.Error(err)
-									return
-								}
+							if err := echoGoroutine(c); err != nil {
+								b.Error(err)
 							}
 						})
 					}
@@ -103,6 +76,42 @@ func BenchmarkEcho(b *testing.B) {
 			wg.Wait()
 		})
 	})
+}
+
+// echoTask sends back what a connection receives, until its end.
+func echoTask(t *aio.Task, c aio.Conn) error {
+	defer c.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Read(t, buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			_, err = c.Write(t, buf[:n])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// echoGoroutine is echoTask with goroutines.
+func echoGoroutine(c net.Conn) error {
+	defer c.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Read(buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			_, err = c.Write(buf[:n])
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // measureEcho runs a server, which ends with its last connection, for clients in a child. It

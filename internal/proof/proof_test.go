@@ -27,8 +27,8 @@ func expectPolite(t *testing.T, v webtest.Verdict) {
 	}
 }
 
-// TestCrawl is a small proof: the command, killed twice, is polite to all hosts and records each URL
-// once, with the fate of the truth.
+// TestCrawl is a small proof: the command, killed twice, is polite to all hosts and records each
+// URL once, with the fate of the truth.
 func TestCrawl(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("samples of memory are read from Linux's /proc")

@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Web returns the web to crawl: mostly small hosts, some with thousands of pages. A third share their
-// address with some 200 others, one in a hundred is at the one address of a hoster, another in the
-// one domain of a big site. Every fault of the Web occurs.
+// Web returns the web to crawl: mostly small hosts, some with thousands of pages. A third share
+// their address with some 200 others, one in a hundred is at the one address of a hoster, another
+// in the one domain of a big site. Every fault of the Web occurs.
 func Web(hosts int, delay time.Duration) webtest.Config {
 	return webtest.Config{
 		Seed: 6, Hosts: hosts, Pages: 3, Links: 2, PageBytes: 1000,

@@ -51,6 +51,6 @@ func drawing(rows []result) []byte {
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/><text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n",
 			path, l.color, float64(left+6), y(l.cost(rows[0]))-8, l.color, l.name)
 	}
-	fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">URLs of the crawl; CPU time of the process for one</text>\n</svg>\n", width/2, height-6)
+	fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">URLs of the crawl; CPU time per new URL or check</text>\n</svg>\n", width/2, height-6)
 	return b.Bytes()
 }
