@@ -75,8 +75,8 @@ func (r *Result) conclusion() string {
 	if !r.Flat() {
 		memory = "stays within its bound of memory"
 	}
-	return fmt.Sprintf(`A crawl of %d hosts, killed %d times on the way, is polite to every host, domain and address, records
-every URL exactly once, and %s. It takes %.2f times the time that politeness itself
+	return fmt.Sprintf(`A crawl of %d hosts, killed %d times on the way, is polite to every host, domain and address,
+records every URL exactly once, and %s. It takes %.2f times the time that politeness itself
 demands.`, r.Web.Hosts, r.Kills, memory, r.Ratio())
 }
 
@@ -155,7 +155,7 @@ func (p *page) line(format string, args ...any) {
 func (p *page) row(name string, value any) { p.line("| %s | %v |", name, value) }
 
 func (p *page) chains(b webtest.Bound) {
-	p.line("\n## The bound\n\nThe longest time that the URLs of one host, domain or address take one after the other, with the delay\nbetween two, counted from the earliest time at which the crawl can have found its first host.\n")
+	p.line("\n## The bound\n\nThe longest time that the URLs of one host, domain or address take one after the other, with the\ndelay between two, counted from the earliest time at which the crawl can have found its first host.\n")
 	p.line("| unit | | hosts | requests | found | done |\n|---|---|---:|---:|---:|---:|")
 	for u, c := range b.Chains {
 		p.line("| %v | %s | %d | %d | %v | %v |", webtest.Unit(u), c.Name, c.Hosts, c.Requests, c.Found.Round(100*time.Millisecond), c.Time.Round(100*time.Millisecond))
@@ -173,7 +173,7 @@ func (p *page) politeness(v webtest.Verdict, delay time.Duration) {
 	for u, t := range v.Units {
 		p.line("| %v | %s | %v | %v | %v |", webtest.Unit(u), t.Longest, t.Span.Round(time.Millisecond), t.Busy.Round(time.Millisecond), t.Idle.Round(time.Millisecond))
 	}
-	p.line("\nNot judged, because every client repeats them: %d requests, sent again after a kept connection ended\nwithout a response.", v.Again)
+	p.line("\nNot judged, because every client repeats them: %d requests, sent again after a kept connection\nended without a response.", v.Again)
 }
 
 func (p *page) counts(kinds map[string]int) {

@@ -305,8 +305,8 @@ func (s *Simulation) conclusion() string {
 		return "This crawl failed its proof: see the section Wrong at the end."
 	}
 	return fmt.Sprintf(`A frontier of %d hosts, driven on virtual time, is polite to every host, domain and address, and
-finds exactly what the ground truth holds. It takes %.3f times the time that politeness itself demands,
-%.1f µs of CPU time per request, and %d bytes of memory per URL.`, s.Web.Hosts(), s.Ratio(),
+finds exactly what the ground truth holds. It takes %.3f times the time that politeness itself
+demands, %.1f µs of CPU time per request, and %d bytes of memory per URL.`, s.Web.Hosts(), s.Ratio(),
 		perRequest(s.Leasing+s.Answering, s.Leases), s.Heap/max(1, s.Bound.URLs))
 }
 

@@ -152,16 +152,17 @@ func (p *page) write(last bool) error {
 
 // The prose of the page. The conclusions in take are to be reviewed whenever it is measured again.
 const (
-	take = `The cost of a new URL grows slowly with the crawl: about four times as much at 100 million URLs as at
-one million, most of it compaction. Checks for known URLs stay in memory while the table of
-fingerprints fits. With a tenth of the memory for fingerprints, most checks reach the store and cost
-some twenty times as much.`
+	take = `The cost of a new URL grows slowly with the crawl: about four times as much at 100 million URLs
+as at one million, most of it compaction. Checks for known URLs stay in memory while the table of
+fingerprints fits. With a tenth of the memory for fingerprints, most checks reach the store and
+cost some twenty times as much.`
 
-	about = `A child process of internal/bench/frontier grows one crawl: it finds URLs in batches, adds them to a
-frontier with a store on disk, and commits as the coordinator does. At each size it waits until the
-store is at rest, then checks URLs in batches of 256, 70 % of them known. Rates are per second of CPU
-time of the whole process, compactions and garbage collection included; new URLs are those since the
-line above, then those of the whole crawl. Asked is the share of checks that reached the store.`
+	about = `A child process of internal/bench/frontier grows one crawl: it finds URLs in batches, adds them
+to a frontier with a store on disk, and commits as the coordinator does. At each size it waits
+until the store is at rest, then checks URLs in batches of 256, 70 % of them known. Rates are per
+second of CPU time of the whole process, compactions and garbage collection included; new URLs
+are those since the line above, then those of the whole crawl. Asked is the share of checks that
+reached the store.`
 
 	aboutTenth = `With a tenth of the memory that all fingerprints take, in a process that opens the finished store:`
 )

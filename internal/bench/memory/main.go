@@ -125,13 +125,13 @@ func synthetic(hosts, pages int) func() (running, error) {
 
 // The prose of the page. The conclusions in take are to be reviewed whenever it is measured again.
 const (
-	take = `Weft keeps close to --memory on ordinary webs of up to 10,000 hosts, and up to some 150 MiB above it
-on webs that are made to take much: large bodies, bombs, long robots.txt files and sitemaps. Pages of
-32 MiB of links are the worst case, with some 400 MiB. From 512 MiB on, every web stays within budget
-or 1 % above it.`
+	take = `Weft keeps close to --memory on ordinary webs of up to 10,000 hosts, and up to some 150 MiB above
+it on webs that are made to take much: large bodies, bombs, long robots.txt files and sitemaps.
+Pages of 32 MiB of links are the worst case, with some 400 MiB. From 512 MiB on, every web stays
+within budget or 1 % above it.`
 
-	how = `Each figure is the peak resident size (VmHWM) of a process of its own, in MiB, with the outcome of the
-crawl.`
+	how = `Each figure is the peak resident size (VmHWM) of a process of its own, in MiB, with the outcome
+of the crawl.`
 )
 
 func write(weft, command string, budgets []string, only string, runs int) ([]byte, error) {

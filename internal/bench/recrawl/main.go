@@ -88,16 +88,16 @@ func measure(weft, jobs string, runs int, command string) ([]byte, error) {
 	// The first paragraph is to be reviewed whenever the page is measured again.
 	fmt.Fprintf(&page, `# Recrawling a site
 
-Recrawling an unchanged site that sends validators (ETag, Last-Modified) takes 1 to 9 %% of the bytes and
-14 to 39 %% of the CPU time of the first crawl. Without validators every page is sent again; Weft
-recognises it by its hash and still saves a fifth to a half of the CPU time.
+Recrawling an unchanged site that sends validators (ETag, Last-Modified) takes 1 to 9 %% of the
+bytes and 14 to 39 %% of the CPU time of the first crawl. Without validators every page is sent
+again; Weft recognises it by its hash and still saves a fifth to a half of the CPU time.
 
 ## How it was measured
 
-%s, at commit %s, with %s on %d cores; medians of %d runs. Each run crawls
-a site, then recrawls it with --update; nothing changes meanwhile. CPU is that of the whole process.
-Weft requests gzip; state and records are in memory (%s). One URL of the medium site returns 400
-both times: an error is never unchanged.
+%s, at commit %s, with %s on %d cores; medians of %d runs. Each run crawls a site, then recrawls
+it with --update; nothing changes meanwhile. CPU is that of the whole process. Weft requests
+gzip; state and records are in memory (%s). One URL of the medium site returns 400 both times: an
+error is never unchanged.
 
 ## Figures
 

@@ -78,18 +78,20 @@ type result struct {
 
 // The prose of the page. The conclusions in take are to be reviewed whenever it is measured again.
 const (
-	take = `A batch makes commits cheap: beyond 100 URLs or pages per batch, a URL costs about 8 µs of CPU time and
-a page with 10 new links some 90 µs, in memory as on a disk. A crawl of 10 million URLs resumes within
-seconds when its files are cached; cold, from a disk, it takes up to half a minute on a busy machine.`
+	take = `A batch makes commits cheap: beyond 100 URLs or pages per batch, a URL costs about 8 µs of CPU
+time and a page with 10 new links some 90 µs, in memory as on a disk. A crawl of 10 million URLs
+resumes within seconds when its files are cached; cold, from a disk, it takes up to half a minute
+on a busy machine.`
 
-	aboutCommits = `An item is a URL found, committed as pending; or a page done, committed with an output line of 500
-bytes and 10 new URLs of its host. Each batch also holds its host's state. CPU is user and system time
-of the process. Written counts all bytes written to files: output, log, tables and their compactions.`
+	aboutCommits = `An item is a URL found, committed as pending; or a page done, committed with an output line of
+500 bytes and 10 new URLs of its host. Each batch also holds its host's state. CPU is user and
+system time of the process. Written counts all bytes written to files: output, log, tables and
+their compactions.`
 
-	aboutResuming = `Half of the URLs are done, half are pending. The columns give the time until the store is open, until
-the frontier is restored with 100 URLs per host in memory, and until it leases a URL. On a disk, no
-file is in the page cache at the start. CPU covers all of it, closing included. Heap is what the
-restored frontier and the store hold; peak is the largest resident size of the process.`
+	aboutResuming = `Half of the URLs are done, half are pending. The columns give the time until the store is open,
+until the frontier is restored with 100 URLs per host in memory, and until it leases a URL. On a
+disk, no file is in the page cache at the start. CPU covers all of it, closing included. Heap is
+what the restored frontier and the store hold; peak is the largest resident size of the process.`
 )
 
 func write(command string, places []place, most int) ([]byte, error) {

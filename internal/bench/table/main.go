@@ -137,10 +137,10 @@ func (r *results) writeHead(w io.Writer, p page, command string) {
 | date | %s |
 | command | %s |
 
-Figures are medians of the repetitions, with (least–most). CPU time is user and system time of all
-threads of the measured process. Other work on the machine is not in it, but shares the caches: see
-the load. Cores is GOMAXPROCS. Ratio is ours / peer's in the unit of the row; wall is the same ratio
-of wall time, where less is better.
+Figures are medians of the repetitions, with (least–most). CPU time is user and system time of
+all threads of the measured process. Other work on the machine is not in it, but shares the
+caches: see the load. Cores is GOMAXPROCS. Ratio is ours / peer's in the unit of the row; wall is
+the same ratio of wall time, where less is better.
 
 ## Figures
 
