@@ -65,6 +65,11 @@ bench-recrawl:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/recrawl -weft "$$bin/weft" -o docs/bench/recrawl.md
 
+## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
+.PHONY: lab
+lab:
+	@go run ./cmd/weft-lab $(ARGS)
+
 ## proof-broad: 100,000 hosts, killed twice, into docs/proof/broad.md (about 25 minutes)
 .PHONY: proof-broad
 proof-broad:

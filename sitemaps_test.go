@@ -308,7 +308,7 @@ func TestSitemapWhy(t *testing.T) {
 // TestSitemapsOfSyntheticWeb: what sitemaps of all sorts tell of is found, as the ground truth
 // has it, and nothing else; each is asked for as often as its record says.
 func TestSitemapsOfSyntheticWeb(t *testing.T) {
-	served := webtest.Start(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Told: 9, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	served := webtest.Start(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	job := filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{
 		Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Timeout: time.Second, DNS: serverAt(served), Sitemaps: true,

@@ -20,7 +20,7 @@ import (
 func TestSnare(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		html, location := webtest.Snare(r.RequestURI)
+		html, location := webtest.TrapSite(r.RequestURI)
 		if location != "" {
 			w.Header().Set("Location", location)
 			w.WriteHeader(http.StatusFound)

@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// address is what socket(2) and connect(2) take of a host: its family, IPv4 or IPv6, and its
-// address and port.
+// address is a host as socket(2) and connect(2) take it: its family, IPv4 or IPv6, and its address
+// and port.
 type address struct {
 	family   int
 	sockaddr unix.Sockaddr
-	err      error // it has none
+	err      error // why there is none
 }
 
-// addresses are those of the hosts that were looked up.
+// addresses caches look-ups by host and port.
 type addresses map[string]address
 
-// of returns the address of a host and port. The kernel knows no names: whoever makes sockets
-// resolves them before. How to do that without waiting is a story of its own, so here it is
-// done by the standard library, once for each host, and it blocks. Of the addresses of a name
-// one is taken, of IPv4 if there is one.
+// of returns the address of a host and port. The kernel knows no names, so a name must be resolved
+// before a socket can connect. Doing that without blocking is a topic of its own; here the standard
+// library does it, once per host, and blocks. If a name has several addresses, of uses the first
+// IPv4 address, or else the first one.
 func (a addresses) of(ctx context.Context, host string) (address, error) {
 	found, ok := a[host]
 	if !ok {

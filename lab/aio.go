@@ -9,11 +9,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Aio is what Weft is built on: one thread and an epoll, as in callbacks.go, and each fetch
-// written from top to bottom, as in blocking.go. A function that takes a *aio.Task may wait: its
-// coroutine is set aside, the loop goes on with another, and comes back when the socket is
-// ready. Between two such calls nothing else runs on the loop, so what tasks share needs no
-// lock; and the places where that ends can be seen in the code.
+// Aio is what Weft is built on: one thread and an epoll, as in callbacks.go, and each fetch written
+// from top to bottom, as in blocking.go. A function that takes a *aio.Task may wait: the loop
+// suspends its coroutine, runs others, and resumes it when the socket is ready. Between two such
+// calls nothing else runs on the loop, so what tasks share needs no lock, and the code shows where
+// others may run.
 var Aio = Way{
 	Name:  "aio",
 	About: "coroutines on one event loop",
@@ -24,7 +24,7 @@ var Aio = Way{
 func aioFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	pages := make([]Page, len(urls))
 	for i, u := range urls {
-		pages[i] = Page{URL: u, Err: aio.ErrCanceled} // unless it is fetched
+		pages[i] = Page{URL: u, Err: aio.ErrCanceled} // until it is fetched
 	}
 	next := 0
 	worker := func(t *aio.Task) error {
@@ -49,9 +49,8 @@ func aioFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	return pages, unlessDone(ctx, err)
 }
 
-// aioCrawl is a queue and its workers. A page is done (TaskDone) when all that it leads to is in
-// the queue, so nothing is unfinished there only when the crawl is over: that is what Join
-// waits for.
+// aioCrawl is a queue and its workers. A page is done (TaskDone) when all URLs that it leads to are
+// in the queue. So only at the end of the crawl is nothing unfinished, and Join waits for that.
 func aioCrawl(ctx context.Context, root string, atOnce int) ([]Page, error) {
 	first, err := weburl.Parse(root)
 	if err != nil {
@@ -89,14 +88,14 @@ func aioCrawl(ctx context.Context, root string, atOnce int) ([]Page, error) {
 			if err := queue.Join(t); err != nil {
 				return err
 			}
-			g.Cancel() // the workers wait for more, and there will be none
+			g.Cancel() // the workers wait for URLs that will not come
 			return nil
 		})
 	})
 	return pages, unlessDone(ctx, err)
 }
 
-// unlessDone returns err, unless ctx is done: then that is what it says.
+// unlessDone returns err, unless ctx is done, which then is the reason for it.
 func unlessDone(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -106,11 +105,11 @@ func unlessDone(ctx context.Context, err error) error {
 
 // aioGet fetches one page.
 func aioGet(t *aio.Task, rawURL string) Page {
-	answer, err := aioExchange(t, rawURL)
+	response, err := aioExchange(t, rawURL)
 	if errors.Is(err, aio.ErrLimit) {
-		return Page{URL: rawURL, Err: fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)}
+		return Page{URL: rawURL, Err: fmt.Errorf("lab: %s: the response is longer than %d bytes", rawURL, maxResponse)}
 	}
-	page := ParsePage(rawURL, answer)
+	page := ParsePage(rawURL, response)
 	if err != nil {
 		page.Err = err
 	}
@@ -123,7 +122,7 @@ func aioExchange(t *aio.Task, rawURL string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := aio.Dial(t, "tcp", target.Host) // its name is looked up beside the loop
+	c, err := aio.Dial(t, "tcp", target.Host) // resolves the name on another goroutine
 	if err != nil {
 		return nil, err
 	}
@@ -133,5 +132,5 @@ func aioExchange(t *aio.Task, rawURL string) ([]byte, error) {
 	}
 	r := aio.NewReader(t.Loop(), c)
 	defer r.Close()
-	return r.ReadAll(t, maxAnswer)
+	return r.ReadAll(t, maxResponse)
 }

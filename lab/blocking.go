@@ -12,10 +12,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Blocking is where the road begins: one page after the other. Each system call returns when
-// it has done what it was asked for, however long that takes; meanwhile the thread sleeps in
-// the kernel and the program does nothing at all. What it costs is time: that of all pages is
-// added up.
+// Blocking is the start of the road: one page after the other. Each system call returns when it has
+// finished, however long that takes; meanwhile the thread sleeps in the kernel and the program does
+// nothing at all. The price is time: the sum over all pages.
 var Blocking = Way{
 	Name:  "blocking",
 	About: "sleeps in the kernel for each page, one after the other",
@@ -32,8 +31,8 @@ func blockingFetch(ctx context.Context, urls []string, _ int) ([]Page, error) {
 	return pages, nil
 }
 
-// blockingCrawl is the whole of a crawl: a list of what is to be done, and the set of what was
-// ever on it. All other ways have these two as well, and differ in who may touch them when.
+// blockingCrawl is a whole crawl: a list of URLs to do, and the set of all URLs that were ever on
+// it. Every other way has the same two, and differs in who may touch them when.
 func blockingCrawl(ctx context.Context, root string, _ int) ([]Page, error) {
 	first, err := weburl.Parse(root)
 	if err != nil {
@@ -62,17 +61,17 @@ func blockingGet(ctx context.Context, known addresses, rawURL string) Page {
 	if ctx.Err() != nil {
 		return Page{URL: rawURL, Err: ctx.Err()}
 	}
-	answer, err := blockingExchange(ctx, known, rawURL)
-	page := ParsePage(rawURL, answer)
-	if err := cmp.Or(ctx.Err(), err); err != nil { // ctx first: then it was not the server who ended the answer
+	response, err := blockingExchange(ctx, known, rawURL)
+	page := ParsePage(rawURL, response)
+	if err := cmp.Or(ctx.Err(), err); err != nil { // ctx first: it ended the response, not the server
 		page.Err = err
 	}
 	return page
 }
 
-// blockingExchange sends the request and returns all that comes, until the server ends the
-// connection. Keep this function in mind: what it does is what every way does, and no other
-// way says it as plainly, before coroutines do.
+// blockingExchange sends the request and returns all bytes until the server closes the connection.
+// Keep this function in mind: every way does the same, and none says it as plainly before
+// coroutines come in.
 func blockingExchange(ctx context.Context, known addresses, rawURL string) ([]byte, error) {
 	target, err := ParseTarget(rawURL)
 	if err != nil {
@@ -90,12 +89,12 @@ func blockingExchange(ctx context.Context, known addresses, rawURL string) ([]by
 	defer unix.Close(fd)
 	defer breakOff(ctx, fd)()
 
-	// Sleeps until the server's kernel has answered: a round trip.
+	// Sleeps for a round trip, until the server's kernel accepts.
 	if err := unix.Connect(fd, to.sockaddr); err != nil {
 		return nil, os.NewSyscallError("connect", err)
 	}
-	// Returns when the kernel has taken the bytes to send, perhaps not all; it sleeps only
-	// when its buffer is full.
+	// Returns when the kernel has taken some of the bytes to send; it sleeps only while the
+	// kernel's buffer is full.
 	for request := target.Request; len(request) > 0; {
 		n, err := unix.Write(fd, request)
 		if err != nil {
@@ -103,30 +102,30 @@ func blockingExchange(ctx context.Context, known addresses, rawURL string) ([]by
 		}
 		request = request[n:]
 	}
-	// Sleeps until something has come. How much, the network decides.
-	var answer []byte
+	// Sleeps until some bytes arrive. How many, the network decides.
+	var response []byte
 	chunk := make([]byte, 16<<10)
-	for len(answer) <= maxAnswer {
+	for len(response) <= maxResponse {
 		n, err := unix.Read(fd, chunk)
 		if err != nil {
-			return answer, os.NewSyscallError("read", err)
+			return response, os.NewSyscallError("read", err)
 		}
 		if n == 0 { // the server has closed its end
 			break
 		}
-		answer = append(answer, chunk[:n]...)
+		response = append(response, chunk[:n]...)
 	}
-	return answer, nil
+	return response, nil
 }
 
-// breakOff lets no call wait for fd once ctx is done. A thread that sleeps in a system call
-// hears nothing of ctx: another thread has to take away what it waits for. The function
-// returned must be called before fd is closed: its number may soon be another socket's.
+// breakOff ends all waits for fd once ctx is done. A thread that sleeps in a system call does not
+// see ctx, so another thread has to shut the socket down. The caller must call stop before it
+// closes fd, whose number may soon belong to another socket.
 func breakOff(ctx context.Context, fd int) (stop func()) {
 	broken := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
-		_ = unix.SetNonblock(fd, true)        // a call to come does not sleep
-		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // a call that sleeps returns
+		_ = unix.SetNonblock(fd, true)        // later calls do not sleep
+		_ = unix.Shutdown(fd, unix.SHUT_RDWR) // a sleeping call returns
 		close(broken)
 	})
 	return func() {

@@ -11,11 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Busy fetches many pages at once in one thread, without anything but sockets that do not
-// block. A call on such a socket does what can be done now; if that is nothing, it returns
-// EAGAIN. So one asks them all, in turn, and again, and again. It is as fast as can be, and
-// burns a whole processor to wait. What is missing is somebody to ask "which of
-// these?" and sleep meanwhile: a selector, see callbacks.go.
+// Busy fetches many pages at once in one thread, with nothing but non-blocking sockets. A call on
+// such a socket does what it can do now; if that is nothing, it returns EAGAIN. So the thread tries
+// them all in turn, again and again. It is as fast as can be, and burns a whole processor to wait.
+// It lacks a way to ask "which of these?" and sleep meanwhile: a selector, see callbacks.go.
 var Busy = Way{
 	Name:  "busy",
 	About: "asks all sockets in turn, without a pause, and never sleeps",
@@ -24,17 +23,17 @@ var Busy = Way{
 
 func busyFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	known := make(addresses)
-	for _, u := range urls { // before: a look-up blocks, and later it would hold up all others
+	for _, u := range urls { // first: a look-up blocks, and later it would hold up all others
 		if target, err := ParseTarget(u); err == nil {
 			_, _ = known.of(ctx, target.Host)
 		}
 	}
 
 	pages := make([]Page, len(urls))
-	chunk := make([]byte, 16<<10) // one for all: nobody keeps it while he waits
-	var underWay []*busySocket
-	for next := 0; next < len(urls) || len(underWay) > 0; {
-		for ; next < len(urls) && len(underWay) < atOnce; next++ {
+	chunk := make([]byte, 16<<10) // one for all sockets: none keeps it between two calls
+	var inFlight []*busySocket
+	for next := 0; next < len(urls) || len(inFlight) > 0; {
+		for ; next < len(urls) && len(inFlight) < atOnce; next++ {
 			s, err := busyBegin(ctx, known, urls[next])
 			if err != nil {
 				pages[next] = Page{URL: urls[next], Err: err}
@@ -42,16 +41,16 @@ func busyFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 			}
 			s.page = &pages[next]
 			s.page.URL = urls[next]
-			underWay = append(underWay, s)
+			inFlight = append(inFlight, s)
 		}
-		underWay = slices.DeleteFunc(underWay, func(s *busySocket) bool {
+		inFlight = slices.DeleteFunc(inFlight, func(s *busySocket) bool {
 			done, err := s.try(chunk)
 			err = cmp.Or(ctx.Err(), err)
 			if !done && err == nil {
 				return false
 			}
 			_ = unix.Close(s.fd)
-			*s.page = ParsePage(s.page.URL, s.answer)
+			*s.page = ParsePage(s.page.URL, s.response)
 			if err != nil {
 				s.page.Err = err
 			}
@@ -61,12 +60,12 @@ func busyFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	return pages, nil
 }
 
-// busySocket is a fetch under way: what a function of blocking.go has in its variables.
+// busySocket is a fetch in flight: the variables of blockingExchange, as fields.
 type busySocket struct {
-	page    *Page // where it goes
-	fd      int
-	request []byte // what is still to be sent
-	answer  []byte
+	page     *Page // where it goes
+	fd       int
+	request  []byte // what is left to send
+	response []byte
 }
 
 func busyBegin(ctx context.Context, known addresses, rawURL string) (*busySocket, error) {
@@ -85,7 +84,7 @@ func busyBegin(ctx context.Context, known addresses, rawURL string) (*busySocket
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	// EINPROGRESS: the kernel has begun to connect.
+	// EINPROGRESS: the kernel has started to connect.
 	if err := unix.Connect(fd, to.sockaddr); err != nil && err != unix.EINPROGRESS {
 		_ = unix.Close(fd)
 		return nil, os.NewSyscallError("connect", err)
@@ -93,25 +92,25 @@ func busyBegin(ctx context.Context, known addresses, rawURL string) (*busySocket
 	return &busySocket{fd: fd, request: target.Request}, nil
 }
 
-// try does what can be done now, and reports whether that was the last.
+// try does what it can do now, and reports whether the fetch is done.
 func (s *busySocket) try(chunk []byte) (done bool, err error) {
 	for len(s.request) > 0 {
 		n, err := unix.Write(s.fd, s.request)
 		if err == unix.EAGAIN { // not connected yet, or the kernel's buffer is full
 			return false, nil
 		}
-		if err != nil { // what became of the connect, too
+		if err != nil { // a failed connect, too
 			return true, os.NewSyscallError("write", err)
 		}
 		s.request = s.request[n:]
 	}
 	n, err := unix.Read(s.fd, chunk)
-	if err == unix.EAGAIN { // nothing has come
+	if err == unix.EAGAIN { // nothing has arrived
 		return false, nil
 	}
 	if err != nil {
 		return true, os.NewSyscallError("read", err)
 	}
-	s.answer = append(s.answer, chunk[:n]...)
-	return n == 0 || len(s.answer) > maxAnswer, nil
+	s.response = append(s.response, chunk[:n]...)
+	return n == 0 || len(s.response) > maxResponse, nil
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Callbacks fetches many pages at once in one thread, which sleeps until one of them can go
-// on: a selector tells which sockets are ready, and a loop calls the function that each left
-// with it. It is nearly as fast and small as can be. The price is paid by who reads it: see the
-// end of this file.
+// Callbacks fetches many pages at once in one thread, which sleeps until one of them can proceed: a
+// selector returns the sockets that are ready, and a loop calls the function registered for each.
+// It is nearly as fast and small as can be. The reader pays the price: see the end of this file.
 var Callbacks = Way{
 	Name:  "callbacks",
 	About: "one thread asks epoll which sockets are ready, and calls their callbacks",
@@ -26,13 +25,13 @@ var Callbacks = Way{
 
 func callbacksFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	c := callbackCrawl{atOnce: atOnce, known: make(addresses), urlsTodo: slices.Clone(urls)}
-	for _, u := range urls { // before: a look-up blocks, and later it would hold up all others
+	for _, u := range urls { // first: a look-up blocks, and later it would hold up all others
 		if target, err := ParseTarget(u); err == nil {
 			_, _ = c.known.of(ctx, target.Host)
 		}
 	}
 	err := c.run(ctx)
-	for _, u := range c.urlsTodo { // left, when ctx is done
+	for _, u := range c.urlsTodo { // not fetched: ctx is done
 		c.pages = append(c.pages, Page{URL: u, Err: cmp.Or(ctx.Err(), err)})
 	}
 	return c.pages, err
@@ -49,15 +48,16 @@ func callbacksCrawl(ctx context.Context, root string, atOnce int) ([]Page, error
 	return c.pages, err
 }
 
-// callbackCrawl is a crawl. One thread runs all of it, one callback after the other: no lock.
+// callbackCrawl is a crawl. One thread runs all of it, one callback after the other, without a
+// lock.
 type callbackCrawl struct {
 	atOnce   int
 	loop     callbackLoop
 	known    addresses
 	urlsTodo []string
-	seenURLs map[string]bool // nil: no link is followed
-	underWay map[*fetcher]bool
-	pages    []Page // in the order in which they were begun
+	seenURLs map[string]bool // nil: follow no links
+	inFlight map[*fetcher]bool
+	pages    []Page // in the order of their starts
 }
 
 func (c *callbackCrawl) add(u string) {
@@ -67,27 +67,27 @@ func (c *callbackCrawl) add(u string) {
 	}
 }
 
-// run fetches what is to do, and what that leads to, until there is nothing left.
+// run fetches urlsTodo, and the URLs that pages lead to, until none is left.
 func (c *callbackCrawl) run(ctx context.Context) error {
 	if err := c.loop.open(); err != nil {
 		return err
 	}
 	defer c.loop.close()
-	c.underWay = make(map[*fetcher]bool)
+	c.inFlight = make(map[*fetcher]bool)
 	for {
-		for len(c.urlsTodo) > 0 && len(c.underWay) < c.atOnce && ctx.Err() == nil {
+		for len(c.urlsTodo) > 0 && len(c.inFlight) < c.atOnce && ctx.Err() == nil {
 			f := &fetcher{crawl: c, at: len(c.pages), fd: -1}
 			c.pages = append(c.pages, Page{URL: c.urlsTodo[0]})
 			c.urlsTodo = c.urlsTodo[1:]
-			c.underWay[f] = true
+			c.inFlight[f] = true
 			f.fetch(ctx)
 		}
-		if len(c.underWay) == 0 && (len(c.urlsTodo) == 0 || ctx.Err() != nil) {
+		if len(c.inFlight) == 0 && (len(c.urlsTodo) == 0 || ctx.Err() != nil) {
 			return nil
 		}
 		err := c.loop.turn()
 		if gone := cmp.Or(err, ctx.Err()); gone != nil {
-			for f := range c.underWay {
+			for f := range c.inFlight {
 				f.done(gone)
 			}
 		}
@@ -97,15 +97,15 @@ func (c *callbackCrawl) run(ctx context.Context) error {
 	}
 }
 
-// fetcher fetches one page: fetch, then connected, then readResponse, then done. Each does what
-// can be done now, says what is to be called when more can be done, and returns. What the next
-// one needs to know is in the fields.
+// fetcher fetches one page: fetch, then connected, then readResponse, then done. Each does what it
+// can do now, registers the function to call when more can be done, and returns. The fields carry
+// what the next one needs.
 type fetcher struct {
-	crawl   *callbackCrawl
-	at      int // the index of its page
-	fd      int
-	request []byte // what is still to be sent
-	answer  []byte
+	crawl    *callbackCrawl
+	at       int // the index of its page
+	fd       int
+	request  []byte // what is left to send
+	response []byte
 }
 
 func (f *fetcher) fetch(ctx context.Context) {
@@ -125,7 +125,7 @@ func (f *fetcher) fetch(ctx context.Context) {
 		f.done(os.NewSyscallError("socket", err))
 		return
 	}
-	// EINPROGRESS: the kernel has begun to connect. When it is done, the socket is writable.
+	// EINPROGRESS: the kernel has started to connect. When it has finished, the socket is writable.
 	if err := unix.Connect(f.fd, to.sockaddr); err != nil && err != unix.EINPROGRESS {
 		f.done(os.NewSyscallError("connect", err))
 		return
@@ -135,9 +135,9 @@ func (f *fetcher) fetch(ctx context.Context) {
 	}
 }
 
-// connected is called when the socket is writable: connected, or not to be had.
+// connected runs when the socket is writable: connected, or failed.
 func (f *fetcher) connected() {
-	// connect has long returned. What became of it is a property of the socket.
+	// connect has long returned. Its outcome is a property of the socket.
 	errno, err := unix.GetsockoptInt(f.fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err == nil && errno != 0 {
 		err = unix.Errno(errno)
@@ -148,7 +148,7 @@ func (f *fetcher) connected() {
 	}
 	n, err := unix.Write(f.fd, f.request)
 	if err == unix.EAGAIN {
-		return // this is called again when there is room
+		return // the loop calls connected again when there is room
 	}
 	if err != nil {
 		f.done(os.NewSyscallError("write", err))
@@ -163,7 +163,7 @@ func (f *fetcher) connected() {
 	}
 }
 
-// readResponse is called when something has come: bytes, or the end of the answer.
+// readResponse runs when something has arrived: bytes, or the end of the response.
 func (f *fetcher) readResponse() {
 	chunk := f.crawl.loop.chunk[:]
 	n, err := unix.Read(f.fd, chunk)
@@ -174,21 +174,21 @@ func (f *fetcher) readResponse() {
 		f.done(os.NewSyscallError("read", err))
 		return
 	}
-	f.answer = append(f.answer, chunk[:n]...)
-	if n == 0 || len(f.answer) > maxAnswer {
+	f.response = append(f.response, chunk[:n]...)
+	if n == 0 || len(f.response) > maxResponse {
 		f.done(nil)
 	}
 }
 
-// done ends a fetch, wherever it was. Every path must lead here exactly once.
+// done ends a fetch in any state. Every path must call it exactly once.
 func (f *fetcher) done(err error) {
 	c := f.crawl
-	delete(c.underWay, f)
+	delete(c.inFlight, f)
 	if f.fd >= 0 {
 		c.loop.unregister(f.fd)
 		_ = unix.Close(f.fd)
 	}
-	page := ParsePage(c.pages[f.at].URL, f.answer)
+	page := ParsePage(c.pages[f.at].URL, f.response)
 	if err != nil {
 		page.Err = err
 	}
@@ -204,7 +204,7 @@ func (f *fetcher) done(err error) {
 type callbackLoop struct {
 	epoll     int
 	callbacks map[int]func() // by descriptor
-	chunk     [16 << 10]byte // to read into: one for all, as none keeps it
+	chunk     [16 << 10]byte // read buffer, shared: no callback keeps it
 }
 
 func (l *callbackLoop) open() (err error) {
@@ -215,8 +215,8 @@ func (l *callbackLoop) open() (err error) {
 
 func (l *callbackLoop) close() { _ = unix.Close(l.epoll) }
 
-// register has fn called whenever fd is ready: unix.EPOLLOUT to be written to, EPOLLIN to be
-// read; or broken, which is always told.
+// register has the loop call fn whenever fd is ready: writable (unix.EPOLLOUT), readable (EPOLLIN),
+// or broken, which epoll always reports.
 func (l *callbackLoop) register(fd int, event uint32, fn func()) error {
 	op := unix.EPOLL_CTL_ADD
 	if l.callbacks[fd] != nil {
@@ -226,12 +226,13 @@ func (l *callbackLoop) register(fd int, event uint32, fn func()) error {
 	return os.NewSyscallError("epoll_ctl", unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: event, Fd: int32(fd)}))
 }
 
-// unregister is for a descriptor that is about to be closed, which takes it from the kernel's list.
+// unregister forgets a descriptor that is about to be closed; closing removes it from the kernel's
+// list.
 func (l *callbackLoop) unregister(fd int) { delete(l.callbacks, fd) }
 
-// turn sleeps until some descriptors are ready, at most 100 ms so that the caller may look at
-// its context, and calls their functions. However many are watched, the kernel returns only
-// those that are ready: that is what epoll has over its elders, select and poll.
+// turn sleeps until some descriptors are ready, at most 100 ms so that the caller can check its
+// context, and calls their functions. However many are watched, the kernel returns only those that
+// are ready: the advantage of epoll over its elders, select and poll.
 func (l *callbackLoop) turn() error {
 	var ready [128]unix.EpollEvent
 	n, err := unix.EpollWait(l.epoll, ready[:], 100)
@@ -241,8 +242,8 @@ func (l *callbackLoop) turn() error {
 	if err != nil {
 		return os.NewSyscallError("epoll_wait", err)
 	}
-	// A function may close its own descriptor, no other; and none is opened before the turn
-	// is over. So no event can be of an earlier descriptor that had the same number.
+	// A function may close only its own descriptor, and none opens one before the turn is
+	// over. So no event can belong to an earlier descriptor with the same number.
 	for _, event := range ready[:n] {
 		l.callbacks[int(event.Fd)]()
 	}
@@ -253,20 +254,18 @@ func (l *callbackLoop) turn() error {
 //
 // Compare fetcher with blockingExchange in blocking.go, which does the same:
 //
-//   - One function has become four, and no line says in which order they run. To find what
-//     follows on connected one looks for who is registered in it.
-//   - Its variables have become fields. Which of them are set in which function is known to who
-//     wrote it.
-//   - Its loops have become functions that are called again: "return" in connected means
-//     "continue".
-//   - "return err" has nobody to return to. When readResponse fails, its callers are turn and
-//     run: that connected registered it, for fetch, for the page with that link, is in no stack
-//     trace. The error of a crawl of a thousand pages names the loop.
-//   - "defer unix.Close(fd)" has become a rule for people: every path calls done, once. Never:
-//     the crawl waits for ever. Twice: a stranger's descriptor is closed. Nothing checks it.
-//   - To cancel is to return early, and here nothing is waiting that could return. So a list is
-//     kept of all that is under way.
-//   - One more step (a proxy, TLS, a redirect followed in place) is not one more line, but more
+//   - One function is now four, and no line states their order. To find what follows connected,
+//     look for what it registers.
+//   - Its variables are now fields. Only the author knows which function sets which.
+//   - Its loops are now functions that are called again: "return" in connected means "continue".
+//   - "return err" has nobody to return to. When readResponse fails, its callers are turn and run.
+//     No stack trace shows that connected registered it, for fetch, for the page with that link.
+//     The error of a crawl of a thousand pages names the loop.
+//   - "defer unix.Close(fd)" is now a rule for people: every path calls done, once. Never, and the
+//     crawl waits for ever; twice, and another fetch loses its descriptor. Nothing checks it.
+//   - To cancel is to return early, and here nothing waits that could return. So the crawl keeps a
+//     list of all fetches in flight.
+//   - One more step (a proxy, TLS, a redirect followed in place) is not one more line but more
 //     functions, fields and paths.
 //
 // A coroutine gives each fetch its own stack back, and keeps the loop: aio.go.

@@ -9,9 +9,8 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// TestCallbackForgetsWhereItCameFrom: a fetch is begun by beginHere, and goes wrong in its last
-// callback. The trace names that and the loop. It names neither beginHere nor any callback
-// before.
+// TestCallbackForgetsWhereItCameFrom: beginHere starts a fetch that fails in its last callback. The
+// trace names that callback and the loop, but neither beginHere nor any earlier callback.
 func TestCallbackForgetsWhereItCameFrom(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})

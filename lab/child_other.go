@@ -2,6 +2,5 @@
 
 package lab
 
-// Child returns at once: where the ways that make their sockets themselves are missing there
-// are no children.
+// Child returns at once: without the ways that make their own sockets there are no children.
 func Child() {}

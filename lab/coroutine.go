@@ -6,17 +6,17 @@ import (
 	"iter"
 )
 
-// Coroutine is a function that can be suspended in its midst: it hands out a value, sleeps
-// with all its variables where it stands, and goes on when a value is sent in. It is the
-// generator of Python in full, on [iter.Pull], which gives only half of it: there values go
-// out and nothing comes in.
+// Coroutine is a function that can be suspended at any point: it yields a value, keeps all its
+// variables, and continues when a value is sent in. It is Python's generator in full, built on
+// [iter.Pull], which is half of one: there values come out and nothing goes in.
 //
-// Send, Throw and Close resume it, by a direct switch from the caller's stack to the
-// coroutine's: no scheduler, no channel, no lock. The caller waits meanwhile, so a coroutine
-// and the one that resumes it never run at the same time.
+// Send, Throw and Close resume it by a direct switch from the caller's stack to the coroutine's: no
+// scheduler, no channel, no lock. The caller waits meanwhile, so a coroutine and its caller never
+// run at the same time.
 //
-// One that was begun and never ended keeps its stack (2 KB at least) for ever: the collector
-// can't know that nobody will resume it. Whoever begins one ends it, or calls Close.
+// A coroutine that starts and never ends keeps its stack (at least 2 KB) for ever: the garbage
+// collector cannot know that nobody will resume it. Whoever starts one runs it to its end, or calls
+// Close.
 type Coroutine[In, Out, Result any] struct {
 	name  string
 	body  func(y *Yielder[In, Out], first In) (Result, error)
@@ -31,44 +31,42 @@ type Coroutine[In, Out, Result any] struct {
 type state string
 
 const (
-	fresh     state = "has not begun"
+	fresh     state = "has not started"
 	suspended state = "is suspended"
-	running   state = "runs" // or waits for another that it resumed
+	running   state = "runs" // or waits for a coroutine that it resumed
 	finished  state = "has finished"
 )
 
-// ErrClosed is what Close throws: the coroutine lets its defers run and returns it.
+// ErrClosed is the error that Close throws; the coroutine runs its defers and returns it.
 var ErrClosed = errors.New("closed")
 
-var errNoResult = errors.New("there is no result: not finished, or ended by a panic")
+var errNoResult = errors.New("no result: not finished, or ended by a panic")
 
-// NewCoroutine makes a coroutine of a function. Nothing of it runs before the first Send, whose value
-// the function gets as its argument, as no Yield is there to return it. The name is
-// what errors call it.
+// NewCoroutine turns a function into a coroutine. The function starts at the first Send and gets
+// its value as an argument, as there is no Yield yet to return it. Errors carry the name.
 func NewCoroutine[In, Out, Result any](name string, body func(y *Yielder[In, Out], first In) (Result, error)) *Coroutine[In, Out, Result] {
 	c := &Coroutine[In, Out, Result]{name: name, body: body, state: fresh}
 	c.err = c.frame(errNoResult)
 	return c
 }
 
-// frame puts the coroutine's name in front of an error. Each that an error passes on its way
-// up does so: at the top the error names them all, as the trace of an exception does.
+// frame prefixes an error with the coroutine's name. Each coroutine on the error's way up does so:
+// at the top it names them all, like the trace of an exception.
 func (c *Coroutine[In, Out, Result]) frame(err error) error {
 	return fmt.Errorf("%s: %w", c.name, err)
 }
 
-// Send resumes the coroutine: its Yield returns the value. It returns what the coroutine
-// yields next; or false when it finishes instead, and Result says how.
+// Send resumes the coroutine: its Yield returns the value. Send returns the next value that the
+// coroutine yields; or false when it finishes instead, with its Result.
 //
-// To resume one that has finished, or one from within itself, is a mistake of the
-// program, as is a send on a closed channel, and panics. A panic of the coroutine comes out
-// here, too, and finishes it.
+// Resuming a finished coroutine, or one from within itself, is a bug like a send on a closed
+// channel, and panics. A panic of the coroutine comes out of Send, too, and finishes it.
 func (c *Coroutine[In, Out, Result]) Send(in In) (Out, bool) {
 	return c.resume(in, nil)
 }
 
-// Throw resumes the coroutine with an error: its Yield returns that, and the coroutine may
-// handle it and go on. One that has not begun finishes with it, and nothing of it runs.
+// Throw resumes the coroutine with an error: its Yield returns the error, and the coroutine may
+// handle it and continue. A coroutine that has not started finishes with it and never runs.
 func (c *Coroutine[In, Out, Result]) Throw(err error) (Out, bool) {
 	if c.state == fresh {
 		c.state, c.err = finished, c.frame(err)
@@ -79,15 +77,15 @@ func (c *Coroutine[In, Out, Result]) Throw(err error) (Out, bool) {
 	return c.resume(none, err)
 }
 
-// Close ends the coroutine by throwing ErrClosed, and returns when its defers have run. It
-// returns the error that the coroutine ends with if that is another. It is also an error when
-// the coroutine yields once more: then it is still suspended there.
+// Close ends the coroutine by throwing ErrClosed, and returns when its defers have run. If the
+// coroutine ends with another error, Close returns that. A coroutine that yields once more stays
+// suspended there, and Close returns an error.
 func (c *Coroutine[In, Out, Result]) Close() error {
 	if c.state == finished {
 		return nil
 	}
 	if _, yielded := c.Throw(ErrClosed); yielded {
-		return c.frame(errors.New("yielded while it was closed, expected it to end"))
+		return c.frame(errors.New("yielded while being closed, expected it to end"))
 	}
 	if errors.Is(c.err, ErrClosed) {
 		return nil
@@ -95,8 +93,8 @@ func (c *Coroutine[In, Out, Result]) Close() error {
 	return c.err
 }
 
-// Result returns what the coroutine returned, its name in front of an error; or an error
-// if it has not.
+// Result returns what the coroutine returned, an error prefixed with its name; or an error if the
+// coroutine has not returned.
 func (c *Coroutine[In, Out, Result]) Result() (Result, error) { return c.result, c.err }
 
 // resume switches to the coroutine until it yields or ends.
@@ -105,14 +103,14 @@ func (c *Coroutine[In, Out, Result]) resume(in In, err error) (Out, bool) {
 	case running, finished:
 		panic(fmt.Sprintf("lab: coroutine %s is resumed, but %s", c.name, c.state))
 	case fresh:
-		// run is an iterator over what the body yields. Pull gives it a stack of its own, on
-		// which it stands still between two calls of next. (The second function that it
-		// returns stops the iteration; Close does that in a way that tells the body why.)
+		// run iterates over the values that the body yields. Pull gives it a stack of its own,
+		// on which it stands still between two calls of next. (Pull's second result stops the
+		// iteration; Close does so with an error that the body sees.)
 		c.next, _ = iter.Pull(c.run)
 	}
 	c.y.in, c.y.err = in, err
 	c.state = running
-	after := finished // by a panic, which next passes on, or by a return
+	after := finished // by a return, or by a panic that next passes on
 	defer func() { c.state = after }()
 	out, yielded := c.next()
 	if yielded {
@@ -131,28 +129,28 @@ func (c *Coroutine[In, Out, Result]) run(yield func(Out) bool) {
 	c.result, c.err = result, err
 }
 
-// Yielder is the inside of a coroutine: what its function holds on to. Only that function
-// uses it, and functions that it calls as usual; another coroutine has its own.
+// Yielder is a coroutine seen from inside. Only its function may use it, and functions that this
+// one calls; every other coroutine has its own.
 type Yielder[In, Out any] struct {
 	yield func(Out) bool
 	in    In
 	err   error
 }
 
-// Yield suspends the coroutine: its Send, or Throw, returns out. When it is resumed, Yield
-// returns what was sent in, or the error that was thrown.
+// Yield suspends the coroutine: the pending Send or Throw returns out. When the coroutine is
+// resumed, Yield returns the value sent in, or the error thrown in.
 func (y *Yielder[In, Out]) Yield(out Out) (In, error) {
 	y.yield(out)
 	return y.in, y.err
 }
 
-// Delegate has another coroutine do a part of the work ("yield from"): to whoever resumes
-// this one it is as if its function stood here. What it yields goes out, what is sent
-// or thrown in goes to it, Close reaches it first, and its result or error comes back.
+// Delegate runs another coroutine as a part of this one ("yield from"), as if its code stood here:
+// the values it yields go out, what is sent or thrown in reaches it, Close reaches it first, and
+// its result or error comes back.
 //
-// It may delegate in turn, to any depth. Then each value passes through all that wait on
-// its way, which costs two switches for each of them; [Scheduler] shows the other way, where one
-// list of the suspended lets a value reach the innermost at once.
+// It may delegate in turn, to any depth. Each value then passes through all coroutines in between,
+// at two switches each; [Scheduler] shows the alternative, a stack of suspended coroutines of which
+// only the innermost is resumed.
 func Delegate[In, Out, Result any](y *Yielder[In, Out], sub *Coroutine[In, Out, Result], first In) (Result, error) {
 	out, yielded := sub.Send(first)
 	for yielded {

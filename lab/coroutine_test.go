@@ -12,29 +12,29 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// A session is a talk with a coroutine.
+// session is a dialogue with a coroutine.
 type session struct {
 	t *testing.T
 	c *Coroutine[int, int, string]
 }
 
-func (s session) send(in int) answer {
+func (s session) send(in int) reply {
 	out, yielded := s.c.Send(in)
-	return answer{s, out, yielded}
+	return reply{s, out, yielded}
 }
 
-func (s session) throw(err error) answer {
+func (s session) throw(err error) reply {
 	out, yielded := s.c.Throw(err)
-	return answer{s, out, yielded}
+	return reply{s, out, yielded}
 }
 
-type answer struct {
+type reply struct {
 	session
 	out     int
 	yielded bool
 }
 
-func (a answer) yields(want int) {
+func (a reply) yields(want int) {
 	a.t.Helper()
 	if _, err := a.c.Result(); !a.yielded {
 		a.t.Fatalf("it ended (%v), expected it to yield %d", err, want)
@@ -43,21 +43,21 @@ func (a answer) yields(want int) {
 	}
 }
 
-func (a answer) returns(want string) {
+func (a reply) returns(want string) {
 	a.t.Helper()
 	if got, err := a.c.Result(); a.yielded || got != want || err != nil {
 		a.t.Fatalf("it yielded (%t) or returned %q, %v; expected %q", a.yielded, got, err, want)
 	}
 }
 
-func (a answer) fails(want string) {
+func (a reply) fails(want string) {
 	a.t.Helper()
 	if got, err := a.c.Result(); a.yielded || err == nil || err.Error() != want {
 		a.t.Fatalf("it yielded (%t) or returned %q, %v; expected the error %q", a.yielded, got, err, want)
 	}
 }
 
-// doubles yields the double of what it is sent, until that is 0.
+// doubles yields the double of each value sent in, until that is 0.
 func doubles(y *Yielder[int, int], n int) (string, error) {
 	for n != 0 {
 		var err error
@@ -122,7 +122,7 @@ func TestResultBeforeTheEnd(t *testing.T) {
 	c.Close()
 }
 
-// A coroutine that nobody goes on with is left suspended, with its stack. Close ends it.
+// A coroutine that nobody resumes stays suspended, with its stack. Close ends it.
 func TestCloseRunsDefers(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	var log []string
@@ -136,7 +136,7 @@ func TestCloseRunsDefers(t *testing.T) {
 		return Delegate(y, inner, 0)
 	})
 	session{t, outer}.send(0).yields(1)
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second call does nothing
 		if err := outer.Close(); err != nil {
 			t.Error(err)
 		}
@@ -176,10 +176,10 @@ func TestCloseOfOneThatYieldsAgain(t *testing.T) {
 		return "", err
 	})
 	c.Send(0)
-	if err := c.Close(); err == nil || err.Error() != "stubborn: yielded while it was closed, expected it to end" {
+	if err := c.Close(); err == nil || err.Error() != "stubborn: yielded while being closed, expected it to end" {
 		t.Errorf("Close returned %v", err)
 	}
-	if err := c.Close(); err != nil { // it is still there, and can be closed
+	if err := c.Close(); err != nil { // it is still suspended, and can be closed
 		t.Error(err)
 	}
 }
@@ -291,9 +291,9 @@ func TestDelegateCatches(t *testing.T) {
 	s.send(0).returns("caught doubles: oops")
 }
 
-// The first classic failure. A crawl in callbacks asks for a page, which asks for a read, each
-// says who is to be called, and returns. When the read fails, whoever began it all is no longer on
-// the stack: the loop called back, and that is all a trace can tell.
+// The first classic failure. A crawl in callbacks starts a page, which starts a read; each
+// registers a callback and returns. When the read fails, whoever started it is no longer on the
+// stack: the loop called back, and a trace shows no more.
 func TestCallbacksForgetWhereTheyCameFrom(t *testing.T) {
 	var loop chainLoop
 	var trace string
@@ -336,9 +336,9 @@ func readByCallbacks(l *chainLoop, failed func(error)) {
 	*l = append(*l, func() { failed(io.ErrUnexpectedEOF) })
 }
 
-// The coroutine does not forget. The crawl still stands where it asked for the page, and that
-// where it asked for the read, so the error passes through both, and each says its name. And
-// where functions call each other within one coroutine, as those of aio do, its stack has them all.
+// The coroutine does not forget. The crawl still waits for the page, and that for the read, so the
+// error passes through both, and each adds its name. And where functions call each other within one
+// coroutine, as those of aio do, its stack has them all.
 func TestCoroutinesKnowWhereTheyCameFrom(t *testing.T) {
 	read := NewCoroutine("read", func(y *Yielder[int, int], _ int) (string, error) {
 		if _, err := y.Yield(0); err != nil { // until the socket is readable

@@ -13,10 +13,10 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// The two ways that are made of Coroutine.
+// The two ways built on Coroutine.
 var coroutineWays = []Way{Futures, Scheduler}
 
-// A crawl of a host that does not answer is a page with an error; of no URL it is an error.
+// A crawl of a host that does not respond gives a page with an error; a crawl of no URL fails.
 func TestCrawlOfNothing(t *testing.T) {
 	for _, way := range coroutineWays {
 		root := "http://" + refused(t) + "/"
@@ -30,9 +30,9 @@ func TestCrawlOfNothing(t *testing.T) {
 	}
 }
 
-// With no descriptor to be had the way fails, and gives back those that it had.
+// Without a free descriptor the way fails, and closes its own.
 func TestNoDescriptors(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel connects those whom nobody accepts, too
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel completes connections without accept
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestNoDescriptors(t *testing.T) {
 	for _, way := range coroutineWays {
 		t.Run(way.Name, func(t *testing.T) {
 			aiotest.CheckLeaks(t)
-			lowest, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // of those that are free
+			lowest, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // the lowest free one
 			if err != nil {
 				t.Fatal(err)
 			}

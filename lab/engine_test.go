@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// docs/engine.md tells what the files of this package do, with pieces of their code. A piece comes
-// behind a line that names its file, and stands there word for word.
+// TestEnginePage: docs/engine.md explains this package with pieces of its code. Each follows a line
+// that names its file, which contains it word for word; and all links lead somewhere.
 func TestEnginePage(t *testing.T) {
 	const dir = "../docs"
 	data, err := os.ReadFile(filepath.Join(dir, "engine.md"))
@@ -20,7 +20,7 @@ func TestEnginePage(t *testing.T) {
 
 	pieces := regexp.MustCompile("(?ms)^\\[[^]]*\\]\\(([^)]*)\\):\n\n```go\n(.*?)^```$").FindAllStringSubmatch(page, -1)
 	if n := strings.Count(page, "```go\n"); n == 0 || n != len(pieces) {
-		t.Errorf("%d pieces of Go, of which %d name their file: expected a line [file](../file): before each", n, len(pieces))
+		t.Errorf("%d pieces of Go, %d of them with the name of their file: expected a line [file](../file): before each", n, len(pieces))
 	}
 	for _, piece := range pieces {
 		file, code := piece[1], piece[2]
@@ -28,7 +28,7 @@ func TestEnginePage(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if !strings.Contains("\n"+string(source), "\n"+code) {
-			t.Errorf("%s does not have this piece any more:\n%s", file, code)
+			t.Errorf("%s does not contain this piece:\n%s", file, code)
 		}
 	}
 
@@ -49,7 +49,7 @@ func TestEnginePage(t *testing.T) {
 	}
 }
 
-// anchor is what a heading is linked by.
+// anchor returns the fragment of a heading.
 func anchor(heading string) string {
 	heading = strings.ReplaceAll(strings.ToLower(heading), " ", "-")
 	return regexp.MustCompile(`[^\p{L}\p{N}_-]`).ReplaceAllString(heading, "")

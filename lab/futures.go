@@ -4,17 +4,17 @@ package lab
 
 import "context"
 
-// Futures is the way of Python's asyncio, from first principles. Callbacks tear a program
-// into pieces; coroutines hold it together. Three things bring the two together:
+// Futures is the way of Python's asyncio, from first principles. Callbacks tear a program into
+// pieces; coroutines hold it together. Three things connect the two:
 //
-//   - a [Future] is a result that is not there yet, and knows whom to call when it is;
-//   - a [Coroutine] yields the future that it can't go on without;
-//   - a [Task] drives a coroutine: its Step resumes it and asks the future that comes out to
-//     call Step again.
+//   - a [Future] is a result that is not there yet, with the functions to call when it is;
+//   - a [Coroutine] yields the future that it needs next;
+//   - a [Task] drives a coroutine: its Step resumes it and has the future that comes out call Step
+//     again.
 //
-// So there are callbacks still, but only here and in the loop (futures_loop.go), which resolves
-// futures when sockets are ready. The fetching itself (futures_fetch.go) reads as if each line
-// waited, and so does the crawl (futures_crawl.go).
+// So callbacks remain, but only here and in the loop (futures_loop.go), which resolves futures when
+// sockets are ready. The fetch (futures_fetch.go) and the crawl (futures_crawl.go) read as if each
+// line blocked.
 var Futures = Way{
 	Name:  "futures",
 	About: "one thread: coroutines await futures, which a loop on epoll resolves",
@@ -24,14 +24,14 @@ var Futures = Way{
 
 type none = struct{}
 
-// An async is a coroutine that a task can drive: it yields what it waits for, is sent nothing,
-// and finds the value that it waited for in the future.
+// async is a coroutine that a task can drive: it yields what it waits for, is sent nothing, and
+// finds the value in the future.
 type async[Result any] = Coroutine[none, awaitable, Result]
 
-// An awaiter is the inside of an async: who holds one can wait.
+// awaiter is an async seen from inside: a function that has one can wait.
 type awaiter = Yielder[none, awaitable]
 
-// An awaitable is a Future of any type.
+// awaitable is a Future of any type.
 type awaitable interface {
 	whenDone(call func())
 }
@@ -40,7 +40,7 @@ func newAsync[Result any](name string, body func(y *awaiter) (Result, error)) *a
 	return NewCoroutine(name, func(y *awaiter, _ none) (Result, error) { return body(y) })
 }
 
-// await has another coroutine do a part of the work, and waits for its result.
+// await runs another coroutine as a part of this one and returns its result.
 func await[Result any](y *awaiter, sub *async[Result]) (Result, error) {
 	return Delegate(y, sub, none{})
 }
@@ -54,11 +54,11 @@ type Future[T any] struct {
 	calls []func()
 }
 
-// NewFuture returns a future that somebody is to resolve.
+// NewFuture returns a future for someone to resolve.
 func NewFuture[T any](l *Loop) *Future[T] { return &Future[T]{loop: l} }
 
-// Resolve gives the future its result, once, and wakes all that wait for it. They run after
-// the caller's step, not within it.
+// Resolve sets the result, once, and wakes all coroutines that wait for it. They run after the
+// caller's step, not within it.
 func (f *Future[T]) Resolve(value T, err error) {
 	f.done, f.value, f.err = true, value, err
 	for _, call := range f.calls {
@@ -75,8 +75,8 @@ func (f *Future[T]) whenDone(call func()) {
 	f.calls = append(f.calls, call)
 }
 
-// Await suspends the coroutine that calls it until there is a result: it yields the future
-// itself, down to the task. An error that comes while there is none was thrown in.
+// Await suspends the calling coroutine until there is a result: it yields the future itself, down
+// to the task. An error before that was thrown in.
 func (f *Future[T]) Await(y *awaiter) (T, error) {
 	if !f.done {
 		if _, err := y.Yield(f); err != nil {
@@ -87,22 +87,21 @@ func (f *Future[T]) Await(y *awaiter) (T, error) {
 	return f.value, f.err
 }
 
-// Task drives a coroutine. It is a future too: of what the coroutine returns.
+// Task drives a coroutine. It is also a future of the coroutine's result.
 type Task[Result any] struct {
 	Future[Result]
 	coroutine *async[Result]
-	awaits    awaitable // the only one whose call steps the task
+	awaits    awaitable // only its call steps the task
 }
 
-// Go starts a task. Its first step is taken in the loop's next turn.
+// Go starts a task, whose first step runs in the loop's next turn.
 func Go[Result any](l *Loop, coroutine *async[Result]) *Task[Result] {
 	t := &Task[Result]{Future: Future[Result]{loop: l}, coroutine: coroutine}
 	l.soon(func() { t.Step(nil) })
 	return t
 }
 
-// Step runs the coroutine up to the next thing that it waits for; with an error, that is
-// thrown in where it waits.
+// Step runs the coroutine up to its next wait. A non-nil error is thrown in where it waits.
 func (t *Task[Result]) Step(thrown error) {
 	if t.done {
 		return
@@ -120,20 +119,20 @@ func (t *Task[Result]) Step(thrown error) {
 	}
 	t.awaits = next
 	next.whenDone(func() {
-		if t.awaits == next { // and not something else, after a cancellation
+		if t.awaits == next { // not after a cancellation, when it awaits something else
 			t.Step(nil)
 		}
 	})
 }
 
-// Cancel throws [context.Canceled] into the task, where it waits. The defers of all its
-// coroutines run, from the innermost out, and it is done when they have.
+// Cancel throws [context.Canceled] into the task where it waits. The task is done when the defers
+// of all its coroutines have run, from the innermost out.
 func (t *Task[Result]) Cancel() {
 	t.loop.soon(func() { t.Step(context.Canceled) })
 }
 
-// gather waits for the end of all tasks. When one fails, or the caller is cancelled, it cancels
-// the others, so that none is left running when it returns the first error.
+// gather waits for all tasks. When one fails, or the caller is cancelled, it cancels the others, so
+// that none is left running when it returns the first error.
 func gather(y *awaiter, l *Loop, tasks []*Task[none]) error {
 	var first error
 	fail := func(err error) {

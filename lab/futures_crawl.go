@@ -10,13 +10,13 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// A futureQueue is what workers take URLs from, and put URLs into. It counts those that were put
-// and are not done, so that who joins it knows when a crawl is at its end: not when the queue is
-// empty, for a page under way may put more.
+// futureQueue holds the URLs of a crawl for its workers. It counts URLs that were put and are not
+// done, so that join knows the end of the crawl: not when the queue is empty, as a page in flight
+// may put more.
 type futureQueue struct {
 	loop       *Loop
 	urls       []string
-	getters    []*Future[none] // one for each that found no URL
+	getters    []*Future[none] // one per worker that found no URL
 	unfinished int
 	joiners    []*Future[none]
 	closed     bool
@@ -31,11 +31,11 @@ func (q *futureQueue) put(rawURL string) {
 	}
 }
 
-// get takes a URL, whose taker is to call taskDone. It waits while there is none; once the
-// queue is closed it returns io.EOF.
+// get takes a URL; its caller must call taskDone. It waits while there is none, and returns io.EOF
+// once the queue is closed.
 //
-// A taker that is cancelled leaves its future behind, and may have been the one that was woken:
-// then others wait in vain. Here all are cancelled together; for the cure see aio.Lot.
+// A cancelled caller leaves its future behind, and may have been the one that was woken, while
+// others wait in vain. Here all are cancelled together; for the cure see aio.Lot.
 func (q *futureQueue) get(y *awaiter) (string, error) {
 	for len(q.urls) == 0 {
 		if q.closed {
@@ -62,7 +62,7 @@ func (q *futureQueue) taskDone() {
 	}
 }
 
-// join waits until all that was put is done.
+// join waits until all URLs that were put are done.
 func (q *futureQueue) join(y *awaiter) error {
 	if q.unfinished == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (q *futureQueue) join(y *awaiter) error {
 	return err
 }
 
-// close sends the workers home.
+// close ends the workers.
 func (q *futureQueue) close() {
 	q.closed = true
 	for _, f := range q.getters {
@@ -94,8 +94,8 @@ func crawlFutures(ctx context.Context, root string, atOnce int) ([]Page, error) 
 		todo.put(root)
 		seen := map[string]bool{root: true}
 
-		// visit fetches one page and puts what that leads to, by links or a redirect. Only then
-		// is the page done, so that the count does not come to 0 in between.
+		// visit fetches one page and puts the URLs that it leads to, by links or a redirect.
+		// Only then is the page done, so that the count cannot reach 0 in between.
 		visit := func(y *awaiter, rawURL string) error {
 			defer todo.taskDone()
 			page, err := f.page(y, rawURL)

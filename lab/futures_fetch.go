@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A futureFetcher fetches on a loop. All its tasks use its fields, and none of them is locked:
-// between two waits a task has the whole program to itself.
+// futureFetcher fetches on a loop. All its tasks share its fields without a lock: between two waits
+// a task has the whole program to itself.
 type futureFetcher struct {
 	loop  *Loop
 	known addresses
-	buf   [16 << 10]byte // what was read last
+	buf   [16 << 10]byte // the bytes of the last read
 }
 
-// connect returns a socket that is connected.
+// connect returns a connected socket.
 func (f *futureFetcher) connect(to address) *async[int] {
 	return newAsync("connect", func(y *awaiter) (int, error) {
 		if to.err != nil {
@@ -28,8 +28,8 @@ func (f *futureFetcher) connect(to address) *async[int] {
 		if err != nil {
 			return 0, err
 		}
-		// connect(2) of a non-blocking socket only begins. When the socket can be written,
-		// it has ended, and SO_ERROR says how.
+		// connect(2) of a non-blocking socket only starts. When the socket is writable, it
+		// has finished, and SO_ERROR holds the outcome.
 		err = unix.Connect(fd, to.sockaddr)
 		if errors.Is(err, unix.EINPROGRESS) {
 			err = f.loop.ready(y, fd, unix.EPOLLOUT)
@@ -76,7 +76,7 @@ func (f *futureFetcher) read(fd int) *async[[]byte] {
 			switch {
 			case err == nil:
 				return f.buf[:n], nil
-			case errors.Is(err, unix.EAGAIN): // nothing has come yet
+			case errors.Is(err, unix.EAGAIN): // nothing has arrived yet
 				if err := f.loop.ready(y, fd, unix.EPOLLIN); err != nil {
 					return nil, err
 				}
@@ -87,22 +87,22 @@ func (f *futureFetcher) read(fd int) *async[[]byte] {
 	})
 }
 
-// readAll returns all that comes until the end, or a little more than maxAnswer; beside an error,
-// what had come before.
+// readAll returns all bytes up to the end, or a little more than maxResponse; with an error, the
+// bytes before it.
 func (f *futureFetcher) readAll(fd int) *async[[]byte] {
 	return newAsync("readAll", func(y *awaiter) ([]byte, error) {
 		var all []byte
 		for {
 			some, err := await(y, f.read(fd))
 			all = append(all, some...)
-			if err != nil || len(some) == 0 || len(all) > maxAnswer {
+			if err != nil || len(some) == 0 || len(all) > maxResponse {
 				return all, err
 			}
 		}
 	})
 }
 
-// fetch is the whole of it, and reads like the way of blocking sockets.
+// fetch is the whole fetch, and reads like blockingExchange.
 func (f *futureFetcher) fetch(rawURL string) *async[Page] {
 	return newAsync("fetch "+rawURL, func(y *awaiter) (Page, error) {
 		target, err := ParseTarget(rawURL)
@@ -117,13 +117,13 @@ func (f *futureFetcher) fetch(rawURL string) *async[Page] {
 		if _, err := await(y, f.write(fd, target.Request)); err != nil {
 			return Page{}, err
 		}
-		answer, err := await(y, f.readAll(fd))
-		return ParsePage(rawURL, answer), err
+		response, err := await(y, f.readAll(fd))
+		return ParsePage(rawURL, response), err
 	})
 }
 
-// page is fetch with the error put into the page, unless it is one that ends everything: the task
-// is cancelled, or there is no descriptor to be had.
+// page is fetch with the error in the page, unless the error ends everything: the task is
+// cancelled, or no descriptor is left.
 func (f *futureFetcher) page(y *awaiter, rawURL string) (Page, error) {
 	page, err := await(y, f.fetch(rawURL))
 	if err == nil {
@@ -136,7 +136,7 @@ func (f *futureFetcher) page(y *awaiter, rawURL string) (Page, error) {
 	return page, nil
 }
 
-// runFutures runs a coroutine on a loop of its own, which knows the addresses of the URLs' hosts.
+// runFutures runs a coroutine on a loop of its own, with the addresses of the URLs' hosts resolved.
 func runFutures(ctx context.Context, urls []string, main func(f *futureFetcher) *async[none]) error {
 	if ctx.Err() != nil {
 		return nil
@@ -147,7 +147,7 @@ func runFutures(ctx context.Context, urls []string, main func(f *futureFetcher) 
 	}
 	defer loop.Close()
 	f := &futureFetcher{loop: loop, known: make(addresses)}
-	for _, u := range urls { // before: a look-up blocks, and later it would hold up all tasks
+	for _, u := range urls { // first: a look-up blocks, and later it would hold up all tasks
 		if target, err := ParseTarget(u); err == nil {
 			_, _ = f.known.of(ctx, target.Host)
 		}
@@ -155,12 +155,12 @@ func runFutures(ctx context.Context, urls []string, main func(f *futureFetcher) 
 	if err := loop.Run(ctx, main(f)); ctx.Err() == nil {
 		return err
 	}
-	return nil // whatever came of it, it was told to end
+	return nil // its error follows from ctx
 }
 
 func fetchFutures(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	pages := make([]Page, len(urls))
-	next := 0 // to be fetched, of urls
+	next := 0 // index in urls
 	err := runFutures(ctx, urls, func(f *futureFetcher) *async[none] {
 		worker := func(y *awaiter) (none, error) {
 			for next < len(urls) {
@@ -183,7 +183,7 @@ func fetchFutures(ctx context.Context, urls []string, atOnce int) ([]Page, error
 		})
 	})
 	for i := range pages {
-		if pages[i].URL == "" { // it was not reached
+		if pages[i].URL == "" { // no worker got to it
 			pages[i] = Page{URL: urls[i], Err: cmp.Or(context.Cause(ctx), err)}
 		}
 	}

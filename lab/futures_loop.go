@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Loop calls what is due, then asks the kernel which sockets are ready.
+// Loop calls the functions that are due, then asks the kernel which sockets are ready.
 type Loop struct {
 	due     []func()
-	epoll   int                   // descriptor of epoll(7): whom to watch, kept by the kernel
+	epoll   int                   // descriptor of epoll(7), the kernel's list of watched descriptors
 	waiting map[int]*Future[none] // by descriptor watched
-	events  [128]unix.EpollEvent  // what the kernel answers
-	wake    int                   // descriptor of eventfd(2): how another thread ends our sleep
+	events  [128]unix.EpollEvent  // from the kernel
+	wake    int                   // descriptor of eventfd(2), by which another thread ends our sleep
 }
 
-// NewLoop returns a loop, to be closed.
+// NewLoop returns a loop; the caller closes it.
 func NewLoop() (*Loop, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -34,7 +34,7 @@ func NewLoop() (*Loop, error) {
 	return l, nil
 }
 
-// Close gives the loop's descriptors back.
+// Close closes the loop's descriptors.
 func (l *Loop) Close() {
 	unix.Close(l.wake)
 	unix.Close(l.epoll)
@@ -42,8 +42,8 @@ func (l *Loop) Close() {
 
 func (l *Loop) soon(call func()) { l.due = append(l.due, call) }
 
-// Run runs a coroutine as the loop's first task until it returns, and cancels it when ctx is
-// done. It has to await the tasks that it starts. A panic in any task comes out of Run.
+// Run runs a coroutine as the loop's first task until it returns, and cancels it when ctx is done.
+// The coroutine must await the tasks that it starts. A panic in any task comes out of Run.
 func (l *Loop) Run(ctx context.Context, first *async[none]) error {
 	main := Go(l, first)
 	wake := NewFuture[none](l)
@@ -59,12 +59,12 @@ func (l *Loop) Run(ctx context.Context, first *async[none]) error {
 	})
 	defer func() {
 		if !stop() {
-			<-woken // or it would write to a descriptor that is closed by then
+			<-woken // otherwise it might write to a closed descriptor
 		}
 	}()
 	for {
 		due := l.due
-		l.due = nil // what is called now may ask for more: that is for the next turn
+		l.due = nil // functions that become due now run in the next turn
 		for _, call := range due {
 			call()
 		}
@@ -77,8 +77,8 @@ func (l *Loop) Run(ctx context.Context, first *async[none]) error {
 	}
 }
 
-// poll resolves the futures of descriptors that are ready. It sleeps until there is one,
-// unless something else is due.
+// poll resolves the futures of ready descriptors. It sleeps until one is ready, unless a function
+// is due.
 func (l *Loop) poll() error {
 	timeout := -1
 	if len(l.due) > 0 {
@@ -96,15 +96,15 @@ func (l *Loop) poll() error {
 	return nil
 }
 
-// ready waits until a descriptor can be read (EPOLLIN) or written (EPOLLOUT), or has failed,
-// which the call that is tried next will tell. One coroutine at a time waits for a descriptor.
+// ready waits until a descriptor is readable (EPOLLIN) or writable (EPOLLOUT), or has failed, which
+// the next call on it reports. One coroutine at a time may wait for a descriptor.
 func (l *Loop) ready(y *awaiter, fd int, events uint32) error {
 	if err := l.control(unix.EPOLL_CTL_ADD, fd, events); err != nil {
 		return err
 	}
 	f := NewFuture[none](l)
 	l.waiting[fd] = f
-	defer func() { // when it is ready, and when this task is cancelled
+	defer func() { // ready, or this task is cancelled
 		delete(l.waiting, fd)
 		_ = l.control(unix.EPOLL_CTL_DEL, fd, 0)
 	}()

@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// runLoop runs a first task on a loop.
+// runLoop runs a loop's first task.
 func runLoop(t *testing.T, body func(y *awaiter, l *Loop) error) error {
 	t.Helper()
 	aiotest.CheckLeaks(t)
@@ -35,7 +35,7 @@ func TestFutureWakesAllThatAwaitIt(t *testing.T) {
 	err := runLoop(t, func(y *awaiter, l *Loop) error {
 		word := NewFuture[string](l)
 		waiter := func(y *awaiter) (none, error) {
-			for range 2 { // the second time it is there
+			for range 2 { // the second time there is a result
 				got, err := word.Await(y)
 				j.note("%s %v", got, err)
 			}
@@ -56,7 +56,7 @@ func TestFutureWakesAllThatAwaitIt(t *testing.T) {
 	j.expect(t, "both wait", "resolved", "hello oops", "hello oops", "hello oops", "hello oops")
 }
 
-// A task is a future of what its coroutine returns, and its error names all that it passed.
+// A task is a future of its coroutine's result, and its error names all coroutines that it passed.
 func TestTaskIsAwaited(t *testing.T) {
 	err := runLoop(t, func(y *awaiter, l *Loop) error {
 		seven := Go(l, newAsync("seven", func(y *awaiter) (int, error) { return 7, pass(y, l) }))
@@ -74,7 +74,7 @@ func TestTaskIsAwaited(t *testing.T) {
 	}
 }
 
-// A task that catches its cancellation goes on, and what it waited for before does not wake it.
+// A task that catches its cancellation continues, and its earlier wait does not wake it.
 func TestCancelIsThrownIn(t *testing.T) {
 	var j journal
 	err := runLoop(t, func(y *awaiter, l *Loop) error {
@@ -93,7 +93,7 @@ func TestCancelIsThrownIn(t *testing.T) {
 		_ = pass(y, l)
 		after.Resolve("in time", nil)
 		_, err := task.Await(y)
-		task.Cancel() // which does nothing: it has ended
+		task.Cancel() // no effect: it has ended
 		return errors.Join(err, pass(y, l))
 	})
 	if err != nil {
@@ -102,7 +102,7 @@ func TestCancelIsThrownIn(t *testing.T) {
 	j.expect(t, "before: context canceled", "after: in time <nil>")
 }
 
-// The first error cancels the other tasks, and is returned when all have cleaned up.
+// The first error cancels the other tasks, and returns when all have cleaned up.
 func TestGather(t *testing.T) {
 	var j journal
 	err := runLoop(t, func(y *awaiter, l *Loop) error {

@@ -11,10 +11,10 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Goroutines is what a Go programmer writes: a goroutine for each page, and net/http. A
-// goroutine that waits sleeps in Go's scheduler, which has an epoll of its own and wakes it
-// when its socket is ready: it reads like blocking.go, and runs like callbacks.go.
-// They run on all processors, so what they share needs a lock, or an owner.
+// Goroutines is what a Go programmer writes: a goroutine for each page, and net/http. A waiting
+// goroutine sleeps in Go's scheduler, which has an epoll of its own and wakes the goroutine when
+// its socket is ready: it reads like blocking.go, and runs like callbacks.go. Goroutines run on all
+// processors, so what they share needs a lock, or an owner.
 var Goroutines = Way{
 	Name:  "goroutines",
 	About: "a goroutine for each page, with net/http",
@@ -24,23 +24,23 @@ var Goroutines = Way{
 
 func goroutinesFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	client := newTransport()
-	defer client.CloseIdleConnections() // and those it is still making for pages given up
+	defer client.CloseIdleConnections() // including those still connecting for abandoned pages
 	pages := make([]Page, len(urls))
-	places := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
 	for i, u := range urls {
-		places <- struct{}{} // waits for one
+		slots <- struct{}{} // waits for a free one
 		running.Go(func() {
 			pages[i] = goroutineGet(ctx, client, u)
-			<-places
+			<-slots
 		})
 	}
 	running.Wait()
 	return pages, nil
 }
 
-// goroutinesCrawl shares nothing: this goroutine alone owns todo and seen, and those that fetch
-// send it what they have found.
+// goroutinesCrawl shares nothing: one goroutine owns todo and seen, and those that fetch send it
+// what they find.
 func goroutinesCrawl(ctx context.Context, root string, atOnce int) ([]Page, error) {
 	first, err := weburl.Parse(root)
 	if err != nil {
@@ -80,13 +80,13 @@ func goroutinesCrawl(ctx context.Context, root string, atOnce int) ([]Page, erro
 	}
 }
 
-// newTransport returns a client that does what the other ways do: a connection for each page,
-// which the answer ends, no proxy, and bodies as they come.
+// newTransport returns a client that does what the other ways do: a connection per page, no proxy,
+// and bodies as received.
 func newTransport() *http.Transport {
 	return &http.Transport{DisableKeepAlives: true, DisableCompression: true}
 }
 
-// goroutineGet fetches one page. It asks the transport rather than an http.Client, which would
+// goroutineGet fetches one page. It uses the transport rather than an http.Client, which would
 // follow redirects.
 func goroutineGet(ctx context.Context, client *http.Transport, rawURL string) Page {
 	page := Page{URL: rawURL}
@@ -105,9 +105,9 @@ func goroutineGet(ctx context.Context, client *http.Transport, rawURL string) Pa
 	var header bytes.Buffer
 	_ = response.Header.Write(&header) // to memory
 	page.Status, page.Header = response.StatusCode, header.Bytes()
-	page.Body, page.Err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if len(page.Body) > maxAnswer {
-		page = Page{URL: rawURL, Err: fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)}
+	page.Body, page.Err = io.ReadAll(io.LimitReader(response.Body, maxResponse+1))
+	if len(page.Body) > maxResponse {
+		page = Page{URL: rawURL, Err: fmt.Errorf("lab: %s: the response is longer than %d bytes", rawURL, maxResponse)}
 	}
 	return page
 }

@@ -19,37 +19,36 @@ type Way struct {
 	Name  string // one word, for a command line
 	About string // a line that says how it waits
 
-	// Fetch fetches URLs, at most so many (1 or more) at once, and returns what came of each,
-	// in their order. The error is one of the way itself: no process to be had, no
-	// descriptor. It returns when ctx is done, with what it has.
+	// Fetch fetches URLs, at most atOnce (1 or more) at a time, and returns their pages in the
+	// same order. The error is one of the way itself, such as no process or no descriptor
+	// left. When ctx is done it returns what it has.
 	Fetch func(ctx context.Context, urls []string, atOnce int) ([]Page, error)
 
-	// Crawl fetches a page and all that it leads to on its host, by links and redirects, each
-	// URL once, at most so many at once. Pages come in any order. nil: a crawl adds
-	// nothing to what Fetch shows.
+	// Crawl fetches a page and everything it leads to on its host, by links and redirects, each
+	// URL once, at most atOnce at a time. Pages come in any order. nil: a crawl would show
+	// nothing that Fetch does not.
 	Crawl func(ctx context.Context, root string, atOnce int) ([]Page, error)
 }
 
-// Page is what came of a URL.
+// Page is the outcome of a URL.
 type Page struct {
 	URL    string
-	Status int // 0: there was no answer
+	Status int // 0: no response
 	Header []byte
 	Body   []byte
-	Err    error // there was no whole answer
+	Err    error // why there is no complete response
 }
 
-// Target is where a URL is asked for, and how.
+// Target is the host of a URL, and the request to send it.
 type Target struct {
 	Host    string // and port
-	Request []byte // HTTP/1.0: the connection ends with the answer
+	Request []byte // HTTP/1.0: the server closes the connection after its response
 }
 
-// userAgent names all ways to the site that they visit. Its first word is the one that robots.txt
-// is read for.
+// userAgent is the User-Agent of all ways. Its first word is the product token for robots.txt.
 const userAgent = "weft/lab (+https://github.com/weftcrawl/weft)"
 
-// ParseTarget reads an http URL whose host is an address or a name.
+// ParseTarget parses an http URL whose host is an address or a name.
 func ParseTarget(rawURL string) (Target, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -68,21 +67,21 @@ func ParseTarget(rawURL string) (Target, error) {
 	}, nil
 }
 
-// maxAnswer is how many bytes of an answer a way reads. It then stops, and ParsePage says why.
-const maxAnswer = 16 << 20
+// maxResponse is the most bytes that a way reads of a response; ParsePage reports longer ones.
+const maxResponse = 16 << 20
 
-// ParsePage reads an answer, which is all that came before the end of its connection.
-func ParsePage(rawURL string, answer []byte) Page {
+// ParsePage parses a response: all bytes up to the end of its connection.
+func ParsePage(rawURL string, response []byte) Page {
 	p := Page{URL: rawURL}
-	if len(answer) > maxAnswer {
-		p.Err = fmt.Errorf("lab: %s: the answer is longer than %d bytes", rawURL, maxAnswer)
+	if len(response) > maxResponse {
+		p.Err = fmt.Errorf("lab: %s: the response is longer than %d bytes", rawURL, maxResponse)
 		return p
 	}
-	head, body, ok := bytes.Cut(answer, []byte("\r\n\r\n"))
+	head, body, ok := bytes.Cut(response, []byte("\r\n\r\n"))
 	status, header, _ := bytes.Cut(head, []byte("\r\n"))
 	fields := bytes.Fields(status)
 	if !ok || len(fields) < 2 || !bytes.HasPrefix(fields[0], []byte("HTTP/1.")) {
-		p.Err = fmt.Errorf("lab: %s: %d bytes that are no answer of HTTP/1", rawURL, len(answer))
+		p.Err = fmt.Errorf("lab: %s: %d bytes that are not an HTTP/1 response", rawURL, len(response))
 		return p
 	}
 	n, err := strconv.Atoi(string(fields[1]))
@@ -93,17 +92,17 @@ func ParsePage(rawURL string, answer []byte) Page {
 	p.Status, p.Header, p.Body = n, header, body
 	want, err := strconv.Atoi(p.field("Content-Length"))
 	switch {
-	case n == 204 || n == 304: // has none, whatever its header says
+	case n == 204 || n == 304: // without a body, whatever the header says
 		p.Body = nil
 	case err == nil && len(body) < want:
-		p.Err = errors.New("lab: " + rawURL + ": the answer ends early")
+		p.Err = errors.New("lab: " + rawURL + ": the response ends early")
 	case err == nil && want >= 0:
-		p.Body = body[:want] // what comes behind it is no part of it
+		p.Body = body[:want] // bytes behind it are not part of it
 	}
 	return p
 }
 
-// field returns a field of the header, or nothing.
+// field returns a header field; empty if it is absent.
 func (p *Page) field(name string) string {
 	for line := range bytes.Lines(p.Header) {
 		if key, value, ok := strings.Cut(string(line), ":"); ok && strings.EqualFold(key, name) {
@@ -113,8 +112,8 @@ func (p *Page) field(name string) string {
 	return ""
 }
 
-// Next returns the URLs that a page leads to on its host: where it redirects, or its links, in
-// canonical form, without their fragments, in no order and perhaps twice.
+// Next returns the URLs that a page leads to on its host, by a redirect or by links. They are
+// canonical, without fragments, in no order, and may repeat.
 func (p *Page) Next() []string {
 	base, err := weburl.Parse(p.URL)
 	if err != nil {

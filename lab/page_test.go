@@ -28,10 +28,10 @@ func TestParseTarget(t *testing.T) {
 
 func TestParsePage(t *testing.T) {
 	for _, test := range []struct {
-		name, answer string
-		status       int
-		body         string
-		whole        bool
+		name, response string
+		status         int
+		body           string
+		whole          bool
 	}{
 		{"plain", "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", 200, "body", true},
 		{"no reason", "HTTP/1.0 404\r\n\r\n", 404, "", true},
@@ -47,7 +47,7 @@ func TestParsePage(t *testing.T) {
 		{"no number", "HTTP/1.1 OK\r\n\r\n", 0, "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := ParsePage("http://a.example/", []byte(test.answer))
+			p := ParsePage("http://a.example/", []byte(test.response))
 			if p.Status != test.status || string(p.Body) != test.body || (p.Err == nil) != test.whole {
 				t.Errorf("%d %q, %v; expected %d %q, whole: %v", p.Status, p.Body, p.Err, test.status, test.body, test.whole)
 			}
@@ -55,16 +55,16 @@ func TestParsePage(t *testing.T) {
 	}
 }
 
-// FuzzParsePage: whatever a server sends, body and header are parts of it, there is a status or
-// an error, and no link leads to another host or has a fragment.
+// FuzzParsePage: for any bytes, body and header are parts of them, there is a status or an error,
+// and no link leads to another host or has a fragment.
 func FuzzParsePage(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 17\r\n\r\n<a href=../b#c>d<"))
 	f.Add([]byte("HTTP/1.0 301 Moved\r\nLocation: //a.example/x#y\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 -1\r\n\r\n"))
-	f.Fuzz(func(t *testing.T, answer []byte) {
-		p := ParsePage("http://a.example/p/q", answer)
-		if !bytes.Contains(answer, p.Body) || !bytes.Contains(answer, p.Header) {
-			t.Errorf("header %q and body %q are not of the answer", p.Header, p.Body)
+	f.Fuzz(func(t *testing.T, response []byte) {
+		p := ParsePage("http://a.example/p/q", response)
+		if !bytes.Contains(response, p.Body) || !bytes.Contains(response, p.Header) {
+			t.Errorf("header %q and body %q are not of the response", p.Header, p.Body)
 		}
 		if p.Status == 0 && p.Err == nil {
 			t.Error("neither a status nor an error")

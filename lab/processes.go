@@ -12,31 +12,30 @@ import (
 	"sync"
 )
 
-// Processes runs the code of blocking.go in child processes. They share nothing, so nothing
-// needs a lock, and one that crashes takes no other with it; but all that goes in and out is
-// written to pipes and read again, and each has the memory of a whole program. The children
-// are started anew for each Fetch, which is part of what is measured.
+// Processes runs the code of blocking.go in child processes. They share nothing, so nothing needs a
+// lock, and one that crashes takes no other with it. But all input and output goes through pipes,
+// and each child has the memory of a whole program. Each Fetch starts its own children; that is
+// part of the measurement.
 //
-// A child is this program, started again: its main must call [Child] first.
+// A child is this program again: its main must call [Child] first.
 var Processes = Way{
 	Name:  "processes",
 	About: "sleeps in the kernel for each page, each in a child process",
 	Fetch: processesFetch,
 }
 
-// childName is the name (argv[0]) by which a child knows that it is one; ps shows it.
+// childName is the name (argv[0]) of a child, by which it knows its role; ps shows it.
 const childName = "weft-lab-child"
 
-// childAnswer is what a child sends for the URL it was sent. An error does not cross a pipe: of
-// it there is the text.
-type childAnswer struct {
+// childReply is what a child sends back for a URL. An error crosses the pipe as its text.
+type childReply struct {
 	Page Page // without its error
 	Err  string
 }
 
 func processesFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
-	if os.Args[0] == childName { // it would start children of its own, and these theirs
-		return nil, errors.New("lab: a child process wants children: expected a main that calls Child first")
+	if os.Args[0] == childName { // or it would start children, and these theirs
+		return nil, errors.New("lab: a child process starts children: expected a main that calls Child first")
 	}
 	work := make(chan int, len(urls))
 	for i := range urls {
@@ -61,14 +60,14 @@ func processesFetch(ctx context.Context, urls []string, atOnce int) ([]Page, err
 	children.Wait()
 
 	for i, u := range urls {
-		if pages[i].URL == "" { // nobody came to it
+		if pages[i].URL == "" { // no child got to it
 			pages[i] = Page{URL: u, Err: ctx.Err()}
 		}
 	}
 	return pages, errors.Join(failed...)
 }
 
-// withChild starts a child and hands it one piece of work after the other.
+// withChild starts a child and gives it one URL after the other.
 func withChild(ctx context.Context, urls []string, work <-chan int, pages []Page) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -81,7 +80,7 @@ func withChild(ctx context.Context, urls []string, work <-chan int, pages []Page
 	if err != nil {
 		return err
 	}
-	answers, err := child.StdoutPipe()
+	replies, err := child.StdoutPipe()
 	if err != nil {
 		return err
 	}
@@ -89,33 +88,33 @@ func withChild(ctx context.Context, urls []string, work <-chan int, pages []Page
 		return err
 	}
 
-	encoder, decoder := gob.NewEncoder(jobs), gob.NewDecoder(answers)
+	encoder, decoder := gob.NewEncoder(jobs), gob.NewDecoder(replies)
 	for i := range work {
-		var answer childAnswer
+		var reply childReply
 		if err = encoder.Encode(urls[i]); err != nil {
 			break
 		}
-		if err = decoder.Decode(&answer); err != nil {
+		if err = decoder.Decode(&reply); err != nil {
 			err = fmt.Errorf("lab: a child ended while it fetched %s: %w", urls[i], err)
 			break
 		}
-		if answer.Err != "" {
-			answer.Page.Err = errors.New(answer.Err)
+		if reply.Err != "" {
+			reply.Page.Err = errors.New(reply.Err)
 		}
-		pages[i] = answer.Page
+		pages[i] = reply.Page
 	}
-	_ = jobs.Close()                      // the child reads the end of its work, and ends
-	return errors.Join(err, child.Wait()) // wait4: before that, a child that has ended is a zombie
+	_ = jobs.Close()                      // the child reads the end of its input, and ends
+	return errors.Join(err, child.Wait()) // wait4(2): until then an ended child is a zombie
 }
 
-// Child serves jobs and ends the process, if this process is a child of [Processes]; otherwise
-// it returns at once. A program that uses Processes calls it first in main, a test in TestMain.
+// Child fetches URLs and ends the process if this process is a child of [Processes]; otherwise it
+// returns at once. A program that uses Processes calls it first in main, a test in TestMain.
 func Child() {
 	if os.Args[0] != childName {
 		return
 	}
-	// The end of the jobs is told at once, also during a fetch: when the parent was killed
-	// nobody waits for the page, and nobody is left to kill the child.
+	// The end of the input ends the child at once, also during a fetch: when the parent was
+	// killed, nobody waits for the page and nobody is left to kill the child.
 	ctx, cancel := context.WithCancel(context.Background())
 	jobs := make(chan string)
 	go func() {
@@ -133,11 +132,11 @@ func Child() {
 	encoder := gob.NewEncoder(os.Stdout)
 	known := make(addresses)
 	for u := range jobs {
-		answer := childAnswer{Page: blockingGet(ctx, known, u)}
-		if err := answer.Page.Err; err != nil {
-			answer.Page.Err, answer.Err = nil, err.Error()
+		reply := childReply{Page: blockingGet(ctx, known, u)}
+		if err := reply.Page.Err; err != nil {
+			reply.Page.Err, reply.Err = nil, err.Error()
 		}
-		if err := encoder.Encode(answer); err != nil {
+		if err := encoder.Encode(reply); err != nil {
 			fmt.Fprintln(os.Stderr, childName+":", err)
 			os.Exit(1)
 		}

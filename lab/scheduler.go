@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Scheduler is the other road to coroutines: an operating system in miniature. It knows
-// neither callback nor future. A task runs until it asks the kernel for something, by a system
-// call that it yields; that suspends it, and the kernel says when it runs again. It
-// is what a real kernel does with processes, but that none is ever interrupted.
+// Scheduler is the other road to coroutines: an operating system in miniature. It has neither
+// callbacks nor futures. A task runs until it asks the kernel for something by yielding a system
+// call; that suspends it, and the kernel decides when it runs again. A real kernel treats processes
+// the same way, except that here no task is ever interrupted.
 //
-// The kernel is in this file and its system calls are in scheduler_calls.go. Sockets and an echo
-// server are made of these in scheduler_socket.go; what fetches, and crawls, is in
-// scheduler_fetch.go and scheduler_crawl.go.
+// This file is the kernel; scheduler_calls.go has its system calls. scheduler_socket.go builds
+// sockets and an echo server on them, scheduler_fetch.go and scheduler_crawl.go the fetch and the
+// crawl.
 var Scheduler = Way{
 	Name:  "syscalls",
 	About: "one thread: tasks yield system calls to a scheduler with epoll",
@@ -26,25 +26,25 @@ var Scheduler = Way{
 	Crawl: crawlSyscalls,
 }
 
-// A program is a coroutine that the kernel can run. It yields a [SystemCall], and is sent the
-// answer; or another program, which is called as a function is, and is sent its result.
+// program is a coroutine that the kernel can run. It yields a [SystemCall], or another program,
+// which the kernel runs like a called function; either way it is sent the result.
 type program = Coroutine[any, any, any]
 
-// A caller is the inside of a program.
+// caller is a program seen from inside.
 type caller = Yielder[any, any]
 
 func newProgram(name string, body func(y *caller) (any, error)) *program {
 	return NewCoroutine(name, func(y *caller, _ any) (any, error) { return body(y) })
 }
 
-// ask yields a system call or a program, and returns the answer or the result.
-func ask[Answer any](y *caller, what any) (Answer, error) {
+// ask yields a system call or a program, and returns its result.
+func ask[Result any](y *caller, what any) (Result, error) {
 	got, err := y.Yield(what)
-	answer, _ := got.(Answer) // the zero value if there is none
-	return answer, err
+	result, _ := got.(Result) // the zero value if there is none
+	return result, err
 }
 
-// kernel runs tasks. It belongs to one goroutine; neither it nor the tasks lock anything.
+// kernel runs tasks. One goroutine owns it; neither the kernel nor its tasks lock anything.
 type kernel struct {
 	ready   []*kernelTask // in the order in which they run
 	newborn *kernelTask   // runs before those
@@ -52,23 +52,23 @@ type kernel struct {
 	lastTid int
 	waiters map[int][]*kernelTask // for the end of a task, by its tid
 	epoll   int                   // descriptor of epoll(7)
-	io      map[int]*kernelTask   // who waits for a descriptor, by that
+	io      map[int]*kernelTask   // waiting tasks, by descriptor
 }
 
-// kernelTask is what is kept of a task while it is suspended.
+// kernelTask is a task while it is suspended.
 type kernelTask struct {
 	tid   int
 	stack []*program // each waits for the next one, which it called
-	in    any        // what the last of them is sent when the task runs again
-	err   error      // or is thrown
+	in    any        // to send to the last of them when the task runs again
+	err   error      // or to throw
 	fd    int        // the descriptor waited for, or -1
 }
 
-// run goes on with a task up to its next system call; nil: it has ended, with that error.
+// run resumes a task up to its next system call; nil: the task has ended, with the error.
 //
-// It is a trampoline: a program that calls another does not resume it, but yields it, and it is
-// resumed from here. So however deep the calls are, an answer reaches the innermost by one
-// switch. (With Delegate it passes through all of them.)
+// It is a trampoline: a program that calls another does not resume it but yields it, and run
+// resumes it. So however deep the calls are, a result reaches the innermost in one switch. (With
+// Delegate it passes through all of them.)
 func (t *kernelTask) run() (SystemCall, error) {
 	for {
 		top := t.stack[len(t.stack)-1]
@@ -79,7 +79,7 @@ func (t *kernelTask) run() (SystemCall, error) {
 		} else {
 			out, yielded = top.Send(t.in)
 		}
-		if !yielded { // it has returned: to the one that called it
+		if !yielded { // it has returned to its caller
 			t.stack = t.stack[:len(t.stack)-1]
 			t.in, t.err = top.Result()
 			if len(t.stack) == 0 {
@@ -99,9 +99,9 @@ func (t *kernelTask) run() (SystemCall, error) {
 	}
 }
 
-// runKernel runs a program as the first task, and when that has ended, or ctx is done, kills all
-// that are left. An error that any task ends with ends everything. If all wait for each other,
-// nothing happens until ctx is done.
+// runKernel runs a program as the first task. When that ends, or ctx is done, it kills all other
+// tasks. An error of any task ends everything. If all tasks wait for each other, nothing happens
+// until ctx is done.
 func runKernel(ctx context.Context, first *program) (err error) {
 	if ctx.Err() != nil {
 		return nil
@@ -116,7 +116,7 @@ func runKernel(ctx context.Context, first *program) (err error) {
 	}
 	defer unix.Close(k.epoll)
 
-	// When ctx is done, another thread writes to an eventfd(2), which a task of ours waits for.
+	// When ctx is done, another thread writes to an eventfd(2) that one of the tasks waits for.
 	alarm, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return fmt.Errorf("lab: eventfd: %w", err)
@@ -129,7 +129,7 @@ func runKernel(ctx context.Context, first *program) (err error) {
 	})
 	defer func() {
 		if !stop() {
-			<-written // or it would write to a descriptor that is closed by then
+			<-written // otherwise it might write to a closed descriptor
 		}
 	}()
 
@@ -138,7 +138,7 @@ func runKernel(ctx context.Context, first *program) (err error) {
 	return k.run(main)
 }
 
-// watch kills a task when a descriptor is readable.
+// watch kills a task when a descriptor becomes readable.
 func watch(fd, tid int) *program {
 	return newProgram("watch", func(y *caller) (any, error) {
 		if _, err := y.Yield(ReadWait(fd)); err != nil {
@@ -148,7 +148,7 @@ func watch(fd, tid int) *program {
 	})
 }
 
-// run is the main loop: the next task runs up to its system call, which decides what becomes of it.
+// run is the main loop: the next task runs up to its system call, which decides how it continues.
 func (k *kernel) run(main *kernelTask) (err error) {
 	defer func() {
 		for _, t := range k.tasks {
@@ -177,7 +177,7 @@ func (k *kernel) run(main *kernelTask) (err error) {
 	return nil
 }
 
-// start makes a task, which is still to be put where it will run.
+// start makes a task; the caller queues it.
 func (k *kernel) start(p *program) *kernelTask {
 	k.lastTid++
 	t := &kernelTask{tid: k.lastTid, stack: []*program{p}, fd: -1}
@@ -185,15 +185,15 @@ func (k *kernel) start(p *program) *kernelTask {
 	return t
 }
 
-// resume makes a task that waits ready again.
+// resume makes a waiting task ready.
 func (k *kernel) resume(t *kernelTask, in any, err error) {
-	if k.tasks[t.tid] != nil { // it was not killed meanwhile
+	if k.tasks[t.tid] != nil { // not killed meanwhile
 		t.in, t.err = in, err
 		k.ready = append(k.ready, t)
 	}
 }
 
-// end forgets a task, and wakes those that wait for its end.
+// end removes a task and wakes the tasks that wait for its end.
 func (k *kernel) end(t *kernelTask) {
 	delete(k.tasks, t.tid)
 	for _, w := range k.waiters[t.tid] {
@@ -202,7 +202,7 @@ func (k *kernel) end(t *kernelTask) {
 	delete(k.waiters, t.tid)
 }
 
-// kill closes what a task has suspended, from the innermost out, so that all defers run.
+// kill closes the programs of a task, from the innermost out, so that all defers run.
 func (k *kernel) kill(t *kernelTask) (err error) {
 	k.stopWaiting(t)
 	for len(t.stack) > 0 {
@@ -213,8 +213,8 @@ func (k *kernel) kill(t *kernelTask) (err error) {
 	return err
 }
 
-// pollIO is the task that asks the real kernel which descriptors are ready. It runs once
-// in each round of the ready queue, and sleeps there only when nobody else has anything to do.
+// pollIO is the task that asks the real kernel which descriptors are ready. It runs once per round
+// of the ready queue, and sleeps only when no other task is ready.
 func (k *kernel) pollIO() *program {
 	events := make([]unix.EpollEvent, 128)
 	return newProgram("poll I/O", func(y *caller) (any, error) {
@@ -239,11 +239,11 @@ func (k *kernel) pollIO() *program {
 	})
 }
 
-// waitFor suspends a task until a descriptor is ready for what events says.
+// waitFor suspends a task until a descriptor is ready for events.
 func (k *kernel) waitFor(t *kernelTask, fd int, events uint32) {
 	event := unix.EpollEvent{Events: events, Fd: int32(fd)}
 	if err := unix.EpollCtl(k.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
-		k.resume(t, nil, fmt.Errorf("lab: epoll_ctl: %w", err)) // EEXIST: another waits for it
+		k.resume(t, nil, fmt.Errorf("lab: epoll_ctl: %w", err)) // EEXIST: another task waits for it
 		return
 	}
 	k.io[fd], t.fd = t, fd

@@ -4,23 +4,23 @@ package lab
 
 import "golang.org/x/sys/unix"
 
-// SystemCall is what a task yields. The kernel calls it while the task is suspended; it
-// resumes the task, at once or when something has happened.
+// SystemCall is a request that a task yields. The kernel calls it while the task is suspended; it
+// resumes the task, at once or on some event.
 type SystemCall func(k *kernel, t *kernelTask)
 
-// Pass gives up the turn: all others that are ready run first.
+// Pass gives up the turn: all other ready tasks run first.
 func Pass() SystemCall {
 	return func(k *kernel, t *kernelTask) { k.resume(t, nil, nil) }
 }
 
-// GetTid answers with the task's number, an int.
+// GetTid returns the task's number, an int.
 func GetTid() SystemCall {
 	return func(k *kernel, t *kernelTask) { k.resume(t, t.tid, nil) }
 }
 
-// NewTask starts a program as another task and answers with its number. The new one runs first, up
-// to its first system call: what it was given, such as a socket, is in its care from then on, and
-// it can't be killed before it has seen to that.
+// NewTask starts a program as another task and returns its number. The new task runs first, up to
+// its first system call: it cannot be killed before it has taken charge of what it was given, such
+// as a socket.
 func NewTask(p *program) SystemCall {
 	return func(k *kernel, t *kernelTask) {
 		k.newborn = k.start(p)
@@ -28,8 +28,8 @@ func NewTask(p *program) SystemCall {
 	}
 }
 
-// KillTask ends a task, which may be the caller, and answers whether there was such a task. The
-// error is one that it ended with.
+// KillTask ends a task, perhaps the caller, and returns whether it existed. The error is the one
+// that the task ended with.
 func KillTask(tid int) SystemCall {
 	return func(k *kernel, t *kernelTask) {
 		victim, ok := k.tasks[tid]
@@ -41,7 +41,7 @@ func KillTask(tid int) SystemCall {
 	}
 }
 
-// WaitTask waits for the end of a task, and answers whether there was such a task.
+// WaitTask waits for the end of a task, and returns whether it existed.
 func WaitTask(tid int) SystemCall {
 	return func(k *kernel, t *kernelTask) {
 		if k.tasks[tid] == nil {
@@ -52,31 +52,31 @@ func WaitTask(tid int) SystemCall {
 	}
 }
 
-// ReadWait waits until a descriptor can be read, or has failed, which the next try will tell. One
-// task at a time waits for a descriptor.
+// ReadWait waits until a descriptor is readable, or has failed, which the next try reports. One
+// task at a time may wait for a descriptor.
 func ReadWait(fd int) SystemCall {
 	return func(k *kernel, t *kernelTask) { k.waitFor(t, fd, unix.EPOLLIN) }
 }
 
-// WriteWait waits until a descriptor can be written, or has failed.
+// WriteWait waits until a descriptor is writable, or has failed.
 func WriteWait(fd int) SystemCall {
 	return func(k *kernel, t *kernelTask) { k.waitFor(t, fd, unix.EPOLLOUT) }
 }
 
-// A lot is where tasks wait for each other. The two system calls on it are all that a
-// kernel needs for locks, queues and the like to be made in programs: they are futex(2).
+// lot is where tasks wait for each other. Its two system calls are all that a kernel needs so that
+// programs can build locks, queues and the like: they are futex(2).
 type lot []*kernelTask
 
-// Park waits in a lot until Unpark.
+// Park waits in a lot for Unpark.
 func Park(l *lot) SystemCall {
 	return func(_ *kernel, t *kernelTask) { *l = append(*l, t) }
 }
 
-// Unpark wakes the n that have waited longest, or all.
+// Unpark wakes the n tasks that have waited longest, or all.
 func Unpark(l *lot, n int) SystemCall {
 	return func(k *kernel, t *kernelTask) {
 		for ; n > 0 && len(*l) > 0; *l = (*l)[1:] {
-			if first := (*l)[0]; k.tasks[first.tid] != nil { // or it was killed
+			if first := (*l)[0]; k.tasks[first.tid] != nil { // not killed
 				k.resume(first, nil, nil)
 				n--
 			}

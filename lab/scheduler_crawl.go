@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// A sysQueue is what workers take URLs from, and put URLs into. It counts those that were put
-// and are not done: when none is left, not when it is empty, a crawl is at its end.
+// sysQueue holds the URLs of a crawl for its workers. It counts URLs that were put and are not
+// done: the crawl ends when none is left, not when the queue is empty.
 type sysQueue struct {
 	urls       []string
 	takers     lot
@@ -24,7 +24,7 @@ func (q *sysQueue) put(y *caller, rawURL string) error {
 	return err
 }
 
-// take waits for a URL; done is to be called for it.
+// take waits for a URL; its caller must call done.
 func (q *sysQueue) take(y *caller) (string, error) {
 	for len(q.urls) == 0 {
 		if _, err := y.Yield(Park(&q.takers)); err != nil {
@@ -44,7 +44,7 @@ func (q *sysQueue) done(y *caller) error {
 	return err
 }
 
-// join waits until all that was put is done.
+// join waits until all URLs that were put are done.
 func (q *sysQueue) join(y *caller) error {
 	for q.unfinished > 0 {
 		if _, err := y.Yield(Park(&q.joiners)); err != nil {
@@ -82,7 +82,7 @@ func crawlSyscalls(ctx context.Context, root string, atOnce int) ([]Page, error)
 					}
 				}
 			}
-			// Only now, when what the page leads to is counted, may it be off the count.
+			// The page may leave the count only now that the URLs it leads to are in it.
 			if err := todo.done(y); err != nil {
 				return nil, err
 			}
@@ -95,7 +95,7 @@ func crawlSyscalls(ctx context.Context, root string, atOnce int) ([]Page, error)
 		if _, err := startWorkers(y, atOnce, worker); err != nil {
 			return nil, err
 		}
-		return nil, todo.join(y) // the workers, who wait for more, end with the first task
+		return nil, todo.join(y) // the waiting workers end with the first task
 	}))
 	return pages, err
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sysFetcher is what the tasks of a fetch or a crawl share, unlocked.
+// sysFetcher is the state that the tasks of a fetch or a crawl share, without a lock.
 type sysFetcher struct {
 	known addresses
 	buf   []byte // for recv
@@ -18,7 +18,7 @@ type sysFetcher struct {
 
 func newSysFetcher(ctx context.Context, urls ...string) *sysFetcher {
 	f := &sysFetcher{known: make(addresses), buf: make([]byte, 16<<10)}
-	for _, u := range urls { // before: a look-up blocks, and later it would hold up all tasks
+	for _, u := range urls { // first: a look-up blocks, and later it would hold up all tasks
 		if target, err := ParseTarget(u); err == nil {
 			_, _ = f.known.of(ctx, target.Host)
 		}
@@ -41,15 +41,15 @@ func (f *sysFetcher) fetch(rawURL string) *program {
 		if _, err := y.Yield(s.send(target.Request)); err != nil {
 			return nil, err
 		}
-		var answer []byte
+		var response []byte
 		for {
 			some, err := ask[[]byte](y, s.recv(f.buf))
 			if errors.Is(err, ErrClosed) {
 				return nil, err
 			}
-			answer = append(answer, some...)
-			if err != nil || len(some) == 0 || len(answer) > maxAnswer {
-				page := ParsePage(rawURL, answer)
+			response = append(response, some...)
+			if err != nil || len(some) == 0 || len(response) > maxResponse {
+				page := ParsePage(rawURL, response)
 				if err != nil {
 					page.Err = err
 				}
@@ -59,8 +59,8 @@ func (f *sysFetcher) fetch(rawURL string) *program {
 	})
 }
 
-// page is fetch with the error put into the page, unless it is one that ends everything: the
-// task is killed, or there is no descriptor to be had.
+// page is fetch with the error in the page, unless the error ends everything: the task is killed,
+// or no descriptor is left.
 func (f *sysFetcher) page(y *caller, rawURL string) (Page, error) {
 	page, err := ask[Page](y, f.fetch(rawURL))
 	switch {
@@ -72,7 +72,7 @@ func (f *sysFetcher) page(y *caller, rawURL string) (Page, error) {
 	return Page{URL: rawURL, Err: err}, nil
 }
 
-// startWorkers starts so many tasks of one program and returns their numbers.
+// startWorkers starts n tasks of one program and returns their numbers.
 func startWorkers(y *caller, n int, body func(y *caller) (any, error)) ([]int, error) {
 	var tids []int
 	for range n {
@@ -88,7 +88,7 @@ func startWorkers(y *caller, n int, body func(y *caller) (any, error)) ([]int, e
 func fetchSyscalls(ctx context.Context, urls []string, atOnce int) ([]Page, error) {
 	f := newSysFetcher(ctx, urls...)
 	pages := make([]Page, len(urls))
-	next := 0 // to be fetched, of urls
+	next := 0 // index in urls
 	worker := func(y *caller) (any, error) {
 		for next < len(urls) {
 			i := next
@@ -114,7 +114,7 @@ func fetchSyscalls(ctx context.Context, urls []string, atOnce int) ([]Page, erro
 		return nil, nil
 	}))
 	for i := range pages {
-		if pages[i].URL == "" { // it was not reached
+		if pages[i].URL == "" { // no worker got to it
 			pages[i] = Page{URL: urls[i], Err: cmp.Or(context.Cause(ctx), err)}
 		}
 	}

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// asyncSocket is a descriptor of a non-blocking socket. Each method that may wait is a program: it
-// tries, and when the kernel says EAGAIN, "not now", it waits until it may try again.
+// asyncSocket is the descriptor of a non-blocking socket. Each method that may wait is a program:
+// it tries, and on EAGAIN, "not now", it waits until it may try again.
 type asyncSocket int
 
-// listenSocket returns a socket that takes connections on an address and port.
+// listenSocket returns a socket that listens on an address and port.
 func listenSocket(address string) (asyncSocket, error) {
 	addr, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -36,7 +36,7 @@ func listenSocket(address string) (asyncSocket, error) {
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
 		unix.Bind(fd, sockaddr),
-		unix.Listen(fd, 4096), // that many wait in the kernel for accept(2)
+		unix.Listen(fd, 4096), // connections that may wait for accept(2)
 	)
 	if err != nil {
 		unix.Close(fd)
@@ -45,7 +45,7 @@ func listenSocket(address string) (asyncSocket, error) {
 	return asyncSocket(fd), nil
 }
 
-// address is where the socket listens.
+// address returns the address and port on which the socket listens.
 func (s asyncSocket) address() string {
 	sockaddr, _ := unix.Getsockname(int(s))
 	switch a := sockaddr.(type) {
@@ -57,7 +57,7 @@ func (s asyncSocket) address() string {
 	return ""
 }
 
-// dialSocket returns a socket that is connected.
+// dialSocket returns a connected socket.
 func dialSocket(to address) *program {
 	return newProgram("dial", func(y *caller) (any, error) {
 		if to.err != nil {
@@ -68,8 +68,8 @@ func dialSocket(to address) *program {
 			return nil, err
 		}
 		s := asyncSocket(fd)
-		// connect(2) only begins here. When the socket can be written it has ended, and
-		// SO_ERROR says how.
+		// connect(2) only starts here. When the socket is writable it has finished, and
+		// SO_ERROR holds the outcome.
 		err = unix.Connect(fd, to.sockaddr)
 		if errors.Is(err, unix.EINPROGRESS) {
 			if _, err = y.Yield(WriteWait(fd)); err == nil {
@@ -99,15 +99,15 @@ func (s asyncSocket) accept() *program {
 				if _, err := y.Yield(ReadWait(int(s))); err != nil {
 					return nil, err
 				}
-			case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED): // it has gone again
+			case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED): // closed before accept
 				return nil, err
 			}
 		}
 	})
 }
 
-// recv returns what has come, in buf; nothing at the end. Tasks may share buf: what it holds is
-// the caller's until that makes its next system call.
+// recv returns the bytes that have arrived, in buf; none at the end. Tasks may share buf: its
+// contents are valid until the caller's next system call.
 func (s asyncSocket) recv(buf []byte) *program {
 	return newProgram("recv", func(y *caller) (any, error) {
 		for {
@@ -126,7 +126,7 @@ func (s asyncSocket) recv(buf []byte) *program {
 	})
 }
 
-// send sends all of data, which is the caller's again when a part of it has to wait.
+// send sends all of data. If a part has to wait, send copies it, so that the caller may reuse data.
 func (s asyncSocket) send(data []byte) *program {
 	return newProgram("send", func(y *caller) (any, error) {
 		copied := false
@@ -150,21 +150,21 @@ func (s asyncSocket) send(data []byte) *program {
 	})
 }
 
-// close is no program: close(2) of a socket never waits. So it can stand in a defer, which
-// runs when a task is killed, and may yield no more.
+// close is not a program: close(2) of a socket never waits. So a defer may call it when a task is
+// killed and may not yield any more.
 func (s asyncSocket) close() { unix.Close(int(s)) }
 
-// Echo serves clients until ctx is done, each by a task, and sends them what they send. The address
-// is an IP address and port, such as 127.0.0.1:0; ready is called with the one that it listens on.
+// Echo serves clients until ctx is done, each by a task, and sends back what they send. The address
+// is an IP address and port, such as 127.0.0.1:0; ready gets the one that it listens on.
 func Echo(ctx context.Context, address string, ready func(address string)) error {
-	buf := make([]byte, 16<<10) // of all clients: one that waits has none
+	buf := make([]byte, 16<<10) // shared: a waiting client needs none
 	serve := func(client asyncSocket) *program {
 		return newProgram("client", func(y *caller) (any, error) {
 			defer client.close()
 			for {
 				data, err := ask[[]byte](y, client.recv(buf))
 				if err != nil || len(data) == 0 {
-					return nil, nil // it has gone, in peace or not: no reason to stop the server
+					return nil, nil // however it left, the server stays
 				}
 				if _, err := y.Yield(client.send(data)); err != nil {
 					return nil, nil

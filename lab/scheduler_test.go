@@ -20,7 +20,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// A journal is what tasks did, in order.
+// journal is the sequence of what tasks did.
 type journal []string
 
 func (j *journal) note(format string, args ...any) { *j = append(*j, fmt.Sprintf(format, args...)) }
@@ -32,7 +32,7 @@ func (j *journal) expect(t *testing.T, want ...string) {
 	}
 }
 
-// runMain runs a first task of a kernel.
+// runMain runs a kernel's first task.
 func runMain(t *testing.T, body func(y *caller) (any, error)) error {
 	t.Helper()
 	aiotest.CheckLeaks(t)
@@ -86,8 +86,8 @@ func TestGetTid(t *testing.T) {
 	j.expect(t, "child has another: true", "main keeps its own: true")
 }
 
-// Programs call each other as functions do: results and errors come back to the caller, system
-// calls reach the kernel from any depth, and an error names all that it passed.
+// Programs call each other like functions: results and errors return to the caller, system calls
+// reach the kernel from any depth, and an error names all programs that it passed.
 func TestTrampoline(t *testing.T) {
 	var level func(n int) *program
 	level = func(n int) *program {
@@ -110,7 +110,7 @@ func TestTrampoline(t *testing.T) {
 			t.Errorf("three levels gave %d, %v", got, err)
 		}
 		if _, err := y.Yield("nonsense"); err == nil {
-			t.Error("what is neither a call nor a program was accepted")
+			t.Error("a value that is neither a call nor a program is accepted")
 		}
 		_, err := ask[int](y, level(5))
 		return nil, err
@@ -157,7 +157,7 @@ func TestKillTask(t *testing.T) {
 	j.expect(t, "inner defer", "outer defer", "killed true <nil>", "killed false <nil>", "killed: stubborn: oops", "after its own end: closed")
 }
 
-// A task that is killed while it waits is not woken any more, and takes no wake-up from others.
+// A task killed during its wait is never woken, and takes no wake-up from others.
 func TestKilledTaskIsNotWoken(t *testing.T) {
 	var j journal
 	err := runMain(t, func(y *caller) (any, error) {
@@ -213,7 +213,7 @@ func TestReadWait(t *testing.T) {
 			return nil, err
 		}
 
-		// One that was killed in its wait leaves the descriptor to others.
+		// A task killed during its wait leaves the descriptor to others.
 		_, _ = unix.Read(ends[0], make([]byte, 10))
 		tid, _ = ask[int](y, NewTask(newProgram("reader", func(y *caller) (any, error) {
 			_, err := y.Yield(ReadWait(ends[0]))
@@ -253,7 +253,7 @@ func TestErrorOfATask(t *testing.T) {
 	}
 }
 
-// What send could not send at once it has copied: others may use the buffer meanwhile.
+// Data that send could not send at once is copied: others may use the buffer.
 func TestSendWaits(t *testing.T) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -316,7 +316,7 @@ func TestEchoCannotListen(t *testing.T) {
 	}
 }
 
-// withEcho runs fn beside an echo server, which ends afterwards.
+// withEcho runs fn with an echo server, which ends afterwards.
 func withEcho(t *testing.T, fn func(addr string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -335,14 +335,14 @@ func withEcho(t *testing.T, fn func(addr string)) {
 	}
 }
 
-// talkTo connects n clients. When all are connected each sends a message and reads it back; one
-// goes without reading, and half of them stay until the end.
+// talkTo connects n clients. When all are connected, each sends a message and reads it back; one
+// leaves without reading, and half of them stay until the end.
 func talkTo(addr string, n int) error {
 	conns := make([]net.Conn, n)
 	errs := make([]error, n)
 	each := func(do func(i int) error) error {
 		var wg sync.WaitGroup
-		slots := make(chan struct{}, 500) // connections under way: more than the backlog holds would be tried again
+		slots := make(chan struct{}, 500) // concurrent connects: the kernel retries those beyond the backlog
 		for i := range conns {
 			slots <- struct{}{}
 			wg.Go(func() {
@@ -355,7 +355,7 @@ func talkTo(addr string, n int) error {
 	}
 	defer each(func(i int) error {
 		if c := conns[i]; c != nil {
-			// A reset: the ports of ten thousand in TIME_WAIT would be missing in the next run.
+			// A reset: ten thousand ports in TIME_WAIT would be missing in the next run.
 			_ = c.(*net.TCPConn).SetLinger(0)
 			c.Close()
 		}

@@ -13,12 +13,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Threads runs the code of blocking.go, as it stands, in many threads: while one sleeps in the
-// kernel, others go on. That is what people love threads for: code need not know of it. Until
-// two of them want the same thing; see [threadedCrawl].
+// Threads runs the code of blocking.go, unchanged, in many threads: while one sleeps in the kernel,
+// others run. That is why people love threads: code need not know about them, until two of them
+// want the same thing; see [threadedCrawl].
 //
-// A thread costs a stack in the kernel and one outside, and each wait is two switches of
-// threads, which the kernel decides on.
+// A thread costs a stack in the kernel and one outside, and each wait takes two thread switches, at
+// the moments the kernel chooses.
 var Threads = Way{
 	Name:  "threads",
 	About: "sleeps in the kernel for each page, each in a thread of its own",
@@ -26,7 +26,7 @@ var Threads = Way{
 	Crawl: threadsCrawl,
 }
 
-// maxThreads is how many threads there may be: at 10,000 the Go runtime ends the program, and
+// maxThreads is the most threads that a way starts. At 10,000 the Go runtime ends the program, and
 // it needs some for itself.
 const maxThreads = 9_000
 
@@ -38,7 +38,7 @@ func threadsFetch(ctx context.Context, urls []string, atOnce int) ([]Page, error
 	close(work)
 	pages := make([]Page, len(urls))
 	err := onThreads(min(atOnce, len(urls)), func() {
-		known := make(addresses) // of this thread: one map for all would need a lock
+		known := make(addresses) // one per thread: a shared map would need a lock
 		for i := range work {
 			pages[i] = blockingGet(ctx, known, urls[i])
 		}
@@ -78,11 +78,11 @@ func onThreads(n int, work func()) error {
 	for range n {
 		running.Go(func() {
 			// From here on the goroutine is its thread: the runtime runs it on no other,
-			// and no other on this; and when it ends, the thread does.
+			// runs no other on this one, and ends the thread with the goroutine.
 			runtime.LockOSThread()
 			if unix.Gettid() == unix.Getpid() {
-				// Except the first thread of a process: Go cannot end it and would park
-				// it for ever. It is given back.
+				// Except the first thread of a process, which Go cannot end: it would park
+				// for ever, so it is unlocked.
 				defer runtime.UnlockOSThread()
 			}
 			work()
@@ -92,27 +92,27 @@ func onThreads(n int, work func()) error {
 	return nil
 }
 
-// threadedCrawl is what the threads of a crawl share. Any of them may be interrupted anywhere
-// by any other, so each touch of it is under a lock. Without, the program would still compile,
-// and mostly work.
+// threadedCrawl is the state that the threads of a crawl share. Any of them may interrupt any other
+// anywhere, so every access holds the lock. Without it the program would still compile, and mostly
+// work.
 type threadedCrawl struct {
 	mu struct {
 		sync.Mutex
 		todo  []string
 		seen  map[string]bool
-		busy  int // threads that fetch: they may still find something to do
+		busy  int // threads that are fetching, and may find more to do
 		pages []Page
 	}
 	changed sync.Cond // todo or busy
 }
 
-// take returns what is to be fetched next, or false when the crawl is over: there is nothing to
-// do, and nobody who could find more. A thread that finds nothing must not leave before that.
+// take returns the next URL, or false when the crawl is over: nothing is left to do, and no thread
+// could find more. A thread that finds the list empty must not leave earlier.
 func (c *threadedCrawl) take(ctx context.Context) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.mu.todo) == 0 && c.mu.busy > 0 {
-		c.changed.Wait() // gives the lock back meanwhile: a futex(2) that sleeps
+		c.changed.Wait() // releases the lock and sleeps in futex(2)
 	}
 	if len(c.mu.todo) == 0 || ctx.Err() != nil {
 		return "", false
@@ -123,7 +123,7 @@ func (c *threadedCrawl) take(ctx context.Context) (string, bool) {
 	return next, true
 }
 
-// give takes a page, and what it leads to.
+// give stores a page and the URLs that it leads to.
 func (c *threadedCrawl) give(page Page, next []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,5 +135,5 @@ func (c *threadedCrawl) give(page Page, next []string) {
 			c.mu.todo = append(c.mu.todo, u)
 		}
 	}
-	c.changed.Broadcast() // also for those who would wait for ever: it may have been the last
+	c.changed.Broadcast() // wakes all: this may have been the last page
 }

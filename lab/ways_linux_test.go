@@ -31,11 +31,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience bounds what should take far less.
+// patience bounds operations that should take far less.
 const patience = 30 * time.Second
 
-// eachWay runs a test of each way, and checks that it leaves no goroutine, no descriptor and
-// no child.
+// eachWay runs a test of each way, and checks that it leaves no goroutine, descriptor or child.
 func eachWay(t *testing.T, test func(t *testing.T, ctx context.Context, way Way)) {
 	for _, way := range Ways {
 		t.Run(way.Name, func(t *testing.T) {
@@ -50,7 +49,7 @@ func eachWay(t *testing.T, test func(t *testing.T, ctx context.Context, way Way)
 	}
 }
 
-// serve starts a server that the test ends.
+// serve starts a server for the test.
 func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	s := httptest.NewServer(handler)
 	t.Cleanup(func() {
@@ -60,8 +59,8 @@ func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// outcome says what came of a page: the status, where it redirects to, the body, and "broken" if
-// there is an error.
+// outcome describes a page: the status, the redirect target, the body, and "broken" if there is an
+// error.
 func outcome(p Page) string {
 	words := []string{strconv.Itoa(p.Status)}
 	if location := p.field("Location"); location != "" {
@@ -78,7 +77,7 @@ func outcome(p Page) string {
 	return strings.Join(words, " ")
 }
 
-// site is a small site with all that a crawl meets. It counts the requests for each path.
+// site is a small site with everything that a crawl meets. It counts the requests per path.
 func site(t *testing.T) (s *httptest.Server, asked func() map[string]int) {
 	pages := map[string]string{
 		"/":      rootPage,
@@ -96,7 +95,7 @@ func site(t *testing.T) (s *httptest.Server, asked func() map[string]int) {
 		counts[r.URL.Path]++
 		mu.Unlock()
 		if r.UserAgent() != userAgent {
-			t.Errorf("asked for %s by %q, expected %q", r.URL.Path, r.UserAgent(), userAgent)
+			t.Errorf("requested %s as %q, expected %q", r.URL.Path, r.UserAgent(), userAgent)
 		}
 		w.Header().Set("Content-Type", "text/html")
 		if location, ok := redirects[r.URL.Path]; ok {
@@ -128,7 +127,7 @@ const rootPage = `<a href=a> <a href=a#part> <a href="sub/b?q=1&amp;r"> <a href=
 	<a href=moved> <a href=away> <a href=ring1> <a href=missing>
 	<a href=early> <a href=empty> <a href=big> <a href=dropped>`
 
-// outcomes are those of all pages of the site.
+// outcomes are the outcomes of all pages of the site.
 var outcomes = []struct{ path, want string }{
 	{"/", "200 " + rootPage},
 	{"/a", "200 <a href=/> <a href=sub/../a> <a href=a>"},
@@ -156,13 +155,13 @@ func TestFetchIsTheSame(t *testing.T) {
 		for _, o := range outcomes {
 			add(s.URL+o.path, o.want)
 		}
-		add(s.URL+"/sub/c", "200 the end") // twice, as asked for
+		add(s.URL+"/sub/c", "200 the end") // twice, as requested
 		add(strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/sub/c#part", "200 the end")
 		add("http://"+refused(t)+"/", "0 broken")
 		add("ftp://127.0.0.1/", "0 broken")
 		add("http://127.0.0.1:99999/", "0 broken")
 		if six, err := net.Listen("tcp6", "[::1]:0"); err != nil {
-			t.Log("not asked for over IPv6: ", err)
+			t.Log("not tested over IPv6: ", err)
 		} else {
 			s6 := &httptest.Server{Listener: six, Config: &http.Server{Handler: s.Config.Handler}}
 			s6.Start()
@@ -171,7 +170,7 @@ func TestFetchIsTheSame(t *testing.T) {
 		}
 		for _, atOnce := range []int{1, 4, 100} {
 			if way.Name == Processes.Name && atOnce > 4 {
-				continue // the machine has other things to do
+				continue // the machine is busy
 			}
 			pages, err := way.Fetch(ctx, urls, atOnce)
 			if err != nil || len(pages) != len(urls) {
@@ -189,7 +188,7 @@ func TestFetchIsTheSame(t *testing.T) {
 	})
 }
 
-// refused returns an address that nobody listens on, and nobody else can.
+// refused returns an address where connections are refused and nobody else can listen.
 func refused(t *testing.T) string {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -233,20 +232,20 @@ func TestCrawlIsTheSame(t *testing.T) {
 		}
 		for path, n := range asked() {
 			if n != 1 {
-				t.Errorf("%s was asked for %d times", path, n)
+				t.Errorf("%s was requested %d times", path, n)
 			}
 		}
 	})
 }
 
-// crowd is a server at which so many requests must meet before any is answered, again and
-// again; "/" leads to twelve pages, and waits for nobody.
+// crowd is a server that responds when a number of requests have met, again and again; "/" leads to
+// twelve pages and responds at once.
 type crowd struct {
 	size    int
-	pause   time.Duration // between the last and the answers
+	pause   time.Duration // from the last request to the responses
 	mu      sync.Mutex
 	here    int
-	answers chan struct{} // closed when the crowd that is gathering is complete
+	respond chan struct{} // closed when the crowd is complete
 }
 
 func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -258,22 +257,22 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.mu.Lock()
-	answers := c.answers
+	respond := c.respond
 	c.here++
 	if c.here == c.size {
 		c.here = 0
-		c.answers = make(chan struct{})
-		time.AfterFunc(c.pause, func() { close(answers) })
+		c.respond = make(chan struct{})
+		time.AfterFunc(c.pause, func() { close(respond) })
 	}
 	c.mu.Unlock()
 	select {
-	case <-answers:
+	case <-respond:
 	case <-r.Context().Done(): // the test is over
 	}
 }
 
-// TestAtOnce: as many are fetched at once as was asked for. With fewer no crowd would ever be
-// complete. One too many has the time of a pause to show up; if it does not, the test passes.
+// TestAtOnce: a way fetches as many pages at once as requested. With fewer, no crowd would ever be
+// complete. One too many has a pause to show up; if it does not, the test passes.
 func TestAtOnce(t *testing.T) {
 	eachWay(t, func(t *testing.T, ctx context.Context, way Way) {
 		size := 4
@@ -282,14 +281,14 @@ func TestAtOnce(t *testing.T) {
 		}
 		var under, most int
 		var mu sync.Mutex
-		c := &crowd{size: size, pause: 5 * time.Millisecond, answers: make(chan struct{})}
+		c := &crowd{size: size, pause: 5 * time.Millisecond, respond: make(chan struct{})}
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()
 			under++
 			most = max(most, under)
 			mu.Unlock()
 			c.ServeHTTP(w, r)
-			mu.Lock() // before the client has the answer, which is sent after this returns
+			mu.Lock() // before the response, which is sent after this returns
 			under--
 			mu.Unlock()
 		})
@@ -315,7 +314,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// TestCancel: all ends when ctx is done while answers are waited for, and nothing more is asked.
+// TestCancel: everything ends when ctx is done during a wait for responses, and no request follows.
 func TestCancel(t *testing.T) {
 	eachWay(t, func(t *testing.T, ctx context.Context, way Way) {
 		for _, crawl := range []bool{false, true} {
@@ -329,7 +328,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithCancel(ctx)
 			var mu sync.Mutex
 			asked := 0
-			never := &crowd{size: 100, answers: make(chan struct{})}
+			never := &crowd{size: 100, respond: make(chan struct{})}
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/" {
 					mu.Lock()
@@ -394,12 +393,12 @@ func TestCancelledBefore(t *testing.T) {
 			}
 		}
 		if n := len(asked()); n > 0 {
-			t.Errorf("%d pages were asked for", n)
+			t.Errorf("%d pages were requested", n)
 		}
 	})
 }
 
-// TestCancelConnect: a connect that is never answered ends when ctx is done, too.
+// TestCancelConnect: an incomplete connect ends when ctx is done, too.
 func TestCancelConnect(t *testing.T) {
 	u := "http://" + unanswered(t) + "/"
 	eachWay(t, func(t *testing.T, ctx context.Context, way Way) {
@@ -417,8 +416,8 @@ func TestCancelConnect(t *testing.T) {
 	})
 }
 
-// unanswered returns an address where connections are not refused and not accepted: the queue
-// of those that wait to be accepted is full.
+// unanswered returns an address where connections are neither refused nor completed: its queue is
+// full.
 func unanswered(t *testing.T) string {
 	socket := func() int {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
@@ -444,7 +443,7 @@ func unanswered(t *testing.T) string {
 	return fmt.Sprint("127.0.0.1:", name.(*unix.SockaddrInet4).Port)
 }
 
-// TestEndless: an answer without an end is read to the limit.
+// TestEndless: a way reads an endless response up to the limit.
 func TestEndless(t *testing.T) {
 	eachWay(t, func(t *testing.T, ctx context.Context, way Way) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -458,14 +457,14 @@ func TestEndless(t *testing.T) {
 		if err != nil || len(pages) != 1 || pages[0].Err == nil || ctx.Err() != nil {
 			t.Fatalf("%d pages, %v; expected one with an error", len(pages), err)
 		}
-		// Nor is a part of it a page, whose size would be an accident of how the way reads.
+		// A part of it is not a page either: its size would depend on how the way reads.
 		if p := pages[0]; p.Status != 0 || len(p.Body) > 0 {
 			t.Errorf("status %d and %d bytes, %v; expected none", p.Status, len(p.Body), p.Err)
 		}
 	})
 }
 
-// TestThreadsEnd: there is a thread for each fetch, and afterwards there is none.
+// TestThreadsEnd: there is a thread per fetch, and none afterwards.
 func TestThreadsEnd(t *testing.T) {
 	const n = 64
 	threads := func() int {
@@ -476,7 +475,7 @@ func TestThreadsEnd(t *testing.T) {
 		return len(entries)
 	}
 	before, most := threads(), 0
-	c := &crowd{size: n, answers: make(chan struct{})}
+	c := &crowd{size: n, respond: make(chan struct{})}
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		c.ServeHTTP(w, r)
 		c.mu.Lock()
@@ -497,7 +496,7 @@ func TestThreadsEnd(t *testing.T) {
 	if most < n {
 		t.Errorf("at most %d threads, expected one for each of %d fetches", most, n)
 	}
-	const runtimesOwn = 16 // those that the runtime keeps
+	const runtimesOwn = 16 // kept by the runtime
 	for end := time.Now().Add(patience); threads() > before+runtimesOwn; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("%d threads are left, %d were there before", threads(), before)
@@ -511,7 +510,7 @@ func TestTooManyThreads(t *testing.T) {
 	}
 }
 
-// TestChildKilled: a child that is killed is an error of the way, which ends.
+// TestChildKilled: a killed child is an error of the way, which ends.
 func TestChildKilled(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -550,7 +549,7 @@ func killChildren(t *testing.T) {
 	}
 }
 
-// TestChildWithoutHook: in a program whose main does not call Child children do not start children.
+// TestChildWithoutHook: if main does not call Child, children do not start children.
 func TestChildWithoutHook(t *testing.T) {
 	name := os.Args[0]
 	defer func() { os.Args[0] = name }()
@@ -560,7 +559,7 @@ func TestChildWithoutHook(t *testing.T) {
 	}
 }
 
-// TestOrphan: a child ends with its parent, even while it waits for an answer.
+// TestOrphan: a child ends with its parent, even while it waits for a response.
 func TestOrphan(t *testing.T) {
 	asked := make(chan bool, 1)
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -589,7 +588,7 @@ func TestOrphan(t *testing.T) {
 	case <-asked:
 	case <-ctx.Done():
 	}
-	_ = jobs.Close() // as the kernel does when a process has ended
+	_ = jobs.Close() // as the kernel does when a process ends
 	if err := child.Wait(); err != nil {
 		t.Errorf("child: %v, expected that it ends", err)
 	}

@@ -2,9 +2,8 @@
 // those who read it.
 //
 // Each sub-command is a file. It turns flags into the options of a package, runs
-// that, and says what came of it. Nothing else in the module reads os.Args, the
-// environment or signals, but for the processes that weft lab starts: each is this
-// program again, and knows by its name that it is one.
+// that, and says what came of it. Nothing else that it links reads os.Args, the
+// environment or signals.
 //
 // # Vocabulary
 //

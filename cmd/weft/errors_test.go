@@ -16,7 +16,7 @@ import (
 // TestFlagMistakes: whatever flag has a value that will not do, or none, the message
 // names it and says what was expected.
 func TestFlagMistakes(t *testing.T) {
-	for _, cmd := range []func() *cobra.Command{crawlCommand, fetchCommand, linksCommand, sitemapCommand, demoCommand, labCommand, labLatencyCommand, robotsTestCommand, urlCommand} {
+	for _, cmd := range []func() *cobra.Command{crawlCommand, fetchCommand, linksCommand, sitemapCommand, demoCommand, robotsTestCommand, urlCommand} {
 		cmd().Flags().VisitAll(func(f *pflag.Flag) {
 			values := map[string]string{"--" + f.Name + "=": "--" + f.Name + ` "": `, "--" + f.Name: "--" + f.Name + ": no value, expected --" + f.Name + " "}
 			if f.Value.Type() == "bool" {

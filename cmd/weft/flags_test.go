@@ -565,7 +565,7 @@ func TestFlags(t *testing.T) {
 	for _, c := range []struct {
 		cmd     *cobra.Command
 		effects map[string]func(t *testing.T)
-	}{{crawlCommand(), effects}, {labCommand(), labEffects}} {
+	}{{crawlCommand(), effects}} {
 		known := 0
 		c.cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			known++
@@ -587,11 +587,8 @@ func TestFlags(t *testing.T) {
 
 // TestHelp: every flag of every command says what holds without it.
 func TestHelp(t *testing.T) {
-	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo", "lab", "lab latency"} {
+	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo"} {
 		e := weftRun(t, append(strings.Fields(cmd), "--help")...)
-		if strings.HasPrefix(cmd, "lab") {
-			golden(t, "help-"+strings.ReplaceAll(cmd, " ", "-")+".txt", e.stdout)
-		}
 		entry := ""
 		check := func() {
 			if entry != "" && !strings.Contains(entry, "default") {
@@ -619,7 +616,7 @@ func TestHelp(t *testing.T) {
 		t.Errorf("weft help crawl: %s", got.stdout)
 	}
 	root := weftRun(t, "--help")
-	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "lab", "version", "completion"} {
+	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "version", "completion"} {
 		if !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
 			t.Errorf("weft --help does not list %s: %s", name, root.stdout)
 		}

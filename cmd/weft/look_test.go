@@ -181,7 +181,7 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	for _, args := range []string{"status job", "hosts --json job", "urls job", "why job " + s.URL, "ctl job stop", "ctl job tasks"} {
 		looks.Go(func() {
 			e := weftIn(t, cmd.Dir, strings.Fields(args)...)
-			if e.code != exitError || e.stdout != "" || e.stderr != "weft: job \"job\": the crawl does not answer; is it stopped?\n" {
+			if e.code != exitError || e.stdout != "" || e.stderr != "weft: job \"job\": the crawl does not respond; is it stopped?\n" {
 				t.Errorf("%s: %+v", args, e)
 			}
 		})

@@ -7,15 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/measure"
-	"github.com/weftcrawl/weft/lab"
 )
 
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func main() {
-	lab.Child() // these do not return if this process is one of the lab's
-	measure.Child(lab.Ways)
 	root := &cobra.Command{
 		Use:           "weft",
 		Short:         "Weft crawls the Web",

@@ -67,9 +67,13 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "lab", "internal/bench/machine", "internal/charset", "internal/measure", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
+		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
+	},
+	"cmd/weft-lab": {
+		".", "lab", "weburl", "internal/bench/machine", "internal/measure", "github.com/spf13/pflag",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
 	},
 	"lab": {"aio", "links", "weburl", "golang.org/x/sys/unix"},
@@ -92,23 +96,24 @@ var imports = map[string][]string{
 	"internal/ctl":            {},
 	"internal/inflate":        {},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
-	"internal/bench":          {"aio", "http1", "internal/bench/cost"},
-	"internal/bench/cost":     {},
-	"internal/bench/recrawl":  {},
-	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/cost", "internal/bench/machine"},
-	"internal/bench/memory":   {"internal/webtest"},
+	"internal/process":        {},
+	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
+	"internal/bench/cost":     {"internal/process"},
+	"internal/bench/recrawl":  {"internal/process"},
+	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/machine", "internal/process"},
+	"internal/bench/memory":   {"internal/process", "internal/webtest"},
 	"internal/bench/table":    {"golang.org/x/sys/unix"},
 	"internal/bench/text":     {"text", "golang.org/x/net/html"},
 	"internal/bench/machine":  {"golang.org/x/sys/unix"},
-	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "golang.org/x/sys/unix"},
+	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "internal/process", "golang.org/x/sys/unix"},
 
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
-	"internal/measure":         {"lab", "robots", "weburl", "github.com/go-analyze/charts", "golang.org/x/sys/unix"},
+	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest"},
-	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/torture", "internal/webtest"},
-	"internal/proof/proof":     {"internal/proof"},
+	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/torture", "internal/webtest"},
+	"internal/proof/proof":     {"internal/process", "internal/proof"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.

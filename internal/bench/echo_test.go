@@ -20,9 +20,9 @@ const (
 	echoBytes   = 1_024
 )
 
-// BenchmarkEcho: a server sends back what it gets, one kilobyte from each of 1,000
-// clients, who send the next when they have the last. One item is one echo. For
-// every processor there is a loop with a listener; the peer has as many listeners.
+// BenchmarkEcho: a server sends back what it gets, a kilobyte from each of 1,000 clients, which
+// send the next when they have the last. One item is one echo. Each processor has a loop with a
+// listener; the peer has as many listeners.
 func BenchmarkEcho(b *testing.B) {
 	b.Run("tasks", func(b *testing.B) {
 		measureEcho(b, func(listening chan<- string) {
@@ -39,22 +39,7 @@ func BenchmarkEcho(b *testing.B) {
 						if err != nil {
 							return err
 						}
-						g.Go("echo", func(t *aio.Task) error {
-							defer c.Close()
-							buf := make([]byte, 4096)
-							for {
-								n, err := c.Read(t, buf)
-								if errors.Is(err, io.EOF) {
-									return nil
-								}
-								if err == nil {
-									_, err = c.Write(t, buf[:n])
-								}
-								if err != nil {
-									return err
-								}
-							}
-						})
+						g.Go("echo", func(t *aio.Task) error { return echoTask(t, c) })
 					}
 					return nil
 				})
@@ -81,20 +66,8 @@ func BenchmarkEcho(b *testing.B) {
 							return
 						}
 						wg.Go(func() {
-							defer c.Close()
-							buf := make([]byte, 4096)
-							for {
-								n, err := c.Read(buf)
-								if errors.Is(err, io.EOF) {
-									return
-								}
-								if err == nil {
-									_, err = c.Write(buf[:n])
-								}
-								if err != nil {
-									b.Error(err)
-									return
-								}
+							if err := echoGoroutine(c); err != nil {
+								b.Error(err)
 							}
 						})
 					}
@@ -105,8 +78,44 @@ func BenchmarkEcho(b *testing.B) {
 	})
 }
 
-// measureEcho runs a server, which ends with its last connection, for clients in a
-// child, and measures from when all are connected to when all have their echoes.
+// echoTask sends back what a connection receives, until its end.
+func echoTask(t *aio.Task, c aio.Conn) error {
+	defer c.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Read(t, buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			_, err = c.Write(t, buf[:n])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// echoGoroutine is echoTask with goroutines.
+func echoGoroutine(c net.Conn) error {
+	defer c.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := c.Read(buf)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			_, err = c.Write(buf[:n])
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// measureEcho runs a server, which ends with its last connection, for clients in a child. It
+// measures from the last connection until all have their echoes.
 func measureEcho(b *testing.B, serve func(listening chan<- string)) {
 	listening := make(chan string)
 	var server sync.WaitGroup
@@ -131,7 +140,7 @@ func measureEcho(b *testing.B, serve func(listening chan<- string)) {
 	b.ReportMetric(float64(echoClients*b.N)/m.total.cpu.Seconds(), "echoes/cpu-s")
 }
 
-// runEchoers is 1,000 clients, each with its own connection.
+// runEchoers runs 1,000 clients, each with its own connection.
 func runEchoers(talk talk, args []string) error {
 	rounds, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -161,7 +170,7 @@ func runEchoers(talk talk, args []string) error {
 	return nil
 }
 
-// echo sends messages of which no two are the same, and compares what comes back.
+// echo sends messages that are all different, and compares what comes back.
 func echo(c net.Conn, id, rounds int) error {
 	sent, got := make([]byte, echoBytes), make([]byte, echoBytes)
 	for n := range rounds {

@@ -21,10 +21,10 @@ const (
 	getRound = 1_000 // requests
 )
 
-// page is the body of every answer: 4 KB.
+// page is the body of every response: 4 KB.
 var page = bytes.Repeat([]byte("<a href=\"/next\">next</a> weft\r\n\n"), 4096/32)
 
-// pageHead is about what a static site sends.
+// pageHead resembles the header of a static site.
 var pageHead = fmt.Sprintf("HTTP/1.1 200 OK\r\n"+
 	"Server: bench\r\n"+
 	"Date: Mon, 02 Jan 2006 15:04:05 GMT\r\n"+
@@ -35,8 +35,8 @@ var pageHead = fmt.Sprintf("HTTP/1.1 200 OK\r\n"+
 	"ETag: \"65a1b2c3-1000\"\r\n"+
 	"Accept-Ranges: bytes\r\n\r\n", len(page))
 
-// BenchmarkGet: keep-alive GETs, 64 at a time, of one client; with two processors
-// the tasks have two loops. The few connections that are made are in the figures.
+// BenchmarkGet: keep-alive GETs of one client, 64 at a time; with two processors the tasks have two
+// loops. The figures include the few connections that are made.
 func BenchmarkGet(b *testing.B) {
 	b.Run("http1", func(b *testing.B) {
 		host := start(b, "pages").must("at")
@@ -69,8 +69,8 @@ func BenchmarkGet(b *testing.B) {
 		m.stop()
 		m.report(getRound * b.N)
 	})
-	// Transport itself with a request made once, and a buffer for the body: http.Client
-	// and http.NewRequest on top of it would only make the peer slower.
+	// The Transport itself, with a request made once and a buffer for the body: http.Client and
+	// http.NewRequest on top of it would only make the peer slower.
 	b.Run("nethttp", func(b *testing.B) {
 		host := start(b, "pages").must("at")
 		transport := &http.Transport{MaxIdleConnsPerHost: atATime}
@@ -115,19 +115,19 @@ func BenchmarkGet(b *testing.B) {
 
 func checkPage(status int, body []byte) error {
 	if status != 200 || !bytes.Equal(body, page) {
-		return fmt.Errorf("answer %d with %d bytes, expected 200 with %d known ones", status, len(body), len(page))
+		return fmt.Errorf("status %d with %d bytes, expected 200 with %d known ones", status, len(body), len(page))
 	}
 	return nil
 }
 
-// servePages answers every request with the page.
+// servePages responds to every request with the page.
 func servePages(talk talk, args []string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		talk.hear()
 		stop()
 	}()
-	answer := []byte(pageHead + string(page))
+	response := []byte(pageHead + string(page))
 	err := aio.Run(ctx, func(t *aio.Task) error {
 		ln, err := aio.Listen(t, "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -148,7 +148,7 @@ func servePages(talk talk, args []string) error {
 						if _, err := r.ReadUntil(t, []byte("\r\n\r\n"), 4096); err != nil {
 							return nil
 						}
-						if _, err := c.Write(t, answer); err != nil {
+						if _, err := c.Write(t, response); err != nil {
 							return nil
 						}
 					}

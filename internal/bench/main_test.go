@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -14,7 +13,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 // childEnv marks a process that a benchmark started: its first argument is a role.
@@ -46,13 +45,13 @@ type talk struct {
 
 func (t talk) say(words ...any) { fmt.Fprintln(t.out, words...) }
 
-// hear returns the next line; "" when the other side has ended, or wants this one to.
+// hear returns the next line; "" when the other side has ended, or wants this one to end.
 func (t talk) hear() string {
 	t.in.Scan()
 	return t.in.Text()
 }
 
-// child is a process with the other side of a benchmark. It ends when its stdin does.
+// child is a process with the other side of a benchmark. It ends when its standard input does.
 type child struct {
 	talk
 	b   *testing.B
@@ -62,7 +61,7 @@ type child struct {
 // childTimeout ends a child that waits for another that has failed.
 const childTimeout = 2 * time.Minute
 
-// start runs this binary in a role until the benchmark has ended.
+// start runs this binary in a role until the benchmark ends.
 func start(b *testing.B, role string, args ...any) *child {
 	words := []string{role}
 	for _, a := range args {
@@ -74,33 +73,24 @@ func start(b *testing.B, role string, args ...any) *child {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), childTimeout)
 	b.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, self, words...)
-	cmd.Env = append(os.Environ(), childEnv+"=1")
+	o := process.Options{Env: []string{childEnv + "=1"}, Pipes: true, Stderr: os.Stderr}
 	if role == "waiter" { // the process that is measured; others have all cores
-		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)))
+		o.Env = append(o.Env, fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)))
 	}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	p, err := process.Start(ctx, o, self, words...)
 	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
+		_ = p.In.Close()
+		if err := p.Wait(); err != nil {
 			b.Errorf("%s: %v", role, err)
 		}
 	})
-	return &child{talk{bufio.NewScanner(out), in}, b, cmd.Process.Pid}
+	return &child{talk{bufio.NewScanner(p.Out), p.In}, b, p.PID()}
 }
 
-// must hears a line that begins with word, and returns the rest.
+// must hears a line with a prefix, and returns the rest.
 func (c *child) must(word string) string {
 	line := c.hear()
 	rest, ok := strings.CutPrefix(line, word)
@@ -110,9 +100,9 @@ func (c *child) must(word string) string {
 	return strings.TrimSpace(rest)
 }
 
-// meter measures what this process spends between start and stop. The benchmark's
-// own timer runs over preparations too: it only decides on b.N, so that a round
-// with long preparations is not repeated for minutes.
+// meter measures what this process spends between start and stop. The benchmark's own timer
+// includes preparations: it only determines b.N, so that a round with long preparations does not
+// repeat for minutes.
 type meter struct {
 	b     *testing.B
 	total usage
@@ -124,13 +114,13 @@ type usage struct {
 	mallocs, bytes uint64
 }
 
-// spent is what the process has used since it began; wall is since an arbitrary time.
+// spent returns what the process has used since its start; wall is since an arbitrary time.
 func spent() usage {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	return usage{
 		wall:    time.Since(processStart),
-		cpu:     cost.CPU(),
+		cpu:     process.CPU(),
 		mallocs: mem.Mallocs,
 		bytes:   mem.TotalAlloc,
 	}
@@ -138,7 +128,7 @@ func spent() usage {
 
 var processStart = time.Now()
 
-// settle collects garbage, so that nobody pays for what came before.
+// settle collects garbage, so that a benchmark does not pay for earlier work.
 func settle() { runtime.GC() }
 
 func (m *meter) start() {
@@ -156,7 +146,7 @@ func (m *meter) stop() {
 	m.total.bytes += now.bytes - m.since.bytes
 }
 
-// report gives the figures for one of n items.
+// report reports the figures per item.
 func (m *meter) report(n int) {
 	m.b.ReportAllocs() // or the last two are not printed
 	m.b.ReportMetric(float64(m.total.wall)/float64(n), "ns/op")
@@ -172,7 +162,7 @@ func onLoop(b *testing.B, main func(t *aio.Task) error) {
 	}
 }
 
-// onLoops runs main on one loop for each processor: i of n.
+// onLoops runs main on one loop per processor, the i-th of n.
 func onLoops(b *testing.B, main func(t *aio.Task, i, n int) error) {
 	var wg sync.WaitGroup
 	n := runtime.GOMAXPROCS(0)

@@ -30,26 +30,27 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
-// waiting is how many wait at once. Each end of a connection is in a process of its
-// own, so none has more descriptors than that.
+// waiting is the number of waiters. Each end of a connection is in a process of its own, so none
+// has more descriptors than that.
 const waiting = 10_000
 
-// They are started in steps, or the server's backlog overflows and connections wait
-// for a second try of the kernel's.
+// Waiters start in steps, or the backlog of the server overflows and connections wait for a
+// retransmission.
 const (
 	waitStep  = 500
 	waitPause = 20 * time.Millisecond
 )
 
-// BenchmarkMemory: what one of 10,000 costs that wait for an answer, each on a
-// connection of its own, in a process that does nothing else. rss-B/op is the growth of
-// the process (VmRSS) between idle and all waiting, garbage included. heap-B/op and
-// stack-B/op are what is left of heap and stacks after a collection.
+// BenchmarkMemory: the memory of one of 10,000 that wait for a response, each on a connection of
+// its own, in a process that does nothing else. rss-B/op is the growth of the process (VmRSS)
+// between idle and all waiting, garbage included. heap-B/op and stack-B/op are heap and stacks
+// after a collection.
 //
-// coroutine, task and conn are steps on the way, to see where the bytes are. Those that
-// end in tls have done a handshake of TLS 1.3, with a certificate that was verified.
+// coroutine, task and conn are steps on the way, to locate the bytes. Those that end in tls have
+// done a TLS 1.3 handshake with a verified certificate.
 func BenchmarkMemory(b *testing.B) {
 	for _, w := range waiters {
 		b.Run(w.name, func(b *testing.B) { measureWaiting(b, w) })
@@ -60,9 +61,9 @@ func BenchmarkMemory(b *testing.B) {
 // waiter is a way to wait.
 type waiter struct {
 	name   string
-	remote bool // for an answer of the server; else to be told that it is enough
+	remote bool // for a response of the server; otherwise for a signal
 	tls    bool // from the server
-	run    func(d *desk) error
+	run    func(d *harness) error
 }
 
 var waiters = []waiter{
@@ -105,7 +106,7 @@ func measureWaiting(b *testing.B, w waiter) {
 		}
 		live, stack = live+heap, stack+stacks
 		if w.remote {
-			server.say("answer")
+			server.say("respond")
 		}
 		c.say("end")
 		c.must("right")
@@ -117,8 +118,8 @@ func measureWaiting(b *testing.B, w waiter) {
 	b.ReportMetric(0, "ns/op") // how long they wait means nothing
 }
 
-// measureAiohttp has a script measure itself that is not part of this project. It
-// looks 4 s after it has started its last request, and says so only at its end.
+// measureAiohttp runs a script that measures itself and is not part of this project. It looks 4 s
+// after it has started its last request, and reports only at its end.
 func measureAiohttp(b *testing.B) {
 	root := os.Getenv("WEFT_BENCH")
 	if root == "" {
@@ -144,7 +145,7 @@ func measureAiohttp(b *testing.B) {
 		}
 		server.must("holding")
 		time.Sleep(6 * time.Second)
-		server.say("answer")
+		server.say("respond")
 		if err := cmd.Wait(); err != nil {
 			b.Fatal(err)
 		}
@@ -163,25 +164,15 @@ func measureAiohttp(b *testing.B) {
 }
 
 func residentBytes(b *testing.B, pid int) int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	s, err := process.ReadStatus(pid)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for line := range strings.Lines(string(status)) {
-		if f := strings.Fields(line); f[0] == "VmRSS:" {
-			kb, err := strconv.Atoi(f[1])
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kb << 10
-		}
-	}
-	b.Fatal("no VmRSS in /proc")
-	return 0
+	return int(s.Resident)
 }
 
-// serveHeld holds back its answers until it has n requests and is told. It is at the
-// same port of eight addresses, or a client would run out of ports.
+// serveHeld holds back its responses until it has n requests and the benchmark lets it go. It
+// listens on the same port of eight addresses, or a client would run out of ports.
 func serveHeld(talk talk, args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -241,7 +232,7 @@ func serveHeld(talk talk, args []string) error {
 	return nil
 }
 
-// newSecret returns a certificate for the addresses of serveHeld, which signs itself.
+// newSecret returns a self-signed certificate for the addresses of serveHeld.
 func newSecret() (*tls.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -261,10 +252,10 @@ func newSecret() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, nil
 }
 
-// heldBody tells whose answer it is.
+// heldBody returns the body for a target.
 func heldBody(target string) string { return "<a href=\"" + target + "\">this</a>" }
 
-// runWaiter is the process that is measured.
+// runWaiter is the measured process.
 func runWaiter(talk talk, args []string) error {
 	port, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -272,7 +263,7 @@ func runWaiter(talk talk, args []string) error {
 	}
 	for _, w := range waiters {
 		if w.name == args[0] {
-			d := &desk{talk: talk, scheme: "http"}
+			d := &harness{talk: talk, scheme: "http"}
 			if w.tls {
 				d.scheme, d.roots = "https", x509.NewCertPool()
 				der, err := hex.DecodeString(args[2])
@@ -293,7 +284,7 @@ func runWaiter(talk talk, args []string) error {
 				return err
 			}
 			if w.remote && d.right.Load() != waiting {
-				return fmt.Errorf("%d right answers, expected %d", d.right.Load(), waiting)
+				return fmt.Errorf("%d correct responses, expected %d", d.right.Load(), waiting)
 			}
 			talk.say("right")
 			talk.hear()
@@ -303,31 +294,31 @@ func runWaiter(talk talk, args []string) error {
 	return fmt.Errorf("no waiter %q", args[0])
 }
 
-// desk is what a waiter has to do with the benchmark. Its methods block.
-type desk struct {
+// harness connects a waiter to the benchmark. Its methods block.
+type harness struct {
 	talk
-	addrs   []string // to ask: made before, since package fmt doubles the stack it is called on
-	targets []string // what for
+	addrs   []string // made in advance, since package fmt doubles the stack of its caller
+	targets []string // one per address
 	scheme  string
 	roots   *x509.CertPool
-	right   atomic.Int64 // answers
+	right   atomic.Int64 // correct responses
 	idle    runtime.MemStats
 }
 
-// begin is called when all is ready to start.
-func (d *desk) begin() {
+// begin is called when everything is ready to start.
+func (d *harness) begin() {
 	settle()
 	runtime.ReadMemStats(&d.idle)
 	d.say("idle")
 	d.hear()
 }
 
-// started is called when all wait, or soon will. When it returns they may end.
-func (d *desk) started() {
+// started is called when all wait, or soon will. When it returns, they may end.
+func (d *harness) started() {
 	d.say("started")
 	d.hear()
 	settle()
-	settle() // twice: what pools keep goes with the second
+	settle() // twice: pools survive the first collection
 	var now runtime.MemStats
 	runtime.ReadMemStats(&now)
 	d.say("live", int(now.HeapAlloc-d.idle.HeapAlloc), int(now.StackInuse-d.idle.StackInuse))
@@ -337,24 +328,24 @@ func (d *desk) started() {
 // check is not inlined, so that its variables are not on the stack of who waits.
 //
 //go:noinline
-func (d *desk) check(i int, body []byte) error {
+func (d *harness) check(i int, body []byte) error {
 	if want := heldBody(d.targets[i]); string(body) != want {
-		return fmt.Errorf("answer %q, expected %q", body, want)
+		return fmt.Errorf("response %q, expected %q", body, want)
 	}
 	d.right.Add(1)
 	return nil
 }
 
-// request is what an HTTP client would send.
+// request returns the request of an HTTP client.
 //
 //go:noinline
-func (d *desk) request(i int) []byte {
+func (d *harness) request(i int) []byte {
 	return []byte("GET " + d.targets[i] + " HTTP/1.1\r\nHost: " + d.addrs[i] + "\r\n\r\n")
 }
 
-// waitTasks starts tasks with the body that prepare returns, in steps; end lets those
-// go that wait for nobody else.
-func (d *desk) waitTasks(prepare func(l *aio.Loop) (body func(t *aio.Task, i int) error), end func()) error {
+// waitTasks starts tasks, in steps, with the body that prepare returns; end releases those that
+// wait for a signal.
+func (d *harness) waitTasks(prepare func(l *aio.Loop) (body func(t *aio.Task, i int) error), end func()) error {
 	return aio.Run(context.Background(), func(t *aio.Task) error {
 		block := func(f func()) error {
 			_, err := aio.Offload(t, func(context.Context) (struct{}, error) { f(); return struct{}{}, nil })
@@ -380,14 +371,14 @@ func (d *desk) waitTasks(prepare func(l *aio.Loop) (body func(t *aio.Task, i int
 	})
 }
 
-func waitTask(d *desk) error {
+func waitTask(d *harness) error {
 	var enough aio.Event
 	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
 		return func(t *aio.Task, i int) error { return enough.Wait(t) }
 	}, enough.Set)
 }
 
-func waitConn(d *desk) error {
+func waitConn(d *harness) error {
 	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
 		return func(t *aio.Task, i int) error {
 			c, err := aio.Dial(t, "tcp", d.addrs[i])
@@ -401,17 +392,17 @@ func waitConn(d *desk) error {
 			if err := c.WaitReadable(t); err != nil {
 				return err
 			}
-			answer, err := aio.NewReader(l, c).ReadAll(t, 4096)
+			response, err := aio.NewReader(l, c).ReadAll(t, 4096)
 			if err != nil {
 				return err
 			}
-			_, body, _ := bytes.Cut(answer, []byte("\r\n\r\n"))
+			_, body, _ := bytes.Cut(response, []byte("\r\n\r\n"))
 			return d.check(i, body)
 		}
 	}, func() {})
 }
 
-func waitHTTP1(d *desk) error {
+func waitHTTP1(d *harness) error {
 	return d.waitTasks(func(l *aio.Loop) func(t *aio.Task, i int) error {
 		client := http1.NewClient(l, http1.Options{
 			Timeout: 5 * time.Minute, TLSTimeout: -1, RootCAs: d.roots,
@@ -428,8 +419,8 @@ func waitHTTP1(d *desk) error {
 	}, func() {})
 }
 
-// waitCoroutine is the floor: what a task is made of.
-func waitCoroutine(d *desk) error {
+// waitCoroutine is the lower bound: a bare coroutine.
+func waitCoroutine(d *harness) error {
 	d.begin()
 	stops := make([]func(), waiting)
 	for i := range stops {
@@ -444,7 +435,7 @@ func waitCoroutine(d *desk) error {
 	return nil
 }
 
-func waitGoroutine(d *desk) error {
+func waitGoroutine(d *harness) error {
 	d.begin()
 	enough := make(chan struct{})
 	var there, ended sync.WaitGroup
@@ -459,7 +450,7 @@ func waitGoroutine(d *desk) error {
 	return nil
 }
 
-func waitNetHTTP(d *desk) error {
+func waitNetHTTP(d *harness) error {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1, TLSClientConfig: &tls.Config{RootCAs: d.roots}}}
 	d.begin()
 	var wg sync.WaitGroup

@@ -9,11 +9,11 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// crowd is how many tasks take turns: too many for the caches, as in a crawl.
+// crowd is the number of tasks that take turns: too many for the caches, as in a crawl.
 const crowd = 10_000
 
-// BenchmarkRoundRobin: every task gives up its turn and gets it back when all others
-// had theirs. One item is one turn.
+// BenchmarkRoundRobin: every task gives up its turn and gets it back after all others. One item is
+// one turn.
 func BenchmarkRoundRobin(b *testing.B) {
 	b.Run("tasks", func(b *testing.B) {
 		turns := 0
@@ -42,8 +42,8 @@ func BenchmarkRoundRobin(b *testing.B) {
 	})
 }
 
-// BenchmarkRing: a token goes round; who gets it wakes the next and waits again.
-// One item is one hop.
+// BenchmarkRing: a token goes round; each task that gets it wakes the next and waits again. One
+// item is one hop.
 func BenchmarkRing(b *testing.B) {
 	b.Run("lots", func(b *testing.B) {
 		lots := make([]aio.Lot, crowd)
@@ -96,11 +96,10 @@ func BenchmarkRing(b *testing.B) {
 	})
 }
 
-// hot is how often the ball goes there and back in a round.
+// hot is the number of exchanges in a round.
 const hot = 10_000
 
-// BenchmarkPingPong: two take turns, there and back, all in the caches. One item is
-// both ways.
+// BenchmarkPingPong: two tasks take turns, all in the caches. One item is there and back.
 func BenchmarkPingPong(b *testing.B) {
 	b.Run("lots", func(b *testing.B) {
 		var lots [2]aio.Lot
@@ -147,9 +146,9 @@ func BenchmarkPingPong(b *testing.B) {
 	})
 }
 
-// tasks measures n tasks that run body until all have ended, which is the work of so
-// many items. They are there, and wait, before the meter starts: by themselves, to be
-// woken by begin; or, if that is nil, at a gate.
+// tasks measures n tasks that run body until all have ended, for a number of items of work. They
+// exist and wait before the meter starts: on their own, for begin to wake them; or, if begin is
+// nil, at a gate.
 func tasks(b *testing.B, n, items int, body func(t *aio.Task, i int) error, begin func()) {
 	m := &meter{b: b}
 	onLoop(b, func(t *aio.Task) error {
@@ -181,7 +180,7 @@ func tasks(b *testing.B, n, items int, body func(t *aio.Task, i int) error, begi
 	m.report(items)
 }
 
-// goroutines is tasks with goroutines.
+// goroutines is tasks, with goroutines.
 func goroutines(b *testing.B, n, items int, body func(i int), begin func()) {
 	m := &meter{b: b}
 	gate := make(chan struct{})

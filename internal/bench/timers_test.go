@@ -11,8 +11,8 @@ import (
 
 const pending = 1_000_000
 
-// BenchmarkTimers: a million timers are set; all are cancelled, in another order; all
-// fire. One item is one timer.
+// BenchmarkTimers sets a million timers, cancels all in another order, and fires all. One item is
+// one timer.
 func BenchmarkTimers(b *testing.B) {
 	for _, what := range []string{"set", "cancel"} {
 		b.Run(what, func(b *testing.B) {
@@ -35,7 +35,7 @@ func BenchmarkTimers(b *testing.B) {
 	})
 }
 
-// measureTimers measures what of setting and cancelling.
+// measureTimers measures setting or cancelling.
 func measureTimers[T any](b *testing.B, what string, set func(time.Duration) T, cancel func(T) bool) {
 	after := randomTimes(time.Hour, time.Hour)
 	order := rand.New(rand.NewPCG(3, 4)).Perm(pending)
@@ -65,9 +65,9 @@ func measureTimers[T any](b *testing.B, what string, set func(time.Duration) T, 
 	m.report(pending * b.N)
 }
 
-// Timers come due within 100 ms, faster than anybody can fire them: so what is
-// measured is the loop and the runtime, not their sleep between two timers. Before
-// that there is time to set them all.
+// All timers come due within 100 ms, faster than they can fire: so the figure is the cost of the
+// loop and the runtime, not their sleep between two timers. Before that, there is time to set them
+// all.
 const (
 	fireAfter  = 3 * time.Second
 	fireWithin = 100 * time.Millisecond
@@ -135,7 +135,7 @@ func checkFired(b *testing.B, n int) {
 	}
 }
 
-// randomTimes are the same in every run.
+// randomTimes returns the same times in every run.
 func randomTimes(from, within time.Duration) []time.Duration {
 	r := rand.New(rand.NewPCG(1, 2))
 	ds := make([]time.Duration, pending)

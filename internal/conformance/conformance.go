@@ -1,7 +1,6 @@
-// Package conformance reads the files of public test suites that tests hold Weft
-// against. They are not part of the repository: $WEFT_CONFORMANCE names their folder,
-// by default ../shared/conformance beside the module. Without a file its test is
-// skipped, but never where CI is "true": there it fails.
+// Package conformance reads the files of public test suites for the conformance tests. They are not
+// part of the repository: $WEFT_CONFORMANCE names their folder, by default ../shared/conformance
+// beside the module. Without its file a test is skipped, except where CI is "true": there it fails.
 package conformance
 
 import (
@@ -27,7 +26,7 @@ func Read(t testing.TB, name string) []byte {
 	return data
 }
 
-// Cases returns the JSON values of a file that has one a line.
+// Cases returns the JSON values of a file with one per line.
 func Cases[T any](t testing.TB, name string) []T {
 	t.Helper()
 	var cases []T
@@ -41,17 +40,17 @@ func Cases[T any](t testing.TB, name string) []T {
 	return cases
 }
 
-// Seeds is Cases for a fuzz target, which does without if the file is missing.
+// Seeds is Cases for a fuzz target, which runs without seeds if the file is missing.
 func Seeds[T any](f *testing.F, name string) []T {
 	f.Helper()
 	if _, err := os.Stat(filepath.Join(folder(f), name)); errors.Is(err, fs.ErrNotExist) {
-		f.Logf("conformance data: %v: fuzzing begins without (set WEFT_CONFORMANCE)", err)
+		f.Logf("conformance data: %v: fuzzing without its seeds (set WEFT_CONFORMANCE)", err)
 		return nil
 	}
 	return Cases[T](f, name)
 }
 
-// folder is where the files are. Tests run in the folder of their package.
+// folder returns the folder of the files. Tests run in the folder of their package.
 func folder(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("WEFT_CONFORMANCE"); dir != "" {

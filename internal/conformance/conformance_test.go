@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
-// TestMissing: a file that is not there skips the test, but in CI fails it.
+// TestMissing: a missing file skips the test, and fails it in CI.
 func TestMissing(t *testing.T) {
 	t.Setenv("WEFT_CONFORMANCE", t.TempDir())
 	for _, ci := range []bool{false, true} {
@@ -32,7 +32,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// spy notes how a test would end, and goes on.
+// spy records how a test would end, and continues.
 type spy struct {
 	testing.TB
 	skipped, failed bool

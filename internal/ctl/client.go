@@ -20,37 +20,36 @@ import (
 )
 
 var (
-	// ErrNobody is returned by Dial when no crawl answers: there is no socket, or nobody
-	// behind it.
+	// ErrNobody is returned by Dial and Ask when no crawl runs: there is no socket, or nobody
+	// listens on it.
 	ErrNobody = errors.New("no crawl is running")
 
-	// ErrSilent is returned by Dial and Ask when a crawl has the socket open and does not
-	// begin to answer.
-	ErrSilent = errors.New("the crawl does not answer; is it stopped?")
+	// ErrSilent is returned by Dial and Ask when a crawl has the socket open and does not respond.
+	ErrSilent = errors.New("the crawl does not respond; is it stopped?")
 
-	// ErrProtocol is what an error of Ask is when the other side speaks another protocol.
+	// ErrProtocol is wrapped by an error of Ask when the other side speaks another protocol.
 	ErrProtocol = errors.New("another protocol")
 )
 
-// Error is what a crawl answers when it cannot do as it is told.
+// Error is the error of a command that the crawl could not carry out.
 type Error struct{ Text string }
 
 func (e *Error) Error() string { return e.Text }
 
-// Client asks a crawl.
+// Client sends commands to a crawl.
 type Client struct {
 	dir  string
 	http http.Client
 }
 
-// answerWithin is how long a crawl may take to begin to answer. A server does so before it
-// looks at what it is asked.
-const answerWithin = 5 * time.Second
+// respondWithin is how long a crawl may take to start its response. A server does so before it runs
+// the command.
+const respondWithin = 5 * time.Second
 
-// Dial finds the crawl that runs in the job in dir. Errors: ErrNobody, ErrSilent, or one of
-// the system.
+// Dial finds the crawl that runs in the job in dir. Errors: ErrNobody, ErrSilent, or one of the
+// system.
 func Dial(ctx context.Context, dir string) (*Client, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerWithin, ErrSilent)
+	ctx, cancel := context.WithTimeoutCause(ctx, respondWithin, ErrSilent)
 	defer cancel()
 	c := &Client{dir: dir}
 	c.http.Transport = &http.Transport{
@@ -69,15 +68,14 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 	return nil, fmt.Errorf("socket %s: %w", filepath.Join(dir, Name), err)
 }
 
-// Ask has a command answered, by any number of values; an error comes last. It is an
-// *Error if the crawl has given it, ErrProtocol, ErrNobody or ErrSilent; or the crawl has
-// ended before it had answered.
+// Ask sends a command and yields the values of its reply; an error comes last. It is an *Error of
+// the crawl, ErrProtocol, ErrNobody, ErrSilent, or reports that the crawl ended during its reply.
 func Ask[T any](ctx context.Context, c *Client, command string, args ...string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		late := time.AfterFunc(answerWithin, func() { cancel(ErrSilent) })
+		late := time.AfterFunc(respondWithin, func() { cancel(ErrSilent) })
 		res, err := c.post(ctx, command, args)
 		late.Stop()
 		if err != nil {
@@ -96,7 +94,7 @@ func Ask[T any](ctx context.Context, c *Client, command string, args ...string) 
 			case errors.Is(err, io.EOF):
 				return
 			case err != nil:
-				yield(none, fmt.Errorf("the crawl has ended while it answered: %w", err))
+				yield(none, fmt.Errorf("the crawl ended during its reply: %w", err))
 				return
 			case l.Error != "":
 				yield(none, &Error{l.Error})
@@ -126,8 +124,8 @@ func (c *Client) post(ctx context.Context, command string, args []string) (*http
 		return nil, err
 	}
 	if speaks := res.Header.Get(versionHeader); speaks != strconv.Itoa(Protocol) {
-		_ = res.Body.Close() // nothing in it is of interest
-		return nil, fmt.Errorf("%w: the crawl speaks %.16q, this is %d: ask with the version of weft that runs it", ErrProtocol, speaks, Protocol)
+		_ = res.Body.Close() // its contents do not matter
+		return nil, fmt.Errorf("%w: the crawl speaks %.16q, this is %d: use the version of weft that runs it", ErrProtocol, speaks, Protocol)
 	}
 	return res, nil
 }

@@ -23,18 +23,18 @@ import (
 	"github.com/weftcrawl/weft/internal/ctl"
 )
 
-// commands are what the servers of these tests answer.
+// commands are the commands of the test servers.
 var commands = map[string]ctl.Command{
-	"echo": func(_ context.Context, args []string, tell func(any) error) error {
+	"echo": func(_ context.Context, args []string, reply func(any) error) error {
 		for _, arg := range args {
-			if err := tell(arg); err != nil {
+			if err := reply(arg); err != nil {
 				return err
 			}
 		}
 		return nil
 	},
-	"fail": func(_ context.Context, _ []string, tell func(any) error) error {
-		return errors.Join(tell("one"), errors.New("no more"))
+	"fail": func(_ context.Context, _ []string, reply func(any) error) error {
+		return errors.Join(reply("one"), errors.New("no more"))
 	},
 }
 
@@ -57,7 +57,7 @@ func dial(t *testing.T, dir string) *ctl.Client {
 	return c
 }
 
-// ask is the values of an answer, and the error it ends with.
+// ask returns the values of a reply, and its error.
 func ask(ctx context.Context, c *ctl.Client, command string, args ...string) (values []string, err error) {
 	for v, err := range ctl.Ask[string](ctx, c, command, args...) {
 		if err != nil {
@@ -87,12 +87,12 @@ func TestAsk(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	var told *ctl.Error
-	if got, err := ask(t.Context(), c, "fail"); len(got) != 1 || !errors.As(err, &told) || told.Text != "no more" {
+	var failed *ctl.Error
+	if got, err := ask(t.Context(), c, "fail"); len(got) != 1 || !errors.As(err, &failed) || failed.Text != "no more" {
 		t.Errorf("%q, error %v", got, err)
 	}
-	if _, err := ask(t.Context(), c, "dance"); !errors.As(err, &told) || !strings.Contains(err.Error(), `"dance"`) {
-		t.Errorf("a command there is none of: %v", err)
+	if _, err := ask(t.Context(), c, "dance"); !errors.As(err, &failed) || !strings.Contains(err.Error(), `"dance"`) {
+		t.Errorf("an unknown command: %v", err)
 	}
 	if _, err := ask(t.Context(), c, "echo", strings.Repeat("x", 9<<20)); err == nil {
 		t.Error("9 MiB were taken")
@@ -107,14 +107,14 @@ func TestAsk(t *testing.T) {
 		t.Errorf("left behind: %v", names)
 	}
 	if _, err := ask(t.Context(), c, "echo"); !errors.Is(err, ctl.ErrNobody) {
-		t.Errorf("asked after the end: %v", err)
+		t.Errorf("sent after the end: %v", err)
 	}
 	if _, err := ctl.Dial(t.Context(), dir); !errors.Is(err, ctl.ErrNobody) {
 		t.Errorf("dialled after the end: %v", err)
 	}
 }
 
-// TestOnlyPost: what changes something is not done by the bye.
+// TestOnlyPost: only POST runs a command.
 func TestOnlyPost(t *testing.T) {
 	dir := t.TempDir()
 	serve(t, dir)
@@ -132,8 +132,8 @@ func TestOnlyPost(t *testing.T) {
 	}
 }
 
-// TestStale: the socket of a process that was killed answers nobody, and is replaced; so is
-// what is left of one that was killed while it made it.
+// TestStale: nobody listens on the socket of a killed process, and the next server replaces it;
+// likewise the remains of one that was killed while making it.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, ctl.Name)})
@@ -153,7 +153,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestLongPath: a folder may have a longer path than a socket.
+// TestLongPath: a folder's path may be longer than a socket's.
 func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 50))
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -171,7 +171,7 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// TestOtherProtocol: who speaks another one is told which.
+// TestOtherProtocol: a client of another protocol learns which one it met.
 func TestOtherProtocol(t *testing.T) {
 	dir := t.TempDir()
 	ln, err := net.Listen("unix", filepath.Join(dir, ctl.Name))
@@ -189,14 +189,14 @@ func TestOtherProtocol(t *testing.T) {
 	}
 }
 
-// TestHead: that somebody is here is said before there is an answer.
+// TestHead: the response header comes before the first value.
 func TestHead(t *testing.T) {
 	dir := t.TempDir()
 	begin := make(chan bool)
 	s, err := ctl.Serve(dir, map[string]ctl.Command{
-		"late": func(_ context.Context, _ []string, tell func(any) error) error {
+		"late": func(_ context.Context, _ []string, reply func(any) error) error {
 			<-begin
-			return tell("x")
+			return reply("x")
 		},
 	})
 	if err != nil {
@@ -218,15 +218,15 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestCloseWhileAnswering: an answer that nobody takes holds up no end, and who waits for
-// more is told.
-func TestCloseWhileAnswering(t *testing.T) {
+// TestCloseWhileReplying: a client that does not read its reply does not hold up Close, and waiting
+// clients get an error.
+func TestCloseWhileReplying(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	dir := t.TempDir()
 	s, err := ctl.Serve(dir, map[string]ctl.Command{
-		"forever": func(_ context.Context, _ []string, tell func(any) error) error {
+		"forever": func(_ context.Context, _ []string, reply func(any) error) error {
 			for {
-				if err := tell(strings.Repeat("x", 1000)); err != nil {
+				if err := reply(strings.Repeat("x", 1000)); err != nil {
 					return err
 				}
 			}
@@ -243,7 +243,7 @@ func TestCloseWhileAnswering(t *testing.T) {
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
 		if _, err := ask(t.Context(), c, "wait"); err == nil {
-			t.Error("a command that was broken off has answered")
+			t.Error("an interrupted command has a reply")
 		}
 	})
 	var last error
@@ -251,8 +251,8 @@ func TestCloseWhileAnswering(t *testing.T) {
 		s.Close()
 		last = err
 	}
-	if last == nil || !strings.Contains(last.Error(), "ended while it answered") {
-		t.Errorf("the end of an answer that was broken off: %v", last)
+	if last == nil || !strings.Contains(last.Error(), "ended during its reply") {
+		t.Errorf("the end of an interrupted reply: %v", last)
 	}
 	waiting.Wait()
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Protocol is the number of what is spoken here.
+// Protocol is the version of the protocol.
 const Protocol = 1
 
 const (
@@ -26,14 +26,14 @@ const (
 	maxCommand = 8 << 20 // bytes
 	maxHeader  = 16 << 10
 	patience   = 10 * time.Second // for a command to arrive
-	farewell   = time.Second      // for answers under way when the server is closed
+	farewell   = time.Second      // for running commands when the server closes
 )
 
-// A Command answers with values, each given to tell, which fails when nobody listens any
-// more; then, and when ctx is done, it is to return. Several run at once.
-type Command func(ctx context.Context, args []string, tell func(value any) error) error
+// Command carries out a command. It passes each value to reply, which fails when the client has
+// left; then, and when ctx is done, the command must return. Commands run concurrently.
+type Command func(ctx context.Context, args []string, reply func(value any) error) error
 
-// Server is a crawl's socket.
+// Server serves the socket of a crawl.
 type Server struct {
 	dir      string
 	commands map[string]Command
@@ -41,7 +41,7 @@ type Server struct {
 	running  sync.WaitGroup // http.Serve, and connections
 }
 
-// Serve answers commands at the socket in dir until Close.
+// Serve serves commands on the socket in dir until Close.
 func Serve(dir string, commands map[string]Command) (*Server, error) {
 	ln, err := listen(dir)
 	if err != nil {
@@ -50,19 +50,19 @@ func Serve(dir string, commands map[string]Command) (*Server, error) {
 	s := &Server{dir: dir, commands: commands}
 	s.http = http.Server{
 		Handler: s, ReadHeaderTimeout: patience, MaxHeaderBytes: maxHeader, ConnState: s.count,
-		ErrorLog: log.New(io.Discard, "", 0), // of clients that leave
+		ErrorLog: log.New(io.Discard, "", 0), // drops errors about clients that leave
 	}
 	s.running.Go(func() { _ = s.http.Serve(ln) }) // until Close
 	return s, nil
 }
 
-// Close answers what is asked already, as far as that takes no longer than a second, and
-// returns when nothing runs any more. Of a nil server there is nothing to close.
+// Close gives running commands a second to finish, and returns when nothing runs any more. Closing
+// a nil server does nothing.
 func (s *Server) Close() {
 	if s == nil {
 		return
 	}
-	_ = os.Remove(filepath.Join(s.dir, Name)) // gone already, or in the way of nobody
+	_ = os.Remove(filepath.Join(s.dir, Name)) // absent already, or harmless
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
@@ -71,7 +71,7 @@ func (s *Server) Close() {
 	s.running.Wait()
 }
 
-// count keeps count of connections. New ones come while http.Serve runs.
+// count counts connections. New ones come while http.Serve runs.
 func (s *Server) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -86,13 +86,13 @@ type line struct {
 	Error string `json:"error,omitempty"`
 }
 
-// ServeHTTP answers a command.
+// ServeHTTP serves a command.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(versionHeader, strconv.Itoa(Protocol))
 	w.Header().Set("Content-Type", "application/jsonl")
 	refuse := func(status int, format string, args ...any) {
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(line{Error: fmt.Sprintf(format, args...)}) // who asks may have left
+		_ = json.NewEncoder(w).Encode(line{Error: fmt.Sprintf(format, args...)}) // the client may have left
 	}
 	name, _ := strings.CutPrefix(r.URL.Path, prefix)
 	command := s.commands[name]
@@ -111,11 +111,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusBadRequest, "%v", err)
 		return
 	}
-	_ = conn.SetReadDeadline(time.Time{}) // so that ctx ends when who asks has left, and not before
-	_ = conn.Flush()                      // the head, so that who asks knows that somebody is here
+	_ = conn.SetReadDeadline(time.Time{}) // so that ctx ends only when the client leaves
+	_ = conn.Flush()                      // sends the header: the crawl is alive
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	if err := command(r.Context(), r.PostForm["arg"], func(value any) error { return out.Encode(line{Value: value}) }); err != nil {
-		_ = out.Encode(line{Error: err.Error()}) // the same
+		_ = out.Encode(line{Error: err.Error()}) // the client may have left
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// Name is that of the socket, in the job's folder.
+// Name is the socket's name in the job's folder.
 const Name = "ctl.sock"
 
-// making is the folder in which the socket is made: nobody else can enter it.
+// making is the private folder in which the socket is made.
 const making = Name + ".new"
 
-// listen makes the socket. There is one crawl in a job at a time: what is there is of one
-// that has ended.
+// listen makes the socket. A job has one crawl at a time, so an existing socket belongs to one that
+// has ended.
 func listen(dir string) (*net.UnixListener, error) {
 	private := filepath.Join(dir, making)
 	if err := os.RemoveAll(private); err != nil {
@@ -40,7 +40,7 @@ func listen(dir string) (*net.UnixListener, error) {
 func listenIn(dir string) (ln *net.UnixListener, err error) {
 	err = addressed(dir, func(address string) (err error) {
 		if ln, err = net.ListenUnix("unix", &net.UnixAddr{Name: address}); err == nil {
-			ln.SetUnlinkOnClose(false) // by then it has another name
+			ln.SetUnlinkOnClose(false) // it is renamed by then
 			err = os.Chmod(address, 0o600)
 		}
 		return err
@@ -48,7 +48,7 @@ func listenIn(dir string) (ln *net.UnixListener, err error) {
 	return ln, err
 }
 
-// connect finds the socket.
+// connect connects to the socket.
 func connect(ctx context.Context, dir string) (c net.Conn, err error) {
 	err = addressed(dir, func(address string) (err error) {
 		c, err = new(net.Dialer).DialContext(ctx, "unix", address)
@@ -57,8 +57,8 @@ func connect(ctx context.Context, dir string) (c net.Conn, err error) {
 	return c, err
 }
 
-// addressed calls fn with an address of the socket in dir. If its path is longer than one
-// may be, that is a shorter one, which holds for the call.
+// addressed calls fn with an address of the socket in dir. If its path is too long, that is a
+// shorter one, valid during the call.
 func addressed(dir string, fn func(address string) error) error {
 	path := filepath.Join(dir, Name)
 	most := len(syscall.RawSockaddrUnix{}.Path) - 1

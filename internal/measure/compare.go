@@ -9,22 +9,22 @@ import (
 	"github.com/weftcrawl/weft/lab"
 )
 
-// Comparison is what Compare does.
+// Comparison configures Compare.
 type Comparison struct {
 	Ways   []lab.Way
 	Rounds int
 
-	URLs []string // that are fetched; nil: of a server that is started
+	URLs []string // to fetch; nil: those of a server that Compare starts
 
-	// Of that server.
+	// Options of that server.
 	Pages         int
 	ConnectDelay  time.Duration // from connection to reading the request
-	ResponseDelay time.Duration // from the request to the answer
+	ResponseDelay time.Duration // from the request to the response
 
-	Begin func(round int) // is called before each, from 1; 0 is the one that does not count
+	Begin func(round int) // called before each round, from 1; 0 is the warm-up
 }
 
-// Compared is what came of it.
+// Compared is the result of Compare.
 type Compared struct {
 	Server          string   `json:"server,omitempty"`
 	Pages           int      `json:"pages"`
@@ -32,12 +32,12 @@ type Compared struct {
 	ConnectDelayMS  float64  `json:"connect_delay_ms,omitempty"`
 	ResponseDelayMS float64  `json:"response_delay_ms,omitempty"`
 	Ways            []Result `json:"ways"`
-	Agree           bool     `json:"agree"`    // all have got all pages, and the same
-	Disagreements   []string `json:"disagree"` // where they do not
+	Agree           bool     `json:"agree"`    // all ways fetched all pages, and the same ones
+	Disagreements   []string `json:"disagree"` // the differences
 }
 
-// Result is what a round of a way took, the median of all its rounds; memory is the most of all,
-// threads are the most of the first.
+// Result is the cost of a round of a way: medians of all its rounds; memory is the maximum of all
+// rounds, threads the maximum of the first.
 type Result struct {
 	Name     string   `json:"way"`
 	About    string   `json:"about"`
@@ -46,18 +46,18 @@ type Result struct {
 	Memory   int64    `json:"memory_bytes"`
 	Threads  int      `json:"threads"`
 	Switches int64    `json:"context_switches"`
-	Faster   *float64 `json:"times_faster"`    // than the way "blocking", if that ran
-	AtOnce   int      `json:"at_once"`         // pages
+	Faster   *float64 `json:"times_faster"`    // than "blocking", if that ran
+	AtOnce   int      `json:"at_once"`         // concurrent pages
 	Bound    string   `json:"bound,omitempty"` // why not all
 	Error    string   `json:"error,omitempty"`
 }
 
-// roundTimeout bounds a round, beside the time that the server lets all its pages wait.
+// roundTimeout bounds a round, in addition to the delays of the server for all its pages.
 const roundTimeout = 60 * time.Second
 
-// Compare has each way fetch the same pages, and says what that took. Ways take turns, round by
-// round, so that what else the machine does meets all of them alike. The error is that
-// something could not be started, or that of ctx; what goes wrong in a way is told of it.
+// Compare has each way fetch the same pages. Ways take turns, round by round, so that other work on
+// the machine affects all alike. The error is that a process did not start, or that of ctx;
+// failures of a way are in its result.
 func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -68,9 +68,9 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer s.close()
+		defer s.Kill()
 		urls = s.urls(c.Pages)
-		first = 0 // what is done for the first time takes longer. A stranger's server is spared it
+		first = 0 // a warm-up, except on a stranger's server
 		r.Server, r.Pages, r.ConnectDelayMS, r.ResponseDelayMS = s.addr, c.Pages, ms(c.ConnectDelay), ms(c.ResponseDelay)
 	}
 	timeout := roundTimeout + time.Duration(len(urls))*(c.ConnectDelay+c.ResponseDelay)
@@ -80,13 +80,13 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer w.close()
+		defer w.Kill()
 		runners[i] = w
 	}
 	for n := first; n <= c.Rounds; n++ {
 		c.Begin(n)
 		for i := range runners {
-			w := runners[(n+i)%len(runners)] // none is always the one that follows on a certain other
+			w := runners[(n+i)%len(runners)] // no way always follows the same other one
 			if w.failed != "" {
 				continue
 			}
@@ -99,7 +99,7 @@ func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 			}
 		}
 	}
-	var of *runner // whose pages the others' are compared with
+	var of *runner // the first that succeeded, with which the others are compared
 	for _, w := range runners {
 		r.Ways = append(r.Ways, w.result())
 		if failed := r.Ways[len(r.Ways)-1].Error; failed != "" {
@@ -129,10 +129,10 @@ type runner struct {
 	way      lab.Way
 	atOnce   int
 	bound    string       // why not all at once
-	rounds   []outcome    // that count
+	rounds   []outcome    // without the warm-up
 	pages    []digest     // of its first round
-	unsteady map[int]bool // those that another round had not in the same way
-	seen     look         // the most that was seen of it in its first round
+	unsteady map[int]bool // pages that differed in another round
+	seen     look         // maxima in its first round
 	resident int64
 	failed   string
 }
@@ -141,7 +141,7 @@ func startRunner(ctx context.Context, way lab.Way, urls []string, timeout time.D
 	n, bound := atOnce(way.Name, len(urls))
 	p, err := start(ctx, wayName, wayTask{way.Name, urls, n, timeout})
 	if err == nil {
-		err = p.hear(ctx, new(before))
+		err = p.receive(ctx, new(before))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", way.Name, err)
@@ -149,20 +149,20 @@ func startRunner(ctx context.Context, way lab.Way, urls []string, timeout time.D
 	return &runner{child: p, way: way, atOnce: n, bound: bound, unsteady: make(map[int]bool)}, nil
 }
 
-// round has the way do one. The first is watched, which takes some of the CPU; those that follow
-// have the machine for themselves.
+// round runs a round of the way. The first is watched, which takes some CPU time; the others have
+// the machine for themselves.
 func (w *runner) round(ctx context.Context, first bool) (o outcome) {
 	done, most := make(chan struct{}), make(chan look, 1)
 	if first {
-		go watch(w.cmd.Process.Pid, done, most)
+		go watch(w.PID(), done, most)
 	}
-	_ = w.tell("round") // if it has died, why is heard of it
-	err := w.hear(ctx, &o)
+	_ = w.in.Encode("round") // receive reports why it died
+	err := w.receive(ctx, &o)
 	if first {
 		close(done)
 		w.seen = <-most
 	}
-	if err != nil { // it has died
+	if err != nil { // it died
 		w.failed = err.Error()
 		return o
 	}
@@ -193,7 +193,7 @@ func (w *runner) result() Result {
 	return r
 }
 
-// differences tells of each page that a way has not, or not as the first way has it.
+// differences lists the pages that a way lacks, or that differ from those of the first way.
 func differences(way, first string, urls []string, pages, expected []digest) []string {
 	var all []string
 	for i, p := range pages {
@@ -207,7 +207,7 @@ func differences(way, first string, urls []string, pages, expected []digest) []s
 	return all
 }
 
-// median is that of an even number of values, too: the middle of the two in the middle.
+// median is the middle value, or the mean of the two in the middle.
 func median[T any](all []T, of func(T) float64) float64 {
 	values := make([]float64, len(all))
 	for i, v := range all {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Latency is how long something takes.
+// Latency is the duration of an operation.
 type Latency struct {
 	Name  string  `json:"name"`
 	What  string  `json:"what"`
@@ -26,24 +26,24 @@ type Latency struct {
 	Error string  `json:"error,omitempty"`
 }
 
-// Latencies are how they are measured.
+// Latencies configures a measurement of latencies.
 type Latencies struct {
-	Dir    string        // of a file, on the disk that is measured
-	Least  time.Duration // that each of the fifty measurements has to take
-	Memory int           // bytes that are too many for every cache; 0: by the size of the last
+	Dir    string        // folder on the disk to measure
+	Least  time.Duration // duration of each of the fifty measurements
+	Memory int           // bytes beyond every cache; 0: by the size of the largest
 	File   int           // bytes of the file
 
-	Begin func(name string) // is called before each
+	Begin func(name string) // called before each operation
 }
 
-// Measure measures all, fastest first, as far as that can be known before. The error is that of
+// Measure measures all operations, roughly from the fastest to the slowest. The error is that of
 // ctx.
 func (l Latencies) Measure(ctx context.Context) ([]Latency, error) {
 	caches := cacheSizes()
 	if l.Memory == 0 {
 		l.Memory = min(max(64<<20, 4*caches[2]), 256<<20)
 	}
-	l3 := min(caches[2]/2, 4*caches[1]) // others use it, too
+	l3 := min(caches[2]/2, 4*caches[1]) // others share it
 	chases := func(bytes int) func() (operation, error) {
 		return func() (operation, error) { return chase(bytes) }
 	}
@@ -86,16 +86,16 @@ func (l Latencies) Measure(ctx context.Context) ([]Latency, error) {
 	return all, nil
 }
 
-// operation is what is timed.
+// operation is an operation to time.
 type operation struct {
 	do    func(n int) error // n times
-	parts float64           // of one time, where that is several of what is measured; 0: 1
-	end   func()            // nil: nothing is to be ended
+	parts float64           // operations per call of do; 0: 1
+	end   func()            // clean-up; nil: none
 }
 
-// time returns how long one takes, in ns: the least of fifty measurements, as whatever else the
-// machine does can only add to it. Each does it as often as takes least, which is best less than
-// the kernel lets another thread run.
+// time returns the duration of one operation in ns: the least of fifty measurements, as other work
+// on the machine can only add to it. Each repeats the operation for at least a time, which is best
+// shorter than the kernel lets another thread run.
 func (o operation) time(least time.Duration) (float64, error) {
 	if o.end != nil {
 		defer o.end()
@@ -120,10 +120,10 @@ func (o operation) time(least time.Duration) (float64, error) {
 	return fastest, nil
 }
 
-// kept keeps the compiler from leaving out what nobody uses.
+// kept stops the compiler from removing unused results.
 var kept uint64
 
-// instructions are 16 in a turn. Additions alone the compiler would make one of.
+// instructions are 16 per iteration; the compiler would merge plain additions.
 var instructions = operation{parts: 16, do: func(n int) error {
 	x, y, z := kept, uint64(n), uint64(n+1)
 	for range n {
@@ -134,16 +134,16 @@ var instructions = operation{parts: 16, do: func(n int) error {
 	return nil
 }}
 
-// line is one of a cache, of 64 bytes.
+// line is a cache line of 64 bytes.
 type line struct {
 	next *line
 	_    [56]byte
 }
 
-// chase reads lines of memory, each of which says which is next: one circle through all, in
-// random order, so that the CPU can neither guess nor begin before it has read. The memory is the
-// kernel's own, in large pages if it has some: with small ones, most of the time would go into
-// finding out where a page is (TLB misses).
+// chase reads lines of memory, each of which names the next: one circle through all, in random
+// order, so that the CPU can neither predict nor prefetch. The memory comes from the kernel, in
+// large pages if possible: with small ones, most of the time would go into address translation (TLB
+// misses).
 func chase(bytes int) (operation, error) {
 	memory, err := unix.Mmap(-1, 0, bytes+largePage, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -163,14 +163,15 @@ func chase(bytes int) (operation, error) {
 		}
 		return nil
 	}
-	_ = walk(len(lines)) // until all is where it can be
+	_ = walk(len(lines)) // warm-up
 	return operation{do: walk, end: func() { _ = unix.Munmap(memory) }}, nil
 }
 
-// largePage is what most processors have as one, in bytes.
+// largePage is the usual size of a large page, in bytes.
 const largePage = 2 << 20
 
-// cacheSizes are those of the three levels, in bytes; as is common, where the system does not say.
+// cacheSizes returns the sizes of the three cache levels in bytes; usual values if the system does
+// not report them.
 func cacheSizes() [3]int {
 	sizes := [3]int{32 << 10, 1 << 20, 32 << 20}
 	dirs, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
@@ -198,7 +199,7 @@ var mutexes = operation{do: func(n int) error {
 	return nil
 }}
 
-// coroutines are switched to and from by each call of next.
+// coroutines switches to and from a coroutine at each call of next.
 var coroutines = operation{parts: 2, do: func(n int) error {
 	next, stop := iter.Pull(iter.Seq[int](func(yield func(int) bool) {
 		for i := 0; yield(i); i++ {
@@ -233,7 +234,7 @@ var systemCalls = operation{do: func(n int) error {
 	return nil
 }}
 
-// pipes has two threads wake each other. On one CPU, neither goes on while the other runs.
+// pipes has two threads wake each other. On one CPU, neither continues while the other runs.
 func pipes() (operation, error) {
 	var there, back [2]int
 	if err := unix.Pipe(there[:]); err != nil {
@@ -244,7 +245,7 @@ func pipes() (operation, error) {
 		return operation{}, err
 	}
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		_ = stayOnCPU()
 		b := make([]byte, 1)
 		for readByte(there[0], b) == nil {
@@ -272,7 +273,7 @@ func pipes() (operation, error) {
 	return operation{do: turn, parts: 2, end: end}, nil
 }
 
-// readByte reads one, whatever signals come.
+// readByte reads a byte, and retries when a signal interrupts it.
 func readByte(fd int, b []byte) error {
 	for {
 		n, err := unix.Read(fd, b)
@@ -328,10 +329,10 @@ func loopback() (operation, error) {
 	}}, nil
 }
 
-// block is what is read and written of a file at once, in bytes.
+// block is the size of reads and writes of a file, in bytes.
 const block = 4096
 
-// aligned is memory for a block that begins at a page, as O_DIRECT needs.
+// aligned returns memory for a block, aligned to a page, as O_DIRECT needs.
 func aligned() ([]byte, error) {
 	return unix.Mmap(-1, 0, block, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
@@ -343,7 +344,7 @@ func diskRead(dir string, size int) (operation, error) {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	// What is random can't be stored as less.
+	// Random data cannot be compressed.
 	var seed [32]byte
 	if _, err := io.CopyN(f, rand.NewChaCha8(seed), int64(size)); err != nil {
 		return operation{}, err
@@ -398,7 +399,7 @@ func diskWrite(dir string) (operation, error) {
 	}}, nil
 }
 
-// mib is a size in words.
+// mib formats a size.
 func mib(bytes int) string {
 	if bytes < 1<<20 {
 		return strconv.Itoa(bytes>>10) + " KiB"

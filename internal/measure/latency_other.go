@@ -4,11 +4,11 @@ package measure
 
 import "golang.org/x/sys/unix"
 
-// stayOnCPU leaves the thread where it is: here there is no call to choose.
+// stayOnCPU does nothing: there is no call to bind a thread.
 func stayOnCPU() error { return nil }
 
-// openDirect says that here there is no way past the kernel's cache.
+// openDirect fails: there is no way past the kernel's cache.
 func openDirect(string) (int, error) { return -1, unix.ENOTSUP }
 
-// inLargePages does nothing: here there is no call to ask for them.
+// inLargePages does nothing: there is no call to request them.
 func inLargePages([]byte) {}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testWays do what ways do, or something that none should.
+// testWays behave like ways, or fail in some way.
 var testWays = []lab.Way{
 	{Name: "blocking", Fetch: func(ctx context.Context, urls []string, _ int) ([]lab.Page, error) { return fetch(ctx, urls, 1), nil }},
 	{Name: "together", About: "all at once", Fetch: func(ctx context.Context, urls []string, atOnce int) ([]lab.Page, error) {
@@ -133,7 +133,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestDisagreement: whoever has not what the first has is named, and so is who fails.
+// TestDisagreement: a way that differs from the first, or fails, is named.
 func TestDisagreement(t *testing.T) {
 	for name, want := range map[string]string{
 		"liar":  "/2: status 200, ",
@@ -152,18 +152,18 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: that all have nothing is no agreement.
-func TestNoAnswer(t *testing.T) {
+// TestNoResponse: ways that all fetch nothing do not agree.
+func TestNoResponse(t *testing.T) {
 	found, err := Compare(t.Context(), Comparison{Ways: ways("together"), Rounds: 1, URLs: []string{"http://127.0.0.1:1/"}, Begin: quietly[int]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no whole answer: ECONNREFUSED") {
+	if all := strings.Join(found.Disagreements, "\n"); found.Agree || !strings.Contains(all, "no complete response: ECONNREFUSED") {
 		t.Errorf("agree: %t, %s", found.Agree, all)
 	}
 }
 
-// TestCompareBound: a way that has a process for each page does not get to have hundreds.
+// TestCompareBound: a way that runs a process per page does not get hundreds.
 func TestCompareBound(t *testing.T) {
 	found, err := Compare(t.Context(), Comparison{Ways: ways("processes"), Rounds: 1, Pages: 150, Begin: quietly[int]})
 	if err != nil {
@@ -198,8 +198,8 @@ func TestHold(t *testing.T) {
 	}{
 		{"together", 8, 0, 8, 8, ""},
 		{"three", 8, 50 * time.Millisecond, 1, 3, "no more came for 50ms"},
-		{"blocking", 8, 0, 1, 1, "it asks for the next when it has the answer"},
-		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // when they were answered
+		{"blocking", 8, 0, 1, 1, "it fetches one page after the other"},
+		{"careless", 8, 0, 8, 8, "ECONNRESET: connection reset by peer (3 of 8)"}, // at the responses
 		{"poor", 8, 0, 0, 0, "EMFILE: too many open files"},
 		{"dying", 8, 0, 0, 0, "runtime: out of threads"},
 	} {
@@ -220,25 +220,25 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestChildEnds: a child ends by itself when its parent has gone, whatever it does.
+// TestChildEnds: a child ends when its parent has gone, whatever it does.
 func TestChildEnds(t *testing.T) {
 	p, err := start(t.Context(), wayName, wayTask{"endless", []string{"http://127.0.0.1/"}, 1, time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.hear(t.Context(), new(before)); err != nil {
+	if err := p.receive(t.Context(), new(before)); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.tell("round"); err != nil {
+	if err := p.in.Encode("round"); err != nil {
 		t.Fatal(err)
 	}
-	_ = p.in.Close()
-	if err := p.cmd.Wait(); err != nil {
+	_ = p.In.Close()
+	if err := p.Wait(); err != nil {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestFamily: what the children of a process have is added to what it has.
+// TestFamily: a process's memory and threads include its descendants'.
 func TestFamily(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
@@ -247,11 +247,11 @@ func TestFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
-	if err := p.hear(t.Context(), new(before)); err != nil {
+	defer p.Kill()
+	if err := p.receive(t.Context(), new(before)); err != nil {
 		t.Fatal(err)
 	}
-	alone, all := lookAt(p.cmd.Process.Pid), lookAt(os.Getpid())
+	alone, all := lookAt(p.PID()), lookAt(os.Getpid())
 	if alone.resident == 0 || alone.children != 0 || all.children == 0 || all.threads <= alone.threads {
 		t.Errorf("the child alone: %+v; its parent with it: %+v", alone, all)
 	}
@@ -289,12 +289,12 @@ func TestSite(t *testing.T) {
 	}
 	secret, _ := root.Resolve("/secret")
 	if _, err := Site(t.Context(), secret, 1, "weft"); err == nil || err.Error() != "its robots.txt disallows it" {
-		t.Errorf("what is disallowed: %v", err)
+		t.Errorf("a disallowed page: %v", err)
 	}
 }
 
-// TestSiteRobotsElsewhere: rules that a robots.txt redirects to are the rules, up to five hops
-// away (RFC 9309, section 2.3.1.2).
+// TestSiteRobotsElsewhere: a robots.txt may redirect to its rules over up to five hops (RFC 9309,
+// section 2.3.1.2).
 func TestSiteRobotsElsewhere(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n, _ := strconv.Atoi(r.URL.Path[1:]); n > 1 {
@@ -344,10 +344,10 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestChart: it is XML, has all names, values and no ground of its own, and does not change.
+// TestChart: it is XML with all names and values, for light and dark themes, and always the same.
 func TestChart(t *testing.T) {
 	draw := func() []byte {
-		svg, err := Chart("title", []string{"one", "<two>"}, []float64{1, 12}, func(v float64) string { return strconv.Itoa(int(v)) + " ms" })
+		svg, err := Chart("title", "what it shows", []Bar{{"one", 1, "1 ms"}, {"<two>", 12, "12 ms"}, {"none", 0, "0 ms"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -366,13 +366,13 @@ func TestChart(t *testing.T) {
 			fmt.Fprintf(&text, "%s|", chars)
 		}
 	}
-	for _, word := range []string{"title", "one", "<two>", "1 ms", "12 ms"} {
+	for _, word := range []string{"title", "what it shows", "one", "<two>", "1 ms", "12 ms", "0 ms"} {
 		if !strings.Contains(text.String(), word+"|") {
 			t.Errorf("no %q in %s", word, &text)
 		}
 	}
-	if bytes.Contains(svg, []byte("255,255,255")) || !bytes.Equal(svg, draw()) {
-		t.Errorf("a white ground, or another chart the second time: %s", svg)
+	if !bytes.Contains(svg, []byte("prefers-color-scheme:dark")) || !bytes.Equal(svg, draw()) {
+		t.Errorf("no dark theme, or another chart the second time: %s", svg)
 	}
 }
 

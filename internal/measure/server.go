@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// quiet is for how long nobody comes, by default, until a server that holds connections takes it
-// that nobody will: a SYN that was lost because a queue was full is sent again after 1, 3 and 7 s.
+// quiet is the default time without a new connection after which a holding server expects no more.
+// A SYN lost to a full queue is sent again after 1, 3 and 7 s.
 const quiet = 5 * time.Second
 
-// serverTask is what a server is to do.
+// serverTask configures a server.
 type serverTask struct {
-	ConnectDelay  time.Duration // before the request is read
-	ResponseDelay time.Duration // before it is answered
-	Hold          int           // answer when so many are there; 0: each by itself
-	Quiet         time.Duration // with Hold: or when nobody came for so long
+	ConnectDelay  time.Duration // before it reads the request
+	ResponseDelay time.Duration // before it responds
+	Hold          int           // respond when so many connections are there; 0: to each by itself
+	Quiet         time.Duration // with Hold: respond after so long without a new connection
 }
 
-// serverSays is what one tells: first its address, then how many it holds.
-type serverSays struct {
+// serverMessage is a message of a server: first its address, then how many connections it holds.
+type serverMessage struct {
 	Addr string
 	Held int
 }
 
-// serve is the process of a server.
+// serve runs the process of a server.
 func serve(in *json.Decoder, out *json.Encoder) error {
 	var t serverTask
 	if err := in.Decode(&t); err != nil {
@@ -39,26 +39,26 @@ func serve(in *json.Decoder, out *json.Encoder) error {
 	if err != nil {
 		return err
 	}
-	if err := out.Encode(serverSays{Addr: ln.Addr().String()}); err != nil {
+	if err := out.Encode(serverMessage{Addr: ln.Addr().String()}); err != nil {
 		return err
 	}
 	arrived := make(chan struct{})
-	answer := make(chan struct{}) // closed when held requests may be answered
-	go acceptAll(ln, func(c net.Conn) { t.answer(c, arrived, answer) })
+	respond := make(chan struct{}) // closed when held requests may have their response
+	go acceptAll(ln, func(c net.Conn) { t.respond(c, arrived, respond) })
 	if t.Hold > 0 {
-		go func() { _ = out.Encode(serverSays{Held: count(arrived, t.Hold, t.Quiet)}) }()
+		go func() { _ = out.Encode(serverMessage{Held: count(arrived, t.Hold, t.Quiet)}) }()
 		var word json.RawMessage
 		if in.Decode(&word) != nil {
 			return nil
 		}
 	}
-	close(answer)
+	close(respond)
 	untilEnd(in)
 	return nil
 }
 
-// acceptAll gives each connection a goroutine. Where there is no descriptor for one, the kernel
-// keeps it in its queue.
+// acceptAll gives each connection a goroutine. Without a free descriptor, a connection waits in the
+// kernel's queue.
 func acceptAll(ln net.Listener, do func(net.Conn)) {
 	for {
 		c, err := ln.Accept()
@@ -73,7 +73,7 @@ func acceptAll(ln net.Listener, do func(net.Conn)) {
 	}
 }
 
-// count counts arrivals: n, or less if none comes for some time after the first.
+// count counts arrivals up to n, or until none comes for some time after the first.
 func count(arrived <-chan struct{}, n int, wait time.Duration) int {
 	<-arrived
 	for held := 1; ; held++ {
@@ -88,8 +88,8 @@ func count(arrived <-chan struct{}, n int, wait time.Duration) int {
 	}
 }
 
-// answer answers the one request of a connection.
-func (t *serverTask) answer(c net.Conn, arrived chan<- struct{}, answer <-chan struct{}) {
+// respond serves the one request of a connection.
+func (t *serverTask) respond(c net.Conn, arrived chan<- struct{}, respond <-chan struct{}) {
 	time.Sleep(t.ConnectDelay)
 	req, err := http.ReadRequest(bufio.NewReaderSize(c, 512))
 	if err != nil {
@@ -98,8 +98,8 @@ func (t *serverTask) answer(c net.Conn, arrived chan<- struct{}, answer <-chan s
 	if t.Hold > 0 {
 		select {
 		case arrived <- struct{}{}:
-			<-answer
-		case <-answer:
+			<-respond
+		case <-respond:
 		}
 	} else {
 		time.Sleep(t.ResponseDelay)
@@ -112,13 +112,13 @@ func (t *serverTask) answer(c net.Conn, arrived chan<- struct{}, answer <-chan s
 	fmt.Fprintf(c, "HTTP/1.0 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
 }
 
-// page is a page of some size that no other path has.
+// page returns a page of at least a size, different for each path.
 func page(path string, least int) string {
 	title := fmt.Sprintf("<!DOCTYPE html><title>%q</title>", path)
 	return title + strings.Repeat("\n<p>"+title[len("<!DOCTYPE html>"):], least/len(title))
 }
 
-// server is a running one.
+// server is a running server.
 type server struct {
 	*child
 	addr string
@@ -129,14 +129,14 @@ func startServer(ctx context.Context, t serverTask) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	var hello serverSays
-	if err := c.hear(ctx, &hello); err != nil {
+	var hello serverMessage
+	if err := c.receive(ctx, &hello); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	return &server{child: c, addr: hello.Addr}, nil
 }
 
-// urls are n URLs of it.
+// urls returns n URLs of the server.
 func (s *server) urls(n int) []string {
 	all := make([]string, n)
 	for i := range all {

@@ -17,11 +17,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// maxPage bounds an answer while a site is looked at, in bytes.
+// maxPage bounds a response while a site is explored, in bytes.
 const maxPage = 16 << 20
 
-// Site returns the first n pages of a site, or all: root, of http, and what it leads to on its host, nearest
-// first, without what its robots.txt keeps from agent. They are asked for one by one.
+// Site returns the first n pages of a site, or all: root (an http URL), and the pages it leads to
+// on its host, nearest first, except what its robots.txt disallows for agent. It fetches them one
+// by one.
 func Site(ctx context.Context, root weburl.URL, n int, agent string) ([]string, error) {
 	rules, err := rulesOf(ctx, root, agent)
 	if err != nil {
@@ -48,9 +49,9 @@ func Site(ctx context.Context, root weburl.URL, n int, agent string) ([]string, 
 	return todo, nil
 }
 
-// rulesOf reads the robots.txt of a site (RFC 9309, section 2.3.1: without an answer nothing is
-// allowed, without a file all is). It may be on another host, also of https: so it is asked for by
-// net/http, which follows.
+// rulesOf reads the robots.txt of a site (RFC 9309, section 2.3.1: without a response nothing is
+// allowed, without a file everything). The file may redirect to another host, also to https, so
+// net/http fetches it.
 func rulesOf(ctx context.Context, site weburl.URL, agent string) (robots.Rules, error) {
 	client := http.Client{
 		Transport: &http.Transport{DisableKeepAlives: true},
@@ -71,7 +72,7 @@ func rulesOf(ctx context.Context, site weburl.URL, agent string) (robots.Rules, 
 	if err != nil {
 		var failed *url.Error
 		if errors.As(err, &failed) {
-			err = failed.Err // without the URL, which who calls names
+			err = failed.Err // without the URL, which the caller names
 		}
 		return robots.Rules{}, fmt.Errorf("its robots.txt: %w", err)
 	}
@@ -111,10 +112,10 @@ func get(ctx context.Context, rawURL string) (lab.Page, error) {
 	if _, err := io.Copy(c, bytes.NewReader(t.Request)); err != nil {
 		return lab.Page{}, err
 	}
-	answer, err := io.ReadAll(io.LimitReader(c, maxPage+1)) // one more: what is cut is seen to be
+	response, err := io.ReadAll(io.LimitReader(c, maxPage+1)) // one more byte, to notice a longer one
 	if err != nil {
 		return lab.Page{}, err
 	}
-	page := lab.ParsePage(rawURL, answer)
+	page := lab.ParsePage(rawURL, response)
 	return page, page.Err
 }

@@ -9,16 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"golang.org/x/sys/unix"
 )
 
-// usage is what a process and those of its children that it has waited for have used.
+// usage is what a process and the children it has waited for have used.
 type usage struct {
 	CPU      time.Duration // user and system
-	Switches int64         // of context: because it waited, and because it was made to
+	Switches int64         // context switches, voluntary and involuntary
 }
 
-// used is the usage of this process until now.
+// used returns the usage of this process so far.
 func used() usage {
 	var all usage
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
@@ -31,11 +32,11 @@ func used() usage {
 	return all
 }
 
-// maxResident is the most memory that this process has had, in bytes.
+// maxResident returns the peak resident memory of this process, in bytes.
 func maxResident() int64 {
-	// Linux counts in ru_maxrss what the process was before execve, too: a copy of its parent.
-	if status, err := os.ReadFile("/proc/self/status"); err == nil {
-		return statusNumber(status, "VmHWM:") << 10
+	// On Linux ru_maxrss includes the process before execve(2): a copy of its parent.
+	if s, err := process.ReadStatus(os.Getpid()); err == nil {
+		return s.Peak
 	}
 	var r unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &r) != nil {
@@ -47,29 +48,29 @@ func maxResident() int64 {
 	return int64(r.Maxrss) << 10
 }
 
-// look is what can be seen of a process from outside, at a moment.
+// look is the state of a process and its descendants at a moment, from /proc.
 type look struct {
-	resident int64         // memory, in bytes
-	children int64         // that its descendants have for themselves, in bytes
-	threads  int           // with those of its descendants
-	cpu      time.Duration // with that of its descendants, in ticks of 10 ms
+	resident int64         // in bytes
+	children int64         // private memory of its descendants, in bytes
+	threads  int           // including its descendants
+	cpu      time.Duration // including its descendants, in ticks of 10 ms
 }
 
-// lookAt looks at a process. What it shares with its descendants, the program, counts once.
+// lookAt looks at a process. Memory that it shares with its descendants, the program, counts once.
 func lookAt(pid int) look {
 	var l look
 	for i, p := range family(pid) {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p))
+		s, err := process.ReadStatus(p)
 		if err != nil {
 			continue // it has ended
 		}
 		if i == 0 {
-			l.resident = statusNumber(status, "VmRSS:") << 10
+			l.resident = s.Resident
 		} else {
-			l.children += statusNumber(status, "RssAnon:") << 10
+			l.children += s.Anonymous
 		}
-		l.threads += int(statusNumber(status, "Threads:"))
-		// proc(5): fields 14 and 15 of stat, of which stat returns those from the third on.
+		l.threads += s.Threads
+		// proc(5): fields 14 and 15 of stat; stat returns the fields from the third on.
 		if f := stat(p); len(f) > 12 {
 			user, _ := strconv.Atoi(f[11])
 			system, _ := strconv.Atoi(f[12])
@@ -79,24 +80,13 @@ func lookAt(pid int) look {
 	return l
 }
 
-// statusNumber is a number of /proc/PID/status.
-func statusNumber(status []byte, name string) int64 {
-	_, rest, _ := bytes.Cut(status, []byte("\n"+name))
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	if f := bytes.Fields(line); len(f) > 0 {
-		n, _ := strconv.ParseInt(string(f[0]), 10, 64)
-		return n
-	}
-	return 0
-}
-
-// stat are the fields of /proc/PID/stat after the name, which may have any character.
+// stat returns the fields of /proc/PID/stat after the name, which may contain any character.
 func stat(pid int) []string {
 	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
 }
 
-// family is a process and its descendants.
+// family returns a process and its descendants.
 func family(pid int) []int {
 	children := make(map[int][]int)
 	entries, _ := os.ReadDir("/proc")
@@ -117,8 +107,7 @@ func family(pid int) []int {
 	return all
 }
 
-// watch looks at a process again and again, the last time when done is closed, and sends the most
-// that it saw.
+// watch looks at a process until done is closed, and sends the maxima.
 func watch(pid int, done <-chan struct{}, most chan<- look) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

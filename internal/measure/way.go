@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wayTask is what the process of a way is to do, in each round that it is asked for.
+// wayTask configures the process of a way, for each round.
 type wayTask struct {
 	Way     string
 	URLs    []string
@@ -23,12 +23,12 @@ type wayTask struct {
 	Timeout time.Duration // for each round
 }
 
-// digest is what a way has of a URL, in short. Two that are equal are of the same page.
+// digest is a fetched page in short. Equal digests mean equal pages.
 type digest struct {
 	Status int
 	Bytes  int
 	SHA256 string
-	Error  string // no answer, or a part of one; what is said of it is not compared
+	Error  string // no complete response; the text is not compared
 }
 
 func (d digest) same(e digest) bool {
@@ -37,27 +37,27 @@ func (d digest) same(e digest) bool {
 
 func (d digest) String() string {
 	if d.Error != "" {
-		return "no whole answer: " + d.Error
+		return "no complete response: " + d.Error
 	}
 	return fmt.Sprintf("status %d, %d bytes, SHA-256 %.16s", d.Status, d.Bytes, d.SHA256)
 }
 
-// outcome is what came of a round.
+// outcome is the outcome of a round.
 type outcome struct {
 	Wall        time.Duration
 	CPU         time.Duration
 	Switches    int64
 	Pages       []digest
-	MaxResident int64  // until now
+	MaxResident int64  // so far
 	Error       string // of the way itself
 }
 
-// before is what the process of a way tells before it begins.
+// before is the message of a way before its first round.
 type before struct {
 	Resident int64
 }
 
-// runWay is the process of a way. Each word that it reads after its task has it do a round.
+// runWay runs the process of a way. Each message after its task starts a round.
 func runWay(ways []lab.Way, in *json.Decoder, out *json.Encoder) error {
 	var t wayTask
 	if err := in.Decode(&t); err != nil {
@@ -67,20 +67,20 @@ func runWay(ways []lab.Way, in *json.Decoder, out *json.Encoder) error {
 	if i < 0 {
 		return fmt.Errorf("%q: no such way", t.Way)
 	}
-	words := make(chan json.RawMessage)
+	messages := make(chan json.RawMessage)
 	go func() {
 		for {
-			var word json.RawMessage
-			if in.Decode(&word) != nil { // also in the midst of a round
+			var message json.RawMessage
+			if in.Decode(&message) != nil { // also during a round
 				os.Exit(0)
 			}
-			words <- word
+			messages <- message
 		}
 	}()
 	if err := out.Encode(before{lookAt(os.Getpid()).resident}); err != nil {
 		return err
 	}
-	for range words {
+	for range messages {
 		if err := out.Encode(t.round(ways[i])); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func digestsOf(pages []lab.Page) []digest {
 	return all
 }
 
-// named is an error with the name that the system's manual has for it, if it is the system's.
+// named returns the text of an error, with its name in the manual if it is one of the system.
 func named(err error) string {
 	var errno unix.Errno
 	if errors.As(err, &errno) {

@@ -1,35 +1,33 @@
 package proof
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Task is a crawl to be made and judged.
+// Task is a crawl to run and judge.
 type Task struct {
 	Command     string         // the weft command
-	Dir         string         // that exists, for the job
+	Dir         string         // an existing folder for the job
 	Web         webtest.Config // see Web
-	Delay       time.Duration  // of hosts, domains and addresses
+	Delay       time.Duration  // for hosts, domains and addresses
 	Patience    time.Duration  // with one fetch
 	Concurrency int
-	Variants    int      // URLs of a path that are followed, so that calendars end
-	Memory      int      // bytes, that the command is to keep within; 0: its default
+	Variants    int      // URLs of a path to follow, which ends calendars
+	Memory      int      // budget of the command in bytes; 0: its default
 	Kills       int      // on the way, at equal shares of the requests
-	Flags       []string // further ones of the command
-	Tell        func(format string, args ...any)
+	Flags       []string // additional ones of the command
+	Logf        func(format string, args ...any)
 }
 
-// Result is what has come of it.
+// Result is the outcome of a Task.
 type Result struct {
 	Task
 	Bound   webtest.Bound
@@ -40,18 +38,18 @@ type Result struct {
 	Servers time.Duration // CPU time of the servers
 	Lag     time.Duration // see webtest.Running
 
-	traps int // hosts with a calendar without end
+	traps int // hosts with an endless calendar
 }
 
-// Run is one of the command.
+// Run is a run of the command.
 type Run struct {
 	Took     time.Duration
 	CPU      time.Duration
-	Requests int // of all runs, when it was over
+	Requests int // of all runs, at its end
 	Killed   bool
 }
 
-// Wall is the time of all runs.
+// Wall returns the time of all runs.
 func (r *Result) Wall() (d time.Duration) {
 	for _, run := range r.Runs {
 		d += run.Took
@@ -59,7 +57,7 @@ func (r *Result) Wall() (d time.Duration) {
 	return d
 }
 
-// CPU is that of all runs.
+// CPU returns the CPU time of all runs.
 func (r *Result) CPU() (d time.Duration) {
 	for _, run := range r.Runs {
 		d += run.CPU
@@ -67,8 +65,8 @@ func (r *Result) CPU() (d time.Duration) {
 	return d
 }
 
-// Crawl makes a crawl. The error is what kept it from being made or judged; what the command
-// has done wrong is in the Result.
+// Crawl runs a crawl and judges it. The error is one of running or judging; mistakes of the command
+// are in the Result.
 func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	r = &Result{Task: task}
 	served, err := webtest.Run(task.Web, webtest.Addresses{Rule: &webtest.Rule{Delay: task.Delay, Patience: task.Patience, Lag: lag, Forgets: forgets}})
@@ -81,8 +79,8 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 	}()
 	r.traps = served.Web.Traps()
 	r.Bound = served.Web.Bound(policy(), task.costs())
-	task.Tell("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
-	own := cpu()
+	task.Logf("%d hosts, %d URLs, %d requests; bound %v", served.Web.Hosts(), r.Bound.URLs, r.Bound.Requests, r.Bound.Longest().Round(time.Second))
+	own := process.CPU()
 	for n := 0; ; n++ {
 		kill := 0 // requests
 		if n < task.Kills {
@@ -93,22 +91,22 @@ func Crawl(ctx context.Context, task Task) (r *Result, err error) {
 			return r, err
 		}
 		r.Runs = append(r.Runs, run)
-		task.Tell("run %d: %v, %d requests, killed: %v", n+1, run.Took.Round(time.Second), run.Requests, run.Killed)
+		task.Logf("run %d: %v, %d requests, killed: %v", n+1, run.Took.Round(time.Second), run.Requests, run.Killed)
 		if !run.Killed {
 			break
 		}
 	}
-	r.Servers = cpu() - own
+	r.Servers = process.CPU() - own
 	r.Verdict = served.Referee.Verdict()
 	r.Records, err = compare(filepath.Join(task.Dir, "job", "pages.jsonl"), served.Web)
 	return r, err
 }
 
-// settle is how long after a kill the servers may still read what was asked before it.
+// settle is how long after a kill the servers may still read requests sent before it.
 const settle = time.Second
 
-// run runs the command until it ends, or has made so many requests, with those of the runs before, that it
-// is to be killed; 0: it is not.
+// run runs the command until it ends; or until all runs together have made kill requests, and then
+// kills it; 0: never.
 func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Run, error) {
 	flags := r.Flags
 	if r.Memory > 0 {
@@ -117,34 +115,26 @@ func (r *Result) run(ctx context.Context, served *webtest.Running, kill int) (Ru
 	args := append([]string{"crawl", "--quiet", "--job", "job", "--scope", "any", "--allow-private",
 		"--concurrency", strconv.Itoa(r.Concurrency), "--delay", r.Delay.String(), "--timeout", r.Patience.String(), "--connect-timeout", dial.String(),
 		"--retries", strconv.Itoa(retries), "--max-variants", strconv.Itoa(r.Variants), "--dns", served.DNS.Addr()}, flags...)
-	cmd := exec.CommandContext(ctx, r.Command, append(args, served.Web.Home(0))...)
-	cmd.Dir = r.Dir
-	var said bytes.Buffer
-	cmd.Stderr = &said
 	began := time.Now()
-	served.Referee.Begun()
-	if err := cmd.Start(); err != nil {
+	served.Referee.Restarted()
+	p, err := process.Start(ctx, process.Options{Dir: r.Dir}, r.Command, append(args, served.Web.Home(0))...)
+	if err != nil {
 		return Run{}, err
 	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }()
-	killed, err := r.watch(cmd.Process.Pid, served, kill, over)
+	killed := r.watch(p, served, kill)
 	ended := time.Now()
 	if killed {
-		_ = cmd.Process.Kill() // unless it has just ended, which is as good
-		<-over
+		p.Kill() // it may have just ended, which is as good
 		served.Referee.Killed(time.Now())
 		time.Sleep(settle)
+	} else if err := p.Wait(); err != nil {
+		return Run{}, fmt.Errorf("weft: %w", err)
 	}
-	if err != nil {
-		return Run{}, fmt.Errorf("weft: %w: %s", err, &said)
-	}
-	took := cmd.ProcessState.SystemTime() + cmd.ProcessState.UserTime()
-	return Run{Took: ended.Sub(began), CPU: took, Requests: served.Referee.Requests(), Killed: killed}, nil
+	return Run{Took: ended.Sub(began), CPU: p.CPU(), Requests: served.Referee.Requests(), Killed: killed}, nil
 }
 
-// watch takes samples until the command is over, or is to be killed.
-func (r *Result) watch(pid int, served *webtest.Running, kill int, over <-chan error) (killed bool, err error) {
+// watch takes samples until the command ends, or must be killed.
+func (r *Result) watch(p *process.Process, served *webtest.Running, kill int) (killed bool) {
 	before := r.Wall()
 	began := time.Now()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -152,29 +142,20 @@ func (r *Result) watch(pid int, served *webtest.Running, kill int, over <-chan e
 	next := began
 	for {
 		select {
-		case err := <-over:
-			return false, err
+		case <-p.Ended():
+			return false
 		case now := <-tick.C:
 			requests := served.Referee.Requests()
 			if now.After(next) {
 				next = next.Add(time.Second)
-				if s, err := sample(pid); err == nil { // else it has just ended
+				if s, err := sample(p.PID()); err == nil { // otherwise it has just ended
 					s.At, s.Requests = before+now.Sub(began), requests
 					r.Samples = append(r.Samples, s)
 				}
 			}
 			if kill > 0 && requests >= kill {
-				return true, nil
+				return true
 			}
 		}
 	}
-}
-
-// cpu is the CPU time of this process.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -3,52 +3,31 @@ package proof
 import (
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/process"
 )
 
-// Sample is what the command had at one time.
+// Sample is the memory of the command at one time.
 type Sample struct {
-	At          time.Duration // of all runs
-	Requests    int           // made until then
+	At          time.Duration // since the start, of all runs
+	Requests    int           // so far
 	RSS         int           // bytes
-	Highest     int           // RSS of its run until then
+	Highest     int           // highest RSS of the run so far
 	Descriptors int
 }
 
-// sample takes that of a process: proc(5).
-func sample(pid int) (s Sample, err error) {
-	dir := fmt.Sprintf("/proc/%d/", pid)
-	status, err := os.ReadFile(dir + "status")
+// sample samples a process.
+func sample(pid int) (Sample, error) {
+	status, err := process.ReadStatus(pid)
 	if err != nil {
-		return s, err
+		return Sample{}, err
 	}
-	for line := range strings.Lines(string(status)) {
-		name, value, _ := strings.Cut(line, ":")
-		var to *int
-		switch name {
-		case "VmRSS":
-			to = &s.RSS
-		case "VmHWM":
-			to = &s.Highest
-		default:
-			continue
-		}
-		if *to, err = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB")); err != nil {
-			return s, err
-		}
-		*to <<= 10
-	}
-	if s.RSS == 0 {
-		return s, fmt.Errorf("process %d has no memory: it has ended", pid)
-	}
-	open, err := os.ReadDir(dir + "fd")
-	s.Descriptors = len(open)
-	return s, err
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return Sample{RSS: int(status.Resident), Highest: int(status.Peak), Descriptors: len(open)}, err
 }
 
-// Thirds are the most RSS while the middle third of the requests was made, and the last.
+// Thirds returns the highest RSS in the middle third and in the last third of the requests.
 func (r *Result) Thirds() (middle, last int) {
 	for _, s := range r.Samples {
 		switch third := 3 * s.Requests / max(1, r.Verdict.Requests); third {
@@ -62,8 +41,8 @@ func (r *Result) Thirds() (middle, last int) {
 	return middle, last
 }
 
-// Tenths are the samples by the share of the crawl's requests that were made: of each tenth
-// that with the most memory, and the most descriptors of all of them.
+// Tenths returns, for each tenth of the requests, the sample with the most memory, with the most
+// descriptors of all samples in that tenth.
 func (r *Result) Tenths() (tenths [10]Sample) {
 	for _, s := range r.Samples {
 		t := &tenths[min(9, 10*s.Requests/max(1, r.Verdict.Requests))]

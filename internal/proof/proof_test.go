@@ -2,13 +2,12 @@ package proof_test
 
 import (
 	"bytes"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -17,7 +16,7 @@ func expectPolite(t *testing.T, v webtest.Verdict) {
 	t.Helper()
 	for u := range v.Units {
 		if n := v.Units[u].Violations; n > 0 {
-			t.Errorf("%d requests came too early or beside others, by %v", n, webtest.Unit(u))
+			t.Errorf("%d requests too early or concurrent with others, by %v", n, webtest.Unit(u))
 		}
 	}
 	for _, violation := range v.Violations {
@@ -28,23 +27,23 @@ func expectPolite(t *testing.T, v webtest.Verdict) {
 	}
 }
 
-// TestCrawl is the proof in small: the command, killed twice, is polite to all hosts and records each URL
-// once, as the truth says.
+// TestCrawl is a small proof: the command, killed twice, is polite to all hosts and records each
+// URL once, with the fate of the truth.
 func TestCrawl(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("samples of memory are read from Linux's /proc")
 	}
-	command := filepath.Join(t.TempDir(), "weft")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	command, err := process.BuildWeft(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	const delay = 20 * time.Millisecond
 	web := proof.Web(400, delay)
-	web.Rates.Shared = 0.1                        // of 40 hosts an address, so that it takes seconds
-	web.Rates.Stalled, web.Rates.Hostile = -1, -1 // no time-out: whoever gives up early on a busy machine comes back early
+	web.Rates.Shared = 0.1                        // 40 hosts per address, so that it takes seconds
+	web.Rates.Stalled, web.Rates.Hostile = -1, -1 // no time-outs: a crawler that gives up early on a busy machine returns early
 	web.Rates.Trap, web.Rates.Maze = 0.01, 0.05
 	r, err := proof.Crawl(t.Context(), proof.Task{
-		Command: command, Dir: t.TempDir(), Web: web, Delay: delay, Patience: time.Minute, Concurrency: 100, Variants: 150, Kills: 2, Tell: t.Logf,
+		Command: command, Dir: t.TempDir(), Web: web, Delay: delay, Patience: time.Minute, Concurrency: 100, Variants: 150, Kills: 2, Logf: t.Logf,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +64,8 @@ func TestCrawl(t *testing.T) {
 	expectPage(t, func(b *bytes.Buffer, c string) error { return r.Write(b, c) }, "# A broad crawl\n", "| host | ", "## Memory")
 }
 
-// TestSimulate: a frontier alone asks for what the truth asks for, and no more, in no less time than
-// the hosts take, and is polite to all of them.
+// TestSimulate: a frontier alone makes exactly the requests of the truth, in no less time than the
+// hosts take, and is polite to all of them.
 func TestSimulate(t *testing.T) {
 	const delay = 100 * time.Millisecond
 	web := proof.Web(2000, delay)

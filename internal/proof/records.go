@@ -13,22 +13,22 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Records is how the records of a crawl compare with the truth.
+// Records is the comparison of a crawl's records with the truth.
 type Records struct {
 	Right   int
 	Twice   int
 	Missing int
-	Wrong   int            // fate
-	Unknown int            // no URL of the truth
-	Trapped int            // of a trap, about which the truth is silent
-	Kinds   map[string]int // by status or kind of error
-	Samples []string       // of what is not right, some
+	Wrong   int            // another fate
+	Unknown int            // not in the truth
+	Trapped int            // in a trap, which the truth leaves out
+	Kinds   map[string]int // by status or error kind
+	Samples []string       // some of the mistakes
 }
 
-// Good reports whether every URL has its one record.
+// Good reports whether every URL has exactly one record.
 func (r *Records) Good() bool { return r.Twice+r.Missing+r.Wrong+r.Unknown == 0 }
 
-// compare reads records.
+// compare reads records and compares them with the truth.
 func compare(name string, web *webtest.Web) (Records, error) {
 	r := Records{Kinds: make(map[string]int)}
 	truth := maps.Collect(web.Truth(policy()))

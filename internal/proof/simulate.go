@@ -14,53 +14,53 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Simulation is a crawl on virtual time: a frontier, and a web that answers its leases.
+// Simulation is a crawl on virtual time: a frontier, and a web that responds to its leases.
 type Simulation struct {
 	Task
 	Web     *webtest.Web
 	Bound   webtest.Bound
 	Verdict webtest.Verdict
-	Fates   map[webtest.Fate]int // of what was finished
+	Fates   map[webtest.Fate]int // of finished URLs
 	Truth   map[webtest.Fate]int
 	Trapped int           // URLs of calendars, fetched
 	Took    time.Duration // virtual
 	Leases  int
 
-	// What the frontier alone has taken.
+	// The cost of the frontier alone.
 	Leasing, Adding, Answering time.Duration // CPU time
 	Added                      int           // links
-	Heap                       int           // bytes, in the end
+	Heap                       int           // bytes, at the end
 
 	policy   webtest.Policy
 	frontier *frontier.Frontier
 	referee  *webtest.Referee
 	now      time.Time
-	underWay visits
+	inFlight flights
 }
 
-// visit is a lease that is under way.
-type visit struct {
-	at    time.Time // it ends
+// flight is a lease in flight.
+type flight struct {
+	at    time.Time // its end
 	lease frontier.URL
-	was   webtest.Visit
+	was   webtest.Exchange
 	end   func(time.Time, time.Duration, bool)
 }
 
-// visits is a heap, the next to end at its top.
-type visits []visit
+// flights is a heap by end.
+type flights []flight
 
-func (v visits) Len() int           { return len(v) }
-func (v visits) Less(i, j int) bool { return v[i].at.Before(v[j].at) }
-func (v visits) Swap(i, j int)      { v[i], v[j] = v[j], v[i] }
-func (v *visits) Push(x any)        { *v = append(*v, x.(visit)) }
-func (v *visits) Pop() any {
+func (v flights) Len() int           { return len(v) }
+func (v flights) Less(i, j int) bool { return v[i].at.Before(v[j].at) }
+func (v flights) Swap(i, j int)      { v[i], v[j] = v[j], v[i] }
+func (v *flights) Push(x any)        { *v = append(*v, x.(flight)) }
+func (v *flights) Pop() any {
 	last := (*v)[len(*v)-1]
-	(*v)[len(*v)-1] = visit{}
+	(*v)[len(*v)-1] = flight{}
 	*v = (*v)[:len(*v)-1]
 	return last
 }
 
-// Simulate crawls a web from its first host, as far as that takes no command.
+// Simulate crawls a web from its first host, without running the command.
 func Simulate(task Task) (*Simulation, error) {
 	web, err := webtest.New(task.Web)
 	if err != nil {
@@ -102,10 +102,10 @@ func heapNow() int {
 	return int(m.HeapAlloc)
 }
 
-// crawl goes on until nothing is left to do.
+// crawl runs until nothing is left to do.
 func (s *Simulation) crawl() error {
 	for !s.frontier.Over() {
-		free := s.Concurrency - len(s.underWay)
+		free := s.Concurrency - len(s.inFlight)
 		began := time.Now()
 		leases := s.frontier.Lease(s.now, free)
 		refused := s.frontier.Refused()
@@ -119,16 +119,16 @@ func (s *Simulation) crawl() error {
 			s.begin(u)
 		}
 		switch {
-		case len(s.underWay) > 0 && (!ok || len(s.underWay) == s.Concurrency || !next.Before(s.underWay[0].at)):
-			s.now = s.underWay[0].at
+		case len(s.inFlight) > 0 && (!ok || len(s.inFlight) == s.Concurrency || !next.Before(s.inFlight[0].at)):
+			s.now = s.inFlight[0].at
 		case ok:
 			s.now = latest(s.now, next)
 		case len(refused) == 0:
-			return fmt.Errorf("nothing is under way, nothing will be leased, and the crawl is not over: %+v", s.frontier.Stats())
+			return fmt.Errorf("nothing is in flight, nothing will be leased, and the crawl is not over: %+v", s.frontier.Stats())
 		}
-		for len(s.underWay) > 0 && !s.underWay[0].at.After(s.now) {
-			v := heap.Pop(&s.underWay).(visit)
-			if err := s.answer(&v); err != nil {
+		for len(s.inFlight) > 0 && !s.inFlight[0].at.After(s.now) {
+			v := heap.Pop(&s.inFlight).(flight)
+			if err := s.finish(&v); err != nil {
 				return err
 			}
 		}
@@ -143,22 +143,22 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// fateOf is that of a URL which is refused for an error.
+// fateOf is the fate of a URL that is refused for an error.
 func fateOf(kind string) webtest.Fate { return webtest.Fate{Error: kind} }
 
-// lookUp is how long it takes to ask for the address of a name.
+// lookUp is the duration of a DNS look-up.
 const lookUp = time.Millisecond
 
-// begin makes a request, of which all is known but its end.
+// begin starts a request.
 func (s *Simulation) begin(u frontier.URL) {
-	v := visit{lease: u, at: s.now}
+	v := flight{lease: u, at: s.now}
 	if u.Resolve {
 		v.at = v.at.Add(lookUp)
-		heap.Push(&s.underWay, v)
+		heap.Push(&s.inFlight, v)
 		return
 	}
 	at := u.Where()
-	v.was = s.Web.Visit(at.Host(), at.RequestTarget(), u.Tries, s.policy)
+	v.was = s.Web.Exchange(at.Host(), at.RequestTarget(), u.Tries, s.policy)
 	switch v.was.Fate.Error {
 	case webtest.ErrorDNS, webtest.ErrorConnect:
 	case webtest.ErrorDial:
@@ -166,21 +166,21 @@ func (s *Simulation) begin(u frontier.URL) {
 	default:
 		s.request(&v, at)
 	}
-	heap.Push(&s.underWay, v)
+	heap.Push(&s.inFlight, v)
 }
 
-// request tells the referee of a request, and when it ends.
-func (s *Simulation) request(v *visit, at weburl.URL) {
+// request reports a request to the referee, and sets when it ends.
+func (s *Simulation) request(v *flight, at weburl.URL) {
 	host, _ := s.Web.Index(at.Hostname())
-	v.end = s.referee.Begin(webtest.Asked{Host: host, Target: at.RequestTarget(), At: v.at, Moved: v.lease.At != nil})
+	v.end = s.referee.Begin(webtest.Arrival{Host: host, Target: at.RequestTarget(), At: v.at, Moved: v.lease.At != nil})
 	v.at = v.at.Add(v.was.Took)
 	if v.was.Fate.Error == webtest.ErrorStall {
 		v.at = v.at.Add(s.Patience - v.was.Took)
 	}
 }
 
-// answer gives a lease back.
-func (s *Simulation) answer(v *visit) error {
+// finish returns a lease to the frontier.
+func (s *Simulation) finish(v *flight) error {
 	addr, _ := s.Web.Resolve(v.lease.URL.Hostname())
 	if v.lease.Resolve {
 		defer s.meter(&s.Answering)()
@@ -198,10 +198,10 @@ func (s *Simulation) answer(v *visit) error {
 		a.Failure = v.was.Fate.Error
 	}
 	if v.lease.Robots {
-		s.answerRobots(v, a)
+		s.finishRobots(v, a)
 		return nil
 	}
-	if passes(v.was.Fate) && v.lease.Tries < retries {
+	if transient(v.was.Fate) && v.lease.Tries < retries {
 		defer s.meter(&s.Answering)()
 		s.frontier.Retry(s.now, v.lease, a, s.now.Add(max(time.Second<<v.lease.Tries, v.was.RetryAfter)))
 		return nil
@@ -219,8 +219,8 @@ func (s *Simulation) answer(v *visit) error {
 	return nil
 }
 
-// passes reports whether a crawler tries again after a fate.
-func passes(f webtest.Fate) bool {
+// transient reports whether a crawler retries after a fate.
+func transient(f webtest.Fate) bool {
 	switch f.Error {
 	case webtest.ErrorStall, webtest.ErrorEarlyEnd, webtest.ErrorConnect, webtest.ErrorDial:
 		return true
@@ -228,7 +228,7 @@ func passes(f webtest.Fate) bool {
 	return f.Status == 429 || f.Status >= 502 && f.Status <= 504
 }
 
-func (s *Simulation) answerRobots(v *visit, a frontier.Answer) {
+func (s *Simulation) finishRobots(v *flight, a frontier.Answer) {
 	var rules robots.Rules
 	fate := v.was.Fate
 	if fate.Status == 200 {
@@ -251,8 +251,8 @@ func (s *Simulation) answerRobots(v *visit, a frontier.Answer) {
 	}
 }
 
-// follow adds what a visit leads to.
-func (s *Simulation) follow(v *visit) error {
+// follow adds the links of a page, or the target of a redirect.
+func (s *Simulation) follow(v *flight) error {
 	links := make([]frontier.URL, 0, len(v.was.Links))
 	for _, l := range v.was.Links {
 		u, err := weburl.Parse(l)
@@ -275,13 +275,13 @@ func (s *Simulation) follow(v *visit) error {
 	return nil
 }
 
-// meter adds the time until the function that it returns is called.
+// meter starts a timer; the function that it returns adds the time to a sum.
 func (s *Simulation) meter(to *time.Duration) func() {
 	began := time.Now()
 	return func() { *to += time.Since(began) }
 }
 
-// Failures says what the crawl has done wrong: nothing, or a line each.
+// Failures lists what the crawl did wrong, a line each.
 func (s *Simulation) Failures() (wrong []string) {
 	if !maps.Equal(s.Fates, s.Truth) {
 		for fate, n := range s.Truth {
@@ -291,36 +291,49 @@ func (s *Simulation) Failures() (wrong []string) {
 		}
 	}
 	if most := s.Web.Traps() * s.Variants; s.Trapped > most {
-		wrong = append(wrong, fmt.Sprintf("%d URLs of calendars without end, expected at most %d", s.Trapped, most))
+		wrong = append(wrong, fmt.Sprintf("%d URLs of endless calendars, expected at most %d", s.Trapped, most))
 	}
 	return append(wrong, impolite(s.Verdict)...)
 }
 
-// Ratio is the time of the crawl by its bound.
+// Ratio is the duration of the crawl divided by its bound.
 func (s *Simulation) Ratio() float64 { return s.Took.Seconds() / s.Bound.Longest().Seconds() }
 
-// Write writes the page of a simulation, which was made by a command.
+// conclusion is the first paragraph of the page.
+func (s *Simulation) conclusion() string {
+	if len(s.Failures()) > 0 {
+		return "This crawl failed its proof: see the section Wrong at the end."
+	}
+	return fmt.Sprintf(`A frontier of %d hosts, driven on virtual time, is polite to every host, domain and address, and
+finds exactly what the ground truth holds. It takes %.3f times the time that politeness itself
+demands, %.1f µs of CPU time per request, and %d bytes of memory per URL.`, s.Web.Hosts(), s.Ratio(),
+		perRequest(s.Leasing+s.Answering, s.Leases), s.Heap/max(1, s.Bound.URLs))
+}
+
+// Write writes the page of a simulation that a command made.
 func (s *Simulation) Write(w io.Writer, command string) error {
 	p := &page{w: w}
 	p.line("# A broad crawl, simulated\n")
-	p.line("Written by `%s` on %s: a frontier, a web that answers its leases, and a virtual clock.\n", command, runtime.Version())
+	p.line("%s\n\n## How it was measured\n", s.conclusion())
+	p.line("`%s`, on %s:", command, runtime.Version())
+	p.line("a frontier, a synthetic web that responds to its leases, and a virtual clock; no sockets, no store.\n")
 	p.line("| | |\n|---|---:|")
 	p.row("hosts", s.Web.Hosts())
 	p.row("URLs", s.Bound.URLs)
-	p.row("requests that the truth asks for", s.Bound.Requests)
-	p.row("requests made", s.Verdict.Requests)
-	p.row("requests at once", s.Concurrency)
+	p.row("requests that the ground truth demands", s.Bound.Requests)
+	p.row("requests sent", s.Verdict.Requests)
+	p.row("concurrent requests", s.Concurrency)
 	p.row("virtual time", s.Took.Round(100*time.Millisecond))
-	p.row("bound that politeness sets", s.Bound.Longest().Round(100*time.Millisecond))
+	p.row("lower bound that politeness sets", s.Bound.Longest().Round(100*time.Millisecond))
 	p.row("time ÷ bound", fmt.Sprintf("%.3f", s.Ratio()))
-	p.row("URLs of calendars without end, fetched", s.Trapped)
+	p.row("URLs of endless calendars, fetched", s.Trapped)
 	p.row("leases", s.Leases)
 	p.row("links added", s.Added)
-	p.row("CPU of Lease, µs each", fmt.Sprintf("%.2f", perRequest(s.Leasing, s.Leases)))
-	p.row("CPU of an answer, µs", fmt.Sprintf("%.2f", perRequest(s.Answering, s.Leases)))
-	p.row("CPU of Add, µs a link", fmt.Sprintf("%.2f", perRequest(s.Adding, s.Added)))
-	p.row("memory of the frontier in the end, MiB", s.Heap>>20)
-	p.row("the same, bytes a URL", s.Heap/max(1, s.Bound.URLs))
+	p.row("CPU per Lease, µs", fmt.Sprintf("%.2f", perRequest(s.Leasing, s.Leases)))
+	p.row("CPU per outcome, µs", fmt.Sprintf("%.2f", perRequest(s.Answering, s.Leases)))
+	p.row("CPU per link added, µs", fmt.Sprintf("%.2f", perRequest(s.Adding, s.Added)))
+	p.row("memory of the frontier at the end, MiB", s.Heap>>20)
+	p.row("the same, bytes per URL", s.Heap/max(1, s.Bound.URLs))
 	p.chains(s.Bound)
 	p.politeness(s.Verdict, s.Delay)
 	p.failures(s.Failures())

@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Web is what is crawled: mostly small hosts, some with thousands of pages, a third at
-// addresses that they share with some 200 others, one in a hundred at the one address of a hoster, another in the
-// one domain of a big site; and of all that is wrong on the Web something.
+// Web returns the web to crawl: mostly small hosts, some with thousands of pages. A third share
+// their address with some 200 others, one in a hundred is at the one address of a hoster, another
+// in the one domain of a big site. Every fault of the Web occurs.
 func Web(hosts int, delay time.Duration) webtest.Config {
 	return webtest.Config{
 		Seed: 6, Hosts: hosts, Pages: 3, Links: 2, PageBytes: 1000,
@@ -21,32 +21,33 @@ func Web(hosts int, delay time.Duration) webtest.Config {
 	}
 }
 
-// How the crawl is asked to go about it.
+// Parameters of the crawl.
 const (
 	retries = 2
-	dial    = 2 * time.Second // with a name and its connection
+	dial    = 2 * time.Second // time-out for a name and its connection
 	repeats = 3               // of a segment in a path: the command's default
 )
 
-// policy is that of the crawl, for the truth.
+// policy is the policy of the crawl, for the truth.
 func policy() webtest.Policy {
 	p := torture.Policy(retries)
 	p.Repeats = repeats
 	return p
 }
 
-// costs are what the crawl spends where it is polite, and where servers don't answer.
+// costs are the times that the crawl spends on politeness and on silent servers.
 func (t *Task) costs() webtest.Costs {
 	return webtest.Costs{Delay: t.Delay, Patience: t.Patience, Dial: dial, RobotsTries: retries + 1, Pause: time.Second, Hold: time.Second, Variants: t.Variants}
 }
 
-// forgetsVariants is by how much a count of variants may be behind after a kill, or by an eighth.
+// forgetsVariants is how far a count of variants may be behind after a kill, unless an eighth is
+// more.
 const forgetsVariants = 64
 
-// lag is how much earlier than the servers the command may have begun to wait for an answer that it
+// lag is how much earlier than the servers the command may start to wait for a response that it
 // gives up.
 const lag = time.Second
 
-// forgets is how much work the command may lose when it is killed: a group that is being committed, and
-// what waits behind it; a busy disk makes it longer.
+// forgets is how much work the command may lose when it is killed: a batch being committed, and the
+// work that waits behind it; longer on a busy disk.
 const forgets = 500 * time.Millisecond

@@ -1,18 +1,16 @@
-// Package torture looks at what a crawl has left behind that was killed, or whose disk
-// has failed, or whose machine has crashed: nothing may be lost, and nothing be there
-// twice.
+// Package torture checks what a crawl leaves behind when it is killed, when its disk fails, or when
+// its machine crashes: nothing is lost, and nothing is recorded twice.
 //
 // # Vocabulary
 //
-//   - left: a job's outputs and its state, as they are after the next opening has cut
-//     what was not committed.
-//   - whole: what a finished crawl must have left, by the ground truth of the web it crawled.
+//   - left: a job's outputs and state after the next opening has cut what was not committed.
+//   - whole: what a finished crawl must have left, by the ground truth of the synthetic web.
 //
 // # Tests
 //
-// The test of this package kills the real command at random instants while it crawls a
-// synthetic web over real sockets, and looks after each kill. WEFT_KILLS says how often; with
-// WEFT_REPORT, the name of a file, a report is written there. The tests of package weft
-// use this one too, for disks in memory that crash and fail at each of their operations:
-// at some of them, or at all with WEFT_TORTURE=all. make torture has all of it.
+// The test of this package kills the real command at random instants while it crawls a synthetic
+// web over real sockets, and checks what is left after each kill. WEFT_KILLS sets the number of
+// kills; WEFT_REPORT names a file for a report. The tests of package weft use this package too, for
+// disks in memory that crash and fail at some of their operations, or at all of them with
+// WEFT_TORTURE=all. make torture runs everything.
 package torture

@@ -14,18 +14,17 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Left is what a job, run with KeepLinks and KeepBodies, has left.
+// Left is what a job left that ran with KeepLinks and KeepBodies.
 type Left struct {
 	Pages   string                 // pages.jsonl
 	Records map[string]weft.Record // in it, by URL
-	Links   map[string]string      // lines of links.jsonl, sorted, by the page they are from
-	Pending map[string]bool        // URLs that are to be fetched yet
+	Links   map[string]string      // lines of links.jsonl, sorted, by their page
+	Pending map[string]bool        // URLs still to fetch
 }
 
-// Open opens the job in dir, which cuts its outputs to what was committed, and closes it.
-// The error is what is wrong with what is left: a line that is not whole, a second record of a
-// URL, a record of one that the state does not say is finished, or the other way round, links
-// of a page that has no record.
+// Open opens the job in dir, which cuts its outputs to what was committed, and closes it. The error
+// reports damage: a line that is cut, a second record of a URL, a record of an unfinished URL, a
+// finished URL without a record, or links of a page without one.
 func Open(files store.FS, dir string) (l Left, err error) {
 	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl"}})
 	if err != nil {
@@ -43,7 +42,7 @@ func Open(files store.FS, dir string) (l Left, err error) {
 	return l, l.against(s)
 }
 
-// against compares what is left with what the state says.
+// against compares the outputs with the state.
 func (l *Left) against(s *store.Store) error {
 	finished := 0
 	for _, state := range []store.State{store.Done, store.Refused} {
@@ -52,13 +51,13 @@ func (l *Left) against(s *store.Store) error {
 				return err
 			}
 			if _, ok := l.Records[e.URL.URL.String()]; !ok {
-				return fmt.Errorf("%s is %v, and has no record", e.URL.URL, state)
+				return fmt.Errorf("%s is %v but has no record", e.URL.URL, state)
 			}
 			finished++
 		}
 	}
 	if finished != len(l.Records) {
-		return fmt.Errorf("%d records, and %d URLs that are finished", len(l.Records), finished)
+		return fmt.Errorf("%d records, but %d finished URLs", len(l.Records), finished)
 	}
 	l.Pending = make(map[string]bool)
 	for e, err := range s.URLs(store.Pending) {
@@ -67,15 +66,14 @@ func (l *Left) against(s *store.Store) error {
 		}
 		u := e.URL.URL.String()
 		if _, done := l.Records[u]; done {
-			return fmt.Errorf("%s is pending, and has a record", u)
+			return fmt.Errorf("%s is pending but has a record", u)
 		}
 		l.Pending[u] = true
 	}
 	return nil
 }
 
-// Read reads the outputs as they are, of which every line has to be whole, and every record
-// the only one of its URL.
+// Read reads the outputs as they are. Every line must be whole, and no URL may have two records.
 func Read(files store.FS, dir string) (Left, error) {
 	l := Left{Records: make(map[string]weft.Record), Links: make(map[string]string)}
 	pages, err := readFile(files, files.PathJoin(dir, "pages.jsonl"))
@@ -119,7 +117,7 @@ func unmarshal(line string, v any) error {
 	return json.Unmarshal([]byte(line), v)
 }
 
-// Bodies says which record's body is not in the job's folder, or is another.
+// Bodies checks that the body of every record is in the job's folder and matches its hash.
 func (l Left) Bodies(files store.FS, dir string) error {
 	for _, r := range l.Records {
 		if r.SHA256 == "" {
@@ -127,7 +125,7 @@ func (l Left) Bodies(files store.FS, dir string) error {
 		}
 		body, err := readFile(files, files.PathJoin(dir, "bodies", r.SHA256[:2], r.SHA256))
 		if err == nil && fmt.Sprintf("%x", sha256.Sum256(body)) != r.SHA256 {
-			err = fmt.Errorf("%d bytes, not what its name says", len(body))
+			err = fmt.Errorf("%d bytes with another hash", len(body))
 		}
 		if err != nil {
 			return fmt.Errorf("body of %s: %w", r.URL, err)
@@ -145,8 +143,7 @@ func readFile(files store.FS, path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Whole says what is missing of a finished crawl, or is too much: of the URLs in the truth, and
-// of their links.
+// Whole checks that a finished crawl has exactly the records of the truth, and their links.
 func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) error {
 	for u, fate := range truth {
 		r, ok := l.Records[u]
@@ -166,8 +163,8 @@ func (l Left) Whole(truth map[string]webtest.Fate, links map[string]string) erro
 	return nil
 }
 
-// Is says whether a record tells the fate of its URL. An answer that has failed later may
-// have a status; and a redirect may have been one too far before a shorter way to it was found.
+// Is reports whether a record states the fate of its URL. A response that fails after its header
+// has a status; and a redirect may exceed the limit before the crawl finds a shorter way to it.
 func Is(r weft.Record, fate webtest.Fate) bool {
 	if r.Status != fate.Status && !(fate.Status == 0 && r.Status == 200) {
 		return false
@@ -183,7 +180,7 @@ func Is(r weft.Record, fate webtest.Fate) bool {
 	return r.ErrorKind == fate.Error
 }
 
-// Policy is that of weft, with so many retries, for the truth.
+// Policy is the policy of weft, for the ground truth.
 func Policy(retries int) webtest.Policy {
 	return webtest.Policy{
 		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},

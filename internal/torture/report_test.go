@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// instant says when a run is killed: after a time, or earlier, with a request that the
-// server gets, or when pages.jsonl has grown.
+// instant is when to kill a run: after a time, or earlier, at a request to the server or when
+// pages.jsonl has grown.
 type instant struct {
 	what     string
 	after    time.Duration // since its start
@@ -17,9 +17,8 @@ type instant struct {
 	bytes    int64         // 0: any number
 }
 
-// draw draws the instant of the next of so many kills: a quarter in the time that a
-// run takes to begin or to go on; the others so that all of them together reach from the
-// crawl's beginning to its end.
+// draw draws the instant of the next kill: a quarter of them while a run starts or resumes, the
+// others so that together they cover the crawl from its start to its end.
 func (v *victim) draw(kills int) instant {
 	share := func(of float64) float64 { return v.rng.Float64() * 3 * of / float64(kills) }
 	calm := v.calm.result
@@ -35,20 +34,20 @@ func (v *victim) draw(kills int) instant {
 	return instant{what: "time", after: time.Duration(share(float64(calm.took)))}
 }
 
-// run is one run of the command.
+// run is a run of the command.
 type run struct {
 	began time.Time // before
-	asked int       // requests the server had got before
+	asked int       // requests that the server had received before
 }
 
-// kill is how a run has ended.
+// kill is the end of a run.
 type kill struct {
 	instant
 	after   time.Duration // since the start of the run
-	records int           // of all runs that were committed then
+	records int           // of all runs, committed by then
 }
 
-// result is what a crawl has come to, that was killed now and then.
+// result is the outcome of a crawl of several runs.
 type result struct {
 	seed     uint64
 	runs     []run
@@ -58,7 +57,7 @@ type result struct {
 	took     time.Duration
 }
 
-// report is a page about all of them.
+// report is the part of docs/proof/torture.md about kills.
 type report struct {
 	calm    result
 	results []result
@@ -71,14 +70,14 @@ func (r report) String() string {
 		kills = append(kills, one.kills...)
 	}
 	fmt.Fprintf(&b, "%d crawls of %d URLs, killed %d times; %d cores, %s.\n", len(r.results), r.calm.urls, len(kills), runtime.NumCPU(), runtime.Version())
-	fmt.Fprintf(&b, "A crawl that nobody kills takes %.1f s and %d requests.\n\n", r.calm.took.Seconds(), r.calm.requests)
+	fmt.Fprintf(&b, "An undisturbed crawl takes %.1f s and %d requests.\n\n", r.calm.took.Seconds(), r.calm.requests)
 
-	b.WriteString("What the kills waited for:\n\n| a kill at | kills |\n|---|---:|\n")
+	b.WriteString("The kills waited for:\n\n| a kill at | kills |\n|---|---:|\n")
 	for _, w := range []struct{ what, words string }{
-		{"start", "a time drawn from the first 100 ms of a run"},
-		{"time", "a time drawn from the run's share of the crawl"},
-		{"request", "a request that the server gets"},
-		{"record", "a byte of pages.jsonl"},
+		{"start", "a random time in the first 100 ms of a run"},
+		{"time", "a random time in the run's share of the crawl"},
+		{"request", "a random request at the server"},
+		{"record", "a random size of pages.jsonl"},
 	} {
 		n := 0
 		for _, k := range kills {
@@ -89,7 +88,7 @@ func (r report) String() string {
 		fmt.Fprintf(&b, "| %s | %d |\n", w.words, n)
 	}
 
-	b.WriteString("\nWhere they met the crawl:\n\n| URLs finished | kills |\n|---|---:|\n")
+	b.WriteString("\nProgress of the crawl at a kill:\n\n| URLs finished | kills |\n|---|---:|\n")
 	const parts = 10
 	var met [parts]int
 	none := 0
@@ -105,7 +104,7 @@ func (r report) String() string {
 		fmt.Fprintf(&b, "| %d–%d %% | %d |\n", i*100/parts, (i+1)*100/parts, n)
 	}
 
-	b.WriteString("\nAnd how long after the start of a run:\n\n| | kills |\n|---|---:|\n")
+	b.WriteString("\nTime from the start of the run to its kill:\n\n| | kills |\n|---|---:|\n")
 	limits := []time.Duration{10, 20, 40, 60, 100, 200, 500, 1000, 2000, 5000}
 	before := 0
 	slices.SortFunc(kills, func(a, b kill) int { return int(a.after - b.after) })

@@ -1,7 +1,6 @@
 package torture_test
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,31 +18,31 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
 const (
 	killsPerCrawl = 8
-	atOnce        = 3 // crawls, which wait more than they work
+	atOnce        = 3 // concurrent crawls, which mostly wait
 	delay         = 60 * time.Millisecond
 	timeout       = 300 * time.Millisecond
 	lag           = 50 * time.Millisecond // of a busy server
 	retries       = 1
 )
 
-// web is what is crawled: hosts small enough that their delays add up to seconds. Two
-// things would be taken for a lack of delay: where a robots.txt has moved to is asked for
-// before its Crawl-delay is known, and again what a kept connection has ended with.
+// web has hosts so small that their delays add up to seconds. It leaves out two things that would
+// look like a missing delay: the target of a moved robots.txt, fetched before its Crawl-delay is
+// known, and requests sent again after a kept connection ended.
 var web = webtest.Config{
 	Seed: 2, Hosts: 12, Pages: 4, Links: 5, SlowDelay: 100 * time.Millisecond, CrawlDelay: 80 * time.Millisecond, Fails: 1,
 	Rates: webtest.Rates{Broken: -1, MovedRobots: -1, Stalled: 0.02},
 }
 
-// TestKilled: the command is killed at random instants, from its start to its end, and
-// given again, until it ends by itself. After each kill nothing is there twice or torn,
-// and what was committed stays; in the end all is there that a crawl finds that nobody
-// kills. And the server sees that no host is asked before its delay has passed.
+// TestKilled kills the command at random instants, from its start to its end, and runs it again
+// until it ends by itself. After each kill no record is torn or doubled, and committed ones stay;
+// at the end the job holds what an undisturbed crawl finds. The server checks every host's delay.
 func TestKilled(t *testing.T) {
 	want := 24
 	if s := os.Getenv("WEFT_KILLS"); s != "" {
@@ -53,9 +51,9 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("WEFT_KILLS=%s, expected a number of kills", s)
 		}
 	}
-	command := filepath.Join(t.TempDir(), "weft")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	command, err := process.BuildWeft(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	calm := newVictim(t, command, 0, nil)
 	calm.crawl(0)
@@ -95,17 +93,17 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// victim is a crawl that is killed.
+// victim is a crawl to kill.
 type victim struct {
 	t       *testing.T
 	command string
 	dir     string
 	served  *webtest.Running
 	rng     *rand.Rand
-	calm    *victim // nil: of the one that is not killed
+	calm    *victim // the undisturbed crawl; nil for itself
 	result  result
-	links   map[string]string // of a calm one, its links by page, without the port
-	left    torture.Left      // as it was seen last
+	links   map[string]string // of the calm one: links by page, without the port
+	left    torture.Left      // after the last run
 }
 
 func newVictim(t *testing.T, command string, seed uint64, calm *victim) *victim {
@@ -116,8 +114,7 @@ func newVictim(t *testing.T, command string, seed uint64, calm *victim) *victim 
 	return v
 }
 
-// crawl kills so many runs, lets the next one end, and judges what they have done
-// together.
+// crawl kills a number of runs, lets the next one end, and judges their joint result.
 func (v *victim) crawl(kills int) {
 	began := time.Now()
 	for !v.t.Failed() {
@@ -138,41 +135,36 @@ func (v *victim) crawl(kills int) {
 	v.judge()
 }
 
-// run runs the command until it ends, which it reports, or is killed.
+// run runs the command until it ends by itself or is killed, and reports which.
 func (v *victim) run(at *instant) (ended bool) {
-	cmd := exec.CommandContext(v.t.Context(), v.command, "crawl", "--quiet", "--job", "job", "--links", "--bodies",
+	args := []string{"crawl", "--quiet", "--job", "job", "--links", "--bodies",
 		"--scope", "any", "--concurrency", "16", "--delay", delay.String(), "--timeout", timeout.String(), "--retries", strconv.Itoa(retries),
-		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0))
-	cmd.Dir = v.dir
-	var said bytes.Buffer
-	cmd.Stderr = &said
+		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0)}
 	asked := v.served.Log.Len()
 	v.result.runs = append(v.result.runs, run{time.Now(), asked})
-	if err := cmd.Start(); err != nil {
+	p, err := process.Start(v.t.Context(), process.Options{Dir: v.dir}, v.command, args...)
+	if err != nil {
 		v.t.Error(err)
 		return true
 	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }()
 	began := time.Now()
-	if at != nil && v.await(*at, asked, over) {
-		_ = cmd.Process.Kill()
-		err, lived := <-over, time.Since(began)
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == -1 {
+	if at != nil && v.await(*at, asked, p) {
+		p.Kill()
+		lived := time.Since(began)
+		if p.ExitCode() == -1 { // otherwise it had just ended
 			v.look()
 			v.result.kills = append(v.result.kills, kill{*at, lived, len(v.left.Records)})
 			return false
 		}
-		over <- err // it had ended
 	}
-	if err := <-over; err != nil {
-		v.t.Errorf("seed %d, run %d: %v: %s", v.result.seed, len(v.result.runs), err, &said)
+	if err := p.Wait(); err != nil {
+		v.t.Errorf("seed %d, run %d: %v", v.result.seed, len(v.result.runs), err)
 	}
 	return true
 }
 
-// await waits for an instant of a run; false if the command ends before.
-func (v *victim) await(at instant, asked int, over chan error) bool {
+// await waits for an instant of a run; false: the command ended before it.
+func (v *victim) await(at instant, asked int, p *process.Process) bool {
 	var size int64
 	pages := filepath.Join(v.dir, "job/pages.jsonl")
 	if info, err := os.Stat(pages); err == nil {
@@ -184,8 +176,7 @@ func (v *victim) await(at instant, asked int, over chan error) bool {
 	defer tick.Stop()
 	for {
 		select {
-		case err := <-over:
-			over <- err
+		case <-p.Ended():
 			return false
 		case <-timer.C:
 			return true
@@ -202,8 +193,8 @@ func (v *victim) await(at instant, asked int, over chan error) bool {
 	}
 }
 
-// look checks what is left, a copy of which is opened in memory: the job itself is for the
-// next run to open.
+// look checks what is left. It opens a copy in memory, so that the next run finds the job as it
+// was.
 func (v *victim) look() {
 	left, err := v.copied()
 	switch {
@@ -211,7 +202,7 @@ func (v *victim) look() {
 		return
 	case err != nil:
 	case !strings.HasPrefix(left.Pages, v.left.Pages):
-		err = fmt.Errorf("%d bytes of pages.jsonl, not those %d that were committed before, and more", len(left.Pages), len(v.left.Pages))
+		err = fmt.Errorf("%d bytes of pages.jsonl do not start with the %d committed before", len(left.Pages), len(v.left.Pages))
 	}
 	if err != nil {
 		v.t.Errorf("seed %d, run %d: %v", v.result.seed, len(v.result.runs), err)
@@ -249,8 +240,8 @@ func (v *victim) copied() (torture.Left, error) {
 	return left, err
 }
 
-// judge compares what a crawl has come to with the truth, and with the crawl that nobody killed; and
-// asks the server.
+// judge compares the result of a crawl with the truth and with the undisturbed crawl, and checks
+// politeness at the server.
 func (v *victim) judge() {
 	truth := maps.Collect(v.served.Web.Truth(torture.Policy(retries)))
 	v.result.urls = len(truth)
@@ -278,19 +269,19 @@ func (v *victim) judge() {
 	v.polite()
 }
 
-// polite asks the server whether hosts were left alone for their delay: between two requests,
-// and from the beginning of a run, if they were asked before it.
+// polite checks in the server's log that every host had its delay: between two requests, and
+// between the start of a run and its first request if an earlier run had asked the host.
 func (v *victim) polite() {
 	requests := v.served.Log.Requests()
 	for i := range requests {
-		// The server learns late, if it is busy, that the crawler has given up; and so that it has begun.
+		// A busy server learns late that the crawler has given up a request.
 		if r := &requests[i]; r.Status == 0 && r.End.Sub(r.Start) > timeout-lag {
 			r.End = r.Start.Add(timeout - lag)
 		}
 	}
 	for host, m := range webtest.Judge(slices.Values(requests)).Hosts {
 		if m.MostAtOnce > 1 || m.Requests > 1 && m.SmallGap < delay {
-			v.t.Errorf("seed %d: %s: %d requests at once, gap %v, expected 1 and at least %v", v.result.seed, host, m.MostAtOnce, m.SmallGap, delay)
+			v.t.Errorf("seed %d: %s: %d concurrent requests, gap %v, expected 1 and at least %v", v.result.seed, host, m.MostAtOnce, m.SmallGap, delay)
 		}
 	}
 	known := make(map[string]bool)
@@ -302,7 +293,7 @@ func (v *victim) polite() {
 		}
 		for _, r := range requests[run.asked:end] {
 			if known[r.Host] && r.Start.Sub(run.began) < delay {
-				v.t.Errorf("seed %d, run %d: %s was asked for %v after its start, expected at least %v", v.result.seed, i+1, r.URL(), r.Start.Sub(run.began), delay)
+				v.t.Errorf("seed %d, run %d: %s was requested %v after its start, expected at least %v", v.result.seed, i+1, r.URL(), r.Start.Sub(run.began), delay)
 			}
 		}
 		for _, r := range requests[run.asked:end] {

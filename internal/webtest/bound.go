@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// Costs are what a polite crawl spends beside the time that servers take.
+// Costs are the times that a polite crawl spends in addition to those of the servers.
 type Costs struct {
-	Delay       time.Duration // from the end of an answer to the next request of the same host, domain or address
-	Patience    time.Duration // with an answer that does not end
-	Dial        time.Duration // with a connection that does not come about
-	RobotsTries int           // of a robots.txt that cannot be had
-	Pause       time.Duration // before the second try of a robots.txt; twice that before the third, and so on
+	Delay       time.Duration // from the end of a response to the next request to the same host, domain or address
+	Patience    time.Duration // with a response that does not end
+	Dial        time.Duration // with a connection that does not complete
+	RobotsTries int           // for an unreachable robots.txt
+	Pause       time.Duration // before the second try for a robots.txt; doubles with each further try
 	Hold        time.Duration // after a 429 or 503 without Retry-After
-	Variants    int           // pages of each calendar without end, which answer without latency as far as the bound goes
+	Variants    int           // pages fetched of each endless calendar; the bound ignores their latency
 }
 
-// Bound is how long a crawl takes at least, if it is polite: the longest of its chains.
+// Bound is the least time that a polite crawl takes: that of its longest chain.
 type Bound struct {
 	URLs, Requests int
 	Chains         [3]Chain // the longest, by Unit
 }
 
-// Chain is what is asked of a host, a domain or an address, one after the other, once it was found.
+// Chain is the sequence of requests to a host, a domain or an address, once the crawl has found it.
 type Chain struct {
 	Name     string
-	Hosts    int // that it is made of
+	Hosts    int
 	Requests int
-	Found    time.Duration // before, no client can know of its first host
-	Time     time.Duration // until it is done with, from the crawl's beginning
+	Found    time.Duration // the earliest time at which a client can know its first host
+	Time     time.Duration // its end, from the start of the crawl
 }
 
 // Longest returns the time of the longest chain.
@@ -41,17 +41,17 @@ func (b *Bound) Longest() (d time.Duration) {
 	return d
 }
 
-// Bound returns that of a crawl under p, of which the URLs are p's Truth. Hosts have one
-// request at a time, and so have domains and addresses. A host has none before it was found, as if
-// nothing but the delays of hosts kept a crawl from the pages that lead there. Requests leaves calendars out.
+// Bound returns the bound of a crawl under p, whose URLs are p's Truth. A host, domain or address
+// gets one request at a time, and a host none before the crawl can have found it, if only the
+// delays of hosts keep it from the pages that lead there. Requests leaves calendars out.
 func (w *Web) Bound(p Policy, c Costs) Bound {
 	p = w.complete(p)
 	var b Bound
-	hosts := make(map[int]*toll)
+	hosts := make(map[int]*cost)
 	for at := range w.walk(p) {
 		h := hosts[int(at.host)]
 		if h == nil {
-			h = w.robotsToll(int(at.host), p, c)
+			h = w.robotsCost(int(at.host), p, c)
 			hosts[int(at.host)] = h
 		}
 		b.URLs++
@@ -66,11 +66,11 @@ func (w *Web) Bound(p Policy, c Costs) Bound {
 		b.Requests += h.requests
 		if h.requests > 0 && w.trap(i) && p.Robots && w.robots(i) != robotsClosed {
 			h.requests += c.Variants
-			if w.slow(place{host: int32(i)}) {
+			if w.slow(resource{host: int32(i)}) {
 				h.busy += time.Duration(c.Variants) * w.cfg.SlowDelay
 			}
 		}
-		if h.requests == 0 { // it is looked up, or connected to, and no more
+		if h.requests == 0 { // only looked up or dialled
 			if d := found[i] + h.busy; d > b.Chains[Host].Time {
 				b.Chains[Host] = Chain{w.unitName(Host, i), 1, 0, found[i], d}
 			}
@@ -88,7 +88,7 @@ func (w *Web) Bound(p Policy, c Costs) Bound {
 	for _, u := range []Unit{Site, Address} {
 		for _, of := range members[u] {
 			slices.SortFunc(of, func(i, j int) int { return cmp.Compare(found[j], found[i]) })
-			var work Chain // of those that are found last, which is not done before
+			var work Chain // of the hosts found last
 			for _, i := range of {
 				work.Hosts++
 				work.Requests += hosts[i].requests
@@ -107,21 +107,21 @@ func longer(a, b Chain) Chain {
 	return a
 }
 
-// discover returns when each host can be known at the earliest: Dijkstra's algorithm over links, as if
-// hosts were polite to by themselves only, and nothing was refused at first.
+// discover returns the earliest time at which a crawl can know each host: Dijkstra's algorithm over
+// links, as if only delays between requests to one host counted and no resource refused at first.
 func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
 	hosts := make(map[int]time.Duration)
-	open := make(map[int]time.Duration) // by host: a page may be asked for
-	known := make(map[place]time.Duration)
+	open := make(map[int]time.Duration) // by host: when its first page may be requested
+	known := make(map[resource]time.Duration)
 	var queue mentions
-	reach := func(to place, at time.Duration) {
+	reach := func(to resource, at time.Duration) {
 		if before, ok := known[to]; (!ok || at < before) && p.reaches(to) {
 			known[to] = at
 			heap.Push(&queue, mention{at, to})
 		}
 	}
 	for _, i := range p.Seeds {
-		reach(place{host: int32(i), kind: page}, 0)
+		reach(resource{host: int32(i), kind: page}, 0)
 	}
 	for len(queue) > 0 {
 		m := heap.Pop(&queue).(mention)
@@ -132,17 +132,17 @@ func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
 		delay := max(c.Delay, w.CrawlDelay(host))
 		if _, ok := hosts[host]; !ok {
 			hosts[host] = m.at
-			robots := w.robotsToll(host, p, c)
+			robots := w.robotsCost(host, p, c)
 			open[host] = m.at + robots.busy + robots.held
 			if robots.requests > 0 {
 				open[host] += delay
 			}
 			if w.asksSitemap(m.of.host, p) {
-				reach(place{host: m.of.host, kind: sitemapFile}, m.at)
+				reach(resource{host: m.of.host, kind: sitemapFile}, m.at)
 			}
 		}
 		end := max(m.at, open[host]) + w.delay(m.of)
-		follow := func(to place) {
+		follow := func(to resource) {
 			if to.host == m.of.host {
 				reach(to, end+delay)
 				return
@@ -153,7 +153,7 @@ func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
 		case status >= 300 && status < 400:
 			follow(w.next(m.of))
 		case status == 200 && m.of.kind == sitemapFile:
-			for _, to := range w.told(m.of) {
+			for _, to := range w.listed(m.of) {
 				follow(to)
 			}
 		case status == 200:
@@ -167,13 +167,13 @@ func (w *Web) discover(p Policy, c Costs) map[int]time.Duration {
 	return hosts
 }
 
-// mention is that of a place, in an answer that has come at a time.
+// mention is a link to a resource, in a response at a time.
 type mention struct {
 	at time.Duration
-	of place
+	of resource
 }
 
-// mentions is a heap, the earliest at its top.
+// mentions is a heap by time.
 type mentions []mention
 
 func (m mentions) Len() int           { return len(m) }
@@ -186,17 +186,17 @@ func (m *mentions) Pop() any {
 	return last
 }
 
-// toll is what a host asks of a crawl.
-type toll struct {
+// cost is the share of a host in a crawl.
+type cost struct {
 	requests int
-	busy     time.Duration // for its answers
-	held     time.Duration // let alone because it asked for that
-	holds    int           // so often
+	busy     time.Duration // until its responses end
+	held     time.Duration // backed off at its request
+	holds    int           // number of back-offs
 }
 
-// robotsToll is that of the robots.txt of host i.
-func (w *Web) robotsToll(i int, p Policy, c Costs) *toll {
-	h := new(toll)
+// robotsCost returns the cost of the robots.txt of host i.
+func (w *Web) robotsCost(i int, p Policy, c Costs) *cost {
+	h := new(cost)
 	tries := func(cost time.Duration) {
 		for n := range c.RobotsTries {
 			h.busy += cost
@@ -205,7 +205,7 @@ func (w *Web) robotsToll(i int, p Policy, c Costs) *toll {
 			}
 		}
 	}
-	robots := place{host: int32(i), kind: robotsTxt}
+	robots := resource{host: int32(i), kind: robotsTxt}
 	switch {
 	case w.Dead(i), !p.Robots:
 		return h
@@ -235,12 +235,12 @@ func (w *Web) robotsToll(i int, p Policy, c Costs) *toll {
 	return h
 }
 
-// add adds what a place asks for.
-func (h *toll) add(w *Web, at place, p Policy, c Costs) {
+// add adds the cost of a resource.
+func (h *cost) add(w *Web, at resource, p Policy, c Costs) {
 	switch fate := w.fate(at, p); fate.Error {
 	case ErrorDNS, ErrorConnect, ErrorDial, ErrorRobots:
 		return
-	case ErrorStall, ErrorEarlyEnd: // may pass, so they are tried again
+	case ErrorStall, ErrorEarlyEnd: // transient: retried
 		h.requests += p.Retries
 		if fate.Error == ErrorStall {
 			h.busy += time.Duration(1+p.Retries) * c.Patience
@@ -258,7 +258,7 @@ func (h *toll) add(w *Web, at place, p Policy, c Costs) {
 		h.busy += w.delay(at)
 		h.holds++
 		hold := c.Hold
-		if a := w.refuse(Answer{}, at); a.RetryAfter > 0 {
+		if a := w.refuse(Response{}, at); a.RetryAfter > 0 {
 			hold = a.RetryAfter
 		}
 		h.held += max(hold, c.Delay, w.CrawlDelay(int(at.host)))

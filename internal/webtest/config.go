@@ -6,56 +6,56 @@ import (
 	"time"
 )
 
-// Config is what a Web is drawn from. Zero values are the defaults. The same Config
-// is the same web, byte by byte.
+// Config configures a Web. Zero values are defaults. The same Config always gives the same web,
+// byte by byte.
 type Config struct {
 	Seed      uint64
 	Hosts     int    // 0: 1
-	Pages     int    // of a host in the mean, of host 0 exactly; few hosts have many, most have few; 0: 100
-	Links     int    // of a page in the mean, beside those that hold the web together; 0: 8, negative: none
-	PageBytes int    // of a page in the mean, before charset and coding; 0: 4,096
+	Pages     int    // per host on average, of host 0 exactly; few hosts have many, most have few; 0: 100
+	Links     int    // per page on average, in addition to the tree of pages; 0: 8, negative: none
+	PageBytes int    // per page on average, before charset and coding; 0: 4,096
 	Domain    string // names are h000000.s000000.DOMAIN and so on, a public suffix; empty: test
-	Host      string // the name or address of the only host; empty: as above
+	Host      string // name or address of the only host; empty: as above
 	Port      int    // in all URLs; 0: 80
 
-	RefusingPort int // in the URLs of hosts that refuse connections; 0: 9
-	MutePort     int // in those of hosts to which no connection comes about; 0: 10
+	RefusingPort int // in URLs of hosts that refuse connections; 0: 9
+	MutePort     int // in URLs of hosts to which no connection completes; 0: 10
 
-	Latency    time.Duration // every answer comes after up to so long; 0: at once
-	SlowDelay  time.Duration // how long slow answers take; 0: 500 ms
-	CrawlDelay time.Duration // where robots.txt asks for one; 0: 200 ms
-	Fails      int           // how often a flaky page refuses at most; 0: 2
-	Traps      bool          // every host has a calendar without end
-	Told       int           // pages of a host that only its sitemaps tell of; 0: there are no sitemaps
+	Latency    time.Duration // the most that a response is delayed; 0: none
+	SlowDelay  time.Duration // of slow responses; 0: 500 ms
+	CrawlDelay time.Duration // in robots.txt files that have one; 0: 200 ms
+	Fails      int           // the most refusals of a flaky page; 0: 2
+	Traps      bool          // every host has an endless calendar
+	Listed     int           // pages of a host that only its sitemaps list; 0: no sitemaps
 
-	Clean bool // a rate of 0 is none, not the default
+	Clean bool // a rate of 0 means none, not the default
 	Rates Rates
 }
 
-// Rates say how much there is of each thing, from 0 to 1. 0 is the default, unless
-// Config.Clean is set; negative is none.
+// Rates are frequencies, from 0 to 1. 0 is the default, unless Config.Clean is set; negative is
+// none.
 type Rates struct {
 	// Of links.
 	Across float64 // lead to another host; 0: 0.2
 	Copy   float64 // lead to a second URL with the same body; 0: 0.05
 
-	// Of pages, that they link to one such thing.
+	// Of pages that link to such a resource.
 	Redirect float64 // chain of redirects, of all statuses, some longer than 10; 0: 0.1
 	Loop     float64 // of redirects; 0: 0.01
 	Missing  float64 // 404 or 410; 0: 0.05
 	Failing  float64 // always 500, 501, 502 or 504; 0: 0.02
-	Stalled  float64 // an answer that never begins, or never ends; 0: 0.005
-	Broken   float64 // cut off, without answer, no HTTP; 0: 0.01
-	Private  float64 // what robots.txt closes, where there is one; 0: 0.05
+	Stalled  float64 // a response that never starts, or never ends; 0: 0.005
+	Broken   float64 // cut off, absent or not HTTP; 0: 0.01
+	Private  float64 // closed by robots.txt, if the host has one; 0: 0.05
 	Asset    float64 // image, style sheet, PDF, script; 0: 0.3
-	Hostile  float64 // an answer without end, a bomb; 0: none
-	Maze     float64 // a path that repeats itself ever more often; 0: none
+	Hostile  float64 // an endless response, or a bomb; 0: none
+	Maze     float64 // a path that repeats a segment ever more often; 0: none
 	Refresh  float64 // by meta refresh; 0: 0.02
 	Header   float64 // by a Link header; 0: 0.02
 
 	// Of pages themselves.
 	Flaky   float64 // refuse with 503 or 429 at first, some with a Retry-After of 1 s or a date; 0: 0.03
-	Slow    float64 // come after SlowDelay; 0: 0.02
+	Slow    float64 // respond after SlowDelay; 0: 0.02
 	Charset float64 // ISO-8859-1, windows-1251 or UTF-16; 0: 0.05
 	Base    float64 // have a <base>; 0: 0.1
 
@@ -64,22 +64,22 @@ type Rates struct {
 	Shared   float64 // share their address with up to 200 others; 0: 0.3
 	Siblings float64 // share their registrable domain with 3 others; 0: 0.2
 	Delayed  float64 // have a Crawl-delay in robots.txt; 0: 0.1
-	Hosted   float64 // have the one address of a big hoster; 0: none
+	Hosted   float64 // share the one address of a big hoster; 0: none
 	Blogs    float64 // share the one registrable domain of a big site; 0: none
-	SlowHost float64 // take SlowDelay for every answer; 0: none
+	SlowHost float64 // take SlowDelay for every response; 0: none
 	Refusing float64 // refuse connections; 0: none
-	Mute     float64 // do not answer to connections; 0: none
-	Trap     float64 // have a calendar without end; 0: none, but see Config.Traps
+	Mute     float64 // leave connections unanswered; 0: none
+	Trap     float64 // have an endless calendar; 0: none, but see Config.Traps
 
-	// Of hosts, what their robots.txt is; together at most 1. The rest have a plain one.
+	// Of hosts, by their robots.txt; at most 1 in sum. The rest have a plain one.
 	NoRobots     float64 // 404; 0: 0.2
-	ClosedRobots float64 // always 503: nothing may be fetched; 0: 0.02
+	ClosedRobots float64 // always 503, so nothing may be fetched; 0: 0.02
 	ShyRobots    float64 // 503 at first; 0: 0.05
 	MovedRobots  float64 // behind a redirect; 0: 0.05
 	NamedRobots  float64 // closed to all but the agent "weft"; 0: 0.05
 }
 
-// Agent is the product token that NamedRobots let in.
+// Agent is the product token that NamedRobots allow.
 const Agent = "weft"
 
 var defaultRates = Rates{
@@ -101,14 +101,14 @@ func (r *Rates) all() []*float64 {
 	}
 }
 
-// maxHosts is how many hosts have addresses of their own in 127.0.0.0/8.
+// maxHosts is the number of hosts that fit into 127.0.0.0/8 with an address each.
 const maxHosts = 10_000_000
 
-// maxPages is how many pages one host has at most.
+// maxPages is the most pages of one host.
 const maxPages = 10_000_000
 
-// maxTold is how many pages the sitemaps of one host tell of at most.
-const maxTold = 1_000_000
+// maxListed is the most pages that the sitemaps of one host list.
+const maxListed = 1_000_000
 
 // check returns the configuration with its defaults.
 func (c Config) check() (Config, error) {
@@ -122,9 +122,9 @@ func (c Config) check() (Config, error) {
 		{"bytes of a page", &c.PageBytes, 4096, 64 << 20},
 		{"port", &c.Port, 80, 65535},
 		{"port that refuses", &c.RefusingPort, 9, 65535},
-		{"port without answer", &c.MutePort, 10, 65535},
+		{"mute port", &c.MutePort, 10, 65535},
 		{"fails", &c.Fails, 2, 1000},
-		{"pages of sitemaps", &c.Told, 0, maxTold},
+		{"pages of sitemaps", &c.Listed, 0, maxListed},
 	} {
 		if *n.value == 0 {
 			*n.value = n.def

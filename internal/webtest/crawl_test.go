@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// naive is a crawler that shares no code with Weft or with the truth: net/http,
-// net/url and the parser of golang.org/x/net/html.
+// naive is a crawler that shares no code with Weft or with the truth: it uses net/http, net/url and
+// the parser of golang.org/x/net/html.
 type naive struct {
 	client *http.Client
 	policy webtest.Policy
@@ -28,7 +28,7 @@ type naive struct {
 	found  map[string]*visit
 }
 
-// visit is what is known of a URL.
+// visit is the state of a URL.
 type visit struct {
 	fate  webtest.Fate
 	hops  int // fewest redirects that led here
@@ -36,13 +36,13 @@ type visit struct {
 	links []string
 }
 
-// newNaive returns a crawler for a web that is served.
+// newNaive returns a crawler for a running web.
 func newNaive(r *webtest.Running, p webtest.Policy, inside func(host string) bool) *naive {
 	dialer := &net.Dialer{Resolver: resolver(r)}
 	return &naive{
 		client: &http.Client{
-			// A connection each: net/http may send the next request before it sees that more
-			// came than Content-Length said, and takes the rest for the next answer.
+			// One connection per request: net/http may send the next request before it sees bytes
+			// beyond Content-Length, and takes them for the next response.
 			Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 			Timeout:       time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -59,7 +59,7 @@ func resolver(r *webtest.Running) *net.Resolver {
 	}}
 }
 
-// crawl returns the fate of every URL that can be reached.
+// crawl returns the fate of every reachable URL.
 func (n *naive) crawl(seeds ...string) map[string]webtest.Fate {
 	defer n.client.CloseIdleConnections()
 	type job struct {
@@ -131,7 +131,7 @@ func (n *naive) visit(at string) *visit {
 	return v
 }
 
-// get asks, again if the status may pass.
+// get fetches a URL, and retries transient statuses.
 func (n *naive) get(at string) (res *http.Response, body []byte, err error) {
 	for try := 0; ; try++ {
 		res, err = n.client.Get(at)
@@ -149,7 +149,7 @@ func (n *naive) get(at string) (res *http.Response, body []byte, err error) {
 	}
 }
 
-// classify says in the words of Fate what went wrong.
+// classify returns an error of Fate.
 func classify(err error) string {
 	var dns *net.DNSError
 	var timeout interface{ Timeout() bool }
@@ -168,7 +168,7 @@ func classify(err error) string {
 	return err.Error()
 }
 
-// attributes are where the elements keep their links.
+// attributes are the link attributes by element.
 var attributes = map[string]string{"a": "href", "area": "href", "link": "href", "frame": "src", "iframe": "src", "img": "src", "script": "src"}
 
 // read returns the links of a page.
@@ -219,7 +219,7 @@ func resolve(base *url.URL, ref string) string {
 	return u.String()
 }
 
-// robotsRules is a robots.txt, read as far as this web's need it.
+// robotsRules is the part of a robots.txt that this web uses.
 type robotsRules struct {
 	err   string // for all URLs
 	allow map[string]bool

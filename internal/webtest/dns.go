@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// NameServer answers for the names of a web over DNS: A records, and nothing but the
-// assurance that the name exists for other types. Dead and unknown hosts are NXDOMAIN.
+// NameServer answers DNS queries for the names of a web: A records, and empty answers for other
+// types. Dead and unknown hosts are NXDOMAIN.
 type NameServer struct {
 	web  *Web
 	udp  net.PacketConn
@@ -24,14 +24,14 @@ type NameServer struct {
 	mu struct {
 		sync.Mutex
 		open  map[net.Conn]bool // nil: closed
-		asked map[int]int       // by host
+		asked map[int]int       // queries by host
 	}
 }
 
-// nameTTL is how long answers may be kept, in seconds.
+// nameTTL is the TTL of answers, in seconds.
 const nameTTL = 300
 
-// ListenDNS answers on addr, HOST:PORT, over UDP and TCP, until Close. Port 0 is a free one.
+// ListenDNS answers on addr, HOST:PORT, over UDP and TCP, until Close. Port 0 means a free one.
 func ListenDNS(w *Web, addr string) (*NameServer, error) {
 	for tries := 0; ; tries++ {
 		tcp, err := net.Listen("tcp", addr)
@@ -41,12 +41,12 @@ func ListenDNS(w *Web, addr string) (*NameServer, error) {
 		udp, err := net.ListenPacket("udp", tcp.Addr().String())
 		if err != nil {
 			tcp.Close()
-			if tries < 10 { // a port that is free for one may not be for the other
+			if tries < 10 { // a port that is free for TCP may not be for UDP
 				continue
 			}
 			return nil, fmt.Errorf("dns: %w", err)
 		}
-		_ = udp.(*net.UDPConn).SetReadBuffer(4 << 20) // as much as the system gives: a crawl asks for many names at once
+		_ = udp.(*net.UDPConn).SetReadBuffer(4 << 20) // as much as the system allows: a crawl sends many queries at once
 		s := &NameServer{web: w, udp: udp, tcp: tcp}
 		s.mu.open, s.mu.asked = make(map[net.Conn]bool), make(map[int]int)
 		s.done.Go(s.datagrams)
@@ -55,17 +55,17 @@ func ListenDNS(w *Web, addr string) (*NameServer, error) {
 	}
 }
 
-// Addr returns the address, HOST:PORT.
+// Addr returns the server's address, HOST:PORT.
 func (s *NameServer) Addr() string { return s.tcp.Addr().String() }
 
-// Asked returns how often the A records of host i were asked for.
+// Asked returns the number of queries for A records of host i.
 func (s *NameServer) Asked(i int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mu.asked[i]
 }
 
-// count notes a question for A records. Names of no host are not counted.
+// count counts a query for A records of a host.
 func (s *NameServer) count(name string) {
 	if i, ok := s.web.Index(name); ok {
 		s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *NameServer) count(name string) {
 	}
 }
 
-// Close ends it and waits until it has ended.
+// Close stops the server and waits for its end.
 func (s *NameServer) Close() error {
 	err := errors.Join(s.udp.Close(), s.tcp.Close())
 	s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *NameServer) datagrams() {
 			continue // an ICMP message about an earlier answer
 		}
 		if reply := s.reply(buf[:n]); reply != nil {
-			_, _ = s.udp.WriteTo(reply, from) // whoever does not get it asks again
+			_, _ = s.udp.WriteTo(reply, from) // a client that misses it asks again
 		}
 	}
 }
@@ -123,8 +123,8 @@ func (s *NameServer) streams() {
 	}
 }
 
-// stream answers the questions of a connection, each with its length before it
-// (RFC 1035, section 4.2.2).
+// stream answers the queries of a connection, each preceded by its length (RFC 1035, section
+// 4.2.2).
 func (s *NameServer) stream(c net.Conn) {
 	defer func() {
 		c.Close()
@@ -133,7 +133,7 @@ func (s *NameServer) stream(c net.Conn) {
 		s.mu.Unlock()
 	}()
 	for {
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second)) // fails only when closed, and then so does what follows
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second)) // fails only after Close, and then so does the next read
 		var length [2]byte
 		if _, err := io.ReadFull(c, length[:]); err != nil {
 			return
@@ -152,7 +152,7 @@ func (s *NameServer) stream(c net.Conn) {
 	}
 }
 
-// reply returns the answer to a message; nil if it is no question.
+// reply returns the answer to a message; nil if it is not a query.
 func (s *NameServer) reply(message []byte) []byte {
 	var p dnsmessage.Parser
 	h, err := p.Start(message)

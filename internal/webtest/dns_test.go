@@ -60,9 +60,9 @@ func TestNameServer(t *testing.T) {
 		}
 	}
 	if n := s.Asked(7); n != 6 {
-		t.Errorf("the living host's A records were asked for %d times, expected 6", n)
+		t.Errorf("the living host's A records got %d queries, expected 6", n)
 	}
 	if n := s.Asked(dead); n != 2 {
-		t.Errorf("the dead host's A records were asked for %d times, expected 2", n)
+		t.Errorf("the dead host's A records got %d queries, expected 2", n)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// FuzzRequest: whatever bytes come, parseRequest gives words without spaces and
-// line ends.
+// FuzzRequest: parseRequest never returns words with spaces or line ends.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"))
 	f.Add([]byte("\r\n\r\n"))
@@ -20,7 +19,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzNameServer: whatever message comes, the reply is none or an answer to it.
+// FuzzNameServer: the reply to any message is none, or an answer to it.
 func FuzzNameServer(f *testing.F) {
 	w, err := New(Config{Hosts: 10})
 	if err != nil {
@@ -50,8 +49,8 @@ func FuzzNameServer(f *testing.F) {
 	})
 }
 
-// TestReply holds what the resolvers of languages do not tell apart: a name that
-// there is not, and a name without such records.
+// TestReply distinguishes what resolvers do not: a name that does not exist, and a name without
+// such records.
 func TestReply(t *testing.T) {
 	w, err := New(Config{Hosts: 10})
 	if err != nil {

@@ -2,27 +2,27 @@ package webtest
 
 import "slices"
 
-// link is an edge of the link graph and how it is written.
+// link is an edge of the link graph, with its spelling.
 type link struct {
-	to    place
+	to    resource
 	spell spelling
 }
 
-// copies is how many further URLs a page has.
+// copies is the number of further URLs of a page.
 const copies = 2
 
-// chainLengths is how many redirects chain n has, by n modulo its length.
+// chainLengths is the number of redirects of chain n, by n modulo its length.
 var chainLengths = []int{1, 1, 2, 1, 3, 2, 5, 12, 12}
 
-// entered is a chain of host 0 that its home page leads to and page 1 to the middle
-// of: the shorter way makes the end reachable for who follows ten redirects.
-var entered = place{kind: hop, n: 8, sub: 6}
+// entered is the middle of a chain of host 0. The home page leads to its start and page 1 to its
+// middle; the shorter way lets a crawler that follows ten redirects reach the end.
+var entered = resource{kind: hop, n: 8, sub: 6}
 
 // redirects are the statuses of redirects (RFC 9110, section 15.4).
 var redirects = []int{301, 302, 303, 307, 308}
 
-// next returns where a redirect leads.
-func (w *Web) next(p place) place {
+// next returns the target of a redirect.
+func (w *Web) next(p resource) resource {
 	switch {
 	case p.kind == loop:
 		p.sub = (p.sub + 1) % (p.n%3 + 1)
@@ -38,30 +38,29 @@ func (w *Web) next(p place) place {
 	return w.somePage(&d, p.host)
 }
 
-// links returns the links of a place, in the order in which they stand in its page. The
-// same place always has the same.
-func (w *Web) links(p place) []link {
-	d := w.dice(saltLinks, place{host: p.host, kind: p.kind, n: p.n}) // copies have the links of the page
+// links returns the links of a resource, in the order of its page.
+func (w *Web) links(p resource) []link {
+	d := w.dice(saltLinks, resource{host: p.host, kind: p.kind, n: p.n}) // copies have the links of their page
 	var to []link
-	add := func(p place, s spelling) { to = append(to, link{p, s}) }
-	follow := func(p place) { add(p, spelling(d.roll(int(followed)))) }
+	add := func(p resource, s spelling) { to = append(to, link{p, s}) }
+	follow := func(p resource) { add(p, spelling(d.roll(int(followed)))) }
 	switch p.kind {
 	case page:
 	case private:
-		follow(place{host: p.host, kind: page})
+		follow(resource{host: p.host, kind: page})
 		return to
 	case missing:
 		if p.sub == 0 {
-			add(place{host: p.host, kind: missing, n: p.n, sub: 1}, plain)
+			add(resource{host: p.host, kind: missing, n: p.n, sub: 1}, plain)
 		}
 		return to
 	case day:
-		follow(place{host: p.host, kind: day, n: p.n%maxNumber + 1})
-		follow(place{host: p.host, kind: day, n: p.n, sub: 1 + int32(d.roll(maxNumber-1))})
+		follow(resource{host: p.host, kind: day, n: p.n%maxNumber + 1})
+		follow(resource{host: p.host, kind: day, n: p.n, sub: 1 + int32(d.roll(maxNumber-1))})
 		return to
 	case maze:
 		if p.n < maxMaze {
-			add(place{host: p.host, kind: maze, n: p.n + 1, sub: p.sub}, relative)
+			add(resource{host: p.host, kind: maze, n: p.n + 1, sub: p.sub}, relative)
 		}
 		return to
 	default:
@@ -70,12 +69,12 @@ func (w *Web) links(p place) []link {
 
 	pages := w.Pages(int(p.host))
 	for c := 3*int(p.n) + 1; c <= 3*int(p.n)+3 && c < pages; c++ {
-		follow(place{host: p.host, kind: page, n: int32(c)})
+		follow(resource{host: p.host, kind: page, n: int32(c)})
 	}
 	if p.n == 0 {
-		w.offspring(int(p.host), func(child int) { follow(place{host: int32(child), kind: page}) })
+		w.offspring(int(p.host), func(child int) { follow(resource{host: int32(child), kind: page}) })
 		if w.trap(int(p.host)) {
-			follow(place{host: p.host, kind: day, n: 1})
+			follow(resource{host: p.host, kind: day, n: 1})
 		}
 	}
 	if w.cfg.Links > 0 {
@@ -88,7 +87,7 @@ func (w *Web) links(p place) []link {
 		}
 	}
 	for _, f := range w.features() {
-		if f.rate > 0 && p.host == 0 && p.n == 0 { // one of each
+		if f.rate > 0 && p.host == 0 && p.n == 0 { // one of each kind
 			for i := range max(1, variants[f.kind]) {
 				w.feature(p, f.kind, i, follow, add)
 			}
@@ -108,7 +107,7 @@ func (w *Web) links(p place) []link {
 	return to
 }
 
-// features are the things beside pages that a page may link to.
+// features are the resources other than pages that a page may link to.
 func (w *Web) features() [10]struct {
 	kind kind
 	rate float64
@@ -124,9 +123,9 @@ func (w *Web) features() [10]struct {
 	}
 }
 
-// feature links p to the n-th thing of a kind on its host.
-func (w *Web) feature(p place, k kind, n int, follow func(place), add func(place, spelling)) {
-	to := place{host: p.host, kind: k, n: int32(n)}
+// feature links p to the n-th resource of a kind on its host.
+func (w *Web) feature(p resource, k kind, n int, follow func(resource), add func(resource, spelling)) {
+	to := resource{host: p.host, kind: k, n: int32(n)}
 	switch k {
 	case asset:
 		spells := assetTypes[n%len(assetTypes)].spells
@@ -143,13 +142,12 @@ func (w *Web) feature(p place, k kind, n int, follow func(place), add func(place
 	}
 }
 
-// somePage draws a page to link to from a host: home pages and low numbers are
-// the likeliest.
-func (w *Web) somePage(d *dice, host int32) place {
+// somePage draws a page to link to from a host; home pages and low numbers are most likely.
+func (w *Web) somePage(d *dice, host int32) resource {
 	if w.cfg.Hosts > 1 && d.unit() < w.cfg.Rates.Across {
 		host = int32(d.skewed(w.cfg.Hosts))
 	}
-	return place{host: host, kind: page, n: int32(d.skewed(w.Pages(int(host))))}
+	return resource{host: host, kind: page, n: int32(d.skewed(w.Pages(int(host))))}
 }
 
 // followedBy reports whether a client that follows these elements follows the link.

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// charset is how the text of a page is encoded.
+// charset is the encoding of a page.
 type charset struct {
 	name     string
-	labelled bool   // in the Content-Type field; else in a meta element
-	words    string // that it can hold and ASCII cannot
+	labelled bool   // in the Content-Type field; otherwise in a meta element
+	words    string // text beyond ASCII that it can encode
 	encode   func(utf8 []byte) []byte
 }
 
@@ -23,7 +23,7 @@ var charsets = [...]charset{
 	{"utf-16le", true, "Grüße, Привет, 你好", littleEndian},
 }
 
-// bytewise encodes as a byte each rune: ASCII as itself, others less offset.
+// bytewise encodes each rune as a byte: ASCII as itself, others minus offset.
 func bytewise(b []byte, offset rune) []byte {
 	var out []byte
 	for _, r := range string(b) {
@@ -46,27 +46,27 @@ func littleEndian(b []byte) []byte {
 	return out
 }
 
-// charset draws that of a page.
-func (w *Web) charset(p place) charset {
-	d := w.dice(saltCharset, place{host: p.host, kind: p.kind, n: p.n})
+// charset draws the charset of a page.
+func (w *Web) charset(p resource) charset {
+	d := w.dice(saltCharset, resource{host: p.host, kind: p.kind, n: p.n})
 	if p.kind != page || d.unit() >= w.cfg.Rates.Charset {
 		return charsets[0]
 	}
 	return charsets[1+d.roll(len(charsets)-1)]
 }
 
-// decoys are no links, though they look like some, or lead to no page.
+// decoys look like links but are none, or lead to no page.
 const decoys = `<!-- <a href="/decoy/comment"> --><script>"<a href='/decoy/inline'>"</script>` +
 	`<textarea><a href="/decoy/textarea"></textarea><style>/*<a href=/decoy/style>*/</style>` +
 	`<a name=here>x</a><a href="mailto:decoy@weft.test">mail</a><a href="javascript:location='/decoy/run'">run</a>` +
 	`<a href="tel:+1">call</a><a href="data:text/html,<a href=/decoy/data>">data</a>` +
 	`<div data-href="/decoy/data-attribute" title='<a href="/decoy/attribute">'></div>` + "\n"
 
-// filler is what pages are filled up with; it holds no '<' and no '&'.
+// filler is the text of pages. It holds no '<' and no '&'. Changing it changes every page.
 var filler = strings.Repeat("The crawler asks, the web answers; what it has seen it asks no more. A page is a page until it is moved, and a link leads where it leads. ", 60)
 
-// html prints a page. Its copies have the same bytes.
-func (w *Web) html(p place, links []link) []byte {
+// html renders a page. Its copies have the same bytes.
+func (w *Web) html(p resource, links []link) []byte {
 	if p.kind == page {
 		p.sub = 0
 	}
@@ -91,7 +91,7 @@ func (w *Web) html(p place, links []link) []byte {
 	for i, l := range links {
 		b = spellings[l.spell].print(s, b, l.to)
 		b = append(b, '\n')
-		if room := (n - len(b)) / (len(links) - i); room > 0 { // text in equal shares
+		if room := (n - len(b)) / (len(links) - i); room > 0 { // equal shares of text
 			b = fill(append(b, "<p>"...), room, &look)
 		}
 	}

@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// Request is what a server notes of one. Times are those of the loop: right to the
-// length of a turn, which is below a millisecond unless the machine is busy.
+// Request is the log entry of a request. Times are those of the loop, exact to the length of a
+// turn: less than a millisecond unless the machine is busy.
 type Request struct {
 	Host   string     `json:"host"`   // the Host field
 	Target string     `json:"target"` // path and query
-	Addr   netip.Addr `json:"addr"`   // the client connected to
-	Status int        `json:"status"` // 0: no whole answer was sent
-	Start  time.Time  `json:"start"`  // the request was there
-	End    time.Time  `json:"end"`    // the answer was sent, or the client gone; zero: neither yet
+	Addr   netip.Addr `json:"addr"`   // that the client connected to
+	Status int        `json:"status"` // 0: no complete response was sent
+	Start  time.Time  `json:"start"`  // the request was complete
+	End    time.Time  `json:"end"`    // the response was sent, or the client had gone; zero: neither yet
 }
 
-// URL returns what was asked for.
+// URL returns the requested URL.
 func (r Request) URL() string { return "http://" + r.Host + r.Target }
 
-// Log is the requests that servers got. It may be used from any goroutine.
+// Log is a request log of servers. Any goroutine may use it.
 type Log struct {
 	w io.Writer
 
@@ -41,16 +41,15 @@ type Log struct {
 	}
 }
 
-// NewLog returns an empty log. If w is not nil, finished requests are written to
-// it, a JSON object on a line each, and are not kept in memory. Flush before w is
-// read.
+// NewLog returns an empty log. If w is not nil, the log writes finished requests to it, one JSON
+// object per line, and does not keep them in memory. Call Flush before reading w.
 func NewLog(w io.Writer) *Log {
 	l := &Log{w: w}
 	l.mu.lines = bufio.NewWriterSize(w, 64<<10)
 	return l
 }
 
-// begin notes that a request is there; the function it returns, that it was answered.
+// begin logs a request; end logs its response.
 func (l *Log) begin(r Request) (end func(status int, at time.Time)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,21 +79,21 @@ func (l *Log) begin(r Request) (end func(status int, at time.Time)) {
 	}
 }
 
-// Len returns how many requests came.
+// Len returns the number of requests.
 func (l *Log) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.mu.n
 }
 
-// Requests returns what came so far, in the order of Start; nothing if the log is written.
+// Requests returns the requests so far, in the order of Start; none if the log is written.
 func (l *Log) Requests() []Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.mu.requests)
 }
 
-// Flush brings all lines to the writer. It returns the first error of writing.
+// Flush writes all buffered lines. It returns the first write error.
 func (l *Log) Flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +109,7 @@ func (l *Log) Flush() error {
 // Politeness judges the requests so far.
 func (l *Log) Politeness() *Politeness { return Judge(slices.Values(l.Requests())) }
 
-// ReadLog yields the requests of a log that was written. An error ends it.
+// ReadLog yields the requests of a written log. An error ends it.
 func ReadLog(r io.Reader) iter.Seq2[Request, error] {
 	return func(yield func(Request, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -136,18 +135,17 @@ type Politeness struct {
 	Hosts     map[string]Manners // by Host field, see Web.Authority
 	Sites     map[string]Manners // by registrable domain, see Web.Site
 	Addresses map[netip.Addr]Manners
-	Asked     map[string]int // how often, by URL
+	Asked     map[string]int // number of requests by URL
 }
 
-// Manners are how a crawler treated one server.
+// Manners are how a crawler treated one host, domain or address.
 type Manners struct {
 	Requests   int
-	SmallGap   time.Duration // the smallest from the end of all earlier answers to the start of a request; -1: there was one request
-	MostAtOnce int           // requests under way
+	SmallGap   time.Duration // the smallest, from the end of all earlier responses to a request; -1: only one request
+	MostAtOnce int           // concurrent requests
 }
 
-// Judge computes the politeness of requests, in any order. robots.txt counts like
-// any other.
+// Judge computes the politeness of requests, in any order. robots.txt counts like any other URL.
 func Judge(requests iter.Seq[Request]) *Politeness {
 	hosts, sites, addresses := make(map[string][]span), make(map[string][]span), make(map[netip.Addr][]span)
 	asked := make(map[string]int)
@@ -176,7 +174,7 @@ func mannersBy[K comparable](spans map[K][]span) map[K]Manners {
 	return m
 }
 
-// Repeated yields the URLs that were asked for more than once, and how often.
+// Repeated yields the URLs requested more than once, with the number of requests.
 func (p *Politeness) Repeated() iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for url, n := range p.Asked {
@@ -187,15 +185,15 @@ func (p *Politeness) Repeated() iter.Seq2[string, int] {
 	}
 }
 
-// span is when a request was under way: nanoseconds.
+// span is the duration of a request, in Unix nanoseconds.
 type span struct{ start, end int64 }
 
 func mannersOf(spans []span) Manners {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	m := Manners{Requests: len(spans), SmallGap: -1}
-	var ends []int64 // of those under way
+	var ends []int64 // of requests in flight
 	for i, s := range spans {
-		if i > 0 { // where earlier ones last longer than the one before, there was a gap of 0 already
+		if i > 0 { // if an earlier one lasts longer than the previous one, there was a gap of 0 already
 			gap := time.Duration(max(0, s.start-spans[i-1].end))
 			if m.SmallGap < 0 || gap < m.SmallGap {
 				m.SmallGap = gap

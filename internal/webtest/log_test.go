@@ -47,7 +47,7 @@ func TestPoliteness(t *testing.T) {
 	}
 }
 
-// TestReadLog: what a process writes, another reads.
+// TestReadLog: a process reads the log that another wrote.
 func TestReadLog(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	var b bytes.Buffer

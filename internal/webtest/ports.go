@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusingPort holds a port of all addresses at which nobody listens: connections are refused.
+// refusingPort reserves a port on all addresses without listening: the kernel refuses connections.
 func refusingPort() (port int, c io.Closer, err error) { return bound() }
 
-// mutePort holds a port of all addresses that does not answer to connections: the kernel drops
-// what would be one more than may wait for a server that accepts none.
+// mutePort reserves a port on all addresses where connections do not complete: it fills the queue
+// of a server that never accepts, and the kernel drops further connections.
 func mutePort() (port int, c io.Closer, err error) {
 	port, s, err := bound()
 	if err != nil {
@@ -25,7 +25,7 @@ func mutePort() (port int, c io.Closer, err error) {
 	if err := unix.Listen(int(s), 0); err != nil {
 		return 0, nil, errors.Join(err, held.Close())
 	}
-	for range 16 { // one on Linux; others take a few more than were asked for
+	for range 16 { // one is enough on Linux; other systems allow a few more
 		conn, err := net.DialTimeout("tcp4", "127.0.0.1:"+strconv.Itoa(port), 100*time.Millisecond)
 		var late net.Error
 		if errors.As(err, &late) && late.Timeout() {
@@ -36,10 +36,10 @@ func mutePort() (port int, c io.Closer, err error) {
 		}
 		held = append(held, conn)
 	}
-	return 0, nil, errors.Join(fmt.Errorf("port %d still answers, expected it to be full", port), held.Close())
+	return 0, nil, errors.Join(fmt.Errorf("port %d still accepts connections, expected a full queue", port), held.Close())
 }
 
-// bound is a socket that is bound to a free port of all addresses.
+// bound returns a socket bound to a free port on all addresses.
 func bound() (port int, s socket, err error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {

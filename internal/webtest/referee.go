@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Rule is how a crawler has to behave towards each host, each registrable domain and each
-// address, whatever the others do. Beside it a host's Crawl-delay and Retry-After count.
+// Rule is how a crawler must treat each host, each registrable domain and each address. A host's
+// Crawl-delay and Retry-After count in addition.
 type Rule struct {
-	Delay  time.Duration // from the end of an answer to the next request
-	AtOnce int           // requests under way; 0: 1
+	Delay  time.Duration // from the end of a response to the next request
+	AtOnce int           // concurrent requests; 0: 1
 
-	// Patience is after how long a crawler gives up an answer that does not end, unless the server sees
-	// before that it has; 0: when it sees it. Its time has begun before the server's, by a connection and
-	// a wait: the gap after that may seem shorter, by Lag at most.
+	// Patience is the time after which a crawler gives up a response that does not end, unless the
+	// server sees it leave earlier; 0: when the server sees it. The crawler's time starts before
+	// the server's, by a connection and a wait, so the next gap may seem shorter by up to Lag.
 	Patience, Lag time.Duration
 
-	// Forgets is how much of its last work a crawler may have lost when it is killed: of what hosts asked
-	// for then, to be let alone, it cannot know.
+	// Forgets is how much of its last work a killed crawler may lose. It cannot honour back-offs
+	// that hosts requested in that time.
 	Forgets time.Duration
 }
 
-// Referee judges a crawl while it goes on, in memory that does not grow with the requests:
-// about 170 bytes for each host. It may be used from any goroutine.
+// Referee judges a crawl while it runs, in memory that does not grow with the requests: about 170
+// bytes per host. Any goroutine may use it.
 type Referee struct {
 	web  *Web
 	rule Rule
@@ -31,13 +31,13 @@ type Referee struct {
 	mu struct {
 		sync.Mutex
 		lines   [3][]line // by Unit
-		run     int       // of the crawler, counted
-		dead    time.Time // it was killed, and has not begun again; zero: neither
+		run     int       // number of the crawler's run
+		dead    time.Time // when the crawler was killed; zero: it runs
 		verdict Verdict
 	}
 }
 
-// Unit is what is asked by rule.
+// Unit is a kind of target to which the rule applies.
 type Unit int
 
 const (
@@ -48,44 +48,44 @@ const (
 
 func (u Unit) String() string { return [...]string{"host", "domain", "address"}[u] }
 
-// line is what is known of one host, domain or address. Times are Unix nanoseconds.
+// line is the record of one host, domain or address. Times are Unix nanoseconds.
 type line struct {
-	end   int64 // of the last answer; 0: there was none
-	hold  int64 // not to be asked before
-	busy  int64 // nanoseconds that it took to answer
-	idle  int64 // nanoseconds that it was let alone beyond what it had to be
-	first int64 // request
-	asked int32
-	now   int16 // requests under way
+	end   int64 // of the last response; 0: none yet
+	hold  int64 // no request before this time
+	busy  int64 // nanoseconds spent responding
+	idle  int64 // nanoseconds without a request beyond the required gap
+	first int64 // first request
+	asked int32 // requests
+	now   int16 // requests in flight
 	most  int16
-	gone  bool // the last answer was given up by the client
+	gone  bool // the client gave up the last response
 }
 
-// Verdict is what a Referee has seen.
+// Verdict is the judgement of a Referee.
 type Verdict struct {
 	Requests   int
-	Again      int      // of these, not judged: see Asked
-	Astray     int      // went to another address than the host's
+	Again      int      // requests not judged: see Arrival
+	Astray     int      // requests to another host's address
 	Units      [3]Tally // by Unit
 	Violations []Violation
 }
 
-// Tally is how the hosts, domains or addresses were treated.
+// Tally sums up all hosts, domains or addresses.
 type Tally struct {
-	Asked      int           // how many were asked at all
-	Shared     int           // of these, those with more than one host
-	Requests   int           // of the one that was asked the most
-	SmallGap   time.Duration // from the end of an answer to the next request, of all but those after a client gave up; -1: none
+	Asked      int           // units with a request
+	Shared     int           // of these, units with several hosts
+	Requests   int           // of the unit with the most requests
+	SmallGap   time.Duration // the smallest, from the end of a response to the next request, except after a client gave up; -1: none
 	MostAtOnce int
 	Violations int
 
-	// Of the one that was asked the longest: from its first request to the end of its last answer; of that the time
-	// that it took to answer, and that it was let alone beyond what it had to be.
+	// Of the unit with the longest span, from its first request to the end of its last response:
+	// that span, the time spent responding, and the time without a request beyond the required gap.
 	Longest          string
 	Span, Busy, Idle time.Duration
 }
 
-// Violation is a request that came too early, or beside too many others.
+// Violation is a request that came too early, or with too many others in flight.
 type Violation struct {
 	Unit   Unit
 	Name   string
@@ -93,15 +93,15 @@ type Violation struct {
 	At     time.Time
 	Gap    time.Duration
 	Want   time.Duration
-	AtOnce int // with it
+	AtOnce int // requests in flight, with this one
 }
 
 func (v Violation) String() string {
-	return fmt.Sprintf("%s %v %s: asked for %s %v after the last answer, expected at least %v; %d at once",
+	return fmt.Sprintf("%s %v %s: requested %s %v after the last response, expected at least %v; %d concurrent",
 		v.At.UTC().Format("15:04:05.000"), v.Unit, v.Name, v.Target, v.Gap, v.Want, v.AtOnce)
 }
 
-// maxViolations bounds those that are kept of each Unit; all are counted.
+// maxViolations bounds the violations kept per Unit; all are counted.
 const maxViolations = 300
 
 // NewReferee returns a referee for crawls of w.
@@ -115,25 +115,25 @@ func NewReferee(w *Web, r Rule) *Referee {
 	return f
 }
 
-// Asked is a request to a host that lives.
-type Asked struct {
+// Arrival is the arrival of a request at a living host.
+type Arrival struct {
 	Host   int
 	Target string
 	At     time.Time
-	Astray bool // it went to another address
+	Astray bool // it went to another host's address
 
-	// Again is set if it follows another as it would with every client: it repeats what a kept
-	// connection had no answer to. Its gap is not judged.
+	// Again marks a request that every client would repeat at once, because a kept connection ended
+	// without a response. Its gap is not judged.
 	Again bool
 
-	// Moved is set if it is for a robots.txt that has moved: a Crawl-delay is not known yet.
+	// Moved marks a request for the target of a moved robots.txt: no Crawl-delay is known yet.
 	Moved bool
 }
 
-// Begin says that a request has come. The function that it returns is to be called when it
-// was answered: when, how long the host asks to be let alone, and whether it was the client that gave up.
-// Called again it says that this was so before.
-func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gone bool)) {
+// Begin reports an arrival. The caller calls end at the end of the response, with that time, the
+// back-off that the response requests, and whether the client gave up. Another call corrects the
+// time to an earlier one.
+func (f *Referee) Begin(r Arrival) (end func(at time.Time, hold time.Duration, gone bool)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.verdict.Requests++
@@ -147,12 +147,12 @@ func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gon
 		return f.late(r.Host)
 	}
 	now := r.At.UnixNano()
-	places := f.web.units(r.Host)
-	for u, n := range places {
+	resources := f.web.units(r.Host)
+	for u, n := range resources {
 		f.begin(Unit(u), n, &r)
 	}
 	run := f.mu.run
-	var told int64 // when it was answered; 0: not yet
+	var ended int64 // 0: not yet
 	return func(at time.Time, hold time.Duration, gone bool) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -160,27 +160,27 @@ func (f *Referee) Begin(r Asked) (end func(at time.Time, hold time.Duration, gon
 			return
 		}
 		end := at.UnixNano()
-		for u, n := range places {
+		for u, n := range resources {
 			switch l := &f.mu.lines[u][n]; {
-			case told == 0:
+			case ended == 0:
 				l.now--
 				l.end = max(l.end, end)
 				l.busy += end - now
 				l.gone = gone
-			case l.end == told && end < told: // nothing was asked since
+			case l.end == ended && end < ended: // no request since
 				l.end = end
-				l.busy -= told - end
+				l.busy -= ended - end
 			}
 		}
-		told = end
+		ended = end
 		if l := &f.mu.lines[Host][r.Host]; hold > 0 {
 			l.hold = max(l.hold, end+int64(hold))
 		}
 	}
 }
 
-// begin judges a request by one unit.
-func (f *Referee) begin(u Unit, n int, r *Asked) {
+// begin judges an arrival by one unit.
+func (f *Referee) begin(u Unit, n int, r *Arrival) {
 	l, t := &f.mu.lines[u][n], &f.mu.verdict.Units[u]
 	l.now++
 	l.most = max(l.most, l.now)
@@ -189,7 +189,7 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 		l.first = r.At.UnixNano()
 	}
 	last := l.end
-	if now := r.At.UnixNano(); l.gone && last > now { // it was given up by now: what is asked next waits from the end of this one
+	if now := r.At.UnixNano(); l.gone && last > now { // the client had given it up by now: the next gap counts from this arrival
 		l.busy -= last - now
 		l.end = now
 	}
@@ -225,7 +225,7 @@ func (f *Referee) begin(u Unit, n int, r *Asked) {
 	}
 }
 
-// late takes in a request that a server reads of a crawler that is dead.
+// late records a request that a server reads after the crawler was killed.
 func (f *Referee) late(host int) func(time.Time, time.Duration, bool) {
 	for u, n := range f.web.units(host) {
 		l := &f.mu.lines[u][n]
@@ -235,8 +235,8 @@ func (f *Referee) late(host int) func(time.Time, time.Duration, bool) {
 	return func(time.Time, time.Duration, bool) {}
 }
 
-// Killed says that the crawler was killed: nothing is under way any more, whenever the
-// server comes to know it; and what is read until it has Begun again was asked before.
+// Killed reports that the crawler was killed. Nothing is in flight any more, even if the server
+// learns it later; and requests read before Restarted were sent before the kill.
 func (f *Referee) Killed(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -255,26 +255,26 @@ func (f *Referee) Killed(at time.Time) {
 	}
 }
 
-// Begun says that the crawler begins again.
-func (f *Referee) Begun() {
+// Restarted reports that the crawler starts, or starts again.
+func (f *Referee) Restarted() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.mu.dead = time.Time{}
 }
 
-// Requests returns how many have come.
+// Requests returns the number of arrivals.
 func (f *Referee) Requests() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.mu.verdict.Requests
 }
 
-// Verdict returns what was seen so far.
+// Verdict returns the verdict so far.
 func (f *Referee) Verdict() Verdict {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.mu.verdict
-	var hosts, of [3][]int32 // by unit, how many hosts of each were asked; one of them
+	var hosts, of [3][]int32 // by unit: its hosts with requests, and one of them
 	for u := range hosts {
 		hosts[u], of[u] = make([]int32, len(f.mu.lines[u])), make([]int32, len(f.mu.lines[u]))
 	}
@@ -308,7 +308,7 @@ func (f *Referee) Verdict() Verdict {
 	return v
 }
 
-// units returns the numbers of the host, the domain and the address of host i, which lives.
+// units returns the numbers of host, domain and address of host i, which lives.
 func (w *Web) units(i int) [3]int {
 	return [3]int{Host: i, Site: w.siteOf(i), Address: w.addressOf(i)}
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// allPolicy is that of a crawler that goes everywhere.
+// allPolicy is the policy of a crawler that follows everything.
 var allPolicy = webtest.Policy{Scope: webtest.Anywhere, Elements: allElements, MaxRedirects: 10, Retries: 2, Robots: true, Agent: webtest.Agent}
 
-// TestReferee: what comes too early is told, by host, domain and address, and nothing else is.
+// TestReferee: requests that come too early are violations, by host, domain and address, and no
+// others.
 func TestReferee(t *testing.T) {
 	// Hosts 0 to 3 are one domain, and 4 to 7; about half of them have one address.
 	web, err := webtest.New(webtest.Config{Seed: 1, Hosts: 8, Clean: true, CrawlDelay: 3 * time.Second, Rates: webtest.Rates{Siblings: 1, Hosted: 0.5, Delayed: 0.3}})
@@ -63,7 +64,7 @@ func TestReferee(t *testing.T) {
 		{"Retry-After obeyed", []ask{{host: 0, from: 0, to: 1, hold: 2}, {host: 0, from: 3, to: 4}, {host: 0, from: 5, to: 6}}, nil},
 		{"given up, the server learns late", []ask{{host: 0, from: 0, to: 1, gone: true}, {host: 0, from: 1.95, to: 3}}, nil},
 		{"given up", []ask{{host: 0, from: 0, to: 1, gone: true}, {host: 0, from: 1.5, to: 3}}, []string{"host 500ms", "domain 500ms", "address 500ms"}},
-		{"what a kept connection did not answer", []ask{{host: 0, from: 0, to: 1}, {host: 0, from: 1, to: 2, again: true}}, nil},
+		{"repeated after a kept connection ended", []ask{{host: 0, from: 0, to: 1}, {host: 0, from: 1, to: 2, again: true}}, nil},
 		{"a robots.txt that has moved, before its Crawl-delay is known", []ask{{host: delayed, from: 0, to: 1}, {host: delayed, from: 2, to: 3, moved: true}}, nil},
 		{"a robots.txt that has moved, at once", []ask{{host: 0, from: 0, to: 1}, {host: 0, from: 1, to: 2, moved: true}}, []string{"host 0s", "domain 0s", "address 0s"}},
 	} {
@@ -76,7 +77,7 @@ func TestReferee(t *testing.T) {
 				if a.from >= last.to {
 					end(moment(last.to), time.Duration(last.hold*float64(time.Second)), last.gone)
 				}
-				end = r.Begin(webtest.Asked{Host: a.host, Target: "/", At: moment(a.from), Again: a.again, Moved: a.moved})
+				end = r.Begin(webtest.Arrival{Host: a.host, Target: "/", At: moment(a.from), Again: a.again, Moved: a.moved})
 				last = a
 			}
 			var got []string
@@ -90,8 +91,9 @@ func TestReferee(t *testing.T) {
 	}
 }
 
-// TestRefereeGivenUp: an answer that the crawler has given up may be taken to end after the next request has
-// come, as its patience began before the server knew. Then the one after that waits from the end of the next.
+// TestRefereeGivenUp: a response that the crawler gave up may seem to end after its next request,
+// as its patience started before the server knew. Then the gap after that counts from the next
+// response.
 func TestRefereeGivenUp(t *testing.T) {
 	web, err := webtest.New(webtest.Config{Clean: true})
 	if err != nil {
@@ -100,7 +102,7 @@ func TestRefereeGivenUp(t *testing.T) {
 	ms := func(n int64) time.Time { return time.UnixMilli(1_000_000 + n) }
 	for _, tt := range []struct {
 		name string
-		next int64 // when another is asked for, after 9,020
+		next int64 // of the next request, after 9,020
 		gaps []time.Duration
 	}{
 		{"a delay later", 9_120, nil},
@@ -108,9 +110,9 @@ func TestRefereeGivenUp(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := webtest.NewReferee(web, webtest.Rule{Delay: 100 * time.Millisecond, Lag: time.Second})
-			r.Begin(webtest.Asked{At: ms(0)})(ms(9_050), 0, true)
-			r.Begin(webtest.Asked{At: ms(9_000)})(ms(9_020), 0, false)
-			r.Begin(webtest.Asked{At: ms(tt.next)})(ms(tt.next+10), 0, false)
+			r.Begin(webtest.Arrival{At: ms(0)})(ms(9_050), 0, true)
+			r.Begin(webtest.Arrival{At: ms(9_000)})(ms(9_020), 0, false)
+			r.Begin(webtest.Arrival{At: ms(tt.next)})(ms(tt.next+10), 0, false)
 			v := r.Verdict()
 			var gaps []time.Duration
 			for _, v := range v.Violations {
@@ -128,8 +130,8 @@ func TestRefereeGivenUp(t *testing.T) {
 	}
 }
 
-// TestServerRefereeGivenUp: the referee learns when a crawler goes that would have had patience for longer,
-// as one does that is short of memory.
+// TestServerRefereeGivenUp: the referee learns when a crawler gives up before its patience ends, as
+// one that is short of memory does.
 func TestServerRefereeGivenUp(t *testing.T) {
 	for _, target := range []string{"/stalled/0", "/stalled/1", "/hostile/0"} {
 		t.Run(target, func(t *testing.T) {
@@ -152,7 +154,7 @@ func TestServerRefereeGivenUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			next := time.Now().Add(time.Second)
-			r.Referee.Begin(webtest.Asked{Target: "/", At: next})(next, 0, false)
+			r.Referee.Begin(webtest.Arrival{Target: "/", At: next})(next, 0, false)
 			v := r.Referee.Verdict()
 			if host := v.Units[webtest.Host]; len(v.Violations) > 0 || host.Requests != 2 {
 				t.Errorf("%+v", v)
@@ -161,8 +163,8 @@ func TestServerRefereeGivenUp(t *testing.T) {
 	}
 }
 
-// TestRefereeKilled: what was under way when the crawler was killed ends there, whatever
-// the server says of it later; and the next run lets the host alone from then.
+// TestRefereeKilled: requests in flight at a kill end there, whatever the server reports later; and
+// the next run's delays count from then.
 func TestRefereeKilled(t *testing.T) {
 	web, err := webtest.New(webtest.Config{Clean: true})
 	if err != nil {
@@ -170,20 +172,20 @@ func TestRefereeKilled(t *testing.T) {
 	}
 	second := func(s int64) time.Time { return time.Unix(s, 0) }
 	r := webtest.NewReferee(web, webtest.Rule{Delay: time.Second})
-	end := r.Begin(webtest.Asked{At: second(1)})
+	end := r.Begin(webtest.Arrival{At: second(1)})
 	r.Killed(second(2))
-	r.Begin(webtest.Asked{At: second(2)})(second(8), 0, false) // read late
-	r.Begun()
-	end2 := r.Begin(webtest.Asked{At: second(3)})
+	r.Begin(webtest.Arrival{At: second(2)})(second(8), 0, false) // read late
+	r.Restarted()
+	end2 := r.Begin(webtest.Arrival{At: second(3)})
 	end(second(4), 0, true)
 	end2(second(5), 0, false)
-	r.Begin(webtest.Asked{At: second(6)})
+	r.Begin(webtest.Arrival{At: second(6)})
 	if v := r.Verdict(); len(v.Violations) > 0 || v.Requests != 4 || v.Units[webtest.Host].MostAtOnce != 1 {
 		t.Errorf("%+v", v)
 	}
 }
 
-// TestServerReferee: a server has its referee judge a crawler that does not wait at all.
+// TestServerReferee: a server's referee judges a crawler that does not wait at all.
 func TestServerReferee(t *testing.T) {
 	cfg := webtest.Config{Seed: 3, Hosts: 12, Pages: 4, SlowDelay: time.Millisecond, Rates: webtest.Rates{Stalled: -1, Broken: -1, Flaky: -1}}
 	r, err := webtest.Run(cfg, webtest.Addresses{Rule: &webtest.Rule{Delay: time.Minute}})
@@ -199,14 +201,14 @@ func TestServerReferee(t *testing.T) {
 	if v.Requests < len(found)/2 || v.Astray > 0 || hosts.Asked < 6 || v.Units[webtest.Address].Shared == 0 {
 		t.Errorf("%d URLs found; %+v", len(found), v)
 	}
-	// All but the first of each host, and what a kept connection did not answer, came too early.
+	// All but the first of each host, and repeats after a kept connection ended, came too early.
 	if want := v.Requests - hosts.Asked - v.Again; hosts.Violations != want || hosts.SmallGap < 0 || hosts.SmallGap > time.Second {
 		t.Errorf("%d violations, expected %d; smallest gap %v", hosts.Violations, want, hosts.SmallGap)
 	}
 }
 
-// TestAway: hosts that refuse connections and hosts that do not answer to them are what they say,
-// and the truth knows what becomes of their URLs.
+// TestAway: refusing and mute hosts behave as configured, and the truth knows the fate of their
+// URLs.
 func TestAway(t *testing.T) {
 	r := webtest.Start(t, webtest.Config{Seed: 5, Hosts: 40, Pages: 2, Clean: true, Rates: webtest.Rates{Refusing: 0.1, Mute: 0.1}})
 	fates := make(map[string]int)
@@ -242,8 +244,8 @@ func timedOut(err error) bool {
 	return errors.As(err, &e) && e.Timeout()
 }
 
-// TestVisit: a simulation finds what the truth says.
-func TestVisit(t *testing.T) {
+// TestExchange: a simulation finds the truth.
+func TestExchange(t *testing.T) {
 	cfg := webtest.Config{Seed: 3, Hosts: 60, Pages: 6, Rates: webtest.Rates{DeadHost: 0.05, Refusing: 0.05, Mute: 0.05, Hostile: 0.1, Hosted: 0.1, Blogs: 0.1, SlowHost: 0.1, ClosedRobots: -1, ShyRobots: -1, NamedRobots: -1, MovedRobots: -1}}
 	web, err := webtest.New(cfg)
 	if err != nil {
@@ -263,7 +265,7 @@ func TestVisit(t *testing.T) {
 		}
 		authority, target := split(url)
 		for n := 0; ; n++ {
-			v := web.Visit(authority, target, n, policy)
+			v := web.Exchange(authority, target, n, policy)
 			found[url] = v.Fate
 			if v.Fate.Status != 429 && v.Fate.Status != 503 || n == policy.Retries {
 				queue = append(queue, v.Links...)
@@ -274,12 +276,12 @@ func TestVisit(t *testing.T) {
 	if !maps.Equal(found, truth) {
 		t.Errorf("%d URLs found, %d in truth", len(found), len(truth))
 	}
-	if v := web.Visit(web.Authority(0), "/robots.txt", 0, policy); v.Fate.Status != 200 || !strings.Contains(string(v.Robots), "Disallow: /private/") {
+	if v := web.Exchange(web.Authority(0), "/robots.txt", 0, policy); v.Fate.Status != 200 || !strings.Contains(string(v.Robots), "Disallow: /private/") {
 		t.Errorf("robots.txt: %+v", v)
 	}
 }
 
-// TestBound: of three hosts that are asked one after the other the bound can be told by hand.
+// TestBound checks the bound of three hosts against one computed by hand.
 func TestBound(t *testing.T) {
 	web, err := webtest.New(webtest.Config{Seed: 1, Hosts: 4, Pages: 3, Links: -1, Clean: true, Latency: 0, CrawlDelay: 5 * time.Second, Rates: webtest.Rates{Siblings: 1, Hosted: 1, Delayed: -1}})
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// robotsKind is what the robots.txt of a host is (RFC 9309).
+// robotsKind is the kind of a host's robots.txt (RFC 9309).
 type robotsKind uint8
 
 const (
 	robotsPlain  robotsKind = iota
-	robotsNone              // 404: all is allowed (section 2.3.1.3)
-	robotsClosed            // always 503: nothing is (section 2.3.1.4)
+	robotsNone              // 404: everything is allowed (section 2.3.1.3)
+	robotsClosed            // always 503: nothing is allowed (section 2.3.1.4)
 	robotsShy               // 503 at first, then plain
 	robotsMoved             // plain, behind a redirect (section 2.3.1.2)
 	robotsNamed             // plain for Agent, closed to others
@@ -24,7 +24,7 @@ func (w *Web) robots(i int) robotsKind {
 		return robotsPlain
 	}
 	r := &w.cfg.Rates
-	d := w.dice(saltRobots, place{host: int32(i)})
+	d := w.dice(saltRobots, resource{host: int32(i)})
 	at := d.unit()
 	for _, of := range []struct {
 		kind robotsKind
@@ -39,20 +39,19 @@ func (w *Web) robots(i int) robotsKind {
 	return robotsPlain
 }
 
-// CrawlDelay returns what the robots.txt of host i asks for; 0: nothing. That of
-// host 0 does not.
+// CrawlDelay returns the Crawl-delay in the robots.txt of host i; 0: none, as for host 0.
 func (w *Web) CrawlDelay(i int) time.Duration {
 	switch w.robots(i) {
 	case robotsNone, robotsClosed:
 		return 0
 	}
-	if i == 0 || !w.has(saltDelayed, place{host: int32(i)}, w.cfg.Rates.Delayed) {
+	if i == 0 || !w.has(saltDelayed, resource{host: int32(i)}, w.cfg.Rates.Delayed) {
 		return 0
 	}
 	return w.cfg.CrawlDelay
 }
 
-// robotsText prints the robots.txt of host i.
+// robotsText returns the robots.txt of host i.
 func (w *Web) robotsText(i int) []byte {
 	agents := "User-agent: *\n"
 	if w.robots(i) == robotsNamed {
@@ -66,8 +65,8 @@ func (w *Web) robotsText(i int) []byte {
 		"Disallow: /private/ # but\nAllow: /private/open/\nDisallow: /*.pdf$\n" + w.sitemapLine(i))
 }
 
-// allows reports whether robots.txt lets a crawler under p fetch a place.
-func (w *Web) allows(to place, p Policy) bool {
+// allows reports whether robots.txt allows a crawler under p to fetch a resource.
+func (w *Web) allows(to resource, p Policy) bool {
 	if !p.Robots {
 		return true
 	}
@@ -78,7 +77,7 @@ func (w *Web) allows(to place, p Policy) bool {
 	case robotsClosed:
 		return false
 	case robotsShy:
-		if w.fails(place{host: to.host, kind: robotsTxt}) > p.Retries {
+		if w.fails(resource{host: to.host, kind: robotsTxt}) > p.Retries {
 			return false
 		}
 	case robotsNamed:

@@ -11,34 +11,34 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Addresses are where Run serves a web.
+// Addresses are the addresses on which Run serves a web.
 type Addresses struct {
-	HTTP string    // HOST:PORT; empty: 127.0.0.1 for one host, else all addresses, so that each host has its own; and a free port
-	DNS  string    // HOST:PORT; empty: 127.0.0.1 and a free port
+	HTTP string    // HOST:PORT; empty: a free port of 127.0.0.1 for one host, otherwise of all addresses, so that each host has its own
+	DNS  string    // HOST:PORT; empty: a free port of 127.0.0.1
 	Log  io.Writer // see NewLog; nil: in memory
 
-	// Rule makes a Referee judge the crawl, in the place of a Log; nil: nobody does.
+	// Rule makes a Referee judge the crawl, instead of a Log; nil: no referee.
 	Rule *Rule
 }
 
-// Running is a web that is being served on sockets of this machine, loopback only.
+// Running is a web served on loopback sockets of this machine.
 type Running struct {
 	Web  *Web
 	Log  *Log
-	Addr net.Addr // that it listens on
+	Addr net.Addr // of the listener
 	DNS  *NameServer
 
 	Referee *Referee      // nil: see Addresses.Rule
-	Lag     time.Duration // after Close, with a Referee: the longest that a request had to wait for others in its turn of the loop
+	Lag     time.Duration // after Close, with a Referee: the longest wait of a request within a turn of the loop
 
-	dead []io.Closer // ports of hosts that refuse connections, or are mute
+	dead []io.Closer // reserved ports of refusing and mute hosts
 
 	stop  context.CancelFunc
 	ended chan error
 }
 
-// Run serves the web of cfg, whose Port is replaced by that of the listener; and so
-// is, for one host without a name, its Host. It goes on until Close.
+// Run serves the web of cfg until Close. The listener's port replaces cfg.Port; its address
+// replaces an empty cfg.Host if there is one host.
 func Run(cfg Config, at Addresses) (*Running, error) {
 	if at.HTTP == "" {
 		at.HTTP = ":0"
@@ -83,8 +83,8 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 	return r, nil
 }
 
-// loopback is a listener for clients on this machine. To give each host an address
-// of its own, all addresses must be listened on; the others are nobody's business.
+// loopback is a listener for clients on this machine. It listens on all addresses, to give each
+// host its own, and closes connections to those that are not loopback.
 type loopback struct{ aio.Listener }
 
 func (l loopback) Accept(t *aio.Task) (aio.Conn, error) {
@@ -97,7 +97,7 @@ func (l loopback) Accept(t *aio.Task) (aio.Conn, error) {
 	}
 }
 
-// open makes the web for the address that was got, and its name server.
+// open makes the web for the listener's address, and its name server.
 func (r *Running) open(cfg Config, at Addresses, on net.Addr) error {
 	host, port, err := net.SplitHostPort(on.String())
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *Running) open(cfg Config, at Addresses, on net.Addr) error {
 	return err
 }
 
-// hold takes a port until Close.
+// hold reserves a port until Close.
 func (r *Running) hold(take func() (int, io.Closer, error)) (port int, err error) {
 	port, c, err := take()
 	if err == nil {
@@ -146,8 +146,8 @@ func (r *Running) release() (err error) {
 	return err
 }
 
-// Close ends it and waits until it has ended; then the log is whole. The error is
-// what went wrong while it ran.
+// Close stops serving and waits for the end; then the log is complete. It returns the first error
+// of the run.
 func (r *Running) Close() error {
 	r.stop()
 	err := <-r.ended
@@ -157,7 +157,7 @@ func (r *Running) Close() error {
 	return errors.Join(err, r.DNS.Close(), r.Log.Flush(), r.release())
 }
 
-// TB is what Start needs of a testing.TB.
+// TB is the part of a testing.TB that Start needs.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -165,7 +165,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Start is Run for a test: on free ports, closed when the test ends.
+// Start is Run for a test: on free ports, until the test ends.
 func Start(tb TB, cfg Config) *Running {
 	tb.Helper()
 	r, err := Run(cfg, Addresses{})

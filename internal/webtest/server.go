@@ -14,36 +14,35 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Server answers for a web over HTTP/1.1, with connections that are kept. It belongs
-// to one loop; it may serve several listeners of that loop. A new Server has
-// forgotten how often its flaky pages refused.
+// Server serves a web over HTTP/1.1 with persistent connections. It belongs to one loop, and may
+// serve several listeners of it. A new Server has no record of earlier refusals of flaky pages.
 type Server struct {
 	web     *Web
 	log     *Log
 	encoder encoder
-	refused map[place]int // of flaky places: requests so far
+	refused map[resource]int // refusals of flaky resources so far
 
-	referee *Referee       // nil: nobody judges
-	dropped map[place]bool // kept connections that ended without an answer, and are not asked for again yet
-	lag     time.Duration  // the longest that a request waited in a turn
+	referee *Referee          // nil: none
+	dropped map[resource]bool // a kept connection ended without a response, and the client has not repeated the request yet
+	lag     time.Duration     // the longest wait of a request in a turn
 }
 
-// NewServer returns a server for w that notes each request in log, which may be nil.
+// NewServer returns a server for w that logs each request; log may be nil.
 func NewServer(w *Web, log *Log) *Server {
 	if log == nil {
 		log = NewLog(nil)
 	}
-	return &Server{web: w, log: log, refused: make(map[place]int), dropped: make(map[place]bool)}
+	return &Server{web: w, log: log, refused: make(map[resource]int), dropped: make(map[resource]bool)}
 }
 
 const (
 	maxHead      = 64 << 10              // bytes of a request
-	writeTimeout = 30 * time.Second      // of an answer, for a client that does not read
+	writeTimeout = 30 * time.Second      // per response, for a client that does not read
 	dripEvery    = 10 * time.Millisecond // the second write after the client has gone fails
-	acceptWait   = 10 * time.Millisecond // for a descriptor, when none is left
+	acceptWait   = 10 * time.Millisecond // when no descriptor is left
 )
 
-// Serve answers on ln until it is closed, and then closes its connections.
+// Serve serves ln until it is closed, and then closes its connections.
 func (s *Server) Serve(t *aio.Task, ln aio.Listener) error {
 	return t.Group(func(g *aio.Group) error {
 		for {
@@ -68,7 +67,7 @@ func (s *Server) Serve(t *aio.Task, ln aio.Listener) error {
 	})
 }
 
-// whole is err unless it is how clients go away.
+// whole returns err, unless it only means that the client has gone.
 func whole(err error) error {
 	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, aio.ErrTimeout, aio.ErrLimit} {
 		if errors.Is(err, gone) {
@@ -78,7 +77,7 @@ func whole(err error) error {
 	return err
 }
 
-// addressOf returns the address that a connection was made to.
+// addressOf returns the local address of a connection.
 func addressOf(c aio.Conn) netip.Addr {
 	if a, ok := c.LocalAddr().(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap()
@@ -86,7 +85,7 @@ func addressOf(c aio.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// talk answers the requests of a connection.
+// talk serves the requests of a connection.
 func (s *Server) talk(t *aio.Task, c aio.Conn) error {
 	r := aio.NewReader(t.Loop(), c)
 	defer r.Close()
@@ -106,24 +105,24 @@ func (s *Server) talk(t *aio.Task, c aio.Conn) error {
 	}
 }
 
-// reply sends the answer to a request. It returns the status, 0 if the answer was not
-// whole, and whether another request may follow.
+// reply responds to a request. It returns the status, 0 if the response was incomplete, and whether
+// another request may follow.
 func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (status int, open bool, err error) {
-	a := Answer{Status: 421}
+	a := Response{Status: 421}
 	ended := func(bool) {}
 	if p, ok := s.web.locate(req.host, req.target); ok {
 		before := s.refused[p]
 		if before < s.web.fails(p) {
 			s.refused[p]++
 		}
-		t.OnLoop(func() { a = s.web.answer(p, before) })
+		t.OnLoop(func() { a = s.web.respond(p, before) })
 		if s.referee != nil {
 			ended = s.judged(t, c, p, req, &a)
 			defer ended(true)
 		}
 	}
 	if req.method != "GET" {
-		a = Answer{Status: 501, Framing: Close}
+		a = Response{Status: 501, Framing: Close}
 	}
 	if req.close && a.Framing == Length {
 		a.Header = append(a.Header, "Connection: close")
@@ -138,7 +137,7 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	}
 	var wire []byte
 	var last bool
-	t.OnLoop(func() { wire, last = s.encoder.answer(a, req.gzip) })
+	t.OnLoop(func() { wire, last = s.encoder.encode(a, req.gzip) })
 	if err := c.SetWriteDeadline(t.Loop().Now().Add(writeTimeout)); err != nil {
 		return 0, false, err
 	}
@@ -151,7 +150,7 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	switch a.Fault {
 	case Whole, Bomb:
 		return a.Status, !last && !req.close, nil
-	case StallHead, StallBody: // until the client has had enough
+	case StallHead, StallBody: // until the client gives up
 		for {
 			got, err := r.Peek(t)
 			if err != nil {
@@ -165,11 +164,10 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	return 0, false, nil
 }
 
-// judged tells the referee of a request for p. The function that it returns tells of its end, be
-// it that the client has gone; it counts once. The times are those of the clock, not of the loop's turn: a
-// request comes no earlier than its time, and the end of an answer no later, so that no gap
-// seems shorter than the client has made it.
-func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer) (ended func(gone bool)) {
+// judged reports a request for p to the referee; ended reports its end, once. The times are those
+// of the clock, not of the loop's turn: a request arrives no earlier than its time, and a response
+// ends no later, so that no gap seems shorter than the client made it.
+func (s *Server) judged(t *aio.Task, c aio.Conn, p resource, req request, a *Response) (ended func(gone bool)) {
 	again := s.dropped[p]
 	delete(s.dropped, p)
 	if a.Fault == Drop && req.kept {
@@ -177,13 +175,13 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer
 	}
 	now := time.Now()
 	s.lag = max(s.lag, now.Sub(t.Loop().Now()))
-	end := s.referee.Begin(Asked{
+	end := s.referee.Begin(Arrival{
 		Host: int(p.host), Target: req.target, At: now, Again: again, Moved: p.kind == robotsTxt && p.sub > 0,
 		Astray: addressOf(c) != s.web.address(s.web.addressOf(int(p.host))),
 	})
 	if a.Fault.endless() && s.referee.rule.Patience > 0 {
 		end(now.Add(s.referee.rule.Patience), 0, true)
-		return func(bool) { end(time.Now(), 0, true) } // of a crawler that has waited for less
+		return func(bool) { end(time.Now(), 0, true) } // the crawler gave up earlier
 	}
 	hold := a.RetryAfter
 	return func(gone bool) {
@@ -194,7 +192,7 @@ func (s *Server) judged(t *aio.Task, c aio.Conn, p place, req request, a *Answer
 	}
 }
 
-// drip writes a piece of a body now and then, until the client has had enough.
+// drip writes a piece of a body now and then, until the client gives up.
 func drip(t *aio.Task, c aio.Conn) error {
 	for {
 		if _, err := c.Write(t, []byte("5\r\ndrop\n\r\n")); err != nil {
@@ -206,23 +204,23 @@ func drip(t *aio.Task, c aio.Conn) error {
 	}
 }
 
-// retryAfter is what a Retry-After field says (RFC 9110, section 10.2.3). A date has whole
-// seconds; it is not before the time.
-func retryAfter(a Answer, now time.Time) string {
+// retryAfter returns the value of a Retry-After field (RFC 9110, section 10.2.3). A date is rounded
+// up to whole seconds.
+func retryAfter(a Response, now time.Time) string {
 	if !a.RetryDate {
 		return strconv.Itoa(int(a.RetryAfter / time.Second))
 	}
 	return now.Add(a.RetryAfter + time.Second - 1).UTC().Format(http.TimeFormat)
 }
 
-// request is what a server needs to know of one.
+// request is the part of a request that a server needs.
 type request struct {
 	method, target, host string
 	gzip, close          bool
-	kept                 bool // it is not the first of its connection
+	kept                 bool // not the first of its connection
 }
 
-// parseRequest reads the head of a request. What is wrong in it is empty.
+// parseRequest parses the head of a request. Malformed parts stay empty.
 func parseRequest(head []byte) request {
 	var req request
 	line, rest, _ := bytes.Cut(head, []byte("\r\n"))

@@ -21,7 +21,7 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// inMemory serves a web of one host on a virtual network and runs fn beside it.
+// inMemory serves a web of one host on a virtual network and runs fn with it.
 func inMemory(t *testing.T, cfg webtest.Config, fn func(t *aio.Task, web *webtest.Web, log *webtest.Log)) {
 	t.Helper()
 	web, log := newWeb(t, cfg), webtest.NewLog(nil)
@@ -45,9 +45,9 @@ func inMemory(t *testing.T, cfg webtest.Config, fn func(t *aio.Task, web *webtes
 	})
 }
 
-// ask sends requests for targets over one connection and returns what came until
-// its end (io.ErrUnexpectedEOF), or until there is nothing more for an hour.
-func ask(t *testing.T, task *aio.Task, host string, targets ...string) (answer string, err error) {
+// ask sends requests for targets over one connection and returns all bytes up to its end
+// (io.ErrUnexpectedEOF), or until nothing arrives for an hour.
+func ask(t *testing.T, task *aio.Task, host string, targets ...string) (response string, err error) {
 	t.Helper()
 	var requests strings.Builder
 	for _, target := range targets {
@@ -56,7 +56,7 @@ func ask(t *testing.T, task *aio.Task, host string, targets ...string) (answer s
 	return exchange(t, task, host, requests.String())
 }
 
-func exchange(t *testing.T, task *aio.Task, host, requests string) (answer string, err error) {
+func exchange(t *testing.T, task *aio.Task, host, requests string) (response string, err error) {
 	t.Helper()
 	c, err := aio.Dial(task, "tcp", host+":80")
 	if err != nil {
@@ -76,31 +76,31 @@ func exchange(t *testing.T, task *aio.Task, host, requests string) (answer strin
 	return string(all[:n]), err
 }
 
-// TestVirtualTime: delays pass on the loop's clock, and the log has its times.
+// TestVirtualTime: delays use the loop's clock, and so does the log.
 func TestVirtualTime(t *testing.T) {
 	cfg := webtest.Config{Pages: 3, Clean: true, SlowDelay: 20 * time.Minute, Rates: webtest.Rates{Slow: 1}}
 	inMemory(t, cfg, func(task *aio.Task, web *webtest.Web, log *webtest.Log) {
-		answer, err := ask(t, task, web.Name(0), "/", "/d1/p1.html", "/d2/p2/")
-		if !errors.Is(err, aio.ErrTimeout) || strings.Count(answer, "HTTP/1.1 200 OK") != 3 {
-			t.Errorf("%v, expected three answers over one connection:\n%s", err, answer)
+		response, err := ask(t, task, web.Name(0), "/", "/d1/p1.html", "/d2/p2/")
+		if !errors.Is(err, aio.ErrTimeout) || strings.Count(response, "HTTP/1.1 200 OK") != 3 {
+			t.Errorf("%v, expected three responses over one connection:\n%s", err, response)
 		}
 		var took []time.Duration
 		for _, r := range log.Requests() {
 			took = append(took, r.End.Sub(r.Start))
 		}
 		if want := []time.Duration{0, 20 * time.Minute, 20 * time.Minute}; !slices.Equal(took, want) {
-			t.Errorf("answers took %v, expected %v", took, want)
+			t.Errorf("responses took %v, expected %v", took, want)
 		}
 	})
 }
 
-// TestStalled: an answer that never ends waits for the client to go.
+// TestStalled: a response that never ends waits for the client to leave.
 func TestStalled(t *testing.T) {
 	inMemory(t, webtest.Config{Pages: 1}, func(task *aio.Task, web *webtest.Web, log *webtest.Log) {
 		for _, tt := range []struct{ target, begins string }{{"/stalled/0", ""}, {"/stalled/1", "HTTP/1.1 200 OK"}} {
-			answer, err := ask(t, task, web.Name(0), tt.target)
-			if !errors.Is(err, aio.ErrTimeout) || !strings.HasPrefix(answer, tt.begins) || tt.begins == "" && answer != "" {
-				t.Errorf("%s: %v, %q, expected %q and a time-out", tt.target, err, answer, tt.begins)
+			response, err := ask(t, task, web.Name(0), tt.target)
+			if !errors.Is(err, aio.ErrTimeout) || !strings.HasPrefix(response, tt.begins) || tt.begins == "" && response != "" {
+				t.Errorf("%s: %v, %q, expected %q and a time-out", tt.target, err, response, tt.begins)
 			}
 		}
 		if err := task.Sleep(time.Second); err != nil { // for the server to see the end
@@ -114,7 +114,7 @@ func TestStalled(t *testing.T) {
 	})
 }
 
-// TestFlaky: a flaky page refuses as often as the truth says, whoever asks.
+// TestFlaky: a flaky page refuses as often as the truth says, for any client.
 func TestFlaky(t *testing.T) {
 	cfg := webtest.Config{Pages: 40, Clean: true, Fails: 3, Rates: webtest.Rates{Flaky: 0.5}}
 	inMemory(t, cfg, func(task *aio.Task, web *webtest.Web, log *webtest.Log) {
@@ -124,16 +124,16 @@ func TestFlaky(t *testing.T) {
 			_, target := split(url)
 			refused := 0
 			for {
-				a := web.Answer(web.Name(0), target, refused)
-				answer, err := ask(t, task, web.Name(0), target)
-				if !errors.Is(err, aio.ErrTimeout) && !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(answer, fmt.Sprintf("HTTP/1.1 %d ", a.Status)) {
-					t.Fatalf("%s: %v, expected %d after %d:\n%s", target, err, a.Status, refused, answer)
+				a := web.Response(web.Name(0), target, refused)
+				response, err := ask(t, task, web.Name(0), target)
+				if !errors.Is(err, aio.ErrTimeout) && !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(response, fmt.Sprintf("HTTP/1.1 %d ", a.Status)) {
+					t.Fatalf("%s: %v, expected %d after %d:\n%s", target, err, a.Status, refused, response)
 				}
 				if a.Status == 200 {
 					break
 				}
 				refused++
-				retryAfter += strings.Count(answer, "\r\nRetry-After: 1\r\n")
+				retryAfter += strings.Count(response, "\r\nRetry-After: 1\r\n")
 			}
 			if refused > 3 || fate.Status != 200 {
 				t.Errorf("%s: %v after %d refusals", url, fate, refused)
@@ -145,7 +145,7 @@ func TestFlaky(t *testing.T) {
 	})
 }
 
-// TestBodies: whatever way an answer is framed and coded, its body arrives.
+// TestBodies: a body arrives with every framing and coding.
 func TestBodies(t *testing.T) {
 	r := webtest.Start(t, webtest.Config{Pages: 60, Clean: true, Rates: webtest.Rates{Asset: 0.3, Charset: 0.3, Missing: 0.3}})
 	client := &http.Client{Transport: &http.Transport{}}
@@ -153,7 +153,7 @@ func TestBodies(t *testing.T) {
 	seen := make(map[string]int)
 	for url := range r.Web.Truth(webtest.Policy{Elements: allElements}) {
 		host, target := split(url)
-		a := r.Web.Answer(host, target, 0)
+		a := r.Web.Response(host, target, 0)
 		res, err := client.Get(url)
 		if err != nil {
 			t.Fatal(err)
@@ -170,13 +170,13 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestRequests: what else a client may say.
+// TestRequests covers other requests.
 func TestRequests(t *testing.T) {
 	web := newWeb(t, webtest.Config{Pages: 60, Clean: true})
 	coded, kept := "", "" // a page that is compressed, and one that does not end its connection
 	for url := range web.Truth(webtest.Policy{}) {
 		_, target := split(url)
-		if a := web.Answer(web.Name(0), target, 0); a.Gzip {
+		if a := web.Response(web.Name(0), target, 0); a.Gzip {
 			coded = target
 		} else if a.Framing == webtest.Length {
 			kept = target
@@ -199,13 +199,13 @@ func TestRequests(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inMemory(t, web.Config(), func(task *aio.Task, web *webtest.Web, _ *webtest.Log) {
-				answer, err := exchange(t, task, web.Name(0), strings.ReplaceAll(tt.request, "HOST", web.Name(0)))
+				response, err := exchange(t, task, web.Name(0), strings.ReplaceAll(tt.request, "HOST", web.Name(0)))
 				if closed := errors.Is(err, io.ErrUnexpectedEOF); closed != (tt.field == "Connection") && tt.name != "takes no gzip" && tt.name != "takes gzip" {
 					t.Errorf("the connection ends: %v", err)
 				}
-				res, err := http.ReadResponse(bufio.NewReader(strings.NewReader(answer)), nil)
+				res, err := http.ReadResponse(bufio.NewReader(strings.NewReader(response)), nil)
 				if err != nil {
-					t.Fatalf("%v:\n%s", err, answer)
+					t.Fatalf("%v:\n%s", err, response)
 				}
 				defer res.Body.Close()
 				got := res.Header.Get(tt.field)
@@ -213,7 +213,7 @@ func TestRequests(t *testing.T) {
 					got = "close"
 				}
 				if res.StatusCode != tt.status || got != tt.value {
-					t.Errorf("expected %d and %s %q:\n%s", tt.status, tt.field, tt.value, answer)
+					t.Errorf("expected %d and %s %q:\n%s", tt.status, tt.field, tt.value, response)
 				}
 				if tt.status != 200 {
 					return
@@ -233,40 +233,40 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBroken: each fault is the one it is called.
+// TestBroken: each fault matches its name.
 func TestBroken(t *testing.T) {
 	inMemory(t, webtest.Config{Pages: 1}, func(task *aio.Task, web *webtest.Web, log *webtest.Log) {
 		for n, tt := range []struct {
 			name  string
-			fault func(answer string, body []byte, err error) bool // of reading the body
+			fault func(response string, body []byte, err error) bool // of reading the body
 		}{
-			{"no answer", func(answer string, _ []byte, _ error) bool { return answer == "" }},
+			{"no response", func(response string, _ []byte, _ error) bool { return response == "" }},
 			{"cut off", func(_ string, body []byte, err error) bool { return err == io.ErrUnexpectedEOF && len(body) > 0 }},
 			{"cut off in a chunk", func(_ string, body []byte, err error) bool { return err == io.ErrUnexpectedEOF && len(body) > 0 }},
-			{"no HTTP", func(answer string, _ []byte, _ error) bool { return strings.HasPrefix(answer, "This is no HTTP") }},
-			{"not what it says", func(answer string, body []byte, err error) bool {
-				return err == nil && strings.Contains(answer, "\r\nContent-Encoding: gzip\r\n") && body[0] == 'T'
+			{"not HTTP", func(response string, _ []byte, _ error) bool { return strings.HasPrefix(response, "This is no HTTP") }},
+			{"not what it says", func(response string, body []byte, err error) bool {
+				return err == nil && strings.Contains(response, "\r\nContent-Encoding: gzip\r\n") && body[0] == 'T'
 			}},
-			{"more than it says", func(answer string, body []byte, err error) bool {
-				return err == nil && len(body) > 0 && !strings.HasSuffix(answer, "\r\n\r\n"+string(body))
+			{"more than it says", func(response string, body []byte, err error) bool {
+				return err == nil && len(body) > 0 && !strings.HasSuffix(response, "\r\n\r\n"+string(body))
 			}},
 		} {
 			target := fmt.Sprintf("/broken/%d", n)
-			answer, _ := ask(t, task, web.Name(0), target)
+			response, _ := ask(t, task, web.Name(0), target)
 			var body []byte
-			res, err := http.ReadResponse(bufio.NewReader(strings.NewReader(answer)), nil)
+			res, err := http.ReadResponse(bufio.NewReader(strings.NewReader(response)), nil)
 			if err == nil {
 				body, err = io.ReadAll(res.Body)
 				res.Body.Close()
 			}
-			if !tt.fault(answer, body, err) {
-				t.Errorf("%s, %s: %v:\n%.300s", target, tt.name, err, answer)
+			if !tt.fault(response, body, err) {
+				t.Errorf("%s, %s: %v:\n%.300s", target, tt.name, err, response)
 			}
 		}
 	})
 }
 
-// TestServeEnds: when its listener is closed, a server closes its connections.
+// TestServeEnds: a server closes its connections when its listener is closed.
 func TestServeEnds(t *testing.T) {
 	web := newWeb(t, webtest.Config{Pages: 1, Clean: true})
 	network := aiotest.NewNet(aiotest.NetOptions{})
@@ -287,7 +287,7 @@ func TestServeEnds(t *testing.T) {
 			}
 			r := aio.NewReader(task.Loop(), c)
 			defer r.Close()
-			if _, err := r.ReadUntil(task, []byte("\r\n\r\n"), 1000); err != nil { // all of the answer
+			if _, err := r.ReadUntil(task, []byte("\r\n\r\n"), 1000); err != nil { // all of the response
 				return err
 			}
 			ln.Close()
@@ -302,7 +302,7 @@ func TestServeEnds(t *testing.T) {
 	})
 }
 
-// short is a listener of a process that once has no descriptor left.
+// short is a listener of a process that runs out of descriptors once.
 type short struct {
 	aio.Listener
 	failed bool
@@ -316,7 +316,7 @@ func (l *short) Accept(t *aio.Task) (aio.Conn, error) {
 	return l.Listener.Accept(t)
 }
 
-// TestNoDescriptor: a server that is short of descriptors goes on when it can.
+// TestNoDescriptor: a server that runs out of descriptors continues later.
 func TestNoDescriptor(t *testing.T) {
 	web := newWeb(t, webtest.Config{Pages: 1, Clean: true})
 	network := aiotest.NewNet(aiotest.NetOptions{})
@@ -331,16 +331,15 @@ func TestNoDescriptor(t *testing.T) {
 				return webtest.NewServer(web, nil).Serve(task, &short{Listener: ln})
 			})
 			defer ln.Close()
-			if answer, _ := ask(t, task, web.Name(0), "/"); !strings.HasPrefix(answer, "HTTP/1.1 200 OK") {
-				t.Errorf("answer %q", answer)
+			if response, _ := ask(t, task, web.Name(0), "/"); !strings.HasPrefix(response, "HTTP/1.1 200 OK") {
+				t.Errorf("response %q", response)
 			}
 			return nil
 		})
 	})
 }
 
-// TestLocations: a redirect's Location leads where the truth says, in every spelling.
-// (TestTruth follows them; this one holds that there are several.)
+// TestLocations: redirects use every spelling of Location. (TestTruth follows them.)
 func TestLocations(t *testing.T) {
 	web := newWeb(t, webtest.Config{Hosts: 20, Pages: 40})
 	spellings := make(map[string]int)
@@ -349,7 +348,7 @@ func TestLocations(t *testing.T) {
 		if fate.Status < 300 || fate.Status > 399 {
 			continue
 		}
-		header := web.Answer(host, target, 0).Header
+		header := web.Response(host, target, 0).Header
 		location := strings.TrimPrefix(header[len(header)-1], "Location: ")
 		switch {
 		case strings.HasPrefix(location, "http://"):

@@ -11,19 +11,19 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestSitemaps: the web has sitemaps of every sort, each host's are where its robots.txt says, or
-// where they usually are, and what they tell of is there.
+// TestSitemaps: the web has sitemaps of every style, in the places that robots.txt names or that
+// are usual, and the URLs they list exist.
 func TestSitemaps(t *testing.T) {
-	web, err := webtest.New(webtest.Config{Seed: 1, Hosts: 60, Pages: 2, Told: 5, Clean: true})
+	web, err := webtest.New(webtest.Config{Seed: 1, Hosts: 60, Pages: 2, Listed: 5, Clean: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(u string) webtest.Answer {
+	ask := func(u string) webtest.Response {
 		p, err := url.Parse(u)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return web.Answer(p.Host, p.RequestURI(), 0)
+		return web.Response(p.Host, p.RequestURI(), 0)
 	}
 	sorts := make(map[string]int)
 	for i := range web.Hosts() {

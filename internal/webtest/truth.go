@@ -2,44 +2,44 @@ package webtest
 
 import "iter"
 
-// Fate is what becomes of a URL.
+// Fate is the outcome of a URL.
 type Fate struct {
-	Status int    `json:"status,omitempty"` // of the last answer
-	Error  string `json:"error,omitempty"`  // why there is none, see ErrorDNS and so on
+	Status int    `json:"status,omitempty"` // of the last response
+	Error  string `json:"error,omitempty"`  // why there is no response: ErrorDNS and so on
 }
 
 // Errors of Fate.
 const (
 	ErrorDNS      = "dns"          // the host has no address
 	ErrorConnect  = "connect"      // it refuses connections
-	ErrorDial     = "dial-timeout" // no connection to it comes about
-	ErrorRobots   = "robots"       // robots.txt forbids it: no request
-	ErrorStall    = "stall"        // the answer never ends: some time-out of the crawler
-	ErrorEarlyEnd = "early-end"    // the connection ends before the answer does
-	ErrorProtocol = "protocol"     // no HTTP
-	ErrorEncoding = "encoding"     // not what Content-Encoding says
-	ErrorBomb     = "bomb"         // it grows beyond any limit when it is decoded
+	ErrorDial     = "dial-timeout" // no connection to it completes
+	ErrorRobots   = "robots"       // robots.txt disallows it: no request
+	ErrorStall    = "stall"        // the response never ends: some time-out of the crawler
+	ErrorEarlyEnd = "early-end"    // the connection ends before the response
+	ErrorProtocol = "protocol"     // not HTTP
+	ErrorEncoding = "encoding"     // the body is not in its Content-Encoding
+	ErrorBomb     = "bomb"         // the body decompresses beyond any limit
 )
 
-// Policy is how a crawler crawls, as far as it makes a difference to what it finds.
+// Policy is the part of a crawler's behaviour that decides what it finds.
 type Policy struct {
-	Seeds        []int            // hosts whose home pages it begins at; empty: host 0
-	Scope        func(i int) bool // hosts that it follows links to; nil: those of the seeds
-	Elements     []string         // whose links it follows: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
-	MaxRedirects int              // followed one after the other from a link; 0: none
+	Seeds        []int            // hosts whose home pages are the seeds; empty: host 0
+	Scope        func(i int) bool // hosts to follow links to; nil: those of the seeds
+	Elements     []string         // elements to follow links in: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
+	MaxRedirects int              // to follow in a row; 0: none
 	Retries      int              // after the first try, of 429 and 503; 0: none
-	Repeats      int              // of a segment in a path that is followed, so that mazes end; 0: they don't, and are no part of the truth
-	Robots       bool             // robots.txt is obeyed
-	Sitemaps     bool             // those of hosts are followed; with Robots only
+	Repeats      int              // of a segment in a path to follow, which ends mazes; 0: any, and the truth leaves mazes out
+	Robots       bool             // obey robots.txt
+	Sitemaps     bool             // follow sitemaps; with Robots only
 	Agent        string           // product token, for robots.txt
 }
 
 // Anywhere is the Scope of all hosts.
 func Anywhere(int) bool { return true }
 
-// Truth yields every URL that a crawl under p must finish, and its fate, in no
-// particular order. A redirect counts by itself, with its own status. A target
-// one redirect too far is no part of it, unless a shorter way leads there.
+// Truth yields every URL that a crawl under p must finish, with its fate, in no particular order. A
+// redirect counts by itself, with its own status. A target one redirect too far is left out, unless
+// a shorter way leads there.
 func (w *Web) Truth(p Policy) iter.Seq2[string, Fate] {
 	p = w.complete(p)
 	return func(yield func(string, Fate) bool) {
@@ -69,30 +69,29 @@ func (w *Web) complete(p Policy) Policy {
 	return p
 }
 
-// reaches reports whether a crawler under p, which is complete, follows links to a place that the truth
-// tells of.
-func (p *Policy) reaches(to place) bool {
+// reaches reports whether a crawler under p, which is complete, follows links to a resource that
+// the truth covers.
+func (p *Policy) reaches(to resource) bool {
 	return p.Scope(int(to.host)) && to.kind != day && (to.kind != maze || p.Repeats > 0 && p.follows(to))
 }
 
-// follows reports whether nothing in the look of its URL keeps a crawler from a place.
-func (p *Policy) follows(to place) bool {
+// follows reports whether a crawler accepts the URL of a resource.
+func (p *Policy) follows(to resource) bool {
 	return to.kind != maze || p.Repeats == 0 || int(to.n) <= p.Repeats
 }
 
-// walk returns the places that can be reached, with the fewest redirects in a row
-// that lead there.
-func (w *Web) walk(p Policy) map[place]int32 {
-	hops := make(map[place]int32)
-	var queue []place
-	reach := func(to place, n int32) {
+// walk returns the reachable resources, with the fewest redirects in a row that lead to each.
+func (w *Web) walk(p Policy) map[resource]int32 {
+	hops := make(map[resource]int32)
+	var queue []resource
+	reach := func(to resource, n int32) {
 		if !p.reaches(to) {
 			return
 		}
 		if known, ok := hops[to]; !ok || n < known { // a shorter way may lead further
 			hops[to] = n
 			queue = append(queue, to)
-			if root := (place{host: to.host, kind: sitemapFile}); !ok && to != root && w.asksSitemap(to.host, p) {
+			if root := (resource{host: to.host, kind: sitemapFile}); !ok && to != root && w.asksSitemap(to.host, p) {
 				if _, ok := hops[root]; !ok {
 					hops[root] = 0
 					queue = append(queue, root)
@@ -101,7 +100,7 @@ func (w *Web) walk(p Policy) map[place]int32 {
 		}
 	}
 	for _, i := range p.Seeds {
-		reach(place{host: int32(i), kind: page}, 0)
+		reach(resource{host: int32(i), kind: page}, 0)
 	}
 	for len(queue) > 0 {
 		at := queue[len(queue)-1]
@@ -112,7 +111,7 @@ func (w *Web) walk(p Policy) map[place]int32 {
 				reach(w.next(at), hops[at]+1)
 			}
 		case status == 200 && at.kind == sitemapFile:
-			for _, to := range w.told(at) {
+			for _, to := range w.listed(at) {
 				reach(to, 0)
 			}
 		case status == 200:
@@ -126,8 +125,8 @@ func (w *Web) walk(p Policy) map[place]int32 {
 	return hops
 }
 
-// fate returns what becomes of a place.
-func (w *Web) fate(at place, p Policy) Fate {
+// fate returns the fate of a resource.
+func (w *Web) fate(at resource, p Policy) Fate {
 	switch {
 	case w.Dead(int(at.host)):
 		return Fate{Error: ErrorDNS}
@@ -161,7 +160,7 @@ func (w *Web) fate(at place, p Policy) Fate {
 	return Fate{Status: 200}
 }
 
-// Trap reports whether a URL lies in a calendar without end, of which the truth says nothing.
+// Trap reports whether a URL lies in an endless calendar, which the truth leaves out.
 func (w *Web) Trap(host, target string) bool {
 	p, _ := w.locate(host, target)
 	return p.kind == day

@@ -10,11 +10,10 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// allElements are the elements that a thorough crawler follows.
+// allElements are the elements that a thorough crawler reads links from.
 var allElements = []string{"a", "area", "frame", "iframe", "link", "img", "script", "meta", "header"}
 
-// TestTruth: a crawler that shares no code with the truth finds what it says, no
-// more and no less.
+// TestTruth: a crawler that shares no code with the truth finds exactly the same.
 func TestTruth(t *testing.T) {
 	few := []string{"a", "area", "frame", "iframe", "link"}
 	for _, tt := range []struct {
@@ -56,7 +55,7 @@ func TestTruth(t *testing.T) {
 			}
 			for _, req := range r.Log.Requests() {
 				if strings.Contains(req.Target, "decoy") {
-					t.Errorf("%s: asked for, which is no link", req.URL())
+					t.Errorf("%s: requested, but no page links to it", req.URL())
 				}
 				name, _, _ := strings.Cut(req.Host, ":")
 				if addr, ok := r.Web.Resolve(name); tt.cfg.Hosts > 1 && (!ok || addr != req.Addr) {
@@ -68,8 +67,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestChains: a chain longer than is followed is cut off, unless a link leads into
-// its middle.
+// TestChains: a crawl ends in a chain that is too long, unless a link leads into its middle.
 func TestChains(t *testing.T) {
 	w := newWeb(t, webtest.Config{Pages: 2, Links: -1, Clean: true, Rates: webtest.Rates{Redirect: 1e-9}})
 	truth := maps.Collect(w.Truth(webtest.Policy{MaxRedirects: 10}))

@@ -10,14 +10,14 @@ import (
 // Web is a synthetic web. It never changes.
 type Web struct {
 	cfg    Config
-	port   string // as it stands in URLs: empty or ":8080"
-	shared int    // addresses that hosts share
+	port   string // in URLs: empty or ":8080"
+	shared int    // number of addresses that hosts share
 }
 
-// perAddress is how many hosts share an address, in the mean.
+// perAddress is the average number of hosts on a shared address.
 const perAddress = 200
 
-// New returns the web that is drawn from cfg. The error says what is wrong with it.
+// New returns the web of a configuration. The error reports an invalid one.
 func New(cfg Config) (*Web, error) {
 	cfg, err := cfg.check()
 	if err != nil {
@@ -34,11 +34,11 @@ func New(cfg Config) (*Web, error) {
 // Config returns the configuration, with its defaults.
 func (w *Web) Config() Config { return w.cfg }
 
-// Hosts returns how many hosts there are, dead ones included.
+// Hosts returns the number of hosts, including dead ones.
 func (w *Web) Hosts() int { return w.cfg.Hosts }
 
-// Name returns the name of host i, from 0: its own number and that of its domain, as
-// in h000013.s000012.test.
+// Name returns the name of host i, from 0: its number and that of its domain, as in
+// h000013.s000012.test.
 func (w *Web) Name(i int) string {
 	if w.cfg.Host != "" {
 		return w.cfg.Host
@@ -47,19 +47,19 @@ func (w *Web) Name(i int) string {
 	return string(w.appendSite(append(b, '.'), i))
 }
 
-// siblings is how many hosts a domain has that has several, but for that of blogs.
+// siblings is the number of hosts in a domain with several, except the domain of blogs.
 const siblings = 4
 
 // Site returns the registrable domain of host i.
 func (w *Web) Site(i int) string { return string(w.appendSite(nil, i)) }
 
-// siteOf returns the number of the domain of host i: that of a host, or, of blogs, the one
-// after those.
+// siteOf returns the number of the domain of host i: the number of a host, or, for blogs, the
+// number of hosts.
 func (w *Web) siteOf(i int) int {
-	if w.has(saltBlog, place{host: int32(i)}, w.cfg.Rates.Blogs) {
+	if w.has(saltBlog, resource{host: int32(i)}, w.cfg.Rates.Blogs) {
 		return w.cfg.Hosts
 	}
-	if block := i / siblings; w.has(saltSite, place{host: int32(block)}, w.cfg.Rates.Siblings) {
+	if block := i / siblings; w.has(saltSite, resource{host: int32(block)}, w.cfg.Rates.Siblings) {
 		return block * siblings
 	}
 	return i
@@ -70,7 +70,7 @@ func (w *Web) appendSite(b []byte, i int) []byte {
 	return append(b, w.cfg.Domain...)
 }
 
-// numbered appends a letter and a number of six digits, or more.
+// numbered appends a letter and a number with at least six digits.
 func numbered(b []byte, letter byte, n int) []byte {
 	b = append(b, letter)
 	for least := 100_000; least > 1 && n < least; least /= 10 {
@@ -79,7 +79,7 @@ func numbered(b []byte, letter byte, n int) []byte {
 	return strconv.AppendInt(b, int64(n), 10)
 }
 
-// Index is the inverse of Name, in any case of letters.
+// Index is the inverse of Name, ignoring case.
 func (w *Web) Index(name string) (int, bool) {
 	if w.cfg.Host != "" {
 		return 0, strings.EqualFold(name, w.cfg.Host)
@@ -93,23 +93,23 @@ func (w *Web) Index(name string) (int, bool) {
 }
 
 // Home returns the URL of the home page of host i.
-func (w *Web) Home(i int) string { return w.url(place{host: int32(i), kind: page}) }
+func (w *Web) Home(i int) string { return w.url(resource{host: int32(i), kind: page}) }
 
-// Pages returns how many pages host i has.
+// Pages returns the number of pages of host i.
 func (w *Web) Pages(i int) int {
 	if i == 0 {
 		return w.cfg.Pages
 	}
-	// Pareto with exponent 1.5, whose mean is three times its least; the tail is cut
-	// at a thousand times the mean.
-	d := w.dice(saltPages, place{host: int32(i)})
+	// Pareto distribution with exponent 1.5, whose mean is three times its minimum, cut off at a
+	// thousand times the mean.
+	d := w.dice(saltPages, resource{host: int32(i)})
 	n := float64(w.cfg.Pages) / 3 * math.Pow(1-d.unit(), -1/1.5)
 	return max(1, int(min(n, 1000*float64(w.cfg.Pages), maxPages)))
 }
 
 // Dead reports whether host i has no address.
 func (w *Web) Dead(i int) bool {
-	return i > 0 && w.has(saltDead, place{host: int32(i)}, w.cfg.Rates.DeadHost)
+	return i > 0 && w.has(saltDead, resource{host: int32(i)}, w.cfg.Rates.DeadHost)
 }
 
 // Addr returns the address of host i; false if it is dead.
@@ -120,10 +120,10 @@ func (w *Web) Addr(i int) (netip.Addr, bool) {
 	return w.address(w.addressOf(i)), true
 }
 
-// addressOf returns the number of the address of host i: its own, that of the hoster after the
-// hosts', or one of those that are shared after that.
+// addressOf returns the number of the address of host i: its own number, or the next one for the
+// hoster, or one of the shared addresses after that.
 func (w *Web) addressOf(i int) int {
-	switch h := (place{host: int32(i)}); {
+	switch h := (resource{host: int32(i)}); {
 	case w.has(saltHosted, h, w.cfg.Rates.Hosted):
 		return w.cfg.Hosts
 	case w.has(saltShared, h, w.cfg.Rates.Shared):
@@ -132,8 +132,8 @@ func (w *Web) addressOf(i int) int {
 	return i
 }
 
-// address returns the address of a number: in 127.0.0.0/8, and none in 127.0.0.0/16, where
-// systems keep services of their own.
+// address returns the address with a number, in 127.0.0.0/8 but not in 127.0.0.0/16, where systems
+// keep services of their own.
 func (w *Web) address(n int) netip.Addr {
 	at := 1<<16 + n
 	switch {
@@ -145,7 +145,7 @@ func (w *Web) address(n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(at >> 16), byte(at >> 8), byte(at)})
 }
 
-// Resolve returns the address of a host name, in any case of letters; false if there is none.
+// Resolve returns the address of a host name, ignoring case; false if there is none.
 func (w *Web) Resolve(name string) (netip.Addr, bool) {
 	if i, ok := w.Index(name); ok {
 		return w.Addr(i)
@@ -153,8 +153,7 @@ func (w *Web) Resolve(name string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// Authority returns what stands for host i in URLs and Host fields: its name, and
-// the port if it is not 80.
+// Authority returns host i as in URLs and Host fields: its name, and the port if it is not 80.
 func (w *Web) Authority(i int) string {
 	switch {
 	case w.refusing(i):
@@ -165,20 +164,20 @@ func (w *Web) Authority(i int) string {
 	return w.Name(i) + w.port
 }
 
-// refusing reports whether host i has an address where nobody listens.
+// refusing reports whether host i refuses connections.
 func (w *Web) refusing(i int) bool {
-	return i > 0 && w.has(saltRefusing, place{host: int32(i)}, w.cfg.Rates.Refusing)
+	return i > 0 && w.has(saltRefusing, resource{host: int32(i)}, w.cfg.Rates.Refusing)
 }
 
-// mute reports whether host i has an address where connections come to nothing.
+// mute reports whether connections to host i never complete.
 func (w *Web) mute(i int) bool {
-	return i > 0 && !w.refusing(i) && w.has(saltMute, place{host: int32(i)}, w.cfg.Rates.Mute)
+	return i > 0 && !w.refusing(i) && w.has(saltMute, resource{host: int32(i)}, w.cfg.Rates.Mute)
 }
 
-// away reports whether nothing is to be had of host i.
+// away reports whether host i is unreachable.
 func (w *Web) away(i int) bool { return w.Dead(i) || w.refusing(i) || w.mute(i) }
 
-// Traps returns how many hosts that live have a calendar without end.
+// Traps returns the number of reachable hosts with an endless calendar.
 func (w *Web) Traps() (n int) {
 	for i := range w.Hosts() {
 		if w.trap(i) && !w.away(i) {
@@ -188,27 +187,27 @@ func (w *Web) Traps() (n int) {
 	return n
 }
 
-// trap reports whether host i has a calendar without end.
+// trap reports whether host i has an endless calendar.
 func (w *Web) trap(i int) bool {
-	return w.cfg.Traps || w.has(saltTrap, place{host: int32(i)}, w.cfg.Rates.Trap)
+	return w.cfg.Traps || w.has(saltTrap, resource{host: int32(i)}, w.cfg.Rates.Trap)
 }
 
-func (w *Web) url(p place) string {
+func (w *Web) url(p resource) string {
 	return "http://" + w.Authority(int(p.host)) + w.target(p)
 }
 
-// locate finds the place for the Host field and the target of a request.
-func (w *Web) locate(host, target string) (place, bool) {
+// locate returns the resource with a Host field and target.
+func (w *Web) locate(host, target string) (resource, bool) {
 	name, _, _ := strings.Cut(host, ":")
 	i, ok := w.Index(name)
 	if !ok || w.away(i) {
-		return place{}, false
+		return resource{}, false
 	}
 	return w.parse(i, target), true
 }
 
-// offspring calls yield with the hosts below host i in the tree of hosts. What is
-// below a host that cannot be crawled moves up.
+// offspring calls yield with the hosts below host i in the tree of hosts. Hosts below one that
+// cannot be crawled move up.
 func (w *Web) offspring(i int, yield func(child int)) {
 	for c := 3*i + 1; c <= 3*i+3 && c < w.cfg.Hosts; c++ {
 		yield(c)
@@ -218,10 +217,10 @@ func (w *Web) offspring(i int, yield func(child int)) {
 	}
 }
 
-// dice are a source of chance: a state of SplitMix64 (Steele, Lea, Flood 2014).
+// dice is a random source: a state of SplitMix64 (Steele, Lea, Flood 2014).
 type dice uint64
 
-// Salts keep the draws about one place apart.
+// Salts separate the draws for one resource.
 const (
 	saltPages uint64 = iota
 	saltDead
@@ -248,8 +247,8 @@ const (
 	saltSitemap
 )
 
-// dice returns the source for one question about one place.
-func (w *Web) dice(salt uint64, p place) dice {
+// dice returns the source for one draw about one resource.
+func (w *Web) dice(salt uint64, p resource) dice {
 	d := dice(w.cfg.Seed)
 	d = d.next() ^ dice(salt<<32|uint64(uint32(p.host)))
 	d = d.next() ^ dice(uint64(p.kind)<<56^uint64(uint32(p.n))<<16^uint64(uint32(p.sub)))
@@ -264,20 +263,20 @@ func (d *dice) next() dice {
 	return z ^ z>>31
 }
 
-// roll returns a number from 0 to below n.
+// roll returns a number in [0, n).
 func (d *dice) roll(n int) int { return int(d.next() % dice(n)) }
 
-// skewed is roll, the smaller the likelier: few are linked to by many.
+// skewed is roll with small numbers more likely: few pages get many links.
 func (d *dice) skewed(n int) int {
 	u := d.unit()
 	return int(u * u * float64(n))
 }
 
-// unit returns a number from 0 to below 1.
+// unit returns a number in [0, 1).
 func (d *dice) unit() float64 { return float64(d.next()>>11) / (1 << 53) }
 
-// has draws whether a place has something.
-func (w *Web) has(salt uint64, p place, rate float64) bool {
+// has draws whether a resource has a feature, at a rate.
+func (w *Web) has(salt uint64, p resource, rate float64) bool {
 	d := w.dice(salt, p)
 	return d.unit() < rate
 }

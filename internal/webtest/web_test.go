@@ -27,15 +27,15 @@ func newWeb(tb testing.TB, cfg webtest.Config) *webtest.Web {
 
 var everywhere = webtest.Policy{MaxRedirects: 10, Retries: 2, Scope: webtest.Anywhere, Elements: allElements}
 
-// split returns host and target of a URL.
+// split returns the host and target of a URL.
 func split(url string) (host, target string) {
 	rest := strings.TrimPrefix(url, "http://")
 	i := strings.IndexByte(rest, '/')
 	return rest[:i], rest[i:]
 }
 
-// TestSameSeed: the same configuration is the same web, byte by byte, and another
-// seed is another.
+// TestSameSeed: the same configuration gives the same web, byte by byte, and another seed another
+// one.
 func TestSameSeed(t *testing.T) {
 	cfg := webtest.Config{Seed: 7, Hosts: 20, Pages: 10, Traps: true, Latency: time.Second}
 	a, b := newWeb(t, cfg), newWeb(t, cfg)
@@ -48,9 +48,9 @@ func TestSameSeed(t *testing.T) {
 	differ := 0
 	for url := range truth {
 		host, target := split(url)
-		if x, y := a.Answer(host, target, 0), b.Answer(host, target, 0); !reflect.DeepEqual(x, y) {
-			t.Errorf("%s: two answers: %+v, %+v", url, x, y)
-		} else if !reflect.DeepEqual(x, other.Answer(host, target, 0)) {
+		if x, y := a.Response(host, target, 0), b.Response(host, target, 0); !reflect.DeepEqual(x, y) {
+			t.Errorf("%s: two responses: %+v, %+v", url, x, y)
+		} else if !reflect.DeepEqual(x, other.Response(host, target, 0)) {
 			differ++
 		}
 	}
@@ -61,8 +61,8 @@ func TestSameSeed(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestGolden shows a web of three hosts: what each URL's fate is, a page and a
-// robots.txt. Whoever changes how a web is drawn changes it, and all recorded figures.
+// TestGolden pins a web of three hosts: the fate of each URL, a page and a robots.txt. A change to
+// it changes all recorded figures.
 func TestGolden(t *testing.T) {
 	w := newWeb(t, webtest.Config{Seed: 1, Hosts: 3, Pages: 3, Links: 2, PageBytes: 1, Traps: true})
 	p := everywhere
@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 		fmt.Fprintln(&b, url, truth[url].Status, truth[url].Error)
 	}
 	for _, target := range []string{"/", "/robots.txt"} {
-		a := w.Answer(w.Name(0), target, 0)
+		a := w.Response(w.Name(0), target, 0)
 		fmt.Fprintf(&b, "\n%s\n----\n%d\n%s\n\n%s", target, a.Status, strings.Join(a.Header, "\n"), a.Body)
 	}
 	const name = "testdata/web.golden"
@@ -91,7 +91,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestMillionHosts: a web costs nothing until it is asked for.
+// TestMillionHosts: a web costs nothing until it is used.
 func TestMillionHosts(t *testing.T) {
 	w := newWeb(t, webtest.Config{Seed: 1, Hosts: 1_000_000, Pages: 10})
 	if n := testing.AllocsPerRun(1, func() { newWeb(t, w.Config()) }); n > 100 {
@@ -178,7 +178,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestEverything: the home page of the first host leads to one of each thing.
+// TestEverything: the home page of the first host leads to one of each kind.
 func TestEverything(t *testing.T) {
 	w := newWeb(t, webtest.Config{Seed: 3, Pages: 400})
 	p := everywhere
@@ -195,8 +195,8 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// TestReach: without any drawn link, each living host and each of its pages can be
-// reached, around the hosts that cannot be crawled.
+// TestReach: without drawn links, every living host and every page is reachable, around the hosts
+// that cannot be crawled.
 func TestReach(t *testing.T) {
 	w := newWeb(t, webtest.Config{Hosts: 500, Pages: 5, Links: -1, Clean: true, Rates: webtest.Rates{DeadHost: 0.2, ClosedRobots: 0.2}})
 	p := webtest.Policy{Scope: webtest.Anywhere, Robots: true}
@@ -231,7 +231,7 @@ func TestCopies(t *testing.T) {
 		host, target := split(url)
 		if i := strings.Index(target, "copy="); i >= 0 && fate.Status == 200 {
 			n++
-			if !bytes.Equal(w.Answer(host, target, 0).Body, w.Answer(host, target[:i-1], 0).Body) {
+			if !bytes.Equal(w.Response(host, target, 0).Body, w.Response(host, target[:i-1], 0).Body) {
 				t.Errorf("%s is no copy", url)
 			}
 		}
@@ -241,11 +241,11 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestTrap: the calendar has no end, and the truth knows nothing of it.
+// TestTrap: the calendar is endless, and the truth leaves it out.
 func TestTrap(t *testing.T) {
 	w := newWeb(t, webtest.Config{Pages: 3, Traps: true})
 	host := w.Name(0)
-	if body := w.Answer(host, "/", 0).Body; !bytes.Contains(body, []byte("calendar")) {
+	if body := w.Response(host, "/", 0).Body; !bytes.Contains(body, []byte("calendar")) {
 		t.Errorf("no way into the trap: %s", body)
 	}
 	for url := range w.Truth(everywhere) {
@@ -255,7 +255,7 @@ func TestTrap(t *testing.T) {
 	}
 	for _, day := range []int{1, 1000, 2_000_000_000} {
 		target := fmt.Sprintf("/calendar?day=%d", day)
-		a := w.Answer(host, target, 0)
+		a := w.Response(host, target, 0)
 		if next := fmt.Sprintf("day=%d", day+1); !w.Trap(host, target) || a.Status != 200 || !bytes.Contains(a.Body, []byte(next)) && !bytes.Contains(a.Body, []byte(strings.Replace(next, "=", "&#61;", 1))) {
 			t.Errorf("%s: %v, trap %v, no %s in %s", target, a.Status, w.Trap(host, target), next, a.Body)
 		}
@@ -263,12 +263,12 @@ func TestTrap(t *testing.T) {
 	if w.Trap(host, "/") {
 		t.Error("the home page is a trap")
 	}
-	if a := newWeb(t, webtest.Config{}).Answer(host, "/calendar?day=1", 0); a.Status != 404 {
+	if a := newWeb(t, webtest.Config{}).Response(host, "/calendar?day=1", 0); a.Status != 404 {
 		t.Errorf("a calendar without Traps: %d", a.Status)
 	}
 }
 
-// TestUnknown: what there is no link to is 404, a host that there is not 421.
+// TestUnknown: other targets are 404, unknown hosts 421.
 func TestUnknown(t *testing.T) {
 	w := newWeb(t, webtest.Config{Pages: 3})
 	for _, tt := range []struct {
@@ -286,7 +286,7 @@ func TestUnknown(t *testing.T) {
 		{"x.test", "/", 421},
 		{"", "/", 421},
 	} {
-		if got := w.Answer(tt.host, tt.target, 0).Status; got != tt.want {
+		if got := w.Response(tt.host, tt.target, 0).Status; got != tt.want {
 			t.Errorf("%s %s: %d, expected %d", tt.host, tt.target, got, tt.want)
 		}
 	}
@@ -296,7 +296,7 @@ func BenchmarkAnswer(b *testing.B) {
 	w := newWeb(b, webtest.Config{Hosts: 1_000_000, Pages: 10})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		w.Answer(w.Name(i%w.Hosts()), "/", 0)
+		w.Response(w.Name(i%w.Hosts()), "/", 0)
 	}
 }
 
@@ -313,8 +313,8 @@ func BenchmarkTruth(b *testing.B) {
 	b.ReportMetric(float64(n), "URLs/op")
 }
 
-// FuzzAnswer: whatever is asked for, there is an answer, and the same again.
-func FuzzAnswer(f *testing.F) {
+// FuzzResponse: every target has a response, and always the same.
+func FuzzResponse(f *testing.F) {
 	w := newWeb(f, webtest.Config{Hosts: 10, Pages: 20, PageBytes: 100, Traps: true})
 	for url := range w.Truth(everywhere) {
 		_, target := split(url)
@@ -322,8 +322,8 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Add("h999999999999.s0.test", "/d99999999999999999999/p9.html?copy=-1", -1)
 	f.Fuzz(func(t *testing.T, host, target string, before int) {
-		a := w.Answer(host, target, before)
-		if a.Status < 200 || a.Status > 599 || !reflect.DeepEqual(a, w.Answer(host, target, before)) {
+		a := w.Response(host, target, before)
+		if a.Status < 200 || a.Status > 599 || !reflect.DeepEqual(a, w.Response(host, target, before)) {
 			t.Errorf("%q %q: %+v", host, target, a)
 		}
 	})

@@ -9,16 +9,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// encoder writes answers as they go over the wire.
+// encoder encodes responses for the wire.
 type encoder struct {
 	gzip *gzip.Writer
 	body bytes.Buffer
-	bomb []byte // made when it is first asked for
+	bomb []byte // made on first use
 }
 
-// answer returns the bytes of an answer, valid until the next call, and whether the
-// connection ends with them. With a stall or Drip they are what comes before it.
-func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
+// encode returns the bytes of a response, valid until the next call, and whether the connection
+// ends with them. With a stall or Drip they are the bytes before it.
+func (e *encoder) encode(a Response, acceptsGzip bool) (wire []byte, last bool) {
 	switch a.Fault {
 	case Drop:
 		return nil, true
@@ -76,8 +76,8 @@ func (e *encoder) answer(a Answer, acceptsGzip bool) (wire []byte, last bool) {
 	return b.Bytes(), a.Framing == Close || a.Fault == CutLength || a.Fault == ShortLength
 }
 
-// bombSize is how many bytes a bomb makes, of a thousandth of that: more than any limit
-// that a crawler has.
+// bombSize is the decompressed size of a bomb, more than any limit of a crawler. It is sent in a
+// thousandth of that.
 const bombSize = 64 << 20
 
 func (e *encoder) explosive() []byte {
@@ -90,7 +90,7 @@ func (e *encoder) explosive() []byte {
 func (e *encoder) compress(body []byte) []byte {
 	e.body.Reset()
 	if e.gzip == nil {
-		e.gzip, _ = gzip.NewWriterLevel(&e.body, gzip.BestSpeed) // a level that there is
+		e.gzip, _ = gzip.NewWriterLevel(&e.body, gzip.BestSpeed) // a valid level
 	} else {
 		e.gzip.Reset(&e.body)
 	}

@@ -1,10 +1,10 @@
-// Command charset makes the models of internal/charset's detection, and measures it.
+// Command charset makes the models of internal/charset's detection, and measures its accuracy.
 //
 //	go run ./internal/bench/charset -train DIR > models.bin
 //	go run ./internal/bench/charset -test DIR
 //
-// A DIR has a file for each language, named for it, such as ru, with text in UTF-8. What
-// is measured must not be what the models were made of.
+// DIR holds a UTF-8 text per language in a file named for it, such as ru. Train and test must use
+// different texts.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// written is which languages are written in an encoding.
+// written lists the languages written in each encoding.
 var written = []struct {
 	encoding  string
 	languages string
@@ -96,7 +96,7 @@ func makeModels(dir string) error {
 	return err
 }
 
-// read reads a text, in the form in which it was once written in legacy encodings.
+// read reads a text with the characters that legacy encodings have for its language.
 func read(dir, language string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, language))
 	text := norm.NFC.String(string(b))
@@ -111,8 +111,7 @@ func read(dir, language string) (string, error) {
 	return text, err
 }
 
-// vietnamese writes tones as characters of their own, where windows-1258 has no letter
-// with the tone.
+// vietnamese writes a tone as a separate character where windows-1258 lacks the letter with it.
 func vietnamese(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -133,7 +132,7 @@ func vietnamese(text string) string {
 	return b.String()
 }
 
-// encode writes a text in an encoding, without what can't be.
+// encode encodes a text, without the characters that the encoding lacks.
 func encode(name, text string) []byte {
 	e, err := htmlindex.Get(name)
 	if err != nil {
@@ -201,7 +200,7 @@ func measure(dir string) error {
 	return nil
 }
 
-// judge returns what a text was taken for, or nothing if that reads it right.
+// judge returns the wrong encoding that a text was taken for; empty if it decodes right.
 func judge(encoding string, b []byte, html bool) string {
 	determine := charset.Text
 	if html {
@@ -215,8 +214,7 @@ func judge(encoding string, b []byte, html bool) string {
 	return e.Name()
 }
 
-// pieces yields pieces of about n bytes, at character boundaries, that have something
-// beyond ASCII.
+// pieces yields the pieces of about n bytes, cut at characters, that are not pure ASCII.
 func pieces(encoding, text string, n int) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		runes := []rune(text)
@@ -235,12 +233,12 @@ func pieces(encoding, text string, n int) func(func([]byte) bool) {
 	}
 }
 
-// isASCII also holds for the 7 bits of ISO-2022-JP, but not for UTF-16.
+// isASCII is true for the 7 bits of ISO-2022-JP, but not for UTF-16.
 func isASCII(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c >= utf8.RuneSelf || c == 0 })
 }
 
-// page puts a text into a page with much markup.
+// page embeds a text in a page with much markup.
 func page(encoding string, b []byte) []byte {
 	head := encode(encoding, `<!DOCTYPE html><html><head><link rel="stylesheet" href="/style.css"><script>var a = {b: 1};</script></head><body class="x"><div id="main"><p>`)
 	tail := encode(encoding, `</p><a href="/index.html?a=b&amp;c=d" title="home">home</a></div></body></html>`)
@@ -258,9 +256,9 @@ func worst(wrong map[string]int) string {
 		}
 		return strings.Compare(a, b)
 	})
-	var told []string
+	var counts []string
 	for _, name := range names[:min(3, len(names))] {
-		told = append(told, fmt.Sprintf("%s %d", name, wrong[name]))
+		counts = append(counts, fmt.Sprintf("%s %d", name, wrong[name]))
 	}
-	return strings.Join(told, ", ")
+	return strings.Join(counts, ", ")
 }

@@ -1,47 +1,39 @@
-// Package cost reports what a benchmark costs: CPU time, which unlike wall time does not
-// grow while others run on the machine, and allocations that are not rounded to whole ones.
+// Package cost reports the cost of a benchmark: CPU time, which unlike wall time does not grow
+// while other work runs on the machine, and allocations that are not rounded to whole numbers.
 package cost
 
 import (
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/process"
 )
 
-// Meter measures one benchmark, from Start on.
+// Meter measures a benchmark from Start on.
 type Meter struct {
 	b       *testing.B
 	cpu     time.Duration
 	mallocs uint64
 }
 
-// Start collects garbage, so that nobody pays for what came before, and begins.
+// Start collects garbage, so that the benchmark does not pay for earlier work, and starts a meter.
 func Start(b *testing.B) Meter {
 	b.ReportAllocs()
 	runtime.GC()
 	b.ResetTimer()
-	return Meter{b, CPU(), mallocs()}
+	return Meter{b, process.CPU(), mallocs()}
 }
 
-// Report gives the figures for one of n items since Start: cpu-ns/ITEM and mallocs/ITEM.
+// Report reports the figures per item, of n items since Start: cpu-ns/ITEM and mallocs/ITEM.
 func (m Meter) Report(n int, item string) {
-	m.b.ReportMetric(float64(CPU()-m.cpu)/float64(n), "cpu-ns/"+item)
+	m.b.ReportMetric(float64(process.CPU()-m.cpu)/float64(n), "cpu-ns/"+item)
 	m.b.ReportMetric(float64(mallocs()-m.mallocs)/float64(n), "mallocs/"+item)
 }
 
-// ReportBytes gives the bytes read since Start as MB/cpu-s: by one second of CPU time.
+// ReportBytes reports the bytes read since Start as MB/cpu-s, per second of CPU time.
 func (m Meter) ReportBytes(n int) {
-	m.b.ReportMetric(float64(n)/1e6/(CPU()-m.cpu).Seconds(), "MB/cpu-s")
-}
-
-// CPU is what this process has used so far, user and system time of all threads.
-func CPU() time.Duration {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		panic(err)
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	m.b.ReportMetric(float64(n)/1e6/(process.CPU()-m.cpu).Seconds(), "MB/cpu-s")
 }
 
 func mallocs() uint64 {

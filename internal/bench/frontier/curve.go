@@ -8,15 +8,15 @@ import (
 	"math"
 )
 
-// The size of the drawing, and of what is around it, in pixels.
+// Sizes of the drawing and its margins, in pixels.
 const (
 	width, height = 640, 360
 	left, bottom  = 60, 40
 	margin        = 20
 )
 
-// drawing is an SVG of what a new URL and a check cost by the number of URLs, on logarithmic
-// scales.
+// drawing returns an SVG of the cost of a new URL and of a check by the number of URLs, on
+// logarithmic scales.
 func drawing(rows []result) []byte {
 	lines := []struct {
 		name, color string
@@ -51,6 +51,6 @@ func drawing(rows []result) []byte {
 		fmt.Fprintf(&b, "<path d=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/><text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n",
 			path, l.color, float64(left+6), y(l.cost(rows[0]))-8, l.color, l.name)
 	}
-	fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">URLs of the crawl; CPU time of the process for one</text>\n</svg>\n", width/2, height-6)
+	fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">URLs of the crawl; CPU time per new URL or check</text>\n</svg>\n", width/2, height-6)
 	return b.Bytes()
 }

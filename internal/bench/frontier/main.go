@@ -1,27 +1,24 @@
 //go:build linux
 
-// Frontier measures what a URL costs the frontier and its store as a crawl grows, and
-// writes a page of it, with a curve.
+// Frontier measures what a URL costs the frontier and its store as a crawl grows, and writes
+// docs/bench/frontier.md with a curve.
 //
 //	frontier [-o FILE] [-dir DIR] [-urls N,N,…] [-hosts N] [-memory BYTES] [-tenth] [-command TEXT]
 //
-// One process makes a crawl: its URLs are found in batches, added to a frontier that tells a
-// store on disk, and committed in groups as the desk makes them. At each number of URLs it
-// lets the store come to rest, and checks URLs, 70 % of them known and any of the crawl's, in
-// batches of 256, as the desk does it: what the table in memory cannot tell is looked up in the
-// store. The page is written anew after each. With -tenth another process opens the store that
-// is left, and checks with a tenth of the memory that a table of all fingerprints takes.
+// One process grows a crawl: it finds URLs in batches, adds them to a frontier with a store on
+// disk, and commits as the coordinator does. At each number of URLs it waits until the store is
+// at rest, then checks URLs in batches of 256: 70 % are known, drawn from the whole crawl. Checks
+// that the table in memory cannot decide reach the store. The page is rewritten after each number.
+// With -tenth, another process opens the finished store and checks with a tenth of the memory that
+// a table of all fingerprints takes.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
+	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -29,23 +26,24 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == "measure" {
-		if err := measure(os.Args[2]); err != nil {
+	if task, ok := process.Task(); ok {
+		if err := measure(task); err != nil {
 			fmt.Fprintln(os.Stderr, "frontier:", err)
 			os.Exit(1)
 		}
 		return
 	}
-	out := flag.String("o", "", "file to write, and beside it one of the curve, .svg; empty: standard output, and no curve")
-	dir := flag.String("dir", os.TempDir(), "folder for the store: 100 bytes a URL, and 2 GB")
+	out := flag.String("o", "", "file to write, with the curve as .svg next to it; empty: standard output, no curve")
+	dir := flag.String("dir", os.TempDir(), "folder for the store: 100 bytes per URL and 2 GB")
 	urls := flag.String("urls", "1000000,2000000,5000000,10000000", "numbers of URLs to measure at, ascending")
 	hosts := flag.Int("hosts", 1_000_000, "hosts")
-	memory := flag.Int("memory", 1<<30, "what --memory says")
-	tenth := flag.Bool("tenth", true, "check with a tenth of the memory too")
-	command := flag.String("command", "make bench-frontier", "how the figures were made")
+	memory := flag.Int("memory", 1<<30, "bytes of --memory")
+	tenth := flag.Bool("tenth", true, "also check with a tenth of the memory")
+	command := flag.String("command", "make bench-frontier", "command to name on the page")
 	flag.Parse()
 	marks, err := numbers(*urls)
 	if err == nil {
@@ -69,37 +67,37 @@ func numbers(list string) (all []int, err error) {
 	return all, nil
 }
 
-// task is what a process is asked to measure.
+// task is what a child process measures.
 type task struct {
 	Dir    string
 	Marks  []int // URLs of the crawl to measure at
 	Hosts  int
 	Memory int
 	Seen   int  // bytes for fingerprints
-	Only   bool // checks, in the store of another process
+	Only   bool // check only, in the store of another process
 
 	Profile string // file for a CPU profile; empty: none
 }
 
-// result is what it answers, at one number of URLs. CPU is seconds of user and system time, of all
-// threads.
+// result is the measurement at one number of URLs. CPU times are seconds of user and system time,
+// of all threads.
 type result struct {
 	URLs    int
-	Since   int     // URLs that were found since the last result
-	CPU     float64 // of finding these, until the store has come to rest
+	Since   int     // URLs found since the last result
+	CPU     float64 // of finding these, until the store is at rest
 	Wall    float64
 	All     float64 // CPU of finding all
-	Checks  int     // and how many of them the store was asked about
-	Asked   int
+	Checks  int
+	Asked   int     // checks that reached the store
 	Check   float64 // CPU of the checks
-	Looked  float64 // their wall time
+	Looked  float64 // wall time of the checks
 	Stored  float64 // bytes
-	Written float64 // bytes since the last result, to whatever file
-	Peak    float64 // bytes of the process at its largest, so far
+	Written float64 // bytes since the last result, to any file
+	Peak    float64 // largest resident size so far, in bytes
 	Table   int     // bytes of fingerprints
 }
 
-// page is what is written.
+// page is docs/bench/frontier.md.
 type page struct {
 	command, out string
 	task         task
@@ -107,7 +105,7 @@ type page struct {
 	tenth        *result // nil: not yet
 }
 
-// measure makes the rows, and writes the page after each.
+// measure measures the rows, and writes the page after each.
 func (p *page) measure(dir string, tenth bool) error {
 	dir, err := os.MkdirTemp(dir, "weft-bench-frontier")
 	if err != nil {
@@ -115,7 +113,7 @@ func (p *page) measure(dir string, tenth bool) error {
 	}
 	defer os.RemoveAll(dir)
 	p.task.Dir = filepath.Join(dir, "job")
-	err = run(p.task, func(r result) error {
+	err = process.Results(context.Background(), p.task, func(r result) error {
 		p.rows = append(p.rows, r)
 		return p.write(false)
 	})
@@ -123,7 +121,7 @@ func (p *page) measure(dir string, tenth bool) error {
 		t := p.task
 		last := p.rows[len(p.rows)-1]
 		t.Only, t.Marks, t.Seen = true, []int{last.URLs}, int(float64(last.URLs)*bytesOfURL/10)
-		err = run(t, func(r result) error {
+		err = process.Results(context.Background(), t, func(r result) error {
 			p.tenth = &r
 			return nil
 		})
@@ -134,7 +132,7 @@ func (p *page) measure(dir string, tenth bool) error {
 	return p.write(true)
 }
 
-// bytesOfURL is what a fingerprint takes in a table of all.
+// bytesOfURL is the size of a fingerprint in a table of all.
 const bytesOfURL = 9.6
 
 func (p *page) write(last bool) error {
@@ -152,13 +150,30 @@ func (p *page) write(last bool) error {
 	return os.WriteFile(p.out, p.text(), 0o666)
 }
 
+// The prose of the page. The conclusions in take are to be reviewed whenever it is measured again.
+const (
+	take = `The cost of a new URL grows slowly with the crawl: about four times as much at 100 million URLs
+as at one million, most of it compaction. Checks for known URLs stay in memory while the table of
+fingerprints fits. With a tenth of the memory for fingerprints, most checks reach the store and
+cost some twenty times as much.`
+
+	about = `A child process of internal/bench/frontier grows one crawl: it finds URLs in batches, adds them
+to a frontier with a store on disk, and commits as the coordinator does. At each size it waits
+until the store is at rest, then checks URLs in batches of 256, 70 % of them known. Rates are per
+second of CPU time of the whole process, compactions and garbage collection included; new URLs
+are those since the line above, then those of the whole crawl. Asked is the share of checks that
+reached the store.`
+
+	aboutTenth = `With a tenth of the memory that all fingerprints take, in a process that opens the finished store:`
+)
+
 func (p *page) text() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Frontier and store, by the size of the crawl\n\nWritten by internal/bench/frontier, which says what each line measures.\n\n")
+	fmt.Fprintf(&b, "# Frontier and store, by the size of the crawl\n\n%s\n\n## How it was measured\n\n%s\n\n", take, about)
 	fmt.Fprintf(&b, "| | |\n|---|---|\n| machine | %s, %d cores, %s |\n| Go | %s |\n| commit | %s |\n| date | %s |\n| command | `%s` |\n| hosts | %s |\n| `--memory` | %d MiB |\n",
 		machine.CPU(), runtime.NumCPU(), machine.Kernel(), runtime.Version(), machine.Commit(), time.Now().Format(time.DateOnly), p.command, machine.Thousands(float64(p.task.Hosts)), p.task.Memory>>20)
-	fmt.Fprintf(&b, "\nOne crawl, as it grows. New URLs and checks are for one second of CPU time of the whole process, compactions and garbage collection included; new URLs are those since the line above, and those of the whole crawl. Asked is the part of the checks that the store was asked about.\n\n")
-	fmt.Fprintf(&b, "| URLs | new URLs | of the whole crawl | checks | asked | table | peak of the process | files | written for a URL |\n|---|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "\n## Figures\n\n")
+	fmt.Fprintf(&b, "| URLs | new URLs | of the whole crawl | checks | asked | table | peak memory | files | written per URL |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range p.rows {
 		fmt.Fprintf(&b, "| %s | %s/s | %s/s | %s/s | %.0f %% | %.0f MB | %.0f MB | %.0f MB | %.0f B |\n", machine.Thousands(float64(r.URLs)), machine.Thousands(float64(r.Since)/r.CPU), machine.Thousands(float64(r.URLs)/r.All),
 			machine.Thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), float64(r.Table)/1e6, r.Peak/1e6, r.Stored/1e6, r.Written/float64(r.Since))
@@ -167,42 +182,9 @@ func (p *page) text() []byte {
 		fmt.Fprintf(&b, "\n![microseconds of CPU time by URLs of the crawl](%s.svg)\n", strings.TrimSuffix(filepath.Base(p.out), filepath.Ext(p.out)))
 	}
 	if r := p.tenth; r != nil {
-		fmt.Fprintf(&b, "\nWith a table of a tenth of the memory that all fingerprints take, in a process that opens the store of %s URLs:\n\n", machine.Thousands(float64(r.URLs)))
-		fmt.Fprintf(&b, "| table | checks | asked | peak of the process |\n|---|---|---|---|\n| %.0f MB | %s/s | %.0f %% | %.0f MB |\n",
+		fmt.Fprintf(&b, "\n%s\n\n", aboutTenth)
+		fmt.Fprintf(&b, "| table | checks | asked | peak memory |\n|---|---|---|---|\n| %.0f MB | %s/s | %.0f %% | %.0f MB |\n",
 			float64(r.Table)/1e6, machine.Thousands(float64(r.Checks)/r.Check), 100*float64(r.Asked)/float64(r.Checks), r.Peak/1e6)
 	}
 	return b.Bytes()
-}
-
-// run has a process measure, and tells of each result.
-func run(t task, fn func(result) error) error {
-	arg, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(os.Stderr, "%s\n", arg)
-	cmd := exec.Command(os.Args[0], "measure", string(arg))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	results := json.NewDecoder(io.TeeReader(out, os.Stderr))
-	for {
-		var r result
-		if err = results.Decode(&r); err != nil {
-			break
-		}
-		if err = fn(r); err != nil {
-			_ = cmd.Process.Kill()
-			break
-		}
-	}
-	if ended := cmd.Wait(); ended != nil || err != io.EOF {
-		return fmt.Errorf("%s: %w", arg, errors.Join(ended, err))
-	}
-	return nil
 }

@@ -9,23 +9,22 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/pprof"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/internal/bench/cost"
 	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 const (
-	batch     = 256     // URLs that come to the desk at once
-	groupSize = 1 << 20 // bytes: what the desk commits at once when it has much to do
-	siblings  = 8       // new URLs in a row that are of one host: a page's links
+	batch     = 256     // URLs that the coordinator gets at once
+	groupSize = 1 << 20 // bytes of a batch when the coordinator is busy
+	siblings  = 8       // consecutive new URLs on one host, like a page's links
 	checks    = 2_000_000
 
-	// Parts of --memory, in 1/1000, and what else cmd/weft and package weft have made of it.
+	// Shares of --memory, in 1/1000, as cmd/weft and package weft divide it.
 	pendingShare = 60
 	hostsShare   = 60
 	bufferShare  = 50
@@ -35,10 +34,10 @@ const (
 	heads        = 512
 )
 
-// measure is the process that does what main asks for.
-func measure(arg string) error {
+// measure is the child process.
+func measure(arg []byte) error {
 	var t task
-	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+	if err := json.Unmarshal(arg, &t); err != nil {
 		return err
 	}
 	debug.SetMemoryLimit(int64(t.Memory))
@@ -61,7 +60,7 @@ func measure(arg string) error {
 	return c.store.Close()
 }
 
-// crawl is a crawl that only finds.
+// crawl is a crawl that only finds URLs.
 type crawl struct {
 	task
 	store *store.Store
@@ -101,7 +100,11 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 			return err
 		}
 		r.Table = c.front.SeenBytes()
-		r.Peak = field("/proc/self/status", "VmHWM:") * 1024
+		status, err := process.ReadStatus(os.Getpid())
+		if err != nil {
+			return err
+		}
+		r.Peak = float64(status.Peak)
 		if r.Stored, err = machine.Size(c.Dir); err != nil {
 			return err
 		}
@@ -112,7 +115,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 	return nil
 }
 
-// restore takes in the fingerprints that another process has found.
+// restore restores the fingerprints that another process found.
 func (c *crawl) restore() error {
 	for fp, err := range c.store.Seen() {
 		if err != nil {
@@ -123,9 +126,9 @@ func (c *crawl) restore() error {
 	return nil
 }
 
-// grow finds URLs until there are as many as are wanted.
+// grow finds URLs up to the next number.
 func (c *crawl) grow(r *result) error {
-	begun, cpu, written := time.Now(), cost.CPU(), field("/proc/self/io", "wchar:")
+	started, cpu, written := time.Now(), process.CPU(), process.Written()
 	before := r.URLs
 	for ; r.URLs < c.found; r.URLs += batch {
 		for i := range c.urls {
@@ -139,17 +142,17 @@ func (c *crawl) grow(r *result) error {
 		return err
 	}
 	c.rest()
-	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(begun).Seconds(), (cost.CPU() - cpu).Seconds()
+	r.Since, r.Wall, r.CPU = r.URLs-before, time.Since(started).Seconds(), (process.CPU() - cpu).Seconds()
 	r.CPU -= c.making(r.Since)
 	r.All += r.CPU
-	r.Written = field("/proc/self/io", "wchar:") - written
+	r.Written = float64(process.Written() - written)
 	if got := c.front.Stats().Pending; got != r.URLs {
 		return fmt.Errorf("%d URLs are pending, expected %d", got, r.URLs)
 	}
 	return nil
 }
 
-// look checks URLs, of which 70 % were found.
+// look checks URLs, 70 % of them known.
 func (c *crawl) look(r *result) error {
 	r.URLs = (c.found + batch - 1) / batch * batch
 	r.Checks, r.Check, r.Looked, c.asked = 0, 0, 0, 0
@@ -161,31 +164,31 @@ func (c *crawl) look(r *result) error {
 			}
 			c.urls[i] = c.url(k)
 		}
-		begun, cpu := time.Now(), cost.CPU()
+		started, cpu := time.Now(), process.CPU()
 		if err := c.check(c.urls); err != nil {
 			return err
 		}
-		r.Check += (cost.CPU() - cpu).Seconds()
-		r.Looked += time.Since(begun).Seconds()
+		r.Check += (process.CPU() - cpu).Seconds()
+		r.Looked += time.Since(started).Seconds()
 		r.Checks += batch
 	}
 	r.Asked = c.asked
 	return nil
 }
 
-// url returns URL n, of 60 to 90 bytes; the host of a run of them is any.
+// url returns URL n, of 60 to 90 bytes, on a pseudo-random host per run of URLs.
 func (c *crawl) url(n int) frontier.URL {
 	host := mix(uint64(n/siblings)) % uint64(c.Hosts)
 	x := mix(uint64(n))
 	section := []string{"news", "products", "articles/archive", "blog/category"}[x%4]
 	u, err := weburl.Parse(fmt.Sprintf("https://www.host-%06d.example/%s/%02d/a-page-about-%x-%d.html", host, section, x>>8%100, uint32(x>>32), n))
 	if err != nil {
-		panic(err) // it is a URL
+		panic(err) // unreachable: it is a URL
 	}
 	return frontier.URL{URL: u, Depth: 1 + int(x>>16%6), From: fmt.Sprintf("https://www.host-%06d.example/%s/index.html", host, section)}
 }
 
-// mix is a bijection whose results look like chance: the finaliser of SplitMix64.
+// mix is a pseudo-random bijection: the finaliser of SplitMix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -193,17 +196,18 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// making is the CPU time that making up so many URLs took.
+// making returns the CPU time of making up URLs.
 func (c *crawl) making(urls int) float64 {
 	const some = 100_000
-	cpu := cost.CPU()
+	cpu := process.CPU()
 	for n := range some {
 		_ = c.url(n)
 	}
-	return (cost.CPU() - cpu).Seconds() / some * float64(urls)
+	return (process.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
-// ask settles what is in doubt, and has hosts come back if URLs are to be added.
+// ask resolves the URLs that the frontier cannot decide, and restores evicted hosts before URLs are
+// added.
 func (c *crawl) ask(urls []frontier.URL, add bool) error {
 	doubts, names := c.front.Doubts(func(yield func(weburl.URL) bool) {
 		for i := range urls {
@@ -231,7 +235,7 @@ func (c *crawl) ask(urls []frontier.URL, add bool) error {
 	return err
 }
 
-// receive does with a batch of links what the desk does.
+// receive handles a batch of links as the coordinator does.
 func (c *crawl) receive(urls []frontier.URL) error {
 	if err := c.ask(urls, true); err != nil {
 		return err
@@ -245,7 +249,7 @@ func (c *crawl) receive(urls []frontier.URL) error {
 	return c.commit()
 }
 
-// check asks whether URLs were seen.
+// check checks whether URLs were seen.
 func (c *crawl) check(urls []frontier.URL) error {
 	if err := c.ask(urls, false); err != nil {
 		return err
@@ -268,28 +272,15 @@ func (c *crawl) commit() error {
 	return nil
 }
 
-// rest waits until the store has nothing left to compact: what was found is to pay for it.
+// rest waits until the store has nothing left to compact, so that the URLs found pay for it.
 func (c *crawl) rest() {
 	for calm := 0; calm < 5; {
-		before := cost.CPU()
+		before := process.CPU()
 		time.Sleep(200 * time.Millisecond)
-		if cost.CPU()-before < 20*time.Millisecond {
+		if process.CPU()-before < 20*time.Millisecond {
 			calm++
 		} else {
 			calm = 0
 		}
 	}
-}
-
-// field returns a number of a file of the kernel's; 0: it is not there.
-func field(path, name string) float64 {
-	text, _ := os.ReadFile(path)
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			var n float64
-			_, _ = fmt.Sscan(rest, &n)
-			return n
-		}
-	}
-	return 0
 }

@@ -1,4 +1,5 @@
-// Package machine says where and of what figures were measured, as the pages in docs/bench have it.
+// Package machine identifies the machine and the commit of a measurement, for the pages in
+// docs/bench.
 package machine
 
 import (
@@ -13,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU is the model of the processor.
+// CPU returns the model of the processor.
 func CPU() string {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(info)) {
@@ -24,7 +25,7 @@ func CPU() string {
 	return "unknown processor"
 }
 
-// Kernel is the operating system and its release.
+// Kernel returns the operating system and its release.
 func Kernel() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -33,7 +34,7 @@ func Kernel() string {
 	return strings.ToLower(unix.ByteSliceToString(u.Sysname[:])) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// Commit is that of the working tree, in short.
+// Commit returns the short hash of the working tree's commit.
 func Commit() string {
 	out, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
@@ -42,7 +43,7 @@ func Commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-// Thousands is n as a whole number, with commas.
+// Thousands formats n as a whole number with commas.
 func Thousands(n float64) string {
 	s := fmt.Sprintf("%.0f", n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -51,7 +52,7 @@ func Thousands(n float64) string {
 	return s
 }
 
-// Size is what the files of a folder hold, in bytes.
+// Size returns the size of the files in a folder, in bytes.
 func Size(dir string) (bytes float64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

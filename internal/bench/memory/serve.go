@@ -15,11 +15,8 @@ import (
 	"time"
 )
 
-// size is the length of the large bodies, in bytes: just what is taken of one.
+// size is the length of the large bodies, in bytes: the most that Weft reads.
 const size = 16 << 20
-
-// answer answers a request.
-type answer = http.HandlerFunc
 
 // server is an HTTP server on a free port of this machine.
 type server struct {
@@ -27,19 +24,19 @@ type server struct {
 	close func() error
 }
 
-func serve(a answer) (server, error) {
+func serve(handler http.HandlerFunc) (server, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return server{}, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &http.Server{Handler: a, BaseContext: func(net.Listener) context.Context { return ctx }}
+	s := &http.Server{Handler: handler, BaseContext: func(net.Listener) context.Context { return ctx }}
 	go func() { _ = s.Serve(ln) }() // until it is closed
 	_, port, err := net.SplitHostPort(ln.Addr().String())
 	return server{port, func() error { stop(); return s.Close() }}, err
 }
 
-// slow sends a large body, in a quarter of a second at least.
+// slow sends a large body, within at least a quarter of a second.
 func slow(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", fmt.Sprint(size))
@@ -53,7 +50,7 @@ func slow(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// stalled sends a large body, and does not send its last byte.
+// stalled sends a large body without its last byte.
 func stalled(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.Header().Set("Content-Length", fmt.Sprint(size))
@@ -70,14 +67,14 @@ var zipped = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// bomb sends a short body that becomes just as large as one may.
+// bomb sends a short body that decompresses to the largest allowed size.
 func bomb(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	w.Header().Set("Content-Encoding", "gzip")
 	_, _ = w.Write(zipped())
 }
 
-// longRobots has long rules, which are those of one host, and small pages.
+// longRobots serves long rules, different for each host, and small pages.
 func longRobots(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != "/robots.txt" {
 		w.Header().Set("Content-Type", "text/html")
@@ -104,7 +101,7 @@ var zippedSitemap = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
-// longSitemap has no robots.txt, a sitemap as long as one is read, and small pages.
+// longSitemap serves no robots.txt, a sitemap of the largest size that Weft reads, and small pages.
 func longSitemap(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/robots.txt":
@@ -118,10 +115,10 @@ func longSitemap(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sitePages is how many pages the site has.
+// sitePages is the number of pages of the site.
 const sitePages = 2000
 
-// page sends one of a site whose pages link fifty others each.
+// page serves a site whose pages link to fifty others each.
 func page(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
 	if err != nil {
@@ -137,7 +134,7 @@ func page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b) // the crawler may leave
 }
 
-// manyLinks sends a page of 10,000 links that no other has.
+// manyLinks sends pages of 10,000 links that no other page has.
 func manyLinks(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	var b strings.Builder
@@ -147,7 +144,8 @@ func manyLinks(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(b.String())) // the crawler may leave
 }
 
-// longLinks sends a page of 64 links, and each of these one of 200 KB, whose base makes 40 MB of what it links to.
+// longLinks sends a page of 64 links, each to a page of 200 KB whose base URL expands its links to
+// 40 MB.
 func longLinks(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html")
 	var b strings.Builder

@@ -17,6 +17,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/bench/machine"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -25,15 +26,15 @@ const output = "pages.jsonl"
 
 var line = []byte(`{"url":"` + strings.Repeat("x", 488) + "\"}\n")
 
-// measure does a task and prints its result.
-func measure(arg string) error {
+// measure carries out a task and prints its result.
+func measure(arg []byte) error {
 	var t task
-	if err := json.Unmarshal([]byte(arg), &t); err != nil {
+	if err := json.Unmarshal(arg, &t); err != nil {
 		return err
 	}
 	var r result
-	before := used()
-	begun := time.Now()
+	cpu, written := process.CPU(), process.Written()
+	started := time.Now()
 	var err error
 	switch t.What {
 	case "commit":
@@ -48,21 +49,23 @@ func measure(arg string) error {
 	if err != nil {
 		return err
 	}
-	r.Wall = time.Since(begun).Seconds()
-	after := used()
-	r.CPU, r.Written = after.cpu-before.cpu, after.written-before.written
-	r.Peak = field("/proc/self/status", "VmHWM:") * 1024
-	r.Stored, err = machine.Size(t.Dir)
+	r.Wall = time.Since(started).Seconds()
+	r.CPU, r.Written = (process.CPU() - cpu).Seconds(), float64(process.Written()-written)
+	status, err := process.ReadStatus(os.Getpid())
 	if err != nil {
+		return err
+	}
+	r.Peak = float64(status.Peak)
+	if r.Stored, err = machine.Size(t.Dir); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 
-// web makes up URLs and where they are.
+// web makes up URLs and keeps track of them.
 type web struct {
 	hosts int
-	urls  []frontier.URL // pending, not done yet
+	urls  []frontier.URL // found; those before done are finished
 	done  int
 	seq   uint64
 }
@@ -81,12 +84,12 @@ func (w *web) find() frontier.URL {
 	}
 }
 
-func (w *web) tell(g *store.Group, u frontier.URL) {
+func (w *web) add(g *store.Group, u frontier.URL) {
 	g.Pending(u)
 	w.urls = append(w.urls, u)
 }
 
-// finish makes the oldest pending URL a page.
+// finish commits the oldest pending URL as a page.
 func (w *web) finish(g *store.Group, at time.Time) {
 	u := w.urls[w.done]
 	w.urls[w.done] = frontier.URL{}
@@ -104,7 +107,7 @@ func (w *web) host(g *store.Group, u frontier.URL, at time.Time) {
 	g.Counts(frontier.Stats{Pending: int(w.seq) - w.done, Done: w.done})
 }
 
-// commit commits groups for a while.
+// commit commits batches for ten seconds.
 func (t task) commit() (items int, err error) {
 	const long = 10 * time.Second
 	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
@@ -112,19 +115,19 @@ func (t task) commit() (items int, err error) {
 		return 0, err
 	}
 	w := &web{hosts: 1000}
-	for begun := time.Now(); time.Since(begun) < long; items += t.Group {
+	for started := time.Now(); time.Since(started) < long; items += t.Group {
 		now := time.Now()
 		g := s.Begin()
 		for range t.Group {
 			u := w.find()
-			w.tell(g, u)
+			w.add(g, u)
 			if t.Links > 0 {
 				for range t.Links - 1 {
-					w.tell(g, w.find())
+					w.add(g, w.find())
 				}
 				w.finish(g, now)
 			} else {
-				w.urls = w.urls[:0] // they are not finished
+				w.urls = w.urls[:0] // they stay pending
 			}
 			if t.Links > 0 || t.Group == 1 {
 				w.host(g, u, now)
@@ -137,7 +140,7 @@ func (t task) commit() (items int, err error) {
 	return items, s.Close()
 }
 
-// fill makes a crawl of which half is done.
+// fill makes a half-finished crawl.
 func (t task) fill() (items int, err error) {
 	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
 	if err != nil {
@@ -149,7 +152,7 @@ func (t task) fill() (items int, err error) {
 	for int(w.seq) < t.URLs {
 		g := s.Begin()
 		for range 2000 {
-			w.tell(g, w.find())
+			w.add(g, w.find())
 			if w.seq%2 == 0 {
 				w.finish(g, now)
 			}
@@ -176,25 +179,25 @@ func (t task) fill() (items int, err error) {
 	return int(w.seq), s.Close()
 }
 
-// restart goes on.
+// restart resumes a crawl until it leases a URL.
 func (t task) restart(r *result) error {
 	if t.Cold {
 		if err := forget(t.Dir); err != nil {
 			return err
 		}
 	}
-	begun := time.Now()
+	started := time.Now()
 	s, err := store.Open(t.Dir, store.Options{Outputs: []string{output}})
 	if err != nil {
 		return err
 	}
-	r.Open = time.Since(begun).Seconds()
+	r.Open = time.Since(started).Seconds()
 	f := frontier.New(frontier.Config{Heads: 100, Robots: true, RobotsTries: 3, Delay: time.Millisecond})
 	f.Tell(s.Begin())
 	if err := s.Restore(time.Now(), f); err != nil {
 		return err
 	}
-	r.Restore = time.Since(begun).Seconds()
+	r.Restore = time.Since(started).Seconds()
 	for leased := false; !leased; {
 		now := time.Now()
 		for _, u := range f.Lease(now, 10) {
@@ -208,7 +211,7 @@ func (t task) restart(r *result) error {
 			f.Refill(now, w.Host, urls, more)
 		}
 	}
-	r.First = time.Since(begun).Seconds()
+	r.First = time.Since(started).Seconds()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -217,7 +220,7 @@ func (t task) restart(r *result) error {
 	return s.Close()
 }
 
-// forget drops a folder's files from the system's cache.
+// forget drops a folder's files from the page cache.
 func forget(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -233,28 +236,4 @@ func forget(dir string) error {
 		}
 		return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 	})
-}
-
-type usage struct{ cpu, written float64 }
-
-func used() usage {
-	var r unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &r) // which has no errors for this
-	return usage{
-		cpu:     float64(r.Utime.Sec+r.Stime.Sec) + float64(r.Utime.Usec+r.Stime.Usec)/1e6,
-		written: field("/proc/self/io", "wchar:"),
-	}
-}
-
-// field returns a number of a file of the kernel's; 0: it is not there.
-func field(path, name string) float64 {
-	text, _ := os.ReadFile(path)
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			var n float64
-			_, _ = fmt.Sscan(rest, &n)
-			return n
-		}
-	}
-	return 0
 }

@@ -1,11 +1,10 @@
-// Table reads the output of the benchmarks of a page (pages.go), run several times, and
-// writes the page, which compares their medians with the marks.
+// Table reads the output of the benchmarks of a page (pages.go), run several times, and writes the
+// page, which compares their medians with the marks.
 //
 //	table [-o FILE] PAGE < output
 //
-// Beside the lines of go test it reads "commit: ", what the benchmarks were built of, and
-// "load: ", the load averages before.
-// It fails if a benchmark failed, or if one is missing or was run too seldom: a page
+// In addition to the lines of go test it reads "commit: ", the commit of the binary, and "load: ",
+// the load averages before. It fails if a benchmark failed, is missing or ran too few times: a page
 // is complete or is not written. A missed mark is a line on the page, not a failure.
 package main
 
@@ -25,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// repetitions is the least number that a median is taken of.
+// repetitions is the least number of values for a median.
 const repetitions = 5
 
 func main() {
@@ -58,7 +57,7 @@ func run(in io.Reader, out, name string) error {
 	return os.WriteFile(out, text.Bytes(), 0o644)
 }
 
-// results are the values of all repetitions.
+// results holds the values of all repetitions.
 type results struct {
 	cpu    string // model
 	commit string
@@ -108,7 +107,7 @@ func parse(in io.Reader) (*results, error) {
 	}
 }
 
-// sample is the median of some values, and their spread.
+// sample is a median with its range.
 type sample struct{ median, min, max float64 }
 
 func (r *results) sample(name string, cores int, unit string) (sample, error) {
@@ -125,6 +124,10 @@ func (r *results) writeHead(w io.Writer, p page, command string) {
 
 %s
 
+## How it was measured
+
+%s
+
 | | |
 |---|---|
 | machine | %s, %d cores, %s %s |
@@ -134,11 +137,14 @@ func (r *results) writeHead(w io.Writer, p page, command string) {
 | date | %s |
 | command | %s |
 
-Figures are medians of the repetitions, with (least–most). CPU time is user and system time of all threads of the
-process under test; what else runs on the machine is not in it, but shares the caches: see the load. Cores is GOMAXPROCS.
-Ratio is ours / peer's; wall is ours / peer's of wall time, which is the less the better.
+Figures are medians of the repetitions, with (least–most). CPU time is user and system time of
+all threads of the measured process. Other work on the machine is not in it, but shares the
+caches: see the load. Cores is GOMAXPROCS. Ratio is ours / peer's in the unit of the row; wall is
+the same ratio of wall time, where less is better.
 
-`, p.title, p.about, r.cpu, runtime.NumCPU(), runtime.GOOS, kernel(), r.load, runtime.Version(), r.commit,
+## Figures
+
+`, p.title, p.take, p.about, r.cpu, runtime.NumCPU(), runtime.GOOS, kernel(), r.load, runtime.Version(), r.commit,
 		time.Now().UTC().Format(time.DateOnly), "`"+command+"`")
 }
 
@@ -171,7 +177,7 @@ func (r *results) writeCosts(w io.Writer, c *costs) {
 	for _, l := range c.lines {
 		line := "| " + l.what
 		for _, unit := range c.units {
-			cell := "–" // not known of other languages, or the peer is not there
+			cell := "–" // not measurable, or the peer is absent
 			if s, err := r.sample(l.name, c.cores, unit); err == nil {
 				cell = s.in(unit)
 			}
@@ -208,7 +214,7 @@ func (r *results) writeRow(w io.Writer, row row, cores int) error {
 	return err
 }
 
-// judge writes the mark, and whether a figure meets it.
+// judge returns the mark and whether a figure meets it.
 func (row row) judge(figure float64) (mark, verdict string) {
 	if row.mark == 0 {
 		return "–", "–"
@@ -233,7 +239,7 @@ func (row row) judge(figure float64) (mark, verdict string) {
 	return mark, "**missed**"
 }
 
-// in writes a sample the way people read its unit.
+// in formats a sample in its unit.
 func (s sample) in(unit string) string {
 	switch {
 	case unit == "echoes/cpu-s":

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// benchOutput is as of make bench, every benchmark of a page five times.
+// benchOutput imitates make bench: every benchmark of a page, five times.
 func benchOutput(p page, skip string) string {
 	var b strings.Builder
 	b.WriteString("commit: abc1234\nload: 0.10, 0.20, 0.30\ngoos: linux\ncpu: A Fine CPU\n")

@@ -1,8 +1,8 @@
-// Command text measures what the fingerprints of package text take for the same.
+// Command text measures which pages the fingerprints of package text take for duplicates.
 //
 //	go run ./internal/bench/text LIST ROOT
 //
-// LIST has the URLs of a site's pages, one a line, ROOT is the folder of the site.
+// LIST holds the URLs of a site's pages, one per line; ROOT is the folder of the site.
 package main
 
 import (
@@ -19,12 +19,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A page is one of a site.
+// page is a page of a site.
 type page struct {
 	name string
 	body []byte
 	text.Fingerprint
-	shingles map[string]bool // of three words, by the tokenizer of x/net: what a text really shares with another
+	shingles map[string]bool // of three words, by the tokenizer of x/net
 }
 
 func main() {
@@ -41,7 +41,7 @@ func main() {
 	change(pages)
 }
 
-// read reads the pages of a site, each content once.
+// read reads the distinct pages of a site.
 func read(list, root string) (pages []*page, err error) {
 	urls, err := os.ReadFile(list)
 	if err != nil {
@@ -69,11 +69,11 @@ func read(list, root string) (pages []*page, err error) {
 		known[string(body)] = true
 		pages = append(pages, &page{name: u.Path, body: body, Fingerprint: r.Read("text/html", body)})
 	}
-	fmt.Printf("%d pages, of which %d differ.\n\n", all, len(pages))
+	fmt.Printf("%d pages, %d of them distinct.\n\n", all, len(pages))
 	return pages, nil
 }
 
-// words are those of a page's text, furniture included.
+// words returns the words of a page's text, navigation included.
 func (p *page) words() (words []string) {
 	z := html.NewTokenizer(bytes.NewReader(p.body))
 	passed := ""
@@ -90,7 +90,7 @@ func (p *page) words() (words []string) {
 	return words
 }
 
-// alike is how much of two pages' shingles they share (Jaccard), 0 to 1.
+// alike is the similarity of two pages: the share of common shingles (Jaccard), 0 to 1.
 func alike(a, b *page) float64 {
 	for _, p := range []*page{a, b} {
 		if p.shingles == nil {
@@ -110,8 +110,7 @@ func alike(a, b *page) float64 {
 	return float64(both) / float64(max(1, len(a.shingles)+len(b.shingles)-both))
 }
 
-// compare tells, of all pairs of pages, how far apart they are by distance, and how much
-// alike they are in truth.
+// compare prints, for all pairs of pages by simhash distance, how similar they are by shingles.
 func compare(pages []*page) {
 	const far = 12
 	type pairs struct {
@@ -146,8 +145,8 @@ func compare(pages []*page) {
 			x.alike[slices.IndexFunc(bounds, func(b float64) bool { return share >= b })]++
 		}
 	}
-	fmt.Printf("%d of these have no simhash; %d pairs have one text hash.\n\n", none, sameHash)
-	fmt.Println("| distance | pairs | shared ≥ 95 % | ≥ 90 % | ≥ 80 % | ≥ 50 % | less | the least alike |\n|---|---|---|---|---|---|---|---|")
+	fmt.Printf("%d of these have no simhash; %d pairs share a text hash.\n\n", none, sameHash)
+	fmt.Println("| distance | pairs | shared ≥ 95 % | ≥ 90 % | ≥ 80 % | ≥ 50 % | less | least alike |\n|---|---|---|---|---|---|---|---|")
 	for d, x := range at {
 		if x.n > 0 {
 			fmt.Printf("| %d | %d | %d | %d | %d | %d | %d | %.0f %%: %s |\n", d, x.n, x.alike[0], x.alike[1], x.alike[2], x.alike[3], x.alike[4], 100*x.least, x.sample)
@@ -156,7 +155,7 @@ func compare(pages []*page) {
 	fmt.Println()
 }
 
-// changes are made to the body of a page.
+// changes are edits of a page.
 var changes = []struct {
 	name string
 	make func(random *rand.Rand, body []byte) []byte
@@ -175,7 +174,7 @@ var changes = []struct {
 	}},
 }
 
-// inBody puts markup at the beginning of a page's body.
+// inBody inserts markup at the start of a page's body.
 func inBody(b []byte, markup string) []byte {
 	at := max(0, bytes.Index(b, []byte("<body")))
 	at += bytes.IndexByte(b[at:], '>') + 1
@@ -200,10 +199,10 @@ func replace(random *rand.Rand, b []byte, by string) []byte {
 	return b
 }
 
-// change tells what becomes of the fingerprints of changed pages.
+// change prints how often changed pages keep their fingerprints.
 func change(pages []*page) {
 	sizes := []int{64, 128, 256, 512, 1024, 1 << 30}
-	fmt.Print("| change | text hash as before |")
+	fmt.Print("| change | same text hash |")
 	for i, n := range sizes[:len(sizes)-1] {
 		next := fmt.Sprintf(" to %d", sizes[i+1]-1)
 		if i == len(sizes)-2 {

@@ -1,5 +1,5 @@
-// Command proof crawls a broad synthetic web with the weft command, and writes a page
-// about what became of it:
+// Command proof crawls a broad synthetic web with the weft command, judges the crawl, and writes a
+// page:
 //
 //	go run ./internal/proof/proof -hosts 100000 -o docs/proof/broad.md
 //	go run ./internal/proof/proof -simulate -hosts 1000000 -o docs/proof/simulation.md
@@ -12,17 +12,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
 )
 
 func main() {
-	debug.SetGCPercent(400) // answers are garbage and the heap is small: memory for time
+	debug.SetGCPercent(400) // responses are garbage and the heap is small: trade memory for time
 	err := run(context.Background(), os.Args[1:])
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "proof:", err)
@@ -32,16 +31,16 @@ func main() {
 
 func run(ctx context.Context, args []string) (err error) {
 	f := flag.NewFlagSet("proof", flag.ContinueOnError)
-	hosts := f.Int("hosts", 1000, "of the web")
-	delay := f.Duration("delay", 100*time.Millisecond, "that is asked for")
-	patience := f.Duration("patience", 10*time.Second, "with one fetch")
-	variants := f.Int("variants", 2500, "URLs of a path that are followed, so that calendars without end take no longer than the bound")
-	memory := f.Int("memory", 0, "bytes that the command is to keep within; 0: its default")
-	concurrency := f.Int("concurrency", 1000, "of the crawl")
-	kills := f.Int("kills", 2, "on the way")
-	command := f.String("command", "", "the weft command; empty: it is built")
-	dir := f.String("dir", "", "that exists, for the job; empty: one that is removed in the end")
-	flags := f.String("flags", "", "further ones of the weft command, with spaces between them")
+	hosts := f.Int("hosts", 1000, "hosts of the web")
+	delay := f.Duration("delay", 100*time.Millisecond, "delay between requests")
+	patience := f.Duration("patience", 10*time.Second, "time-out of a fetch")
+	variants := f.Int("variants", 2500, "URLs of a path to follow, so that endless calendars take no longer than the bound")
+	memory := f.Int("memory", 0, "memory budget of the command in bytes; 0: its default")
+	concurrency := f.Int("concurrency", 1000, "concurrent requests")
+	kills := f.Int("kills", 2, "times to kill the command")
+	command := f.String("command", "", "the weft command; empty: build it")
+	dir := f.String("dir", "", "existing folder for the job; empty: a temporary one")
+	flags := f.String("flags", "", "additional flags of the weft command, separated by spaces")
 	out := f.String("o", "", "file for the page; empty: standard output")
 	simulate := f.Bool("simulate", false, "drive a frontier on virtual time, without sockets")
 	if err := f.Parse(args); err != nil {
@@ -60,10 +59,10 @@ func run(ctx context.Context, args []string) (err error) {
 		w = file
 	}
 	line := strings.Join(append([]string{"go run ./internal/proof/proof"}, args...), " ")
-	tell := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
+	logf := func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 	task := proof.Task{
 		Web: proof.Web(*hosts, *delay), Delay: *delay, Patience: *patience, Concurrency: *concurrency, Variants: *variants,
-		Memory: *memory, Kills: *kills, Flags: strings.Fields(*flags), Tell: tell,
+		Memory: *memory, Kills: *kills, Flags: strings.Fields(*flags), Logf: logf,
 	}
 	if *simulate {
 		r, err := proof.Simulate(task)
@@ -78,9 +77,8 @@ func run(ctx context.Context, args []string) (err error) {
 	}
 	defer os.RemoveAll(tmp)
 	if task.Command, task.Dir = *command, *dir; task.Command == "" {
-		task.Command = filepath.Join(tmp, "weft")
-		if said, err := exec.CommandContext(ctx, "go", "build", "-o", task.Command, "github.com/weftcrawl/weft/cmd/weft").CombinedOutput(); err != nil {
-			return fmt.Errorf("%w\n%s", err, said)
+		if task.Command, err = process.BuildWeft(ctx, tmp); err != nil {
+			return err
 		}
 	}
 	if task.Dir == "" {
@@ -93,7 +91,7 @@ func run(ctx context.Context, args []string) (err error) {
 	return errors.Join(r.Write(w, line), failed(r.Failures()))
 }
 
-// failed is the error of a crawl that has done something wrong; the page says what.
+// failed returns an error for a crawl with failures; the page lists them.
 func failed(wrong []string) error {
 	if len(wrong) == 0 {
 		return nil

@@ -1,11 +1,10 @@
-// Command webtest serves a synthetic web on this machine's loopback, each host on
-// an address of its own in 127.0.0.0/8, with a name server for it, until SIGTERM or
-// SIGINT. When it is ready it prints one line:
+// Command webtest serves a synthetic web on this machine's loopback until SIGTERM or SIGINT, each
+// host on an address of its own in 127.0.0.0/8, with a name server. When ready, it prints one line:
 //
 //	{"http":"0.0.0.0:8080","dns":"127.0.0.1:5353","seed":"http://h000000.s000000.test:8080/"}
 //
-// With one host (the default) the web is on one address and is named by it, so that
-// it can be crawled without the name server.
+// With one host (the default), the web is on one address and named by it, so that it can be crawled
+// without the name server.
 package main
 
 import (
@@ -26,7 +25,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // answers are garbage and the heap is small: memory for time
+	debug.SetGCPercent(400) // responses are garbage and the heap is small: trade memory for time
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout)
@@ -39,7 +38,7 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	web       webtest.Config
 	addresses webtest.Addresses
@@ -50,33 +49,33 @@ type options struct {
 
 func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("webtest", flag.ContinueOnError)
-	f.Uint64Var(&o.web.Seed, "seed", 1, "that the web is drawn from")
+	f.Uint64Var(&o.web.Seed, "seed", 1, "seed of the web")
 	f.IntVar(&o.web.Hosts, "hosts", 1, "number of hosts")
-	f.IntVar(&o.web.Pages, "pages", 100, "pages of a host, in the mean")
-	f.IntVar(&o.web.Links, "links", 8, "links of a page, in the mean")
-	f.IntVar(&o.web.PageBytes, "page-bytes", 4096, "bytes of a page, in the mean")
-	f.StringVar(&o.web.Domain, "domain", "test", "that all host names end in")
-	f.StringVar(&o.web.Host, "name", "", "of the only host; default its address")
-	f.DurationVar(&o.web.Latency, "latency", 0, "every answer comes after up to so long")
-	f.DurationVar(&o.web.SlowDelay, "slow-delay", 0, "how long slow answers take (default 500ms)")
-	f.DurationVar(&o.web.CrawlDelay, "crawl-delay", 0, "where robots.txt asks for one (default 200ms)")
-	f.BoolVar(&o.web.Traps, "traps", false, "every host has a calendar without end")
-	f.BoolVar(&o.web.Clean, "clean", false, "rates that are not given are 0")
+	f.IntVar(&o.web.Pages, "pages", 100, "average pages per host")
+	f.IntVar(&o.web.Links, "links", 8, "average links per page")
+	f.IntVar(&o.web.PageBytes, "page-bytes", 4096, "average bytes per page")
+	f.StringVar(&o.web.Domain, "domain", "test", "domain of all host names")
+	f.StringVar(&o.web.Host, "name", "", "name of the only host (default its address)")
+	f.DurationVar(&o.web.Latency, "latency", 0, "the most that a response is delayed")
+	f.DurationVar(&o.web.SlowDelay, "slow-delay", 0, "delay of slow responses (default 500ms)")
+	f.DurationVar(&o.web.CrawlDelay, "crawl-delay", 0, "Crawl-delay in robots.txt files that have one (default 200ms)")
+	f.BoolVar(&o.web.Traps, "traps", false, "give every host an endless calendar")
+	f.BoolVar(&o.web.Clean, "clean", false, "make rates that are not given 0")
 	f.Func("rates", "JSON object, as in {\"Stalled\":0.1,\"DeadHost\":-1}; names as in webtest.Rates", func(s string) error {
 		d := json.NewDecoder(strings.NewReader(s))
 		d.DisallowUnknownFields()
 		return d.Decode(&o.web.Rates)
 	})
-	f.StringVar(&o.addresses.HTTP, "listen", "", "HOST:PORT to serve on; an empty HOST: all loopback addresses, for many hosts")
+	f.StringVar(&o.addresses.HTTP, "listen", "", "serve on HOST:PORT; an empty HOST: all loopback addresses, for many hosts")
 	f.StringVar(&o.addresses.DNS, "dns", "", "HOST:PORT of the name server")
-	f.StringVar(&o.log, "log", "", "file for a JSON line for each request")
-	f.StringVar(&o.truth, "truth", "", "file for a JSON line for each URL that a crawl must finish")
-	f.IntVar(&o.policy.MaxRedirects, "max-redirects", 10, "for the truth: followed one after the other")
+	f.StringVar(&o.log, "log", "", "write a JSON line per request to this file")
+	f.StringVar(&o.truth, "truth", "", "write a JSON line per URL that a crawl must finish to this file")
+	f.IntVar(&o.policy.MaxRedirects, "max-redirects", 10, "for the truth: redirects to follow in a row")
 	f.IntVar(&o.policy.Retries, "retries", 2, "for the truth: tries after the first")
 	f.StringVar(&o.policy.Agent, "agent", webtest.Agent, "for the truth: product token")
-	noRobots := f.Bool("no-robots", false, "for the truth: robots.txt is not obeyed")
-	oneHost := f.Bool("seed-host", false, "for the truth: only the host of the seed is in scope")
-	f.Func("elements", "for the truth: whose links are followed, as in a,area,header", func(s string) error {
+	noRobots := f.Bool("no-robots", false, "for the truth: ignore robots.txt")
+	oneHost := f.Bool("seed-host", false, "for the truth: stay on the host of the seed")
+	f.Func("elements", "for the truth: elements to follow links in, such as a,area,header", func(s string) error {
 		o.policy.Elements = strings.Split(s, ",")
 		return nil
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestRun: the command says when it is ready, answers at what it says, and leaves a
-// whole log and the truth when it is told to end.
+// TestRun: the command says when it is ready, serves there, and leaves a complete log and the truth
+// when it ends.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	log, truth := filepath.Join(dir, "log"), filepath.Join(dir, "truth")

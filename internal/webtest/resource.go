@@ -5,36 +5,36 @@ import (
 	"strings"
 )
 
-// kind is what a resource is.
+// kind is the kind of a resource.
 type kind uint8
 
 const (
-	none        kind = iota // there is no such resource
+	none        kind = iota // no such resource
 	page                    // n is its number on the host; sub > 0: a copy under another URL
 	hop                     // of redirect chain n, the sub-th
 	loop                    // of redirects, n has n%3+1 members, sub is one
-	missing                 // 404, 410; sub 1: what only a missing page links to
+	missing                 // 404, 410; sub 1: linked to only by a missing page
 	failing                 // 5xx
-	stalled                 // never begins (n even) or never ends
+	stalled                 // never starts (n even) or never ends
 	broken                  // see fault
 	private                 // closed by robots.txt; sub 1: opened again by a longer rule
-	asset                   // no HTML, see assetTypes
-	day                     // of the calendar without end; sub: a session
+	asset                   // not HTML, see assetTypes
+	day                     // of the endless calendar; sub: a session
 	robotsTxt               // sub 1: where it has moved to
-	sitemapFile             // n > 0: of those that an index names
-	toldPage                // that only a sitemap tells of
+	sitemapFile             // n > 0: listed in an index
+	listedPage              // a page that only a sitemap lists
 	hostile                 // see hostilities
-	maze                    // n folders deep; sub: which maze
+	maze                    // n folders deep; sub: number of the maze
 )
 
-// place is one resource: the node of the link graph.
-type place struct {
+// resource is a node of the link graph.
+type resource struct {
 	host   int32
 	n, sub int32
 	kind   kind
 }
 
-// corridor is what a path of a maze has ever more of, up to maxMaze times.
+// corridor repeats in the paths of a maze, up to maxMaze times.
 const (
 	corridor = "left/right/"
 	maxMaze  = 5000
@@ -43,11 +43,11 @@ const (
 // maxNumber is the largest n and sub in a URL.
 const maxNumber = 1<<31 - 1
 
-// variants is how many numbers of a kind make one of each sort.
+// variants is, by kind, how many consecutive numbers cover all sorts of it.
 var variants = map[kind]int{hop: len(chainLengths), loop: 3, missing: 2, failing: len(failures), stalled: 2, broken: len(faults), private: 1, asset: len(assetTypes), hostile: len(hostilities)}
 
-// target spells the path and query of a place.
-func (w *Web) target(p place) string {
+// target returns the path and query of a resource.
+func (w *Web) target(p resource) string {
 	n, sub := strconv.Itoa(int(p.n)), strconv.Itoa(int(p.sub))
 	switch p.kind {
 	case page:
@@ -90,14 +90,14 @@ func (w *Web) target(p place) string {
 		return "/robots.txt"
 	case sitemapFile:
 		return w.sitemapTarget(p)
-	case toldPage:
+	case listedPage:
 		return "/told/" + n + ".html"
 	}
-	panic("webtest: a place of no kind has no URL")
+	panic("webtest: a resource without a kind has no URL")
 }
 
-// pageTarget spells a page, one way or another. A copy lies in the same folder, so
-// that the same relative links mean the same.
+// pageTarget returns the target of a page, in one of several styles. A copy is in the same folder,
+// so that relative links resolve alike.
 func pageTarget(number int32, n string, sub int32, copied string) string {
 	folder := "/d" + strconv.Itoa(int(number%7))
 	t, sep := "/", "?"
@@ -118,9 +118,9 @@ func pageTarget(number int32, n string, sub int32, copied string) string {
 	return t
 }
 
-// parse is the inverse of target. What has no spelling of its own is of kind none.
-func (w *Web) parse(host int, target string) place {
-	p := place{host: int32(host)}
+// parse is the inverse of target. Other targets give kind none.
+func (w *Web) parse(host int, target string) resource {
+	p := resource{host: int32(host)}
 	first, rest, _ := strings.Cut(strings.TrimPrefix(target, "/"), "/")
 	numbers := numbersOf(rest)
 	switch {
@@ -153,7 +153,7 @@ func (w *Web) parse(host int, target string) place {
 	case first == "sitemaps":
 		p.kind, p.n = sitemapFile, numbers[0]
 	case first == "told":
-		p.kind, p.n = toldPage, numbers[0]
+		p.kind, p.n = listedPage, numbers[0]
 	case first == "hostile":
 		p.kind, p.n = hostile, numbers[0]
 	case first == "maze":
@@ -172,13 +172,13 @@ func (w *Web) parse(host int, target string) place {
 		p.kind, p.n, p.sub = page, numbers[0], numbers[1]
 	}
 	if !w.exists(p) || w.target(p) != target {
-		return place{host: int32(host)}
+		return resource{host: int32(host)}
 	}
 	return p
 }
 
 // exists reports whether a resource has this number and variant.
-func (w *Web) exists(p place) bool {
+func (w *Web) exists(p resource) bool {
 	switch p.kind {
 	case page:
 		return int(p.n) < w.Pages(int(p.host)) && p.sub <= copies
@@ -192,15 +192,15 @@ func (w *Web) exists(p place) bool {
 		return w.trap(int(p.host))
 	case sitemapFile:
 		return w.hasSitemap(p)
-	case toldPage:
-		return int(p.n) < w.cfg.Told
+	case listedPage:
+		return int(p.n) < w.cfg.Listed
 	case maze:
 		return p.n <= maxMaze
 	}
 	return true
 }
 
-// numbersOf returns the first two numbers that stand in s, 0 for those that don't.
+// numbersOf returns the first two numbers in s; 0 for missing ones.
 func numbersOf(s string) (ns [2]int32) {
 	for i := range ns {
 		s = s[min(len(s), indexDigit(s)):]
@@ -216,7 +216,7 @@ func numbersOf(s string) (ns [2]int32) {
 	return ns
 }
 
-// indexDigit returns where the first digit stands, len(s) if there is none.
+// indexDigit returns the index of the first digit, len(s) if there is none.
 func indexDigit(s string) int {
 	for i := range len(s) {
 		if s[i] >= '0' && s[i] <= '9' {

@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// Snare is a site of traps: pages, by their path and query, that lead to others without end. It is
-// no part of a Web, and the truth knows nothing of it. What a page leads to depends on its target
-// only. What redirects has a location instead of a page. The home page leads into each trap:
+// TrapSite is a site of traps: pages that lead to others without end. It returns the page at a
+// target, or the location of a redirect. A page depends only on its target. The site is not part of
+// a Web, and the truth does not cover it. The home page leads into each trap:
 //
 //   - /calendar?month=N leads to the next month, and the one before;
-//   - /shop?… offers six filters more, whatever is chosen already: a URL that grows;
-//   - /forum/N?sid=… is one of ten topics, each of which links to all, in a new session each time;
-//   - /docs/ links to "docs/", without the slash that was meant;
+//   - /shop?… offers six more filters, whatever the query has already: a URL that grows;
+//   - /forum/N?sid=… is one of ten topics, each of which links to all, with a new session each
+//     time;
+//   - /docs/ links to "docs/", with its leading slash forgotten;
 //   - /list/page/2 links to "page/3", the same;
-//   - /down/1/ links to the folder below, each with another name;
-//   - /en/news/ links to "en/news/" below itself: a group that is repeated;
+//   - /down/1/ links to a folder below, each with a new name;
+//   - /en/news/ links to "en/news/" below itself: a group that repeats;
 //   - /grow?… redirects to a URL twice as long;
 //   - /login, by links with rel=nofollow only, and /out/N, from pages that say nofollow.
 //
-// And it has ten pages that are no trap, /about/1 to /about/10.
-func Snare(target string) (html, location string) {
+// It also has ten pages without a trap, /about/1 to /about/10.
+func TrapSite(target string) (html, location string) {
 	path, query, _ := strings.Cut(target, "?")
 	var b strings.Builder
 	link := func(format string, args ...any) { fmt.Fprintf(&b, "<a href=\""+format+"\">x</a>\n", args...) }

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// Visit is what a crawler has of one request, without a server: for simulations.
-type Visit struct {
+// Exchange is the outcome of one request, computed without a server, for simulations.
+type Exchange struct {
 	Fate       Fate // of this request, not of the URL
 	Took       time.Duration
-	RetryAfter time.Duration // 0: it is not asked for
-	Links      []string      // that are followed, absolute; of a redirect its target
+	RetryAfter time.Duration // 0: no such field
+	Links      []string      // to follow, absolute; of a redirect its target
 	Robots     []byte        // of a robots.txt with status 200
 }
 
-// Visit returns what a crawler under p has of its request for target from a host, by its
-// name and port, when there have been so many before; it does not ask whether robots.txt allows it.
-func (w *Web) Visit(authority, target string, before int, p Policy) Visit {
+// Exchange returns the outcome of a request under p for a target of a host (name and port), after a
+// number of earlier requests. It ignores robots.txt.
+func (w *Web) Exchange(authority, target string, before int, p Policy) Exchange {
 	at, ok := w.locate(authority, target)
 	if !ok {
 		name, _, _ := strings.Cut(authority, ":")
 		if i, ok := w.Index(name); ok {
-			return Visit{Fate: w.fate(place{host: int32(i)}, Policy{})} // why it is away
+			return Exchange{Fate: w.fate(resource{host: int32(i)}, Policy{})} // why it is unreachable
 		}
-		return Visit{Fate: Fate{Error: ErrorDNS}}
+		return Exchange{Fate: Fate{Error: ErrorDNS}}
 	}
-	v := Visit{Took: w.delay(at)}
+	v := Exchange{Took: w.delay(at)}
 	if before < w.fails(at) {
-		a := w.refuse(Answer{}, at)
+		a := w.refuse(Response{}, at)
 		v.Fate, v.RetryAfter = Fate{Status: a.Status}, a.RetryAfter
 		return v
 	}
 	if at.kind == robotsTxt {
-		a := w.answer(at, before)
+		a := w.respond(at, before)
 		v.Fate.Status, v.Robots = a.Status, a.Body
 		if a.Status == 301 {
 			v.Links = []string{w.url(w.next(at))}

@@ -2,7 +2,7 @@ package webtest
 
 import "time"
 
-// Framing is how the end of a body is told.
+// Framing is how a response marks the end of its body.
 type Framing uint8
 
 const (
@@ -11,28 +11,27 @@ const (
 	Close                  // the end of the connection
 )
 
-// Fault is what is wrong with an answer.
+// Fault is a defect of a response.
 type Fault uint8
 
 const (
-	Whole       Fault = iota // nothing
-	Drop                     // no answer, the connection ends
+	Whole       Fault = iota // none
+	Drop                     // the connection ends without a response
 	CutLength                // the connection ends before Content-Length
 	CutChunks                // the connection ends within a chunk
-	Garbage                  // no HTTP
-	FalseCoding              // Content-Encoding: gzip, and it is not
-	ShortLength              // more bytes come than Content-Length says
-	StallHead                // nothing comes, and no end
-	StallBody                // half a body comes, and no end
-	Drip                     // a body comes a little at a time, without end
-	Bomb                     // gzip of a small body that makes a huge one
+	Garbage                  // not HTTP
+	FalseCoding              // Content-Encoding: gzip, but the body is not
+	ShortLength              // more bytes than Content-Length
+	StallHead                // no byte, and no end
+	StallBody                // half a body, and no end
+	Drip                     // an endless body, a few bytes at a time
+	Bomb                     // a small gzip body that decompresses to a huge one
 )
 
-// endless reports whether it is for the client to end the answer.
+// endless reports whether only the client can end the response.
 func (f Fault) endless() bool { return f == StallHead || f == StallBody || f == Drip }
 
-// faults are those of broken answers, by n modulo their number, and what becomes
-// of the URL.
+// faults are the faults of broken resources, by n modulo their number, with the fate of the URL.
 var faults = [...]struct {
 	fault Fault
 	fate  Fate
@@ -45,7 +44,7 @@ var faults = [...]struct {
 	{ShortLength, Fate{Status: 200}},
 }
 
-// hostilities are what hostile answers do.
+// hostilities are the faults of hostile resources.
 var hostilities = [...]struct {
 	fault Fault
 	fate  Fate
@@ -54,35 +53,35 @@ var hostilities = [...]struct {
 	{Bomb, Fate{Error: ErrorBomb}},
 }
 
-// failures are the statuses of what always fails.
+// failures are the statuses of resources that always fail.
 var failures = [...]int{500, 501, 502, 504}
 
-// Answer is what a server says to one request.
-type Answer struct {
+// Response is a server's response to one request.
+type Response struct {
 	Status  int
-	Header  []string      // "Name: value", without what Framing and Gzip say
-	Body    []byte        // without Gzip
-	Delay   time.Duration // before it
+	Header  []string      // "Name: value", without the fields of Framing and Gzip
+	Body    []byte        // before Gzip
+	Delay   time.Duration // before the response
 	Framing Framing
-	Gzip    bool // where the client takes it
+	Gzip    bool // if the client accepts it
 	Fault   Fault
 
-	RetryAfter time.Duration // 0: none is asked for
-	RetryDate  bool          // it is asked for by a date, not as seconds
+	RetryAfter time.Duration // 0: no such field
+	RetryDate  bool          // as a date, not in seconds
 }
 
-// Answer returns the answer to a GET request with this Host field and target, when
-// there have been so many for the same place before.
-func (w *Web) Answer(host, target string, before int) Answer {
+// Response returns the response to a GET request with a Host field and target, after a number of
+// earlier requests for the same resource.
+func (w *Web) Response(host, target string, before int) Response {
 	p, ok := w.locate(host, target)
 	if !ok {
-		return Answer{Status: 421} // Misdirected Request
+		return Response{Status: 421} // Misdirected Request
 	}
-	return w.answer(p, before)
+	return w.respond(p, before)
 }
 
-func (w *Web) answer(p place, before int) Answer {
-	a := Answer{Status: 200, Header: []string{"Content-Type: text/html; charset=utf-8"}}
+func (w *Web) respond(p resource, before int) Response {
+	a := Response{Status: 200, Header: []string{"Content-Type: text/html; charset=utf-8"}}
 	a.Delay = w.delay(p)
 	if before < w.fails(p) {
 		return w.refuse(a, p)
@@ -99,7 +98,7 @@ func (w *Web) answer(p place, before int) Answer {
 	case none:
 		a.Status = 404
 		a.Body = []byte("<title>Not here</title><a href=\"/decoy/404\">x</a>")
-	case page, private, missing, day, maze, toldPage:
+	case page, private, missing, day, maze, listedPage:
 		w.describe(&a, p)
 	case hop, loop:
 		w.redirect(&a, p, &d)
@@ -138,8 +137,8 @@ func (w *Web) answer(p place, before int) Answer {
 	return a
 }
 
-// describe answers with a page.
-func (w *Web) describe(a *Answer, p place) {
+// describe fills in a page.
+func (w *Web) describe(a *Response, p resource) {
 	links := w.links(p)
 	a.Body = w.html(p, links)
 	if p.kind == missing {
@@ -157,8 +156,8 @@ func (w *Web) describe(a *Answer, p place) {
 	}
 }
 
-// redirect answers with one of the redirects, its Location spelled one way or another.
-func (w *Web) redirect(a *Answer, p place, d *dice) {
+// redirect fills in a redirect, whose Location is spelled in one of several ways.
+func (w *Web) redirect(a *Response, p resource, d *dice) {
 	to := w.next(p)
 	location := w.target(to)
 	switch roll := d.roll(4); {
@@ -169,15 +168,15 @@ func (w *Web) redirect(a *Answer, p place, d *dice) {
 	case roll == 0:
 		location += "#part"
 	case to.kind == p.kind: // in the same folder
-		location = location[len(w.target(place{host: p.host, kind: p.kind, n: p.n}))-1:]
+		location = location[len(w.target(resource{host: p.host, kind: p.kind, n: p.n}))-1:]
 	}
 	a.Status = redirects[int(p.n+p.sub)%len(redirects)]
 	a.Header = append(a.Header, "Location: "+location)
 	a.Body = []byte("<title>Moved</title><a href=\"/decoy/3xx\">x</a>")
 }
 
-// fails returns how often a place refuses before it answers.
-func (w *Web) fails(p place) int {
+// fails returns how often a resource refuses at first.
+func (w *Web) fails(p resource) int {
 	d := w.dice(saltFlaky, p)
 	switch {
 	case p.kind == page && p.n > 0 && d.unit() < w.cfg.Rates.Flaky:
@@ -188,8 +187,8 @@ func (w *Web) fails(p place) int {
 	return 1 + d.roll(w.cfg.Fails)
 }
 
-// refuse answers that the client is to come again.
-func (w *Web) refuse(a Answer, p place) Answer {
+// refuse fills in a refusal, some with a Retry-After.
+func (w *Web) refuse(a Response, p resource) Response {
 	a.Status = w.refusal(p)
 	if p.kind == page && p.n/2%2 == 0 {
 		a.RetryAfter, a.RetryDate = time.Second, p.n/4%2 == 1
@@ -197,16 +196,16 @@ func (w *Web) refuse(a Answer, p place) Answer {
 	return a
 }
 
-// refusal is the status of a refusing place.
-func (w *Web) refusal(p place) int {
+// refusal returns the status of a refusal.
+func (w *Web) refusal(p resource) int {
 	if p.kind == page && p.n%2 == 0 {
 		return 429
 	}
 	return 503
 }
 
-// delay is how long it takes a place to answer.
-func (w *Web) delay(p place) (d time.Duration) {
+// delay returns how long a resource takes to respond.
+func (w *Web) delay(p resource) (d time.Duration) {
 	if w.cfg.Latency > 0 {
 		roll := w.dice(saltLatency, p)
 		d = time.Duration(roll.unit() * float64(w.cfg.Latency))
@@ -217,8 +216,8 @@ func (w *Web) delay(p place) (d time.Duration) {
 	return d
 }
 
-// slow reports whether a place takes SlowDelay.
-func (w *Web) slow(p place) bool {
+// slow reports whether a resource takes SlowDelay.
+func (w *Web) slow(p resource) bool {
 	return p.kind == page && p.n > 0 && w.has(saltSlow, p, w.cfg.Rates.Slow) ||
-		p.host > 0 && w.has(saltSlowHost, place{host: p.host}, w.cfg.Rates.SlowHost)
+		p.host > 0 && w.has(saltSlowHost, resource{host: p.host}, w.cfg.Rates.SlowHost)
 }
