@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -63,11 +64,6 @@ func newPlan(c *config) plan {
 
 // bare reports whether there is nothing to begin at.
 func (p plan) bare() bool { return len(p.Seeds) == 0 && !p.List }
-
-// productToken is the name in a User-Agent such as "weft/1.0 (+https://…)".
-func productToken(userAgent string) string {
-	return userAgent[:strings.IndexAny(userAgent+" ", "/ \t(;,")]
-}
 
 func texts(list []*regexp.Regexp) []string {
 	var all []string
@@ -159,7 +155,7 @@ func (p plan) resume(now plan, amend bool) (plan, error) {
 		{"MaxVariants", inWordsLimit(p.MaxVariants), inWordsLimit(now.MaxVariants)},
 		{"NoRobots", fmt.Sprint(p.NoRobots), fmt.Sprint(now.NoRobots)},
 		{"Sitemaps", fmt.Sprint(p.Sitemaps), fmt.Sprint(now.Sitemaps)},
-		{"UserAgent", productToken(p.UserAgent), productToken(now.UserAgent)},
+		{"UserAgent", robots.ProductToken(p.UserAgent), robots.ProductToken(now.UserAgent)},
 		{"KeepLinks", fmt.Sprint(p.KeepLinks), fmt.Sprint(now.KeepLinks)},
 		{"KeepBodies", fmt.Sprint(p.KeepBodies), fmt.Sprint(now.KeepBodies)},
 		{"Duplicates", string(cmp.Or(p.Duplicates, DuplicatesSame)), string(cmp.Or(now.Duplicates, DuplicatesSame))},

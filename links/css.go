@@ -3,6 +3,8 @@ package links
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
 // A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It
@@ -27,7 +29,7 @@ func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
 		c := t[s.pos]
 		switch {
 		case c == '/' && s.pos+1 < len(t) && t[s.pos+1] == '*':
-			s.pos = after(t, s.pos+2, "*/")
+			s.pos = markup.After(t, s.pos+2, "*/")
 		case c == '"' || c == '\'':
 			if url, ok = s.quoted(); ok && s.imports {
 				s.imports = false
@@ -36,11 +38,11 @@ func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
 		case c == '@':
 			s.pos++
 			name := s.name()
-			s.imports, s.ignored = equalFold(name, "import"), equalFold(name, "namespace")
-			s.font = equalFold(name, "font-face")
+			s.imports, s.ignored = markup.EqualFold(name, "import"), markup.EqualFold(name, "namespace")
+			s.font = markup.EqualFold(name, "font-face")
 		case isNameByte(c):
 			name := s.name()
-			if !equalFold(name, "url") || s.pos == len(t) || t[s.pos] != '(' {
+			if !markup.EqualFold(name, "url") || s.pos == len(t) || t[s.pos] != '(' {
 				continue
 			}
 			s.pos++
@@ -84,7 +86,7 @@ func (s *cssScanner) name() []byte {
 }
 
 func isNameByte(c byte) bool {
-	return isAlphanumeric(c) || c == '-' || c == '_' || c == '\\' || c >= utf8.RuneSelf
+	return markup.IsAlphanumeric(c) || c == '-' || c == '_' || c == '\\' || c >= utf8.RuneSelf
 }
 
 // quoted reads the string that begins at pos. A newline breaks it off: it is none then.
@@ -113,7 +115,7 @@ func (s *cssScanner) quoted() (text []byte, ok bool) {
 // been read. The end of the text closes what is open.
 func (s *cssScanner) argument() (url []byte, ok bool) {
 	t := s.text
-	s.pos = skipSpace(t, s.pos)
+	s.pos = markup.SkipSpace(t, s.pos)
 	if s.pos < len(t) && (t[s.pos] == '"' || t[s.pos] == '\'') {
 		return s.quoted()
 	}
@@ -125,8 +127,8 @@ func (s *cssScanner) argument() (url []byte, ok bool) {
 		}
 	}
 	s.pos = min(s.pos, len(t))
-	url = trim(t[from:s.pos])
-	if !escaped && bytes.ContainsAny(url, whiteSpace+`"'(`) { // a bad url
+	url = markup.Trim(t[from:s.pos])
+	if !escaped && bytes.ContainsAny(url, markup.WhiteSpace+`"'(`) { // a bad url
 		return nil, false
 	}
 	return s.unescape(url, escaped), true
@@ -145,8 +147,8 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 		}
 		i++
 		from, char := i, 0
-		for ; i < len(text) && i-from < 6 && isHexadecimal(text[i]); i++ {
-			char = char*16 + digit(text[i])
+		for ; i < len(text) && i-from < 6 && markup.IsHexDigit(text[i]); i++ {
+			char = char*16 + markup.HexValue(text[i])
 		}
 		switch {
 		case i > from:
@@ -154,7 +156,7 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 				char = utf8.RuneError
 			}
 			s.buf = utf8.AppendRune(s.buf, rune(char))
-			if i == len(text) || !isSpace(text[i]) { // one white space belongs to the escape
+			if i == len(text) || !markup.IsSpace(text[i]) { // one white space belongs to the escape
 				i--
 			}
 		case i == len(text):
@@ -173,7 +175,7 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 const cssKinds = 1<<KindImage | 1<<KindStyle | 1<<KindFont
 
 // css reads a style sheet.
-func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.body) }
+func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.Body) }
 
 // styleSheet reads the text of a <style>.
 func (x *Extractor) styleSheet(e *element, text []byte) { x.cssLinks(e.tag, "url", text) }
@@ -202,7 +204,7 @@ func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 		if !ok {
 			return
 		}
-		if url = trim(url); len(url) > 0 && len(url) <= maxValue && url[0] != '#' && !hasOtherScheme(url) {
+		if url = markup.Trim(url); len(url) > 0 && len(url) <= maxValue && url[0] != '#' && !hasOtherScheme(url) {
 			m := Mention{Value: url, Tag: tag, Attr: attr, Kind: kind}
 			if kind == KindStyle {
 				m.Attr = "import"

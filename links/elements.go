@@ -1,5 +1,7 @@
 package links
 
+import "github.com/weftcrawl/weft/internal/markup"
+
 // An attribute is one that the extractor reads.
 type attribute uint8
 
@@ -122,7 +124,7 @@ func lookupElement(name []byte) *element {
 		return nil
 	}
 	for _, at := range &elementIndex[name[0]&0x1f][len(name)] {
-		if at != 0 && equalFold(name, elements[at-1].tag) {
+		if at != 0 && markup.EqualFold(name, elements[at-1].tag) {
 			return &elements[at-1]
 		}
 	}
@@ -136,7 +138,7 @@ func lookupAttribute(name []byte) attribute {
 		return numAttributes
 	}
 	for _, at := range &attributeIndex[name[0]&0x1f][len(name)] {
-		if at != 0 && equalFold(name, attributeNames[at-1]) {
+		if at != 0 && markup.EqualFold(name, attributeNames[at-1]) {
 			return attribute(at - 1)
 		}
 	}

@@ -3,7 +3,10 @@ package links
 import (
 	"bytes"
 	"slices"
+	"strings"
 
+	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -95,7 +98,7 @@ func NewExtractor(o Options) *Extractor {
 	if o.Kinds == 0 {
 		o.Kinds = allKinds
 	}
-	return &Extractor{options: o, agent: productToken(o.Agent)}
+	return &Extractor{options: o, agent: strings.ToLower(robots.ProductToken(o.Agent))}
 }
 
 // A Document is what links are looked for in.
@@ -146,7 +149,7 @@ func (x *Extractor) begin(body []byte, yield func(Link) bool) {
 		decoded = nil
 	}
 	x.reading = reading{
-		yield: yield, scan: scanner{body: body}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
+		yield: yield, scan: scanner{Scanner: markup.Scanner{Body: body}}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
 		decoded: decoded, text: collapsed{buf: text}, foreign: foreign{open: open},
 	}
 }
@@ -261,7 +264,7 @@ func (x *Extractor) resolve(value []byte) (weburl.URL, bool) {
 
 // relation is a rel attribute as a string. Nearly all of them are one of few.
 func (x *Extractor) relation(rel []byte) string {
-	rel = trim(rel)
+	rel = markup.Trim(rel)
 	switch string(rel) {
 	case "":
 		return ""

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -242,7 +243,7 @@ func checkLink(t *testing.T, l Link) {
 	if len(l.Text) > maxText || !utf8.ValidString(l.Text) {
 		t.Fatalf("text of %d bytes: %q", len(l.Text), l.Text)
 	}
-	if l.Text != strings.Join(strings.FieldsFunc(l.Text, func(r rune) bool { return r < 128 && isSpace(byte(r)) }), " ") {
+	if l.Text != strings.Join(strings.FieldsFunc(l.Text, func(r rune) bool { return r < 128 && markup.IsSpace(byte(r)) }), " ") {
 		t.Fatalf("text %q is not collapsed", l.Text)
 	}
 	if len(l.Raw) > 2*maxValue || l.Kind >= numKinds || l.Tag == "" || l.Attr == "" {

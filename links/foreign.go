@@ -20,10 +20,10 @@ type level struct {
 type region uint8
 
 const (
-	svg    region = iota
-	math          // MathML
-	point         // an integration point, in which HTML may stand, but none does yet
-	markup        // an integration point with HTML in it
+	inSVG region = iota
+	inMathML
+	atPoint // an integration point that may hold HTML, but holds none yet
+	inHTML  // an integration point with HTML in it
 )
 
 // maxForeign bounds how many levels are noted. Deeper ones are taken for the last.
@@ -31,8 +31,8 @@ const maxForeign = 64
 
 // points are the elements of SVG and MathML that hold HTML.
 var points = map[string]region{
-	"foreignobject": svg, "desc": svg, "title": svg,
-	"mi": math, "mo": math, "mn": math, "ms": math, "mtext": math,
+	"foreignobject": inSVG, "desc": inSVG, "title": inSVG,
+	"mi": inMathML, "mo": inMathML, "mn": inMathML, "ms": inMathML, "mtext": inMathML,
 }
 
 // breakouts are the tags of HTML that end SVG and MathML.
@@ -46,17 +46,17 @@ var breakouts = map[string]bool{
 
 // strict reports whether a tag that begins now is one of SVG or MathML.
 func (f *foreign) strict() bool {
-	return len(f.open) > 0 && f.open[len(f.open)-1].in <= math
+	return len(f.open) > 0 && f.open[len(f.open)-1].in <= inMathML
 }
 
 // sections reports whether a CDATA section is one.
 func (f *foreign) sections() bool {
-	return len(f.open) > 0 && f.open[len(f.open)-1].in != markup
+	return len(f.open) > 0 && f.open[len(f.open)-1].in != inHTML
 }
 
 // svg reports whether a tag that begins now is one of SVG.
 func (f *foreign) svg() bool {
-	return len(f.open) > 0 && f.open[len(f.open)-1].in == svg
+	return len(f.open) > 0 && f.open[len(f.open)-1].in == inSVG
 }
 
 // lowered is a tag name in lower case in buf, or nil if it is too long for one that
@@ -85,18 +85,18 @@ func (f *foreign) start(tag []byte, selfClosing bool) bool {
 	switch {
 	case string(name) == "svg" || string(name) == "math":
 		if !selfClosing {
-			in := svg
+			in := inSVG
 			if string(name) == "math" {
-				in = math
+				in = inMathML
 			}
 			f.push(level{string(name), in})
 		}
 	case strict:
 		if of, ok := points[string(name)]; ok && of == f.open[len(f.open)-1].in && !selfClosing {
-			f.push(level{string(name), point})
+			f.push(level{string(name), atPoint})
 		}
 	case len(f.open) > 0:
-		f.open[len(f.open)-1].in = markup
+		f.open[len(f.open)-1].in = inHTML
 	}
 	return strict
 }

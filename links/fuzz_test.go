@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/markup"
 	"golang.org/x/net/html"
 )
 
@@ -21,7 +22,7 @@ func candidatesByStates(s string) (urls []string) {
 		inParens
 		afterDescriptor
 	)
-	isWhite := func(c byte) bool { return strings.IndexByte(whiteSpace, c) >= 0 }
+	isWhite := func(c byte) bool { return strings.IndexByte(markup.WhiteSpace, c) >= 0 }
 	at := 0
 	for {
 		for at < len(s) && (isWhite(s[at]) || s[at] == ',') {
@@ -75,7 +76,7 @@ func FuzzSrcset(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var got []string
 		for c := range candidates([]byte(s)) {
-			if len(c) == 0 || bytes.ContainsAny(c, whiteSpace) {
+			if len(c) == 0 || bytes.ContainsAny(c, markup.WhiteSpace) {
 				t.Errorf("%q: candidate %q", s, c)
 			}
 			got = append(got, string(c))
@@ -94,7 +95,7 @@ func refreshBySteps(in string) (target string, ok bool) {
 			at++
 		}
 	}
-	skip(whiteSpace) // 3
+	skip(markup.WhiteSpace) // 3
 	from := at
 	skip("0123456789") // 5
 	if from == at && (at == len(in) || in[at] != '.') {
@@ -104,14 +105,14 @@ func refreshBySteps(in string) (target string, ok bool) {
 	if at == len(in) {
 		return "", true
 	}
-	if c := in[at]; c != ';' && c != ',' && strings.IndexByte(whiteSpace, c) < 0 {
+	if c := in[at]; c != ';' && c != ',' && strings.IndexByte(markup.WhiteSpace, c) < 0 {
 		return "", false // 10.1
 	}
-	skip(whiteSpace)                                      // 10.2
+	skip(markup.WhiteSpace)                               // 10.2
 	if at < len(in) && (in[at] == ';' || in[at] == ',') { // 10.3
 		at++
 	}
-	skip(whiteSpace) // 10.4
+	skip(markup.WhiteSpace) // 10.4
 	if at == len(in) {
 		return "", true
 	}
@@ -127,12 +128,12 @@ func refreshBySteps(in string) (target string, ok bool) {
 		if i < 2 {
 			continue
 		}
-		skip(whiteSpace) // 11.5
+		skip(markup.WhiteSpace) // 11.5
 		if at == len(in) || in[at] != '=' {
 			return url, true
 		}
 		at++
-		skip(whiteSpace) // 11.8
+		skip(markup.WhiteSpace) // 11.8
 	}
 	url = in[at:]
 	if at < len(in) && (in[at] == '\'' || in[at] == '"') {
@@ -329,7 +330,7 @@ func FuzzScan(f *testing.F) {
 		if !hasEscapedScript(body) {
 			compareLinks(t, base, body)
 		}
-		if got, want := scriptEnd(body, 0), scriptEndByStates(body); got != want {
+		if got, want := markup.ScriptEnd(body, 0), scriptEndByStates(body); got != want {
 			t.Errorf("%q as a script: ends at %d, want %d", body, got, want)
 		}
 	})

@@ -3,6 +3,8 @@ package links
 import (
 	"bytes"
 	"slices"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
 // html reads a page. When no more links are wanted it goes on for the text, if that is.
@@ -15,37 +17,37 @@ func (x *Extractor) html() {
 	}
 	for !x.stopped || s.telling != nil {
 		s.only = x.stopped
-		kind := eof
+		kind := markup.EOF
 		if x.open || len(x.foreign.open) > 0 {
 			kind = s.next()
 		} else {
 			kind = s.seek()
 		}
 		if x.open {
-			x.text.add(s.text)
-			x.text.add(s.cdata)
+			x.text.add(s.Text)
+			x.text.add(s.CDATA)
 		}
 		if s.telling != nil {
-			s.note(s.from, s.from+len(s.text))
-			if s.cdata != nil {
-				s.tellNow(s.sectionFrom, s.sectionFrom+len(s.cdata), true)
+			s.note(s.From, s.From+len(s.Text))
+			if s.CDATA != nil {
+				s.tellNow(s.CDATAFrom, s.CDATAFrom+len(s.CDATA), true)
 			}
 		}
 		if x.inner != nil {
 			x.innerText(kind)
 		}
 		switch kind {
-		case startTag:
-			x.startTag(s.name, s.element)
+		case markup.StartTag:
+			x.startTag(s.Name, s.element)
 		case skipped:
 			x.decoded = x.decoded[:0]
 			if s.style != nil {
-				x.styleAttribute(s.name, s.style)
+				x.styleAttribute(s.Name, s.style)
 			}
-			s.start(s.name, s.role, false)
-		case endTag:
-			x.endTag(s.name)
-		case eof:
+			s.start(s.Name, s.role, false)
+		case markup.EndTag:
+			x.endTag(s.Name)
+		case markup.EOF:
 			x.closeAnchor()
 			if s.telling != nil {
 				s.tell(false)
@@ -57,15 +59,15 @@ func (x *Extractor) html() {
 
 // innerText reads what comes first in a style or script of SVG, where it is no raw text:
 // text, or a CDATA section.
-func (x *Extractor) innerText(kind token) {
+func (x *Extractor) innerText(kind markup.Token) {
 	e := x.inner
-	if e.text != nil && len(trim(x.scan.text)) > 0 {
-		e.text(x, e, x.scan.text)
+	if e.text != nil && len(markup.Trim(x.scan.Text)) > 0 {
+		e.text(x, e, x.scan.Text)
 	}
-	if e.text != nil && len(x.scan.cdata) > 0 {
-		e.text(x, e, x.scan.cdata)
+	if e.text != nil && len(x.scan.CDATA) > 0 {
+		e.text(x, e, x.scan.CDATA)
 	}
-	if kind != other {
+	if kind != markup.Other {
 		x.inner = nil
 	}
 }
@@ -85,11 +87,11 @@ func (x *Extractor) svgDocument() {
 }
 
 // setRules lets the scanner know where it is.
-func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
+func (x *Extractor) setRules() { x.scan.Sections = x.scan.xml || x.foreign.sections() }
 
 func (x *Extractor) endTag(name []byte) {
 	s := &x.scan
-	if s.skip(); s.cut {
+	if s.skip(); s.Cut {
 		return
 	}
 	if len(name) == 1 && name[0]|0x20 == 'a' {
@@ -116,15 +118,15 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	} else {
 		x.readAttributes()
 	}
-	if s.cut {
+	if s.Cut {
 		return
 	}
 	foreign := false
 	if len(x.foreign.open) > 0 || e != nil && e.root {
-		foreign = x.foreign.start(name, s.selfClosing)
+		foreign = x.foreign.start(name, s.SelfClosing)
 		x.setRules()
 	}
-	s.start(name, s.role, s.selfClosing && (s.xml || foreign || e != nil && e.root))
+	s.start(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
@@ -137,12 +139,12 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		x.links(e)
 	}
 	switch {
-	case !e.raw || s.selfClosing && (s.xml || foreign):
+	case !e.raw || s.SelfClosing && (s.xml || foreign):
 	case foreign && e.tag != "title":
 		x.inner = e
 	case !foreign:
-		from := s.pos
-		text := s.rawText(e.tag)
+		from := s.Pos
+		text := s.RawText(e.tag)
 		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
 		}
@@ -158,9 +160,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 // readAttributes reads those of a tag that matters.
 func (x *Extractor) readAttributes() {
 	x.present = 0
-	x.scan.pos = skipClass(x.scan.body, x.scan.pos)
+	x.scan.Pos = skipClass(x.scan.Body, x.scan.Pos)
 	for {
-		name, value, ok := x.scan.attr()
+		name, value, ok := x.scan.Attr()
 		if !ok {
 			x.scan.style, x.scan.role = x.raw(style), x.raw(role)
 			return
@@ -207,14 +209,14 @@ func (x *Extractor) mention(m *Mention, e *element, p place) bool {
 	switch {
 	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
 		e.tag == "script" && p.attr != src && !x.foreign.svg(),
-		e.tag == "input" && p.attr == src && !equalFold(x.value(typ), "image"):
+		e.tag == "input" && p.attr == src && !markup.EqualFold(x.value(typ), "image"):
 		return false
 	}
 	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
-	if !e.empty && len(trim(m.Value)) == 0 {
+	if !e.empty && len(markup.Trim(m.Value)) == 0 {
 		return false
 	}
-	if e.svg && bytes.HasPrefix(trim(m.Value), []byte("#")) { // a part of this document
+	if e.svg && bytes.HasPrefix(markup.Trim(m.Value), []byte("#")) { // a part of this document
 		return false
 	}
 	if e.rel {
@@ -279,12 +281,12 @@ func (x *Extractor) title(_ *element, text []byte) {
 // metas, whatever one of them forbids is forbidden. Of several that are refresh the first
 // that can be read takes effect; each is a link.
 func (x *Extractor) meta(e *element) {
-	if name := trim(x.value(metaName)); len(name) > 0 {
-		if everyone := equalFold(name, "robots"); everyone || x.agent != "" && equalFold(name, x.agent) {
+	if name := markup.Trim(x.value(metaName)); len(name) > 0 {
+		if everyone := markup.EqualFold(name, "robots"); everyone || x.agent != "" && markup.EqualFold(name, x.agent) {
 			x.page.Robots.read(string(x.value(content)), everyone)
 		}
 	}
-	if !equalFold(x.value(httpEquiv), "refresh") {
+	if !markup.EqualFold(x.value(httpEquiv), "refresh") {
 		return
 	}
 	target, ok := refresh(x.value(content))

@@ -3,6 +3,8 @@ package links
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
 // jsonKeys are the members whose values are URLs, or may be: of JSON-LD's own and of
@@ -16,7 +18,7 @@ var jsonKeys = map[string]bool{
 const maxNested = 64
 
 // jsonDocument reads a document of JSON-LD.
-func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.body) }
+func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.Body) }
 
 // jsonLD yields the URLs of JSON-LD (https://www.w3.org/TR/json-ld11/): strings, alone or
 // in an array, under a member of jsonKeys, that are absolute URLs or begin with a slash. A
@@ -68,6 +70,6 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 // isWrittenURL reports whether a text that may be something else is a URL by its looks.
 func isWrittenURL(s string) bool {
 	return len(s) <= maxValue && (len(s) > 1 && s[0] == '/' ||
-		len(s) > len("http://") && equalFold(s[:len("http://")], "http://") ||
-		len(s) > len("https://") && equalFold(s[:len("https://")], "https://"))
+		len(s) > len("http://") && markup.EqualFold(s[:len("http://")], "http://") ||
+		len(s) > len("https://") && markup.EqualFold(s[:len("https://")], "https://"))
 }

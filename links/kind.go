@@ -1,6 +1,10 @@
 package links
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/internal/markup"
+)
 
 // A Kind is what a link is for, so that a crawler can tell which to follow and an
 // audit which to count. The list is closed.
@@ -85,7 +89,7 @@ func kindOfRel(rel, typ []byte) Kind {
 	best := len(relations)
 	for word, rest := cutWord(rel); word != nil; word, rest = cutWord(rest) {
 		for i := range best {
-			if equalFold(word, relations[i].name) {
+			if markup.EqualFold(word, relations[i].name) {
 				best = i
 				break
 			}
@@ -117,7 +121,7 @@ func mediaType(contentType string) string {
 // hasWord reports whether word, in lower case, is among the words of a list.
 func hasWord(list []byte, word string) bool {
 	for w, rest := cutWord(list); w != nil; w, rest = cutWord(rest) {
-		if equalFold(w, word) {
+		if markup.EqualFold(w, word) {
 			return true
 		}
 	}

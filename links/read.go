@@ -3,6 +3,8 @@ package links
 import (
 	"bytes"
 	"slices"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
 // A TextReader is told of the text of a page while its links are looked for, in the order
@@ -57,7 +59,7 @@ func (s *scanner) tells(name []byte) bool {
 	if s.passed != nil {
 		return bytes.EqualFold(name, s.passed)
 	}
-	return slices.ContainsFunc(parts, func(part string) bool { return equalFold(name, part) })
+	return slices.ContainsFunc(parts, func(part string) bool { return markup.EqualFold(name, part) })
 }
 
 // A telling is what a reader of text is to be told.
@@ -73,7 +75,7 @@ type telling struct {
 // note notes text, unless it is nothing or a single blank, as so often stands between two tags.
 func (s *scanner) note(from, to int) {
 	s.pieces[s.n] = Piece{from, to}
-	if to > from+1 || to > from && s.body[from] > ' ' {
+	if to > from+1 || to > from && s.Body[from] > ' ' {
 		if s.n++; s.n == len(s.pieces) {
 			s.tell(false)
 		}
@@ -83,7 +85,7 @@ func (s *scanner) note(from, to int) {
 // tell tells of the text that was noted, if it is wanted.
 func (s *scanner) tell(plain bool) {
 	if s.n > 0 && s.passed == nil {
-		s.reader.Text(s.body, s.pieces[:s.n], plain)
+		s.reader.Text(s.Body, s.pieces[:s.n], plain)
 	}
 	s.n = 0
 }

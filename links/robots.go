@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weftcrawl/weft/robots"
 	"golang.org/x/net/http/httpguts"
 )
 
@@ -29,7 +30,7 @@ const maxDirectives = 32
 // say to all crawlers and to the one that is called agent. In a field, "name:" makes
 // what follows hold for that crawler only.
 func RobotsTag(values []string, agent string) (r Robots) {
-	agent = productToken(agent)
+	agent = strings.ToLower(robots.ProductToken(agent))
 	for _, value := range values {
 		everyone, mine := true, false
 		for part := range strings.SplitSeq(value, ",") {
@@ -109,13 +110,4 @@ func (r *Robots) tell(word string) {
 	if len(r.Directives) < maxDirectives && !slices.Contains(r.Directives, word) {
 		r.Directives = append(r.Directives, word)
 	}
-}
-
-// productToken is the name in a User-Agent such as "weft/1.0 (+https://example.org/)",
-// in lower case.
-func productToken(agent string) string {
-	if end := strings.IndexAny(agent, "/ \t(;,"); end >= 0 {
-		agent = agent[:end]
-	}
-	return strings.ToLower(agent)
 }

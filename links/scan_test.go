@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/markup"
 	"golang.org/x/net/html"
 )
 
@@ -41,7 +42,7 @@ func normalName(name []byte) string {
 
 // scanTags returns all tags that the scanner finds, whether or not they matter.
 func scanTags(body []byte, raw func(name string) bool) []string {
-	s := scanner{body: body}
+	s := scanner{Scanner: markup.Scanner{Body: body}}
 	return s.tags(raw, &foreign{})
 }
 
@@ -49,11 +50,11 @@ func scanTags(body []byte, raw func(name string) bool) []string {
 func (s *scanner) tags(raw func(name string) bool, f *foreign) (tags []string) {
 	for {
 		switch s.next() {
-		case startTag:
-			name := normalName(s.name)
+		case markup.StartTag:
+			name := normalName(s.Name)
 			attrs := map[string]string{}
 			for {
-				key, value, ok := s.attr()
+				key, value, ok := s.Attr()
 				if !ok {
 					break
 				}
@@ -61,29 +62,29 @@ func (s *scanner) tags(raw func(name string) bool, f *foreign) (tags []string) {
 					attrs[normalName(key)] = string(appendValue(nil, value))
 				}
 			}
-			if s.cut {
+			if s.Cut {
 				continue
 			}
 			tags = append(tags, tagString(name, attrs))
 			inForeign := false
 			if f != nil {
-				inForeign = f.start([]byte(name), s.selfClosing)
-				s.sections = f.sections()
+				inForeign = f.start([]byte(name), s.SelfClosing)
+				s.Sections = f.sections()
 			}
 			if raw(name) && !inForeign {
-				s.rawText(name)
+				s.RawText(name)
 			}
-		case endTag:
-			name := normalName(s.name)
-			if s.skip(); s.cut {
+		case markup.EndTag:
+			name := normalName(s.Name)
+			if s.skip(); s.Cut {
 				continue
 			}
 			tags = append(tags, "</"+name+">")
 			if f != nil {
 				f.end([]byte(name))
-				s.sections = f.sections()
+				s.Sections = f.sections()
 			}
-		case eof:
+		case markup.EOF:
 			return tags
 		}
 	}
@@ -174,17 +175,17 @@ func TestHTML5Lib(t *testing.T) {
 	never := func(string) bool { return false } // the tests drive the tokenizer alone
 	passed, run := map[string]int{}, map[string]int{}
 	for _, c := range conformance.Cases[tokenCase](t, "html-tokens.jsonl") {
-		s := scanner{body: []byte(c.Input)}
+		s := scanner{Scanner: markup.Scanner{Body: []byte(c.Input)}}
 		switch c.Initial {
 		case "Data state":
 		case "CDATA section state":
-			s.sections = true
-			s.body = append([]byte("<![CDATA["), s.body...)
+			s.Sections = true
+			s.Body = append([]byte("<![CDATA["), s.Body...)
 		case "RCDATA state", "RAWTEXT state", "PLAINTEXT state", "Script data state":
 			if c.LastStartTag == "" {
 				continue
 			}
-			s.rawText(c.rawName())
+			s.RawText(c.rawName())
 		default:
 			continue
 		}
@@ -275,7 +276,7 @@ func scriptEndByStates(body []byte) int {
 	state, dashes := scriptData, 0 // dashes just before at, in the escaped states
 	for at := 0; at < len(body); {
 		rest := body[at:]
-		endTag := bytes.HasPrefix(rest, []byte("</")) && startsTag(rest[2:], "script")
+		endTag := bytes.HasPrefix(rest, []byte("</")) && markup.StartsTag(rest[2:], "script")
 		switch {
 		case state == scriptData && endTag, state == escaped && endTag:
 			return at
@@ -283,7 +284,7 @@ func scriptEndByStates(body []byte) int {
 			state, dashes = escaped, 2 // script data escaped dash dash state
 			at += len("<!--")
 			continue
-		case state == escaped && startsTag(rest[1:], "script") && rest[0] == '<':
+		case state == escaped && markup.StartsTag(rest[1:], "script") && rest[0] == '<':
 			state, dashes = doubleEscaped, 0
 			at += len("<script>")
 			continue
@@ -322,7 +323,7 @@ func TestScriptEnd(t *testing.T) {
 	for _, script := range scripts {
 		for end := range len(script) + 1 {
 			body := []byte(script[:end])
-			if got, want := scriptEnd(body, 0), scriptEndByStates(body); got != want {
+			if got, want := markup.ScriptEnd(body, 0), scriptEndByStates(body); got != want {
 				t.Errorf("%q: ends at %d, want %d", body, got, want)
 			}
 		}

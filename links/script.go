@@ -1,6 +1,10 @@
 package links
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weftcrawl/weft/internal/markup"
+)
 
 // maxScriptURL bounds a URL in a script, in bytes.
 const maxScriptURL = 2 << 10
@@ -12,7 +16,7 @@ var javaScript = []string{"text/javascript", "application/javascript", "applicat
 // scriptDocument reads a document of JavaScript.
 func (x *Extractor) scriptDocument() {
 	if x.options.Scripts {
-		x.scriptURLs("script", x.scan.body)
+		x.scriptURLs("script", x.scan.Body)
 	}
 }
 
@@ -68,7 +72,7 @@ func canBeInURL(text []byte, at int) bool {
 
 func looksLikeURL(b []byte) bool {
 	for _, scheme := range []string{"http://", "https://"} {
-		if len(b) > len(scheme) && equalFold(b[:len(scheme)], scheme) {
+		if len(b) > len(scheme) && markup.EqualFold(b[:len(scheme)], scheme) {
 			return true
 		}
 	}
@@ -77,5 +81,5 @@ func looksLikeURL(b []byte) bool {
 		return false
 	}
 	rest = bytes.TrimPrefix(rest, []byte("/"))
-	return len(rest) > 0 && isAlphanumeric(rest[0])
+	return len(rest) > 0 && markup.IsAlphanumeric(rest[0])
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 )
@@ -124,7 +125,7 @@ func resolved(base weburl.URL, found []string) (links []string) {
 			if hasBase = true; err == nil && u.Scheme() != "data" && u.Scheme() != "javascript" {
 				base = u
 			}
-		case strings.Trim(value, whiteSpace) == "" && tag != "a" && tag != "area":
+		case strings.Trim(value, markup.WhiteSpace) == "" && tag != "a" && tag != "area":
 		case err == nil && u.IsHTTP():
 			links = append(links, tag+" "+attr+" "+value+" "+u.String())
 		}

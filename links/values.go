@@ -3,27 +3,16 @@ package links
 import (
 	"bytes"
 	"iter"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
-
-// whiteSpace is HTML's ASCII white space.
-const whiteSpace = " \t\n\f\r"
-
-func trim(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
 
 // cutWord returns the first of the words that white space separates, nil if there is
 // none, and what follows it.
 func cutWord(b []byte) (word, rest []byte) {
-	from := skipSpace(b, 0)
+	from := markup.SkipSpace(b, 0)
 	end := from
-	for end < len(b) && !isSpace(b[end]) {
+	for end < len(b) && !markup.IsSpace(b[end]) {
 		end++
 	}
 	if from == end {
@@ -38,14 +27,14 @@ func cutWord(b []byte) (word, rest []byte) {
 // finds, as neither '&' nor what the URL parser drops can stand in a scheme;
 // what it misses ("java&#115;cript:"), the parser will find.
 func hasOtherScheme(raw []byte) bool {
-	at := skipSpace(raw, 0)
+	at := markup.SkipSpace(raw, 0)
 	scheme := raw[at:]
 	for i, c := range scheme {
 		switch {
-		case isLetter(c):
-		case i > 0 && (isDecimal(c) || c == '+' || c == '-' || c == '.'):
+		case markup.IsLetter(c):
+		case i > 0 && (markup.IsDigit(c) || c == '+' || c == '-' || c == '.'):
 		case i > 0 && c == ':':
-			return !equalFold(scheme[:i], "http") && !equalFold(scheme[:i], "https")
+			return !markup.EqualFold(scheme[:i], "http") && !markup.EqualFold(scheme[:i], "https")
 		default:
 			return false
 		}
@@ -62,7 +51,7 @@ func hasOtherScheme(raw []byte) bool {
 func candidates(srcset []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {
-			srcset = bytes.TrimLeft(srcset, whiteSpace+",")
+			srcset = bytes.TrimLeft(srcset, markup.WhiteSpace+",")
 			if len(srcset) == 0 {
 				return
 			}
@@ -103,7 +92,7 @@ func descriptorsEnd(s []byte) int {
 // ok says that it takes effect. Without a URL the page loads itself again, and target is
 // empty. See https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
 func refresh(content []byte) (target []byte, ok bool) {
-	rest := bytes.TrimLeft(content, whiteSpace)
+	rest := bytes.TrimLeft(content, markup.WhiteSpace)
 	delay := bytes.TrimLeft(rest, "0123456789")
 	if len(delay) == len(rest) && !bytes.HasPrefix(rest, []byte(".")) {
 		return nil, false
@@ -112,19 +101,19 @@ func refresh(content []byte) (target []byte, ok bool) {
 	if len(rest) == 0 {
 		return nil, true
 	}
-	if rest[0] != ';' && rest[0] != ',' && !isSpace(rest[0]) {
+	if rest[0] != ';' && rest[0] != ',' && !markup.IsSpace(rest[0]) {
 		return nil, false
 	}
-	rest = bytes.TrimLeft(rest, whiteSpace)
+	rest = bytes.TrimLeft(rest, markup.WhiteSpace)
 	if len(rest) > 0 && (rest[0] == ';' || rest[0] == ',') {
-		rest = bytes.TrimLeft(rest[1:], whiteSpace)
+		rest = bytes.TrimLeft(rest[1:], markup.WhiteSpace)
 	}
-	if len(rest) >= len("url") && equalFold(rest[:len("url")], "url") {
-		value := bytes.TrimLeft(rest[len("url"):], whiteSpace)
+	if len(rest) >= len("url") && markup.EqualFold(rest[:len("url")], "url") {
+		value := bytes.TrimLeft(rest[len("url"):], markup.WhiteSpace)
 		if len(value) == 0 || value[0] != '=' {
 			return rest, true
 		}
-		rest = bytes.TrimLeft(value[1:], whiteSpace)
+		rest = bytes.TrimLeft(value[1:], markup.WhiteSpace)
 	}
 	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
 		rest, _, _ = bytes.Cut(rest[1:], rest[:1])

@@ -118,7 +118,7 @@ func (r *Robots) line(number int, line []byte) {
 // agent reads a User-agent line. It begins a group, unless it stands beside another
 // one: only rules come in between.
 func (r *Robots) agent(value string) {
-	name := strings.ToLower(productToken(value))
+	name := strings.ToLower(value[:tokenLength(value)])
 	if rest, ok := strings.CutPrefix(value, "*"); ok && (rest == "" || isSpace(rest[0])) {
 		name = "*"
 	}
@@ -174,14 +174,29 @@ func (r *Robots) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 // SitemapsCut reports whether there are more Sitemap lines than the MaxSitemaps that are kept.
 func (r *Robots) SitemapsCut() bool { return r.cut }
 
-// productToken returns the product token that a User-agent line begins with.
-func productToken(value string) string {
-	for i := range len(value) {
-		if c := value[i]; !isLetter(c) && c != '_' && c != '-' {
-			return value[:i]
+// ProductToken returns the product token of a crawler: the name that its User-Agent begins
+// with, as in "weft/1.0 (+https://example.org/)". A name with any byte but letters, '_' and '-'
+// is no token, since no robots.txt can name it (RFC 9309, section 2.2.1): the result is "" then.
+// Compare tokens without regard to case.
+func ProductToken(userAgent string) string {
+	name := userAgent
+	if end := strings.IndexAny(name, "/ \t(;,"); end >= 0 {
+		name = name[:end]
+	}
+	if tokenLength(name) < len(name) {
+		return ""
+	}
+	return name
+}
+
+// tokenLength returns the length of the product token that s begins with.
+func tokenLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && c != '_' && c != '-' {
+			return i
 		}
 	}
-	return value
+	return len(s)
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -181,3 +181,21 @@ func TestNoAllocation(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestProductToken(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                 "",
+		"weft":                             "weft",
+		"Weft/0.1 (+https://example.org/)": "Weft",
+		"weft bot":                         "weft",
+		"google_bot-News":                  "google_bot-News",
+		"bot2/1.0":                         "",
+		"2bot":                             "",
+		"*":                                "",
+		"wéft":                             "",
+	} {
+		if got := robots.ProductToken(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -37,15 +37,10 @@ func newRule(allow bool, number int, line, pattern []byte) rule {
 	return rule{escape(written, asPattern), escape(written, asPattern|decoded), text, number, allow}
 }
 
-// Agent returns the rules of a crawler, named by its product token or by the
-// User-Agent it sends, which begins with it: "weft/0.1 (+https://example.org)". A
-// name with a byte that is none of a product token, such as a digit, can't be
-// called by a robots.txt: RFC 9309, section 2.2.1.
+// Agent returns the rules of a crawler, named by its product token or by the User-Agent it
+// sends, which begins with that token: "weft/0.1 (+https://example.org)". See [ProductToken].
 func (r *Robots) Agent(name string) Rules {
-	if end := strings.IndexAny(name, "/ \t(;,"); end >= 0 {
-		name = name[:end]
-	}
-	name = strings.ToLower(name)
+	name = strings.ToLower(ProductToken(name))
 	named := func(g group) bool { return slices.Contains(g.agents, name) }
 	if name == "" || !slices.ContainsFunc(r.groups, named) {
 		name = "*"

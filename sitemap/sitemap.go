@@ -11,6 +11,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/inflate"
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -117,10 +118,10 @@ func Read(d Document, o Options, yield func(Entry) bool) Result {
 	r.cut = err != nil
 	_, parameters, _ := strings.Cut(d.ContentType, ";")
 	if looksLikeXML(body) {
-		r.body, _ = charset.UTF8("application/xml;"+parameters, body)
+		r.xml.Body, _ = charset.UTF8("application/xml;"+parameters, body)
 		r.readXML()
 	} else {
-		r.body, _ = charset.UTF8("text/plain;"+parameters, body)
+		r.xml.Body, _ = charset.UTF8("text/plain;"+parameters, body)
 		r.readText()
 	}
 	switch {
@@ -129,7 +130,7 @@ func Read(d Document, o Options, yield func(Entry) bool) Result {
 	case r.Err == nil && r.Skipped > r.Entries:
 		r.Err = fmt.Errorf("%w: %d of %d are no URLs of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken, r.Skipped, r.Skipped+r.Entries, r.options.MaxURL)
 	}
-	r.Read = r.pos
+	r.Read = r.xml.Pos
 	return r.Result
 }
 
@@ -169,8 +170,8 @@ func looksLikeXML(body []byte) bool {
 
 // A reader reads one sitemap.
 type reader struct {
-	scanner
 	Result
+	xml     markup.XML
 	options Options
 	yield   func(Entry) bool
 	stopped bool // nothing more is to be read
@@ -228,7 +229,7 @@ func (r *reader) stop(err error) {
 // broken notes by what entries are lost at a place in the text, if it is the first.
 func (r *reader) broken(at int, format string, args ...any) {
 	if r.Err == nil {
-		line := bytes.Count(r.body[:at], []byte("\n")) + 1
+		line := bytes.Count(r.xml.Body[:at], []byte("\n")) + 1
 		r.Err = fmt.Errorf("%w: line %d: %s", ErrBroken, line, fmt.Sprintf(format, args...))
 	}
 }

@@ -8,7 +8,7 @@ import (
 // readText reads one URL a line. Lines that begin with # are comments, which the protocol
 // does not know and people write.
 func (r *reader) readText() {
-	rest := r.body
+	rest := r.xml.Body
 	for len(rest) > 0 && !r.stopped {
 		end := bytes.IndexAny(rest, "\r\n")
 		line := rest
@@ -17,7 +17,7 @@ func (r *reader) readText() {
 		} else if rest = nil; r.cut {
 			break // half a URL is another one
 		}
-		r.pos = len(r.body) - len(rest)
+		r.xml.Pos = len(r.xml.Body) - len(rest)
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/links"
-	"golang.org/x/net/html"
 )
 
 // Words are copied to a buffer in which each is followed by one blank, and taken from there
@@ -63,6 +63,7 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 		references = 0
 	}
 	buf, n := r.buf, r.n
+	var scratch [2 * bufStep]byte // for references
 	figures := uint64(0)
 	for _, p := range pieces {
 		at, end := p.From, p.To
@@ -100,7 +101,7 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 				for at++; at < end && body[at] <= ' '; at++ {
 				}
 			case c == '&':
-				decoded, size := reference(body[at:end])
+				decoded, size := markup.AppendReference(scratch[:0], body[at:end], markup.InText)
 				at += size
 				for len(decoded) > 0 {
 					c, size := utf8.DecodeRune(decoded)
@@ -213,44 +214,3 @@ func isUnspaced(c rune) bool {
 	}
 	return unicode.In(c, unspaced...)
 }
-
-// maxReference is the length of "&CounterClockwiseContourIntegral;", the longest.
-const maxReference = 33
-
-// reference returns the text of the character reference that the '&' at the start of s
-// begins, and its length; of none, the '&' itself.
-// See https://html.spec.whatwg.org/multipage/parsing.html#character-reference-state.
-func reference(s []byte) (text []byte, n int) {
-	for _, common := range references {
-		if bytes.HasPrefix(s, common.name) {
-			return common.text, len(common.name)
-		}
-	}
-	end := 1
-	if len(s) > 1 && s[1] == '#' {
-		end = 2
-		if end == len(s) || !isAlphanumeric(s[end]) || s[end]|0x20 == 'x' && (end+1 == len(s) || !isAlphanumeric(s[end+1])) {
-			return s[:1], 1 // no number: of these a page may be full
-		}
-	}
-	for end < min(len(s), maxReference) && isAlphanumeric(s[end]) {
-		end++
-	}
-	if end < len(s) && s[end] == ';' {
-		end++
-	}
-	if end < len("&lt") {
-		return s[:1], 1
-	}
-	return []byte(html.UnescapeString(string(s[:end]))), end
-}
-
-// references are the most frequent ones: these cost no memory.
-var references = []struct{ name, text []byte }{
-	{[]byte("&nbsp;"), []byte("\u00A0")}, {[]byte("&#160;"), []byte("\u00A0")}, {[]byte("&lt;"), []byte("<")}, {[]byte("&gt;"), []byte(">")},
-	{[]byte("&amp;"), []byte("&")}, {[]byte("&quot;"), []byte(`"`)}, {[]byte("&#39;"), []byte("'")}, {[]byte("&#8217;"), []byte("’")},
-	{[]byte("&#8220;"), []byte("“")}, {[]byte("&#8221;"), []byte("”")},
-}
-
-func isDigit(c byte) bool        { return '0' <= c && c <= '9' }
-func isAlphanumeric(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }

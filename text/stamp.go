@@ -3,6 +3,8 @@ package text
 import (
 	"bytes"
 	"math/bits"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
 // What a word may be in a stamp, as bits.
@@ -195,7 +197,7 @@ func kindOf(word []byte) kind {
 	if len(word) == 0 || len(word) > longestStamp {
 		return 0
 	}
-	if c := word[0]; !isDigit(c) && wordLengths[c&0x1f]>>len(word)&1 == 0 {
+	if c := word[0]; !markup.IsDigit(c) && wordLengths[c&0x1f]>>len(word)&1 == 0 {
 		return 0
 	}
 	// shape is the word in lower case, with 9 for every digit.
@@ -203,7 +205,7 @@ func kindOf(word []byte) kind {
 	shape := buf[:copy(buf[:], word)]
 	for i, c := range shape {
 		switch {
-		case isDigit(c):
+		case markup.IsDigit(c):
 			shape[i] = '9'
 		case 'A' <= c && c <= 'Z':
 			shape[i] |= 0x20
@@ -222,7 +224,7 @@ func kindOf(word []byte) kind {
 // isShortNumber reports whether a word is one to four digits.
 func isShortNumber(word []byte) bool {
 	for _, c := range word {
-		if !isDigit(c) {
+		if !markup.IsDigit(c) {
 			return false
 		}
 	}
