@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -67,14 +68,6 @@ func TestGoogleExtensions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why, want, _ := strings.Cut(string(old), "----\n")
-	if *update {
-		if err := os.WriteFile(file, []byte(why+"----\n"+got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got.String() != want {
-		t.Errorf("got\n%swant\n%s", got.String(), want)
-	}
+	why, _, _ := strings.Cut(string(old), "----\n")
+	golden.Equal(t, file, why+"----\n"+got.String())
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/measure"
 )
 
@@ -220,7 +221,7 @@ func TestLabTables(t *testing.T) {
 		{Name: "disk read", What: "4 KiB", Error: "EINVAL: invalid argument"},
 		{Name: "disk write", What: "4 KiB", NS: 799633},
 	}, m)
-	golden(t, "lab.txt", out.String())
+	golden.Equal(t, "testdata/lab.txt", out.String())
 }
 
 func TestHumanScale(t *testing.T) {

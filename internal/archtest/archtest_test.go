@@ -79,6 +79,7 @@ var imports = map[string][]string{
 	"internal/conformance":    {},
 	"internal/ctl":            {},
 	"internal/feed":           {"internal/markup"},
+	"internal/golden":         {},
 	"internal/inflate":        {},
 	"internal/markup":         {},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
