@@ -53,11 +53,11 @@ var roots = []struct {
 	{"urlset", URLSet, false}, {"sitemapindex", Index, false}, {"url", URLSet, true}, {"sitemap", Index, true},
 }
 
-// formats is the format of each type that is a feed.
-var formats = map[Type]feed.Format{RSS: feed.RSS, Atom: feed.Atom}
+// formats is the format of each type that is a feed, 0 for the others.
+var formats = [...]feed.Format{URLSet: 0, Index: 0, RSS: feed.RSS, Atom: feed.Atom}
 
 // feedFields is what the text of a feed's element is to an entry, by its role.
-var feedFields = map[feed.Role]field{
+var feedFields = [feed.Published + 1]field{
 	feed.Page: address, feed.PermaLink: permalink, feed.Updated: changed, feed.Published: published,
 }
 
@@ -190,7 +190,7 @@ func (r *reader) child(name, prefix []byte) {
 
 // begins reports whether an element is an entry's.
 func (r *reader) begins(name []byte) bool {
-	if format, ok := formats[r.Type]; ok {
+	if format := formats[r.Type]; format != 0 {
 		return format.IsEntry(name)
 	}
 	return is(name, "url") || is(name, "sitemap")
@@ -207,7 +207,7 @@ func isForeign(name []byte) bool {
 
 // fieldOf returns the field that the text of the current element is.
 func (r *reader) fieldOf(name []byte) field {
-	if format, ok := formats[r.Type]; ok {
+	if format := formats[r.Type]; format != 0 {
 		_, role := format.Text(&r.xml)
 		return feedFields[role]
 	}

@@ -63,7 +63,6 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 		references = 0
 	}
 	buf, n := r.buf, r.n
-	var scratch [2 * bufStep]byte // for references
 	figures := uint64(0)
 	for _, p := range pieces {
 		at, end := p.From, p.To
@@ -101,7 +100,7 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 				for at++; at < end && body[at] <= ' '; at++ {
 				}
 			case c == '&':
-				decoded, size := markup.AppendReference(scratch[:0], body[at:end], markup.InText)
+				decoded, size := markup.AppendReference(r.decoded[:0], body[at:end], markup.InText)
 				at += size
 				for len(decoded) > 0 {
 					c, size := utf8.DecodeRune(decoded)

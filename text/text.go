@@ -34,6 +34,9 @@ type Reader struct {
 	alone *links.Extractor // reads pages for their text alone; made when it is needed
 	buf   []byte           // up to n: words that are not yet taken into the fingerprints, each with one blank behind it
 	votes votes            // but with HashOnly
+
+	decoded [2 * bufStep]byte // room for a reference
+
 	state
 }
 

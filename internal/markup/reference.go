@@ -45,12 +45,15 @@ func AppendText(dst, raw []byte, rule Rule) []byte {
 // AppendReference appends the text of the reference that the '&' at the start of s begins. n
 // is its length in s. If there is no reference, that is the '&' alone.
 func AppendReference(dst, s []byte, rule Rule) (out []byte, n int) {
+	if len(s) < len("&lt") {
+		return append(dst, '&'), 1
+	}
 	for i := range frequent {
-		if bytes.HasPrefix(s, frequent[i].name) {
-			return append(dst, frequent[i].text...), len(frequent[i].name)
+		if f := &frequent[i]; s[2] == f.name[2] && bytes.HasPrefix(s, f.name) {
+			return append(dst, f.text...), len(f.name)
 		}
 	}
-	if len(s) > 1 && s[1] == '#' {
+	if s[1] == '#' {
 		return appendNumber(dst, s, rule)
 	}
 	end := 1
