@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It
-// reads comments, strings and escapes as CSS Syntax Module Level 3, section 4, has them,
-// and does not otherwise care for grammar.
+// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It reads
+// comments, strings and escapes as CSS Syntax Module Level 3, section 4, defines them, and
+// ignores the rest of the grammar.
 //
 // Invariant: pos never goes back, so the time is linear.
 type cssScanner struct {
@@ -17,8 +17,8 @@ type cssScanner struct {
 	pos  int
 	buf  []byte // the last URL, if it had escapes
 
-	imports bool // an @import waits for its URL
-	ignored bool // a @namespace does, which is none
+	imports bool // an @import awaits its URL
+	ignored bool // a @namespace does, whose URL is no link
 	font    bool // in @font-face
 }
 
@@ -89,7 +89,7 @@ func isNameByte(c byte) bool {
 	return markup.IsAlphanumeric(c) || c == '-' || c == '_' || c == '\\' || c >= utf8.RuneSelf
 }
 
-// quoted reads the string that begins at pos. A newline breaks it off: it is none then.
+// quoted reads the string that begins at pos. A newline within it makes it invalid.
 func (s *cssScanner) quoted() (text []byte, ok bool) {
 	t, quote := s.text, s.text[s.pos]
 	s.pos++
@@ -111,8 +111,8 @@ func (s *cssScanner) quoted() (text []byte, ok bool) {
 	return s.unescape(t[from:], escaped), true
 }
 
-// argument reads what stands between the parentheses of url(), the first of which has
-// been read. The end of the text closes what is open.
+// argument reads the argument of url() after the opening parenthesis. The end of the text
+// closes whatever is open.
 func (s *cssScanner) argument() (url []byte, ok bool) {
 	t := s.text
 	s.pos = markup.SkipSpace(t, s.pos)
@@ -156,11 +156,11 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 				char = utf8.RuneError
 			}
 			s.buf = utf8.AppendRune(s.buf, rune(char))
-			if i == len(text) || !markup.IsSpace(text[i]) { // one white space belongs to the escape
+			if i == len(text) || !markup.IsSpace(text[i]) { // one white space character belongs to the escape
 				i--
 			}
 		case i == len(text):
-		case text[i] == '\n' || text[i] == '\f': // the string goes on in the next line
+		case text[i] == '\n' || text[i] == '\f': // the string continues on the next line
 		case text[i] == '\r':
 			if i+1 < len(text) && text[i+1] == '\n' {
 				i++
@@ -187,9 +187,9 @@ func (x *Extractor) styleAttribute(tag, raw []byte) {
 	}
 }
 
-// cssLinks yields the links of CSS. Those to a part of the document itself, as
-// url(#gradient), are none. Queries are in UTF-8: only HTML has URLs in the encoding of
-// the document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
+// cssLinks yields the links of CSS. References to a part of the document itself, such as
+// url(#gradient), are no links. Queries are in UTF-8: only HTML has URLs in the encoding of the
+// document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
 func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 	if x.options.Kinds&cssKinds == 0 {
 		return

@@ -65,7 +65,7 @@ func TestOptionsKinds(t *testing.T) {
 	}
 }
 
-// TestBare: what is not wanted is not there, and an anchor is told when it begins.
+// TestBare: fields that are not wanted are empty, and an anchor is yielded when it begins.
 func TestBare(t *testing.T) {
 	const body = "<title>T</title><a href=1 rel='x nofollow'>one<img src=2></a>"
 	want := []Link{

@@ -189,7 +189,7 @@ func cssQuoted(text string) string {
 }
 
 // FuzzCSS: any text is read to its end; a text written as a string in url() or @import
-// is what is read, whatever stands in a comment before it; and in a comment there is none.
+// is read as written, whatever comment comes before it; and a comment has none.
 func FuzzCSS(f *testing.F) {
 	for _, s := range []string{
 		"", "a.png", "url(a)", "a) b", `"\`, "@import 'a'", "/*", "*/", "\\26 a", "@font-face{src:url(a)", "url( 'a", "@namespace url(a);url(b)", "é\x00\n", "url(a\\",
@@ -320,7 +320,7 @@ func addTokens(f *testing.F) {
 }
 
 // FuzzScan: the scanner finds the tags and attributes that the tokenizer of x/net finds,
-// and Extract the links, both told where SVG and MathML are; and scripts end where the
+// and Extract the links, both with the same view of SVG and MathML; and scripts end where the
 // standard's states end them.
 func FuzzScan(f *testing.F) {
 	addTokens(f)

@@ -73,7 +73,7 @@ func TestHeaderStops(t *testing.T) {
 	}
 }
 
-// FuzzHeader: any value is read without a panic; what is found is http, valid text
+// FuzzHeader: any value is read without a panic; links found are http, valid text
 // and in the value; and two fields are their links one after the other.
 func FuzzHeader(f *testing.F) {
 	f.Add(`<a>; rel="next"; title="\"," , <b>;rel=x`, "<c>")

@@ -7,15 +7,15 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// html reads a page. When no more links are wanted it goes on for the text, if that is.
+// html reads a page. When no more links are wanted, it continues for the text reader, if any.
 func (x *Extractor) html() {
 	s := &x.scan
 	if x.reader != nil {
-		s.telling = &x.telling
-		*s.telling = telling{reader: x.reader, told: partLengths}
-		defer func() { *s.telling = telling{} }()
+		s.textOutput = &x.output
+		*s.textOutput = textOutput{reader: x.reader, watched: partLengths}
+		defer func() { *s.textOutput = textOutput{} }()
 	}
-	for !x.stopped || s.telling != nil {
+	for !x.stopped || s.textOutput != nil {
 		s.only = x.stopped
 		kind := markup.EOF
 		if x.open || len(x.foreign.open) > 0 {
@@ -27,10 +27,10 @@ func (x *Extractor) html() {
 			x.text.add(s.Text)
 			x.text.add(s.CDATA)
 		}
-		if s.telling != nil {
-			s.note(s.From, s.From+len(s.Text))
+		if s.textOutput != nil {
+			s.addText(s.From, s.From+len(s.Text))
 			if s.CDATA != nil {
-				s.tellNow(s.CDATAFrom, s.CDATAFrom+len(s.CDATA), true)
+				s.sendText(s.CDATAFrom, s.CDATAFrom+len(s.CDATA), true)
 			}
 		}
 		if x.inner != nil {
@@ -44,21 +44,21 @@ func (x *Extractor) html() {
 			if s.style != nil {
 				x.styleAttribute(s.Name, s.style)
 			}
-			s.start(s.Name, s.role, false)
+			s.startPart(s.Name, s.role, false)
 		case markup.EndTag:
 			x.endTag(s.Name)
 		case markup.EOF:
 			x.closeAnchor()
-			if s.telling != nil {
-				s.tell(false)
+			if s.textOutput != nil {
+				s.flush(false)
 			}
 			return
 		}
 	}
 }
 
-// innerText reads what comes first in a style or script of SVG, where it is no raw text:
-// text, or a CDATA section.
+// innerText reads the first text or CDATA section in a style or script of SVG, where content is
+// not raw text.
 func (x *Extractor) innerText(kind markup.Token) {
 	e := x.inner
 	if e.text != nil && len(markup.Trim(x.scan.Text)) > 0 {
@@ -72,8 +72,8 @@ func (x *Extractor) innerText(kind markup.Token) {
 	}
 }
 
-// xhtml reads a page in XML. There what closes itself has no content, and CDATA
-// sections are text anywhere.
+// xhtml reads a page in XML. There a tag that closes itself has no content, and CDATA sections
+// are text anywhere.
 func (x *Extractor) xhtml() {
 	x.scan.xml = true
 	x.setRules()
@@ -82,11 +82,11 @@ func (x *Extractor) xhtml() {
 
 // svgDocument reads an image.
 func (x *Extractor) svgDocument() {
-	x.reader = nil // the text of a page is wanted
+	x.reader = nil // text readers want pages
 	x.xhtml()
 }
 
-// setRules lets the scanner know where it is.
+// setRules sets the scanner to the rules that apply here.
 func (x *Extractor) setRules() { x.scan.Sections = x.scan.xml || x.foreign.sections() }
 
 func (x *Extractor) endTag(name []byte) {
@@ -101,7 +101,7 @@ func (x *Extractor) endTag(name []byte) {
 		x.foreign.end(name)
 		x.setRules()
 	}
-	s.end(name)
+	s.endPart(name)
 }
 
 func (x *Extractor) startTag(name []byte, e *element) {
@@ -126,7 +126,7 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		foreign = x.foreign.start(name, s.SelfClosing)
 		x.setRules()
 	}
-	s.start(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
+	s.startPart(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
@@ -150,14 +150,14 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		}
 		switch e.tag {
 		case "title":
-			s.tellNow(from, from+len(text), false)
+			s.sendText(from, from+len(text), false)
 		case "plaintext", "xmp":
-			s.tellNow(from, from+len(text), true)
+			s.sendText(from, from+len(text), true)
 		}
 	}
 }
 
-// readAttributes reads those of a tag that matters.
+// readAttributes reads the attributes of a tag that matters.
 func (x *Extractor) readAttributes() {
 	x.present = 0
 	x.scan.Pos = skipClass(x.scan.Body, x.scan.Pos)
@@ -198,14 +198,14 @@ func (x *Extractor) links(e *element) {
 	}
 }
 
-// mention reads an attribute of the current tag that holds one URL into m. It reports
-// whether it is a mention.
-func (x *Extractor) mention(m *Mention, e *element, p place) bool {
+// mention reads an attribute of the current tag that holds one URL into m. It reports whether
+// it is a link.
+func (x *Extractor) mention(m *Mention, e *element, p source) bool {
 	raw := x.raw(p.attr)
 	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
 		return false
 	}
-	// href belongs to a script only in SVG, and xlink:href is what href was there.
+	// A script has href only in SVG, and xlink:href is the old name of href there.
 	switch {
 	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
 		e.tag == "script" && p.attr != src && !x.foreign.svg(),
@@ -228,7 +228,7 @@ func (x *Extractor) mention(m *Mention, e *element, p place) bool {
 	return true
 }
 
-// anchor opens an <a>. It ends the one before, as it does for the tree builder.
+// anchor opens an <a>. It ends the previous one, as in the tree builder.
 func (x *Extractor) anchor(e *element) {
 	x.closeAnchor()
 	if x.options.Bare || x.mentioned != nil {
@@ -252,8 +252,8 @@ func (x *Extractor) closeAnchor() {
 	}
 }
 
-// base reads <base>. The first with an href counts, even if that is no use as a
-// base: https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
+// base reads <base>. The first with an href counts, even if it cannot serve as a base:
+// https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
 func (x *Extractor) base(*element) {
 	if x.hasBase || x.raw(href) == nil || x.foreign.strict() {
 		return
@@ -277,9 +277,9 @@ func (x *Extractor) title(_ *element, text []byte) {
 	x.page.Title = string(title.buf)
 }
 
-// meta reads <meta name=robots> and <meta http-equiv=refresh>. Of several robots
-// metas, whatever one of them forbids is forbidden. Of several that are refresh the first
-// that can be read takes effect; each is a link.
+// meta reads <meta name=robots> and <meta http-equiv=refresh>. Whatever one of several robots
+// elements forbids is forbidden. Of several refresh elements the first valid one takes effect;
+// each is a link.
 func (x *Extractor) meta(e *element) {
 	if name := markup.Trim(x.value(metaName)); len(name) > 0 {
 		if everyone := markup.EqualFold(name, "robots"); everyone || x.agent != "" && markup.EqualFold(name, x.agent) {
@@ -318,7 +318,7 @@ func (x *Extractor) script(e *element, text []byte) {
 	}
 }
 
-// scriptKind is the type of the current script, without parameters, in lower case.
+// scriptKind returns the type of the current script, without parameters, in lower case.
 func (x *Extractor) scriptKind() string {
 	if len(x.raw(typ)) == 0 {
 		return ""

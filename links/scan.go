@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A scanner reads a page: the tags of [markup.Scanner], and which of them matter.
+// A scanner finds the tags of a page that matter, over a [markup.Scanner].
 //
 // Its user calls seek, or next where every tag matters; after a start or end tag it reads the
 // attributes with Attr, or calls skip.
@@ -21,11 +21,11 @@ type scanner struct {
 	element *element // of a start tag; nil if it does not matter
 
 	only bool // nothing matters but text
-	*telling
+	*textOutput
 }
 
-// skipped is the token of a start tag that matters only for its style or role attribute, and
-// was skipped; of seek.
+// skipped is the token by which seek reports a start tag that matters only for its style or role
+// attribute. Its attributes have been read.
 const skipped = markup.Other + 1
 
 // next moves to the next token.
@@ -37,18 +37,17 @@ func (s *scanner) next() markup.Token {
 	return kind
 }
 
-// seek moves to the next token that matters for links, if no text and no end tag does:
-// a start tag of one of elements, one with a style attribute (which is then skipped), or
-// another token than a tag; with a reader of text, also the tags that matter for that. It is
-// next and skip, again and again, with no note of what is passed but for that reader:
-// this is where most of a page goes by.
+// seek moves to the next token that matters for links where text and end tags do not: a start
+// tag of one of elements, one with a style attribute (which it skips), or a token that is no tag;
+// with a text reader, also the tags that matter to it. It does what next and skip do again and
+// again, in one loop: most of a page goes by here.
 func (s *scanner) seek() markup.Token {
 	body, at := s.Body, s.Pos
-	reads := s.telling != nil
+	reads := s.textOutput != nil
 	s.CDATA = nil
 	for {
-		text := at                              // where it begins
-		if at >= len(body) || body[at] != '<' { // often a tag stands just behind a tag
+		text := at                              // where the text begins
+		if at >= len(body) || body[at] != '<' { // often a tag follows a tag
 			if at = indexByte(body, at, '<'); at < 0 {
 				s.Text, s.From, s.Pos = body[text:], text, len(body)
 				return markup.EOF
@@ -67,7 +66,7 @@ func (s *scanner) seek() markup.Token {
 			end++
 		}
 		isEnd := from == at+2
-		if reads && s.told.mayHave(body[from:end]) && s.tells(body[from:end]) {
+		if reads && s.watched.mayHave(body[from:end]) && s.watches(body[from:end]) {
 			s.Text, s.From, s.Name, s.Pos = body[text:at], text, body[from:end], end
 			s.SelfClosing, s.Cut = false, false
 			if isEnd {
@@ -78,7 +77,7 @@ func (s *scanner) seek() markup.Token {
 		}
 		if isEnd && end < len(body) && body[end] == '>' {
 			if reads {
-				s.note(text, at)
+				s.addText(text, at)
 			}
 			at = end + 1
 			continue
@@ -106,15 +105,15 @@ func (s *scanner) seek() markup.Token {
 			return skipped
 		}
 		if reads {
-			s.note(text, at)
+			s.addText(text, at)
 		}
 		at = after
 	}
 }
 
-// indexByte returns where c is first at or behind at, or -1. Most of what is looked for
-// is some bytes away: the first 16 are looked at here, eight at a time, before the call
-// to what is faster on more.
+// indexByte returns the first position of c at or after at, or -1. Most are a few bytes away: it
+// reads the first 16 bytes here, eight at a time, before it calls bytes.IndexByte, which is
+// faster on more.
 func indexByte(body []byte, at int, c byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for range 2 {
@@ -122,7 +121,7 @@ func indexByte(body []byte, at int, c byte) int {
 			break
 		}
 		x := binary.LittleEndian.Uint64(body[at:]) ^ ones*uint64(c)
-		if found := (x - ones) &^ x & highs; found != 0 { // its lowest bit is that of the first byte that is c
+		if found := (x - ones) &^ x & highs; found != 0 { // the lowest bit belongs to the first c
 			return at + bits.TrailingZeros64(found)/8
 		}
 		at += 8
@@ -133,9 +132,9 @@ func indexByte(body []byte, at int, c byte) int {
 	return -1
 }
 
-// skipPlain returns where the tag ends whose attributes begin at at, and its style and role
-// attributes, if it is a plain one as nearly all are: each attribute is a space, a name
-// and a value in double quotes. Else it returns -1.
+// skipPlain returns the end of the tag whose attributes begin at at, and its style and role
+// attributes, if the tag is plain, as nearly all are: each attribute is a space, a name and a
+// value in double quotes. Otherwise it returns -1.
 func skipPlain(body []byte, at int) (end int, style, role []byte) {
 	at = skipClass(body, at)
 	for at < len(body) {
@@ -170,8 +169,8 @@ func skipPlain(body []byte, at int) (end int, style, role []byte) {
 	return -1, nil, nil
 }
 
-// skipClass returns where a class attribute ends that stands at at, as ` class="…"`, or
-// at: most attributes there are, and none is read. Its beginning is eight bytes.
+// skipClass returns the end of a class attribute at at, written ` class="…"`; otherwise at. Most
+// attributes are classes, which nobody reads, and their beginning is eight bytes long.
 func skipClass(body []byte, at int) int {
 	const begin = ` class="`
 	if at+len(begin) > len(body) || string(body[at:at+len(begin)]) != begin {
@@ -183,7 +182,7 @@ func skipClass(body []byte, at int) int {
 	return at
 }
 
-// skip moves behind the tag, and notes its style and role attributes.
+// skip moves after the tag and keeps its style and role attributes.
 func (s *scanner) skip() {
 	s.Cut = false
 	end, style, role := skipPlain(s.Body, s.Pos)

@@ -90,8 +90,8 @@ func (s *scanner) tags(raw func(name string) bool, f *foreign) (tags []string) {
 	}
 }
 
-// netTags returns the tags that the tokenizer of x/net finds, when it is told where SVG
-// and MathML are, as by a parser.
+// netTags returns the tags that the tokenizer of x/net finds, given where SVG and MathML are, as
+// a parser would.
 func netTags(body []byte) (tags []string) {
 	z := html.NewTokenizer(bytes.NewReader(body))
 	var f foreign

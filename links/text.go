@@ -32,16 +32,16 @@ func appendValue(dst, raw []byte) []byte {
 	}
 }
 
-// A collapsed is text for people: references decoded, each run of white space
-// one blank and none at the ends, valid UTF-8 of at most max bytes.
+// A collapsed is text for people: references decoded, each run of white space one blank, no
+// white space at the ends, valid UTF-8 of at most max bytes.
 type collapsed struct {
 	buf   []byte
 	max   int
-	blank bool // white space came after what is in buf
+	blank bool // white space followed the text in buf
 	full  bool
 }
 
-// maxChunk bounds how much of one piece of text is looked at.
+// maxChunk bounds the part of one piece of text that is read, in bytes.
 const maxChunk = 4096
 
 func (t *collapsed) reset(max int) { *t = collapsed{buf: t.buf[:0], max: max} }
@@ -55,9 +55,9 @@ func (t *collapsed) add(raw []byte) {
 	if bytes.IndexByte(raw, '&') >= 0 {
 		raw = markup.AppendText(nil, raw, markup.InText)
 	}
-	for _, r := range string(raw) { // a byte that is not UTF-8 comes as U+FFFD
+	for _, r := range string(raw) { // bytes that are not UTF-8 become U+FFFD
 		switch {
-		case r == 0: // the tree builder drops it
+		case r == 0: // as in the tree builder
 			continue
 		case r < utf8.RuneSelf && markup.IsSpace(byte(r)):
 			t.blank = len(t.buf) > 0

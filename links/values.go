@@ -7,8 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// cutWord returns the first of the words that white space separates, nil if there is
-// none, and what follows it.
+// cutWord returns the first word of b, nil if there is none, and the rest.
 func cutWord(b []byte) (word, rest []byte) {
 	from := markup.SkipSpace(b, 0)
 	end := from
@@ -21,11 +20,10 @@ func cutWord(b []byte) (word, rest []byte) {
 	return b[from:end], b[end:]
 }
 
-// hasOtherScheme reports whether a value is an absolute URL of a scheme other
-// than http and https, so that it need not be copied to find out: it may be a
-// megabyte of data:. It looks at the value undecoded. That is exact for what it
-// finds, as neither '&' nor what the URL parser drops can stand in a scheme;
-// what it misses ("java&#115;cript:"), the parser will find.
+// hasOtherScheme reports whether a value is an absolute URL of a scheme other than http and
+// https, without a copy: it may be a megabyte of data:. It reads the value undecoded. A scheme
+// cannot contain '&' or any byte that the URL parser drops, so what it finds is right; what it
+// misses ("java&#115;cript:"), the parser finds.
 func hasOtherScheme(raw []byte) bool {
 	at := markup.SkipSpace(raw, 0)
 	scheme := raw[at:]
@@ -45,9 +43,8 @@ func hasOtherScheme(raw []byte) bool {
 // candidates yields the URLs of a srcset, without their descriptors.
 // See https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute.
 //
-// A browser drops a candidate whose descriptors it cannot read ("a.png 1q"). Here it
-// counts: its author has put an image there, and a crawler asks what a page mentions,
-// not which image fits.
+// A browser drops a candidate whose descriptors it cannot read ("a.png 1q"). Here it counts: a
+// crawler asks what a page mentions, not which image fits.
 func candidates(srcset []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {
@@ -69,8 +66,7 @@ func candidates(srcset []byte) iter.Seq[[]byte] {
 	}
 }
 
-// descriptorsEnd returns where a candidate ends: at a comma, but not in parentheses.
-// Those do not nest.
+// descriptorsEnd returns the end of a candidate: a comma outside parentheses, which do not nest.
 func descriptorsEnd(s []byte) int {
 	inParens := false
 	for i, c := range s {
@@ -88,9 +84,9 @@ func descriptorsEnd(s []byte) int {
 	return len(s)
 }
 
-// refresh reads the content of a <meta http-equiv=refresh>, such as "5; url=next.html".
-// ok says that it takes effect. Without a URL the page loads itself again, and target is
-// empty. See https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
+// refresh reads the content of a <meta http-equiv=refresh>, such as "5; url=next.html". ok
+// reports whether it takes effect. Without a URL the page reloads itself, and target is empty.
+// See https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
 func refresh(content []byte) (target []byte, ok bool) {
 	rest := bytes.TrimLeft(content, markup.WhiteSpace)
 	delay := bytes.TrimLeft(rest, "0123456789")

@@ -9,37 +9,37 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// maxNesting is how deep elements are followed. Sitemaps nest 4 deep, with extensions 6.
+// maxNesting bounds the nesting of elements. Sitemaps nest 4 deep, with extensions 6.
 const maxNesting = 64
 
-// elements is where in a document of XML the reader is.
+// elements is the position of the reader in a document of XML.
 type elements struct {
-	late    bool     // something else came before the root
-	open    [][]byte // names of the elements that have begun and not ended, outermost first
-	depth   int      // of the entry's element, in open; 0: there is none
+	late    bool     // another element came before the root
+	open    [][]byte // names of the open elements, outermost first
+	depth   int      // of the entry's element in open; 0: no entry is open
 	prefix  []byte   // of its name
-	foreign int      // depth of an element in it that tells of something else; 0: there is none
+	foreign int      // depth of an element in it that describes something else; 0: none is open
 	kind    Kind     // of the entry
 
 	field    field
 	url      []byte
-	guid     []byte // a URL if there is no other
+	guid     []byte // the URL if there is no other
 	lastMod  []byte
 	priority float32
 
-	flaw   string // the first thing in the entry that is not well formed; "": there is none
-	flawAt int    // where
+	flaw   string // the first malformed markup in the entry; "" if there is none
+	flawAt int    // its position
 }
 
-// A field is what the text of an element is.
+// A field is the meaning of the text of an element.
 type field uint8
 
 const (
-	nothing   field = iota // none that matters
+	nothing   field = iota // no meaning
 	address                // a URL
 	permalink              // perhaps a URL
 	changed                // a date
-	published              // a date, if there is no other
+	published              // the date, if there is no other
 	priority
 )
 
@@ -56,18 +56,18 @@ var roots = []struct {
 // formats is the format of each type that is a feed, 0 for the others.
 var formats = [...]feed.Format{URLSet: 0, Index: 0, RSS: feed.RSS, Atom: feed.Atom}
 
-// feedFields is what the text of a feed's element is to an entry, by its role.
+// feedFields maps the role of a text in a feed to the field of an entry.
 var feedFields = [feed.Published + 1]field{
 	feed.Page: address, feed.PermaLink: permalink, feed.Updated: changed, feed.Published: published,
 }
 
-// foreigners are elements whose contents tell of something else than the page.
+// foreigners are elements whose contents describe something other than the page.
 var foreigners = []string{"image", "video", "news", "pagemap", "content", "summary", "source", "author", "contributor"}
 
-// searched is how far behind the beginning of a text the root is looked for, in bytes.
+// searched bounds the search for the root, in bytes from the beginning.
 const searched = 1 << 10
 
-// readXML reads any of the formats that are XML.
+// readXML reads any of the XML formats.
 func (r *reader) readXML() {
 	for !r.stopped {
 		kind := r.xml.Next()
@@ -118,8 +118,8 @@ func (r *reader) isRoot(kind markup.Token) bool {
 	return false
 }
 
-// finish takes in the entry that the body's end cuts off. Instead of its guid there may
-// have been a link to come.
+// finish takes in the entry that the end of the body cuts off, without its guid: a link might
+// have followed.
 func (r *reader) finish() {
 	if r.xml.Missing != "" {
 		r.broken(r.xml.MissingAt, "the end, expected %q first", r.xml.Missing)
@@ -188,7 +188,7 @@ func (r *reader) child(name, prefix []byte) {
 	}
 }
 
-// begins reports whether an element is an entry's.
+// begins reports whether an element of this name is an entry.
 func (r *reader) begins(name []byte) bool {
 	if format := formats[r.Type]; format != 0 {
 		return format.IsEntry(name)
@@ -205,7 +205,7 @@ func isForeign(name []byte) bool {
 	return false
 }
 
-// fieldOf returns the field that the text of the current element is.
+// fieldOf returns the field for the text of the current element.
 func (r *reader) fieldOf(name []byte) field {
 	if format := formats[r.Type]; format != 0 {
 		_, role := format.Text(&r.xml)
@@ -276,13 +276,13 @@ func (r *reader) endField() {
 	}
 }
 
-// lost notes that a URL is none, as nobody has defined an entity that is a part of it.
+// lost records a URL that is unusable because it contains an undefined entity.
 func (r *reader) lost(entity []byte) {
 	r.Skipped++
 	r.broken(r.xml.Pos, "%s is not defined, and part of a URL", entity)
 }
 
-// maxLastMod bounds what is kept of a date, in bytes; longer texts are none.
+// maxLastMod bounds a date, in bytes; longer texts are none.
 const maxLastMod = 64
 
 func (r *reader) setLastMod(text []byte) {
@@ -291,7 +291,7 @@ func (r *reader) setLastMod(text []byte) {
 	}
 }
 
-// end closes the element of that name, and those in it that have not ended.
+// end closes the innermost open element of that name, and those in it.
 func (r *reader) end() {
 	r.endField()
 	for i := len(r.open) - 1; i >= 0; i-- {
@@ -317,7 +317,7 @@ func (r *reader) end() {
 	r.flawed(early, r.xml.Name)
 }
 
-// flawed notes what is not well formed at the last tag, in an entry. It matters if that ends
+// flawed records malformed markup at the last tag, in an entry. It matters if the entry ends
 // without a URL.
 func (r *reader) flawed(format string, args ...any) {
 	if r.depth > 0 && r.flaw == "" {
@@ -325,7 +325,7 @@ func (r *reader) flawed(format string, args ...any) {
 	}
 }
 
-// endEntry ends the entry, if there is one.
+// endEntry ends the open entry, if there is one.
 func (r *reader) endEntry() {
 	if r.depth == 0 {
 		return

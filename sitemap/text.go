@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// readText reads one URL a line. Lines that begin with # are comments, which the protocol
-// does not know and people write.
+// readText reads one URL per line. Lines that begin with # are comments: the protocol has none,
+// but people write them.
 func (r *reader) readText() {
 	rest := r.xml.Body
 	for len(rest) > 0 && !r.stopped {
@@ -15,7 +15,7 @@ func (r *reader) readText() {
 		if end >= 0 {
 			line, rest = rest[:end], rest[end+1:]
 		} else if rest = nil; r.cut {
-			break // half a URL is another one
+			break // half a URL is a different one
 		}
 		r.xml.Pos = len(r.xml.Body) - len(rest)
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
