@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// A googleCase is one of google/robotstxt-spec-test.
+// A googleCase is a case of google/robotstxt-spec-test.
 type googleCase struct {
 	ID      string `json:"id"`
 	Robots  []byte `json:"robots_b64"`
@@ -47,8 +47,8 @@ func TestGoogleStandard(t *testing.T) {
 	}
 }
 
-// TestGoogleExtensions holds what Weft says where Google goes beyond the RFC, and
-// why, in testdata/google-extensions.txt.
+// TestGoogleExtensions: testdata/google-extensions.txt lists the verdicts where Google goes beyond
+// the RFC, and explains those that differ.
 func TestGoogleExtensions(t *testing.T) {
 	word := map[bool]string{true: "allowed", false: "disallowed"}
 	var got strings.Builder

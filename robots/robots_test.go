@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// rules are those of anybody.
+// rules returns the rules for weft.
 func rules(body string) robots.Rules { return robots.Parse([]byte(body)).Agent("weft") }
 
 func TestFor(t *testing.T) {
@@ -49,8 +49,8 @@ func TestZeroRules(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: as much of a mark as there is does not hide the first line; one
-// anywhere else is part of the line.
+// TestByteOrderMark: a mark or a part of one does not hide the first line; anywhere else it is
+// part of the line.
 func TestByteOrderMark(t *testing.T) {
 	for body, allowed := range map[string]bool{
 		"\xef\xbb\xbfUser-agent: *\nDisallow: /":             false,
@@ -84,7 +84,7 @@ func TestLineNumbers(t *testing.T) {
 	}
 }
 
-// TestSize: the last line that is whole within the first 500 KiB is the last that counts.
+// TestSize: the last complete line within the first 500 KiB is the last that counts.
 func TestSize(t *testing.T) {
 	const head = "User-agent: *\nDisallow: /a\n"
 	pad := func(tail string, size int) string {
@@ -127,7 +127,7 @@ func TestSitemapsAreBounded(t *testing.T) {
 	}
 }
 
-// TestNotAliased: neither the body nor what is handed out reaches into the rules.
+// TestNotAliased: changing the body or a returned slice does not change the rules.
 func TestNotAliased(t *testing.T) {
 	body := []byte("User-agent: *\nDisallow: /a\nSitemap: /s\n")
 	r := robots.Parse(body)
@@ -138,9 +138,8 @@ func TestNotAliased(t *testing.T) {
 	}
 }
 
-// TestHostileFiles: 500 KiB of anything is read and asked in a time that does not
-// grow with the square of its size. The bound is generous: seconds for what takes
-// milliseconds.
+// TestHostileFiles: parsing and testing 500 KiB of anything takes time that does not grow with
+// the square of the size. The bound is generous: seconds for work of milliseconds.
 func TestHostileFiles(t *testing.T) {
 	fill := func(line string) string {
 		return "User-agent: *\n" + strings.Repeat(line, (robots.MaxSize-20)/len(line))
@@ -173,8 +172,8 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// TestNoAllocation: asking about a usual target, which the frontier does for each
-// URL, makes no garbage.
+// TestNoAllocation: testing an ordinary target, as the frontier does for each URL, allocates
+// nothing.
 func TestNoAllocation(t *testing.T) {
 	r := rules("User-agent: *\nDisallow: /a/*/b\nDisallow: /%7Ejoe\nAllow: /a/x\n")
 	if n := testing.AllocsPerRun(100, func() { r.Test("/a/b/c/index.html?q=1&p=2") }); n > 0 {

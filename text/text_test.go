@@ -27,7 +27,7 @@ var (
 	again = read("<p>" + long)
 )
 
-// TestSame: what is no change of a page.
+// TestSame: changes of a page that do not count.
 func TestSame(t *testing.T) {
 	for name, body := range map[string]string{
 		"white space":            "<p>\n\t" + strings.ReplaceAll(long, " ", "\r\n  "),
@@ -76,7 +76,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestChanged: what is a change, though hardly one of a word.
+// TestChanged: small changes that count.
 func TestChanged(t *testing.T) {
 	for name, body := range map[string]string{
 		"word":                 long + "more",
@@ -236,8 +236,8 @@ func TestHashOnly(t *testing.T) {
 	}
 }
 
-// TestExtract: one pass tells of the links, the page and the text, whatever the type is, and
-// whether furniture has to be read after all.
+// TestExtract: one pass yields the links, the page and the text, whatever the type, and whether
+// or not furniture has to be read after all.
 func TestExtract(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, body string
