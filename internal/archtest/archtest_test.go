@@ -73,6 +73,7 @@ var imports = map[string][]string{
 
 	"internal/archtest": {},
 	"internal/charset": {
+		"internal/markup",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
 		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	},
