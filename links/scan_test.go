@@ -169,7 +169,7 @@ func (c tokenCase) tags(t *testing.T) (tags []string) {
 
 // TestHTML5Lib compares the tags and attributes that the scanner finds with
 // those of html5lib's tokenizer tests: all that start in the Data state (there
-// with those of x/net as well) or in a CDATA section, and those that start in
+// with those of x/net as well) or in a CDATA section, and cases that start in
 // raw text with a tag that can end it.
 func TestHTML5Lib(t *testing.T) {
 	never := func(string) bool { return false } // the tests drive the tokenizer alone

@@ -24,7 +24,7 @@ const (
 	noun // of something counted
 )
 
-// stamps is the complete list of what is left out. It applies to a run of words that all have
+// stamps is the complete list of omitted words. It applies to a run of words that all have
 // some kind, one of them a number or before one: if the run has all kinds that a rule needs, the
 // words of the kinds that it drops go.
 var stamps = []struct {

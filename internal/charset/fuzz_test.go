@@ -40,7 +40,7 @@ func FuzzPrescan(f *testing.F) {
 		}
 		if len(page) >= 1024 {
 			if behind, _ := prescan(append(page[:1024:1024], "<meta charset=big5>"...)); behind != got {
-				t.Fatalf("%q: what is behind the first 1,024 bytes counts", page)
+				t.Fatalf("%q: a byte after the first 1,024 counts", page)
 			}
 		}
 	})

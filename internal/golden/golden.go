@@ -1,6 +1,6 @@
 // Package golden compares what a test prints with files that people read and review.
 //
-// A golden file lies in testdata and holds what is expected. When the output changes on
+// A golden file lies in testdata and holds the expected output. When the output changes on
 // purpose,
 //
 //	WEFT_UPDATE=1 go test ./...

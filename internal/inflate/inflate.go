@@ -197,15 +197,12 @@ func (d *Decoder) fast() (end bool, err error) {
 				b >>= e & 63
 				n -= uint(e & 63)
 				continue
+			case e&endOfBlock != 0:
+				d.pos, d.b, d.n, d.w = pos, b>>(e&63), n-uint(e&63), w
+				return true, nil
 			case e&special != 0:
-				end = e&endOfBlock != 0
-				if err = ErrCorrupt; end {
-					b >>= e & 63
-					n -= uint(e & 63)
-					err = nil
-				}
 				d.pos, d.b, d.n, d.w = pos, b, n, w
-				return end, err
+				return false, ErrCorrupt
 			}
 		}
 		length := int(e>>16) + int(b&(1<<(e&63)-1)>>(e>>8&15))
@@ -226,7 +223,6 @@ func (d *Decoder) fast() (end bool, err error) {
 		}
 		b >>= e & 63
 		n -= uint(e & 63)
-
 		to := w + length
 		if w-from >= 8 {
 			for {
@@ -237,9 +233,8 @@ func (d *Decoder) fast() (end bool, err error) {
 				from += 8
 			}
 		} else {
-			for ; w < to; w++ {
+			for ; w < to; w, from = w+1, from+1 {
 				out[w] = out[from]
-				from++
 			}
 		}
 		w = to
