@@ -87,7 +87,7 @@ func FuzzSrcset(f *testing.F) {
 	})
 }
 
-// refreshBySteps is the standard's algorithm with its steps' numbers as of 2026.
+// refreshBySteps is the standard's algorithm, with step numbers as of 2026.
 func refreshBySteps(in string) (target string, ok bool) {
 	at := 0
 	skip := func(set string) {
@@ -142,7 +142,7 @@ func refreshBySteps(in string) (target string, ok bool) {
 	return url, true
 }
 
-// FuzzRefresh: a meta refresh is read as the standard's steps read it.
+// FuzzRefresh: a meta refresh is read as by the steps of the standard.
 func FuzzRefresh(f *testing.F) {
 	for _, s := range []string{
 		"", "5", "0;url=a", " 3 , Url = \"b\"c ", "1.5 d", ";e", "0; url f", ".;g", "0;'h'i", "x;url=i", "0 ; u", "0;ur=a", "0;URL", "0;url=", "0;url='", "0;\"a", "1,url=a;b", "0url=a", "9..9;a",
@@ -157,7 +157,7 @@ func FuzzRefresh(f *testing.F) {
 	})
 }
 
-// cssURLs is what a style sheet has, as "kind url".
+// cssURLs returns the URLs of a style sheet, as "kind url".
 func cssURLs(text string) (urls []string) {
 	s := cssScanner{text: []byte(text)}
 	for {
@@ -214,7 +214,7 @@ func FuzzCSS(f *testing.F) {
 	})
 }
 
-// linksOf are the links of a document, which hold what checkLink's general part says.
+// linksOf returns the links of a document, after general checks.
 func linksOf(t *testing.T, contentType string, body []byte) (found []Link) {
 	t.Helper()
 	original := bytes.Clone(body)
@@ -257,7 +257,7 @@ func FuzzFeed(f *testing.F) {
 	})
 }
 
-// jsonURLs are the strings that jsonLD yields, by the tree of the document.
+// jsonURLs returns the strings that jsonLD should yield, by the tree of the document.
 func jsonURLs(value any, key string) (urls []string) {
 	switch value := value.(type) {
 	case string:
@@ -276,8 +276,8 @@ func jsonURLs(value any, key string) (urls []string) {
 	return urls
 }
 
-// FuzzJSONLD: any bytes are read without a panic; of JSON that is valid, and not too
-// deep, all URLs are found that its tree has.
+// FuzzJSONLD: any bytes are read without a panic; in valid JSON of moderate depth all URLs of its
+// tree are found.
 func FuzzJSONLD(f *testing.F) {
 	for _, s := range []string{
 		`{"@id":"/a","image":[{"url":"http://a/"},"/b"]}`, `["/a"]`, `{"url":{"url":"/a"}}`, `{"url":"/a","url":"/b"}`, `{"sameAs":[["/a"]]}`, `{`, `"/a"`, `{"url":"\u002fa"}`, `{"a":1,"url":"/b"}`, `[{"url"`,
@@ -336,8 +336,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// TestForeign: where SVG and MathML are, the links are those of the tree that x/net's
-// parser builds.
+// TestForeign: around SVG and MathML, the links are those of the tree that the parser of x/net
+// builds.
 func TestForeign(t *testing.T) {
 	for _, page := range []string{
 		"<svg><a href=1>x</a></svg><a href=2>y</a>",

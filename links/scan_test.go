@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A tag is what tests compare: "<img alt="x" src="y">" or "</a>", decoded, with
+// tagString returns a tag for comparison: "<img alt="x" src="y">" or "</a>", decoded, with
 // attributes in order of their names.
 func tagString(name string, attrs map[string]string) string {
 	var out strings.Builder
@@ -29,7 +29,7 @@ func tagString(name string, attrs map[string]string) string {
 	return out.String() + ">"
 }
 
-// normalName is a tag or attribute name as the standard has it.
+// normalName returns a tag or attribute name as in the standard.
 func normalName(name []byte) string {
 	lower := bytes.ReplaceAll(name, []byte("\x00"), []byte("\uFFFD"))
 	for i, c := range lower {
@@ -124,8 +124,8 @@ func netTags(body []byte) (tags []string) {
 	}
 }
 
-// netRaw are the elements that x/net takes for raw text. Ours are fewer: the
-// contents of iframe, noframes and noscript are read as markup.
+// netRaw are the elements that x/net takes for raw text. Ours are fewer: the contents of iframe,
+// noframes and noscript are read as markup.
 func netRaw(name string) bool {
 	switch name {
 	case "iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp":
@@ -205,8 +205,8 @@ func TestHTML5Lib(t *testing.T) {
 	}
 }
 
-// rawName is the element whose content model has the state. In the tests RCDATA
-// and RAWTEXT may come with any element's name.
+// rawName returns the element whose content model has the state. In the tests RCDATA and RAWTEXT
+// may come with any element's name.
 func (c tokenCase) rawName() string {
 	if c.Initial == "PLAINTEXT state" {
 		return "plaintext"
@@ -330,7 +330,7 @@ func TestScriptEnd(t *testing.T) {
 	}
 }
 
-// TestNetDiffers pins the one known difference, so that its end is noticed.
+// TestNetDiffers pins the one known difference, so that a fix in x/net is noticed.
 func TestNetDiffers(t *testing.T) {
 	const page = "<script><!-- << <script> </script> <a href=no> --></script><a href=yes>"
 	want := []string{"<script>", "</script>", `<a href="yes">`}

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/text"
 )
 
-// prose is n words, of which no two in a row come twice.
+// prose returns n words in which no two adjacent words repeat.
 func prose(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -108,7 +108,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCounters: figures of how often come and go, the words stay.
+// TestCounters: counts may change, their words count.
 func TestCounters(t *testing.T) {
 	a, b := read(long+"1,234 views 5 replies"), read(long+"99 views 1.2k replies")
 	if a != b || a.Words != 202 {
@@ -116,8 +116,8 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestWhole: a page which is all furniture, or whose furniture never ends, has a hash of
-// all of its text, and no simhash.
+// TestWhole: a page that is all furniture, or whose furniture never ends, has a hash of its whole
+// text and no simhash.
 func TestWhole(t *testing.T) {
 	for name, body := range map[string]string{
 		"all in furniture":   "<header>" + long + "</header>",
@@ -170,7 +170,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestStable: fingerprints are kept, so they are the same in every version.
+// TestStable: fingerprints are stored, so they must not change between versions.
 func TestStable(t *testing.T) {
 	for _, c := range []struct {
 		body string
@@ -206,7 +206,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestShort: a text with little in it has no simhash.
+// TestShort: a short text has no simhash.
 func TestShort(t *testing.T) {
 	n := text.MinShingles + 2 // words
 	for name, c := range map[string]struct {
@@ -257,7 +257,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestLongText: where the buffer of words is full, nothing begins or ends; a stamp may stand there.
+// TestLongText: the end of the buffer ends no word and no stamp.
 func TestLongText(t *testing.T) {
 	stamp := "Sat, 21 Nov 2026 22:02:15 GMT "
 	for n := range 40 {
@@ -276,7 +276,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestReader: a page read after another is as if it were the first, and costs no memory.
+// TestReader: reading a page after another gives the same result, and allocates nothing.
 func TestReader(t *testing.T) {
 	r := new(text.Reader)
 	r.Read("text/html", []byte("<nav>"+long+"&#x41;"+strings.Repeat("é", 9000)))
