@@ -1,5 +1,5 @@
-// Package feed knows RSS (0.9x, 1.0, 2.0) and Atom (0.3, 1.0): which elements are entries,
-// which hold a URL or a date, and what for. The link extractor takes every URL of a feed from
+// Package feed knows the elements of RSS (0.9x, 1.0, 2.0) and Atom (0.3, 1.0): the entries, and
+// those that hold a URL or a date, with their meaning. The link extractor takes every URL of a feed from
 // it, the sitemap reader the page and the date of each entry.
 //
 // # Vocabulary
@@ -13,8 +13,8 @@
 // element; for each start tag [Format.URLs] finds the URLs in its attributes, and [Format.Text]
 // says what its text is, so that the user can collect it.
 //
-// Elements are known by their local names, ignoring case and prefix: most feeds that declare no
-// namespace, or the wrong one, are read by everyone all the same.
+// Elements are known by their local names, ignoring case and prefix, since feeds often declare the
+// wrong namespace or none.
 //
 // # Limits
 //
