@@ -5,13 +5,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/golden"
 )
 
 // TestKinds: every error kind there is has a meaning, once.
@@ -78,8 +78,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestKindsPage: the page that people read is made of Kinds and Reasons. With WEFT_GOLDEN=write it
-// is written.
+// TestKindsPage: the page that people read is made of Kinds and Reasons. See internal/golden for how to
+// rewrite it.
 func TestKindsPage(t *testing.T) {
 	const path = "docs/error-kinds.md"
 	var b strings.Builder
@@ -111,12 +111,5 @@ single URL. ` + "`weft help kinds`" + ` prints this table, and ` + "`weft.Reason
 	for _, r := range weft.Reasons() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.Meaning)
 	}
-	if os.Getenv("WEFT_GOLDEN") == "write" {
-		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if page, err := os.ReadFile(path); err != nil || string(page) != b.String() {
-		t.Errorf("%s: %v, expected\n%s", path, err, &b)
-	}
+	golden.Equal(t, path, b.String())
 }

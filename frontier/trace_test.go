@@ -1,21 +1,17 @@
 package frontier_test
 
 import (
-	"flag"
 	"fmt"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/robots"
 )
-
-var update = flag.Bool("update", false, "write what happened to the files in testdata")
 
 // TestTrace runs the files in testdata: commands, a line "----", and what they
 // print; an empty line, and so on. URLs are short: a/1 is http://a.example/1.
@@ -38,41 +34,19 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 // An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed, silent.
 // A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no files in testdata: %v", err)
-	}
-	for _, name := range files {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
+	traces := make(map[string]*trace)
+	golden.Cases(t, "testdata/*.txt", golden.EmptyLine, func(t *testing.T, file, commands, _ string) string {
+		if traces[file] == nil {
+			traces[file] = new(trace)
+		}
+		got := ""
+		for line := range strings.SplitSeq(commands, "\n") {
+			if !strings.HasPrefix(line, "#") {
+				got += traces[file].command(t, line)
 			}
-			var tr trace
-			var all strings.Builder
-			for i, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
-				commands, want, _ := strings.Cut(block+"\n", "----\n")
-				got := ""
-				for _, line := range strings.Split(strings.TrimSpace(commands), "\n") {
-					if !strings.HasPrefix(line, "#") {
-						got += tr.command(t, line)
-					}
-				}
-				if i > 0 {
-					all.WriteString("\n")
-				}
-				all.WriteString(commands + "----\n" + got)
-				if got != want && !*update {
-					t.Errorf("after\n\n%s\ngot\n\n%s\nwant\n\n%s", commands, got, want)
-				}
-			}
-			if *update {
-				if err := os.WriteFile(name, []byte(all.String()), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+		}
+		return got
+	})
 }
 
 // trace is a frontier that is told what to do in words.

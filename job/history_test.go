@@ -3,12 +3,11 @@ package job
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -47,7 +46,7 @@ func fill(v reflect.Value, n *int64) {
 }
 
 // TestHistoryOnDisk: a history has on disk the keys that earlier versions wrote, and every field of it
-// comes back. With WEFT_GOLDEN=write the golden file is written.
+// comes back.
 func TestHistoryOnDisk(t *testing.T) {
 	var h History
 	n := int64(100)
@@ -60,15 +59,7 @@ func TestHistoryOnDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	indented.WriteByte('\n')
-	golden := filepath.Join("testdata", "history.json")
-	if os.Getenv("WEFT_GOLDEN") == "write" {
-		if err := os.WriteFile(golden, indented.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(indented.Bytes(), want) {
-		t.Errorf("%s: %v, got\n%s", golden, err, indented.Bytes())
-	}
+	golden.Equal(t, "testdata/history.json", indented.String())
 
 	var s stored
 	if err := json.Unmarshal(encoded, &s); err != nil {

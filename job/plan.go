@@ -120,7 +120,10 @@ func depth(v reflect.Value) string {
 	}
 }
 
-func productToken(v reflect.Value) string { return robots.ProductToken(v.String()) }
+// productToken returns the name of a crawler; all of a User-Agent that has no valid one.
+func productToken(v reflect.Value) string {
+	return cmp.Or(robots.ProductToken(v.String()), v.String())
+}
 
 func list(v reflect.Value) string { return inWords(v.Interface().([]string)) }
 

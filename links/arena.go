@@ -2,15 +2,15 @@ package links
 
 import "strings"
 
-// An arena makes strings of bytes, many to one allocation. What it has made is never
-// written again, so a string can be kept; it keeps the chunk it is part of.
+// An arena makes strings from bytes, many per allocation. It never writes to them again, so a
+// string may be kept; it keeps the whole chunk alive.
 type arena struct {
 	chunk strings.Builder
 }
 
 const (
 	chunkSize   = 4 << 10
-	largeString = chunkSize / 4 // has an allocation of its own
+	largeString = chunkSize / 4 // gets an allocation of its own
 )
 
 func (a *arena) string(b []byte) string {

@@ -3,11 +3,13 @@ package links
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It
-// reads comments, strings and escapes as CSS Syntax Module Level 3, section 4, has them,
-// and does not otherwise care for grammar.
+// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It reads
+// comments, strings and escapes as CSS Syntax Module Level 3, section 4, defines them, and
+// ignores the rest of the grammar.
 //
 // Invariant: pos never goes back, so the time is linear.
 type cssScanner struct {
@@ -15,8 +17,8 @@ type cssScanner struct {
 	pos  int
 	buf  []byte // the last URL, if it had escapes
 
-	imports bool // an @import waits for its URL
-	ignored bool // a @namespace does, which is none
+	imports bool // an @import awaits its URL
+	ignored bool // a @namespace does, whose URL is no link
 	font    bool // in @font-face
 }
 
@@ -27,7 +29,7 @@ func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
 		c := t[s.pos]
 		switch {
 		case c == '/' && s.pos+1 < len(t) && t[s.pos+1] == '*':
-			s.pos = after(t, s.pos+2, "*/")
+			s.pos = markup.After(t, s.pos+2, "*/")
 		case c == '"' || c == '\'':
 			if url, ok = s.quoted(); ok && s.imports {
 				s.imports = false
@@ -36,11 +38,11 @@ func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
 		case c == '@':
 			s.pos++
 			name := s.name()
-			s.imports, s.ignored = equalFold(name, "import"), equalFold(name, "namespace")
-			s.font = equalFold(name, "font-face")
+			s.imports, s.ignored = markup.EqualFold(name, "import"), markup.EqualFold(name, "namespace")
+			s.font = markup.EqualFold(name, "font-face")
 		case isNameByte(c):
 			name := s.name()
-			if !equalFold(name, "url") || s.pos == len(t) || t[s.pos] != '(' {
+			if !markup.EqualFold(name, "url") || s.pos == len(t) || t[s.pos] != '(' {
 				continue
 			}
 			s.pos++
@@ -84,10 +86,10 @@ func (s *cssScanner) name() []byte {
 }
 
 func isNameByte(c byte) bool {
-	return isAlphanumeric(c) || c == '-' || c == '_' || c == '\\' || c >= utf8.RuneSelf
+	return markup.IsAlphanumeric(c) || c == '-' || c == '_' || c == '\\' || c >= utf8.RuneSelf
 }
 
-// quoted reads the string that begins at pos. A newline breaks it off: it is none then.
+// quoted reads the string that begins at pos. A newline within it makes it invalid.
 func (s *cssScanner) quoted() (text []byte, ok bool) {
 	t, quote := s.text, s.text[s.pos]
 	s.pos++
@@ -109,11 +111,11 @@ func (s *cssScanner) quoted() (text []byte, ok bool) {
 	return s.unescape(t[from:], escaped), true
 }
 
-// argument reads what stands between the parentheses of url(), the first of which has
-// been read. The end of the text closes what is open.
+// argument reads the argument of url() after the opening parenthesis. The end of the text
+// closes whatever is open.
 func (s *cssScanner) argument() (url []byte, ok bool) {
 	t := s.text
-	s.pos = skipSpace(t, s.pos)
+	s.pos = markup.SkipSpace(t, s.pos)
 	if s.pos < len(t) && (t[s.pos] == '"' || t[s.pos] == '\'') {
 		return s.quoted()
 	}
@@ -125,8 +127,8 @@ func (s *cssScanner) argument() (url []byte, ok bool) {
 		}
 	}
 	s.pos = min(s.pos, len(t))
-	url = trim(t[from:s.pos])
-	if !escaped && bytes.ContainsAny(url, whiteSpace+`"'(`) { // a bad url
+	url = markup.Trim(t[from:s.pos])
+	if !escaped && bytes.ContainsAny(url, markup.WhiteSpace+`"'(`) { // a bad url
 		return nil, false
 	}
 	return s.unescape(url, escaped), true
@@ -145,8 +147,8 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 		}
 		i++
 		from, char := i, 0
-		for ; i < len(text) && i-from < 6 && isHexadecimal(text[i]); i++ {
-			char = char*16 + digit(text[i])
+		for ; i < len(text) && i-from < 6 && markup.IsHexDigit(text[i]); i++ {
+			char = char*16 + markup.HexValue(text[i])
 		}
 		switch {
 		case i > from:
@@ -154,11 +156,11 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 				char = utf8.RuneError
 			}
 			s.buf = utf8.AppendRune(s.buf, rune(char))
-			if i == len(text) || !isSpace(text[i]) { // one white space belongs to the escape
+			if i == len(text) || !markup.IsSpace(text[i]) { // one white space character belongs to the escape
 				i--
 			}
 		case i == len(text):
-		case text[i] == '\n' || text[i] == '\f': // the string goes on in the next line
+		case text[i] == '\n' || text[i] == '\f': // the string continues on the next line
 		case text[i] == '\r':
 			if i+1 < len(text) && text[i+1] == '\n' {
 				i++
@@ -173,7 +175,7 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 const cssKinds = 1<<KindImage | 1<<KindStyle | 1<<KindFont
 
 // css reads a style sheet.
-func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.body) }
+func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.Body) }
 
 // styleSheet reads the text of a <style>.
 func (x *Extractor) styleSheet(e *element, text []byte) { x.cssLinks(e.tag, "url", text) }
@@ -185,9 +187,9 @@ func (x *Extractor) styleAttribute(tag, raw []byte) {
 	}
 }
 
-// cssLinks yields the links of CSS. Those to a part of the document itself, as
-// url(#gradient), are none. Queries are in UTF-8: only HTML has URLs in the encoding of
-// the document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
+// cssLinks yields the links of CSS. References to a part of the document itself, such as
+// url(#gradient), are no links. Queries are in UTF-8: only HTML has URLs in the encoding of the
+// document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
 func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 	if x.options.Kinds&cssKinds == 0 {
 		return
@@ -202,7 +204,7 @@ func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 		if !ok {
 			return
 		}
-		if url = trim(url); len(url) > 0 && len(url) <= maxValue && url[0] != '#' && !hasOtherScheme(url) {
+		if url = markup.Trim(url); len(url) > 0 && len(url) <= maxValue && url[0] != '#' && !hasOtherScheme(url) {
 			m := Mention{Value: url, Tag: tag, Attr: attr, Kind: kind}
 			if kind == KindStyle {
 				m.Attr = "import"

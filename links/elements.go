@@ -1,6 +1,8 @@
 package links
 
-// An attribute is one that the extractor reads.
+import "github.com/weftcrawl/weft/internal/markup"
+
+// An attribute is one of those that the extractor reads.
 type attribute uint8
 
 const (
@@ -29,76 +31,76 @@ var attributeNames = [numAttributes]string{
 	content: "content", metaName: "name", httpEquiv: "http-equiv",
 }
 
-// A place is an attribute that holds URLs, and what they are for.
-type place struct {
+// A source is an attribute that holds URLs, and what they are for.
+type source struct {
 	attr attribute
 	kind Kind
 }
 
-// An element is one that the extractor looks into.
+// An element is one of those that the extractor looks into.
 type element struct {
 	tag   string
-	links []place                                  // in the order in which they are yielded
-	rel   bool                                     // has a rel worth telling
+	links []source                                 // in the order of yielding
+	rel   bool                                     // its rel is reported
 	empty bool                                     // an empty value is a link to the base
-	raw   bool                                     // in HTML the content is raw text
+	raw   bool                                     // its content is raw text in HTML
 	svg   bool                                     // in SVG only
-	root  bool                                     // what is in it is no HTML
-	read  func(x *Extractor, e *element)           // reads the tag, in place of (*Extractor).links; or nil
+	root  bool                                     // its content is not HTML
+	read  func(x *Extractor, e *element)           // reads the tag instead of (*Extractor).links; or nil
 	text  func(x *Extractor, e *element, b []byte) // reads the raw text, or nil
 }
 
-// elements is the whole policy of what is read in HTML and SVG.
+// elements is the whole policy for HTML and SVG.
 var elements = []element{
-	{tag: "a", links: []place{{href, KindPage}, {xlinkHref, KindPage}}, rel: true, empty: true, read: (*Extractor).anchor},
-	{tag: "area", links: []place{{href, KindPage}}, rel: true, empty: true},
-	{tag: "audio", links: []place{{src, KindMedia}}},
+	{tag: "a", links: []source{{href, KindPage}, {xlinkHref, KindPage}}, rel: true, empty: true, read: (*Extractor).anchor},
+	{tag: "area", links: []source{{href, KindPage}}, rel: true, empty: true},
+	{tag: "audio", links: []source{{src, KindMedia}}},
 	{tag: "base", read: (*Extractor).base},
-	{tag: "button", links: []place{{formAction, KindForm}}},
-	{tag: "embed", links: []place{{src, KindEmbed}}},
-	{tag: "feimage", links: []place{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
-	{tag: "form", links: []place{{action, KindForm}}},
-	{tag: "frame", links: []place{{src, KindFrame}}},
-	{tag: "iframe", links: []place{{src, KindFrame}}},
-	{tag: "image", links: []place{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
-	{tag: "img", links: []place{{src, KindImage}, {srcset, KindImage}}},
-	{tag: "input", links: []place{{src, KindImage}, {formAction, KindForm}}},
-	{tag: "link", links: []place{{href, KindRelated}, {imageSrcset, KindHint}}, rel: true},
+	{tag: "button", links: []source{{formAction, KindForm}}},
+	{tag: "embed", links: []source{{src, KindEmbed}}},
+	{tag: "feimage", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
+	{tag: "form", links: []source{{action, KindForm}}},
+	{tag: "frame", links: []source{{src, KindFrame}}},
+	{tag: "iframe", links: []source{{src, KindFrame}}},
+	{tag: "image", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
+	{tag: "img", links: []source{{src, KindImage}, {srcset, KindImage}}},
+	{tag: "input", links: []source{{src, KindImage}, {formAction, KindForm}}},
+	{tag: "link", links: []source{{href, KindRelated}, {imageSrcset, KindHint}}, rel: true},
 	{tag: "math", root: true},
 	{tag: "meta", read: (*Extractor).meta},
 	{tag: "noembed", raw: true},
-	{tag: "object", links: []place{{data, KindEmbed}}},
+	{tag: "object", links: []source{{data, KindEmbed}}},
 	{tag: "plaintext", raw: true},
-	{tag: "script", links: []place{{src, KindScript}, {href, KindScript}, {xlinkHref, KindScript}}, raw: true, text: (*Extractor).script},
-	{tag: "source", links: []place{{src, KindMedia}, {srcset, KindImage}}},
+	{tag: "script", links: []source{{src, KindScript}, {href, KindScript}, {xlinkHref, KindScript}}, raw: true, text: (*Extractor).script},
+	{tag: "source", links: []source{{src, KindMedia}, {srcset, KindImage}}},
 	{tag: "style", raw: true, text: (*Extractor).styleSheet},
 	{tag: "svg", root: true},
 	{tag: "textarea", raw: true},
 	{tag: "title", raw: true, text: (*Extractor).title},
-	{tag: "track", links: []place{{src, KindMedia}}},
-	{tag: "use", links: []place{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
-	{tag: "video", links: []place{{src, KindMedia}, {poster, KindImage}}},
+	{tag: "track", links: []source{{src, KindMedia}}},
+	{tag: "use", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
+	{tag: "video", links: []source{{src, KindMedia}, {poster, KindImage}}},
 	{tag: "xmp", raw: true},
 }
 
 // longestName is the length of the longest name that matters.
 const longestName = len("imagesrcset")
 
-// A nameIndex finds a name by its first letter and its length: most tags (div, span,
-// p, li) and attributes (class, id, title) are told to be of no matter by these alone.
-// It holds places in a table, from 1; 0 is none.
+// A nameIndex finds a name by its first letter and its length: these alone rule out most tags
+// (div, span, p, li) and attributes (class, id, title). It holds positions in a table, counted
+// from 1; 0 means none.
 type nameIndex [32][longestName + 1][2]uint8
 
-func (x *nameIndex) add(name string, place int) {
+func (x *nameIndex) add(name string, at int) {
 	slot := &x[name[0]&0x1f][len(name)]
 	if slot[0] != 0 {
 		if slot[1] != 0 {
-			panic("links: three names of a letter and a length")
+			panic("links: three names share a letter and a length")
 		}
-		slot[1] = uint8(place + 1)
+		slot[1] = uint8(at + 1)
 		return
 	}
-	slot[0] = uint8(place + 1)
+	slot[0] = uint8(at + 1)
 }
 
 var elementIndex = func() (x nameIndex) {
@@ -115,28 +117,28 @@ var attributeIndex = func() (x nameIndex) {
 	return x
 }()
 
-// lookupElement returns nil for a tag that does not matter. A tag name begins
+// lookupElement returns the element of this name, nil if it does not matter. A tag name begins
 // with a letter.
 func lookupElement(name []byte) *element {
 	if len(name) > longestName {
 		return nil
 	}
 	for _, at := range &elementIndex[name[0]&0x1f][len(name)] {
-		if at != 0 && equalFold(name, elements[at-1].tag) {
+		if at != 0 && markup.EqualFold(name, elements[at-1].tag) {
 			return &elements[at-1]
 		}
 	}
 	return nil
 }
 
-// lookupAttribute returns numAttributes for a name that does not matter. A name is
-// not empty.
+// lookupAttribute returns the attribute of this name, numAttributes if it does not matter. A
+// name is not empty.
 func lookupAttribute(name []byte) attribute {
 	if len(name) > longestName {
 		return numAttributes
 	}
 	for _, at := range &attributeIndex[name[0]&0x1f][len(name)] {
-		if at != 0 && equalFold(name, attributeNames[at-1]) {
+		if at != 0 && markup.EqualFold(name, attributeNames[at-1]) {
 			return attribute(at - 1)
 		}
 	}

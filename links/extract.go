@@ -3,19 +3,22 @@ package links
 import (
 	"bytes"
 	"slices"
+	"strings"
 
+	"github.com/weftcrawl/weft/internal/markup"
+	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Bounds on what is kept of a page, in bytes.
+// Bounds on the strings of a page, in bytes.
 const (
-	maxValue = 64 << 10 // of an attribute that holds one URL; longer ones are no links
-	maxText  = 200      // of an anchor's text
-	maxTitle = 512      // of a page's title
+	maxValue = 64 << 10 // an attribute that holds one URL; longer ones are no links
+	maxText  = 200      // an anchor's text
+	maxTitle = 512      // a page's title
 )
 
-// Each link costs as much as the base is long. What that is beyond longBase is paid from
-// maxExcess: else a page of a megabyte could be gigabytes of links. In bytes.
+// Each link costs as much as the base is long. The part of the base beyond longBase is paid from
+// maxExcess, or a page of a megabyte could become gigabytes of links. In bytes.
 const (
 	longBase  = 4 << 10
 	maxExcess = 64 << 20
@@ -23,7 +26,7 @@ const (
 
 // A Link is a URL that a page mentions. Its strings can be kept.
 type Link struct {
-	Raw      string     // what stood in the attribute, references decoded
+	Raw      string     // the attribute, references decoded
 	URL      weburl.URL // Raw resolved against the base; http or https
 	Tag      string     // the element, in lower case
 	Attr     string     // the attribute, in lower case
@@ -33,78 +36,78 @@ type Link struct {
 	NoFollow bool       // rel says nofollow
 }
 
-// A Page is what is said of a page as a whole.
+// A Page describes a page as a whole.
 type Page struct {
-	Base    weburl.URL // what links are resolved against in the end
+	Base    weburl.URL // the final base
 	Title   string     // the first title, white space collapsed, at most 512 bytes
-	Refresh weburl.URL // where the meta refresh that takes effect leads, the first valid one; zero if nowhere else
+	Refresh weburl.URL // target of the first valid meta refresh; zero if that is the page itself
 	Cut     bool       // the base is so long, and the links are so many, that the rest was not read
-	Robots             // what its metas say to robots
+	Robots             // what its meta elements say to robots
 }
 
-// Options choose what is extracted. The zero value is everything but Scripts.
+// Options choose what to extract. The zero value extracts everything except Scripts.
 type Options struct {
-	Kinds   Kinds  // of the links that are yielded; 0 is all of them
-	Bare    bool   // leaves Raw, Rel and Text empty, so that nothing is copied
-	Scripts bool   // what looks like a URL in a script, or a document of scripts, is a link too
-	Agent   string // the crawler's name, or User-Agent: metas that name it count in Robots
+	Kinds   Kinds  // kinds to yield; 0 means all
+	Bare    bool   // leave Raw, Rel and Text empty, so that nothing is copied
+	Scripts bool   // strings in scripts that look like a URL are links too
+	Agent   string // the crawler's name or User-Agent: meta elements that name it count in Robots
 }
 
-// An Extractor extracts the links of one page after another. It keeps its buffers, so
-// that a page costs next to no allocation. One task uses it at a time.
+// An Extractor extracts the links of one page after another. It keeps its buffers, so that a
+// page costs next to no allocation. One task at a time uses it.
 type Extractor struct {
 	options Options
 	agent   string
 	strings arena
 	urls    weburl.Resolver
-	telling telling
+	output  textOutput
 	reading
 }
 
-// reading is how far an Extractor has come in a page.
+// reading is the state of an Extractor within a page.
 type reading struct {
 	yield     func(Link) bool
-	mentioned func(Mention) bool // in place of yield, or nil
-	stopped   bool               // yield wants no more
-	reader    TextReader         // of the page's text, or nil
+	mentioned func(Mention) bool // instead of yield, or nil
+	stopped   bool               // yield has returned false
+	reader    TextReader         // receives the page's text; or nil
 
 	charset  string
-	excess   int // of the base, over longBase
-	spent    int // of maxExcess
+	excess   int // bytes of the base beyond longBase
+	spent    int // bytes of maxExcess
 	page     Page
 	hasBase  bool
 	hasTitle bool
 	hasFresh bool // a meta refresh takes effect
 
-	odd     bool // there is a carriage return or a NUL in it
+	odd     bool // the body has a carriage return or a NUL
 	scan    scanner
 	foreign foreign
-	present uint32                // the attributes of the current tag, as bits
-	values  [numAttributes][]byte // of those that are present, undecoded
-	decoded []byte                // its values that had to be decoded, one after the other
+	present uint32                // attributes of the current tag, as bits
+	values  [numAttributes][]byte // values of those present, undecoded
+	decoded []byte                // values that needed decoding, one after the other
 
-	inner *element // a style or script of SVG has begun
+	inner *element // an open style or script of SVG
 
-	open    bool // an anchor has begun and not ended
+	open    bool // an anchor is open
 	pending Link // its link
 	text    collapsed
 }
 
-// NewExtractor returns an Extractor for some options.
+// NewExtractor returns an Extractor with these options.
 func NewExtractor(o Options) *Extractor {
 	if o.Kinds == 0 {
 		o.Kinds = allKinds
 	}
-	return &Extractor{options: o, agent: productToken(o.Agent)}
+	return &Extractor{options: o, agent: strings.ToLower(robots.ProductToken(o.Agent))}
 }
 
-// A Document is what links are looked for in.
+// A Document is a body to search for links.
 type Document struct {
 	Base        weburl.URL // its own URL
-	ContentType string     // as the response has it; parameters do not matter
-	Body        []byte     // in UTF-8; it is not kept, and not changed
-	Charset     string     // it was in before, by its WHATWG name: queries are encoded in it; empty is UTF-8
-	Text        TextReader // is told of the text of HTML and XHTML; or nil
+	ContentType string     // of the response; parameters do not matter
+	Body        []byte     // in UTF-8; neither kept nor changed
+	Charset     string     // original encoding, by its WHATWG name, for queries; "" is UTF-8
+	Text        TextReader // receives the text of HTML and XHTML; or nil
 }
 
 // Extract yields the links of a document at the URL base, until yield returns false.
@@ -113,13 +116,13 @@ func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) 
 	return NewExtractor(Options{}).Extract(Document{Base: base, ContentType: contentType, Body: body}, yield)
 }
 
-// Extract yields the links of a document, in the order in which their elements are
-// complete: that of an anchor, which has text, when it ends, unless the text is not
-// wanted. The same URL is yielded as often as it is mentioned.
+// Extract yields the links of a document in the order in which their elements are complete: an
+// anchor has text, so it is complete when it ends, except with [Options].Bare. The same URL is
+// yielded as often as it is mentioned.
 //
-// If yield returns false, Extract stops there and Page is what was read so far; a reader of
-// the text is told of the rest all the same. With a nil yield there are no links, only text.
-// A content type that is not in the package's table has no links.
+// If yield returns false, Extract stops there and Page describes what was read so far; a text
+// reader still receives the rest. With a nil yield there are no links, only text. A content type
+// that is not in the package's table has no links.
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	x.begin(d.Body, yield)
 	x.charset, x.reader, x.stopped = d.Charset, d.Text, yield == nil
@@ -127,17 +130,17 @@ func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	return x.end(d.ContentType)
 }
 
-// end reads the page that was begun.
+// end reads the page that begin has set up.
 func (x *Extractor) end(contentType string) Page {
 	if read := readerOf(contentType); read != nil {
 		read(x)
 	}
 	page := x.page
-	x.begin(nil, nil) // holds nothing of the page's
+	x.begin(nil, nil) // keeps nothing of the page
 	return page
 }
 
-// maxKept is how much room for decoded values outlives a page.
+// maxKept is the capacity for decoded values that outlives a page, in bytes.
 const maxKept = 64 << 10
 
 func (x *Extractor) begin(body []byte, yield func(Link) bool) {
@@ -146,13 +149,12 @@ func (x *Extractor) begin(body []byte, yield func(Link) bool) {
 		decoded = nil
 	}
 	x.reading = reading{
-		yield: yield, scan: scanner{body: body}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
+		yield: yield, scan: scanner{Scanner: markup.Scanner{Body: body}}, odd: bytes.IndexByte(body, '\r') >= 0 || bytes.IndexByte(body, 0) >= 0,
 		decoded: decoded, text: collapsed{buf: text}, foreign: foreign{open: open},
 	}
 }
 
-// readers is what reads a document of which type. Whatever the type says, it is read by
-// what is in it, never by the name of the file.
+// readers maps content types to readers. The name of a file never decides.
 var readers = []struct {
 	types []string
 	read  func(*Extractor)
@@ -177,12 +179,12 @@ func readerOf(contentType string) func(*Extractor) {
 	return nil
 }
 
-// Reads reports whether documents of a content type can have links, so that they need
-// to be in UTF-8.
+// Reads reports whether documents of a content type can have links, so that they must be
+// transcoded to UTF-8.
 func Reads(contentType string) bool { return readerOf(contentType) != nil }
 
-// A Mention is a URL as a page writes it, before it is resolved. Its bytes are good
-// until yield returns.
+// A Mention is a URL as a page writes it, before it is resolved. Its bytes are valid until yield
+// returns.
 type Mention struct {
 	Value     []byte // decoded
 	Tag, Attr string // in lower case
@@ -190,10 +192,9 @@ type Mention struct {
 	Kind      Kind
 }
 
-// Mentions yields what Extract would resolve, without a copy and without an allocation,
-// in the order in which it stands, until yield returns false. Bare and the texts of
-// anchors mean nothing here, and Base and Refresh of the Page are zero where they are
-// not absolute URLs.
+// Mentions yields the URLs that Extract would resolve, in document order and without copies or
+// allocations, until yield returns false. Bare and the texts of anchors mean nothing here; Base
+// and Refresh of the Page are zero where they are not absolute URLs.
 func (x *Extractor) Mentions(contentType string, body []byte, yield func(Mention) bool) Page {
 	x.begin(body, nil)
 	x.mentioned = yield
@@ -203,7 +204,7 @@ func (x *Extractor) Mentions(contentType string, body []byte, yield func(Mention
 
 func (x *Extractor) wants(k Kind) bool { return x.options.Kinds.Has(k) }
 
-// found yields a mention, or the link that it is, if it is one.
+// found yields a mention, or the link that it makes, if it makes one.
 func (x *Extractor) found(m *Mention) {
 	switch {
 	case x.stopped || !x.wants(m.Kind):
@@ -222,7 +223,7 @@ func (x *Extractor) emit(l Link) {
 	}
 }
 
-// link makes the link that a mention is.
+// link resolves a mention.
 func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 	if len(m.Value) > 2*maxValue {
 		return Link{}, false
@@ -242,7 +243,7 @@ func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 	return l, true
 }
 
-// setBase makes base what links are resolved against from here on.
+// setBase resolves links against base from here on.
 func (x *Extractor) setBase(base weburl.URL) {
 	x.page.Base = base
 	x.excess = max(0, len(base.String())-longBase)
@@ -259,9 +260,9 @@ func (x *Extractor) resolve(value []byte) (weburl.URL, bool) {
 	return u, err == nil
 }
 
-// relation is a rel attribute as a string. Nearly all of them are one of few.
+// relation returns a rel attribute as a string. Nearly all are one of these few.
 func (x *Extractor) relation(rel []byte) string {
-	rel = trim(rel)
+	rel = markup.Trim(rel)
 	switch string(rel) {
 	case "":
 		return ""
@@ -297,8 +298,8 @@ func (x *Extractor) raw(a attribute) []byte {
 	return x.values[a]
 }
 
-// value returns an attribute of the current tag, decoded; nil if it is absent. One too
-// long to mean anything is as good as empty.
+// value returns an attribute of the current tag, decoded; nil if it is absent. One too long to
+// mean anything counts as empty.
 func (x *Extractor) value(a attribute) []byte {
 	raw := x.raw(a)
 	if len(raw) > maxValue {
@@ -307,7 +308,7 @@ func (x *Extractor) value(a attribute) []byte {
 	return x.decode(raw)
 }
 
-// decode decodes an attribute's value. Most are what they are.
+// decode decodes an attribute's value. Most need no decoding.
 func (x *Extractor) decode(raw []byte) []byte {
 	if bytes.IndexByte(raw, '&') < 0 && !(x.odd && bytes.ContainsAny(raw, "\r\x00")) {
 		return raw

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -64,7 +65,7 @@ func TestOptionsKinds(t *testing.T) {
 	}
 }
 
-// TestBare: what is not wanted is not there, and an anchor is told when it begins.
+// TestBare: fields that are not wanted are empty, and an anchor is yielded when it begins.
 func TestBare(t *testing.T) {
 	const body = "<title>T</title><a href=1 rel='x nofollow'>one<img src=2></a>"
 	want := []Link{
@@ -81,8 +82,8 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// TestReuse: an Extractor gives for a page what a new one does, whatever it read before,
-// and what it has given stays as it was.
+// TestReuse: a used Extractor yields the same for a page as a new one, and earlier links do not
+// change.
 func TestReuse(t *testing.T) {
 	x := NewExtractor(Options{})
 	base := mustParse(t, pageURL)
@@ -151,8 +152,8 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// TestHostile: pages made to be slow. A reader that goes over the rest of the body again
-// for each tag would take hours on these.
+// TestHostile: pages made to be slow. A reader that scans the rest of the body again for each tag
+// would take hours.
 func TestHostile(t *testing.T) {
 	const size = 4 << 20
 	for contentType, units := range map[string][]string{
@@ -193,7 +194,7 @@ func TestHostile(t *testing.T) {
 	Header(mustParse(t, pageURL), []string{"<a>" + strings.Repeat(";a=b", size/4), strings.Repeat("<", size), strings.Repeat("\",", size/2)}, func(Link) bool { return true })
 }
 
-// TestNoAllocation: what a page costs does not depend on how many links are in it.
+// TestNoAllocation: the allocations for a page do not depend on the number of its links.
 func TestNoAllocation(t *testing.T) {
 	x := NewExtractor(Options{})
 	mentions := 0
@@ -211,8 +212,8 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// TestMemory: what a page allocates at a time is bounded by its longest
-// attribute, not by its length or the number of its links.
+// TestMemory: memory in use is bounded by the longest attribute of a page, not by its length or
+// the number of its links.
 func TestMemory(t *testing.T) {
 	body := []byte(strings.Repeat("<a href='a&amp;b'>some text</a><p>", 100_000))
 	base := mustParse(t, pageURL)
@@ -233,7 +234,7 @@ func TestMemory(t *testing.T) {
 	runtime.KeepAlive(body)
 }
 
-// checkLink states what holds for every link.
+// checkLink checks the invariants of every link.
 func checkLink(t *testing.T, l Link) {
 	t.Helper()
 	if !l.URL.IsHTTP() {
@@ -242,7 +243,7 @@ func checkLink(t *testing.T, l Link) {
 	if len(l.Text) > maxText || !utf8.ValidString(l.Text) {
 		t.Fatalf("text of %d bytes: %q", len(l.Text), l.Text)
 	}
-	if l.Text != strings.Join(strings.FieldsFunc(l.Text, func(r rune) bool { return r < 128 && isSpace(byte(r)) }), " ") {
+	if l.Text != strings.Join(strings.FieldsFunc(l.Text, func(r rune) bool { return r < 128 && markup.IsSpace(byte(r)) }), " ") {
 		t.Fatalf("text %q is not collapsed", l.Text)
 	}
 	if len(l.Raw) > 2*maxValue || l.Kind >= numKinds || l.Tag == "" || l.Attr == "" {
@@ -260,10 +261,9 @@ func checkLink(t *testing.T, l Link) {
 	}
 }
 
-// FuzzExtract: whatever the bytes, Extract ends without a panic; links are as
-// checkLink says, resolve to what they say against the base or the page, and
-// are no more than half the bytes; a page cut short, or a yield that stops,
-// gives no other links before that.
+// FuzzExtract: whatever the bytes, Extract ends without a panic; links satisfy checkLink, resolve
+// against the base or the page to their URL, and number at most half the bytes; a page cut short,
+// or a yield that stops, changes no link before that.
 func FuzzExtract(f *testing.F) {
 	for _, page := range pages {
 		f.Add([]byte(page), false)
@@ -319,8 +319,8 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// TestLongBase: the links of a page on a long base cost what they are long, and no more of
-// them are read than that is worth.
+// TestLongBase: links on a long base cost their length, and the number that is read is bounded
+// accordingly.
 func TestLongBase(t *testing.T) {
 	body := func(base string) []byte {
 		return []byte("<base href=" + base + "/>" + strings.Repeat("<a href=1>", 10_000))
@@ -342,7 +342,7 @@ func TestLongBase(t *testing.T) {
 	}
 }
 
-// TestQueryEncoding: queries are in the encoding of their page, but for those in CSS.
+// TestQueryEncoding: queries are in the encoding of their page, except those in CSS.
 func TestQueryEncoding(t *testing.T) {
 	body := `<a href="?日">` + `<p style="background: url('?日')">` + `<style>@import "?日";</style>` + `<a href="?本">`
 	var got []string

@@ -1,41 +1,41 @@
 package links
 
-// foreign follows SVG and MathML in a page, where other rules hold: no text is raw, tags
-// can close themselves, and CDATA sections exist. The standard decides that by the tree
-// (https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign). There is
-// none here, only a note of each <svg> and <math> that is open and of the elements in
-// them that hold HTML again. So it is as exact as a page is well nested: an HTML element
-// that breaks out of the SVG is seen, a stray end tag may be taken for a true one.
+// foreign follows SVG and MathML in a page, where other rules apply: no text is raw, tags can
+// close themselves, and CDATA sections exist. The standard decides by the tree
+// (https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inforeign). Here there is
+// none, only a stack of the open <svg> and <math> elements and of those in them that hold HTML
+// again. So it is as exact as the page is well nested: it sees an HTML element break out of SVG,
+// but may take a stray end tag for a true one.
 type foreign struct {
 	open []level // the innermost last
 }
 
-// A level is an element that changes which rules hold.
+// A level is an element that changes the rules.
 type level struct {
 	name string
 	in   region
 }
 
-// A region is where a level's rules hold.
+// A region is the kind of content in a level.
 type region uint8
 
 const (
-	svg    region = iota
-	math          // MathML
-	point         // an integration point, in which HTML may stand, but none does yet
-	markup        // an integration point with HTML in it
+	inSVG region = iota
+	inMathML
+	atPoint // an integration point that may hold HTML, but holds none yet
+	inHTML  // an integration point with HTML in it
 )
 
-// maxForeign bounds how many levels are noted. Deeper ones are taken for the last.
+// maxForeign bounds the stack. Deeper levels replace the last one.
 const maxForeign = 64
 
 // points are the elements of SVG and MathML that hold HTML.
 var points = map[string]region{
-	"foreignobject": svg, "desc": svg, "title": svg,
-	"mi": math, "mo": math, "mn": math, "ms": math, "mtext": math,
+	"foreignobject": inSVG, "desc": inSVG, "title": inSVG,
+	"mi": inMathML, "mo": inMathML, "mn": inMathML, "ms": inMathML, "mtext": inMathML,
 }
 
-// breakouts are the tags of HTML that end SVG and MathML.
+// breakouts are the HTML tags that end SVG and MathML.
 var breakouts = map[string]bool{
 	"b": true, "big": true, "blockquote": true, "body": true, "br": true, "center": true, "code": true, "dd": true, "div": true,
 	"dl": true, "dt": true, "em": true, "embed": true, "h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true,
@@ -44,23 +44,22 @@ var breakouts = map[string]bool{
 	"sub": true, "sup": true, "table": true, "tt": true, "u": true, "ul": true, "var": true,
 }
 
-// strict reports whether a tag that begins now is one of SVG or MathML.
+// strict reports whether a tag here belongs to SVG or MathML.
 func (f *foreign) strict() bool {
-	return len(f.open) > 0 && f.open[len(f.open)-1].in <= math
+	return len(f.open) > 0 && f.open[len(f.open)-1].in <= inMathML
 }
 
-// sections reports whether a CDATA section is one.
+// sections reports whether CDATA sections exist here.
 func (f *foreign) sections() bool {
-	return len(f.open) > 0 && f.open[len(f.open)-1].in != markup
+	return len(f.open) > 0 && f.open[len(f.open)-1].in != inHTML
 }
 
-// svg reports whether a tag that begins now is one of SVG.
+// svg reports whether a tag here belongs to SVG.
 func (f *foreign) svg() bool {
-	return len(f.open) > 0 && f.open[len(f.open)-1].in == svg
+	return len(f.open) > 0 && f.open[len(f.open)-1].in == inSVG
 }
 
-// lowered is a tag name in lower case in buf, or nil if it is too long for one that
-// matters here.
+// lowered returns a tag name in lower case, in buf; nil if it is too long to matter here.
 func lowered(buf *[16]byte, name []byte) []byte {
 	if len(name) > len(buf) {
 		return nil
@@ -74,7 +73,7 @@ func lowered(buf *[16]byte, name []byte) []byte {
 	return buf[:len(name)]
 }
 
-// start notes a start tag, and reports whether it is one of SVG or MathML.
+// start follows a start tag, and reports whether it belongs to SVG or MathML.
 func (f *foreign) start(tag []byte, selfClosing bool) bool {
 	var buf [16]byte
 	name := lowered(&buf, tag)
@@ -85,23 +84,23 @@ func (f *foreign) start(tag []byte, selfClosing bool) bool {
 	switch {
 	case string(name) == "svg" || string(name) == "math":
 		if !selfClosing {
-			in := svg
+			in := inSVG
 			if string(name) == "math" {
-				in = math
+				in = inMathML
 			}
 			f.push(level{string(name), in})
 		}
 	case strict:
 		if of, ok := points[string(name)]; ok && of == f.open[len(f.open)-1].in && !selfClosing {
-			f.push(level{string(name), point})
+			f.push(level{string(name), atPoint})
 		}
 	case len(f.open) > 0:
-		f.open[len(f.open)-1].in = markup
+		f.open[len(f.open)-1].in = inHTML
 	}
 	return strict
 }
 
-// end notes an end tag.
+// end follows an end tag.
 func (f *foreign) end(tag []byte) {
 	if len(f.open) == 0 {
 		return

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/markup"
 	"golang.org/x/net/html"
 )
 
@@ -21,7 +22,7 @@ func candidatesByStates(s string) (urls []string) {
 		inParens
 		afterDescriptor
 	)
-	isWhite := func(c byte) bool { return strings.IndexByte(whiteSpace, c) >= 0 }
+	isWhite := func(c byte) bool { return strings.IndexByte(markup.WhiteSpace, c) >= 0 }
 	at := 0
 	for {
 		for at < len(s) && (isWhite(s[at]) || s[at] == ',') {
@@ -75,7 +76,7 @@ func FuzzSrcset(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var got []string
 		for c := range candidates([]byte(s)) {
-			if len(c) == 0 || bytes.ContainsAny(c, whiteSpace) {
+			if len(c) == 0 || bytes.ContainsAny(c, markup.WhiteSpace) {
 				t.Errorf("%q: candidate %q", s, c)
 			}
 			got = append(got, string(c))
@@ -86,7 +87,7 @@ func FuzzSrcset(f *testing.F) {
 	})
 }
 
-// refreshBySteps is the standard's algorithm with its steps' numbers as of 2026.
+// refreshBySteps is the standard's algorithm, with step numbers as of 2026.
 func refreshBySteps(in string) (target string, ok bool) {
 	at := 0
 	skip := func(set string) {
@@ -94,7 +95,7 @@ func refreshBySteps(in string) (target string, ok bool) {
 			at++
 		}
 	}
-	skip(whiteSpace) // 3
+	skip(markup.WhiteSpace) // 3
 	from := at
 	skip("0123456789") // 5
 	if from == at && (at == len(in) || in[at] != '.') {
@@ -104,14 +105,14 @@ func refreshBySteps(in string) (target string, ok bool) {
 	if at == len(in) {
 		return "", true
 	}
-	if c := in[at]; c != ';' && c != ',' && strings.IndexByte(whiteSpace, c) < 0 {
+	if c := in[at]; c != ';' && c != ',' && strings.IndexByte(markup.WhiteSpace, c) < 0 {
 		return "", false // 10.1
 	}
-	skip(whiteSpace)                                      // 10.2
+	skip(markup.WhiteSpace)                               // 10.2
 	if at < len(in) && (in[at] == ';' || in[at] == ',') { // 10.3
 		at++
 	}
-	skip(whiteSpace) // 10.4
+	skip(markup.WhiteSpace) // 10.4
 	if at == len(in) {
 		return "", true
 	}
@@ -127,12 +128,12 @@ func refreshBySteps(in string) (target string, ok bool) {
 		if i < 2 {
 			continue
 		}
-		skip(whiteSpace) // 11.5
+		skip(markup.WhiteSpace) // 11.5
 		if at == len(in) || in[at] != '=' {
 			return url, true
 		}
 		at++
-		skip(whiteSpace) // 11.8
+		skip(markup.WhiteSpace) // 11.8
 	}
 	url = in[at:]
 	if at < len(in) && (in[at] == '\'' || in[at] == '"') {
@@ -141,7 +142,7 @@ func refreshBySteps(in string) (target string, ok bool) {
 	return url, true
 }
 
-// FuzzRefresh: a meta refresh is read as the standard's steps read it.
+// FuzzRefresh: a meta refresh is read as by the steps of the standard.
 func FuzzRefresh(f *testing.F) {
 	for _, s := range []string{
 		"", "5", "0;url=a", " 3 , Url = \"b\"c ", "1.5 d", ";e", "0; url f", ".;g", "0;'h'i", "x;url=i", "0 ; u", "0;ur=a", "0;URL", "0;url=", "0;url='", "0;\"a", "1,url=a;b", "0url=a", "9..9;a",
@@ -156,7 +157,7 @@ func FuzzRefresh(f *testing.F) {
 	})
 }
 
-// cssURLs is what a style sheet has, as "kind url".
+// cssURLs returns the URLs of a style sheet, as "kind url".
 func cssURLs(text string) (urls []string) {
 	s := cssScanner{text: []byte(text)}
 	for {
@@ -188,7 +189,7 @@ func cssQuoted(text string) string {
 }
 
 // FuzzCSS: any text is read to its end; a text written as a string in url() or @import
-// is what is read, whatever stands in a comment before it; and in a comment there is none.
+// is read as written, whatever comment comes before it; and a comment has none.
 func FuzzCSS(f *testing.F) {
 	for _, s := range []string{
 		"", "a.png", "url(a)", "a) b", `"\`, "@import 'a'", "/*", "*/", "\\26 a", "@font-face{src:url(a)", "url( 'a", "@namespace url(a);url(b)", "é\x00\n", "url(a\\",
@@ -213,7 +214,7 @@ func FuzzCSS(f *testing.F) {
 	})
 }
 
-// linksOf are the links of a document, which hold what checkLink's general part says.
+// linksOf returns the links of a document, after general checks.
 func linksOf(t *testing.T, contentType string, body []byte) (found []Link) {
 	t.Helper()
 	original := bytes.Clone(body)
@@ -256,7 +257,7 @@ func FuzzFeed(f *testing.F) {
 	})
 }
 
-// jsonURLs are the strings that jsonLD yields, by the tree of the document.
+// jsonURLs returns the strings that jsonLD should yield, by the tree of the document.
 func jsonURLs(value any, key string) (urls []string) {
 	switch value := value.(type) {
 	case string:
@@ -275,8 +276,8 @@ func jsonURLs(value any, key string) (urls []string) {
 	return urls
 }
 
-// FuzzJSONLD: any bytes are read without a panic; of JSON that is valid, and not too
-// deep, all URLs are found that its tree has.
+// FuzzJSONLD: any bytes are read without a panic; in valid JSON of moderate depth all URLs of its
+// tree are found.
 func FuzzJSONLD(f *testing.F) {
 	for _, s := range []string{
 		`{"@id":"/a","image":[{"url":"http://a/"},"/b"]}`, `["/a"]`, `{"url":{"url":"/a"}}`, `{"url":"/a","url":"/b"}`, `{"sameAs":[["/a"]]}`, `{`, `"/a"`, `{"url":"\u002fa"}`, `{"a":1,"url":"/b"}`, `[{"url"`,
@@ -319,7 +320,7 @@ func addTokens(f *testing.F) {
 }
 
 // FuzzScan: the scanner finds the tags and attributes that the tokenizer of x/net finds,
-// and Extract the links, both told where SVG and MathML are; and scripts end where the
+// and Extract the links, both with the same view of SVG and MathML; and scripts end where the
 // standard's states end them.
 func FuzzScan(f *testing.F) {
 	addTokens(f)
@@ -329,14 +330,14 @@ func FuzzScan(f *testing.F) {
 		if !hasEscapedScript(body) {
 			compareLinks(t, base, body)
 		}
-		if got, want := scriptEnd(body, 0), scriptEndByStates(body); got != want {
+		if got, want := markup.ScriptEnd(body, 0), scriptEndByStates(body); got != want {
 			t.Errorf("%q as a script: ends at %d, want %d", body, got, want)
 		}
 	})
 }
 
-// TestForeign: where SVG and MathML are, the links are those of the tree that x/net's
-// parser builds.
+// TestForeign: around SVG and MathML, the links are those of the tree that the parser of x/net
+// builds.
 func TestForeign(t *testing.T) {
 	for _, page := range []string{
 		"<svg><a href=1>x</a></svg><a href=2>y</a>",

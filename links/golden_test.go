@@ -2,31 +2,23 @@ package links
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files with what is found")
-
 const pageURL = "http://example.org/dir/page.html"
 
-// TestGolden reads testdata/*.txt: cases of a page, "----" and what Extract says of it,
-// with "====" between them. The name of a file begins with the type of its pages, HTML if
-// it is none of goldenTypes.
+// TestGolden reads pages from testdata and compares what Extract finds. The name of a file
+// begins with the type of its pages, HTML if it is none of goldenTypes.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden files: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { testGolden(t, file) })
-	}
+	golden.Cases(t, "testdata/*.txt", golden.DoubleRule, func(t *testing.T, file, page, _ string) string {
+		return describe(t, goldenType(file), page)
+	})
 }
 
 var goldenTypes = map[string]string{
@@ -39,28 +31,7 @@ func goldenType(file string) string {
 	return cmp.Or(goldenTypes[prefix], "text/html; charset=utf-8")
 }
 
-func testGolden(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cases := strings.Split(string(text), "\n====\n")
-	for i, c := range cases {
-		page, want, _ := strings.Cut(c, "\n----")
-		got := describe(t, goldenType(file), page)
-		if want = strings.TrimSpace(want); got != want && !*update {
-			t.Errorf("%s\n got:\n%s\n want:\n%s", page, got, want)
-		}
-		cases[i] = page + "\n----\n" + got
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.Join(cases, "\n====\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// describe is what Extract says of a page: a line for the page, a line a link.
+// describe prints what Extract finds: a line for the page and one for each link.
 func describe(t *testing.T, contentType, body string) string {
 	t.Helper()
 	base, err := weburl.Parse(pageURL)

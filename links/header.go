@@ -7,13 +7,12 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// ows is the white space within a header field: RFC 9110, section 5.6.3.
+// ows is optional white space in a header field: RFC 9110, section 5.6.3.
 const ows = " \t"
 
-// Header yields the links of a response at the URL base that are in its header, in
-// Link fields, whose values are given: RFC 8288. Tag is "header", Attr "link". It
-// stops when yield returns false. A link of which the field says, with anchor, that
-// it leads from somewhere else, is none of this page.
+// Header yields the links in the Link fields (RFC 8288) of a response at the URL base, given
+// the values of the fields, until yield returns false. Tag is "header", Attr is "link". A link
+// whose anchor parameter says that it leads from somewhere else does not count.
 func Header(base weburl.URL, values []string, yield func(Link) bool) {
 	for _, value := range values {
 		for l := range fieldLinks(strings.ToValidUTF8(value, "\ufffd")) {
@@ -24,14 +23,13 @@ func Header(base weburl.URL, values []string, yield func(Link) bool) {
 	}
 }
 
-// A fieldLink is one element of a Link field. Of a parameter that is given twice,
-// the first counts.
+// A fieldLink is one element of a Link field. If a parameter occurs twice, the first counts.
 type fieldLink struct {
 	target, rel, anchor, typ   string
 	hasRel, hasAnchor, hasType bool
 }
 
-// from makes the link, if it leads from the page base to http or https.
+// from returns the link if it leads from the page at base to http or https.
 func (l fieldLink) from(base weburl.URL) (Link, bool) {
 	if l.target == "" || len(l.target) > maxValue {
 		return Link{}, false
@@ -52,8 +50,8 @@ func (l fieldLink) from(base weburl.URL) (Link, bool) {
 	}, true
 }
 
-// fieldLinks yields the elements of a field as appendix B of RFC 8288 reads them,
-// save that one which does not begin with '<' does not end it, but is skipped.
+// fieldLinks yields the elements of a field as appendix B of RFC 8288 reads them, except that an
+// element without '<' is skipped and does not end the field.
 func fieldLinks(s string) iter.Seq[fieldLink] {
 	return func(yield func(fieldLink) bool) {
 		for s != "" {
@@ -74,7 +72,7 @@ func fieldLinks(s string) iter.Seq[fieldLink] {
 	}
 }
 
-// readParams reads the parameters that s begins with and returns what follows them.
+// readParams reads the parameters that s begins with and returns the rest.
 func (l *fieldLink) readParams(s string) string {
 	for {
 		s = strings.TrimLeft(s, ows)
@@ -105,7 +103,7 @@ func (l *fieldLink) readParams(s string) string {
 	}
 }
 
-// paramValue reads a quoted string or a token and returns what follows it.
+// paramValue reads a quoted string or a token and returns it with the rest.
 func paramValue(s string) (value, rest string) {
 	if !strings.HasPrefix(s, `"`) {
 		value = upTo(s, ";,")
@@ -122,8 +120,8 @@ func paramValue(s string) (value, rest string) {
 	return b.String(), s[end:]
 }
 
-// quotedEnd returns the length of the quoted string that s begins with, with its
-// quotes; one that is not closed goes on to the end.
+// quotedEnd returns the length of the quoted string that s begins with, quotes included. An
+// unclosed one extends to the end.
 func quotedEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -136,7 +134,7 @@ func quotedEnd(s string) int {
 	return len(s)
 }
 
-// afterComma returns what follows the first comma that is not in a quoted string.
+// afterComma returns the text after the first comma outside quoted strings.
 func afterComma(s string) string {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -149,7 +147,7 @@ func afterComma(s string) string {
 	return ""
 }
 
-// upTo returns what of s comes before the first byte of stops.
+// upTo returns the part of s before the first byte of stops.
 func upTo(s, stops string) string {
 	if end := strings.IndexAny(s, stops); end >= 0 {
 		return s[:end]

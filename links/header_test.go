@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// headerLinks is what Header says, "URL rel" of each link.
+// headerLinks returns the links of Header, as "URL rel".
 func headerLinks(t *testing.T, values ...string) (found []string) {
 	t.Helper()
 	Header(mustParse(t, pageURL), values, func(l Link) bool {
@@ -73,8 +73,8 @@ func TestHeaderStops(t *testing.T) {
 	}
 }
 
-// FuzzHeader: any value is read without a panic; what is found is http, valid text
-// and in the value; and two fields are their links one after the other.
+// FuzzHeader: any value is read without a panic; links found are http, valid text
+// and in the value; and two fields yield the links of each in order.
 func FuzzHeader(f *testing.F) {
 	f.Add(`<a>; rel="next"; title="\"," , <b>;rel=x`, "<c>")
 	f.Add(`<a>; anchor="#b", <`, `"`)

@@ -3,75 +3,77 @@ package links
 import (
 	"bytes"
 	"slices"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// html reads a page. When no more links are wanted it goes on for the text, if that is.
+// html reads a page. When no more links are wanted, it continues for the text reader, if any.
 func (x *Extractor) html() {
 	s := &x.scan
 	if x.reader != nil {
-		s.telling = &x.telling
-		*s.telling = telling{reader: x.reader, told: partLengths}
-		defer func() { *s.telling = telling{} }()
+		s.textOutput = &x.output
+		*s.textOutput = textOutput{reader: x.reader, watched: partLengths}
+		defer func() { *s.textOutput = textOutput{} }()
 	}
-	for !x.stopped || s.telling != nil {
+	for !x.stopped || s.textOutput != nil {
 		s.only = x.stopped
-		kind := eof
+		kind := markup.EOF
 		if x.open || len(x.foreign.open) > 0 {
 			kind = s.next()
 		} else {
 			kind = s.seek()
 		}
 		if x.open {
-			x.text.add(s.text)
-			x.text.add(s.cdata)
+			x.text.add(s.Text)
+			x.text.add(s.CDATA)
 		}
-		if s.telling != nil {
-			s.note(s.from, s.from+len(s.text))
-			if s.cdata != nil {
-				s.tellNow(s.sectionFrom, s.sectionFrom+len(s.cdata), true)
+		if s.textOutput != nil {
+			s.addText(s.From, s.From+len(s.Text))
+			if s.CDATA != nil {
+				s.sendText(s.CDATAFrom, s.CDATAFrom+len(s.CDATA), true)
 			}
 		}
 		if x.inner != nil {
 			x.innerText(kind)
 		}
 		switch kind {
-		case startTag:
-			x.startTag(s.name, s.element)
+		case markup.StartTag:
+			x.startTag(s.Name, s.element)
 		case skipped:
 			x.decoded = x.decoded[:0]
 			if s.style != nil {
-				x.styleAttribute(s.name, s.style)
+				x.styleAttribute(s.Name, s.style)
 			}
-			s.start(s.name, s.role, false)
-		case endTag:
-			x.endTag(s.name)
-		case eof:
+			s.startPart(s.Name, s.role, false)
+		case markup.EndTag:
+			x.endTag(s.Name)
+		case markup.EOF:
 			x.closeAnchor()
-			if s.telling != nil {
-				s.tell(false)
+			if s.textOutput != nil {
+				s.flush(false)
 			}
 			return
 		}
 	}
 }
 
-// innerText reads what comes first in a style or script of SVG, where it is no raw text:
-// text, or a CDATA section.
-func (x *Extractor) innerText(kind token) {
+// innerText reads the first text or CDATA section in a style or script of SVG, where content is
+// not raw text.
+func (x *Extractor) innerText(kind markup.Token) {
 	e := x.inner
-	if e.text != nil && len(trim(x.scan.text)) > 0 {
-		e.text(x, e, x.scan.text)
+	if e.text != nil && len(markup.Trim(x.scan.Text)) > 0 {
+		e.text(x, e, x.scan.Text)
 	}
-	if e.text != nil && len(x.scan.cdata) > 0 {
-		e.text(x, e, x.scan.cdata)
+	if e.text != nil && len(x.scan.CDATA) > 0 {
+		e.text(x, e, x.scan.CDATA)
 	}
-	if kind != other {
+	if kind != markup.Other {
 		x.inner = nil
 	}
 }
 
-// xhtml reads a page in XML. There what closes itself has no content, and CDATA
-// sections are text anywhere.
+// xhtml reads a page in XML. There a tag that closes itself has no content, and CDATA sections
+// are text anywhere.
 func (x *Extractor) xhtml() {
 	x.scan.xml = true
 	x.setRules()
@@ -80,16 +82,16 @@ func (x *Extractor) xhtml() {
 
 // svgDocument reads an image.
 func (x *Extractor) svgDocument() {
-	x.reader = nil // the text of a page is wanted
+	x.reader = nil // text readers want pages
 	x.xhtml()
 }
 
-// setRules lets the scanner know where it is.
-func (x *Extractor) setRules() { x.scan.sections = x.scan.xml || x.foreign.sections() }
+// setRules sets the scanner to the rules that apply here.
+func (x *Extractor) setRules() { x.scan.Sections = x.scan.xml || x.foreign.sections() }
 
 func (x *Extractor) endTag(name []byte) {
 	s := &x.scan
-	if s.skip(); s.cut {
+	if s.skip(); s.Cut {
 		return
 	}
 	if len(name) == 1 && name[0]|0x20 == 'a' {
@@ -99,7 +101,7 @@ func (x *Extractor) endTag(name []byte) {
 		x.foreign.end(name)
 		x.setRules()
 	}
-	s.end(name)
+	s.endPart(name)
 }
 
 func (x *Extractor) startTag(name []byte, e *element) {
@@ -116,15 +118,15 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	} else {
 		x.readAttributes()
 	}
-	if s.cut {
+	if s.Cut {
 		return
 	}
 	foreign := false
 	if len(x.foreign.open) > 0 || e != nil && e.root {
-		foreign = x.foreign.start(name, s.selfClosing)
+		foreign = x.foreign.start(name, s.SelfClosing)
 		x.setRules()
 	}
-	s.start(name, s.role, s.selfClosing && (s.xml || foreign || e != nil && e.root))
+	s.startPart(name, s.role, s.SelfClosing && (s.xml || foreign || e != nil && e.root))
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
@@ -137,30 +139,30 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		x.links(e)
 	}
 	switch {
-	case !e.raw || s.selfClosing && (s.xml || foreign):
+	case !e.raw || s.SelfClosing && (s.xml || foreign):
 	case foreign && e.tag != "title":
 		x.inner = e
 	case !foreign:
-		from := s.pos
-		text := s.rawText(e.tag)
+		from := s.Pos
+		text := s.RawText(e.tag)
 		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
 		}
 		switch e.tag {
 		case "title":
-			s.tellNow(from, from+len(text), false)
+			s.sendText(from, from+len(text), false)
 		case "plaintext", "xmp":
-			s.tellNow(from, from+len(text), true)
+			s.sendText(from, from+len(text), true)
 		}
 	}
 }
 
-// readAttributes reads those of a tag that matters.
+// readAttributes reads the attributes of a tag that matters.
 func (x *Extractor) readAttributes() {
 	x.present = 0
-	x.scan.pos = skipClass(x.scan.body, x.scan.pos)
+	x.scan.Pos = skipClass(x.scan.Body, x.scan.Pos)
 	for {
-		name, value, ok := x.scan.attr()
+		name, value, ok := x.scan.Attr()
 		if !ok {
 			x.scan.style, x.scan.role = x.raw(style), x.raw(role)
 			return
@@ -196,25 +198,25 @@ func (x *Extractor) links(e *element) {
 	}
 }
 
-// mention reads an attribute of the current tag that holds one URL into m. It reports
-// whether it is a mention.
-func (x *Extractor) mention(m *Mention, e *element, p place) bool {
+// mention reads an attribute of the current tag that holds one URL into m. It reports whether
+// it is a link.
+func (x *Extractor) mention(m *Mention, e *element, p source) bool {
 	raw := x.raw(p.attr)
 	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
 		return false
 	}
-	// href belongs to a script only in SVG, and xlink:href is what href was there.
+	// A script has href only in SVG, and xlink:href is the old name of href there.
 	switch {
 	case p.attr == xlinkHref && (x.raw(href) != nil || !x.foreign.svg()),
 		e.tag == "script" && p.attr != src && !x.foreign.svg(),
-		e.tag == "input" && p.attr == src && !equalFold(x.value(typ), "image"):
+		e.tag == "input" && p.attr == src && !markup.EqualFold(x.value(typ), "image"):
 		return false
 	}
 	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
-	if !e.empty && len(trim(m.Value)) == 0 {
+	if !e.empty && len(markup.Trim(m.Value)) == 0 {
 		return false
 	}
-	if e.svg && bytes.HasPrefix(trim(m.Value), []byte("#")) { // a part of this document
+	if e.svg && bytes.HasPrefix(markup.Trim(m.Value), []byte("#")) { // a part of this document
 		return false
 	}
 	if e.rel {
@@ -226,7 +228,7 @@ func (x *Extractor) mention(m *Mention, e *element, p place) bool {
 	return true
 }
 
-// anchor opens an <a>. It ends the one before, as it does for the tree builder.
+// anchor opens an <a>. It ends the previous one, as in the tree builder.
 func (x *Extractor) anchor(e *element) {
 	x.closeAnchor()
 	if x.options.Bare || x.mentioned != nil {
@@ -250,8 +252,8 @@ func (x *Extractor) closeAnchor() {
 	}
 }
 
-// base reads <base>. The first with an href counts, even if that is no use as a
-// base: https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
+// base reads <base>. The first with an href counts, even if it cannot serve as a base:
+// https://html.spec.whatwg.org/multipage/semantics.html#the-base-element.
 func (x *Extractor) base(*element) {
 	if x.hasBase || x.raw(href) == nil || x.foreign.strict() {
 		return
@@ -275,16 +277,16 @@ func (x *Extractor) title(_ *element, text []byte) {
 	x.page.Title = string(title.buf)
 }
 
-// meta reads <meta name=robots> and <meta http-equiv=refresh>. Of several robots
-// metas, whatever one of them forbids is forbidden. Of several that are refresh the first
-// that can be read takes effect; each is a link.
+// meta reads <meta name=robots> and <meta http-equiv=refresh>. Whatever one of several robots
+// elements forbids is forbidden. Of several refresh elements the first valid one takes effect;
+// each is a link.
 func (x *Extractor) meta(e *element) {
-	if name := trim(x.value(metaName)); len(name) > 0 {
-		if everyone := equalFold(name, "robots"); everyone || x.agent != "" && equalFold(name, x.agent) {
+	if name := markup.Trim(x.value(metaName)); len(name) > 0 {
+		if everyone := markup.EqualFold(name, "robots"); everyone || x.agent != "" && markup.EqualFold(name, x.agent) {
 			x.page.Robots.read(string(x.value(content)), everyone)
 		}
 	}
-	if !equalFold(x.value(httpEquiv), "refresh") {
+	if !markup.EqualFold(x.value(httpEquiv), "refresh") {
 		return
 	}
 	target, ok := refresh(x.value(content))
@@ -316,7 +318,7 @@ func (x *Extractor) script(e *element, text []byte) {
 	}
 }
 
-// scriptKind is the type of the current script, without parameters, in lower case.
+// scriptKind returns the type of the current script, without parameters, in lower case.
 func (x *Extractor) scriptKind() string {
 	if len(x.raw(typ)) == 0 {
 		return ""

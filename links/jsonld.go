@@ -3,31 +3,33 @@ package links
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// jsonKeys are the members whose values are URLs, or may be: of JSON-LD's own and of
-// those that schema.org has most.
+// jsonKeys are the members whose values are or may be URLs: JSON-LD's own and the most frequent
+// of schema.org.
 var jsonKeys = map[string]bool{
 	"@id": true, "url": true, "sameAs": true, "contentUrl": true, "embedUrl": true, "thumbnailUrl": true, "image": true,
 	"logo": true, "thumbnail": true, "mainEntityOfPage": true, "item": true, "downloadUrl": true, "installUrl": true,
 }
 
-// maxNested bounds how deep a JSON-LD document is read.
+// maxNested bounds the nesting of a JSON-LD document.
 const maxNested = 64
 
 // jsonDocument reads a document of JSON-LD.
-func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.body) }
+func (x *Extractor) jsonDocument() { x.jsonLD("json", x.scan.Body) }
 
-// jsonLD yields the URLs of JSON-LD (https://www.w3.org/TR/json-ld11/): strings, alone or
-// in an array, under a member of jsonKeys, that are absolute URLs or begin with a slash. A
-// name such as "_:b0" or "#me" is no link. What follows an error is not read.
+// jsonLD yields the URLs of JSON-LD (https://www.w3.org/TR/json-ld11/): strings, alone or in an
+// array, under a member of jsonKeys, that are absolute URLs or begin with a slash. A name such as
+// "_:b0" or "#me" is no link. Reading stops at an error.
 func (x *Extractor) jsonLD(tag string, text []byte) {
 	if !x.wants(KindData) {
 		return
 	}
-	var open []byte // the brackets that are open
+	var open []byte // open brackets
 	var keys [maxNested + 1]string
-	isKey := false // a name is next, not a value
+	isKey := false // the next string is a name, not a value
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for !x.stopped {
 		token, err := dec.Token()
@@ -42,7 +44,7 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 					return
 				}
 				key := ""
-				if token == '[' { // its values are those of the member that it is
+				if token == '[' { // its values belong to the same member
 					key = keys[len(open)]
 				}
 				open = append(open, byte(token))
@@ -65,9 +67,9 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 	}
 }
 
-// isWrittenURL reports whether a text that may be something else is a URL by its looks.
+// isWrittenURL reports whether a string that may be something else looks like a URL.
 func isWrittenURL(s string) bool {
 	return len(s) <= maxValue && (len(s) > 1 && s[0] == '/' ||
-		len(s) > len("http://") && equalFold(s[:len("http://")], "http://") ||
-		len(s) > len("https://") && equalFold(s[:len("https://")], "https://"))
+		len(s) > len("http://") && markup.EqualFold(s[:len("http://")], "http://") ||
+		len(s) > len("https://") && markup.EqualFold(s[:len("https://")], "https://"))
 }

@@ -1,9 +1,13 @@
 package links
 
-import "strings"
+import (
+	"strings"
 
-// A Kind is what a link is for, so that a crawler can tell which to follow and an
-// audit which to count. The list is closed.
+	"github.com/weftcrawl/weft/internal/markup"
+)
+
+// A Kind is the purpose of a link: a crawler decides by it which to follow, an audit which to
+// count. The list is closed.
 type Kind uint8
 
 // The kinds.
@@ -24,9 +28,9 @@ const (
 	KindMedia                 // audio, video, source, track, a feed's enclosure
 	KindEmbed                 // object, embed
 	KindForm                  // action, formaction: where a form is sent
-	KindHint                  // preconnect, dns-prefetch, preload and the like: early work for a browser
-	KindData                  // JSON-LD
-	KindText                  // what looks like a URL in a script; see Options.Scripts
+	KindHint                  // preconnect, dns-prefetch, preload and so on: early work for a browser
+	KindData                  // URLs in JSON-LD
+	KindText                  // strings in scripts that look like a URL; see Options.Scripts
 	numKinds
 )
 
@@ -41,7 +45,7 @@ func (k Kind) String() string { return kindNames[k] }
 // Kinds is a set of kinds.
 type Kinds uint32
 
-// KindsOf is the set of some kinds.
+// KindsOf returns the set of these kinds.
 func KindsOf(kinds ...Kind) (set Kinds) {
 	for _, k := range kinds {
 		set |= 1 << k
@@ -49,13 +53,13 @@ func KindsOf(kinds ...Kind) (set Kinds) {
 	return set
 }
 
-// Has reports whether a kind is in the set.
+// Has reports whether k is in the set.
 func (s Kinds) Has(k Kind) bool { return s&(1<<k) != 0 }
 
 const allKinds = Kinds(1<<numKinds - 1)
 
-// relations is what a relation makes of a link, in the order in which they count when
-// there are several: "alternate stylesheet" is a style sheet.
+// relations maps relations to kinds. Of several relations the first in this order counts:
+// "alternate stylesheet" is a style sheet.
 // See https://html.spec.whatwg.org/multipage/links.html#linkTypes.
 var relations = []struct {
 	name string
@@ -79,13 +83,12 @@ var relations = []struct {
 	{"prerender", KindHint},
 }
 
-// kindOfRel returns the kind of a link with the relations rel, to something of the
-// content type typ.
+// kindOfRel returns the kind of a link with the relations rel to a document of content type typ.
 func kindOfRel(rel, typ []byte) Kind {
 	best := len(relations)
 	for word, rest := cutWord(rel); word != nil; word, rest = cutWord(rest) {
 		for i := range best {
-			if equalFold(word, relations[i].name) {
+			if markup.EqualFold(word, relations[i].name) {
 				best = i
 				break
 			}
@@ -117,7 +120,7 @@ func mediaType(contentType string) string {
 // hasWord reports whether word, in lower case, is among the words of a list.
 func hasWord(list []byte, word string) bool {
 	for w, rest := cutWord(list); w != nil; w, rest = cutWord(rest) {
-		if equalFold(w, word) {
+		if markup.EqualFold(w, word) {
 			return true
 		}
 	}

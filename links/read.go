@@ -3,37 +3,37 @@ package links
 import (
 	"bytes"
 	"slices"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A TextReader is told of the text of a page while its links are looked for, in the order
-// in which it stands: of what is between tags, and of those tags that say what part of the
-// page it is. So one pass over the page does for both. Slices are of the body, undecoded.
+// A TextReader receives the text of a page while its links are extracted, in document order: the
+// text between tags, and the tags that say which part of the page it is in. So one pass over the
+// page serves both. Slices are of the body, undecoded.
 type TextReader interface {
-	// Text is told of pieces of the body, each of which stands between two tags, or is the
-	// title; not of single blanks. It is told late, of many at once, which is faster. Plain
-	// text, as in a CDATA section, has no character references. Script, style and textarea
-	// have no text.
+	// Text receives pieces of the body, each of them between two tags, or the title; single
+	// blanks are left out. Pieces come late, many at once, which is faster. Plain text, as in a
+	// CDATA section, has no character references. Script, style and textarea have no text.
 	Text(body []byte, pieces []Piece, plain bool)
 
-	// Start is told of a start tag, if its name is one of article, aside, footer, header,
-	// iframe, main, nav, noframes, section, svg, template and time, or if it has a role
-	// attribute. If it wants nothing of what is in the element, whose name has less than 32
-	// letters, it returns true, and is told of the end tag that balances this one next, if any
-	// does.
+	// Start receives a start tag named article, aside, footer, header, iframe, main, nav,
+	// noframes, section, svg, template or time, or any that has a role attribute. To pass over
+	// the content of the element, it returns true; the name must be shorter than 32 letters.
+	// The next call is then End for the end tag that balances this one, if there is one.
 	Start(tag, role []byte) (pass bool)
 
-	// End is told of the end tags of the same names.
+	// End receives the end tags of the same names.
 	End(tag []byte)
 }
 
 // A Piece is body[From:To].
 type Piece struct{ From, To int }
 
-// parts are the names that a TextReader is always told of.
+// parts are the names of the tags that a TextReader always receives.
 var parts = []string{"article", "aside", "footer", "header", "iframe", "main", "nav", "noframes", "section", "svg", "template", "time"}
 
-// A lengthSet has the lengths of some names, by their first letter, as bits: most other
-// names are told by these alone.
+// A lengthSet holds the lengths of some names by their first letter, as bits: these alone rule
+// out most other names.
 type lengthSet [32]uint32
 
 func (l *lengthSet) add(name string) { l[name[0]&0x1f] |= 1 << len(name) }
@@ -48,85 +48,85 @@ var partLengths = func() (l lengthSet) {
 	return l
 }()
 
-// tells reports whether the reader of text is told of a tag, whatever its attributes are, or
-// it counts for how deep what is passed over is.
-func (s *scanner) tells(name []byte) bool {
-	if !s.told.mayHave(name) {
+// watches reports whether the text reader receives a tag whatever its attributes are, or the tag
+// counts for the depth of the element being passed over.
+func (s *scanner) watches(name []byte) bool {
+	if !s.watched.mayHave(name) {
 		return false
 	}
-	if s.passed != nil {
-		return bytes.EqualFold(name, s.passed)
+	if s.passing != nil {
+		return bytes.EqualFold(name, s.passing)
 	}
-	return slices.ContainsFunc(parts, func(part string) bool { return equalFold(name, part) })
+	return slices.ContainsFunc(parts, func(part string) bool { return markup.EqualFold(name, part) })
 }
 
-// A telling is what a reader of text is to be told.
-type telling struct {
-	reader TextReader // or nil
-	told   lengthSet  // of the names that it is told of
-	passed []byte     // the element that it passes over, or nil
-	depth  int        // elements of that name that are open
-	n      int        // pieces that it is not yet told of
-	pieces [128]Piece
+// A textOutput buffers what goes to a text reader.
+type textOutput struct {
+	reader  TextReader // or nil
+	watched lengthSet  // names of the tags that it receives
+	passing []byte     // name of the element being passed over, or nil
+	depth   int        // open elements of that name
+	n       int        // buffered pieces
+	pieces  [128]Piece
 }
 
-// note notes text, unless it is nothing or a single blank, as so often stands between two tags.
-func (s *scanner) note(from, to int) {
+// addText buffers text, unless it is empty or a single blank, as so often between two tags.
+func (s *scanner) addText(from, to int) {
 	s.pieces[s.n] = Piece{from, to}
-	if to > from+1 || to > from && s.body[from] > ' ' {
+	if to > from+1 || to > from && s.Body[from] > ' ' {
 		if s.n++; s.n == len(s.pieces) {
-			s.tell(false)
+			s.flush(false)
 		}
 	}
 }
 
-// tell tells of the text that was noted, if it is wanted.
-func (s *scanner) tell(plain bool) {
-	if s.n > 0 && s.passed == nil {
-		s.reader.Text(s.body, s.pieces[:s.n], plain)
+// flush sends the buffered text, unless its element is being passed over.
+func (s *scanner) flush(plain bool) {
+	if s.n > 0 && s.passing == nil {
+		s.reader.Text(s.Body, s.pieces[:s.n], plain)
 	}
 	s.n = 0
 }
 
-// tellNow tells of a piece of the body, and of what was noted before.
-func (s *scanner) tellNow(from, to int, plain bool) {
-	if s.telling == nil {
+// sendText sends a piece of the body, after the buffered ones.
+func (s *scanner) sendText(from, to int, plain bool) {
+	if s.textOutput == nil {
 		return
 	}
-	s.tell(false)
-	s.note(from, to)
-	s.tell(plain)
+	s.flush(false)
+	s.addText(from, to)
+	s.flush(plain)
 }
 
-// start tells of a start tag. What is closed by itself has no content.
-func (s *scanner) start(name, role []byte, closed bool) {
+// startPart sends a start tag. A tag that closes itself has no content.
+func (s *scanner) startPart(name, role []byte, closed bool) {
 	switch {
-	case s.telling == nil || closed:
-	case s.passed != nil:
-		if s.tells(name) {
+	case s.textOutput == nil || closed:
+	case s.passing != nil:
+		if s.watches(name) {
 			s.depth++
 		}
-	case role != nil || s.tells(name):
-		s.tell(false)
+	case role != nil || s.watches(name):
+		s.flush(false)
 		if s.reader.Start(name, role) && len(name) < 32 {
-			s.passed, s.depth = name, 1
-			s.told = lengthSet{}
-			s.told.add(string(name))
+			s.passing, s.depth = name, 1
+			s.watched = lengthSet{}
+			s.watched.add(string(name))
 		}
 	}
 }
 
-// end tells of an end tag.
-func (s *scanner) end(name []byte) {
-	if s.telling == nil || !s.tells(name) {
+// endPart sends an end tag.
+func (s *scanner) endPart(name []byte) {
+	if s.textOutput == nil || !s.watches(name) {
 		return
 	}
-	if s.passed != nil {
+	if s.passing != nil {
 		if s.depth--; s.depth > 0 {
 			return
 		}
 	}
-	s.tell(false) // what was noted in an element that is passed over is forgotten
-	s.passed, s.told = nil, partLengths
+	s.flush(false) // drops the text of an element being passed over
+	s.passing, s.watched = nil, partLengths
 	s.reader.End(name)
 }

@@ -6,35 +6,36 @@ import (
 	"testing"
 )
 
-// teller writes down what it is told, and passes over what has one of the given names, or a role.
-type teller struct {
+// recorder writes down what it receives, and passes over elements with one of the given names or a
+// role.
+type recorder struct {
 	passes string
-	told   strings.Builder
+	got    strings.Builder
 }
 
-func (t *teller) Text(body []byte, pieces []Piece, plain bool) {
+func (t *recorder) Text(body []byte, pieces []Piece, plain bool) {
 	for _, p := range pieces {
 		if !plain {
-			fmt.Fprintf(&t.told, "%q ", body[p.From:p.To])
+			fmt.Fprintf(&t.got, "%q ", body[p.From:p.To])
 		} else {
-			fmt.Fprintf(&t.told, "plain %q ", body[p.From:p.To])
+			fmt.Fprintf(&t.got, "plain %q ", body[p.From:p.To])
 		}
 	}
 }
 
-func (t *teller) Start(tag, role []byte) bool {
-	fmt.Fprintf(&t.told, "<%s", tag)
+func (t *recorder) Start(tag, role []byte) bool {
+	fmt.Fprintf(&t.got, "<%s", tag)
 	if role != nil {
-		fmt.Fprintf(&t.told, " %s", role)
+		fmt.Fprintf(&t.got, " %s", role)
 	}
-	t.told.WriteString("> ")
+	t.got.WriteString("> ")
 	return strings.Contains(t.passes, string(tag)) || role != nil
 }
 
-func (t *teller) End(tag []byte) { fmt.Fprintf(&t.told, "</%s> ", tag) }
+func (t *recorder) End(tag []byte) { fmt.Fprintf(&t.got, "</%s> ", tag) }
 
-// TestTextReader: what a reader of text is told is the same whether or not there are links, and they
-// are wanted.
+// TestTextReader: a text reader receives the same whether or not there are links, and whether or
+// not they are wanted.
 func TestTextReader(t *testing.T) {
 	for name, c := range map[string]struct{ kind, passes, body, want string }{
 		"text and tags":        {"", "", "<p>a</p> <b>b</b>\n \n<img src=c>d", `"a" "b" "\n \n" "d" `},
@@ -56,9 +57,9 @@ func TestTextReader(t *testing.T) {
 			c.kind = "text/html"
 		}
 		read := func(how string, o Options, yield func(Link) bool) {
-			r := &teller{passes: c.passes}
+			r := &recorder{passes: c.passes}
 			NewExtractor(o).Extract(Document{Base: mustParse(t, "http://a.example/"), ContentType: c.kind, Body: []byte(c.body), Text: r}, yield)
-			if got := r.told.String(); got != c.want {
+			if got := r.got.String(); got != c.want {
 				t.Errorf("%s, %s:\n%s, expected\n%s", name, how, got, c.want)
 			}
 		}

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/markup"
 	"golang.org/x/net/html"
 )
 
-// A tag is what tests compare: "<img alt="x" src="y">" or "</a>", decoded, with
+// tagString returns a tag for comparison: "<img alt="x" src="y">" or "</a>", decoded, with
 // attributes in order of their names.
 func tagString(name string, attrs map[string]string) string {
 	var out strings.Builder
@@ -28,7 +29,7 @@ func tagString(name string, attrs map[string]string) string {
 	return out.String() + ">"
 }
 
-// normalName is a tag or attribute name as the standard has it.
+// normalName returns a tag or attribute name as in the standard.
 func normalName(name []byte) string {
 	lower := bytes.ReplaceAll(name, []byte("\x00"), []byte("\uFFFD"))
 	for i, c := range lower {
@@ -41,7 +42,7 @@ func normalName(name []byte) string {
 
 // scanTags returns all tags that the scanner finds, whether or not they matter.
 func scanTags(body []byte, raw func(name string) bool) []string {
-	s := scanner{body: body}
+	s := scanner{Scanner: markup.Scanner{Body: body}}
 	return s.tags(raw, &foreign{})
 }
 
@@ -49,11 +50,11 @@ func scanTags(body []byte, raw func(name string) bool) []string {
 func (s *scanner) tags(raw func(name string) bool, f *foreign) (tags []string) {
 	for {
 		switch s.next() {
-		case startTag:
-			name := normalName(s.name)
+		case markup.StartTag:
+			name := normalName(s.Name)
 			attrs := map[string]string{}
 			for {
-				key, value, ok := s.attr()
+				key, value, ok := s.Attr()
 				if !ok {
 					break
 				}
@@ -61,36 +62,36 @@ func (s *scanner) tags(raw func(name string) bool, f *foreign) (tags []string) {
 					attrs[normalName(key)] = string(appendValue(nil, value))
 				}
 			}
-			if s.cut {
+			if s.Cut {
 				continue
 			}
 			tags = append(tags, tagString(name, attrs))
 			inForeign := false
 			if f != nil {
-				inForeign = f.start([]byte(name), s.selfClosing)
-				s.sections = f.sections()
+				inForeign = f.start([]byte(name), s.SelfClosing)
+				s.Sections = f.sections()
 			}
 			if raw(name) && !inForeign {
-				s.rawText(name)
+				s.RawText(name)
 			}
-		case endTag:
-			name := normalName(s.name)
-			if s.skip(); s.cut {
+		case markup.EndTag:
+			name := normalName(s.Name)
+			if s.skip(); s.Cut {
 				continue
 			}
 			tags = append(tags, "</"+name+">")
 			if f != nil {
 				f.end([]byte(name))
-				s.sections = f.sections()
+				s.Sections = f.sections()
 			}
-		case eof:
+		case markup.EOF:
 			return tags
 		}
 	}
 }
 
-// netTags returns the tags that the tokenizer of x/net finds, when it is told where SVG
-// and MathML are, as by a parser.
+// netTags returns the tags that the tokenizer of x/net finds, given where SVG and MathML are, as
+// a parser would.
 func netTags(body []byte) (tags []string) {
 	z := html.NewTokenizer(bytes.NewReader(body))
 	var f foreign
@@ -123,8 +124,8 @@ func netTags(body []byte) (tags []string) {
 	}
 }
 
-// netRaw are the elements that x/net takes for raw text. Ours are fewer: the
-// contents of iframe, noframes and noscript are read as markup.
+// netRaw are the elements that x/net takes for raw text. Ours are fewer: the contents of iframe,
+// noframes and noscript are read as markup.
 func netRaw(name string) bool {
 	switch name {
 	case "iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp":
@@ -168,23 +169,23 @@ func (c tokenCase) tags(t *testing.T) (tags []string) {
 
 // TestHTML5Lib compares the tags and attributes that the scanner finds with
 // those of html5lib's tokenizer tests: all that start in the Data state (there
-// with those of x/net as well) or in a CDATA section, and those that start in
+// with those of x/net as well) or in a CDATA section, and cases that start in
 // raw text with a tag that can end it.
 func TestHTML5Lib(t *testing.T) {
 	never := func(string) bool { return false } // the tests drive the tokenizer alone
 	passed, run := map[string]int{}, map[string]int{}
 	for _, c := range conformance.Cases[tokenCase](t, "html-tokens.jsonl") {
-		s := scanner{body: []byte(c.Input)}
+		s := scanner{Scanner: markup.Scanner{Body: []byte(c.Input)}}
 		switch c.Initial {
 		case "Data state":
 		case "CDATA section state":
-			s.sections = true
-			s.body = append([]byte("<![CDATA["), s.body...)
+			s.Sections = true
+			s.Body = append([]byte("<![CDATA["), s.Body...)
 		case "RCDATA state", "RAWTEXT state", "PLAINTEXT state", "Script data state":
 			if c.LastStartTag == "" {
 				continue
 			}
-			s.rawText(c.rawName())
+			s.RawText(c.rawName())
 		default:
 			continue
 		}
@@ -204,8 +205,8 @@ func TestHTML5Lib(t *testing.T) {
 	}
 }
 
-// rawName is the element whose content model has the state. In the tests RCDATA
-// and RAWTEXT may come with any element's name.
+// rawName returns the element whose content model has the state. In the tests RCDATA and RAWTEXT
+// may come with any element's name.
 func (c tokenCase) rawName() string {
 	if c.Initial == "PLAINTEXT state" {
 		return "plaintext"
@@ -275,7 +276,7 @@ func scriptEndByStates(body []byte) int {
 	state, dashes := scriptData, 0 // dashes just before at, in the escaped states
 	for at := 0; at < len(body); {
 		rest := body[at:]
-		endTag := bytes.HasPrefix(rest, []byte("</")) && startsTag(rest[2:], "script")
+		endTag := bytes.HasPrefix(rest, []byte("</")) && markup.StartsTag(rest[2:], "script")
 		switch {
 		case state == scriptData && endTag, state == escaped && endTag:
 			return at
@@ -283,7 +284,7 @@ func scriptEndByStates(body []byte) int {
 			state, dashes = escaped, 2 // script data escaped dash dash state
 			at += len("<!--")
 			continue
-		case state == escaped && startsTag(rest[1:], "script") && rest[0] == '<':
+		case state == escaped && markup.StartsTag(rest[1:], "script") && rest[0] == '<':
 			state, dashes = doubleEscaped, 0
 			at += len("<script>")
 			continue
@@ -322,14 +323,14 @@ func TestScriptEnd(t *testing.T) {
 	for _, script := range scripts {
 		for end := range len(script) + 1 {
 			body := []byte(script[:end])
-			if got, want := scriptEnd(body, 0), scriptEndByStates(body); got != want {
+			if got, want := markup.ScriptEnd(body, 0), scriptEndByStates(body); got != want {
 				t.Errorf("%q: ends at %d, want %d", body, got, want)
 			}
 		}
 	}
 }
 
-// TestNetDiffers pins the one known difference, so that its end is noticed.
+// TestNetDiffers pins the one known difference, so that a fix in x/net is noticed.
 func TestNetDiffers(t *testing.T) {
 	const page = "<script><!-- << <script> </script> <a href=no> --></script><a href=yes>"
 	want := []string{"<script>", "</script>", `<a href="yes">`}

@@ -1,30 +1,33 @@
 package links
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weftcrawl/weft/internal/markup"
+)
 
 // maxScriptURL bounds a URL in a script, in bytes.
 const maxScriptURL = 2 << 10
 
-// javaScript is its content types that are in use; see
+// javaScript are the content types in use for JavaScript; see
 // https://mimesniff.spec.whatwg.org/#javascript-mime-type.
 var javaScript = []string{"text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "text/ecmascript"}
 
 // scriptDocument reads a document of JavaScript.
 func (x *Extractor) scriptDocument() {
 	if x.options.Scripts {
-		x.scriptURLs("script", x.scan.body)
+		x.scriptURLs("script", x.scan.Body)
 	}
 }
 
-// scriptURLs yields what looks like a URL in a script: a quoted text that begins with
-// http://, https://, or one or two slashes and a letter or digit, and goes on to the
-// closing quote without white space, angle brackets, braces, or a backslash other than
-// that of "\/".
-// No script is run or understood, so what is put together of parts is missed, and a
-// path that is none may be yielded.
+// scriptURLs yields strings of a script that look like a URL: quoted text that begins with
+// http://, https://, or one or two slashes and a letter or digit, and has no white space, angle
+// brackets, braces, or backslash other than that of "\/" up to the closing quote. The script is
+// neither run nor understood, so a URL made of parts is missed, and a string that is no URL may
+// be yielded.
 //
-// A text that is no URL ends at a byte that cannot be in one; the search goes on there,
-// so the time is linear.
+// A string that is no URL ends at a byte that cannot be in one; the search continues there, so
+// the time is linear.
 func (x *Extractor) scriptURLs(tag string, text []byte) {
 	if !x.wants(KindText) {
 		return
@@ -68,7 +71,7 @@ func canBeInURL(text []byte, at int) bool {
 
 func looksLikeURL(b []byte) bool {
 	for _, scheme := range []string{"http://", "https://"} {
-		if len(b) > len(scheme) && equalFold(b[:len(scheme)], scheme) {
+		if len(b) > len(scheme) && markup.EqualFold(b[:len(scheme)], scheme) {
 			return true
 		}
 	}
@@ -77,5 +80,5 @@ func looksLikeURL(b []byte) bool {
 		return false
 	}
 	rest = bytes.TrimPrefix(rest, []byte("/"))
-	return len(rest) > 0 && isAlphanumeric(rest[0])
+	return len(rest) > 0 && markup.IsAlphanumeric(rest[0])
 }

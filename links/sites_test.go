@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/bench/cost"
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/html"
 )
 
-// A site is one that comes as a Debian package, with the list of its pages that
-// $WEFT_BENCH has (default ../shared/bench beside the module).
+// A site is a documentation site from a Debian package. The list of its pages is in the folder
+// $WEFT_BENCH (default: ../shared/bench next to the module).
 type site struct{ name, list, root string }
 
 var sites = []site{
@@ -73,9 +74,9 @@ var tokenPlaces = map[string][]string{
 	"track": {"src"}, "video": {"src", "poster"},
 }
 
-// tokenLinks are the links of a page as the tokenizer of x/net finds them: those of an
-// attribute with one URL, as "tag attribute value". It is the oracle: nothing of this
-// package is in it but where SVG and MathML are.
+// tokenLinks returns the links of a page by the tokenizer of x/net: those of an attribute with one
+// URL, as "tag attribute value". It is the oracle: it shares with this package only the tracking
+// of SVG and MathML.
 func tokenLinks(body []byte) (found []string) {
 	z := html.NewTokenizer(bytes.NewReader(body))
 	var f foreign
@@ -110,8 +111,8 @@ func tokenLinks(body []byte) (found []string) {
 	}
 }
 
-// resolved are those of tokenLinks that are links, with their URLs, sorted: the base is
-// the first, empty values lead nowhere but for a and area.
+// resolved returns those of tokenLinks that are links, with their URLs, sorted: the first base
+// counts, and empty values lead nowhere except on a and area.
 func resolved(base weburl.URL, found []string) (links []string) {
 	hasBase := false
 	for _, l := range found {
@@ -124,7 +125,7 @@ func resolved(base weburl.URL, found []string) (links []string) {
 			if hasBase = true; err == nil && u.Scheme() != "data" && u.Scheme() != "javascript" {
 				base = u
 			}
-		case strings.Trim(value, whiteSpace) == "" && tag != "a" && tag != "area":
+		case strings.Trim(value, markup.WhiteSpace) == "" && tag != "a" && tag != "area":
 		case err == nil && u.IsHTTP():
 			links = append(links, tag+" "+attr+" "+value+" "+u.String())
 		}
@@ -133,8 +134,8 @@ func resolved(base weburl.URL, found []string) (links []string) {
 	return links
 }
 
-// compareLinks compares the links of Extract that stand alone in an attribute of HTML with
-// those of the tokenizer, and returns their number.
+// compareLinks compares the links of Extract that are alone in an attribute of HTML with those of
+// the tokenizer, and returns their number.
 func compareLinks(t testing.TB, base weburl.URL, body []byte) int {
 	t.Helper()
 	var got []string
@@ -218,7 +219,7 @@ func BenchmarkSites(b *testing.B) {
 	}
 }
 
-// countTokenLinks counts what tokenLinks finds, without a copy of it.
+// countTokenLinks counts the links of tokenLinks, without copies.
 func countTokenLinks(body []byte) (n int) {
 	z := html.NewTokenizer(bytes.NewReader(body))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {

@@ -3,27 +3,15 @@ package links
 import (
 	"bytes"
 	"iter"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// whiteSpace is HTML's ASCII white space.
-const whiteSpace = " \t\n\f\r"
-
-func trim(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-// cutWord returns the first of the words that white space separates, nil if there is
-// none, and what follows it.
+// cutWord returns the first word of b, nil if there is none, and the rest.
 func cutWord(b []byte) (word, rest []byte) {
-	from := skipSpace(b, 0)
+	from := markup.SkipSpace(b, 0)
 	end := from
-	for end < len(b) && !isSpace(b[end]) {
+	for end < len(b) && !markup.IsSpace(b[end]) {
 		end++
 	}
 	if from == end {
@@ -32,20 +20,19 @@ func cutWord(b []byte) (word, rest []byte) {
 	return b[from:end], b[end:]
 }
 
-// hasOtherScheme reports whether a value is an absolute URL of a scheme other
-// than http and https, so that it need not be copied to find out: it may be a
-// megabyte of data:. It looks at the value undecoded. That is exact for what it
-// finds, as neither '&' nor what the URL parser drops can stand in a scheme;
-// what it misses ("java&#115;cript:"), the parser will find.
+// hasOtherScheme reports whether a value is an absolute URL of a scheme other than http and
+// https, without a copy: it may be a megabyte of data:. It reads the value undecoded. A scheme
+// cannot contain '&' or any byte that the URL parser drops, so what it finds is right; what it
+// misses ("java&#115;cript:"), the parser finds.
 func hasOtherScheme(raw []byte) bool {
-	at := skipSpace(raw, 0)
+	at := markup.SkipSpace(raw, 0)
 	scheme := raw[at:]
 	for i, c := range scheme {
 		switch {
-		case isLetter(c):
-		case i > 0 && (isDecimal(c) || c == '+' || c == '-' || c == '.'):
+		case markup.IsLetter(c):
+		case i > 0 && (markup.IsDigit(c) || c == '+' || c == '-' || c == '.'):
 		case i > 0 && c == ':':
-			return !equalFold(scheme[:i], "http") && !equalFold(scheme[:i], "https")
+			return !markup.EqualFold(scheme[:i], "http") && !markup.EqualFold(scheme[:i], "https")
 		default:
 			return false
 		}
@@ -56,13 +43,12 @@ func hasOtherScheme(raw []byte) bool {
 // candidates yields the URLs of a srcset, without their descriptors.
 // See https://html.spec.whatwg.org/multipage/images.html#parsing-a-srcset-attribute.
 //
-// A browser drops a candidate whose descriptors it cannot read ("a.png 1q"). Here it
-// counts: its author has put an image there, and a crawler asks what a page mentions,
-// not which image fits.
+// A browser drops a candidate whose descriptors it cannot read ("a.png 1q"). Here it counts: a
+// crawler asks what a page mentions, not which image fits.
 func candidates(srcset []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {
-			srcset = bytes.TrimLeft(srcset, whiteSpace+",")
+			srcset = bytes.TrimLeft(srcset, markup.WhiteSpace+",")
 			if len(srcset) == 0 {
 				return
 			}
@@ -80,8 +66,7 @@ func candidates(srcset []byte) iter.Seq[[]byte] {
 	}
 }
 
-// descriptorsEnd returns where a candidate ends: at a comma, but not in parentheses.
-// Those do not nest.
+// descriptorsEnd returns the end of a candidate: a comma outside parentheses, which do not nest.
 func descriptorsEnd(s []byte) int {
 	inParens := false
 	for i, c := range s {
@@ -99,11 +84,11 @@ func descriptorsEnd(s []byte) int {
 	return len(s)
 }
 
-// refresh reads the content of a <meta http-equiv=refresh>, such as "5; url=next.html".
-// ok says that it takes effect. Without a URL the page loads itself again, and target is
-// empty. See https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
+// refresh reads the content of a <meta http-equiv=refresh>, such as "5; url=next.html". ok
+// reports whether it takes effect. Without a URL the page reloads itself, and target is empty.
+// See https://html.spec.whatwg.org/multipage/semantics.html#shared-declarative-refresh-steps.
 func refresh(content []byte) (target []byte, ok bool) {
-	rest := bytes.TrimLeft(content, whiteSpace)
+	rest := bytes.TrimLeft(content, markup.WhiteSpace)
 	delay := bytes.TrimLeft(rest, "0123456789")
 	if len(delay) == len(rest) && !bytes.HasPrefix(rest, []byte(".")) {
 		return nil, false
@@ -112,19 +97,19 @@ func refresh(content []byte) (target []byte, ok bool) {
 	if len(rest) == 0 {
 		return nil, true
 	}
-	if rest[0] != ';' && rest[0] != ',' && !isSpace(rest[0]) {
+	if rest[0] != ';' && rest[0] != ',' && !markup.IsSpace(rest[0]) {
 		return nil, false
 	}
-	rest = bytes.TrimLeft(rest, whiteSpace)
+	rest = bytes.TrimLeft(rest, markup.WhiteSpace)
 	if len(rest) > 0 && (rest[0] == ';' || rest[0] == ',') {
-		rest = bytes.TrimLeft(rest[1:], whiteSpace)
+		rest = bytes.TrimLeft(rest[1:], markup.WhiteSpace)
 	}
-	if len(rest) >= len("url") && equalFold(rest[:len("url")], "url") {
-		value := bytes.TrimLeft(rest[len("url"):], whiteSpace)
+	if len(rest) >= len("url") && markup.EqualFold(rest[:len("url")], "url") {
+		value := bytes.TrimLeft(rest[len("url"):], markup.WhiteSpace)
 		if len(value) == 0 || value[0] != '=' {
 			return rest, true
 		}
-		rest = bytes.TrimLeft(value[1:], whiteSpace)
+		rest = bytes.TrimLeft(value[1:], markup.WhiteSpace)
 	}
 	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
 		rest, _, _ = bytes.Cut(rest[1:], rest[:1])

@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// file is a robots.txt as large sites have it.
+// file is a robots.txt like those of large sites.
 func file(rules int) []byte {
 	var b strings.Builder
 	b.WriteString("User-agent: badbot\nDisallow: /\n\nUser-agent: *\nCrawl-delay: 1\n")

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/robots"
 )
 
-// A googleCase is one of google/robotstxt-spec-test.
+// A googleCase is a case of google/robotstxt-spec-test.
 type googleCase struct {
 	ID      string `json:"id"`
 	Robots  []byte `json:"robots_b64"`
@@ -46,8 +47,8 @@ func TestGoogleStandard(t *testing.T) {
 	}
 }
 
-// TestGoogleExtensions holds what Weft says where Google goes beyond the RFC, and
-// why, in testdata/google-extensions.txt.
+// TestGoogleExtensions: testdata/google-extensions.txt lists the verdicts where Google goes beyond
+// the RFC, and explains those that differ.
 func TestGoogleExtensions(t *testing.T) {
 	word := map[bool]string{true: "allowed", false: "disallowed"}
 	var got strings.Builder
@@ -67,14 +68,6 @@ func TestGoogleExtensions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why, want, _ := strings.Cut(string(old), "----\n")
-	if *update {
-		if err := os.WriteFile(file, []byte(why+"----\n"+got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got.String() != want {
-		t.Errorf("got\n%swant\n%s", got.String(), want)
-	}
+	why, _, _ := strings.Cut(string(old), "----\n")
+	golden.Equal(t, file, why+"----\n"+got.String())
 }

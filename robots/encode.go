@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// A form is how a path is escaped, to be compared with others of that form.
+// A form is a way to escape a path, for comparison with others of that form.
 //
 //	                     0: target   asPattern   decoded: target   asPattern|decoded
 //	%e3                  %E3         %E3         %E3               %E3
@@ -10,20 +10,20 @@ import "strings"
 //	%2F in a query       %2F         %2F         /                 /
 //	é in UTF-8           é           %C3%A9      %C3%A9            %C3%A9
 //	space, <, {          %20, …      %20, …      %20, …            %20, …
-//	* and the last $     %2A, %24    as it is    %2A, %24          as it is
+//	* and a final $      %2A, %24    as it is    %2A, %24          as it is
 //
-// The decoded forms are those of RFC 9309, sections 2.2.2 and 2.2.3; the others
-// those of google/robotstxt, which doesn't touch the target.
+// The decoded forms are those of RFC 9309, sections 2.2.2 and 2.2.3; the others those of
+// google/robotstxt, which does not touch the target.
 type form uint8
 
 const (
-	asPattern form = 1 << iota // '*' and a '$' at the end have their meaning
-	decoded                    // what may stand unescaped does
+	asPattern form = 1 << iota // '*' and a final '$' are wildcards
+	decoded                    // bytes that need no escape have none
 )
 
 const upperHex = "0123456789ABCDEF"
 
-// escape returns a path in the given form. Mostly that is the path itself.
+// escape returns a path in the given form. Most paths are unchanged.
 func escape(s string, f form) string {
 	first := 0
 	for first < len(s) && (unreserved(s[first]) || plain(s[first])) {
@@ -63,14 +63,14 @@ func escape(s string, f form) string {
 	return string(b)
 }
 
-// unreserved reports whether c is of the unreserved set of RFC 3986, which means
-// the same with and without an escape.
+// unreserved reports whether c is in the unreserved set of RFC 3986, which means the same with
+// and without an escape.
 func unreserved(c byte) bool {
 	return isLetter(c) || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// plain reports whether c is of the reserved set of RFC 3986 and no wildcard: it
-// stands for itself, and an escape of it for something else.
+// plain reports whether c is in the reserved set of RFC 3986 and no wildcard: it means itself, and
+// its escape something else.
 func plain(c byte) bool { return strings.IndexByte(":/?#[]@!&'()+,;=", c) >= 0 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// rulesVersion is the first byte of encoded Rules. It changes with their layout, and
-// with what a rule's text means.
+// rulesVersion is the first byte of encoded Rules. It changes with their layout and with the
+// meaning of a rule's text.
 const rulesVersion = 1
 
-// AppendBinary appends the rules to b, with the lines they come from: version, Crawl-delay
-// (0: none, else nanoseconds + 1), number of rules; of each in the order of precedence the
-// number of its line, the length of its text, and the text. Numbers are varints. There is
-// no error.
+// AppendBinary appends the rules to b, with their lines: version, Crawl-delay (0: none, else
+// nanoseconds + 1), number of rules; for each, in order of precedence, the number of its line, the
+// length of its text, and the text. Numbers are varints. The error is always nil.
 func (r Rules) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, rulesVersion)
 	delay := uint64(0)
@@ -33,11 +32,11 @@ func (r Rules) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalBinary returns what AppendBinary appends.
+// MarshalBinary returns the rules as AppendBinary encodes them.
 func (r Rules) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 
-// UnmarshalBinary sets the rules to those that AppendBinary has encoded, or returns an
-// error and leaves them.
+// UnmarshalBinary sets the rules to those that AppendBinary encoded. On an error it leaves them
+// unchanged.
 func (r *Rules) UnmarshalBinary(data []byte) error {
 	d := decoder{data: data}
 	if version := d.number(math.MaxUint8); d.err == nil && version != rulesVersion {
@@ -48,7 +47,7 @@ func (r *Rules) UnmarshalBinary(data []byte) error {
 		rules.delay, rules.hasDelay = time.Duration(delay-1), true
 	}
 	if n := d.number(uint64(len(data))); n > 0 {
-		rules.rules = make([]rule, 0, min(n, uint64(len(data)/2))) // each takes two bytes at least
+		rules.rules = make([]rule, 0, min(n, uint64(len(data)/2))) // each takes at least two bytes
 		for range n {
 			rules.rules = append(rules.rules, d.rule())
 			if d.err != nil {
@@ -57,7 +56,7 @@ func (r *Rules) UnmarshalBinary(data []byte) error {
 		}
 	}
 	if d.err == nil && len(d.data) > 0 {
-		d.err = fmt.Errorf("%d bytes behind the last rule", len(d.data))
+		d.err = fmt.Errorf("%d bytes after the last rule", len(d.data))
 	}
 	if d.err != nil {
 		return fmt.Errorf("robots: encoded rules: %w", d.err)
@@ -66,7 +65,7 @@ func (r *Rules) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// decoder reads what is left of encoded rules. After the first error there is nothing.
+// decoder reads encoded rules. After the first error there is nothing left to read.
 type decoder struct {
 	data []byte
 	err  error
@@ -78,7 +77,7 @@ func (d *decoder) fail(err error) {
 	}
 }
 
-// number reads a number that is at most max.
+// number reads a number of at most max.
 func (d *decoder) number(max uint64) uint64 {
 	n, size := binary.Uvarint(d.data)
 	switch {
@@ -93,7 +92,7 @@ func (d *decoder) number(max uint64) uint64 {
 	return n
 }
 
-// rule reads a rule. Its text says what it means, as it did when it was parsed.
+// rule reads a rule. Its text is parsed as it was in the file.
 func (d *decoder) rule() rule {
 	line := d.number(math.MaxInt32)
 	size := d.number(math.MaxInt64)

@@ -50,11 +50,11 @@ func TestDamagedBinary(t *testing.T) {
 		{"empty", "", "robots: encoded rules: cut short"},
 		{"of a later version", "\x02\x00\x00", "robots: rules of version 2, expected 1"},
 		{"more rules than bytes", "\x01\x00\x7f", "robots: encoded rules: 127 where at most 3 is expected"},
-		{"fewer rules than said", "\x01\x00\x02\x01\x06allow:", "robots: encoded rules: cut short"},
+		{"fewer rules than announced", "\x01\x00\x02\x01\x06allow:", "robots: encoded rules: cut short"},
 		{"a text longer than the rest", "\x01\x00\x01\x01\x08allow:", "robots: encoded rules: cut short"},
 		{"a number without end", "\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "robots: encoded rules: cut short"},
 		{"no rule", "\x01\x00\x01\x01\x06allows", `robots: encoded rules: "allows" where a rule is expected`},
-		{"more behind", "\x01\x00\x00\x00", "robots: encoded rules: 1 bytes behind the last rule"},
+		{"more after the end", "\x01\x00\x00\x00", "robots: encoded rules: 1 bytes after the last rule"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var r robots.Rules
@@ -65,8 +65,8 @@ func TestDamagedBinary(t *testing.T) {
 	}
 }
 
-// FuzzBinary: the rules of any robots.txt are the same when they were encoded and decoded;
-// and any bytes are decoded to an error or to rules of which that is true, too.
+// FuzzBinary: encoding and decoding leaves the rules of any robots.txt the same; any bytes decode
+// to an error or to rules of which that is true as well.
 func FuzzBinary(f *testing.F) {
 	f.Add([]byte("User-agent: *\nDisallow: /a*b$\nAllow: /%7e\nCrawl-delay: 1.5"), []byte("\x01\x00\x01\x01\x08allow:/x"))
 	f.Add([]byte("User-agent: weft\rUser-agent: x\r\n\r\nAllow: /\xff\nDisallow:/"), []byte("\x01\x05\x02\x09\x09disallow:\x02\x0fAllow : /\xff%7e*$"))

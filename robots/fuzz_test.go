@@ -11,9 +11,8 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// FuzzParse: any bytes are read and asked without a panic; a verdict names a line
-// that is there; bounds hold; and a group of others in front changes nothing but
-// the numbers of the lines.
+// FuzzParse: any bytes are parsed and tested without a panic; a verdict names an existing line;
+// bounds hold; and a group for others in front changes only line numbers.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("User-agent: *\nDisallow: /a*b$\nAllow: /%7e\nCrawl-delay: 1.5\nSitemap: /s"), "weft", "/ab?c")
 	f.Add([]byte("User-agent: weft\rUser-agent: x\r\n\r\nAllow: /\xff\nDisallow:/"), "WEFT/0.1", "/%ff%")
@@ -80,8 +79,8 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// in turns any bytes into a few of an alphabet, so that they match now and then and
-// the regular expression is not what takes the time.
+// in maps any bytes to an alphabet and cuts them, so that they match now and then and the regular
+// expression stays cheap.
 func in(s, alphabet string) string {
 	b := []byte(s[:min(len(s), 50)])
 	for i, c := range b {

@@ -1,56 +1,27 @@
 package robots_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/robots"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files with what is found")
-
-// TestGolden reads testdata/rules/*.txt: cases of a robots.txt, "----" and questions
-// with their answers, with "====" between them. A question is "AGENT TARGET", or
-// "AGENT delay", or "sitemaps"; its answer follows " -> ".
+// TestGolden asks the files of testdata/rules questions and compares the answers. A case is a
+// robots.txt and its questions, "AGENT TARGET", "AGENT delay" or "sitemaps", each with " -> "
+// and its answer.
 func TestGolden(t *testing.T) {
-	files, err := filepath.Glob("testdata/rules/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden files: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { testGolden(t, file) })
-	}
-}
-
-func testGolden(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cases := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n====\n")
-	for i, c := range cases {
-		body, questions, _ := strings.Cut(c, "\n----\n")
+	golden.Cases(t, "testdata/rules/*.txt", golden.DoubleRule, func(t *testing.T, _, body, questions string) string {
 		r := robots.Parse([]byte(body))
 		var got []string
-		for q := range strings.Lines(questions) {
-			q, want, _ := strings.Cut(strings.TrimSuffix(q, "\n"), " -> ")
-			a := answer(t, r, q)
-			if a != want && !*update {
-				t.Errorf("%s -> %s, want %s, of\n%s", q, a, want, body)
-			}
-			got = append(got, q+" -> "+a)
+		for q := range strings.SplitSeq(questions, "\n") {
+			q, _, _ = strings.Cut(q, " -> ")
+			got = append(got, q+" -> "+answer(t, r, q))
 		}
-		cases[i] = body + "\n----\n" + strings.Join(got, "\n")
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.Join(cases, "\n====\n")+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+		return strings.Join(got, "\n")
+	})
 }
 
 func answer(t *testing.T, r *robots.Robots, question string) string {

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// MaxSize is how many bytes of a file are read: RFC 9309, section 2.5. A line
-	// that goes beyond is not read at all, so who cuts a body should leave more.
+	// MaxSize bounds the bytes of a file that are read: RFC 9309, section 2.5. A line that goes
+	// beyond is ignored, so a caller that cuts bodies should leave more.
 	MaxSize = 500 << 10
 
-	// MaxSitemaps is how many Sitemap lines are kept.
+	// MaxSitemaps bounds the Sitemap lines that are kept.
 	MaxSitemaps = 1000
 )
 
@@ -21,31 +21,31 @@ const (
 type Robots struct {
 	groups   []group
 	sitemaps []string
-	cut      bool // there are more
+	cut      bool // there were more sitemaps
 }
 
-// A group has the rules of the crawlers it names.
+// A group holds the rules for the crawlers that it names.
 type group struct {
 	agents []string // product tokens, in lower case, or "*"
-	rules  []rule   // as they stand in the file
+	rules  []rule   // in the order of the file
 	delays []delay
 }
 
-// A delay is a Crawl-delay line. It is not for agents that are named below it: in
+// A delay is a Crawl-delay line. It does not apply to agents named below it: in
 //
 //	User-agent: slowbot
 //	Crawl-delay: 60
 //	User-agent: *
 //	Disallow: /a
 //
-// the rule is for both (RFC 9309 knows no Crawl-delay, and what it doesn't know
-// ends no group), but whoever writes this means the delay for slowbot.
+// the rule applies to both (RFC 9309 knows no Crawl-delay, and unknown lines end no group), but
+// whoever writes this means the delay for slowbot.
 type delay struct {
-	agents int // how many of the group's agents it is for
+	agents int // the number of the group's agents that it applies to
 	length time.Duration
 }
 
-// Parse reads a robots.txt. Whatever it is, it has a meaning.
+// Parse reads a robots.txt. Any bytes have a meaning.
 func Parse(body []byte) *Robots {
 	r := &Robots{}
 	number := 0
@@ -56,7 +56,7 @@ func Parse(body []byte) *Robots {
 	return r
 }
 
-// withoutMark cuts off a byte order mark, or as much of one as there is.
+// withoutMark cuts off a byte order mark, or the part of one that is there.
 func withoutMark(body []byte) []byte {
 	for _, c := range []byte("\ufeff") {
 		if len(body) == 0 || body[0] != c {
@@ -67,8 +67,7 @@ func withoutMark(body []byte) []byte {
 	return body
 }
 
-// lines yields the whole lines of what is read of a body. They end with CR, LF or
-// both.
+// lines yields the complete lines within MaxSize. They end with CR, LF or both.
 func lines(body []byte) func(yield func([]byte) bool) {
 	whole := len(body) <= MaxSize
 	body = body[:min(len(body), MaxSize)]
@@ -115,10 +114,10 @@ func (r *Robots) line(number int, line []byte) {
 	}
 }
 
-// agent reads a User-agent line. It begins a group, unless it stands beside another
-// one: only rules come in between.
+// agent reads a User-agent line. It starts a group if there has been a rule since the last
+// User-agent line.
 func (r *Robots) agent(value string) {
-	name := strings.ToLower(ProductToken(value))
+	name := strings.ToLower(value[:tokenLength(value)])
 	if rest, ok := strings.CutPrefix(value, "*"); ok && (rest == "" || isSpace(rest[0])) {
 		name = "*"
 	}
@@ -131,16 +130,14 @@ func (r *Robots) agent(value string) {
 
 func (r *Robots) last() *group { return &r.groups[len(r.groups)-1] }
 
-// rule adds a rule to the group it stands in; before the first group it means
-// nothing.
+// rule adds a rule to the current group; before the first group it means nothing.
 func (r *Robots) rule(rule rule) {
 	if len(r.groups) > 0 {
 		r.last().rules = append(r.last().rules, rule)
 	}
 }
 
-// longestDelay is what a longer delay is read as: more than anybody waits, and a
-// time.Duration that can still be added to.
+// longestDelay caps delays: more than anybody waits, and safe to add to a time.Duration.
 const longestDelay = 100 * 365 * 24 * time.Hour
 
 // delay reads a Crawl-delay line, in seconds.
@@ -167,22 +164,36 @@ func (r *Robots) sitemap(value string) {
 	}
 }
 
-// Sitemaps returns the values of the Sitemap lines as they are written. They ought
-// to be absolute URLs, but are what the file says.
+// Sitemaps returns the values of the Sitemap lines as written. They should be absolute URLs, but
+// may be any text.
 func (r *Robots) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
-// SitemapsCut reports whether there are more Sitemap lines than the MaxSitemaps that are kept.
+// SitemapsCut reports whether there are more than MaxSitemaps Sitemap lines.
 func (r *Robots) SitemapsCut() bool { return r.cut }
 
-// ProductToken returns the product token that a User-Agent or a User-agent line begins with
-// (RFC 9309, section 2.2.1): letters, _ and -.
-func ProductToken(value string) string {
-	for i := range len(value) {
-		if c := value[i]; !isLetter(c) && c != '_' && c != '-' {
-			return value[:i]
+// ProductToken returns the product token of a crawler: the name that its User-Agent begins
+// with, as in "weft/1.0 (+https://example.org/)". A name with any byte but letters, '_' and '-'
+// is no token, since no robots.txt can name it (RFC 9309, section 2.2.1): the result is "" then.
+// Compare tokens without regard to case.
+func ProductToken(userAgent string) string {
+	name := userAgent
+	if end := strings.IndexAny(name, "/ \t(;,"); end >= 0 {
+		name = name[:end]
+	}
+	if tokenLength(name) < len(name) {
+		return ""
+	}
+	return name
+}
+
+// tokenLength returns the length of the product token that s begins with.
+func tokenLength(s string) int {
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && c != '_' && c != '-' {
+			return i
 		}
 	}
-	return value
+	return len(s)
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -10,42 +10,37 @@ import (
 
 // Rules are the rules of one crawler on one host. The zero Rules allow everything.
 type Rules struct {
-	rules    []rule // the rule that decides first; see byPrecedence
+	rules    []rule // in order of precedence; see byPrecedence
 	delay    time.Duration
 	hasDelay bool
 }
 
-// A Verdict says whether a target may be fetched, and why.
+// A Verdict says whether a target may be fetched and why.
 type Verdict struct {
 	Allowed bool
-	Line    int    // of the rule that decided, from 1; 0 if none did
-	Rule    string // the rule as it is written, "Disallow: /a", without a comment; "" if none decided
+	Line    int    // of the deciding rule, from 1; 0 if there is none
+	Rule    string // the deciding rule as written, "Disallow: /a", without comment; "" if none
 }
 
 // A rule is an Allow or a Disallow line.
 type rule struct {
 	literal string // the pattern, escaped; see encode.go
 	normal  string // the pattern, normalised
-	text    string // the line as it is written, trimmed
+	text    string // the line as written, trimmed
 	line    int
 	allow   bool
 }
 
 func newRule(allow bool, number int, line, pattern []byte) rule {
 	text := strings.TrimSpace(string(line))
-	written := text[len(text)-len(pattern):] // so that it shares its bytes
+	written := text[len(text)-len(pattern):] // shares the bytes of text
 	return rule{escape(written, asPattern), escape(written, asPattern|decoded), text, number, allow}
 }
 
-// Agent returns the rules of a crawler, named by its product token or by the
-// User-Agent it sends, which begins with it: "weft/0.1 (+https://example.org)". A
-// name with a byte that is none of a product token, such as a digit, can't be
-// called by a robots.txt: RFC 9309, section 2.2.1.
+// Agent returns the rules of a crawler, named by its product token or by the User-Agent it
+// sends, which begins with that token: "weft/0.1 (+https://example.org)". See [ProductToken].
 func (r *Robots) Agent(name string) Rules {
-	if end := strings.IndexAny(name, "/ \t(;,"); end >= 0 {
-		name = name[:end]
-	}
-	name = strings.ToLower(name)
+	name = strings.ToLower(ProductToken(name))
 	named := func(g group) bool { return slices.Contains(g.agents, name) }
 	if name == "" || !slices.ContainsFunc(r.groups, named) {
 		name = "*"
@@ -69,8 +64,8 @@ func (r *Robots) Agent(name string) Rules {
 	return rules
 }
 
-// byPrecedence orders rules so that the first that matches decides: the longest
-// pattern, and of two as long Allow. RFC 9309, section 2.2.2.
+// byPrecedence orders rules so that the first match decides: the longest pattern, and Allow of
+// two equally long ones. RFC 9309, section 2.2.2.
 func byPrecedence(a, b rule) int {
 	switch longer := cmp.Compare(len(b.normal), len(a.normal)); {
 	case longer != 0 || a.allow == b.allow:
@@ -82,15 +77,14 @@ func byPrecedence(a, b rule) int {
 	}
 }
 
-// CrawlDelay returns the time between two requests that the host asks for, if it
-// does: anything from 0 to 100 years. Of several the longest counts. How long is too
-// long is not for this package to say.
+// CrawlDelay returns the time between two requests that the host asks for, if any, from 0 to 100
+// years. The longest of several counts. The caller decides how long is too long.
 func (r Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
-// IsZero reports whether the rules say nothing: they allow everything, at any pace.
+// IsZero reports whether there are no rules: everything is allowed, at any pace.
 func (r Rules) IsZero() bool { return len(r.rules) == 0 && !r.hasDelay }
 
-// Size is about how many bytes the rules take in memory.
+// Size returns the approximate size of the rules in memory, in bytes.
 func (r Rules) Size() int {
 	n := cap(r.rules) * int(unsafe.Sizeof(rule{}))
 	for i := range r.rules {
@@ -114,7 +108,7 @@ func (r Rules) Test(target string) Verdict {
 	literal, normal := escape(target, 0), escape(target, decoded)
 	for i := range r.rules {
 		rule := &r.rules[i]
-		differ := normal != literal || rule.normal != rule.literal // mostly not, and cheap to tell
+		differ := normal != literal || rule.normal != rule.literal // rarely, and cheap to check
 		if match(rule.literal, literal) || !rule.allow && differ && match(rule.normal, normal) {
 			return Verdict{rule.allow, rule.line, rule.text}
 		}
@@ -124,8 +118,8 @@ func (r Rules) Test(target string) Verdict {
 
 // match reports whether a pattern matches a target. An empty one matches none.
 //
-// It looks for each piece between two wildcards where it occurs first: if any
-// choice of places fits, that one does, so there is no going back.
+// It takes the first occurrence of each piece between two wildcards: if any choice of occurrences
+// matches, that one does, so there is no backtracking.
 func match(pattern, target string) bool {
 	if pattern == "" {
 		return false

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// large is a sitemap of 50,000 entries, as many as one may have.
+// large returns a sitemap of 50,000 entries, the most that the protocol allows.
 func large() []byte {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
@@ -37,8 +37,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkEncodingXML reads the same by the standard library, into structs of strings: no URL
-// is resolved and no date read.
+// BenchmarkEncodingXML reads the same with the standard library into structs of strings, without
+// resolving URLs or reading dates.
 func BenchmarkEncodingXML(b *testing.B) {
 	body := large()
 	b.SetBytes(int64(len(body)))
@@ -57,7 +57,7 @@ func BenchmarkEncodingXML(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile is what could be slow: each line is to take a time linear in the body.
+// BenchmarkHostile reads bodies made to be slow: each should take time linear in its length.
 func BenchmarkHostile(b *testing.B) {
 	for _, c := range []struct{ name, begin, again string }{
 		{"stray", "<urlset><url><loc>", "<"},

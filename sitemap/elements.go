@@ -4,94 +4,86 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+
+	"github.com/weftcrawl/weft/internal/feed"
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// maxNesting is how deep elements are followed. Sitemaps nest 4 deep, with extensions 6.
+// maxNesting bounds the nesting of elements. Sitemaps nest 4 deep, with extensions 6.
 const maxNesting = 64
 
-// elements is where in a document of XML the reader is.
+// elements is the position of the reader in a document of XML.
 type elements struct {
-	late    bool     // something else came before the root
-	open    [][]byte // names of the elements that have begun and not ended, outermost first
-	depth   int      // of the entry's element, in open; 0: there is none
+	late    bool     // another element came before the root
+	open    [][]byte // names of the open elements, outermost first
+	depth   int      // of the entry's element in open; 0: no entry is open
 	prefix  []byte   // of its name
-	foreign int      // depth of an element in it that tells of something else; 0: there is none
+	foreign int      // depth of an element in it that describes something else; 0: none is open
 	kind    Kind     // of the entry
 
 	field    field
-	text     []byte
-	strange  []byte // the first entity in the text that nobody has defined; nil: there is none
 	url      []byte
-	guid     []byte // a URL if there is no other
+	guid     []byte // the URL if there is no other
 	lastMod  []byte
 	priority float32
 
-	flaw   string // the first thing in the entry that is not well formed; "": there is none
-	flawAt int    // where
+	flaw   string // the first malformed markup in the entry; "" if there is none
+	flawAt int    // its position
 }
 
-// A field is what the text of an element is.
+// A field is the meaning of the text of an element.
 type field uint8
 
 const (
-	nothing   field = iota // none that matters
+	nothing   field = iota // no meaning
 	address                // a URL
 	permalink              // perhaps a URL
 	changed                // a date
-	published              // a date, if there is no other
+	published              // the date, if there is no other
 	priority
 )
 
-// roots are the elements that documents begin with. Of a part that has lost its beginning
+// roots are the elements that sitemaps begin with. If the document has lost its beginning,
 // the first one may be an entry.
 var roots = []struct {
 	name string
 	typ  Type
 	part bool
 }{
-	{"urlset", URLSet, false}, {"sitemapindex", Index, false}, {"rss", RSS, false}, {"rdf", RSS, false}, {"feed", Atom, false},
-	{"url", URLSet, true}, {"sitemap", Index, true},
+	{"urlset", URLSet, false}, {"sitemapindex", Index, false}, {"url", URLSet, true}, {"sitemap", Index, true},
 }
 
-// fields are the elements of an entry whose text matters.
-var fields = []struct {
-	name  string
-	types []Type
-	field field
-}{
-	{"loc", sitemaps, address},
-	{"lastmod", sitemaps, changed},
-	{"priority", sitemaps, priority},
-	{"link", []Type{RSS}, address},
-	{"guid", []Type{RSS}, permalink},
-	{"pubdate", []Type{RSS}, changed},
-	{"updated", []Type{Atom}, changed},
-	{"modified", []Type{Atom}, changed}, // of Atom 0.3
-	{"published", []Type{Atom}, published},
-	{"issued", []Type{Atom}, published}, // of Atom 0.3
+// formats is the format of each type that is a feed, 0 for the others.
+var formats = [...]feed.Format{URLSet: 0, Index: 0, RSS: feed.RSS, Atom: feed.Atom}
+
+// feedFields maps the role of a text in a feed to the field of an entry.
+var feedFields = [feed.Published + 1]field{
+	feed.Page: address, feed.PermaLink: permalink, feed.Updated: changed, feed.Published: published,
 }
 
-var sitemaps = []Type{URLSet, Index}
-
-// foreigners are elements whose contents tell of something else than the page.
+// foreigners are elements whose contents describe something other than the page.
 var foreigners = []string{"image", "video", "news", "pagemap", "content", "summary", "source", "author", "contributor"}
 
-// searched is how far behind the beginning of a text the root is looked for, in bytes.
+// searched bounds the search for the root, in bytes from the beginning.
 const searched = 1 << 10
 
-// readXML reads any of the formats that are XML.
+// readXML reads any of the XML formats.
 func (r *reader) readXML() {
 	for !r.stopped {
-		switch kind := r.next(); {
-		case kind == eof:
+		kind := r.xml.Next()
+		if r.xml.Unclosed {
+			r.flawed("<%.40s that does not end before the next '<'", r.xml.Name)
+		}
+		switch {
+		case kind == markup.EOF:
 			r.finish()
 			return
 		case r.Type == Unknown && !r.isRoot(kind):
-			if r.pos > searched || is(local(r.name), "html") {
-				r.stopped, r.Err = true, fmt.Errorf("%w: <%.40s>, expected <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat, r.name)
+			if r.xml.Pos > searched || is(markup.LocalName(r.xml.Name), "html") {
+				r.stopped, r.Err = true, fmt.Errorf("%w: <%.40s>, expected <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat, r.xml.Name)
 			}
 			r.late = true
-		case kind == startTag:
+		case kind == markup.StartTag:
 			r.start()
 		default:
 			r.end()
@@ -99,27 +91,42 @@ func (r *reader) readXML() {
 	}
 }
 
-// isRoot finds out the type by the first tag that tells it.
-func (r *reader) isRoot(kind token) bool {
-	if kind != startTag {
+// isRoot sets the type by the first tag that decides it.
+func (r *reader) isRoot(kind markup.Token) bool {
+	if kind != markup.StartTag {
 		return false
 	}
+	name := markup.LocalName(r.xml.Name)
+	switch feed.Root(name) {
+	case feed.RSS:
+		r.Type = RSS
+		return true
+	case feed.Atom:
+		r.Type = Atom
+		return true
+	}
 	for _, root := range roots {
-		if !is(local(r.name), root.name) || root.part && r.late {
+		if !is(name, root.name) || root.part && r.late {
 			continue
 		}
 		r.Type = root.typ
 		if root.part {
-			r.broken(r.pos, "<%.40s>, expected <urlset> or <sitemapindex> before it", r.name)
+			r.broken(r.xml.Pos, "<%.40s>, expected <urlset> or <sitemapindex> before it", r.xml.Name)
 		}
 		return true
 	}
 	return false
 }
 
-// finish takes in the entry that the body's end cuts off. Instead of its guid there may
-// have been a link to come.
+// finish takes in the entry that the end of the body cuts off, without its guid: a link might
+// have followed.
 func (r *reader) finish() {
+	if r.xml.Missing != "" {
+		r.broken(r.xml.MissingAt, "the end, expected %q first", r.xml.Missing)
+	}
+	if r.xml.Cut && !r.xml.TooLong {
+		r.field = nothing
+	}
 	r.endField()
 	r.guid = r.guid[:0]
 	r.endEntry()
@@ -128,60 +135,63 @@ func (r *reader) finish() {
 	case r.Type == Unknown:
 		r.Err = fmt.Errorf("%w, expected XML with <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat)
 	case len(r.open) > 0:
-		r.broken(len(r.body), "the end, expected </%.40s> first", r.open[len(r.open)-1])
+		r.broken(len(r.xml.Body), "the end, expected </%.40s> first", r.open[len(r.open)-1])
 	}
 }
 
 func (r *reader) start() {
 	r.endField()
-	name := local(r.name)
-	prefix := r.name[:len(r.name)-len(name)]
+	name := markup.LocalName(r.xml.Name)
+	prefix := r.xml.Name[:len(r.xml.Name)-len(name)]
 	begins := r.begins(name) && (r.depth == 0 || bytes.Equal(prefix, r.prefix))
-	if begins && r.depth > 0 { // one in another: that has not been ended
-		r.flawed("<%.40s>, expected </%.40s> first", r.name, r.open[len(r.open)-1])
+	if begins && r.depth > 0 { // one in another: the first has no end tag
+		r.flawed("<%.40s>, expected </%.40s> first", r.xml.Name, r.open[len(r.open)-1])
 		r.open = r.open[:r.depth-1]
 	}
-	if !r.empty {
+	if !r.xml.Empty {
 		if len(r.open) == maxNesting {
 			r.stop(fmt.Errorf("%w of %d elements in one another", ErrLimit, maxNesting))
 			return
 		}
-		r.open = append(r.open, r.name)
+		r.open = append(r.open, r.xml.Name)
 	}
-	switch {
-	case begins:
+	if begins {
 		r.endEntry()
-		if !r.empty {
+		if !r.xml.Empty {
 			r.depth, r.prefix, r.priority = len(r.open), prefix, DefaultPriority
 			if r.kind = Page; is(name, "sitemap") {
 				r.kind = Sitemap
 			}
 		}
-	case r.depth == 0 || r.foreign > 0:
-	case is(name, "link") && r.Type != RSS:
-		r.link()
-	case !bytes.Equal(prefix, r.prefix):
-		if r.Type == RSS && is(name, "date") && !r.empty { // of Dublin Core
-			r.field = published
-		} else if !r.empty && isForeign(name) {
-			r.foreign = len(r.open)
-		}
-	case r.empty:
-	case isForeign(name):
-		r.foreign = len(r.open)
-	default:
-		r.field = r.fieldOf(name)
+		return
 	}
-	r.text, r.strange = r.text[:0], nil
+	if r.depth > 0 && r.foreign == 0 {
+		r.child(name, prefix)
+	}
+	if r.field != nothing {
+		r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
+	}
 }
 
-// begins reports whether an element is an entry's.
+// child reads the start tag of an element in an entry.
+func (r *reader) child(name, prefix []byte) {
+	switch {
+	case is(name, "link") && r.Type != RSS:
+		r.link()
+	case r.xml.Empty:
+	case !bytes.Equal(prefix, r.prefix) && r.Type == RSS && is(name, "date"): // of Dublin Core
+		r.field = published
+	case isForeign(name):
+		r.foreign = len(r.open)
+	case bytes.Equal(prefix, r.prefix):
+		r.field = r.fieldOf(name)
+	}
+}
+
+// begins reports whether an element of this name is an entry.
 func (r *reader) begins(name []byte) bool {
-	switch r.Type {
-	case RSS:
-		return is(name, "item")
-	case Atom:
-		return is(name, "entry")
+	if format := formats[r.Type]; format != 0 {
+		return format.IsEntry(name)
 	}
 	return is(name, "url") || is(name, "sitemap")
 }
@@ -195,67 +205,51 @@ func isForeign(name []byte) bool {
 	return false
 }
 
+// fieldOf returns the field for the text of the current element.
 func (r *reader) fieldOf(name []byte) field {
-	for i := range fields {
-		f := &fields[i]
-		if !is(name, f.name) {
-			continue
-		}
-		for _, t := range f.types {
-			if t == r.Type && !(f.field == permalink && r.says("isPermaLink", "false")) {
-				return f.field
-			}
-		}
+	if format := formats[r.Type]; format != 0 {
+		_, role := format.Text(&r.xml)
+		return feedFields[role]
+	}
+	switch {
+	case is(name, "loc"):
+		return address
+	case is(name, "lastmod"):
+		return changed
+	case is(name, "priority"):
+		return priority
 	}
 	return nothing
 }
 
-// says reports whether the last tag has an attribute of that value, in whatever case.
-func (r *reader) says(name, value string) bool {
-	text, _ := r.attr(name)
-	return is(text, value)
-}
-
-// link reads an element that has its URL in an attribute: Atom's, or one of an
-// alternate page, which urlsets borrow from XHTML.
+// link reads an element that has its URL in an attribute: Atom's, or one of an alternate page,
+// which urlsets borrow from XHTML.
 func (r *reader) link() {
-	rel, _ := r.attr("rel")
-	href, undefined := r.attr("href")
-	switch {
-	case len(href) == 0 || !is(rel, "alternate") && (r.Type != Atom || rel != nil) || r.Type == Atom && len(r.url) > 0:
-	case undefined != nil:
-		r.lost(undefined)
-	case r.Type == Atom:
-		r.url = append(r.url[:0], href...)
-	default:
-		r.emit(Entry{Kind: Alternate, Priority: DefaultPriority}, href, nil)
-	}
-}
-
-// add takes in a piece of text, with references to decode or without.
-func (r *reader) add(raw []byte, encoded bool) {
-	switch {
-	case r.field == nothing || len(raw) == 0:
-	case len(r.text)+len(raw) > r.options.MaxURL+searched: // white space around it counts too
-		r.Skipped++
-		r.field = nothing
-	case encoded:
-		text, undefined := appendText(r.text, raw)
-		if r.text = text; r.strange == nil {
-			r.strange = undefined
+	for u := range feed.Atom.URLs(&r.xml) {
+		switch {
+		case u.Role != feed.Page || r.Type == Atom && len(r.url) > 0 || r.Type != Atom && len(u.Rel) == 0:
+		case u.Undefined != nil:
+			r.lost(u.Undefined)
+		case r.Type == Atom:
+			r.url = append(r.url[:0], u.Value...)
+		default:
+			r.emit(Entry{Kind: Alternate, Priority: DefaultPriority}, u.Value, nil)
 		}
-	default:
-		r.text = append(r.text, raw...)
 	}
 }
 
 // endField takes in the text of an element, which ends at any tag.
 func (r *reader) endField() {
-	text := bytes.TrimSpace(r.text)
-	switch r.field {
+	field := r.field
+	if r.field = nothing; field != nothing && r.xml.TooLong {
+		r.Skipped++
+		return
+	}
+	text := bytes.TrimSpace(r.xml.Text)
+	switch field {
 	case address:
-		if r.strange != nil {
-			r.lost(r.strange)
+		if r.xml.Undefined != nil {
+			r.lost(r.xml.Undefined)
 			break
 		}
 		if len(r.url) > 0 && len(text) > 0 {
@@ -265,7 +259,7 @@ func (r *reader) endField() {
 			r.url = append(r.url[:0], text...)
 		}
 	case permalink:
-		if r.strange != nil {
+		if r.xml.Undefined != nil {
 			break
 		}
 		r.guid = append(r.guid[:0], text...)
@@ -280,16 +274,15 @@ func (r *reader) endField() {
 			r.priority = float32(max(0, min(p, 1)))
 		}
 	}
-	r.field = nothing
 }
 
-// lost notes that a URL is none, as nobody has defined an entity that is a part of it.
+// lost records a URL that is unusable because it contains an undefined entity.
 func (r *reader) lost(entity []byte) {
 	r.Skipped++
-	r.broken(r.pos, "%s is not defined, and part of a URL", entity)
+	r.broken(r.xml.Pos, "%s is not defined, and part of a URL", entity)
 }
 
-// maxLastMod bounds what is kept of a date, in bytes; longer texts are none.
+// maxLastMod bounds a date, in bytes; longer texts are none.
 const maxLastMod = 64
 
 func (r *reader) setLastMod(text []byte) {
@@ -298,15 +291,15 @@ func (r *reader) setLastMod(text []byte) {
 	}
 }
 
-// end closes the element of that name, and those in it that have not ended.
+// end closes the innermost open element of that name, and those in it.
 func (r *reader) end() {
 	r.endField()
 	for i := len(r.open) - 1; i >= 0; i-- {
-		if !bytes.EqualFold(r.open[i], r.name) {
+		if !bytes.EqualFold(r.open[i], r.xml.Name) {
 			continue
 		}
 		if i < len(r.open)-1 {
-			r.flawed("</%.40s>, expected </%.40s>", r.name, r.open[len(r.open)-1])
+			r.flawed("</%.40s>, expected </%.40s>", r.xml.Name, r.open[len(r.open)-1])
 		}
 		r.open = r.open[:i]
 		if r.foreign > i {
@@ -318,26 +311,26 @@ func (r *reader) end() {
 		return
 	}
 	const early = "</%.40s>, which has not begun"
-	if r.depth == 0 && r.begins(local(r.name)) { // the beginning of an entry is lost
-		r.broken(r.pos, early, r.name)
+	if r.depth == 0 && r.begins(markup.LocalName(r.xml.Name)) { // the beginning of an entry is lost
+		r.broken(r.xml.Pos, early, r.xml.Name)
 	}
-	r.flawed(early, r.name)
+	r.flawed(early, r.xml.Name)
 }
 
-// flawed notes what is not well formed at the last tag, in an entry. It matters if that ends
+// flawed records malformed markup at the last tag, in an entry. It matters if the entry ends
 // without a URL.
 func (r *reader) flawed(format string, args ...any) {
 	if r.depth > 0 && r.flaw == "" {
-		r.flaw, r.flawAt = fmt.Sprintf(format, args...), r.pos
+		r.flaw, r.flawAt = fmt.Sprintf(format, args...), r.xml.Pos
 	}
 }
 
-// endEntry ends the entry, if there is one.
+// endEntry ends the open entry, if there is one.
 func (r *reader) endEntry() {
 	if r.depth == 0 {
 		return
 	}
-	if len(r.url) == 0 && bytes.Contains(r.guid, []byte("://")) {
+	if len(r.url) == 0 && feed.IsURL(r.guid) {
 		r.url = append(r.url, r.guid...)
 	}
 	switch {
@@ -354,10 +347,5 @@ func (r *reader) emitEntry() {
 	r.emit(Entry{Kind: r.kind, Priority: r.priority}, r.url, r.lastMod)
 }
 
-// local is a name without its prefix.
-func local(name []byte) []byte { return name[bytes.LastIndexByte(name, ':')+1:] }
-
-// is reports whether a name is the given one, in whatever case.
-func is(name []byte, given string) bool {
-	return len(name) == len(given) && bytes.EqualFold(name, []byte(given))
-}
+// is reports whether a name is the given one, in lower case, whatever its own case.
+func is(name []byte, given string) bool { return markup.EqualFold(name, given) }

@@ -1,31 +1,20 @@
 package sitemap
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weftcrawl/weft/internal/golden"
 )
 
-// FuzzRead: whatever the bytes, entries are as their docs say and within the limits, and
-// the same again. What is cut off yields a prefix of the pages and sitemaps of the whole, if
-// it is ASCII (else the encoding may seem another) and of the same format still.
+// FuzzRead: whatever the bytes, entries are as documented and within the limits, and a second
+// reading yields the same. A body that is cut yields a prefix of the pages and sitemaps of the
+// whole, if it is ASCII (or another encoding might be detected) and still of the same format.
 func FuzzRead(f *testing.F) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, c := range strings.Split(string(text), "\n====\n") {
-			body, _, _ := strings.Cut(c, "\n----")
-			f.Add([]byte(body), "text/xml", uint16(len(body)/2))
-		}
+	for _, body := range golden.Inputs(f, "testdata/*.txt", golden.DoubleRule) {
+		f.Add([]byte(body), "text/xml", uint16(len(body)/2))
 	}
 	f.Add(zip(f, two), "application/gzip", uint16(30))
 	f.Add(inUTF16(two, true), "", uint16(30))

@@ -11,17 +11,18 @@ import (
 
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/inflate"
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// A Kind is what an entry leads to.
+// A Kind says what an entry leads to.
 type Kind uint8
 
 // The kinds.
 const (
 	Page      Kind = iota
-	Alternate      // the page in another language or form, which a page's entry tells of
-	Sitemap        // of an index
+	Alternate      // another language or form of a page, named in the page's entry
+	Sitemap        // a sitemap named in an index
 )
 
 var kindNames = [...]string{"page", "alternate", "sitemap"}
@@ -34,7 +35,7 @@ type Type uint8
 
 // The types.
 const (
-	Unknown Type = iota // no sitemap
+	Unknown Type = iota // not a sitemap
 	URLSet
 	Index
 	Text
@@ -47,31 +48,31 @@ var typeNames = [...]string{"unknown", "urlset", "index", "text", "rss", "atom"}
 // String returns the name of the type, such as "urlset".
 func (t Type) String() string { return typeNames[t] }
 
-// DefaultPriority is that of an entry which does not say one.
+// DefaultPriority is the priority of an entry that does not state one.
 const DefaultPriority = 0.5
 
-// An Entry is a URL that a sitemap tells of. Its strings can be kept.
+// An Entry is a URL in a sitemap. Its strings may be kept.
 type Entry struct {
 	URL      weburl.URL // http or https
 	Kind     Kind
-	LastMod  string    // when it was last changed, as written; "" if it is not said
-	Modified time.Time // LastMod in UTC; zero if it is not said, or is no date
-	Priority float32   // 0 to 1: how much it matters, beside the site's other URLs
+	LastMod  string    // date of the last change, as written; "" if missing
+	Modified time.Time // LastMod in UTC; zero if missing or no date
+	Priority float32   // 0 to 1, relative to the other URLs of the site
 }
 
-// A Document is what is read.
+// A Document is a body to read.
 type Document struct {
 	Base        weburl.URL // its own URL; zero: only absolute URLs are entries
-	ContentType string     // as the response has it; only the charset counts
-	Body        []byte     // it is not kept, and not changed
-	Cut         bool       // the body is the beginning of a longer one
+	ContentType string     // of the response; only its charset counts
+	Body        []byte     // neither kept nor changed
+	Cut         bool       // the body is only the beginning
 }
 
-// Options are the limits of reading. The zero value of each is its default; less is none.
+// Options are the limits of reading. Zero means the default, a negative value 0.
 type Options struct {
-	MaxSize    int // bytes of text, gzip undone; default 50 MiB
+	MaxSize    int // bytes of text, decompressed; default 50 MiB
 	MaxEntries int // default 500,000
-	MaxURL     int // bytes of a URL, as written; longer ones are skipped; default 16 KiB
+	MaxURL     int // bytes of a URL as written; longer ones are skipped; default 16 KiB
 }
 
 func (o Options) withDefaults() Options {
@@ -81,28 +82,28 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// What [Result].Err wraps.
+// Errors that [Result].Err wraps.
 var (
-	// ErrFormat is returned for a body that is no sitemap.
+	// ErrFormat means that the body is not a sitemap.
 	ErrFormat = errors.New("no sitemap")
-	// ErrBroken is returned for a sitemap of which entries are lost, or may be: it ends too early, or
-	// is so ill formed that an entry has no URL, or most of what it has is none.
+	// ErrBroken means that entries are lost or may be: the sitemap ends too early, is so
+	// malformed that an entry has no URL, or most of its URLs are unusable.
 	ErrBroken = errors.New("broken")
-	// ErrLimit is returned for a sitemap that was read up to a limit.
+	// ErrLimit means that the sitemap was read up to a limit.
 	ErrLimit = errors.New("over the limit")
 )
 
-// A Result is what became of a sitemap.
+// A Result describes how reading a sitemap went.
 type Result struct {
 	Type    Type
 	Entries int   // yielded
-	Skipped int   // what is in the place of a URL, and is none of http or https, or too long
-	Read    int   // bytes of the text that were read, of which offsets in errors are
-	Err     error // the first thing by which entries are lost, and what has ended the reading; nil if nothing and the end
+	Skipped int   // URLs that are not http or https, or too long
+	Read    int   // bytes of the text that were read
+	Err     error // the first loss of entries, and the reason for stopping early; nil if there is none
 }
 
-// Read yields the entries of a sitemap in the order in which they stand there, until yield
-// returns false. The Result is what was read so far.
+// Read yields the entries of a sitemap in order, until yield returns false. The Result describes
+// what was read until then.
 func Read(d Document, o Options, yield func(Entry) bool) Result {
 	o = o.withDefaults()
 	r := reader{options: o, yield: yield, urls: new(weburl.Resolver), room: 4 * o.MaxSize}
@@ -117,23 +118,23 @@ func Read(d Document, o Options, yield func(Entry) bool) Result {
 	r.cut = err != nil
 	_, parameters, _ := strings.Cut(d.ContentType, ";")
 	if looksLikeXML(body) {
-		r.body, _ = charset.UTF8("application/xml;"+parameters, body)
+		r.xml.Body, _ = charset.UTF8("application/xml;"+parameters, body)
 		r.readXML()
 	} else {
-		r.body, _ = charset.UTF8("text/plain;"+parameters, body)
+		r.xml.Body, _ = charset.UTF8("text/plain;"+parameters, body)
 		r.readText()
 	}
 	switch {
 	case err != nil && !r.stopped:
-		r.Err = err // of which whatever is broken comes, most often
+		r.Err = err // most often the cause of whatever is broken
 	case r.Err == nil && r.Skipped > r.Entries:
 		r.Err = fmt.Errorf("%w: %d of %d are no URLs of use, expected http or https, absolute or with a base, of at most %d bytes", ErrBroken, r.Skipped, r.Skipped+r.Entries, r.options.MaxURL)
 	}
-	r.Read = r.pos
+	r.Read = r.xml.Pos
 	return r.Result
 }
 
-// unpack undoes gzip, if the body is that; twice, as what is gzip is often sent so once more.
+// unpack decompresses gzip, also twice, since files that are gzip are often sent gzipped again.
 func (r *reader) unpack(body []byte) (text []byte, err error) {
 	for range 2 {
 		if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) || err != nil {
@@ -152,8 +153,8 @@ func (r *reader) unpack(body []byte) (text []byte, err error) {
 	return body, err
 }
 
-// looksLikeXML reports whether a body begins with a tag, in whatever encoding, or has
-// one that matters not far from its beginning: a page that prints an error first.
+// looksLikeXML reports whether a body begins with a tag, in any encoding, or has a known one near
+// its beginning: some scripts print an error first.
 func looksLikeXML(body []byte) bool {
 	if bytes.HasPrefix(bytes.TrimLeft(body, "\xef\xbb\xbf\xfe\xff\x00 \t\r\n\f"), []byte("<")) {
 		return true
@@ -169,22 +170,22 @@ func looksLikeXML(body []byte) bool {
 
 // A reader reads one sitemap.
 type reader struct {
-	scanner
 	Result
+	xml     markup.XML
 	options Options
 	yield   func(Entry) bool
-	stopped bool // nothing more is to be read
-	cut     bool // the body goes on beyond what is there
-	room    int  // bytes that URLs may still have
+	stopped bool // reading is over
+	cut     bool // the body is only the beginning
+	room    int  // bytes left for URLs
 
 	urls     *weburl.Resolver
-	lastText string    // LastMod of the entry before: those of a sitemap are often the same
+	lastText string    // LastMod of the previous entry: a sitemap often repeats it
 	lastTime time.Time // its Modified
 
 	elements
 }
 
-// emit yields what has a URL's place in an entry.
+// emit yields an entry with this URL, if it is usable.
 func (r *reader) emit(e Entry, url, lastMod []byte) {
 	if r.stopped {
 		return
@@ -216,7 +217,7 @@ func (r *reader) emit(e Entry, url, lastMod []byte) {
 	r.stopped = !r.yield(e)
 }
 
-// stop ends the reading, for a reason.
+// stop ends the reading with an error.
 func (r *reader) stop(err error) {
 	r.stopped = true
 	if r.Err != nil {
@@ -225,10 +226,10 @@ func (r *reader) stop(err error) {
 	r.Err = err
 }
 
-// broken notes by what entries are lost at a place in the text, if it is the first.
+// broken records a loss of entries at a position of the text, if it is the first.
 func (r *reader) broken(at int, format string, args ...any) {
 	if r.Err == nil {
-		line := bytes.Count(r.body[:at], []byte("\n")) + 1
+		line := bytes.Count(r.xml.Body[:at], []byte("\n")) + 1
 		r.Err = fmt.Errorf("%w: line %d: %s", ErrBroken, line, fmt.Sprintf(format, args...))
 	}
 }

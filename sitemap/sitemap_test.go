@@ -39,7 +39,7 @@ func inUTF16(text string, mark bool) []byte {
 	return b
 }
 
-// TestUnpacks: whatever a body is packed in, its entries are found.
+// TestUnpacks: entries are found whatever the compression and encoding.
 func TestUnpacks(t *testing.T) {
 	const found = "page http://a.example/%C3%A4\npage http://a.example/2\n= urlset, 2 read, 0 skipped, <nil>"
 	latin := strings.ReplaceAll(strings.ReplaceAll(two, "ä", "\xe4"), `"1.0"`, `"1.0" encoding="iso-8859-1"`)
@@ -52,7 +52,7 @@ func TestUnpacks(t *testing.T) {
 		{"gzip", "application/octet-stream", zip(t, two)},
 		{"gzip twice", "application/gzip", zip(t, string(zip(t, two)))},
 		{"two members", "", zip(t, two[:50], two[50:])},
-		{"what follows gzip is dropped", "", append(zip(t, two), "xyz"...)},
+		{"bytes after gzip are dropped", "", append(zip(t, two), "xyz"...)},
 		{"a mark", "", []byte("\ufeff" + two)},
 		{"white space before", "", []byte("\r\n\t " + two)},
 		{"UTF-16", "", inUTF16(two, true)},
@@ -100,7 +100,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLongBase: what relative URLs become is bounded, however long the base is.
+// TestLongBase: resolved URLs are bounded, however long the base is.
 func TestLongBase(t *testing.T) {
 	base := parse(t, "http://a.example/"+strings.Repeat("x", 10_000)+"/")
 	d := Document{Base: base, Body: []byte("<urlset>" + strings.Repeat("<url><loc>a</loc></url>", 1000) + "</urlset>")}
@@ -110,7 +110,7 @@ func TestLongBase(t *testing.T) {
 	}
 }
 
-// TestBrokenGzip: what gzip held up to where it breaks is read.
+// TestBrokenGzip: gzip is read up to the point where it breaks.
 func TestBrokenGzip(t *testing.T) {
 	var all strings.Builder
 	for i := range 2000 {
@@ -127,7 +127,7 @@ func TestBrokenGzip(t *testing.T) {
 	}{
 		{"half", whole[:len(whole)/2], 500, 1500, "broken: gzip ends too early"},
 		{"the header", whole[:5], 0, 0, "broken: gzip ends too early"},
-		{"the checksum", spoilt, 2000, 2000, "broken: gzip: the checksum is of another text"},
+		{"the checksum", spoilt, 2000, 2000, "broken: gzip: checksum mismatch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Read(Document{Body: c.body}, Options{}, func(Entry) bool { return true })
@@ -138,7 +138,7 @@ func TestBrokenGzip(t *testing.T) {
 	}
 }
 
-// TestStops: nothing is yielded after yield has returned false, and that is no error.
+// TestStops: nothing is yielded after yield has returned false, which is no error.
 func TestStops(t *testing.T) {
 	for _, body := range []string{two, "http://a.example/1\nhttp://a.example/2\n"} {
 		n := 0

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// readText reads one URL a line. Lines that begin with # are comments, which the protocol
-// does not know and people write.
+// readText reads one URL per line. Lines that begin with # are comments: the protocol has none,
+// but people write them.
 func (r *reader) readText() {
-	rest := r.body
+	rest := r.xml.Body
 	for len(rest) > 0 && !r.stopped {
 		end := bytes.IndexAny(rest, "\r\n")
 		line := rest
 		if end >= 0 {
 			line, rest = rest[:end], rest[end+1:]
 		} else if rest = nil; r.cut {
-			break // half a URL is another one
+			break // half a URL is a different one
 		}
-		r.pos = len(r.body) - len(rest)
+		r.xml.Pos = len(r.xml.Body) - len(rest)
 		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
 			continue
 		}

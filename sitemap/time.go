@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// layouts are the forms of https://www.w3.org/TR/NOTE-datetime, and what is near them.
+// layouts are the forms of https://www.w3.org/TR/NOTE-datetime and common variants.
 var layouts = []string{
 	time.DateOnly, time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
 	"2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z0700", "2006-01-02T15:04:05Z07", "2006-01", "2006",
 }
 
-// feedLayouts are those of RFC 822 and its successors, without the day of the week.
+// feedLayouts are the forms of RFC 822 and its successors, without the day of the week.
 var feedLayouts = []string{
 	"2 Jan 2006 15:04:05 -0700", "2 Jan 2006 15:04 -0700", "2 Jan 06 15:04:05 -0700", "2 Jan 06 15:04 -0700", "2 Jan 2006",
 }
@@ -23,8 +23,8 @@ var zones = map[string]string{
 	"CST": "-0600", "CDT": "-0500", "MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// parseTime reads a date in any of the forms that sitemaps and feeds have. A part that is
-// missing is the least there is, a zone UTC. The zero time is one that can't be read.
+// parseTime reads a date in any form that sitemaps and feeds use. Missing parts take their
+// least value, a missing zone is UTC. The result is zero if the text is no date.
 func parseTime(text string) time.Time {
 	if text == "" {
 		return time.Time{}
@@ -44,7 +44,7 @@ func parseTime(text string) time.Time {
 	}
 	for _, form := range forms {
 		if len(form) <= len(time.DateOnly) && len(form) != len(text) {
-			continue // errors are not for nothing
+			continue // an error from time.Parse costs an allocation
 		}
 		if t, err := time.Parse(form, text); err == nil {
 			return t.UTC()

@@ -2,7 +2,7 @@ package text
 
 import "github.com/weftcrawl/weft/links"
 
-// Whole is the fingerprint of all of a page, furniture and what says when included.
+// Whole returns the fingerprint of a whole page, furniture and stamps included.
 func Whole(body []byte) Fingerprint {
 	var r Reader
 	r.begin(parts{whole: true, broken: true})

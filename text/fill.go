@@ -7,18 +7,18 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/internal/markup"
 	"github.com/weftcrawl/weft/links"
-	"golang.org/x/net/html"
 )
 
-// Words are copied to a buffer in which each is followed by one blank, and taken from there
-// into the fingerprints. In bytes.
+// Words are copied to a buffer, each followed by one blank, and hashed from there. Sizes are in
+// bytes.
 const (
 	bufSize = 16 << 10
-	bufStep = 64 // what one step may add: 8 bytes, or a reference, or 8 characters beyond ASCII
+	bufStep = 64 // the most that one step adds: 8 bytes, a reference, or 8 characters beyond ASCII
 )
 
-// Bytes are looked at eight at a time: in a mask each has its high bit, the first one the
+// Bytes are read eight at a time. In a mask each byte has its high bit; the first byte has the
 // lowest.
 const (
 	ones  = 0x0101010101010101
@@ -36,17 +36,17 @@ func equals(x uint64, c byte) uint64 {
 	return ^((x&^highs ^ ones*uint64(c)) + ones*0x7f | x) & highs
 }
 
-// blanks returns which bytes of x show nothing: white space and controls.
+// blanks returns which bytes of x are invisible: white space and controls.
 func blanks(x uint64) uint64 {
 	return ^(x&^highs + ones*(0x80-' '-1) | x) & highs
 }
 
-// mayOpen returns which bytes of x may stand before a figure: a blank, a bracket, and more.
+// mayOpen returns which bytes of x may come before a figure: a blank, a bracket, and more.
 func mayOpen(x uint64) uint64 {
 	return ^(x&^highs+ones*(0x80-'0')|x)&highs | equals(x, '[')
 }
 
-// load returns the eight bytes at at, or what there is of them.
+// load returns the eight bytes at at, or as many as there are.
 func load(b []byte, at int) uint64 {
 	if at+8 <= len(b) {
 		return binary.LittleEndian.Uint64(b[at:])
@@ -56,7 +56,7 @@ func load(b []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(last[:])
 }
 
-// fill copies pieces of the body to the buffer. At both ends of each a word ends.
+// fill copies pieces of the body to the buffer. A word ends at both ends of each.
 func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 	references := uint64(highs)
 	if plain {
@@ -66,7 +66,7 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 	figures := uint64(0)
 	for _, p := range pieces {
 		at, end := p.From, p.To
-		blank := uint64(0x80) // what stands before is blank
+		blank := uint64(0x80) // the byte before is blank
 		for at < end && body[at] <= ' ' {
 			at += bits.TrailingZeros64(blanks(load(body, at))^highs) / 8
 		}
@@ -81,7 +81,8 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 			inside := uint64(highs) >> (64 - 8*size)
 			blankHere := blanks(x) & inside
 			figures |= digits(x) & (mayOpen(x)<<8 | 0x80) & inside
-			// Eight bytes are as good as copied, but for a blank behind a blank, a reference, or more than ASCII.
+			// All eight bytes can be copied unless there is a blank after a blank, a
+			// reference, or a byte beyond ASCII.
 			stops := (blankHere&(blankHere<<8|blank) | equals(x, '&')&references | x) & inside
 			whole := blankHere >> 7 * 0xff
 			binary.LittleEndian.PutUint64(buf[n:], x&^whole|whole&(ones*' '))
@@ -100,7 +101,7 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 				for at++; at < end && body[at] <= ' '; at++ {
 				}
 			case c == '&':
-				decoded, size := reference(body[at:end])
+				decoded, size := r.reference(body[at:end])
 				at += size
 				for len(decoded) > 0 {
 					c, size := utf8.DecodeRune(decoded)
@@ -136,8 +137,16 @@ func (r *Reader) fill(body []byte, pieces []links.Piece, plain bool) {
 	r.n = n
 }
 
-// makeRoom takes the words of the buffer into the fingerprints, but for the last ones, which
-// may belong to a stamp.
+// reference decodes the character reference that s begins with, and returns its length. The
+// next call overwrites the text. Inlined, it would spill the registers of fill's loop, which
+// costs 1 % of reading a page.
+//
+//go:noinline
+func (r *Reader) reference(s []byte) (text []byte, n int) {
+	return markup.AppendReference(r.decoded[:0], s, markup.InText)
+}
+
+// makeRoom hashes the words of the buffer except the last ones, which may belong to a stamp.
 func (r *Reader) makeRoom() {
 	r.sift(bytes.LastIndexByte(r.buf[:r.n], ' ') + 1)
 	keep := r.sifted
@@ -163,8 +172,8 @@ func (r *Reader) makeRoom() {
 	}
 }
 
-// wordBefore returns where the word begins that ends with the blank before at; -1 if it is
-// too long for one of a stamp, or there is none, or it was in a run.
+// wordBefore returns the start of the word that ends with the blank before at; -1 if it is too
+// long for a stamp, there is none, or it was in a run.
 func (r *Reader) wordBefore(at int) int {
 	from := max(r.floor, at-1-longestStamp-1)
 	if from >= at {
@@ -179,10 +188,10 @@ func (r *Reader) wordBefore(at int) int {
 	return -1
 }
 
-// appendCharacter appends a character, of which there is room for 6 bytes.
+// appendCharacter appends a character. buf has room for 6 bytes.
 func appendCharacter(buf []byte, c rune) []byte {
 	switch {
-	case c == 0xAD || c == 0x200B || c == 0xFEFF: // where a line may break, and a byte order mark: nothing to see
+	case c == 0xAD || c == 0x200B || c == 0xFEFF: // invisible: soft hyphen, zero width space, byte order mark
 		return buf
 	case c <= ' ' || unicode.IsSpace(c):
 		return appendBlank(buf)
@@ -192,7 +201,7 @@ func appendCharacter(buf []byte, c rune) []byte {
 	return utf8.AppendRune(buf, c)
 }
 
-// appendBlank appends a blank, but behind another or at the beginning.
+// appendBlank appends a blank, except after another or at the beginning.
 func appendBlank(buf []byte) []byte {
 	if len(buf) == 0 || buf[len(buf)-1] == ' ' {
 		return buf
@@ -203,7 +212,7 @@ func appendBlank(buf []byte) []byte {
 // unspaced are the scripts that put no space between words.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// isUnspaced reports whether a character is of one of these. Most are told by large ranges.
+// isUnspaced reports whether a character belongs to one of these. Large ranges decide most.
 func isUnspaced(c rune) bool {
 	switch {
 	case c < 0x0E00, 0x1A00 <= c && c < 0x2E80, 0xAC00 <= c && c < 0xD7B0:
@@ -213,44 +222,3 @@ func isUnspaced(c rune) bool {
 	}
 	return unicode.In(c, unspaced...)
 }
-
-// maxReference is the length of "&CounterClockwiseContourIntegral;", the longest.
-const maxReference = 33
-
-// reference returns the text of the character reference that the '&' at the start of s
-// begins, and its length; of none, the '&' itself.
-// See https://html.spec.whatwg.org/multipage/parsing.html#character-reference-state.
-func reference(s []byte) (text []byte, n int) {
-	for _, common := range references {
-		if bytes.HasPrefix(s, common.name) {
-			return common.text, len(common.name)
-		}
-	}
-	end := 1
-	if len(s) > 1 && s[1] == '#' {
-		end = 2
-		if end == len(s) || !isAlphanumeric(s[end]) || s[end]|0x20 == 'x' && (end+1 == len(s) || !isAlphanumeric(s[end+1])) {
-			return s[:1], 1 // no number: of these a page may be full
-		}
-	}
-	for end < min(len(s), maxReference) && isAlphanumeric(s[end]) {
-		end++
-	}
-	if end < len(s) && s[end] == ';' {
-		end++
-	}
-	if end < len("&lt") {
-		return s[:1], 1
-	}
-	return []byte(html.UnescapeString(string(s[:end]))), end
-}
-
-// references are the most frequent ones: these cost no memory.
-var references = []struct{ name, text []byte }{
-	{[]byte("&nbsp;"), []byte("\u00A0")}, {[]byte("&#160;"), []byte("\u00A0")}, {[]byte("&lt;"), []byte("<")}, {[]byte("&gt;"), []byte(">")},
-	{[]byte("&amp;"), []byte("&")}, {[]byte("&quot;"), []byte(`"`)}, {[]byte("&#39;"), []byte("'")}, {[]byte("&#8217;"), []byte("’")},
-	{[]byte("&#8220;"), []byte("“")}, {[]byte("&#8221;"), []byte("”")},
-}
-
-func isDigit(c byte) bool        { return '0' <= c && c <= '9' }
-func isAlphanumeric(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// FuzzRead: nothing panics, whatever the bytes; a word takes a byte at least; what is read
-// before does not matter, nor that only the hash is wanted, nor that links are
-// looked for, which are those that there are without it; and text is the same plain, or escaped among furniture.
+// FuzzRead: nothing panics, whatever the bytes; a word takes at least one byte; the fingerprint
+// does not depend on the page read before, on HashOnly or on the search for links, nor do the
+// links depend on it; and text is the same plain or escaped among furniture.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"", "a b", "<p>a</p>", "<nav>a", "</", "<!--", "<script><!--<script>", "&#x1F600;&notit;&", "日本", "\xff", "<div role=navigation><div>",

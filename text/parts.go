@@ -6,20 +6,20 @@ import (
 	"github.com/weftcrawl/weft/links"
 )
 
-// What a part of a page is.
+// A role says how to read a part of a page.
 type role uint8
 
 const (
 	pass    role = iota + 1 // passed over
-	stamped                 // passed over, if every element has its end
+	stamped                 // passed over, if every such element ends
 	nav                     // furniture
-	edge                    // furniture where it is in no section
-	section                 // what the edges in it belong to
-	box                     // furniture if its role attribute says so, as is a section or an edge
+	edge                    // furniture outside of sections
+	section                 // edges in it belong to it
+	box                     // furniture if its role attribute says so; so are sections and edges
 )
 
-// elements are those that are not text like any other. They are known to links, too:
-// [links.TextReader] has the names of those that it tells of without a role attribute.
+// elements are those that are not ordinary text. Package links knows some of them too:
+// [links.TextReader] lists those that it receives without a role attribute.
 var elements = []struct {
 	name string
 	role role
@@ -29,10 +29,10 @@ var elements = []struct {
 	{"span", box}, {"svg", pass}, {"table", box}, {"template", pass}, {"time", stamped}, {"ul", box},
 }
 
-// furnitureRoles are the values of role that say furniture (WAI-ARIA's landmarks).
+// furnitureRoles are the values of role for furniture (landmarks of WAI-ARIA).
 var furnitureRoles = []string{"banner", "contentinfo", "navigation"}
 
-// roleOf returns 0 for a tag that does not matter.
+// roleOf returns the role of a tag, 0 if it does not matter.
 func roleOf(name []byte) role {
 	for _, e := range elements {
 		if len(e.name) == len(name) && bytes.EqualFold(name, []byte(e.name)) {
@@ -42,28 +42,28 @@ func roleOf(name []byte) role {
 	return 0
 }
 
-// parts is which part of a page is read.
+// parts is the position within the parts of a page.
 type parts struct {
 	whole   bool // furniture is read, too
-	broken  bool // and what says when: some such element has no end
-	inner   int  // article, main and section that are open
+	broken  bool // so are stamps: some such element has no end
+	inner   int  // open article, main and section elements
 	passed  bool // furniture was passed over
-	passing bool // an element is passed over now
+	passing bool // an element is being passed over
 }
 
-// A listener is a Reader that links tells of a page.
+// A listener is a Reader as the links.TextReader of a page.
 type listener Reader
 
 func (l *listener) Text(body []byte, pieces []links.Piece, plain bool) {
 	(*Reader)(l).fill(body, pieces, plain)
 }
 
-func (l *listener) Start(tag, says []byte) (passes bool) {
+func (l *listener) Start(tag, attr []byte) (passes bool) {
 	p, role := &l.parts, roleOf(tag)
 	switch {
 	case role == pass || role == stamped && !p.broken:
 		p.passing = true
-	case !p.whole && (role == nav || role == edge && p.inner == 0 || role != 0 && saysFurniture(says)):
+	case !p.whole && (role == nav || role == edge && p.inner == 0 || role != 0 && namesFurniture(attr)):
 		p.passing, p.passed = true, true
 	case role == section:
 		p.inner++
@@ -81,8 +81,8 @@ func (l *listener) End(tag []byte) {
 	}
 }
 
-// saysFurniture reports whether the first of the roles in a value is one of furniture.
-func saysFurniture(value []byte) bool {
+// namesFurniture reports whether the first role in the value of a role attribute is furniture.
+func namesFurniture(value []byte) bool {
 	for first := range bytes.FieldsSeq(value) {
 		for _, name := range furnitureRoles {
 			if bytes.EqualFold(first, []byte(name)) {

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// sites come as Debian packages, with the lists of their pages that $WEFT_BENCH has
-// (default ../shared/bench beside the module).
+// sites are documentation sites from Debian packages. The lists of their pages are in the folder
+// $WEFT_BENCH (default: ../shared/bench next to the module).
 var sites = []struct{ name, list, root string }{
 	{"small", "urls-small.txt", "/usr/share/doc/python3.11/html"},
 	{"medium", "urls-medium.txt", "/usr/share/doc/libboost1.81-doc/doc/html"},
@@ -87,8 +87,8 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// tokens is the text of a page by the tokenizer of x/net, with a space for each tag. In
-// noscript it sees none, as if it had scripts.
+// tokens returns the text of a page by the tokenizer of x/net, with a space for each tag. It sees
+// none in noscript, like a browser with scripts.
 func tokens(body []byte) (words []byte) {
 	z := html.NewTokenizer(bytes.NewReader(bytes.ReplaceAll(body, []byte("noscript>"), []byte("p>"))))
 	passed := ""
@@ -107,8 +107,8 @@ func tokens(body []byte) (words []byte) {
 	return words
 }
 
-// BenchmarkSites reads the pages of both sites, beside the links that a crawl follows, and the
-// tokenizer of x/net, which counts words.
+// BenchmarkSites reads the text of both sites, compared with extracting the links that a crawl
+// follows, with both, and with the tokenizer of x/net counting words.
 func BenchmarkSites(b *testing.B) {
 	for _, s := range sites {
 		pages, size := pagesOf(b, s.list, s.root)

@@ -3,28 +3,30 @@ package text
 import (
 	"bytes"
 	"math/bits"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// What a word may be in a stamp, as bits.
+// A kind is the set of meanings that a word may have in a stamp.
 type kind uint16
 
 const (
-	number  kind = 1 << iota // of at most four digits, or the like of "21st"
-	amount                   // another number, as "1,234" and "1.2k"
+	number  kind = 1 << iota // at most four digits, or an ordinal such as "21st"
+	amount                   // another number, such as "1,234" and "1.2k"
 	date                     // 2026-11-21, 21.11.2026, 11/21/2026
 	clock                    // 12:34, 12:34:56, 5pm
 	half                     // am, pm
 	zone                     // UTC
-	month                    // of English
-	weekday                  // the same
+	month                    // in English
+	weekday                  // in English
 	unit                     // of time
 	ago
-	noun // what is counted
+	noun // of something counted
 )
 
-// stamps is the whole list of what is left out: of a run of words which all are of some
-// kind, and of which one is or stands before a number, those of the kinds that a rule
-// drops, if the run has all that the rule needs.
+// stamps is the complete list of omitted words. It applies to a run of words that all have
+// some kind, one of them a number or before one: if the run has all kinds that a rule needs, the
+// words of the kinds that it drops go.
 var stamps = []struct {
 	name         string
 	needs, drops kind
@@ -38,12 +40,12 @@ var stamps = []struct {
 	{"large count", amount | noun, amount | number},   // "1,234 views, 5 replies"
 }
 
-// A run is words that may be a stamp. They follow each other in the buffer.
+// A run is a sequence of adjacent words in the buffer that may be a stamp.
 type run struct {
 	n       int
 	has     kind
 	entries [8]struct {
-		from, to int // in the buffer, its blank included
+		from, to int // in the buffer, with its blank
 		kind     kind
 	}
 }
@@ -55,11 +57,11 @@ func (r *run) add(from, to int, k kind) {
 	r.has |= k
 }
 
-// sift takes the stamps out of those words in the buffer, up to end, that were not looked
-// at. A run may go on with the words to come.
+// sift removes the stamps from the words in the buffer, up to end, that it has not seen. A run
+// may continue with later words.
 func (r *Reader) sift(end int) {
 	buf := r.buf[:r.n]
-	kept, at := r.sifted, r.sifted // what stands before kept stays, what stands from at to end is to come
+	kept, at := r.sifted, r.sifted // words before kept stay, those from at to end are unread
 	for at < end {
 		if r.run.n == 0 {
 			figure := nextFigure(buf[:end], at)
@@ -72,7 +74,7 @@ func (r *Reader) sift(end int) {
 		word := buf[at : next-1]
 		k := kindOf(word)
 		if r.run.n > 0 {
-			// Behind a time of day stands a year at most: "22:15 UTC" and "7. Input" are two things.
+			// Only a year may follow a time of day: "22:15 UTC" and "7. Input" are two things.
 			numbered := k == number && len(word) < len("2026") && r.run.has&(clock|zone) != 0
 			if k == 0 || numbered || r.run.n == len(r.run.entries) {
 				kept = r.settle(kept)
@@ -92,7 +94,7 @@ func (r *Reader) sift(end int) {
 	r.n = kept + move(buf, kept, end, r.n)
 }
 
-// move moves buf[from:end] down to to, and returns how much that is.
+// move moves buf[from:end] down to to, and returns its length.
 func move(buf []byte, to, from, end int) int {
 	if to == from {
 		return end - from
@@ -100,7 +102,7 @@ func move(buf []byte, to, from, end int) int {
 	return copy(buf[to:], buf[from:end])
 }
 
-// lookBack begins a run with the month and the weekday, in any order, that stand before at.
+// lookBack starts a run with the month and the weekday, in any order, that come before at.
 func (r *Reader) lookBack(at int) {
 	var words [2]struct {
 		from int
@@ -128,8 +130,7 @@ func (r *Reader) lookBack(at int) {
 	}
 }
 
-// settle ends the run, which ends at end, and takes out what is a stamp of it. It returns
-// where the rest ends.
+// settle ends the run, which ends at end, and removes its stamps. It returns the new end.
 func (r *Reader) settle(end int) int {
 	var dropped kind
 	for _, s := range stamps {
@@ -150,10 +151,10 @@ func (r *Reader) settle(end int) int {
 	return end
 }
 
-// nextFigure returns where the first word at or behind at begins that begins with a digit,
-// be it in brackets; at the end, if there is none. At at a word begins.
+// nextFigure returns the start of the first word at or after at that begins with a digit, also in
+// brackets; the end if there is none. A word begins at at.
 func nextFigure(buf []byte, at int) int {
-	before := uint64(0x80) // what may stand before a figure: a blank or a bracket
+	before := uint64(0x80) // the byte before may open a figure: a blank or a bracket
 	for i := at; i < len(buf); i += 8 {
 		x := load(buf[:cap(buf)], i)
 		found := digits(x)
@@ -174,7 +175,7 @@ func nextFigure(buf []byte, at int) int {
 	return len(buf)
 }
 
-// inStamp is what the name of a month or a weekday begins with, be it in brackets.
+// inStamp holds the first bytes of months and weekdays, also in brackets.
 var inStamp = func() (table [256]bool) {
 	for _, c := range []byte("([JFMASONDTW") {
 		table[c] = true
@@ -182,20 +183,20 @@ var inStamp = func() (table [256]bool) {
 	return table
 }()
 
-// longestStamp bounds the words that are looked at: "2026-11-21T12:34:56.123456+00:00".
+// longestStamp bounds the words of stamps, in bytes: "2026-11-21T12:34:56.123456+00:00".
 const longestStamp = 32
 
-// kindOf returns what a word may be, without the punctuation around it; 0: no part of a
+// kindOf returns the kind of a word without the punctuation around it; 0 if it is no part of a
 // stamp.
 func kindOf(word []byte) kind {
-	if isShortNumber(word) { // most figures
+	if isShortNumber(word) { // as most figures are
 		return number
 	}
 	word = bytes.TrimRight(bytes.TrimLeft(word, "(["), ".,;:)]")
 	if len(word) == 0 || len(word) > longestStamp {
 		return 0
 	}
-	if c := word[0]; !isDigit(c) && wordLengths[c&0x1f]>>len(word)&1 == 0 {
+	if c := word[0]; !markup.IsDigit(c) && wordLengths[c&0x1f]>>len(word)&1 == 0 {
 		return 0
 	}
 	// shape is the word in lower case, with 9 for every digit.
@@ -203,7 +204,7 @@ func kindOf(word []byte) kind {
 	shape := buf[:copy(buf[:], word)]
 	for i, c := range shape {
 		switch {
-		case isDigit(c):
+		case markup.IsDigit(c):
 			shape[i] = '9'
 		case 'A' <= c && c <= 'Z':
 			shape[i] |= 0x20
@@ -222,14 +223,14 @@ func kindOf(word []byte) kind {
 // isShortNumber reports whether a word is one to four digits.
 func isShortNumber(word []byte) bool {
 	for _, c := range word {
-		if !isDigit(c) {
+		if !markup.IsDigit(c) {
 			return false
 		}
 	}
 	return 0 < len(word) && len(word) <= 4
 }
 
-// words are those of stamps.
+// words are the words of stamps.
 var words = func() map[string]kind {
 	all := make(map[string]kind)
 	for k, list := range map[kind]string{
@@ -248,7 +249,7 @@ var words = func() map[string]kind {
 	return all
 }()
 
-// wordLengths has a bit for the length of each of words, by its first letter.
+// wordLengths holds the lengths of words by their first letter, as bits.
 var wordLengths = func() (lengths [32]uint16) {
 	for word := range words {
 		lengths[word[0]&0x1f] |= 1 << len(word)
@@ -288,8 +289,8 @@ func kindOfFigure(shape []byte) kind {
 	return 0
 }
 
-// isClock reports whether a shape is that of a time of day: 9:99, 99:99 and these with
-// seconds, a fraction, and am, pm or the offset from UTC.
+// isClock reports whether a shape is a time of day: 9:99 or 99:99, also with seconds, a fraction,
+// and am, pm or an offset from UTC.
 func isClock(shape []byte) bool {
 	hour, rest, ok := bytes.Cut(shape, []byte(":"))
 	if !ok || string(hour) != "9" && string(hour) != "99" || len(rest) < 2 || string(rest[:2]) != "99" {

@@ -9,50 +9,52 @@ import (
 	"github.com/weftcrawl/weft/links"
 )
 
-// A Fingerprint stands for the text of a page.
+// A Fingerprint represents the text of a page.
 type Fingerprint struct {
-	Hash    uint64 // of the main text, or of the whole one where that is nearly nothing; 0: there is no text
-	Simhash uint64 // of the main text; 0: it is too short for one
-	Words   int    // of the text that Hash is of
+	Hash    uint64 // of the main text, or of the whole text if that is nearly empty; 0: no text
+	Simhash uint64 // of the main text; 0: too short
+	Words   int    // in the text that Hash covers
 }
 
-// Near is the largest distance of texts that are nearly the same. 3 of 64 is what Manku et
-// al. chose on eight billion pages; what it takes for the same here, docs/bench/text.md has.
+// Near is the largest distance of texts that are nearly the same. Manku et al. chose 3 of 64 bits
+// on eight billion pages; docs/bench/text.md shows what that finds here.
 const Near = 3
 
-// MinShingles is how many different shingles a text has at least that has a Simhash.
+// MinShingles is the least number of different shingles for a Simhash.
 const MinShingles = 64
 
-// Distance is how many bits of two simhashes differ, 0 to 64.
+// Distance returns the number of bits in which two simhashes differ, 0 to 64.
 func Distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }
 
 // A Reader reads one page after another. It keeps its buffers, so that a page costs no
-// allocation. One task uses it at a time. The zero Reader is ready.
+// allocation. One task at a time uses it. The zero Reader is ready.
 type Reader struct {
-	HashOnly bool // there is no Simhash, which spares its cost; Hash is the same
+	HashOnly bool // skip Simhash and its cost; Hash is the same
 
-	alone *links.Extractor // reads pages for their text alone; made when it is needed
-	buf   []byte           // up to n: words that are not yet taken into the fingerprints, each with one blank behind it
-	votes votes            // but with HashOnly
+	alone *links.Extractor // reads pages for their text alone; made on first use
+	buf   []byte           // up to n: words not hashed yet, each followed by one blank
+	votes votes            // unused with HashOnly
+
+	decoded [2 * bufStep]byte // room for a reference
+
 	state
 }
 
-// state is what is new with each page.
+// state is reset for each page.
 type state struct {
 	parts  parts
 	n      int
-	sifted int // how much of buf has been looked at for stamps
-	floor  int // where in buf the words begin that were in no run
+	sifted int // length of buf that has been searched for stamps
+	floor  int // start of the words in buf that were in no run
 	run    run
 
 	count  int // of words
 	digest xxhash.Digest
-	last   [shingle - 1]uint64 // hashes of the last words, the last first
+	last   [shingle - 1]uint64 // hashes of the last words, the latest first
 }
 
-// Read reads a page: its Content-Type, parameters of which do not matter, and its body in
-// UTF-8, which is neither kept nor changed. The fingerprint of a type that has no text is
-// zero.
+// Read reads a page, given its Content-Type, whose parameters do not matter, and its body in
+// UTF-8, which is neither kept nor changed. The fingerprint of a type without text is zero.
 func (r *Reader) Read(contentType string, body []byte) Fingerprint {
 	if r.alone == nil {
 		r.alone = links.NewExtractor(links.Options{})
@@ -61,8 +63,8 @@ func (r *Reader) Read(contentType string, body []byte) Fingerprint {
 	return f
 }
 
-// Extract reads a page, and yields its links: it does what x.Extract does, and Read, for
-// little more than the first. With a nil yield there are no links.
+// Extract reads a page and yields its links: it does the work of x.Extract and Read for little
+// more than the cost of the first. With a nil yield there are no links.
 func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.Link) bool) (links.Page, Fingerprint) {
 	kind, _, _ := strings.Cut(d.ContentType, ";")
 	kind = strings.TrimSpace(kind)
@@ -85,7 +87,8 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 	return page, f
 }
 
-// nearlyNothing is a main text, in words, of a page that has its text elsewhere.
+// nearlyNothing is the length of a main text, in words, below which the page has its text in
+// furniture.
 const nearlyNothing = 8
 
 func (r *Reader) begin(p parts) {
@@ -99,7 +102,7 @@ func (r *Reader) begin(p parts) {
 	}
 }
 
-// end takes what is left, and returns the fingerprint.
+// end hashes the rest and returns the fingerprint.
 func (r *Reader) end() Fingerprint {
 	r.take(r.settle(r.n))
 	if len(r.buf) > bufSize {
@@ -115,7 +118,7 @@ func (r *Reader) end() Fingerprint {
 	return f
 }
 
-// take takes the words at the beginning of buf into the fingerprints, up to end.
+// take hashes the words at the beginning of buf, up to end.
 func (r *Reader) take(end int) {
 	words := r.buf[:end]
 	r.count += bytes.Count(words, []byte(" "))
@@ -130,7 +133,7 @@ func (r *Reader) take(end int) {
 	}
 }
 
-// shingle takes the shingle that a word ends.
+// shingle adds the shingle that ends with a word.
 func (r *Reader) shingle(hash uint64) {
 	if r.last[shingle-2] != 0 {
 		sum := hash
@@ -143,7 +146,7 @@ func (r *Reader) shingle(hash uint64) {
 	r.last[0] = max(1, hash)
 }
 
-// mix makes one hash of two, in their order. Every bit of the outcome depends on each.
+// mix combines two hashes in order. Every bit of the result depends on every bit of both.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)
 	return bits.RotateLeft64(a, 29) + b ^ hi ^ lo

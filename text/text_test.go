@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/text"
 )
 
-// prose is n words, of which no two in a row come twice.
+// prose returns n words in which no two adjacent words repeat.
 func prose(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -27,7 +27,7 @@ var (
 	again = read("<p>" + long)
 )
 
-// TestSame: what is no change of a page.
+// TestSame: changes of a page that do not count.
 func TestSame(t *testing.T) {
 	for name, body := range map[string]string{
 		"white space":            "<p>\n\t" + strings.ReplaceAll(long, " ", "\r\n  "),
@@ -76,7 +76,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestChanged: what is a change, though hardly one of a word.
+// TestChanged: small changes that count.
 func TestChanged(t *testing.T) {
 	for name, body := range map[string]string{
 		"word":                 long + "more",
@@ -108,7 +108,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCounters: figures of how often come and go, the words stay.
+// TestCounters: counts may change, their words count.
 func TestCounters(t *testing.T) {
 	a, b := read(long+"1,234 views 5 replies"), read(long+"99 views 1.2k replies")
 	if a != b || a.Words != 202 {
@@ -116,8 +116,8 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestWhole: a page which is all furniture, or whose furniture never ends, has a hash of
-// all of its text, and no simhash.
+// TestWhole: a page that is all furniture, or whose furniture never ends, has a hash of its whole
+// text and no simhash.
 func TestWhole(t *testing.T) {
 	for name, body := range map[string]string{
 		"all in furniture":   "<header>" + long + "</header>",
@@ -170,7 +170,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestStable: fingerprints are kept, so they are the same in every version.
+// TestStable: fingerprints are stored, so they must not change between versions.
 func TestStable(t *testing.T) {
 	for _, c := range []struct {
 		body string
@@ -206,7 +206,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestShort: a text with little in it has no simhash.
+// TestShort: a short text has no simhash.
 func TestShort(t *testing.T) {
 	n := text.MinShingles + 2 // words
 	for name, c := range map[string]struct {
@@ -236,8 +236,8 @@ func TestHashOnly(t *testing.T) {
 	}
 }
 
-// TestExtract: one pass tells of the links, the page and the text, whatever the type is, and
-// whether furniture has to be read after all.
+// TestExtract: one pass yields the links, the page and the text, whatever the type, and whether
+// or not furniture has to be read after all.
 func TestExtract(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, body string
@@ -257,7 +257,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestLongText: where the buffer of words is full, nothing begins or ends; a stamp may stand there.
+// TestLongText: the end of the buffer ends no word and no stamp.
 func TestLongText(t *testing.T) {
 	stamp := "Sat, 21 Nov 2026 22:02:15 GMT "
 	for n := range 40 {
@@ -276,7 +276,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// TestReader: a page read after another is as if it were the first, and costs no memory.
+// TestReader: reading a page after another gives the same result, and allocates nothing.
 func TestReader(t *testing.T) {
 	r := new(text.Reader)
 	r.Read("text/html", []byte("<nav>"+long+"&#x41;"+strings.Repeat("é", 9000)))

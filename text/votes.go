@@ -1,23 +1,23 @@
 package text
 
-// shingle is how many words in a row count as one thing that a text has. Of 2 to 4 it
-// is the smallest that takes no two pages of a template for nearly the same: docs/bench/text.md.
+// shingle is the length of a shingle in words. Of 2 to 4 it is the smallest that takes no two
+// pages of a template for nearly the same: docs/bench/text.md.
 const shingle = 3
 
-// votes counts, for each of 64 bits, the hashes that have it, all bits at once: plane i
-// has bit i of the 64 counts. Hashes are added in eights, which cost seven full adders
-// and one addition to the planes (Harley and Seal).
+// votes counts, for each of 64 bits, the hashes that have it set, all bits at once: plane i has
+// bit i of the 64 counts. Hashes are added in eights, which costs seven full adders and one
+// addition to the planes (Harley and Seal).
 //
-// A hash that comes again counts once, or what a template says again and again would
-// outvote the rest: on pages of one template that made twenty times as many near. It is
-// not noticed where another has taken its slot since; that is rare enough.
+// A repeated hash counts once, or the repetitions of a template would outvote the rest: on pages
+// of one template twenty times as many were near. A repetition goes unnoticed if another hash
+// has taken its slot, which is rare.
 type votes struct {
 	n      int // hashes that count
 	ones   uint64
 	twos   uint64
 	fours  uint64
-	eights [28]uint64   // planes 3 and up: more than a body can have words
-	eight  [8]uint64    // the last ones
+	eights [28]uint64   // planes 3 and up: enough for any body
+	eight  [8]uint64    // the latest
 	known  [2048]uint64 // hashes, by their low bits
 }
 
@@ -33,7 +33,7 @@ func (v *votes) add(hash uint64) {
 	}
 }
 
-// take adds the eight hashes at hand.
+// take adds the eight latest hashes.
 func (v *votes) take() {
 	e := &v.eight
 	ones, a := sum(v.ones, e[0], e[1])
@@ -49,7 +49,7 @@ func (v *votes) take() {
 	}
 }
 
-// sum adds three bits, in 64 places at once.
+// sum adds three bits in each of 64 columns.
 func sum(a, b, c uint64) (low, high uint64) {
 	u := a ^ b
 	return u ^ c, a&b | u&c

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMajority: counting all bits at once is counting one after the other.
+// TestMajority: counting all bits at once gives the same as counting one by one.
 func TestMajority(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/measure"
 )
 
@@ -87,21 +88,6 @@ func expect(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: %v, expected %v", what, got, want)
-	}
-}
-
-// golden compares text with testdata/NAME. With WEFT_GOLDEN=write it writes the file.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("WEFT_GOLDEN") == "write" {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || text != string(want) {
-		t.Errorf("%s: %v: got\n%s\nexpected\n%s", path, err, text, want)
 	}
 }
 
@@ -178,7 +164,7 @@ func TestHelp(t *testing.T) {
 	for name, args := range map[string][]string{"help.txt": {"--help"}, "help-latency.txt": {"latency", "-h"}} {
 		e := labRun(t, args...)
 		expect(t, "exit code", e.code, exitDone)
-		golden(t, name, e.stdout)
+		golden.Equal(t, "testdata/"+name, e.stdout)
 		for line := range strings.Lines(e.stdout) {
 			if n := len([]rune(line)); n > 101 {
 				t.Errorf("%s: a line of %d: %s", name, n, line)
@@ -400,7 +386,7 @@ func TestTables(t *testing.T) {
 		{Name: "disk read", What: "4 KiB", Error: "EINVAL: invalid argument"},
 		{Name: "disk write", What: "4 KiB", NS: 799633},
 	}, m)
-	golden(t, "tables.txt", out.String())
+	golden.Equal(t, "testdata/tables.txt", out.String())
 }
 
 func TestHumanScale(t *testing.T) {

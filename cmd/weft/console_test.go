@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/golden"
 )
 
 // checkJSONLog: each line is an object, and there are some of these messages.
@@ -51,9 +52,9 @@ func TestReport(t *testing.T) {
 		},
 		Stopped: "limit",
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false}
-	golden(t, "report.txt", r.String())
-	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
-	golden(t, "report-failed.txt", report{Summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())
+	golden.Equal(t, "testdata/report.txt", r.String())
+	golden.Equal(t, "testdata/report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
+	golden.Equal(t, "testdata/report-failed.txt", report{Summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())
 }
 
 // TestMeter: rates are those of the last seconds, whatever came before.
@@ -106,7 +107,7 @@ var running = sample{
 }
 
 func TestProgressLine(t *testing.T) {
-	golden(t, "progress.txt", running.String()+"\n"+sample{}.String()+"\n")
+	golden.Equal(t, "testdata/progress.txt", running.String()+"\n"+sample{}.String()+"\n")
 	var b bytes.Buffer
 	jsonVoice{slog.New(slog.NewJSONHandler(&b, nil))}.progress(running)
 	var line struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -610,8 +611,8 @@ func TestHelp(t *testing.T) {
 		check()
 	}
 	e := weftRun(t, "crawl", "--help")
-	golden(t, "help-crawl.txt", e.stdout)
-	golden(t, "help-fetch.txt", weftRun(t, "fetch", "--help").stdout)
+	golden.Equal(t, "testdata/help-crawl.txt", e.stdout)
+	golden.Equal(t, "testdata/help-fetch.txt", weftRun(t, "fetch", "--help").stdout)
 	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
 		t.Errorf("weft help crawl: %s", got.stdout)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/golden"
 )
 
 // lookedAt is when the jobs of these tests are looked at. It is local: that is what is printed.
@@ -40,7 +41,7 @@ func TestWriteStatus(t *testing.T) {
 		first, _, _ := strings.Cut(one.String(), "\n")
 		fmt.Fprintf(&b, "----\n%s\n", first)
 	}
-	golden(t, "status.txt", b.String())
+	golden.Equal(t, "testdata/status.txt", b.String())
 }
 
 func TestWriteHosts(t *testing.T) {
@@ -56,7 +57,7 @@ func TestWriteHosts(t *testing.T) {
 	} {
 		writeHost(&b, lookedAt, h)
 	}
-	golden(t, "hosts.txt", b.String())
+	golden.Equal(t, "testdata/hosts.txt", b.String())
 }
 
 func TestWriteWhy(t *testing.T) {
@@ -72,7 +73,7 @@ func TestWriteWhy(t *testing.T) {
 			{At: lookedAt.Add(time.Minute), What: "next", Text: "try 2; its host waits: overloaded"},
 		},
 	})
-	golden(t, "why.txt", b.String())
+	golden.Equal(t, "testdata/why.txt", b.String())
 }
 
 func TestWriteTasks(t *testing.T) {
@@ -81,7 +82,7 @@ func TestWriteTasks(t *testing.T) {
 		{Loop: "coordinator", ID: 1, Task: "main", State: "parked", Waits: "an event", Since: lookedAt.Add(-2 * time.Minute)},
 		{Loop: "fetch 1", ID: 3, Task: "worker 0.1", Parent: "main", State: "running", Since: lookedAt},
 	})
-	golden(t, "tasks.txt", b.String())
+	golden.Equal(t, "testdata/tasks.txt", b.String())
 }
 
 // TestLookAtKilledCrawl looks at a crawl from other processes, steers it, kills it, looks at

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -166,24 +165,6 @@ func star(w http.ResponseWriter, r *http.Request) {
 		html(w, "/a", "/b", "/c")
 	} else {
 		html(w)
-	}
-}
-
-// golden compares text with testdata/NAME. With WEFT_GOLDEN=write it is written.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("WEFT_GOLDEN") == "write" {
-		if err := errors.Join(os.MkdirAll("testdata", 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	if text != string(want) {
-		t.Errorf("%s: got\n%s\nexpected\n%s", path, text, want)
 	}
 }
 

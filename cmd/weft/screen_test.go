@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/weftcrawl/weft/internal/golden"
 )
 
 // TestView shows what stands on terminals of several widths.
@@ -20,7 +21,7 @@ func TestView(t *testing.T) {
 		text += fmt.Sprintf("running, %d cells\n----\n%s\n\n", width, strings.Join(v.lines(running), "\n"))
 		text += fmt.Sprintf("at the start, %d cells\n----\n%s\n\n", width, strings.Join(v.lines(sample{}), "\n"))
 	}
-	golden(t, "screen.txt", text)
+	golden.Equal(t, "testdata/screen.txt", text)
 	if strings.Contains(text, "\x1b") {
 		t.Error("without styles there are escape sequences")
 	}

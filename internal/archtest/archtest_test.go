@@ -34,10 +34,10 @@ var imports = map[string][]string{
 	// Level 1: what a crawler reads and says.
 	"cookies": {"golang.org/x/net/publicsuffix"},
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
-	"links":   {"weburl", "golang.org/x/net/html", "golang.org/x/net/http/httpguts"},
+	"links":   {"weburl", "robots", "internal/feed", "internal/markup", "golang.org/x/net/http/httpguts"},
 	"robots":  {},
-	"sitemap": {"weburl", "internal/charset", "internal/inflate"},
-	"text":    {"links", "github.com/cespare/xxhash/v2", "golang.org/x/net/html"},
+	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
+	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -89,12 +89,16 @@ var imports = map[string][]string{
 
 	"internal/archtest": {},
 	"internal/charset": {
+		"internal/markup",
 		"golang.org/x/text/encoding", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese",
 		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	},
 	"internal/conformance":    {},
 	"internal/ctl":            {},
+	"internal/feed":           {"internal/markup"},
+	"internal/golden":         {},
 	"internal/inflate":        {},
+	"internal/markup":         {},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/process":        {},
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
@@ -117,7 +121,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "text", "frontier", "record", "scope", "seed"}
+var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "text", "frontier", "record", "scope", "seed", "internal/feed", "internal/inflate", "internal/markup"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}

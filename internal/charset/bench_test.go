@@ -11,7 +11,7 @@ import (
 	xcharset "golang.org/x/net/html/charset"
 )
 
-// pageOf is a page of 37 KB of some text, with much markup, that declares nothing.
+// pageOf returns a page of 37 KB of this text, with much markup, that declares nothing.
 func pageOf(text string) []byte {
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html><html><head><title>Page</title>")
@@ -21,7 +21,7 @@ func pageOf(text string) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkUTF8 is what a page costs before its links are read, beside
+// BenchmarkUTF8 measures the cost of a page before its links are read, compared with
 // golang.org/x/net/html/charset and its decoders.
 func BenchmarkUTF8(b *testing.B) {
 	cyrillic := "\xcf\xf0\xe8\xe2\xe5\xf2, \xec\xe8\xf0. \xca\xee\xf4\xe5 \xe8 \xf7\xe0\xe9"

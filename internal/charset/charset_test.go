@@ -34,7 +34,7 @@ func TestUTF8(t *testing.T) {
 	}
 }
 
-// TestShared: what is UTF-8 already is not copied, and costs no memory.
+// TestShared: UTF-8 is not copied and costs no memory.
 func TestShared(t *testing.T) {
 	for name, body := range map[string]string{"ASCII": "<p>a", "UTF-8": "<p>\u00e9", "with a mark": "\xef\xbb\xbf\u00e9"} {
 		b := []byte(body)
@@ -104,7 +104,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestConformance: all of html5lib's and jsdom's pages, and all labels of the standard.
+// TestConformance: all pages of html5lib and jsdom, and all labels of the standard.
 func TestConformance(t *testing.T) {
 	pages := conformance.Cases[struct {
 		ID          string
@@ -135,8 +135,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestDecode: cases of the Encoding Standard in which x/text's decoders differ, or once
-// did.
+// TestDecode: cases of the Encoding Standard in which the decoders of x/text differ, or did.
 func TestDecode(t *testing.T) {
 	for name, c := range map[string]struct{ encoding, bytes, text string }{
 		"control of windows-1252":          {"latin1", "\x81\x80", "\u0081€"},
@@ -171,8 +170,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever the bytes, the text is valid UTF-8 and bounded, and ASCII is not
-// lost.
+// FuzzDecode: whatever the bytes, the text is valid UTF-8 and bounded, and no ASCII is lost.
 func FuzzDecode(f *testing.F) {
 	for _, label := range []string{"utf-8", "gb18030", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "utf-16le", "windows-1253"} {
 		f.Add(label, []byte("a\xd8\x3d\x81\x30\x81\x30\x8f\xb0\xa1<\x1b$B\x46\x7c\x1b(B\xff"))
@@ -189,9 +187,9 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestDigests: what is made of all pairs of bytes, alone and behind the beginnings of what is
-// longer, is what another implementation of the standard makes of them (@exodus/bytes 1.16.0
-// for JavaScript, which is tested against the standard's own tables).
+// TestDigests: all pairs of bytes, alone and after the beginnings of longer sequences, decode to
+// the same text as in another implementation of the standard (@exodus/bytes 1.16.0 for
+// JavaScript, which is tested against the standard's own tables).
 func TestDigests(t *testing.T) {
 	for name, digest := range map[string]string{
 		"utf-8": "988f5e9eba5eda3f", "utf-16le": "eb4ee71f08ce5543", "utf-16be": "fabd9a3dd2c67e62",

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// detect tells the encoding of a body that does not declare one. Of bytes beyond ASCII it
-// asks of which encoding and language they are the most probable text: a model of each
-// language tells how probable its characters are after each other.
+// detect returns the encoding of a body that does not declare one. For bytes beyond ASCII it finds
+// the encoding and language in which they are the most probable text: a model of each language
+// says how probable its characters are after each other.
 func detect(body []byte) (*Encoding, Source) {
 	if e := detectUTF16(body); e != nil {
 		return e, Detected
@@ -30,11 +30,11 @@ func detect(body []byte) (*Encoding, Source) {
 	return windows1252, Default
 }
 
-// looked is how much of a body is looked at for one encoding or another, in bytes.
+// looked bounds the part of a body that detection reads, in bytes.
 const looked = 64 << 10
 
-// detectUTF16 goes by NUL bytes, which no other encoding has: those of ASCII, and of
-// spaces in any script, are all at even or all at odd offsets. It returns nil for all else.
+// detectUTF16 goes by NUL bytes, which no other encoding has: those of ASCII, and of spaces in
+// any script, are all at even or all at odd offsets. It returns nil for any other body.
 func detectUTF16(body []byte) *Encoding {
 	b := body[:min(len(body), 4096)&^1]
 	if bytes.IndexByte(b, 0) < 0 {
@@ -68,10 +68,10 @@ func isISO2022JP(iso *Encoding, body []byte) bool {
 		return false
 	}
 	text := iso.decode(nil, body)
-	return bytes.Count(text, []byte("\ufffd")) <= 1 // what is cut
+	return bytes.Count(text, []byte("\ufffd")) <= 1 // the last character may be cut
 }
 
-// mostlyUTF8 tells if b is UTF-8 but for a few bytes, or for its end.
+// mostlyUTF8 reports whether b is UTF-8 except for a few bytes or a cut end.
 func mostlyUTF8(b []byte) bool {
 	good, bad := 0, 0
 	for b = b[:min(len(b), looked)]; len(b) > 0; {
@@ -93,10 +93,10 @@ func mostlyUTF8(b []byte) bool {
 	return good >= 2 && bad*20 <= good
 }
 
-// sampled is how many bytes beyond ASCII are looked at.
+// sampled bounds the bytes beyond ASCII in a sample.
 const sampled = 1024
 
-// sample returns the first bytes of b beyond ASCII with the ASCII bytes beside them.
+// sample returns the first bytes of b beyond ASCII with the ASCII bytes next to them.
 func sample(b []byte) []byte {
 	b = b[:min(len(b), looked)]
 	s := make([]byte, 0, min(len(b), 3*sampled))
@@ -115,11 +115,11 @@ func sample(b []byte) []byte {
 	return s
 }
 
-// A candidate is an encoding that some languages were written in.
+// A candidate is an encoding and the languages that were written in it.
 type candidate struct {
 	name string
-	// prior is what it costs to be rare, in eighths of a bit: it decides where there is little to
-	// go by.
+	// prior is the cost of being rare, in eighths of a bit. It decides where there is little
+	// evidence.
 	prior     int
 	languages []string
 }
@@ -131,7 +131,7 @@ var (
 	cyrillic = []string{"ru", "uk", "bg", "sr", "be", "mk"}
 )
 
-// candidates: those that come first win where nothing tells them apart.
+// candidates are in order: the first wins a tie.
 var candidates = []candidate{
 	{"windows-1252", 0, western},
 	{"windows-1251", 40, cyrillic},
@@ -164,15 +164,15 @@ func isWords(language string) bool {
 	return language == "zh_CN" || language == "zh_TW" || language == "ja" || language == "ko"
 }
 
-// A scorer holds bytes against one encoding and language.
+// A scorer rates bytes as text in one encoding and language.
 type scorer struct {
 	encoding *Encoding
 	prior    int
 	words    *wordModel
 	letters  *letterModel
 	classes  [256]uint8 // of letters: the class of each byte
-	cases    [256]uint8 // and its case
-	extra    [256]uint8 // and what it costs besides
+	cases    [256]uint8 // the case of each byte
+	extra    [256]uint8 // the additional cost of each byte
 }
 
 const (
@@ -183,18 +183,18 @@ const (
 
 // In eighths of a bit.
 const (
-	costSenseless   = 88  // a byte of what is no text
-	costFew         = 64  // a single byte to go by: then it is likely one foreign word, or a sign; n bytes cost an n-th
+	costSenseless   = 88  // a byte of data that is no text
+	costFew         = 64  // divided by the bytes beyond ASCII: one alone is likely a foreign word or a sign
 	costUndefined   = 160 // a byte that is no character, or a control character
-	costMalformed   = 240 // bytes that no character is made of
+	costMalformed   = 240 // bytes that form no character
 	costPunctuation = 32  // one of about 16
 	costLetter      = 38  // one of 26
 	costOther       = 48  // one of about 64
 	costEnter       = 40  // from ASCII to a character of many bytes, and back
 )
 
-// costCase is what a letter's case costs after the one before it: within words nearly all
-// letters are lower case, or all upper.
+// costCase is the cost of a letter's case after the case of the letter before: within words nearly
+// all letters are lower case, or all upper.
 var costCase = [3][3]int{
 	caseless:  {lowerCase: 4, upperCase: 14},
 	lowerCase: {lowerCase: 1, upperCase: 64},
@@ -241,8 +241,8 @@ func (s *scorer) tabulate() {
 	}
 }
 
-// probable returns the encoding in which a sample is the most probable, nil if it is
-// text in none.
+// probable returns the encoding in which a sample is the most probable, nil if it is text in
+// none.
 func probable(sample []byte) *Encoding {
 	n := 0
 	for _, b := range sample {
@@ -270,7 +270,7 @@ func probable(sample []byte) *Encoding {
 	return best
 }
 
-// costLetters is how many eighths of a bit it takes to write a sample; no need to count
+// costLetters returns how many eighths of a bit it takes to write a sample. It may stop counting
 // beyond most.
 func (s *scorer) costLetters(sample []byte, most int) int {
 	cost := 0
@@ -288,10 +288,10 @@ func (s *scorer) costLetters(sample []byte, most int) int {
 	return cost
 }
 
-// costWords is the same for the text of a sample.
+// costWords does the same for the text of a sample.
 func (s *scorer) costWords(text []byte, most int) int {
 	if len(text) >= sampled {
-		text = bytes.TrimSuffix(text, []byte("\ufffd")) // a sample ends anywhere
+		text = bytes.TrimSuffix(text, []byte("\ufffd")) // a sample may end within a character
 	}
 	cost := 0
 	ascii := true

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// An Encoding is one of the 40 of the Encoding Standard. There is one of each name, so
-// that they can be compared.
+// An Encoding is one of the 40 of the Encoding Standard. There is one value per name, so pointers
+// can be compared.
 type Encoding struct {
 	name string
-	// decode appends src in UTF-8 to dst. It takes time linear in src, and at most three
-	// bytes for one of src.
+	// decode appends src in UTF-8 to dst, in time linear in src and at most three bytes for
+	// each of src.
 	decode func(dst, src []byte) []byte
-	ascii  bool // ASCII is read as itself
+	ascii  bool // ASCII bytes mean themselves
 }
 
-// Name is the name in the Encoding Standard in lower case, such as "windows-1252".
+// Name returns the name in the Encoding Standard in lower case, such as "windows-1252".
 func (e *Encoding) Name() string { return e.name }
 
-// Decode returns body in UTF-8, without the byte order mark of e. What means nothing in
-// e becomes U+FFFD, as the Encoding Standard has it. The text shares memory with a body
-// that is valid UTF-8, or ASCII where that is the same. It is at most three times as long.
+// Decode returns body in UTF-8, without the byte order mark of e. Bytes without a meaning in e
+// become U+FFFD, as in the Encoding Standard. The text shares memory with the body if that is
+// valid UTF-8, or ASCII where that is the same. It is at most three times as long.
 func (e *Encoding) Decode(body []byte) []byte {
 	switch {
 	case e == utf8Encoding:
@@ -49,7 +49,7 @@ func (e *Encoding) Decode(body []byte) []byte {
 	return e.decode(nil, body)
 }
 
-// asciiPrefix is how many bytes are ASCII before the first that is not.
+// asciiPrefix returns the number of ASCII bytes before the first other byte.
 func asciiPrefix(b []byte) int {
 	const high = 0x8080808080808080
 	n := 0
@@ -76,15 +76,15 @@ const (
 	markUTF16BE = "\xfe\xff"
 )
 
-// Lookup returns the encoding that has a label, such as "latin1", or nil (the standard's
-// "get an encoding").
+// Lookup returns the encoding with this label, such as "latin1", or nil (the standard's "get an
+// encoding").
 func Lookup(label string) *Encoding {
 	label = strings.Trim(label, "\t\n\f\r ")
 	if len(label) > maxLabel {
 		return nil
 	}
 	for i := range len(label) {
-		if label[i] <= ' ' || label[i] >= 0x7f { // htmlindex folds what Unicode folds and trims
+		if label[i] <= ' ' || label[i] >= 0x7f { // htmlindex folds and trims by Unicode
 			return nil
 		}
 	}
@@ -99,10 +99,10 @@ func Lookup(label string) *Encoding {
 	return encodings[name]
 }
 
-// maxLabel is more than any label has, in bytes.
+// maxLabel exceeds the longest label, in bytes.
 const maxLabel = 64
 
-// encodings is by name.
+// encodings maps names to encodings.
 var encodings = allEncodings()
 
 var (

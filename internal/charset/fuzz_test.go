@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftcrawl/weft/internal/conformance"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// FuzzPrescan: no panic; nothing behind the first 1,024 bytes counts; and it is what the
-// standard's algorithm says, step by step.
+// FuzzPrescan: no panic; nothing after the first 1,024 bytes counts; and the result is that of the
+// standard's algorithm, step by step.
 func FuzzPrescan(f *testing.F) {
 	for _, c := range conformance.Cases[struct {
 		HTML string `json:"html_b64"`
@@ -38,14 +40,13 @@ func FuzzPrescan(f *testing.F) {
 		}
 		if len(page) >= 1024 {
 			if behind, _ := prescan(append(page[:1024:1024], "<meta charset=big5>"...)); behind != got {
-				t.Fatalf("%q: what is behind the first 1,024 bytes counts", page)
+				t.Fatalf("%q: a byte after the first 1,024 counts", page)
 			}
 		}
 	})
 }
 
-// literal is the standard's prescan, as its steps are written. Where they run out of bytes
-// it panics with errOut.
+// literal is the standard's prescan, step by step. It panics with errOut when the bytes run out.
 type literal struct {
 	b        []byte
 	position int
@@ -94,7 +95,7 @@ func literalPrescan(b []byte) (e *Encoding, source Source) {
 			if e := l.meta(); e != nil {
 				return e, Meta
 			}
-		case len(rest) > 1 && isLetter(rest[1]), len(rest) > 2 && rest[1] == '/' && rest[0] == '<' && isLetter(rest[2]):
+		case len(rest) > 1 && markup.IsLetter(rest[1]), len(rest) > 2 && rest[1] == '/' && rest[0] == '<' && markup.IsLetter(rest[2]):
 			if rest[0] != '<' {
 				break
 			}
@@ -257,7 +258,7 @@ func literalXML(b []byte) *Encoding {
 	return e
 }
 
-// FuzzDetect: no panic, and text in UTF-8, if it has no NUL and no escape, stays that.
+// FuzzDetect: no panic, and text in UTF-8 without NUL and escapes is detected as UTF-8.
 func FuzzDetect(f *testing.F) {
 	for _, body := range []string{"caf\u00e9", "caf\xe9", "\xca\xee\xf4\xe5", "a\x00b\x00c\x00", "\x1b$B\x46\x7c\x1b(B", "\x82\xb1\x82\xea", "\xe9\x00\xff"} {
 		f.Add([]byte(body))

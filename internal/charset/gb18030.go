@@ -1,7 +1,7 @@
 package charset
 
-// mendGB18030 adds what the standard's index gb18030 has and x/text's does not: the
-// characters for one's own, those for which GB 18030-2022 has characters of Unicode, and a few more.
+// mendGB18030 adds the entries of the standard's index gb18030 that x/text lacks: private use
+// characters, those that GB 18030-2022 maps to Unicode, and a few more.
 func mendGB18030(x *index) {
 	fill := func(lead, trail, n int, r rune) {
 		for range n {
@@ -28,7 +28,7 @@ func mendGB18030(x *index) {
 	}
 }
 
-// gb18030Runs are pairs in a row: the first pair, how many, the first's character.
+// gb18030Runs are consecutive pairs: the first pair, their number, the character of the first.
 var gb18030Runs = []struct {
 	pair, n int
 	first   rune

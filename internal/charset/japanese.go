@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/encoding/japanese"
 )
 
-// halfKatakana is U+FF61 for 0xA1 and so on.
+// halfKatakana is the distance from byte 0xA1 to U+FF61, and so on.
 const halfKatakana = 0xff61 - 0xa1
 
 func decodeShiftJIS(pairs *index, dst, src []byte) []byte {
@@ -34,8 +34,7 @@ func decodeShiftJIS(pairs *index, dst, src []byte) []byte {
 	return dst
 }
 
-// privateUse is U+E000 to U+E757, which are for characters of one's own; 0 if trail is
-// none.
+// privateUse returns a private use character, U+E000 to U+E757; 0 if trail is no trail byte.
 func privateUse(lead, trail byte) rune {
 	switch {
 	case trail < 0x40 || trail == 0x7f || trail > 0xfc:
@@ -81,9 +80,9 @@ func decodeEUCJP(pairs *index, dst, src []byte) []byte {
 	return dst
 }
 
-// decodeISO2022JP has the pairs of EUC-JP, less the high bits.
+// decodeISO2022JP uses the pairs of EUC-JP, without the high bits.
 func decodeISO2022JP(pairs *index, dst, src []byte) []byte {
-	set := byte('B') // of ASCII; J is Roman, I katakana, $ pairs
+	set := byte('B') // ASCII; J is Roman, I katakana, $ pairs
 	escaped := false // no character since the last escape sequence
 	for i := 0; i < len(src); i++ {
 		b := src[i]
@@ -91,7 +90,7 @@ func decodeISO2022JP(pairs *index, dst, src []byte) []byte {
 			if next := escape(src[i+1:]); next != 0 {
 				set = next
 				i += 2
-				if escaped { // of two in a row the first has no purpose but to hide something
+				if escaped { // the first of two in a row only serves to hide something
 					dst = utf8.AppendRune(dst, utf8.RuneError)
 				}
 				escaped = true
@@ -134,7 +133,7 @@ func decodeISO2022JP(pairs *index, dst, src []byte) []byte {
 
 func isPairByte(b byte) bool { return 0x21 <= b && b <= 0x7e }
 
-// escape returns what the two bytes after an ESC switch to; 0 if they are no escape
+// escape returns the set that the two bytes after an ESC switch to; 0 if they are no escape
 // sequence.
 func escape(b []byte) byte {
 	if len(b) < 2 {

@@ -9,35 +9,35 @@ import (
 	"unicode/utf8"
 )
 
-// models.bin has what detection knows of languages. `go run ./internal/bench/charset
-// -train DIR` makes it, with [Train].
+// modelBytes is what detection knows about languages. `go run ./internal/bench/charset -train DIR`
+// makes models.bin, with [Train].
 //
 //go:embed models.bin
 var modelBytes []byte
 
-// A letterModel tells how well characters follow each other in a language that is
-// written with letters: in bits, which is -log2 of the probability, times eight. To it
-// characters are classes: space (all ASCII that is no letter), the letters of ASCII (one class of
-// all where the language has others), punctuation beyond ASCII, the letters of the language, and others.
+// A letterModel holds how well characters follow each other in a language written with letters, as
+// eighths of a bit: -8 log2 of the probability. Characters are grouped into classes: space (all
+// ASCII except letters), the letters of ASCII (a single class where the language uses others),
+// punctuation beyond ASCII, the letters of the language, and others.
 type letterModel struct {
 	latin   bool
 	classes map[rune]uint8 // of the language's letters, in lower case
-	n       int            // how many classes
-	bits    []uint8        // at class times n plus the class that follows
+	n       int            // number of classes
+	bits    []uint8        // at class times n plus the following class
 }
 
-// Classes of characters. Behind the last are the language's letters.
+// Classes of characters. The language's letters follow the last.
 const (
 	classSpace = iota
 	classPunctuation
 	classOther
-	classASCII // a, or all
+	classASCII // the letter a, or all letters
 )
 
-// A wordModel tells how frequent characters are in a language that has thousands.
+// A wordModel holds the frequency of characters in a language with thousands of them.
 type wordModel struct {
 	bits map[rune]uint8
-	rare uint8 // of one that is not there
+	rare uint8 // of any other character
 }
 
 func (m *letterModel) class(r rune) uint8 {
@@ -59,7 +59,7 @@ func (m *letterModel) class(r rune) uint8 {
 	return classOther
 }
 
-// newLetterModel has an alphabet, and no bits yet.
+// newLetterModel returns a model with an alphabet and no bits yet.
 func newLetterModel(latin bool, alphabet []rune) *letterModel {
 	m := &letterModel{latin: latin, classes: map[rune]uint8{}, n: classASCII + 1}
 	if latin {
@@ -72,7 +72,7 @@ func newLetterModel(latin bool, alphabet []rune) *letterModel {
 	return m
 }
 
-// models reads models.bin, once.
+// models parses modelBytes, once.
 var models = sync.OnceValues(func() (map[string]*letterModel, map[string]*wordModel) {
 	letters, words := map[string]*letterModel{}, map[string]*wordModel{}
 	b := modelBytes
@@ -104,7 +104,7 @@ var models = sync.OnceValues(func() (map[string]*letterModel, map[string]*wordMo
 	return letters, words
 })
 
-// Train appends the model of a language, made of text in it, to those in dst.
+// Train appends the model of a language, made from text in it, to those in dst.
 func Train(dst []byte, language, text string) []byte {
 	if isWords(language) {
 		return trainWords(dst, language, text)
@@ -122,5 +122,5 @@ func appendHead(dst []byte, kind byte, language string, runes []rune) []byte {
 	return dst
 }
 
-// bitsOf is a probability as it is stored.
+// bitsOf returns a probability as stored.
 func bitsOf(p float64) uint8 { return uint8(min(255, math.Round(-8*math.Log2(p)))) }

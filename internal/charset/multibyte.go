@@ -4,23 +4,22 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/weftcrawl/weft/internal/markup"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// The decoders of this file are those of the Encoding Standard, sections 10 to 13. The
-// characters are x/text's; what is made of bytes that are none is not, for x/text's
-// decoders differ there from the standard, which is careful that no ASCII is swallowed.
+// The decoders of this file are those of the Encoding Standard, sections 10 to 13. The characters
+// come from x/text; the handling of malformed bytes does not, since there x/text differs from the
+// standard, which takes care that no ASCII byte is swallowed.
 
-// An index has the characters of pairs of bytes, at the first less 0x80 times 256 plus
-// the second; 0 is none.
+// An index holds the characters of pairs of bytes, at (first - 0x80) * 256 + second; 0 means none.
 type index [128 * 256]rune
 
 func (x *index) of(lead, trail byte) rune { return x[int(lead-0x80)<<8|int(trail)] }
 
-// indexOf makes the index of an encoding when it is first needed: that takes about a
-// millisecond.
+// indexOf builds the index of an encoding on first use, which takes about a millisecond.
 func indexOf(name string) func() *index {
 	return sync.OnceValue(func() *index {
 		e, err := htmlindex.Get(name)
@@ -41,7 +40,7 @@ func indexOf(name string) func() *index {
 	})
 }
 
-// single is the one character of some bytes; 0 if they are not one.
+// single returns the one character of b; 0 if b is not one.
 func single(d *encoding.Decoder, b []byte) rune {
 	var text [16]byte
 	d.Reset()
@@ -53,8 +52,8 @@ func single(d *encoding.Decoder, b []byte) rune {
 	return r
 }
 
-// appendPair appends r, or U+FFFD if it is 0; then a trail that is ASCII is not part of
-// the pair. It returns how many bytes after the lead were read.
+// appendPair appends r, or U+FFFD if it is 0; then a trail in ASCII is not part of the pair. It
+// returns the number of bytes read after the lead.
 func appendPair(dst []byte, r rune, trail byte) ([]byte, int) {
 	switch {
 	case r != 0:
@@ -79,7 +78,7 @@ func decodeGB18030(pairs *index, dst, src []byte) []byte {
 			dst = utf8.AppendRune(dst, utf8.RuneError)
 		case len(rest) == 0:
 			return utf8.AppendRune(dst, utf8.RuneError)
-		case !isDigit(rest[0]):
+		case !markup.IsDigit(rest[0]):
 			var n int
 			dst, n = appendPair(dst, pairs.of(b, rest[0]), rest[0])
 			i += n
@@ -89,14 +88,14 @@ func decodeGB18030(pairs *index, dst, src []byte) []byte {
 			dst = utf8.AppendRune(dst, utf8.RuneError)
 		case len(rest) == 2:
 			return utf8.AppendRune(dst, utf8.RuneError)
-		case !isDigit(rest[2]):
+		case !markup.IsDigit(rest[2]):
 			dst = utf8.AppendRune(dst, utf8.RuneError)
 		default:
 			if four == nil {
 				four = simplifiedchinese.GB18030.NewDecoder()
 			}
 			r := single(four, src[i:i+4])
-			if r == '\u1e3f' { // a pair since GB 18030-2005; the standard keeps what was there
+			if r == '\u1e3f' { // a pair since GB 18030-2005; the standard keeps the old character
 				r = '\ue7c7'
 			}
 			dst, _ = appendPair(dst, r, 0)
@@ -106,14 +105,12 @@ func decodeGB18030(pairs *index, dst, src []byte) []byte {
 	return dst
 }
 
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
-
-// decodeBig5 and decodeEUCKR differ in the pairs that are two characters.
+// decodeBig5 and decodeEUCKR differ in the pairs that become two characters.
 func decodeBig5(pairs *index, dst, src []byte) []byte { return decodePairs(pairs, bigPairs, dst, src) }
 
 func decodeEUCKR(pairs *index, dst, src []byte) []byte { return decodePairs(pairs, nil, dst, src) }
 
-// bigLead begins each of bigPairs, the pairs of Big5 that are two characters.
+// bigLead begins each of bigPairs, the pairs of Big5 that become two characters.
 const bigLead = 0x88
 
 var bigPairs = map[byte]string{0x62: "\u00ca\u0304", 0x64: "\u00ca\u030c", 0xa3: "\u00ea\u0304", 0xa5: "\u00ea\u030c"}

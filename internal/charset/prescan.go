@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// prescanned is how much of a page is searched for a declaration before it is parsed, in
-// bytes.
+// prescanned bounds the search for a declaration before a page is parsed, in bytes.
 const prescanned = 1024
 
-// prescan is "prescan a byte stream to determine its encoding" of the HTML Standard
-// (section 13.2.3.2), of the first 1,024 bytes. The source is meta or xml. It returns nil
-// if they declare nothing.
+// prescan is "prescan a byte stream to determine its encoding" of the HTML Standard (section
+// 13.2.3.2), on the first 1,024 bytes. The source is meta or xml. It returns nil if they declare
+// nothing.
 func prescan(body []byte) (*Encoding, Source) {
 	body = body[:min(len(body), prescanned)]
 	switch {
@@ -30,9 +31,9 @@ func prescan(body []byte) (*Encoding, Source) {
 	return nil, ""
 }
 
-// findMeta finds the first <meta> that declares an encoding. With parsed, a <meta> in
-// the text of a script or the like is none: that is not so in a prescan, which comes
-// before there is a parser. It ends where b ends, also within a tag.
+// findMeta finds the first <meta> that declares an encoding. With parsed, a <meta> in raw text,
+// such as a script, does not count; in a prescan, which runs before there is a parser, it does.
+// The search ends at the end of b, also within a tag.
 func findMeta(b []byte, parsed bool) *Encoding {
 	for {
 		at := bytes.IndexByte(b, '<')
@@ -47,12 +48,12 @@ func findMeta(b []byte, parsed bool) *Encoding {
 				return nil
 			}
 			b = b[2+end+3:]
-		case len(b) > 5 && is(b[:5], "<meta") && (isSpace(b[5]) || b[5] == '/'):
+		case len(b) > 5 && markup.EqualFold(b[:5], "<meta") && (markup.IsSpace(b[5]) || b[5] == '/'):
 			var e *Encoding
 			if b, e = metaTag(b[5:]); e != nil {
 				return e
 			}
-		case len(b) > 1 && isLetter(b[1]), len(b) > 2 && b[1] == '/' && isLetter(b[2]):
+		case len(b) > 1 && markup.IsLetter(b[1]), len(b) > 2 && b[1] == '/' && markup.IsLetter(b[2]):
 			name := b[1 : 1+nameLength(b[1:])]
 			b = b[1+len(name):]
 			for more := true; more; {
@@ -73,10 +74,10 @@ func findMeta(b []byte, parsed bool) *Encoding {
 	}
 }
 
-// metaTag reads the attributes of a <meta>. It returns what follows, and the encoding if
-// one is declared.
+// metaTag reads the attributes of a <meta>. It returns the rest, and the encoding if the tag
+// declares one.
 func metaTag(b []byte) ([]byte, *Encoding) {
-	var equiv, content, charset bool // seen: of attributes with one name the first counts
+	var equiv, content, charset bool // seen: the first attribute of a name counts
 	var declared *Encoding
 	var byContent, gotPragma bool
 	for {
@@ -86,24 +87,24 @@ func metaTag(b []byte) ([]byte, *Encoding) {
 			break
 		}
 		switch {
-		case !equiv && is(name, "http-equiv"):
-			equiv, gotPragma = true, is(value, "content-type")
-		case !content && is(name, "content"):
+		case !equiv && markup.EqualFold(name, "http-equiv"):
+			equiv, gotPragma = true, markup.EqualFold(value, "content-type")
+		case !content && markup.EqualFold(name, "content"):
 			content = true
 			if e := fromContent(lower(value)); e != nil && !charset {
 				declared, byContent = e, true
 			}
-		case !charset && is(name, "charset"):
+		case !charset && markup.EqualFold(name, "charset"):
 			charset, declared, byContent = true, Lookup(string(value)), false
 		}
 	}
-	if len(b) == 0 || byContent && !gotPragma { // a tag that does not end is none
+	if len(b) == 0 || byContent && !gotPragma { // an unclosed tag is none
 		return b, nil
 	}
 	return b, declarable(declared)
 }
 
-// declarable is what an encoding means that ASCII declares.
+// declarable returns the encoding meant by one that is declared in ASCII.
 func declarable(e *Encoding) *Encoding {
 	switch {
 	case e == nil:
@@ -115,22 +116,24 @@ func declarable(e *Encoding) *Encoding {
 	return e
 }
 
-// attribute is "get an attribute" of the prescan, but name and value stay in their case.
-// There is none at a > or where b ends; then the rest begins with that >, or is empty.
+// attribute is "get an attribute" of the prescan, except that name and value keep their case. ok
+// is false at a > or at the end of b; then the rest begins with that >, or is empty. It differs
+// from markup.Scanner.Attr as the prescan differs from the tokenizer: a value that the end of b
+// cuts is none, and a slash after a name begins the next attribute.
 func attribute(b []byte) (rest, name, value []byte, ok bool) {
 	i := 0
-	for i < len(b) && (isSpace(b[i]) || b[i] == '/') {
+	for i < len(b) && (markup.IsSpace(b[i]) || b[i] == '/') {
 		i++
 	}
 	start := i
-	for i < len(b) && (b[i] != '=' || i == start) && !isSpace(b[i]) && b[i] != '/' && b[i] != '>' {
+	for i < len(b) && (b[i] != '=' || i == start) && !markup.IsSpace(b[i]) && b[i] != '/' && b[i] != '>' {
 		i++
 	}
 	if i == len(b) || i == start {
 		return b[i:], nil, nil, false
 	}
 	name = b[start:i]
-	for i < len(b) && isSpace(b[i]) {
+	for i < len(b) && markup.IsSpace(b[i]) {
 		i++
 	}
 	if i == len(b) {
@@ -139,7 +142,7 @@ func attribute(b []byte) (rest, name, value []byte, ok bool) {
 	if b[i] != '=' {
 		return b[i:], name, nil, true
 	}
-	for i++; i < len(b) && isSpace(b[i]); i++ {
+	for i++; i < len(b) && markup.IsSpace(b[i]); i++ {
 	}
 	if i == len(b) {
 		return nil, nil, nil, false
@@ -152,7 +155,7 @@ func attribute(b []byte) (rest, name, value []byte, ok bool) {
 		return b[i+1+n+1:], name, b[i+1 : i+1+n], true
 	}
 	start = i
-	for i < len(b) && !isSpace(b[i]) && b[i] != '>' {
+	for i < len(b) && !markup.IsSpace(b[i]) && b[i] != '>' {
 		i++
 	}
 	if i == len(b) {
@@ -161,8 +164,8 @@ func attribute(b []byte) (rest, name, value []byte, ok bool) {
 	return b[i:], name, b[start:i], true
 }
 
-// fromContent is "extracting a character encoding from a meta element" (section
-// 2.5.5 of the HTML Standard), for text in lower case.
+// fromContent is "extracting a character encoding from a meta element" (section 2.5.5 of the HTML
+// Standard), on text in lower case.
 func fromContent(s string) *Encoding {
 	for {
 		var found bool
@@ -191,7 +194,7 @@ func fromContent(s string) *Encoding {
 	}
 }
 
-// xmlDeclared is "get an XML encoding": of a page that begins with <?xml.
+// xmlDeclared is "get an XML encoding", for a page that begins with <?xml.
 func xmlDeclared(b []byte) *Encoding {
 	if !bytes.HasPrefix(b, []byte("<?xml")) {
 		return nil
@@ -233,13 +236,12 @@ func trimControl(b []byte) []byte {
 	return b
 }
 
-// texts are the elements whose content is text to a parser, with no markup in it.
+// texts are the elements whose content is text to a parser.
 var texts = []string{"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"}
 
-// skipText returns b behind the end of an element that has only text; b if name is
-// of another.
+// skipText returns b after the end of the element if it is one of texts, otherwise b.
 func skipText(b []byte, name []byte) []byte {
-	if !slices.ContainsFunc(texts, func(text string) bool { return is(name, text) }) {
+	if !slices.ContainsFunc(texts, func(text string) bool { return markup.EqualFold(name, text) }) {
 		return b
 	}
 	end := lower(name)
@@ -248,44 +250,24 @@ func skipText(b []byte, name []byte) []byte {
 		if at < 0 {
 			return nil
 		}
-		if b = b[at+2:]; len(b) > len(name) && is(b[:len(name)], end) && !isLetter(b[len(name)]) {
+		if b = b[at+2:]; len(b) > len(name) && markup.EqualFold(b[:len(name)], end) && !markup.IsLetter(b[len(name)]) {
 			return b[len(name):]
 		}
 	}
 }
 
-// nameLength is how many bytes of b, which follows a <, are before space or >. As in the
-// prescan, a slash is not the end.
+// nameLength returns the length of the tag name that b begins with. As in the prescan, a slash
+// does not end it.
 func nameLength(b []byte) int {
 	for i, c := range b {
-		if isSpace(c) || c == '>' {
+		if markup.IsSpace(c) || c == '>' {
 			return i
 		}
 	}
 	return len(b)
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r' }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// is tells if b is word, which is in lower case, in whatever case of ASCII.
-func is(b []byte, word string) bool {
-	if len(b) != len(word) {
-		return false
-	}
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			c += 0x20
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// lower is in lower case what is ASCII.
+// lower returns b with ASCII letters in lower case.
 func lower(b []byte) string {
 	b = bytes.Clone(b)
 	for i, c := range b {

@@ -2,8 +2,8 @@ package charset
 
 import "unicode/utf8"
 
-// singleByte is the decoder of an encoding with a table. The standard's have the control
-// characters U+0080 to U+009F where x/text's have nothing.
+// singleByte returns the decoder of an encoding with a table. The standard has the control
+// characters U+0080 to U+009F where x/text has nothing.
 func singleByte(decodeByte func(byte) rune) func(dst, src []byte) []byte {
 	var upper [128]rune
 	for i := range upper {

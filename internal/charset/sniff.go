@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A Source is what told the encoding.
+// A Source is what decided the encoding.
 type Source string
 
 // The sources, the strongest first.
@@ -16,14 +18,14 @@ const (
 	Header   Source = "header"   // the charset parameter of Content-Type
 	Meta     Source = "meta"     // a <meta>
 	XML      Source = "xml"      // an XML declaration
-	Detected Source = "detected" // the bytes themselves
+	Detected Source = "detected" // the bytes of the text
 	Default  Source = "default"  // nothing
 )
 
-// Determine returns the encoding of a body that came with a Content-Type. Meta elements
-// and XML declarations count in what is HTML, or of no type; of XML only the declaration
-// does; in other text neither. ASCII that declares nothing is windows-1252 in HTML and plain
-// text, as in browsers, and UTF-8 in XML, CSS, JSON and scripts.
+// Determine returns the encoding of a body with this Content-Type. Meta elements and XML
+// declarations count in HTML and in bodies without a type; in XML only the declaration counts; in
+// other text neither does. ASCII that declares nothing is windows-1252 in HTML and plain text, as
+// in browsers, and UTF-8 in XML, CSS, JSON and scripts.
 func Determine(contentType string, body []byte) (*Encoding, Source) {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
@@ -47,11 +49,11 @@ func Determine(contentType string, body []byte) (*Encoding, Source) {
 	return e, source
 }
 
-// HTML determines the encoding of a page (the HTML Standard's "encoding sniffing
-// algorithm"). A <meta> after the first 1,024 bytes counts too, as it does in a browser,
-// which begins again when it meets one.
+// HTML determines the encoding of a page (the HTML Standard's "encoding sniffing algorithm"). A
+// <meta> after the first 1,024 bytes counts too, as in a browser, which starts over when it meets
+// one.
 func HTML(contentType string, body []byte) (*Encoding, Source) {
-	if e, source := told(contentType, body); e != nil {
+	if e, source := certain(contentType, body); e != nil {
 		return e, source
 	}
 	if e, source := prescan(body); e != nil {
@@ -67,16 +69,15 @@ func HTML(contentType string, body []byte) (*Encoding, Source) {
 
 // Text determines the encoding of text that has no way to declare one.
 func Text(contentType string, body []byte) (*Encoding, Source) {
-	if e, source := told(contentType, body); e != nil {
+	if e, source := certain(contentType, body); e != nil {
 		return e, source
 	}
 	return detect(body)
 }
 
-// xml determines the encoding of a document that is UTF-8 if it says nothing (XML 1.0,
-// section 4.3.3).
+// xml determines the encoding of a document that is UTF-8 by default (XML 1.0, section 4.3.3).
 func xml(contentType string, body []byte) (*Encoding, Source) {
-	if e, source := told(contentType, body); e != nil {
+	if e, source := certain(contentType, body); e != nil {
 		return e, source
 	}
 	if e, source := prescan(body[:min(len(body), 6)]); e != nil {
@@ -91,8 +92,9 @@ func xml(contentType string, body []byte) (*Encoding, Source) {
 	return detect(body)
 }
 
-// told is what is known for certain: by a mark, or the header.
-func told(contentType string, body []byte) (*Encoding, Source) {
+// certain returns the encoding by a byte order mark or the header, which leave no doubt; nil if
+// there is neither.
+func certain(contentType string, body []byte) (*Encoding, Source) {
 	switch {
 	case bytes.HasPrefix(body, []byte(markUTF8)):
 		return utf8Encoding, Mark
@@ -107,7 +109,7 @@ func told(contentType string, body []byte) (*Encoding, Source) {
 	return nil, ""
 }
 
-// charsetParameter is the first charset of a Content-Type, read as in the MIME Sniffing
+// charsetParameter returns the first charset of a Content-Type, read as in the MIME Sniffing
 // Standard (section 4.4), which forgives more than RFC 9110.
 func charsetParameter(contentType string) string {
 	mediaType, rest, _ := strings.Cut(contentType, ";")
@@ -140,7 +142,7 @@ func charsetParameter(contentType string) string {
 	return ""
 }
 
-// quoted reads a quoted string behind its first quote. One that does not end ends with s.
+// quoted reads a quoted string after its first quote. An unclosed one extends to the end of s.
 func quoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -155,8 +157,8 @@ func quoted(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// hasMeta tells if there may be a <meta> in b: few pages have one after their first bytes.
-// It looks at eight pairs of bytes at once, for in pages a < is never far.
+// hasMeta reports whether b may contain a <meta>: few pages have one after their first bytes. It
+// compares eight pairs of bytes at once, since in pages a < is never far.
 func hasMeta(b []byte) bool {
 	const ones = 0x0101010101010101
 	const less, m, small = '<' * ones, 'm' * ones, 0x20 * ones
@@ -169,17 +171,16 @@ func hasMeta(b []byte) bool {
 			continue
 		}
 		for j := i; j < i+8 && len(b)-j >= len("<meta"); j++ {
-			if b[j] == '<' && is(b[j+1:j+len("<meta")], "meta") {
+			if b[j] == '<' && markup.EqualFold(b[j+1:j+len("<meta")], "meta") {
 				return true
 			}
 		}
 	}
-	return false // what is shorter than nine bytes declares nothing
+	return false // fewer than nine bytes declare nothing
 }
 
-// UTF8 returns the body of a page, which came with a Content-Type, in UTF-8, and the
-// name of the encoding it was in. The text shares memory with a body that is in UTF-8
-// already.
+// UTF8 returns the body of a page with this Content-Type in UTF-8, and the name of its original
+// encoding. The text shares memory with a body that is UTF-8 already.
 func UTF8(contentType string, body []byte) (text []byte, name string) {
 	e, _ := Determine(contentType, body)
 	return e.Decode(body), e.Name()

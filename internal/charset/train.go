@@ -8,10 +8,10 @@ import (
 
 const (
 	maxAlphabet = 60   // letters beyond ASCII of a model
-	maxWords    = 2500 // characters of a model of a language that has thousands
+	maxWords    = 2500 // characters of a model of a language with thousands
 )
 
-// frequent are the runes of counts, the most frequent first.
+// frequent returns the runes of counts, the most frequent first.
 func frequent(counts map[rune]int, most int) []rune {
 	var runes []rune
 	for r := range counts {
@@ -41,7 +41,7 @@ func trainLetters(dst []byte, language, text string) []byte {
 		}
 	}
 	for r, n := range counts {
-		if n*20000 < total { // of a name, or an error
+		if n*20000 < total { // from a name or a mistake
 			delete(counts, r)
 		}
 	}
@@ -63,8 +63,8 @@ func trainLetters(dst []byte, language, text string) []byte {
 		all++
 		before = c
 	}
-	// A pair that was not seen is as probable as its second is at all, as if that had
-	// been seen some times.
+	// An unseen pair is as probable as its second character alone, as if that had been seen
+	// weight times.
 	const weight = 30
 	dst = appendHead(dst, kind, language, alphabet)
 	for a := range m.n {
@@ -89,10 +89,10 @@ func trainWords(dst []byte, language, text string) []byte {
 	dst = appendHead(dst, 'w', language, runes)
 	rest := float64(total)
 	for _, r := range runes {
-		// No character is far more frequent than others in all texts.
+		// No character dominates all texts.
 		dst = append(dst, bitsOf(min(float64(counts[r])/float64(total), 1.0/32)))
 		rest -= float64(counts[r])
 	}
-	const others = 5000 // characters that are not among them
+	const others = 5000 // characters outside of the model
 	return append(dst, bitsOf(max(rest/float64(total), 0.02)/others))
 }

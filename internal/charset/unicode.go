@@ -8,16 +8,16 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// decodeUTF8 replaces each maximal subpart of a sequence that is none by one U+FFFD.
+// decodeUTF8 replaces each maximal subpart of an invalid sequence by one U+FFFD.
 func decodeUTF8(dst, src []byte) []byte {
 	text, _, err := transform.Append(unicode.UTF8.NewDecoder(), dst, src)
 	if err != nil {
-		panic("charset: utf-8: " + err.Error()) // it replaces what is wrong, and has no error
+		panic("charset: utf-8: " + err.Error()) // it replaces invalid bytes and returns no error
 	}
 	return text
 }
 
-// decodeUTF16 replaces each surrogate that has no other half by U+FFFD.
+// decodeUTF16 replaces each lone surrogate by U+FFFD.
 func decodeUTF16(dst, src []byte, bigEndian bool) []byte {
 	unit := func(i int) rune {
 		if bigEndian {
@@ -37,7 +37,7 @@ func decodeUTF16(dst, src []byte, bigEndian bool) []byte {
 				r = p
 				i += 2
 			} else if r < 0xdc00 && i+2 == whole && len(src) > whole {
-				return utf8.AppendRune(dst, utf8.RuneError) // one for what is cut at the end
+				return utf8.AppendRune(dst, utf8.RuneError) // one for all that is cut at the end
 			}
 		}
 		dst = utf8.AppendRune(dst, r) // lone surrogates as U+FFFD
@@ -48,8 +48,8 @@ func decodeUTF16(dst, src []byte, bigEndian bool) []byte {
 	return dst
 }
 
-// decodeReplacement is for encodings in which markup can be hidden from who looks for it:
-// a page in one is a single error.
+// decodeReplacement is for encodings that can hide markup from a scanner: a page in one is a single
+// error.
 func decodeReplacement(dst, src []byte) []byte {
 	if len(src) == 0 {
 		return dst

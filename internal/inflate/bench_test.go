@@ -17,15 +17,15 @@ import (
 	"github.com/weftcrawl/weft/internal/inflate"
 )
 
-// sites are the folders of two documentation sites, as Debian's packages python3.11-doc and
-// libboost1.81-doc put them.
+// sites are the folders of two documentation sites in the Debian packages python3.11-doc and
+// libboost1.81-doc.
 var sites = []struct{ name, folder string }{
 	{"small", "/usr/share/doc/python3.11/html"},
 	{"medium", "/usr/share/doc/libboost1.81-doc"},
 }
 
-// gzipped returns up to 500 pages of a site, compressed as a server does on the fly, and the
-// length of all of them before it.
+// gzipped returns up to 500 pages of a site, compressed as a server does on the fly, and their
+// total length before compression.
 func gzipped(b *testing.B, folder string) (pages [][]byte, size int) {
 	b.Helper()
 	enough := errors.New("enough")
@@ -60,8 +60,8 @@ func gzipped(b *testing.B, folder string) (pages [][]byte, size int) {
 	return pages, size
 }
 
-// BenchmarkGunzip undoes whole pages, their checksums compared, beside the readers of the
-// standard library and of klauspost/compress with room for all of a page.
+// BenchmarkGunzip decompresses whole pages with their checksums, compared with the readers of the
+// standard library and of klauspost/compress with room for a whole page.
 func BenchmarkGunzip(b *testing.B) {
 	type resetter interface {
 		io.Reader

@@ -5,32 +5,32 @@ import (
 	"math/bits"
 )
 
-// Tables are looked up with the next bits of the stream, as many as a table has for
-// its first part. An entry is a number:
+// The next bits of the stream index a table; each table has a fixed number of bits for its first
+// part. An entry is a number:
 //
-//	bits 0–5    bits that it takes, extra ones included
-//	bits 8–11   bits of its code; or, of further, how many bits choose from there
-//	bits 16–30  what it stands for: a literal, the base of a length or of a distance;
-//	            or, of further, where in the table the rest of the code is looked up
+//	bits 0–5    bits to consume, extra bits included
+//	bits 8–11   bits of its code; for further, the number of bits that index the second part
+//	bits 16–30  its value: a literal, or the base of a length or distance; for further, the
+//	            position of the second part in the table
 //
-// and what it is:
+// and has one of these types:
 const (
 	literal    = 1 << 31
-	special    = 1 << 15 // none of the others: no code, unless it is one of
+	special    = 1 << 15 // no code, unless it is one of
 	further    = 1 << 14
 	endOfBlock = 1 << 13
 )
 
-// Bits of the first part of each table. More make it miss less and take longer to fill, of
-// which pages of a few kilobytes feel the second.
+// Bits of the first part of each table. More bits mean fewer misses but take longer to fill, which
+// dominates for pages of a few kilobytes.
 const (
 	litBits  = 10
 	distBits = 8
-	codeBits = 7 // the longest there are
+	codeBits = 7 // the longest code
 )
 
-// Sizes of the tables, powers of two. Of a second part there are no more than half as many as
-// there are codes, each of 32 entries for lengths and of 128 for distances.
+// Sizes of the tables, powers of two. There are at most half as many second parts as codes, each
+// with 32 entries for lengths and 128 for distances.
 const (
 	maxLit   = 288
 	maxDist  = 32
@@ -38,7 +38,7 @@ const (
 	distSize = 4096
 )
 
-// litEntry and distEntry are the entries of the symbols, without their code (section 3.2.5).
+// litEntry and distEntry are the entries of the symbols, without their codes (section 3.2.5).
 var litEntry, distEntry = func() (lit [maxLit]uint32, dist [maxDist]uint32) {
 	for s := range uint32(256) {
 		lit[s] = literal | s<<16
@@ -62,7 +62,7 @@ var litEntry, distEntry = func() (lit [maxLit]uint32, dist [maxDist]uint32) {
 	return lit, dist
 }()
 
-// codeEntry is the entries of the symbols of the code in which lengths are written.
+// codeEntry are the entries of the symbols of the code for code lengths.
 var codeEntry = func() (code [19]uint32) {
 	for s := range code {
 		code[s] = uint32(s) << 16
@@ -70,7 +70,7 @@ var codeEntry = func() (code [19]uint32) {
 	return code
 }()
 
-// find looks up what the next bits of a stream are.
+// find looks up the next bits of a stream.
 func find(table []uint32, first uint, b uint64) uint32 {
 	e := table[b&(1<<first-1)]
 	if e&further != 0 {
@@ -79,9 +79,9 @@ func find(table []uint32, first uint, b uint64) uint32 {
 	return e
 }
 
-// fill makes the table of a code of which the lengths of all symbols are known, 0 for
-// those that it has not (section 3.2.2). It must be complete; or empty, or one code of one
-// bit, as the only distance of a block may be.
+// fill builds the table of a code from the lengths of all symbols, 0 for unused ones (section
+// 3.2.2). The code must be complete, or empty, or a single code of one bit, as the only distance
+// of a block may be.
 func fill(table []uint32, first uint, lengths []uint8, entries []uint32) error {
 	var count, next [16]int
 	for _, n := range lengths {
@@ -115,8 +115,8 @@ func fill(table []uint32, first uint, lengths []uint8, entries []uint32) error {
 			next[n&15]++
 		}
 	}
-	free := 1 << first                      // where the next second part begins
-	second := longest - min(longest, first) // bits that choose in it
+	free := 1 << first                      // position of the next second part
+	second := longest - min(longest, first) // bits that index it
 	code, length := uint(0), uint(0)
 	prefix := ^uint(0)
 	for _, s := range sorted[:codes] {
@@ -124,7 +124,7 @@ func fill(table []uint32, first uint, lengths []uint8, entries []uint32) error {
 		code <<= n - length
 		length = n
 		e := entries[s] + uint32(n|n<<8)
-		// The first bit of a code is the lowest here.
+		// The first bit of a code is the lowest one here.
 		at := uint(bits.Reverse16(uint16(code))) >> (16 - n)
 		code++
 		part, step := table[:1<<first], uint(1)<<n
@@ -143,7 +143,7 @@ func fill(table []uint32, first uint, lengths []uint8, entries []uint32) error {
 	return nil
 }
 
-// fixedLit and fixedDist are the tables of the fixed codes (section 3.2.6), which have no second
+// fixedLit and fixedDist are the tables of the fixed codes (section 3.2.6). They have no second
 // part.
 var fixedLit, fixedDist = func() (lit [1 << litBits]uint32, dist [1 << distBits]uint32) {
 	var lengths [maxLit]uint8
@@ -167,7 +167,7 @@ var fixedLit, fixedDist = func() (lit [1 << litBits]uint32, dist [1 << distBits]
 	return lit, dist
 }()
 
-// useFixed makes the tables those of the fixed codes.
+// useFixed sets the tables to the fixed codes.
 func (d *Decoder) useFixed() {
 	if !d.fixed {
 		copy(d.lit[:], fixedLit[:])
@@ -176,7 +176,7 @@ func (d *Decoder) useFixed() {
 	}
 }
 
-// codeOrder is the order in which the lengths of the codes of lengths are written.
+// codeOrder is the order of the lengths of the code for code lengths.
 var codeOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // readCodes reads the codes of a block (section 3.2.7).

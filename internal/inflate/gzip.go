@@ -10,22 +10,22 @@ import (
 	"slices"
 )
 
-// ErrChecksum is returned for a text that is not the one which its checksum is of.
-var ErrChecksum = errors.New("the checksum is of another text")
+// ErrChecksum is returned if the checksum or the length of a text does not match.
+var ErrChecksum = errors.New("checksum mismatch")
 
-// likelyRatio is by how much gzip makes most pages shorter, at most.
+// likelyRatio bounds the compression ratio of most pages.
 const likelyRatio = 32
 
-// Gunzip appends what the members of gzip, one after the other (RFC 1952, section 2.2),
-// become, at most limit bytes of it, to dst. What follows one and does not begin another
-// is dropped, as browsers do. Errors: those of Append, and ErrChecksum; what was decoded before is there.
+// Gunzip appends the decompressed members of gzip (RFC 1952, section 2.2), at most limit bytes, to
+// dst. Bytes after a member that begin no other are dropped, as in browsers. Errors are those of
+// Append, and ErrChecksum; the output up to the error is returned as well.
 func (d *Decoder) Gunzip(dst, src []byte, limit int) ([]byte, error) {
 	header, err := GzipHeader(src)
 	if err == nil {
-		// The last 4 bytes say how long the last member becomes, which is most often the only
-		// one. They may lie; room for what is likely spares copies.
-		says := int(binary.LittleEndian.Uint32(src[len(src)-4:]) & math.MaxInt32)
-		dst = slices.Grow(dst, min(says, likelyRatio*len(src), limit)+Spare)
+		// The last 4 bytes are the length of the last member's text, most often the only one.
+		// They may lie; room for a likely length saves copies.
+		length := int(binary.LittleEndian.Uint32(src[len(src)-4:]) & math.MaxInt32)
+		dst = slices.Grow(dst, min(length, likelyRatio*len(src), limit)+Spare)
 	}
 	limit += len(dst)
 	for err == nil {
@@ -49,8 +49,8 @@ func (d *Decoder) Gunzip(dst, src []byte, limit int) ([]byte, error) {
 	return dst, err
 }
 
-// GzipHeader returns the length of the header that a member of gzip begins with
-// (RFC 1952, section 2.3).
+// GzipHeader returns the length of the header at the start of a gzip member (RFC 1952, section
+// 2.3).
 func GzipHeader(src []byte) (int, error) {
 	const hasSum, hasExtra, hasName, hasComment = 1 << 1, 1 << 2, 1 << 3, 1 << 4
 	n := 10
@@ -58,7 +58,7 @@ func GzipHeader(src []byte) (int, error) {
 		return 0, io.ErrUnexpectedEOF
 	}
 	if src[0] != 0x1f || src[1] != 0x8b || src[2] != 8 {
-		return 0, errors.New("no member begins there")
+		return 0, errors.New("not a gzip member")
 	}
 	flags := src[3]
 	if flags&hasExtra != 0 {

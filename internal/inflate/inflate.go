@@ -7,41 +7,42 @@ import (
 	"slices"
 )
 
-// ErrTooLong is returned for a stream that becomes longer than its limit.
+// ErrTooLong is returned if a stream decompresses to more than its limit.
 var ErrTooLong = errors.New("longer than the limit")
 
-// ErrCorrupt is returned for what is no DEFLATE stream.
-var ErrCorrupt = errors.New("not a stream of deflate")
+// ErrCorrupt is returned for data that is no DEFLATE stream.
+var ErrCorrupt = errors.New("invalid deflate stream")
 
-// Decoder undoes DEFLATE. The zero Decoder is ready to use.
+// A Decoder decompresses DEFLATE. The zero Decoder is ready to use.
 type Decoder struct {
 	lengths [maxLit + maxDist]uint8 // of the codes of a block
-	codes   [1 << codeBits]uint32   // the code in which they are written
+	codes   [1 << codeBits]uint32   // the code for code lengths
 	lit     [litSize]uint32         // literals and lengths
 	dist    [distSize]uint32
-	fixed   bool // lit and dist are those of fixed codes
+	fixed   bool // lit and dist hold the fixed codes
 	stream
 }
 
-// stream is the state of one.
+// stream is the state within a stream.
 type stream struct {
 	src []byte
 	pos int    // in src
-	b   uint64 // bits taken from src, the next one lowest; those beyond n are of src[pos:] too, or 0
-	n   uint   // how many of them count
+	b   uint64 // bits read from src, the next one lowest; those beyond n belong to src[pos:], or are 0
+	n   uint   // number of bits in b that count
 
-	out  []byte // all there is room for just now
-	w    int    // how much of it is there
-	base int    // where in it the stream begins
-	end  int    // where it has to end
+	out  []byte // the current room for output
+	w    int    // bytes written to it
+	base int    // position where the stream begins
+	end  int    // position of the limit
 }
 
-// Spare is the room beyond its text with which Append does not make more.
+// Spare is the room beyond its text with which Append need not allocate.
 const Spare = fastRoom
 
-// Append appends what the stream at the beginning of src becomes, at most limit bytes of
-// it, to dst. Used is the length of the stream, in bytes, if there is no error. Errors: io.ErrUnexpectedEOF if
-// it goes on beyond src, ErrCorrupt, ErrTooLong; what was decoded before is there.
+// Append decompresses the stream at the beginning of src and appends at most limit bytes of text
+// to dst. used is the length of the stream in bytes if there is no error. The error is
+// io.ErrUnexpectedEOF if the stream continues beyond src, ErrCorrupt or ErrTooLong; the output up
+// to the error is returned as well.
 func (d *Decoder) Append(dst, src []byte, limit int) (all []byte, used int, err error) {
 	d.stream = stream{src: src, out: dst, w: len(dst), base: len(dst), end: len(dst) + limit}
 	d.out = dst[:min(cap(dst), d.end)]
@@ -76,7 +77,7 @@ func (d *Decoder) block() (last bool, err error) {
 	return last, err
 }
 
-// refill takes in what there is, until there are 56 bits at least, and at most 63.
+// refill reads from src until there are 56 to 63 bits, or src ends.
 func (s *stream) refill() {
 	for s.n < 56 && s.pos < len(s.src) {
 		s.b |= uint64(s.src[s.pos]) << s.n
@@ -85,7 +86,7 @@ func (s *stream) refill() {
 	}
 }
 
-// take takes a number of bits, at most 16.
+// take consumes a number of bits, at most 16.
 func (s *stream) take(bits uint) (uint, error) {
 	s.refill()
 	if s.n < bits {
@@ -101,7 +102,7 @@ func (s *stream) drop(bits uint) {
 	s.n -= bits
 }
 
-// grow makes room for a match, and for more, as far as the limit permits.
+// grow makes room for a match and more, as far as the limit permits.
 func (s *stream) grow() {
 	if len(s.out)-s.w < fastRoom && len(s.out) < s.end {
 		s.out = slices.Grow(s.out[:s.w], max(s.w, 4096))
@@ -111,7 +112,7 @@ func (s *stream) grow() {
 
 // stored copies a block that is not compressed (section 3.2.4).
 func (s *stream) stored() error {
-	s.pos -= int(s.n / 8) // the bits up to the next byte are dropped
+	s.pos -= int(s.n / 8) // drop the bits up to the next byte
 	s.b, s.n = 0, 0
 	if len(s.src)-s.pos < 4 {
 		s.pos = len(s.src)
@@ -139,14 +140,14 @@ func (s *stream) stored() error {
 
 const (
 	longestMatch = 258
-	// fastRoom is the room in out that a step of the fast loop may need: two literals and
-	// a match, whose last 8 bytes may be written from its last byte on.
+	// fastRoom is the room in out that a step of the fast loop may need: two literals and a
+	// match, whose last 8 bytes may be written starting at its last byte.
 	fastRoom = 2 + longestMatch + 8
-	// fastInput is what it may need of src: it takes in twice, at most 7 bytes, and reads 8.
+	// fastInput is the input that it may need: it refills twice, up to 7 bytes, and reads 8.
 	fastInput = 7 + 8
 )
 
-// coded decodes a block that is coded by lit and dist, up to its end.
+// coded decodes a block with the codes in lit and dist, up to its end.
 func (d *Decoder) coded() error {
 	for {
 		if end, err := d.fast(); end || err != nil {
@@ -159,7 +160,7 @@ func (d *Decoder) coded() error {
 	}
 }
 
-// fast decodes while neither the end of src nor that of out is near. It reports whether the
+// fast decodes while neither the end of src nor the end of out is near. It reports whether the
 // block has ended.
 func (d *Decoder) fast() (end bool, err error) {
 	src, pos, b, n := d.src, d.pos, d.b, d.n
@@ -169,7 +170,7 @@ func (d *Decoder) fast() (end bool, err error) {
 		b |= binary.LittleEndian.Uint64(src[pos:]) << (n & 63)
 		pos += int((63 - n) >> 3)
 		n |= 56
-		// There are 56 bits at least: enough for two literals of litBits, and a length.
+		// At least 56 bits: enough for two literals of litBits and a length.
 		e := lit[b&(1<<litBits-1)]
 		if e&literal != 0 {
 			out[w] = byte(e >> 16)
@@ -196,15 +197,12 @@ func (d *Decoder) fast() (end bool, err error) {
 				b >>= e & 63
 				n -= uint(e & 63)
 				continue
+			case e&endOfBlock != 0:
+				d.pos, d.b, d.n, d.w = pos, b>>(e&63), n-uint(e&63), w
+				return true, nil
 			case e&special != 0:
-				end = e&endOfBlock != 0
-				if err = ErrCorrupt; end {
-					b >>= e & 63
-					n -= uint(e & 63)
-					err = nil
-				}
 				d.pos, d.b, d.n, d.w = pos, b, n, w
-				return end, err
+				return false, ErrCorrupt
 			}
 		}
 		length := int(e>>16) + int(b&(1<<(e&63)-1)>>(e>>8&15))
@@ -225,7 +223,6 @@ func (d *Decoder) fast() (end bool, err error) {
 		}
 		b >>= e & 63
 		n -= uint(e & 63)
-
 		to := w + length
 		if w-from >= 8 {
 			for {
@@ -236,9 +233,8 @@ func (d *Decoder) fast() (end bool, err error) {
 				from += 8
 			}
 		} else {
-			for ; w < to; w++ {
+			for ; w < to; w, from = w+1, from+1 {
 				out[w] = out[from]
-				from++
 			}
 		}
 		w = to
@@ -247,7 +243,7 @@ func (d *Decoder) fast() (end bool, err error) {
 	return false, nil
 }
 
-// careful decodes one literal or match, or the end of the block.
+// careful decodes one literal, match or end of block.
 func (d *Decoder) careful() (end bool, err error) {
 	d.refill()
 	e := find(d.lit[:], litBits, d.b)
@@ -293,7 +289,7 @@ func (d *Decoder) careful() (end bool, err error) {
 	return false, nil
 }
 
-// value takes what an entry stands for, with its extra bits.
+// value consumes an entry and its extra bits, and returns the value.
 func (s *stream) value(e uint32) int {
 	v := int(e>>16) + int(s.b&(1<<(e&63)-1)>>(e>>8&15))
 	s.drop(uint(e & 63))

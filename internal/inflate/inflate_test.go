@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/inflate"
 )
 
-// deflate is text as a stream.
+// deflate returns text as a stream.
 func deflate(t testing.TB, level int, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -31,8 +31,8 @@ func deflate(t testing.TB, level int, text string) []byte {
 	return b.Bytes()
 }
 
-// texts have all that streams are made of: literals, matches near and far and over
-// themselves, all lengths, and what cannot be made shorter.
+// texts cover the elements of streams: literals, matches near, far and overlapping, all lengths,
+// and incompressible data.
 func texts() map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 100_000)
@@ -95,7 +95,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// Each is wrong in one way. Streams are written as their bits, in the order in which they are read.
+// Each is wrong in one way. Streams are written as bits, in the order of reading.
 func TestCorrupt(t *testing.T) {
 	for _, c := range []struct{ name, bits string }{
 		{"block of no type", "1 11"},
@@ -122,7 +122,7 @@ func TestCorrupt(t *testing.T) {
 			}
 			src = append(src, make([]byte, 64)...)
 			var d inflate.Decoder
-			// With room in dst it goes another way; what is before is no history of the stream.
+			// With room in dst the decoder takes another path; earlier bytes are no history.
 			for _, dst := range [][]byte{nil, append(make([]byte, 0, 4096), "before"...)} {
 				if got, _, err := d.Append(dst, src, 1000); !errors.Is(err, inflate.ErrCorrupt) {
 					t.Errorf("%q, %v", got, err)
@@ -135,8 +135,8 @@ func TestCorrupt(t *testing.T) {
 	}
 }
 
-// FuzzAppend: it never panics, never makes more than the limit, and on any bytes it says
-// what compress/flate says: the same output, of a stream of the same length, or an error.
+// FuzzAppend: Append never panics, never exceeds the limit, and on any bytes agrees with
+// compress/flate: the same output from a stream of the same length, or an error.
 func FuzzAppend(f *testing.F) {
 	for _, text := range texts() {
 		text = text[:min(len(text), 2000)]
@@ -175,8 +175,8 @@ func FuzzAppend(f *testing.F) {
 				t.Errorf("%d bytes of %d, %v; want %d of %d", len(got), used, err, len(want), taken)
 			}
 		case errors.Is(wantErr, io.ErrUnexpectedEOF):
-			// It reads no symbol where there are not as many bits as the end of the block
-			// has; shorter ones may be there.
+			// compress/flate reads no symbol when fewer bits are left than the end of the
+			// block has; shorter codes may be left.
 			if err == nil || !bytes.HasPrefix(got, want) {
 				t.Errorf("%d bytes, %v; want %d, %v", len(got), err, len(want), wantErr)
 			}

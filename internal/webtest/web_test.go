@@ -2,17 +2,16 @@ package webtest_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
 	"net/netip"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -59,8 +58,6 @@ func TestSameSeed(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the golden files")
-
 // TestGolden pins a web of three hosts: the fate of each URL, a page and a robots.txt. A change to
 // it changes all recorded figures.
 func TestGolden(t *testing.T) {
@@ -76,19 +73,7 @@ func TestGolden(t *testing.T) {
 		a := w.Response(w.Name(0), target, 0)
 		fmt.Fprintf(&b, "\n%s\n----\n%d\n%s\n\n%s", target, a.Status, strings.Join(a.Header, "\n"), a.Body)
 	}
-	const name = "testdata/web.golden"
-	if *update {
-		if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("not as in %s (go test -update writes it):\n%s", name, b.Bytes())
-	}
+	golden.Equal(t, "testdata/web.golden", b.String())
 }
 
 // TestMillionHosts: a web costs nothing until it is used.
