@@ -50,7 +50,7 @@ func TestCrawlCommand(t *testing.T) {
 
 	again, stderr := weftCommand(t, "crawl", s.URL)
 	again.Dir = e.dir
-	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " is finished; --update visits it again, --fresh starts over") {
+	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " is finished; use --update to recrawl it, --fresh to start over") {
 		t.Errorf("a second crawl into the same folder: exit %d, %d requests in all: %q", code, len(s.got()), stderr)
 	}
 }
@@ -76,7 +76,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: its reader has left") {
+	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: the reader has closed it") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -193,13 +193,13 @@ func TestMistakes(t *testing.T) {
 		"empty list":         {[]string{"crawl", "-i", empty}, []string{"--input", "no URL in it"}},
 		"list names an URL":  {[]string{"crawl", "-i", bad, u}, []string{"--input", "bad:2", "no scheme"}},
 		"no name of a list":  {[]string{"crawl", "-i", "", u}, []string{`--input "": expected a FILE`}},
-		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one a line"}},
+		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one per line"}},
 		"list of something":  {[]string{"crawl", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
 		"folder in a file":   {[]string{"crawl", "--job", empty + "/job", u}, []string{`--job "`, "not a directory, expected a new folder"}},
 		"folder's name":      {[]string{"crawl", "--job", strings.Repeat("a", 300), u}, []string{`--job "`, "file name too long, expected a new folder"}},
 		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "no such file or directory"}},
 		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"--job", "file name too long"}},
-		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "exists already, and is not that of a job, expected a new folder: remove it, or name another"}},
+		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "exists already, and is not that of a job, expected a new folder: remove this one, or name another"}},
 		"no folder":          {[]string{"crawl", "--job=", u}, []string{`--job "": expected a folder`}},
 		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},
@@ -295,7 +295,7 @@ func TestFullDisk(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 	if code := exitCode(err); code != exitError || strings.Count(string(out), "file too large") != 1 ||
-		!strings.Contains(string(out), ", an error has ended the crawl; the same command goes on\n") {
+		!strings.Contains(string(out), ", an error ended the crawl; the same command resumes it\n") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {

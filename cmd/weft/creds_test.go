@@ -171,7 +171,7 @@ func TestEnvironmentProxy(t *testing.T) {
 		"not for loopback":  {[]string{"http_proxy=" + p.url}, []string{s.URL}, exitDone, "", false},
 		"none":              {[]string{"http_proxy=" + p.url}, []string{"--proxy", "none", "http://a.test/"}, exitError, "", false},
 		"another":           {[]string{"http_proxy=http://127.0.0.1:1"}, []string{"--proxy", p.url, "http://a.test/"}, exitDone, "", true},
-		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: scheme "https", expected http, socks5 or socks5h; --proxy none goes without`, false},
+		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: scheme "https", expected http, socks5 or socks5h; use --proxy none for no proxy`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := p.times()
@@ -196,11 +196,11 @@ func TestSecretsMisused(t *testing.T) {
 		want string
 	}{
 		"no host":         {[]string{"--auth", "Ali:sesame"}, "--auth: expected HOST=USER:PASSWORD"},
-		"no colon":        {[]string{"--auth", "a.test=sesame"}, "--auth: expected user and password with a colon"},
-		"URL":             {[]string{"--auth", "https://a.test/path=Ali:sesame"}, "--auth: expected a HOST or HOST:PORT of https"},
-		"user in host":    {[]string{"--auth", "Ali:sesame@a.test=x:y"}, "--auth: expected a HOST or HOST:PORT of https"},
+		"no colon":        {[]string{"--auth", "a.test=sesame"}, "--auth: no colon between user and password, expected HOST=USER:PASSWORD"},
+		"URL":             {[]string{"--auth", "https://a.test/path=Ali:sesame"}, "--auth: expected HOST or HOST:PORT before the ="},
+		"user in host":    {[]string{"--auth", "Ali:sesame@a.test=x:y"}, "--auth: expected HOST or HOST:PORT before the ="},
 		"control":         {[]string{"--auth", "a.test=Ali:sesame\x1b[31m"}, "--auth: credential for https://a.test: user and password, expected no control characters"},
-		"no file":         {[]string{"--auth", "a.test=@missing"}, `--auth: "missing": no such file or directory, expected a file with what is secret`},
+		"no file":         {[]string{"--auth", "a.test=@missing"}, `--auth: "missing": no such file or directory, expected a file with the secret`},
 		"endless file":    {[]string{"--auth", "a.test=@/dev/zero"}, `--auth: "/dev/zero": expected at most 16384 bytes`},
 		"empty token":     {[]string{"--bearer", "a.test="}, "--bearer: credential for https://a.test: empty"},
 		"two tokens":      {[]string{"--bearer", "a.test=open sesame"}, "--bearer: credential for https://a.test: token, expected no spaces"},
@@ -209,7 +209,7 @@ func TestSecretsMisused(t *testing.T) {
 		"no cookies":      {[]string{"--cookies", "missing"}, `--cookies "missing": no such file or directory, expected a file of cookies`},
 		"no cookies file": {[]string{"--cookies", write(t, "{\"cookie\": \"sesame\"}\n")}, ": line 1: 1 fields, expected 7 between tabs"},
 		"seed":            {[]string{"https://Ali:sesame@exa mple.org/"}, `URL "https://…@exa mple.org/"`},
-		"no command":      {nil, `no command, expected one such as weft crawl URL`},
+		"no command":      {nil, `a URL, expected a command, as in weft crawl URL`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"crawl"}, c.args...)

@@ -50,7 +50,7 @@ func TestFlagOf(t *testing.T) {
 		}
 		fields++
 		name := options.Field(i).Name
-		flag, known := flagOf[name]
+		flag, known := flagOf()[name]
 		switch {
 		case strings.Contains(fmt.Sprint(code), name) && !known:
 		case !known:
@@ -64,7 +64,7 @@ func TestFlagOf(t *testing.T) {
 			}
 		}
 	}
-	if len(flagOf)+len(code) != fields {
-		t.Errorf("%d options, and %d known", fields, len(flagOf)+len(code))
+	if len(flagOf())+len(code) != fields {
+		t.Errorf("%d options, and %d known", fields, len(flagOf())+len(code))
 	}
 }

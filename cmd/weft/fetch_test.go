@@ -55,7 +55,7 @@ func TestFetch(t *testing.T) {
 		"any status":         {[]string{plain.URL + "/gone"}, exitDone, []string{"HTTP/1.1 410"}, ""},
 		"redirect is data":   {[]string{plain.URL + "/go"}, exitDone, []string{"HTTP/1.1 302", "redirect  " + plain.URL + "/end"}, ""},
 		"redirect followed":  {[]string{"--follow", plain.URL + "/go"}, exitDone, []string{"302", "GET " + plain.URL + "/end", "200"}, ""},
-		"loop":               {[]string{"--follow", "--max-redirects", "2", plain.URL + "/loop"}, exitError, nil, "redirects: one more than"},
+		"loop":               {[]string{"--follow", "--max-redirects", "2", plain.URL + "/loop"}, exitError, nil, "redirects: more redirects than"},
 		"no redirects":       {[]string{"--follow", "--max-redirects", "0", plain.URL + "/go"}, exitError, nil, "redirects: "},
 		"redirect to mail":   {[]string{"--follow", plain.URL + "/away"}, exitError, nil, "location: "},
 		"mail not followed":  {[]string{plain.URL + "/away"}, exitDone, []string{"mailto:x@y.test"}, ""},
@@ -175,8 +175,8 @@ func TestLinks(t *testing.T) {
 	}{
 		"not found":     {[]string{s.URL + "/404"}, s.URL + "/404: status 404, expected 2xx"},
 		"too many":      {[]string{s.URL + "/429"}, s.URL + "/429: status 429, expected 2xx"},
-		"no page":       {[]string{s.URL + "/pdf"}, s.URL + `/pdf: content type "application/pdf", expected HTML`},
-		"one redirect":  {[]string{"--max-redirects", "0", s.URL + "/go"}, "redirects: one more than --max-redirects"},
+		"no page":       {[]string{s.URL + "/pdf"}, s.URL + `/pdf: content type "application/pdf", expected one with links`},
+		"one redirect":  {[]string{"--max-redirects", "0", s.URL + "/go"}, "redirects: more redirects than --max-redirects"},
 		"larger a file": {[]string{"--max-body", "3", os.Args[0]}, "larger than 3 bytes, see --max-body"},
 	} {
 		if e := weftRun(t, append([]string{"links"}, c.args...)...); e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, c.want) {

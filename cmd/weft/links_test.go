@@ -41,9 +41,9 @@ func TestLinksLines(t *testing.T) {
 			`{"id":1,"html":"<base href=http://h.test/` + strings.Repeat("a", 64000) + "/>" + strings.Repeat("<a href=x>", 5000) + `"}`,
 			`"kind":"links"}`,
 		},
-		"an array": {`[1]`, `{"error":"line 1: array, expected an object as weft links --help tells","kind":"json"}`},
-		"a number": {` 1`, `{"error":"line 1: number, expected an object as weft links --help tells","kind":"json"}`},
-		"null":     {`null `, `{"error":"line 1: null, expected an object as weft links --help tells","kind":"json"}`},
+		"an array": {`[1]`, `{"error":"line 1: array, expected an object, see weft links --help-all","kind":"json"}`},
+		"a number": {` 1`, `{"error":"line 1: number, expected an object, see weft links --help-all","kind":"json"}`},
+		"null":     {`null `, `{"error":"line 1: null, expected an object, see weft links --help-all","kind":"json"}`},
 		"UTF-16": {
 			`{"html_b64":"` + b64("\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00/\x00a\x00>\x00") + `","base":"http://h.test"}`,
 			`{"links":[{"url":"http://h.test/a","raw":"/a","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"http://h.test/","charset":"utf-16le","refresh":null,"robots":[]}`,
@@ -75,7 +75,7 @@ func TestLinksOfAPage(t *testing.T) {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
 	}
 	e = weftFed(t, "<base href=foo:/"+strings.Repeat("a", 64000)+"/>"+strings.Repeat("<a href=x>", 2000), "", "links", "-")
-	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "the rest is not told") {
+	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "some are not listed") {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
 	}
 }

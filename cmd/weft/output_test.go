@@ -28,7 +28,7 @@ func TestOutputGoesOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := out.begin(true); err != nil {
+			if err := out.open(true); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := out.Write([]byte("new\n")); err != nil {

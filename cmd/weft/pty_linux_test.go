@@ -228,7 +228,7 @@ func TestTerminalInterrupt(t *testing.T) {
 				}
 			}
 			s.until(func(shown string) bool { // a whole draw: Ctrl-C has the terminal forget what it has not yet shown
-				_, after, said := strings.Cut(shown, "once more stops at once")
+				_, after, said := strings.Cut(shown, "interrupt again to stop at once")
 				return said && strings.Contains(after, drawEnds)
 			})
 			if c.last != "" {

@@ -23,8 +23,8 @@ func in(t *testing.T, dir string, args ...string) ended {
 // TestGoesOn: what the second crawl of a job, of which three of four URLs are done, says and
 // does, by what it is asked for, and by what has become of the job.
 func TestGoesOn(t *testing.T) {
-	const asBegun, adds = ", as the job was begun", ": --amend adds to that, --fresh starts over, --job begins another\n"
-	const others = ": --fresh starts over, --job begins another\n"
+	const asBegun, adds = ", as the job was begun", ": use --amend to add to them, --fresh to start over, or --job for another job\n"
+	const others = ": use --fresh to start over, or --job for another job\n"
 	edit := func(pattern string, fn func(path string) error) func(*testing.T, string) {
 		return func(t *testing.T, job string) {
 			t.Helper()
@@ -70,7 +70,7 @@ func TestGoesOn(t *testing.T) {
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": exists already, and is not that of a job, expected a new folder: remove it, or name another` + "\n", "/ /a /b"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": exists already, and is not that of a job, expected a new folder: remove this one, or name another` + "\n", "/ /a /b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAsked(t, false, star)
@@ -87,7 +87,7 @@ func TestGoesOn(t *testing.T) {
 			if e.code != c.code || s.paths() != c.asked {
 				t.Errorf("exit %d, asked for %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
 			}
-			goesOn := "weft: job goes on: 3 URLs done, 1 left\n"
+			goesOn := "weft: job: resuming: 3 URLs done, 1 left\n"
 			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, goesOn) && c.said == "" {
 				t.Errorf("said %q", e.stderr)
 			}
@@ -124,7 +124,7 @@ func TestFinished(t *testing.T) {
 			for _, args := range []string{"crawl --job job " + c.seed, "crawl --job job", "crawl --job job -o out " + c.seed} {
 				e := in(t, first.dir, strings.Fields(args)...)
 				line, rest, _ := strings.Cut(e.stderr, "\n")
-				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; --update visits it again, --fresh starts over, --amend adds URLs" || again != table {
+				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; use --update to recrawl it, --fresh to start over, --amend to add URLs" || again != table {
 					t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, c.code, table)
 				}
 			}
@@ -137,7 +137,7 @@ func TestFinished(t *testing.T) {
 			if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
 				t.Errorf("an empty output is left")
 			}
-			if e := in(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job goes on: ") {
+			if e := in(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job: resuming: ") {
 				t.Errorf("with another URL: %+v", e)
 			}
 		})
@@ -162,7 +162,7 @@ func TestOtherList(t *testing.T) {
 	more := s.URL + "\n" + s.URL + "/x\n"
 	e := crawl(more)
 	if _, said, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(said, `weft: --input`) || strings.Count(said, "\n") != 1 ||
-		!strings.HasSuffix(said, " as the job was begun: --amend adds to that, --fresh starts over, --job begins another\n") {
+		!strings.HasSuffix(said, " as the job was begun: use --amend to add to them, --fresh to start over, or --job for another job\n") {
 		t.Errorf("exit %d, said %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {

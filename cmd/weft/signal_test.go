@@ -48,7 +48,7 @@ func TestInterrupt(t *testing.T) {
 			<-asked
 			_ = cmd.Process.Signal(signals[0])
 			lines := bufio.NewReader(stderr)
-			if said, _ := lines.ReadString('\n'); !strings.Contains(said, "once more") {
+			if said, _ := lines.ReadString('\n'); !strings.Contains(said, "interrupt again") {
 				t.Errorf("after the first signal: %q", said)
 			}
 			if len(signals) == 1 {
@@ -75,7 +75,7 @@ func TestInterrupt(t *testing.T) {
 func stuck(url string) {
 	con := &console{voice: textVoice{os.Stderr}}
 	out := &output{}
-	c, err := con.begin(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
+	c, err := con.start(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
 		fmt.Fprintln(os.Stderr, "stuck")
 		select {}
 	}}}, out)
@@ -118,7 +118,7 @@ func TestInterruptBeforeBegin(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Process.Signal(sig)
-		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl has begun\n" {
+		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl started\n" {
 			t.Errorf("%v: exit %d, said %q", sig, code, &stderr)
 		}
 		w.Close()
@@ -168,7 +168,7 @@ func TestInterruptStuck(t *testing.T) {
 	for _, c := range []struct {
 		said  string
 		press bool
-	}{{"stuck", true}, {"weft: finishing what is under way; once more stops at once", true}, {"weft: what is under way does not stop: ended without a report", false}} {
+	}{{"stuck", true}, {"weft: finishing the fetches that have started; interrupt again to stop at once", true}, {"weft: the crawl does not stop: ended without a report", false}} {
 		if lines.Scan(); lines.Text() != c.said {
 			t.Errorf("said %q, expected %q", lines.Text(), c.said)
 		}

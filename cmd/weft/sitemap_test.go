@@ -58,7 +58,7 @@ func TestSitemapLines(t *testing.T) {
 		"no body":        {`{"id":1,"base":"http://e.test/"}`, `{"id":1,"error":"line 1: no body_b64, expected bytes in base64","kind":"body_b64"}`},
 		"a base of none": {`{"id":1,"body_b64":"","base":"x"}`, `"kind":"base"}`},
 		"no base64":      {`{"id":1,"body_b64":"?"}`, `"kind":"body_b64"}`},
-		"an array":       {`[1]`, `{"error":"line 1: array, expected an object as weft sitemap --help tells","kind":"json"}`},
+		"an array":       {`[1]`, `{"error":"line 1: array, expected an object, see weft sitemap --help-all","kind":"json"}`},
 	} {
 		e := weftFed(t, c.in+"\n{}\n", "", "sitemap", "--jsonl")
 		first, _, _ := strings.Cut(e.stdout, "\n")
@@ -134,7 +134,7 @@ func TestSitemapOfASite(t *testing.T) {
 		{"a site", s.URL, 1, exitDone, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
 		{"a site without", s.URL + "/", 0, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
 		{"a URL", s.URL + "/dir/map", 1, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
-		{"a site with too many", s.URL, robots.MaxSitemaps, exitError, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not told"},
+		{"a site with too many", s.URL, robots.MaxSitemaps, exitError, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not listed"},
 		{"not found", s.URL + "/no.xml", 1, exitError, "", "/no.xml: status 404, expected 2xx"},
 	} {
 		named.Store(c.named)

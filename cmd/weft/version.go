@@ -11,9 +11,12 @@ import (
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, and what it was built with",
-		Args:  noArguments,
+		Use:     "version",
+		Short:   "Print version and build information",
+		GroupID: sectionTools,
+		Args:    noArguments,
+
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			revision := ""
 			if info, ok := debug.ReadBuildInfo(); ok {

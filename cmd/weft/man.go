@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
+)
+
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man DIR",
+		Short:   "Write the manual pages to a folder",
+		GroupID: sectionTools,
+		Long: `Man writes a manual page for each command to a folder: weft.1, weft-crawl.1 and so on.
+
+Exit status: 0 done, 1 a page could not be written, 3 usage error.`,
+		Example: `  weft man /usr/local/share/man/man1`,
+		Args:    arguments(1, 1, "argument", "a folder"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return writePages(args[0], cmd.Root()) },
+
+		DisableFlagsInUseLine: true,
+	}
+}
+
+// writePages writes the pages of a command and those below it.
+func writePages(dir string, cmd *cobra.Command) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usage("man: %.128q: %w, expected a folder", dir, reason(err))
+	}
+	var b strings.Builder
+	writePage(&b, cmd)
+	if err := os.WriteFile(filepath.Join(dir, pageName(cmd)+".1"), []byte(b.String()), 0o666); err != nil {
+		return &exit{exitError, fmt.Errorf("man: %w", err)}
+	}
+	for _, sub := range subCommands(cmd) {
+		if err := writePages(dir, sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subCommands returns the commands that have a page below cmd.
+func subCommands(cmd *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(sub *cobra.Command) bool {
+		return sub.Hidden || sub.Name() == "help"
+	})
+}
+
+// pageName is weft-robots-test.
+func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// writePage writes the manual page of a command in the man macros: see man(7).
+func writePage(w io.Writer, cmd *cobra.Command) {
+	line := func(macro, format string, args ...any) {
+		fmt.Fprintf(w, "%s%s\n", macro, roff(fmt.Sprintf(format, args...)))
+	}
+	fmt.Fprintf(w, ".TH %s 1 \"\" \"weft %s\" \"Weft\"\n", roff(strings.ToUpper(pageName(cmd))), weft.Version)
+	line(".SH ", "NAME")
+	line("", "%s - %s", pageName(cmd), cmd.Short)
+	line(".SH ", "SYNOPSIS")
+	line(".B ", "%s", cmd.UseLine())
+	line(".SH ", "DESCRIPTION")
+	literally(w, strings.TrimRight(summary(cmd)+"\n\n"+cmd.Annotations[detail], "\n"))
+	groups := flagGroups(cmd, true)
+	if len(groups) > 0 {
+		line(".SH ", "OPTIONS")
+	}
+	for _, g := range groups {
+		line(".SS ", "%s", g.title)
+		for _, o := range g.options {
+			line(".TP\n.B ", "%s", strings.TrimSpace(o.synopsis()))
+			line("", "%s.", o.text())
+			if o.more != "" {
+				line("", "%s", o.more)
+			}
+		}
+	}
+	if cmd.Example != "" {
+		line(".SH ", "EXAMPLES")
+		literally(w, cmd.Example)
+	}
+	pages := subCommands(cmd)
+	if cmd.HasParent() {
+		pages = append(pages, cmd.Parent())
+	}
+	line(".SH ", "SEE ALSO")
+	names := make([]string, len(pages))
+	for i, p := range pages {
+		names[i] = pageName(p) + "(1)"
+	}
+	line("", "%s", strings.Join(names, ", "))
+}
+
+// literally writes text whose line breaks and indents count.
+func literally(w io.Writer, text string) { fmt.Fprintf(w, ".nf\n%s\n.fi\n", roff(text)) }
+
+// roff escapes text: what starts a line is never a request, and no dash becomes another sign.
+func roff(text string) string {
+	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`).Replace(text), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
+			lines[i] = `\&` + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
