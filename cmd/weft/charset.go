@@ -23,8 +23,8 @@ func charsetCommand() *cobra.Command {
 		Use:     "charset [flags] FILE",
 		Short:   "Detect a page's character encoding",
 		GroupID: sectionURL,
-		Long: `Charset reads a page from a file or standard input (-) and prints its encoding
-(the name in the Encoding Standard) and where that comes from:
+		Long: `Read a page from a file or standard input (-) and print its encoding (the name
+in the Encoding Standard) and where that comes from:
 
   bom       a byte order mark
   header    the charset of --content-type

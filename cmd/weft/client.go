@@ -31,8 +31,8 @@ func (c *clientFlags) groups(maxBody string) []group {
 func (c *clientFlags) requestOptions() []option {
 	return []option{
 		{name: "user-agent", short: "A", arg: "S", Value: to(&c.UserAgent, userAgent), field: "UserAgent",
-			help: "User-Agent to send; robots.txt is matched by its name",
-			more: "Default: " + weft.DefaultUserAgent + "."},
+			help: "send S as the User-Agent, to name the crawler",
+			more: "robots.txt is matched by its first word. Default: " + weft.DefaultUserAgent + "."},
 		{name: "header", short: "H", arg: "'K: V'", field: "Header",
 			Value: appended((*[]http1.Field)(&c.Header), headerField),
 			help:  "add a header field to every request; repeatable"},

@@ -12,14 +12,14 @@ import (
 
 // words completes one of a few words.
 func words(all ...string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		return starting(begun, all), cobra.ShellCompDirectiveNoFileComp
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return starting(typed, all), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // starting returns the words that start with what was typed.
-func starting(begun string, all []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, begun) })
+func starting(typed string, all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, typed) })
 }
 
 // nothing completes what only the user knows, such as a URL or a number.
@@ -50,8 +50,8 @@ func isJob(path string) bool {
 
 // completeJob completes the folder of a job; where there is none, any folder that may
 // lead to one.
-func completeJob(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	dir, name := filepath.Split(begun)
+func completeJob(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	dir, name := filepath.Split(typed)
 	entries, _ := os.ReadDir(filepath.Clean(dir)) // an empty one is "."
 	var jobs []string
 	for _, e := range entries {
@@ -71,17 +71,17 @@ func completeJob(_ *cobra.Command, _ []string, begun string) ([]string, cobra.Sh
 
 // completeFirst completes the first argument as complete does, and nothing after it.
 func completeFirst(complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
-			return nothing(cmd, args, begun)
+			return nothing(cmd, args, typed)
 		}
-		return complete(cmd, args, begun)
+		return complete(cmd, args, typed)
 	}
 }
 
 // completeRules completes the last of the canonicalization rules in a list with commas.
-func completeRules(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	given := strings.Split(begun, ",")
+func completeRules(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	given := strings.Split(typed, ",")
 	given = given[:len(given)-1]
 	before := strings.Join(append(given, ""), ",")
 	var lists []string
@@ -90,22 +90,22 @@ func completeRules(_ *cobra.Command, _ []string, begun string) ([]string, cobra.
 			lists = append(lists, cobra.CompletionWithDesc(before+r.Name, r.Doc))
 		}
 	}
-	return starting(begun, lists), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	return starting(typed, lists), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // completeOrder completes JOB ORDER ARG... of weft ctl.
-func completeOrder(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+func completeOrder(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:
-		return completeJob(cmd, args, begun)
+		return completeJob(cmd, args, typed)
 	case len(args) == 1:
 		var names []string
 		for _, o := range orders {
 			names = append(names, cobra.CompletionWithDesc(o.name, o.does))
 		}
-		return starting(begun, names), cobra.ShellCompDirectiveNoFileComp
+		return starting(typed, names), cobra.ShellCompDirectiveNoFileComp
 	case args[1] == "set":
-		return starting(begun, settings), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		return starting(typed, settings), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	return nothing(cmd, args, begun)
+	return nothing(cmd, args, typed)
 }

@@ -18,7 +18,7 @@ type console struct {
 	quiet   bool
 	verbose bool           // a line for each URL
 	update  bool           // --update named the job
-	signals chan os.Signal // those that end a crawl: see start
+	signals chan os.Signal // end the crawl: see start
 }
 
 // voice is the form of the messages: text or JSON.

@@ -13,8 +13,8 @@ func crawlCommand() *cobra.Command {
 		Use:     "crawl [flags] URL...",
 		Short:   "Crawl the given URLs and the pages they link to",
 		GroupID: sectionCrawl,
-		Long: `Crawl fetches the given URLs and the pages they link to, each once.
-Records go to JOB/pages.jsonl. The same command resumes an interrupted crawl.`,
+		Long: `Fetch the given URLs and the pages they link to, each once. Records go to
+JOB/pages.jsonl. The same command resumes an interrupted crawl.`,
 		Annotations: detailed(`
 Ctrl-C finishes the fetches that have started, then exits; a second Ctrl-C stops at
 once. However a crawl ends, kill -9 and power failure included, the same command
@@ -101,7 +101,7 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	}
 	switch {
 	case f.output == "" && o.Format != "":
-		return misused("format", string(o.Format), errors.New("expected an output to write in that format, such as -o -"))
+		return misused("format", string(o.Format), errors.New("expected together with an output, such as -o -"))
 	case f.update == "":
 		return nil
 	case o.Job != "":

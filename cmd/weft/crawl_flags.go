@@ -137,7 +137,7 @@ func (f *crawlFlags) jobOptions() []option {
 			more: "The same command resumes the job, however the crawl ended. With -o alone, no job is kept."},
 		{name: "update", arg: "DIR", Value: to(&f.update, some("the folder of a job")), field: "Update",
 			help: "recrawl the finished job in DIR",
-			more: "Fetches the URLs of the job again, and what is new."},
+			more: "Fetches the URLs of the job again, and newly found ones."},
 		{name: "fresh", Value: on(&o.Fresh), field: "Fresh",
 			help: "start over: remove the job's earlier crawl"},
 		{name: "amend", Value: on(&o.Amend), field: "Amend", advanced: true,

@@ -38,10 +38,10 @@ func orderLines() string {
 
 func ctlCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "ctl [flags] JOB ORDER [ARG...]",
+		Use:     "ctl JOB ORDER [ARG...]",
 		Short:   "Pause, stop or adjust a running crawl",
 		GroupID: sectionJob,
-		Long: `Ctl sends an order to the crawl that runs in a job's folder, and prints the result.
+		Long: `Send an order to the crawl that runs in a job's folder, and print the result:
 
 ` + orderLines() + `
 Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
@@ -51,6 +51,8 @@ Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
 		Args:              arguments(2, math.MaxInt, "argument", "JOB and an ORDER such as pause"),
 		ValidArgsFunction: completeOrder,
 		RunE:              func(_ *cobra.Command, args []string) error { return control(args[0], args[1:]) },
+
+		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SetInterspersed(false) // arguments after JOB may start with a dash
 	define(cmd)

@@ -21,9 +21,9 @@ func demoCommand() *cobra.Command {
 		Use:     "demo [flags]",
 		Short:   "Crawl a small generated site, without a network",
 		GroupID: sectionCrawl,
-		Long: `Demo serves a generated site on this machine, with redirects, loops, dead links,
-errors and broken responses, and crawls it in two or three seconds. It writes
-nothing without --job. The exit status is that of weft crawl.`,
+		Long: `Serve a generated site on this machine, with redirects, loops, dead links,
+errors and broken responses, and crawl it in two or three seconds. Nothing is
+written without --job. The exit status is that of weft crawl.`,
 		Example: `  weft demo
   weft demo -v --pages 50 --job demo`,
 		Args:              noArguments,

@@ -36,8 +36,8 @@ func fetchCommand() *cobra.Command {
 		Use:     "fetch [flags] URL",
 		Short:   "Fetch one URL and show the response",
 		GroupID: sectionURL,
-		Long: `Fetch sends one request and prints the response's status, header and timing, or
-the error. It does not read robots.txt.`,
+		Long: `Send one request and print the response's status, header and timing, or the
+error. robots.txt is not read.`,
 		Annotations: detailed(`
 Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 3 usage error; 5 interrupted.`),

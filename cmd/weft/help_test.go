@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// everyCommand calls fn with each command that has flags of its own.
+// everyCommand calls fn with each command but cobra's own.
 func everyCommand(fn func(cmd *cobra.Command)) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if len(flagGroups(cmd, true)) > 0 {
-			fn(cmd)
+		if cmd.Hidden || cmd.Name() == "completion" || cmd.Name() == "help" {
+			return
 		}
+		fn(cmd)
 		for _, sub := range cmd.Commands() {
 			walk(sub)
 		}
@@ -35,6 +36,9 @@ func arg(cmd *cobra.Command, more ...string) []string {
 func TestHelp(t *testing.T) {
 	everyCommand(func(cmd *cobra.Command) {
 		name := cmd.CommandPath()
+		if cmd.Name() == "kinds" {
+			return // a topic: see TestHelpKinds
+		}
 		brief, all := weftRun(t, arg(cmd, "--help")...).stdout, weftRun(t, arg(cmd, "--help-all")...).stdout
 		if cmd.Flags().Lookup("help-all") == nil {
 			all = brief

@@ -16,8 +16,9 @@ func hostsCommand() *cobra.Command {
 		Use:     "hosts [flags] JOB",
 		Short:   "List a job's hosts",
 		GroupID: sectionJob,
-		Long: `Hosts lists a job's hosts by name: URLs done, waiting and in flight, response time,
-concurrent requests, delay, the state of robots.txt, and what the host waits for.` + jobExit,
+		Long: `List a job's hosts by name: URLs done, waiting and in flight, response time,
+concurrent requests, delay, the state of robots.txt, and what the host waits
+for.` + jobExit,
 		Example: `  weft hosts example.org.weft
   weft hosts --json example.org.weft | jq -r 'select(.waits) | [.host, .waits] | @tsv'`,
 		Args:              jobArguments("JOB", 1),

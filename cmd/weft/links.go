@@ -27,9 +27,9 @@ func linksCommand() *cobra.Command {
 		Use:     "links [flags] FILE|URL",
 		Short:   "List a page's links",
 		GroupID: sectionURL,
-		Long: `Links reads a page from a file, standard input (-) or the Web and prints its
-links, one URL per line: those of the Link header fields, then those of the
-body, in order.`,
+		Long: `Read a page from a file, standard input (-) or the Web and print its links, one
+URL per line: those of the Link header fields, then those of the body, in
+order.`,
 		Annotations: detailed(`
 A page is HTML, XHTML, SVG, CSS, a feed (RSS, Atom) or JSON-LD. Redirects are followed;
 robots.txt is not read.

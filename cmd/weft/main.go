@@ -33,7 +33,8 @@ func main() {
 func rootCommand(out io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "weft COMMAND",
-		Short:         "Weft is a polite web crawler",
+		Short:         "A polite web crawler",
+		Long:          "Weft is a polite web crawler.",
 		Example:       "weft crawl https://example.org/",
 		Version:       weft.Version,
 		SilenceErrors: true,
@@ -80,6 +81,7 @@ func adoptCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
 	completion.Short = "Generate completions for bash, zsh, fish or PowerShell"
+	completion.Use, completion.DisableFlagsInUseLine = "completion SHELL", true
 	completion.Args, completion.RunE = oneCommand, showHelp
 }
 

@@ -17,7 +17,8 @@ func manCommand() *cobra.Command {
 		Use:     "man DIR",
 		Short:   "Write the manual pages to a folder",
 		GroupID: sectionTools,
-		Long: `Man writes a manual page for each command to a folder: weft.1, weft-crawl.1 and so on.
+		Long: `Write a manual page for each command to a folder: weft.1, weft-crawl.1 and so
+on.
 
 Exit status: 0 done, 1 a page could not be written, 3 usage error.`,
 		Example: `  weft man /usr/local/share/man/man1`,

@@ -8,7 +8,7 @@ import (
 )
 
 // option describes a flag, and is its value. Everything the command knows about a flag
-// stands here once: parsing, help, manual, completion and error messages read it.
+// is here, once: parsing, help, manual, completion and error messages read it.
 type option struct {
 	pflag.Value
 	name     string

@@ -33,9 +33,9 @@ func robotsTestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test [flags] FILE URL...",
 		Short: "Show which URLs a robots.txt allows, and by which line",
-		Long: `Test reads a robots.txt from a file or standard input (-) and prints, for each
-URL, whether a crawler may fetch it and the line that decides. A URL may be a
-path, such as /a?b; it is canonicalized as in a crawl.`,
+		Long: `Read a robots.txt from a file or standard input (-) and print, for each URL,
+whether a crawler may fetch it and the line that decides. A URL may be a path,
+such as /a?b; it is canonicalized as in a crawl.`,
 		Annotations: detailed(`
 With --jsonl there is no URL argument, and FILE (default: standard input) holds one
 question per line:

@@ -29,11 +29,11 @@ func sitemapCommand() *cobra.Command {
 		Use:     "sitemap [flags] FILE|URL",
 		Short:   "List the URLs in a sitemap",
 		GroupID: sectionURL,
-		Long: `Sitemap reads a sitemap from a file, standard input (-) or the Web and prints
-its URLs, one per line: URL, last change (- if unknown) and kind, separated by
-tabs. The kind is page, sitemap (of an index, not read) or alternate (in another
-language). For the URL of a whole site, it prints the sitemaps that robots.txt
-names, or else reads /sitemap.xml.`,
+		Long: `Read a sitemap from a file, standard input (-) or the Web and print its URLs,
+one per line: URL, last change (- if unknown) and kind, separated by tabs. The
+kind is page, sitemap (of an index, not read) or alternate (in another
+language). For the URL of a whole site, print the sitemaps that robots.txt
+names, or else read /sitemap.xml.`,
 		Annotations: detailed(`
 A sitemap is XML, text, RSS or Atom, with or without gzip. Redirects are followed.
 A broken sitemap is read as far as possible; it is an error if that loses URLs.

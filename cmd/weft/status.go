@@ -20,7 +20,7 @@ func statusCommand() *cobra.Command {
 		Use:     "status [flags] JOB",
 		Short:   "Show a job's progress",
 		GroupID: sectionJob,
-		Long: `Status shows the state of a job and the totals of all its runs, while the crawl runs
+		Long: `Show the state of a job and the totals of all its runs, while the crawl runs
 and after.` + jobExit,
 		Example: `  weft status example.org.weft
   weft status --json example.org.weft | jq .pending`,
@@ -103,7 +103,7 @@ func seedsOf(s weft.Status) string {
 	return fmt.Sprintf("%s and %s more", s.First, count(s.Seeds-1))
 }
 
-// figure prints a name and a number, and what is measured of it.
+// figure prints a name, a number and more about it.
 func (s *sheet) figure(title, name string, n int, more string) {
 	s.line(title, "%-28s %10s%s", printable(name), count(n), more)
 }

@@ -25,8 +25,8 @@ func urlCommand() *cobra.Command {
 		Use:     "url [flags] URL...",
 		Short:   "Parse URLs and print their canonical form",
 		GroupID: sectionURL,
-		Long: `Url parses URLs as browsers do (the URL Standard) and prints the parts of each,
-the canonical form, which identifies a page in a crawl, the fingerprint of that
+		Long: `Parse URLs as browsers do (the URL Standard) and print the parts of each, the
+canonical form, which identifies a page in a crawl, the fingerprint of that
 (128 bits), and the registrable domain of the host.`,
 		Annotations: detailed(`
 The rules of --canon, in the order in which they are applied:

@@ -22,7 +22,7 @@ func urlsCommand() *cobra.Command {
 		Use:     "urls [flags] JOB",
 		Short:   "List a job's URLs by state",
 		GroupID: sectionJob,
-		Long: `Urls lists the URLs of a job in one state, one per line:
+		Long: `List the URLs of a job in one state, one per line:
 
   pending    waits; by host, in the order of fetching
   leased     is being fetched

@@ -15,9 +15,9 @@ func whyCommand() *cobra.Command {
 		Use:     "why [flags] JOB URL",
 		Short:   "Explain what happened to a URL",
 		GroupID: sectionJob,
-		Long: `Why shows where a URL was found, what the scope, the expressions and robots.txt say
-about it, how each try ended and when the next one is due. For a URL that the crawl has
-not found, it shows what the rules say.` + jobExit,
+		Long: `Show where a URL was found, what the scope, the expressions and robots.txt say
+about it, how each try ended and when the next one is due. For a URL that the
+crawl has not found, show what the rules say.` + jobExit,
 		Example: `  weft why example.org.weft https://example.org/a
   weft why --json example.org.weft https://example.org/a | jq -r .state`,
 		Args:              jobArguments("JOB URL", 2),
