@@ -33,18 +33,18 @@ in the Encoding Standard) and where that comes from:
   detected  the bytes of the text
   default   none: ASCII only, or bytes of no known encoding`,
 		Annotations: detailed(`
-With --jsonl, FILE (default: standard input) holds one question per line, with an "id" of
-any kind. Each line is answered with one line:
+With --jsonl, FILE (default: standard input) holds one question per line, with
+an "id" of any kind. Each line is answered with one line:
 
   {"html_b64", "content_type"}   {"id", "encoding", "source"}
-  {"text_b64", "content_type"}   the same, for text in which <meta> does not count
+  {"text_b64", "content_type"}   the same, for text without <meta>
   {"label"}                      {"id", "encoding"}
   {"encoding", "bytes_b64"}      {"id", "text"}, with U+FFFD for invalid bytes
 
 or with {"id", "error", "kind"}. content_type is optional.
 
-Exit status: 0 all questions answered, whatever the answers; 1 input or output failed;
-3 usage error.`),
+Exit status: 0 all questions answered, whatever the answers; 1 input or output
+failed; 3 usage error.`),
 		Example: `  weft charset page.html
   curl -s https://example.org/ | weft charset --content-type text/html -
   weft charset --decode page.html

@@ -16,24 +16,24 @@ func crawlCommand() *cobra.Command {
 		Long: `Fetch the given URLs and the pages they link to, each once. Records go to
 JOB/pages.jsonl. The same command resumes an interrupted crawl.`,
 		Annotations: detailed(`
-Ctrl-C finishes the fetches that have started, then exits; a second Ctrl-C stops at
-once. However a crawl ends, kill -9 and power failure included, the same command
-resumes it: no URL is lost, and no record is written twice. A URL list is read again;
-URLs that are already known are skipped. For a finished job, the command prints the
-report and fetches nothing.
+Ctrl-C finishes the fetches that have started, then exits; a second Ctrl-C
+stops at once. However a crawl ends, kill -9 and power failure included, the
+same command resumes it: no URL is lost, and no record is written twice. A URL
+list is read again; URLs that are already known are skipped. For a finished
+job, the command prints the report and fetches nothing.
 
---update recrawls a finished job: every URL it knows, with conditional requests where
-the site supports them, and newly linked URLs. Records are appended and say whether each
-page is unchanged, changed, gone or new. An unfinished recrawl resumes with the same
-command, with or without --update.
+--update recrawls a finished job: every URL it knows, with conditional requests
+where the site supports them, and newly linked URLs. Records are appended and
+say whether each page is unchanged, changed, gone or new. An unfinished recrawl
+resumes with the same command, with or without --update.
 
 More examples:
-  weft crawl --update example.org.weft -o - | jq -r 'select(.change == "changed").url'
+  weft crawl --update example.org.weft -o - | jq 'select(.change == "new")'
   weft crawl --scope page -i urls.txt -o - | jq -r '[.status, .url] | @tsv'
 
-Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error,
-4 stopped by --limit or --max-time, 5 interrupted. weft kinds explains the error kinds
-of the records.`),
+Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error, 4
+stopped by --limit or --max-time, 5 interrupted. weft kinds explains the error
+kinds of the records.`),
 		Example:           `  weft crawl -d 3 --exclude '[.](zip|iso)$' https://example.org/`,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(args) },
 		ValidArgsFunction: nothing,

@@ -93,7 +93,7 @@ func (f *crawlFlags) paceOptions() []option {
 			more: "Default: as for a host. Not behind a proxy."},
 		{name: "delay", arg: "D", Value: to(&o.Delay, durationOrZero), field: "Delay",
 			help: "wait at least D between requests to a host",
-			more: "Counts from the response to the next request. robots.txt may ask for more. " +
+			more: "D counts from the end of a response. robots.txt may ask for more. " +
 				"Default: the delay that robots.txt asks for."},
 		{name: "domain-delay", arg: "D", Value: to(&o.DomainDelay, durationOrNone), field: "DomainDelay",
 			advanced: true, help: "wait at least D between requests to a domain", def: "--delay"},

@@ -18,7 +18,7 @@ import (
 var orders = []struct{ name, args, does string }{
 	{"pause", "", "start no more fetches until resume"},
 	{"resume", "", "continue after pause"},
-	{"stop", "", "finish the fetches that have started, then exit, as Ctrl-C does"},
+	{"stop", "", "finish the fetches that have started, then exit"},
 	{"set", "NAME=VALUE...", "set delay=D, per-host=N or rate-limit=N for this run"},
 	{"exclude", "RE...", "drop URLs that match, in later runs too"},
 	{"add", "URL...", "add seeds, for later runs too"},

@@ -70,6 +70,6 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	if job == "" {
 		kept = "; --job DIR keeps the records"
 	}
-	con.warn(fmt.Sprintf("crawling %s, a site of %s generated from the number %d%s", home, plural(web.Pages, "page"), web.Seed, kept))
+	con.warn(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s", home, plural(web.Pages, "page"), web.Seed, kept))
 	return con.crawl(c, out, false)
 }

@@ -93,10 +93,13 @@ func printHelp(cmd *cobra.Command, _ []string) {
 	}
 	writeCommands(w, cmd)
 	groups := flagGroups(cmd, all)
-	width := 0
+	width, widest := 0, widestFlag
+	if all {
+		widest = narrowFlag
+	}
 	for _, g := range groups {
 		for _, o := range g.options {
-			if n := len(o.synopsis()); n <= widestFlag {
+			if n := len(o.synopsis()); n <= widest {
 				width = max(width, n)
 			}
 		}
@@ -155,12 +158,13 @@ func flagGroups(cmd *cobra.Command, all bool) []group {
 	return groups
 }
 
-// widestHelp is the width of --help-all, in cells.
-const widestHelp = 96
-
-// widestFlag bounds the column of the flags, in cells: the text of a longer one is on the next
-// line.
-const widestFlag = 26
+// Widths of the help, in cells. The text of a flag that is wider than its column starts on the
+// next line.
+const (
+	widestHelp = 80
+	widestFlag = 26 // of --help
+	narrowFlag = 22 // of --help-all, which has longer texts
+)
 
 // synopsis is "-d, --depth N".
 func (o *option) synopsis() string {
@@ -184,16 +188,23 @@ func (o *option) text() string {
 
 // write prints an option: one line, and the further ones if all is set.
 func (o *option) write(w io.Writer, width int, all bool) {
-	indent := strings.Repeat(" ", 2+width+2)
-	if s := o.synopsis(); len(s) > width {
-		fmt.Fprintf(w, "  %s\n%s%s\n", s, indent, o.text())
-	} else {
-		fmt.Fprintf(w, "  %-*s  %s\n", width, s, o.text())
+	title := o.synopsis()
+	if len(title) > width {
+		fmt.Fprintf(w, "  %s\n", title)
+		title = ""
 	}
+	lines := []string{o.text()}
 	if all {
-		for _, line := range wrap(o.more, widestHelp-len(indent)) {
-			fmt.Fprintln(w, indent+line)
+		room := widestHelp - len("    ") - width
+		more := o.more
+		if len(o.text()) > room && o.def != "" {
+			lines[0], more = o.help, "Default: "+o.def+". "+more
 		}
+		lines = append(wrap(lines[0], room), wrap(more, room)...)
+	}
+	for _, line := range lines {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, title, line)
+		title = ""
 	}
 }
 

@@ -20,7 +20,7 @@ func hostsCommand() *cobra.Command {
 concurrent requests, delay, the state of robots.txt, and what the host waits
 for.` + jobExit,
 		Example: `  weft hosts example.org.weft
-  weft hosts --json example.org.weft | jq -r 'select(.waits) | [.host, .waits] | @tsv'`,
+  weft hosts --json example.org.weft | jq -r 'select(.waits).host'`,
 		Args:              jobArguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {

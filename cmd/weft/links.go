@@ -31,24 +31,27 @@ func linksCommand() *cobra.Command {
 URL per line: those of the Link header fields, then those of the body, in
 order.`,
 		Annotations: detailed(`
-A page is HTML, XHTML, SVG, CSS, a feed (RSS, Atom) or JSON-LD. Redirects are followed;
-robots.txt is not read.
+A page is HTML, XHTML, SVG, CSS, a feed (RSS, Atom) or JSON-LD. Redirects are
+followed; robots.txt is not read.
 
 With --jsonl, FILE (default: standard input) holds one page per line:
 
-  {"html": TEXT or "html_b64": BASE64, "base": URL, "content_type": TYPE, "id": ANY}
+  {"html": TEXT or "html_b64": BASE64, "base": URL, "content_type": TYPE,
+   "id": ANY}
 
-Only one of the first two members is required. Each line is answered with one line:
+Only one of the first two members is required. Each line is answered with one
+line:
 
-  {"id", "links": [{"url", "raw", "tag", "attr", "rel", "kind"}], "base", "charset",
-   "refresh", "robots"} or {"id", "error", "kind"}
+  {"id", "links": [{"url", "raw", "tag", "attr", "rel", "kind"}], "base",
+   "charset", "refresh", "robots"}
+  or {"id", "error", "kind"}
 
-Without a base, only absolute URLs are links. The base of the answer is the URL that
-links are resolved against; refresh is the target of a meta refresh or null; robots
-holds the directives for all robots.
+Without a base, only absolute URLs are links. The base of the answer is the URL
+that links are resolved against; refresh is the target of a meta refresh or
+null; robots holds the directives for all robots.
 
-Exit status: 0 done; 1 the page could not be fetched, has a status other than 2xx or a
-type without links; 3 usage error; 5 interrupted.`),
+Exit status: 0 done; 1 the page could not be fetched, has a status other than
+2xx or a type without links; 3 usage error; 5 interrupted.`),
 		Example: `  weft links https://example.org/
   weft links --base https://example.org/docs/ index.html
   weft links --json page.html | jq -r 'select(.kind == "image") | .url'

@@ -71,7 +71,7 @@ func writePage(w io.Writer, cmd *cobra.Command) {
 	line(".SH ", "SYNOPSIS")
 	line(".B ", "%s", cmd.UseLine())
 	line(".SH ", "DESCRIPTION")
-	literally(w, strings.TrimRight(summary(cmd)+"\n\n"+cmd.Annotations[detail], "\n"))
+	describe(w, summary(cmd)+"\n\n"+cmd.Annotations[detail])
 	groups := flagGroups(cmd, true)
 	if len(groups) > 0 {
 		line(".SH ", "OPTIONS")
@@ -86,11 +86,18 @@ func writePage(w io.Writer, cmd *cobra.Command) {
 			}
 		}
 	}
+	pages := subCommands(cmd)
+	if len(pages) > 0 {
+		line(".SH ", "COMMANDS")
+	}
+	for _, p := range pages {
+		line(".TP\n.B ", "%s", p.Name())
+		line("", "%s.", p.Short)
+	}
 	if cmd.Example != "" {
 		line(".SH ", "EXAMPLES")
 		literally(w, cmd.Example)
 	}
-	pages := subCommands(cmd)
 	if cmd.HasParent() {
 		pages = append(pages, cmd.Parent())
 	}
@@ -100,6 +107,18 @@ func writePage(w io.Writer, cmd *cobra.Command) {
 		names[i] = pageName(p) + "(1)"
 	}
 	line("", "%s", strings.Join(names, ", "))
+}
+
+// describe writes paragraphs; the lines of one with indented lines are kept as they are.
+func describe(w io.Writer, text string) {
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		fmt.Fprintln(w, ".PP")
+		if strings.HasPrefix(paragraph, " ") || strings.Contains(paragraph, "\n ") {
+			literally(w, paragraph)
+		} else {
+			fmt.Fprintln(w, roff(paragraph))
+		}
+	}
 }
 
 // literally writes text whose line breaks and indents count.

@@ -37,20 +37,21 @@ func robotsTestCommand() *cobra.Command {
 whether a crawler may fetch it and the line that decides. A URL may be a path,
 such as /a?b; it is canonicalized as in a crawl.`,
 		Annotations: detailed(`
-With --jsonl there is no URL argument, and FILE (default: standard input) holds one
-question per line:
+With --jsonl there is no URL argument, and FILE (default: standard input) holds
+one question per line:
 
   {"robots_b64": BASE64, "ua": NAME, "url": URL, "id": ANY}
 
 Each line is answered with one line:
 
-  {"id", "allowed", "rule", "line", "crawl_delay", "sitemaps"} or {"id", "error", "kind"}
+  {"id", "allowed", "rule", "line", "crawl_delay", "sitemaps"}
+  or {"id", "error", "kind"}
 
-Without a rule, rule is "" and line 0. The delay is in seconds or null. The URL is taken
-as it is written.
+Without a rule, rule is "" and line 0. The delay is in seconds or null. The URL
+is taken as it is written.
 
-Exit status: 0 all questions answered, whatever the answers; 1 input or output failed;
-3 usage error.`),
+Exit status: 0 all questions answered, whatever the answers; 1 input or output
+failed; 3 usage error.`),
 		Example: `  weft robots test robots.txt /private/ https://example.org/a.html
   curl -s https://example.org/robots.txt | weft robots test --ua otherbot - /
   weft robots test --jsonl < questions.jsonl`,

@@ -35,8 +35,9 @@ kind is page, sitemap (of an index, not read) or alternate (in another
 language). For the URL of a whole site, print the sitemaps that robots.txt
 names, or else read /sitemap.xml.`,
 		Annotations: detailed(`
-A sitemap is XML, text, RSS or Atom, with or without gzip. Redirects are followed.
-A broken sitemap is read as far as possible; it is an error if that loses URLs.
+A sitemap is XML, text, RSS or Atom, with or without gzip. Redirects are
+followed. A broken sitemap is read as far as possible; it is an error if that
+loses URLs.
 
 With --jsonl, FILE (default: standard input) holds one sitemap per line:
 
@@ -45,14 +46,15 @@ With --jsonl, FILE (default: standard input) holds one sitemap per line:
 Only the first member is required. Each line is answered with one line:
 
   {"id", "type", "urls": [{"loc", "lastmod", "time", "priority"}], "sitemaps",
-   "alternates", "error"} or {"id", "error", "kind"}
+   "alternates", "error"}
+  or {"id", "error", "kind"}
 
-The type is urlset, index, text, rss, atom or unknown; lastmod is as written or null,
-time the same in RFC 3339 or null; error says what lost URLs, or is null.
+The type is urlset, index, text, rss, atom or unknown; lastmod is as written or
+null, time the same in RFC 3339 or null; error says what lost URLs, or is null.
 
-Exit status: 0 done; 1 the sitemap could not be fetched, has a status other than 2xx, is
-not a sitemap or is broken, after the URLs found are printed; 3 usage error;
-5 interrupted.`),
+Exit status: 0 done; 1 the sitemap could not be fetched, has a status other
+than 2xx, is not a sitemap or is broken, after the URLs found are printed; 3
+usage error; 5 interrupted.`),
 		Example: `  weft sitemap https://example.org/
   weft sitemap https://example.org/sitemap.xml.gz | cut -f 1
   weft sitemap --json sitemap.xml | jq -r 'select(.priority > 0.5) | .url'

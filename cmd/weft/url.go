@@ -32,20 +32,21 @@ canonical form, which identifies a page in a crawl, the fingerprint of that
 The rules of --canon, in the order in which they are applied:
 
 ` + ruleLines() + `
-With --jsonl there is no URL argument, and FILE (default: standard input) holds one
-question per line, with an "id" of any kind. {"input": URL, "base": URL or null} is
-answered with
+With --jsonl there is no URL argument, and FILE (default: standard input) holds
+one question per line, with an "id" of any kind. {"input": URL, "base": URL or
+null} is answered with
 
-  {"id", "href", "origin", "protocol", "username", "password", "host", "hostname",
-   "port", "pathname", "search", "hash", "canon", "registrable", "ascii", "fingerprint"}
+  {"id", "href", "origin", "protocol", "username", "password", "host",
+   "hostname", "port", "pathname", "search", "hash", "canon", "registrable",
+   "ascii", "fingerprint"}
 
-The parts are those of the browsers' URL API; registrable is the registrable domain of
-the hostname or null, ascii the hostname. {"host": NAME} is answered with
-{"id", "registrable"}. Errors are answered with {"id", "error", "kind"}; the kind is
-input, base or json.
+The parts are those of the browsers' URL API; registrable is the registrable
+domain of the hostname or null, ascii the hostname. {"host": NAME} is answered
+with {"id", "registrable"}. Errors are answered with {"id", "error", "kind"};
+the kind is input, base or json.
 
-Exit status: 0 all questions answered; 1 a URL does not parse (without --jsonl), or input
-or output failed; 3 usage error.`),
+Exit status: 0 all questions answered; 1 a URL does not parse (without
+--jsonl), or input or output failed; 3 usage error.`),
 		Example: `  weft url 'HTTP://user@Bücher.example:80/a/../b?q=ü#top'
   weft url --base https://example.org/docs/ ../img/logo.png
   weft url --canon drop-tracking,sort-query 'https://example.org/?utm_id=x&b=2'
@@ -79,7 +80,7 @@ or output failed; 3 usage error.`),
 func ruleLines() string {
 	var b strings.Builder
 	for _, r := range weburl.Rules() {
-		fmt.Fprintf(&b, "  %-16s  %s\n", r.Name, r.Doc)
+		fmt.Fprintf(&b, "  %-16s %s\n", r.Name, r.Doc)
 	}
 	return b.String()
 }

@@ -32,7 +32,7 @@ func urlsCommand() *cobra.Command {
   unchanged, changed, gone, new
              done, as found by the last recrawl (weft crawl --update)` + jobExit,
 		Example: `  weft urls example.org.weft
-  weft urls --state failed --json example.org.weft | jq -r '[.error_kind, .url] | @tsv'`,
+  weft urls --state failed --json example.org.weft | jq -r .error_kind`,
 		Args:              jobArguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
