@@ -49,7 +49,8 @@ failed; 3 usage error.`),
   curl -s https://example.org/ | weft charset --content-type text/html -
   weft charset --decode page.html
   weft charset --jsonl < questions.jsonl`,
-		Args: orJSONL(&f.jsonl, "argument", arguments(1, 1, "argument", "a FILE or - for standard input")),
+		Args: orJSONL(&f.jsonl, "argument",
+			arguments(1, 1, "argument", "a FILE or - for standard input")),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case f.jsonl && f.decode:
@@ -61,7 +62,7 @@ failed; 3 usage error.`),
 		},
 	}
 	define(cmd, group{"Question", []option{
-		{name: "content-type", arg: "TYPE", Value: to(&f.contentType, func(s string) (string, error) { return s, nil }),
+		{name: "content-type", arg: "TYPE", Value: to(&f.contentType, anyText),
 			help: "the page's type, as in text/html; charset=koi8-r"},
 		{name: "decode", Value: on(&f.decode), help: "print the page in UTF-8 instead"},
 		jsonlOption(&f.jsonl),
@@ -139,7 +140,8 @@ func (q charsetQuestion) answer() (any, error) {
 func encodingOf(field, label string) (*charset.Encoding, error) {
 	e := charset.Lookup(label)
 	if e == nil {
-		return nil, refuse(field, "%.128q: unknown label, expected the label of an encoding, such as utf-8 or latin1", label)
+		return nil, refuse(field,
+			"%.128q: unknown label, expected the label of an encoding, such as utf-8 or latin1", label)
 	}
 	return e, nil
 }

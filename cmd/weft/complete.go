@@ -19,7 +19,9 @@ func words(all ...string) cobra.CompletionFunc {
 
 // starting returns the words that start with what was typed.
 func starting(typed string, all []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, typed) })
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool {
+		return !strings.HasPrefix(s, typed)
+	})
 }
 
 // nothing completes what only the user knows, such as a URL or a number.

@@ -76,6 +76,9 @@ func (v textVoice) warn(text string) { fmt.Fprintf(v.w, "weft: %s\n", printable(
 
 func (v textVoice) failed(err error) { v.warn(err.Error()) }
 
+// recordTable is outcome, time, bytes and URL of a record.
+var recordTable = table{{"", -12}, {"", 9}, {"", 8}, {"", 0}}
+
 func (v textVoice) record(r *weft.Record) {
 	outcome := r.ErrorKind
 	if outcome == "" {
@@ -88,7 +91,7 @@ func (v textVoice) record(r *weft.Record) {
 	case r.Error != "":
 		more = ": " + r.Error
 	}
-	fmt.Fprintf(v.w, "%-12s %9s %8s  %s\n", printable(outcome), seconds(r.TotalMS/1000), volume(r.Bytes), printable(r.URL+more))
+	recordTable.row(v.w, outcome, seconds(r.TotalMS/1000), volume(r.Bytes), r.URL+more)
 }
 
 func (v textVoice) progress(s sample) { fmt.Fprintln(v.w, s) }
@@ -106,7 +109,8 @@ func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
 
 func (v jsonVoice) progress(s sample) {
 	args := []any{
-		"seconds", s.Elapsed.Seconds(), "urls", s.Done, "pages", s.Pages, "redirects", s.Redirects, "errors", s.Errors,
+		"seconds", s.Elapsed.Seconds(),
+		"urls", s.Done, "pages", s.Pages, "redirects", s.Redirects, "errors", s.Errors,
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
@@ -131,13 +135,20 @@ func (v jsonVoice) progress(s sample) {
 
 func (v jsonVoice) report(r report) {
 	args := []any{
-		"started", r.Started, "seconds", r.Elapsed.Seconds(), "urls", r.Done, "pages", r.Pages, "redirects", r.Redirects, "duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots,
-		"bytes", r.Bytes, "urls_per_second", r.rate(r.Done), "pages_per_second", r.rate(r.Pages), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
-		"not_followed", r.NotFollowed, "opened", r.Opened, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
-		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished, "runs", r.Runs, "records", r.records,
+		"started", r.Started, "seconds", r.Elapsed.Seconds(),
+		"urls", r.Done, "pages", r.Pages, "redirects", r.Redirects,
+		"duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots, "bytes", r.Bytes,
+		"urls_per_second", r.rate(r.Done), "pages_per_second", r.rate(r.Pages),
+		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
+		"not_followed", r.NotFollowed, "opened", r.Opened,
+		"first_error", r.FirstError, "slowest", r.Slowest,
+		"pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
+		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished,
+		"runs", r.Runs, "records", r.records,
 	}
 	if r.Visit > 1 {
-		args = append(args, "visit", r.Visit, "unchanged", r.Unchanged, "changed", r.Changed, "gone", r.Gone, "new", r.New, "bytes_saved", r.BytesSaved)
+		args = append(args, "visit", r.Visit, "unchanged", r.Unchanged, "changed", r.Changed,
+			"gone", r.Gone, "new", r.New, "bytes_saved", r.BytesSaved)
 	}
 	v.log.Info("report", args...)
 }

@@ -101,7 +101,8 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	}
 	switch {
 	case f.output == "" && o.Format != "":
-		return misused("format", string(o.Format), errors.New("expected together with an output, such as -o -"))
+		return misused("format", string(o.Format),
+			errors.New("expected together with an output, such as -o -"))
 	case f.update == "":
 		return nil
 	case o.Job != "":
@@ -120,7 +121,8 @@ func (f *crawlFlags) refused(err error, update, noURL bool) error {
 	case errors.Is(err, weft.ErrJobUnusable):
 		return &exit{exitError, byFlag(err, update)}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && noURL && f.input == "":
-		return usage("crawl: no URL given, expected one such as https://example.org/, or the folder of a job")
+		return usage(
+			"crawl: no URL given, expected one such as https://example.org/, or the folder of a job")
 	}
 	return &exit{exitUsage, byFlag(err, update)}
 }

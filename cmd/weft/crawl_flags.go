@@ -33,7 +33,8 @@ func (f *crawlFlags) reachOptions() []option {
 			Value: to(&f.input, some("a FILE, or - for standard input")),
 			help:  "read further URLs from FILE, one per line (-: stdin)"},
 		{name: "scope", arg: "SCOPE", field: "Scope",
-			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost, weft.ScopeDomain, weft.ScopeAny)),
+			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
+				weft.ScopeDomain, weft.ScopeAny)),
 			words: []string{"page", "prefix", "host", "domain", "any"},
 			help:  "limit to page, prefix, host (default), domain or any",
 			more: "page: follow no links; prefix: stay in the folder of a seed; domain: the registrable " +
@@ -55,8 +56,8 @@ func (f *crawlFlags) reachOptions() []option {
 			help: "ignore robots.txt and nofollow"},
 		{name: "max-redirects", arg: "N", Value: to(&o.MaxRedirects, orNone), field: "MaxRedirects",
 			advanced: true, help: "follow at most N redirects from one link", def: "10"},
-		{name: "prune-duplicates", Value: on(&o.PruneDuplicates), field: "PruneDuplicates", advanced: true,
-			help: "do not follow the links of duplicate pages",
+		{name: "prune-duplicates", Value: on(&o.PruneDuplicates), field: "PruneDuplicates",
+			advanced: true, help: "do not follow the links of duplicate pages",
 			more: "Only where the other page is on the same registrable domain: see --duplicates."},
 	}
 }
@@ -78,18 +79,18 @@ func (f *crawlFlags) limitOptions() []option {
 func (f *crawlFlags) paceOptions() []option {
 	o := &f.options
 	return []option{
-		{name: "concurrency", short: "c", arg: "N", Value: to(&o.Concurrency, number(1)), field: "Concurrency",
-			help: "maximum concurrent requests", def: "64",
+		{name: "concurrency", short: "c", arg: "N", field: "Concurrency",
+			Value: to(&o.Concurrency, number(1)), help: "maximum concurrent requests", def: "64",
 			more: "Fewer where file descriptors are short. By default, up to 15 times as many may run " +
 				"in addition that have taken more than a second."},
 		{name: "per-host", arg: "N", Value: to(&o.PerHost, number(1)), field: "PerHost",
 			help: "maximum concurrent requests per host", def: "2",
 			more: "By default, more while the host's response time holds."},
-		{name: "per-domain", arg: "N", Value: to(&o.PerDomain, number(1)), field: "PerDomain", advanced: true,
-			help: "maximum concurrent requests per registrable domain",
+		{name: "per-domain", arg: "N", Value: to(&o.PerDomain, number(1)), field: "PerDomain",
+			advanced: true, help: "maximum concurrent requests per registrable domain",
 			more: "Default: as for a host."},
-		{name: "per-address", arg: "N", Value: to(&o.PerAddress, number(1)), field: "PerAddress", advanced: true,
-			help: "maximum concurrent requests per IP address",
+		{name: "per-address", arg: "N", Value: to(&o.PerAddress, number(1)), field: "PerAddress",
+			advanced: true, help: "maximum concurrent requests per IP address",
 			more: "Default: as for a host. Not behind a proxy."},
 		{name: "delay", arg: "D", Value: to(&o.Delay, durationOrZero), field: "Delay",
 			help: "wait at least D between requests to a host",
@@ -97,8 +98,9 @@ func (f *crawlFlags) paceOptions() []option {
 				"Default: the delay that robots.txt asks for."},
 		{name: "domain-delay", arg: "D", Value: to(&o.DomainDelay, durationOrNone), field: "DomainDelay",
 			advanced: true, help: "wait at least D between requests to a domain", def: "--delay"},
-		{name: "address-delay", arg: "D", Value: to(&o.AddressDelay, durationOrNone), field: "AddressDelay",
-			advanced: true, help: "wait at least D between requests to an IP address", def: "--delay",
+		{name: "address-delay", arg: "D", field: "AddressDelay", advanced: true,
+			Value: to(&o.AddressDelay, durationOrNone), def: "--delay",
+			help: "wait at least D between requests to an IP address",
 			more: "Not behind a proxy."},
 		{name: "rate-limit", arg: "N", Value: to(&o.RateLimit, rate), field: "RateLimit",
 			help: "maximum requests per second, all hosts together",
@@ -134,7 +136,8 @@ func (f *crawlFlags) jobOptions() []option {
 	return []option{
 		{name: "job", arg: "DIR", Value: to(&o.Job, some("a folder")), field: "Job",
 			help: "keep records and state in DIR", def: "./HOST.weft",
-			more: "The same command resumes the job, however the crawl ended. With -o alone, no job is kept."},
+			more: "The same command resumes the job, however the crawl ended. " +
+				"With -o alone, no job is kept."},
 		{name: "update", arg: "DIR", Value: to(&f.update, some("the folder of a job")), field: "Update",
 			help: "recrawl the finished job in DIR",
 			more: "Fetches the URLs of the job again, and newly found ones."},
@@ -166,6 +169,7 @@ func (f *crawlFlags) outputOptions() []option {
 			Value: to(&o.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
 			words: []string{"off", "same", "near"},
 			help:  "mark duplicate pages: off, same or near", def: "same",
-			more: "same: identical bodies; near: also nearly identical text, for a fifth to a half more CPU time."},
+			more: "same: identical bodies; near: also nearly identical text, " +
+				"for a fifth to a half more CPU time."},
 	}
 }

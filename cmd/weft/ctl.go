@@ -50,7 +50,9 @@ Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
   weft ctl example.org.weft exclude '/calendar/'`,
 		Args:              arguments(2, math.MaxInt, "argument", "JOB and an ORDER such as pause"),
 		ValidArgsFunction: completeOrder,
-		RunE:              func(_ *cobra.Command, args []string) error { return control(args[0], args[1:]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return control(args[0], args[1:])
+		},
 
 		DisableFlagsInUseLine: true,
 	}
@@ -94,11 +96,14 @@ func printTasks(ctx context.Context, job *weft.Job) error {
 	return standardOutput(out.Flush())
 }
 
-var taskTable = table{{"LOOP", -8}, {"TASK", -11}, {"PARENT", -7}, {"STATE", -8}, {"FOR", -6}, {"WAITS FOR", 0}}
+var taskTable = table{
+	{"LOOP", -8}, {"TASK", -11}, {"PARENT", -7}, {"STATE", -8}, {"FOR", -6}, {"WAITS FOR", 0},
+}
 
 func writeTasks(w io.Writer, now time.Time, tasks []weft.TaskStatus) {
 	taskTable.header(w)
 	for _, t := range tasks {
-		taskTable.row(w, t.Loop, t.Task, t.Parent, t.State, seconds(max(0, now.Sub(t.Since).Seconds())), t.Waits)
+		since := seconds(max(0, now.Sub(t.Since).Seconds()))
+		taskTable.row(w, t.Loop, t.Task, t.Parent, t.State, since, t.Waits)
 	}
 }

@@ -37,11 +37,14 @@ written without --job. The exit status is that of weft crawl.`,
 	}
 	define(cmd,
 		group{"Site", []option{
-			{name: "seed", arg: "N", Value: to(&web.Seed, anyNumber), help: "generate the site from the number N", def: "1"},
-			{name: "pages", arg: "N", Value: to(&web.Pages, number(1)), help: "generate N pages", def: "100"},
+			{name: "seed", arg: "N", Value: to(&web.Seed, anyNumber),
+				help: "generate the site from the number N", def: "1"},
+			{name: "pages", arg: "N", Value: to(&web.Pages, number(1)),
+				help: "generate N pages", def: "100"},
 		}},
 		group{"Output", append([]option{
-			{name: "job", arg: "DIR", Value: to(&job, some("a folder")), help: "keep records and state in DIR"},
+			{name: "job", arg: "DIR", Value: to(&job, some("a folder")),
+				help: "keep records and state in DIR"},
 		}, console.options()...)},
 	)
 	return cmd
@@ -70,6 +73,7 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	if job == "" {
 		kept = "; --job DIR keeps the records"
 	}
-	con.warn(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s", home, plural(web.Pages, "page"), web.Seed, kept))
+	con.warn(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s",
+		home, plural(web.Pages, "page"), web.Seed, kept))
 	return con.crawl(c, out, false)
 }

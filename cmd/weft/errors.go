@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -78,6 +79,9 @@ var flagOf = sync.OnceValue(func() map[string]string {
 	return flags
 })
 
+// amendable are the options that --amend adds to.
+var amendable = []string{"Seeds", "SeedSeq", "Exclude"}
+
 // byFlag returns an error of package weft in the words of the command: with the flag in place
 // of the option. If update is set, --update named the job, which --fresh excludes.
 func byFlag(err error, update bool) error {
@@ -95,7 +99,7 @@ func byFlag(err error, update bool) error {
 		why = fmt.Errorf("%w, expected the folder of a job", why)
 	case errors.Is(why, weft.ErrJobExists):
 		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another", why)
-	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "SeedSeq" || o.Option == "Exclude"):
+	case errors.Is(why, weft.ErrPlan) && slices.Contains(amendable, o.Option):
 		why = fmt.Errorf("%w: use --amend to add to them, %s", why, strings.TrimPrefix(over, "use "))
 	case errors.Is(why, weft.ErrJobUnusable), errors.Is(why, weft.ErrPlan):
 		why = fmt.Errorf("%w: %s", why, over)
@@ -165,7 +169,8 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if _, _, err := weft.ParseSeedCredential(args[0]); err == nil && !cmd.HasParent() {
-		return usage("%.128q: a URL, expected a command, as in %s crawl URL", weft.WithoutSecrets(args[0]), cmd.Name())
+		return usage("%.128q: a URL, expected a command, as in %s crawl URL",
+			weft.WithoutSecrets(args[0]), cmd.Name())
 	}
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {

@@ -57,8 +57,9 @@ Exit status: 0 a complete and valid response, whatever its status; 1 an error;
 	define(cmd, append([]group{{"Output", []option{
 		jsonOption(&f.asJSON, "print JSON, one line per request"),
 		{name: "head", short: "I", Value: on(&f.head), help: "send HEAD instead of GET"},
-		{name: "output", short: "o", arg: "FILE", Value: to(&f.output, some("a FILE, or - for standard output")),
-			help: "write the decoded body to FILE (-: stdout)"},
+		{name: "output", short: "o", arg: "FILE",
+			Value: to(&f.output, some("a FILE, or - for standard output")),
+			help:  "write the decoded body to FILE (-: stdout)"},
 		{name: "follow", Value: on(&f.follow), help: "follow redirects"},
 		redirectsOption(&f.redirects, "follow at most N redirects, with --follow"),
 	}}}, f.client.groups("16MiB")...)...)
@@ -129,7 +130,7 @@ type fetched struct {
 	Header    [][2]string `json:"header,omitempty"`
 	Redirect  string      `json:"redirect,omitempty"`
 	Error     string      `json:"error,omitempty"`
-	ErrorKind string      `json:"error_kind,omitempty"` // of package http1, or "redirects", "location": see weft.KindRedirects, weft.KindLocation
+	ErrorKind string      `json:"error_kind,omitempty"` // of package http1, or weft.KindRedirects, weft.KindLocation
 	Addr      string      `json:"addr,omitempty"`
 	TLS       string      `json:"tls,omitempty"`
 	Encoding  string      `json:"encoding,omitempty"` // the Content-Encoding that was decoded
@@ -147,7 +148,9 @@ type fetched struct {
 
 // get fetches u, and follows at most redirects redirects; negative: none, and that is no
 // error. It reports each request. Its error carries the exit code.
-func (c *clientFlags) get(method string, u weburl.URL, redirects int, report func(fetched) error) (last fetched, err error) {
+func (c *clientFlags) get(
+	method string, u weburl.URL, redirects int, report func(fetched) error,
+) (last fetched, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	options, err := c.client()
@@ -192,8 +195,13 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, report fun
 }
 
 // one sends one request. Next is the target of its redirect, if follow is set.
-func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, allow func(netip.AddrPort) error, follow bool) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, http1.Request{Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow})
+func one(
+	t *aio.Task, client *http1.Client, method string, u weburl.URL,
+	allow func(netip.AddrPort) error, follow bool,
+) (f fetched, next weburl.URL) {
+	res, err := client.Do(t, http1.Request{
+		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow,
+	})
 	f = fetched{Method: method, URL: u.String()}
 	var e *http1.Error
 	if errors.As(err, &e) {
@@ -227,7 +235,8 @@ func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, allow f
 	}
 	if follow && err == nil {
 		if !to.IsHTTP() {
-			f.ErrorKind, f.Error = weft.KindLocation, fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
+			f.ErrorKind = weft.KindLocation
+			f.Error = fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
 			return f, next
 		}
 		next = to
@@ -240,7 +249,8 @@ func (f *fetched) at(addr netip.AddrPort, t http1.Timing) {
 		f.Addr = addr.String()
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	f.DNS, f.Connect, f.Handshake, f.FirstByte, f.Total = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte), ms(t.Total)
+	f.DNS, f.Connect, f.Handshake = ms(t.DNS), ms(t.Connect), ms(t.TLS)
+	f.FirstByte, f.Total = ms(t.FirstByte), ms(t.Total)
 }
 
 func reportJSON(w io.Writer) func(fetched) error {

@@ -211,7 +211,7 @@ func TestDemoAlone(t *testing.T) {
 // TestDemo: it finds the pages that the site is known to have.
 func TestDemo(t *testing.T) {
 	e := weftRun(t, "demo", "--seed", "3", "--pages", "12", "--job", "job")
-	if e.code != exitDone || !strings.Contains(e.stderr, "a site of 12 pages") || !strings.Contains(e.stderr, "job/pages.jsonl") {
+	if e.code != exitDone || !strings.Contains(e.stderr, "a generated site of 12 pages") || !strings.Contains(e.stderr, "job/pages.jsonl") {
 		t.Errorf("%+v", e)
 	}
 	pages := 0

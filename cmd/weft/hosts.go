@@ -33,7 +33,9 @@ for.` + jobExit,
 					}
 				}
 				now := time.Now()
-				return printAll(job.Hosts(ctx), limit, asJSON, func(w io.Writer, h weft.HostStatus) { writeHost(w, now, h) })
+				return printAll(job.Hosts(ctx), limit, asJSON, func(w io.Writer, h weft.HostStatus) {
+					writeHost(w, now, h)
+				})
 			})
 		},
 	}
@@ -58,8 +60,8 @@ func writeHost(w io.Writer, now time.Time, h weft.HostStatus) {
 	if h.WaitsUntil.After(now) {
 		host += ", for " + clock(roundUp(h.WaitsUntil.Sub(now)))
 	}
-	hostTable.row(w, count(h.Done), count(h.Pending), count(h.InFlight), orDash(h.TookMS), orAny(h.Pace), orDash(h.DelayMS),
-		h.Robots, host)
+	hostTable.row(w, count(h.Done), count(h.Pending), count(h.InFlight),
+		orDash(h.TookMS), orAny(h.Pace), orDash(h.DelayMS), h.Robots, host)
 }
 
 // orDash is a time in milliseconds; a dash for 0.

@@ -33,7 +33,8 @@ func openList(path string, warn func(string)) (*list, error) {
 	} else {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, misused("input", path, fmt.Errorf("%w, expected a file of URLs or - for standard input", reason(err)))
+			return nil, misused("input", path,
+				fmt.Errorf("%w, expected a file of URLs or - for standard input", reason(err)))
 		}
 		l.file = f
 	}

@@ -96,12 +96,14 @@ func answerLine[Q any](command string, number int, line []byte, answer func(Q) (
 	case err == nil && string(bytes.TrimSpace(line)) == "null":
 		err = errors.New("null")
 	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return appendAnswer(asked.ID, number, nil, refuse("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type))
+		return appendAnswer(asked.ID, number, nil,
+			refuse("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type))
 	case mistyped != nil:
 		err = errors.New(mistyped.Value)
 	}
 	if err != nil {
-		return appendAnswer(asked.ID, number, nil, refuse("json", "%v, expected an object, see weft %s --help-all", err, command))
+		return appendAnswer(asked.ID, number, nil,
+			refuse("json", "%v, expected an object, see weft %s --help-all", err, command))
 	}
 	object, err := answer(q)
 	return appendAnswer(asked.ID, number, object, err)

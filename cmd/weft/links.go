@@ -62,11 +62,13 @@ Exit status: 0 done; 1 the page could not be fetched, has a status other than
 	define(cmd, append([]group{{"Output", []option{
 		jsonOption(&f.asJSON, "print JSON, with element, attribute, kind and text"),
 		jsonlOption(&f.jsonl),
-		{name: "content-type", arg: "TYPE", Value: to(&f.contentType, some("a TYPE such as text/html; charset=utf-8")),
-			help: "read the page as TYPE", more: "Default: the type it comes with; for a file, text/html."},
+		{name: "content-type", arg: "TYPE",
+			Value: to(&f.contentType, some("a TYPE such as text/html; charset=utf-8")),
+			help:  "read the page as TYPE", more: "Default: the type it comes with; for a file, text/html."},
 		{name: "scripts", Value: on(&f.scripts), help: "list what looks like a URL in scripts, too"},
 		{name: "base", arg: "URL", Value: to(&f.base, some("a URL such as https://example.org/docs/")),
-			help: "resolve links against URL", more: "Default: the page's own URL; for a file, " + localBase + "."},
+			help: "resolve links against URL",
+			more: "Default: the page's own URL; for a file, " + localBase + "."},
 		redirectsOption(&f.redirects, "follow at most N redirects"),
 	}}}, f.client.groups("16MiB")...)...)
 	return cmd
@@ -74,11 +76,14 @@ Exit status: 0 done; 1 the page could not be fetched, has a status other than
 
 func (f *linksFlags) run(args []string) error {
 	if f.contentType != "" && !links.Reads(f.contentType) {
-		return usage("--content-type: %.64q has no links, expected one such as text/html or text/css", f.contentType)
+		return usage("--content-type: %.64q has no links, expected one such as text/html or text/css",
+			f.contentType)
 	}
 	extractor := links.NewExtractor(links.Options{Scripts: f.scripts})
 	if f.jsonl {
-		return answerLines("links", args, func(q linksQuestion) (any, error) { return q.answer(extractor, f.base, f.contentType) })
+		return answerLines("links", args, func(q linksQuestion) (any, error) {
+			return q.answer(extractor, f.base, f.contentType)
+		})
 	}
 	remote := isRemote(args[0])
 	base := f.base
@@ -106,7 +111,8 @@ func (f *linksFlags) run(args []string) error {
 	}
 	cut, err := p.printLinks(extractor, f.asJSON)
 	if err == nil && cut {
-		return &exit{exitError, fmt.Errorf("links: %.128q: too many links for the length of its base: some are not listed", args[0])}
+		return &exit{exitError, fmt.Errorf(
+			"links: %.128q: too many links for the length of its base: some are not listed", args[0])}
 	}
 	return standardOutput(err)
 }
@@ -140,7 +146,9 @@ func (c *clientFlags) page(address, contentType string, redirects int) (page, er
 	case last.Status < 200 || last.Status > 299:
 		return page{}, &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx", last.URL, last.Status)}
 	case !links.Reads(contentType):
-		return page{}, &exit{exitError, fmt.Errorf("%s: content type %.64q, expected one with links such as text/html: see --content-type", last.URL, contentType)}
+		return page{}, &exit{exitError, fmt.Errorf(
+			"%s: content type %.64q, expected one with links such as text/html: see --content-type",
+			last.URL, contentType)}
 	}
 	u, err = weburl.Parse(last.URL)
 	p := page{url: u, contentType: contentType, body: last.body}
@@ -178,7 +186,8 @@ func (p page) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) 
 		return err == nil
 	}
 	if links.Header(p.url, p.linkFields, print); err == nil {
-		cut = x.Extract(links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}, print).Cut
+		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
+		cut = x.Extract(d, print).Cut
 	}
 	return cut, errors.Join(err, out.Flush())
 }
@@ -242,11 +251,13 @@ func (q linksQuestion) answer(x *links.Extractor, base, contentType string) (any
 		if size > maxAnswer {
 			return false
 		}
-		answer.Links = append(answer.Links, linkAnswer{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Kind.String()})
+		answer.Links = append(answer.Links,
+			linkAnswer{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Kind.String()})
 		return true
 	})
 	if size > maxAnswer || found.Cut {
-		return nil, refuse("links", "links of more than %d bytes, expected fewer of them, or a shorter base", maxAnswer)
+		return nil, refuse("links",
+			"links of more than %d bytes, expected fewer of them, or a shorter base", maxAnswer)
 	}
 	answer.Base = found.Base.String()
 	if !found.Refresh.IsZero() {

@@ -39,7 +39,8 @@ func writePages(dir string, cmd *cobra.Command) error {
 	}
 	var b strings.Builder
 	writePage(&b, cmd)
-	if err := os.WriteFile(filepath.Join(dir, pageName(cmd)+".1"), []byte(b.String()), 0o666); err != nil {
+	path := filepath.Join(dir, pageName(cmd)+".1")
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
 		return &exit{exitError, fmt.Errorf("man: %w", err)}
 	}
 	for _, sub := range subCommands(cmd) {
@@ -65,7 +66,8 @@ func writePage(w io.Writer, cmd *cobra.Command) {
 	line := func(macro, format string, args ...any) {
 		fmt.Fprintf(w, "%s%s\n", macro, roff(fmt.Sprintf(format, args...)))
 	}
-	fmt.Fprintf(w, ".TH %s 1 \"\" \"weft %s\" \"Weft\"\n", roff(strings.ToUpper(pageName(cmd))), weft.Version)
+	title := roff(strings.ToUpper(pageName(cmd)))
+	fmt.Fprintf(w, ".TH %s 1 \"\" \"weft %s\" \"Weft\"\n", title, weft.Version)
 	line(".SH ", "NAME")
 	line("", "%s - %s", pageName(cmd), cmd.Short)
 	line(".SH ", "SYNOPSIS")
@@ -126,7 +128,8 @@ func literally(w io.Writer, text string) { fmt.Fprintf(w, ".nf\n%s\n.fi\n", roff
 
 // roff escapes text: what starts a line is never a request, and no dash becomes another sign.
 func roff(text string) string {
-	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`).Replace(text), "\n")
+	escapes := strings.NewReplacer(`\`, `\e`, "-", `\-`, "~", `\(ti`, "^", `\(ha`)
+	lines := strings.Split(escapes.Replace(text), "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
 			lines[i] = `\&` + l

@@ -48,7 +48,8 @@ func openOutput(path string) (*output, error) {
 		f, err = os.OpenFile(path, os.O_WRONLY, 0)
 	}
 	if err != nil {
-		return nil, misused("output", path, fmt.Errorf("%w, expected a file that can be written", reason(err)))
+		return nil, misused("output", path,
+			fmt.Errorf("%w, expected a file that can be written", reason(err)))
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return &output{regular{f}, f, made}, nil

@@ -47,6 +47,9 @@ func some(what string) func(string) (string, error) {
 	}
 }
 
+// anyText takes any text, the empty one included.
+func anyText(s string) (string, error) { return s, nil }
+
 // anyNumber reads a whole number from 0 to 2⁶⁴−1.
 func anyNumber(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
@@ -154,7 +157,8 @@ func nameServer(s string) (netip.AddrPort, error) {
 	}
 	server, err := netip.ParseAddrPort(s)
 	if err != nil || server.Port() == 0 {
-		return server, errors.New("expected the address of a name server, such as 192.0.2.53, 127.0.0.1:5353 or [::1]:53")
+		return server, errors.New(
+			"expected the address of a name server, such as 192.0.2.53, 127.0.0.1:5353 or [::1]:53")
 	}
 	return server, nil
 }

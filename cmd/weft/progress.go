@@ -49,8 +49,9 @@ func (m *meter) sample(now weft.Stats) sample {
 // String is a line of progress.
 func (s sample) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed), plural(s.Done, "URL"), perSecond(s.urlRate),
-		plural(s.Pages, "page"), perSecond(s.pageRate), volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
+	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed),
+		plural(s.Done, "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
+		volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
 	if len(s.Paused) > 0 {
 		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
 	} else if s.left > 0 {
@@ -80,7 +81,9 @@ func (s sample) hosts() (slow, held []frontier.HostStat) {
 			slow = append(slow, h)
 		}
 	}
-	slices.SortStableFunc(slow, func(a, b frontier.HostStat) int { return cmp.Compare(b.Took, a.Took) })
+	slices.SortStableFunc(slow, func(a, b frontier.HostStat) int {
+		return cmp.Compare(b.Took, a.Took)
+	})
 	return slow, held
 }
 

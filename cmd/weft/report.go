@@ -43,8 +43,10 @@ const (
 
 func (r report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s (%s/s): %s (%s/s), %s, %s received\n", plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()),
-		perSecond(r.rate(r.Done)), plural(r.Pages, "page"), perSecond(r.rate(r.Pages)), plural(r.Redirects, "redirect"), volume(r.Bytes))
+	fmt.Fprintf(&b, "%s in %s (%s/s): %s (%s/s), %s, %s received\n",
+		plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()), perSecond(r.rate(r.Done)),
+		plural(r.Pages, "page"), perSecond(r.rate(r.Pages)),
+		plural(r.Redirects, "redirect"), volume(r.Bytes))
 	out := &sheet{Writer: &b, width: titleWidth}
 	if r.Visit > 1 {
 		out.line("visit", "%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New))
@@ -53,7 +55,8 @@ func (r report) String() string {
 	counts(out, "status", r.Statuses)
 	r.contentTypes(out)
 	if r.Duplicates+r.Near > 0 {
-		out.line("duplicates", "%s identical to another, %s nearly", plural(r.Duplicates, "page"), count(r.Near))
+		out.line("duplicates", "%s identical to another, %s nearly",
+			plural(r.Duplicates, "page"), count(r.Near))
 	}
 	counts(out, "error", r.Errors)
 	out.figures("not followed", r.NotFollowed)

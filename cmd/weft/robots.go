@@ -55,16 +55,20 @@ failed; 3 usage error.`),
 		Example: `  weft robots test robots.txt /private/ https://example.org/a.html
   curl -s https://example.org/robots.txt | weft robots test --ua otherbot - /
   weft robots test --jsonl < questions.jsonl`,
-		Args: orJSONL(&jsonl, "argument", arguments(2, math.MaxInt, "argument", "a FILE and a URL such as https://example.org/")),
+		Args: orJSONL(&jsonl, "argument", arguments(2, math.MaxInt, "argument",
+			"a FILE and a URL such as https://example.org/")),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if jsonl {
-				return answerLines("robots test", args, func(q question) (any, error) { return q.answer(agent) })
+				return answerLines("robots test", args, func(q question) (any, error) {
+					return q.answer(agent)
+				})
 			}
 			return testURLs(args[0], args[1:], agent)
 		},
 	}
 	define(cmd, group{"Question", []option{
-		{name: "ua", arg: "NAME", Value: to(&agent, userAgent), help: "ask for the crawler NAME, or its User-Agent",
+		{name: "ua", arg: "NAME", Value: to(&agent, userAgent),
+			help: "ask for the crawler NAME, or its User-Agent",
 			more: "Default: " + weft.DefaultUserAgent + "."},
 		jsonlOption(&jsonl),
 	}})
@@ -85,7 +89,8 @@ func testURLs(path string, urls []string, agent string) error {
 		return err
 	}
 	defer f.Close()
-	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1)) // the byte too many shows the parser that it is cut
+	// The byte beyond MaxSize shows the parser that the file is cut.
+	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1))
 	if err != nil {
 		return usage("robots test: %.128q: %w, expected a file that can be read", path, reason(err))
 	}

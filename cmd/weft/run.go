@@ -20,8 +20,10 @@ import (
 func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
 	con.update = o.Update
 	con.signals = make(chan os.Signal, 2)
-	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM) // even if ignored, as some shells do for background jobs
-	if !signal.Ignored(syscall.SIGHUP) {                      // as nohup does
+	// Interrupts count even if they are ignored, as some shells arrange for background jobs;
+	// hangups do not, as nohup arranges.
+	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(con.signals, syscall.SIGHUP)
 	}
 	started := make(chan struct{}) // unbuffered: once it is received, no signal is
@@ -49,8 +51,10 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
-		con.warn(fmt.Sprintf("%s is finished; use --update to recrawl it, --fresh to start over, --amend to add URLs", c.Job()))
-		return con.end(report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}, false, nil)
+		con.warn(c.Job() + " is finished; use --update to recrawl it, --fresh to start over, " +
+			"--amend to add URLs")
+		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
+		return con.end(r, false, nil)
 	}
 	if err := out.open(earlier.Runs > 0); err != nil {
 		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
@@ -69,7 +73,8 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	if interrupted.Load() && onlyCanceled(err) {
 		err = nil
 	}
-	return con.end(report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil}, interrupted.Load(), err)
+	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil}
+	return con.end(r, interrupted.Load(), err)
 }
 
 // announce says that a job is resumed or recrawled.
@@ -103,7 +108,8 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	case interrupted, s.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.SeedsFetched == 0 && s.Stopped == "":
-		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", cmp.Or(s.FirstError, "none has a 2xx status"))}
+		why := cmp.Or(s.FirstError, "none has a 2xx status")
+		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
 	case s.Stopped != "":
 		err = &exit{exitLimit, nil}
 	default:

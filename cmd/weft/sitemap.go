@@ -65,10 +65,13 @@ usage error; 5 interrupted.`),
 	define(cmd, append([]group{{"Output", []option{
 		jsonOption(&f.asJSON, "print JSON, with the parsed date and the priority"),
 		jsonlOption(&f.jsonl),
-		{name: "content-type", arg: "TYPE", Value: to(&f.contentType, some("a TYPE such as application/xml; charset=utf-8")),
-			help: "read the sitemap with the charset of TYPE", more: "Default: the type it comes with."},
-		{name: "base", arg: "URL", Value: to(&f.base, some("a URL such as https://example.org/sitemap.xml")),
-			help: "resolve relative URLs against URL", more: "Default: the sitemap's own URL; for a file, none."},
+		{name: "content-type", arg: "TYPE",
+			Value: to(&f.contentType, some("a TYPE such as application/xml; charset=utf-8")),
+			help:  "read the sitemap with the charset of TYPE", more: "Default: the type it comes with."},
+		{name: "base", arg: "URL",
+			Value: to(&f.base, some("a URL such as https://example.org/sitemap.xml")),
+			help:  "resolve relative URLs against URL",
+			more:  "Default: the sitemap's own URL; for a file, none."},
 		redirectsOption(&f.redirects, "follow at most N redirects"),
 	}}}, f.client.groups("50MiB")...)...)
 	return cmd
@@ -76,7 +79,9 @@ usage error; 5 interrupted.`),
 
 func (f *sitemapFlags) run(args []string) error {
 	if f.jsonl {
-		return answerLines("sitemap", args, func(q sitemapQuestion) (any, error) { return q.answer(f.base, f.contentType) })
+		return answerLines("sitemap", args, func(q sitemapQuestion) (any, error) {
+			return q.answer(f.base, f.contentType)
+		})
 	}
 	f.client.MaxBody = cmp.Or(f.client.MaxBody, maxSitemap)
 	out := newPrinter()
@@ -107,7 +112,8 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 		if u.RequestTarget() == "/" {
 			named, err := f.client.namedSitemaps(&u, f.redirects)
 			for _, s := range named {
-				if err := print(sitemap.Entry{URL: s, Kind: sitemap.Sitemap, Priority: sitemap.DefaultPriority}); err != nil {
+				e := sitemap.Entry{URL: s, Kind: sitemap.Sitemap, Priority: sitemap.DefaultPriority}
+				if err := print(e); err != nil {
 					return standardOutput(err)
 				}
 			}
@@ -172,7 +178,8 @@ func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []webur
 			}
 		}
 		if file.SitemapsCut() {
-			return named, &exit{exitError, fmt.Errorf("%s: more than %d sitemaps, the others are not listed", at, robots.MaxSitemaps)}
+			return named, &exit{exitError, fmt.Errorf(
+				"%s: more than %d sitemaps, the others are not listed", at, robots.MaxSitemaps)}
 		}
 	}
 	*u, err = u.Resolve("/sitemap.xml")
@@ -257,7 +264,8 @@ func (q sitemapQuestion) answer(base, contentType string) (any, error) {
 		case sitemap.Alternate:
 			answer.Alternates = append(answer.Alternates, e.URL.String())
 		default:
-			answer.URLs = append(answer.URLs, sitemapEntry{e.URL.String(), orNull(e.LastMod), orNull(timeOf(e)), e.Priority})
+			answer.URLs = append(answer.URLs,
+				sitemapEntry{e.URL.String(), orNull(e.LastMod), orNull(timeOf(e)), e.Priority})
 		}
 		return true
 	})

@@ -43,7 +43,8 @@ func readSource(command, path, expected string, most int, hint string) ([]byte, 
 	case err != nil:
 		return nil, usage("%s: %.128q: %w, expected a file that can be read", command, path, reason(err))
 	case len(b) > most:
-		return nil, &exit{exitError, fmt.Errorf("%s: %.128q: larger than %s%s", command, path, plural(most, "byte"), hint)}
+		return nil, &exit{exitError, fmt.Errorf("%s: %.128q: larger than %s%s",
+			command, path, plural(most, "byte"), hint)}
 	}
 	return b, nil
 }

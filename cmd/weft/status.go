@@ -61,7 +61,8 @@ func writeStatus(w io.Writer, s weft.Status) {
 	}
 	fmt.Fprintf(w, "%s: %s\n", printable(s.Job), printable(state))
 	out := &sheet{Writer: w, width: titleWidth}
-	out.line("started", "%s, %s, %s of crawling", moment(s.Begun), plural(s.Runs, "run"), clock(fromSeconds(s.Seconds)))
+	out.line("started", "%s, %s, %s of crawling",
+		moment(s.Begun), plural(s.Runs, "run"), clock(fromSeconds(s.Seconds)))
 	if !s.Ended.IsZero() {
 		out.line("ended", "%s", moment(s.Ended))
 	}
@@ -69,7 +70,8 @@ func writeStatus(w io.Writer, s weft.Status) {
 		out.line("visit", "%d: %s", s.Visit, changes(s.Unchanged, s.Changed, s.Gone, s.New))
 	}
 	out.line("seeds", "%s, scope %s", seedsOf(s), s.Scope)
-	out.line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"), plural(s.Redirects, "redirect"), count(s.Failed))
+	out.line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"),
+		plural(s.Redirects, "redirect"), count(s.Failed))
 	out.line("refused", "%s", count(s.Refused))
 	out.cuts(s.OverLimit, s.OverVariants)
 	out.line("waiting", "%s", count(s.Pending))
@@ -78,7 +80,8 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.line("received", "%s", volume(s.Bytes))
 	out.saved(s.BytesSaved)
 	if s.Memory > 0 {
-		out.line("memory", "%s of %s", humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory)))
+		used, most := humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory))
+		out.line("memory", "%s of %s", used, most)
 	}
 	if s.URLsPerSecond > 0 {
 		out.line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))
@@ -134,5 +137,6 @@ func (s *sheet) saved(bytes int64) {
 
 // changes says what a recrawl has found.
 func changes(unchanged, changed, gone, fresh int) string {
-	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new", count(unchanged), count(changed), count(gone), count(fresh))
+	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new",
+		count(unchanged), count(changed), count(gone), count(fresh))
 }

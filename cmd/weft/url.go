@@ -68,7 +68,8 @@ Exit status: 0 all questions answered; 1 a URL does not parse (without
 		},
 	}
 	define(cmd, group{"Question", []option{
-		{name: "base", arg: "URL", Value: to(&f.base, pageURL), help: "read each URL as a link on the page URL"},
+		{name: "base", arg: "URL", Value: to(&f.base, pageURL),
+			help: "read each URL as a link on the page URL"},
 		{name: "canon", arg: "RULES", Value: to(&f.rules, canonRules),
 			help: "apply RULES, separated by commas, to the canonical form"},
 		jsonlOption(&f.jsonl),
@@ -130,7 +131,8 @@ func printURLs(base weburl.URL, rules weburl.RuleSet, inputs []string) error {
 		return err
 	}
 	if failed > 0 {
-		return &exit{exitError, fmt.Errorf("url: %d of %s could not be read", failed, plural(len(inputs), "URL"))}
+		of := plural(len(inputs), "URL")
+		return &exit{exitError, fmt.Errorf("url: %d of %s could not be parsed", failed, of)}
 	}
 	return nil
 }
@@ -143,9 +145,12 @@ func printURL(w io.Writer, u weburl.URL, rules weburl.RuleSet) {
 	p := partsOf(u, rules)
 	out := urlSheet(w)
 	for _, part := range [][2]string{
-		{"href", p.Href}, {"origin", p.Origin}, {"protocol", p.Protocol}, {"username", p.Username}, {"password", p.Password},
-		{"host", p.Host}, {"hostname", p.Hostname}, {"port", p.Port}, {"pathname", p.Pathname}, {"search", p.Search}, {"hash", p.Hash},
-		{"canonical", p.Canon}, {"changed by", changedBy(u, rules)}, {"registrable", weburl.RegistrableDomain(u.Hostname())}, {"fingerprint", p.Fingerprint},
+		{"href", p.Href}, {"origin", p.Origin}, {"protocol", p.Protocol},
+		{"username", p.Username}, {"password", p.Password},
+		{"host", p.Host}, {"hostname", p.Hostname}, {"port", p.Port},
+		{"pathname", p.Pathname}, {"search", p.Search}, {"hash", p.Hash},
+		{"canonical", p.Canon}, {"changed by", changedBy(u, rules)},
+		{"registrable", weburl.RegistrableDomain(u.Hostname())}, {"fingerprint", p.Fingerprint},
 	} {
 		out.some(part[0], part[1])
 	}
@@ -194,9 +199,12 @@ func partsOf(u weburl.URL, rules weburl.RuleSet) urlParts {
 	canon := rules.Apply(u)
 	fingerprint := canon.Fingerprint()
 	return urlParts{
-		Href: u.String(), Origin: u.Origin(), Protocol: u.Scheme() + ":", Username: u.Username(), Password: u.Password(),
-		Host: u.Host(), Hostname: u.Hostname(), Port: u.Port(), Pathname: u.Path(), Search: marked("?", u.Query()), Hash: marked("#", u.Fragment()),
-		Canon: canon.String(), Registrable: registrable(u.Hostname()), ASCII: u.Hostname(), Fingerprint: hex.EncodeToString(fingerprint[:]),
+		Href: u.String(), Origin: u.Origin(), Protocol: u.Scheme() + ":",
+		Username: u.Username(), Password: u.Password(),
+		Host: u.Host(), Hostname: u.Hostname(), Port: u.Port(),
+		Pathname: u.Path(), Search: marked("?", u.Query()), Hash: marked("#", u.Fragment()),
+		Canon: canon.String(), Registrable: registrable(u.Hostname()), ASCII: u.Hostname(),
+		Fingerprint: hex.EncodeToString(fingerprint[:]),
 	}
 }
 

@@ -59,7 +59,7 @@ x:y
   pathname     y
   canonical    x:y
   fingerprint  1274e286686b54fe765ec40735665b4b
-`, "weft: url: 2 of 3 URLs could not be read\n"},
+`, "weft: url: 2 of 3 URLs could not be parsed\n"},
 	} {
 		e := weftFed(t, "", "", append([]string{"url"}, c.args...)...)
 		if e.code != c.code || e.stdout != c.out || e.stderr != c.err {

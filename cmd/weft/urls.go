@@ -12,7 +12,8 @@ import (
 // urlStates are the values of --state.
 var urlStates = []weft.URLState{
 	weft.URLPending, weft.URLLeased, weft.URLDone, weft.URLFailed, weft.URLRefused,
-	weft.URLState(weft.ChangeUnchanged), weft.URLState(weft.ChangeChanged), weft.URLState(weft.ChangeGone), weft.URLState(weft.ChangeNew),
+	weft.URLState(weft.ChangeUnchanged), weft.URLState(weft.ChangeChanged),
+	weft.URLState(weft.ChangeGone), weft.URLState(weft.ChangeNew),
 }
 
 func urlsCommand() *cobra.Command {

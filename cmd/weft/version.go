@@ -26,7 +26,8 @@ func versionCommand() *cobra.Command {
 					}
 				}
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "weft %s (%s %s/%s%s)\n", weft.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "weft %s (%s %s/%s%s)\n",
+				weft.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision)
 			return standardOutput(err)
 		},
 	}

@@ -30,7 +30,8 @@ const (
 
 // lines returns the lines that fit, cut to the width. The first is short: see screen.
 func (v view) lines(s sample) []string {
-	lines := v.flow(clock(s.Elapsed), v.style(strong, count(s.Done))+" "+english.PluralWord(s.Done, "URL", ""), v.style(strong, perSecond(s.urlRate))+"/s")
+	done := v.style(strong, count(s.Done)) + " " + english.PluralWord(s.Done, "URL", "")
+	lines := v.flow(clock(s.Elapsed), done, v.style(strong, perSecond(s.urlRate))+"/s")
 	lines = append(lines, v.bar(s)...)
 	figures := []string{
 		plural(s.Pages, "page") + ", " + perSecond(s.pageRate) + "/s",
@@ -95,7 +96,8 @@ func (v view) bar(s sample) []string {
 	if all := s.Done + s.Pending + s.InFlight; all > 0 {
 		done = s.Done * cells / all
 	}
-	return []string{v.style(green, strings.Repeat("━", done)) + v.style(faint, strings.Repeat("─", cells-done)) + "  " + left}
+	full, empty := strings.Repeat("━", done), strings.Repeat("─", cells-done)
+	return []string{v.style(green, full) + v.style(faint, empty) + "  " + left}
 }
 
 // flow joins parts into as few lines as they need.
