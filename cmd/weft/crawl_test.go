@@ -55,8 +55,7 @@ func TestCrawlCommand(t *testing.T) {
 	}
 }
 
-// TestStream: records go to standard output alone, and a reader that leaves ends the
-// crawl.
+// TestStream: with -o -, standard output holds records only; a reader that leaves ends the crawl.
 func TestStream(t *testing.T) {
 	s := newAsked(t, false, star)
 	e := weftRun(t, "crawl", "-o", "-", s.URL)
@@ -81,7 +80,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestFullOutput: of the records that a file has not taken whole, it keeps the whole ones.
+// TestFullOutput: after a partial write, the file holds whole records.
 func TestFullOutput(t *testing.T) {
 	s := newAsked(t, false, many(100))
 	for _, format := range []string{"jsonl", "csv", "urls"} {
@@ -95,7 +94,7 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: that standard error is closed does not end a crawl.
+// TestNobodyListens: a crawl continues when standard error is closed.
 func TestNobodyListens(t *testing.T) {
 	s := newAsked(t, false, many(20))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", os.Args[0]+" crawl -v --job job "+s.URL+" 2>&- >&-")
@@ -107,7 +106,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestSeedList: a list is read as a stream, from wherever.
+// TestSeedList: a list is read as a stream, from a file or standard input.
 func TestSeedList(t *testing.T) {
 	s := newAsked(t, false, star)
 	cmd, stderr := weftCommand(t, "crawl", "--scope", "page", "-i", "-", "-o", "-", "--format", "urls", s.URL+"/first")
@@ -123,8 +122,8 @@ func TestSeedList(t *testing.T) {
 	}
 }
 
-// TestMistakes: each is one line on stderr that names the flag and what was expected,
-// and nothing is written.
+// TestMistakes: a mistake prints one line that names the flag and what was expected, and writes no
+// files.
 func TestMistakes(t *testing.T) {
 	const u = "http://127.0.0.1:1/"
 	dir := t.TempDir()
@@ -243,7 +242,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestOutputKept: a file is not emptied for a crawl that does not begin.
+// TestOutputKept: the output file is not emptied for a crawl that does not start.
 func TestOutputKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(path, []byte("kept"), 0o666); err != nil {
@@ -267,8 +266,8 @@ func TestNothingFetched(t *testing.T) {
 	}
 }
 
-// TestFewDescriptors: more workers than descriptors is a mistake that is told, not a
-// crawl that loses URLs.
+// TestFewDescriptors: a concurrency beyond the descriptors is a usage error; the default adapts to
+// them.
 func TestFewDescriptors(t *testing.T) {
 	s := newAsked(t, false, many(200))
 	sh := func(args string) (int, string) {
@@ -285,8 +284,8 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a record that cannot be written ends the crawl with an error, and
-// leaves whole lines.
+// TestFullDisk: a record that cannot be written ends the crawl with an error; the file holds whole
+// lines.
 func TestFullDisk(t *testing.T) {
 	s := newAsked(t, false, many(500))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes

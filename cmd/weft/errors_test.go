@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestFlagMistakes: whatever flag has a value that will not do, or none, the message
-// names it and says what was expected.
+// TestFlagMistakes: for an invalid or a missing value of any flag, the message names the flag and
+// what was expected.
 func TestFlagMistakes(t *testing.T) {
 	for _, cmd := range []func() *cobra.Command{crawlCommand, fetchCommand, linksCommand, sitemapCommand, demoCommand, robotsTestCommand, urlCommand} {
 		cmd().Flags().VisitAll(func(f *pflag.Flag) {
@@ -37,8 +37,8 @@ func TestFlagMistakes(t *testing.T) {
 	}
 }
 
-// TestFlagOf: every option of the library that is no code has a flag, and its errors
-// are told by that name.
+// TestFlagOf: every option of the library that is not code has a flag, and its errors name that
+// flag.
 func TestFlagOf(t *testing.T) {
 	code := []string{"Seeds", "Hooks", "Loops", "Loop"}
 	flags := crawlCommand().Flags()
@@ -60,7 +60,7 @@ func TestFlagOf(t *testing.T) {
 		default:
 			err := fmt.Errorf("in all: %w", &weft.OptionError{Option: name, Value: "a", Err: io.EOF})
 			if got := byFlag(err, false); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
-				t.Errorf("option %s is told as %v", name, got)
+				t.Errorf("option %s is reported as %v", name, got)
 			}
 		}
 	}

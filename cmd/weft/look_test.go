@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// lookedAt is when the jobs of these tests are looked at. It is local: that is what is printed.
+// lookedAt is the time of these tests, local like the times printed.
 var lookedAt = time.Date(2030, 1, 2, 12, 0, 0, 0, time.Local)
 
 func TestWriteStatus(t *testing.T) {
@@ -84,8 +84,8 @@ func TestWriteTasks(t *testing.T) {
 	golden(t, "tasks.txt", b.String())
 }
 
-// TestLookAtKilledCrawl looks at a crawl from other processes, steers it, kills it, looks at
-// what it has left, and goes on with it.
+// TestLookAtKilledCrawl reads a running job from other processes, steers and kills the crawl,
+// reads the job again, and resumes it.
 func TestLookAtKilledCrawl(t *testing.T) {
 	var once sync.Once
 	asked, answer := make(chan bool), make(chan bool)
@@ -161,7 +161,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	}
 }
 
-// TestLookAtStoppedProcess: a crawl that is stopped, as by Ctrl-Z, keeps nobody waiting.
+// TestLookAtStoppedProcess: a crawl that is stopped, as by Ctrl-Z, does not block other commands.
 func TestLookAtStoppedProcess(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan bool, 10), make(chan bool)
@@ -192,12 +192,12 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	}
 	_ = cmd.Process.Signal(syscall.SIGCONT)
 	close(answer)
-	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // as it may still have been told
+	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // the order may arrive after all
 		t.Errorf("%v: %s", err, stderr)
 	}
 }
 
-// awaitSaved asks until a URL is saved.
+// awaitSaved waits until a URL is in the job.
 func awaitSaved(t *testing.T, dir, u string) {
 	t.Helper()
 	for range 100 {
@@ -208,7 +208,7 @@ func awaitSaved(t *testing.T, dir, u string) {
 	t.Fatalf("%s is not saved", u)
 }
 
-// TestStopByControl: a crawl that is told to stop ends as by Ctrl-C.
+// TestStopByControl: weft ctl stop ends a crawl as Ctrl-C does.
 func TestStopByControl(t *testing.T) {
 	asked, answer := make(chan bool, 100), make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -270,7 +270,7 @@ func TestLookMistakes(t *testing.T) {
 	}
 }
 
-// weftIn is weftRun in a folder that is there.
+// weftIn runs weft in a folder.
 func weftIn(t *testing.T, dir string, args ...string) ended {
 	t.Helper()
 	cmd, stderr := weftCommand(t, args...)

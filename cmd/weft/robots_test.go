@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
-// weftFed is weft with something on standard input and in the file robots.txt.
+// weftFed runs weft with a text on standard input and one in the file robots.txt.
 func weftFed(t *testing.T, stdin, file string, args ...string) ended {
 	t.Helper()
 	cmd, stderr := weftCommand(t, args...)
@@ -60,7 +60,7 @@ allowed     http://example.org  no rule
 	}
 }
 
-// TestRobotsMistakes: each is one line that names what is wrong; nothing is answered.
+// TestRobotsMistakes: a mistake prints one line that names it, and nothing on standard output.
 func TestRobotsMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
@@ -89,7 +89,7 @@ func jsonl(id, robots, ua, url string) string {
 	return fmt.Sprintf(`{"id":%s,"robots_b64":"%s","ua":%q,"url":%q}`, id, b64, ua, url) + "\n"
 }
 
-// TestRobotsJSONL: a line is answered with a line, whatever is wrong with it.
+// TestRobotsJSONL: each line is answered with one line, errors included.
 func TestRobotsJSONL(t *testing.T) {
 	const file = "User-agent: *\nCrawl-delay: 1.5\nDisallow: /a<\nSitemap: https://example.org/s.xml\nSitemap: /t\n"
 	huge := file + strings.Repeat("#", 4<<20)
@@ -126,7 +126,7 @@ func TestRobotsJSONL(t *testing.T) {
 	}
 }
 
-// TestRobotsJSONLStreams: an answer comes before the next question is asked.
+// TestRobotsJSONLStreams: each answer comes before the next question is read.
 func TestRobotsJSONLStreams(t *testing.T) {
 	cmd, _ := weftCommand(t, "robots", "test", "--jsonl", "-")
 	stdin, err := cmd.StdinPipe()
@@ -153,8 +153,8 @@ func TestRobotsJSONLStreams(t *testing.T) {
 	}
 }
 
-// TestRobotsConformance puts the whole of google/robotstxt-spec-test to the command.
-// What package robots says of the cases that are Google's own is told there.
+// TestRobotsConformance runs google/robotstxt-spec-test through the command. Package robots
+// explains the cases that are Google's own.
 func TestRobotsConformance(t *testing.T) {
 	suite := conformance.Read(t, "robots-google.jsonl")
 	e := weftFed(t, string(suite), "", "robots", "test", "--jsonl")

@@ -28,8 +28,8 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestSitemapLines: each line of --jsonl is answered with one. A sitemap that is broken has
-// URLs and an error; a line that can't be answered ends nothing.
+// TestSitemapLines: each line of --jsonl is answered with one line. A broken sitemap has URLs and
+// an error.
 func TestSitemapLines(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	const set = "<urlset><url><loc>/a?b&amp;c</loc><lastmod>2024-05</lastmod><priority>0.8</priority></url>"
@@ -68,7 +68,7 @@ func TestSitemapLines(t *testing.T) {
 	}
 }
 
-// TestSitemap: what is found is printed, also of what is broken, which is an error then.
+// TestSitemap: the URLs found are printed, those of a broken sitemap too, which is an error.
 func TestSitemap(t *testing.T) {
 	const body = "<urlset><url><loc>/a</loc><lastmod>2024-05\n\x1b</lastmod></url><sitemap><loc>/s.xml</loc></sitemap>"
 	for name, c := range map[string]struct {
@@ -101,8 +101,7 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
-// TestSitemapOfASite: that of a URL is fetched; that of a site is the one its robots.txt
-// names, or the usual one.
+// TestSitemapOfASite: for a site, the sitemaps of robots.txt are listed, or /sitemap.xml is read.
 func TestSitemapOfASite(t *testing.T) {
 	packed := gzipped(t, "<urlset><url><loc>a</loc></url></urlset>")
 	var named atomic.Value

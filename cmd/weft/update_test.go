@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUpdate: what --update does and says by where the job stands: a visit that is not finished
-// goes on, be it the first; otherwise the next one begins.
+// TestUpdate: output and requests of --update by the state of the job: an unfinished crawl or
+// recrawl is resumed; otherwise the next recrawl starts.
 func TestUpdate(t *testing.T) {
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -46,7 +46,7 @@ func TestUpdate(t *testing.T) {
 		{"crawl --update job --job job", exitUsage, []string{"weft: --update and --job: expected one of them\n"}, 27, 27},
 		{"crawl --update job --fresh URL", exitUsage, []string{"weft: --update and --fresh: expected one of them\n"}, 27, 27},
 	} {
-		e := in(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
+		e := weftIn(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
 		said := strings.ReplaceAll(e.stderr+e.stdout, s.URL, "URL")
 		if lines := strings.Count(e.file("job/pages.jsonl"), "\n"); e.code != step.code || len(s.got()) != step.asked || lines != step.lines {
 			t.Fatalf("weft %s: exit %d, %d requests, %d records; expected %d, %d, %d: %s", step.args, e.code, len(s.got()), lines, step.code, step.asked, step.lines, said)
@@ -68,13 +68,13 @@ func TestUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if e := in(t, dir, "crawl", "--update", "job"); e.code != exitError || !strings.HasPrefix(e.stderr, `weft: --update "job": job/state: damaged: `) || !strings.HasSuffix(e.stderr, ": use --job with --fresh to start over\n") {
+	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitError || !strings.HasPrefix(e.stderr, `weft: --update "job": job/state: damaged: `) || !strings.HasSuffix(e.stderr, ": use --job with --fresh to start over\n") {
 		t.Errorf("of a damaged job: %+v", e)
 	}
 	if err := os.RemoveAll(state); err != nil {
 		t.Fatal(err)
 	}
-	if e := in(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": exists already, and is not that of a job, expected the folder of a job`+"\n" {
+	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": exists already, and is not that of a job, expected the folder of a job`+"\n" {
 		t.Errorf("of another folder: %+v", e)
 	}
 }
