@@ -253,7 +253,7 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, s.URL)
 		expect(t, "asked for without it", s.paths(), "/")
 		crawls(t, exitDone, "--sitemaps", s.URL)
-		expect(t, "asked for with it", s.paths(), "/ / /sitemap.xml /listed")
+		expect(t, "asked for with it", s.paths(), "/ / /listed /sitemap.xml")
 	},
 	"limit": func(t *testing.T) {
 		s := newAsked(t, false, chain)

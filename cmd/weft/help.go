@@ -83,13 +83,10 @@ func printHelp(cmd *cobra.Command, _ []string) {
 	if cmd.Runnable() {
 		fmt.Fprintf(w, "\nUsage: %s\n", cmd.UseLine())
 	}
-	switch strings.Count(cmd.Example, "\n") {
-	default:
+	if strings.Contains(cmd.Example, "\n") {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
-	case 0:
-		if cmd.Example != "" {
-			fmt.Fprintf(w, "Example: %s\n", strings.TrimSpace(cmd.Example))
-		}
+	} else if cmd.Example != "" {
+		fmt.Fprintf(w, "Example: %s\n", strings.TrimSpace(cmd.Example))
 	}
 	writeCommands(w, cmd)
 	groups := flagGroups(cmd, all)
