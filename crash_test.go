@@ -68,7 +68,7 @@ func (w *world) goesOn(disk *storetest.FS, at time.Duration, least int) (committ
 	if !strings.HasPrefix(after.Pages, before.Pages) {
 		return 0, errors.New("a committed record is not what it was")
 	}
-	if sum.Done != len(after.Records) || !sum.Finished {
+	if sum.Recorded() != len(after.Records) || !sum.Finished {
 		return 0, fmt.Errorf("%d records, summary %+v", len(after.Records), sum)
 	}
 	return len(before.Pages), nil
@@ -222,15 +222,15 @@ func testDiskFails(t *testing.T, w *world) {
 			return
 		}
 		failed.Add(1)
-		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "store: store: ") || sum.Finished && sum.Done < len(w.truth) {
-			t.Errorf("%s: %v after %d URLs", what, err, sum.Done)
+		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "store: store: ") || sum.Finished && sum.Recorded() < len(w.truth) {
+			t.Errorf("%s: %v after %d URLs", what, err, sum.Recorded())
 		}
 		at := clock.Now().Sub(aiotest.Epoch)
 		for _, percent := range []int{0, 100} {
 			left := disk.Crash(percent, rand.New(rand.NewPCG(1, 2)))
-			if _, err := left.Stat("/job/state"); err == nil || sum.Done > 0 {
-				if got, err := w.recovered(left, 0); err != nil || len(got.Records) < sum.Done {
-					t.Errorf("%s: %d records, told of %d; %v", what, len(got.Records), sum.Done, err)
+			if _, err := left.Stat("/job/state"); err == nil || sum.Recorded() > 0 {
+				if got, err := w.recovered(left, 0); err != nil || len(got.Records) < sum.Recorded() {
+					t.Errorf("%s: %d records, told of %d; %v", what, len(got.Records), sum.Recorded(), err)
 				}
 			}
 			if _, err := w.goesOn(left, at, 0); err != nil {
@@ -363,7 +363,7 @@ func TestDiskStaysFull(t *testing.T) {
 				}()
 			}
 			full.Store(false)
-			if e := <-ended; e.err != nil || !e.sum.Finished || e.sum.Done != len(truth) {
+			if e := <-ended; e.err != nil || !e.sum.Finished || e.sum.Recorded() != len(truth) {
 				t.Errorf("with room, expected %d URLs: %+v", len(truth), e)
 			}
 			left, err := torture.Open(disk, "/job")

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Crawl crawls, and yields each page as it comes: every whole answer that is no
-// redirect, whatever its status. A URL that has failed is yielded as its record and
-// a *FetchError. What ends the crawl as a whole comes last, with a nil page.
+// Crawl crawls, and yields each page as it comes: every whole response that is no redirect, whatever
+// its status. A URL that failed is yielded as its record and a *FetchError. What ends the crawl as a
+// whole comes last, with a nil page.
 //
-// A page is valid until the loop comes round. While the body of the loop works,
-// the crawl goes on with other pages, up to Concurrency of them; leaving the loop
-// ends the crawl, and nothing of it is left. Hooks of o are called as well.
+// A page is valid until the next iteration. While the body of the loop works, the crawl continues
+// with other pages, up to Concurrency of them. Leaving the loop ends the crawl and leaves nothing
+// behind. Hooks of o are called as well.
 func Crawl(ctx context.Context, o Options) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		it := iteration{hooks: o.Hooks, pages: make(chan *Page), seen: make(chan struct{}), failed: make(chan struct{}, 1)}
@@ -119,10 +119,3 @@ func (it *iteration) yieldErrors(yield func(*Page, error) bool) bool {
 }
 
 var errLeft = errors.New("weft: the loop over Crawl was left")
-
-// FetchError is that a URL could not be fetched, or is not to be.
-type FetchError struct{ Record *Record }
-
-func (e *FetchError) Error() string {
-	return e.Record.URL + ": " + e.Record.ErrorKind + ": " + e.Record.Error
-}

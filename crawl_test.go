@@ -123,7 +123,7 @@ func TestCrawlFindsAll(t *testing.T) {
 			if s.most > workers {
 				t.Errorf("%d requests at once with %d workers", s.most, workers)
 			}
-			if sum.Done != len(got) || sum.Pages != 300 || sum.Pending != 0 || sum.Interrupted {
+			if sum.Recorded() != len(got) || sum.Pages != 300 || sum.Pending != 0 || sum.Interrupted {
 				t.Errorf("summary %+v", sum)
 			}
 		})
@@ -181,8 +181,8 @@ func TestCrawlIsDeterministic(t *testing.T) {
 func TestDelay(t *testing.T) {
 	s := newSite(3, 20)
 	_, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: 8, Delay: time.Second})
-	if least := time.Duration(sum.Done-1) * time.Second; sum.Elapsed < least {
-		t.Errorf("%d URLs in %v, with a delay of 1 s", sum.Done, sum.Elapsed)
+	if least := time.Duration(sum.Recorded()-1) * time.Second; sum.Elapsed < least {
+		t.Errorf("%d URLs in %v, with a delay of 1 s", sum.Recorded(), sum.Elapsed)
 	}
 	if s.most > 1 {
 		t.Errorf("%d requests at once", s.most)
@@ -222,7 +222,7 @@ func TestDrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Done || sum.Errors["canceled"].URLs > 0 {
+	if got := records(t, job); !sum.Interrupted || sum.Pending == 0 || len(got) != sum.Recorded() || sum.Errors["canceled"].URLs > 0 {
 		t.Errorf("%d records, summary %+v", len(got), sum)
 	}
 	if _, err := c.Run(t.Context()); !errors.Is(err, weft.ErrRan) {
@@ -236,7 +236,7 @@ func TestDrainBeforeRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Drain()
-	if sum, err := c.Run(t.Context()); err != nil || sum.Done != 0 || sum.Pending != 1 {
+	if sum, err := c.Run(t.Context()); err != nil || sum.Recorded() != 0 || sum.Pending != 1 {
 		t.Errorf("summary %+v, error %v", sum, err)
 	}
 }

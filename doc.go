@@ -1,32 +1,29 @@
-// Package weft is a web crawler: from seeds it fetches pages, follows their links
-// and redirects, never fetches a URL twice, and stops when all is done.
+// Package weft is a web crawler: from seeds it fetches pages, follows their links and redirects, never
+// fetches a URL twice, and stops when all is done.
+//
+//	for page, err := range weft.Crawl(ctx, weft.Options{Seeds: []string{"https://example.org/"}}) { … }
 //
 // # Vocabulary
 //
-//   - seed: a URL the crawl begins at. Scope: which links are followed. A link
-//     is judged when it is found, by the seeds that have been read by then.
-//   - job: one crawl and its folder, where the records go.
+//   - seed: a URL at which the crawl starts. Scope: which links it follows. A link is judged when it
+//     is found, by the seeds that were read by then.
+//   - job: a crawl on disk, a folder with its records, from which it resumes.
 //   - record: one line of pages.jsonl, written when a URL is finished.
-//   - frontier: the set of URLs seen and the order in which they are fetched.
-//   - lease: a URL given out to be fetched. Outcome: the answer to a lease.
+//   - frontier: the URLs seen, and the order in which they are fetched.
 //
-// # Life of a crawl
+// # Lifecycle
 //
-// The desk is an event loop of its own: it owns the frontier and the outputs.
-// Fetch loops, one a core, each have worker tasks that lease URLs from the desk,
-// fetch them, scan them for links and send the outcome back, in a batch a turn.
-// The crawl is over when nothing is pending and nothing leased: a count, never a
-// time-out. ARCHITECTURE.md has the table of tasks.
-//
-// # Limits
-//
-// Of a page the first 100,000 links are looked at; see also Options. A URL for which
-// this machine has no descriptor, port or memory waits for a minute, which is no try;
-// then that is its error. Bodies of more than 64 KiB are decoded and read in turn, so
-// that many of them at once do not hold up the rest.
+// [New] checks the [Options] and opens the job; [Crawler.Run] crawls until nothing is left, a limit is
+// reached or the context ends. [Crawl] is both, as an iterator over pages. [OpenJob] looks at a job,
+// running or not, and steers a crawl that runs. ARCHITECTURE.md says how it works inside.
 //
 // # Concurrency
 //
-// A Crawler may be used from any goroutine. Two crawlers in one process share
-// nothing.
+// Any goroutine may use a Crawler. Two crawlers in one process share nothing.
+//
+// # Limits
+//
+// The first 100,000 links of a page are followed; see [Options] for the limits that can be set. A URL
+// for which this machine has no descriptor, port or memory waits for up to a minute, which is no try;
+// then that is its error.
 package weft

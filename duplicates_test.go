@@ -185,7 +185,7 @@ func TestWhyNotFollowed(t *testing.T) {
 	job := open(t, o.Job)
 	for path, want := range map[string]string{
 		"/quiet":  "try: 1: status 200, its links are not followed, as it says nofollow\n",
-		"/behind": "links of pages that say nofollow, of which there were 1, are not kept",
+		"/behind": "not kept: links of pages that say nofollow (1)",
 	} {
 		if got := story(t, job, "http://a.test", path); !strings.Contains(got, want) {
 			t.Errorf("why %s: %s, expected %s", path, got, want)

@@ -2,62 +2,41 @@ package weft
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
-	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/job"
+)
+
+// OptionError reports an invalid option.
+type OptionError = job.OptionError
+
+var (
+	// ErrJobExists is returned when the job's folder exists and is not that of a job.
+	ErrJobExists = job.ErrExists
+
+	// ErrJobUnusable is returned when the folder holds a job that is damaged, or of another version.
+	ErrJobUnusable = job.ErrUnusable
+
+	// ErrPlan is returned when an option differs from the one that the job was begun with.
+	ErrPlan = job.ErrPlan
+
+	// ErrRan is returned when a Crawler is run again.
+	ErrRan = engine.ErrRan
 )
 
 var (
-	// ErrJobExists is returned when the job's folder is already there.
-	ErrJobExists = errors.New("exists already")
-
-	// ErrJobUnusable is returned when the job's folder holds what no crawl of this version
-	// can go on from: it is damaged, or of another version.
-	ErrJobUnusable = errors.New("weft: the job cannot be used")
-
-	// ErrRan is returned when a Crawler is run again.
-	ErrRan = errors.New("weft: a crawl runs once")
-
-	errNoSeed   = errors.New("none, expected a URL such as https://example.org/")
 	errNegative = errors.New("expected more than 0, or 0 for the default")
+	errNoJob    = errors.New("no job, expected one to recrawl")
+	errFresh    = errors.New("with Fresh, expected one of them")
 )
 
-// unusable makes an error ErrJobUnusable.
-type unusable struct{ error }
+// FetchError reports a URL that could not be fetched, or that is not to be.
+type FetchError struct{ Record *Record }
 
-func (unusable) Is(target error) bool { return target == ErrJobUnusable }
-func (e unusable) Unwrap() error      { return e.error }
-func (e unusable) Error() string      { return strings.TrimPrefix(e.error.Error(), "store: ") }
-
-// OptionError is that a crawl cannot do with a field of Options.
-type OptionError struct {
-	Option string // the name of the field, such as "Concurrency"
-	Value  string // as given; empty if Err says it, or there is none
-	Err    error  // what is wrong with it, and what was expected
+func (e *FetchError) Error() string {
+	return e.Record.URL + ": " + e.Record.ErrorKind + ": " + e.Record.Error
 }
 
-func (e *OptionError) Error() string {
-	if e.Value == "" {
-		return fmt.Sprintf("option %s: %v", e.Option, e.Err)
-	}
-	return fmt.Sprintf("option %s %.128q: %v", e.Option, e.Value, e.Err)
-}
-
-func (e *OptionError) Unwrap() error { return e.Err }
-
-// untasked is err without the names of the tasks that it came through, which whoever
-// runs a crawl has not started.
-func untasked(err error) error {
-	switch e := err.(type) {
-	case *aio.TaskError:
-		return untasked(e.Err)
-	case interface{ Unwrap() []error }: // several that aio has joined
-		var all []error
-		for _, one := range e.Unwrap() {
-			all = append(all, untasked(one))
-		}
-		return errors.Join(all...)
-	}
-	return err
+func invalid(option, value string, err error) *OptionError {
+	return &OptionError{Option: option, Value: value, Err: err}
 }

@@ -65,8 +65,8 @@ func TestGroupsShareAPace(t *testing.T) {
 			} else {
 				_, sum, seen = w.crawl(t, c.o)
 			}
-			if sum.Done != 20 || seen.most() > c.most || c.most > 1 && seen.most() < c.most/2 {
-				t.Errorf("%d done, %d at once, expected about %d", sum.Done, seen.most(), c.most)
+			if sum.Recorded() != 20 || seen.most() > c.most || c.most > 1 && seen.most() < c.most/2 {
+				t.Errorf("%d done, %d at once, expected about %d", sum.Recorded(), seen.most(), c.most)
 			}
 			if gap := seen.gap(); c.gap > 0 && gap < c.gap {
 				t.Errorf("%v between two requests, expected %v", gap, c.gap)

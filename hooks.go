@@ -6,80 +6,67 @@ import (
 	"fmt"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Hooks are what a program may have a say in. Each may be nil.
+// Hooks are a program's part in a crawl. Each may be nil.
 //
-// OnRequest, OnLink, OnRecord and OnError are called by the event loops, which wait
-// for them: they must be quick, not block, and not call Stats. The first two are called by several
-// loops at once. OnPage may take its time.
+// The event loops call OnRequest, OnLink, OnRecord and OnError and wait for them: they must be quick,
+// must not block, and must not call Stats. Several loops at once call the first two. OnPage may take
+// its time.
 type Hooks struct {
-	// OnRequest may change the header of a request (not of one for robots.txt), or
-	// refuse the URL by an error: its record then has the error kind "refused".
+	// OnRequest may change the header of a request, but not of one for robots.txt, or refuse the URL
+	// with an error: its record then has the error kind "refused".
 	OnRequest func(*Request) error
 
-	// OnLink judges a link of the page at from, before the scope does. What a sitemap at from
-	// tells of is a link with Tag "sitemap" and Attr "loc".
+	// OnLink judges a link of the page at from, before the scope does. An entry of a sitemap at from
+	// is a link with Tag "sitemap" and Attr "loc".
 	OnLink func(from weburl.URL, link links.Link) Verdict
 
-	// OnPage is given every whole answer that is no redirect, whatever its status; where a job is
-	// visited again, a 304 too, which has no body. It
-	// runs on a goroutine of its own, beside others, and the worker that has fetched
-	// the page waits for it: so a slow OnPage slows the crawl, and at most Concurrency
-	// run at once; fewer while those that run have so many links that these fill their part of
-	// Memory, and no other page is read then. The page is its own until it returns. An error ends the crawl, and
-	// Run returns it, wrapped, with the page's URL; ctx is done when the crawl is broken off.
+	// OnPage takes every whole response that is no redirect, whatever its status; on a recrawl a 304
+	// too, which has no body. It runs on a goroutine of its own, and the worker that fetched the page
+	// waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer while the
+	// links of their pages fill a share of Memory, and then no other page is read. OnPage owns the page
+	// until it returns. An error ends the crawl, and Run returns it, wrapped, with the page's URL; ctx
+	// is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
-	// OnRecord is given the record of every URL that is finished, and keeps nothing of it.
+	// OnRecord takes the record of every finished URL, which it must not keep.
 	OnRecord func(*Record)
 
-	// OnError is OnRecord for those that have an error.
+	// OnError is OnRecord for records with an error.
 	OnError func(*Record)
 
-	// OnWarning is told what is wrong and does not end the crawl.
+	// OnWarning takes what is wrong and does not end the crawl.
 	OnWarning func(error)
 }
 
-// Request is what OnRequest is asked about. Its Header is what it may change.
-type Request struct {
-	URL    weburl.URL
-	From   string // the page it was found on; empty for a seed
-	Depth  int
-	Tries  int          // made before
-	Header http1.Header // fields to send besides, or instead of, those of Options
-}
-
-// Decision says whether a link is followed.
-type Decision int
-
-// The decisions.
-const (
-	ByScope Decision = iota // if the options have nothing against it
-	Follow                  // whatever the scope, the expressions, the depth, the limits on traps but MaxVariants, and a nofollow
-	Drop                    // not, because of this mention
+// What hooks are shown, and what they decide: see package fetch.
+type (
+	Request  = fetch.Request
+	Verdict  = fetch.Verdict
+	Decision = fetch.Decision
 )
 
-// Verdict is what OnLink says of a link.
-type Verdict struct {
-	Decision Decision
-	Priority int    // of the URL among those of its host, higher first; −128 to 127
-	Reason   string // why it is dropped: counted in Summary.NotFollowed
-}
+// Decisions of OnLink.
+const (
+	ByScope = fetch.ByScope
+	Follow  = fetch.Follow
+	Drop    = fetch.Drop
+)
 
-// Page is a whole answer and its record. It is valid until OnPage returns, or the
-// loop over Crawl comes round; clone what is kept.
+// Page is a whole response and its record. It is valid until OnPage returns, or until the next
+// iteration over Crawl; clone what you keep.
 type Page struct {
 	*Record
 	Header http1.Header
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
-	Links  []links.Link // all of them, followed or not
+	Links  []links.Link // all links, followed or not
 
-	text     []byte // Body in UTF-8
-	redirect bool   // kept, and not shown to OnPage
+	text []byte // Body in UTF-8
 }
 
 // Text returns the body in UTF-8.
@@ -92,4 +79,15 @@ func (p *Page) Document() (*goquery.Document, error) {
 		return nil, fmt.Errorf("%s: %w", p.URL, err)
 	}
 	return doc, nil
+}
+
+// forFetch returns the hooks that fetch loops call.
+func (h *Hooks) forFetch() fetch.Hooks {
+	hooks := fetch.Hooks{OnRequest: h.OnRequest, OnLink: h.OnLink}
+	if onPage := h.OnPage; onPage != nil {
+		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
+			return onPage(ctx, &Page{p.Record, p.Header, p.Body, p.Links, p.Text})
+		}
+	}
+	return hooks
 }

@@ -211,7 +211,7 @@ func TestLookAtJob(t *testing.T) {
 	if len(h) != 1 || h[0].Host != site.URL || h[0].Done != 7 || h[0].InFlight != 1 || h[0].Pending != 0 || h[0].Robots != "known" || h[0].Asked.IsZero() {
 		t.Errorf("hosts %+v", h)
 	}
-	if got := story(t, r.job, site.URL, "/held"); !strings.HasSuffix(got, "next: try 1 is under way\n") {
+	if got := story(t, r.job, site.URL, "/held"); !strings.HasSuffix(got, "next: try 1 is in flight\n") {
 		t.Errorf("/held: %s", got)
 	}
 	r.await("saved", func(weft.Status) bool { return len(collect(t, r.job.URLs(t.Context(), weft.URLDone))) == 7 })
@@ -223,14 +223,14 @@ func TestLookAtJob(t *testing.T) {
 			}
 		}
 		for path, want := range map[string]string{
-			"/":        "done\nseed: given\nscope: host: not asked of seeds, and of what they redirect to\nrobots: allowed, as no line is about it\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
-			"/b#x":     "done\nfound: on SITE/a, 2 links from a seed\nscope: host: inside\nrobots: allowed, as no line is about it\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
+			"/":        "done\nseed: given\nscope: host: does not apply to seeds and the targets of their redirects\nrobots: allowed, as no rule matches\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
+			"/b#x":     "done\nfound: on SITE/a, 2 links from a seed\nscope: host: inside\nrobots: allowed, as no rule matches\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
 			"/a":       "done\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: allowed by line 2: Allow: /a\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
-			"/busy":    "done\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no line is about it\ntry: 1: status 502\ntry: 2: status 200\ndone: its record is in pages.jsonl\n",
-			"/moved":   "done\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no line is about it\ntry: 1: status 302, leads to SITE/target\ndone: its record is in pages.jsonl\n",
-			"/target":  "done\nredirected: from SITE/moved, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no line is about it\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
+			"/busy":    "done\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no rule matches\ntry: 1: status 502\ntry: 2: status 200\ndone: its record is in pages.jsonl\n",
+			"/moved":   "done\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no rule matches\ntry: 1: status 302, leads to SITE/target\ndone: its record is in pages.jsonl\n",
+			"/target":  "done\nredirected: from SITE/moved, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no rule matches\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
 			"/private": "refused\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: disallowed by line 3: Disallow: /private\nrefused: robots: line 3: Disallow: /private\n",
-			"/skipped": "unseen\nunseen: links that are not followed are not kept; not taken in: it is excluded\nscope: host: inside\nexclude: /skip matches\nrobots: allowed, as no line is about it\n",
+			"/skipped": "unseen\nunseen: links that are not followed are not kept; this one would not be: it is excluded\nscope: host: inside\nexclude: /skip matches\nrobots: allowed, as no rule matches\n",
 		} {
 			if got := story(t, job, site.URL, path); got != want {
 				t.Errorf("%s: %s\nexpected %s", path, got, want)
@@ -255,7 +255,7 @@ func TestLookAtJob(t *testing.T) {
 	}
 	tasks, err := r.job.Tasks(t.Context())
 	if err != nil || !slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return strings.HasPrefix(t.Task, "worker") }) ||
-		!slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return t.Loop == "desk" }) {
+		!slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return t.Loop == "coordinator" }) {
 		t.Errorf("tasks %+v, error %v", tasks, err)
 	}
 
@@ -289,13 +289,13 @@ func TestWhyUnseen(t *testing.T) {
 	})
 	<-r.done
 	job := open(t, dir)
-	const unkept = "unseen: links that are not followed are not kept; not taken in: "
+	const unkept = "unseen: links that are not followed are not kept; this one would not be: "
 	for u, want := range map[string]string{
-		site.URL + "/docs/x.html": "unseen: no page that was read leads to it, as far as is known\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed, what is further is not kept\ninclude: [.]html$ matches\nrobots: allowed, as no line is about it\n",
-		site.URL + "/docs/old":    unkept + "it is excluded\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed, what is further is not kept\nexclude: old matches\ninclude: none matches, a link to it is not followed\nrobots: allowed, as no line is about it\n",
-		site.URL + "/docs/x":      unkept + "it is not included\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed, what is further is not kept\ninclude: none matches, a link to it is not followed\nrobots: allowed, as no line is about it\n",
-		site.URL + "/private":     unkept + "it is outside the scope\nscope: prefix: outside, a link to it is not followed\ndepth: at most 2 links from a seed are followed, what is further is not kept\ninclude: none matches, a link to it is not followed\nrobots: disallowed by line 3: Disallow: /private\n",
-		"http://other.example/":   unkept + "it is outside the scope\nscope: prefix: outside, a link to it is not followed\ndepth: at most 2 links from a seed are followed, what is further is not kept\ninclude: none matches, a link to it is not followed\nrobots: robots.txt of http://other.example is not known yet\n",
+		site.URL + "/docs/x.html": "unseen: no page that was read is known to link to it\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: [.]html$ matches\nrobots: allowed, as no rule matches\n",
+		site.URL + "/docs/old":    unkept + "it is excluded\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\nexclude: old matches\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",
+		site.URL + "/docs/x":      unkept + "it is not included\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",
+		site.URL + "/private":     unkept + "it is outside the scope\nscope: prefix: outside, links to it are not followed\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: disallowed by line 3: Disallow: /private\n",
+		"http://other.example/":   unkept + "it is outside the scope\nscope: prefix: outside, links to it are not followed\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: robots.txt of http://other.example is not known yet\n",
 	} {
 		why, err := job.Why(t.Context(), u)
 		var got strings.Builder
@@ -332,7 +332,7 @@ func TestWhyErrand(t *testing.T) {
 	home := "http://a.test:" + port
 	r := start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), Resolve: overrides(t, "*:"+port+":127.0.0.1")})
 	r.look()
-	want := "next: try 1; its host waits: its robots.txt is asked for at http://rules.test:" + port + "/robots.txt, where redirects lead, when its turn comes; the host there waits: overloaded\n"
+	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: overloaded\n"
 	r.await("held up there", func(weft.Status) bool { return strings.Contains(story(t, r.job, home, "/"), want) })
 	why, err := r.job.Why(t.Context(), home)
 	if until := why.Steps[len(why.Steps)-1].At; err != nil || time.Until(until) < 20*time.Minute || time.Until(until) > 30*time.Minute {
@@ -377,7 +377,7 @@ func TestSteer(t *testing.T) {
 	r.await("some done", func(s weft.Status) bool { return s.Done > 5 && s.Pending > 5 })
 	r.do("pause")
 	s := r.await("still", func(s weft.Status) bool { return s.InFlight == 0 && s.State == weft.JobPaused })
-	if !slices.Equal(s.Reasons, []string{"as told"}) {
+	if !slices.Equal(s.Reasons, []string{"by hand"}) {
 		t.Errorf("%+v", s)
 	}
 	var waits []weft.URLStatus
@@ -390,7 +390,7 @@ func TestSteer(t *testing.T) {
 	said = append(said, r.do("exclude", "^nothing$")...)
 	said = append(said, r.do("add", other.URL+"/b", other.URL+"/b")...)
 	said = append(said, r.do("set", "delay=0", "per-host=8", "rate-limit=0")...)
-	want := "excluded: ^" + regexp.QuoteMeta(victim) + "$\nexcluded: ^nothing$\nexcluded already: ^nothing$\nadded: " + other.URL + "/b\nknown already: " +
+	want := "excluded: ^" + regexp.QuoteMeta(victim) + "$\nexcluded: ^nothing$\nalready excluded: ^nothing$\nadded: " + other.URL + "/b\nalready known: " +
 		other.URL + "/b\ndelay=0 per-host=8 rate-limit=0, for this run"
 	if got := strings.Join(said, "\n"); got != want {
 		t.Errorf("said %s\nexpected %s", got, want)
@@ -401,10 +401,10 @@ func TestSteer(t *testing.T) {
 	r.await("saved", func(weft.Status) bool {
 		return strings.HasPrefix(story(t, r.job, other.URL, "/b"), "pending\nseed: added while")
 	})
-	if got := story(t, r.job, other.URL, "/b"); !strings.Contains(got, "next: try 1; the crawl is paused: as told") {
+	if got := story(t, r.job, other.URL, "/b"); !strings.Contains(got, "next: try 1; the crawl is paused: by hand") {
 		t.Errorf("why: %s", got)
 	}
-	if got := r.do("resume"); got[0] != "it goes on" {
+	if got := r.do("resume"); got[0] != "resumed" {
 		t.Errorf("said %q", got)
 	}
 	r.await("going on", func(now weft.Status) bool { return now.State == weft.JobRunning && now.Done > s.Done })
@@ -458,7 +458,7 @@ func TestExcludeWhatIsFoundLater(t *testing.T) {
 	r.await("waiting", func(s weft.Status) bool { return s.InFlight == 1 && s.Robots == 1 })
 	r.do("exclude", "/late")
 	site.release()
-	if sum := <-r.done; sum.NotFollowed["exclude"]+sum.Errors[weft.KindExcluded].URLs != 1 || sum.Done-sum.Errors[weft.KindExcluded].URLs != 3 {
+	if sum := <-r.done; sum.NotFollowed["exclude"]+sum.Errors[weft.KindExcluded].URLs != 1 || sum.Recorded()-sum.Errors[weft.KindExcluded].URLs != 3 {
 		t.Errorf("%+v", sum)
 	}
 	job := open(t, dir)
@@ -494,7 +494,7 @@ func TestNoSocket(t *testing.T) {
 	}
 	var warnings []error
 	o.Fresh, o.Hooks.OnWarning = true, func(err error) { warnings = append(warnings, err) }
-	if sum := <-start(t, o).done; sum.Done != 2 || sum.Runs != 1 {
+	if sum := <-start(t, o).done; sum.Recorded() != 2 || sum.Runs != 1 {
 		t.Errorf("%+v", sum)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "ctl.sock") {

@@ -21,7 +21,7 @@ func TestKinds(t *testing.T) {
 		want[string(k)] = true
 	}
 	delete(want, string(http1.KindCanceled)) // has no record
-	for _, name := range declared(t, "kinds.go", "Kind") {
+	for _, name := range declared(t, "record/kinds.go", "Kind") {
 		want[name] = true
 	}
 	for _, k := range weft.Kinds() {
@@ -61,7 +61,7 @@ func declared(t *testing.T, path, prefix string) (names []string) {
 // TestReasons: every reason there is has a meaning, once.
 func TestReasons(t *testing.T) {
 	want := make(map[string]bool)
-	for _, name := range declared(t, "reasons.go", "reason") {
+	for _, name := range declared(t, "scope/reasons.go", "Reason") {
 		want[name] = true
 	}
 	for _, r := range weft.Reasons() {
@@ -85,9 +85,10 @@ func TestKindsPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Error kinds
 
-A URL that could not be fetched as it should has an ` + "`error_kind`" + ` in its record; its ` + "`error`" + ` says more. The report, ` + "`weft status`" + ` and
-` + "`Summary.Errors`" + ` count by kind, and ` + "`weft help kinds`" + ` prints this table, which ` + "`weft.Kinds`" + ` returns. A status such as 404 is an answer, and no
-error.
+A URL whose fetch failed has an ` + "`error_kind`" + ` in its [record](records.md#pagesjsonl), and an
+` + "`error`" + ` that says more. The report, ` + "`weft status`" + ` and ` + "`Summary.Errors`" + ` count URLs by kind.
+A status such as 404 is a response, not an error. ` + "`weft help kinds`" + ` prints this table, and
+` + "`weft.Kinds`" + ` returns it.
 
 | kind | means |
 |---|---|
@@ -98,9 +99,11 @@ error.
 	b.WriteString(`
 ## Why a link is not followed
 
-A link that is not followed has no record: its mentions are counted by reason, in the report, by ` + "`weft status`" + ` and in
-` + "`Summary.NotFollowed`" + `; a hook may give reasons of its own. The last two are of URLs, not of mentions: the report says how many were cut, as do
-` + "`Summary.OverLimit`" + ` and ` + "`OverVariants`" + `. What holds of one URL, ` + "`weft why JOB URL`" + ` tells. ` + "`weft help kinds`" + ` prints this table, which ` + "`weft.Reasons`" + ` returns.
+A link that is not followed has no record. The report, ` + "`weft status`" + ` and
+` + "`Summary.NotFollowed`" + ` count such links by reason, once for each mention; a hook may add
+reasons of its own. The last two reasons concern URLs instead of mentions: the report,
+` + "`Summary.OverLimit`" + ` and ` + "`Summary.OverVariants`" + ` count these. ` + "`weft why JOB URL`" + ` explains a
+single URL. ` + "`weft help kinds`" + ` prints this table, and ` + "`weft.Reasons`" + ` returns it.
 
 | reason | means |
 |---|---|

@@ -14,73 +14,75 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/sys/unix"
 )
 
-// Options configure a crawl. Zero values are the defaults.
+// Options configure a crawl. The zero value of each is its default. job.Frozen lists those that a
+// job keeps for good; the others may differ from run to run.
 type Options struct {
-	// Where it begins, and where it goes.
+	// Where it starts, and where it goes.
 
 	Seeds   []string                 // absolute http and https URLs; user and password are for their origins (see Auth)
 	SeedSeq iter.Seq2[string, error] // more of them, read while the crawl runs; an error ends the crawl
 	Scope   Scope                    // which links are followed; empty: ScopeHost
-	Include []*regexp.Regexp         // if any: only links that one of them matches
-	Exclude []*regexp.Regexp         // links that one of them matches are not followed
-	Canon   weburl.RuleSet           // make one page of several URLs, beyond what the standard says; zero: none do
-	Depth   int                      // links from a seed, by the way found first; 0: any number, negative: none
+	Include []*regexp.Regexp         // if any, follow only links that one of them matches
+	Exclude []*regexp.Regexp         // do not follow links that one of them matches
+	Canon   weburl.RuleSet           // canonical rules beyond the standard, which make one page of several URLs; zero: none
+	Depth   int                      // links from a seed; 0: any number, negative: none
 
-	// Sitemaps are asked for, and what they tell of is followed like a link: of each host in the
-	// scope those that its robots.txt names, or /sitemap.xml. What a host's sitemaps tell of, and
-	// they themselves, is one link further from a seed than what led to the host first.
-	// With NoRobots only the hosts of seeds are asked, for /sitemap.xml.
+	// Sitemaps requests the sitemaps of each host in the scope, those that its robots.txt names or
+	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries, are
+	// one link further from a seed than the first URL of the host. With NoRobots only hosts of seeds
+	// are asked, for /sitemap.xml.
 	Sitemaps bool
 
-	// Traps: pages that make links without end. What is beyond these is not followed, but for
-	// seeds, and for what OnLink wants; MaxVariants holds for that too. Negative: any number.
+	// Traps are pages that make links without end. Links beyond these limits are not followed, unless
+	// they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any number.
 
 	MaxURLLength    int  // bytes; at most 16 KiB, which negative stands for; 0: 2,048
 	MaxPathDepth    int  // segments of a path; 0: 20
-	MaxRepeats      int  // times that a segment of a path may come at equal distances, as x does in /x/x/x and /x/1/x/2/x/3; 0: 3
-	MaxVariants     int  // URLs that differ only behind the first ; or ?, of all runs of a job; 0: 10,000
-	PruneDuplicates bool // links of a page that Duplicates recognises are not followed, if the other is on its registrable domain
+	MaxRepeats      int  // repetitions of a segment at equal distances, as of x in /x/x/x and /x/1/x/2/x/3; 0: 3
+	MaxVariants     int  // URLs that differ only after the first ; or ?, over all runs of a job; 0: 10,000
+	PruneDuplicates bool // do not follow links of a page that Duplicates recognizes, if the other page is on its registrable domain
 
-	// When it stops. What is under way is finished.
+	// When it stops. Fetches in flight finish.
 
 	Limit        int           // URLs fetched; 0: any number
-	LimitPerHost int           // URLs fetched of one host, its sitemaps too; 0: any number
-	MaxTime      time.Duration // after it no fetch is begun; those under way are finished, each within Timeout; 0: no limit
+	LimitPerHost int           // URLs fetched from one host, sitemaps included; 0: any number
+	MaxTime      time.Duration // stop starting fetches after it; 0: no limit
 
-	// Its pace. By default a host is asked for its robots.txt first, and then for two
-	// URLs at once, for more while its response time holds; an address of this
-	// machine as fast as it goes. What holds for a host holds for all hosts of one
-	// registrable domain together, and for all on one address.
+	// Its pace. By default a host is asked for its robots.txt first, then for two URLs at once, and
+	// for more while its response time holds; an address of this machine as fast as it can. What holds
+	// for a host holds for all hosts of one registrable domain together, and for all on one address.
 
-	// Concurrency is how many requests are under way at once. 0: 64, and up to 15 times as many
-	// beside them that have been for more than a second: where nothing comes there is nothing to do,
-	// and hosts that stall would hold up the others.
+	// Concurrency is the most requests in flight. 0: 64, and up to 15 times as many that have waited for
+	// more than a second: those take no work, and hosts that stall would hold up the others.
 	Concurrency  int
 	PerHost      int           // of these, to one host; 0: as above
-	PerDomain    int           // the same, to the hosts of one registrable domain
-	PerAddress   int           // the same, to the hosts on one address; not behind a proxy
-	Delay        time.Duration // between the end of a response and the host's next request; 0: what robots.txt asks for
-	DomainDelay  time.Duration // the same, and the next request to any host of its domain; 0: Delay, negative: none
+	PerDomain    int           // of these, to the hosts of one registrable domain; 0: as above
+	PerAddress   int           // of these, to the hosts on one address; not behind a proxy; 0: as above
+	Delay        time.Duration // from the end of a response to the host's next request; 0: what robots.txt asks for
+	DomainDelay  time.Duration // the same, to the next request to any host of its domain; 0: Delay, negative: none
 	AddressDelay time.Duration // the same, to any host on its address
-	RateLimit    float64       // requests a second, to all hosts; 0: any number
-	NoRobots     bool          // robots.txt is not asked for
+	RateLimit    float64       // requests per second, to all hosts; 0: any number
+	NoRobots     bool          // do not request or obey robots.txt
 
-	// Memory is how many bytes the crawl may take, whatever its size; 0: 512 MiB. Bodies under way, URLs
-	// that wait, the tables and the store have shares of it, of at most 60 % together, and a
-	// worker begins nothing while bodies are beyond theirs. The rest is for the garbage collector:
-	// a program that only crawls should call debug.SetMemoryLimit with the same number, as the
-	// command does. Without Job, URLs that wait have nowhere else to be: beyond
-	// the budget the crawl warns, and goes on. A hook's own memory is not counted.
+	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight, queued
+	// URLs, tables and the store have shares of it (package budget), and no worker starts a fetch
+	// while bodies exceed theirs. The rest is for the garbage collector: a program that only crawls
+	// should call debug.SetMemoryLimit with the same number, as the command does. Without Job queued
+	// URLs cannot spill to disk: beyond the budget the crawl warns, and continues. A hook's own memory
+	// is not counted.
 	Memory int
 
 	// One fetch.
@@ -88,46 +90,50 @@ type Options struct {
 	Timeout          time.Duration                          // all of it, but for waiting for memory; 0: 30 s
 	DialTimeout      time.Duration                          // resolving the name and connecting; 0: 10 s
 	TLSTimeout       time.Duration                          // the TLS handshake; 0: 10 s
-	FirstByteTimeout time.Duration                          // from the request to the answer's first byte; 0: see http1.Options
-	IdleTimeout      time.Duration                          // between two pieces of an answer; 0: see http1.Options
-	MinRate          int                                    // bytes a second; 0: any
-	Retries          int                                    // after the first try, when an error may pass; 0: 2, negative: none
+	FirstByteTimeout time.Duration                          // from the request to the first byte of the response; 0: see http1.Options
+	IdleTimeout      time.Duration                          // between two pieces of a response; 0: see http1.Options
+	MinRate          int                                    // bytes per second; 0: any
+	Retries          int                                    // after the first try, for errors that may pass; 0: 2, negative: none
 	MaxRedirects     int                                    // followed from one link; 0: 10, negative: none
 	MaxBody          int                                    // bytes of a body, as sent and as decoded; 0: 16 MiB
-	UserAgent        string                                 // empty: DefaultUserAgent. Its first word is the name robots.txt is read for
+	UserAgent        string                                 // empty: DefaultUserAgent. Its product token selects the rules of robots.txt
 	Header           http1.Header                           // further fields of every request
-	Cookies          http.CookieJar                         // shared by all loops, so safe for concurrent use; nil: none are sent or taken
+	Cookies          http.CookieJar                         // shared by all loops, so safe for concurrent use; nil: no cookies are sent or kept
 	Auth             []http1.Credential                     // each for one origin; those of Seeds come after them
 	Proxy            func(scheme, host string) *http1.Proxy // see http1.Options; called by all loops; nil: none
-	Insecure         bool                                   // certificates are not verified
-	RootCAs          *x509.CertPool
-	AllowPrivate     bool             // a page may lead to addresses that are not public, too: see package guard
-	Resolve          []http1.Override // addresses of hosts, before any name service is asked
-	DNS              []netip.AddrPort // name servers to ask, in this order; empty: the system's
+	Insecure         bool                                   // do not verify certificates
+	RootCAs          *x509.CertPool                         // nil: the system's
+	AllowPrivate     bool                                   // links may lead to private addresses: see package guard
+	Resolve          []http1.Override                       // addresses of hosts, before any name service is asked
+	DNS              []netip.AddrPort                       // name servers, in this order; empty: the system's
 
 	// What is kept.
 
-	Job        string     // folder for the records and the state of the crawl; that of a job that was ended goes on. Empty: there is none
-	Fresh      bool       // a job that is in the folder is removed first
-	Update     bool       // a job that is finished is visited again, from the URLs it knows; one that is not goes on. See Change
-	Amend      bool       // Seeds, SeedSeq and Exclude may add to those that the job was begun with
-	MinFree    int        // bytes; while less is free on the disk of Job, no URL is begun. 0: any
+	Job        string     // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
+	Fresh      bool       // remove a job that is in the folder first
+	Update     bool       // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
+	Amend      bool       // Seeds, SeedSeq and Exclude may add to those of the job
+	MinFree    int        // bytes; start no fetch while less is free on the disk of Job. 0: any
 	KeepLinks  bool       // every link of every page, in Job/links.jsonl
 	KeepBodies bool       // decoded bodies by their hash, in Job/bodies
 	Output     io.Writer  // a further stream of the records
 	Format     Format     // of Output; empty: FormatJSONL
-	Duplicates Duplicates // which pages the records say are those of other URLs; empty: DuplicatesSame
+	Duplicates Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
 
 	Hooks Hooks
 
-	Loops int         // event loops that fetch, in Run; 0: one a core
+	Loops int         // fetch loops of Run; 0: one per core
 	Loop  aio.Options // of every loop that Run makes
 
-	files store.FS // where Job is; nil: the disk
-	heads int      // URLs of a host that a job has in memory; 0: 512
+	internal internal
+}
 
-	seenBytes int // of fingerprints that a job has in memory; 0: as Memory allows
-	hostBytes int // of hosts; the same
+// internal is what only tests set.
+type internal struct {
+	files store.FS // where Job is; nil: the disk
+	heads int      // URLs of a host that a job holds in memory; 0: 512
+	seen  int      // bytes of fingerprints in memory; 0: as Memory allows
+	hosts int      // bytes of hosts in memory; the same
 }
 
 // Version of Weft.
@@ -136,156 +142,193 @@ const Version = "0.1.0-dev"
 // DefaultUserAgent names the crawler to the sites it visits.
 const DefaultUserAgent = "weft/" + Version + " (+https://github.com/weftcrawl/weft)"
 
-// config is checked and frozen Options.
+// config is Options that are checked, with their defaults filled in.
 type config struct {
 	Options
 	asked Options // as they were given
 
-	workers int // requests under way at once, with those that only wait: see slots
-
-	seeds []weburl.URL
-	late  []*regexp.Regexp // of Exclude, those that a job was not begun with
+	workers int // requests in flight, with those that only wait
+	seeds   []weburl.URL
+	late    []*regexp.Regexp // exclusions that the job was not begun with
 }
 
-// check returns what o says with its defaults filled in. Its error is an *OptionError.
+// check checks o and fills in its defaults. Its error is an *OptionError.
 func (o Options) check() (*config, error) {
 	c := &config{Options: o, asked: o}
-	if len(o.Seeds) == 0 && o.SeedSeq == nil && o.Job == "" { // a job that goes on has its own
-		return nil, &OptionError{Option: "Seeds", Err: errNoSeed}
+	for _, check := range []func() error{c.checkSeeds, c.checkNames, c.checkNumbers, c.checkTimes, c.fitsMemory, c.checkRequest, c.checkJob} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
-	for _, s := range o.Seeds {
+	c.fillIn()
+	return c, nil
+}
+
+func (c *config) checkSeeds() error {
+	if len(c.Seeds) == 0 && c.SeedSeq == nil && c.Job == "" { // a resumed job has its own
+		return &OptionError{Option: "Seeds", Err: job.ErrNoSeed}
+	}
+	for _, s := range c.Seeds {
 		u, credential, err := ParseSeedCredential(s)
 		if err != nil {
-			return nil, &OptionError{Option: "Seeds", Err: err}
+			return &OptionError{Option: "Seeds", Err: err}
 		}
 		c.seeds = append(c.seeds, u)
 		if credential != nil {
 			c.Auth = append(slices.Clip(c.Auth), *credential)
 		}
 	}
-	var err error
-	if c.Scope, err = ParseScope(string(o.Scope)); err != nil {
-		return nil, &OptionError{Option: "Scope", Err: err}
+	return nil
+}
+
+func (c *config) checkNames() (err error) {
+	if c.Scope, err = ParseScope(string(c.Scope)); err != nil {
+		return &OptionError{Option: "Scope", Err: err}
 	}
-	if c.Format, err = ParseFormat(string(o.Format)); err != nil {
-		return nil, &OptionError{Option: "Format", Err: err}
+	if c.Format, err = ParseFormat(string(c.Format)); err != nil {
+		return &OptionError{Option: "Format", Err: err}
 	}
-	if c.Duplicates, err = ParseDuplicates(string(o.Duplicates)); err != nil {
-		return nil, &OptionError{Option: "Duplicates", Err: err}
+	if c.Duplicates, err = ParseDuplicates(string(c.Duplicates)); err != nil {
+		return &OptionError{Option: "Duplicates", Err: err}
 	}
+	return nil
+}
+
+func (c *config) checkNumbers() error {
 	most := maxConcurrency()
 	for _, n := range []struct {
-		option    string
-		value     int
-		orDefault *int
-		def       int
+		option  string
+		value   *int
+		ifUnset int
 	}{
-		{"Concurrency", o.Concurrency, &c.Concurrency, min(64, most)},
-		{"Loops", o.Loops, &c.Loops, runtime.GOMAXPROCS(0)},
-		{"MaxBody", o.MaxBody, &c.MaxBody, 16 << 20},
-		{"Memory", o.Memory, &c.Memory, DefaultMemory},
-		{"Limit", o.Limit, nil, 0},
-		{"LimitPerHost", o.LimitPerHost, nil, 0},
-		{"PerHost", o.PerHost, nil, 0},
-		{"PerDomain", o.PerDomain, nil, 0},
-		{"PerAddress", o.PerAddress, nil, 0},
-		{"MinRate", o.MinRate, nil, 0},
+		{"Concurrency", &c.Concurrency, min(64, most)},
+		{"Loops", &c.Loops, runtime.GOMAXPROCS(0)},
+		{"MaxBody", &c.MaxBody, 16 << 20},
+		{"Memory", &c.Memory, DefaultMemory},
+		{"Limit", &c.Limit, 0},
+		{"LimitPerHost", &c.LimitPerHost, 0},
+		{"PerHost", &c.PerHost, 0},
+		{"PerDomain", &c.PerDomain, 0},
+		{"PerAddress", &c.PerAddress, 0},
+		{"MinRate", &c.MinRate, 0},
+		{"MinFree", &c.MinFree, 0},
 	} {
-		if n.value < 0 {
-			return nil, &OptionError{n.option, strconv.Itoa(n.value), errNegative}
+		if *n.value < 0 {
+			return invalid(n.option, strconv.Itoa(*n.value), errNegative)
 		}
-		if n.value == 0 && n.orDefault != nil {
-			*n.orDefault = n.def
-		}
+		*n.value = cmp.Or(*n.value, n.ifUnset)
 	}
 	if c.Concurrency > most {
-		return nil, &OptionError{"Concurrency", strconv.Itoa(c.Concurrency),
-			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most)}
+		return invalid("Concurrency", strconv.Itoa(c.Concurrency),
+			fmt.Errorf("expected at most %d, as each request takes a descriptor of this process (ulimit -n)", most))
 	}
-	if err := c.fitsMemory(); err != nil {
-		return nil, err
+	if c.RateLimit < 0 || math.IsNaN(c.RateLimit) {
+		return invalid("RateLimit", fmt.Sprint(c.RateLimit), errNegative)
 	}
-	if c.workers = c.Concurrency; o.Concurrency == 0 {
-		c.workers = max(c.workers, min(16*c.workers, most/2, c.Memory/4/perRequest))
+	if c.MaxURLLength > scope.MaxURL {
+		return invalid("MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", scope.MaxURL))
 	}
-	if o.RateLimit < 0 || math.IsNaN(o.RateLimit) {
-		return nil, &OptionError{"RateLimit", fmt.Sprint(o.RateLimit), errNegative}
-	}
+	return nil
+}
+
+func (c *config) checkTimes() error {
 	for _, d := range []struct {
 		option string
 		value  time.Duration
 	}{
-		{"Delay", o.Delay},
-		{"MaxTime", o.MaxTime},
-		{"Timeout", o.Timeout},
-		{"DialTimeout", o.DialTimeout},
-		{"TLSTimeout", o.TLSTimeout},
-		{"FirstByteTimeout", o.FirstByteTimeout},
-		{"IdleTimeout", o.IdleTimeout},
+		{"Delay", c.Delay},
+		{"MaxTime", c.MaxTime},
+		{"Timeout", c.Timeout},
+		{"DialTimeout", c.DialTimeout},
+		{"TLSTimeout", c.TLSTimeout},
+		{"FirstByteTimeout", c.FirstByteTimeout},
+		{"IdleTimeout", c.IdleTimeout},
 	} {
 		if d.value < 0 {
-			return nil, &OptionError{d.option, d.value.String(), errNegative}
+			return invalid(d.option, d.value.String(), errNegative)
 		}
 	}
-	c.Retries = orDefault(o.Retries, 2)
-	c.MaxRedirects = orDefault(o.MaxRedirects, 10)
-	c.MaxURLLength = cmp.Or(orDefault(o.MaxURLLength, defaultURLLength), maxURL)
-	c.MaxPathDepth = orDefault(o.MaxPathDepth, defaultPathDepth)
-	c.MaxRepeats = orDefault(o.MaxRepeats, defaultRepeats)
-	c.MaxVariants = orDefault(o.MaxVariants, defaultVariants)
-	if c.MaxURLLength > maxURL {
-		return nil, &OptionError{"MaxURLLength", strconv.Itoa(c.MaxURLLength), fmt.Errorf("expected at most %d", maxURL)}
-	}
-	c.Loops = min(c.Loops, c.Concurrency)
-	switch {
-	case c.Update && c.Job == "":
-		return nil, &OptionError{Option: "Update", Err: errNoJob}
-	case c.Update && c.Fresh:
-		return nil, &OptionError{Option: "Update", Err: errFresh}
-	}
-	if c.MinFree < 0 {
-		return nil, &OptionError{"MinFree", strconv.Itoa(c.MinFree), errNegative}
-	}
-	if c.files == nil {
-		c.files = store.Disk
-	}
-	if c.heads == 0 {
-		c.heads = 512
-	}
-	if o.UserAgent == "" {
-		c.UserAgent = DefaultUserAgent
-	}
-	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
-		return nil, &OptionError{Option: "UserAgent", Err: err}
-	}
-	if err := o.Header.Check(); err != nil {
-		return nil, &OptionError{Option: "Header", Err: err}
-	}
-	for _, server := range o.DNS {
-		if !server.IsValid() || server.Port() == 0 {
-			return nil, &OptionError{"DNS", server.String(), errors.New("expected an address and a port")}
-		}
-	}
-	for _, credential := range o.Auth {
-		if err := credential.Check(); err != nil {
-			return nil, &OptionError{Option: "Auth", Err: err}
-		}
-	}
-	if c.PruneDuplicates && c.Duplicates == DuplicatesOff {
-		return nil, &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
-	}
-	if o.Job == "" && (o.KeepLinks || o.KeepBodies) {
-		return nil, &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
-	}
-	return c, nil
+	return nil
 }
 
-// spareDescriptors is what a process needs beside one descriptor a request: files,
-// loops, and the connections that are kept.
+// fitsMemory checks that the crawl can keep within c.Memory.
+func (c *config) fitsMemory() error {
+	size := func(n int) string { return humanize.IBytes(uint64(n)) }
+	switch {
+	case c.Memory < budget.Least:
+		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %s, which one large page and the tables of a crawl take", size(budget.Least)))
+	case c.Memory/4 < c.Concurrency*budget.PerRequest:
+		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s beside its body, and all of them may take a quarter",
+			c.Memory/4/budget.PerRequest, size(c.Memory), size(budget.PerRequest)))
+	case c.Memory/budget.PageCost < c.MaxBody:
+		return invalid("MaxBody", size(c.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
+			size(c.Memory/budget.PageCost), size(c.Memory)))
+	}
+	return nil
+}
+
+func (c *config) checkRequest() error {
+	c.UserAgent = cmp.Or(c.UserAgent, DefaultUserAgent)
+	if err := (http1.Header{{Name: "User-Agent", Value: c.UserAgent}}).Check(); err != nil {
+		return &OptionError{Option: "UserAgent", Err: err}
+	}
+	if err := c.Header.Check(); err != nil {
+		return &OptionError{Option: "Header", Err: err}
+	}
+	for _, server := range c.DNS {
+		if !server.IsValid() || server.Port() == 0 {
+			return invalid("DNS", server.String(), errors.New("expected an address and a port"))
+		}
+	}
+	for _, credential := range c.asked.Auth {
+		if err := credential.Check(); err != nil {
+			return &OptionError{Option: "Auth", Err: err}
+		}
+	}
+	return nil
+}
+
+func (c *config) checkJob() error {
+	switch {
+	case c.Update && c.Job == "":
+		return &OptionError{Option: "Update", Err: errNoJob}
+	case c.Update && c.Fresh:
+		return &OptionError{Option: "Update", Err: errFresh}
+	case c.PruneDuplicates && c.Duplicates == DuplicatesOff:
+		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
+	case c.Job == "" && (c.KeepLinks || c.KeepBodies):
+		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
+	}
+	return nil
+}
+
+// fillIn fills in the defaults that depend on other options.
+func (c *config) fillIn() {
+	if c.workers = c.Concurrency; c.asked.Concurrency == 0 {
+		c.workers = max(c.workers, min(16*c.workers, maxConcurrency()/2, c.Memory/4/budget.PerRequest))
+	}
+	c.Loops = min(c.Loops, c.Concurrency)
+	c.Retries = orDefault(c.Retries, 2)
+	c.MaxRedirects = orDefault(c.MaxRedirects, 10)
+	c.MaxURLLength = cmp.Or(orDefault(c.MaxURLLength, scope.DefaultURLLength), scope.MaxURL)
+	c.MaxPathDepth = orDefault(c.MaxPathDepth, scope.DefaultPathDepth)
+	c.MaxRepeats = orDefault(c.MaxRepeats, scope.DefaultRepeats)
+	c.MaxVariants = orDefault(c.MaxVariants, scope.DefaultVariants)
+	if c.internal.files == nil {
+		c.internal.files = store.Disk
+	}
+	c.internal.heads = cmp.Or(c.internal.heads, 512)
+}
+
+// DefaultMemory is Options.Memory when that is 0.
+const DefaultMemory = budget.Default
+
+// spareDescriptors is what a process needs beside one descriptor a request: files, loops, and
+// connections that are kept.
 const spareDescriptors = 32
 
-// maxConcurrency is how many requests may be under way at once: at most 100,000,
-// and as many as the process may have descriptors.
+// maxConcurrency is how many requests may be in flight: at most 100,000, and as many as the process
+// may have descriptors.
 func maxConcurrency() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -294,7 +337,7 @@ func maxConcurrency() int {
 	return max(1, int(min(100_000, limit.Cur))-spareDescriptors)
 }
 
-// orDefault is n; 0 stands for def, and a negative number for 0.
+// orDefault returns n; 0 stands for def, and a negative number for 0.
 func orDefault(n, def int) int {
 	switch {
 	case n == 0:
@@ -303,15 +346,4 @@ func orDefault(n, def int) int {
 		return 0
 	}
 	return n
-}
-
-// JobName is the usual folder of a crawl that begins at u: HOST.weft.
-func JobName(u weburl.URL) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '-':
-			return r
-		}
-		return '_'
-	}, u.Host()) + ".weft"
 }

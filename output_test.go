@@ -153,7 +153,7 @@ func TestSummary(t *testing.T) {
 		"http://a.test/moved": "301 /page", "http://a.test/page": "a page",
 	}
 	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeDomain, Retries: -1})
-	if sum.Done != 5 || sum.Pages != 2 || sum.Redirects != 1 || sum.Statuses[200].URLs != 2 || sum.Statuses[410].URLs != 1 ||
+	if sum.Recorded() != 5 || sum.Pages != 2 || sum.Redirects != 1 || sum.Statuses[200].URLs != 2 || sum.Statuses[410].URLs != 1 ||
 		sum.Errors["connect"].URLs != 1 || sum.ContentTypes["text/html"].URLs != 2 || sum.Robots != 2 || len(sum.Slowest) != 4 {
 		t.Errorf("summary %+v", sum)
 	}

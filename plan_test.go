@@ -61,7 +61,7 @@ func TestPlan(t *testing.T) {
 	}
 
 	bare := weft.Options{Job: begun.Job, Limit: 3}
-	if sum, err := run(bare); err != nil || sum.Done != 3 || sum.Runs != 2 {
+	if sum, err := run(bare); err != nil || sum.Recorded() != 3 || sum.Runs != 2 {
 		t.Errorf("the folder alone: %+v, %v", sum, err)
 	}
 	links, err := os.ReadFile(filepath.Join(begun.Job, "links.jsonl"))

@@ -27,26 +27,26 @@ func TestWhyReasons(t *testing.T) {
 		says   string // state, and in its lines
 	}{
 		{reason: "scope", web: home(a("http://b.test/x")), path: "http://b.test/x",
-			says: "unseen … not taken in: it is outside the scope … scope: host: outside, a link to it is not followed"},
+			says: "unseen … this one would not be: it is outside the scope … scope: host: outside, links to it are not followed"},
 		{reason: "depth", web: home(a("/x")), o: weft.Options{Depth: -1}, path: "/x",
-			says: "unseen … not taken in: no links are followed … depth: at most 0 links from a seed are followed"},
+			says: "unseen … this one would not be: no links are followed … depth: at most 0 links from a seed are followed"},
 		{reason: "depth", web: web{"http://a.test/": a("/x"), "http://a.test/x": a("/y")}, o: weft.Options{Depth: 1}, path: "/y",
-			says: "unseen … depth: at most 1 link from a seed are followed, what is further is not kept"},
+			says: "unseen … depth: at most 1 link from a seed are followed; others are not kept"},
 		{reason: "exclude", web: home(a("/x")), o: weft.Options{Exclude: res("/x$")}, path: "/x", says: "unseen … it is excluded … exclude: /x$ matches"},
 		{reason: "include", web: home(a("/x")), o: weft.Options{Include: res("/y$")}, path: "/x", says: "unseen … it is not included … include: none matches"},
 		{reason: "too-long", web: home(a("/long")), o: weft.Options{MaxURLLength: 17}, path: "/long",
-			says: "unseen … not taken in: it is taken for a trap … trap: it is 18 bytes long, and at most 17 are followed"},
+			says: "unseen … this one would not be: it looks like a trap … trap: it is 18 bytes long, and at most 17 are followed"},
 		{reason: "too-deep", web: home(a(deep)), o: weft.Options{MaxPathDepth: 4}, path: deep,
-			says: "unseen … it is taken for a trap … trap: its path has 5 segments, and at most 4 are followed"},
+			says: "unseen … it looks like a trap … trap: its path has 5 segments, and at most 4 are followed"},
 		{reason: "repeats", web: home(a("/x/x")), o: weft.Options{MaxRepeats: 1}, path: "/x/x",
-			says: "unseen … it is taken for a trap … trap: a segment of its path comes 2 times over, and at most 1 are followed"},
+			says: "unseen … it looks like a trap … trap: a segment of its path comes 2 times over, and at most 1 are followed"},
 		{reason: "repeats", web: web{"http://a.test/": a("/go"), "http://a.test/go": "302 /x/x/x/x"}, path: "/x/x/x/x",
 			says: "unseen … trap: a segment of its path comes 4 times over"},
 		{reason: "repeats", web: home("302 /x/x/x/x"), path: "/x/x/x/x", says: "unseen … trap: a segment of its path comes 4 times over"},
 		{reason: "too-many", web: home(strings.Repeat("<a href=/>", 100_001) + a("/x")), path: "/x",
 			says: "unseen … the last links of pages with too many, of which there were 1, are not kept"},
 		{reason: "nofollow", web: home(`<meta name=robots content=nofollow>` + a("/x")), path: "/x",
-			says: "unseen … links of pages that say nofollow, of which there were 1, are not kept"},
+			says: "unseen … not kept: links of pages that say nofollow (1)"},
 		{reason: "nofollow", web: home(`<meta name=robots content=none><meta http-equiv=refresh content="0; /x"><iframe src=/x></iframe>`), path: "/x",
 			says: "unseen … links of pages that say nofollow, of which there were 2, are not kept"},
 		{reason: "rel-nofollow", web: home(`<a rel="ugc NoFollow" href=/x>`), path: "/x",
@@ -55,13 +55,13 @@ func TestWhyReasons(t *testing.T) {
 			return weft.Verdict{Decision: weft.Drop}
 		}}}, says: "unseen … links that a hook has dropped, of which there were 1, are not kept"},
 		{reason: "limit-per-host", web: home(a("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/y",
-			says: "dropped … dropped: its host has had its limit of 2 URLs"},
+			says: "dropped … dropped: its host reached its limit of 2 URLs"},
 		{reason: "limit-per-host", web: home(a("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/z",
-			says: "unseen … limit: its host has had its limit of 2 URLs"},
+			says: "unseen … limit: its host reached its limit of 2 URLs"},
 		{reason: "max-variants", web: home(a("/x?1", "/x?2")), o: weft.Options{MaxVariants: 1}, path: "/x?2",
-			says: "dropped … dropped: its path has had its limit of 1 URLs that differ only behind the first ; or ?"},
+			says: "dropped … dropped: its path reached its limit of 1 URLs that differ only after the first ; or ?"},
 		{reason: "max-variants", web: home(a("/x?1", "/x?2")), o: weft.Options{MaxVariants: 1}, path: "/x?3",
-			says: "unseen … limit: its path has had its limit of 1 URLs that differ only behind the first ; or ?"},
+			says: "unseen … limit: its path reached its limit of 1 URLs that differ only after the first ; or ?"},
 
 		{reason: "duplicate", web: web{"http://a.test/": a("/1/", "/2/"), "http://a.test/1/": essay("maze") + a("in"), "http://a.test/2/": essay("maze") + a("in")}, o: weft.Options{PruneDuplicates: true, Concurrency: 1}, path: "/2/in",
 			says: "unseen … links of pages that are duplicates, of which there were 1, are not kept"},
@@ -85,7 +85,7 @@ func TestWhyReasons(t *testing.T) {
 		{reason: weft.KindRedirects, web: web{"http://a.test/": "302 /1", "http://a.test/1": "302 /x"}, o: weft.Options{MaxRedirects: 1}, path: "/1",
 			says: "failed … redirects: a redirect beyond the limit of 1"},
 		{reason: weft.KindLocation, web: home("302 mailto:x@a.test"), path: "/", says: "failed … location: leads to scheme \"mailto\", expected http or https"},
-		{reason: "limit", web: home(a("/x")), o: weft.Options{Limit: 1}, path: "/x", says: "pending … next: try 1; the crawl does not run (stopped by the limit limit)"},
+		{reason: "limit", web: home(a("/x")), o: weft.Options{Limit: 1}, path: "/x", says: "pending … next: try 1; the crawl is not running (stopped by the limit limit)"},
 	}
 	told := make(map[string]bool)
 	for _, c := range cases {
@@ -143,8 +143,8 @@ func TestTrapsOverruled(t *testing.T) {
 		o    weft.Options
 		says string
 	}{
-		{"seed", weft.Options{Seeds: []string{trap}}, "seed: given\nscope: host: not asked of seeds"},
-		{"hook", weft.Options{Seeds: []string{"http://a.test/"}, Hooks: hooks}, "at most 3 are followed; followed all the same, as a hook has said"},
+		{"seed", weft.Options{Seeds: []string{trap}}, "seed: given\nscope: host: does not apply to seeds"},
+		{"hook", weft.Options{Seeds: []string{"http://a.test/"}, Hooks: hooks}, "at most 3 are followed; a hook followed it all the same"},
 		{"no limit", weft.Options{Seeds: []string{"http://a.test/"}, MaxRepeats: -1}, "1 link from a seed\nscope: host: inside\nrobots: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -210,8 +210,8 @@ func TestBrokenOff(t *testing.T) {
 					if !strings.HasPrefix(got.Pages, before) {
 						t.Fatalf("run %d: a record of an earlier run is not what it was", run)
 					}
-					if l.last == nil && (sum.Done != len(got.Records) || sum.Runs > run) {
-						t.Fatalf("run %d: a summary of %d URLs in %d runs, %d records", run, sum.Done, sum.Runs, len(got.Records))
+					if l.last == nil && (sum.Recorded() != len(got.Records) || sum.Runs > run) {
+						t.Fatalf("run %d: a summary of %d URLs in %d runs, %d records", run, sum.Recorded(), sum.Runs, len(got.Records))
 					}
 					before, committed = got.Pages, len(got.Pages)
 					if sum.Finished && len(got.Pending) == 0 { // and not killed

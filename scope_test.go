@@ -168,7 +168,7 @@ func TestLimitEndsOpenSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum, err := c.Run(t.Context())
-	if err != nil || sum.Stopped != "limit" || sum.Done != 1 || sum.SeedsFetched != 1 || sum.Interrupted {
+	if err != nil || sum.Stopped != "limit" || sum.Recorded() != 1 || sum.SeedsFetched != 1 || sum.Interrupted {
 		t.Errorf("summary %+v, error %v", sum, err)
 	}
 }

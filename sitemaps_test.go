@@ -146,8 +146,8 @@ func TestSitemapsInDoubt(t *testing.T) {
 		if noRobots {
 			want = []string{want[0], want[1], want[3]}
 		}
-		if urls := fetched(got); !slices.Equal(urls, want) || sum.Done != len(want) {
-			t.Errorf("no robots: %t, fetched %q, %d URLs, expected %q, each once", noRobots, urls, sum.Done, want)
+		if urls := fetched(got); !slices.Equal(urls, want) || sum.Recorded() != len(want) {
+			t.Errorf("no robots: %t, fetched %q, %d URLs, expected %q, each once", noRobots, urls, sum.Recorded(), want)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestSitemapWhy(t *testing.T) {
 	defer job.Close()
 	for u, want := range map[string][]string{
 		"http://a.test/1":           {"in the sitemap http://a.test/sitemap.xml, 1 link from a seed"},
-		"http://a.test/sitemap.xml": {"as a sitemap of the host of http://a.test/robots.txt, 1 link from a seed", "host: not asked of sitemaps"},
+		"http://a.test/sitemap.xml": {"as a sitemap of the host of http://a.test/robots.txt, 1 link from a seed", "host: does not apply to sitemaps"},
 	} {
 		why, err := job.Why(t.Context(), u)
 		if err != nil {

@@ -70,7 +70,7 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 		t.Errorf("%d of %d pages were fetched while the disk stood still", n, pages)
 	}
 	close(release)
-	if sum := <-ended; sum.Done != pages+1 || !sum.Finished {
-		t.Errorf("%d URLs in the end", sum.Done)
+	if sum := <-ended; sum.Recorded() != pages+1 || !sum.Finished {
+		t.Errorf("%d URLs in the end", sum.Recorded())
 	}
 }

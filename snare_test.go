@@ -65,10 +65,10 @@ func TestSnare(t *testing.T) {
 	job := open(t, o.Job)
 	for path, want := range map[string]string{
 		"/docs/docs/docs/docs/":              "trap: a segment of its path comes 4 times over, and at most 3 are followed\n",
-		"/calendar?month=50":                 "dropped: its path has had its limit of 50 URLs that differ only behind the first ; or ?\n",
-		"/calendar?month=77":                 "limit: its path has had its limit of 50 URLs that differ only behind the first ; or ?\n",
+		"/calendar?month=50":                 "dropped: its path reached its limit of 50 URLs that differ only after the first ; or ?\n",
+		"/calendar?month=77":                 "limit: its path reached its limit of 50 URLs that differ only after the first ; or ?\n",
 		"/grow?" + strings.Repeat("x", 4096): fmt.Sprintf("trap: it is %d bytes long, and at most 2048 are followed\n", len(site.URL)+len("/grow?")+4096),
-		"/login":                             "unseen: no page that was read leads to it, as far as is known; links of pages that say nofollow, of which there were 5, are not kept; links with rel=nofollow, of which there were 1, are not kept\n",
+		"/login":                             "unseen: no page that was read is known to link to it; links of pages that say nofollow, of which there were 5, are not kept; links with rel=nofollow, of which there were 1, are not kept\n",
 	} {
 		if got := story(t, job, site.URL, path); !strings.Contains(got, want) {
 			t.Errorf("%.100s: %s\nexpected in it %s", path, got, want)

@@ -37,7 +37,7 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.Stats()
-	if got.Done != 5 || got.Pages != 1 || got.Redirects != 1 || got.Errors != 3 || got.Refused != 2 || got.Pending+got.InFlight != 0 || got.Hosts != 1 {
+	if got.Recorded() != 5 || got.Pages != 1 || got.Redirects != 1 || got.Failed+got.Refused != 3 || got.Refused != 2 || got.Pending+got.InFlight != 0 || got.Hosts != 1 {
 		t.Errorf("%+v", got)
 	}
 	if got.Done != sum.Done || got.Pages != sum.Pages || got.Redirects != sum.Redirects || got.Refused != sum.Errors[weft.KindRobots].URLs || got.Bytes != sum.Bytes || got.Elapsed != sum.Elapsed {

@@ -37,20 +37,20 @@ func TestListIsReadAgain(t *testing.T) {
 		}
 		return crawler.Run(t.Context())
 	}
-	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 {
+	if sum, err := run(false, a, b, c); err != nil || sum.Recorded() != 3 {
 		t.Fatalf("%v, %+v", err, sum)
 	}
-	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 || !sum.Finished {
+	if sum, err := run(false, a, b, c); err != nil || sum.Recorded() != 3 || !sum.Finished {
 		t.Errorf("the same list: %v, %+v", err, sum)
 	}
 	for name, urls := range map[string][]string{
 		"changed": {a, d, c}, "in another order": {a, c, b}, "shorter": {a, b}, "longer": {a, b, c, d},
 	} {
-		if sum, err := run(false, urls...); !errors.Is(err, weft.ErrPlan) || sum.Done != 3 {
+		if sum, err := run(false, urls...); !errors.Is(err, weft.ErrPlan) || sum.Recorded() != 3 {
 			t.Errorf("%s: %v, %+v", name, err, sum)
 		}
 	}
-	if sum, err := run(false, a, b, c); err != nil || sum.Done != 3 {
+	if sum, err := run(false, a, b, c); err != nil || sum.Recorded() != 3 {
 		t.Errorf("the same list, after others: %v, %+v", err, sum)
 	}
 	// A run that is broken off when it has compared the list, and before that has ended.
@@ -71,13 +71,13 @@ func TestListIsReadAgain(t *testing.T) {
 	if _, err := crawler.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if sum, err := run(false, a, b, c, d); !errors.Is(err, weft.ErrPlan) || sum.Done != 3 {
+	if sum, err := run(false, a, b, c, d); !errors.Is(err, weft.ErrPlan) || sum.Recorded() != 3 {
 		t.Errorf("longer, after a run that was broken off: %v, %+v", err, sum)
 	}
-	if sum, err := run(true, d, a); err != nil || sum.Done != 4 {
+	if sum, err := run(true, d, a); err != nil || sum.Recorded() != 4 {
 		t.Errorf("amended: %v, %+v", err, sum)
 	}
-	if sum, err := run(false, d, a); err != nil || sum.Done != 4 {
+	if sum, err := run(false, d, a); err != nil || sum.Recorded() != 4 {
 		t.Errorf("the list as amended: %v, %+v", err, sum)
 	}
 }

@@ -263,7 +263,7 @@ func TestVisits(t *testing.T) {
 `; got != want {
 		t.Errorf("the second visit:\n%swant\n%s", got, want)
 	}
-	if sum.Visit != 2 || sum.Unchanged != 9 || sum.Changed != 2 || sum.Gone != 2 || sum.New != 2 || sum.Done != 16 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
+	if sum.Visit != 2 || sum.Unchanged != 9 || sum.Changed != 2 || sum.Gone != 2 || sum.New != 2 || sum.Recorded() != 16 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
 		t.Errorf("summary %+v", sum)
 	}
 
@@ -663,16 +663,16 @@ func TestVisitRefused(t *testing.T) {
 	defer s.Close()
 	job := filepath.Join(t.TempDir(), "job")
 	for visit, want := range []weft.Summary{
-		{Done: 1, Errors: map[string]weft.Count{"http-500": {URLs: 1}}},
-		{Done: 2, New: 2, OverLimit: 2},
-		{Done: 2, Unchanged: 2, OverLimit: 2},
+		{Counters: weft.Counters{Refused: 1}, Errors: map[string]weft.Count{"http-500": {URLs: 1}}},
+		{Counters: weft.Counters{Done: 2, New: 2, OverLimit: 2}},
+		{Counters: weft.Counters{Done: 2, Unchanged: 2, OverLimit: 2}},
 	} {
 		c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, Retries: -1, LimitPerHost: 2, Update: visit > 0})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := c.Run(t.Context())
-		if err != nil || got.Visit != visit+1 || !got.Finished || got.Done != want.Done || got.New != want.New || got.Unchanged != want.Unchanged || got.OverLimit != want.OverLimit || len(got.Errors) != len(want.Errors) {
+		if err != nil || got.Visit != visit+1 || !got.Finished || got.Recorded() != want.Recorded() || got.New != want.New || got.Unchanged != want.Unchanged || got.OverLimit != want.OverLimit || len(got.Errors) != len(want.Errors) {
 			t.Errorf("visit %d: %+v, %v", visit+1, got, err)
 		}
 		down.Store(false)

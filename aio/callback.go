@@ -2,28 +2,28 @@ package aio
 
 import "time"
 
-// Callback is a function that the loop will call: the low-level way to get on the
-// loop, for code that is not a task. A panic in it ends the loop.
+// Callback is a function that the loop will call: the low-level way onto the loop, for code that
+// is not a task. A panic in it ends the loop.
 type Callback struct {
 	loop  *Loop
 	fn    func() // nil once called or cancelled
 	timer timer
 }
 
-// CallSoon has fn called in the next turn, after all that is ready now.
+// CallSoon schedules fn for the next turn, after everything that is ready now.
 func (l *Loop) CallSoon(fn func()) *Callback {
 	c := &Callback{loop: l, fn: fn}
 	l.ready.push(c)
 	return c
 }
 
-// CallLater has fn called d from now: never in the current turn, even if d ≤ 0.
-// Callbacks for the same time are called in the order in which they were asked for.
+// CallLater schedules fn for d from now: never in the current turn, even if d ≤ 0. Callbacks for
+// the same time run in the order in which they were scheduled.
 func (l *Loop) CallLater(d time.Duration, fn func()) *Callback {
 	return l.callAt(addTime(l.clock(), d), fn)
 }
 
-// CallAt has fn called at a point in time on the loop's clock.
+// CallAt schedules fn for a point in time on the loop's clock.
 func (l *Loop) CallAt(at time.Time, fn func()) *Callback {
 	return l.callAt(l.since(at), fn)
 }
@@ -35,7 +35,7 @@ func (l *Loop) callAt(when int64, fn func()) *Callback {
 	return c
 }
 
-// Cancel takes the callback back and reports whether it had not been called yet.
+// Cancel cancels the callback and reports whether it was still pending.
 func (c *Callback) Cancel() bool {
 	pending := c.fn != nil
 	c.fn = nil

@@ -9,28 +9,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is a stream between two ends: a socket, or a pipe of the in-memory network.
-// It belongs to its loop. One task may read while another writes; two that read
-// get ErrBusy. That of DialUDP carries datagrams instead.
+// Conn is a stream between two ends: a socket, or a pipe of the in-memory network. It belongs to
+// its loop. One task may read while another writes; a second reader gets ErrBusy. The Conn that
+// DialUDP returns carries datagrams instead.
 type Conn interface {
-	// Read reads what has arrived, at most len(p) bytes, waiting while nothing has.
-	// It returns io.EOF when the peer will send no more.
+	// Read reads what has arrived, at most len(p) bytes, and waits while nothing has. It returns
+	// io.EOF once the peer will send no more.
 	Read(t *Task, p []byte) (int, error)
-	// WaitReadable waits until Read has something to return: so that the buffer
-	// can be borrowed when there are bytes to put into it.
+	// WaitReadable waits until Read has something to return, so that the caller needs a buffer
+	// only when there are bytes to put into it.
 	WaitReadable(t *Task) error
-	// Ready reports whether Read has something to return, bytes or the end or an
-	// error, as far as the loop has learnt: what came since it last asked is not known.
+	// Ready reports whether Read would return bytes, the end or an error without waiting, as far
+	// as the loop knows: it does not ask the system again.
 	Ready() bool
 	// Write writes all of p, waiting while the peer or the network is slower than t.
 	Write(t *Task, p []byte) (int, error)
-	// CloseWrite tells the peer that no more will come; reading goes on.
+	// CloseWrite sends the end of the stream; reading stays possible.
 	CloseWrite() error
-	// Close ends both directions; tasks that wait get ErrClosed. Closing twice is fine.
+	// Close ends both directions; waiting tasks get ErrClosed. A second Close does nothing.
 	Close() error
 
-	// Deadlines are on the loop's clock; the zero time is none. Waits that are under
-	// way are subject to the new one. The error then matches ErrTimeout.
+	// Deadlines are on the loop's clock; the zero time means none. A new deadline also applies to
+	// waits in progress. The error of a wait that hits one matches ErrTimeout.
 	SetDeadline(at time.Time) error
 	SetReadDeadline(at time.Time) error
 	SetWriteDeadline(at time.Time) error
@@ -43,24 +43,23 @@ type Conn interface {
 type Listener interface {
 	// Accept waits for the next connection.
 	Accept(t *Task) (Conn, error)
-	// Close ends it; a task that waits in Accept gets ErrClosed.
+	// Close closes the listener; a task that waits in Accept gets ErrClosed.
 	Close() error
 	Addr() net.Addr
 }
 
-// Network is where Dial and Listen go: the system's sockets, or a synthetic
-// network in tests.
+// Network is where Dial and Listen go: the system's sockets, or a synthetic network in tests.
 type Network interface {
-	// Lookup returns the addresses of a host name, the preferred first.
+	// Lookup returns the addresses of a host name, most preferred first.
 	Lookup(t *Task, host string) ([]net.IP, error)
-	// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr, or a socket for
-	// datagrams to and from a *net.UDPAddr.
+	// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr, or a datagram socket to a
+	// *net.UDPAddr.
 	Connect(t *Task, to net.Addr) (Conn, error)
 	// Listen opens a listener on a *net.TCPAddr or *net.UnixAddr.
 	Listen(t *Task, on net.Addr) (Listener, error)
 }
 
-// socket is a Conn of the system.
+// socket is a Conn of the operating system.
 type socket struct {
 	*descriptor
 	network       string
@@ -73,7 +72,7 @@ func newSocket(l *Loop, fd int, network string, remote net.Addr) (*socket, error
 		unix.Close(fd)
 		return nil, err
 	}
-	d.doubt = network != "tcp"
+	d.mayHoldMore = network != "tcp"
 	return &socket{descriptor: d, network: network, remote: remote}, nil
 }
 
@@ -91,16 +90,15 @@ func (s *socket) Read(t *Task, p []byte) (int, error) {
 		if s.read.ready {
 			n, err := sysRead(s.fd, p)
 			switch {
-			case err == nil && n == 0 && s.network != "udp": // where it is an empty datagram
+			case err == nil && n == 0 && s.network != "udp": // on UDP, n == 0 is an empty datagram
 				return 0, io.EOF
 			case err == nil:
-				// A short read has emptied the socket, and what comes next raises a
-				// new event. Where that is in doubt, the next read finds out: when
-				// the end or an error may have come in the same event; when TCP has
-				// urgent data, before which a read stops; on Unix sockets, where it
-				// stops also after a message that came with descriptors; on those for
-				// datagrams, where it stops after each.
-				s.read.ready = n == len(p) || s.doubt
+				// A short read has emptied the socket, and whatever comes next raises a new event.
+				// Where that is in doubt, the next read finds out: when the end or an error may
+				// have come in the same event; on TCP with urgent data, before which a read stops;
+				// on Unix sockets, where a read also stops after a message that carried
+				// descriptors; on datagram sockets, where it stops after each datagram.
+				s.read.ready = n == len(p) || s.mayHoldMore
 				return n, nil
 			case err == unix.EINTR:
 				continue
@@ -220,7 +218,7 @@ func (s *socket) setDeadline(dir *direction, at time.Time) error {
 
 func (s *socket) RemoteAddr() net.Addr { return s.remote }
 
-// LocalAddr asks the kernel when first called: most connections never need it.
+// LocalAddr asks the kernel on its first call: most connections never need it.
 func (s *socket) LocalAddr() net.Addr {
 	if s.local == nil && !s.closed {
 		if sa, err := unix.Getsockname(s.fd); err == nil {
@@ -233,12 +231,12 @@ func (s *socket) LocalAddr() net.Addr {
 	return s.local
 }
 
-// opError says what was done to which connection, as package net does.
+// opError wraps err with the operation and the connection, as package net does.
 func (s *socket) opError(op string, err error) error {
 	return &net.OpError{Op: op, Net: s.network, Source: s.local, Addr: s.remote, Err: err}
 }
 
-// listener is a Listener of the system.
+// listener is a Listener of the operating system.
 type listener struct {
 	*descriptor
 	addr    net.Addr
@@ -248,8 +246,8 @@ type listener struct {
 
 func (ln *listener) Addr() net.Addr { return ln.addr }
 
-// Accept retries what only concerns a connection that is gone already. Errors such
-// as EMFILE are the caller's, who can wait until descriptors are free again.
+// Accept retries errors that concern only a connection that is already gone. It returns errors
+// such as EMFILE to the caller, who can wait for free descriptors.
 func (ln *listener) Accept(t *Task) (Conn, error) {
 	if err := t.Checkpoint(); err != nil {
 		return nil, ln.opError("accept", err)
@@ -295,7 +293,7 @@ func (ln *listener) Close() error {
 
 func (ln *listener) removePath() {
 	if ln.unlink != "" {
-		_ = os.Remove(ln.unlink) // somebody may have taken it away: it is gone either way
+		_ = os.Remove(ln.unlink) // somebody else may have removed it: it is gone either way
 	}
 }
 

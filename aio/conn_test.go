@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// transport is a kind of socket that the tests of connections go through.
+// transport is a kind of socket that connection tests use.
 type transport struct {
 	network string
-	// address returns where to listen.
+	// address returns an address to listen on.
 	address func(t *testing.T) string
 }
 
@@ -53,7 +53,7 @@ func onTransports(t *testing.T, main func(t *testing.T, task *aio.Task, tr trans
 	}
 }
 
-// connect returns the two ends of a connection, both of the loop.
+// connect returns the two ends of a connection, both on the loop.
 func connect(t *testing.T, task *aio.Task, tr transport) (client, server aio.Conn) {
 	t.Helper()
 	ln, err := aio.Listen(task, tr.network, tr.address(t))
@@ -70,8 +70,8 @@ func connect(t *testing.T, task *aio.Task, tr transport) (client, server aio.Con
 	return client, server
 }
 
-// connectPeer returns a connection of the loop and its other end, a blocking one:
-// what the test does there is done when the call returns, without a turn of the loop.
+// connectPeer returns a connection of the loop and its other end, a blocking one: whatever the
+// test does there is done when the call returns, without a turn of the loop.
 func connectPeer(t *testing.T, task *aio.Task, tr transport) (aio.Conn, net.Conn) {
 	t.Helper()
 	ln, err := net.Listen(tr.network, tr.address(t))
@@ -90,7 +90,7 @@ func connectPeer(t *testing.T, task *aio.Task, tr transport) (aio.Conn, net.Conn
 	return c, peer
 }
 
-// noise returns n bytes without a pattern that a lost or doubled piece could hide in.
+// noise returns n bytes without a pattern that could hide a lost or doubled piece.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	x := uint64(n) | 1
@@ -281,7 +281,7 @@ func TestHalfClose(t *testing.T) {
 	})
 }
 
-// A peer that has half-closed can still be written to, at length.
+// A peer that has half-closed can still receive, at length.
 func TestWriteToHalfClosedPeer(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		client, server := connect(t, task, tr)
@@ -332,7 +332,7 @@ func TestWriteWaitsForSlowPeer(t *testing.T) {
 	})
 }
 
-// What Write says it has written is what the peer gets.
+// The peer gets exactly what Write reports as written.
 func TestWriteCanceled(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		client, server := connect(t, task, tr)
@@ -425,8 +425,8 @@ func TestWaitReadableOfConn(t *testing.T) {
 	})
 }
 
-// A fresh connection holds no buffer while it waits for its first byte, and this
-// is what WaitReadable is for.
+// A new connection holds no buffer while it waits for its first byte: that is the purpose of
+// WaitReadable.
 func TestWaitReadableOfFreshConnWaits(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		client, server := connect(t, task, tr)
@@ -550,9 +550,9 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// Bytes arrive and the deadline passes while another task holds the loop. Who waits
-// learns of both at once, and gets the bytes: what came in time is not thrown away
-// because the loop was busy.
+// Bytes arrive and the deadline passes while another task holds the loop. The waiter learns of
+// both at once, and gets the bytes: what came in time is not thrown away because the loop was
+// busy.
 func TestDataWinsOverDeadline(t *testing.T) {
 	waits := []struct {
 		name string
@@ -570,7 +570,8 @@ func TestDataWinsOverDeadline(t *testing.T) {
 	for _, w := range waits {
 		t.Run(w.name, func(t *testing.T) {
 			onSelectors(t, func(t *testing.T, task *aio.Task) error {
-				c, peer := connectPeer(t, task, unixStream) // a Unix socket delivers within write(2)
+				// A Unix socket delivers within write(2).
+				c, peer := connectPeer(t, task, unixStream)
 				defer c.Close()
 				defer peer.Close()
 				return task.Group(func(g *aio.Group) error {
@@ -756,9 +757,8 @@ func TestConnectionReset(t *testing.T) {
 	})
 }
 
-// The peer's bytes and its end arrive as one event. A short read says that there is
-// no more, but not that no end follows: with an edge-triggered selector no second
-// event comes.
+// The peer's bytes and its end arrive as one event. A short read means that there is no more, but
+// not that no end follows: an edge-triggered selector sends no second event.
 func TestEndThatArrivesWithTheLastBytes(t *testing.T) {
 	const text = "the last bytes"
 	sizes := []int{1, len(text) - 1, len(text), len(text) + 1, 32 << 10}
@@ -822,15 +822,15 @@ func TestAcceptOfPeerThatIsGone(t *testing.T) {
 			return err
 		}
 		defer c.Close()
-		_ = c.RemoteAddr() // of a peer that is gone
+		_ = c.RemoteAddr() // the peer has gone
 		got, err := readAll(task, c)
 		expect(t, "got", string(got), "hello")
 		return err
 	})
 }
 
-// A short read does not always mean that a socket is empty: the kernel stops
-// before urgent data of TCP, and after a message that descriptors came with.
+// A short read does not always mean that a socket is empty: the kernel stops before urgent data of
+// TCP, and after a message that carried descriptors.
 func TestShortReadWithMoreBehindIt(t *testing.T) {
 	urgent := func(t *testing.T, peer net.Conn) {
 		t.Helper()
@@ -888,8 +888,8 @@ func TestShortReadWithMoreBehindIt(t *testing.T) {
 	}
 }
 
-// Pieces of all sizes, read with buffers of all sizes: whatever readiness is told
-// and whatever each read returns, no byte is lost, and none is waited for in vain.
+// Pieces of all sizes, read with buffers of all sizes: whatever readiness is reported and whatever
+// each read returns, no byte is lost, and no read waits in vain.
 func TestPiecesOfAllSizes(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		c, peer := connectPeer(t, task, tr)
@@ -923,8 +923,7 @@ func TestPiecesOfAllSizes(t *testing.T) {
 	})
 }
 
-// Two connections that play ping-pong, each a byte at a time: every byte is a new
-// edge for an empty socket.
+// Two connections play ping-pong, a byte at a time: every byte is a new edge for an empty socket.
 func TestPingPong(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		client, server := connect(t, task, tr)
@@ -1262,7 +1261,7 @@ func TestLeftOpenIsClosedAndReported(t *testing.T) {
 	}
 }
 
-// Descriptors of others.
+// Foreign descriptors.
 
 // pipe returns the ends of a non-blocking pipe, closed when the test ends.
 func pipe(t *testing.T) (r, w int) {
@@ -1322,7 +1321,7 @@ func take(t *testing.T, fd int) string {
 	return string(p[:n])
 }
 
-// until gives up turns until done reports true. The selector is asked every turn.
+// until gives up turns until done returns true. The selector is asked every turn.
 func until(task *aio.Task, done func() bool) error {
 	for !done() {
 		if err := task.Sleep(10 * time.Microsecond); err != nil {
@@ -1332,8 +1331,7 @@ func until(task *aio.Task, done func() bool) error {
 	return nil
 }
 
-// A watch calls in every turn while its descriptor is ready, not once when it
-// becomes so.
+// A watch is called in every turn while its descriptor is ready, not once when it becomes ready.
 func TestOnReadable(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		r, w := pipe(t)
@@ -1398,7 +1396,7 @@ func TestWatchStop(t *testing.T) {
 		r2, w2 := pipe(t)
 		put(t, w1, "x")
 		put(t, w2, "x")
-		// Both are due in the same turn; whoever is called first stops the other.
+		// Both are due in the same turn; whichever is called first stops the other.
 		var one, two *aio.Watch
 		calls := 0
 		stop := func() {
@@ -1426,7 +1424,7 @@ func TestWatchStop(t *testing.T) {
 			return err
 		}
 		defer again.Stop()
-		one.Stop() // the old watch: no concern of the new one's
+		one.Stop() // the old watch: the new one is not affected
 		return until(task, func() bool { return calls > 1 })
 	})
 }
@@ -1457,8 +1455,8 @@ func TestWatchBusy(t *testing.T) {
 	})
 }
 
-// More descriptors are ready at once, and stay so, than the loop takes in a turn.
-// None of them is passed over again and again.
+// More descriptors are ready, and stay ready, than the loop handles in a turn. None is passed over
+// repeatedly.
 func TestWatchesOfThousands(t *testing.T) {
 	const n = 3000
 	var limit unix.Rlimit
@@ -1569,8 +1567,8 @@ func TestWaitForWhatCannotBeWatched(t *testing.T) {
 	})
 }
 
-// One task reads and another writes, on a descriptor that is nobody's of this
-// package. Both are woken in the same turn, and wait again, thousands of times.
+// One task reads and another writes on a foreign descriptor. Both wake in the same turn and wait
+// again, thousands of times.
 func TestWaitForBothDirections(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		a, b := socketPair(t)
@@ -1622,7 +1620,7 @@ func TestWaitCanceledLeavesTheOther(t *testing.T) {
 	})
 }
 
-// notedNetwork refuses all connections and notes where they were to go.
+// notedNetwork refuses all connections and records their addresses.
 type notedNetwork struct{ dialled []string }
 
 func (*notedNetwork) Lookup(_ *aio.Task, host string) ([]net.IP, error) {

@@ -13,58 +13,60 @@ type fdTable struct {
 	loop   *Loop
 	slots  []*descriptor
 	free   []uint32
-	gen    uint32              // of the slot given out last: part of the token
-	byFD   map[int]*descriptor // those that OnReadable and WaitReadable watch
+	gen    uint32              // of the most recently assigned slot: part of the token
+	byFD   map[int]*descriptor // descriptors watched by OnReadable and WaitReadable
 	n      int
-	waits  int // tasks that wait and callbacks that are watching
+	waits  int // waiting tasks and active callbacks
 	events []poll.Event
 }
 
-// descriptor is a watched descriptor. Sockets of this package are registered once,
-// edge-triggered where the selector can; those of others, and all on selectors that
-// cannot, are registered for just what somebody waits for.
+// descriptor is a watched descriptor. Sockets of this package are registered once, edge-triggered
+// where the selector supports it; foreign descriptors, and all descriptors on other selectors, are
+// registered for exactly what somebody waits for.
 //
-// It is known to the selector by a token of slot and generation. An event for a
-// descriptor that was closed since, its number perhaps given to another, finds a
-// newer generation in the slot and is dropped.
+// The selector knows it by a token of slot and generation. An event for a descriptor that was
+// closed meanwhile, its number perhaps reused, finds a newer generation in the slot and is
+// dropped.
 type descriptor struct {
-	loop       *Loop
-	fd         int
-	token      uint64
-	own        bool // a socket of this package
-	edge       bool
-	registered poll.Interest
-	closed     bool
-	doubt      bool // a short read does not mean that there is no more to read: see socket.Read
-	read       direction
-	write      direction
+	loop        *Loop
+	fd          int
+	token       uint64
+	own         bool // a socket of this package
+	edge        bool
+	registered  poll.Interest
+	closed      bool
+	mayHoldMore bool // a short read does not mean that the socket is empty: see socket.Read
+	read        direction
+	write       direction
 }
 
-// direction is one half of a descriptor: at most one task waits for it, or one
-// callback watches it.
+// direction is one half of a descriptor: at most one task waits for it, or one callback watches
+// it.
 type direction struct {
 	d        *descriptor
 	in       poll.Interest // poll.Read or poll.Write
-	ready    bool          // no attempt has found it unready since the last event
+	ready    bool          // no attempt has blocked since the last event
 	lot      Lot
 	watch    *Watch
 	deadline timer
 	limit    int64 // the deadline in loop time, 0 for none
 }
 
-// add registers fd. own: a socket of this package, which gets read and written
-// until it would block.
+// add registers fd. own marks a socket of this package, which is read and written until it would
+// block.
 func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
 	l := tab.loop
 	if l.selector == nil {
 		return nil, ErrNoDescriptors
 	}
-	if old := tab.byFD[fd]; old != nil { // who waited has been woken and will find fd closed, or reused
+	// The waiters have been woken and will find fd closed, or reused.
+	if old := tab.byFD[fd]; old != nil {
 		tab.drop(old)
 	}
 	d := &descriptor{loop: l, fd: fd, own: own, edge: own && l.selector.Edge()}
-	d.read = direction{d: d, in: poll.Read}               // a new socket has nothing to read, most often,
-	d.write = direction{d: d, in: poll.Write, ready: own} // and room for what is written
+	// A new socket rarely has anything to read, and always has room to write.
+	d.read = direction{d: d, in: poll.Read}
+	d.write = direction{d: d, in: poll.Write, ready: own}
 	d.read.deadline.owner, d.write.deadline.owner = &d.read, &d.write
 	var slot uint32
 	if n := len(tab.free); n > 0 {
@@ -87,14 +89,15 @@ func (tab *fdTable) add(fd int, own bool) (*descriptor, error) {
 	return d, nil
 }
 
-// remove ends the watching of d; its tasks wake with ErrClosed. The descriptor
-// itself is the caller's to close, afterwards.
+// remove stops watching d; its tasks wake with ErrClosed. Afterwards the caller closes the
+// descriptor itself.
 func (tab *fdTable) remove(d *descriptor) {
 	if d.closed {
 		return
 	}
 	d.closed = true
-	_ = tab.loop.selector.Remove(d.fd) // fails if somebody closed it under us: then it is out already
+	// Fails if somebody closed it under us: then it is already out.
+	_ = tab.loop.selector.Remove(d.fd)
 	slot := uint32(d.token)
 	tab.slots[slot] = nil
 	tab.free = append(tab.free, slot)
@@ -108,8 +111,8 @@ func (tab *fdTable) remove(d *descriptor) {
 	}
 }
 
-// poll asks the selector and wakes who waited. A wait of 0 does not wait, a
-// negative one has no end.
+// poll asks the selector and wakes the waiters. A wait of 0 does not wait, a negative one has no
+// end.
 func (tab *fdTable) poll(wait time.Duration) {
 	l := tab.loop
 	if want := max(64, min(tab.n+1, 1024)); len(tab.events) < want {
@@ -139,7 +142,7 @@ func (tab *fdTable) poll(wait time.Duration) {
 		if d == nil || d.token != ev.Token {
 			continue // closed since
 		}
-		d.doubt = d.doubt || ev.Hup || ev.Urgent
+		d.mayHoldMore = d.mayHoldMore || ev.Hup || ev.Urgent
 		if ev.Ready&poll.Read != 0 {
 			d.read.event()
 		}
@@ -150,9 +153,8 @@ func (tab *fdTable) poll(wait time.Duration) {
 	}
 }
 
-// register tells a level-triggered selector what is waited for now. It fails when
-// somebody has closed a descriptor under us. That concerns who asks for more; it
-// does not matter to who asks for less.
+// register updates a level-triggered selector to the current waiters. It fails when somebody
+// has closed a descriptor under us, which matters only to a caller that asks for more.
 func (d *descriptor) register() error {
 	if d.edge || d.closed {
 		return nil
@@ -181,8 +183,8 @@ func (dir *direction) event() {
 	}
 }
 
-// wait suspends t until an event says that the direction is ready, or its deadline
-// has passed, or the descriptor was closed.
+// wait suspends t until an event makes the direction ready, its deadline passes, or the descriptor
+// is closed.
 func (dir *direction) wait(t *Task, what string) error {
 	d := dir.d
 	if dir.lot.Len() > 0 || dir.watch != nil {
@@ -209,15 +211,15 @@ func (dir *direction) wait(t *Task, what string) error {
 	switch {
 	case err != nil:
 		return err
-	case d.own && d.closed: // since the event: the number may be another file's by now
+	case d.own && d.closed: // closed since the event: the number may now be another file's
 		return ErrClosed
 	case !dir.ready:
 		return dir.over()
 	}
-	return nil // also when the deadline has passed since the event
+	return nil // even if the deadline has passed since the event
 }
 
-// over returns why nothing can be done in this direction any more, or nil.
+// over returns why this direction is finished, or nil.
 func (dir *direction) over() error {
 	switch {
 	case dir.d.closed:
@@ -243,7 +245,7 @@ func (dir *direction) setDeadline(when int64) {
 	}
 }
 
-// alarm is the deadline: who waits wakes, and sees that it has passed.
+// alarm wakes the waiter at the deadline; the waiter sees that it has passed.
 func (dir *direction) alarm() { dir.lot.Unpark(nil) }
 
 // Watch is a callback for a descriptor.
@@ -252,9 +254,9 @@ type Watch struct {
 	fn  func()
 }
 
-// OnReadable has fn called in every turn in which fd can be read without waiting,
-// until Stop. Unlike the sockets of this package, fd stays the caller's, who stops
-// the watch before closing it. A descriptor has one watch or waiting task a direction.
+// OnReadable calls fn in every turn in which fd can be read without waiting, until Stop. Unlike
+// the sockets of this package, fd stays the caller's, who must stop the watch before closing it. A
+// descriptor has one watch or one waiting task per direction.
 func (l *Loop) OnReadable(fd int, fn func()) (*Watch, error) { return l.watchFD(fd, poll.Read, fn) }
 
 // OnWritable is OnReadable for writing.
@@ -300,9 +302,9 @@ func (w *Watch) run(l *Loop) {
 	}
 }
 
-// WaitReadable suspends t until fd can be read without waiting: the system call
-// for descriptors that are not sockets of this package. Errors: ErrBusy,
-// ErrCanceled, or why fd cannot be watched (a regular file, a closed descriptor).
+// WaitReadable suspends t until fd can be read without waiting: the system call for descriptors
+// that are not sockets of this package. Errors: ErrBusy, ErrCanceled, or why fd cannot be watched
+// (a regular file, a closed descriptor).
 func (t *Task) WaitReadable(fd int) error {
 	return t.waitFD(fd, poll.Read, "a descriptor to be readable")
 }
@@ -343,7 +345,7 @@ func (tab *fdTable) foreign(fd int, in poll.Interest) (*direction, error) {
 	return &d.write, nil
 }
 
-// release takes a foreign descriptor out when nobody waits for it.
+// release unregisters a foreign descriptor when nobody waits for it.
 func (tab *fdTable) release(d *descriptor) {
 	if !d.closed && d.unused() {
 		tab.drop(d)
@@ -355,8 +357,8 @@ func (tab *fdTable) drop(d *descriptor) {
 	tab.remove(d)
 }
 
-// unused reports whether nobody waits for d. Those who were woken and have not run
-// do not count: their wait is over, and fd may have been closed since.
+// unused reports whether nobody waits for d. Waiters that were woken but have not run do not
+// count: their wait is over, and fd may have been closed since.
 func (d *descriptor) unused() bool {
 	return d.read.lot.Len() == 0 && d.read.watch == nil && d.write.lot.Len() == 0 && d.write.watch == nil
 }

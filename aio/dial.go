@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// FallbackDelay is how long Dial gives one address before it tries the next beside
-// it: the Connection Attempt Delay of RFC 8305 (Happy Eyeballs), section 5.
+// FallbackDelay is how long Dial tries one address before it also tries the next: the Connection
+// Attempt Delay of RFC 8305 (Happy Eyeballs), section 5.
 const FallbackDelay = 250 * time.Millisecond
 
-// Dial connects to address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT,
-// or "unix" with a path. A name with several addresses is tried as RFC 8305 says:
-// IPv6 and IPv4 in turn, the next when one fails or has not answered after
-// FallbackDelay; the first connection is taken. The error names every address.
+// Dial connects to address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT, or "unix" with a
+// path. It tries the addresses of a name as RFC 8305 describes: IPv6 and IPv4 in turn, the next
+// one when one fails or has not connected after FallbackDelay; the first connection wins. The
+// error names every address.
 func Dial(t *Task, network, address string) (Conn, error) {
 	c, err := dial(t, network, address)
 	if err != nil {
@@ -40,9 +40,8 @@ func dial(t *Task, network, address string) (Conn, error) {
 	return connectFirst(t, addrs)
 }
 
-// Lookup returns the addresses of a host, a name or an IP address, on the network of
-// the loop, the preferred first. For a name that does not exist the error is a
-// *net.DNSError with IsNotFound.
+// Lookup returns the addresses of a host, a name or an IP address, on the loop's network, most
+// preferred first. For a name that does not exist the error is a *net.DNSError with IsNotFound.
 func Lookup(t *Task, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, t.Checkpoint()
@@ -60,9 +59,9 @@ func Lookup(t *Task, host string) ([]netip.Addr, error) {
 	return addrs, nil
 }
 
-// Connect connects to one of several addresses over TCP, as Dial does for those of a
-// name. The error names every address, and is in one line; errors.As to an
-// interface{ Unwrap() []error } finds that of each of several.
+// Connect connects to one of several addresses over TCP, as Dial does for the addresses of a name.
+// The error names every address in one line; errors.As to an interface{ Unwrap() []error } yields
+// the error of each.
 func Connect(t *Task, addrs []netip.AddrPort) (Conn, error) {
 	switch len(addrs) {
 	case 0:
@@ -81,12 +80,11 @@ func Connect(t *Task, addrs []netip.AddrPort) (Conn, error) {
 	return connectFirst(t, inTurn(to))
 }
 
-// DialUDP returns a socket for datagrams to and from one address. Each Write of
-// at least one byte sends one, each Read receives one: an empty one too, and of one
-// that is longer than the buffer the beginning. Datagrams from elsewhere do not arrive;
-// none is promised to.
-// That nobody is at the address may be told by ECONNREFUSED, of a Read or a Write.
-// The local port is the system's choice, anew for each socket.
+// DialUDP returns a socket for datagrams to and from one address. Each Write of at least one byte
+// sends a datagram; each Read receives one, including empty ones, and drops what exceeds the
+// buffer. Datagrams from other addresses do not arrive. Delivery is not guaranteed: if nobody
+// listens at the address, a later Read or Write may return ECONNREFUSED. The system chooses a new
+// local port for each socket.
 func DialUDP(t *Task, to netip.AddrPort) (Conn, error) {
 	c, err := t.loop.network.Connect(t, net.UDPAddrFromAddrPort(to))
 	if err != nil {
@@ -95,9 +93,8 @@ func DialUDP(t *Task, to netip.AddrPort) (Conn, error) {
 	return c, nil
 }
 
-// Listen listens on address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT,
-// an empty HOST meaning all addresses and port 0 a free one; or "unix" with a path
-// that does not exist yet.
+// Listen listens on address on a network: "tcp", "tcp4" or "tcp6" with HOST:PORT, where an empty
+// HOST means all addresses and port 0 a free one; or "unix" with a path that does not exist yet.
 func Listen(t *Task, network, address string) (Listener, error) {
 	ln, err := listen(t, network, address)
 	if err != nil {
@@ -135,8 +132,8 @@ func listen(t *Task, network, address string) (Listener, error) {
 	return t.loop.network.Listen(t, addrs[0])
 }
 
-// resolve turns HOST:PORT into addresses of the network's families, IPv6 and IPv4
-// in turn, beginning with the family of the first.
+// resolve turns HOST:PORT into addresses of the network's families, IPv6 and IPv4 in turn,
+// beginning with the family of the first.
 func resolve(t *Task, network, address string) ([]*net.TCPAddr, error) {
 	if err := checkNetwork(network); err != nil {
 		return nil, err
@@ -168,8 +165,8 @@ func resolve(t *Task, network, address string) ([]*net.TCPAddr, error) {
 	return inTurn(addrs), nil
 }
 
-// inTurn returns addrs with the families in turn, beginning with that of the first
-// (RFC 8305, section 4).
+// inTurn returns addrs with the families in turn, beginning with that of the first (RFC 8305,
+// section 4).
 func inTurn(addrs []*net.TCPAddr) []*net.TCPAddr {
 	var same, other []*net.TCPAddr
 	first4 := addrs[0].IP.To4() != nil
@@ -219,8 +216,7 @@ func lookupPort(t *Task, network, service string) (int, error) {
 	})
 }
 
-// connectFirst starts a connection to each address in turn and returns the one
-// that is there first.
+// connectFirst starts a connection to each address in turn and returns the first that succeeds.
 func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 	type attempt struct {
 		conn Conn
@@ -271,7 +267,7 @@ func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 		}
 		return nil
 	})
-	for { // connections that were made beside the winner
+	for { // close connections that succeeded beside the winner
 		a, ok := results.TryGet()
 		if !ok {
 			break
@@ -289,7 +285,7 @@ func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 	return nil, &connectError{errs}
 }
 
-// connectError is why there is a connection to none of several addresses.
+// connectError is the error of connecting to several addresses, all of which failed.
 type connectError struct {
 	errs []error // one for each address, which it names
 }

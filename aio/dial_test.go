@@ -29,9 +29,9 @@ func TestDialTriesTheAddressesAsHappyEyeballsDoes(t *testing.T) {
 		name    string
 		network string
 		host    []string // addresses
-		black   []string // of them, those that do not answer
-		listens []string // and those that do; the rest refuse
-		want    string   // the one dialled
+		black   []string // those that do not respond
+		listens []string // those that listen; the rest refuse
+		want    string   // the address dialled
 		after   time.Duration
 	}{
 		{"the first answers", "tcp", []string{a6, a4}, nil, []string{a6, a4}, a6, dialRoundTrip},
@@ -65,7 +65,8 @@ func TestDialTriesTheAddressesAsHappyEyeballsDoes(t *testing.T) {
 				}
 				defer c.Close()
 				expect(t, "connected to", c.RemoteAddr().(*net.TCPAddr).IP.String(), tt.want)
-				expect(t, "connected after", now(task), dialRoundTrip+tt.after) // the look-up is the first
+				// The look-up comes first.
+				expect(t, "connected after", now(task), dialRoundTrip+tt.after)
 				return nil
 			})
 		})
@@ -100,7 +101,8 @@ func TestLookupThenConnect(t *testing.T) {
 		}
 		c.Close()
 		expect(t, "connected to", c.RemoteAddr().String(), "192.0.2.1:80")
-		expect(t, "connected after", now(task), 2*dialRoundTrip+aio.FallbackDelay) // families in turn
+		// Families in turn.
+		expect(t, "connected after", now(task), 2*dialRoundTrip+aio.FallbackDelay)
 
 		literal, err := aio.Lookup(task, "2001:db8::1")
 		expect(t, "a literal", fmt.Sprint(literal, err), "[2001:db8::1] <nil>")
@@ -184,9 +186,8 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// stubbornNet connects to some addresses later, and then also if the task was
-// cancelled meanwhile: as a connection that is made in the very turn in which
-// another one wins.
+// stubbornNet connects to some addresses after a delay, even if the task was cancelled meanwhile:
+// like a connection that is made in the very turn in which another one wins.
 type stubbornNet struct {
 	*aiotest.Net
 	delay map[string]time.Duration
@@ -206,8 +207,8 @@ func (n stubbornNet) Connect(task *aio.Task, to net.Addr) (c aio.Conn, err error
 func TestDialClosesTheLosersOfItsRace(t *testing.T) {
 	n := stubbornNet{aiotest.NewNet(aiotest.NetOptions{Latency: dialLatency}), map[string]time.Duration{
 		"192.0.2.1": time.Second,
-		"192.0.2.2": time.Second - aio.FallbackDelay, // is there at the same time
-		"192.0.2.3": 2 * time.Second,                 // is there when another has won
+		"192.0.2.2": time.Second - aio.FallbackDelay, // connects at the same time
+		"192.0.2.3": 2 * time.Second,                 // connects after another has won
 	}}
 	n.Host("www.example", "192.0.2.1", "192.0.2.2", "192.0.2.3")
 	err := runWith(t, aio.Options{Network: n}, func(task *aio.Task) error {
@@ -225,7 +226,7 @@ func TestDialClosesTheLosersOfItsRace(t *testing.T) {
 			t.Errorf("open after Dial: %q, want %q", got, open)
 		}
 		c.Close()
-		for range 3 { // all three came about, and all three have ended
+		for range 3 { // all three connected, and all three have ended
 			c, err := ln.Accept(task)
 			if err != nil {
 				return err
@@ -289,7 +290,7 @@ func TestDialCancelledAtAnyMoment(t *testing.T) {
 			t.Errorf("cancelled after %v: connected: %v", at, connected)
 		}
 	}
-	for turns := range 8 { // the moment itself: who comes first wins
+	for turns := range 8 { // at the very moment: whichever comes first wins
 		cancelAt(done, turns)
 	}
 }
@@ -335,7 +336,7 @@ func TestTimeoutAroundDial(t *testing.T) {
 func TestListenAddresses(t *testing.T) {
 	for _, tt := range []struct {
 		network, address string
-		want             string // of the listener
+		want             string // the listener's
 		fails            string
 	}{
 		{"tcp", ":80", "[::]:80", ""},

@@ -12,17 +12,17 @@ import (
 type TaskInfo struct {
 	ID     uint64 // in the order in which tasks were started
 	Name   string
-	Parent string // name of the task whose group it is in; empty for the first task
+	Parent string // the task whose group it is in; empty for the first task
 	State  string // new, ready, running, parked
-	Waits  string // what for
+	Waits  string // what it waits for
 	Since  time.Time
 }
 
-// Tasks returns all tasks that have not ended, oldest first. It is called on the
-// loop; from elsewhere, through a Handle.
+// Tasks returns all tasks that have not ended, oldest first. Call it on the loop; from elsewhere,
+// through a Handle.
 func (l *Loop) Tasks() []TaskInfo {
-	infos := make([]TaskInfo, 0, l.taskCount)
-	for t := l.tasks; t != nil; t = t.older {
+	infos := make([]TaskInfo, 0, l.tasks.count)
+	for t := l.tasks.newest; t != nil; t = t.older {
 		info := TaskInfo{ID: t.id, Name: t.name, State: t.state.String(), Waits: t.waits, Since: l.timeOf(t.since)}
 		if t.parent != nil {
 			info.Parent = t.parent.name
@@ -47,20 +47,20 @@ func (l *Loop) Dump(w io.Writer) error {
 	return tw.Flush()
 }
 
-// Stats are figures of a loop since it began.
+// Stats holds figures of a loop since it started.
 type Stats struct {
 	Turns       uint64
 	Tasks       int           // that have not ended
 	Descriptors int           // open, of this loop
-	Timers      int           // pending, cancelled ones that are not swept out among them
-	Lag         time.Duration // how late timers fire: a mean in which the last ten or so count
+	Timers      int           // pending, including cancelled ones not yet swept out
+	Lag         time.Duration // how late timers fire: a mean of roughly the last ten
 	MaxLag      time.Duration
 }
 
-// Stats returns the loop's figures. It is called on the loop.
+// Stats returns the loop's figures. Call it on the loop.
 func (l *Loop) Stats() Stats {
 	s := l.stats
-	s.Turns, s.Tasks, s.Descriptors, s.Timers = l.turns, l.taskCount, l.fds.n, len(l.timers.heap)
+	s.Turns, s.Tasks, s.Descriptors, s.Timers = l.turns, l.tasks.count, l.fds.n, len(l.timers.heap)
 	return s
 }
 
@@ -69,24 +69,23 @@ func (s *Stats) lag(late time.Duration) {
 	s.MaxLag = max(s.MaxLag, late)
 }
 
-// ReportKind says what a Report is about.
+// ReportKind is the subject of a Report.
 type ReportKind uint8
 
 const (
-	// ReportSlowTurn: a turn has held the loop for longer than Options.SlowTurn.
-	// It comes twice: from the watchdog while the turn lasts (Ongoing), and from
-	// the loop when it has ended.
+	// ReportSlowTurn: a turn has held the loop for longer than Options.SlowTurn. It comes twice:
+	// from the watchdog during the turn (Ongoing), and from the loop after it.
 	ReportSlowTurn ReportKind = iota
-	// ReportIgnoresCancel: a task has gone on through 1,000 cancelled waits in a row.
+	// ReportIgnoresCancel: a task has continued through 1,000 cancelled waits in a row.
 	ReportIgnoresCancel
 	// ReportLeak: a connection or listener was still open when the loop ended.
 	ReportLeak
 )
 
-// Report is something about a loop that a maintainer should know.
+// Report is an event in a loop that a maintainer should know about.
 type Report struct {
 	Kind    ReportKind
-	Task    string        // its name, if one is to blame
+	Task    string        // the responsible task, if there is one
 	For     time.Duration // SlowTurn: how long so far, or in all
 	Ongoing bool          // SlowTurn: it has not ended
 	What    string        // Leak: the address
@@ -120,19 +119,19 @@ func (l *Loop) report(r Report) {
 	}
 }
 
-// TraceKind is a step in the life of a task.
+// TraceKind is the kind of a step in the life of a task.
 type TraceKind uint8
 
 const (
 	TraceStart TraceKind = iota // made ready for its first step
-	TraceWait                   // suspended; What says what for
-	TraceWake                   // made ready again; What says what it waited for
-	TraceEnd                    // its result is there
+	TraceWait                   // suspended; What is the reason
+	TraceWake                   // made ready again; What is the reason it waited
+	TraceEnd                    // it has its result
 )
 
 func (k TraceKind) String() string { return [...]string{"start", "wait", "wake", "end"}[k] }
 
-// TraceEvent is what Options.Trace is called with.
+// TraceEvent is the argument of Options.Trace.
 type TraceEvent struct {
 	Kind TraceKind
 	At   time.Time

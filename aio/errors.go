@@ -14,46 +14,45 @@ var (
 	// whose scope was cancelled. It matches context.Canceled under errors.Is.
 	ErrCanceled error = canceled{}
 
-	// ErrTimeout is what a [TimeoutError] matches under errors.Is, beside
-	// context.DeadlineExceeded and os.ErrDeadlineExceeded.
+	// ErrTimeout matches every [TimeoutError] under errors.Is; so do context.DeadlineExceeded and
+	// os.ErrDeadlineExceeded.
 	ErrTimeout error = timedOut{}
 
-	// ErrClosed is returned by operations on a connection, listener, watch or
-	// handle that was closed, here or by another task while this one waited.
+	// ErrClosed is returned by operations on a connection, listener, watch or handle that is
+	// closed, possibly by another task during the call.
 	ErrClosed = errors.New("aio: closed")
 
 	// ErrLoopClosed is returned by Handle.Post when the loop has ended, and by
 	// Loop.Run when the loop has already run: a loop runs once.
 	ErrLoopClosed = errors.New("aio: loop closed")
 
-	// ErrAlreadySet is returned when a future that has a result is given another.
+	// ErrAlreadySet is returned when a future that has a result gets another.
 	ErrAlreadySet = errors.New("aio: future already has a result")
 
-	// ErrNotDone is returned by Future.Result before there is one.
+	// ErrNotDone is returned by Future.Result before there is a result.
 	ErrNotDone = errors.New("aio: no result yet")
 
-	// ErrQueueClosed is returned by Put on a closed queue, and by Get once it is
-	// also empty.
+	// ErrQueueClosed is returned by Put on a closed queue, and by Get once the queue is also
+	// empty.
 	ErrQueueClosed = errors.New("aio: queue closed")
 
-	// ErrTooManyDone is what Queue.TaskDone panics with when it was called more
-	// often than items were put. In a task it becomes that task's error.
+	// ErrTooManyDone is the value Queue.TaskDone panics with when it is called more often than
+	// items were put. In a task it becomes that task's error.
 	ErrTooManyDone = errors.New("aio: TaskDone called more often than items were put")
 
-	// ErrBusy is returned when two tasks wait for the same direction of one
-	// descriptor: the bytes of one would go to the other.
+	// ErrBusy is returned when a second task waits for the same direction of one descriptor: it
+	// would take the first one's bytes.
 	ErrBusy = errors.New("aio: another task already waits for this direction of the descriptor")
 
 	// ErrGoexit is the result of a task that ended by runtime.Goexit, as
 	// testing.T.FailNow does.
 	ErrGoexit = errors.New("aio: task called runtime.Goexit")
 
-	// ErrNoDescriptors is returned when a descriptor is to be watched on a loop
-	// that has a virtual clock: the kernel's time does not jump.
+	// ErrNoDescriptors is returned when a descriptor is to be watched on a loop with a virtual
+	// clock: the kernel's time does not jump.
 	ErrNoDescriptors = errors.New("aio: a loop on a virtual clock watches no descriptors, use the in-memory network")
 
-	// ErrLimit is returned by Reader when what it was asked for is longer than
-	// the limit it was given.
+	// ErrLimit is returned by Reader when a unit is longer than the given limit.
 	ErrLimit = errors.New("aio: longer than the limit")
 )
 
@@ -72,9 +71,8 @@ func (timedOut) Is(target error) bool {
 	return same || target == context.DeadlineExceeded || target == os.ErrDeadlineExceeded
 }
 
-// TimeoutError is returned by Task.Timeout when the time ran out before the
-// function was done. It matches ErrTimeout, and never ErrCanceled: a time-out is
-// not a cancellation of its caller.
+// TimeoutError is returned by Task.Timeout when the time ran out before the function was done. It
+// matches ErrTimeout and never ErrCanceled: a time-out does not cancel its caller.
 type TimeoutError struct {
 	timedOut
 	After  time.Duration // from the call to the deadline
@@ -85,14 +83,14 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("timed out after %v: %v", e.After, e.During)
 }
 
-// deadlineError is what a read or write returns when the deadline of its
-// connection has passed. It matches ErrTimeout.
+// deadlineError is what a read or write returns when the deadline of its connection has passed. It
+// matches ErrTimeout.
 type deadlineError struct{ timedOut }
 
 func (*deadlineError) Error() string { return "deadline exceeded" }
 
-// TaskError is the error a task ended with, and the task's name: through nested
-// groups the names make the chain of callers, outermost first.
+// TaskError is the error a task ended with, and the task's name. Through nested groups the names
+// form the chain of callers, outermost first.
 type TaskError struct {
 	Task string
 	Err  error
@@ -115,10 +113,10 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// DeadlockError is returned by Loop.Run when tasks wait and nothing is left that
-// could wake one of them.
+// DeadlockError is returned by Loop.Run when tasks wait and nothing is left that could wake one of
+// them.
 type DeadlockError struct {
-	Tasks []TaskInfo // those that waited
+	Tasks []TaskInfo // the waiting tasks
 }
 
 func (e *DeadlockError) Error() string {

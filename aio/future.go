@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// future is the half of a Future that does not depend on its type.
+// future is the part of a Future that does not depend on its type.
 type future struct {
 	loop      *Loop
 	done      bool
 	err       error
-	task      *Task // whose result this is; nil for a future set by hand
+	task      *Task // the task whose result this is; nil for a future set by hand
 	waiters   Lot
 	callbacks []*Callback
 }
 
-// Future is a result that is not there yet. It gets exactly one: a value, an error
-// or a cancellation. It belongs to its loop.
+// Future is a result that is not there yet. It gets exactly one result: a value, an error or a
+// cancellation. It belongs to its loop.
 type Future[T any] struct {
 	*future
 	value T
 }
 
-// NewFuture returns a future without a result, to be given one by Set or Fail.
+// NewFuture returns a future that gets its result from Set or Fail.
 func NewFuture[T any](l *Loop) *Future[T] {
 	return &Future[T]{future: &future{loop: l}}
 }
 
-// Go starts fn as a task of g and returns its result to be.
-// Cancelling the future cancels the task.
+// Go starts fn as a task of g and returns the future of its result. Cancelling the future cancels
+// the task.
 func Go[T any](g *Group, name string, fn func(t *Task) (T, error)) *Future[T] {
 	f := new(Future[T])
 	t := g.Go(name, func(t *Task) (err error) {
@@ -39,8 +39,8 @@ func Go[T any](g *Group, name string, fn func(t *Task) (T, error)) *Future[T] {
 	return f
 }
 
-// Set gives f its value: ErrAlreadySet if it has a result, or if it is a task's.
-// Who waits is made ready, not run: callbacks and tasks run in the next turn.
+// Set sets the value of f. It returns ErrAlreadySet if f has a result or belongs to a task.
+// Waiters become ready: callbacks and tasks run in the next turn.
 func (f *Future[T]) Set(v T) error {
 	if f.done || f.task != nil {
 		return ErrAlreadySet
@@ -50,7 +50,8 @@ func (f *Future[T]) Set(v T) error {
 	return nil
 }
 
-// Fail gives f an error as its result: ErrAlreadySet if it has one, or if it is a task's.
+// Fail sets an error as the result of f. It returns ErrAlreadySet if f has a result or belongs to
+// a task.
 func (f *Future[T]) Fail(err error) error {
 	if err == nil {
 		panic("aio: Future.Fail with a nil error")
@@ -71,8 +72,8 @@ func (f *Future[T]) Result() (T, error) {
 	return f.value, f.err
 }
 
-// Await suspends t until there is a result and returns it.
-// Cancelling t ends the wait and leaves f alone.
+// Await suspends t until there is a result and returns it. Cancelling t ends the wait and does not
+// affect f.
 func (f *Future[T]) Await(t *Task) (T, error) {
 	if err := f.await(t); err != nil {
 		var zero T
@@ -90,8 +91,8 @@ func (f *future) Done() bool { return f.done }
 // Err returns the error of the result; nil while there is none.
 func (f *future) Err() error { return f.err }
 
-// Cancel makes ErrCanceled the result, or cancels the task whose result this is.
-// It reports whether there was anything left to cancel.
+// Cancel makes ErrCanceled the result, or cancels the task whose result this is. It reports
+// whether there was anything left to cancel.
 func (f *future) Cancel() bool {
 	switch {
 	case f.done:
@@ -103,16 +104,17 @@ func (f *future) Cancel() bool {
 	return true
 }
 
-// OnDone has the loop call fn in a turn after the result came, at once if it is
-// there. Callbacks run in the order in which they were added.
-// Cancelling the returned callback takes it back.
+// OnDone schedules fn for a turn after the result comes, for the next turn if it is there already.
+// Callbacks run in the order in which they were added. Cancelling the returned callback removes
+// it.
 func (f *future) OnDone(fn func()) *Callback {
 	c := &Callback{loop: f.loop, fn: fn}
 	if f.done {
 		f.loop.ready.push(c)
 		return c
 	}
-	if len(f.callbacks) == cap(f.callbacks) { // those taken back would pile up on a future that lives long
+	// On a long-lived future, cancelled callbacks would pile up.
+	if len(f.callbacks) == cap(f.callbacks) {
 		f.callbacks = slices.DeleteFunc(f.callbacks, func(c *Callback) bool { return c.fn == nil })
 		f.callbacks = slices.Grow(f.callbacks, max(1, len(f.callbacks)))
 	}
@@ -148,8 +150,8 @@ func (f *future) await(t *Task) error {
 	return f.err
 }
 
-// Gather waits for all futures and returns their values in order; or, as soon as
-// one has failed, that error. It cancels nothing: tasks belong to their groups.
+// Gather waits for all futures and returns their values in order, or the first error as soon as
+// one fails. It cancels nothing: tasks belong to their groups.
 func Gather[T any](t *Task, fs ...*Future[T]) ([]T, error) {
 	for _, err := range AsCompleted(t, fs...) {
 		if err != nil {
@@ -163,8 +165,8 @@ func Gather[T any](t *Task, fs ...*Future[T]) ([]T, error) {
 	return values, nil
 }
 
-// First waits until one of the futures has a result and returns its index; the
-// lowest, if several have.
+// First waits until one of the futures has a result and returns its index; the lowest, if several
+// have.
 func First[T any](t *Task, fs ...*Future[T]) (int, error) {
 	if len(fs) == 0 {
 		panic("aio: First of no futures")
@@ -183,8 +185,8 @@ func First[T any](t *Task, fs ...*Future[T]) (int, error) {
 	panic("unreachable")
 }
 
-// AsCompleted yields each future and its error as the results come, those that are
-// there already first. When t is cancelled it yields (nil, ErrCanceled) and ends.
+// AsCompleted yields each future and its error as the results come, starting with those already
+// there. When t is cancelled it yields (nil, ErrCanceled) and ends.
 func AsCompleted[T any](t *Task, fs ...*Future[T]) iter.Seq2[*Future[T], error] {
 	return func(yield func(*Future[T], error) bool) {
 		var lot Lot

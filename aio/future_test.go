@@ -46,7 +46,7 @@ func TestFutureOneResult(t *testing.T) {
 				expect(t, "cancel", f.Cancel(), false)
 				expect(t, "done", f.Done(), true)
 				expect(t, "error", f.Err(), c.err)
-				for range 2 { // reading does not use it up
+				for range 2 { // reading does not consume it
 					v, err := f.Result()
 					expect(t, "result: value", v, c.value)
 					expect(t, "result: error", err, c.err)
@@ -71,7 +71,7 @@ func TestFutureFailWithNil(t *testing.T) {
 	})
 }
 
-// The result of a task is the task's to give.
+// Only the task can set its result.
 func TestFutureOfATask(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -247,7 +247,7 @@ func TestFutureCallbackTakenBack(t *testing.T) {
 	}
 }
 
-// Callbacks that add and take back others while they run.
+// Callbacks add and cancel others while they run.
 func TestFutureCallbacksChangeTheList(t *testing.T) {
 	var j journal
 	run(t, func(task *aio.Task) error {
@@ -255,7 +255,7 @@ func TestFutureCallbacksChangeTheList(t *testing.T) {
 		var second *aio.Callback
 		f.OnDone(func() {
 			j.add("first")
-			second.Cancel() // due in this turn, and yet taken back
+			second.Cancel() // due in this turn, and yet cancelled
 			f.OnDone(func() { j.add("added by the first") })
 		})
 		second = f.OnDone(func() { j.add("second") })
@@ -267,8 +267,8 @@ func TestFutureCallbacksChangeTheList(t *testing.T) {
 	j.expect(t, "first", "third", "added by the first")
 }
 
-// A future that lives long, such as a signal to shut down, is waited for again and
-// again beside others. That must leave nothing behind.
+// A long-lived future, such as a shutdown signal, is awaited again and again together with others.
+// That must leave nothing behind.
 func TestFutureForgetsCallbacksTakenBack(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		shutdown := aio.NewFuture[int](task.Loop())
@@ -392,7 +392,7 @@ func TestGather(t *testing.T) {
 	})
 }
 
-// The results of all, the errors among them, are had by looking at each.
+// To get all results, including errors, look at each future.
 func TestGatherErrorsAsResults(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		l := task.Loop()
@@ -570,7 +570,7 @@ func TestAsCompleted(t *testing.T) {
 					got = append(got, v)
 				}
 			}
-			// The second time all are there: in the order in which they were given.
+			// The second time all are there: they come in the order of the arguments.
 			if want := []int{1, 2, 2, 1}; !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}

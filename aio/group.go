@@ -6,28 +6,28 @@ import (
 	"fmt"
 )
 
-// Group is a set of tasks that end together: Task.Group waits for all of them, the
-// first error cancels the rest, and none outlives it.
+// Group is a set of tasks that end together: Task.Group waits for all of them, the first error
+// cancels the rest, and no task outlives the group.
 type Group struct {
-	task    *Task // whose group it is
+	task    *Task // the owner of the group
 	scope   scope
 	running int
 	closed  bool
-	gaveUp  bool // somebody returned ErrCanceled
+	gaveUp  bool // a task returned ErrCanceled
 	errs    []error
-	lot     Lot // the task, waiting for the others
+	lot     Lot // the owner, waiting for the tasks
 }
 
-// groupErrors bounds how many errors of one group are kept: after the first the
-// rest is cancelled, and what else fails then is mostly a consequence.
+// groupErrors bounds how many errors a group keeps: after the first one the rest is cancelled, and
+// later failures are mostly consequences.
 const groupErrors = 8
 
-// Group runs fn and waits until fn has returned and all tasks started in the group
-// have ended. The first error, of fn or of a task, cancels the others.
+// Group runs fn and waits until fn has returned and all tasks started in the group have ended. The
+// first error, of fn or of a task, cancels the others.
 //
-// It returns that error, joined with those that came after it (at most 8, and not
-// those that only say that a task was cancelled); ErrCanceled if t was cancelled meanwhile and
-// some task gave up for it; nil if all went well or Cancel ended the group.
+// It returns that error, joined with later ones (at most 8, without mere cancellations);
+// ErrCanceled if t was cancelled meanwhile and some task gave up for it; nil if all went well or
+// Cancel ended the group.
 func (t *Task) Group(fn func(g *Group) error) error {
 	t.check()
 	g := &Group{task: t}
@@ -35,7 +35,7 @@ func (t *Task) Group(fn func(g *Group) error) error {
 	t.open(&g.scope)
 	returned := false
 	defer func() {
-		if !returned { // a panic or Goexit in fn: the tasks end before it goes on
+		if !returned { // a panic or Goexit in fn: the tasks end before it continues
 			g.scope.cancel()
 			g.join()
 		}
@@ -47,9 +47,8 @@ func (t *Task) Group(fn func(g *Group) error) error {
 	return g.result()
 }
 
-// Go starts fn as a task of the group. It may be called by any code on the loop
-// while the group is open, by its own tasks too; afterwards it panics. The task's
-// first step is in the next turn.
+// Go starts fn as a task of the group. Any code on the loop may call it while the group is open,
+// its own tasks included; afterwards it panics. The task's first step is in the next turn.
 func (g *Group) Go(name string, fn func(t *Task) error) *Task {
 	if g.closed {
 		panic(fmt.Sprintf("aio: task %q started in a group that has ended", name))
@@ -76,7 +75,7 @@ func (g *Group) join() {
 	g.task.close(&g.scope)
 }
 
-// ended is called by each task when it has.
+// ended is called by each task when it has ended.
 func (g *Group) ended(t *Task, err error) {
 	g.running--
 	g.note(err, t.own.canceled)
@@ -85,7 +84,7 @@ func (g *Group) ended(t *Task, err error) {
 	}
 }
 
-// note keeps err, unless it only says that who returned it had been canceled.
+// note keeps err, unless it only reports a cancellation.
 func (g *Group) note(err error, canceled bool) {
 	if err == nil || canceled && onlyCanceled(err) {
 		g.gaveUp = g.gaveUp || err != nil
@@ -97,8 +96,8 @@ func (g *Group) note(err error, canceled bool) {
 	g.scope.cancel()
 }
 
-// onlyCanceled reports whether err says nothing but that a task was cancelled. An
-// error of its clean-up that is joined to it is more than that, and so is a panic.
+// onlyCanceled reports whether err consists of nothing but cancellations. A joined clean-up error
+// or a panic is more than that.
 func onlyCanceled(err error) bool {
 	switch e := err.(type) {
 	case canceled:
@@ -115,7 +114,7 @@ func onlyCanceled(err error) bool {
 		}
 		return true
 	}
-	return err == context.Canceled // of t.Context(), which says the same
+	return err == context.Canceled // from t.Context(): the same cancellation
 }
 
 func (g *Group) result() error {

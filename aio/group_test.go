@@ -139,7 +139,7 @@ func TestGroupErrorsAreJoined(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			err := task.Group(func(g *aio.Group) error {
 				g.Go("a", func(*aio.Task) error { return errA })
-				g.Go("b", failAfter(0, errB)) // cancelled while it had its turn to come: no error of its own
+				g.Go("b", failAfter(0, errB)) // cancelled before its turn came: no error of its own
 				g.Go("c", func(task *aio.Task) error {
 					_ = task.Sleep(time.Hour)
 					return errB // its clean-up failed
@@ -197,7 +197,7 @@ func TestGroupErrorsAreJoined(t *testing.T) {
 	})
 }
 
-// Cancelling one task is no error of its group.
+// Cancelling one task is not an error of its group.
 func TestGroupOneTaskCancelled(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -232,7 +232,7 @@ func TestGroupCancellationOutOfTheBlue(t *testing.T) {
 	})
 }
 
-// cancelRunner runs body in a task and cancels that at d; it returns the task's error.
+// cancelRunner runs body in a task, cancels the task at d, and returns its error.
 func cancelRunner(task *aio.Task, d time.Duration, body func(task *aio.Task) error) (err error) {
 	_ = task.Group(func(g *aio.Group) error {
 		runner := g.Go("runner", func(task *aio.Task) error {
@@ -314,7 +314,7 @@ func TestGroupCancelledFromOutside(t *testing.T) {
 				return task.Group(func(g *aio.Group) error {
 					g.Go("last words", func(task *aio.Task) error {
 						_ = task.Sleep(time.Hour)
-						return nil // it was told, and found that it had no more to do
+						return nil // cancelled, and it had no more to do
 					})
 					return nil
 				})
@@ -506,7 +506,7 @@ func TestGroupCancel(t *testing.T) {
 			return nil
 		})
 	})
-	t.Run("what is started afterwards never begins", func(t *testing.T) {
+	t.Run("a task started afterwards never runs", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			return task.Group(func(g *aio.Group) error {
 				g.Cancel()
@@ -664,13 +664,13 @@ func TestGroupGo(t *testing.T) {
 	})
 }
 
-// Another goroutine has the loop start a task, and gets the result over a channel.
+// Another goroutine starts a task on the loop, and gets the result over a channel.
 func TestGroupGoFromAGoroutine(t *testing.T) {
 	type result struct {
 		sum int
 		err error
 	}
-	// add is started in g, by the loop, for somebody who waits elsewhere.
+	// add starts fn in g, on the loop, for a caller elsewhere.
 	add := func(h *aio.Handle, g *aio.Group, fn func(task *aio.Task) error) (<-chan result, error) {
 		results := make(chan result, 1)
 		err := h.Post(func() {
@@ -711,7 +711,7 @@ func TestGroupGoFromAGoroutine(t *testing.T) {
 						}
 						_ = h.Post(func() { _ = over.Set(0) })
 					}()
-					return task.Shield(func(task *aio.Task) error { // for those that fail the group
+					return task.Shield(func(task *aio.Task) error { // for tasks that fail the group
 						_, err := over.Await(task)
 						return err
 					})
@@ -721,7 +721,7 @@ func TestGroupGoFromAGoroutine(t *testing.T) {
 	}
 }
 
-// A panic in the body goes on only when the tasks have ended.
+// A panic in the body continues only when the tasks have ended.
 func TestGroupPanicInTheBody(t *testing.T) {
 	var j journal
 	err := runErr(t, func(task *aio.Task) error {
@@ -743,8 +743,8 @@ func TestGroupPanicInTheBody(t *testing.T) {
 	expect(t, "is a panic", errors.As(err, &p), true)
 }
 
-// TestGroupKeepsCleanUpError: a task that was cancelled, and whose clean-up failed,
-// has an error; the cancellation does not hide it.
+// TestGroupKeepsCleanUpError checks that the cancellation of a task does not hide the error of its
+// clean-up.
 func TestGroupKeepsCleanUpError(t *testing.T) {
 	broken := errors.New("disk full")
 	for name, fail := range map[string]func(err error) error{

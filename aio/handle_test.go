@@ -15,12 +15,11 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// selectors are those of the system the tests run on that all tests of real
-// descriptors go through.
+// selectors are the selectors of this system that all tests of real descriptors use.
 var selectors = []string{"epoll", "poll"}
 
-// onSelectors runs main on a real loop once for each selector. An error of the loop
-// fails the test. The bound is a last resort, for a wake-up that was lost.
+// onSelectors runs main on a real loop once for each selector. An error of the loop fails the
+// test. The bound is a last resort, for a lost wake-up.
 func onSelectors(t *testing.T, main func(t *testing.T, task *aio.Task) error) {
 	t.Helper()
 	for _, name := range selectors {
@@ -159,7 +158,7 @@ func TestPostAfterMainFailed(t *testing.T) {
 	expectIs(t, "Post", h.Post(func() {}), aio.ErrLoopClosed)
 }
 
-// What is posted while the last functions run is refused, not dropped.
+// A Post while the last functions run is refused, not dropped.
 func TestPostInTheLastTurn(t *testing.T) {
 	err := errors.New("not called")
 	run(t, func(task *aio.Task) error {
@@ -192,8 +191,8 @@ func TestLastHandleClosedIsADeadlock(t *testing.T) {
 	}
 }
 
-// Each poster waits for its function to have run before it posts the next: the
-// loop falls asleep again and again, and one lost wake-up stops the test.
+// Each poster waits for its function to have run before it posts the next: the loop falls asleep
+// again and again, and one lost wake-up stops the test.
 func TestPostNeverLosesAWakeUp(t *testing.T) {
 	loads := []struct {
 		name string
@@ -282,7 +281,7 @@ func TestPostersKeepTheirOwnOrder(t *testing.T) {
 	})
 }
 
-// The loop ends while others post. What Post took runs, and nothing else.
+// The loop ends while others post. Everything that Post accepted runs, and nothing else.
 func TestEverythingPostedRuns(t *testing.T) {
 	for _, name := range selectors {
 		t.Run(name, func(t *testing.T) {
@@ -324,9 +323,8 @@ func TestEverythingPostedRuns(t *testing.T) {
 	}
 }
 
-// A Post comes in the last moment before the loop falls asleep: after it has looked
-// whether there is something to do, and before anybody could know that it has to
-// be woken.
+// A Post comes in the last moment before the loop falls asleep: after it has checked for work, and
+// before anybody could know that it needs a wake-up.
 func TestPostWhileTheLoopFallsAsleep(t *testing.T) {
 	clock := &interruptedClock{Clock: aiotest.NewClock()}
 	err := runWith(t, aio.Options{Clock: clock}, func(task *aio.Task) error {
@@ -348,8 +346,8 @@ func TestPostWhileTheLoopFallsAsleep(t *testing.T) {
 	expectIs(t, "Run", err, nil)
 }
 
-// interruptedClock calls interrupt once, when it is asked the time: which is what a
-// loop does between looking and falling asleep.
+// interruptedClock calls interrupt once, when it is asked the time, which a loop does between
+// checking for work and falling asleep.
 type interruptedClock struct {
 	*aiotest.Clock
 	interrupt func()
@@ -363,8 +361,8 @@ func (c *interruptedClock) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// A wake-up writes to a descriptor of the selector. The loop must not close it, and
-// have its number given to somebody else's file, while a Post is about to write.
+// A wake-up writes to a descriptor of the selector. While a Post is about to write, the loop must
+// not close that descriptor and let its number go to another file.
 func TestLoopEndsAfterTheLastWakeUp(t *testing.T) {
 	clock := &handoverClock{woken: make(chan struct{}, 1)}
 	l := aio.NewLoop(aio.Options{Clock: clock})

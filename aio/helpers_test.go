@@ -20,7 +20,7 @@ func run(t *testing.T, main func(task *aio.Task) error) {
 	err := runErr(t, main)
 	switch {
 	case t.Failed():
-		t.FailNow() // a t.Fatal in a task: the error says no more than that
+		t.FailNow() // a t.Fatal in a task: the error adds nothing
 	case err != nil:
 		t.Fatalf("the loop returned: %v", err)
 	}
@@ -32,8 +32,8 @@ func runErr(t *testing.T, main func(task *aio.Task) error) error {
 	return runWith(t, aio.Options{}, main)
 }
 
-// runWith is runErr with options, whose clock is a virtual one unless they have one.
-// The real-time bound is a last resort: no test comes near it unless it hangs.
+// runWith is runErr with options; a Clock is a virtual one unless opt has one. The real-time bound
+// is a last resort: no test comes near it unless it hangs.
 func runWith(t *testing.T, opt aio.Options, main func(task *aio.Task) error) error {
 	t.Helper()
 	if opt.Clock == nil {
@@ -56,7 +56,7 @@ func settle(task *aio.Task) {
 	}
 }
 
-// now returns the time of the loop since the virtual clock began.
+// now returns the loop's time since the start of the virtual clock.
 func now(task *aio.Task) time.Duration {
 	return task.Loop().Now().Sub(aiotest.Epoch)
 }
@@ -91,7 +91,7 @@ func expectPanic(t *testing.T, want string, fn func()) {
 	fn()
 }
 
-// journal notes what happened, in order.
+// journal records events in order.
 type journal struct{ lines []string }
 
 func (j *journal) add(format string, args ...any) {
@@ -105,8 +105,8 @@ func (j *journal) expect(t *testing.T, want ...string) {
 	}
 }
 
-// busyClock is a virtual clock on which a turn can take time: spend stands for
-// work that keeps the loop.
+// busyClock is a virtual clock on which a turn can take time: spend stands for work that holds the
+// loop.
 type busyClock struct {
 	*aiotest.Clock
 	spent atomic.Int64

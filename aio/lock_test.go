@@ -127,7 +127,7 @@ func TestLockWokenWaiterHasIt(t *testing.T) {
 				err := lock.Lock(task)
 				expect(t, "lock", err, nil)
 				defer lock.Unlock(task)
-				return task.Yield() // here the cancel is seen
+				return task.Yield() // the cancel takes effect here
 			})
 			next := g.Go("next", lock.Lock)
 			settle(task)
@@ -219,8 +219,8 @@ func TestEventWaitOnSet(t *testing.T) {
 	})
 }
 
-// Who was woken by a Set stays awake, also if it is taken back before he runs; who
-// comes after it waits for the next.
+// Waiters that a Set woke stay awake, even if the event is cleared before they run; later waiters
+// wait for the next Set.
 func TestEventClearWithWaiters(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		var e aio.Event
@@ -265,7 +265,7 @@ func TestEventCancelAndTimeout(t *testing.T) {
 
 // Condition
 
-// condWaiters starts n tasks that wait on c and note when they have the lock again.
+// condWaiters starts n tasks that wait on c and record when they hold the lock again.
 func condWaiters(g *aio.Group, c *aio.Condition, j *journal, n int) []*aio.Task {
 	var tasks []*aio.Task
 	for i := range n {
@@ -380,7 +380,7 @@ func TestConditionWaitFor(t *testing.T) {
 			settle(task)
 			expect(t, "asked", asked, 4)
 			return notify(task, &c, func() {
-				expect(t, "wait for what is true", c.WaitFor(task, func() bool { return true }), nil)
+				expect(t, "wait for a true condition", c.WaitFor(task, func() bool { return true }), nil)
 			})
 		})
 	})
@@ -485,8 +485,8 @@ func TestConditionTimeout(t *testing.T) {
 	})
 }
 
-// Tasks that wait for a notification that will not come hold the lock again when
-// the loop ends: their deferred Unlock adds no panic to the report.
+// Tasks that wait for a notification that will not come hold the lock again when the loop ends:
+// their deferred Unlock adds no panic to the report.
 func TestConditionDeadlock(t *testing.T) {
 	var j journal
 	err := runErr(t, func(task *aio.Task) error {
@@ -609,7 +609,7 @@ func TestSemaphoreOrder(t *testing.T) {
 		})
 		j.expect(t, "task 0: <nil>", "task 1: <nil>", "two more", "task 2: <nil>", "task 3: <nil>")
 	})
-	t.Run("who releases and acquires again stands behind", func(t *testing.T) {
+	t.Run("a task that releases and acquires again queues behind", func(t *testing.T) {
 		var j journal
 		run(t, func(task *aio.Task) error {
 			s := aio.NewSemaphore(1)
@@ -621,7 +621,7 @@ func TestSemaphoreOrder(t *testing.T) {
 								return err
 							}
 							j.add("%s", name)
-							if err := task.Yield(); err != nil { // the others get in line
+							if err := task.Yield(); err != nil { // the others queue up
 								return err
 							}
 							s.Release()
@@ -678,7 +678,7 @@ func TestSemaphoreCancelledWaiterIsSkipped(t *testing.T) {
 						tasks[i].Cancel()
 					}
 					for range 4 - len(cancel) {
-						s.Release() // before the cancelled have run
+						s.Release() // before the cancelled tasks have run
 						settle(task)
 					}
 					expect(t, "tasks left", g.Len(), 0)
@@ -692,8 +692,7 @@ func TestSemaphoreCancelledWaiterIsSkipped(t *testing.T) {
 	}
 }
 
-// The place of a task that was woken and cancelled in the same turn is not lost:
-// it has it, and gives it back.
+// A task that is woken and cancelled in the same turn has its place, and gives it back.
 func TestSemaphoreWokenThenCancelled(t *testing.T) {
 	var j journal
 	run(t, func(task *aio.Task) error {
@@ -730,8 +729,8 @@ func TestSemaphoreTimeout(t *testing.T) {
 	})
 }
 
-// A release while tasks wait and others take what is free: no order of the calls
-// leaves a place unused while somebody waits.
+// Releases while tasks wait and others take free places: no order of the calls leaves a place
+// unused while somebody waits.
 func TestSemaphoreNobodyHangs(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		var j journal
@@ -759,7 +758,7 @@ func TestSemaphoreNobodyHangs(t *testing.T) {
 	})
 }
 
-// Every primitive checks for a cancel first, also where it need not wait.
+// Every primitive checks for a cancellation first, even when it need not wait.
 func TestPrimitivesOfACancelledTask(t *testing.T) {
 	var (
 		q    aio.Queue[int]

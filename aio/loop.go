@@ -13,67 +13,64 @@ import (
 
 // Options configure a loop. The zero value is the default.
 type Options struct {
-	// Selector names the way to learn which descriptors are ready: "epoll"
-	// (Linux), "kqueue" (macOS, BSD), "poll" (any Unix). Empty: the best there is.
+	// Selector names the mechanism that detects ready descriptors: "epoll" (Linux), "kqueue"
+	// (macOS, BSD), "poll" (any Unix). Empty: the best available.
 	Selector string
 
-	// Clock replaces the system's clock. Such a loop watches no descriptors.
+	// Clock replaces the system's clock. A loop with a Clock watches no descriptors.
 	Clock Clock
 
 	// Network replaces the system's sockets in Dial and Listen.
 	Network Network
 
-	// SlowTurn is how long one turn may hold the loop before it is reported.
-	// 0: 100 ms, but never on a loop with a Clock of its own; negative: never.
+	// SlowTurn is how long one turn may hold the loop before it is reported. 0: 100 ms, but never
+	// on a loop with its own Clock; negative: never.
 	SlowTurn time.Duration
 
-	// Report receives what a maintainer should know; nil: it is dropped.
-	// Reports of kind ReportSlowTurn may come from another goroutine.
+	// Report receives events that a maintainer should know about; nil drops them. Reports of kind
+	// ReportSlowTurn may come from another goroutine.
 	Report func(Report)
 
-	// Trace, if not nil, is called on the loop for every step in the life of every task.
+	// Trace, if not nil, is called on the loop for every step of every task.
 	Trace func(TraceEvent)
 
-	// Debug adds checks that cost time: that a wait is made on the goroutine of
-	// its task (about 1 µs a wait).
+	// Debug adds checks that cost time: each wait verifies that it runs on the goroutine of its
+	// task (about 1 µs).
 	Debug bool
 }
 
 // DefaultSlowTurn is the SlowTurn of zero Options.
 const DefaultSlowTurn = 100 * time.Millisecond
 
-// Loop is an event loop: it resumes the tasks whose wait is over, calls the
-// callbacks that are due, then asks the selector which descriptors are ready. All
-// that it owns is touched only by its own goroutine; from elsewhere there is one
-// door, Handle.Post. A loop runs once.
+// Loop is an event loop: it resumes the tasks whose wait is over, calls the callbacks that are
+// due, then asks the selector which descriptors are ready. Only its own goroutine touches what it
+// owns; other goroutines have one door, Handle.Post. A loop runs once.
 type Loop struct {
 	opt   Options
 	ctx   context.Context
 	ready ready
-	left  int // entries of ready that the current turn still has to run
+	left  int // entries of ready that this turn still has to run
 	turns uint64
 
-	// Time. now is when the clock was last read; it is read at most once a turn,
-	// when somebody asks.
+	// Time. now is the last reading of the clock, which is read at most once a turn and only on
+	// demand.
 	base   time.Time
 	now    int64 // since base; never 0
 	fresh  bool  // now was read in this turn
 	timers timers
 
-	tasks     *Task // all that have not ended
-	taskCount int
-	taskID    uint64
+	tasks     taskList
 	main      *Task
 	running   *Task // nil between tasks, and in callbacks
-	calling   *Task // whose system call runs on the loop's stack
+	calling   *Task // the task whose system call runs on the loop's stack
 	broken    error // set once: why the loop has to end early
-	abandoned bool  // it has ended though some task has not: a fault of this package
+	abandoned bool  // ended with tasks left: a bug in this package
 
 	fds     fdTable
 	network Network
 	buffers [][]byte // free read buffers, each of bufferSize
 
-	offloads int // running, their result not yet taken
+	offloads int // running, or their results not yet taken
 	handles  int // open
 
 	stats Stats
@@ -81,8 +78,13 @@ type Loop struct {
 
 	selector poll.Selector
 	sleeper  Sleeper
-	sleeping atomic.Bool // the loop is, or is about to be, waiting: a Post must wake it
-	incoming atomic.Bool // posted is not empty
+	inbox    inbox
+}
+
+// inbox holds the functions that other goroutines have posted to a loop.
+type inbox struct {
+	sleeping atomic.Bool // the loop waits, or is about to: a Post must wake it
+	filled   atomic.Bool // posted is not empty
 	mu       struct {
 		sync.Mutex
 		posted []func()
@@ -91,11 +93,11 @@ type Loop struct {
 	}
 }
 
-// idlePolls is how many turns may go by without asking the selector and the clock
-// while nothing waits for either.
+// idlePolls is how many turns may pass without asking the selector and the clock while nothing
+// waits for either.
 const idlePolls = 64
 
-// NewLoop returns a loop that has not run. It holds no descriptor until it does.
+// NewLoop returns a loop that has not run. It holds no descriptor until Run.
 func NewLoop(opt Options) *Loop {
 	l := &Loop{opt: opt, ctx: context.Background(), network: opt.Network}
 	if opt.Clock != nil {
@@ -117,32 +119,32 @@ func Run(ctx context.Context, main func(t *Task) error) error {
 	return NewLoop(Options{}).Run(ctx, main)
 }
 
-// Run starts main as the loop's first task, runs the loop until that task and
-// with it all others have ended, and returns its error. When ctx is done the
-// first task is cancelled; if that ends it, Run returns the cause of ctx.
+// Run starts main as the loop's first task, runs the loop until that task and all others have
+// ended, and returns its error. When ctx is done the first task is cancelled; if that ends it, Run
+// returns the cause of ctx.
 //
-// Errors: what main returned; *DeadlockError; *PanicError if a callback panicked;
-// ErrLoopClosed if the loop has run before; the selector's, if none could be made.
+// Errors: main's error; *DeadlockError; *PanicError if a callback panicked; ErrLoopClosed if the
+// loop has run before; the selector's error if none could be made.
 func (l *Loop) Run(ctx context.Context, main func(t *Task) error) error {
-	l.mu.Lock()
-	ran := l.mu.ran
-	l.mu.ran = true
-	l.mu.Unlock()
+	l.inbox.mu.Lock()
+	ran := l.inbox.mu.ran
+	l.inbox.mu.ran = true
+	l.inbox.mu.Unlock()
 	if ran {
 		return ErrLoopClosed
 	}
 	l.ctx = ctx
 	l.main = l.newTask("main", nil, nil, main)
 	if err := l.start(); err != nil {
-		l.fail(err) // main never begins
+		l.fail(err) // main never starts
 	}
 	if ctx.Err() != nil {
 		l.main.Cancel() // nor here
 	}
 	stop := context.AfterFunc(ctx, func() { _ = l.post(func() { l.main.Cancel() }) })
 
-	// The loop has a goroutine of its own, because a Goexit in a task ends the
-	// goroutine that resumed it: then another carries on where it stopped.
+	// The loop has a goroutine of its own, because a Goexit in a task ends the goroutine that
+	// resumed it: then another one continues at the same point.
 	done := make(chan struct{})
 	go l.drive(done)
 	<-done
@@ -191,8 +193,8 @@ func (l *Loop) stop() {
 	}
 }
 
-// drive runs turns until the loop is done. When a callback panics or anything
-// calls Goexit, this goroutine ends and the next goes on with the same turn.
+// drive runs turns until the loop is done. When a callback panics or anything calls Goexit, this
+// goroutine ends and the next one continues the same turn.
 func (l *Loop) drive(done chan<- struct{}) {
 	ended := false
 	defer func() {
@@ -203,7 +205,7 @@ func (l *Loop) drive(done chan<- struct{}) {
 		if r := recover(); r != nil {
 			l.fail(panicked(r))
 		}
-		if t := l.calling; t != nil { // Goexit on the loop's stack is Goexit in the task
+		if t := l.calling; t != nil { // a Goexit on the loop's stack is a Goexit in the task
 			l.calling = nil
 			t.system.goexit = true
 			t.state = taskReady
@@ -223,15 +225,15 @@ func (l *Loop) fail(err error) {
 		return
 	}
 	l.broken = err
-	defer l.main.Cancel() // ends contexts; who waits now learns err first
-	for t := l.tasks; t != nil; t = t.older {
+	defer l.main.Cancel() // ends contexts; tasks that wait now get err first
+	for t := l.tasks.newest; t != nil; t = t.older {
 		t.interrupt(err)
 	}
 }
 
-// turn runs what was ready when it began, then takes in what happened outside:
-// posted functions, ready descriptors, due timers. What these make ready, and what
-// this turn's tasks made ready, is the next turn. It reports whether there is one.
+// turn runs everything that was ready when it began, then collects what happened outside: posted
+// functions, ready descriptors, due timers. Whatever becomes ready meanwhile belongs to the next
+// turn. It reports whether there is one.
 func (l *Loop) turn() bool {
 	if l.left == 0 {
 		l.left = l.ready.len()
@@ -251,7 +253,7 @@ func (l *Loop) turn() bool {
 	if l.main.done || l.abandoned {
 		return l.shut()
 	}
-	if l.incoming.Load() {
+	if l.inbox.filled.Load() {
 		l.takePosted()
 	}
 	busy := l.ready.len() > 0
@@ -262,7 +264,7 @@ func (l *Loop) turn() bool {
 	return true
 }
 
-// enter notes who runs now: a task, or nil for anything else.
+// enter records what runs now: a task, or nil for anything else.
 func (l *Loop) enter(t *Task) {
 	l.running = t
 	if l.watch.on {
@@ -270,12 +272,12 @@ func (l *Loop) enter(t *Task) {
 	}
 }
 
-// poll asks the selector and the clock; without anything to run it waits for them.
+// poll asks the selector and the clock, and waits for them if nothing is ready to run.
 func (l *Loop) poll(busy bool) {
 	if !busy && l.deadlocked() {
 		return
 	}
-	var wait time.Duration // negative: for ever
+	var wait time.Duration // negative: no limit
 	until := l.timers.next()
 	switch {
 	case busy:
@@ -286,8 +288,8 @@ func (l *Loop) poll(busy bool) {
 		wait = max(0, time.Duration(until-l.now))
 	}
 	if wait != 0 {
-		l.sleeping.Store(true)
-		if l.incoming.Load() { // posted before the flag was up: nobody will wake us
+		l.inbox.sleeping.Store(true)
+		if l.inbox.filled.Load() { // posted before sleeping was set: nobody will wake us
 			wait = 0
 		}
 	}
@@ -304,25 +306,24 @@ func (l *Loop) poll(busy bool) {
 		l.fds.poll(wait)
 	}
 	l.watch.idle.Store(false)
-	l.sleeping.Store(false)
+	l.inbox.sleeping.Store(false)
 	l.readClock()
 	if until != 0 {
 		if late, fired := l.timers.fire(l.now); fired {
 			l.stats.lag(late)
 		}
 	}
-	if l.incoming.Load() {
+	if l.inbox.filled.Load() {
 		l.takePosted()
 	}
 }
 
-// deadlocked ends the loop if tasks wait and nothing is left that can wake one:
-// only then does it return true.
+// deadlocked ends the loop and returns true if tasks wait and nothing is left that can wake one.
 func (l *Loop) deadlocked() bool {
-	if l.fds.waits > 0 || l.offloads > 0 || l.handles > 0 || l.timers.next() != 0 || l.incoming.Load() {
+	if l.fds.waits > 0 || l.offloads > 0 || l.handles > 0 || l.timers.next() != 0 || l.inbox.filled.Load() {
 		return false
 	}
-	if l.broken != nil { // once was enough for all tasks that can be ended
+	if l.broken != nil { // every task that could be ended has been
 		l.abandoned = true
 		return true
 	}
@@ -331,40 +332,38 @@ func (l *Loop) deadlocked() bool {
 }
 
 func (l *Loop) takePosted() {
-	l.mu.Lock()
-	posted := l.mu.posted
-	l.mu.posted = nil
-	l.incoming.Store(false)
-	l.mu.Unlock()
+	l.inbox.mu.Lock()
+	posted := l.inbox.mu.posted
+	l.inbox.mu.posted = nil
+	l.inbox.filled.Store(false)
+	l.inbox.mu.Unlock()
 	for _, fn := range posted {
 		l.ready.push(function(fn))
 	}
 }
 
-// shut closes the door. Everything posted with success runs: what came before is
-// the last turn, and all of it; callbacks still pending are dropped. It reports
-// whether there is such a turn.
+// shut closes the inbox. Everything posted successfully runs: it forms the last turn; pending
+// callbacks are dropped. It reports whether there is such a turn.
 func (l *Loop) shut() bool {
-	l.mu.Lock()
-	l.mu.closed = true
-	l.mu.Unlock()
+	l.inbox.mu.Lock()
+	l.inbox.mu.closed = true
+	l.inbox.mu.Unlock()
 	l.ready = ready{}
 	l.takePosted()
 	return l.ready.len() > 0
 }
 
-// post has fn run on the loop. Any goroutine may call it. It wakes the loop with
-// the mutex held: a loop that has shut its door has nobody left at its selector,
-// whose descriptors may be closed.
+// post schedules fn on the loop. Any goroutine may call it. It wakes the loop with the mutex held:
+// once the inbox is closed, nobody is left at the selector, whose descriptors may be closed.
 func (l *Loop) post(fn func()) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.mu.closed {
+	l.inbox.mu.Lock()
+	defer l.inbox.mu.Unlock()
+	if l.inbox.mu.closed {
 		return ErrLoopClosed
 	}
-	l.mu.posted = append(l.mu.posted, fn)
-	l.incoming.Store(true)
-	if l.sleeping.Swap(false) {
+	l.inbox.mu.posted = append(l.inbox.mu.posted, fn)
+	l.inbox.filled.Store(true)
+	if l.inbox.sleeping.Swap(false) {
 		if l.sleeper != nil {
 			l.sleeper.Wake()
 		} else {
@@ -385,8 +384,8 @@ func (l *Loop) readClock() {
 	l.fresh = true
 }
 
-// clock returns the loop's time, reading the clock if this turn has not yet.
-// Before the first turn there is no turn for the time to stand still in.
+// clock returns the loop's time, and reads the clock if this turn has not done so. Before the
+// first turn there is no turn during which time could stand still.
 func (l *Loop) clock() int64 {
 	if !l.fresh || l.turns == 0 {
 		l.readClock()
@@ -397,13 +396,13 @@ func (l *Loop) clock() int64 {
 // Now returns the time of the current turn on the loop's clock.
 func (l *Loop) Now() time.Time { return l.timeOf(l.clock()) }
 
-// Network returns the one of its Options: nil for the system's.
+// Network returns Options.Network: nil for the system's.
 func (l *Loop) Network() Network { return l.opt.Network }
 
 func (l *Loop) timeOf(when int64) time.Time { return l.base.Add(time.Duration(when)) }
 func (l *Loop) since(at time.Time) int64    { return int64(at.Sub(l.base)) }
 
-// addTime is when + d, held below the end of time.
+// addTime returns when + d, or the end of time on overflow.
 func addTime(when int64, d time.Duration) int64 {
 	if int64(d) > math.MaxInt64-when {
 		return math.MaxInt64

@@ -15,8 +15,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// virtualLoop returns a loop on a virtual clock of its own, for what is done to a
-// loop before Run.
+// virtualLoop returns a loop on a virtual clock of its own, for calls before Run.
 func virtualLoop() *aio.Loop { return aio.NewLoop(aio.Options{Clock: aiotest.NewClock()}) }
 
 // idle is a task function that waits until it is cancelled, however long.
@@ -145,14 +144,14 @@ func TestCallAt(t *testing.T) {
 		l.CallAt(time.Time{}, func() { j.add("year 1 at %v", now(task)) })
 		return task.Sleep(time.Minute)
 	})
-	// To a loop all that was before it is equally long ago.
+	// To a loop, everything in the past is equally long ago.
 	j.expect(t, "past at 0s", "year 1 at 0s", "first at 1s", "second at 2s")
 }
 
 func TestCallLaterBeforeRunCountsFromTheCall(t *testing.T) {
 	clock := newBusyClock()
 	l := aio.NewLoop(aio.Options{Clock: clock})
-	clock.spend(time.Hour) // the loop was made, and waited to be used
+	clock.spend(time.Hour) // between the loop's creation and its use
 	asked := clock.Now()
 	var called time.Time
 	l.CallLater(time.Second, func() { called = l.Now() })
@@ -308,7 +307,7 @@ func TestRunNested(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		err = task.Sleep(time.Second) // the outer loop is as it was
+		err = task.Sleep(time.Second) // the outer loop is unaffected
 		j.add("outer ends at %v", now(task))
 		return err
 	})
@@ -479,7 +478,7 @@ func TestPanicInCallbackEndsTheLoop(t *testing.T) {
 					for range 3 {
 						g.Go("waits", func(task *aio.Task) error {
 							defer func() { cleaned++ }()
-							return task.Shield(idle) // not even this holds it off
+							return task.Shield(idle) // not even Shield prevents it
 						})
 					}
 					if err := task.Yield(); err != nil {
@@ -643,8 +642,7 @@ func TestDump(t *testing.T) {
 	)
 }
 
-// The reports come from the watchdog's goroutine while the turn lasts, and from
-// the loop once it is over.
+// The reports come from the watchdog's goroutine during the turn, and from the loop after it.
 func TestSlowTurnIsReported(t *testing.T) {
 	tests := []struct {
 		name string

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// park starts n tasks that park in lot and note in j how they woke.
+// park starts n tasks that park in lot and record in j how they woke.
 func park(g *aio.Group, lot *aio.Lot, j *journal, n int) []*aio.Task {
 	var tasks []*aio.Task
 	for i := range n {
@@ -80,7 +80,7 @@ func TestLotCancel(t *testing.T) {
 		"task 1: <nil>", "task 3: <nil>")
 }
 
-// The first reason to wake decides: what a waker hands over is not lost to a cancel.
+// The first wake-up decides: a cancellation does not take back what a waker hands over.
 func TestLotFirstReasonToWakeDecides(t *testing.T) {
 	var j journal
 	run(t, func(task *aio.Task) error {
@@ -98,7 +98,7 @@ func TestLotFirstReasonToWakeDecides(t *testing.T) {
 	j.expect(t, "task 0: <nil>", "task 1: canceled")
 }
 
-// UnparkAll is for those who are there: a task that parks again waits again.
+// UnparkAll wakes the tasks that are parked now: a task that parks again waits again.
 func TestLotParkAgain(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		var lot aio.Lot

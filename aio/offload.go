@@ -4,11 +4,10 @@ import (
 	"context"
 )
 
-// Offload runs fn on a goroutine of its own and suspends t until it has returned:
-// for what blocks, such as name resolution, files and libraries. The context is
-// t.Context(): when t is cancelled fn is expected to return soon, and Offload
-// waits for it, since nothing outlives its task. If t was cancelled and fn
-// returned an error, Offload returns ErrCanceled.
+// Offload runs fn on a goroutine of its own and suspends t until fn has returned: for blocking
+// work such as name resolution, files and libraries. The context is t.Context(): when t is
+// cancelled fn should return soon, and Offload waits for it, since nothing outlives its task. If t
+// was cancelled and fn returned an error, Offload returns ErrCanceled.
 //
 // A panic in fn is returned as *PanicError, a Goexit as ErrGoexit.
 func Offload[T any](t *Task, fn func(ctx context.Context) (T, error)) (T, error) {
@@ -36,7 +35,7 @@ func Offload[T any](t *Task, fn func(ctx context.Context) (T, error)) (T, error)
 				lot.Unpark(nil)
 			})
 			if l.sleeper != nil {
-				l.sleeper.Release() // after the post: the clock must not jump between
+				l.sleeper.Release() // after the post: the clock must not jump in between
 			}
 		}()
 		value, err = fn(ctx)

@@ -61,7 +61,7 @@ func TestOffloadLeavesTheLoopToOthers(t *testing.T) {
 		release := make(chan struct{})
 		return task.Group(func(g *aio.Group) error {
 			g.Go("release", func(task *aio.Task) error {
-				for range 100 { // as long as this takes, the function blocks
+				for range 100 { // meanwhile the function blocks
 					if err := task.Yield(); err != nil {
 						return err
 					}
@@ -187,8 +187,8 @@ func TestOffloadTimeout(t *testing.T) {
 	expectIs(t, "Run", err, aio.ErrTimeout)
 }
 
-// A callback that panics ends the loop; a function that runs elsewhere is told and
-// waited for.
+// A callback that panics ends the loop; a function that runs elsewhere has its context cancelled
+// and is waited for.
 func TestOffloadOnALoopThatBreaks(t *testing.T) {
 	returned := false
 	err := runErr(t, func(task *aio.Task) error {
@@ -205,7 +205,7 @@ func TestOffloadOnALoopThatBreaks(t *testing.T) {
 	expect(t, "the function has returned", returned, true)
 }
 
-// Two loops on one clock: the one that offloads holds the time of both.
+// Two loops on one clock: an Offload of one holds the time of both.
 func TestOffloadHoldsVirtualTimeOfAllLoops(t *testing.T) {
 	clock := aiotest.NewClock()
 	var other atomic.Bool

@@ -1,12 +1,11 @@
 package aio
 
-// Queue passes items from tasks to tasks of one loop, first in first out, and
-// counts how many of them are still being worked on.
+// Queue passes items between tasks of one loop, first in first out, and counts how many of them
+// are still being worked on.
 //
-// Waiting tasks are served in the order in which they came: an item that a waiting
-// getter was woken for, and a place that a waiting putter was woken for, are
-// theirs, and nobody who comes later can take them. The zero value is an unbounded
-// queue.
+// Waiting tasks are served in the order of their calls: the item that a woken getter was woken
+// for, and the place that a woken putter was woken for, cannot be taken by later callers. The zero
+// value is an unbounded queue.
 type Queue[T any] struct {
 	items   []T
 	head    int // index of the oldest item
@@ -14,8 +13,8 @@ type Queue[T any] struct {
 	closed  bool
 	getters Lot
 	putters Lot
-	granted int // the oldest items: they belong to getters who were woken and have not run
-	places  int // places that belong to putters who were woken and have not run
+	granted int // the oldest items: reserved for getters that were woken and have not run
+	places  int // places reserved for putters that were woken and have not run
 	open    int // items put and not yet done
 	joiners Lot
 }
@@ -28,12 +27,12 @@ func NewQueue[T any](max int) *Queue[T] {
 // Len returns the number of items in the queue.
 func (q *Queue[T]) Len() int { return len(q.items) - q.head }
 
-// Full reports whether a Put would wait: for a place, or behind putters who were
-// woken and have not run, since their items go first.
+// Full reports whether a Put would wait: for a place, or behind putters that were woken and have
+// not run, since their items go first.
 func (q *Queue[T]) Full() bool { return q.max > 0 && (q.places > 0 || q.Len() >= q.max) }
 
-// Put appends v, waiting while the queue is full.
-// Errors: ErrQueueClosed, ErrCanceled; then v is not in the queue.
+// Put appends v, waiting while the queue is full. Errors: ErrQueueClosed, ErrCanceled; then v is
+// not in the queue.
 func (q *Queue[T]) Put(t *Task, v T) error {
 	if err := t.Checkpoint(); err != nil {
 		return err
@@ -55,7 +54,7 @@ func (q *Queue[T]) Put(t *Task, v T) error {
 	return nil
 }
 
-// TryPut is Put that does not wait: it reports whether v was taken.
+// TryPut is Put without waiting: it reports whether v was taken.
 func (q *Queue[T]) TryPut(v T) bool {
 	if q.closed || q.Full() {
 		return false
@@ -64,8 +63,8 @@ func (q *Queue[T]) TryPut(v T) bool {
 	return true
 }
 
-// Get removes the oldest item, waiting while there is none.
-// Errors: ErrQueueClosed when the queue is closed and empty, ErrCanceled.
+// Get removes the oldest item, waiting while there is none. Errors: ErrQueueClosed when the queue
+// is closed and empty, ErrCanceled.
 func (q *Queue[T]) Get(t *Task) (T, error) {
 	var zero T
 	if err := t.Checkpoint(); err != nil {
@@ -84,7 +83,7 @@ func (q *Queue[T]) Get(t *Task) (T, error) {
 	return q.take(q.granted), nil
 }
 
-// TryGet is Get that does not wait: ok is false if there is no item to take.
+// TryGet is Get without waiting: ok is false if there is no item to take.
 func (q *Queue[T]) TryGet() (v T, ok bool) {
 	if q.Len() == q.granted {
 		return v, false
@@ -92,8 +91,8 @@ func (q *Queue[T]) TryGet() (v T, ok bool) {
 	return q.take(q.granted), true
 }
 
-// TaskDone says that the work on one item is finished. It panics with
-// ErrTooManyDone when called more often than items were put.
+// TaskDone marks the work on one item as finished. It panics with ErrTooManyDone when called more
+// often than items were put.
 func (q *Queue[T]) TaskDone() {
 	if q.open == 0 {
 		panic(ErrTooManyDone)
@@ -119,8 +118,8 @@ func (q *Queue[T]) Join(t *Task) error {
 	return nil
 }
 
-// Close refuses further items. What is in the queue can still be got; tasks that
-// wait for an item that will not come, or for a place, get ErrQueueClosed.
+// Close refuses further items. Items in the queue can still be taken; tasks that wait for a place,
+// or for an item that will not come, get ErrQueueClosed.
 func (q *Queue[T]) Close() {
 	q.closed = true
 	q.getters.UnparkAll(ErrQueueClosed)
@@ -135,7 +134,7 @@ func (q *Queue[T]) add(v T) {
 	}
 }
 
-// take removes the item that has i others in front of it.
+// take removes the item at index i from the head.
 func (q *Queue[T]) take(i int) T {
 	var zero T
 	at := q.head + i
@@ -145,7 +144,7 @@ func (q *Queue[T]) take(i int) T {
 	q.head++
 	if q.head == len(q.items) {
 		q.items, q.head = q.items[:0], 0
-	} else if q.head >= 64 && q.head*2 >= len(q.items) { // keep the dead half from growing
+	} else if q.head >= 64 && q.head*2 >= len(q.items) { // keep the consumed half from growing
 		n := copy(q.items, q.items[q.head:])
 		clear(q.items[n:])
 		q.items, q.head = q.items[:n], 0
@@ -154,7 +153,7 @@ func (q *Queue[T]) take(i int) T {
 	return v
 }
 
-// admit wakes as many putters as there are places for.
+// admit wakes as many putters as there are places.
 func (q *Queue[T]) admit() {
 	for q.Len()+q.places < q.max && q.putters.Unpark(nil) {
 		q.places++

@@ -103,7 +103,7 @@ func TestQueuePutWaits(t *testing.T) {
 	})
 }
 
-// Getters get their items in the order in which they came, and so do putters their places.
+// Getters get their items in the order of their calls, and so do putters their places.
 func TestQueueServesWaitersInOrder(t *testing.T) {
 	t.Run("getters", func(t *testing.T) {
 		var j journal
@@ -151,7 +151,7 @@ func TestQueueServesWaitersInOrder(t *testing.T) {
 	})
 }
 
-// However many wait on both sides of a small queue, all get through.
+// However many tasks wait on both sides of a small queue, all get through.
 func TestQueueManyPuttersAndGetters(t *testing.T) {
 	for _, first := range []string{"putters", "getters"} {
 		t.Run(first+" come first", func(t *testing.T) {
@@ -320,7 +320,7 @@ func TestQueueWokenPutterKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// Who comes while woken tasks have yet to run stands behind them.
+// A task that comes while woken tasks have yet to run queues behind them.
 func TestQueueNobodyBarges(t *testing.T) {
 	t.Run("past a woken getter", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
@@ -369,7 +369,7 @@ func TestQueueNobodyBarges(t *testing.T) {
 }
 
 func TestQueueClose(t *testing.T) {
-	t.Run("what is in it can be got", func(t *testing.T) {
+	t.Run("remaining items can be taken", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			var q aio.Queue[int]
 			q.TryPut(1)
@@ -504,7 +504,7 @@ func TestQueueJoin(t *testing.T) {
 			})
 		})
 		if n := len(j.lines); n > 3 {
-			slices.Sort(j.lines[n-3:]) // the order of the joiners is not the point
+			slices.Sort(j.lines[n-3:]) // the order of the joiners does not matter
 		}
 		j.expect(t, "done with 0 at 1s", "done with 1 at 1s", "done with 2 at 2s", "done with 3 at 2s",
 			"joined", "joined", "joined at 2s, unfinished 0")
@@ -536,7 +536,7 @@ func TestQueueJoin(t *testing.T) {
 	})
 }
 
-// A producer, two consumers, and a Join that tells the end of the work.
+// A producer, two consumers, and a Join that ends when the work is done.
 func TestQueueProducerAndConsumers(t *testing.T) {
 	for name, max := range map[string]int{"unbounded": 0, "of two": 2, "of one": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -583,7 +583,7 @@ func TestQueueProducerAndConsumers(t *testing.T) {
 	}
 }
 
-// A queue belongs to one loop: who is elsewhere puts through a Handle.
+// A queue belongs to one loop: other goroutines put through a Handle.
 func TestQueueFedByAGoroutine(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		var q aio.Queue[int]
@@ -633,10 +633,10 @@ func TestQueueGivesUpTheTurn(t *testing.T) {
 	})
 }
 
-// The whole contract of order and loss in one sentence: the k-th Get that succeeds,
-// in the order of the calls, returns what the k-th Put that succeeds was given, in
-// the order of the calls. It is held against random programs of puts, gets, tries,
-// cancels and a Close, many of them in the same turn.
+// The whole contract of order and loss in one sentence: the k-th Get that succeeds, in the order
+// of the calls, returns the argument of the k-th Put that succeeds, in the order of the calls.
+// Random programs of puts, gets, tries, cancels and a Close, many of them in the same turn, check
+// it.
 func TestQueueAgainstModel(t *testing.T) {
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -691,7 +691,7 @@ func queueProgram(t *testing.T, task *aio.Task, rnd *rand.Rand) error {
 		}
 	}
 
-	quiesce := func() { // through a queue of one, one item passes every other turn
+	quiesce := func() { // with a queue of one, one item passes every other turn
 		for range 200 {
 			_ = task.Yield()
 		}
@@ -699,7 +699,7 @@ func queueProgram(t *testing.T, task *aio.Task, rnd *rand.Rand) error {
 	err := task.Group(func(g *aio.Group) error {
 		for range 200 {
 			switch op := rnd.IntN(100); {
-			case op < 25: // the call happens when the task takes its first step
+			case op < 25: // the call happens in the task's first step
 				next++
 				c := &queueCall{value: next}
 				c.task = g.Go("putter", func(task *aio.Task) error {
@@ -748,7 +748,7 @@ func queueProgram(t *testing.T, task *aio.Task, rnd *rand.Rand) error {
 		}
 		quiesce()
 		check(true)
-		for { // what is left
+		for { // the remaining items
 			v, ok := q.TryGet()
 			if !ok {
 				break

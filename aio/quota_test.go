@@ -20,8 +20,8 @@ func ticking(l *aio.Loop, done *bool) *int {
 	return turn
 }
 
-// A turn has the quota and what the last piece was beyond it; the pieces come in order,
-// however many wait.
+// A turn has the quota plus what the last piece exceeded it by; the pieces come in order, however
+// many tasks wait.
 func TestQuota(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -75,7 +75,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// One task alone takes until the quota is spent, and then waits for the next turn.
+// A single task takes until the quota is spent, and then waits for the next turn.
 func TestQuotaOfOneTask(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		q := aio.NewQuota(task.Loop(), 10)
@@ -96,7 +96,7 @@ func TestQuotaOfOneTask(t *testing.T) {
 	})
 }
 
-// Whoever is cancelled while it waits, the others get their turn.
+// Whichever task is cancelled while it waits, the others get their turn.
 func TestQuotaCancelled(t *testing.T) {
 	const n = 60
 	for _, victim := range []int{1, 5, 16, 17, 40, n - 1} {

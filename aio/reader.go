@@ -13,15 +13,15 @@ const bufferSize = 32 << 10
 // keptBuffers bounds how many free buffers a loop keeps.
 const keptBuffers = 64
 
-// Reader reads a Conn through a buffer that it borrows when bytes have arrived and
-// gives back before it waits: a connection that waits for its peer holds none,
-// except for the bytes of an unfinished unit.
+// Reader reads a Conn through a buffer that it borrows when bytes have arrived and returns before
+// it waits: a connection that waits for its peer holds no buffer, except for the bytes of an
+// unfinished unit.
 type Reader struct {
 	conn Conn
 	loop *Loop
-	buf  []byte // borrowed, or just what had to be kept; nil while empty
+	buf  []byte // borrowed, or a copy of just the unread bytes; nil while empty
 	r, w int    // buf[r:w] is unread
-	err  error  // after the unread bytes
+	err  error  // returned after the unread bytes
 }
 
 // NewReader returns a reader of c, a connection of loop l.
@@ -30,7 +30,7 @@ func NewReader(l *Loop, c Conn) *Reader { return &Reader{loop: l, conn: c} }
 // Buffered returns the number of bytes that have arrived and were not read.
 func (r *Reader) Buffered() int { return r.w - r.r }
 
-// Read reads what has arrived, at most len(p) bytes, waiting while nothing has.
+// Read reads what has arrived, at most len(p) bytes, and waits while nothing has.
 func (r *Reader) Read(t *Task, p []byte) (int, error) {
 	if err := t.Checkpoint(); err != nil {
 		return 0, err
@@ -53,8 +53,8 @@ func (r *Reader) Read(t *Task, p []byte) (int, error) {
 	return n, nil
 }
 
-// Peek returns all bytes that have arrived, waiting while there are none. They
-// are valid until the next call; Discard says how many were used.
+// Peek returns all bytes that have arrived, waiting while there are none. They are valid until the
+// next call; Discard marks how many were used.
 func (r *Reader) Peek(t *Task) ([]byte, error) {
 	if err := t.Checkpoint(); err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (r *Reader) Peek(t *Task) ([]byte, error) {
 	return r.buf[r.r:r.w], nil
 }
 
-// More waits for bytes beyond those that Peek returned and returns them all.
-// At the end of the stream it returns those of before, and io.EOF.
+// More waits for bytes beyond those that Peek returned and returns them all. At the end of the
+// stream it returns the earlier bytes and io.EOF.
 func (r *Reader) More(t *Task) ([]byte, error) {
 	if err := t.Checkpoint(); err != nil {
 		return nil, err
@@ -77,10 +77,10 @@ func (r *Reader) More(t *Task) ([]byte, error) {
 	return r.buf[r.r:r.w], err
 }
 
-// Discard drops the first n bytes of those that have arrived.
+// Discard drops the first n bytes that have arrived.
 func (r *Reader) Discard(n int) {
 	if n < 0 || n > r.w-r.r {
-		panic(fmt.Sprintf("aio: Reader.Discard(%d) with %d bytes there", n, r.w-r.r))
+		panic(fmt.Sprintf("aio: Reader.Discard(%d) with %d bytes available", n, r.w-r.r))
 	}
 	r.r += n
 	if r.r == r.w {
@@ -88,8 +88,8 @@ func (r *Reader) Discard(n int) {
 	}
 }
 
-// ReadFull reads exactly len(p) bytes. If the stream ends before, it returns how
-// many there were, and io.EOF if none, else io.ErrUnexpectedEOF.
+// ReadFull reads exactly len(p) bytes. If the stream ends earlier, it returns how many there were,
+// and io.EOF if none, otherwise io.ErrUnexpectedEOF.
 func (r *Reader) ReadFull(t *Task, p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -105,10 +105,10 @@ func (r *Reader) ReadFull(t *Task, p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadUntil reads up to and with the first occurrence of sep, at most limit bytes
-// in all. The result is valid until the next call. Errors: ErrLimit if there is no
-// sep in the first limit bytes, which stay unread; at the end of the stream io.EOF
-// if nothing was left, else io.ErrUnexpectedEOF beside what there was.
+// ReadUntil reads up to and including the first occurrence of sep, at most limit bytes in all. The
+// result is valid until the next call. Errors: ErrLimit if the first limit bytes, which stay
+// unread, contain no sep; at the end of the stream io.EOF if nothing was left, otherwise
+// io.ErrUnexpectedEOF with the remaining bytes.
 func (r *Reader) ReadUntil(t *Task, sep []byte, limit int) ([]byte, error) {
 	if len(sep) == 0 {
 		panic("aio: Reader.ReadUntil without a separator")
@@ -127,7 +127,7 @@ func (r *Reader) ReadUntil(t *Task, sep []byte, limit int) ([]byte, error) {
 		if i := bytes.Index(window[searched:], sep); i >= 0 {
 			n := searched + i + len(sep)
 			r.r += n
-			return b[:n], nil // the buffer goes back with the next call
+			return b[:n], nil // the next call returns the buffer
 		}
 		if len(b) >= limit {
 			return nil, ErrLimit
@@ -156,7 +156,7 @@ func (r *Reader) ReadAll(t *Task, limit int) ([]byte, error) {
 	}
 }
 
-// Close gives the buffer back. It does not close the connection.
+// Close returns the buffer. It does not close the connection.
 func (r *Reader) Close() {
 	r.r = r.w
 	r.release()
@@ -191,15 +191,15 @@ func (r *Reader) fill(t *Task) error {
 	return err
 }
 
-// note keeps the end of the stream. Other errors may pass: a cancelled wait or a
-// deadline can be followed by another call.
+// note keeps the end of the stream. Other errors may be temporary: another call can follow a
+// cancelled wait or a deadline.
 func (r *Reader) note(err error) {
 	if errors.Is(err, io.EOF) {
 		r.err = io.EOF
 	}
 }
 
-// shrink keeps only the unread bytes, so that the big buffer can go back.
+// shrink keeps only the unread bytes, so that the big buffer can be returned.
 func (r *Reader) shrink() {
 	kept := append(make([]byte, 0, r.w-r.r), r.buf[r.r:r.w]...)
 	r.w -= r.r
@@ -246,7 +246,7 @@ func (l *Loop) takeBuffer() []byte {
 	return make([]byte, bufferSize)
 }
 
-// giveBuffer keeps b for the next reader if it is one that was borrowed.
+// giveBuffer keeps b for the next reader if b was borrowed.
 func (l *Loop) giveBuffer(b []byte) {
 	if cap(b) == bufferSize && len(l.buffers) < keptBuffers {
 		l.buffers = append(l.buffers, b[:bufferSize])

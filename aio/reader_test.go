@@ -14,14 +14,14 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// chunks is a connection whose other end has sent these pieces: each Read returns
-// one, or the first part of one, each wait gives up the turn. After them comes end.
+// chunks is a connection whose other end has sent these pieces: each Read returns one, or the
+// first part of one; each wait gives up the turn. After the pieces comes end.
 type chunks struct {
 	aio.Conn // nil: a Reader needs no other methods
 	pieces   [][]byte
 	end      error
 	between  func(left int) error // called by each wait
-	buffers  map[*byte]bool       // that Read was given, known by their last bytes
+	buffers  map[*byte]bool       // buffers that Read was given, identified by their last bytes
 	reads    int
 }
 
@@ -71,8 +71,8 @@ func readChunks(t *testing.T, c *chunks, fn func(task *aio.Task, r *aio.Reader))
 	})
 }
 
-// splits returns text cut at all pairs of places, so into one to three pieces, and
-// into single bytes.
+// splits returns text cut at all pairs of positions, so into one to three pieces, and into single
+// bytes.
 func splits(text string) [][]string {
 	all := [][]string{strings.Split(text, "")}
 	for i := range len(text) + 1 {
@@ -147,7 +147,7 @@ func TestReadUntilLimit(t *testing.T) {
 					if err == nil {
 						return
 					}
-					// What was too long is still there, for one who allows more.
+					// What was too long is still there for a larger limit.
 					all, err := r.ReadAll(task, 100)
 					if string(all) != "hello\r\nyou" || err != nil {
 						t.Errorf("pieces %q: after the limit got %q, %v", pieces, all, err)
@@ -158,7 +158,7 @@ func TestReadUntilLimit(t *testing.T) {
 	}
 }
 
-// The limit is that of one unit: bytes that have arrived behind it do not count.
+// The limit applies to one unit: bytes that have arrived after it do not count.
 func TestReadUntilLimitIsOfOneUnit(t *testing.T) {
 	readChunks(t, newChunks(strings.Repeat("12345\n", 1000)), func(task *aio.Task, r *aio.Reader) {
 		for range 1000 {
@@ -240,7 +240,7 @@ func TestReaderKeepsWhatCameBeforeAnError(t *testing.T) {
 	}
 }
 
-// A connection that has failed goes on failing; one that has ended stays at its end.
+// A connection that has failed keeps failing; one that has ended stays at its end.
 func TestReaderErrors(t *testing.T) {
 	own := errors.New("reset")
 	calls := map[string]func(task *aio.Task, r *aio.Reader) error{
@@ -476,7 +476,7 @@ func TestPeekMoreDiscard(t *testing.T) {
 		step("More", "def", nil, b, err)
 		b, err = r.More(task)
 		step("More at the end", "def", io.EOF, b, err)
-		expectPanic(t, "Discard(4) with 3 bytes there", func() { r.Discard(4) })
+		expectPanic(t, "Discard(4) with 3 bytes available", func() { r.Discard(4) })
 		expectPanic(t, "Discard(-1)", func() { r.Discard(-1) })
 		r.Discard(3)
 		b, err = r.Peek(task)
@@ -484,8 +484,8 @@ func TestPeekMoreDiscard(t *testing.T) {
 	})
 }
 
-// Connections that wait hold no buffer. So any number of them, each reading in its
-// turn, get by with the same one; also with part of a unit unread.
+// Waiting connections hold no buffer. So any number of them, reading in turn, share one buffer,
+// even with part of a unit unread.
 func TestReadersShareOneBuffer(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -568,7 +568,7 @@ func TestReaderTakesTurns(t *testing.T) {
 	}
 }
 
-// The reader over real sockets: a pipelined exchange, with units of all sizes.
+// The reader over real sockets: a pipelined exchange with units of all sizes.
 func TestReaderOfSocket(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		client, server := connect(t, task, tr)

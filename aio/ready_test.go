@@ -6,8 +6,8 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// TestReady: Ready knows of bytes and of the end without a wait, also when the last
-// read took just as many bytes as it had room for.
+// TestReady checks that Ready knows of bytes and of the end without a wait, even when the last
+// read took exactly as many bytes as it had room for.
 func TestReady(t *testing.T) {
 	onTransports(t, func(t *testing.T, task *aio.Task, tr transport) error {
 		c, peer := connectPeer(t, task, tr)

@@ -55,7 +55,7 @@ func TestTaskTree(t *testing.T) {
 		t.Fatalf("%d tasks, want %d: %v", len(infos), len(want), infos)
 	}
 	for i, info := range infos {
-		info.Since = time.Time{} // TestTasksSaySinceWhen looks at it
+		info.Since = time.Time{} // TestTasksSaySinceWhen checks it
 		expect(t, fmt.Sprint("task ", i), info, want[i])
 	}
 }
@@ -82,8 +82,7 @@ func TestTasksSaySinceWhen(t *testing.T) {
 	})
 }
 
-// Tasks whose turns never end keep neither timers nor descriptors nor posted
-// functions from theirs.
+// Tasks whose turns never end do not starve timers, descriptors and posted functions.
 func TestBusyTasksStarveNobody(t *testing.T) {
 	loads := []struct {
 		name string
@@ -166,8 +165,8 @@ func TestBusyTasksStarveNobody(t *testing.T) {
 	}
 }
 
-// An operation that finds what it wants gives up the turn all the same, once in a
-// while: a task may do 128 of them in a step.
+// An operation that need not wait still gives up the turn from time to time: a task may do 128 of
+// them in a step.
 func TestOperationsThatNeverWaitGiveUpTheTurn(t *testing.T) {
 	const rounds, step = 1280, 128
 	var (
@@ -272,7 +271,7 @@ func TestDeadlockOfMany(t *testing.T) {
 	}
 }
 
-// What main makes of a deadlock is told beside it.
+// The error that main makes of a deadlock is reported together with the deadlock.
 func TestDeadlockAndErrorOfCleanUp(t *testing.T) {
 	own := errors.New("disk full")
 	err := runErr(t, func(task *aio.Task) error {
@@ -303,7 +302,7 @@ func TestDeadlockWithASelector(t *testing.T) {
 func TestNoDeadlock(t *testing.T) {
 	tests := []struct {
 		name string
-		wake func(task *aio.Task, wake func()) (undo func(), err error)
+		wake func(task *aio.Task, wake func()) (release func(), err error)
 	}{
 		{"with a timer", func(task *aio.Task, wake func()) (func(), error) {
 			return func() {}, ignoreCallback(task.Loop().CallLater(time.Millisecond, wake))
@@ -336,11 +335,11 @@ func TestNoDeadlock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			onSelectors(t, func(t *testing.T, task *aio.Task) error {
 				var e aio.Event
-				undo, err := tt.wake(task, e.Set)
+				release, err := tt.wake(task, e.Set)
 				if err != nil {
 					return err
 				}
-				defer undo()
+				defer release()
 				return e.Wait(task)
 			})
 		})
@@ -367,7 +366,7 @@ func TestMisusePanics(t *testing.T) {
 			func(_ *testing.T, _, other *aio.Task, try func(func())) {
 				try(func() { _ = other.Group(func(*aio.Group) error { return nil }) })
 			}},
-		{"in a callback", `task "main", which does not run now (it is parked)`,
+		{"in a callback", `task "main", which is not running (it is parked)`,
 			func(_ *testing.T, task, _ *aio.Task, try func(func())) {
 				task.Loop().CallSoon(func() { try(func() { _ = task.Yield() }) })
 				_ = task.Sleep(time.Second)
@@ -426,10 +425,10 @@ func TestMisusePanics(t *testing.T) {
 func TestMisuseOutsideTheLoop(t *testing.T) {
 	var late *aio.Task
 	run(t, func(task *aio.Task) error { late = task; return nil })
-	expectPanic(t, "does not run now (it is done)", func() { _ = late.Sleep(time.Second) })
+	expectPanic(t, "is not running (it is done)", func() { _ = late.Sleep(time.Second) })
 }
 
-// With Debug a wait knows its goroutine.
+// With Debug a wait checks its goroutine.
 func TestMisuseOnAnotherGoroutine(t *testing.T) {
 	const message = `task "main" waits on a goroutine that is not its own`
 	t.Run("of one's own making", func(t *testing.T) {
@@ -459,7 +458,7 @@ func TestMisuseOnAnotherGoroutine(t *testing.T) {
 	})
 }
 
-// A misuse that nobody recovers is the error of who did it.
+// A misuse that nobody recovers is the error of the task that made it.
 func TestMisuseIsTheErrorOfTheTask(t *testing.T) {
 	err := runErr(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -473,7 +472,7 @@ func TestMisuseIsTheErrorOfTheTask(t *testing.T) {
 	}
 }
 
-// A thousand tasks sleep for times that come in no order, and wake in theirs.
+// A thousand tasks sleep for unordered times, and wake in order.
 func TestSleepersWakeInOrder(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -499,7 +498,7 @@ func TestSleepersWakeInOrder(t *testing.T) {
 	})
 }
 
-// The steps of a task, as a trace tells them.
+// The steps of a task, as a trace shows them.
 func TestTrace(t *testing.T) {
 	var j journal
 	err := runWith(t, aio.Options{Trace: func(e aio.TraceEvent) {
@@ -565,8 +564,8 @@ func TestSameStepsEveryTime(t *testing.T) {
 	first.expect(t, steps()...)
 }
 
-// A lock is not given back by the end of the task that held it: who waits for it
-// waits in vain, and is told.
+// The end of a task does not release its locks: a task that waits for one waits in vain, and the
+// loop reports it.
 func TestDeadlockOnALockOfATaskThatHasEnded(t *testing.T) {
 	err := runErr(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -578,11 +577,11 @@ func TestDeadlockOnALockOfATaskThatHasEnded(t *testing.T) {
 	})
 	var d *aio.DeadlockError
 	if !errors.As(err, &d) || !strings.Contains(err.Error(), `task "waits" (waits for a lock)`) {
-		t.Errorf("got %v, want a DeadlockError that names who waits and what for", err)
+		t.Errorf("got %v, want a DeadlockError that names the waiting tasks and their reasons", err)
 	}
 }
 
-// TestPanicInTrace: a Trace that panics ends the loop, and never hangs it.
+// TestPanicInTrace checks that a Trace that panics ends the loop, and never hangs it.
 func TestPanicInTrace(t *testing.T) {
 	for _, kind := range []aio.TraceKind{aio.TraceStart, aio.TraceWait, aio.TraceWake, aio.TraceEnd} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -604,7 +603,7 @@ func TestPanicInTrace(t *testing.T) {
 	}
 }
 
-// TestOnLoopAfterGoexit: the clean-up of a task that ends by a Goexit on the loop's
+// TestOnLoopAfterGoexit checks that the clean-up of a task that ends by a Goexit on the loop's
 // stack runs to its end, though it uses that stack too.
 func TestOnLoopAfterGoexit(t *testing.T) {
 	var cleaned, after bool

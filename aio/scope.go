@@ -7,26 +7,24 @@ import (
 	"time"
 )
 
-// scope is a region of one task's code that can be cancelled by itself: the whole
-// task, the body of a Timeout, Shield or Group. Scopes form a tree (a task's own
-// scope hangs below the scope of its group), and cancelling one cancels all below
-// it that are not shielded.
+// scope is a region of one task's code that can be cancelled by itself: the whole task, or the
+// body of a Timeout, Shield or Group. Scopes form a tree (a task's own scope is a child of the
+// scope of its group), and cancelling one cancels all below it that are not shielded.
 //
-// Invariant: canceled is the effective state. It is written when a scope is
-// cancelled, for the whole subtree, and when one is opened, from its parent; so a
-// wait looks at one field.
+// Invariant: canceled is the effective state. It is written for the whole subtree when a scope is
+// cancelled, and copied from the parent when a scope is opened; so a wait reads one field.
 type scope struct {
-	task     *Task  // whose waits it cancels
+	task     *Task  // the task whose waits it cancels
 	parent   *scope // nil for the scope of a loop's first task
 	children *scope // first child; siblings are linked
 	next     *scope
 	prev     *scope
-	shield   bool // cancellation does not come in from the parent
+	shield   bool // cancellation of the parent does not reach it
 	canceled bool
-	expired  bool // canceled because its own deadline passed
+	expired  bool // cancelled because its own deadline passed
 	since    int64
 	deadline timer
-	ctx      *scopeContext // made when asked for
+	ctx      *scopeContext // made on demand
 }
 
 // open makes s the innermost scope of t.
@@ -36,7 +34,8 @@ func (t *Task) open(s *scope) {
 	t.scope = s
 }
 
-// close undoes open. Cancelled waits in s were no disobedience if t may now wait again.
+// close leaves s, the innermost scope. If t may wait again, its cancelled waits in s were
+// legitimate.
 func (t *Task) close(s *scope) {
 	t.scope = s.parent
 	if t.stopped() == nil {
@@ -57,7 +56,7 @@ func (s *scope) attach(parent *scope) {
 	parent.children = s
 }
 
-// detach takes s off its parent and ends its context.
+// detach removes s from its parent and ends its context.
 func (s *scope) detach() {
 	s.task.loop.timers.disarm(&s.deadline)
 	switch {
@@ -75,7 +74,7 @@ func (s *scope) detach() {
 	}
 }
 
-// cancel cancels s and all below it. A task parked in one of them is woken.
+// cancel cancels s and all below it. A task parked in one of them wakes.
 func (s *scope) cancel() {
 	if s.canceled {
 		return
@@ -98,7 +97,7 @@ func (s *scope) cancel() {
 	}
 }
 
-// timedOut reports whether s was cancelled by a deadline, its own or an outer one's.
+// timedOut reports whether a deadline cancelled s, its own or an outer one.
 func (s *scope) timedOut() bool {
 	for ; s != nil; s = s.parent {
 		if s.expired {
@@ -111,7 +110,7 @@ func (s *scope) timedOut() bool {
 	return false
 }
 
-// alarm is the deadline.
+// alarm is called at the deadline.
 func (s *scope) alarm() {
 	if !s.canceled {
 		s.expired = true
@@ -119,7 +118,7 @@ func (s *scope) alarm() {
 	}
 }
 
-// limit returns the earliest deadline that is in force in s, in loop time; 0 for none.
+// limit returns the earliest deadline in force in s, in loop time; 0 for none.
 func (s *scope) limit() (when int64) {
 	for ; s != nil; s = s.parent {
 		if d := s.deadline.when; d != 0 && (when == 0 || d < when) {
@@ -132,16 +131,16 @@ func (s *scope) limit() (when int64) {
 	return when
 }
 
-// Timeout runs fn and cancels its waits when it has not returned after d; then it
-// returns a *TimeoutError. A result is never lost: when fn returns nil, or an
-// error that is not a cancellation, that is what Timeout returns, however late.
-// Timeouts nest; with d ≤ 0 the first wait of fn is cancelled.
+// Timeout runs fn and cancels its waits if it has not returned after d; then it returns a
+// *TimeoutError. A result is never lost: when fn returns nil, or an error that is not a
+// cancellation, Timeout returns that, however late. Timeouts nest; with d ≤ 0 the first wait of fn
+// is cancelled.
 func (t *Task) Timeout(d time.Duration, fn func(t *Task) error) error {
 	t.check()
 	return t.timeout(addTime(t.loop.clock(), d), fn)
 }
 
-// Deadline is Timeout with a point in time, on the loop's clock.
+// Deadline is Timeout with a point in time on the loop's clock.
 func (t *Task) Deadline(at time.Time, fn func(t *Task) error) error {
 	t.check()
 	return t.timeout(t.loop.since(at), fn)
@@ -165,9 +164,9 @@ func (t *Task) timeout(when int64, fn func(t *Task) error) error {
 	return err
 }
 
-// Shield runs fn with the cancellation of t, and of all scopes around it, held
-// off: for clean-up that must wait. Deadlines opened inside fn work; bound it with
-// one. When Shield returns, the next wait of t is cancelled as before.
+// Shield runs fn protected from cancellation of t and of all scopes around it, for clean-up that
+// must wait. Deadlines opened inside fn work; bound it with one. After Shield, the next wait of t
+// is cancelled as before.
 func (t *Task) Shield(fn func(t *Task) error) error {
 	t.check()
 	s := &scope{shield: true}
@@ -176,10 +175,9 @@ func (t *Task) Shield(fn func(t *Task) error) error {
 	return fn(t)
 }
 
-// Context returns the context of t's innermost scope: it is done when a wait of t
-// would be cancelled, or when that scope (the Timeout, Group or task) ends. Any
-// goroutine may use it; it carries the values of the context that Run was given.
-// It is made when first asked for.
+// Context returns the context of t's innermost scope: it is done when a wait of t would be
+// cancelled, or when that scope (the Timeout, Group or task) ends. Any goroutine may use it; it
+// carries the values of Run's context. It is made on demand.
 func (t *Task) Context() context.Context {
 	t.check()
 	s := t.scope
@@ -199,8 +197,8 @@ func (t *Task) Context() context.Context {
 	return s.ctx
 }
 
-// scopeContext is the view of a scope that other goroutines may have.
-// It has AfterFunc, so contexts derived from it start no goroutine.
+// scopeContext is the view of a scope that other goroutines may have. It has AfterFunc, so
+// contexts derived from it start no goroutine.
 type scopeContext struct {
 	base     context.Context // for Value only
 	deadline time.Time
@@ -234,8 +232,8 @@ func (c *scopeContext) Done() <-chan struct{} {
 	return c.mu.done
 }
 
-// AfterFunc is the method that package context looks for: f runs on a goroutine
-// of its own when c is done, unless stop came first.
+// AfterFunc is the method that package context looks for: it runs f on a goroutine of its own when
+// c is done, unless stop is called first.
 func (c *scopeContext) AfterFunc(f func()) (stop func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,11 +44,12 @@ func (s *socket) connect(t *Task, sa unix.Sockaddr) error {
 	switch err := unix.Connect(s.fd, sa); err {
 	case nil:
 		return nil
-	case unix.EINPROGRESS, unix.EINTR: // an interrupted connect goes on
+	case unix.EINPROGRESS, unix.EINTR: // an interrupted connect continues
 	default:
 		return os.NewSyscallError("connect", err)
 	}
-	s.write.ready, s.read.ready = false, false // a fresh socket is neither; the events say when
+	// A new socket is neither readable nor writable yet: the events report it.
+	s.write.ready, s.read.ready = false, false
 	for {
 		if !s.write.ready {
 			if err := s.write.wait(t, "a connection to be made"); err != nil {
@@ -73,7 +74,7 @@ func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
 	t.check()
 	fd, sa, err := openSocket(on)
 	if tcp, ok := on.(*net.TCPAddr); ok && len(tcp.IP) == 0 {
-		if err != nil { // no IPv6 here
+		if err != nil { // this machine has no IPv6
 			fd, sa, err = openSocket(&net.TCPAddr{IP: net.IPv4zero, Port: tcp.Port})
 		} else {
 			_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
@@ -111,11 +112,11 @@ func (systemNetwork) Listen(t *Task, on net.Addr) (Listener, error) {
 	return ln, nil
 }
 
-// backlog asks for more than kernels give; each cuts it to its own limit.
+// backlog exceeds what kernels grant; each kernel reduces it to its own limit.
 const backlog = 4096
 
-// openSocket makes a non-blocking socket of the family of addr: for datagrams to a
-// *net.UDPAddr, else for a stream.
+// openSocket makes a non-blocking socket of the family of addr: a datagram socket for a
+// *net.UDPAddr, otherwise a stream socket.
 func openSocket(addr net.Addr) (fd int, sa unix.Sockaddr, err error) {
 	family, kind := unix.AF_UNIX, unix.SOCK_STREAM
 	switch a := addr.(type) {

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls below are raw: the sockets are non-blocking, so the calls return at
-// once and Go's scheduler need not be told of them. That is a tenth of the cost of
-// a small read.
+// The calls below are raw: the sockets are non-blocking, so the calls return at once and need not
+// notify Go's scheduler, which is a tenth of the cost of a small read.
 
 func sysRead(fd int, p []byte) (int, error) {
 	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
@@ -18,7 +17,7 @@ func sysRead(fd int, p []byte) (int, error) {
 	return int(n), nil
 }
 
-// sysWrite sends without SIGPIPE: a peer that is gone is an error, not a signal.
+// sysWrite sends without SIGPIPE: a peer that has gone is an error, not a signal.
 func sysWrite(fd int, p []byte) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), unix.MSG_NOSIGNAL, 0, 0)
 	if errno != 0 {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Writing to a peer that is gone raises SIGPIPE; Go's runtime drops that signal
-// for descriptors other than 1 and 2.
+// Writing to a peer that has gone raises SIGPIPE; Go's runtime drops that signal for descriptors
+// other than 1 and 2.
 
 func sysRead(fd int, p []byte) (int, error)  { return unix.Read(fd, p) }
 func sysWrite(fd int, p []byte) (int, error) { return unix.Write(fd, p) }

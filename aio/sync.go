@@ -2,16 +2,15 @@ package aio
 
 import "fmt"
 
-// Lock is held by at most one task. It is for invariants that span waits: code
-// without a wait needs none. Waiting tasks get it in the order in which they came;
-// Unlock hands it to the first, and nobody who comes later can barge in.
-// The zero value is unlocked.
+// Lock is held by at most one task. It protects invariants that span waits: code without a wait
+// needs no lock. Waiting tasks get it in the order of their calls; Unlock hands it to the first,
+// and later callers cannot overtake. The zero value is unlocked.
 type Lock struct {
 	owner *Task
 	lot   Lot
 }
 
-// Lock waits until t holds the lock. A task that holds it already panics.
+// Lock waits until t holds the lock. It panics if t holds it already.
 func (m *Lock) Lock(t *Task) error {
 	if m.owner == t {
 		panic(fmt.Sprintf("aio: task %q locks a Lock that it holds", t.name))
@@ -26,7 +25,7 @@ func (m *Lock) Lock(t *Task) error {
 	return m.lot.Park(t, "a lock")
 }
 
-// TryLock is Lock that does not wait: it reports whether t now holds the lock.
+// TryLock is Lock without waiting: it reports whether t now holds the lock.
 func (m *Lock) TryLock(t *Task) bool {
 	t.check()
 	if m.owner != nil {
@@ -36,8 +35,7 @@ func (m *Lock) TryLock(t *Task) bool {
 	return true
 }
 
-// Unlock gives the lock to the task that has waited longest. It panics if t does
-// not hold it.
+// Unlock hands the lock to the task that has waited longest. It panics if t does not hold it.
 func (m *Lock) Unlock(t *Task) {
 	if m.owner != t {
 		panic(fmt.Sprintf("aio: task %q unlocks a Lock that it does not hold", t.name))
@@ -49,8 +47,8 @@ func (m *Lock) Unlock(t *Task) {
 // Owner returns the task that holds the lock, or nil.
 func (m *Lock) Owner() *Task { return m.owner }
 
-// Condition lets tasks that hold its lock wait until another says that something
-// has changed. The zero value is ready to use.
+// Condition lets tasks that hold its lock wait for a change that another task announces. The zero
+// value is ready to use.
 type Condition struct {
 	lock    Lock
 	waiters Lot
@@ -59,18 +57,18 @@ type Condition struct {
 // Lock waits until t holds the lock.
 func (c *Condition) Lock(t *Task) error { return c.lock.Lock(t) }
 
-// TryLock is Lock that does not wait: it reports whether t now holds the lock.
+// TryLock is Lock without waiting: it reports whether t now holds the lock.
 func (c *Condition) TryLock(t *Task) bool { return c.lock.TryLock(t) }
 
-// Unlock gives the lock to the task that has waited longest.
+// Unlock hands the lock to the task that has waited longest.
 func (c *Condition) Unlock(t *Task) { c.lock.Unlock(t) }
 
 // Owner returns the task that holds the lock, or nil.
 func (c *Condition) Owner() *Task { return c.lock.owner }
 
-// Wait releases the lock, waits for Notify and takes the lock again, also when
-// cancelled. So whatever Wait returns, t holds the lock; save that on a loop that
-// ends by a deadlock another task may hold it.
+// Wait releases the lock, waits for Notify and takes the lock again, even when cancelled. So t
+// holds the lock whatever Wait returns, unless the loop ends by a deadlock: then another task may
+// hold it.
 func (c *Condition) Wait(t *Task) error {
 	c.mustHold(t, "waits on")
 	if err := t.stopped(); err != nil {
@@ -84,7 +82,7 @@ func (c *Condition) Wait(t *Task) error {
 	return err
 }
 
-// WaitFor waits until pred returns true. It is called with the lock held.
+// WaitFor waits until pred, which is called with the lock held, returns true.
 func (c *Condition) WaitFor(t *Task, pred func() bool) error {
 	for !pred() {
 		if err := c.Wait(t); err != nil {
@@ -94,15 +92,14 @@ func (c *Condition) WaitFor(t *Task, pred func() bool) error {
 	return nil
 }
 
-// Notify wakes the n tasks that have waited longest. It panics if t does not hold
-// the lock.
+// Notify wakes the n tasks that have waited longest. It panics if t does not hold the lock.
 func (c *Condition) Notify(t *Task, n int) {
 	c.mustHold(t, "notifies")
 	for ; n > 0 && c.waiters.Unpark(nil); n-- {
 	}
 }
 
-// NotifyAll wakes all tasks that wait.
+// NotifyAll wakes all waiting tasks.
 func (c *Condition) NotifyAll(t *Task) { c.Notify(t, c.waiters.Len()) }
 
 func (c *Condition) mustHold(t *Task, does string) {
@@ -111,8 +108,7 @@ func (c *Condition) mustHold(t *Task, does string) {
 	}
 }
 
-// Semaphore lets a bounded number of tasks in at once. Waiting tasks are let in in
-// the order in which they came.
+// Semaphore admits a bounded number of tasks at once, in the order of their calls.
 type Semaphore struct {
 	free, max int
 	lot       Lot
@@ -147,8 +143,8 @@ func (s *Semaphore) TryAcquire() bool {
 	return true
 }
 
-// Release gives a place back, to the task that has waited longest if there is one.
-// It panics if all places are free.
+// Release frees a place, or hands it to the task that has waited longest. It panics if all places
+// are free.
 func (s *Semaphore) Release() {
 	switch {
 	case s.lot.Unpark(nil): // the place changes hands
@@ -162,25 +158,25 @@ func (s *Semaphore) Release() {
 // Free returns the number of free places.
 func (s *Semaphore) Free() int { return s.free }
 
-// Event is something that has happened or not. The zero value has not.
+// Event is a flag that tasks can wait for. The zero value is not set.
 type Event struct {
 	set bool
 	lot Lot
 }
 
-// Set makes it so and wakes all who wait.
+// Set sets the flag and wakes all waiting tasks.
 func (e *Event) Set() {
 	e.set = true
 	e.lot.UnparkAll(nil)
 }
 
-// Clear takes it back. Tasks that a Set has woken stay awake.
+// Clear clears the flag. Tasks that a Set has woken stay awake.
 func (e *Event) Clear() { e.set = false }
 
-// IsSet reports whether it has happened.
+// IsSet reports whether the flag is set.
 func (e *Event) IsSet() bool { return e.set }
 
-// Wait waits until it has happened.
+// Wait waits until the flag is set.
 func (e *Event) Wait(t *Task) error {
 	if err := t.Checkpoint(); err != nil {
 		return err

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Task is a coroutine driven by a loop, and the future of its own result. A
-// function that can be suspended takes the *Task it runs in; between two calls
-// that take it nothing else runs on the loop.
+// Task is a coroutine driven by a loop, and the future of its own result. A function that can be
+// suspended takes the *Task it runs in; between two calls that take it nothing else runs on the
+// loop.
 //
-// Owner: its loop. Only Name may be called from elsewhere.
+// Owner: its loop. Other goroutines may only call Name.
 type Task struct {
-	// What every step touches comes first, on as few cache lines as it fits: with
-	// thousands of tasks in turn, fetching these lines is what a switch costs.
+	// The fields that every step touches come first, on as few cache lines as possible: with
+	// thousands of tasks taking turns, fetching these lines is the cost of a switch.
 	resume func() (syscall func(), alive bool) // the loop's side of the coroutine
 	yield  func(syscall func()) bool           // the coroutine's side
 	scope  *scope                              // innermost, where the task is now
 	state  taskState
 	deaf   bool   // parked where cancellation must not wake it: joining a group
-	budget int16  // operations left that need no wait, before the turn is given up
+	budget int16  // operations left without a wait before the task gives up the turn
 	ignore int32  // cancelled waits in a row
-	waits  string // for the dump: what for,
+	waits  string // for the dump: what for
 	since  int64  // and since when
 	future
 
-	lot        *Lot  // where the task is parked, if in one
+	lot        *Lot  // where the task is parked, if anywhere
 	next, prev *Task // in lot
 	woken      error // what the current park returns
 	sleep      timer
@@ -40,15 +40,15 @@ type Task struct {
 	group     *Group // nil for a loop's first task
 	main      func(t *Task) error
 	system    systemCall
-	goroutine uint64 // of the coroutine; with Options.Debug only
-	older     *Task  // in the loop's list of all tasks
+	goroutine uint64 // the coroutine's; only with Options.Debug
+	older     *Task  // in the loop's taskList
 	newer     *Task
 }
 
 type taskState uint8
 
 const (
-	taskNew taskState = iota // the body has not begun
+	taskNew taskState = iota // the body has not started
 	taskReady
 	taskRunning
 	taskParked
@@ -59,23 +59,53 @@ func (s taskState) String() string {
 	return [...]string{"new", "ready", "running", "parked", "done"}[s]
 }
 
-// systemCall is a function that a task has the loop run on the loop's stack.
+// systemCall is a function that the loop runs on its own stack for a task.
 type systemCall struct {
 	fn     func()
 	err    *PanicError
 	goexit bool
 }
 
-// opsPerStep bounds how many operations that need no wait (an item that is there,
-// bytes that have arrived) a task may do before others get their turn.
+// opsPerStep bounds how many operations that need no wait (an item is available, bytes have
+// arrived) a task may do before others get their turn.
 const opsPerStep = 128
 
 // ignoreLimit is how many cancelled waits in a row a task may make before it is reported.
 const ignoreLimit = 1000
 
+// taskList lists a loop's tasks that have not ended, newest first.
+type taskList struct {
+	newest *Task
+	count  int
+	lastID uint64
+}
+
+// add puts t at the front and numbers it.
+func (tl *taskList) add(t *Task) {
+	tl.lastID++
+	t.id = tl.lastID
+	if t.older = tl.newest; t.older != nil {
+		t.older.newer = t
+	}
+	tl.newest = t
+	tl.count++
+}
+
+func (tl *taskList) remove(t *Task) {
+	if t.older != nil {
+		t.older.newer = t.newer
+	}
+	if t.newer != nil {
+		t.newer.older = t.older
+	} else {
+		tl.newest = t.older
+	}
+	t.older, t.newer = nil, nil
+	tl.count--
+}
+
 func (l *Loop) newTask(name string, parent *Task, g *Group, main func(t *Task) error) *Task {
-	l.taskID++
-	t := &Task{name: name, id: l.taskID, parent: parent, group: g, main: main, state: taskReady}
+	t := &Task{name: name, parent: parent, group: g, main: main, state: taskReady}
 	t.future = future{loop: l, task: t}
 	t.sleep.owner = t
 	t.own.task, t.scope = t, &t.own
@@ -83,11 +113,7 @@ func (l *Loop) newTask(name string, parent *Task, g *Group, main func(t *Task) e
 	if g != nil {
 		t.own.attach(&g.scope)
 	}
-	if t.older = l.tasks; t.older != nil {
-		t.older.newer = t
-	}
-	l.tasks = t
-	l.taskCount++
+	l.tasks.add(t)
 	t.state = taskNew
 	t.waits, t.since = "its first step", l.now
 	l.ready.push(t)
@@ -101,7 +127,7 @@ func (t *Task) Name() string { return t.name }
 // Loop returns the loop that drives t.
 func (t *Task) Loop() *Loop { return t.loop }
 
-// run is one step: from the current suspension to the next.
+// run makes one step: from the current suspension to the next.
 func (t *Task) run(l *Loop) {
 	if t.resume == nil {
 		if t.own.canceled || l.broken != nil {
@@ -118,7 +144,7 @@ func (t *Task) run(l *Loop) {
 		if !alive || call == nil {
 			break
 		}
-		l.running, l.calling = nil, t // to the watchdog it is still t
+		l.running, l.calling = nil, t // the watchdog still sees t
 		t.runSystemCall(call)
 		l.calling = nil
 		l.enter(t)
@@ -126,12 +152,11 @@ func (t *Task) run(l *Loop) {
 	l.running = nil
 }
 
-// body is what the coroutine runs: the one place where a panic or a Goexit of a
-// task is turned into its error.
+// body runs in the coroutine: the one place where a panic or a Goexit of a task becomes its error.
 func (t *Task) body(yield func(func()) bool) {
 	t.yield = yield
 	if t.loop.opt.Debug {
-		t.loop.checkGoroutine(t) // notes which one it is
+		t.loop.checkGoroutine(t) // records the goroutine
 	}
 	err := ErrGoexit
 	defer func() {
@@ -143,8 +168,8 @@ func (t *Task) body(yield func(func()) bool) {
 	err = t.main(t)
 }
 
-// panicked makes an error of a recovered panic, on the stack it happened on. One
-// that was passed on from another stack keeps the trace of where it began.
+// panicked makes an error of a recovered panic, on the stack where it happened. A panic that was
+// passed on from another stack keeps its original trace.
 func panicked(r any) *PanicError {
 	if p, ok := r.(*PanicError); ok {
 		return p
@@ -158,18 +183,9 @@ func (t *Task) finish(err error) {
 		err = &TaskError{Task: t.name, Err: err}
 	}
 	t.state, t.main = taskDone, nil
-	if t.older != nil {
-		t.older.newer = t.newer
-	}
-	if t.newer != nil {
-		t.newer.older = t.older
-	} else {
-		l.tasks = t.older
-	}
-	t.older, t.newer = nil, nil
-	l.taskCount--
+	l.tasks.remove(t)
 	t.own.detach()
-	defer func() { // also if Options.Trace panics: others wait for this task
+	defer func() { // even if Options.Trace panics: others wait for this task
 		t.complete(err)
 		if t.group != nil {
 			t.group.ended(t, err)
@@ -178,7 +194,7 @@ func (t *Task) finish(err error) {
 	l.trace(TraceEnd, t, "")
 }
 
-// check panics if t is not the task that runs now: a wait would suspend the wrong code.
+// check panics if t is not the running task: a wait would suspend the wrong code.
 func (t *Task) check() {
 	l := t.loop
 	switch now := l.running; {
@@ -189,16 +205,15 @@ func (t *Task) check() {
 	case l.calling != nil && now == nil:
 		panic(fmt.Sprintf("aio: task %q waits inside OnLoop: what runs on the loop's stack cannot be suspended", t.name))
 	case now == nil:
-		panic(fmt.Sprintf("aio: wait with the handle of task %q, which does not run now (it is %v): a wait takes the handle of the task it runs in", t.name, t.state))
+		panic(fmt.Sprintf("aio: wait with the handle of task %q, which is not running (it is %v): a wait takes the handle of the task it runs in", t.name, t.state))
 	default:
 		panic(fmt.Sprintf("aio: task %q waits with the handle of task %q: a wait takes the handle of the task it runs in", now.name, t.name))
 	}
 }
 
-// Checkpoint is called by every operation that may wait, before it looks whether
-// it must. It returns ErrCanceled if t is cancelled, having given up the turn; and
-// it gives up the turn once in a while, so that a task whose operations never need
-// to wait does not keep the loop.
+// Checkpoint is called by every operation that may wait, before it checks whether it must. It
+// gives up the turn and returns ErrCanceled if t is cancelled; it also gives up the turn from time
+// to time, so that a task whose operations never need to wait does not keep the loop.
 func (t *Task) Checkpoint() error {
 	t.check()
 	if err := t.stopped(); err != nil {
@@ -218,8 +233,8 @@ func (t *Task) stopped() error {
 	return t.loop.broken
 }
 
-// refuse gives up the turn and returns err. It counts how often t has ignored
-// such an answer; on a loop that has to end, a task that goes on is ended.
+// refuse gives up the turn and returns err. It counts how often t has ignored such an error; on a
+// loop that has to end, a task that continues is ended.
 func (t *Task) refuse(err error) error {
 	t.ignore++
 	if t.ignore == ignoreLimit {
@@ -260,7 +275,7 @@ func (t *Task) Sleep(d time.Duration) error {
 	return t.sleepUntil(addTime(t.loop.clock(), d))
 }
 
-// SleepUntil is Sleep with a point in time, on the loop's clock.
+// SleepUntil is Sleep with a point in time on the loop's clock.
 func (t *Task) SleepUntil(at time.Time) error {
 	t.check()
 	return t.sleepUntil(t.loop.since(at))
@@ -277,7 +292,7 @@ func (t *Task) sleepUntil(when int64) error {
 // alarm ends Sleep.
 func (t *Task) alarm() { t.wake(nil) }
 
-// park suspends t until wake or interrupt and returns what these were given.
+// park suspends t until wake or interrupt and returns their argument.
 func (t *Task) park(waits string) error {
 	t.state, t.waits, t.since = taskParked, waits, t.loop.now
 	t.loop.trace(TraceWait, t, waits)
@@ -292,8 +307,8 @@ func (t *Task) park(waits string) error {
 	return err
 }
 
-// wake makes the park of t return err. It does nothing unless t is parked, so the
-// first of several reasons to wake decides.
+// wake makes the park of t return err. It does nothing unless t is parked, so the first of several
+// wake-ups decides.
 func (t *Task) wake(err error) {
 	if t.state != taskParked {
 		return
@@ -314,10 +329,9 @@ func (t *Task) interrupt(err error) {
 	}
 }
 
-// Cancel cancels the task: its current and every further wait returns ErrCanceled,
-// and so do those of all tasks in its groups; if it has not begun, it never does.
-// It reports whether there was anything left to cancel. The task is done when it
-// returns, not when Cancel does: use Await.
+// Cancel cancels the task: its current and every further wait returns ErrCanceled, and so do those
+// of all tasks in its groups; a task that has not started never does. It reports whether there was
+// anything left to cancel. The task is done when it returns, not when Cancel does: use Await.
 func (t *Task) Cancel() bool {
 	if t.done || t.own.canceled {
 		return false
@@ -326,8 +340,8 @@ func (t *Task) Cancel() bool {
 	return true
 }
 
-// Await suspends by until t has ended and returns t's error.
-// Cancelling by ends the wait and leaves t alone.
+// Await suspends by until t has ended and returns t's error. Cancelling by ends the wait and does
+// not affect t.
 func (t *Task) Await(by *Task) error {
 	if t == by {
 		panic(fmt.Sprintf("aio: task %q awaits itself", t.name))
@@ -335,9 +349,9 @@ func (t *Task) Await(by *Task) error {
 	return t.await(by)
 }
 
-// OnLoop runs fn on the loop's stack while t is suspended, before anything else
-// runs: for deep calls, so that the stack of a task that later waits stays small.
-// fn must not wait. A panic in fn is a panic in t.
+// OnLoop runs fn on the loop's stack while t is suspended, before anything else runs: deep calls
+// then do not grow the stack of a task that later waits. fn must not wait. A panic in fn is a
+// panic in t.
 func (t *Task) OnLoop(fn func()) {
 	t.check()
 	t.system.fn = fn
@@ -362,12 +376,11 @@ func (t *Task) runSystemCall(fn func()) {
 	fn()
 }
 
-// Lot is a parking lot: tasks wait in it in the order in which they came. It is
-// the ground of every primitive in this package. The zero value is ready to use.
+// Lot is a parking lot: tasks wait in it, first come first served. Every primitive in this package
+// is built on it. The zero value is ready to use.
 //
-// A task that Unpark woke is out of the lot; if it is cancelled before it runs,
-// its wait still returns nil. So what a waker hands over is never lost, and no
-// wake-up needs to be passed on.
+// A task that Unpark woke has left the lot; if it is cancelled before it runs, its wait still
+// returns nil. So nothing that is handed over gets lost, and no wake-up needs to be passed on.
 type Lot struct {
 	first, last *Task
 	n           int
@@ -376,8 +389,8 @@ type Lot struct {
 // Len returns the number of tasks parked.
 func (p *Lot) Len() int { return p.n }
 
-// Park suspends t until Unpark reaches it, and returns the error given there; or
-// ErrCanceled. waits says what t waits for, in dumps and traces.
+// Park suspends t until Unpark reaches it, and returns Unpark's error, or ErrCanceled. waits is
+// the reason shown in dumps and traces.
 func (p *Lot) Park(t *Task, waits string) error {
 	t.check()
 	if err := t.stopped(); err != nil {
@@ -387,7 +400,7 @@ func (p *Lot) Park(t *Task, waits string) error {
 	return t.park(waits)
 }
 
-// parkDeaf is Park that cancellation does not end.
+// parkDeaf is Park without cancellation.
 func (p *Lot) parkDeaf(t *Task, waits string) {
 	t.check()
 	p.push(t)

@@ -74,7 +74,7 @@ func TestTaskErrorKeepsTheChain(t *testing.T) {
 	})
 }
 
-// Who awaits a task learns its error; so does its group.
+// A task that awaits another gets its error; so does its group.
 func TestTaskAwaitReturnsTheError(t *testing.T) {
 	err := runErr(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -100,7 +100,7 @@ func TestTaskAwaitsItself(t *testing.T) {
 	})
 }
 
-// Two tasks that await each other are no different from any other deadlock.
+// Two tasks that await each other are a deadlock like any other.
 func TestTaskAwaitCycle(t *testing.T) {
 	err := runErr(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -117,7 +117,7 @@ func TestTaskAwaitCycle(t *testing.T) {
 	expect(t, "tasks", len(deadlock.Tasks), 3)
 }
 
-// A wait takes the handle of the task it runs in: another's is refused.
+// A wait takes the handle of the task it runs in: another task's is refused.
 func TestTaskForeignHandle(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -126,7 +126,7 @@ func TestTaskForeignHandle(t *testing.T) {
 				return nil
 			})
 			task.Loop().CallSoon(func() {
-				expectPanic(t, "which does not run now", func() { _ = task.Yield() })
+				expectPanic(t, "which is not running", func() { _ = task.Yield() })
 			})
 			return nil
 		})
@@ -173,7 +173,7 @@ func TestTaskSleepOfNothingGivesUpTheTurn(t *testing.T) {
 	})
 }
 
-// What is left of a sleep that was broken off does not end a later wait.
+// The remainder of an interrupted sleep does not end a later wait.
 func TestTaskSleepBrokenOff(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		var e aio.Event
@@ -241,7 +241,7 @@ func TestTaskCancelWhileItWaits(t *testing.T) {
 	})
 }
 
-// The current wait and every further one: a cancel does not go away by being seen.
+// The current wait and every further one: a cancellation does not go away when it is noticed.
 func TestTaskCancelIsLevelTriggered(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		return task.Group(func(g *aio.Group) error {
@@ -266,7 +266,7 @@ func TestTaskCancelItself(t *testing.T) {
 		return task.Group(func(g *aio.Group) error {
 			child := g.Go("child", func(task *aio.Task) error {
 				expect(t, "cancel", task.Cancel(), true)
-				return task.Sleep(time.Hour) // the cancel is seen here
+				return task.Sleep(time.Hour) // the cancellation takes effect here
 			})
 			expectIs(t, "error", child.Await(task), aio.ErrCanceled)
 			atEnd := aio.Go(g, "at its end", func(task *aio.Task) (int, error) {
@@ -311,7 +311,7 @@ func TestTaskErrorWhileCancelled(t *testing.T) {
 		return task.Group(func(g *aio.Group) error {
 			child := g.Go("child", func(task *aio.Task) error {
 				_ = task.Sleep(time.Hour)
-				return io.ErrShortWrite // of the clean-up
+				return io.ErrShortWrite // from the clean-up
 			})
 			settle(task)
 			child.Cancel()
@@ -321,7 +321,7 @@ func TestTaskErrorWhileCancelled(t *testing.T) {
 	expectIs(t, "error", err, io.ErrShortWrite)
 }
 
-// A future that somebody cancels is an error like any other for the tasks that wait.
+// A cancelled future is an error like any other for the tasks that wait for it.
 func TestTaskWaitsForACancelledFuture(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		f := aio.NewFuture[int](task.Loop())
@@ -406,7 +406,7 @@ func TestTaskIgnoringItsCancelIsReported(t *testing.T) {
 	}
 }
 
-// A loop that has to end gets rid of a task that will not: by Goexit, in the end.
+// A loop that has to end gets rid of a task that refuses to: by Goexit, in the end.
 func TestTaskIgnoringTheEndOfItsLoop(t *testing.T) {
 	for name, ignore := range map[string]func(task *aio.Task, e *aio.Event){
 		"waits":             func(task *aio.Task, e *aio.Event) { _ = e.Wait(task) },
@@ -418,7 +418,7 @@ func TestTaskIgnoringTheEndOfItsLoop(t *testing.T) {
 					g.Go("stubborn", func(task *aio.Task) error {
 						return task.Shield(func(task *aio.Task) error {
 							var e aio.Event
-							_ = e.Wait(task) // for what will not come
+							_ = e.Wait(task) // for an event that will not come
 							for {
 								ignore(task, &e)
 							}
@@ -434,7 +434,7 @@ func TestTaskIgnoringTheEndOfItsLoop(t *testing.T) {
 	}
 }
 
-// What timed out a thousand times in a row was not told to end.
+// A task that timed out a thousand times in a row was not asked to end.
 func TestTaskTimingOutIsNotIgnoringItsCancel(t *testing.T) {
 	for name, d := range map[string]time.Duration{"waiting": time.Second, "polling": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -556,8 +556,8 @@ func TestShield(t *testing.T) {
 		})
 	})
 	t.Run("a wait that another does for one", func(t *testing.T) {
-		// What asyncio.shield is mostly for needs no shield here: a cancelled wait
-		// leaves what it waited for alone.
+		// The main use of asyncio.shield needs no shield here: a cancelled wait does not affect
+		// what it waited for.
 		run(t, func(task *aio.Task) error {
 			return task.Group(func(g *aio.Group) error {
 				work := aio.Go(g, "work", func(task *aio.Task) (int, error) { return 1, task.Sleep(time.Minute) })
@@ -578,7 +578,7 @@ func TestTaskPanic(t *testing.T) {
 		return task.Group(func(g *aio.Group) error {
 			sibling := g.Go("sibling", func(task *aio.Task) error { return task.Sleep(time.Hour) })
 			g.Go("careless", func(task *aio.Task) error {
-				defer func() { expect(t, "sibling was told before the stack was unwound", sibling.Done(), false) }()
+				defer func() { expect(t, "sibling was cancelled before the stack was unwound", sibling.Done(), false) }()
 				panic(io.ErrNoProgress)
 			})
 			return nil
@@ -619,8 +619,8 @@ func TestTaskGoexit(t *testing.T) {
 	j.expect(t, "deferred", "sibling: canceled")
 }
 
-// Whatever ends a body early, the scopes it had open are closed and the tasks it
-// had started have ended before the code around it goes on.
+// Whatever ends a body early, its open scopes are closed and the tasks it started have ended
+// before the code around it continues.
 func TestTaskBodyEndsEarly(t *testing.T) {
 	ends := map[string]func(){
 		"panic":  func() { panic("enough") },
@@ -801,13 +801,13 @@ func TestContextBehindAShield(t *testing.T) {
 	why := errors.New("why")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	err := aio.NewLoop(aio.Options{Clock: aiotest.NewClock()}).Run(ctx, func(task *aio.Task) error {
-		defer task.Loop().Handle().Close() // the cancel comes from outside: wait for it
+		defer task.Loop().Handle().Close() // the cancellation comes from outside: wait for it
 		cancel(why)
 		err := new(aio.Event).Wait(task)
 		_ = task.Shield(func(task *aio.Task) error {
 			ctx := task.Context()
 			expect(t, "error", ctx.Err(), nil)
-			expect(t, "cause of what is not done", context.Cause(ctx), nil)
+			expect(t, "cause while not done", context.Cause(ctx), nil)
 			return nil
 		})
 		expect(t, "error outside", task.Context().Err(), context.Canceled)
@@ -816,8 +816,8 @@ func TestContextBehindAShield(t *testing.T) {
 	expect(t, "error of the loop", err, why)
 }
 
-// The context says why its scope ended: a deadline that passes later, or one beyond
-// a shield, is not the reason.
+// The context gives the reason its scope ended: a later deadline, or one beyond a shield, is not
+// the reason.
 func TestContextSaysWhy(t *testing.T) {
 	t.Run("cancelled before the deadline", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
@@ -904,7 +904,7 @@ func TestContextAfterFunc(t *testing.T) {
 		stop := context.AfterFunc(ctx, func() { late <- ctx.Err() })
 		expect(t, "error seen by one that came late", <-late, context.DeadlineExceeded)
 		expect(t, "stop of what has run", stop(), false)
-		// Package context looks whether it is done first, but need not be in time.
+		// Package context checks whether it is done first, but need not be in time.
 		direct := ctx.(interface{ AfterFunc(func()) func() bool })
 		stop = direct.AfterFunc(func() { late <- ctx.Err() })
 		expect(t, "error seen by one that came late, asked for directly", <-late, context.DeadlineExceeded)
@@ -913,7 +913,7 @@ func TestContextAfterFunc(t *testing.T) {
 	})
 }
 
-// Contexts derived from a task's end with it, and take no goroutine each.
+// Contexts derived from a task's context end with it, without a goroutine each.
 func TestContextDerived(t *testing.T) {
 	type key struct{}
 	run(t, func(task *aio.Task) error {
@@ -931,7 +931,7 @@ func TestContextDerived(t *testing.T) {
 				t.Errorf("200 contexts brought %d goroutines", more)
 			}
 			err := task.Sleep(time.Hour)
-			for _, ctx := range all { // before they are cancelled by the defers
+			for _, ctx := range all { // before the defers cancel them
 				<-ctx.Done()
 				expect(t, "error", ctx.Err(), context.DeadlineExceeded)
 			}

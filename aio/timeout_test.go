@@ -72,9 +72,9 @@ func TestTimeoutOfNothing(t *testing.T) {
 				done := aio.NewFuture[string](task.Loop())
 				_ = done.Set("done")
 				err := task.Timeout(d, func(task *aio.Task) error { _, err := done.Await(task); return err })
-				expectIs(t, "a wait for what is there", err, aio.ErrTimeout)
+				expectIs(t, "a wait for an available result", err, aio.ErrTimeout)
 				err = task.Timeout(d, func(task *aio.Task) error { _, err := done.Result(); return err })
-				expect(t, "a look at what is there", err, nil)
+				expect(t, "a look at an available result", err, nil)
 				expect(t, "time", now(task), 0)
 				return nil
 			})
@@ -103,7 +103,7 @@ func TestTimeoutWithoutEnd(t *testing.T) {
 	})
 }
 
-// Only a cancellation that this deadline caused becomes a TimeoutError.
+// Only a cancellation by this deadline becomes a TimeoutError.
 func TestTimeoutPassesOtherResults(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		expect(t, "an error before the deadline", task.Timeout(time.Second, func(*aio.Task) error { return errA }), errA)
@@ -203,7 +203,7 @@ func TestTimeoutKeepsAResultOfTheSameTurn(t *testing.T) {
 	expect(t, "error", err, nil)
 }
 
-// The other way round: what was timed out first takes nothing.
+// The reverse: a wait that timed out first takes nothing.
 func TestTimeoutTakesNothing(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		var q aio.Queue[int]
@@ -222,7 +222,7 @@ func TestTimeoutTakesNothing(t *testing.T) {
 	})
 }
 
-// Timeout returns when its function has: however long that takes to clean up.
+// Timeout returns when its function has, however long its clean-up takes.
 func TestTimeoutWaitsForCleanUp(t *testing.T) {
 	for name, d := range map[string]time.Duration{"a second": time.Second, "zero": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -253,7 +253,7 @@ func TestTimeoutAroundATask(t *testing.T) {
 				return task.Sleep(time.Hour)
 			})
 			expectIs(t, "await", task.Timeout(time.Second, work.Await), aio.ErrTimeout)
-			expect(t, "stopped by a time-out of who waits", stopped, false)
+			expect(t, "stopped by a time-out of its waiter", stopped, false)
 			work.Cancel()
 			expectIs(t, "work", work.Await(task), aio.ErrCanceled)
 			expect(t, "stopped", stopped, true)
@@ -275,7 +275,7 @@ func TestTimeoutAroundATask(t *testing.T) {
 // Nesting
 
 func TestTimeoutNested(t *testing.T) {
-	// nest returns what the outer and the inner one returned.
+	// nest returns the results of the outer and the inner Timeout.
 	nest := func(task *aio.Task, outer, inner time.Duration, fn func(task *aio.Task) error) (out, in error) {
 		out = task.Timeout(outer, func(task *aio.Task) error {
 			in = task.Timeout(inner, fn)
@@ -300,7 +300,7 @@ func TestTimeoutNested(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			out, in := nest(task, time.Minute, time.Second, sleep(time.Hour))
 			expectIs(t, "inner", in, aio.ErrTimeout)
-			expect(t, "outer", out, in) // not wrapped again: it was not the outer one that expired
+			expect(t, "outer", out, in) // not wrapped again: the outer one has not expired
 			return nil
 		})
 	})
@@ -382,7 +382,7 @@ func TestTimeoutNested(t *testing.T) {
 	})
 }
 
-// Scopes nest as deep as a program recurses, and a cancel reaches the innermost.
+// Scopes nest as deep as a program recurses, and a cancellation reaches the innermost.
 func TestScopesTenThousandDeep(t *testing.T) {
 	const depth = 10_000
 	t.Run("timeouts", func(t *testing.T) {

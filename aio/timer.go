@@ -2,26 +2,25 @@ package aio
 
 import "time"
 
-// alarm is what a timer wakes. It runs on the loop between two tasks, and must
-// only mark and schedule: no user code.
+// alarm is called by a timer when it is due. It runs on the loop between two tasks, and must only
+// mark and schedule: no user code.
 type alarm interface{ alarm() }
 
-// timer is a point in time at which its owner's alarm is called once. It is
-// embedded in its owner and can be armed again and again without allocating.
+// timer is a point in time at which its owner's alarm is called once. It is embedded in its owner
+// and can be armed repeatedly without allocating.
 type timer struct {
 	owner  alarm
 	when   int64  // in loop time; 0 while not armed
-	seq    uint64 // order of arming: breaks ties between equal times
-	queued int64  // when of this timer's entry in the heap; 0 if it has none
-	entry  uint64 // seq of that entry, which tells it from older, dead ones
+	seq    uint64 // order of arming: breaks ties
+	queued int64  // the time of this timer's entry in the heap; 0 if it has none
+	entry  uint64 // seq of that entry, which distinguishes it from dead ones
 }
 
 // timers is a 4-ary min-heap of (when, order of arming).
 //
-// Disarming leaves the entry in the heap, and so does arming for a later time:
-// the entry is moved when it comes up. A deadline that is pushed back with every
-// packet thus costs two stores a packet. Entries that stand for nothing are
-// swept out when they are more than half.
+// Disarming leaves the entry in the heap, and so does arming for a later time: the entry moves
+// when it comes to the top. A deadline that is pushed back with every packet thus costs two stores
+// per packet. Dead entries are swept out once they are the majority.
 type timers struct {
 	heap []timerEntry
 	seq  uint64
@@ -70,9 +69,8 @@ func (h *timers) disarm(t *timer) {
 	}
 }
 
-// next returns a time before which no timer is due, 0 if none is armed: the earliest
-// one, unless that was armed again for later. Then it is moved when its old time
-// comes.
+// next returns a time before which no timer is due, 0 if none is armed: the earliest entry's time,
+// even if its timer has since been armed for later; such an entry moves when its old time comes.
 func (h *timers) next() int64 {
 	for len(h.heap) > 0 {
 		e := &h.heap[0]
@@ -89,9 +87,8 @@ func (h *timers) next() int64 {
 	return 0
 }
 
-// fire calls the alarms of all timers that are due at now, in the order of their
-// times and, where these are equal, of their arming. It returns how late the
-// first of them was, and whether there was any.
+// fire calls the alarms of all timers that are due at now, in the order of their times and then of
+// their arming. It returns how late the first of them was, and whether there was any.
 func (h *timers) fire(now int64) (late time.Duration, fired bool) {
 	for {
 		when := h.next()
@@ -113,7 +110,7 @@ func (h *timers) fire(now int64) (late time.Duration, fired bool) {
 	}
 }
 
-// sweep rebuilds the heap without its dead entries when they are the most.
+// sweep rebuilds the heap without its dead entries when they are the majority.
 func (h *timers) sweep() {
 	if h.dead < 64 || h.dead*2 < len(h.heap) {
 		return

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ring is an alarm that notes that it rang.
+// ring is an alarm that records that it rang.
 type ring struct {
 	id   int
 	rung *[]int
@@ -23,7 +23,7 @@ func (r *ring) alarm() {
 	}
 }
 
-// alarmClocks returns n timers, not armed, and the list of those that rang.
+// alarmClocks returns n unarmed timers, and the list of those that rang.
 func alarmClocks(n int) (set []timer, rung *[]int) {
 	rung = new([]int)
 	set = make([]timer, n)
@@ -33,7 +33,7 @@ func alarmClocks(n int) (set []timer, rung *[]int) {
 	return set, rung
 }
 
-// plainTimers is what timers must be like: a list of what is armed, sorted when asked.
+// plainTimers is the model for timers: a list of armed ones, sorted on demand.
 type plainTimers struct {
 	when map[int]int64
 	seq  map[int]int
@@ -73,9 +73,8 @@ func (p *plainTimers) fire(now int64) (due []int, late time.Duration) {
 	return due, late
 }
 
-// Timers do, through any sequence of arming, arming again for earlier, later and
-// equal times, disarming and firing, what a sorted list does; and what they hold
-// for cancelled ones stays bounded.
+// Through any sequence of arming, rearming for earlier, later and equal times, disarming and
+// firing, timers behave like a sorted list; and the entries of cancelled ones stay bounded.
 func TestTimersAreLikeASortedList(t *testing.T) {
 	for seed := range uint64(100) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -133,7 +132,7 @@ func TestTimersAreLikeASortedList(t *testing.T) {
 	}
 }
 
-// checkTimers checks what timers say of themselves.
+// checkTimers checks the invariants of timers.
 func checkTimers(t *testing.T, h *timers, armed int) {
 	t.Helper()
 	for i := 1; i < len(h.heap); i++ {
@@ -146,7 +145,7 @@ func checkTimers(t *testing.T, h *timers, armed int) {
 	}
 }
 
-// A deadline that is pushed back with every packet must not cost an entry a packet.
+// A deadline that is pushed back with every packet must not cost an entry per packet.
 func TestTimerPushedBackKeepsOneEntry(t *testing.T) {
 	var h timers
 	set, rung := alarmClocks(1)
@@ -178,13 +177,13 @@ func TestTimerPulledForwardRingsOnce(t *testing.T) {
 	}
 }
 
-// An alarm may change any timer, its own too.
+// An alarm may change any timer, including its own.
 func TestTimersChangedWhileTheyFire(t *testing.T) {
 	var h timers
 	set, rung := alarmClocks(4)
 	set[0].owner.(*ring).then = func() {
-		h.disarm(&set[1])    // due, and not to ring
-		h.arm(&set[2], 1000) // due, and now later
+		h.disarm(&set[1])    // due, but must not ring
+		h.arm(&set[2], 1000) // due, but moved to later
 		h.arm(&set[3], 3)    // not due before
 	}
 	for i := range 3 {

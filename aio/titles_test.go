@@ -16,8 +16,8 @@ import (
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
-// titleSources are the test files of asyncio, trio and curio whose titles are the
-// checklist, and how many titles each has.
+// titleSources are the test files of asyncio, trio and curio whose titles are the checklist, with
+// the number of titles in each.
 var titleSources = map[string]int{
 	"asyncio/test_base_events.py":   114,
 	"asyncio/test_futures.py":       57,
@@ -45,9 +45,9 @@ var titleSources = map[string]int{
 	"trio/test_timeouts.py":         11,
 }
 
-// TestTitles holds testdata/titles against the list of titles: every title of every
-// source has one line, in the order of the list, that says which tests of this
-// package cover it or why it means nothing here:
+// TestTitles compares testdata/titles with the list of titles: every title of every source has one
+// line, in the order of the list, that names the tests of this package that cover it or the reason
+// why it is meaningless here:
 //
 //	test_order -> TestQueueOrder
 //	test_close -> TestQueueClose/waiters learn of it; TestLotOrder -- a note
@@ -84,7 +84,7 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// titleMap is the name of the file that maps the titles of a source.
+// titleMap returns the name of the file that maps the titles of a source.
 func titleMap(source string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(source, ".py"), "/", "_") + ".txt"
 }
@@ -123,7 +123,7 @@ func checkTitles(t *testing.T, path string, want []string, tests map[string]stri
 	}
 }
 
-// missing says what a named test lacks; empty if it is there.
+// missing returns what a named test lacks; empty if it exists.
 func missing(name string, tests map[string]string) string {
 	function, sub, isSub := strings.Cut(strings.TrimSpace(name), "/")
 	source, ok := tests[function]
@@ -131,7 +131,7 @@ func missing(name string, tests map[string]string) string {
 	case !ok:
 		return "there is no test " + strconv.Quote(function)
 	case isSub && !quotes(source, sub):
-		// Perhaps a subtest of a subtest.
+		// Possibly a subtest of a subtest.
 		for part := range strings.SplitSeq(sub, "/") {
 			if !quotes(source, part) {
 				return function + " does not have " + strconv.Quote(part)

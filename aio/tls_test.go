@@ -21,8 +21,8 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// onNetworks runs main over real loopback, once for each selector, and over the
-// in-memory network, where every segment takes 5 ms of virtual time.
+// onNetworks runs main over real loopback, once for each selector, and over the in-memory network,
+// where every segment takes 5 ms of virtual time.
 func onNetworks(t *testing.T, main func(t *testing.T, task *aio.Task) error) {
 	t.Helper()
 	onSelectors(t, main)
@@ -35,8 +35,8 @@ func onNetworks(t *testing.T, main func(t *testing.T, task *aio.Task) error) {
 // tlsHost is the name that the certificate of the tests is for.
 const tlsHost = "weft.example"
 
-// tlsConfigs returns the configurations of a server and of a client that trusts it,
-// both on the clock of the loop.
+// tlsConfigs returns the configurations of a server and of a client that trusts it, both on the
+// loop's clock.
 func tlsConfigs(t *testing.T, task *aio.Task) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -70,8 +70,8 @@ func tlsConfigs(t *testing.T, task *aio.Task) (server, client *tls.Config) {
 	return server, client
 }
 
-// tlsServer accepts n connections as tasks of g, each of which runs serve on its
-// side of the handshake to be.
+// tlsServer accepts n connections as tasks of g, each of which runs serve on its side before the
+// handshake.
 func tlsServer(g *aio.Group, ln aio.Listener, config *tls.Config, n int, serve func(c *tls.Conn) error) {
 	g.Go("accept", func(task *aio.Task) error {
 		for range n {
@@ -98,7 +98,7 @@ func tlsDial(task *aio.Task, ln aio.Listener, config *tls.Config) (*tls.Conn, er
 	return tls.Client(aio.NewNetConn(task, c), config), nil
 }
 
-// serveOnce answers everything it was sent, once that has ended, with answer.
+// serveOnce reads to the end, expects want, and sends answer.
 func serveOnce(want, answer []byte) func(c *tls.Conn) error {
 	return func(c *tls.Conn) error {
 		got, err := io.ReadAll(c)
@@ -113,8 +113,8 @@ func serveOnce(want, answer []byte) func(c *tls.Conn) error {
 	}
 }
 
-// More than any buffer holds goes both ways; each side ends with a close-notify,
-// and the other reads to a proper end.
+// More than any buffer holds goes both ways; each side ends with a close-notify, and the other
+// reads to a proper end.
 func TestTLSTransfer(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
@@ -207,7 +207,8 @@ func TestTLSTruncated(t *testing.T) {
 				if _, err := c.Write([]byte("whole")); err != nil {
 					return err
 				}
-				record := []byte{23, 3, 3, 0, 100, 'h', 'a', 'l', 'f'} // application data, TLS 1.2, 100 bytes
+				// Application data, TLS 1.2, 100 bytes.
+				record := []byte{23, 3, 3, 0, 100, 'h', 'a', 'l', 'f'}
 				if _, err := c.NetConn().Write(record); err != nil {
 					return err
 				}
@@ -253,7 +254,7 @@ func TestTLSResumption(t *testing.T) {
 						if err := c.CloseWrite(); err != nil {
 							return err
 						}
-						got, err := io.ReadAll(c) // the ticket of TLS 1.3 comes with what is read
+						got, err := io.ReadAll(c) // reading also takes the ticket of TLS 1.3
 						if err != nil {
 							return err
 						}
@@ -299,7 +300,7 @@ func TestTLSUntrustedServer(t *testing.T) {
 	})
 }
 
-// silent accepts connections and says nothing on them until its group is cancelled.
+// silent accepts connections and sends nothing until its group is cancelled.
 func silent(g *aio.Group, ln aio.Listener) {
 	g.Go("silent", func(task *aio.Task) error {
 		for {
@@ -312,8 +313,8 @@ func silent(g *aio.Group, ln aio.Listener) {
 	})
 }
 
-// A handshake with a peer that does not answer ends as any wait does: by the
-// cancellation of its task, by a Timeout around it, by a deadline of its connection.
+// A handshake with a peer that does not respond ends like any wait: by the cancellation of its
+// task, by a Timeout around it, by a deadline of its connection.
 func TestTLSHandshakeIsEnded(t *testing.T) {
 	const patience = 30 * time.Millisecond
 	for _, side := range []struct {
@@ -325,7 +326,7 @@ func TestTLSHandshakeIsEnded(t *testing.T) {
 	} {
 		for _, end := range []struct {
 			name string
-			// handshake runs that of c, which is bound to task, and ends it.
+			// handshake runs the handshake of c, which is bound to task, and ends it.
 			handshake func(task *aio.Task, c *tls.Conn) error
 			want      error
 		}{
@@ -383,8 +384,7 @@ func TestTLSHandshakeIsEnded(t *testing.T) {
 	}
 }
 
-// A NetConn used by another task than its own is a mistake that is found at once,
-// and a conversation can be handed over.
+// Another task that uses a NetConn fails at once; a conversation can be handed over.
 func TestTLSWrongTask(t *testing.T) {
 	onNetworks(t, func(t *testing.T, task *aio.Task) error {
 		serverConfig, clientConfig := tlsConfigs(t, task)

@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The traps of event loops: each of these tests is about something that one of the
-// field's loops, or an earlier state of this one, got wrong.
+// The traps of event loops: each of these tests is about something that another event loop, or an
+// earlier version of this one, got wrong.
 
 // listenLocal listens on a free port of the loopback interface.
 func listenLocal(task *aio.Task) (aio.Listener, error) {
@@ -75,8 +75,8 @@ func numberOf(t *testing.T, c aio.Conn) int {
 	return -1
 }
 
-// Task A is woken for a connection that task B, earlier in the same turn, closes,
-// and whose number a new connection gets. A must not touch the new one.
+// Task A is woken for a connection that task B, earlier in the same turn, closes, and whose number
+// a new connection gets. A must not touch the new one.
 func TestStaleConnection(t *testing.T) {
 	for _, wait := range []struct {
 		name string
@@ -163,12 +163,12 @@ func rawPipe() (r, w int, err error) {
 	return p[0], p[1], err
 }
 
-// renumber has the open file of fd go by another number, and no longer by its own.
+// renumber moves the open file of fd to another number.
 func renumber(fd, to int) error {
 	return errors.Join(unix.Dup3(fd, to, unix.O_CLOEXEC), unix.Close(fd))
 }
 
-// A watch that is due in this turn is stopped in it, and its number given away.
+// A watch that is due in this turn is stopped in it, and its number reused.
 func TestStaleWatch(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		l := task.Loop()
@@ -191,8 +191,8 @@ func TestStaleWatch(t *testing.T) {
 		if _, err := unix.Write(w, []byte("x")); err != nil {
 			return err
 		}
-		// The poll after the first of these turns finds the byte; the watch runs in
-		// the next turn, behind this task.
+		// The poll after the first of these turns finds the byte; the watch runs in the next turn,
+		// after this task.
 		if err := task.Yield(); err != nil {
 			return err
 		}
@@ -220,8 +220,8 @@ func TestStaleWatch(t *testing.T) {
 	})
 }
 
-// The same for a task that waits for a descriptor of somebody else's: what it has
-// to clean up when it runs must not hit what has its number now.
+// The same for a task that waits for a foreign descriptor: its clean-up must not affect the file
+// that has its number now.
 func TestStaleForeignDescriptor(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -325,8 +325,8 @@ func TestStaleForeignDescriptor(t *testing.T) {
 	}
 }
 
-// Two tasks wait for the two directions of one descriptor, wake in the same turn,
-// and the first is back before the second has run.
+// Two tasks wait for the two directions of one descriptor and wake in the same turn; the first
+// waits again before the second has run.
 func TestForeignDescriptorBothDirections(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -335,7 +335,8 @@ func TestForeignDescriptorBothDirections(t *testing.T) {
 		}
 		defer unix.Close(pair[0])
 		defer unix.Close(pair[1])
-		if _, err := unix.Write(pair[1], []byte("x")); err != nil { // both directions of pair[0] are ready
+		// Both directions of pair[0] are ready.
+		if _, err := unix.Write(pair[1], []byte("x")); err != nil {
 			return err
 		}
 		return task.Group(func(g *aio.Group) error {
@@ -356,8 +357,8 @@ func TestForeignDescriptorBothDirections(t *testing.T) {
 	})
 }
 
-// Somebody closes a descriptor under the task that waits for it: a mistake, but one
-// that is the next caller's error, neither a hang nor the end of the loop.
+// Somebody closes a descriptor while a task waits for it: a mistake, but the error goes to the
+// next caller, and is neither a hang nor the end of the loop.
 func TestForeignDescriptorClosedUnderAWait(t *testing.T) {
 	watch := func(task *aio.Task, fd int) error {
 		w, err := task.Loop().OnWritable(fd, func() {})
@@ -392,9 +393,8 @@ func TestForeignDescriptorClosedUnderAWait(t *testing.T) {
 	}
 }
 
-// Goroutines post while loops on one virtual clock fall asleep, jump and wake. A
-// lost wake-up hangs a poster; time that jumps while a loop has work would make a
-// sleep come back late.
+// Goroutines post while loops on one virtual clock fall asleep, jump and wake. A lost wake-up
+// hangs a poster; a jump of time while a loop has work would make a sleep return late.
 func TestNoLostWakeUpOnVirtualClock(t *testing.T) {
 	const loops, posters, posts = 2, 3, 200
 	clock := aiotest.NewClock()
@@ -438,8 +438,8 @@ func TestNoLostWakeUpOnVirtualClock(t *testing.T) {
 	running.Wait()
 }
 
-// A panic and a Goexit at each place where the loop runs code of its user. On real
-// selectors: there the loop has a wait to come back to.
+// A panic and a Goexit at each place where the loop runs user code. On real selectors: there the
+// loop has a wait to return to.
 func TestCodeThatEndsItsGoroutine(t *testing.T) {
 	for _, end := range []struct {
 		name string
@@ -500,7 +500,7 @@ func TestCodeThatEndsItsGoroutine(t *testing.T) {
 			t.Run(end.name+" in "+place.name, func(t *testing.T) {
 				for _, selector := range selectors {
 					aiotest.CheckLeaks(t)
-					alive := 0 // times that another task has run since
+					alive := 0 // steps of another task since
 					l := aio.NewLoop(aio.Options{Selector: selector, Report: func(r aio.Report) { t.Error(r) }, SlowTurn: -1})
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					err := l.Run(ctx, func(task *aio.Task) error {
@@ -538,7 +538,7 @@ func TestCodeThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
-// A task may recover what an OnLoop of its panicked with.
+// A task may recover from a panic in its OnLoop.
 func TestPanicOnLoopIsRecoverable(t *testing.T) {
 	run(t, func(task *aio.Task) error {
 		for range 3 {
@@ -551,8 +551,8 @@ func TestPanicOnLoopIsRecoverable(t *testing.T) {
 	})
 }
 
-// An idle loop is idle: open connections and a timer far off cost nothing. Measured
-// in real time over a second, since that is what is promised.
+// An idle loop is idle: open connections and a distant timer cost nothing. Measured in real time
+// over a second, since that is the promise.
 func TestIdleLoopUsesNoCPU(t *testing.T) {
 	const connections, watched = 50, time.Second
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
@@ -587,7 +587,7 @@ func TestIdleLoopUsesNoCPU(t *testing.T) {
 			if used > watched/100 {
 				t.Errorf("an idle second cost %v of CPU", used)
 			}
-			if turned > 20 { // one, but for calls that a signal interrupts
+			if turned > 20 { // one, except for interrupted calls
 				t.Errorf("an idle second had %d turns", turned)
 			}
 			g.Cancel()
@@ -596,7 +596,7 @@ func TestIdleLoopUsesNoCPU(t *testing.T) {
 	})
 }
 
-// cpuTime is what this process has used so far.
+// cpuTime returns what this process has used so far.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var ru unix.Rusage
@@ -606,15 +606,16 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }
 
-// The watchdog names the task that holds the loop while it still does: the block
-// ends only when that report has come.
+// The watchdog names the task that holds the loop while it still does: the block ends only after
+// that report.
 func TestWatchdogNamesTheBlockingTask(t *testing.T) {
 	for _, selector := range selectors {
 		t.Run(selector, func(t *testing.T) {
 			reported, ended := make(chan aio.Report, 1), make(chan aio.Report, 1)
 			l := aio.NewLoop(aio.Options{Selector: selector, SlowTurn: 20 * time.Millisecond, Report: func(r aio.Report) {
 				switch {
-				case r.Kind != aio.ReportSlowTurn || r.Task != "culprit": // other turns may be slow on a busy machine
+				case r.Kind != aio.ReportSlowTurn || r.Task != "culprit":
+					// Other turns may be slow on a busy machine.
 				case r.Ongoing:
 					reported <- r
 				default:
@@ -625,7 +626,7 @@ func TestWatchdogNamesTheBlockingTask(t *testing.T) {
 				return task.Group(func(g *aio.Group) error {
 					g.Go("bystander", func(task *aio.Task) error { return task.Yield() })
 					g.Go("culprit", func(task *aio.Task) error {
-						r := <-reported // as a mutex or a blocking read would
+						r := <-reported // like a mutex or a blocking read
 						if r.For < 20*time.Millisecond {
 							t.Errorf("reported after %v", r.For)
 						}
@@ -646,9 +647,9 @@ func TestWatchdogNamesTheBlockingTask(t *testing.T) {
 	}
 }
 
-// Connections come and go by the thousand without leaving anything behind. The
-// client closes with a byte unread, which resets the connection: 10,000 in
-// TIME_WAIT would take the ports from other tests.
+// Connections come and go by the thousand without leaving anything behind. The client closes with
+// a byte unread, which resets the connection: 10,000 in TIME_WAIT would take the ports from other
+// tests.
 func TestConnectionsLeaveNothing(t *testing.T) {
 	const connections = 10_000
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
@@ -677,7 +678,8 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 		expect(t, "open descriptors", openDescriptors(t), before)
 		expect(t, "descriptors of the loop", after.Descriptors, stats.Descriptors)
 		expect(t, "tasks", after.Tasks, stats.Tasks)
-		if n := runtime.NumGoroutine(); n > goroutines+5 { // the runtime's and testing's own come and go
+		// Those of the runtime and of testing come and go.
+		if n := runtime.NumGoroutine(); n > goroutines+5 {
 			t.Errorf("%d goroutines, %d before", n, goroutines)
 		}
 		return nil
@@ -693,7 +695,7 @@ func openDescriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// What a program forgets to close is closed and named at the end of Run.
+// Connections that a program forgets to close are closed and named at the end of Run.
 func TestForgottenDescriptors(t *testing.T) {
 	for _, selector := range selectors {
 		t.Run(selector, func(t *testing.T) {
@@ -728,11 +730,11 @@ func TestForgottenDescriptors(t *testing.T) {
 			all := strings.Join(reports, "\n")
 			for _, want := range []string{"at " + listening, "connected to " + listening, "connected to " + connecting, fmt.Sprintf("descriptor %d", r)} {
 				if !strings.Contains(all, want) {
-					t.Errorf("no report of what is %q in\n%s", want, all)
+					t.Errorf("no report contains %q in\n%s", want, all)
 				}
 			}
 			expect(t, "reports", len(reports), 4)
-			// The pipe is its owner's to close, the sockets were the loop's.
+			// The pipe is its owner's to close; the sockets were the loop's.
 			if _, err := unix.FcntlInt(uintptr(r), unix.F_GETFD, 0); err != nil {
 				t.Errorf("the loop closed a descriptor that was not its own: %v", err)
 			}
@@ -740,8 +742,8 @@ func TestForgottenDescriptors(t *testing.T) {
 	}
 }
 
-// Two loops in one process have nothing in common but what they send each other:
-// functions through handles, bytes through a socket.
+// Two loops in one process share nothing but what they send each other: functions through handles,
+// bytes through a socket.
 func TestTwoLoopsTalk(t *testing.T) {
 	const rounds = 300
 	aiotest.CheckLeaks(t)
@@ -752,7 +754,7 @@ func TestTwoLoopsTalk(t *testing.T) {
 	defer cancel()
 	var both sync.WaitGroup
 
-	both.Go(func() { // the server answers each line and tells the client's loop so
+	both.Go(func() { // the server responds to each line and notifies the client's loop
 		l := aio.NewLoop(aio.Options{Selector: "epoll"})
 		err := l.Run(ctx, func(task *aio.Task) error {
 			ln, err := listenLocal(task)
@@ -761,11 +763,11 @@ func TestTwoLoopsTalk(t *testing.T) {
 			}
 			defer ln.Close()
 			addr <- ln.Addr().String()
-			told, err := aio.Offload(task, func(context.Context) (*aio.Handle, error) { return <-clients, nil })
+			client, err := aio.Offload(task, func(context.Context) (*aio.Handle, error) { return <-clients, nil })
 			if err != nil {
 				return err
 			}
-			defer told.Close()
+			defer client.Close()
 			c, err := ln.Accept(task)
 			if err != nil {
 				return err
@@ -781,7 +783,7 @@ func TestTwoLoopsTalk(t *testing.T) {
 					return err
 				}
 				text := string(line)
-				if err := told.Post(func() { heard(text) }); err != nil {
+				if err := client.Post(func() { heard(text) }); err != nil {
 					return err
 				}
 				if _, err := c.Write(task, line); err != nil {
@@ -795,7 +797,7 @@ func TestTwoLoopsTalk(t *testing.T) {
 		l := aio.NewLoop(aio.Options{Selector: "poll"})
 		clients <- l.Handle()
 		err := l.Run(ctx, func(task *aio.Task) error {
-			var posted aio.Queue[string] // owned by this loop, filled by what the other posts
+			var posted aio.Queue[string] // owned by this loop, filled by posts of the other
 			heard = func(line string) { posted.TryPut(line) }
 			c, err := aio.Dial(task, "tcp", <-addr)
 			if err != nil {
@@ -830,7 +832,7 @@ func TestTwoLoopsTalk(t *testing.T) {
 // TestAcceptOutOfDescriptors lowers the limit.
 const outOfDescriptors = "AIO_TEST_OUT_OF_DESCRIPTORS"
 
-// Accept says that descriptors have run out, and goes on when there are some again.
+// Accept reports that descriptors have run out, and works again when some are free.
 func TestAcceptOutOfDescriptors(t *testing.T) {
 	if os.Getenv(outOfDescriptors) == "" {
 		child := exec.Command(os.Args[0], "-test.run=^TestAcceptOutOfDescriptors$", "-test.count=1", "-test.timeout=1m")
@@ -871,12 +873,12 @@ func TestAcceptOutOfDescriptors(t *testing.T) {
 			return err
 		}
 		defer unix.Setrlimit(unix.RLIMIT_NOFILE, &old)
-		for range 2 { // and says so again
+		for range 2 { // and reports it again
 			_, err = ln.Accept(task)
 			expectIs(t, "Accept with no number left", err, unix.EMFILE)
 		}
 		unix.Close(spare)
-		for i, client := range clients { // one after the other, through the number that is free
+		for i, client := range clients { // one after the other, through the free number
 			if _, err := client.Write(task, []byte{byte(i)}); err != nil {
 				return err
 			}

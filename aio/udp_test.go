@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// dialUDP returns a socket for datagrams, and the blocking one that it is connected to.
+// dialUDP returns a datagram socket and the blocking one that it is connected to.
 func dialUDP(t *testing.T, task *aio.Task, address string) (aio.Conn, net.PacketConn) {
 	t.Helper()
 	peer, err := net.ListenPacket("udp", address)
@@ -29,8 +29,8 @@ func dialUDP(t *testing.T, task *aio.Task, address string) (aio.Conn, net.Packet
 	return c, peer
 }
 
-// TestDatagrams: each write is a datagram, but for an empty one; each read is another, an
-// empty one too, and of one that is too long the beginning.
+// TestDatagrams checks that each write of at least one byte sends a datagram, and each read
+// returns one, including an empty one, and the beginning of one that is too long.
 func TestDatagrams(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		t.Run(address, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestDatagrams(t *testing.T) {
 	}
 }
 
-// TestDatagramsWait: for what has not come yet, up to a deadline.
+// TestDatagramsWait checks that a read waits for a datagram, up to a deadline.
 func TestDatagramsWait(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		c, peer := dialUDP(t, task, "127.0.0.1:0")
@@ -109,7 +109,7 @@ func TestDatagramsWait(t *testing.T) {
 	})
 }
 
-// TestDatagramsOfOthers do not arrive.
+// TestDatagramsOfOthers checks that datagrams from other addresses do not arrive.
 func TestDatagramsOfOthers(t *testing.T) {
 	onSelectors(t, func(t *testing.T, task *aio.Task) error {
 		c, peer := dialUDP(t, task, "127.0.0.1:0")
@@ -134,7 +134,8 @@ func TestDatagramsOfOthers(t *testing.T) {
 	})
 }
 
-// TestDatagramsToNobody are refused, where the system tells.
+// TestDatagramsToNobody checks that datagrams to a closed port are refused, where the system
+// reports it.
 func TestDatagramsToNobody(t *testing.T) {
 	refuses := func(t *testing.T, task *aio.Task, to netip.AddrPort) error {
 		c, err := aio.DialUDP(task, to)
@@ -162,7 +163,7 @@ func TestDatagramsToNobody(t *testing.T) {
 	aiotest.Run(t, func(task *aio.Task) error { return refuses(t, task, netip.MustParseAddrPort("192.0.2.1:53")) })
 }
 
-// TestDatagramSocketIsReported when it is left open.
+// TestDatagramSocketIsReported checks that a socket that is left open is reported.
 func TestDatagramSocketIsReported(t *testing.T) {
 	var reports []string
 	l := aio.NewLoop(aio.Options{SlowTurn: -1, Report: func(r aio.Report) { reports = append(reports, r.What) }})

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// watchdog looks at a loop from outside, so that a turn that never ends is
-// reported too. It is a goroutine that looks every quarter of SlowTurn; the loop
-// pays one store a turn.
+// watchdog watches a loop from outside, so that even a turn that never ends is reported. It is a
+// goroutine that looks every quarter of SlowTurn; the loop pays one store per turn.
 type watchdog struct {
-	on   bool                     // there is one; set before the loop begins
-	turn atomic.Uint64            // of the loop
-	task atomic.Pointer[Task]     // who runs now, nil for a callback
-	idle atomic.Bool              // the loop waits: its turn may last
-	slow atomic.Pointer[slowTurn] // found by the watchdog, taken by the loop when the turn ends
+	on   bool                     // enabled; set before the loop starts
+	turn atomic.Uint64            // the loop's current turn
+	task atomic.Pointer[Task]     // the running task, nil for a callback
+	idle atomic.Bool              // the loop waits, so its turn may last
+	slow atomic.Pointer[slowTurn] // set by the watchdog, taken by the loop when the turn ends
 	quit chan struct{}
 	done chan struct{}
 }
@@ -54,7 +53,7 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 	tick := time.NewTicker(max(limit/4, time.Millisecond))
 	defer tick.Stop()
 	seen := slowTurn{from: time.Now()}
-	told := false
+	reported := false
 	for {
 		select {
 		case <-w.quit:
@@ -62,11 +61,11 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 		case now := <-tick.C:
 			turn := w.turn.Load()
 			if w.idle.Load() || turn != seen.turn {
-				seen, told = slowTurn{turn: turn, from: now}, false
+				seen, reported = slowTurn{turn: turn, from: now}, false
 				continue
 			}
 			held := now.Sub(seen.from)
-			if told || held < limit {
+			if reported || held < limit {
 				continue
 			}
 			if t := w.task.Load(); t != nil {
@@ -74,13 +73,13 @@ func (w *watchdog) run(l *Loop, limit time.Duration) {
 			}
 			found := seen
 			w.slow.Store(&found)
-			told = true
+			reported = true
 			l.report(Report{Kind: ReportSlowTurn, Task: seen.task, For: held, Ongoing: true})
 		}
 	}
 }
 
-// slowTurnEnded reports a turn that the watchdog found slow, now that it is over.
+// slowTurnEnded reports a turn that the watchdog found slow, once it is over.
 func (l *Loop) slowTurnEnded() {
 	s := l.watch.slow.Swap(nil)
 	if s.turn == l.turns {
@@ -88,8 +87,8 @@ func (l *Loop) slowTurnEnded() {
 	}
 }
 
-// checkGoroutine panics unless it runs on t's coroutine. Go has no cheap way to
-// tell one goroutine from another: this one reads the header of a stack trace.
+// checkGoroutine panics unless it runs on t's coroutine. Go has no cheap way to identify a
+// goroutine: this one reads the header of a stack trace.
 func (l *Loop) checkGoroutine(t *Task) {
 	var buf [64]byte
 	b := buf[:runtime.Stack(buf[:], false)]

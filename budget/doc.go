@@ -1,20 +1,30 @@
-// Package budget keeps what answers hold in memory, of all loops of a crawl together,
-// within a share.
+// Package budget limits the memory that responses hold, in all loops of a crawl together.
 //
-// A [Meter] counts bytes. Each answer that comes in has a [Hold] of it, which grows as
-// bytes arrive, before there is memory for them, and is released when nobody needs the
-// body any more. What would go beyond the share waits: its connection is not read, so
-// TCP stops the peer.
+// # Vocabulary
 //
-// So that bodies which are all half read do not wait for each other, one of those
-// that wait is favoured: it grows whatever the share is, until it is released. Then the one
-// that has waited longest is. What is held is at most the share and one favoured body, and
-// what was counted with Set, after there was memory for it.
+// A [Meter] counts bytes up to its share. Each response in progress has a [Hold], which grows
+// before memory is allocated for arriving bytes, and is released when nobody needs the body any
+// more. A Hold that would exceed the share waits: its connection is not read, so TCP stops the
+// peer.
 //
-// So that a few large bodies do not hold up many small ones, a quarter of the share is only for
-// Holds of at most [Small] bytes. Who has a body that comes slowly is to end it while the Meter is
-// [Meter.Crowded]: it does not know how bodies come.
+// One of the waiting Holds is favoured: it may grow beyond the share until it is released, and
+// then the one that has waited longest is favoured. So half-read bodies never wait for each other.
 //
-// A Meter is for any number of loops and goroutines. A Hold belongs to one task or
-// goroutine at a time. Where nobody waits a change costs one atomic operation.
+// # Lifecycle
+//
+// New makes a Meter for a crawl; Meter.Open makes a Hold for each response, Hold.Release ends it.
+//
+// # Concurrency
+//
+// A Meter serves any number of loops and goroutines. A Hold belongs to one task or goroutine at a
+// time. While nobody waits, a change costs one atomic operation.
+//
+// # Limits
+//
+// At most the share and one favoured body are held, plus memory counted with Set after its
+// allocation.
+//
+// A quarter of the share is reserved for Holds of at most [Small] bytes, so that a few large
+// bodies do not hold up many small ones. A Meter does not know the speed of a body: a caller
+// should end slow ones while the Meter is [Meter.Crowded].
 package budget

@@ -8,24 +8,25 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Small is the most bytes that a Hold may have of the part of the share that is kept for such: a
-// quarter. So many pages fit into it.
+// Small is the largest Hold that may use the reserved quarter of the share. Most pages fit into
+// it.
 const Small = 64 << 10
 
-// Meter counts what answers hold. Nil is one that counts nothing and has room for all.
+// Meter counts what responses hold. A nil Meter counts nothing and has unlimited room.
 type Meter struct {
-	share   int64
-	held    atomic.Int64 // but for aside
-	aside   atomic.Int64 // what the favoured Hold has, if there is one: it takes no room from others
+	share int64
+	held  atomic.Int64 // without aside
+	// The favoured Hold's bytes, if there is one: they take no room from others.
+	aside   atomic.Int64
 	peak    atomic.Int64 // of both
 	waiting atomic.Int32 // len(mu.queue)
 
-	// Invariant: while there is a queue, a Hold is favoured. So somebody goes on, and
-	// when it is released the next is chosen.
+	// Invariant: while the queue is not empty, a Hold is favoured. So one always proceeds, and its
+	// release chooses the next.
 	mu struct {
 		sync.Mutex
-		queue    []*waiter // the one that has waited longest first
-		favoured bool      // one Hold is
+		queue    []*waiter // longest waiting first
+		favoured bool      // a Hold is favoured
 	}
 }
 
@@ -33,15 +34,15 @@ type Meter struct {
 type waiter struct {
 	hold    *Hold
 	more    int64
-	door    *aio.Handle // of its loop
-	granted bool        // under the meter's lock
+	handle  *aio.Handle // of its loop
+	granted bool        // guarded by the meter's lock
 	room    aio.Event   // of its loop
 }
 
 // New returns a meter with room for share bytes.
 func New(share int64) *Meter { return &Meter{share: share} }
 
-// Held is how many bytes are held now.
+// Held returns how many bytes are held now.
 func (m *Meter) Held() int64 {
 	if m == nil {
 		return 0
@@ -49,7 +50,7 @@ func (m *Meter) Held() int64 {
 	return m.held.Load() + m.aside.Load()
 }
 
-// Peak is the most that was held at once.
+// Peak returns the most that was ever held at once.
 func (m *Meter) Peak() int64 {
 	if m == nil {
 		return 0
@@ -57,7 +58,7 @@ func (m *Meter) Peak() int64 {
 	return m.peak.Load()
 }
 
-// Share is how many bytes there is room for; 0 if that is not counted.
+// Share returns how many bytes may be held; 0 for a nil Meter.
 func (m *Meter) Share() int64 {
 	if m == nil {
 		return 0
@@ -65,27 +66,27 @@ func (m *Meter) Share() int64 {
 	return m.share
 }
 
-// Full reports whether nothing more should be begun that takes room.
+// Full reports whether no new work that needs room should start.
 func (m *Meter) Full() bool { return m != nil && m.held.Load() >= m.share }
 
 // Crowded reports whether somebody waits for room, or would.
 func (m *Meter) Crowded() bool { return m != nil && (m.waiting.Load() > 0 || m.Full()) }
 
-// Open returns a Hold of nothing.
+// Open returns an empty Hold.
 func (m *Meter) Open() Hold { return Hold{meter: m} }
 
-// Hold is what one answer holds. The zero Hold counts nothing. It is not to be copied; what it
-// holds is handed on by Move.
+// Hold counts what one response holds. The zero Hold counts nothing. It must not be copied; Move
+// passes it on.
 type Hold struct {
 	meter    *Meter
 	n        int64
 	favoured bool
 }
 
-// Size is how many bytes it holds.
+// Size returns how many bytes it holds.
 func (h *Hold) Size() int { return int(h.n) }
 
-// Try makes h hold more bytes if there is room for them now.
+// Try adds bytes to h if there is room for them now.
 func (h *Hold) Try(more int) bool {
 	m, n := h.meter, int64(more)
 	switch {
@@ -100,8 +101,8 @@ func (h *Hold) Try(more int) bool {
 	return true
 }
 
-// Grow is Try that waits while there is no room. The error is that of the wait; h may then
-// hold them all the same.
+// Grow is Try that waits while there is no room. It returns the error of the wait; h may then hold
+// the bytes all the same.
 func (h *Hold) Grow(t *aio.Task, more int) error {
 	if h.Try(more) {
 		return nil
@@ -109,7 +110,7 @@ func (h *Hold) Grow(t *aio.Task, more int) error {
 	return h.meter.wait(t, h, int64(more))
 }
 
-// Set makes h hold n bytes, without a wait: for memory that is there already.
+// Set makes h hold n bytes without waiting, for memory that is already allocated.
 func (h *Hold) Set(n int) {
 	m := h.meter
 	if m == nil || int64(n) == h.n {
@@ -123,7 +124,7 @@ func (h *Hold) Set(n int) {
 	}
 }
 
-// Release makes h hold nothing, and be favoured no more.
+// Release makes h empty, and no longer favoured.
 func (h *Hold) Release() {
 	m := h.meter
 	if m == nil {
@@ -140,13 +141,13 @@ func (h *Hold) Release() {
 	}
 }
 
-// Move hands what h holds to a new owner; h then counts nothing.
+// Move moves everything h holds to a new owner; h then counts nothing.
 func (h *Hold) Move(to *Hold) {
 	*to = *h
 	*h = Hold{}
 }
 
-// limit is up to where a Hold of n bytes finds room.
+// limit returns the limit that applies to a Hold of n bytes.
 func (m *Meter) limit(n int64) int64 {
 	if n <= Small {
 		return m.share
@@ -164,7 +165,7 @@ func (m *Meter) add(h *Hold, n int64) {
 	m.note()
 }
 
-// take counts n bytes more if there is room, up to a limit.
+// take counts n bytes more if that stays within a limit.
 func (m *Meter) take(n, limit int64) bool {
 	for {
 		held := m.held.Load()
@@ -178,7 +179,7 @@ func (m *Meter) take(n, limit int64) bool {
 	}
 }
 
-// note takes in how much is held.
+// note updates the peak.
 func (m *Meter) note() {
 	held := m.Held()
 	for peak := m.peak.Load(); held > peak && !m.peak.CompareAndSwap(peak, held); peak = m.peak.Load() {
@@ -187,11 +188,11 @@ func (m *Meter) note() {
 
 // wait waits until h may hold n bytes more.
 func (m *Meter) wait(t *aio.Task, h *Hold, n int64) error {
-	w := &waiter{hold: h, more: n, door: t.Loop().Handle()}
-	defer w.door.Close()
+	w := &waiter{hold: h, more: n, handle: t.Loop().Handle()}
+	defer w.handle.Close()
 	m.mu.Lock()
 	m.mu.queue = append(m.mu.queue, w)
-	// Who releases from now on sees that somebody waits; what was released before, grant sees.
+	// A release from now on sees the waiter; grant sees what was released before.
 	m.waiting.Add(1)
 	m.grant()
 	m.mu.Unlock()
@@ -208,8 +209,8 @@ func (m *Meter) wait(t *aio.Task, h *Hold, n int64) error {
 	return err
 }
 
-// release lets those go on that wait, as there is more room, and if who has given it was
-// favoured, for another to be.
+// release wakes waiting Holds, as there is more room, and chooses the next favoured one if the
+// caller was favoured.
 func (m *Meter) release(favoured bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -219,8 +220,8 @@ func (m *Meter) release(favoured bool) {
 	m.grant()
 }
 
-// grant lets those go on for whom there is room, and the first of the others if none is
-// favoured. It is called under the lock.
+// grant wakes the Holds that there is room for, and favours the first of the others if none is
+// favoured. The caller holds the lock.
 func (m *Meter) grant() {
 	m.mu.queue = slices.DeleteFunc(m.mu.queue, func(w *waiter) bool {
 		if !m.take(w.more, m.limit(w.hold.n+w.more)) {
@@ -235,7 +236,7 @@ func (m *Meter) grant() {
 		w.hold.n += w.more
 		w.granted = true
 		m.waiting.Add(-1)
-		_ = w.door.Post(w.room.Set) // it waits, and its door is open
+		_ = w.handle.Post(w.room.Set) // it waits, so its handle is open
 		return true
 	})
 }

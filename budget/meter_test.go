@@ -18,8 +18,8 @@ func run(t *testing.T, main func(*aio.Task) error) {
 	}
 }
 
-// TestBodiesDoNotWaitForEachOther: of bodies that are all half read, and together fill the
-// share, every one becomes whole, and never is more held than the share and one of them.
+// TestBodiesDoNotWaitForEachOther checks that of half-read bodies that together fill the share
+// every one completes, and that never more is held than the share and one of them.
 func TestBodiesDoNotWaitForEachOther(t *testing.T) {
 	const share, body, piece = 100, 30, 7
 	m := budget.New(share)
@@ -53,7 +53,7 @@ func TestBodiesDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestLargerThanTheShare: a body that is larger than the share comes, alone.
+// TestLargerThanTheShare checks that a body larger than the share completes, alone.
 func TestLargerThanTheShare(t *testing.T) {
 	m := budget.New(10)
 	run(t, func(t *aio.Task) error {
@@ -71,8 +71,8 @@ func TestLargerThanTheShare(t *testing.T) {
 	}
 }
 
-// TestSmallOnesFindRoom: large bodies leave room for small ones, whether one is favoured or not, and
-// those go on while a large one waits.
+// TestSmallOnesFindRoom checks that large bodies leave room for small ones, whether one is
+// favoured or not, and that small ones proceed while a large one waits.
 func TestSmallOnesFindRoom(t *testing.T) {
 	const share = 40 * budget.Small
 	m := budget.New(share)
@@ -100,7 +100,7 @@ func TestSmallOnesFindRoom(t *testing.T) {
 	}
 }
 
-// TestWaitIsGivenUp: who does not wait any longer takes no turn, and holds nothing more.
+// TestWaitIsGivenUp checks that a cancelled wait takes no turn and holds nothing more.
 func TestWaitIsGivenUp(t *testing.T) {
 	m := budget.New(10)
 	run(t, func(task *aio.Task) error {
@@ -109,7 +109,7 @@ func TestWaitIsGivenUp(t *testing.T) {
 			return err
 		}
 		if !other.Try(10) {
-			t.Errorf("no room beside who is favoured")
+			t.Errorf("no room beside the favoured one")
 		}
 		err := task.Timeout(time.Second, func(t *aio.Task) error { return second.Grow(t, 5) })
 		if !errors.Is(err, aio.ErrTimeout) || second.Size() != 0 {
@@ -129,7 +129,7 @@ func TestWaitIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestManyLoops: a meter is shared by loops on their own threads.
+// TestManyLoops checks that loops on their own threads can share a meter.
 func TestManyLoops(t *testing.T) {
 	const share, body = 1000, 300
 	m := budget.New(share)

@@ -13,19 +13,18 @@ import (
 	"time"
 )
 
-// maxLine bounds a line of a file, in bytes: one whose cookie fits has less.
+// maxLine bounds a line of a file, in bytes; the line of a cookie within the limits is shorter.
 const maxLine = 16 << 10
 
-// httpOnly begins a line whose cookie is kept from scripts, which a crawler does not run.
+// httpOnly begins a line whose cookie is hidden from scripts, which a crawler does not run.
 const httpOnly = "#HttpOnly_"
 
-// Load reads a file in Netscape's format: a cookie a line, of seven fields between tabs. These are
-// its domain, whether subdomains are meant (TRUE or FALSE), path, whether it is for https alone,
-// when it expires (seconds since 1970; 0: not in a session), name and value. An empty line and one
-// that begins with # is none, but #HttpOnly_ goes before a domain. Cookies that have expired are
-// passed over.
+// Load reads a file in Netscape's format: one cookie a line, as seven fields separated by tabs:
+// domain, whether it includes subdomains (TRUE or FALSE), path, whether it is for https only,
+// expiry (seconds since 1970; 0: end of the session), name and value. Empty lines and lines that
+// begin with # are ignored, but #HttpOnly_ may precede a domain. Expired cookies are skipped.
 //
-// Its error names the line and says what was expected; values of cookies are not told.
+// The error names the line and what was expected, without the values of cookies.
 func (j *Jar) Load(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
@@ -63,10 +62,10 @@ func (j *Jar) give(u *url.URL, c *http.Cookie) bool {
 	return j.set(u, c, true)
 }
 
-// parseLine returns a cookie, and whence it might have been set.
+// parseLine returns a cookie, and a URL that might have set it.
 func parseLine(line string) (*url.URL, *http.Cookie, error) {
 	fields := strings.Split(line, "\t")
-	if len(fields) == 6 { // as some write a cookie without a value
+	if len(fields) == 6 { // some programs write a cookie without a value like this
 		fields = append(fields, "")
 	}
 	if len(fields) != 7 {
@@ -91,7 +90,7 @@ func parseLine(line string) (*url.URL, *http.Cookie, error) {
 	case !ok3:
 		wrong = errors.New("expires, expected seconds since 1970, or 0")
 	case c.Name == "" || control(c.Name) || strings.ContainsAny(c.Name, "=;"):
-		wrong = errors.New("name, expected some characters, none of them a control character, = or ;")
+		wrong = errors.New("name, expected at least one character, and no control character, = or ;")
 	case control(c.Value) || strings.ContainsAny(c.Value, ";"):
 		wrong = errors.New("value, expected no control characters and no ;")
 	case len(c.Name)+len(c.Value) > maxCookie:
@@ -118,7 +117,8 @@ func truth(s string) (is, ok bool) {
 	return is, is || strings.EqualFold(s, "FALSE")
 }
 
-// moment reads seconds since 1970, of which some write fractions, too. 0 and less is no moment.
+// moment parses seconds since 1970, which some programs write with fractions. 0 and less mean no
+// time.
 func moment(s string) (time.Time, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
@@ -131,7 +131,7 @@ func moment(s string) (time.Time, bool) {
 	if n <= 0 {
 		return time.Time{}, true
 	}
-	const lastYear = 253402300799 // the end of 9999, the last that the library takes
+	const lastYear = 253402300799 // the end of 9999, the last year that the library accepts
 	return time.Unix(min(n, lastYear), 0).UTC(), true
 }
 

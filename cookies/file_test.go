@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/cookies"
 )
 
-// file is one as an add-on of a browser writes it.
+// file is a file as a browser add-on writes it.
 const file = "\ufeff# Netscape HTTP Cookie File\r\n" +
 	"# This is a generated file! Do not edit.\n" +
 	"\n" +
@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadRefuses: what is wrong with a line is said, its number too, and no value.
+// TestLoadRefuses checks that an error names the problem and the line, and no value.
 func TestLoadRefuses(t *testing.T) {
 	const good = "a.example\tFALSE\t/\tFALSE\t0\tn\tv\n"
 	for name, c := range map[string]struct{ line, want string }{
@@ -69,7 +69,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// FuzzCookieFile: a file is read or refused; what it gives is fit to be sent.
+// FuzzCookieFile checks that the cookies of any file that loads can be sent.
 func FuzzCookieFile(f *testing.F) {
 	f.Add(file)
 	f.Add("a.example\tTRUE\t/\tTRUE\t0\tn\tv")

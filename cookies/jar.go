@@ -14,41 +14,43 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Limits: see the package's documentation.
+// Limits: see the package documentation.
 const (
 	maxCookie  = 4096
 	maxPath    = 1024
 	maxDomain  = 255
 	maxPerSite = 180
 	maxBytes   = 16 << 20
-	maxAge     = 400 * 24 * 60 * 60 // seconds: no cookie is promised more
-	overhead   = 512                // bytes that a cookie, or a site, costs beside its own, about
+	maxAge     = 400 * 24 * 60 * 60 // seconds: the longest life of a cookie
+	// Approximate cost in bytes of a cookie, or a site, in addition to its text.
+	overhead = 512
 )
 
-// Jar is an http.CookieJar that is bounded.
+// Jar is a bounded http.CookieJar.
 type Jar struct {
 	mu struct {
 		sync.Mutex
 		sites map[string]*site // by registrable domain
-		order list.List        // of *site without given cookies: the one that has set none for longest is first
-		bytes int              // of the sites in order
+		// List of *site without given cookies; the one that has set none for longest is first.
+		order list.List
+		bytes int // of the sites in order
 	}
 }
 
 var _ http.CookieJar = (*Jar)(nil)
 
-// site is the cookies of a registrable domain.
+// site holds the cookies of a registrable domain.
 type site struct {
-	domain string
-	jar    *cookiejar.Jar
-	kept   []kept // set longest ago first; expired ones are among them
-	bytes  int
-	place  *list.Element // in order; nil: there are given ones
+	domain  string
+	jar     *cookiejar.Jar
+	kept    []kept // set longest ago first, including expired ones
+	bytes   int
+	element *list.Element // in order; nil: it has given cookies
 }
 
-// kept is a cookie as the library tells them apart.
+// kept identifies a cookie as the library does.
 type kept struct {
-	host, domain, path, name string // domain is the attribute, without its dot
+	host, domain, path, name string // domain is the attribute without its dot
 	bytes                    int
 	given                    bool // by a file
 }
@@ -72,8 +74,8 @@ func New() *Jar {
 	return j
 }
 
-// Cookies returns the name and value of those that a request for u is to bring, in the order in
-// which they are sent.
+// Cookies returns the names and values of the cookies for a request to u, in the order in which to
+// send them.
 func (j *Jar) Cookies(u *url.URL) []*http.Cookie {
 	host := hostOf(u)
 	j.mu.Lock()
@@ -85,7 +87,7 @@ func (j *Jar) Cookies(u *url.URL) []*http.Cookie {
 	return s.jar.Cookies(&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path})
 }
 
-// SetCookies takes in what an answer from u has set.
+// SetCookies stores the cookies that a response from u has set.
 func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -94,8 +96,8 @@ func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
 	}
 }
 
-// set takes in one cookie; it reports whether there was room for it. (A cookie that may not be
-// set needs none.) The caller holds mu.
+// set stores one cookie and reports whether there was room for it. (A cookie that may not be set
+// needs none.) The caller holds mu.
 func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
 	k := kept{host: hostOf(u), domain: strings.ToLower(strings.TrimPrefix(c.Domain, ".")), path: c.Path, name: c.Name, given: given}
 	if !strings.HasPrefix(k.path, "/") {
@@ -114,9 +116,9 @@ func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
 	case s == nil:
 		s = newSite(name)
 		j.mu.sites[name] = s
-		s.place = j.mu.order.PushBack(s)
-	case s.place != nil:
-		j.mu.order.MoveToBack(s.place)
+		s.element = j.mu.order.PushBack(s)
+	case s.element != nil:
+		j.mu.order.MoveToBack(s.element)
 		j.mu.bytes -= s.bytes
 	}
 	if i := slices.IndexFunc(s.kept, k.same); i >= 0 {
@@ -133,11 +135,11 @@ func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
 			s.bytes += k.bytes
 		}
 	}
-	if k.given && s.place != nil {
-		j.mu.order.Remove(s.place)
-		s.place = nil
+	if k.given && s.element != nil {
+		j.mu.order.Remove(s.element)
+		s.element = nil
 	}
-	if s.place != nil {
+	if s.element != nil {
 		j.mu.bytes += s.bytes
 		j.shrink()
 	}
@@ -145,14 +147,14 @@ func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
 }
 
 func newSite(domain string) *site {
-	// It fails never: see its documentation.
+	// It never fails: see its documentation.
 	jar, _ := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
 	return &site{domain: domain, jar: jar, bytes: overhead}
 }
 
-// may reports whether c may be set by k.host: the rules of RFC 6265, section 5.3, that need no
-// public suffixes, and of its successor.
-// See https://www.ietf.org/archive/id/draft-ietf-httpbis-rfc6265bis-20.html#section-5.7.
+// may reports whether k.host may set c, by the rules that need no public suffixes of RFC 6265,
+// section 5.3, and of its successor. See
+// https://www.ietf.org/archive/id/draft-ietf-httpbis-rfc6265bis-20.html#section-5.7.
 func (k *kept) may(secure bool, c *http.Cookie) bool {
 	name := strings.ToLower(k.name)
 	switch {
@@ -170,7 +172,7 @@ func (k *kept) may(secure bool, c *http.Cookie) bool {
 	return true
 }
 
-// makeRoom sees to it that s can have one cookie more, which it cannot if all were given.
+// makeRoom makes room for one more cookie of s, which is impossible if all were given.
 func (s *site) makeRoom() bool {
 	if len(s.kept) < maxPerSite {
 		return true
@@ -185,13 +187,13 @@ func (s *site) makeRoom() bool {
 	return true
 }
 
-// forget takes the i-th out of the count.
+// forget removes the i-th cookie from the count.
 func (s *site) forget(i int) {
 	s.bytes -= s.kept[i].bytes
 	s.kept = slices.Delete(s.kept, i, i+1)
 }
 
-// shrink drops sites until their cookies are within the limit.
+// shrink drops sites until all cookies are within the limit.
 func (j *Jar) shrink() {
 	for j.mu.bytes > maxBytes {
 		s := j.mu.order.Remove(j.mu.order.Front()).(*site)
@@ -200,11 +202,11 @@ func (j *Jar) shrink() {
 	}
 }
 
-// hostOf is the host of u as cookies have it: no port, no dot at its end, no brackets, which
-// the library would take for part of a name.
+// hostOf returns the host of u as cookies use it: no port, no final dot, no brackets, which the
+// library would take for part of a name.
 func hostOf(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }
 
-// siteOf is the registrable domain of a host, or the host itself.
+// siteOf returns the registrable domain of a host, or the host itself.
 func siteOf(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
@@ -216,7 +218,7 @@ func siteOf(host string) string {
 	return domain
 }
 
-// folder is the path that a cookie without one is for (RFC 6265, section 5.1.4).
+// folder returns the default path of a cookie (RFC 6265, section 5.1.4).
 func folder(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	if i <= 0 || path[0] != '/' {

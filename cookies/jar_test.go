@@ -20,7 +20,7 @@ func at(t *testing.T, s string) *url.URL {
 	return u
 }
 
-// sent is the names and values that a request brings.
+// sent returns the names and values that a request sends.
 func sent(t *testing.T, j *cookies.Jar, to string) string {
 	t.Helper()
 	var pairs []string
@@ -30,12 +30,12 @@ func sent(t *testing.T, j *cookies.Jar, to string) string {
 	return strings.Join(pairs, " ")
 }
 
-// TestWhoGetsWhat: a cookie goes where it was set for, and nowhere else.
+// TestWhoGetsWhat checks that a cookie is sent where it was set for, and nowhere else.
 func TestWhoGetsWhat(t *testing.T) {
 	for _, c := range []struct {
 		name, from string
 		cookie     http.Cookie
-		to         map[string]string // what is sent there
+		to         map[string]string // the cookies sent there
 	}{
 		{"host alone", "https://a.example.org/", http.Cookie{Name: "n", Value: "v"},
 			map[string]string{"https://a.example.org/x": "n=v", "http://a.example.org:8080/": "n=v", "https://b.a.example.org/": "", "https://example.org/": "", "https://evil.test/": ""}},
@@ -82,7 +82,7 @@ func TestWhoGetsWhat(t *testing.T) {
 	}
 }
 
-// TestReplaced: a cookie that is set again is one, and one that is deleted none.
+// TestReplaced checks that setting a cookie again replaces it, and that a cookie can be deleted.
 func TestReplaced(t *testing.T) {
 	j := cookies.New()
 	u := at(t, "https://example.org/")
@@ -94,8 +94,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestSiteIsBounded: a site has 180 cookies, the last; what was set again counts as late, and
-// what a file has given stays.
+// TestSiteIsBounded checks that a site keeps its 180 latest cookies, that setting one again makes
+// it the latest, and that given cookies stay.
 func TestSiteIsBounded(t *testing.T) {
 	j := cookies.New()
 	if err := j.Load(strings.NewReader(".example.org\tTRUE\t/\tFALSE\t0\tgiven\tv\n")); err != nil {
@@ -126,8 +126,8 @@ func TestSiteIsBounded(t *testing.T) {
 	}
 }
 
-// TestAllAreBounded: sites that set much push out those that have set none for longest, but not
-// what a file has given.
+// TestAllAreBounded checks that sites that set much displace those that have set none for longest,
+// but no given cookies.
 func TestAllAreBounded(t *testing.T) {
 	j := cookies.New()
 	if err := j.Load(strings.NewReader("given.example\tFALSE\t/\tFALSE\t0\tn\tv\n")); err != nil {
@@ -153,7 +153,7 @@ func TestAllAreBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkCookies is what a request costs that has a jar, of a site without cookies and of one with
+// BenchmarkCookies measures the cost of a jar per request, for a site without cookies and one with
 // two.
 func BenchmarkCookies(b *testing.B) {
 	for name, host := range map[string]string{"none": "other.example", "two": "www.example.org"} {

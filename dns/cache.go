@@ -9,49 +9,49 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// How long an answer is believed, whatever its TTL says.
+// Bounds on how long an answer is kept, whatever its TTL.
 const (
 	minKeep        = 5 * time.Second
 	maxKeep        = 24 * time.Hour
 	maxKeepMissing = 5 * time.Minute
-	maxKeepHalf    = time.Minute // there was no answer for the other family
+	maxKeepHalf    = time.Minute // the other family has no answer
 	keepFailure    = 5 * time.Second
 )
 
-// answer is what a look-up has come to.
+// answer is the result of a look-up.
 type answer struct {
 	addrs []netip.Addr
 	err   error
 	keep  time.Duration
 }
 
-// cache remembers answers, and has each name looked up once at a time.
+// cache keeps answers, and has each name looked up once at a time.
 type cache struct {
 	max   int
 	known map[string]*list.Element
-	names *list.List // of *name, the one used last in front
-	era   int        // ended by forget
+	names *list.List // of *name, most recently used first
+	era   int        // forget starts a new one
 }
 
 type name struct {
 	text string
 	answer
 	until   time.Time
-	looking bool    // some task is at it
-	waiting aio.Lot // for that
+	looking bool    // a task is looking it up
+	waiting aio.Lot // tasks that wait for it
 }
 
 func newCache(most int) cache {
 	return cache{max: most, known: make(map[string]*list.Element), names: list.New()}
 }
 
-// get returns the answer for a name, looking it up if it is not known.
+// get returns the answer for a name, and looks it up if it is unknown.
 func (c *cache) get(t *aio.Task, text string, lookup func(t *aio.Task, text string) (answer, error)) ([]netip.Addr, error) {
 	for {
 		n := c.name(text)
 		switch {
 		case n.looking:
-			// If the task that is at it gives up, the first of those that wait goes on.
+			// If the task that looks it up gives up, the first of those that wait takes over.
 			if err := n.waiting.Park(t, "a look-up by another task"); err != nil {
 				return nil, err
 			}
@@ -65,7 +65,7 @@ func (c *cache) get(t *aio.Task, text string, lookup func(t *aio.Task, text stri
 	}
 }
 
-// look looks n up and notes the answer. An error is that there is none.
+// look looks n up and keeps the answer. An error means that there is no answer.
 func (c *cache) look(t *aio.Task, n *name, lookup func(t *aio.Task, text string) (answer, error)) error {
 	n.looking = true
 	defer func() {
@@ -84,7 +84,7 @@ func (c *cache) look(t *aio.Task, n *name, lookup func(t *aio.Task, text string)
 	return nil
 }
 
-// name returns the entry of a name, for which it makes room.
+// name returns the entry of a name, and makes room for a new one.
 func (c *cache) name(text string) *name {
 	if e := c.known[text]; e != nil {
 		c.names.MoveToFront(e)
@@ -98,7 +98,7 @@ func (c *cache) name(text string) *name {
 	return n
 }
 
-// forget has every name looked up again; those that are being looked up, soon.
+// forget makes every name be looked up again; names being looked up now, soon.
 func (c *cache) forget() {
 	c.era++
 	for e := c.names.Front(); e != nil; e = e.Next() {

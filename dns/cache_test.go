@@ -30,7 +30,7 @@ func isShortage(err error) bool {
 	return errors.Is(err, syscall.EMFILE) && !errors.As(err, &e)
 }
 
-// write makes a file, or changes it: two writes never have one time of change.
+// write creates or changes a file: two writes never have the same modification time.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	if !filepath.IsAbs(name) {
@@ -49,7 +49,7 @@ func write(t *testing.T, name, text string) string {
 	return name
 }
 
-// TestAnswersAreRemembered for as long as they say, within bounds.
+// TestAnswersAreRemembered checks that answers are kept for their TTL, within bounds.
 func TestAnswersAreRemembered(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -66,7 +66,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 		{"no such name", dnsmessage.RCodeNameError, []string{"example. 3600 SOA 30"}, 30 * time.Second},
 		{"no such name, by the record's own time", dnsmessage.RCodeNameError, []string{"example. 20 SOA 3600"}, 20 * time.Second},
 		{"no such name for a day", dnsmessage.RCodeNameError, []string{"example. 86400 SOA 86400"}, 5 * time.Minute},
-		{"no such name, for how long is not said", dnsmessage.RCodeNameError, nil, 5 * time.Second},
+		{"no such name, without a lifetime", dnsmessage.RCodeNameError, nil, 5 * time.Second},
 		{"no address", success, []string{"example. 3600 SOA 30"}, 30 * time.Second},
 		{"failure", dnsmessage.RCodeServerFailure, nil, 5 * time.Second},
 	} {
@@ -99,8 +99,8 @@ func TestAnswersAreRemembered(t *testing.T) {
 	}
 }
 
-// TestLookupIsShared: look-ups of one name at one time are one; when the task that makes
-// it is cancelled, the others get their answer all the same.
+// TestLookupIsShared checks that simultaneous look-ups of one name are one; when the task that
+// makes it is cancelled, the others still get their answer.
 func TestLookupIsShared(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -149,7 +149,7 @@ func TestLookupIsShared(t *testing.T) {
 	}
 }
 
-// TestNamesAreForgotten: the one that was asked for least recently goes first.
+// TestNamesAreForgotten checks that the least recently used name is forgotten first.
 func TestNamesAreForgotten(t *testing.T) {
 	s := &server{at: first, script: zone("a.example. 300 A 192.0.2.1", "b.example. 300 A 192.0.2.2", "c.example. 300 A 192.0.2.3")}
 	play(t, dns.Options{MaxNames: 2}, []*server{s}, func(task *aio.Task, r *dns.Resolver) {
@@ -162,7 +162,7 @@ func TestNamesAreForgotten(t *testing.T) {
 	})
 }
 
-// TestManyAtOnce: 1,000 names at once hold 256 descriptors, and all get their turn.
+// TestManyAtOnce checks that 1,000 names at once hold 256 descriptors, and all get their turn.
 func TestManyAtOnce(t *testing.T) {
 	n := aiotest.NewNet(aiotest.NetOptions{Latency: latency})
 	most := 0
@@ -203,8 +203,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// TestFiles: what is in hosts is not asked for; both files are read again when they
-// have changed, 5 s later at most.
+// TestFiles checks that names in hosts are not asked for, and that both files are read again at
+// most 5 s after a change.
 func TestFiles(t *testing.T) {
 	hosts := write(t, "hosts", "192.0.2.7 www.example\n2001:db8::7 WWW.example # so\n127.0.0.2 localhost\n")
 	conf := write(t, "resolv.conf", "search corp.example\n")
@@ -219,7 +219,7 @@ func TestFiles(t *testing.T) {
 		expectLookup(t, task, r, "www.example", "192.0.2.7 2001:db8::7")
 		until(t, task, 5*time.Second)
 		expectLookup(t, task, r, "www.example", "192.0.2.8")
-		expectLookup(t, task, r, "wiki", "192.0.2.3") // although the other answer had been remembered
+		expectLookup(t, task, r, "wiki", "192.0.2.3") // although the other answer had been kept
 		if err := errors.Join(os.Remove(hosts), os.Remove(conf)); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// TestUnreadableFile: what cannot be read just now is taken to be as it was.
+// TestUnreadableFile checks that a file that cannot be read at the moment counts as unchanged.
 func TestUnreadableFile(t *testing.T) {
 	hosts := write(t, "hosts", "192.0.2.7 www.example\n")
 	play(t, dns.Options{Hosts: hosts}, []*server{{at: first, script: zone()}}, func(task *aio.Task, r *dns.Resolver) {
@@ -242,14 +242,14 @@ func TestUnreadableFile(t *testing.T) {
 		if err := os.Remove(hosts); err != nil {
 			t.Fatal(err)
 		}
-		write(t, hosts, "192.0.2.80 www.example\n") // of another length
+		write(t, hosts, "192.0.2.80 www.example\n") // of a different length
 		until(t, task, 10*time.Second)
 		expectLookup(t, task, r, "www.example", "192.0.2.80")
 	})
 }
 
-// TestFilesAreReadOnce, by whoever comes first: the others wait, also when that one is
-// cancelled.
+// TestFilesAreReadOnce checks that the first task reads the files while the others wait, even if
+// the first is cancelled.
 func TestFilesAreReadOnce(t *testing.T) {
 	hosts := write(t, "hosts", "192.0.2.7 www.example\n")
 	play(t, dns.Options{Hosts: hosts}, []*server{{at: first, script: zone()}}, func(task *aio.Task, r *dns.Resolver) {
@@ -268,7 +268,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 	})
 }
 
-// TestSearchList: names are asked for in the order of libc, until one is there.
+// TestSearchList checks that names are tried in the order of libc, until one exists.
 func TestSearchList(t *testing.T) {
 	const notThere = "not found: no such host"
 	for _, c := range []struct {
@@ -317,12 +317,12 @@ func TestSearchList(t *testing.T) {
 	}
 }
 
-// TestOptions of resolv.conf that say how servers are asked.
+// TestOptions checks the options of resolv.conf that control how servers are asked.
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		options string
 		took    time.Duration // until two silent servers have been given up
-		asked   string        // A of the servers, in order, and again after 1 s and 3 s
+		asked   string        // servers asked for A, in order, and again after 1 s and 3 s
 	}{
 		{"attempts:1", 10 * time.Second, "1 1 1 2 2 2"},
 		{"timeout:2", 8 * time.Second, "1 1 2 2 1 1 2 2"},
@@ -372,7 +372,7 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// counted counts the look-ups of a network, and takes its time for them.
+// counted counts the look-ups of a network, and delays them.
 type counted struct {
 	*aiotest.Net
 	asked map[string]int
@@ -386,8 +386,8 @@ func (n counted) Lookup(task *aio.Task, host string) ([]net.IP, error) {
 	return n.Net.Lookup(task, host)
 }
 
-// TestNetworkOfTheLoop: a network that is not the system's has its own names, which are
-// remembered too.
+// TestNetworkOfTheLoop checks that a network that is not the system's has its own names, which are
+// kept too.
 func TestNetworkOfTheLoop(t *testing.T) {
 	n := counted{aiotest.NewNet(aiotest.NetOptions{}), map[string]int{}}
 	n.Host("www.example", "192.0.2.1")

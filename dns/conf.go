@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The bounds of resolv.conf, glibc's (resolv.h), but for the number of domains.
+// The bounds of resolv.conf are those of glibc (resolv.h), except for the number of domains.
 const (
 	maxServers  = 3
 	maxNdots    = 15
@@ -17,25 +17,25 @@ const (
 	maxSearch   = 32
 )
 
-// conf is what resolv.conf says.
+// conf is the content of resolv.conf.
 type conf struct {
 	servers  []netip.AddrPort
-	search   []string // domains, without a dot at the end; nil: none were named
-	ndots    int      // a name with that many dots is asked for as it is first
+	search   []string // domains without a final dot; nil: none given
+	ndots    int      // a name with that many dots is first tried as it is
 	timeout  time.Duration
-	attempts int  // at each server
-	rotate   bool // the servers, from look-up to look-up
+	attempts int  // per server
+	rotate   bool // rotate the servers from look-up to look-up
 	tcp      bool // instead of UDP
-	single   bool // one question at a time, for what stands between and loses the second
+	single   bool // one question at a time, for middleboxes that lose the second
 }
 
-// parseConf reads a resolv.conf (resolv.conf(5)). As libc does, it ignores lines and
-// options that it does not understand, and those that do not begin with a keyword.
+// parseConf parses a resolv.conf (resolv.conf(5)). Like libc, it ignores lines and options that it
+// does not understand, and lines that do not begin with a keyword.
 func parseConf(text string) *conf {
 	c := &conf{ndots: 1, timeout: 5 * time.Second, attempts: 2}
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || !strings.HasPrefix(line, fields[0]) { // it begins with a space
+		if len(fields) < 2 || !strings.HasPrefix(line, fields[0]) { // the line begins with a space
 			continue
 		}
 		switch args := fields[1:]; fields[0] {
@@ -53,7 +53,7 @@ func parseConf(text string) *conf {
 			}
 		}
 	}
-	if len(c.servers) == 0 { // that of this machine
+	if len(c.servers) == 0 { // default: this machine
 		c.servers = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53"), netip.MustParseAddrPort("[::1]:53")}
 	}
 	return c
@@ -83,7 +83,7 @@ func (c *conf) option(text string) {
 	}
 }
 
-// domains returns those of a search list that names can be in, not nil.
+// domains returns the valid domains of a search list, not nil.
 func domains(words []string) []string {
 	list := []string{}
 	for _, w := range words {
@@ -94,7 +94,7 @@ func domains(words []string) []string {
 	return list
 }
 
-// names returns the absolute names that are asked for one that was given, in order.
+// names returns the absolute names to try for a given name, in order.
 func (c *conf) names(name string) []string {
 	if strings.HasSuffix(name, ".") {
 		return []string{name}
@@ -112,8 +112,8 @@ func (c *conf) names(name string) []string {
 	return slices.Insert(names, at, name+".")
 }
 
-// valid reports whether name, without a dot at the end, can be asked for: labels of 1
-// to 63 bytes, 253 in all (RFC 1035, section 2.3.4), each a visible character of ASCII.
+// valid reports whether name, without a final dot, can be asked for: labels of 1 to 63 bytes, 253
+// in all (RFC 1035, section 2.3.4), all visible ASCII characters.
 func valid(name string) bool {
 	if len(name) > 253 {
 		return false
@@ -126,5 +126,5 @@ func valid(name string) bool {
 	return !strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
-// topLabel returns the last label of a name without a dot at the end.
+// topLabel returns the last label of a name without a final dot.
 func topLabel(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -1,60 +1,56 @@
 // Package dns resolves host names to addresses on the loop.
 //
-// A [Resolver] does what the C library does with "files dns" in nsswitch.conf: it looks
-// into /etc/hosts, then asks the name servers of /etc/resolv.conf over UDP, and over TCP
-// where an answer does not fit. It asks servers that recurse, and is none itself.
-// Other sources (mDNS, LDAP, NIS) and nsswitch.conf itself are not looked at, as by
-// Go's own resolver; a machine with systemd-resolved has that as its name server.
+// A [Resolver] does what the C library does with "files dns" in nsswitch.conf: it looks into
+// /etc/hosts, then asks the name servers of /etc/resolv.conf over UDP, and over TCP if an answer
+// does not fit. It asks recursive servers and does not recurse itself. Like Go's own resolver, it
+// ignores other sources (mDNS, LDAP, NIS) and nsswitch.conf itself; on a machine with
+// systemd-resolved, that is the name server.
 //
 // # Vocabulary
 //
-//   - name: a domain name (RFC 1035), in ASCII: what is written in other letters has
-//     been through IDNA before. Underscores and the like are as good as letters.
-//   - look-up: one name as it was asked for, which may be several names by the search
-//     list, of each the addresses of both families.
+//   - name: a domain name (RFC 1035) in ASCII: other letters have been through IDNA
+//     before. Underscores and the like count as letters.
+//   - look-up: one requested name, which may stand for several names by the search
+//     list, each with the addresses of both families.
 //   - exchange: a question and its answer.
 //
 // # Names
 //
-// A name with at least ndots dots (1, if resolv.conf does not say) is asked for as it
-// is, and then with each domain of the search list appended; one with fewer, the other
-// way round; one that ends in a dot only as it is. So "wiki" works in an intranet, and a
-// name that does not exist is asked for in the search list too, where there is one: as
-// libc does. localhost and all below it are this machine, .invalid and .onion do not
-// exist (RFC 6761, RFC 7686): nobody is asked for them.
+// A name with at least ndots dots (1 by default) is first tried as it is, and then with each
+// domain of the search list appended; a name with fewer dots, the other way round; a name with a
+// final dot only as it is. So "wiki" works in an intranet, and a name that does not exist is also
+// tried in the search list, if there is one: as in libc. localhost and all names below it are this
+// machine, .invalid and .onion do not exist (RFC 6761, RFC 7686): no server is asked for them.
 //
 // # Answers
 //
-// An answer is believed for its TTL, the least of a chain of aliases, but at least 5 s
-// and at most a day; that a name or its addresses do not exist, as its SOA says (RFC
-// 2308) within 5 s and 5 min; a failure, 5 s. An answer that has expired is never
-// given. Addresses of one family are not held back by a server that does not answer
-// for the other: IPv4 addresses wait 500 ms for those of IPv6. IPv6 comes first where
-// there is a route to it.
+// An answer is kept for its TTL, the least of a chain of aliases, but at least 5 s and at most a
+// day; the absence of a name or of its addresses, as long as its SOA says (RFC 2308), but between
+// 5 s and 5 min; a failure, 5 s. An expired answer is never returned. A server that does not
+// answer for one family does not hold back the addresses of the other: IPv4 addresses wait 500 ms
+// for IPv6. IPv6 comes first where there is a route to it.
 //
-// A datagram is an answer if it comes from the server, to the port of the question,
-// which is a new one each time, and has its random number, its name and its type.
-// Others are ignored. A question that has no answer after 1 s, and after 2 s more, is sent again. A server that is silent, refuses, fails or makes no sense is
-// passed over for the next; one that was silent, for a second if the caller has not
-// waited longer, or could not be reached is asked last for 30 s.
+// A datagram counts as an answer if it comes from the server to the port of the question, which is
+// new each time, and has its random number, name and type. Others are ignored. A question without
+// an answer after 1 s, and after 2 s more, is sent again. A server that is silent, refuses, fails
+// or sends nonsense is skipped for the next one. A server that was unreachable, or silent (for at
+// least a second, if the caller has not waited longer), is asked last for 30 s.
 //
 // # Lifecycle
 //
-// [New] takes a loop and needs no closing: between look-ups a Resolver holds no
-// descriptor and no task. The files are looked at again when 5 s have passed, off the
-// loop, and read when they have changed.
+// [New] takes a loop. A Resolver needs no closing: between look-ups it holds no descriptor and no
+// task. It checks the files again after 5 s, off the loop, and reads them when they have changed.
 //
 // # Concurrency
 //
-// A Resolver belongs to its loop. Tasks that look up one name at a time share one
-// look-up: when the task that makes it is cancelled, the next one begins it anew.
-// Resolvers share nothing, so a process with several loops may ask once on each.
+// A Resolver belongs to its loop. Tasks that look up one name at the same time share one look-up:
+// when the task that makes it is cancelled, the next one starts it anew. Resolvers share nothing,
+// so a process with several loops may ask once per loop.
 //
 // # Limits
 //
-// 256 look-ups are under way at once, each with one descriptor, others wait in turn;
-// 16,384 names are remembered, the least recently used forgotten. Of an answer 512
-// records are looked at and 32 addresses kept; aliases are followed 16 deep. A look-up
-// has no limit of time but what resolv.conf makes of it (5 s for an answer, two tries
-// of each server): the caller sets one.
+// 256 look-ups run at once, each with one descriptor; others wait in turn. 16,384 names are kept,
+// the least recently used are forgotten. Of an answer 512 records are read and 32 addresses kept;
+// aliases are followed 16 deep. A look-up has no time limit except resolv.conf's (5 s per answer,
+// two tries per server): the caller sets one.
 package dns

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Why there is no address of a name.
+// Why a name has no address.
 const (
 	noSuchHost = "no such host"               // NXDOMAIN
 	noAddress  = "the host has no IP address" // NODATA
@@ -19,7 +19,7 @@ func notFound(name, server, why string) *net.DNSError {
 	return &net.DNSError{Err: why, Name: name, Server: server, IsNotFound: true}
 }
 
-// failure is the error of an answer that has one.
+// failure is the error of an answer without addresses.
 type failure net.DNSError
 
 func (a answer) failure() *failure {
@@ -28,15 +28,15 @@ func (a answer) failure() *failure {
 	return (*failure)(e)
 }
 
-// of returns the error for the name that was looked up, which may not be the one that
-// was asked for.
+// of returns the error for the name that was looked up, which may differ from the name that was
+// asked for.
 func (f failure) of(name string) error {
 	f.Name = name
 	return (*net.DNSError)(&f)
 }
 
-// outweighs reports whether a, one of several names that have no address, says more
-// about the look-up than b: that it may have one, or that the host is there.
+// outweighs reports whether a, for one of several names without an address, says more about the
+// look-up than b: that it may have an address, or that the host exists.
 func (a answer) outweighs(b answer) bool {
 	return weight(a.failure()) > weight(b.failure())
 }
@@ -51,8 +51,8 @@ func weight(f *failure) int {
 	return 0
 }
 
-// isOurs reports whether an error says nothing of a server: the task was cancelled, or
-// this machine has no descriptor or memory just now.
+// isOurs reports whether an error says nothing about a server: the task was cancelled, or this
+// machine has no descriptor or memory at the moment.
 func isOurs(err error) bool {
 	for _, own := range []error{aio.ErrCanceled, aio.ErrNoDescriptors, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, own) {
@@ -62,7 +62,7 @@ func isOurs(err error) bool {
 	return false
 }
 
-// reason is an error of the network in words, without the addresses that it repeats.
+// reason returns the text of a network error without the addresses that it repeats.
 func reason(err error) string {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -71,10 +71,10 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// refusals is what servers say that do not answer a question.
+// refusals are the texts for servers that refuse to answer.
 var refusals = map[dnsmessage.RCode]string{
 	dnsmessage.RCodeFormatError:    "the server did not understand the question (FORMERR)",
 	dnsmessage.RCodeServerFailure:  "the server failed (SERVFAIL)",
-	dnsmessage.RCodeNotImplemented: "the server does not know such questions (NOTIMP)",
+	dnsmessage.RCodeNotImplemented: "the server does not support such questions (NOTIMP)",
 	dnsmessage.RCodeRefused:        "the server refused (REFUSED)",
 }

@@ -12,23 +12,21 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// otherFamily is how long IPv4 addresses wait for those of IPv6. RFC 8305 (section 3)
-// waits 50 ms, the other way round; here a server far away shall not cost a crawl the
-// IPv6 addresses for as long as the answer is remembered.
+// otherFamily is how long IPv4 addresses wait for IPv6. RFC 8305 (section 3) waits 50 ms, the
+// other way round; here a distant server must not cost a crawl the IPv6 addresses for as long as
+// the answer is kept.
 const otherFamily = 500 * time.Millisecond
 
-// impatience is how long a server has to have been silent, when the task that asked it is
-// cancelled, to be taken for one that does not answer: callers may have less time than
-// resolv.conf gives a server.
+// impatience is how long a server must have been silent, when the task that asked it is cancelled,
+// to count as unresponsive: callers may have less time than resolv.conf gives a server.
 const impatience = time.Second
 
-// maxRounds bounds the exchanges with one server: for each question the first, one for
-// each alias, one as a stream and one without EDNS.
+// maxRounds bounds the exchanges with one server: for each question the first, one for each alias,
+// one over TCP and one without EDNS.
 const maxRounds = 2 * (maxAliases + 3)
 
-// ask puts those of qs that are not answered to a server, until they are or the server
-// has failed them. An error is that of a task that was cancelled or of a machine that
-// has no room.
+// ask sends those of qs that have no answer to a server, until they have one or the server has
+// failed them. An error means that the task was cancelled or that this machine lacks a resource.
 func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questions) error {
 	for _, q := range qs {
 		if q.verdict == unknown {
@@ -68,7 +66,8 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 			continue
 		}
 		if isOurs(err) {
-			if r.loop.Now().Sub(began) >= impatience { // who asks next shall not meet the same silence
+			// The next task must not meet the same silence.
+			if r.loop.Now().Sub(began) >= impatience {
 				r.sick[server] = r.loop.Now().Add(sickness)
 			}
 			return err
@@ -79,25 +78,25 @@ func (r *Resolver) ask(t *aio.Task, server netip.AddrPort, conf *conf, qs questi
 				q.fail(reason(err))
 			}
 		}
-		if qs[0].verdict != found { // which has answered, then
+		if qs[0].verdict != found { // the server has answered, then
 			r.sick[server] = r.loop.Now().Add(sickness)
 		}
 	}
 	for _, q := range qs {
 		if q.verdict == unknown && !q.failed {
-			q.fail("the server came to no end")
+			q.fail("the server never finished")
 		}
 	}
 	return nil
 }
 
-// resend is after how long without an answer a datagram is taken for lost and sent again; then after
-// twice as long, and so on. Many look-ups at once are more than the buffer of a local server holds:
-// it need not be silent for one that it has not read.
+// resend is the time after which an unanswered datagram counts as lost and is sent again; then
+// twice that, and so on. Many look-ups at once exceed the buffer of a local server, which is not
+// silent just because it has not read one of them.
 const resend = time.Second
 
-// askUDP sends qs from a port of their own and waits for an answer to each, so long as
-// it is worth it.
+// askUDP sends qs from a port of their own and waits for an answer to each, as long as that is
+// worthwhile.
 func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Duration, qs []*question) error {
 	c, err := aio.DialUDP(t, server)
 	if err != nil {
@@ -105,7 +104,7 @@ func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Dura
 	}
 	defer c.Close()
 	until := r.loop.Now().Add(patience)
-	_ = c.SetWriteDeadline(until) // fails only when closed, as those below
+	_ = c.SetWriteDeadline(until) // fails only when closed, like those below
 	waiting := slices.Clone(qs)
 	for _, q := range waiting {
 		q.sent = q.pack()[2:]
@@ -146,8 +145,7 @@ func (r *Resolver) askUDP(t *aio.Task, server netip.AddrPort, patience time.Dura
 	return nil
 }
 
-// askTCP asks qs over one connection, one after the other (RFC 1035, section 4.2.2;
-// RFC 7766).
+// askTCP asks qs over one connection, one after the other (RFC 1035, section 4.2.2; RFC 7766).
 func (r *Resolver) askTCP(t *aio.Task, server netip.AddrPort, patience time.Duration, qs []*question) error {
 	return t.Timeout(patience, func(t *aio.Task) error {
 		c, err := aio.Connect(t, []netip.AddrPort{server})
@@ -177,7 +175,7 @@ func (r *Resolver) askTCP(t *aio.Task, server netip.AddrPort, patience time.Dura
 	})
 }
 
-// failure is the answer to a question that no server has answered.
+// failure returns the answer to a question that no server has answered.
 func (q *question) failure(name string) answer {
 	why := q.why
 	if q.silence {

@@ -14,43 +14,42 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// recheck is how long the files and the routes are taken to be as they were.
+// recheck is how long the files and the routes are assumed to be unchanged.
 const recheck = 5 * time.Second
 
-// How much of each file is read: lists of hosts that block advertisements have a few
-// megabytes.
+// How much of each file is read: hosts files that block advertisements have a few megabytes.
 const (
 	maxConfFile  = 64 << 10
 	maxHostsFile = 64 << 20
 )
 
-// maxHostAddrs is how many addresses of a name are kept of a hosts file.
+// maxHostAddrs bounds the addresses kept for a name in a hosts file.
 const maxHostAddrs = 32
 
-// settings is what the files say. It does not change once it is made.
+// settings is the content of the files. It is immutable.
 type settings struct {
 	conf                  *conf
 	hosts                 hosts
 	confStamp, hostsStamp stamp
 }
 
-// stamp tells one state of a file from another. The zero stamp is that of none.
+// stamp distinguishes states of a file. The zero stamp means no file.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// files are resolv.conf and hosts, as far as there are any.
+// files are resolv.conf and hosts, as far as they exist.
 type files struct {
 	conf, hosts string
 	servers     []netip.AddrPort // instead of those of conf
 	now         *settings
-	until       time.Time // they are looked at again
+	until       time.Time // time of the next check
 	reading     aio.Lock
 }
 
-// current returns what the files say, and whether resolv.conf has changed. While one
-// task looks at them again, the others go on with what is known.
+// current returns the settings, and whether resolv.conf has changed. While one task checks the
+// files, the others continue with the known settings.
 func (f *files) current(t *aio.Task) (s *settings, changed bool, err error) {
 	fresh := func() bool { return t.Loop().Now().Before(f.until) }
 	if f.now != nil && (fresh() || f.reading.Owner() != nil) {
@@ -72,8 +71,8 @@ func (f *files) current(t *aio.Task) (s *settings, changed bool, err error) {
 	return s, before != nil && s.conf != before.conf, nil
 }
 
-// read returns what the files say: before, where they have not changed or cannot be
-// read just now.
+// read returns the content of the files; for a file that has not changed, or cannot be read at the
+// moment, the content of before.
 func (f *files) read(before *settings) *settings {
 	var s settings
 	if before != nil {
@@ -112,8 +111,8 @@ func stampOf(path string) stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
-// content returns what is in a file, nothing of one that is not there; and whether that
-// is so, or it could not be read, for want of a descriptor, say.
+// content returns the content of a file, "" if it does not exist. ok is false if it could not be
+// read, for want of a descriptor, for example.
 func content(path string, limit int64) (text string, ok bool) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -124,8 +123,8 @@ func content(path string, limit int64) (text string, ok bool) {
 	return string(b), err == nil
 }
 
-// localDomain is the search list where resolv.conf has none: the domain of this
-// machine's name (resolv.conf(5)).
+// localDomain returns the search list where resolv.conf has none: the domain of this machine's
+// name (resolv.conf(5)).
 func localDomain() []string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -135,11 +134,11 @@ func localDomain() []string {
 	return domains([]string{domain})
 }
 
-// hosts are the addresses of names, in lower case and without a dot at the end.
+// hosts maps names, in lower case and without a final dot, to addresses.
 type hosts map[string][]netip.Addr
 
-// parseHosts reads a hosts file (hosts(5)): an address, then names for it, on a line;
-// # begins a comment. Lines that do not begin with an address are ignored.
+// parseHosts parses a hosts file (hosts(5)): on each line an address, then names for it; # begins
+// a comment. Lines that do not begin with an address are ignored.
 func parseHosts(text string) hosts {
 	h := make(hosts)
 	for line := range strings.Lines(text) {

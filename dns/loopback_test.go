@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// TestRealSockets: 200 names at once over sockets of the system, 20 of which do not exist.
+// TestRealSockets looks up 200 names at once over the system's sockets, 20 of which do not exist.
 func TestRealSockets(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	web, err := webtest.New(webtest.Config{Hosts: 200})
@@ -61,7 +61,7 @@ func TestRealSockets(t *testing.T) {
 	}
 }
 
-// answering is a name server on a socket, with one address for every name.
+// answering starts a name server on a socket, with one address for every name.
 func answering(b *testing.B) string {
 	b.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -107,8 +107,8 @@ func answering(b *testing.B) string {
 // askers is how many tasks, or goroutines, look up at once.
 const askers = 64
 
-// BenchmarkLookup: new names, and names that are known, beside Go's resolver (which has
-// no memory), both asked by 64 at once.
+// BenchmarkLookup looks up new and known names beside Go's resolver (which has no cache), with 64
+// askers each.
 func BenchmarkLookup(b *testing.B) {
 	known := make([]string, 1000)
 	for i := range known {
@@ -155,7 +155,7 @@ func BenchmarkLookup(b *testing.B) {
 			return new(net.Dialer).DialContext(ctx, network, server)
 		}}
 		var next atomic.Int64
-		b.SetParallelism(askers / runtime.GOMAXPROCS(0)) // which it is multiplied by
+		b.SetParallelism(askers / runtime.GOMAXPROCS(0)) // which is multiplied by GOMAXPROCS
 		m := cost.Start(b)
 		defer func() { m.Report(b.N, "op") }()
 		b.RunParallel(func(pb *testing.PB) {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// text is what a resolv.conf says, one line for what is not the default.
+// text formats what a resolv.conf contains, one line for each non-default.
 func (c *conf) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ask")
@@ -99,7 +99,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestNumbers: nobody can tell the number of a question from those before.
+// TestNumbers checks that the number of a question cannot be predicted from earlier ones.
 func TestNumbers(t *testing.T) {
 	seen := make(map[uint16]bool)
 	q := newQuestions("www.example.")[0]
@@ -112,8 +112,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// FuzzResolvConf: whatever the file says, there is a server to ask, and the number of
-// questions that a name leads to is bounded.
+// FuzzResolvConf checks that there is always a server to ask, and that the number of questions for
+// a name is bounded.
 func FuzzResolvConf(f *testing.F) {
 	f.Add("nameserver 192.0.2.1\nnameserver ::1%lo\nsearch a.example b\ndomain c.\noptions ndots:2 timeout:1 attempts:3 rotate use-vc\n", "www.example")
 	f.Fuzz(func(t *testing.T, file, name string) {
@@ -143,8 +143,8 @@ func FuzzResolvConf(f *testing.F) {
 	})
 }
 
-// FuzzHosts: names are valid and in lower case, each has addresses, not too many and
-// none twice.
+// FuzzHosts checks that names are valid and in lower case, and that each has some addresses, not
+// too many and no duplicates.
 func FuzzHosts(f *testing.F) {
 	f.Add("127.0.0.1 localhost\n::1 ip6-localhost Loopback # so\n192.0.2.1 a a a. b\nfe80::1%lo a\n")
 	f.Fuzz(func(t *testing.T, file string) {
@@ -161,9 +161,9 @@ func FuzzHosts(f *testing.F) {
 	})
 }
 
-// FuzzMessage: a message from a server, whatever is in it, changes a question only if it
-// has its number, name and type; what is learnt is bounded, addresses are of the type that
-// was asked for; and questions come to an end.
+// FuzzMessage checks that a message from a server changes a question only if it has its number,
+// name and type; that its result is bounded; that addresses have the requested type; and that
+// questions come to an end.
 func FuzzMessage(f *testing.F) {
 	const id = 0x1234
 	for _, answers := range [][]string{
@@ -215,8 +215,8 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// sample is an answer for www.example with records of some types; of a CNAME to
-// web.example, those that follow are that one's.
+// sample returns an answer for www.example with records of some types; records after a CNAME to
+// web.example belong to that name.
 func sample(id uint16, asked dnsmessage.Type, code dnsmessage.RCode, types []string) []byte {
 	name := dnsmessage.MustNewName("www.example.")
 	other := dnsmessage.MustNewName("web.example.")

@@ -13,48 +13,49 @@ import (
 )
 
 const (
-	maxDatagram = 4096 // some servers send more than they were asked for
-	payload     = 1232 // asked for by EDNS: fits into the smallest IPv6 packet (dnsflagday.net/2020)
-	maxRecords  = 512  // of an answer, that are looked at
-	maxAddrs    = 32   // of a name and family, that are kept
-	maxAliases  = 16   // one after the other
+	maxDatagram = 4096 // some servers send more than requested
+	// Requested by EDNS: fits into the smallest IPv6 packet (dnsflagday.net/2020).
+	payload    = 1232
+	maxRecords = 512 // read per answer
+	maxAddrs   = 32  // kept per name and family
+	maxAliases = 16  // one after the other
 )
 
-// verdict is what is known of the addresses of a name and family.
+// verdict is what is known about the addresses of a name and family.
 type verdict uint8
 
 const (
 	unknown verdict = iota
-	found           // there are some
+	found           // there are addresses
 	empty           // there are none: NODATA
-	missing         // nor is there the name: NXDOMAIN
+	missing         // there is no such name: NXDOMAIN
 )
 
-// question asks for the addresses of one family, and knows the answer once there is one.
+// question asks for the addresses of one family, and holds the answer once there is one.
 type question struct {
 	kind    dnsmessage.Type // A or AAAA
-	name    dnsmessage.Name // that is asked for: the last of the aliases, as far as they are known
-	aliases int             // that have led to it
+	name    dnsmessage.Name // to ask for: the last known alias
+	aliases int             // that led to it
 	ttl     uint32          // the least of these, in seconds
 	id      uint16
-	sent    []byte // the datagram that asks for it
+	sent    []byte // the datagram with the question
 
 	verdict verdict
 	addrs   []netip.Addr
-	server  netip.AddrPort // that gave the answer, or failed last
+	server  netip.AddrPort // that gave the answer, or was the last to fail
 
-	// At the server that is asked now.
+	// At the current server.
 	failed  bool
 	why     string // it failed
-	silence bool   // and that is why
-	stream  bool   // the answer is too long for a datagram
-	plain   bool   // it does not know EDNS
+	silence bool   // it failed by silence
+	stream  bool   // the answer is too long for a datagram: use TCP
+	plain   bool   // it does not support EDNS
 }
 
-// questions are those for A and for AAAA, in this order.
+// questions are the questions for A and AAAA, in this order.
 type questions [2]*question
 
-// newQuestions returns the questions for an absolute name, which is valid.
+// newQuestions returns the questions for a valid absolute name.
 func newQuestions(name string) questions {
 	n := dnsmessage.MustNewName(name)
 	const never = ^uint32(0) >> 1 // the longest TTL (RFC 2181, section 8)
@@ -64,14 +65,14 @@ func newQuestions(name string) questions {
 	}
 }
 
-// settled reports whether no server needs to be asked any more: all is known; or there
-// are IPv4 addresses, with which one can go on.
+// settled reports whether no server needs to be asked any more: everything is known, or there are
+// IPv4 addresses, which suffice.
 func settled(qs questions) bool {
 	return qs[0].verdict == found || qs[0].verdict != unknown && qs[1].verdict != unknown
 }
 
-// pack returns the message that asks q, behind room for its length over TCP, and gives
-// it a new number.
+// pack returns the message that asks q, with room for its length over TCP in front, and gives q a
+// new number.
 func (q *question) pack() []byte {
 	var random [2]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -88,13 +89,14 @@ func (q *question) pack() []byte {
 	}
 	message, err := b.Finish()
 	if err != nil {
-		panic(fmt.Sprintf("dns: question for %q: %v", q.name.String(), err)) // of a valid name: a fault of this package
+		// The name is valid: a bug in this package.
+		panic(fmt.Sprintf("dns: question for %q: %v", q.name.String(), err))
 	}
 	binary.BigEndian.PutUint16(message, uint16(len(message)-2))
 	return message
 }
 
-// record is one of an answer that matters: an address or an alias.
+// record is a record of an answer that matters: an address or an alias.
 type record struct {
 	owner dnsmessage.Name
 	addr  netip.Addr
@@ -102,9 +104,9 @@ type record struct {
 	ttl   uint32
 }
 
-// take reads a message that a server has sent. It reports whether it was an answer to
-// q; then q knows what it says, or that it is to be asked again (under another name, as
-// a stream, without EDNS), or has failed.
+// take parses a message that a server has sent. It reports whether the message was an answer to q;
+// then q knows its content, or is to be asked again (for another name, over TCP, without EDNS), or
+// has failed.
 func (q *question) take(message []byte) bool {
 	var p dnsmessage.Parser
 	h, err := p.Start(message)
@@ -113,7 +115,8 @@ func (q *question) take(message []byte) bool {
 	}
 	asked, err := p.Question()
 	switch {
-	case err == dnsmessage.ErrSectionDone && refusals[h.RCode] != "": // a header alone is all some say
+	case err == dnsmessage.ErrSectionDone && refusals[h.RCode] != "":
+		// Some servers send nothing but a header.
 	case err != nil || asked.Type != q.kind || asked.Class != dnsmessage.ClassINET || !same(&asked.Name, &q.name):
 		return false
 	}
@@ -144,7 +147,7 @@ func (q *question) take(message []byte) bool {
 
 func (q *question) fail(why string) { q.failed, q.why = true, why }
 
-// read takes in an answer from behind its first question.
+// read parses an answer after its first question.
 func (q *question) read(p *dnsmessage.Parser, h dnsmessage.Header) error {
 	if err := p.SkipAllQuestions(); err != nil {
 		return err
@@ -171,7 +174,7 @@ func (q *question) read(p *dnsmessage.Parser, h dnsmessage.Header) error {
 			break
 		}
 		if aliases++; aliases > maxAliases {
-			q.fail(fmt.Sprintf("more than %d aliases, one after the other", maxAliases))
+			q.fail(fmt.Sprintf("more than %d aliases in a chain", maxAliases))
 			return nil
 		}
 		name, ttl = records[next].alias, min(ttl, records[next].ttl)
@@ -195,7 +198,7 @@ func (q *question) read(p *dnsmessage.Parser, h dnsmessage.Header) error {
 		q.name, q.aliases, q.ttl = name, aliases, ttl
 		return nil
 	case !h.Authoritative && !h.RecursionAvailable:
-		q.fail("the server knows nothing of the name, and does not ask others")
+		q.fail("the server does not know the name and does not recurse")
 		return nil
 	default:
 		q.verdict = empty
@@ -204,7 +207,7 @@ func (q *question) read(p *dnsmessage.Parser, h dnsmessage.Header) error {
 	return nil
 }
 
-// records returns those of the answer section that matter.
+// records returns the relevant records of the answer section.
 func (q *question) records(p *dnsmessage.Parser) ([]record, error) {
 	var records []record
 	for range maxRecords {
@@ -242,8 +245,8 @@ func (q *question) records(p *dnsmessage.Parser) ([]record, error) {
 	return records, p.SkipAllAnswers()
 }
 
-// authority returns how long the absence of something may be remembered, in seconds
-// (RFC 2308, section 5), and whether the answer says so.
+// authority returns how long an absence may be kept, in seconds (RFC 2308, section 5), and whether
+// the answer says so.
 func authority(p *dnsmessage.Parser) (ttl uint32, ok bool, err error) {
 	for range maxRecords {
 		h, err := p.AuthorityHeader()
@@ -264,7 +267,7 @@ func authority(p *dnsmessage.Parser) (ttl uint32, ok bool, err error) {
 	return 0, false, nil
 }
 
-// seconds is a TTL: one with the highest bit set is none (RFC 2181, section 8).
+// seconds returns a TTL; one with the highest bit set counts as 0 (RFC 2181, section 8).
 func seconds(ttl uint32) uint32 {
 	if ttl>>31 != 0 {
 		return 0
@@ -272,12 +275,12 @@ func seconds(ttl uint32) uint32 {
 	return ttl
 }
 
-// same reports whether two names are one, in whatever case.
+// same reports whether two names are equal, ignoring case.
 func same(a, b *dnsmessage.Name) bool {
 	return a.Length == b.Length && bytes.EqualFold(a.Data[:a.Length], b.Data[:b.Length])
 }
 
-// answer is what qs have come to, but for the order of the addresses.
+// answer returns the combined answer of qs, with unordered addresses.
 func (qs questions) answer(name string) answer {
 	bound := func(ttl uint32, most time.Duration) time.Duration {
 		return min(max(time.Duration(ttl)*time.Second, minKeep), most)

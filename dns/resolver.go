@@ -13,35 +13,36 @@ import (
 
 // Options configure a Resolver. The zero value is the default.
 type Options struct {
-	// Servers are asked instead of those of resolv.conf, in this order.
+	// Servers replace those of resolv.conf, in this order.
 	Servers []netip.AddrPort
 
-	MaxNames   int // remembered; 0 or negative: 16,384
-	MaxLookups int // under way at once; 0 or negative: 256
+	MaxNames   int // kept; 0 or negative: 16,384
+	MaxLookups int // at once; 0 or negative: 256
 
-	// Files. Empty: /etc/resolv.conf and /etc/hosts; none on a loop whose network is
-	// not the system's.
+	// Files. Empty: /etc/resolv.conf and /etc/hosts; no files on a loop whose network is not the
+	// system's.
 	Conf, Hosts string
 }
 
 // Resolver resolves names. It belongs to its loop.
 //
-// On a loop whose network is not the system's, and without Options.Servers, names are
-// what that network says.
+// On a loop whose network is not the system's, and without Options.Servers, that network resolves
+// the names.
 type Resolver struct {
 	loop    *aio.Loop
-	foreign bool // names are the network's
+	foreign bool // the loop's network resolves names
 	files   files
 	cache   cache
-	places  *aio.Semaphore
-	turn    int                          // look-ups begun, for the option rotate
-	sick    map[netip.AddrPort]time.Time // servers that were silent or out of reach, and until when they are asked last
-	ip6     bool                         // there is a route to IPv6,
-	routed  time.Time                    // as far as is known, until then
-	buf     [maxDatagram]byte            // filled and read in one step of a task
+	slots   *aio.Semaphore
+	turn    int // look-ups started, for the option rotate
+	// Servers that were silent or unreachable, and until when they are asked last.
+	sick   map[netip.AddrPort]time.Time
+	ip6    bool              // there is a route to IPv6,
+	routed time.Time         // when the route is checked again
+	buf    [maxDatagram]byte // filled and read in one step of a task
 }
 
-// sickness is how long a server that was silent or out of reach is asked last.
+// sickness is how long a server that was silent or unreachable is asked last.
 const sickness = 30 * time.Second
 
 // New returns a resolver for tasks of l.
@@ -65,16 +66,16 @@ func New(l *aio.Loop, opt Options) *Resolver {
 		foreign: l.Network() != nil && len(opt.Servers) == 0,
 		files:   files{conf: opt.Conf, hosts: opt.Hosts, servers: slices.Clone(opt.Servers)},
 		cache:   newCache(opt.MaxNames),
-		places:  aio.NewSemaphore(opt.MaxLookups),
+		slots:   aio.NewSemaphore(opt.MaxLookups),
 		sick:    make(map[netip.AddrPort]time.Time),
 	}
 }
 
-// Lookup returns the addresses of a host, a name or an IP address, the preferred first.
+// Lookup returns the addresses of a host, a name or an IP address, most preferred first.
 //
-// Errors: a *net.DNSError, with IsNotFound where the name or its addresses do not exist
-// (Err tells which), else with IsTemporary; ErrCanceled of package aio; the system's,
-// where it has no descriptor or memory for a question.
+// Errors: a *net.DNSError, with IsNotFound if the name or its addresses do not exist (Err tells
+// which), otherwise with IsTemporary; ErrCanceled of package aio; the system's error if it has no
+// descriptor or memory for a question.
 func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{addr}, nil
@@ -87,7 +88,7 @@ func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if changed { // what was learnt may be another network's
+	if changed { // the answers may be another network's
 		r.cache.forget()
 		clear(r.sick)
 	}
@@ -104,7 +105,7 @@ func (r *Resolver) Lookup(t *aio.Task, host string) ([]netip.Addr, error) {
 	return r.cache.get(t, name, func(t *aio.Task, name string) (answer, error) { return r.resolve(t, name, s.conf) })
 }
 
-// How long is believed what a network says that has no TTL.
+// How long the answers of a network without TTLs are kept.
 const (
 	keepForeign        = 5 * time.Minute
 	keepForeignMissing = 30 * time.Second
@@ -124,14 +125,13 @@ func (r *Resolver) foreignNames(t *aio.Task, name string) (answer, error) {
 	return answer{}, err
 }
 
-// resolve asks for a name as it is and with the domains of the search list. An error
-// is no answer of a server, but that the task was cancelled or this machine has no
-// room for a question.
+// resolve tries a name as it is and with the domains of the search list. An error is not a
+// server's answer: the task was cancelled, or this machine lacks a resource.
 func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error) {
-	if err := r.places.Acquire(t); err != nil {
+	if err := r.slots.Acquire(t); err != nil {
 		return answer{}, err
 	}
-	defer r.places.Release()
+	defer r.slots.Release()
 	r.turn++
 	var last answer
 	for i, absolute := range conf.names(name) {
@@ -142,7 +142,8 @@ func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error)
 		if i == 0 || a.outweighs(last) {
 			last = a
 		}
-		if a.failure().IsTimeout { // the servers are gone: they will not know the next name either
+		// The servers are gone: they will not answer for the next name either.
+		if a.failure().IsTimeout {
 			break
 		}
 	}
@@ -150,8 +151,8 @@ func (r *Resolver) resolve(t *aio.Task, name string, conf *conf) (answer, error)
 	return last, nil
 }
 
-// query asks the servers for the addresses of an absolute name, one after the other,
-// until one has answered.
+// query asks the servers for the addresses of an absolute name, one after the other, until one has
+// answered.
 func (r *Resolver) query(t *aio.Task, name string, conf *conf) (answer, error) {
 	qs := newQuestions(name)
 	for range conf.attempts {
@@ -169,7 +170,7 @@ func (r *Resolver) query(t *aio.Task, name string, conf *conf) (answer, error) {
 	return qs.answer(name), nil
 }
 
-// order returns the servers in the order in which they are to be asked.
+// order returns the servers in the order in which to ask them.
 func (r *Resolver) order(conf *conf) []netip.AddrPort {
 	first := 0
 	if conf.rotate {
@@ -187,9 +188,9 @@ func (r *Resolver) order(conf *conf) []netip.AddrPort {
 	return servers
 }
 
-// prefer returns addresses of both families, IPv6 first if there is a route to it: of
-// RFC 6724 (section 6) the rule that decides most. Connecting a socket for datagrams
-// sends nothing, and finds out; a route to one address stands for those to all.
+// prefer returns addresses of both families, IPv6 first if there is a route to it: the rule of RFC
+// 6724 (section 6) that decides most cases. Connecting a datagram socket sends nothing, and finds
+// out; a route to one address stands for routes to all.
 func (r *Resolver) prefer(t *aio.Task, ip6, ip4 []netip.Addr) []netip.Addr {
 	if now := r.loop.Now(); len(ip6) > 0 && len(ip4) > 0 && !now.Before(r.routed) {
 		c, err := aio.DialUDP(t, netip.AddrPortFrom(ip6[0], 53))

@@ -19,7 +19,7 @@ import (
 
 const success = dnsmessage.RCodeSuccess
 
-// TestAnswers: what comes of what a server answers, and what it was asked.
+// TestAnswers checks the result of each answer of a server, and what the server was asked.
 func TestAnswers(t *testing.T) {
 	www := []string{"www.example. 300 A 192.0.2.1", "www.example. 300 AAAA 2001:db8::1"}
 	both := []string{"www.example. A", "www.example. AAAA"}
@@ -63,12 +63,12 @@ func TestAnswers(t *testing.T) {
 		{"twice the same", "", zone(www[0], www[0]), "192.0.2.1", nil},
 		{"an underscore", "_a_.example", zone("_a_.example. 300 A 192.0.2.1"), "192.0.2.1", []string{"_a_.example. A", "_a_.example. AAAA"}},
 		{"an alias", "", zone("www.example. 300 CNAME Web.example.", "web.EXAMPLE. 300 A 192.0.2.1"), "192.0.2.1",
-			append(both, "Web.example. AAAA")}, // no SOA says that there is none
+			append(both, "Web.example. AAAA")}, // there is no SOA for it
 		{"16 aliases", "a0.example", onlyA(zone(chain...)), "192.0.2.7", []string{"a0.example. A", "a0.example. AAAA"}},
-		{"17 aliases", "a0.example", onlyA(zone(long...)), "temporary: more than 16 aliases, one after the other",
+		{"17 aliases", "a0.example", onlyA(zone(long...)), "temporary: more than 16 aliases in a chain",
 			[]string{"a0.example. A", "a0.example. AAAA", "a0.example. A"}},
 		{"aliases in a ring", "", onlyA(zone("www.example. 300 CNAME web.example.", "web.example. 300 CNAME www.example.")),
-			"temporary: more than 16 aliases, one after the other", append(both, "www.example. A")},
+			"temporary: more than 16 aliases in a chain", append(both, "www.example. A")},
 		{"an alias of something that does not exist", "", func(q *query) {
 			q.reply(dnsmessage.RCodeNameError, "www.example. 300 CNAME web.example.", "example. 60 SOA 60")
 		}, "not found: no such host", nil},
@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 		}), "192.0.2.1", append(both, "web.example. A")},
 		{"aliases alone in a ring", "", onlyA(func(q *query) {
 			q.reply(success, q.Name.String()+" 300 CNAME x"+q.Name.String())
-		}), "temporary: more than 16 aliases, one after the other", aliasesAlone()},
+		}), "temporary: more than 16 aliases in a chain", aliasesAlone()},
 		{"the server fails", "", func(q *query) { q.reply(dnsmessage.RCodeServerFailure) },
 			"temporary: the server failed (SERVFAIL)", append(both, both...)},
 		{"the server refuses with a header alone", "", func(q *query) {
@@ -99,7 +99,7 @@ func TestAnswers(t *testing.T) {
 			m := q.message(success)
 			m.RecursionAvailable = false
 			q.sendMessage(m)
-		}, "temporary: the server knows nothing of the name, and does not ask others", append(both, both...)},
+		}, "temporary: the server does not know the name and does not recurse", append(both, both...)},
 		{"an unknown code", "", func(q *query) { q.reply(9) }, "temporary: the server answered with code 9", append(both, both...)},
 		{"a server without EDNS", "", func(q *query) {
 			if q.edns {
@@ -180,16 +180,16 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// aliasesAlone is what a server is asked that answers with ever more aliases, in two tries.
+// aliasesAlone is what a server is asked in two tries if it answers with ever more aliases.
 func aliasesAlone() []string {
 	asked := []string{"www.example. A", "www.example. AAAA"}
 	for i := 1; i <= 16; i++ {
 		asked = append(asked, strings.Repeat("x", i)+"www.example. A")
 	}
-	return append(asked, asked[len(asked)-1]) // the second try goes on where the first gave up
+	return append(asked, asked[len(asked)-1]) // the second try resumes where the first gave up
 }
 
-// TestNobodyIsAsked about some names.
+// TestNobodyIsAsked checks the names for which no server is asked.
 func TestNobodyIsAsked(t *testing.T) {
 	s := &server{at: first, script: zone()}
 	play(t, dns.Options{}, []*server{s}, func(task *aio.Task, r *dns.Resolver) {
@@ -208,14 +208,15 @@ func TestNobodyIsAsked(t *testing.T) {
 			expectLookup(t, task, r, host, want)
 		}
 		expectAsked(t, s)
-		expectLookup(t, task, r, strings.Repeat("abcdefghi.", 25)+"abc", "not found: no such host") // the longest
+		// The longest.
+		expectLookup(t, task, r, strings.Repeat("abcdefghi.", 25)+"abc", "not found: no such host")
 		if len(s.asked) != 2 {
 			t.Errorf("the longest name was not asked for: %q", s.asked)
 		}
 	})
 }
 
-// TestTruncated: what does not fit into a datagram comes over TCP, in whatever pieces.
+// TestTruncated checks that what does not fit into a datagram comes over TCP, in any pieces.
 func TestTruncated(t *testing.T) {
 	var records []string
 	for i := range 100 {
@@ -233,7 +234,7 @@ func TestTruncated(t *testing.T) {
 					q.sendMessage(m)
 				default:
 					spoof := q.message(success, "www.example. 300 A 192.0.2.200")
-					spoof.ID++ // of an earlier question, say
+					spoof.ID++ // that of an earlier question, for example
 					q.sendMessage(spoof)
 					q.reply(success, records...)
 				}
@@ -249,7 +250,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestStreamFails: a server whose TCP does not work is passed over like any that fails.
+// TestStreamFails checks that a server whose TCP does not work is skipped like any that fails.
 func TestStreamFails(t *testing.T) {
 	truncated := func(q *query) {
 		m := q.message(success)
@@ -280,8 +281,8 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
-// TestServersFail: a server that is of no use is passed over, one that is silent or out
-// of reach asked last from then on.
+// TestServersFail checks that a useless server is skipped, and that a silent or unreachable one is
+// asked last from then on.
 func TestServersFail(t *testing.T) {
 	const roundTrip = 2 * latency
 	for _, c := range []struct {
@@ -311,7 +312,7 @@ func TestServersFail(t *testing.T) {
 				if took := now(task) - began; took != c.again {
 					t.Errorf("then took %v, want %v", took, c.again)
 				}
-				until(t, task, began+31*time.Second) // it may be well again
+				until(t, task, began+31*time.Second) // it may have recovered
 				before := len(bad.asked)
 				expectLookup(t, task, r, "late.example", "192.0.2.3")
 				if c.script != nil && len(bad.asked) == before {
@@ -322,12 +323,12 @@ func TestServersFail(t *testing.T) {
 	}
 }
 
-// TestImpatience: a caller that has less time than resolv.conf gives a server finds the
-// next one the second time, if it has waited at all.
+// TestImpatience checks that a caller with less time than resolv.conf gives a server reaches the
+// next server the second time, if it has waited at all.
 func TestImpatience(t *testing.T) {
 	for _, c := range []struct{ patience, again time.Duration }{
 		{2 * time.Second, 2 * latency},
-		{500 * time.Millisecond, 0}, // no answer again
+		{500 * time.Millisecond, 0}, // again no answer
 	} {
 		t.Run(c.patience.String(), func(t *testing.T) {
 			servers := []*server{{at: first, script: func(*query) {}}, {at: second, script: zone("www.example. 300 A 192.0.2.1")}}
@@ -347,7 +348,8 @@ func TestImpatience(t *testing.T) {
 	}
 }
 
-// TestSilence: each server is asked twice, and given 5 s each time, in which a question is sent three times.
+// TestSilence checks that each server is asked twice for 5 s, in which a question is sent three
+// times.
 func TestSilence(t *testing.T) {
 	servers := []*server{{at: first, script: func(*query) {}}, {at: second, script: func(*query) {}}}
 	play(t, dns.Options{}, servers, func(task *aio.Task, r *dns.Resolver) {
@@ -355,15 +357,16 @@ func TestSilence(t *testing.T) {
 		if got := err.Error(); got != "lookup www.example on 192.0.2.54:53: the server did not answer" {
 			t.Error(got)
 		}
-		expectLookup(t, task, r, "www.example", "timeout: the server did not answer") // remembered
+		// From the cache.
+		expectLookup(t, task, r, "www.example", "timeout: the server did not answer")
 		if now(task) != 20*time.Second || len(servers[0].asked) != 12 || len(servers[1].asked) != 12 {
 			t.Errorf("after %v, asked %q, %q", now(task), servers[0].asked, servers[1].asked)
 		}
 	})
 }
 
-// TestSentAgain: a datagram that is lost costs a second. What is late is an answer all the same, also
-// when it comes after the question was sent again.
+// TestSentAgain checks that a lost datagram costs a second, and that a late answer counts, even
+// after the question was sent again.
 func TestSentAgain(t *testing.T) {
 	answers := zone("www.example. 300 A 192.0.2.1", "www.example. 300 AAAA 2001:db8::1")
 	t.Run("lost", func(t *testing.T) {
@@ -386,7 +389,7 @@ func TestSentAgain(t *testing.T) {
 				early = append(early, q)
 				return
 			}
-			for _, q := range early { // the answers to what was sent first
+			for _, q := range early { // the answers to the first datagrams
 				answers(q)
 			}
 			early = nil
@@ -397,8 +400,8 @@ func TestSentAgain(t *testing.T) {
 	})
 }
 
-// TestOneFamilyIsSilent: IPv4 addresses do not wait long for IPv6, the other way round
-// the question is put again.
+// TestOneFamilyIsSilent checks that IPv4 addresses do not wait long for IPv6; in the reverse case
+// the question is repeated.
 func TestOneFamilyIsSilent(t *testing.T) {
 	for _, c := range []struct {
 		silent dnsmessage.Type
@@ -423,14 +426,15 @@ func TestOneFamilyIsSilent(t *testing.T) {
 				}
 				expectAsked(t, s, c.asked...)
 				until(t, task, 2*time.Minute)
-				expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1") // half an answer is not kept for its TTL
+				// Half an answer is not kept for its TTL.
+				expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1")
 			})
 		})
 	}
 }
 
-// TestLossyNetwork: where every third datagram is lost and they overtake each other,
-// names resolve all the same.
+// TestLossyNetwork checks that names resolve where every third datagram is lost and datagrams
+// overtake each other.
 func TestLossyNetwork(t *testing.T) {
 	for seed := range uint64(5) {
 		n := aiotest.NewNet(aiotest.NetOptions{Seed: seed, Latency: latency, Jitter: 5 * latency, Loss: 0.3})
@@ -451,13 +455,13 @@ func TestLossyNetwork(t *testing.T) {
 				}
 			}
 		})
-		if failed > 2 { // 10 tries that each get through half the time
+		if failed > 2 { // 10 tries that each succeed half the time
 			t.Errorf("seed %d: %d of 100 failed", seed, failed)
 		}
 	}
 }
 
-// short is a network on a machine that is short of something, for datagrams to some.
+// short is a network on a machine that lacks a resource, for datagrams to some addresses.
 type short struct {
 	*aiotest.Net
 	err  error
@@ -483,7 +487,8 @@ func runOn(t *testing.T, n aio.Network, main func(task *aio.Task)) {
 	}
 }
 
-// TestShortage: that this machine has no descriptor is no answer, and is not remembered.
+// TestShortage checks that a lack of descriptors on this machine is not an answer, and is not
+// kept.
 func TestShortage(t *testing.T) {
 	n := &short{Net: aiotest.NewNet(aiotest.NetOptions{}), err: syscall.EMFILE, when: func(*net.UDPAddr) bool { return true }}
 	s := &server{at: first, t: t, script: zone("www.example. 300 A 192.0.2.1")}
@@ -498,7 +503,7 @@ func TestShortage(t *testing.T) {
 	})
 }
 
-// TestOrder: IPv6 comes first only where there is a route to it.
+// TestOrder checks that IPv6 comes first only where there is a route to it.
 func TestOrder(t *testing.T) {
 	n := &short{Net: aiotest.NewNet(aiotest.NetOptions{}), err: syscall.ENETUNREACH, when: func(to *net.UDPAddr) bool { return to.IP.To4() == nil }}
 	s := &server{at: first, t: t, script: zone("www.example. 300 A 192.0.2.1", "www.example. 300 AAAA 2001:db8::1")}
@@ -506,7 +511,7 @@ func TestOrder(t *testing.T) {
 	runOn(t, n, func(task *aio.Task) {
 		r := dns.New(task.Loop(), dns.Options{Servers: addrPorts(first)})
 		expectLookup(t, task, r, "www.example", "192.0.2.1 2001:db8::1")
-		n.when = func(*net.UDPAddr) bool { return false } // now there is
+		n.when = func(*net.UDPAddr) bool { return false } // now there is a route
 		until(t, task, 5*time.Minute)
 		expectLookup(t, task, r, "www.example", "2001:db8::1 192.0.2.1")
 	})

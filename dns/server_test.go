@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// latency is how long a datagram is under way, one way: an exchange takes 20 ms.
+// latency is the one-way transit time of a datagram: an exchange takes 20 ms.
 const latency = 10 * time.Millisecond
 
 // The servers of most tests.
@@ -26,7 +26,7 @@ const (
 	second = "192.0.2.54:53"
 )
 
-// play runs main, with a resolver, on virtual time and a network in memory.
+// play runs main, with a resolver, on virtual time and an in-memory network.
 func play(t *testing.T, opt dns.Options, servers []*server, main func(task *aio.Task, r *dns.Resolver)) {
 	t.Helper()
 	playOver(t, aiotest.NewNet(aiotest.NetOptions{Latency: latency}), opt, servers, main)
@@ -48,7 +48,7 @@ func playOver(t *testing.T, n *aiotest.Net, opt dns.Options, servers []*server, 
 					g.Go("server", s.streams)
 				}
 			}
-			_ = task.Yield() // they listen
+			_ = task.Yield() // the servers start listening
 			main(task, dns.New(task.Loop(), opt))
 			return nil
 		})
@@ -58,27 +58,27 @@ func playOver(t *testing.T, n *aiotest.Net, opt dns.Options, servers []*server, 
 // server is a name server that plays a script.
 type server struct {
 	at     string
-	tcp    bool // it listens for streams too
-	pieces int  // bytes of one write to a stream; 0: any
+	tcp    bool // it also listens for streams
+	pieces int  // bytes per write to a stream; 0: any
 	script func(q *query)
 
 	t     *testing.T
 	loop  *aio.Loop
-	asked []string // what it was asked, as query.String has it
+	asked []string // the questions, as query.String formats them
 }
 
-// query is a question that a server has got.
+// query is a question that a server has received.
 type query struct {
 	dnsmessage.Question
 	server *server
 	id     uint16
 	tcp    bool
 	edns   bool
-	nth    int // 1: it is the first of its kind
+	nth    int // 1: the first of its kind
 	send   func(message []byte)
 }
 
-// String is such as "www.example. A", and "www.example. A tcp".
+// String returns "www.example. A", or "www.example. A tcp".
 func (q *query) String() string {
 	s := q.Name.String() + " " + strings.TrimPrefix(q.Type.String(), "Type")
 	if q.tcp {
@@ -128,7 +128,7 @@ func (s *server) streams(task *aio.Task) error {
 				for {
 					var length [2]byte
 					if _, err := reader.ReadFull(task, length[:]); err != nil {
-						return nil // the client has gone
+						return nil // the client has closed
 					}
 					message := make([]byte, binary.BigEndian.Uint16(length[:]))
 					if _, err := reader.ReadFull(task, message); err != nil {
@@ -157,8 +157,8 @@ func (s *server) streams(task *aio.Task) error {
 	})
 }
 
-// message is an answer to q; records are such as "www.example. 300 A 192.0.2.1". An SOA
-// is put into the authority section.
+// message returns an answer to q; records have the form "www.example. 300 A 192.0.2.1". An SOA
+// goes into the authority section.
 func (q *query) message(code dnsmessage.RCode, records ...string) dnsmessage.Message {
 	m := dnsmessage.Message{
 		Header:    dnsmessage.Header{ID: q.id, Response: true, RecursionDesired: true, RecursionAvailable: true, RCode: code},
@@ -215,8 +215,8 @@ func (q *query) reply(code dnsmessage.RCode, records ...string) {
 	q.sendMessage(q.message(code, records...))
 }
 
-// zone is a script: the records of each name, those of another type left out. Other
-// names do not exist, for 60 s.
+// zone returns a script that answers with the records of the name and type. Other names do not
+// exist, for 60 s.
 func zone(records ...string) func(q *query) {
 	return func(q *query) {
 		var answer []string
@@ -252,7 +252,7 @@ func zone(records ...string) func(q *query) {
 	}
 }
 
-// outcome is what Lookup returned, as text: addresses or the error, and what it is.
+// outcome formats the result of Lookup: addresses, or the error and its kind.
 func outcome(addrs []netip.Addr, err error) string {
 	var e *net.DNSError
 	switch {
@@ -286,7 +286,7 @@ func expectAsked(t *testing.T, s *server, want ...string) {
 
 func now(task *aio.Task) time.Duration { return task.Loop().Now().Sub(aiotest.Epoch) }
 
-// until waits for a time after the beginning.
+// until waits until d after the start.
 func until(t *testing.T, task *aio.Task, d time.Duration) {
 	t.Helper()
 	if err := task.SleepUntil(aiotest.Epoch.Add(d)); err != nil {

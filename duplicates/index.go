@@ -7,31 +7,31 @@ import (
 	"github.com/weftcrawl/weft/text"
 )
 
-// A Page is what is asked about, and what the index keeps of a first.
+// Page is a page to judge, and what the index keeps of a first.
 type Page struct {
 	Content uint64 // hash
 	Simhash uint64 // 0: none
 	URL     string
 }
 
-// A Verdict is what is known of a page.
+// Verdict is what the index knows of a page.
 type Verdict struct {
-	Same string // the URL that had this content first; empty: none had
-	Near string // the URL of a first with nearly the same text; empty: none, or there is Same
+	Same string // the first URL with this content; empty: none
+	Near string // the URL of a first with nearly identical text; empty: none, or there is Same
 
-	Seq   uint64 // of the page, from 1; 0: it was not taken in
-	Taken Page   // what was taken in, for Restore
-	Left  uint64 // the pages with this Seq and below have left the index
+	Seq   uint64 // the page's number, from 1; 0: it was not added
+	Taken Page   // what was added, for Restore
+	Left  uint64 // pages with this Seq and below have left the index
 }
 
 const (
-	blocks   = text.Near + 1 // of a simhash: where text.Near bits differ, one is the same
-	bits     = 64 / blocks   // of a block
-	crowd    = 64            // pages of a chain that are compared, the last ones
-	urlBytes = 128           // of a page, on average
+	blocks   = text.Near + 1 // of a simhash: if text.Near bits differ, one block is equal
+	bits     = 64 / blocks   // per block
+	crowd    = 64            // pages of a chain that are compared, the latest ones
+	urlBytes = 128           // per page, on average
 )
 
-// An Index remembers the pages of a crawl.
+// Index remembers the pages of a crawl.
 type Index struct {
 	capacity int
 	mu       struct {
@@ -41,20 +41,20 @@ type Index struct {
 }
 
 type state struct {
-	base    uint64  // Seq of what was first in entries[0]
+	base    uint64  // Seq of the first page in entries[0]
 	seq     uint64  // of the last page
-	n       int     // pages that are in: the last n, up to seq
-	urls    int     // bytes of theirs
+	n       int     // pages in the index: the last n, up to seq
+	urls    int     // their total length in bytes
 	entries []entry // page seq is at (seq-base) % capacity
 	same    []uint32
 	near    [blocks][]uint32
 }
 
-// entry is a page and, for each chain it is in, the page before it. A chain is of the pages
-// whose content has the same low bits, or whose simhash has the same block, and begins
-// with the last of them: in same and near. A page that has left ends it, so none is ever
-// taken out. Chains have the low 32 bits of Seq. In four billion pages these come again:
-// then a chain may lead to pages that are not of it, which the comparison shows.
+// entry is a page and, for each chain it belongs to, the page before it. A chain links the pages
+// whose content has the same low bits, or whose simhash has the same block, starting with the
+// latest: in same and near. A page that has left ends the chain, so no page is ever unlinked.
+// Chains hold the low 32 bits of Seq, which repeat after four billion pages: then a chain may lead
+// to pages that do not belong to it, which the comparison detects.
 type entry struct {
 	Page
 	same uint32
@@ -64,7 +64,7 @@ type entry struct {
 // New returns an empty index for at most capacity pages, at least one.
 func New(capacity int) *Index { return &Index{capacity: max(1, capacity)} }
 
-// Judge says what is known of a page. It is taken in if its content is new.
+// Judge returns what is known of a page, and adds it if its content is new.
 func (x *Index) Judge(p Page) Verdict {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -76,14 +76,14 @@ func (x *Index) Judge(p Page) Verdict {
 		v.Near = near.URL
 		p.Simhash = 0
 	}
-	p.URL = strings.Clone(p.URL) // which may be part of much more
+	p.URL = strings.Clone(p.URL) // it may be part of a larger string
 	x.add(x.mu.seq+1, p)
 	v.Seq, v.Taken, v.Left = x.mu.seq, p, x.mu.seq-uint64(x.mu.n)
 	return v
 }
 
-// Restore takes in a page that an earlier run's Judge has taken in, with its Seq. Pages
-// come in the order of theirs; one that does not is left out.
+// Restore adds a page that an earlier run's Judge has added, with its Seq. Pages come in the order
+// of their Seq; others are ignored.
 func (x *Index) Restore(seq uint64, p Page) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -95,12 +95,12 @@ func (x *Index) Restore(seq uint64, p Page) {
 		*m = state{seq: seq - 1}
 	}
 	for m.seq+1 < seq {
-		x.add(m.seq+1, Page{}) // one that was lost
+		x.add(m.seq+1, Page{}) // a page that was lost
 	}
 	x.add(seq, p)
 }
 
-// first returns the page that had a content first, or nil.
+// first returns the first page with a content, or nil.
 func (x *Index) first(content uint64) *entry {
 	if x.mu.n == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (x *Index) first(content uint64) *entry {
 	return nil
 }
 
-// nearest returns the first that is nearest to a simhash, of several the oldest, or nil.
+// nearest returns the first that is nearest to a simhash, the oldest of several, or nil.
 func (x *Index) nearest(simhash uint64) (nearest *entry) {
 	if simhash == 0 || x.mu.near[0] == nil {
 		return nil
@@ -138,8 +138,8 @@ func (x *Index) nearest(simhash uint64) (nearest *entry) {
 	return nearest
 }
 
-// follow returns the page that a chain has behind one of some age, and its age: how many
-// were taken in since. It returns nil at the end of the chain.
+// follow returns the page that a chain has after one of some age, and its age: how many pages were
+// added since. It returns nil at the end of the chain.
 func (x *Index) follow(at uint32, age int) (*entry, int) {
 	next := int(uint32(x.mu.seq) - at)
 	if next <= age || next >= x.mu.n {
@@ -157,7 +157,7 @@ func (x *Index) slot(content uint64) int { return int(content % uint64(len(x.mu.
 // block returns block i of a simhash.
 func block(simhash uint64, i int) int { return int(simhash >> (i * bits) & (1<<bits - 1)) }
 
-// add takes in a page, after the last one. The oldest leave for it.
+// add adds a page after the last one. The oldest leave to make room.
 func (x *Index) add(seq uint64, p Page) {
 	m := &x.mu.state
 	if m.same == nil {

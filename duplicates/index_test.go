@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/text"
 )
 
-// page is one with a URL of its own.
+// page returns a page with a URL of its own.
 func page(content, simhash uint64) duplicates.Page {
 	return duplicates.Page{Content: content, Simhash: simhash, URL: fmt.Sprintf("http://h/%x", content)}
 }
@@ -33,8 +33,8 @@ func TestJudge(t *testing.T) {
 		{"three bits, in one block", page(4, sim^(7<<60)), "", "http://h/1"},
 		{"four bits", page(5, sim^(1|1<<20|1<<40|1<<60)), "", ""},
 		{"nearer to the second first", page(6, sim^(1<<20|1<<40|1<<60)), "", "http://h/5"},
-		{"the same as what is near", page(2, sim^1), "http://h/2", ""},
-		{"near what is near", page(7, sim^(1|1<<20|1<<40|1<<41)), "", "http://h/5"},
+		{"identical to a near page", page(2, sim^1), "http://h/2", ""},
+		{"near to a near page", page(7, sim^(1|1<<20|1<<40|1<<41)), "", "http://h/5"},
 		{"no simhash", page(8, 0), "", ""},
 		{"no simhash either", page(9, 0), "", ""},
 		{"few bits, of none", page(10, 1), "", ""},
@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// random is a page out of few contents, with a simhash near one of few.
+// random returns a page with one of few contents and a simhash near one of few.
 func random(r *rand.Rand) duplicates.Page {
 	p := page(uint64(r.IntN(400)), 0)
 	if r.IntN(4) > 0 {
@@ -58,7 +58,7 @@ func random(r *rand.Rand) duplicates.Page {
 	return p
 }
 
-// TestModel: an index says what a list says that is searched from end to end.
+// TestModel compares an index with a list that is searched from end to end.
 func TestModel(t *testing.T) {
 	const capacity = 50
 	r := rand.New(rand.NewPCG(1, 2))
@@ -93,8 +93,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestRestore: an index with what another has taken in, but for some that were lost, says
-// what that says.
+// TestRestore checks that an index with the additions of another, except for some lost ones,
+// returns the same verdicts.
 func TestRestore(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x := duplicates.New(50)
@@ -140,7 +140,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestCrowd: where simhashes all have one block in common, the last ones are found by it.
+// TestCrowd checks that of simhashes that all share a block the latest ones are found by it.
 func TestCrowd(t *testing.T) {
 	x := duplicates.New(100_000)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -156,7 +156,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// BenchmarkCrowd is what pages cost whose simhashes all have two blocks in common.
+// BenchmarkCrowd measures the cost of pages whose simhashes all share two blocks.
 func BenchmarkCrowd(b *testing.B) {
 	x := duplicates.New(1 << 17)
 	url := strings.Repeat("u", 60)
@@ -167,7 +167,7 @@ func BenchmarkCrowd(b *testing.B) {
 	}
 }
 
-// TestMemory: an index takes what doc.go says, be the URLs long or short.
+// TestMemory checks that an index takes what doc.go says, whether URLs are long or short.
 func TestMemory(t *testing.T) {
 	const capacity = 100_000
 	for name, url := range map[string]string{"short URLs": strings.Repeat("u", 100), "long URLs": strings.Repeat("u", 10_000)} {
@@ -191,7 +191,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestShared: loops that share an index agree on which page was first.
+// TestShared checks that loops that share an index agree on which page was first.
 func TestShared(t *testing.T) {
 	x := duplicates.New(10_000)
 	var firsts [4][]string

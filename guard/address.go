@@ -2,23 +2,23 @@ package guard
 
 import "net/netip"
 
-// Class is what an address is for.
+// Class is the purpose of an address.
 type Class string
 
-// The classes. Only Public ones are for links of public pages.
+// The classes. Links on public pages may lead to Public addresses only.
 const (
 	Public        Class = "public"
-	Private       Class = "private"    // of a site: RFC 1918, unique local
-	Shared        Class = "shared"     // of a provider's customers (carrier-grade NAT)
+	Private       Class = "private"    // a site: RFC 1918, unique local
+	Shared        Class = "shared"     // the customers of a provider (carrier-grade NAT)
 	Loopback      Class = "loopback"   // this machine
-	Unspecified   Class = "this host"  // this machine as well, on Linux
-	LinkLocal     Class = "link-local" // one cable
-	Metadata      Class = "metadata"   // of a cloud, for its machines: credentials among it
+	Unspecified   Class = "this host"  // on Linux, also this machine
+	LinkLocal     Class = "link-local" // one link
+	Metadata      Class = "metadata"   // a cloud's service for its machines, credentials included
 	Multicast     Class = "multicast"
 	Broadcast     Class = "broadcast"
 	Documentation Class = "documentation"
 	Benchmarking  Class = "benchmarking"
-	Tunnel        Class = "tunnel" // IPv6 that leads to IPv4, by ways nobody uses any more
+	Tunnel        Class = "tunnel" // IPv6 that leads to IPv4 by obsolete means
 	Reserved      Class = "reserved"
 )
 
@@ -28,13 +28,13 @@ type block struct {
 	class  Class
 }
 
-// blocks are those that are not public; the first that has an address counts. Sources:
-// the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890, 8190) and the RFC
-// named; of metadata the manuals of the clouds.
+// blocks lists the addresses that are not public; the first block that contains an address
+// decides. Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890, 8190)
+// and the RFCs named; for metadata, the manuals of the clouds.
 var blocks = []block{
 	at("169.254.169.254/32", Metadata),     // Amazon, Google, Azure, OpenStack and most others
 	at("169.254.170.2/32", Metadata),       // Amazon ECS, credentials of a task
-	at("169.254.170.23/32", Metadata),      // Amazon EKS, those of a pod
+	at("169.254.170.23/32", Metadata),      // Amazon EKS, credentials of a pod
 	at("169.254.42.42/32", Metadata),       // Scaleway
 	at("169.254.0.23/32", Metadata),        // Tencent
 	at("100.100.100.200/32", Metadata),     // Alibaba
@@ -66,7 +66,7 @@ var blocks = []block{
 	at("::1/128", Loopback),              // RFC 4291, section 2.5.3
 	at("::/96", Tunnel),                  // IPv4-compatible, RFC 4291, section 2.5.5.1
 	at("::ffff:0:0:0/96", Tunnel),        // IPv4-translated, RFC 2765, section 2.1
-	at("64:ff9b:1::/48", Private),        // NAT64 of a network, RFC 8215
+	at("64:ff9b:1::/48", Private),        // local-use NAT64, RFC 8215
 	at("2001::/32", Tunnel),              // Teredo, RFC 4380
 	at("2001:db8::/32", Documentation),   // RFC 3849
 	at("2001::/23", Reserved),            // for protocols, RFC 2928
@@ -82,12 +82,13 @@ func at(prefix string, c Class) block { return block{netip.MustParsePrefix(prefi
 
 var (
 	everything = netip.MustParsePrefix("::/0")
-	unicast    = netip.MustParsePrefix("2000::/3")     // all that is given out of IPv6: RFC 4291, section 2.4
-	nat64      = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052, section 2.1
+	// All of IPv6 that is assigned: RFC 4291, section 2.4.
+	unicast = netip.MustParsePrefix("2000::/3")
+	nat64   = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052, section 2.1
 )
 
-// Classify returns the class of an address, and the registered block that makes it so,
-// the zero Prefix for Public. A zone makes no difference. The zero Addr is Reserved.
+// Classify returns the class of an address and the registered block that gives it this class;
+// for Public the zero Prefix. It ignores zones. The zero Addr is Reserved.
 func Classify(addr netip.Addr) (Class, netip.Prefix) {
 	addr = plain(addr)
 	for i := range blocks {
@@ -101,9 +102,15 @@ func Classify(addr netip.Addr) (Class, netip.Prefix) {
 	return Reserved, everything
 }
 
-// plain is an address without its zone; if it stands for one of IPv4, that one: mapped
-// (RFC 4291, section 2.5.5.2), or translated by the well-known prefix of NAT64, over
-// which machines that have only IPv6 reach all of IPv4.
+// IsPublic reports whether any link may lead to an address.
+func IsPublic(addr netip.Addr) bool {
+	class, _ := Classify(addr)
+	return class == Public
+}
+
+// plain returns an address without its zone. An IPv6 address that stands for an IPv4 address
+// becomes that address: mapped (RFC 4291, section 2.5.5.2), or translated with the well-known
+// prefix of NAT64, over which IPv6-only machines reach all of IPv4.
 func plain(addr netip.Addr) netip.Addr {
 	addr = addr.WithZone("").Unmap()
 	if nat64.Contains(addr) {

@@ -1,30 +1,37 @@
-// Package guard says which addresses a crawl may connect to.
+// Package guard decides which addresses a crawl may connect to.
 //
-// Who writes a page decides what it links to, and where the names in these links
-// resolve to. A crawler inside a network must not become its hand: a link on a public
-// page to the router, to a database on this machine or to the credentials that a cloud
-// serves at a fixed address is refused. What the user names is not the Web's choice, and
-// is allowed.
+// The author of a page decides what it links to, and where the names in those links resolve to.
+// A crawler inside a network must not become the author's hand: the guard refuses a link on a
+// public page to the router, to a database on this machine, or to the credentials that a cloud
+// serves at a fixed address. What the user names is the user's choice, and is allowed.
 //
 // # Vocabulary
 //
-// An address is public, or of one of the classes of the table in address.go, which is
-// that of the special-purpose registries of the IANA, with the addresses at which clouds
-// serve metadata. An IPv6 address that stands for an IPv4 one is of that one's class.
+// The class of an address is public, or one of the classes of the table in address.go: the
+// special-purpose registries of the IANA, and the metadata addresses of the clouds. An IPv6
+// address that stands for an IPv4 address has the class of that address.
 //
-// A Network is what a seed opens for the links of a crawl: the registered block of its
-// address; of this machine one port; of a metadata service nothing but its address.
+// A Network is what a seed opens for the links of a crawl: the registered block of its address;
+// on this machine one port; of a metadata service only its address.
 //
-// # Use
+// Trust says who named the host of a URL: a page (Linked), a list of seeds (Listed), or the user
+// (Given).
 //
-// A Guard belongs to one loop; Judge is asked for each address just before it is dialled,
-// after the name was resolved, so that a name cannot answer one address to the judge and
-// another one to the dialler. Classify is pure.
+// # Lifecycle
+//
+// The zero Guard allows public addresses. Open, and hosts that were Given, add networks; nothing
+// closes them again.
+//
+// # Concurrency
+//
+// A Guard belongs to one loop. Classify, NetworkOf, NetworkIn and Literal are pure. What Allow
+// returns judges each address just before it is dialled, after the name was resolved, so that a
+// name cannot show one address to the guard and another to the dialler.
 //
 // # Limits
 //
-// Behind a proxy the address is the proxy's to find: only addresses that stand in the URL
-// can be judged. Networks that are private by the choice of their owner, with public
-// addresses, are public here. IPv6 prefixes for NAT64 that a network has chosen itself
-// (RFC 6052, section 2.2) can't be known, so what lies behind them is public, too.
+// Behind a proxy, the proxy resolves names: only addresses written in a URL can be judged.
+// Networks with public addresses that their owners consider private count as public. A NAT64
+// prefix that a network has chosen for itself (RFC 6052, section 2.2) is unknown, so the
+// addresses behind it count as public too.
 package guard

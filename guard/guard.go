@@ -7,14 +7,67 @@ import (
 	"strings"
 )
 
-// Guard is which addresses the links of a crawl may lead to: the public ones, and those
-// of the networks that were opened. The zero Guard is ready. Owner: one loop.
+// Guard decides which addresses the links of a crawl may lead to: public ones, and those of
+// the networks that were opened. The zero Guard is ready. Owner: one loop. A Guard must not be
+// copied after its first use.
 type Guard struct {
-	open map[Network]bool
+	AllowAll bool          // links may lead to any address
+	OnOpen   func(Network) // called for each network that a fetch or a link opens; nil: nothing
+
+	open         map[Network]bool
+	judge, admit func(netip.AddrPort) error // method values, made once
 }
 
-// Judge returns nil if a link may lead to an address, else an error that names it, its
-// class and its block.
+// Trust says who named the host of a URL.
+type Trust uint8
+
+// The levels of trust.
+const (
+	// Linked hosts were found on a page: their addresses are judged.
+	Linked Trust = iota
+	// Listed hosts come from a list of seeds and may have any address. They open no network:
+	// the owner of one name in a million must not open the user's network by where it resolves to.
+	Listed
+	// Given hosts were named by the user one by one. They may have any address, and each opens
+	// its network for links.
+	Given
+)
+
+// Allow returns the function that judges the addresses of a host; nil allows all of them.
+func (g *Guard) Allow(trust Trust) func(netip.AddrPort) error {
+	if g.judge == nil {
+		g.judge, g.admit = g.Judge, g.admitAndOpen
+	}
+	switch {
+	case trust == Given:
+		return g.admit
+	case trust == Listed || g.AllowAll:
+		return nil
+	}
+	return g.judge
+}
+
+func (g *Guard) admitAndOpen(to netip.AddrPort) error {
+	g.openFor(NetworkOf(to))
+	return nil
+}
+
+// Link opens the network of the address that a link's target is written with, if the page is
+// written with an address too and both are on this machine: such a page is not public.
+func (g *Guard) Link(page, target Network) {
+	if page.Local() && target.Local() {
+		g.openFor(target)
+	}
+}
+
+func (g *Guard) openFor(n Network) {
+	if g.Open(n) && g.OnOpen != nil {
+		g.OnOpen(n)
+	}
+}
+
+// Judge returns nil if a link may lead to an address; otherwise an error that names the address,
+// its class and its block.
 func (g *Guard) Judge(to netip.AddrPort) error {
 	class, prefix := Classify(to.Addr())
 	if class == Public || len(g.open) > 0 && g.open[network(to, class, prefix)] {
@@ -27,7 +80,8 @@ func (g *Guard) Judge(to netip.AddrPort) error {
 	return fmt.Errorf("%s is %s%s (%s)", to.Addr(), class, as, prefix)
 }
 
-// Open opens a network, and reports whether it was closed. The zero Network is none.
+// Open opens a network and reports whether it was closed before. It does not call OnOpen. The
+// zero Network stays closed.
 func (g *Guard) Open(n Network) bool {
 	if n == (Network{}) || g.open[n] {
 		return false
@@ -39,14 +93,14 @@ func (g *Guard) Open(n Network) bool {
 	return true
 }
 
-// Network is what a seed opens. There are few: a block of the table each, a port, or an
-// address of metadata. The zero Network is none.
+// Network is a set of addresses that a seed opens: a block of the table, one port of this
+// machine, or one metadata address. There are few of them. The zero Network is empty.
 type Network struct {
-	prefix netip.Prefix // of this machine: 127.0.0.0/8, which stands for all of its addresses
+	prefix netip.Prefix // 127.0.0.0/8 stands for all addresses of this machine
 	port   uint16       // 0: any
 }
 
-// NetworkOf returns the network of an address; zero for a public one, which has none.
+// NetworkOf returns the network of an address; the zero Network for a public address.
 func NetworkOf(at netip.AddrPort) Network {
 	class, prefix := Classify(at.Addr())
 	if class == Public {
@@ -55,8 +109,8 @@ func NetworkOf(at netip.AddrPort) Network {
 	return network(at, class, prefix)
 }
 
-// NetworkIn returns the network of the address that is written in a URL, in its host and
-// port: see Literal. It is zero if there is none, or a public one.
+// NetworkIn returns the network of the address that a URL is written with, given its host and
+// port: see Literal. It is zero if the host is a name or a public address.
 func NetworkIn(host string, port int) Network {
 	addr, ok := Literal(host)
 	if !ok {
@@ -68,8 +122,8 @@ func NetworkIn(host string, port int) Network {
 // machine stands for all addresses of this machine.
 var machine = netip.MustParsePrefix("127.0.0.0/8")
 
-// network returns the network of an address that is not public. On this machine a service
-// is its port, whatever the address; http and https on their own are one.
+// network returns the network of an address that is not public. On this machine a port
+// identifies a service, whatever the address; 443 counts as 80.
 func network(at netip.AddrPort, class Class, prefix netip.Prefix) Network {
 	switch class {
 	case Loopback, Unspecified:
@@ -81,10 +135,10 @@ func network(at netip.AddrPort, class Class, prefix netip.Prefix) Network {
 	return Network{prefix, 0}
 }
 
-// Local reports whether n is of this machine.
+// Local reports whether n is on this machine.
 func (n Network) Local() bool { return n.prefix == machine }
 
-// String is what ParseNetwork reads: PREFIX, or PREFIX:PORT.
+// String returns PREFIX or PREFIX:PORT, the form that ParseNetwork reads.
 func (n Network) String() string {
 	if n.port == 0 {
 		return n.prefix.String()
@@ -92,7 +146,7 @@ func (n Network) String() string {
 	return n.prefix.String() + ":" + strconv.Itoa(int(n.port))
 }
 
-// ParseNetwork reads a network from what String returns.
+// ParseNetwork parses the form that String returns.
 func ParseNetwork(s string) (n Network, err error) {
 	bits := strings.IndexByte(s, '/') + 1
 	if i := strings.IndexByte(s[bits:], ':'); i >= 0 {
@@ -108,9 +162,9 @@ func ParseNetwork(s string) (n Network, err error) {
 	return n, nil
 }
 
-// Literal returns the address that a host of a URL can only mean, whoever resolves it:
-// that of a literal, and 127.0.0.1 for localhost and names below it (RFC 6761, section
-// 6.3). IPv6 may stand in brackets. ok is false for other names.
+// Literal returns the address that the host of a URL means regardless of any resolver: an IP
+// literal's own address, and 127.0.0.1 for localhost and names below it (RFC 6761, section 6.3).
+// An IPv6 literal may have brackets. ok is false for all other names.
 func Literal(host string) (addr netip.Addr, ok bool) {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -120,7 +174,7 @@ func Literal(host string) (addr netip.Addr, ok bool) {
 		host = strings.TrimSuffix(inner, "]")
 	}
 	if host == "" || host[len(host)-1] > '9' && strings.IndexByte(host, ':') < 0 {
-		return addr, false // a name, like most: an error would be made for nothing
+		return addr, false // most hosts are names: do not build an error for them
 	}
 	addr, err := netip.ParseAddr(host)
 	return addr, err == nil

@@ -10,7 +10,7 @@ import (
 
 func TestClassify(t *testing.T) {
 	for addr, want := range map[string]guard.Class{
-		// The first and the last of each block, and what lies beside it.
+		// The first and the last address of each block, and their neighbours.
 		"0.0.0.0": guard.Unspecified, "0.255.255.255": guard.Unspecified, "1.0.0.0": guard.Public, "9.255.255.255": guard.Public,
 		"10.0.0.0": guard.Private, "10.255.255.255": guard.Private, "11.0.0.0": guard.Public,
 		"100.63.255.255": guard.Public, "100.64.0.0": guard.Shared, "100.127.255.255": guard.Shared, "100.128.0.0": guard.Public,
@@ -36,7 +36,7 @@ func TestClassify(t *testing.T) {
 		"fbff::1": guard.Reserved, "fc00::1": guard.Private, "fdff::1": guard.Private, "fe00::1": guard.Reserved,
 		"fe80::1": guard.LinkLocal, "fe80::1%eth0": guard.LinkLocal, "febf::1": guard.LinkLocal, "fec0::1": guard.Private, "ff02::1": guard.Multicast,
 
-		// An IPv4 address in another dress.
+		// IPv4 addresses written as IPv6.
 		"::ffff:127.0.0.1": guard.Loopback, "::ffff:10.1.2.3": guard.Private, "::ffff:8.8.8.8": guard.Public,
 		"64:ff9b::169.254.169.254": guard.Metadata, "64:ff9b::127.0.0.1": guard.Loopback, "64:ff9b::8.8.8.8": guard.Public,
 		"64:ff9b:1::808:808": guard.Private,
@@ -51,7 +51,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestNetworks: what a seed at an address opens for links, and what it does not.
+// TestNetworks checks which addresses a seed opens for links, and which stay closed.
 func TestNetworks(t *testing.T) {
 	for _, c := range []struct {
 		seed        string
@@ -109,6 +109,56 @@ func TestJudgeSaysWhy(t *testing.T) {
 	}
 }
 
+// TestAllow checks who may go where and who opens networks, for each level of trust.
+func TestAllow(t *testing.T) {
+	private, public := netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("8.8.8.8:80")
+	var opened []guard.Network
+	g := guard.Guard{OnOpen: func(n guard.Network) { opened = append(opened, n) }}
+	if g.Allow(guard.Listed) != nil {
+		t.Error("a listed host is judged")
+	}
+	if linked := g.Allow(guard.Linked); linked(private) == nil || linked(public) != nil {
+		t.Errorf("linked: private %v, public %v", linked(private), linked(public))
+	}
+	given := g.Allow(guard.Given)
+	for _, to := range []netip.AddrPort{public, private, private} {
+		if err := given(to); err != nil {
+			t.Errorf("given: %v", err)
+		}
+	}
+	if want := guard.NetworkOf(private); len(opened) != 1 || opened[0] != want {
+		t.Errorf("opened %v, expected %v", opened, want)
+	}
+	if err := g.Allow(guard.Linked)(netip.MustParseAddrPort("10.2.3.4:80")); err != nil {
+		t.Errorf("linked, in a network that a given host opened: %v", err)
+	}
+	all := guard.Guard{AllowAll: true}
+	if all.Allow(guard.Linked) != nil || all.Allow(guard.Given) == nil {
+		t.Error("AllowAll: links are judged, or given hosts open nothing")
+	}
+}
+
+// TestLink checks that a page on this machine opens the ports of this machine that it links to.
+func TestLink(t *testing.T) {
+	for _, c := range []struct {
+		page, target string
+		port         int
+		opens        bool
+	}{
+		{"127.0.0.1", "localhost", 9200, true}, {"127.0.0.1", "10.0.0.1", 9200, false}, {"10.0.0.1", "127.0.0.1", 9200, false},
+		{"site.example", "127.0.0.1", 9200, false}, {"127.0.0.1", "site.example", 80, false},
+	} {
+		opened := 0
+		g := guard.Guard{OnOpen: func(guard.Network) { opened++ }}
+		for range 2 {
+			g.Link(guard.NetworkIn(c.page, 80), guard.NetworkIn(c.target, c.port))
+		}
+		if (opened == 1) != c.opens || opened > 1 {
+			t.Errorf("%s to %s:%d: opened %d times, expected %v", c.page, c.target, c.port, opened, c.opens)
+		}
+	}
+}
+
 func TestLiteral(t *testing.T) {
 	for host, want := range map[string]string{
 		"localhost": "127.0.0.1", "LOCALHOST.": "127.0.0.1", "a.b.localhost": "127.0.0.1", "10.0.0.1": "10.0.0.1", "[::1]": "::1", "::1": "::1",
@@ -121,8 +171,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// FuzzClassify: an address is of the class of its other spellings, what it opens is open
-// to it, and what is said of a network is read again.
+// FuzzClassify checks that all spellings of an address have the same class, that the network of
+// an address contains it once opened, and that ParseNetwork reads what String writes.
 func FuzzClassify(f *testing.F) {
 	for _, addr := range []string{"0.0.0.0", "10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "fe80::1%eth0", "2001:db8::1", "1.1.1.1"} {
 		f.Add(addr, uint16(80))

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Credential is what proves to one origin who asks. It is sent with each request to that, without
-// being asked for, and to no other: not to another host, port or scheme, be it where a
-// redirect leads.
+// Credential authenticates a crawl to one origin. It is sent unasked with each request to that
+// origin, and to no other: not to another host, port or scheme, even after a redirect.
 type Credential struct {
-	Scheme string // "https" or "http": then anybody on the way can read it
+	Scheme string // "https" or "http", on which anybody on the path can read the credential
 	Host   string // HOST or HOST:PORT, as in Request.Host
 
 	// Basic (RFC 7617), unless there is a Token.
@@ -21,13 +20,13 @@ type Credential struct {
 	Token string
 }
 
-// String names the origin. It does not tell the secret.
+// String names the origin without the secret.
 func (c Credential) String() string { return "credential for " + c.Scheme + "://" + c.Host }
 
-// GoString is String, so that no format tells the secret.
+// GoString is String, so that no format reveals the secret.
 func (c Credential) GoString() string { return c.String() }
 
-// Check returns why c cannot be sent, or nil. The error does not tell the secret.
+// Check returns why c cannot be sent, or nil. The error does not reveal the secret.
 func (c Credential) Check() error {
 	switch {
 	case c.Scheme != "http" && c.Scheme != "https":
@@ -47,7 +46,7 @@ func (c Credential) Check() error {
 	return nil
 }
 
-// checkUser returns why they cannot be sent (RFC 7617, section 2), or nil.
+// checkUser returns why user and password cannot be sent (RFC 7617, section 2), or nil.
 func checkUser(user, password string) error {
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }
 	switch {
@@ -59,7 +58,7 @@ func checkUser(user, password string) error {
 	return nil
 }
 
-// value is that of the Authorization field.
+// value returns the value of the Authorization field.
 func (c Credential) value() string {
 	if c.Token != "" {
 		return "Bearer " + c.Token
@@ -71,11 +70,11 @@ func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
-// origin is whom a credential is for.
+// origin is the destination of a credential.
 type origin struct{ scheme, host string }
 
-// authorizations returns the values of the Authorization field; of two for one origin the last
-// counts.
+// authorizations returns the value of the Authorization field for each origin; the last credential
+// for an origin counts.
 func authorizations(credentials []Credential) map[origin]string {
 	values := make(map[origin]string, len(credentials))
 	for _, c := range credentials {
@@ -84,7 +83,7 @@ func authorizations(credentials []Credential) map[origin]string {
 	return values
 }
 
-// authorization is what req is to bring; "" for nothing.
+// authorization returns the Authorization value for req; "" for none.
 func (c *Client) authorization(req *Request) string {
 	return c.auth[origin{req.Scheme, strings.ToLower(req.Host)}]
 }

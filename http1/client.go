@@ -8,17 +8,17 @@ import (
 	"github.com/weftcrawl/weft/dns"
 )
 
-// At most keptBodies buffers of a sort, of at most keptBody bytes each and Options.MaxKept
-// together, are kept for answers to come.
+// A client keeps at most keptBodies free buffers of each kind, of at most keptBody bytes each and
+// Options.MaxKept together, for later responses.
 const (
 	keptBodies = 64
 	keptBody   = 512 << 10
 )
 
-// Bodies that decode to more than shortBody bytes, or from as many, are decoded in turn: at most
-// decodeQuota bytes in a turn of the loop, and one body more. Others do not wait for them.
+// Bodies of more than shortBody bytes, before or after decoding, take turns: the loop decodes at
+// most decodeQuota bytes in a turn, plus one body. Shorter bodies do not wait.
 const (
-	decodeQuota = 1 << 20 // a few milliseconds' work
+	decodeQuota = 1 << 20 // a few milliseconds of work
 	shortBody   = 64 << 10
 )
 
@@ -26,25 +26,25 @@ const (
 type Client struct {
 	loop     *aio.Loop
 	opt      Options
-	invalid  *Error // what is wrong with opt.UserAgent, opt.Header or opt.Auth
+	invalid  *Error // the error of opt.UserAgent, opt.Header or opt.Auth
 	header   header
-	auth     map[origin]string // the Authorization field
+	auth     map[origin]string // values of the Authorization field
 	names    names
 	tls      *tls.Config
 	idle     pool
 	decoders decoders
 	decoding *aio.Quota
-	beside   struct { // of the loop
+	offLoop  struct { // for decoding off the loop
 		decoders decoders
 		turn     aio.Lock // held by the task that decodes
 	}
-	wire    buffers // of what is sent: one for each answer under way, so that many are in use
-	decoded buffers // of what it becomes: few at once, so that few grow large
-	opened  []byte  // a record, decrypted
+	wire    buffers // for bodies as sent: one per response in progress, so that many are in use
+	decoded buffers // for decoded bodies: few at once, so that few grow large
+	opened  []byte  // a decrypted TLS record
 }
 
-// NewClient returns a client for tasks of l. Close it when it is not used any more.
-// If Options.UserAgent, Options.Header or Options.Auth cannot be sent (see Header.Check,
+// NewClient returns a client for tasks of l. Close it when it is no longer used. If
+// Options.UserAgent, Options.Header or Options.Auth cannot be sent (see Header.Check,
 // Credential.Check), all of its requests fail.
 func NewClient(l *aio.Loop, opt Options) *Client {
 	opt = opt.withDefaults()
@@ -74,14 +74,13 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	return c
 }
 
-// Close closes the connections that are not in use; those that are will be closed
-// after it.
+// Close closes the idle connections; connections in use are closed after their exchange.
 func (c *Client) Close() { c.idle.close() }
 
-// Do sends req and waits for the whole answer. Close gives its buffer back.
+// Do sends req and waits for the whole response. Response.Close returns its buffer.
 //
-// The error is an *Error. Beside it the Response is what there was of the answer,
-// without its body; nil if no head came.
+// The error is an *Error. With an error, the Response holds what arrived of it, without its body;
+// it is nil if no head arrived.
 func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 	if c.invalid != nil {
 		return nil, c.invalid
@@ -94,17 +93,17 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 	}
 	began := c.loop.Now()
 	total := limit{}.within(c.opt.Timeout, began, KindTimeout)
-	to := c.place(&req)
+	to := c.route(&req)
 	if to.via != nil {
 		if err := c.permitThrough(&req); err != nil {
 			return nil, err
 		}
 	}
-	var page *url.URL // as far as cookies go
+	var page *url.URL // the URL for the cookie jar
 	if c.opt.Cookies != nil {
 		page = pageOf(&req)
 	}
-	c.dress(t, &req, page, to)
+	c.addFields(t, &req, page, to)
 	cn := c.kept(t, to)
 	for {
 		var tm Timing
@@ -124,7 +123,7 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 			failed = cn.blame(failed)
 		}
 		cn.timing.Total = c.loop.Now().Sub(began)
-		again := cn.crossed(failed)
+		again := cn.stale(failed)
 		res := cn.end(t, failed)
 		if again {
 			if res != nil {
@@ -143,11 +142,11 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 	}
 }
 
-// crossed reports whether a kept connection was ended by the server just when it was
-// used again. Then no answer began, or there is one that was not for this request: a
-// 408 (RFC 9110, section 15.5.9). The request is to be sent once more, over a new
-// connection: the others that were kept have likely been ended too.
-func (cn *conn) crossed(failed *Error) bool {
+// stale reports whether the server ended a kept connection just when it was used again. Then no
+// response began, or the response was not for this request: a 408 (RFC 9110, section 15.5.9). The
+// request is sent once more over a new connection: the other kept ones have probably been ended
+// too.
+func (cn *conn) stale(failed *Error) bool {
 	p := &cn.parser
 	switch {
 	case !cn.reused:
@@ -172,8 +171,8 @@ func (cn *conn) begin(req *Request, tm Timing) {
 	cn.hold, cn.waited, cn.progress = opt.Meter.Open(), 0, progress{}
 }
 
-// end returns the answer, or what there was of it when the exchange has failed, and
-// keeps or closes the connection.
+// end returns the response, or what arrived of it when the exchange has failed, and keeps or
+// closes the connection.
 func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	p := &cn.parser
 	res := p.res
@@ -190,19 +189,19 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), cn.timing
 		cn.client.wire.give(p.body)
 		cn.hold.Release()
-		if res != nil && res.whole != nil { // it came whole, and could not be decoded
+		if res != nil && res.whole != nil { // it arrived whole, but could not be decoded
 			res.Close()
 		}
 	}
 	if failed == nil && res != nil {
 		cn.hold.Move(&res.hold)
 	}
-	// Bytes beyond the answer are not ours to guess.
+	// Bytes beyond the response are not ours to interpret.
 	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0
-	cn.parser = parser{} // which holds on to the answer
+	cn.parser = parser{} // which refers to the response
 	if over {
 		if failed == nil && !cn.ended {
-			cn.sayGoodbye(t)
+			cn.sendCloseNotify(t)
 		}
 		cn.Close()
 	} else {
@@ -212,8 +211,8 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	return res
 }
 
-// kept returns a connection to be used again, or nil.
-func (c *Client) kept(t *aio.Task, to place) *conn {
+// kept returns a kept connection for a route, or nil.
+func (c *Client) kept(t *aio.Task, to route) *conn {
 	for {
 		cn := c.idle.take(to)
 		if cn == nil || cn.quiet(t) {
@@ -223,7 +222,7 @@ func (c *Client) kept(t *aio.Task, to place) *conn {
 	}
 }
 
-// record returns the buffer that TLS records are decrypted to, one after the other.
+// record returns the buffer into which TLS records are decrypted, one after the other.
 func (c *Client) record() []byte {
 	if c.opened == nil {
 		c.opened = make([]byte, maxRecord)
@@ -231,11 +230,11 @@ func (c *Client) record() []byte {
 	return c.opened
 }
 
-// buffers are free ones.
+// buffers is a free list.
 type buffers struct {
 	free []*[]byte
-	size int // their capacity
-	max  int // that it may have
+	size int // total capacity
+	max  int // limit of size
 }
 
 func (b *buffers) take() *[]byte {

@@ -38,7 +38,7 @@ func TestResponse(t *testing.T) {
 		func(s *site) {
 			p := s.accept()
 			p.request("/")
-			for _, c := range interim + head + body { // each byte a segment of its own
+			for _, c := range interim + head + body { // each byte in a segment of its own
 				p.send(string(c))
 				s.until(now(s.task) + time.Millisecond)
 			}
@@ -81,17 +81,17 @@ func TestLongBody(t *testing.T) {
 func TestLimits(t *testing.T) {
 	opt := http1.Options{MaxHead: 200, MaxBody: 1000}
 	for _, c := range []struct {
-		name, answer string
-		kind         http1.Kind // "": none
+		name, response string
+		kind           http1.Kind // "": none
 	}{
 		{"body of the limit", ok(strings.Repeat("x", 1000)), ""},
 		{"body over the limit", ok(strings.Repeat("x", 1001)), http1.KindTooLarge},
 		{"body without length, over the limit", "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001), http1.KindTooLarge},
-		{"header over the limit", answer("X-A: "+strings.Repeat("x", 200)+"\r\n", ""), http1.KindTooLarge},
+		{"header over the limit", response("X-A: "+strings.Repeat("x", 200)+"\r\n", ""), http1.KindTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, opt,
-				func(s *site) { s.serve("/", c.answer).ended() },
+				func(s *site) { s.serve("/", c.response).ended() },
 				func(b *browser) {
 					res, err := b.get("/")
 					if c.kind != "" {
@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 			s.until(25 * time.Millisecond) // the client is not connected yet
 			s.ln.Close()
 		}, get("192.0.2.1"), http1.KindReset, true, syscall.ECONNRESET},
-		{"ended before an answer", func(s *site) {
+		{"ended before a response", func(s *site) {
 			p := s.accept()
 			p.request("/")
 			p.close()
@@ -195,7 +195,7 @@ func TestErrors(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	const timeout = 5 * time.Second
 	opt := http1.Options{Timeout: timeout}
-	// expect expects a request to fail at a time.
+	// expect expects a request to fail at a certain time.
 	expect := func(b *browser, host string, want time.Duration) {
 		t.Helper()
 		_, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: host, Target: "/"})
@@ -217,12 +217,12 @@ func TestTimeout(t *testing.T) {
 		playOver(t, time.Second, opt, func(s *site) { s.ignore("/") },
 			func(b *browser) { expect(b, "www.example", timeout) })
 	})
-	t.Run("no answer", func(t *testing.T) {
+	t.Run("no response", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			s.ignore("/")
 		}, func(b *browser) { expect(b, "www.example", timeout) })
 	})
-	t.Run("an answer in drops", func(t *testing.T) {
+	t.Run("a response in drops", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\n\r\n")
 			for p.send("x") {
@@ -241,7 +241,7 @@ func TestTimeout(t *testing.T) {
 			expect(b, "www.example", 30*time.Second+timeout)
 		})
 	})
-	t.Run("a second try has what is left of it", func(t *testing.T) {
+	t.Run("a second try has the rest of the time", func(t *testing.T) {
 		play(t, opt, func(s *site) {
 			p := s.serve("/first", ok("1"))
 			s.until(100 * time.Millisecond)
@@ -249,7 +249,8 @@ func TestTimeout(t *testing.T) {
 			s.ignore("/")
 		}, func(b *browser) {
 			b.reads("/first", "1")
-			b.until(105 * time.Millisecond) // what the server has closed looks open for 5 ms more
+			// A connection that the server has closed looks open for 5 ms more.
+			b.until(105 * time.Millisecond)
 			expect(b, "www.example", 105*time.Millisecond+timeout)
 		})
 	})
@@ -335,12 +336,12 @@ func TestCloseGivesTheBufferBack(t *testing.T) {
 		}
 		second := get()
 		if &second.Body[0] != buffer {
-			t.Error("the buffer of a closed answer was not used again")
+			t.Error("the buffer of a closed response was not used again")
 		}
-		first.Close() // again: the buffer is the second's
+		first.Close() // a second Close: the buffer is the second response's
 		third := get()
 		if &third.Body[0] == buffer {
-			t.Error("two answers have one buffer")
+			t.Error("two responses have one buffer")
 		}
 		second.Close()
 		third.Close()

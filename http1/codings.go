@@ -16,8 +16,8 @@ import (
 // maxZstdWindow is the largest window that a sender may use (RFC 9659, section 3).
 const maxZstdWindow = 8 << 20
 
-// decoders undo content codings. Decoding is done without a wait, so a client needs
-// one of each; they are made when first used.
+// decoders decodes content codings. Decoding never waits, so a client needs one decoder of each
+// kind; they are made on first use.
 type decoders struct {
 	inflate *inflate.Decoder
 	in      bytes.Reader
@@ -28,16 +28,16 @@ type decoders struct {
 // coding is one content coding (RFC 9110, section 8.4.1).
 type coding struct {
 	name string
-	// undo appends what src decodes to, at most max bytes, to dst, which is empty. Those
-	// that were decoded before an error are there.
-	undo func(d *decoders, dst, src []byte, max int) ([]byte, error)
+	// decode appends the decoded src, at most max bytes, to dst, which is empty. With an error it
+	// returns what was decoded before it.
+	decode func(d *decoders, dst, src []byte, max int) ([]byte, error)
 }
 
 var codings = []coding{
-	{"gzip", (*decoders).gunzip},
-	{"deflate", (*decoders).undeflate},
-	{"br", (*decoders).unbrotli},
-	{"zstd", (*decoders).unzstd},
+	{"gzip", (*decoders).decodeGzip},
+	{"deflate", (*decoders).decodeDeflate},
+	{"br", (*decoders).decodeBrotli},
+	{"zstd", (*decoders).decodeZstd},
 }
 
 func (d *decoders) inflater() *inflate.Decoder {
@@ -47,21 +47,20 @@ func (d *decoders) inflater() *inflate.Decoder {
 	return d.inflate
 }
 
-func (d *decoders) gunzip(dst, src []byte, max int) ([]byte, error) {
+func (d *decoders) decodeGzip(dst, src []byte, max int) ([]byte, error) {
 	return d.inflater().Gunzip(dst, src, max)
 }
 
-// undeflate reads the coding "deflate", which is zlib; as browsers do, it takes
-// deflate alone for it too, which many servers send. Two bytes tell zlib (RFC 1950,
-// section 2.2).
-func (d *decoders) undeflate(dst, src []byte, max int) ([]byte, error) {
+// decodeDeflate decodes the coding "deflate", which is zlib; like browsers, it also accepts raw
+// deflate, which many servers send. Two bytes identify zlib (RFC 1950, section 2.2).
+func (d *decoders) decodeDeflate(dst, src []byte, max int) ([]byte, error) {
 	isZlib := len(src) >= 2 && src[0]&0x0f == 8 && src[0]>>4 <= 7 && binary.BigEndian.Uint16(src)%31 == 0
 	if !isZlib {
 		dst, _, err := d.inflater().Append(dst, src, max)
 		return dst, err
 	}
 	if src[1]&0x20 != 0 {
-		return dst, errors.New("made with a dictionary, which nobody knows")
+		return dst, errors.New("made with an unknown dictionary")
 	}
 	dst, used, err := d.inflater().Append(dst, src[2:], max)
 	if err != nil {
@@ -77,7 +76,7 @@ func (d *decoders) undeflate(dst, src []byte, max int) ([]byte, error) {
 	return dst, nil
 }
 
-func (d *decoders) unbrotli(dst, src []byte, max int) ([]byte, error) {
+func (d *decoders) decodeBrotli(dst, src []byte, max int) ([]byte, error) {
 	d.in.Reset(src)
 	defer d.in.Reset(nil)
 	if d.br == nil {
@@ -88,11 +87,11 @@ func (d *decoders) unbrotli(dst, src []byte, max int) ([]byte, error) {
 	return appendAll(dst, d.br, max)
 }
 
-func (d *decoders) unzstd(dst, src []byte, max int) (_ []byte, err error) {
+func (d *decoders) decodeZstd(dst, src []byte, max int) (_ []byte, err error) {
 	d.in.Reset(src)
 	defer d.in.Reset(nil)
 	if d.zstd == nil {
-		// With one at a time it starts no goroutine.
+		// With a concurrency of 1 it starts no goroutine.
 		d.zstd, err = zstd.NewReader(&d.in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxZstdWindow))
 	} else {
@@ -101,19 +100,10 @@ func (d *decoders) unzstd(dst, src []byte, max int) (_ []byte, err error) {
 	if err != nil {
 		return dst, err
 	}
-	if dst, err = appendAll(dst, d.zstd, max); err != nil {
-		return dst, err
-	}
-	if found, _ := zeroOffset(src, len(dst)/minZstdMatch); found {
-		return dst, errors.New("a match 0 bytes away")
-	}
-	return dst, nil
+	return appendAll(dst, d.zstd, max)
 }
 
-// minZstdMatch is the least that a sequence of zstd makes.
-const minZstdMatch = 3
-
-// appendAll appends what in has, at most max bytes.
+// appendAll appends everything that in yields, at most max bytes.
 func appendAll(dst []byte, in io.Reader, max int) ([]byte, error) {
 	for {
 		dst = slices.Grow(dst, 1)

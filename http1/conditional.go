@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// maxValidator bounds what is sent back of an ETag: it comes with every further request.
+// maxValidator bounds the ETag that is sent back: every later request carries it.
 const maxValidator = 1024
 
-// Validators returns the fields with which a later request asks for what r was an answer to,
-// unless it has not changed (RFC 9110, section 13.1): If-None-Match of its ETag, weak or
-// strong, and If-Modified-Since of its Last-Modified, each as it came; those that r has and
-// that are well-formed, nil for none. If it has not changed the answer is a 304: it has no
-// body, whatever its fields say of one, and its connection is used again.
+// Validators returns the fields that make a later request conditional on a change of r (RFC 9110,
+// section 13.1): If-None-Match with its ETag, weak or strong, and If-Modified-Since with its
+// Last-Modified, each as received, as far as r has them and they are well-formed; nil for none. If
+// nothing has changed, the response is a 304: it has no body, whatever its fields say, and its
+// connection is used again.
 func (r *Response) Validators() (h Header) {
 	if tag := r.Header.Get("ETag"); isETag(tag) {
 		h = append(h, Field{"If-None-Match", tag})
@@ -23,7 +23,7 @@ func (r *Response) Validators() (h Header) {
 	return h
 }
 
-// isETag says whether s is an entity tag (RFC 9110, section 8.8.3) that is not too long.
+// isETag reports whether s is an entity tag (RFC 9110, section 8.8.3) that is not too long.
 func isETag(s string) bool {
 	if len(s) > maxValidator {
 		return false
@@ -40,7 +40,7 @@ func isETag(s string) bool {
 	return true
 }
 
-// isDate says whether s is a date in one of the forms of RFC 9110, section 5.6.7.
+// isDate reports whether s is a date in one of the forms of RFC 9110, section 5.6.7.
 func isDate(s string) bool {
 	for _, form := range [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.ANSIC} {
 		if _, err := time.Parse(form, s); err == nil {

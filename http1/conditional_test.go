@@ -46,8 +46,8 @@ func TestValidators(t *testing.T) {
 	}
 }
 
-// TestNotModified: what has not changed has no body, whatever the fields of its 304 say of
-// that of a 200, and its connection is used again.
+// TestNotModified checks that a 304 has no body, even if its fields describe the body of a 200,
+// and that its connection is used again.
 func TestNotModified(t *testing.T) {
 	const fields = "ETag: W/\"1\"\r\nLast-Modified: Sat, 21 Nov 2026 19:00:00 GMT\r\n"
 	for name, says := range map[string]string{
@@ -62,7 +62,7 @@ func TestNotModified(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, http1.Options{}, func(s *site) {
-				p := s.serve("/", answer(fields, "hello"))
+				p := s.serve("/", response(fields, "hello"))
 				got := p.request("/")
 				if !strings.Contains(got, "\r\nIf-None-Match: W/\"1\"\r\nIf-Modified-Since: Sat, 21 Nov 2026 19:00:00 GMT\r\n") {
 					t.Errorf("request %q", got)

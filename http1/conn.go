@@ -12,17 +12,18 @@ import (
 	"github.com/weftcrawl/weft/budget"
 )
 
-// place is where a kept connection can be used again: what is reached under one
-// scheme, host and port, by one way. Overrides and the name of a TLS server follow from it.
-type place struct {
-	tls  bool
-	host string // as in the URL, with the port if it is there; empty: any, of requests that a proxy is sent
-	via  *Proxy // nil: none
+// route identifies connections that can be used for the same requests: one scheme, host and port,
+// reached in one way. Overrides and the name of the TLS server follow from it.
+type route struct {
+	tls bool
+	// As in the URL, including an explicit port; empty: any host, for requests sent to a proxy.
+	host string
+	via  *Proxy // nil: direct
 }
 
-// place is where req leads.
-func (c *Client) place(req *Request) place {
-	to := place{tls: req.Scheme == "https", host: req.Host}
+// route returns the route of req.
+func (c *Client) route(req *Request) route {
+	to := route{tls: req.Scheme == "https", host: req.Host}
 	if c.opt.Proxy == nil {
 		return to
 	}
@@ -32,45 +33,45 @@ func (c *Client) place(req *Request) place {
 	return to
 }
 
-// forwarded reports whether requests are sent to a proxy, which sends them on. Else what a
-// connection is made to is their server, be it through a tunnel.
-func (to place) forwarded() bool { return to.via != nil && !to.via.socks() && !to.tls }
+// forwarded reports whether requests are sent to a proxy that forwards them. Otherwise the
+// connection leads to the server itself, possibly through a tunnel.
+func (to route) forwarded() bool { return to.via != nil && !to.via.socks() && !to.tls }
 
-// conn is a connection and what reads answers from it; made once, used for all of
-// its exchanges, one after the other.
+// conn is a connection and the parser of its responses, made once and used for all of its
+// exchanges in turn.
 type conn struct {
 	aio.Conn
 	client *Client
-	place  place
-	server netip.AddrPort // behind a proxy; invalid if that has looked it up
+	route  route
+	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
 	tls    *channel       // nil for plain http
 	reader *aio.Reader
 	parser parser
 	timing Timing
 	step   func() // feed, on the loop's stack
-	got    []byte // for feed: what has arrived
-	used   int    // by feed: how much of it
-	ended  bool   // for feed: nothing more comes; by feed: TLS has ended
-	excess bool   // by feed: TLS brought bytes beyond the answer
+	got    []byte // input of feed: what has arrived
+	used   int    // output of feed: how much of got it used
+	ended  bool   // input of feed: nothing more comes; output: TLS has ended
+	excess bool   // output of feed: TLS carried bytes beyond the response
 	reused bool
-	err    *Error // by feed
+	err    *Error // output of feed
 	hold   budget.Hold
-	waited time.Duration // for room in it
+	waited time.Duration // time spent waiting for room
 	progress
 
 	since        time.Time // in the pool
 	older, newer *conn
 }
 
-// Close gives the reader's buffer back too.
+// Close also returns the reader's buffer.
 func (cn *conn) Close() error {
 	cn.reader.Close()
 	return cn.Conn.Close()
 }
 
-// connect looks up the server of req and connects to it, or to where its proxy leads. With
-// an error, which is never nil then, tm says where the time went.
-func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *Timing) (*conn, *Error) {
+// connect looks up the server of req and connects to it, or to its proxy. On failure tm says where
+// the time went.
+func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *Timing) (*conn, *Error) {
 	host, port, bad := req.server()
 	if bad != nil {
 		return nil, bad
@@ -105,7 +106,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *T
 		err = t.Deadline(patience.at, dial)
 	}
 	if err != nil {
-		if raw != nil { // there in the very turn in which the time was over
+		if raw != nil { // connected in the very turn in which the time ran out
 			raw.Close()
 		}
 		kind := KindConnect
@@ -122,9 +123,9 @@ func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *T
 			return "no connection to " + list(to)
 		})
 	}
-	cn := &conn{Conn: raw, client: c, place: at, server: server, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, client: c, route: at, server: server, reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed
-	if cn.place.tls {
+	if cn.route.tls {
 		if bad := cn.secure(t, host, total, tm); bad != nil {
 			bad.Addr = cn.addr()
 			cn.Close()
@@ -134,14 +135,14 @@ func (c *Client) connect(t *aio.Task, req *Request, at place, total limit, tm *T
 	return cn, nil
 }
 
-// secure does the handshake of TLS.
+// secure does the TLS handshake.
 func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error {
 	c := cn.client
 	began := c.loop.Now()
 	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
 	_ = cn.SetDeadline(patience.at)
 	var err error
-	cn.tls, err = c.shakeHands(t, cn.Conn, host)
+	cn.tls, err = c.handshake(t, cn.Conn, host)
 	tm.TLS = c.loop.Now().Sub(began)
 	if err != nil {
 		return patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
@@ -149,7 +150,7 @@ func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error
 	return nil
 }
 
-// list is addresses, for people.
+// list formats addresses for an error.
 func list(addrs []netip.AddrPort) string {
 	s := addrs[0].String()
 	if n := len(addrs) - 1; n > 0 {
@@ -158,9 +159,9 @@ func list(addrs []netip.AddrPort) string {
 	return s
 }
 
-// addr is that of the server; invalid if a proxy has looked it up.
+// addr returns the server's address; invalid if a proxy has looked it up.
 func (cn *conn) addr() netip.AddrPort {
-	if cn.place.via != nil {
+	if cn.route.via != nil {
 		return cn.server
 	}
 	tcp, ok := cn.RemoteAddr().(*net.TCPAddr)
@@ -171,10 +172,10 @@ func (cn *conn) addr() netip.AddrPort {
 	return netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
 }
 
-// quiet reports whether nothing has come over cn while it was kept. If something
-// has, it has ended, or brings bytes that nobody asked for, such as a 408: they would
-// be taken for the answer to the next request. Only the tickets that a TLS server
-// sends at a time of its own are no part of any answer.
+// quiet reports whether nothing has arrived over cn while it was kept. Anything that has means
+// that cn has ended, or carries unrequested bytes such as a 408, which would pass for the response
+// to the next request. Only the session tickets that a TLS server may send at any time belong to
+// no response.
 func (cn *conn) quiet(t *aio.Task) bool {
 	if !cn.Ready() {
 		return true
@@ -183,7 +184,7 @@ func (cn *conn) quiet(t *aio.Task) bool {
 		return false
 	}
 	_ = cn.SetDeadline(time.Time{})
-	b, err := cn.reader.Peek(t) // does not wait: it is ready
+	b, err := cn.reader.Peek(t) // does not wait: cn is ready
 	if err != nil {
 		return false
 	}
@@ -195,11 +196,12 @@ func (cn *conn) quiet(t *aio.Task) bool {
 	return quiet && err == nil && !cn.Ready()
 }
 
-// exchange sends req and reads the answer into the parser.
+// exchange sends req and reads the response into the parser.
 func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	c := cn.client
 	patience := total
-	_ = cn.SetDeadline(total.at) // fails only for a closed connection, as will all that follows
+	// Fails only for a closed connection, and so will everything that follows.
+	_ = cn.SetDeadline(total.at)
 	if err := cn.send(t, req); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
@@ -208,13 +210,13 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
 	}
 	p := &cn.parser
-	var began time.Time // of the answer
+	var began time.Time // when the response began
 	for {
 		b, err := cn.peek(t, patience)
 		if errors.Is(err, io.EOF) {
 			cn.ended = true
 		} else if err != nil {
-			return patience.classify(err, KindReset, func() string { return cn.undone(patience) })
+			return patience.classify(err, KindReset, func() string { return cn.pending(patience) })
 		}
 		waited, failed := cn.makeRoom(t, len(b), &total)
 		if failed != nil {
@@ -237,49 +239,49 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		if p.state == whole {
 			return cn.decode(t, &total)
 		}
-		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has asked for new keys
+		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys
 			out := cn.tls.out
 			cn.tls.out = nil
 			if _, err := cn.Write(t, out); err != nil {
-				return total.classify(err, KindReset, func() string { return cn.undone(total) })
+				return total.classify(err, KindReset, func() string { return cn.pending(total) })
 			}
 		}
 		if !began.IsZero() {
 			patience = total.within(c.opt.IdleTimeout, now, KindIdleTimeout)
 			if rate := c.opt.MinRate; rate > 0 {
-				// What has come is enough until then.
+				// What has arrived satisfies the rate until then.
 				enough := time.Duration(float64(p.wire)/float64(rate)*1000) * time.Millisecond
 				patience = patience.within(max(rateGrace, enough), began, KindTooSlow)
 			}
 			if waited > 0 {
 				cn.judgeFrom(now)
-			} else if c.opt.Meter != nil && !cn.progresses(now) {
+			} else if c.opt.Meter != nil && !cn.fastEnough(now) {
 				return cn.heldUp()
 			}
 		}
 	}
 }
 
-// refused is that a proxy would not send a request on; nil: it has.
+// refused returns the error of a proxy that did not forward the request, or nil.
 func (cn *conn) refused() *Error {
-	if res := cn.parser.res; cn.place.forwarded() && res.Status == 407 {
-		return fail(KindProxy, "%v: %w", cn.place.via, refused(cn.place.via, "request", res.Status))
+	if res := cn.parser.res; cn.route.forwarded() && res.Status == 407 {
+		return fail(KindProxy, "%v: %w", cn.route.via, refused(cn.route.via, "request", res.Status))
 	}
 	return nil
 }
 
-// undone says what a time ran out for while an answer was waited for.
-func (cn *conn) undone(patience limit) string {
+// pending says what had not happened yet when a limit struck during the response.
+func (cn *conn) pending(patience limit) string {
 	p := &cn.parser
 	switch {
 	case p.empty():
-		return "no answer"
+		return "no response"
 	case patience.kind == KindIdleTimeout:
-		return "nothing more of the answer"
+		return "nothing more of the response"
 	case patience.kind == KindTooSlow:
-		return fmt.Sprintf("answer slower than %d bytes a second, no more than %d", cn.client.opt.MinRate, p.wire)
+		return fmt.Sprintf("response slower than %d bytes a second, only %d", cn.client.opt.MinRate, p.wire)
 	}
-	return "answer not whole"
+	return "response incomplete"
 }
 
 // send sends req.
@@ -296,7 +298,7 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 	defer c.wire.give(sealed)
 	var err error
 	t.OnLoop(func() {
-		*sealed = append(*sealed, cn.tls.out...) // an answer to what came while it was kept
+		*sealed = append(*sealed, cn.tls.out...) // a reaction to what arrived while cn was kept
 		cn.tls.out = *sealed
 		_, err = cn.tls.tls.Write(*buf)
 		*sealed, cn.tls.out = cn.tls.out, nil
@@ -308,7 +310,7 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 	return err
 }
 
-// feed takes in what has arrived.
+// feed passes what has arrived to the parser.
 func (cn *conn) feed() {
 	p := &cn.parser
 	cn.used = len(cn.got)
@@ -342,9 +344,9 @@ func (cn *conn) decrypt() {
 	case errors.Is(err, io.EOF):
 		cn.ended = true
 	case p.state == whole:
-		cn.excess = true // a whole answer, then a broken record
+		cn.excess = true // a whole response, then a broken record
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		cn.err = fail(KindEarlyEnd, "the connection ended within a record of TLS: %w", err)
+		cn.err = fail(KindEarlyEnd, "the connection ended within a TLS record: %w", err)
 	default:
 		cn.err = classify(err, KindTLS)
 	}

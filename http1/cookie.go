@@ -9,11 +9,11 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// maxCookies bounds the Cookie field of a request, in bytes: those that are sent last are left
-// out. Servers take about 8 KiB of a header at most.
+// maxCookies bounds the Cookie field of a request, in bytes; the last cookies are left out.
+// Servers accept a header of about 8 KiB at most.
 const maxCookies = 32 << 10
 
-// cookies returns the Cookie field that a request for page is to bring; "" for none.
+// cookies returns the Cookie field of a request for page; "" for none.
 func (c *Client) cookies(t *aio.Task, page *url.URL) string {
 	var b strings.Builder
 	t.OnLoop(func() {
@@ -35,7 +35,7 @@ func (c *Client) cookies(t *aio.Task, page *url.URL) string {
 	return b.String()
 }
 
-// takeCookies hands the cookies that an answer from page sets to the jar.
+// takeCookies passes the cookies that a response from page sets to the jar.
 func (c *Client) takeCookies(t *aio.Task, page *url.URL, h Header) {
 	if !h.has("Set-Cookie") {
 		return
@@ -53,16 +53,16 @@ func (c *Client) takeCookies(t *aio.Task, page *url.URL, h Header) {
 	})
 }
 
-// pageOf is where req leads, as far as cookies go. The path stays percent-encoded, as browsers
+// pageOf returns the URL of req for the cookie jar. The path stays percent-encoded, as browsers
 // compare it.
 func pageOf(req *Request) *url.URL {
 	path, _, _ := strings.Cut(req.Target, "?")
 	return &url.URL{Scheme: req.Scheme, Host: req.Host, Path: path}
 }
 
-// parseCookie reads a Set-Cookie field as browsers do (RFC 6265, section 5.2): name and value may be
-// almost anything, quotes and spaces included, where the library wants tokens. It returns nil
-// for what is no cookie, and for one without a name.
+// parseCookie parses a Set-Cookie field as browsers do (RFC 6265, section 5.2): name and value may
+// be almost anything, quotes and spaces included, where net/http requires tokens. It returns nil
+// for anything else, and for a cookie without a name.
 func parseCookie(line string) *http.Cookie {
 	pair, attributes, _ := strings.Cut(line, ";")
 	name, value, ok := strings.Cut(pair, "=")
@@ -81,8 +81,8 @@ func parseCookie(line string) *http.Cookie {
 	return c
 }
 
-// expiry reads the dates that old servers write, beside those that the library reads; zero for
-// what is none.
+// expiry parses the date formats of old servers, in addition to those that net/http parses; zero
+// for an invalid date.
 func expiry(date string) time.Time {
 	for _, layout := range []string{time.RFC850, time.ANSIC, "Mon, 02-Jan-06 15:04:05 MST", "Mon, 2 Jan 2006 15:04:05 MST"} {
 		if at, err := time.Parse(layout, date); err == nil {
@@ -92,7 +92,7 @@ func expiry(date string) time.Time {
 	return time.Time{}
 }
 
-// sendable reports whether s can stand in a Cookie field.
+// sendable reports whether s may be part of a Cookie field.
 func sendable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f || r == ';' })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// field returns the line of a request that a field has; "" for none.
+// field returns the line of a field in a request; "" for none.
 func field(request, name string) string {
 	for line := range strings.SplitSeq(request, "\r\n") {
 		if strings.HasPrefix(line, name+": ") {
@@ -23,23 +23,23 @@ func field(request, name string) string {
 	return ""
 }
 
-// TestCookies: what an answer sets, the next request brings, be it an answer without a body or one
-// that could not be read to its end.
+// TestCookies checks that a request sends the cookies that earlier responses set, including a
+// response without a body and one that could not be read to its end.
 func TestCookies(t *testing.T) {
 	play(t, http1.Options{Cookies: cookies.New()},
 		func(s *site) {
 			p := s.accept()
-			expect := func(target, want, answer string) {
+			expect := func(target, want, response string) {
 				t.Helper()
 				if got := field(p.request(target), "Cookie"); got != want {
 					t.Errorf("%s brings %q, want %q", target, got, want)
 				}
-				p.send(answer)
+				p.send(response)
 			}
 			expect("/a?q", "", "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n"+
 				"Set-Cookie: a=1\r\nset-cookie: b=\"2 3\"; Path=/b\r\nSet-Cookie: away=1; Domain=other.example\r\n\r\n")
-			expect("/b", `Cookie: b="2 3"; a=1`, answer("Set-Cookie: a=; Expires=Thu, 01-Jan-70 00:00:00 GMT\r\n", "x"))
-			expect("/c", "", answer("Set-Cookie: late={\"x\": 1}; Path=/\r\nContent-Encoding: gzip\r\n", "broken"))
+			expect("/b", `Cookie: b="2 3"; a=1`, response("Set-Cookie: a=; Expires=Thu, 01-Jan-70 00:00:00 GMT\r\n", "x"))
+			expect("/c", "", response("Set-Cookie: late={\"x\": 1}; Path=/\r\nContent-Encoding: gzip\r\n", "broken"))
 			p = s.accept()
 			expect("/d", `Cookie: late={"x": 1}`, ok("x"))
 		},
@@ -56,7 +56,8 @@ func TestCookies(t *testing.T) {
 		})
 }
 
-// TestOwnFields: what the caller says of who asks goes before what the client knows.
+// TestOwnFields checks that the caller's cookies and credentials take precedence over the
+// client's.
 func TestOwnFields(t *testing.T) {
 	jar := cookies.New()
 	err := jar.Load(strings.NewReader("www.example\tFALSE\t/\tFALSE\t0\tn\tv\n"))
@@ -70,7 +71,7 @@ func TestOwnFields(t *testing.T) {
 		name   string
 		opt    http1.Options
 		header http1.Header // of the request
-		want   string       // its lines that say who asks
+		want   string       // its lines with cookies or credentials
 	}{
 		{"known", known, nil, "Cookie: n=v|Authorization: Basic bWU6cGFzczp3b3Jk"},
 		{"of all requests", own, nil, "cookie: own=1|authorization: Own"},
@@ -103,7 +104,7 @@ func TestOwnFields(t *testing.T) {
 	}
 }
 
-// TestSetCookieForms: cookies are read as browsers read them.
+// TestSetCookieForms checks that cookies are parsed as browsers parse them.
 func TestSetCookieForms(t *testing.T) {
 	for line, want := range map[string]string{
 		"n=v":                             "n=v",
@@ -134,7 +135,7 @@ func TestSetCookieForms(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			play(t, http1.Options{Cookies: cookies.New()},
 				func(s *site) {
-					p := s.serve("/", answer("Set-Cookie: "+line+"\r\n", "x"))
+					p := s.serve("/", response("Set-Cookie: "+line+"\r\n", "x"))
 					got := strings.TrimPrefix(field(p.request("/again"), "Cookie"), "Cookie: ")
 					if got != want {
 						t.Errorf("%q is sent as %q, want %q", line, got, want)
@@ -146,7 +147,7 @@ func TestSetCookieForms(t *testing.T) {
 	}
 }
 
-// TestCookieFieldIsBounded: a jar without limits does not make a request without limits.
+// TestCookieFieldIsBounded checks that an unlimited jar does not make an unlimited request.
 func TestCookieFieldIsBounded(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -172,7 +173,7 @@ func TestCookieFieldIsBounded(t *testing.T) {
 		func(b *browser) { b.reads("/", "x") })
 }
 
-// TestCredentials: a credential goes to its origin alone.
+// TestCredentials checks that a credential goes only to its origin.
 func TestCredentials(t *testing.T) {
 	opt := http1.Options{Auth: []http1.Credential{
 		{Scheme: "http", Host: "www.example", User: "first"},
@@ -213,7 +214,7 @@ func TestCredentials(t *testing.T) {
 		playTLS(t, func(o *http1.Options, _ *tls.Config) {
 			o.Auth = []http1.Credential{{Scheme: scheme, Host: "www.example", Token: "secret"}}
 		},
-			func(v *vault) {
+			func(v *tlsSite) {
 				c := v.admit()
 				req, err := http.ReadRequest(c.in)
 				if err != nil {
@@ -228,7 +229,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestCredentialsRefused: one that cannot be sent is an error, which does not tell it.
+// TestCredentialsRefused checks that the error of an invalid credential does not reveal it.
 func TestCredentialsRefused(t *testing.T) {
 	for name, c := range map[string]http1.Credential{
 		"no origin":    {User: "secret"},

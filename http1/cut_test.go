@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// coded is text in a content coding.
+// coded returns text in a content coding.
 func coded(t *testing.T, coding, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -47,7 +47,7 @@ func coded(t *testing.T, coding, text string) string {
 	return b.String()
 }
 
-// noise is n letters that no coding makes much shorter: 6 bits in each of their 8.
+// noise returns n letters that no coding shortens much: 6 bits of information in 8.
 func noise(n int) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	random := rand.New(rand.NewPCG(1, 2))
@@ -58,24 +58,24 @@ func noise(n int) string {
 	return string(b)
 }
 
-// TestCut: with Request.Cut an answer that is too long is its beginning, however it is
-// coded and framed, and the connection is not used again. One that is not too long is
-// as ever.
+// TestCut checks that with Request.Cut a response that is too long becomes its beginning, whatever
+// its coding and framing, and that its connection is not used again. A response within the limit
+// is unchanged.
 func TestCut(t *testing.T) {
 	const limit = 300_000
 	bodies := []struct {
 		name, text string
-		least      int // of it, in bytes
+		least      int // expected length, in bytes
 	}{
 		{"short", "hello", 5},
 		{"to the limit", strings.Repeat("line\n", limit/5), limit},
 		{"over the limit", strings.Repeat("line\n", limit/5) + "x", limit},
 		{"a bomb", strings.Repeat("line\n", 20*limit), limit},
-		// Of these the limit is met by what is sent: it decodes to more than half.
+		// Here the body as sent exceeds the limit: it decodes to more than half of it.
 		{"noise", noise(3 * limit), limit / 2},
 	}
 	framings := map[string]func(fields, sent string) string{
-		"length": answer,
+		"length": response,
 		"chunked": func(fields, sent string) string {
 			half := len(sent) / 2
 			return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + fields + "\r\n" + chunk(sent[:half]) + chunk(sent[half:]) + "0\r\n\r\n"
@@ -112,7 +112,7 @@ func TestCut(t *testing.T) {
 							t.Errorf("%d bytes, want all %d of the limit", n, limit)
 						}
 						res.Close()
-						b.reads("/next", "next") // with decoders in order
+						b.reads("/next", "next") // the decoders still work
 					})
 				})
 			}
@@ -122,22 +122,21 @@ func TestCut(t *testing.T) {
 
 func chunk(s string) string { return strconv.FormatInt(int64(len(s)), 16) + "\r\n" + s + "\r\n" }
 
-// What is broken is no beginning of anything; and a limit of a request's own without
-// Cut is a limit.
+// A broken body has no beginning; and a limit of a request's own without Cut is a limit.
 func TestCutIsNotForBrokenBodies(t *testing.T) {
 	for _, c := range []struct {
-		name, answer string
-		req          http1.Request
-		kind         http1.Kind
+		name, response string
+		req            http1.Request
+		kind           http1.Kind
 	}{
-		{"not gzip", answer("Content-Encoding: gzip\r\n", noise(5000)), http1.Request{MaxBody: 1000, Cut: true}, http1.KindEncoding},
-		{"gzip that ends early", answer("Content-Encoding: gzip\r\n", zip(t, "hello")[:20]), http1.Request{MaxBody: 1000, Cut: true}, http1.KindEncoding},
+		{"not gzip", response("Content-Encoding: gzip\r\n", noise(5000)), http1.Request{MaxBody: 1000, Cut: true}, http1.KindEncoding},
+		{"gzip that ends early", response("Content-Encoding: gzip\r\n", zip(t, "hello")[:20]), http1.Request{MaxBody: 1000, Cut: true}, http1.KindEncoding},
 		{"the end in the body", "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\nhello", http1.Request{MaxBody: 1000, Cut: true}, http1.KindEarlyEnd},
 		{"an own limit", ok(strings.Repeat("x", 1001)), http1.Request{MaxBody: 1000}, http1.KindTooLarge},
-		{"an own limit, decoded", answer("Content-Encoding: gzip\r\n", zip(t, strings.Repeat("x", 1001))), http1.Request{MaxBody: 1000}, http1.KindBomb},
+		{"an own limit, decoded", response("Content-Encoding: gzip\r\n", zip(t, strings.Repeat("x", 1001))), http1.Request{MaxBody: 1000}, http1.KindBomb},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, http1.Options{}, func(s *site) { s.serve("/", c.answer).close() }, func(b *browser) {
+			play(t, http1.Options{}, func(s *site) { s.serve("/", c.response).close() }, func(b *browser) {
 				c.req.Target = "/"
 				_, err := b.do(c.req)
 				expectKind(t, err, c.kind)

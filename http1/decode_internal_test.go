@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"strings"
@@ -19,7 +20,7 @@ type compressed struct {
 	Bytes    []byte `json:"bytes_b64"`
 }
 
-// codingFor is the only one of a Content-Encoding.
+// codingFor returns the only coding of a Content-Encoding.
 func codingFor(t testing.TB, name string) coding {
 	t.Helper()
 	all, err := codingsOf(name)
@@ -29,10 +30,9 @@ func codingFor(t testing.TB, name string) coding {
 	return all[0]
 }
 
-// TestBombsAreCheap: what a bomb has a new client allocate in all is bounded by what it may
-// become, not by what it would: each buffer is a quarter longer than the one before, or more,
-// so all of them are at most five times the limit; beside them there are a decoder's tables
-// and window.
+// TestBombsAreCheap checks that a new client's allocations for a bomb are bounded by the limit,
+// not by the bomb: each buffer is at least a quarter longer than the previous one, so together
+// they are at most five times the limit; a decoder's tables and window come on top.
 func TestBombsAreCheap(t *testing.T) {
 	const limit = 1 << 20
 	decoder := map[string]uint64{"gzip": 64 << 10, "deflate": 64 << 10, "br": 18 << 20, "zstd": 4 << 20}
@@ -46,7 +46,7 @@ func TestBombsAreCheap(t *testing.T) {
 			from, d, body := codingFor(t, c.Encoding), new(decoders), []byte(nil)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			err := d.undo(from, &body, c.Bytes, limit)
+			err := d.decode(from, &body, c.Bytes, limit)
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, errBomb) || len(body) != limit {
 				t.Fatalf("%d bytes, %v", len(body), err)
@@ -63,10 +63,10 @@ func TestBombsAreCheap(t *testing.T) {
 	}
 }
 
-// TestDecoderThatPanics: it is an error of the body, and the next body is decoded.
+// TestDecoderThatPanics checks that a panic is an error of the body, and the next body is decoded.
 func TestDecoderThatPanics(t *testing.T) {
 	d, body := new(decoders), []byte(nil)
-	err := d.undo(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
+	err := d.decode(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
 		var none []byte
 		return none[1:2], nil
 	}}, &body, []byte("hello"), 100)
@@ -75,21 +75,23 @@ func TestDecoderThatPanics(t *testing.T) {
 	}
 	for _, c := range conformance.Cases[compressed](t, "compress.jsonl") {
 		if c.Kind == "ok" && !strings.Contains(c.Encoding, ",") {
-			if body = body[:0]; d.undo(codingFor(t, c.Encoding), &body, c.Bytes, 1<<20) != nil {
+			if body = body[:0]; d.decode(codingFor(t, c.Encoding), &body, c.Bytes, 1<<20) != nil {
 				t.Error(c.ID, err)
 			}
 		}
 	}
 }
 
-// TestLongSourceIsDecodedBesideTheLoop: the loop goes on while it is. One of 256 KiB is decoded
-// on it.
-func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
+// TestLongSourceIsDecodedOffTheLoop checks that the loop continues while a long source is decoded.
+// A source of 256 KiB is decoded on the loop.
+func TestLongSourceIsDecodedOffTheLoop(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // a last resort
+	defer cancel()
 	for _, n := range []int{longSource, longSource + 1} {
 		err := aio.Run(t.Context(), func(task *aio.Task) error {
 			c := NewClient(task.Loop(), Options{})
 			defer c.Close()
-			beside, turned := false, make(chan struct{})
+			offLoop, turned := false, make(chan struct{})
 			task.Loop().CallSoon(func() { close(turned) })
 			body := make([]byte, n)
 			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
@@ -97,17 +99,17 @@ func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
 				if n > longSource {
 					select {
 					case <-turned:
-						beside = true
-					case <-time.After(10 * time.Second):
+						offLoop = true
+					case <-ctx.Done():
 					}
 				}
 				return append(dst, "text"...), nil
 			}}
-			if err := cn.undo(task, waits, 1<<20, &limit{}); err != nil {
+			if err := cn.decodeStep(task, waits, 1<<20, &limit{}); err != nil {
 				return err
 			}
-			if body := cn.parser.res.Body; string(body) != "text" || beside != (n > longSource) {
-				t.Errorf("%d bytes: %q, beside the loop %v", n, body, beside)
+			if body := cn.parser.res.Body; string(body) != "text" || offLoop != (n > longSource) {
+				t.Errorf("%d bytes: %q, off the loop %v", n, body, offLoop)
 			}
 			return nil
 		})
@@ -117,7 +119,8 @@ func TestLongSourceIsDecodedBesideTheLoop(t *testing.T) {
 	}
 }
 
-// TestEmptyBlocksCountForTheTurn: a source that becomes nothing takes time all the same.
+// TestEmptyBlocksCountForTheTurn checks that a source that yields nothing uses up the turn's quota
+// too.
 func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 	err := aio.Run(t.Context(), func(task *aio.Task) error {
 		c := NewClient(task.Loop(), Options{})
@@ -126,7 +129,7 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 		for range 2 {
 			body := make([]byte, longSource)
 			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
-			if err := cn.undo(task, nothing, 1<<20, &limit{}); err != nil {
+			if err := cn.decodeStep(task, nothing, 1<<20, &limit{}); err != nil {
 				return err
 			}
 			if c.decoding.Free() {
@@ -140,12 +143,13 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 	}
 }
 
-// TestTimeoutWhileDecoding: who waits for a turn to decode waits no longer than for the answer.
+// TestTimeoutWhileDecoding checks that a task waits for its turn to decode no longer than for the
+// response.
 func TestTimeoutWhileDecoding(t *testing.T) {
 	err := aio.Run(t.Context(), func(task *aio.Task) error {
 		c := NewClient(task.Loop(), Options{})
 		defer c.Close()
-		if err := c.beside.turn.Lock(task); err != nil { // another one is decoded
+		if err := c.offLoop.turn.Lock(task); err != nil { // another body is being decoded
 			return err
 		}
 		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
@@ -154,7 +158,7 @@ func TestTimeoutWhileDecoding(t *testing.T) {
 				body := make([]byte, longSource+1)
 				cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
 				total := limit{}.within(time.Millisecond, c.loop.Now(), KindTimeout)
-				if err := cn.undo(task, nothing, 1<<20, &total); err == nil || err.Kind != KindTimeout {
+				if err := cn.decodeStep(task, nothing, 1<<20, &total); err == nil || err.Kind != KindTimeout {
 					t.Errorf("%v, expected kind timeout", err)
 				}
 				return nil

@@ -77,12 +77,12 @@ func TestContentEncoding(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, http1.Options{MaxBody: maxBody}, func(s *site) {
-				p := s.serve("/", answer(c.fields, c.sent))
+				p := s.serve("/", response(c.fields, c.sent))
 				if c.kind != "" {
 					p.ended()
 					p = s.accept()
 				}
-				p.serve("/next", answer("Content-Encoding: gzip\r\n", zip(t, "next")))
+				p.serve("/next", response("Content-Encoding: gzip\r\n", zip(t, "next")))
 			}, func(b *browser) {
 				res, err := b.get("/")
 				if c.kind != "" {
@@ -95,14 +95,14 @@ func TestContentEncoding(t *testing.T) {
 					}
 					res.Close()
 				}
-				b.reads("/next", "next") // whatever was before
+				b.reads("/next", "next") // whatever came before
 			})
 		})
 	}
 }
 
-// TestLongBodiesAreDecodedInTurn: when many answers have come at once, the long ones are
-// decoded in a turn of the loop each, and do not hold up a short one.
+// TestLongBodiesAreDecodedInTurn checks that when many responses arrive at once, each long one is
+// decoded in a turn of its own, and a short one is not delayed.
 func TestLongBodiesAreDecodedInTurn(t *testing.T) {
 	const n = 8
 	long := strings.Repeat("a long page ", 200_000)
@@ -122,7 +122,7 @@ func TestLongBodiesAreDecodedInTurn(t *testing.T) {
 		}
 		s.until(time.Second)
 		for p, target := range sent { // all at once
-			p.send(answer("Content-Encoding: gzip\r\n", zip(t, bodies[target])))
+			p.send(response("Content-Encoding: gzip\r\n", zip(t, bodies[target])))
 		}
 		for p := range sent {
 			p.ended()
@@ -136,7 +136,7 @@ func TestLongBodiesAreDecodedInTurn(t *testing.T) {
 				loop.CallSoon(tick)
 			}
 		}
-		decoded := make(map[int][]string) // by turn
+		decoded := make(map[int][]string) // paths by turn
 		err := b.task.Group(func(g *aio.Group) error {
 			for target, body := range bodies {
 				g.Go(target, func(task *aio.Task) error {

@@ -96,7 +96,7 @@ func TestFieldsThatAreNotSent(t *testing.T) {
 	}
 }
 
-// What an answer says beside its body, kept as it came.
+// TestRaw checks the parts of a response beside its body, kept as received.
 func TestRaw(t *testing.T) {
 	interim := "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 	first := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\nX-A:  b\r\n\r\n"
@@ -106,7 +106,7 @@ func TestRaw(t *testing.T) {
 	play(t, http1.Options{KeepRaw: true}, func(s *site) {
 		p := s.accept()
 		p.serve("/1", interim+first)
-		p.serve("/2", second+"what is not part of it")
+		p.serve("/2", second+"bytes beyond it")
 	}, func(b *browser) {
 		res, err := b.get("/1")
 		if err != nil {
@@ -124,12 +124,12 @@ func TestRaw(t *testing.T) {
 			t.Errorf("raw %q, want %q (%v)", res.Raw, second, err)
 		}
 		if string(raw) != first {
-			t.Error("the bytes of the first answer are not valid any more")
+			t.Error("the bytes of the first response are not valid any more")
 		}
 	})
 }
 
-func TestRawIsNotKeptUnasked(t *testing.T) {
+func TestRawIsNotKeptByDefault(t *testing.T) {
 	play(t, http1.Options{}, func(s *site) { s.serve("/", ok("x")) }, func(b *browser) {
 		if res, err := b.get("/"); err != nil || res.Raw != nil {
 			t.Errorf("raw %q, %v", res.Raw, err)
@@ -137,13 +137,13 @@ func TestRawIsNotKeptUnasked(t *testing.T) {
 	})
 }
 
-// An answer that fails in its body is there as far as it came.
-func TestPartOfAnAnswer(t *testing.T) {
+// A response that fails in its body is returned as far as it arrived.
+func TestPartOfAResponse(t *testing.T) {
 	head := "HTTP/1.1 203 Half\r\nContent-Length: 10\r\nContent-Encoding: gzip\r\n\r\n"
 	for _, c := range []struct {
-		name, answer string
-		kind         http1.Kind
-		head         bool // came
+		name, response string
+		kind           http1.Kind
+		head           bool // came
 	}{
 		{"the end in the body", head + "hello", http1.KindEarlyEnd, true},
 		{"not decoded", head + "helloworld", http1.KindEncoding, true},
@@ -152,13 +152,13 @@ func TestPartOfAnAnswer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, http1.Options{KeepRaw: true, MaxBody: 100}, func(s *site) {
-				s.serve("/", c.answer).close()
+				s.serve("/", c.response).close()
 			}, func(b *browser) {
 				res, err := b.get("/")
 				expectKind(t, err, c.kind)
 				server := netip.MustParseAddrPort("192.0.2.1:80")
 				var e *http1.Error
-				if errors.As(err, &e); e.Wire != int64(len(c.answer)) || e.Addr != server || e.Timing.FirstByte != 2*latency {
+				if errors.As(err, &e); e.Wire != int64(len(c.response)) || e.Addr != server || e.Timing.FirstByte != 2*latency {
 					t.Errorf("error with %d bytes, from %v, %+v", e.Wire, e.Addr, e.Timing)
 				}
 				if !c.head {
@@ -167,8 +167,8 @@ func TestPartOfAnAnswer(t *testing.T) {
 					}
 					return
 				}
-				if res == nil || res.Status != 203 || res.Body != nil || string(res.Raw) != c.answer ||
-					res.Wire != int64(len(c.answer)) || res.Addr != server || res.Timing != e.Timing {
+				if res == nil || res.Status != 203 || res.Body != nil || string(res.Raw) != c.response ||
+					res.Wire != int64(len(c.response)) || res.Addr != server || res.Timing != e.Timing {
 					t.Errorf("got %+v", res)
 				}
 				res.Close()
@@ -194,7 +194,8 @@ func TestTiming(t *testing.T) {
 		want := []http1.Timing{
 			{DNS: 2 * latency, Connect: 2 * latency, FirstByte: answered, Total: 4*latency + answered + 3*time.Second},
 			{FirstByte: answered, Total: answered + 3*time.Second},
-			{Connect: 2 * latency, FirstByte: 2 * latency, Total: 4 * latency}, // the name is known
+			// The address is cached.
+			{Connect: 2 * latency, FirstByte: 2 * latency, Total: 4 * latency},
 		}
 		for i, want := range want {
 			res, err := b.get("/")

@@ -1,93 +1,103 @@
 // Package http1 is an HTTP/1.1 client on the event loop of package aio.
 //
-// A Client belongs to one loop. Do sends one GET or HEAD, over plain TCP or TLS, and
-// returns the whole answer, decoded, with what can be told about how it came;
-// connections are kept and used again. Redirects are returned as data: following them
-// is the crawler's business.
+// Do sends one GET or HEAD, over plain TCP or TLS, and returns the whole response, decoded, with
+// all that is known about how it arrived. Connections are kept and used again. Redirects are
+// returned as responses: following them is the crawler's business.
+//
+// # Vocabulary
+//
+//   - exchange: one request and its response, over one connection.
+//   - route: scheme, host, port and proxy; kept connections are pooled by route.
+//   - interim response: a 1xx before the real response.
+//   - tunnel: a connection that a proxy has opened to the server.
 //
 // # Life of an exchange
 //
 //	look-up → connection → handshake → request → first byte → head → body → decoded
 //
-// Each step has a limit in time, and the exchange as a whole; the kind of an error
-// says which of them ran out, its text how long that was. With an error in the body
-// the Response is there as far as it came.
+// Each step has a time limit, and so has the exchange as a whole; the kind of an error names the
+// limit that was exceeded, its text gives the duration. With an error in the body the Response
+// holds what has arrived.
 //
-// # Reading an answer
+// # Lifecycle
 //
-// The bytes of an answer are fed to a parser as they come, in pieces of any size,
-// so the verdict on an answer does not depend on how the network cut it, and a
-// connection that waits for its peer holds no buffer of this package. Decrypting,
-// parsing and decoding run on the loop's own stack: the stack of a task that waits
-// stays small. Only the handshake of TLS runs on the task's.
+// NewClient makes a Client, and Client.Close closes its idle connections. Response.Close returns
+// the buffer of a response.
+//
+// # Concurrency
+//
+// A Client belongs to one loop, and so do its responses.
+//
+// # Reading a response
+//
+// The bytes of a response go to a parser as they arrive, in pieces of any size, so the verdict on
+// a response does not depend on how the network cut it, and a connection that waits for its peer
+// holds no buffer of this package. Decrypting, parsing and decoding run on the loop's own stack:
+// the stack of a waiting task stays small. Only the TLS handshake runs on the task's stack.
 //
 // # Connections
 //
-// A connection is used again, for the same scheme, host and port, if its answer has a
-// known end and nothing came after it. One that has ended, or brought bytes that
-// nobody asked for, while it was kept is dropped; tickets of a TLS server are taken in.
-// If the end of a kept connection, or a 408, crosses the request, that is sent once more.
+// A connection is used again, for the same scheme, host and port, if its response has a known end
+// and nothing came after it. A kept connection that has ended, or has received unrequested bytes,
+// is dropped; session tickets of a TLS server are accepted. If the end of a kept connection, or a
+// 408, crosses the request, the request is sent once more.
 //
-// TLS sessions are resumed. A body that ends with its connection is whole over TLS only
-// if there was a close_notify before the end: else anybody on the way could have cut it
-// (RFC 9112, section 9.8). A connection that an answer ends is closed with one; a kept
-// one that is closed is not: there is no task then that could write.
+// TLS sessions are resumed. Over TLS, a body that ends with its connection is complete only if a
+// close_notify preceded the end: otherwise anybody on the path could have cut it (RFC 9112,
+// section 9.8). The client sends a close_notify when a response ends the connection; it sends none
+// when it closes a kept connection, since no task is there to write it.
 //
 // # Names
 //
-// Names are resolved on the loop, by a Resolver: that of package dns, unless the options
-// have another, which then answers for sharing look-ups and remembering them. An
-// Override goes before.
+// Names are resolved on the loop, by Options.Resolver or by default by package dns. A Resolver of
+// the caller's is responsible for sharing and caching look-ups. An Override takes precedence.
 //
 // # Addresses
 //
-// Request.Allow says which addresses a request may be sent to. It is asked after the
-// look-up, for the very addresses that are connected to; there is no second look-up that
-// could answer another one. See package guard.
+// Request.Allow decides which addresses a request may be sent to. It is called after the look-up,
+// for the very addresses that are connected to; there is no second look-up that could return
+// another one. See package guard.
 //
-// # Who asks
+// # Cookies and credentials
 //
-// Cookies come from the jar of Options.Cookies, and what answers set goes there, once a head
-// has come: the redirects' cookies, too. A Set-Cookie field is read as browsers read it, and at
-// most 32 KiB of cookies are sent. A Credential goes to its origin alone, with every request.
-// A field of the caller's own goes before these.
+// Cookies come from the jar of Options.Cookies, and cookies that a response sets go there once its
+// head has arrived, redirects included. A Set-Cookie field is parsed as browsers parse it, and at
+// most 32 KiB of cookies are sent. A Credential goes with every request to its origin, and nowhere
+// else. A header field of the caller's takes precedence.
 //
 // # Proxies
 //
-// Options.Proxy says what a request goes through. Requests for http are sent to an HTTP proxy,
-// over connections that all hosts share; those for https go through a tunnel, kept for its
-// origin, and the proxy learns host and port. SOCKS proxies lead on whatever it is. Names are
-// looked up by the proxy, but with socks5: so of where a request goes only an address in its
-// URL is known here, and Response.Addr is invalid. All of this, the proxy's answer included, has to
-// be done within Options.DialTimeout, and what goes wrong with it is KindProxy. An answer
-// that a proxy gives in a server's place, such as a 502, cannot be told from one, but a 407.
+// Options.Proxy chooses the proxy of a request. Requests for http are sent to an HTTP proxy, over
+// connections that all hosts share; requests for https go through a tunnel, kept for its origin,
+// and the proxy learns host and port. SOCKS proxies connect to any host. Except with socks5, the
+// proxy looks up names: then only an address in the URL is known here, and Response.Addr is
+// invalid. All of this, the proxy's response included, must finish within Options.DialTimeout; its
+// errors are of KindProxy. A response that a proxy gives in a server's place, such as a 502,
+// cannot be told from the server's, except for a 407.
 //
 // # Decoding
 //
-// The codings gzip, deflate (zlib, or without its header, as browsers take it), br and
-// zstd are asked for and undone, up to four of them one after the other. A body that
-// is empty is never decoded; bytes after the last member of gzip are dropped. Of bodies
-// that become longer than 64 KiB about 1 MiB is decoded in a turn of the loop: others go
-// on in between. One that comes in more than 256 KiB is decoded beside the loop: made of empty
-// blocks, it could take seconds. A decoder that panics makes an error of that body.
+// The codings gzip, deflate (zlib, or raw as browsers accept it), br and zstd are requested and
+// decoded, up to four of them one after the other. An empty body is never decoded; bytes after the
+// last gzip member are dropped. Of bodies longer than 64 KiB about 1 MiB is decoded in a turn of
+// the loop; other work runs in between. A source of more than 256 KiB is decoded off the loop:
+// made of empty blocks, it could take seconds. A panic in a decoder becomes an error of that body.
 //
-// # What is tolerated
+// # Tolerance
 //
-// Where a body's length is in doubt the answer is refused, and where it is not what is
-// odd is read as browsers read it: docs/adr/0006-what-is-tolerated-on-the-wire.md has
-// the table.
+// A response whose body has a doubtful length is refused; otherwise, oddities are read as browsers
+// read them: docs/adr/0006-what-is-tolerated-on-the-wire.md has the table.
 //
-// # Asking again
+// # Conditional requests
 //
-// Response.Validators has the fields with which a later request asks for what has changed.
-// If nothing has, the answer is a 304, without a body.
+// Response.Validators returns the fields with which a later request asks for changes. If nothing
+// has changed, the response is a 304 without a body.
 //
 // # Limits
 //
-// Head and body are bounded, and so are the bytes of the chunked coding, what each
-// step of decoding may make (between two codings 32 times as many bytes as before, and 64 KiB),
-// the window of zstd (8 MiB), interim answers (16, within the
-// limit of the head) and TLS sessions remembered (1,024). A body that is too long is an error, or with
-// Request.Cut its beginning. Every failure is an *Error with a Kind from the list in
-// errors.go.
+// These are bounded: head and body; the overhead of the chunked coding; the output of each
+// decoding step (between two codings 32 times the input, or 64 KiB); the window of zstd (8 MiB);
+// interim responses (16, within the limit of the head); remembered TLS sessions (1,024). A body
+// that is too long is an error, or with Request.Cut its beginning is returned. Every failure is an
+// *Error with a Kind listed in errors.go.
 package http1

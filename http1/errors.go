@@ -12,33 +12,33 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Kind classifies what went wrong with an exchange.
+// Kind classifies the failure of an exchange.
 type Kind string
 
 const (
 	KindDNS              Kind = "dns"                // the host name could not be resolved
-	KindBlocked          Kind = "blocked-address"    // the host has no address that Request.Allow allows
+	KindBlocked          Kind = "blocked-address"    // Request.Allow refuses all of its addresses
 	KindConnect          Kind = "connect"            // no connection could be made
-	KindProxy            Kind = "proxy"              // the proxy cannot be reached, or it does not lead on
-	KindTLS              Kind = "tls"                // the handshake failed, or what came is not what was encrypted
-	KindDialTimeout      Kind = "dial-timeout"       // looking up and connecting took longer than DialTimeout
-	KindTLSTimeout       Kind = "tls-timeout"        // the handshake took longer than TLSTimeout
-	KindFirstByteTimeout Kind = "first-byte-timeout" // no answer began within FirstByteTimeout
-	KindIdleTimeout      Kind = "idle-timeout"       // an answer did not go on within IdleTimeout
-	KindTimeout          Kind = "timeout"            // the time for the whole exchange ran out
-	KindTooSlow          Kind = "too-slow"           // an answer came slower than MinRate
+	KindProxy            Kind = "proxy"              // the proxy is unreachable or does not connect
+	KindTLS              Kind = "tls"                // the handshake failed, or a record is corrupt
+	KindDialTimeout      Kind = "dial-timeout"       // look-up and connecting exceeded DialTimeout
+	KindTLSTimeout       Kind = "tls-timeout"        // the handshake exceeded TLSTimeout
+	KindFirstByteTimeout Kind = "first-byte-timeout" // no response began within FirstByteTimeout
+	KindIdleTimeout      Kind = "idle-timeout"       // a response paused longer than IdleTimeout
+	KindTimeout          Kind = "timeout"            // the whole exchange exceeded Timeout
+	KindTooSlow          Kind = "too-slow"           // a response came slower than MinRate
 	KindReset            Kind = "reset"              // the connection broke
-	KindEarlyEnd         Kind = "early-end"          // the connection ended before the answer did
-	KindProtocol         Kind = "protocol"           // the answer is not HTTP/1, or its length is in doubt
-	KindTooLarge         Kind = "too-large"          // head or body are beyond the limit
-	KindEncoding         Kind = "encoding"           // the Content-Encoding is unknown, or the body is not what it says
+	KindEarlyEnd         Kind = "early-end"          // the connection ended before the response did
+	KindProtocol         Kind = "protocol"           // not HTTP/1, or of doubtful length
+	KindTooLarge         Kind = "too-large"          // head or body exceed their limit
+	KindEncoding         Kind = "encoding"           // unknown, or the body does not match it
 	KindBomb             Kind = "bomb"               // a compressed body grows beyond the limit
-	KindScheme           Kind = "scheme"             // the request is not one this client can send: its method, scheme, host, target or a field
-	KindResource         Kind = "resource"           // this machine has no descriptor, port or memory for a connection just now
+	KindScheme           Kind = "scheme"             // the request cannot be sent as it is
+	KindResource         Kind = "resource"           // no descriptor, port or memory at the moment
 	KindCanceled         Kind = "canceled"           // the task was cancelled
 )
 
-// Kinds returns all there are, in the order in which an exchange meets them.
+// Kinds returns all kinds, in the order in which an exchange meets them.
 func Kinds() []Kind {
 	return []Kind{
 		KindScheme, KindResource, KindDNS, KindBlocked, KindConnect, KindProxy, KindDialTimeout, KindTLS, KindTLSTimeout,
@@ -47,22 +47,22 @@ func Kinds() []Kind {
 	}
 }
 
-// ErrNoRoom is matched by errors of KindResource that say that an answer has waited for room in
-// Options.Meter for as long as an exchange may take. Another time there is some: of those that
-// wait at once, one always goes on.
-var ErrNoRoom = errors.New("no room in memory for the rest of the answer")
+// ErrNoRoom matches errors of KindResource of a response that has waited for room in Options.Meter
+// as long as an exchange may take. A later attempt finds room: of those that wait at the same
+// time, one always proceeds.
+var ErrNoRoom = errors.New("no room in memory for the rest of the response")
 
-// ErrHeldUp is matched by errors of KindTooSlow that say that an answer has come so slowly, while it
-// held memory that others waited for, that it was ended before its other limits: see Options.Meter.
-var ErrHeldUp = errors.New("the answer comes too slowly to hold memory that others wait for")
+// ErrHeldUp matches errors of KindTooSlow of a response that was ended before its other limits,
+// because it came too slowly while it held memory that others waited for: see Options.Meter.
+var ErrHeldUp = errors.New("the response comes too slowly to hold memory that others wait for")
 
-// Error is what Do returns.
+// Error is the error of Do.
 type Error struct {
 	Kind   Kind
 	Err    error
 	Timing Timing         // until the failure
-	Addr   netip.AddrPort // of the server, once connected; else, or if a proxy has looked it up, invalid
-	Wire   int64          // bytes of the answer received, interim answers included
+	Addr   netip.AddrPort // of the server; invalid if not connected or not known
+	Wire   int64          // bytes of the response received, including interim responses
 }
 
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
@@ -76,7 +76,7 @@ func (e *Error) Temporary() bool {
 		return !errors.As(e.Err, &dns) || !dns.IsNotFound
 	case KindProxy:
 		var no *refusal
-		return !errors.As(e.Err, &no) || !no.lasting
+		return !errors.As(e.Err, &no) || !no.permanent
 	case KindResource, KindConnect, KindDialTimeout, KindTLSTimeout, KindFirstByteTimeout, KindIdleTimeout,
 		KindTooSlow, KindTimeout, KindReset, KindEarlyEnd:
 		return true
@@ -88,8 +88,8 @@ func fail(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Err: fmt.Errorf(format, args...)}
 }
 
-// classify makes an *Error of an error from the network that is no time-out of ours:
-// see limit.classify. What is none of the list is of kind otherwise.
+// classify makes an *Error of a network error that is not one of our time-outs: see
+// limit.classify. An unlisted error gets the kind otherwise.
 func classify(err error, otherwise Kind) *Error {
 	var e *Error
 	var dns *net.DNSError
@@ -112,10 +112,10 @@ func classify(err error, otherwise Kind) *Error {
 	return &Error{Kind: kind, Err: err}
 }
 
-// noPort reports whether err, of connecting to addresses, says that this machine has no
-// local port left. EADDRNOTAVAIL is what the system says of that; of an IPv6 address also
-// where there is none to connect from, as on a machine without IPv6. So it is not believed
-// of IPv6 alone, nor beside another error.
+// noPort reports whether err, from connecting to addresses, means that this machine has no local
+// port left. The system reports that as EADDRNOTAVAIL, which for an IPv6 address can also mean
+// that there is no address to connect from, as on a machine without IPv6. So it does not count for
+// IPv6 alone, nor together with another error.
 func noPort(err error, to []netip.AddrPort) bool {
 	errs := []error{err}
 	var several interface{ Unwrap() []error }

@@ -1,22 +1,23 @@
 package http1
 
-// Limits of the answers that Answers returns.
+// Limits of the responses that Responses returns.
 const (
 	TestMaxHead = testMaxHead
 	TestMaxBody = testMaxBody
 )
 
-// Answer is one of the table, for tests that see only what the package exports.
-type Answer struct {
+// ResponseCase is a case of the table, for tests that see only the exported API.
+type ResponseCase struct {
 	Name, Raw, Rest, Body string
 	Kind                  Kind
 	Status                int
 	Head, End             bool
 }
 
-func Answers() (all []Answer) {
-	for _, c := range answers {
-		all = append(all, Answer{c.name, xs(c.raw), c.rest, c.body, c.kind, max(c.status, 200), c.head, c.end})
+// Responses returns the table.
+func Responses() (all []ResponseCase) {
+	for _, c := range responses {
+		all = append(all, ResponseCase{c.name, xs(c.raw), c.rest, c.body, c.kind, max(c.status, 200), c.head, c.end})
 	}
 	return all
 }

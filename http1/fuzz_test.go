@@ -21,11 +21,11 @@ import (
 	"github.com/weftcrawl/weft/internal/inflate"
 )
 
-// FuzzAnswer: the verdict on an answer, its body and its length do not depend on how
-// it was cut; the parser never panics, takes more than there is or than is the
-// answer's, or makes a body over the limit.
-func FuzzAnswer(f *testing.F) {
-	for _, c := range answers {
+// FuzzResponse checks that the verdict on a response, its body and its length do not depend on how
+// it was cut; and that the parser never panics, never takes more bytes than there are or than
+// belong to the response, and never makes a body over the limit.
+func FuzzResponse(f *testing.F) {
+	for _, c := range responses {
 		raw := xs(c.raw) + c.rest
 		f.Add(c.head, raw, uint16(len(raw)/2))
 	}
@@ -56,19 +56,19 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzAgainstNetHTTP: an answer that this package and net/http both take for a whole one is
-// the same to both: status, fields, body, and what of the bytes is left.
+// FuzzAgainstNetHTTP checks that a response that this package and net/http both accept as complete
+// is the same to both: status, fields, body and remaining bytes.
 func FuzzAgainstNetHTTP(f *testing.F) {
-	for _, c := range answers {
+	for _, c := range responses {
 		f.Add(c.head, xs(c.raw)+c.rest)
 	}
 	f.Fuzz(againstNetHTTP)
 }
 
-// FuzzChunked is FuzzAgainstNetHTTP for what follows the head of a chunked answer.
+// FuzzChunked is FuzzAgainstNetHTTP for the part of a chunked response after the head.
 func FuzzChunked(f *testing.F) {
 	const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-	for _, c := range answers {
+	for _, c := range responses {
 		if body, ok := strings.CutPrefix(xs(c.raw), head); ok {
 			f.Add(body)
 		}
@@ -78,7 +78,7 @@ func FuzzChunked(f *testing.F) {
 
 // FuzzHeader is FuzzAgainstNetHTTP for the fields of a head.
 func FuzzHeader(f *testing.F) {
-	for _, c := range answers {
+	for _, c := range responses {
 		if _, fields, ok := strings.Cut(xs(c.raw), "\n"); ok {
 			f.Add(fields)
 		}
@@ -88,7 +88,7 @@ func FuzzHeader(f *testing.F) {
 
 func againstNetHTTP(t *testing.T, head bool, raw string) {
 	got := request{head: head}.parse(raw)
-	if got.kind != "" || got.status == 205 { // which has a body to net/http if it says so
+	if got.kind != "" || got.status == 205 { // net/http accepts a body for it
 		return
 	}
 	in := bufio.NewReader(strings.NewReader(raw))
@@ -112,20 +112,20 @@ func againstNetHTTP(t *testing.T, head bool, raw string) {
 		t.Errorf("net/http: status %d, body %q; here %v", res.StatusCode, body, got)
 	}
 	here, _, _ := parseHead([]byte(got.head))
-	spaced := make(map[string]bool) // here the space is taken away
+	spaced := make(map[string]bool) // names from which our parser removes the space
 	for name := range res.Header {
 		if !isToken(name) {
 			spaced[http.CanonicalHeaderKey(trim(name))] = true
 		}
 	}
 	for name, want := range res.Header {
-		// The first three net/http takes out or makes one of, the next it adds for Pragma; and
-		// names with spaces are names to it.
+		// net/http removes or merges the first three and adds the next for Pragma; and it accepts
+		// names with spaces.
 		if slices.Contains([]string{"Content-Length", "Transfer-Encoding", "Trailer", "Cache-Control"}, name) || !isToken(name) || spaced[name] {
 			continue
 		}
 		for i := range want {
-			want[i] = trim(want[i]) // which a folded line may end in
+			want[i] = trim(want[i]) // a folded line may end in space
 		}
 		if got := here.Header.Values(name); !slices.Equal(got, want) {
 			t.Errorf("net/http: %s is %q, here %q", name, want, got)
@@ -133,13 +133,13 @@ func againstNetHTTP(t *testing.T, head bool, raw string) {
 	}
 }
 
-// limitOfDecoded is the limit in the targets that follow.
+// limitOfDecoded is the limit in the following targets.
 const limitOfDecoded = 1 << 17
 
-// fuzzDecoder: a decoder never panics, on any bytes; makes no more than the limit, nor takes
-// memory beyond it but its tables and window; and says what want says, which is a library's
-// plain way to decode: the same bytes, or an error. It is one decoder for all, so what one
-// body leaves is not in the next.
+// fuzzDecoder checks that a decoder never panics; makes no more than the limit, and allocates no
+// more than that plus its tables and window; and agrees with want, a library's plain way to
+// decode: the same bytes, or an error. One decoder serves all inputs, so nothing of one body may
+// appear in the next.
 func fuzzDecoder(f *testing.F, name string, want func(src []byte) ([]byte, error)) {
 	for _, c := range conformance.Cases[compressed](f, "compress.jsonl") {
 		if c.Encoding == name && len(c.Bytes) < 30_000 {
@@ -151,7 +151,7 @@ func fuzzDecoder(f *testing.F, name string, want func(src []byte) ([]byte, error
 	f.Fuzz(func(t *testing.T, src []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		got, err := from.undo(&d, nil, src, limitOfDecoded)
+		got, err := from.decode(&d, nil, src, limitOfDecoded)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 40<<20 {
 			t.Errorf("%d bytes allocated for %d", took, len(src))
@@ -161,7 +161,7 @@ func fuzzDecoder(f *testing.F, name string, want func(src []byte) ([]byte, error
 		}
 		text, wantErr := want(src)
 		switch {
-		case errors.Is(wantErr, errNoWord):
+		case errors.Is(wantErr, errNoVerdict):
 		case len(text) > limitOfDecoded:
 			if !errors.Is(err, errBomb) || !bytes.Equal(got, text[:limitOfDecoded]) {
 				t.Errorf("%d bytes, %v; want %d and more", len(got), err, limitOfDecoded)
@@ -172,19 +172,20 @@ func fuzzDecoder(f *testing.F, name string, want func(src []byte) ([]byte, error
 	})
 }
 
-// errNoWord is of a library that has no say in a body.
-var errNoWord = errors.New("the library has a limit of its own")
+// errNoVerdict is the error of a library that cannot judge a body.
+var errNoVerdict = errors.New("the library has a limit of its own")
 
-// upToLimit reads a little more than the limit, if there is more.
+// upToLimit reads to a little over the limit.
 func upToLimit(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limitOfDecoded+1)) }
 
-// FuzzGzip: see fuzzDecoder. What follows a member and begins no other is dropped.
+// FuzzGzip: see fuzzDecoder. Bytes that follow a member and do not begin another are dropped.
 func FuzzGzip(f *testing.F) {
 	fuzzDecoder(f, "gzip", func(src []byte) (all []byte, err error) {
 		in := bytes.NewReader(src)
 		z, err := gzip.NewReader(in)
-		if n, _ := inflate.GzipHeader(src); n > 500 { // it takes no names of more than 511 bytes
-			return nil, errNoWord
+		// The library accepts no names of more than 511 bytes.
+		if n, _ := inflate.GzipHeader(src); n > 500 {
+			return nil, errNoVerdict
 		}
 		for err == nil {
 			z.Multistream(false)
@@ -194,7 +195,7 @@ func FuzzGzip(f *testing.F) {
 				return all, err
 			}
 			if n, _ := inflate.GzipHeader(src[len(src)-in.Len():]); n > 500 {
-				return nil, errNoWord
+				return nil, errNoVerdict
 			}
 			if z.Reset(in) != nil {
 				return all, nil
@@ -223,7 +224,7 @@ func FuzzBrotli(f *testing.F) {
 	fuzzDecoder(f, "br", func(src []byte) ([]byte, error) { return upToLimit(brotli.NewReader(bytes.NewReader(src))) })
 }
 
-// FuzzZstd: see fuzzDecoder. The library takes a match 0 bytes away for one 1 byte away.
+// FuzzZstd: see fuzzDecoder.
 func FuzzZstd(f *testing.F) {
 	plain, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 	if err != nil {
@@ -233,16 +234,12 @@ func FuzzZstd(f *testing.F) {
 		if err := plain.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		text, err := upToLimit(plain)
-		if found, _ := zeroOffset(src, len(text)); err == nil && found && len(text) <= limitOfDecoded {
-			return nil, errNoWord
-		}
-		return text, err
+		return upToLimit(plain)
 	})
 }
 
-// FuzzContentEncoding: a list of codings is read without a panic; it has at most maxCodings,
-// each of them one that is undone; and their names, as a list, are the same list.
+// FuzzContentEncoding checks that a list of codings parses without a panic into at most maxCodings
+// known codings, and that the list of their names parses to the same codings.
 func FuzzContentEncoding(f *testing.F) {
 	for _, list := range []string{"", "gzip", "GZIP, x-gzip", "identity,, br", "deflate\t, zstd", "gzip;q=1", "gzip gzip", "br, br, br, br, br", "compress"} {
 		f.Add(list)

@@ -7,10 +7,9 @@ import (
 	"github.com/weftcrawl/weft/guard"
 )
 
-// permit returns those of a host's addresses that req may be sent to. If there are none,
-// the error is of KindBlocked and says what the first one is. What an Override for the
-// host itself says, the user has chosen; one for every host stands in the way like a
-// proxy, and the host is judged by its name.
+// permit returns the addresses of a host that req may be sent to. If there are none, the error is
+// of KindBlocked and describes the first address. An Override for the host itself is the user's
+// choice; an Override for every host acts like a proxy, so the host is judged by its name.
 func (c *Client) permit(req *Request, host string, port uint16, to []netip.AddrPort) ([]netip.AddrPort, error) {
 	if req.Allow == nil {
 		return to, nil
@@ -41,8 +40,7 @@ func (c *Client) permit(req *Request, host string, port uint16, to []netip.AddrP
 	return allowed, nil
 }
 
-// permitThrough judges the host of a request that a proxy is to send on, over whatever
-// connection.
+// permitThrough judges the host of a request that goes through a proxy, over any connection.
 func (c *Client) permitThrough(req *Request) error {
 	host, port, bad := req.server()
 	if bad != nil {
@@ -51,8 +49,8 @@ func (c *Client) permitThrough(req *Request) error {
 	return permitLiteral(req, host, port)
 }
 
-// permitLiteral judges a host whose address is found elsewhere, by a proxy or an Override
-// for every host: only one that is an address, or can mean but one, can be judged.
+// permitLiteral judges a host whose address is found elsewhere, by a proxy or an Override for
+// every host: only an address, or a name that can mean only one, can be judged.
 func permitLiteral(req *Request, host string, port uint16) error {
 	addr, ok := guard.Literal(host)
 	if !ok || req.Allow == nil {
@@ -65,7 +63,7 @@ func permitLiteral(req *Request, host string, port uint16) error {
 	return nil
 }
 
-// blocked is that a host has an address that req may not be sent to.
+// blocked returns the error of a host with an address that req may not be sent to.
 func blocked(host string, to netip.AddrPort, why error) error {
 	if addr, err := netip.ParseAddr(host); err == nil && addr == to.Addr() {
 		return &Error{Kind: KindBlocked, Err: why}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Header is the fields of a head in the order in which they came.
+// Header holds the fields of a head in the order in which they arrived.
 type Header []Field
 
-// Field is a line of a header. The value has no space around it.
+// Field is a line of a header. Its value has no surrounding space.
 type Field struct{ Name, Value string }
 
-// Get returns the value of the first field with a name, in any case; "" for none.
+// Get returns the value of the first field with a name, ignoring case; "" for none.
 func (h Header) Get(name string) string {
 	for i := range h {
 		if isName(h[i].Name, name) {
@@ -21,7 +21,7 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Values returns the values of all fields with a name, in any case; nil for none.
+// Values returns the values of all fields with a name, ignoring case; nil for none.
 func (h Header) Values(name string) (values []string) {
 	for i := range h {
 		if isName(h[i].Name, name) {
@@ -55,18 +55,18 @@ func (h Header) list(name string) string {
 	return list
 }
 
-// notOurs are the fields that a request may not bring: they say how it is framed, or
-// ask for what this client does not do.
-var notOurs = []string{"Connection", "Content-Length", "Expect", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade"}
+// reservedFields are the fields that a request may not set: they frame it, or ask for something
+// that this client does not do.
+var reservedFields = []string{"Connection", "Content-Length", "Expect", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// Check returns why h cannot be sent with a request, or nil: a name that is no token,
-// a value with control characters or with space around it, or a field that frames the request.
+// Check returns why h cannot be sent with a request, or nil: a name that is not a token, a value
+// with control characters or surrounding space, or a field that frames the request.
 func (h Header) Check() error {
 	for _, f := range h {
 		if !isToken(f.Name) {
 			return fmt.Errorf("field %.64q: expected a name of letters, digits and hyphens", f.Name)
 		}
-		for _, name := range notOurs {
+		for _, name := range reservedFields {
 			if isName(f.Name, name) {
 				return fmt.Errorf("field %s is the client's own", name)
 			}
@@ -83,9 +83,9 @@ func (h Header) Check() error {
 	return nil
 }
 
-// parseFields reads field lines up to an empty one or the end (RFC 9112, section 5).
-// Lines may end in a bare LF. Fields are substrings of lines. Odd: one was not as it should
-// be, and was dropped, or the space before its colon was; see ADR 6.
+// parseFields parses field lines up to an empty one or the end (RFC 9112, section 5). Lines may
+// end in a bare LF. Fields are substrings of lines. odd reports a malformed field, which was
+// dropped, or a space before a colon, which was removed; see ADR 6.
 func parseFields(lines string) (h Header, odd bool, err *Error) {
 	h = make(Header, 0, strings.Count(lines, "\n"))
 	for lines != "" {
@@ -115,12 +115,12 @@ func parseFields(lines string) (h Header, odd bool, err *Error) {
 	return h, odd, nil
 }
 
-// splits reports whether s has a CR or a NUL, which are for us to refuse or to replace (RFC
-// 9110, section 5.5): who reads s next may take it for its end.
+// splits reports whether s has a CR or a NUL, which a recipient refuses or replaces (RFC 9110,
+// section 5.5): the next reader may take it for the end.
 func splits(s string) bool { return strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, 0) >= 0 }
 
-// mayFrame reports whether a line that is no field may have been meant as one that says
-// where the body ends. Others, who read it, would not agree with us.
+// mayFrame reports whether a malformed line may have been meant as a field that frames the body.
+// Another reader of the line might disagree with us.
 func mayFrame(line string) bool {
 	letters := strings.Map(func(c rune) rune {
 		if c |= 0x20; c >= 'a' && c <= 'z' {
@@ -164,10 +164,10 @@ func trim(s string) string {
 	return s
 }
 
-// isName compares names of fields, which have no case.
+// isName compares field names, which ignore case.
 func isName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
-// isToken says whether s is a token.
+// isToken reports whether s is a token.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if !tokenByte[s[i]] {
@@ -177,8 +177,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// tokenByte is the bytes of a token (RFC 9110, section 5.6.2). Those above 0x7f are
-// none.
+// tokenByte marks the bytes of a token (RFC 9110, section 5.6.2). Bytes above 0x7f are not
+// included.
 var tokenByte = func() (is [256]bool) {
 	for c := byte('!'); c < 0x7f; c++ {
 		is[c] = strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) < 0

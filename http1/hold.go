@@ -9,16 +9,17 @@ import (
 )
 
 // fastGrowth is the capacity up to which a body's buffer is doubled. A larger one grows by a
-// quarter: it is counted whole.
+// quarter, because all of it is counted.
 const fastGrowth = 256 << 10
 
 // makeRoom makes room in the body for n bytes that have arrived, once the meter has some, and
-// moves the end of the exchange by the time that this took.
+// extends the deadline of the exchange by the time that this took.
 func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
 	p := &cn.parser
-	if p.body == nil { // not before an answer comes: a request that waits holds no buffer
+	if p.body == nil { // not before a response arrives: a waiting request holds no buffer
 		p.body = cn.client.wire.take()
-		if size := cap(*p.body); size > budget.Small && !cn.hold.Try(size) { // a small body is not to wait for a large buffer
+		// A small body must not wait for a large buffer.
+		if size := cap(*p.body); size > budget.Small && !cn.hold.Try(size) {
 			cn.client.wire.give(p.body)
 			p.body = new([]byte)
 		}
@@ -29,7 +30,8 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 			room = room/2 + room/8
 		}
 		if left := int(min(p.left, int64(p.room()))); p.state == inBody && (size >= left/4 || size+left < room) {
-			room = size + left // once there is a fifth of it, the rest is believed: each growth leaves garbage
+			// Once a fifth is there, the announced length is believed: each growth leaves garbage.
+			room = size + left
 		}
 		room = max(room, size+n)
 	}
@@ -40,7 +42,7 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 	return waited, failed
 }
 
-// holdMore has the answer hold n bytes more, once the meter has room for them.
+// holdMore makes the response hold n bytes more, once the meter has room for them.
 func (cn *conn) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration, failed *Error) {
 	c := cn.client
 	if n <= 0 || cn.hold.Try(n) {
@@ -68,19 +70,19 @@ func (cn *conn) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration
 	return waited, nil
 }
 
-// count makes what is held agree with the body, which may have become longer than what has
-// arrived: TLS keeps the beginning of a record.
+// count updates the hold to the body's capacity, which may exceed what has arrived: TLS keeps the
+// beginning of a record.
 func (cn *conn) count() {
 	if body := cn.parser.body; body != nil && cap(*body) > cn.hold.Size() {
 		cn.hold.Set(cap(*body))
 	}
 }
 
-// longWait is how long an answer has to have waited for room, that a server which then gives up
-// is not to blame.
+// longWait is how long a response must have waited for room before the server is not to blame for
+// giving up.
 const longWait = time.Second
 
-// blame returns what an exchange has failed for.
+// blame returns the error that an exchange has really failed with.
 func (cn *conn) blame(failed *Error) *Error {
 	if cn.waited >= longWait && (failed.Kind == KindReset || failed.Kind == KindEarlyEnd) {
 		return fail(KindResource, "%w for %v, and then %w", ErrNoRoom, cn.waited, failed.Err)
@@ -88,22 +90,23 @@ func (cn *conn) blame(failed *Error) *Error {
 	return failed
 }
 
-// While others wait for room, or would, an answer has to go on: within lookAfter it brings at least
-// one in crowdedRate of the bytes that it holds. Who does not would take more than a minute for what
-// it has already, at the cost of all.
+// While others wait for room, or would, a response must make progress: within lookAfter it
+// delivers at least one in crowdedRate of the bytes that it holds. A slower one would take more
+// than a minute for what it has already, at the expense of all.
 const (
 	lookAfter   = 2 * time.Second
 	crowdedRate = 32
 )
 
-// progress is how an answer comes that holds memory.
+// progress tracks the speed of a response that holds memory.
 type progress struct {
-	look time.Time // when it is judged next; zero: it is not, yet
-	wire int64     // what had come when it was last
+	look time.Time // when the speed is checked next; zero: not yet
+	wire int64     // bytes received at the last check
 }
 
-// progresses judges an answer, if it is time to: false says that it is to be ended.
-func (cn *conn) progresses(now time.Time) bool {
+// fastEnough checks the speed of a response if it is time to: false means that the response must
+// be ended.
+func (cn *conn) fastEnough(now time.Time) bool {
 	p := &cn.progress
 	if now.Before(p.look) {
 		return true
@@ -113,12 +116,12 @@ func (cn *conn) progresses(now time.Time) bool {
 	return first || came*crowdedRate >= int64(cn.hold.Size()) || !cn.client.opt.Meter.Crowded()
 }
 
-// judgeFrom begins the time after which an answer is judged.
+// judgeFrom starts the interval after which a response is checked.
 func (cn *conn) judgeFrom(now time.Time) {
 	cn.progress = progress{now.Add(lookAfter), cn.parser.wire}
 }
 
-// peek waits for more of the answer. While it is not judged yet, that has no bounds but patience.
+// peek waits for more of the response. Until the first check, patience is the only bound.
 func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
 	for {
 		look := cn.progress.look
@@ -126,18 +129,19 @@ func (cn *conn) peek(t *aio.Task, patience limit) ([]byte, error) {
 		if !judged {
 			look = patience.at
 		}
-		_ = cn.SetReadDeadline(look) // fails only for a closed connection, as will all that follows
+		// Fails only for a closed connection, and so will everything that follows.
+		_ = cn.SetReadDeadline(look)
 		b, err := cn.reader.Peek(t)
 		if !judged || !errors.Is(err, aio.ErrTimeout) {
 			return b, err
 		}
-		if !cn.progresses(cn.client.loop.Now()) {
+		if !cn.fastEnough(cn.client.loop.Now()) {
 			return nil, cn.heldUp()
 		}
 	}
 }
 
-// heldUp is the error of an answer that holds others up.
+// heldUp returns the error of a response that holds up others.
 func (cn *conn) heldUp() *Error {
-	return fail(KindTooSlow, "%w: less than %d bytes of it in %v", ErrHeldUp, cn.hold.Size()/crowdedRate+1, lookAfter)
+	return fail(KindTooSlow, "%w: fewer than %d bytes in %v", ErrHeldUp, cn.hold.Size()/crowdedRate+1, lookAfter)
 }

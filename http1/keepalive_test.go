@@ -25,7 +25,7 @@ func TestKeepAlive(t *testing.T) {
 	})
 }
 
-// What is kept is used by the host it leads to, and by one request at a time.
+// A kept connection serves only the host it leads to, and one request at a time.
 func TestConnectionsAreNotShared(t *testing.T) {
 	play(t, http1.Options{}, func(s *site) {
 		www := s.serve("/1", ok("1"))
@@ -60,18 +60,18 @@ func TestConnectionsAreNotShared(t *testing.T) {
 	})
 }
 
-// After these answers the connection is not used again.
+// After these responses the connection is not used again.
 func TestConnectionIsNotKept(t *testing.T) {
-	for _, c := range []struct{ name, answer string }{
-		{"connection close", answer("Connection: close\r\n", "hello")},
+	for _, c := range []struct{ name, response string }{
+		{"connection close", response("Connection: close\r\n", "hello")},
 		{"http/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello"},
 		{"more than the length", ok("hello") + " world"},
-		{"another answer after it", ok("hello") + ok("world")},
+		{"another response after it", ok("hello") + ok("world")},
 		{"more than the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n\r\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, http1.Options{}, func(s *site) {
-				s.serve("/1", c.answer).ended()
+				s.serve("/1", c.response).ended()
 				s.serve("/2", ok("second"))
 			}, func(b *browser) {
 				b.reads("/1", "hello")
@@ -90,10 +90,10 @@ func TestConnectionIsNotKept(t *testing.T) {
 	})
 }
 
-// What comes over a connection that is not in use is not the answer to the next request.
-func TestUnaskedAnswer(t *testing.T) {
-	for name, unasked := range map[string]string{
-		"an answer":  ok("forged"),
+// Bytes that arrive over an idle connection are not the response to the next request.
+func TestUnrequestedResponse(t *testing.T) {
+	for name, unrequested := range map[string]string{
+		"a response": ok("forged"),
 		"a time-out": "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
 		"a line end": "\r\n",
 	} {
@@ -101,7 +101,7 @@ func TestUnaskedAnswer(t *testing.T) {
 			play(t, http1.Options{}, func(s *site) {
 				p := s.serve("/1", ok("first"))
 				s.until(time.Second)
-				p.send(unasked)
+				p.send(unrequested)
 				p.ended()
 				s.serve("/2", ok("second"))
 			}, func(b *browser) {
@@ -113,8 +113,7 @@ func TestUnaskedAnswer(t *testing.T) {
 	}
 }
 
-// A server closes what is idle when it likes. closed is when it does; the client
-// knows 10 ms later.
+// A server closes an idle connection when it likes: at closed; the client notices 10 ms later.
 func TestServerClosesKeptConnection(t *testing.T) {
 	const closed = 100 * time.Millisecond
 	t.Run("the client knows", func(t *testing.T) {
@@ -127,8 +126,9 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/1", "first")
 			b.until(closed + latency)
 			b.reads("/2", "second")
-			if got, want := now(b.task), closed+latency+2*latency+2*latency; got != want { // a connection, an exchange; the name is known
-				t.Errorf("the answer came at %v, want %v: nothing is sent over what is closed", got, want)
+			// A connection and an exchange; the address is cached.
+			if got, want := now(b.task), closed+latency+2*latency+2*latency; got != want {
+				t.Errorf("the response came at %v, want %v: nothing is sent over a closed connection", got, want)
 			}
 		})
 	})
@@ -157,7 +157,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/2", "second")
 		})
 	})
-	t.Run("a 408 to the first request is its answer", func(t *testing.T) {
+	t.Run("a 408 to the first request is its response", func(t *testing.T) {
 		play(t, http1.Options{}, func(s *site) { s.serve("/1", tooLate).ended() }, func(b *browser) {
 			if res, err := b.get("/1"); err != nil || res.Status != 408 {
 				t.Errorf("got %+v, %v", res, err)
@@ -206,7 +206,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/2", "second")
 		})
 	})
-	t.Run("the answer has begun: no second try", func(t *testing.T) {
+	t.Run("the response has begun: no second try", func(t *testing.T) {
 		play(t, http1.Options{}, func(s *site) {
 			p := s.serve("/1", ok("first"))
 			p.serve("/2", "HTTP/1.1 2")
@@ -218,7 +218,7 @@ func TestServerClosesKeptConnection(t *testing.T) {
 			b.reads("/3", "third")
 		})
 	})
-	t.Run("an interim answer has come: no second try", func(t *testing.T) {
+	t.Run("an interim response has come: no second try", func(t *testing.T) {
 		play(t, http1.Options{}, func(s *site) {
 			p := s.serve("/1", ok("first"))
 			p.serve("/2", "HTTP/1.1 103 Early Hints\r\n\r\n")
@@ -245,7 +245,7 @@ func TestMaxIdle(t *testing.T) {
 		play(t, http1.Options{MaxIdle: 2}, func(s *site) {
 			first := s.serve("/", ok("1"))
 			second := s.serve("/", ok("2"))
-			first.serve("/", ok("3")) // now second has waited longest
+			first.serve("/", ok("3")) // now second has been idle longest
 			third := s.serve("/", ok("4"))
 			second.ended()
 			first.serve("/", ok("5"))
@@ -304,7 +304,7 @@ func TestKeptForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		opt    http1.Options
-		closed time.Duration // after the answer; 0: at once
+		closed time.Duration // after the response; 0: at once
 	}{
 		{"60 s", http1.Options{}, time.Minute},
 		{"as set", http1.Options{KeepAlive: 7 * time.Second}, 7 * time.Second},
@@ -316,7 +316,7 @@ func TestKeptForAWhile(t *testing.T) {
 				answered := now(s.task) + latency
 				p.ended()
 				if got := now(s.task) - latency - answered; got != c.closed {
-					t.Errorf("closed %v after the answer, want %v", got, c.closed)
+					t.Errorf("closed %v after the response, want %v", got, c.closed)
 				}
 				s.serve("/2", ok("second"))
 			}, func(b *browser) {
@@ -328,8 +328,8 @@ func TestKeptForAWhile(t *testing.T) {
 	}
 }
 
-// The limits on what is kept. Four requests at once go to one host, then one to
-// another; ended is how many connections have ended then.
+// TestLimitsOfThePool sends four requests at once to one host, then one to another; ended is how
+// many connections have ended then.
 func TestLimitsOfThePool(t *testing.T) {
 	for _, c := range []struct {
 		name  string

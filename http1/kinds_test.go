@@ -12,15 +12,15 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// TestKindsAreClosed: Kinds has each kind that is declared, once; each is expected by a test
-// other than this; and no code makes another, by a conversion or a literal.
+// TestKindsAreClosed checks that Kinds lists each declared kind once, that a test other than this
+// one expects each, and that no code makes another kind by a conversion or a literal.
 func TestKindsAreClosed(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var declared []string          // names
-	values := make(map[string]int) // of declared constants
+	values := make(map[string]int) // by declared constant
 	tested := make(map[string]bool)
 	for _, entry := range entries {
 		name := entry.Name()

@@ -8,15 +8,14 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// limit is when something has to be done, and what has run out if it is not. The
-// zero limit is none.
+// limit is a deadline and the kind of error for missing it. The zero limit is none.
 type limit struct {
 	at   time.Time // zero: never
 	kind Kind      // of the error
 	span time.Duration
 }
 
-// within returns the sooner of l and d from a time on; 0 is none.
+// within returns the earlier of l and d after from; a d of 0 is no limit.
 func (l limit) within(d time.Duration, from time.Time, kind Kind) limit {
 	if d > 0 {
 		if at := from.Add(d); l.at.IsZero() || at.Before(l.at) {
@@ -26,7 +25,7 @@ func (l limit) within(d time.Duration, from time.Time, kind Kind) limit {
 	return l
 }
 
-// limitNames is what the limits are called in the text of an error.
+// limitNames are the names of the limits in the text of an error.
 var limitNames = map[Kind]string{
 	KindDialTimeout:      "dial timeout",
 	KindTLSTimeout:       "TLS timeout",
@@ -36,17 +35,17 @@ var limitNames = map[Kind]string{
 	KindTimeout:          "timeout of the whole fetch",
 }
 
-// classify makes an *Error of an error from the network; of a time-out one that says
-// what was undone when which limit struck, instead of which call it met.
-func (l limit) classify(err error, otherwise Kind, undone func() string) *Error {
+// classify makes an *Error of a network error. For a time-out the text says what was pending when
+// which limit struck, instead of which call was interrupted.
+func (l limit) classify(err error, otherwise Kind, pending func() string) *Error {
 	if !errors.Is(err, aio.ErrTimeout) {
 		return classify(err, otherwise)
 	}
-	text := fmt.Sprintf("%s within %v (%s)", undone(), l.span, limitNames[l.kind])
+	text := fmt.Sprintf("%s within %v (%s)", pending(), l.span, limitNames[l.kind])
 	return &Error{Kind: l.kind, Err: &timeoutError{text, err}}
 }
 
-// timeoutError is a time-out in words. It matches aio.ErrTimeout.
+// timeoutError is a time-out with a readable text. It matches aio.ErrTimeout.
 type timeoutError struct {
 	text  string
 	cause error

@@ -123,14 +123,14 @@ func TestLoopback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each task needs one to begin with, and another after each page that ends it.
+	// Each task needs a connection at first, and another after each page that ends it.
 	if got, want := opened.Load(), int64(tasks+2*tasks*rounds); got > want {
 		t.Errorf("%d connections for %d requests, want at most %d", got, tasks*rounds*len(pages), want)
 	}
 }
 
-// TestLoopbackTLS fetches from the standard library's server over TLS and real
-// sockets, many at once.
+// TestLoopbackTLS fetches from the standard library's server over TLS and real sockets, many at
+// once.
 func TestLoopbackTLS(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	long := strings.Repeat("a long page. ", 50_000)
@@ -195,8 +195,8 @@ func TestLoopbackTLS(t *testing.T) {
 	}
 }
 
-// TestLoopbackTLSEnd: a server of crypto/tls that ends TCP between two records, as
-// anybody between it and us could, has not ended its answer.
+// TestLoopbackTLSEnd checks that a response is incomplete if TCP ends between two TLS records, as
+// anybody on the path could make it.
 func TestLoopbackTLSEnd(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -236,14 +236,14 @@ func TestLoopbackTLSEnd(t *testing.T) {
 	}
 }
 
-// TestLoopbackUnasked is TestUnaskedAnswer over real sockets: what comes while a
-// connection is kept is seen there too, and nothing more is sent over it.
-func TestLoopbackUnasked(t *testing.T) {
+// TestLoopbackUnrequested is TestUnrequestedResponse over real sockets: bytes that arrive while a
+// connection is kept are noticed there too, and nothing more is sent over it.
+func TestLoopbackUnrequested(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		send func(c net.Conn)
 	}{
-		{"an answer", func(c net.Conn) { fmt.Fprint(c, ok("forged")) }},
+		{"a response", func(c net.Conn) { fmt.Fprint(c, ok("forged")) }},
 		{"the end", func(c net.Conn) { c.(*net.TCPConn).CloseWrite() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -258,7 +258,8 @@ func TestLoopbackUnasked(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				_ = conn.SetDeadline(time.Now().Add(10 * time.Second)) // no read blocks the test for ever
+				// No read blocks the test for ever.
+				_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 				_, err = http.ReadRequest(bufio.NewReader(conn))
 				return conn, err
 			}
@@ -267,7 +268,7 @@ func TestLoopbackUnasked(t *testing.T) {
 			err = aio.Run(ctx, func(task *aio.Task) error {
 				client := http1.NewClient(task.Loop(), http1.Options{Timeout: 10 * time.Second})
 				defer client.Close()
-				// exchange has the client fetch while the server does its part, elsewhere.
+				// exchange fetches with the client while another goroutine runs the server's part.
 				exchange := func(want string, server func() error) error {
 					return task.Group(func(g *aio.Group) error {
 						g.Go("server", func(task *aio.Task) error {

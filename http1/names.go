@@ -8,13 +8,13 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// names knows where to connect for a host. It belongs to a client.
+// names finds the addresses of a host. It belongs to a client.
 type names struct {
 	overrides []Override
 	resolver  Resolver
 }
 
-// resolve returns where to connect for a host and port, the preferred first.
+// resolve returns the addresses of a host with port, most preferred first.
 func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPort, error) {
 	if to, fixed := ns.fixed(host, port); fixed {
 		return []netip.AddrPort{to}, nil
@@ -27,7 +27,7 @@ func (ns *names) resolve(t *aio.Task, host string, port uint16) ([]netip.AddrPor
 	return to, err
 }
 
-// fixed returns where to connect for a host and port of which no resolver is asked.
+// fixed returns the address of a host and port that need no resolver.
 func (ns *names) fixed(host string, port uint16) (to netip.AddrPort, ok bool) {
 	for i := range ns.overrides {
 		if to, ok := ns.overrides[i].resolve(host, port); ok {
@@ -38,8 +38,8 @@ func (ns *names) fixed(host string, port uint16) (to netip.AddrPort, ok bool) {
 	return netip.AddrPortFrom(addr, port), err == nil
 }
 
-// prefer brings Prefer to the front of the permitted addresses of the host of req. If it is pinned,
-// and permitted, it is one of these.
+// prefer moves Prefer to the front of the permitted addresses of req's host. If it is pinned and
+// permitted, it counts as one of them.
 func (c *Client) prefer(req *Request, host string, port uint16, to []netip.AddrPort) []netip.AddrPort {
 	first := netip.AddrPortFrom(req.Prefer, port)
 	i := slices.IndexFunc(to, func(a netip.AddrPort) bool { return a.Addr().Unmap() == req.Prefer })
@@ -56,18 +56,18 @@ func (c *Client) prefer(req *Request, host string, port uint16, to []netip.AddrP
 	return to
 }
 
-// Lookup returns where a request to a host, HOST or HOST:PORT, would connect, the
+// Lookup returns the addresses that a request to a host, HOST or HOST:PORT, would connect to, most
 // preferred first; none if it would go through a proxy.
 //
-// The error is an *Error, of kind dns or dial-timeout, or that of Do for a request that cannot
-// be sent.
+// The error is an *Error, of kind dns or dial-timeout, or Do's error for a request that cannot be
+// sent.
 func (c *Client) Lookup(t *aio.Task, scheme, host string) ([]netip.AddrPort, error) {
 	req := Request{Scheme: scheme, Host: host}
 	name, port, bad := req.server()
 	if bad != nil {
 		return nil, bad
 	}
-	if c.place(&req).via != nil {
+	if c.route(&req).via != nil {
 		return nil, nil
 	}
 	var to []netip.AddrPort

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// fixed is a resolver that has one answer.
+// fixed is a resolver that always returns the same.
 type fixed struct {
 	addrs []netip.Addr
 	err   error
@@ -22,12 +22,12 @@ type fixed struct {
 
 func (f fixed) Lookup(*aio.Task, string) ([]netip.Addr, error) { return f.addrs, f.err }
 
-// What a resolver says decides about the kind of the error, and whether the request may
-// succeed later.
+// TestResolver checks that a resolver's error decides the kind of the request's error, and whether
+// the request may succeed later.
 func TestResolver(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		answer    fixed
+		response  fixed
 		kind      http1.Kind
 		temporary bool
 	}{
@@ -40,7 +40,7 @@ func TestResolver(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			aiotest.Run(t, func(task *aio.Task) error {
-				client := http1.NewClient(task.Loop(), http1.Options{Resolver: c.answer})
+				client := http1.NewClient(task.Loop(), http1.Options{Resolver: c.response})
 				defer client.Close()
 				_, err := client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/"})
 				expectKind(t, err, c.kind)
@@ -54,17 +54,17 @@ func TestResolver(t *testing.T) {
 	}
 }
 
-// TestPinned: an address that is pinned is asked though the resolver tells others, which count if it does
-// not answer.
+// TestPinned checks that a pinned address is tried even if the resolver returns others, which
+// count if it does not respond.
 func TestPinned(t *testing.T) {
-	pin, told := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	pin, resolved := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	n := aiotest.NewNet(aiotest.NetOptions{})
 	n.Run(t, func(task *aio.Task) error {
 		for _, pinned := range []bool{false, true} {
-			client := http1.NewClient(task.Loop(), http1.Options{Resolver: fixed{addrs: []netip.Addr{told}}})
+			client := http1.NewClient(task.Loop(), http1.Options{Resolver: fixed{addrs: []netip.Addr{resolved}}})
 			_, err := client.Do(task, http1.Request{Scheme: "http", Host: "www.example", Target: "/", Prefer: pin, Pinned: pinned})
 			expectKind(t, err, http1.KindConnect)
-			first, second := strings.Index(err.Error(), pin.String()), strings.Index(err.Error(), told.String())
+			first, second := strings.Index(err.Error(), pin.String()), strings.Index(err.Error(), resolved.String())
 			if pinned != (first >= 0) || second < first {
 				t.Errorf("pinned: %t: %v", pinned, err)
 			}
@@ -76,7 +76,8 @@ func TestPinned(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	for _, c := range []struct {
-		text, host, reaches string // reaches: what is connected to; "": the name service is asked
+		// reaches: the address connected to; "": the name service is asked.
+		text, host, reaches string
 	}{
 		{"www.example:80:192.0.2.7", "www.example", "192.0.2.7:80"},
 		{"WWW.example:80:192.0.2.7:8080", "www.example", "192.0.2.7:8080"},
@@ -93,7 +94,7 @@ func TestOverride(t *testing.T) {
 			if err != nil || o.String() != c.text {
 				t.Fatalf("got %v, %v", o, err)
 			}
-			last, err := http1.ParseOverride("*:80:192.0.2.99") // the first that fits counts
+			last, err := http1.ParseOverride("*:80:192.0.2.99") // the first match counts
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,8 +120,8 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// TestLookup: a name that does not exist is an error of kind dns; behind a proxy nothing is
-// looked up.
+// TestLookup checks that a name that does not exist is an error of kind dns, and that nothing is
+// looked up behind a proxy.
 func TestLookup(t *testing.T) {
 	n := aiotest.NewNet(aiotest.NetOptions{})
 	n.Run(t, func(task *aio.Task) error {

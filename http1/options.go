@@ -12,65 +12,89 @@ import (
 
 // Options configure a client. The zero value is the default.
 type Options struct {
-	// Times. The error's kind tells which of them ran out.
-	Timeout          time.Duration // of an exchange, all of it, a second try included; 0: 30 s, negative: none
-	DialTimeout      time.Duration // looking up the name and connecting; 0: 10 s, negative: none
-	TLSTimeout       time.Duration // the handshake; 0: 10 s, negative: none
-	FirstByteTimeout time.Duration // from the request sent to the first byte of the answer; 0 or negative: none of its own
-	IdleTimeout      time.Duration // between two pieces of an answer; 0: 15 s, negative: none
-	KeepAlive        time.Duration // a connection kept this long without use is closed; 0: 60 s, negative: none is kept
+	// Time limits. The kind of an error names the one that was exceeded. A negative limit is none.
 
-	// MinRate is how many bytes a second of an answer have to come, on average since
-	// its first byte. The first 10 s are not looked at. 0 or negative: any.
+	// Timeout limits the whole exchange, including a second try; 0: 30 s.
+	Timeout time.Duration
+	// DialTimeout limits looking up the name and connecting; 0: 10 s.
+	DialTimeout time.Duration
+	// TLSTimeout limits the handshake; 0: 10 s.
+	TLSTimeout time.Duration
+	// FirstByteTimeout limits the time from the end of the request to the first byte of the
+	// response; 0: none.
+	FirstByteTimeout time.Duration
+	// IdleTimeout limits the time between two pieces of a response; 0: 15 s.
+	IdleTimeout time.Duration
+	// KeepAlive is how long an idle connection is kept; 0: 60 s, negative: not at all.
+	KeepAlive time.Duration
+	// MinRate is the minimum rate of a response in bytes per second, on average since its first
+	// byte. It does not apply to the first 10 s. 0 or negative: any rate.
 	MinRate int
 
-	// Limits.
-	MaxHead        int // bytes of a header, and of chunk extensions and trailers; 0 or negative: 64 KiB
-	MaxBody        int // bytes of a body, as sent and after each step of decoding; 0 or negative: 16 MiB; see Request.MaxBody
-	MaxIdle        int // connections kept without use; 0: 1,024, negative: none
-	MaxIdlePerHost int // of them, to one scheme, host and port; 0 or negative: no limit of its own
+	// Sizes.
+
+	// MaxHead limits a header, and chunk extensions and trailers, in bytes; 0 or negative: 64 KiB.
+	MaxHead int
+	// MaxBody limits a body in bytes, as sent and after each decoding step; 0 or negative: 16 MiB;
+	// see Request.MaxBody.
+	MaxBody int
+	// MaxIdle limits the idle connections; 0: 1,024, negative: none.
+	MaxIdle int
+	// MaxIdlePerHost limits those for one scheme, host and port; 0 or negative: no separate limit.
+	MaxIdlePerHost int
 
 	// Memory.
-	//
-	// Meter has room for what answers hold from their first byte until Response.Close, raw and
-	// decoded. While there is none, an answer is not read on. That is no slowness of the
-	// server's: the time does not count in the limits above, and may be as long as Timeout
-	// again. Then it is an error of KindResource that matches ErrNoRoom. While others wait for room,
-	// an answer that holds some has to come so fast that what it holds would come in a minute; else
-	// it is an error of KindTooSlow that matches ErrHeldUp. Nil: there is room for all.
-	Meter   *budget.Meter
-	MaxKept int // bytes of buffers that are kept for answers to come, twice: of what is sent and of what is decoded; 0 or negative: 32 MiB
 
-	// Requests.
-	UserAgent string // empty: none is sent
-	Header    Header // of every request: see Request.Header
+	// Meter accounts for what responses hold from their first byte until Response.Close, raw and
+	// decoded. While it has no room, a response is not read any further. The server is not to
+	// blame for that: the time does not count towards the limits above, and may be as long as
+	// Timeout again. After that the error is of KindResource and matches ErrNoRoom. While others
+	// wait for room, a response that holds some must come fast enough to deliver in a minute what
+	// it holds; otherwise the error is of KindTooSlow and matches ErrHeldUp. Nil: unlimited.
+	Meter *budget.Meter
+	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
+	// decoded bodies; 0 or negative: 32 MiB.
+	MaxKept int
 
-	// Who asks. A field of the same name in Header, or in Request.Header, goes before.
-	Cookies http.CookieJar // those that are sent, and where answers set them; called on the loop; nil: none
-	Auth    []Credential   // one for an origin; see Credential.Check
+	// Requests. A field of the same name in Header, or in Request.Header, takes precedence over
+	// cookies and credentials.
 
-	// Proxy returns what requests to a scheme and a host (HOST or HOST:PORT) go through: nil
-	// for none, else one that ParseProxy has returned, the same each time. Nil: none at all.
+	// UserAgent is the User-Agent field; empty: none is sent.
+	UserAgent string
+	// Header is sent with every request: see Request.Header.
+	Header Header
+	// Cookies has the cookies to send, and stores those that responses set. It is called on the
+	// loop. Nil: no cookies.
+	Cookies http.CookieJar
+	// Auth has one credential per origin; see Credential.Check.
+	Auth []Credential
+	// Proxy returns the proxy for a scheme and a host (HOST or HOST:PORT): nil for none, otherwise
+	// a result of ParseProxy, the same one each time. Nil: no proxies.
 	Proxy func(scheme, host string) *Proxy
 
 	// TLS.
-	Insecure bool           // certificates are not verified
-	RootCAs  *x509.CertPool // who may sign them; nil: whom the system trusts
+
+	// Insecure turns off the verification of certificates.
+	Insecure bool
+	// RootCAs are the trusted roots; nil: the system's.
+	RootCAs *x509.CertPool
 
 	// Names.
-	Resolve  []Override // asked before the resolver; the first that fits counts
-	Resolver Resolver   // of the client's loop; nil: one of package dns with its default options
 
-	// KeepRaw has Response.Raw filled.
+	// Resolve is consulted before the resolver; the first match counts.
+	Resolve []Override
+	// Resolver is a resolver of the client's loop; nil: package dns with its default options.
+	Resolver Resolver
+
+	// KeepRaw fills Response.Raw.
 	KeepRaw bool
 }
 
 // Resolver resolves names. *dns.Resolver is one.
 type Resolver interface {
-	// Lookup returns the addresses of a host name, the preferred first. The error is a
-	// *net.DNSError, with IsNotFound if the name does not exist; that is not temporary.
-	// Any other error is none of the name: that the task was cancelled, or this machine is
-	// short of something.
+	// Lookup returns the addresses of a host name, most preferred first. An error of the name is a
+	// *net.DNSError, with IsNotFound, and not temporary, if the name does not exist. Any other
+	// error is not about the name: the task was cancelled, or this machine lacks a resource.
 	Lookup(t *aio.Task, host string) ([]netip.Addr, error)
 }
 
@@ -86,11 +110,11 @@ const (
 	defaultMaxKept     = keptBodies * keptBody
 )
 
-// rateGrace is how long an answer may be slower than MinRate.
+// rateGrace is how long a response may be slower than MinRate.
 const rateGrace = 10 * time.Second
 
-// withDefaults returns opt with the values that zero and negative ones stand for. Of
-// the times, 0 is then none.
+// withDefaults replaces zero and negative values by what they stand for. Afterwards a time of 0
+// means none.
 func (opt Options) withDefaults() Options {
 	duration := func(d *time.Duration, otherwise time.Duration) {
 		switch {

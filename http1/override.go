@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Override says where to connect for a host and port, in place of the name service.
+// Override says where to connect for a host and port, bypassing the name service.
 type Override struct {
-	Host string     // as in a URL, IPv6 without brackets; in any case; "*": every host
-	Port uint16     // of the URL
+	Host string     // as in a URL, IPv6 without brackets; case is ignored; "*": every host
+	Port uint16     // in the URL
 	Addr netip.Addr // where to connect
-	To   uint16     // the port there; 0: Port
+	To   uint16     // port to connect to; 0: Port
 }
 
-// ParseOverride reads HOST:PORT:ADDR or HOST:PORT:ADDR:PORT, as curl's --resolve does.
-// HOST may be *, for every host; ADDR is an IP address, an IPv6 one in brackets.
+// ParseOverride parses HOST:PORT:ADDR or HOST:PORT:ADDR:PORT, like curl's --resolve. HOST may be
+// *, for every host; ADDR is an IP address, IPv6 in brackets.
 func ParseOverride(s string) (Override, error) {
 	parts, ok := splitColons(s)
 	if !ok || len(parts) < 3 || len(parts) > 4 {
@@ -45,7 +45,7 @@ func ParseOverride(s string) (Override, error) {
 	return o, nil
 }
 
-// String is what ParseOverride reads.
+// String returns the form that ParseOverride parses.
 func (o Override) String() string {
 	s := bracketed(o.Host) + ":" + strconv.Itoa(int(o.Port)) + ":" + bracketed(o.Addr.String())
 	if o.To != 0 {
@@ -54,7 +54,7 @@ func (o Override) String() string {
 	return s
 }
 
-// resolve returns where o leads to, if it is for host and port.
+// resolve returns the destination of o, if it applies to host and port.
 func (o *Override) resolve(host string, port uint16) (to netip.AddrPort, ok bool) {
 	if o.Port != port || o.Host != "*" && !strings.EqualFold(o.Host, host) {
 		return netip.AddrPort{}, false
@@ -65,7 +65,7 @@ func (o *Override) resolve(host string, port uint16) (to netip.AddrPort, ok bool
 	return netip.AddrPortFrom(o.Addr, port), true
 }
 
-// splitColons splits s at its colons, except those in brackets, which are dropped.
+// splitColons splits s at its colons, except inside brackets, which it removes.
 func splitColons(s string) (parts []string, ok bool) {
 	for {
 		var part string

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// parser reads one answer from the pieces in which it arrives. It keeps what it
-// needs between pieces, so a piece can be dropped as soon as feed has returned.
+// parser parses one response from the pieces in which it arrives. It keeps what it needs between
+// pieces, so a piece can be dropped as soon as feed has returned.
 type parser struct {
 	maxHead, maxBody int
-	cut              bool    // a body beyond maxBody is cut there
-	head             bool    // the request was HEAD: its answer has no body
-	raw              *[]byte // appended to, if not nil: the answer as received
+	cut              bool    // cut a body at maxBody instead of failing
+	head             bool    // the request was HEAD: the response has no body
+	raw              *[]byte // if not nil, the response as received is appended to it
 
 	state   state
-	lines   []byte // of the head or trailer under way
-	interim int    // answers before it, of status 1xx
+	lines   []byte // of the current head or trailer
+	interim int    // number of preceding 1xx responses
 	before  int    // bytes of these
 	res     *Response
 	body    *[]byte // appended to
 	left    int64   // of a body of known length, or of a chunk
-	line    []byte  // of the chunked coding, not whole
+	line    []byte  // an incomplete line of the chunked coding
 	extra   int     // bytes of chunk extensions and trailers
-	framing int     // bytes of the chunked coding that are not body
-	wire    int64   // bytes fed that belong to the answer
-	close   bool    // the connection ends with this answer
+	framing int     // bytes of the chunked coding outside the body
+	wire    int64   // bytes fed that belong to the response
+	close   bool    // the connection ends with this response
 }
 
 type state uint8
@@ -36,13 +36,13 @@ const (
 	inRest      // a body that ends with the connection
 	inChunkSize // the line before a chunk
 	inChunk
-	afterChunk // the line end after it
+	afterChunk // the line end after a chunk
 	inTrailer
 	whole
 )
 
-// feed takes the bytes that have arrived and returns how many belong to the
-// answer: fewer than all only if the answer is whole, or as whole as it was wanted.
+// feed takes the bytes that have arrived and returns how many belong to the response: fewer than
+// all only if the response is complete, or as complete as was wanted.
 func (p *parser) feed(b []byte) (n int, err *Error) {
 	for n < len(b) && p.state != whole && err == nil {
 		var used int
@@ -70,7 +70,8 @@ func (p *parser) step(b []byte) (int, *Error) {
 			return n, p.beyond()
 		}
 		return n, nil
-	case inBody, inChunk: // frame and feedLine have seen to it that there is room, or that it is cut
+	case inBody, inChunk:
+		// frame and feedLine have made sure that there is room, or that the body is cut.
 		b = b[:min(int64(len(b)), p.left, int64(p.room()))]
 		*p.body = append(*p.body, b...)
 		p.left -= int64(len(b))
@@ -88,21 +89,21 @@ func (p *parser) step(b []byte) (int, *Error) {
 	return p.feedLine(b)
 }
 
-// eof says that the connection has ended. If it was torn, which of TLS can be told,
-// its end is not that of a body (RFC 9112, section 8).
+// eof reports the end of the connection. If it was torn, which only TLS can detect, it is not the
+// end of a body (RFC 9112, section 8).
 func (p *parser) eof(torn bool) *Error {
 	switch p.state {
 	case whole:
 		return nil
 	case inRest:
 		if torn {
-			return fail(KindEarlyEnd, "the connection ended without a close_notify of TLS: the body may not be whole")
+			return fail(KindEarlyEnd, "the connection ended without a TLS close_notify: the body may be incomplete")
 		}
 		p.state = whole
 		return nil
 	case inHead:
 		if len(p.lines) == 0 {
-			return fail(KindEarlyEnd, "the connection ended before an answer")
+			return fail(KindEarlyEnd, "the connection ended before a response")
 		}
 		return fail(KindEarlyEnd, "the connection ended in the header")
 	case inBody:
@@ -111,20 +112,18 @@ func (p *parser) eof(torn bool) *Error {
 	return fail(KindEarlyEnd, "the connection ended in a chunked body")
 }
 
-// empty reports whether nothing of an answer has come.
+// empty reports whether nothing of a response has arrived.
 func (p *parser) empty() bool { return p.wire == 0 }
 
-// An answer begins with version. What speaks another protocol is told by its first
-// bytes: it may be waiting for ours, and neither the head's end nor that of the
-// connection would come.
+// A response begins with version. The first bytes identify any other protocol: its peer may be
+// waiting for us, so that neither the head nor the connection would ever end.
 const version = "HTTP/1."
 
-// maxInterim bounds the interim answers before the real one.
+// maxInterim bounds the interim responses before the real one.
 const maxInterim = 16
 
-// feedHead takes bytes up to the end of a line, and acts on the head if that line is
-// its last, the empty one. A head that is there in one piece, as most are, is taken
-// at once.
+// feedHead takes bytes up to the end of a line, and handles the head if that line is the last,
+// empty one. A head that arrives in one piece, as most do, is taken at once.
 func (p *parser) feedHead(b []byte) (int, *Error) {
 	if len(p.lines) == 0 {
 		if n := headLen(b); n > 0 && n <= p.maxHead-p.before && bytes.HasPrefix(b, []byte(version)) {
@@ -135,7 +134,7 @@ func (p *parser) feedHead(b []byte) (int, *Error) {
 	for i := had; i < min(had+n, len(version)); i++ {
 		if b[i-had] != version[i] {
 			begin := append(p.lines, b[:i+1-had]...)
-			return len(begin) - had, fail(KindProtocol, "answer begins with %q, expected %q", begin, version)
+			return len(begin) - had, fail(KindProtocol, "response begins with %q, expected %q", begin, version)
 		}
 	}
 	if room := p.maxHead - p.before - had; n > room {
@@ -151,7 +150,7 @@ func (p *parser) feedHead(b []byte) (int, *Error) {
 	return n, p.headDone(p.lines)
 }
 
-// headDone acts on a whole head.
+// headDone handles a complete head.
 func (p *parser) headDone(head []byte) *Error {
 	res, odd, err := parseHead(head)
 	if err != nil {
@@ -159,22 +158,22 @@ func (p *parser) headDone(head []byte) *Error {
 	}
 	p.lines = nil
 	p.before += len(head)
-	if res.Status >= 200 { // else an interim answer: the real one follows
+	if res.Status >= 200 { // otherwise an interim response: the real one follows
 		p.res = res
 		err = p.frame()
 		p.close = p.close || odd
 		return err
 	}
 	if res.Status == 101 {
-		return fail(KindProtocol, "status 101 without being asked")
+		return fail(KindProtocol, "unrequested status 101")
 	}
 	if p.interim++; p.interim > maxInterim {
-		return fail(KindTooLarge, "more than %d interim answers", maxInterim)
+		return fail(KindTooLarge, "more than %d interim responses", maxInterim)
 	}
 	return nil
 }
 
-// parseHead reads a status line and header fields (RFC 9112, sections 4 and 5). Odd: see
+// parseHead parses a status line and header fields (RFC 9112, sections 4 and 5). For odd see
 // parseFields.
 func parseHead(raw []byte) (r *Response, odd bool, err *Error) {
 	r = &Response{RawHead: string(raw)}
@@ -187,8 +186,8 @@ func parseHead(raw []byte) (r *Response, odd bool, err *Error) {
 	return r, odd, err
 }
 
-// parseStatusLine reads a status line: words with spaces and tabs between them, the reason
-// being any number of them.
+// parseStatusLine parses a status line: words separated by spaces and tabs, of which the reason
+// has any number.
 func parseStatusLine(line string) (proto string, status int, ok bool) {
 	const end = len("HTTP/1.1")
 	if len(line) < end || line[:end-1] != version || line[end-1] < '0' || line[end-1] > '9' {
@@ -210,8 +209,8 @@ func parseStatusLine(line string) (proto string, status int, ok bool) {
 	return line[:end], status, true
 }
 
-// headLen returns the length of the head that b begins with, its empty line
-// included; 0 if it is not whole.
+// headLen returns the length of the head that b begins with, including its empty line; 0 if it is
+// incomplete.
 func headLen(b []byte) int {
 	for i := 0; ; {
 		j := bytes.IndexByte(b[i:], '\n')
@@ -228,8 +227,8 @@ func headLen(b []byte) int {
 	}
 }
 
-// frame decides how the body ends (RFC 9112, section 6.3). Where its length is in
-// doubt the answer is refused.
+// frame decides how the body ends (RFC 9112, section 6.3). It refuses a response whose body has a
+// doubtful length.
 func (p *parser) frame() *Error {
 	h := p.res.Header
 	old := p.res.Proto == "HTTP/1.0"
@@ -263,16 +262,19 @@ func (p *parser) frame() *Error {
 	}
 	p.close = closing || old && !keeping
 	switch {
-	case p.head || p.res.Status == 304: // their fields speak of the answer to a GET
+	case p.head || p.res.Status == 304: // the fields describe the response to a GET
 		p.state = whole
 	case p.res.Status == 204, p.res.Status == 205: // RFC 9110, sections 15.3.5 and 15.3.6
 		p.state = whole
-		p.close = p.close || coded || length > 0 // a body that may not be: who knows where it ends
+		// There must be no body: nobody knows where this one ends.
+		p.close = p.close || coded || length > 0
 	case coded:
 		if length >= 0 {
 			return fail(KindProtocol, "both Content-Length and Transfer-Encoding")
 		}
-		if old { // which had no chunked coding: some undo it all the same, others read to the end (section 6.1)
+		// HTTP/1.0 has no chunked coding: some decode it all the same, others read to the end
+		// (section 6.1).
+		if old {
 			return fail(KindProtocol, "Transfer-Encoding %.64q in HTTP/1.0", coding)
 		}
 		if !strings.EqualFold(coding, "chunked") {
@@ -291,11 +293,11 @@ func (p *parser) frame() *Error {
 	return nil
 }
 
-// room is how many bytes the body may still have.
+// room returns how many bytes the body may still have.
 func (p *parser) room() int { return p.maxBody - len(*p.body) }
 
-// beyond says that the body goes on beyond its limit. Either it is cut there, which
-// is the last of this connection, or the answer is refused.
+// beyond handles a body that exceeds its limit: it is cut there, which ends the connection, or the
+// response is refused.
 func (p *parser) beyond() *Error {
 	if !p.cut {
 		return fail(KindTooLarge, "body over %d bytes", p.maxBody)
@@ -307,11 +309,11 @@ func (p *parser) beyond() *Error {
 // maxChunkLine bounds a chunk-size line with its extensions, and a trailer line.
 const maxChunkLine = 4096
 
-// plainChunkLine is the longest chunk-size line of which nothing counts as extension.
+// plainChunkLine is the longest chunk-size line without extension bytes.
 const plainChunkLine = len("0123456789abcdef\r\n")
 
-// feedLine takes bytes up to the end of a line of the chunked coding (RFC 9112,
-// section 7.1) and acts on the line.
+// feedLine takes bytes up to the end of a line of the chunked coding (RFC 9112, section 7.1) and
+// handles the line.
 func (p *parser) feedLine(b []byte) (int, *Error) {
 	n, limit := lineLen(b), maxChunkLine
 	if p.state == afterChunk {
@@ -330,9 +332,9 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 	size := len(p.line)
 	line := bytes.TrimSuffix(p.line[:size-1], []byte("\r"))
 	p.line = p.line[:0]
-	// Chunks of a byte each would bring many times the body's limit.
+	// Chunks of one byte each would multiply the body's limit.
 	if p.framing += size; p.framing > p.maxHead+p.maxBody {
-		return n, fail(KindTooLarge, "chunked coding over %d bytes beside its body", p.maxHead+p.maxBody)
+		return n, fail(KindTooLarge, "chunked coding over %d bytes outside its body", p.maxHead+p.maxBody)
 	}
 	switch p.state {
 	case afterChunk:
@@ -349,9 +351,9 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 		}
 		p.extra += size
 	case inChunkSize:
-		digits, _, _ := bytes.Cut(line, []byte(";")) // extensions mean nothing here
+		digits, _, _ := bytes.Cut(line, []byte(";")) // extensions are ignored
 		left, err := strconv.ParseUint(string(bytes.TrimRight(digits, " \t")), 16, 62)
-		if err != nil || bytes.IndexByte(line, '\r') >= 0 { // a line's end to some
+		if err != nil || bytes.IndexByte(line, '\r') >= 0 { // some readers end the line at a CR
 			return n, fail(KindProtocol, "chunk size %.32q, expected a hexadecimal number", line)
 		}
 		switch p.left = int64(left); {
@@ -370,8 +372,8 @@ func (p *parser) feedLine(b []byte) (int, *Error) {
 	return n, nil
 }
 
-// trailerDone acts on a whole trailer. The body before it is whole, so one that cannot be
-// read spoils only the connection.
+// trailerDone handles a complete trailer. The body before it is complete, so a malformed trailer
+// only spoils the connection.
 func (p *parser) trailerDone() {
 	p.state = whole
 	trailer, odd, err := parseFields(string(p.lines))
@@ -381,10 +383,10 @@ func (p *parser) trailerDone() {
 	}
 }
 
-func errLongChunk() *Error { return fail(KindProtocol, "chunk is longer than its size says") }
+func errLongChunk() *Error { return fail(KindProtocol, "chunk longer than its announced size") }
 
-// lineLen returns the length of the line that b begins with, its LF included; all of
-// b if there is no LF.
+// lineLen returns the length of the line that b begins with, including its LF; all of b if there
+// is no LF.
 func lineLen(b []byte) int {
 	if n := bytes.IndexByte(b, '\n') + 1; n > 0 {
 		return n

@@ -13,20 +13,20 @@ const (
 	testMaxBody = 64
 )
 
-// verdict is all there is to say about an answer.
+// verdict is everything the parser concludes about a response.
 type verdict struct {
 	kind     Kind // of the error, "" for none
 	err      string
 	status   int
 	body     string
-	consumed int  // bytes that belong to the answer
-	wire     int  // bytes the parser says that it has taken
-	whole    bool // the answer is; if not and there is no error, more is expected
+	consumed int  // bytes that belong to the response
+	wire     int  // bytes the parser claims to have taken
+	whole    bool // the response is complete; if not and there is no error, it expects more
 	kept     bool // the connection can be used again
-	cut      bool // the body is only the beginning
+	cut      bool // the body is only a beginning
 	head     string
 	trailer  string // its fields, as Go prints them
-	raw      string // the answer as received
+	raw      string // the response as received
 }
 
 func (v verdict) String() string {
@@ -37,11 +37,11 @@ func (v verdict) String() string {
 		v.status, v.body, v.cut, v.consumed, v.wire, v.whole, v.kept, v.trailer, v.raw)
 }
 
-// request is what was asked, as far as it matters to the parser.
+// request is the part of a request that matters to the parser.
 type request struct{ head, cut bool }
 
-// parse feeds pieces of an answer to a parser, and then the end of the connection
-// unless the answer is whole. A piece has nothing after it that could be read.
+// parse feeds pieces of a response to a parser, and then the end of the connection unless the
+// response is complete. The memory after a piece is not readable.
 func (req request) parse(pieces ...string) verdict {
 	body, received := new([]byte), new([]byte)
 	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, cut: req.cut, head: req.head, body: body, raw: received}
@@ -76,7 +76,7 @@ func (req request) parse(pieces ...string) verdict {
 }
 
 func TestAnswers(t *testing.T) {
-	for _, c := range answers {
+	for _, c := range responses {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw)
 			got := request{head: c.head}.parse(raw + c.rest)
@@ -95,9 +95,10 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswersInPieces: what an answer is does not depend on how the network cut it.
-func TestAnswersInPieces(t *testing.T) {
-	for _, c := range answers {
+// TestResponsesInPieces checks that the verdict on a response does not depend on how the network
+// cut it.
+func TestResponsesInPieces(t *testing.T) {
+	for _, c := range responses {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw) + c.rest
 			for _, req := range []request{{head: c.head}, {head: c.head, cut: true}} {
@@ -115,17 +116,17 @@ func TestAnswersInPieces(t *testing.T) {
 	}
 }
 
-// TestAnswersThatAreCut: with request.cut a body beyond the limit ends there, whatever
-// says how long it is, and nothing else changes.
-func TestAnswersThatAreCut(t *testing.T) {
+// TestResponsesThatAreCut checks that with request.cut a body beyond the limit ends there, however
+// its length is given, and nothing else changes.
+func TestResponsesThatAreCut(t *testing.T) {
 	const chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-	cut := map[string]string{ // name in answers → what is taken of it
+	cut := map[string]string{ // name in responses → the body up to the cut
 		"length over the limit":         "HTTP/1.1 200 OK\r\nContent-Length: 65\r\n\r\n{64}",
 		"read to close, over the limit": "HTTP/1.1 200 OK\r\n\r\n{64}",
 		"chunk over the limit":          chunked + "41\r\n{64}",
 		"chunks over the limit":         chunked + strings.Repeat("8\r\n{8}\r\n", 8) + "8\r\n",
 	}
-	for _, c := range answers {
+	for _, c := range responses {
 		t.Run(c.name, func(t *testing.T) {
 			raw := xs(c.raw) + c.rest
 			got, want := request{head: c.head, cut: true}.parse(raw), request{head: c.head}.parse(raw)
@@ -135,7 +136,7 @@ func TestAnswersThatAreCut(t *testing.T) {
 					head: got.head, raw: taken}
 				delete(cut, c.name)
 			}
-			// What has a chunk announced that is too large is waited for, up to the limit.
+			// An announced chunk that is too large is awaited up to the limit.
 			same := got == want || want.kind == KindTooLarge && (got.kind == KindTooLarge || got.kind == KindEarlyEnd)
 			if !same {
 				t.Errorf("got  %v\nwant %v", got, want)
@@ -143,7 +144,7 @@ func TestAnswersThatAreCut(t *testing.T) {
 		})
 	}
 	if len(cut) > 0 {
-		t.Errorf("no such answers: %q", cut)
+		t.Errorf("no such responses: %q", cut)
 	}
 }
 

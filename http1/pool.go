@@ -7,22 +7,23 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// pool is the connections of a client that wait to be used again. When it is full,
-// the one that has waited longest is closed: a broad crawl leaves most hosts for
-// good, and their connections must not keep out those of the hosts it is at.
+// pool holds the idle connections of a client. When it is full, it closes the one that has been
+// idle longest: a broad crawl leaves most hosts for good, and their connections must not displace
+// those of active hosts.
 type pool struct {
 	loop           *aio.Loop
 	max            int // negative: none are kept
-	maxPerPlace    int // 0: no limit
+	maxPerRoute    int // 0: no limit
 	age            time.Duration
 	n              int
-	byPlace        map[place][]*conn // the one put last at the end; never empty
+	byRoute        map[route][]*conn // most recently put last; never empty
 	oldest, newest *conn             // all of them, in the order in which they were put
-	reaper         *aio.Callback     // when the oldest is due, or before; nil while there is none
+	// Runs when the oldest is due, or earlier; nil while there is none.
+	reaper *aio.Callback
 }
 
-func newPool(l *aio.Loop, max, maxPerPlace int, age time.Duration) pool {
-	return pool{loop: l, max: max, maxPerPlace: maxPerPlace, age: age, byPlace: make(map[place][]*conn)}
+func newPool(l *aio.Loop, max, maxPerRoute int, age time.Duration) pool {
+	return pool{loop: l, max: max, maxPerRoute: maxPerRoute, age: age, byRoute: make(map[route][]*conn)}
 }
 
 // put keeps cn, or closes it.
@@ -31,12 +32,12 @@ func (p *pool) put(cn *conn) {
 		cn.Close()
 		return
 	}
-	if beside := p.byPlace[cn.place]; p.maxPerPlace > 0 && len(beside) >= p.maxPerPlace {
-		p.drop(beside[0])
+	if same := p.byRoute[cn.route]; p.maxPerRoute > 0 && len(same) >= p.maxPerRoute {
+		p.drop(same[0])
 	} else if p.n >= p.max {
 		p.drop(p.oldest)
 	}
-	p.byPlace[cn.place] = append(p.byPlace[cn.place], cn)
+	p.byRoute[cn.route] = append(p.byRoute[cn.route], cn)
 	if cn.older = p.newest; cn.older != nil {
 		cn.older.newer = cn
 	} else {
@@ -50,9 +51,9 @@ func (p *pool) put(cn *conn) {
 	}
 }
 
-// take returns the connection to a place that was put last, or nil.
-func (p *pool) take(to place) *conn {
-	conns := p.byPlace[to]
+// take returns the most recently used connection of a route, or nil.
+func (p *pool) take(to route) *conn {
+	conns := p.byRoute[to]
 	if len(conns) == 0 {
 		return nil
 	}
@@ -61,7 +62,7 @@ func (p *pool) take(to place) *conn {
 	return cn
 }
 
-// reap closes those that have waited too long.
+// reap closes connections that have been idle too long.
 func (p *pool) reap() {
 	p.reaper = nil
 	now := p.loop.Now()
@@ -75,7 +76,7 @@ func (p *pool) reap() {
 	}
 }
 
-// close closes all of them, and those that are put from now on.
+// close closes all connections, and those that are put from now on.
 func (p *pool) close() {
 	for p.oldest != nil {
 		p.drop(p.oldest)
@@ -87,18 +88,18 @@ func (p *pool) close() {
 	p.max = -1
 }
 
-// drop closes cn, which has waited longest of its place.
+// drop closes cn, which has been idle longest on its route.
 func (p *pool) drop(cn *conn) {
 	p.remove(cn, 0)
 	cn.Close()
 }
 
-// remove takes cn out, which is the i-th of its place.
+// remove removes cn, the i-th of its route.
 func (p *pool) remove(cn *conn, i int) {
-	if conns := slices.Delete(p.byPlace[cn.place], i, i+1); len(conns) > 0 {
-		p.byPlace[cn.place] = conns
+	if conns := slices.Delete(p.byRoute[cn.route], i, i+1); len(conns) > 0 {
+		p.byRoute[cn.route] = conns
 	} else {
-		delete(p.byPlace, cn.place)
+		delete(p.byRoute, cn.route)
 	}
 	if cn.older != nil {
 		cn.older.newer = cn.newer

@@ -18,25 +18,26 @@ import (
 
 // Proxy is a server that requests go through.
 type Proxy struct {
-	// Scheme says how it is spoken to: "http" (requests for http are sent to it, for https it
-	// is asked for a tunnel by CONNECT), "socks5h" (RFC 1928), or "socks5", which is the same
-	// but that names are looked up here.
+	// Scheme is the protocol: "http" (http requests are sent to it, https requests go through a
+	// CONNECT tunnel), "socks5h" (RFC 1928), or "socks5", which is the same except that names are
+	// looked up here.
 	Scheme string
 	Host   string // a name or an address, without brackets
 	Port   uint16
 
-	User, Password string // by Basic, or by RFC 1929; empty: none
+	User, Password string // for Basic, or RFC 1929; empty: none
 }
 
-// ParseProxy reads a URL such as http://user:password@proxy.example:3128. Without a scheme it is
-// http; without a port 80, of socks5 and socks5h 1080. Its error does not tell user and password.
+// ParseProxy parses a URL such as http://user:password@proxy.example:3128. The default scheme is
+// http; the default port is 80, for socks5 and socks5h 1080. The error does not reveal user and
+// password.
 func ParseProxy(s string) (*Proxy, error) {
 	if !strings.Contains(s, "://") {
 		s = "http://" + s
 	}
 	u, err := url.Parse(s)
-	if err != nil { // which tells all of s
-		return nil, errors.New("no URL, expected one such as http://proxy.example:3128")
+	if err != nil { // its text contains all of s
+		return nil, errors.New("invalid URL, expected one such as http://proxy.example:3128")
 	}
 	p := &Proxy{Scheme: u.Scheme, Host: u.Hostname(), User: u.User.Username()}
 	p.Password, _ = u.User.Password()
@@ -68,10 +69,10 @@ func ParseProxy(s string) (*Proxy, error) {
 	return p, nil
 }
 
-// String is the proxy's URL, without user and password.
+// String returns the proxy's URL without user and password.
 func (p Proxy) String() string { return p.Scheme + "://" + p.address() }
 
-// GoString is String, so that no format tells the secret.
+// GoString is String, so that no format reveals the secret.
 func (p Proxy) GoString() string { return p.String() }
 
 func (p Proxy) address() string { return net.JoinHostPort(p.Host, strconv.Itoa(int(p.Port))) }
@@ -81,7 +82,7 @@ func (p *Proxy) socks() bool { return p.Scheme != "http" }
 // resolves reports whether the proxy looks names up.
 func (p *Proxy) resolves() bool { return p.Scheme != "socks5" }
 
-// authorization is the value of the Proxy-Authorization field; "" for none.
+// authorization returns the value of the Proxy-Authorization field; "" for none.
 func (p *Proxy) authorization() string {
 	if p.User == "" && p.Password == "" {
 		return ""
@@ -89,16 +90,16 @@ func (p *Proxy) authorization() string {
 	return basic(p.User, p.Password)
 }
 
-// refusal is what a proxy says to a request for a connection.
+// refusal is the error of a proxy that refuses a connection.
 type refusal struct {
-	text    string
-	lasting bool // it would say so again
+	text      string
+	permanent bool // it would refuse again
 }
 
 func (r *refusal) Error() string { return r.text }
 
-// failed makes an error of kind proxy of one on the way to what p leads to, but for those that
-// are no fault of p's.
+// failed makes an error of kind proxy of an error on the way through p, except for errors that p
+// has not caused.
 func (p *Proxy) failed(err error, to []netip.AddrPort) error {
 	switch {
 	case err == nil:
@@ -109,9 +110,9 @@ func (p *Proxy) failed(err error, to []netip.AddrPort) error {
 	return fail(KindProxy, "%v: %w", p, err)
 }
 
-// through connects to the host of req by way of a proxy. Server is where the host is, if that
-// was looked up here.
-func (c *Client) through(t *aio.Task, req *Request, at place, host string, port uint16, tm *Timing) (raw aio.Conn, server netip.AddrPort, err error) {
+// through connects to the host of req by way of a proxy. server is the host's address, if it was
+// looked up here.
+func (c *Client) through(t *aio.Task, req *Request, at route, host string, port uint16, tm *Timing) (raw aio.Conn, server netip.AddrPort, err error) {
 	via, tunnel := at.via, !at.forwarded()
 	began := c.loop.Now()
 	targets := []netip.AddrPort{{}}
@@ -165,7 +166,7 @@ func errorKind(err error) Kind {
 	return ""
 }
 
-// tunnel asks the proxy that raw leads to for a connection to an address, HOST:PORT.
+// tunnel asks the proxy at the other end of raw for a connection to an address, HOST:PORT.
 func (c *Client) tunnel(t *aio.Task, raw aio.Conn, via *Proxy, address string) error {
 	if via.socks() {
 		return socks(aio.NewNetConn(t, raw), via, address)
@@ -173,7 +174,7 @@ func (c *Client) tunnel(t *aio.Task, raw aio.Conn, via *Proxy, address string) e
 	return c.askTunnel(aio.NewNetConn(t, raw), via, address)
 }
 
-// askTunnel asks by CONNECT (RFC 9110, section 9.3.6).
+// askTunnel sends a CONNECT (RFC 9110, section 9.3.6).
 func (c *Client) askTunnel(nc io.ReadWriter, via *Proxy, address string) error {
 	b := []byte("CONNECT " + address + " HTTP/1.1\r\nHost: " + address + "\r\n")
 	for _, f := range []Field{{"User-Agent", c.opt.UserAgent}, {"Proxy-Authorization", via.authorization()}} {
@@ -184,12 +185,12 @@ func (c *Client) askTunnel(nc io.ReadWriter, via *Proxy, address string) error {
 	if _, err := nc.Write(append(b, "\r\n"...)); err != nil {
 		return err
 	}
-	p := parser{maxHead: c.opt.MaxHead, head: true} // what comes after the head is not its body
+	p := parser{maxHead: c.opt.MaxHead, head: true} // what follows the head is not its body
 	buf := make([]byte, 4<<10)
 	for p.state != whole {
 		n, err := nc.Read(buf)
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("CONNECT %s: the connection ended without an answer", address)
+			return fmt.Errorf("CONNECT %s: the connection ended without a response", address)
 		}
 		if err != nil {
 			return err
@@ -199,7 +200,7 @@ func (c *Client) askTunnel(nc io.ReadWriter, via *Proxy, address string) error {
 		case bad != nil:
 			return fmt.Errorf("CONNECT %s: %w", address, bad.Err)
 		case p.state == whole && p.res.Status >= 200 && p.res.Status < 300 && used < n:
-			return fmt.Errorf("CONNECT %s: bytes after the answer, which nobody has asked for", address)
+			return fmt.Errorf("CONNECT %s: unrequested bytes after the response", address)
 		}
 	}
 	if status := p.res.Status; status < 200 || status > 299 {
@@ -208,21 +209,21 @@ func (c *Client) askTunnel(nc io.ReadWriter, via *Proxy, address string) error {
 	return nil
 }
 
-// refused is that an HTTP proxy has answered with a status of its own.
+// refused returns the error of an HTTP proxy that responds with a status of its own.
 func refused(via *Proxy, what string, status int) *refusal {
-	r := &refusal{text: fmt.Sprintf("%s: status %d", what, status), lasting: status < 500 && status != 408 && status != 429}
+	r := &refusal{text: fmt.Sprintf("%s: status %d", what, status), permanent: status < 500 && status != 408 && status != 429}
 	switch {
 	case status == 407 && via.authorization() == "":
-		r.text += ", it asks for user and password"
+		r.text += ", it requires user and password"
 	case status == 407:
-		r.text += ", it does not take user and password"
+		r.text += ", it rejects the user and password"
 	}
 	return r
 }
 
-// lastingOfSOCKS is what the library says when a SOCKS proxy would say no again: to the user, or to
-// where the connection is to lead.
-var lastingOfSOCKS = []string{
+// permanentSOCKS lists the library's texts for a SOCKS proxy that would refuse again, because of
+// the user or of the destination.
+var permanentSOCKS = []string{
 	"no acceptable authentication methods", "username/password authentication failed",
 	"connection not allowed by ruleset", "command not supported", "address type not supported",
 }
@@ -245,17 +246,18 @@ func socks(nc net.Conn, via *Proxy, address string) error {
 		err = op.Err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("SOCKS to %s: the connection ended without an answer", address)
+		return fmt.Errorf("SOCKS to %s: the connection ended without a response", address)
 	}
-	reply, ok := strings.CutPrefix(err.Error(), "unknown error ") // as it calls all that it knows
-	if lasting := slices.Contains(lastingOfSOCKS, reply); ok || lasting {
-		return &refusal{"SOCKS to " + address + ": " + reply, lasting}
+	// The library's prefix for all known replies.
+	reply, ok := strings.CutPrefix(err.Error(), "unknown error ")
+	if permanent := slices.Contains(permanentSOCKS, reply); ok || permanent {
+		return &refusal{"SOCKS to " + address + ": " + reply, permanent}
 	}
 	return fmt.Errorf("SOCKS to %s: %w", address, err)
 }
 
-// connected is a connection as a dialer. Of one that takes no context the library calls Dial from
-// another goroutine.
+// connected turns a connection into a dialer. The library would call Dial of a dialer without
+// DialContext from another goroutine.
 type connected struct{ net.Conn }
 
 func (c connected) Dial(string, string) (net.Conn, error) { return c.Conn, nil }

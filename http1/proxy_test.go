@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// through has all requests go through a proxy.
+// through returns options that send all requests through a proxy.
 func through(t *testing.T, proxy string) http1.Options {
 	t.Helper()
 	p, err := http1.ParseProxy(proxy)
@@ -37,7 +37,7 @@ func TestParseProxy(t *testing.T) {
 		"http://me:secret@":                                     "expected host and port, as in http://proxy.example:3128",
 		"http://proxy.example/path":                             "expected host and port, as in http://proxy.example:3128",
 		"http://me:secret@proxy.example:0":                      `port "0", expected 1 to 65535`,
-		"http://me:secret@proxy.example:x":                      "no URL, expected one such as http://proxy.example:3128",
+		"http://me:secret@proxy.example:x":                      "invalid URL, expected one such as http://proxy.example:3128",
 		"http://me:%0d%0asecret@proxy.example":                  "user and password, expected no control characters",
 		"socks5://" + strings.Repeat("s", 256) + ":x@p.example": "user and password, expected both, of at most 255 bytes each",
 		"socks5://secret@p.example":                             "user and password, expected both, of at most 255 bytes each",
@@ -50,8 +50,8 @@ func TestParseProxy(t *testing.T) {
 			if p.User != "" {
 				got += " " + p.User + " " + p.Password
 			}
-			if told := fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, *p, *p); strings.Contains(told, "cret") {
-				t.Errorf("%s is told as %s", s, told)
+			if text := fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, *p, *p); strings.Contains(text, "cret") {
+				t.Errorf("%s prints as %s", s, text)
 			}
 		}
 		if got != want {
@@ -60,8 +60,8 @@ func TestParseProxy(t *testing.T) {
 	}
 }
 
-// TestForwarded: a proxy is sent the requests for http of all hosts over one connection; user and
-// password are for it alone.
+// TestForwarded checks that a proxy gets the http requests of all hosts over one connection, and
+// that only the proxy gets its user and password.
 func TestForwarded(t *testing.T) {
 	opt := through(t, "http://me:pw@other.example:80")
 	opt.UserAgent = "weft-test/1"
@@ -76,7 +76,7 @@ func TestForwarded(t *testing.T) {
 			if got != want {
 				t.Errorf("request %q, want %q", got, want)
 			}
-			p.send(answer("Set-Cookie: n=v\r\n", "a"))
+			p.send(response("Set-Cookie: n=v\r\n", "a"))
 			if got := field(p.request("http://b.test:8080/"), "Authorization"); got != "Authorization: Bearer tok" {
 				t.Errorf("of b: %q", got)
 			}
@@ -105,15 +105,15 @@ func TestForwarded(t *testing.T) {
 		})
 }
 
-// TestTunnel: what is for https goes through a tunnel, whose answer may come in any pieces; it is kept
-// for its origin alone, and the proxy does not see what is inside.
+// TestTunnel checks that https requests use a tunnel, that the CONNECT response may arrive in any
+// pieces, that the tunnel is kept for its origin alone, and that the proxy does not see inside.
 func TestTunnel(t *testing.T) {
 	playTLS(t, func(opt *http1.Options, _ *tls.Config) {
 		opt.Proxy = through(t, "http://me:pw@other.example:443").Proxy
 		opt.UserAgent = "weft-test/1"
 		opt.Auth = []http1.Credential{{Scheme: "https", Host: "www.example", Token: "tok"}}
 	},
-		func(v *vault) {
+		func(v *tlsSite) {
 			p := v.accept()
 			want := "CONNECT www.example:443 HTTP/1.1\r\nHost: www.example:443\r\nUser-Agent: weft-test/1\r\nProxy-Authorization: Basic bWU6cHc=\r\n\r\n"
 			if got := p.request("www.example:443"); got != want {
@@ -142,38 +142,38 @@ func TestTunnel(t *testing.T) {
 }
 
 // over does the server's part of the handshake inside a tunnel.
-func (v *vault) over(p *peer) *strongroom {
+func (v *tlsSite) over(p *peer) *tlsPeer {
 	v.t.Helper()
 	l := &line{Conn: aio.NewNetConn(v.task, p.conn)}
 	c := tls.Server(l, v.config)
 	if err := c.Handshake(); err != nil {
 		v.t.Fatal("server: handshake: ", err)
 	}
-	return &strongroom{Conn: c, t: v.t, line: l, in: bufio.NewReader(c)}
+	return &tlsPeer{Conn: c, t: v.t, line: l, in: bufio.NewReader(c)}
 }
 
-// TestTunnelRefused: what a proxy does instead of making a tunnel is an error of kind proxy, which says
-// what, and whether it may pass.
+// TestTunnelRefused checks that anything a proxy does instead of opening a tunnel is an error of
+// kind proxy that says what happened and whether it is temporary.
 func TestTunnelRefused(t *testing.T) {
 	for _, c := range []struct {
-		name, proxy, answer string
-		close               bool
-		kind                http1.Kind
-		temporary           bool
-		text                string // part of it
+		name, proxy, response string
+		close                 bool
+		kind                  http1.Kind
+		temporary             bool
+		text                  string // part of it
 	}{
 		{"no password", "http://www.example", "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 9\r\n\r\npassword!", false, http1.KindProxy, false,
-			"http://www.example:80: CONNECT secure.test:443: status 407, it asks for user and password"},
-		{"wrong password", "http://me:secret@www.example", "HTTP/1.1 407 No\r\n\r\n", false, http1.KindProxy, false, "status 407, it does not take user and password"},
+			"http://www.example:80: CONNECT secure.test:443: status 407, it requires user and password"},
+		{"wrong password", "http://me:secret@www.example", "HTTP/1.1 407 No\r\n\r\n", false, http1.KindProxy, false, "status 407, it rejects the user and password"},
 		{"not allowed", "http://www.example", "HTTP/1.1 403 Forbidden\r\n\r\n", false, http1.KindProxy, false, "status 403"},
 		{"no such host", "http://www.example", "HTTP/1.1 502 Bad Gateway\r\n\r\n", false, http1.KindProxy, true, "status 502"},
 		{"a redirect", "http://www.example", "HTTP/1.1 302 Found\r\nLocation: https://login.test/\r\n\r\n", false, http1.KindProxy, false, "status 302"},
-		{"closes", "http://www.example", "", true, http1.KindProxy, true, "ended without an answer"},
-		{"closes in the head", "http://www.example", "HTTP/1.1 200 OK\r\nVia: ", true, http1.KindProxy, true, "ended without an answer"},
-		{"speaks something else", "http://www.example", "SSH-2.0-OpenSSH\r\n", false, http1.KindProxy, true, `answer begins with "S"`},
-		{"speaks first", "http://www.example", "HTTP/1.1 200 OK\r\n\r\n\x16\x03\x01", false, http1.KindProxy, true, "bytes after the answer"},
+		{"closes", "http://www.example", "", true, http1.KindProxy, true, "ended without a response"},
+		{"closes in the head", "http://www.example", "HTTP/1.1 200 OK\r\nVia: ", true, http1.KindProxy, true, "ended without a response"},
+		{"speaks something else", "http://www.example", "SSH-2.0-OpenSSH\r\n", false, http1.KindProxy, true, `response begins with "S"`},
+		{"speaks first", "http://www.example", "HTTP/1.1 200 OK\r\n\r\n\x16\x03\x01", false, http1.KindProxy, true, "bytes after the response"},
 		{"endless head", "http://www.example", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 80<<10), false, http1.KindProxy, true, "header over 65536 bytes"},
-		{"endless interim answers", "http://www.example", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100), false, http1.KindProxy, true, "interim"},
+		{"endless interim responses", "http://www.example", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100), false, http1.KindProxy, true, "interim"},
 		{"says nothing", "http://www.example", "", false, http1.KindDialTimeout, true, "no connection through the proxy http://www.example:80 within 10s"},
 		{"stops in the head", "http://www.example", "HTTP/1.1 200 OK\r\nVia: ", false, http1.KindDialTimeout, true, "no connection through the proxy"},
 		{"nobody there", "http://www.example:81", "", false, http1.KindProxy, true, "http://www.example:81: "},
@@ -181,7 +181,7 @@ func TestTunnelRefused(t *testing.T) {
 		{"hole", "http://hole.example", "", false, http1.KindDialTimeout, true, "no connection through the proxy"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			meets := c.answer != "" || c.close || c.name == "says nothing"
+			meets := c.response != "" || c.close || c.name == "says nothing"
 			play(t, through(t, c.proxy),
 				func(s *site) {
 					if !meets {
@@ -189,7 +189,7 @@ func TestTunnelRefused(t *testing.T) {
 					}
 					p := s.accept()
 					p.request("secure.test:443")
-					p.send(c.answer)
+					p.send(c.response)
 					if c.close {
 						p.close()
 						return
@@ -208,7 +208,8 @@ func TestTunnelRefused(t *testing.T) {
 	}
 }
 
-// TestForwardRefused: a proxy that wants a password is no server that does.
+// TestForwardRefused checks that a proxy that demands a password is not taken for a server that
+// does.
 func TestForwardRefused(t *testing.T) {
 	play(t, through(t, "http://www.example"),
 		func(s *site) {
@@ -221,13 +222,14 @@ func TestForwardRefused(t *testing.T) {
 				var e *http1.Error
 				expectKind(t, err, http1.KindProxy)
 				if !errors.As(err, &e) || e.Temporary() || res == nil || res.Status != 407 || res.Body != nil {
-					t.Errorf("%v, answer %v", err, res)
+					t.Errorf("%v, response %v", err, res)
 				}
 			}
 		})
 }
 
-// TestSOCKS: what is asked of a SOCKS proxy, and what becomes of its answers, however they are cut.
+// TestSOCKS checks what a SOCKS proxy is asked, and the handling of its replies, however they are
+// cut.
 func TestSOCKS(t *testing.T) {
 	const (
 		noAuth  = "\x05\x01\x00"
@@ -240,7 +242,7 @@ func TestSOCKS(t *testing.T) {
 	for _, c := range []struct {
 		name, proxy string
 		host        string
-		steps       []string // what is expected, what is answered, and so on
+		steps       []string // expected, reply, and so on in turn
 		kind        http1.Kind
 		temporary   bool
 		text        string
@@ -260,8 +262,8 @@ func TestSOCKS(t *testing.T) {
 		{"refused", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x05\x00\x01\x00\x00\x00\x00\x00\x00"}, http1.KindProxy, true, "SOCKS to a.test:80: connection refused"},
 		{"SOCKS 4", socks, "a.test", []string{noAuth, "\x04\x00"}, http1.KindProxy, true, "unexpected protocol version 4"},
 		{"HTTP", socks, "a.test", []string{noAuth, "HTTP/1.1 400 Bad Request\r\n\r\n"}, http1.KindProxy, true, "unexpected protocol version 72"},
-		{"ends", socks, "a.test", []string{noAuth, ""}, http1.KindProxy, true, "ended without an answer"},
-		{"ends in the answer", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x00\x00"}, http1.KindProxy, true, "ended without an answer"},
+		{"ends", socks, "a.test", []string{noAuth, ""}, http1.KindProxy, true, "ended without a response"},
+		{"ends in the response", socks, "a.test", []string{noAuth, "\x05\x00", byName, "\x05\x00\x00"}, http1.KindProxy, true, "ended without a response"},
 		{"unknown host", "socks5://other.example:80", "nobody.example", nil, http1.KindDNS, false, "nobody.example"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -321,14 +323,14 @@ func TestSOCKS(t *testing.T) {
 	}
 }
 
-// TestSOCKSTriesAddresses: of a host that is looked up here, the next address is asked for when the
-// proxy cannot reach one.
+// TestSOCKSTriesAddresses checks that for a host looked up here, the next address is tried when
+// the proxy cannot reach one.
 func TestSOCKSTriesAddresses(t *testing.T) {
 	play(t, through(t, "socks5://other.example:80"),
 		func(s *site) {
 			for i, reply := range []string{"\x04", "\x00"} {
 				p := s.accept()
-				for _, step := range []struct{ want, answer string }{
+				for _, step := range []struct{ want, response string }{
 					{"\x05\x01\x00", "\x05\x00"},
 					{"\x05\x01\x00\x01\xc0\x00\x02" + string(rune(2+i)) + "\x00\x50", "\x05" + reply + "\x00\x01\x00\x00\x00\x00\x00\x00"},
 				} {
@@ -337,7 +339,7 @@ func TestSOCKSTriesAddresses(t *testing.T) {
 						t.Fatalf("%q, %v, want %q", b, err, step.want)
 					}
 					p.reader.Discard(len(b))
-					p.send(step.answer)
+					p.send(step.response)
 				}
 				if i == 1 {
 					p.serve("/", ok("x"))

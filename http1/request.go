@@ -13,31 +13,31 @@ type Request struct {
 	Host   string // HOST or HOST:PORT, as in the URL
 	Target string // path and query, beginning with "/"
 
-	// Header is sent beside the client's own fields and those of Options.Header. A
-	// field replaces all of these that have its name, Host among them; if its value is
-	// empty it is not sent, and nor are they.
+	// Header is sent along with the client's own fields and Options.Header. A field replaces all
+	// of theirs with the same name, including Host; a field with an empty value removes them and
+	// is not sent itself.
 	Header Header
 
-	// Allow judges each address of the host, after its name was resolved and just before a
-	// connection is made to it: one that it returns an error for is left out; if none is
-	// left, that is an error of KindBlocked. It runs on the loop. An address that an Override
-	// names for the host is not judged; with one for every host, literal addresses in the URL
-	// are, and other names cannot be. A kept connection is not judged again: Allow must depend
-	// on nothing but scheme, host, port and address, or allow more as time goes on. nil: all are.
+	// Allow judges each address of the host after the look-up, just before a connection to it is
+	// made. Addresses for which it returns an error are left out; if none is left, the error is of
+	// KindBlocked. It runs on the loop. An address that an Override names for the host is not
+	// judged; with an Override for every host, literal addresses in the URL are judged, and other
+	// names cannot be. A kept connection is not judged again: Allow must depend only on scheme,
+	// host, port and address, or allow more over time. nil allows all.
 	Allow func(to netip.AddrPort) error
 
-	// Prefer is the address that is tried first if it is one of the host's. A kept connection may
-	// lead to another. With Pinned it counts as one of these though the Resolver tells others, if one
-	// of those and it are allowed; not so for a host that is an address, that an Override is for or
-	// that a proxy looks up.
+	// Prefer is the address to try first if it is one of the host's. A kept connection may lead to
+	// another. With Pinned it counts as one of the host's addresses even if the Resolver does not
+	// return it, provided that it and one of theirs are allowed; this does not apply to a host
+	// that is an address, has an Override or is looked up by a proxy.
 	Prefer netip.Addr
 	Pinned bool
 
-	MaxBody int  // in place of Options.MaxBody; 0 or negative: that
-	Cut     bool // a body beyond the limit is cut there, which Response.Truncated tells, instead of an error
+	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
+	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
 }
 
-// check refuses what would not arrive as the request that it is.
+// check refuses a request that would not arrive as it is.
 func (r *Request) check() *Error {
 	switch {
 	case r.Method != "" && r.Method != "GET" && r.Method != "HEAD":
@@ -65,7 +65,7 @@ func visible(s string) bool {
 	return true
 }
 
-// server returns whom to connect to: a name, or an address without brackets.
+// server returns the host to connect to: a name, or an address without brackets.
 func (r *Request) server() (host string, port uint16, err *Error) {
 	host = r.Host
 	port = 80
@@ -92,9 +92,9 @@ func (r *Request) server() (host string, port uint16, err *Error) {
 	return inner, port, nil
 }
 
-// header is what every request of a client has, made once.
+// header is the part of the header that all requests of a client share, made once.
 type header struct {
-	host   string // in place of the URL's; empty: that
+	host   string // overrides the URL's; empty: does not
 	fields Header // without Host
 	lines  string // fields as they are sent, and the empty line
 }
@@ -120,7 +120,7 @@ func newHeader(userAgent string, over Header) header {
 	return h
 }
 
-// append appends req as it is sent.
+// append appends req in its wire format.
 func (h *header) append(b []byte, req *Request) []byte {
 	if req.Method == "HEAD" {
 		b = append(b, "HEAD "...)

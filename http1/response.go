@@ -9,58 +9,63 @@ import (
 	"github.com/weftcrawl/weft/budget"
 )
 
-// Response is an answer: a whole one, or what there was of it beside an error.
+// Response is a whole response, or with an error as much as arrived of it.
 type Response struct {
 	Proto   string // "HTTP/1.1"
 	Status  int
 	Header  Header
-	Trailer Header // fields after a chunked body; none if they are ill-formed
-	RawHead string // status line and header as received, with the empty line
-	Raw     []byte // with Options.KeepRaw: all bytes of the answer as received, the interim ones before it left out
-	Body    []byte // decoded; valid until Close; nil beside an error
+	Trailer Header // fields after a chunked body; none if they are malformed
+	RawHead string // status line and header as received, including the empty line
+	Raw     []byte // all bytes as received, without interim responses; needs Options.KeepRaw
+	Body    []byte // decoded; valid until Close; nil with an error
 
-	// Truncated says that Body is only the beginning, because Request.Cut was set: the
-	// first MaxBody bytes; or what the first MaxBody bytes of a compressed body decode to,
-	// if that is less. The connection is not used again.
+	// Truncated reports that Body is only a beginning, because of Request.Cut: the first MaxBody
+	// bytes, or what the first MaxBody bytes of a compressed body decode to, if that is less. The
+	// connection is not used again.
 	Truncated bool
 
-	Encoding string // the Content-Encoding that was decoded, as a list in the order in which it was applied; empty for none
-	Wire     int64  // bytes of the answer as received, interim answers included; over TLS, after decryption
+	// Encoding is the Content-Encoding that was decoded: a list in the order of application.
+	Encoding string
+	// Wire counts the bytes received, including interim responses; over TLS, after decryption.
+	Wire int64
 
-	Addr   netip.AddrPort // of the server; invalid if a proxy has looked it up
+	Addr   netip.AddrPort // the server's; invalid if a proxy has looked it up
 	Reused bool           // the connection was a kept one
 	Timing Timing
-	TLS    *tls.ConnectionState // of the connection, shared by all of its answers; nil for plain http
+	TLS    *tls.ConnectionState // shared by all responses of the connection; nil for plain http
 
-	whole *[]byte  // the buffer Body is in, given back by Close
-	from  *buffers // which it came from
+	whole *[]byte  // the buffer of Body, returned by Close
+	from  *buffers // where whole came from
 	hold  budget.Hold
 }
 
-// Timing is where the time of an exchange went. What was not reached is 0, and so are
-// the first three of an exchange over a kept connection. Of a request that was sent
-// twice, because the end of a kept connection crossed it, the second try counts, but
-// in Total. Times are the loop's, read at most once a turn.
+// Timing says where the time of an exchange went. Steps that were not reached are 0, and so are
+// the first three steps over a kept connection. If a request was sent twice, because the end of a
+// kept connection crossed it, all but Total describe the second try. Times are the loop's, read at
+// most once a turn.
 type Timing struct {
-	DNS       time.Duration // until the addresses of the host were known, from a cache too
-	Connect   time.Duration // until there was a connection
-	TLS       time.Duration // the handshake
-	FirstByte time.Duration // from when the system had taken the whole request to the first bytes of an answer, interim ones included
+	DNS     time.Duration // until the host's addresses were known, possibly from a cache
+	Connect time.Duration // until there was a connection
+	TLS     time.Duration // the handshake
+	// FirstByte lasts from when the system had taken the whole request to the first bytes of a
+	// response, possibly interim.
+	FirstByte time.Duration
 	Total     time.Duration // of the call of Do
 }
 
-// Keep counts n bytes that were made of the body, until Close, beside it: see Options.Meter. With
-// a negative n they are gone.
+// Keep counts n bytes that were made from the body, in addition to it, until Close: see
+// Options.Meter. A negative n stops counting them.
 func (r *Response) Keep(n int) { r.hold.Set(r.hold.Size() + n) }
 
-// Make is Keep for n bytes that are not there yet: it waits for room. The error is that of the wait.
+// Make is Keep for n bytes that are not allocated yet: it waits for room. It returns the error of
+// the wait.
 func (r *Response) Make(t *aio.Task, n int) error { return r.hold.Grow(t, n) }
 
-// Hand moves what is counted, of the body too, to the caller, who is to release it: for what is
-// made of the body and outlives Close.
+// Hand moves everything counted, including the body, to the caller's hold, who must release it:
+// for data made from the body that outlives Close.
 func (r *Response) Hand(to *budget.Hold) { r.hold.Move(to) }
 
-// Close gives the buffer of the body back: Body is not valid any more.
+// Close returns the buffer of the body: Body is no longer valid.
 func (r *Response) Close() {
 	r.hold.Release()
 	if r.whole != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// latency is how long bytes are under way, one way: so a connection costs 20 ms.
+// latency is the one-way transit time: a connection costs 20 ms.
 const latency = 10 * time.Millisecond
 
-// play runs a client and a server, each a script in a task of its own, over a
-// network in memory on virtual time. The client is closed when its script has ended;
-// a connection that is still open when both have fails the test.
+// play runs a client and a server, each a script in a task of its own, over an in-memory network
+// on virtual time. The client is closed when its script has ended; a connection that is still open
+// when both have ended fails the test.
 //
-// The server has the names www.example and other.example; hole.example is a host
-// that does not answer, holes.example one that has two addresses and answers at neither.
+// The server has the names www.example and other.example; hole.example is a host that does not
+// respond, holes.example one with two addresses, neither of which responds.
 func play(t *testing.T, opt http1.Options, server func(s *site), client func(b *browser)) {
 	t.Helper()
 	playOver(t, latency, opt, server, client)
@@ -76,15 +76,15 @@ func (s *site) accept() *peer {
 	return p
 }
 
-// serve accepts a connection and answers one request over it.
-func (s *site) serve(target, answer string) *peer {
+// serve accepts a connection and responds to one request over it.
+func (s *site) serve(target, response string) *peer {
 	s.t.Helper()
 	p := s.accept()
-	p.serve(target, answer)
+	p.serve(target, response)
 	return p
 }
 
-// ignore accepts a connection and does not answer the request over it.
+// ignore accepts a connection and does not respond to the request over it.
 func (s *site) ignore(target string) {
 	s.t.Helper()
 	p := s.accept()
@@ -92,7 +92,7 @@ func (s *site) ignore(target string) {
 	p.ended()
 }
 
-// until waits for a time after the beginning.
+// until waits until d after the start.
 func (s *site) until(d time.Duration) { until(s.t, s.task, d) }
 
 func (s *site) close() {
@@ -108,34 +108,33 @@ type peer struct {
 	reader *aio.Reader
 }
 
-// request reads a request, for target, and returns it.
+// request reads a request for target and returns it.
 func (p *peer) request(target string) string {
 	p.t.Helper()
 	head, err := p.reader.ReadUntil(p.task, []byte("\r\n\r\n"), 4096)
 	if err != nil {
 		p.t.Fatalf("server: waits for a request for %s: %v", target, err)
 	}
-	_, rest, _ := strings.Cut(string(head), " ") // the method is the test's business
+	_, rest, _ := strings.Cut(string(head), " ") // each test checks the method itself
 	if !strings.HasPrefix(rest, target+" HTTP/1.1\r\n") {
 		p.t.Fatalf("server: got %q, want a request for %s", head, target)
 	}
 	return string(head)
 }
 
-// send sends bytes, and says whether the client took them.
+// send sends bytes and reports whether the client took them.
 func (p *peer) send(bytes string) bool {
 	_, err := p.conn.Write(p.task, []byte(bytes))
 	return err == nil
 }
 
-func (p *peer) serve(target, answer string) {
+func (p *peer) serve(target, response string) {
 	p.t.Helper()
 	p.request(target)
-	p.send(answer)
+	p.send(response)
 }
 
-// ended waits until the client has closed the connection, and wants no more requests
-// until then.
+// ended waits until the client closes the connection, and fails on another request.
 func (p *peer) ended() {
 	p.t.Helper()
 	if b, err := p.reader.Peek(p.task); err == nil {
@@ -159,7 +158,7 @@ func (b *browser) get(target string) (*http1.Response, error) {
 	return b.client.Do(b.task, http1.Request{Scheme: "http", Host: "www.example", Target: target})
 }
 
-// reads fetches a body.
+// reads fetches target and expects body.
 func (b *browser) reads(target, body string) {
 	b.t.Helper()
 	res, err := b.get(target)
@@ -172,7 +171,7 @@ func (b *browser) reads(target, body string) {
 	res.Close()
 }
 
-// fails fetches, and expects an error.
+// fails fetches target and expects an error.
 func (b *browser) fails(target string, kind http1.Kind) {
 	b.t.Helper()
 	_, err := b.get(target)
@@ -202,13 +201,13 @@ func until(t *testing.T, task *aio.Task, d time.Duration) {
 	}
 }
 
-// now is the time since the beginning.
+// now returns the time since the start.
 func now(task *aio.Task) time.Duration { return task.Loop().Now().Sub(aiotest.Epoch) }
 
-// ok is an answer with a body.
-func ok(body string) string { return answer("", body) }
+// ok returns a response with a body.
+func ok(body string) string { return response("", body) }
 
-// answer is one with more fields, each with its line end.
-func answer(fields, body string) string {
+// response returns a response with additional fields, each with its line end.
+func response(fields, body string) string {
 	return "HTTP/1.1 200 OK\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n" + fields + "\r\n" + body
 }

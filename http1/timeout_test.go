@@ -18,7 +18,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// drip sends n bytes of an answer, one after each pause, as long as the client takes them.
+// drip sends n bytes of a response, one after each pause, as long as the client takes them.
 func drip(p *peer, n int, pause time.Duration) {
 	p.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 	for range n {
@@ -55,34 +55,34 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 		{"the whole is less", http1.Options{Timeout: time.Second}, func(*site) {}, "hole.example", http1.KindTimeout, time.Second,
 			"no connection to 192.0.2.2:80 within 1s" + whole},
 		{"the first byte", http1.Options{FirstByteTimeout: 3 * time.Second}, func(s *site) { s.ignore("/") },
-			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second, "no answer within 3s (first-byte timeout)"},
+			"www.example", http1.KindFirstByteTimeout, connected + 3*time.Second, "no response within 3s (first-byte timeout)"},
 		{"the first byte, none", http1.Options{}, func(s *site) { s.ignore("/") }, "www.example", http1.KindTimeout, 30 * time.Second,
-			"no answer within 30s" + whole},
+			"no response within 30s" + whole},
 		{"the first byte came", http1.Options{FirstByteTimeout: 3 * time.Second, IdleTimeout: 5 * time.Second},
 			func(s *site) { s.serve("/", "HTTP/1.1 2").ended() }, "www.example", http1.KindIdleTimeout, connected + 2*latency + 5*time.Second,
-			"nothing more of the answer within 5s (idle timeout)"},
+			"nothing more of the response within 5s (idle timeout)"},
 		{"idle", http1.Options{}, func(s *site) { drip(s.accept(), 1, time.Second) },
 			"www.example", http1.KindIdleTimeout, connected + 2*latency + time.Second + 15*time.Second,
-			"nothing more of the answer within 15s (idle timeout)"},
+			"nothing more of the response within 15s (idle timeout)"},
 		{"idle, none", http1.Options{IdleTimeout: -1}, func(s *site) { drip(s.accept(), 1, time.Second) },
-			"www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
+			"www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 		{"slow but not idle", http1.Options{}, func(s *site) { drip(s.accept(), 100, time.Second) },
-			"www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
+			"www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 		{"too slow", http1.Options{MinRate: 100}, func(s *site) { drip(s.accept(), 100, time.Second) },
 			"www.example", http1.KindTooSlow, connected + 2*latency + 10*time.Second,
-			"answer slower than 100 bytes a second, no more than 53 within 10s (minimum rate)"},
-		// 10,000 bytes are enough for 20 s at 500 a second, and no more.
+			"response slower than 100 bytes a second, only 53 within 10s (minimum rate)"},
+		// 10,000 bytes satisfy 500 bytes a second for 20 s, and no longer.
 		{"too slow later", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			head := "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
 			s.serve("/", head+strings.Repeat("x", 10_000-len(head))).ended()
 		}, "www.example", http1.KindTooSlow, connected + 2*latency + 20*time.Second,
-			"answer slower than 500 bytes a second, no more than 10000 within 20s (minimum rate)"},
+			"response slower than 500 bytes a second, only 10000 within 20s (minimum rate)"},
 		{"fast enough", http1.Options{MinRate: 500, IdleTimeout: -1}, func(s *site) {
 			p := s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
 			for p.send(strings.Repeat("x", 600)) {
 				s.until(now(s.task) + time.Second)
 			}
-		}, "www.example", http1.KindTimeout, 30 * time.Second, "answer not whole within 30s" + whole},
+		}, "www.example", http1.KindTimeout, 30 * time.Second, "response incomplete within 30s" + whole},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			play(t, c.opt, c.server, func(b *browser) {
@@ -102,9 +102,10 @@ func TestEachTimeHasItsLimit(t *testing.T) {
 	}
 }
 
-// A request that the server does not read is not for ever on its way.
+// A request that the server does not read times out.
 func TestTimeoutOfTheRequest(t *testing.T) {
-	long := http1.Header{{Name: "X-Long", Value: strings.Repeat("x", 1<<20)}} // more than the network holds
+	// More than the network holds.
+	long := http1.Header{{Name: "X-Long", Value: strings.Repeat("x", 1<<20)}}
 	play(t, http1.Options{Timeout: 5 * time.Second}, func(s *site) {
 		s.accept()
 		s.until(time.Minute)
@@ -122,7 +123,7 @@ type fullNet struct{ *aiotest.Net }
 
 func (fullNet) Connect(*aio.Task, net.Addr) (aio.Conn, error) { return nil, syscall.EMFILE }
 
-// Every kind of error happens.
+// TestEveryKind provokes every kind of error.
 func TestEveryKind(t *testing.T) {
 	over := func(server func(s *site), opt http1.Options, req http1.Request) func(t *testing.T) error {
 		return func(t *testing.T) (err error) {
@@ -133,10 +134,10 @@ func TestEveryKind(t *testing.T) {
 	www := http1.Request{Scheme: "http", Host: "www.example", Target: "/"}
 	at := func(host string) http1.Request { return http1.Request{Scheme: "http", Host: host, Target: "/"} }
 	nobody := func(*site) {}
-	sends := func(answer string) func(s *site) { return func(s *site) { s.serve("/", answer) } }
+	sends := func(response string) func(s *site) { return func(s *site) { s.serve("/", response) } }
 	silent := func(s *site) { s.ignore("/") }
 	stalls := func(s *site) { s.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello").ended() }
-	zipped := func(body string) string { return answer("Content-Encoding: gzip\r\n", body) }
+	zipped := func(body string) string { return response("Content-Encoding: gzip\r\n", body) }
 	kinds := map[http1.Kind]func(t *testing.T) error{
 		http1.KindScheme: over(nobody, http1.Options{}, http1.Request{Scheme: "gopher", Host: "www.example", Target: "/"}),
 		http1.KindDNS:    over(nobody, http1.Options{}, at("nobody.example")),
@@ -159,12 +160,12 @@ func TestEveryKind(t *testing.T) {
 			s.ln.Close()
 		}, http1.Options{}, at("192.0.2.1")),
 		http1.KindTLS: func(t *testing.T) (err error) {
-			playTLS(t, nil, func(v *vault) { _, _ = v.shake() }, func(b *browser) { _, err = b.getTLS("other.example", "/") })
+			playTLS(t, nil, func(v *tlsSite) { _, _ = v.handshake() }, func(b *browser) { _, err = b.getTLS("other.example", "/") })
 			return err
 		},
 		http1.KindTLSTimeout: func(t *testing.T) (err error) {
 			playTLS(t, func(opt *http1.Options, _ *tls.Config) { opt.TLSTimeout = time.Second },
-				func(v *vault) { v.accept(); v.until(time.Minute) },
+				func(v *tlsSite) { v.accept(); v.until(time.Minute) },
 				func(b *browser) { _, err = b.getTLS("www.example", "/") })
 			return err
 		},
@@ -213,8 +214,8 @@ func (n failingNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	return nil, os.NewSyscallError("connect", n.why[to.(*net.TCPAddr).IP.String()])
 }
 
-// TestNoAddressHere: that a connection has no local address is for want of ports, which
-// passes, or of IPv6, which does not.
+// TestNoAddressHere checks that a missing local address means a lack of ports, which is temporary,
+// or of IPv6, which is not.
 func TestNoAddressHere(t *testing.T) {
 	const a4, b4, a6, b6 = "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"
 	for _, c := range []struct {

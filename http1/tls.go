@@ -10,13 +10,13 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// maxSessions bounds the TLS sessions that a client remembers, so as to resume them.
+// maxSessions bounds the TLS sessions that a client remembers for resumption.
 const maxSessions = 1024
 
 // maxRecord is the most that one TLS record carries (RFC 8446, section 5.1).
 const maxRecord = 16 << 10
 
-// newTLSConfig returns what all TLS connections of a client have in common.
+// newTLSConfig returns the configuration that all TLS connections of a client share.
 func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
 	return &tls.Config{
 		RootCAs:            opt.RootCAs,
@@ -27,23 +27,22 @@ func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
 	}
 }
 
-// channel is the TLS of a connection. The handshake waits for the network inside
-// crypto/tls, on the stack of its task. After it nothing does: what has arrived is
-// put into in, decrypted on the loop's stack until crypto/tls wants more than there
-// is, and what it has to send is found in out. So a connection that waits holds no
-// buffer of ours, and its task needs no deep stack.
+// channel is the TLS layer of a connection. The handshake waits for the network inside crypto/tls,
+// on the stack of its task. After it nothing waits there: arriving bytes are put into in and
+// decrypted on the loop's stack until crypto/tls wants more than there is, and its output collects
+// in out. So a waiting connection holds no buffer of ours, and its task needs no deep stack.
 type channel struct {
 	net.Conn // bound to a task during the handshake, then nil
 	tls      *tls.Conn
-	state    *tls.ConnectionState // by itself: who keeps it does not keep the connection
-	in       []byte               // arrived, not taken yet
+	state    *tls.ConnectionState // a copy: keeping it does not keep the connection
+	in       []byte               // arrived, not yet taken
 	ended    bool                 // nothing comes after in
-	torn     bool                 // crypto/tls has met that end: there was no close_notify before it
+	torn     bool                 // crypto/tls has met that end without a preceding close_notify
 	out      []byte               // to be sent
 }
 
-// errMore is what crypto/tls is told when it wants more than has arrived. It takes a
-// temporary error for one after which it can be asked again.
+// errMore is what crypto/tls gets when it wants more than has arrived. It treats a temporary error
+// as one after which it can try again.
 var errMore net.Error = wantsMore{}
 
 type wantsMore struct{}
@@ -84,8 +83,8 @@ func (ch *channel) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// shakeHands begins TLS over raw, to be used by t, with the server of a name.
-func (c *Client) shakeHands(t *aio.Task, raw aio.Conn, name string) (*channel, error) {
+// handshake starts TLS over raw, for use by t, with the server of a name.
+func (c *Client) handshake(t *aio.Task, raw aio.Conn, name string) (*channel, error) {
 	config := c.tls.Clone()
 	config.ServerName = name
 	ch := &channel{Conn: aio.NewNetConn(t, raw)}
@@ -99,9 +98,9 @@ func (c *Client) shakeHands(t *aio.Task, raw aio.Conn, name string) (*channel, e
 	return ch, nil
 }
 
-// sayGoodbye sends a close_notify, which is due before a connection is closed (RFC 9112,
-// section 9.8), to a peer that takes it now.
-func (cn *conn) sayGoodbye(t *aio.Task) {
+// sendCloseNotify sends a close_notify, which must precede the end of a connection (RFC 9112,
+// section 9.8), if the peer accepts it at once.
+func (cn *conn) sendCloseNotify(t *aio.Task) {
 	if cn.tls == nil {
 		return
 	}
@@ -110,10 +109,9 @@ func (cn *conn) sayGoodbye(t *aio.Task) {
 	_, _ = cn.Write(t, cn.tls.out)
 }
 
-// open decrypts what has arrived, and calls take for each piece of it. It returns nil
-// when more is needed, io.EOF at the end of the stream, or what is wrong with it. An
-// end between two records is io.EOF to crypto/tls, close_notify or not: torn tells.
-// Buf is where to decrypt to.
+// open decrypts what has arrived into buf, and calls take for each piece. It returns nil when it
+// needs more, io.EOF at the end of the stream, or the error. To crypto/tls an end between two
+// records is io.EOF with or without a close_notify: torn tells them apart.
 func (ch *channel) open(buf, arrived []byte, take func([]byte)) error {
 	ch.in = arrived
 	for {

@@ -27,8 +27,8 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// certificate returns one for names, and the pool of who trusts it. It is valid for
-// a day from the beginning of virtual time.
+// certificate returns a certificate for names, and the pool that trusts it. It is valid for a day
+// from the start of virtual time.
 func certificate(t *testing.T, names ...string) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -52,25 +52,25 @@ func certificate(t *testing.T, names ...string) (tls.Certificate, *x509.CertPool
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// vault is the server's side of TLS.
-type vault struct {
+// tlsSite is the server's side of TLS.
+type tlsSite struct {
 	*site
 	config *tls.Config
-	keys   bytes.Buffer // the secrets of the connections, as lines of a key log
+	keys   bytes.Buffer // the connections' secrets, as lines of a key log
 }
 
-// strongroom is the server's end of a TLS connection.
-type strongroom struct {
+// tlsPeer is the server's end of a TLS connection.
+type tlsPeer struct {
 	*tls.Conn
 	t    *testing.T
 	line *line
 	in   *bufio.Reader
 }
 
-// line is the connection under it.
+// line is the connection under TLS.
 type line struct {
 	net.Conn
-	ended bool // the client has ended it, and not only TLS
+	ended bool // the client has ended the connection, not only TLS
 }
 
 func (l *line) Read(p []byte) (int, error) {
@@ -79,9 +79,9 @@ func (l *line) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// playTLS is play over TLS, with a server at port 443 whose certificate for
-// www.example the client trusts unless change says otherwise.
-func playTLS(t *testing.T, change func(opt *http1.Options, config *tls.Config), server func(v *vault), client func(b *browser)) {
+// playTLS is play over TLS, with a server at port 443 whose certificate for www.example the client
+// trusts unless change alters that.
+func playTLS(t *testing.T, change func(opt *http1.Options, config *tls.Config), server func(v *tlsSite), client func(b *browser)) {
 	t.Helper()
 	cert, pool := certificate(t, "www.example")
 	opt := http1.Options{RootCAs: pool}
@@ -100,7 +100,7 @@ func playTLS(t *testing.T, change func(opt *http1.Options, config *tls.Config), 
 		defer ln.Close()
 		return task.Group(func(g *aio.Group) error {
 			g.Go("server", func(task *aio.Task) error {
-				v := &vault{site: &site{t: t, task: task, ln: ln}, config: config}
+				v := &tlsSite{site: &site{t: t, task: task, ln: ln}, config: config}
 				config.Time = task.Loop().Now
 				config.KeyLogWriter = &v.keys
 				defer v.close()
@@ -115,24 +115,24 @@ func playTLS(t *testing.T, change func(opt *http1.Options, config *tls.Config), 
 	})
 }
 
-// shake accepts a connection and does its part of the handshake.
-func (v *vault) shake() (*strongroom, error) {
+// handshake accepts a connection and does the server's part of the handshake.
+func (v *tlsSite) handshake() (*tlsPeer, error) {
 	l := &line{Conn: aio.NewNetConn(v.task, v.accept().conn)}
 	c := tls.Server(l, v.config)
-	return &strongroom{Conn: c, t: v.t, line: l, in: bufio.NewReader(c)}, c.Handshake()
+	return &tlsPeer{Conn: c, t: v.t, line: l, in: bufio.NewReader(c)}, c.Handshake()
 }
 
-func (v *vault) admit() *strongroom {
+func (v *tlsSite) admit() *tlsPeer {
 	v.t.Helper()
-	s, err := v.shake()
+	s, err := v.handshake()
 	if err != nil {
 		v.t.Fatal("server: handshake: ", err)
 	}
 	return s
 }
 
-// serve answers one request.
-func (s *strongroom) serve(target, answer string) {
+// serve responds to one request.
+func (s *tlsPeer) serve(target, response string) {
 	s.t.Helper()
 	req, err := http.ReadRequest(s.in)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *strongroom) serve(target, answer string) {
 	if req.URL.RequestURI() != target {
 		s.t.Fatalf("server: request for %s, want one for %s", req.URL, target)
 	}
-	if _, err := s.Write([]byte(answer)); err != nil {
+	if _, err := s.Write([]byte(response)); err != nil {
 		s.t.Fatal("server: ", err)
 	}
 }
@@ -164,13 +164,13 @@ func (b *browser) readsTLS(target, body string) *http1.Response {
 	return res
 }
 
-// A second request goes over the connection of the first, though a server of TLS 1.3
-// sends tickets unasked; a second connection resumes the session of the first.
+// A second request uses the first connection, although a TLS 1.3 server sends unrequested tickets;
+// a second connection resumes the session of the first.
 func TestTLSKeepsConnectionsAndSessions(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
 			long := strings.Repeat("a long page. ", 20_000)
-			playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MaxVersion = version }, func(v *vault) {
+			playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MaxVersion = version }, func(v *tlsSite) {
 				c := v.admit()
 				c.serve("/1", ok("one"))
 				c.serve("/2", ok(long))
@@ -199,10 +199,9 @@ func TestTLSKeepsConnectionsAndSessions(t *testing.T) {
 	}
 }
 
-// A ticket may come at any time; one that comes while the connection is kept does
-// not end it.
+// A ticket may arrive at any time; one that arrives while the connection is kept does not end it.
 func TestTLSTicketWhileKept(t *testing.T) {
-	for _, unasked := range []struct {
+	for _, unrequested := range []struct {
 		name    string
 		kind    byte // of the record's content (RFC 8446, section 5.1)
 		content string
@@ -214,8 +213,8 @@ func TestTLSTicketWhileKept(t *testing.T) {
 		{"bytes", 23, ok("forged"), false},
 		{"close-notify", 21, "\x01\x00", false},
 	} {
-		t.Run(unasked.name, func(t *testing.T) {
-			playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MinVersion = tls.VersionTLS13 }, func(v *vault) {
+		t.Run(unrequested.name, func(t *testing.T) {
+			playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MinVersion = tls.VersionTLS13 }, func(v *tlsSite) {
 				c := v.admit()
 				if suite := c.ConnectionState().CipherSuite; suite != tls.TLS_AES_128_GCM_SHA256 {
 					t.Skipf("this machine prefers %s, the test's own records are AES-128-GCM", tls.CipherSuiteName(suite))
@@ -223,15 +222,15 @@ func TestTLSTicketWhileKept(t *testing.T) {
 				c.serve("/1", ok("one"))
 				v.until(time.Second)
 				secret := serverSecret(v.keys.String())
-				sealed := sealer(t, secret, 2) // after a ticket and the answer
-				if _, err := c.NetConn().Write(sealed(unasked.kind, unasked.content)); err != nil {
+				sealed := sealer(t, secret, 2) // after a ticket and the response
+				if _, err := c.NetConn().Write(sealed(unrequested.kind, unrequested.content)); err != nil {
 					t.Error(err)
 				}
-				if !unasked.kept {
+				if !unrequested.kept {
 					v.admit().serve("/2", ok("two"))
 					return
 				}
-				if strings.HasPrefix(unasked.content, "\x18") {
+				if strings.HasPrefix(unrequested.content, "\x18") {
 					sealed = sealer(t, expandLabel(t, secret, "traffic upd", sha256.Size), 0)
 				}
 				if _, err := http.ReadRequest(c.in); err != nil {
@@ -243,15 +242,15 @@ func TestTLSTicketWhileKept(t *testing.T) {
 			}, func(b *browser) {
 				b.readsTLS("/1", "one")
 				b.until(2 * time.Second)
-				if res := b.readsTLS("/2", "two"); res.Reused != unasked.kept {
-					t.Errorf("reused %v, want %v", res.Reused, unasked.kept)
+				if res := b.readsTLS("/2", "two"); res.Reused != unrequested.kept {
+					t.Errorf("reused %v, want %v", res.Reused, unrequested.kept)
 				}
 			})
 		})
 	}
 }
 
-// serverSecret returns what the server's keys after the handshake are made of.
+// serverSecret returns the secret that the server's keys after the handshake derive from.
 func serverSecret(keyLog string) (secret []byte) {
 	for line := range strings.Lines(keyLog) {
 		if f := strings.Fields(line); f[0] == "SERVER_TRAFFIC_SECRET_0" {
@@ -273,7 +272,7 @@ func expandLabel(t *testing.T, secret []byte, label string, size int) []byte {
 	return key
 }
 
-// sealer returns what makes records as the owner of a secret does, in TLS 1.3 with
+// sealer returns a function that makes TLS 1.3 records as the owner of a secret does, with
 // AES-128-GCM, from the n-th on (RFC 8446, sections 5.2, 5.3 and 7.3).
 func sealer(t *testing.T, secret []byte, n uint64) func(kind byte, content string) []byte {
 	t.Helper()
@@ -299,11 +298,11 @@ func sealer(t *testing.T, secret []byte, n uint64) func(kind byte, content strin
 }
 
 func TestTLSFailures(t *testing.T) {
-	shake := func(v *vault) { _, _ = v.shake() }
+	shake := func(v *tlsSite) { _, _ = v.handshake() }
 	for _, c := range []struct {
 		name      string
 		change    func(opt *http1.Options, config *tls.Config)
-		server    func(v *vault)
+		server    func(v *tlsSite)
 		host      string
 		kind      http1.Kind
 		temporary bool
@@ -314,30 +313,31 @@ func TestTLSFailures(t *testing.T) {
 		{"another name", nil, shake, "other.example", http1.KindTLS, false, "not other.example"},
 		{"old TLS only", func(_ *http1.Options, config *tls.Config) { config.MaxVersion = tls.VersionTLS11 }, shake,
 			"www.example", http1.KindTLS, false, "protocol version"},
-		{"not TLS", nil, func(v *vault) { v.accept().send("HTTP/1.1 400 Bad Request\r\n\r\n") },
+		{"not TLS", nil, func(v *tlsSite) { v.accept().send("HTTP/1.1 400 Bad Request\r\n\r\n") },
 			"www.example", http1.KindTLS, false, "does not look like a TLS handshake"},
-		{"the end", nil, func(v *vault) { v.accept().close() }, "www.example", http1.KindEarlyEnd, true, "EOF"},
-		{"silence", nil, func(v *vault) { v.accept(); v.until(time.Minute) }, "www.example", http1.KindTLSTimeout, true,
+		{"the end", nil, func(v *tlsSite) { v.accept().close() }, "www.example", http1.KindEarlyEnd, true, "EOF"},
+		{"silence", nil, func(v *tlsSite) { v.accept(); v.until(time.Minute) }, "www.example", http1.KindTLSTimeout, true,
 			"tls-timeout: TLS handshake not done within 10s (TLS timeout)"},
-		{"a broken record", nil, func(v *vault) {
+		{"a broken record", nil, func(v *tlsSite) {
 			c := v.admit()
 			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
 			_, _ = c.NetConn().Write([]byte("\x17\x03\x03\x00\x20" + strings.Repeat("x", 32)))
 		}, "www.example", http1.KindTLS, false, "bad record MAC"},
-		{"an end within a record", nil, func(v *vault) {
+		{"an end within a record", nil, func(v *tlsSite) {
 			c := v.admit()
 			c.serve("/", "HTTP/1.1 200 OK\r\n\r\nhalf")
 			_, _ = c.NetConn().Write([]byte("\x17\x03\x03\x00\x20xxx"))
 			c.NetConn().Close()
-		}, "www.example", http1.KindEarlyEnd, true, "within a record of TLS"},
-		{"the end in a body", nil, func(v *vault) {
+		}, "www.example", http1.KindEarlyEnd, true, "within a TLS record"},
+		{"the end in a body", nil, func(v *tlsSite) {
 			c := v.admit()
 			c.serve("/", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
 			c.Close()
 		}, "www.example", http1.KindEarlyEnd, true, "4 bytes before"},
-		{"an alert for an answer", nil, func(v *vault) { // as from a server that asks for a certificate
+		// As from a server that asks for a certificate.
+		{"an alert for a response", nil, func(v *tlsSite) {
 			v.config.ClientAuth = tls.RequireAnyClientCert
-			_, _ = v.shake()
+			_, _ = v.handshake()
 		}, "www.example", http1.KindTLS, false, "certificate required"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -359,12 +359,12 @@ func TestTLSFailures(t *testing.T) {
 	}
 }
 
-// A body that ends with its connection is whole if TLS has ended before: an end of TCP
-// alone is anybody's. One that says where it ends needs no close_notify.
+// A body that ends with its connection is complete if TLS has ended before: anybody can end TCP. A
+// body with a length needs no close_notify.
 func TestTLSEnd(t *testing.T) {
-	cut := func(c *strongroom) { c.NetConn().Close() } // between two records
-	notify := func(c *strongroom) { c.Close() }
-	late := func(c *strongroom) { // the end of TCP comes after that of TLS
+	cut := func(c *tlsPeer) { c.NetConn().Close() } // between two records
+	notify := func(c *tlsPeer) { c.Close() }
+	late := func(c *tlsPeer) { // TCP ends after TLS
 		_ = c.CloseWrite()
 		if b, err := c.in.ReadByte(); err != io.EOF {
 			t.Errorf("server: got %q, %v, want the end", b, err)
@@ -372,9 +372,9 @@ func TestTLSEnd(t *testing.T) {
 	}
 	const head = "HTTP/1.1 200 OK\r\n"
 	for _, c := range []struct {
-		name, answer string
-		end          func(c *strongroom)
-		whole        bool
+		name, response string
+		end            func(c *tlsPeer)
+		whole          bool
 	}{
 		{"to the end, with close_notify", head + "\r\nto the end", notify, true},
 		{"to the end, with close_notify and no end of TCP", head + "\r\nto the end", late, true},
@@ -387,9 +387,9 @@ func TestTLSEnd(t *testing.T) {
 	} {
 		for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 			t.Run(c.name+", "+tls.VersionName(version), func(t *testing.T) {
-				playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MaxVersion = version }, func(v *vault) {
+				playTLS(t, func(_ *http1.Options, config *tls.Config) { config.MaxVersion = version }, func(v *tlsSite) {
 					s := v.admit()
-					s.serve("/", c.answer)
+					s.serve("/", c.response)
 					c.end(s)
 				}, func(b *browser) {
 					if c.whole {
@@ -407,18 +407,18 @@ func TestTLSEnd(t *testing.T) {
 	}
 }
 
-// A connection that an answer ends is closed with a close_notify.
-func TestTLSGoodbye(t *testing.T) {
+// A connection that a response ends is closed with a close_notify.
+func TestTLSCloseNotify(t *testing.T) {
 	long := strings.Repeat("x", 1000)
-	for name, answer := range map[string]string{
-		"close":                 answer("Connection: close\r\n", "hello"),
-		"bytes after an answer": ok("hello") + "more",
-		"an answer that is cut": "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\nhello" + long,
+	for name, response := range map[string]string{
+		"close":                  response("Connection: close\r\n", "hello"),
+		"bytes after a response": ok("hello") + "more",
+		"a response that is cut": "HTTP/1.1 200 OK\r\nContent-Length: 2000\r\n\r\nhello" + long,
 	} {
 		t.Run(name, func(t *testing.T) {
-			playTLS(t, nil, func(v *vault) {
+			playTLS(t, nil, func(v *tlsSite) {
 				s := v.admit()
-				s.serve("/", answer)
+				s.serve("/", response)
 				if b, err := s.in.ReadByte(); err != io.EOF || s.line.ended {
 					t.Errorf("server: got %q, %v, end of TCP %v, want a close_notify", b, err, s.line.ended)
 				}
@@ -435,7 +435,7 @@ func TestTLSGoodbye(t *testing.T) {
 
 func TestInsecure(t *testing.T) {
 	playTLS(t, func(opt *http1.Options, _ *tls.Config) { *opt = http1.Options{Insecure: true} },
-		func(v *vault) { v.admit().serve("/", ok("unsafe")) },
+		func(v *tlsSite) { v.admit().serve("/", ok("unsafe")) },
 		func(b *browser) {
 			if res := b.readsTLS("/", "unsafe"); len(res.TLS.VerifiedChains) != 0 {
 				t.Error("the certificate was verified")
@@ -443,12 +443,12 @@ func TestInsecure(t *testing.T) {
 		})
 }
 
-// Cancelled at any moment, an exchange over TLS leaves nothing behind: playTLS sees to it.
+// An exchange over TLS that is cancelled at any moment leaves nothing behind: playTLS checks that.
 func TestTLSCancelledAtAnyMoment(t *testing.T) {
 	const done = 8 * latency // look-up, connection, handshake, exchange
 	for at := latency / 2; at < done+latency; at += latency {
 		t.Run(at.String(), func(t *testing.T) {
-			playTLS(t, nil, func(v *vault) {
+			playTLS(t, nil, func(v *tlsSite) {
 				_ = v.task.Deadline(aiotest.Epoch.Add(time.Second), func(task *aio.Task) error {
 					c, err := v.ln.Accept(task)
 					if err != nil {

@@ -118,7 +118,7 @@ func (r *Robots) line(number int, line []byte) {
 // agent reads a User-agent line. It begins a group, unless it stands beside another
 // one: only rules come in between.
 func (r *Robots) agent(value string) {
-	name := strings.ToLower(productToken(value))
+	name := strings.ToLower(ProductToken(value))
 	if rest, ok := strings.CutPrefix(value, "*"); ok && (rest == "" || isSpace(rest[0])) {
 		name = "*"
 	}
@@ -174,8 +174,9 @@ func (r *Robots) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 // SitemapsCut reports whether there are more Sitemap lines than the MaxSitemaps that are kept.
 func (r *Robots) SitemapsCut() bool { return r.cut }
 
-// productToken returns the product token that a User-agent line begins with.
-func productToken(value string) string {
+// ProductToken returns the product token that a User-Agent or a User-agent line begins with
+// (RFC 9309, section 2.2.1): letters, _ and -.
+func ProductToken(value string) string {
 	for i := range len(value) {
 		if c := value[i]; !isLetter(c) && c != '_' && c != '-' {
 			return value[:i]

@@ -8,10 +8,10 @@ import (
 	"github.com/weftcrawl/weft/internal/bench/cost"
 )
 
-// BenchmarkResolve is what a crawler needs of a link, over all links of two documentation
-// sites: weft resolves it, makes it canonical and knows its fingerprint; the parsers of the
-// standard library, which is none of the Web's, and of whatwg-url resolve it and write it
-// out. An operation is a link; mallocs/op is allocs/op, not rounded. Take cpu-ns/op where others run.
+// BenchmarkResolve measures what a crawler needs of a link, over all links of two documentation
+// sites: weft resolves it, makes it canonical and computes its fingerprint; the standard library's
+// parser, which does not follow the WHATWG, and whatwg-url resolve it and write it out. An
+// operation is a link; mallocs/op is allocs/op, not rounded. On a shared machine use cpu-ns/op.
 func BenchmarkResolve(b *testing.B) {
 	pages := siteLinks(b)
 	perLink := func(name string, page func(sitePage)) {
@@ -40,7 +40,7 @@ func BenchmarkResolve(b *testing.B) {
 			}
 		}
 	})
-	perLink("weft-first", func(p sitePage) { // what a link costs that was not met lately
+	perLink("weft-first", func(p sitePage) { // the cost of a link that was not seen lately
 		r.Reset(p.base)
 		for ref := range p.refs {
 			if u, err := r.ResolveString(ref); err == nil {
@@ -80,7 +80,7 @@ func BenchmarkResolve(b *testing.B) {
 	})
 }
 
-// What a benchmark makes goes here, so that it is made.
+// Benchmarks store their results here, so that they are computed.
 var (
 	href     string
 	resolved URL

@@ -6,29 +6,28 @@ import (
 	"unsafe"
 )
 
-// Canonical returns the form by which the frontier knows a page:
+// Canonical returns the form that identifies a page in the frontier:
 //
-//   - the fragment is cut, with its '#';
+//   - the fragment is removed, with its '#';
 //   - the parser has already lower-cased scheme and host, dropped a default
 //     port, made an empty path "/" and resolved dot segments;
 //   - in path and query, hexadecimal digits of percent-encoded bytes are in
 //     upper case, and encoded letters, digits, '-', '.', '_' and '~' are decoded
-//     (RFC 3986, section 6.2.2). All else is left alone: it may mean something
-//     to the server.
-//   - credentials of http and https URLs are cut: they are said to the server in
-//     a header, if at all, and do not make another page of it.
+//     (RFC 3986, section 6.2.2). Everything else is left alone: it may mean
+//     something to the server;
+//   - credentials of http and https URLs are removed: if they are sent at all, then
+//     in a header, and they do not make it a different page.
 //
-// It asks for the same resource as b does; a [RuleSet] goes further. For schemes
-// other than http and https only the fragment is cut. Canonical of a canonical
-// URL is that URL.
+// The canonical form requests the same resource as b does; a [RuleSet] goes further. For schemes
+// other than http and https only the fragment is removed. Canonical of a canonical URL is that
+// URL.
 func (b URL) Canonical() URL {
 	b.canonicalise()
 	return b
 }
 
-// canonicalise makes b its canonical form. (A URL is too large for registers: where it
-// counts it goes by its address, and what takes and returns it is small enough to be
-// inlined.)
+// canonicalise makes b its canonical form. (A URL is too large for registers: in hot paths it is
+// passed by its address, and functions that take and return one are small enough to be inlined.)
 func (b *URL) canonicalise() {
 	if b.IsHTTP() && (b.hasCredentials() || strings.IndexByte(b.href[b.pathAt:b.fragmentAt], '%') >= 0) {
 		b.normalise()
@@ -36,8 +35,7 @@ func (b *URL) canonicalise() {
 	b.href = b.href[:b.fragmentAt]
 }
 
-// normalise is canonicalise for an http or https URL of which more is to be cut than the
-// fragment.
+// normalise is canonicalise for an http or https URL that needs more than removing the fragment.
 func (b *URL) normalise() {
 	path, query := b.href[b.pathAt:b.queryAt], b.href[b.queryAt:b.fragmentAt]
 	out := make([]byte, 0, len(b.href))
@@ -57,12 +55,11 @@ func (b *URL) normalise() {
 
 // appendNormalised appends text with its percent-encoding normalised.
 //
-// Decoding must not make a new escape out of a stray '%' and what follows it:
-// "%%34%31" is no "%41". So the two bytes after a stray '%' are never decoded
-// ones. Nor can it make a dot segment: the parser has taken those out in all
-// their spellings.
+// Decoding must not create a new escape from a stray '%' and what follows it: "%%34%31" is not
+// "%41". So the two bytes after a stray '%' are never decoded ones. Nor can it create a dot
+// segment: the parser has removed those in all their spellings.
 func appendNormalised(dst []byte, text string) []byte {
-	stray := -3 // where in dst the last stray '%' is
+	stray := -3 // index in dst of the last stray '%'
 	for i := 0; i < len(text); i++ {
 		if text[i] != '%' {
 			dst = append(dst, text[i])
@@ -84,26 +81,26 @@ func appendNormalised(dst []byte, text string) []byte {
 	return dst
 }
 
-// isUnreserved is RFC 3986, section 2.3.
+// isUnreserved implements RFC 3986, section 2.3.
 func isUnreserved(c byte) bool {
 	return isAlpha(c) || isDigit(c) || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// Fingerprint returns 128 bits of the canonical form: the first half of the
-// SHA-256 of Canonical().String().
+// Fingerprint returns 128 bits of the canonical form: the first half of the SHA-256 of
+// Canonical().String().
 //
-// It is part of the on-disk format: stores written by one version are read by
-// another, so neither the hash nor the canonical form may change without a new
-// format version. The hash is a cryptographic one because the Web chooses the
-// keys: with a weaker one a site could make pages that hide each other.
+// It is part of the on-disk format: stores written by one version are read by another, so neither
+// the hash nor the canonical form may change without a new format version. The hash is
+// cryptographic because the Web chooses the keys: with a weaker one a site could make pages that
+// hide each other.
 func (b URL) Fingerprint() [16]byte {
 	b.canonicalise()
 	return fingerprint(b.href)
 }
 
-// fingerprint is that of a canonical href.
+// fingerprint returns the fingerprint of a canonical href.
 func fingerprint(href string) [16]byte {
-	// Sum256 only reads, and a copy for it would cost a fifth of it.
+	// Sum256 only reads, and a copy would add a fifth to its cost.
 	sum := sha256.Sum256(unsafe.Slice(unsafe.StringData(href), len(href)))
 	return [16]byte(sum[:16])
 }

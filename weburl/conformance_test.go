@@ -30,7 +30,7 @@ type wptCase struct {
 	Hash     string  `json:"hash"`
 }
 
-// check returns what is wrong with the URL that weburl makes of the case.
+// check returns the differences between the case and the URL that weburl makes of it.
 func (c wptCase) check() []string {
 	u, err := c.parse()
 	if c.Fail {
@@ -48,7 +48,7 @@ func (c wptCase) check() []string {
 			wrong = append(wrong, part+" "+strconv.Quote(got)+", want "+strconv.Quote(want))
 		}
 	}
-	mark := func(mark, s string) string { // as the DOM's search and hash have it
+	mark := func(mark, s string) string { // as the DOM's search and hash return it
 		if s == "" {
 			return ""
 		}
@@ -131,8 +131,8 @@ func differences(t *testing.T, name string) map[string]string {
 	return known
 }
 
-// TestOracle asks another parser of the standard the same: where it says something else
-// than the suite, that is listed with the reason.
+// TestOracle runs another parser of the standard on the same cases: where it disagrees with the
+// suite, the reason is listed.
 func TestOracle(t *testing.T) {
 	known := differences(t, "whatwg-url.txt")
 	listed := len(known)

@@ -1,6 +1,6 @@
-// Package weburl is the URL of a crawler: parsed and resolved by the rules of
-// the WHATWG URL Standard, as browsers do, and brought to the one canonical
-// form by which the frontier knows a page.
+// Package weburl is the URL of a crawler: parsed and resolved by the rules of the WHATWG URL
+// Standard, as browsers do, and brought to the one canonical form that identifies a page in the
+// frontier.
 //
 // # Vocabulary
 //
@@ -13,44 +13,42 @@
 //   - canonical form: the href without fragment and with its percent-encoding
 //     normalised ([URL.Canonical]). Two URLs are the same page to the frontier
 //     if their canonical forms are equal; [URL.Fingerprint] is 128 bits of it.
-//   - rule: what a crawl may leave out of the canonical form beyond the
+//   - rule: what a crawl may remove from the canonical form beyond the
 //     standards, such as tracking parameters ([Rules], [RuleSet]).
-//   - registrable domain: the public suffix of a host and one label more, the
+//   - registrable domain: the public suffix of a host and one more label, the
 //     unit that has one owner ([RegistrableDomain]).
 //
-// # Lifecycle and concurrency
+// # Lifecycle
 //
-// A URL is a small immutable value: it can be copied, compared with ==, used
-// as a map key and shared between goroutines. The zero URL is empty and valid
-// to ask; resolving against it is the same as [Parse]. The package does no
-// I/O, reads no clock and keeps no state.
+// A crawler parses the links of page after page with a [Resolver], and gets canonical form and
+// fingerprint from a [Memo]. Both return ordinary URLs; but those of a Resolver share blocks of
+// memory, so a caller that keeps a few of many for long should keep their [URL.Clone]. Those of a
+// Memo are clones.
 //
-// A crawler reads the links of page after page with a [Resolver], and asks a
-// [Memo] for canonical form and fingerprint. Each of these has one owner. What
-// they return is a URL like any other; but those of a Resolver share blocks of
-// memory, so who keeps a few of many for long keeps their [URL.Clone]. Those of
-// a Memo are clones.
+// # Concurrency
+//
+// A URL is a small immutable value: it can be copied, compared with ==, used as a map key and
+// shared between goroutines. The zero URL is empty, and its methods work; resolving against it is
+// the same as [Parse]. A Resolver and a Memo have one owner each. The package does no I/O, reads
+// no clock and keeps no state.
 //
 // # Two parsers
 //
-// Nearly all links are written as they are serialised, but for "../" in front:
-// these are read by a fast path that only looks whether that is so (plain.go).
-// The rest is for the parser of the standard, state by state (parse.go).
-// FuzzResolve states that the two never differ.
+// Nearly all links are written in their serialised form, except for a leading "../": a fast path
+// parses these, and only checks that this is so (plain.go). All others go to the parser of the
+// standard, state by state (parse.go). FuzzResolve checks that the two never differ.
 //
 // # Limits
 //
-// A URL is at most [MaxLength] bytes, as written and as serialised, and a host
-// name that needs IDNA processing at most 1,024. Memory is a small multiple of
-// the input. The input is UTF-8; each byte that is not is read as U+FFFD, so a
-// page in another encoding is transcoded before its links are resolved. The
-// name of that encoding is still needed for their queries ([Resolver.ResetIn]).
-// In gb18030 and gbk, private characters (U+E000 to U+F8FF) are taken for such
-// as the encoding lacks.
+// A URL is at most [MaxLength] bytes, as written and as serialised, and a host name that needs
+// IDNA processing at most 1,024. Memory is a small multiple of the input. The input is UTF-8; each
+// invalid byte becomes U+FFFD, so a page in another encoding must be transcoded before its links
+// are resolved. The name of that encoding is still needed for their queries ([Resolver.ResetIn]).
+// In gb18030 and gbk, private characters (U+E000 to U+F8FF) count as missing from the encoding.
 //
 // # Source
 //
-// https://url.spec.whatwg.org/ as of 2026, including its rule that an ASCII
-// domain is only lower-cased, never rejected for a malformed xn-- label. The
-// state names in the comments are those of its basic URL parser.
+// https://url.spec.whatwg.org/ as of 2026, including its rule that an ASCII domain is only
+// lower-cased, never rejected for a malformed xn-- label. The state names in the comments are
+// those of its basic URL parser.
 package weburl

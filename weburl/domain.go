@@ -7,20 +7,19 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// RegistrableDomain returns the public suffix of host and the label before it,
-// in lower case and in the script in which host is written: "example.co.uk" of
-// "www.example.co.uk". It is "" if host is itself a public suffix, a single
-// label, an IP address or no host name. One final dot is ignored.
+// RegistrableDomain returns the public suffix of host and the label before it, in lower case and
+// in the script of host: "example.co.uk" for "www.example.co.uk". It returns "" if host is itself
+// a public suffix, a single label, an IP address or not a host name. One final dot is ignored.
 //
 // The list (https://publicsuffix.org/list/) is the one compiled into
-// golang.org/x/net/publicsuffix, its private section included: a.github.io and
-// b.github.io are two registrable domains.
+// golang.org/x/net/publicsuffix, including its private section: a.github.io and b.github.io are
+// two registrable domains.
 func RegistrableDomain(host string) string {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if isAddress(host) {
 		return ""
 	}
-	ascii, err := toASCII(host) // the list knows hosts in ASCII only
+	ascii, err := toASCII(host) // the list has hosts in ASCII only
 	if err != nil {
 		return ""
 	}
@@ -29,7 +28,7 @@ func RegistrableDomain(host string) string {
 		return ""
 	}
 	if strings.Count(host, ".") != strings.Count(ascii, ".") {
-		return domain // host has dots of other scripts: it cannot be cut by '.'
+		return domain // host has dots of other scripts, so it cannot be split at '.'
 	}
 	return lastLabels(host, strings.Count(domain, ".")+1)
 }
@@ -37,7 +36,7 @@ func RegistrableDomain(host string) string {
 // isAddress reports whether host is an IP address, in brackets or not.
 func isAddress(host string) bool {
 	if host == "" || !isDigit(host[len(host)-1]) && strings.IndexByte(host, ':') < 0 {
-		return false // and no error, which would cost memory
+		return false // without an error, which would allocate
 	}
 	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil

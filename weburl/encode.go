@@ -1,7 +1,7 @@
 package weburl
 
-// A set is one bit of byteSets: the bytes that one component must not hold.
-// See https://url.spec.whatwg.org/#percent-encoded-bytes.
+// set is one bit of byteSets: the bytes that one component must not contain. See
+// https://url.spec.whatwg.org/#percent-encoded-bytes.
 type set uint8
 
 const (
@@ -15,8 +15,8 @@ const (
 	forbiddenDomain // forbidden domain code points
 )
 
-// byteSets tells the sets of each byte. Every byte of a non-ASCII character is
-// in all the percent-encode sets.
+// byteSets holds the sets of each byte. Every byte of a non-ASCII character is in all
+// percent-encode sets.
 var byteSets = func() (t [256]set) {
 	add := func(s set, chars string) {
 		for i := range len(chars) {
@@ -41,7 +41,7 @@ var byteSets = func() (t [256]set) {
 	return t
 }()
 
-// in reports whether s has a byte of the set.
+// in reports whether text has a byte of the set.
 func (s set) in(text string) bool {
 	for i := range len(text) {
 		if byteSets[text[i]]&s != 0 {
@@ -68,7 +68,7 @@ func appendEncoded(dst []byte, text string, s set) []byte {
 	return append(dst, text[done:]...)
 }
 
-// escapeAt reads the percent-encoded byte at text[i:], if there is one.
+// escapeAt decodes the percent-encoded byte at text[i:], if there is one.
 func escapeAt(text string, i int) (c byte, ok bool) {
 	if i+2 >= len(text) || text[i] != '%' {
 		return 0, false

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a URL. Parse and Resolve return an *Error that wraps
-// one of these.
+// The errors of a URL. Parse and Resolve return an *Error that wraps one of these.
 var (
 	// ErrRelative is returned when a reference has no scheme and there is no
 	// base, or the base has an opaque path.
@@ -27,8 +26,8 @@ var (
 	ErrTooLong = errors.New("too long")
 )
 
-// Error says which URL or reference could not be parsed. It holds no more than
-// the first 128 bytes of it, as the Web is the one who writes them.
+// Error names the URL or reference that could not be parsed. It holds no more than its first 128
+// bytes, since the Web writes them.
 type Error struct {
 	Input string // as given, cut to 128 bytes
 	Err   error  // one of the sentinels above
@@ -38,7 +37,7 @@ const maxErrorInput = 128
 
 func newError(input string, err error) *Error {
 	if len(input) > maxErrorInput {
-		// A copy, so that an error that is kept does not keep the page.
+		// A copy: an error that is kept must not keep the page.
 		input = string([]byte(input[:maxErrorInput]))
 	}
 	return &Error{Input: input, Err: err}

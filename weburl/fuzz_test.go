@@ -7,7 +7,7 @@ import (
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
-// checkURL states what holds for every URL, however it was made.
+// checkURL checks what holds for every URL, however it was made.
 func checkURL(t *testing.T, u URL) {
 	t.Helper()
 	// The offsets are in order (see URL).
@@ -53,7 +53,7 @@ func checkURL(t *testing.T, u URL) {
 	if again != u {
 		t.Fatalf("%q parses to %q, or to other offsets: %v, %v", u, again, u, again)
 	}
-	// What goes on a request line, or into a log, has no control characters.
+	// Nothing that goes on a request line or into a log has control characters.
 	if strings.ContainsFunc(u.href, func(r rune) bool { return r < ' ' || r == 0x7F }) {
 		t.Fatalf("%q has a control character", u)
 	}
@@ -64,7 +64,7 @@ func checkURL(t *testing.T, u URL) {
 	}
 }
 
-// refs are what fuzzing begins with, beside the cases of the conformance suite.
+// refs seed the fuzzing, in addition to the cases of the conformance suite.
 var refs = []struct{ base, ref string }{
 	{"", "http://user:pass@example.org:8080/a/../b?q#f"},
 	{"http://example.org/a/b?c", "../d%2E%2e/%%34%31?%zz#é"},
@@ -86,7 +86,7 @@ var refs = []struct{ base, ref string }{
 	{"http://www.example.org/", "(S(0123456789abcdef))/..;jsessionid=1;a?utm_a&b&sid=0123456789abcdef&a"},
 }
 
-// seed adds refs and the cases of the suite, if that is there.
+// seed adds refs and the cases of the suite, if it is present.
 func seed(f *testing.F, add func(base, ref string)) {
 	for _, r := range refs {
 		add(r.base, r.ref)
@@ -100,9 +100,9 @@ func seed(f *testing.F, add func(base, ref string)) {
 	}
 }
 
-// FuzzParse: Parse and Resolve never panic; what they return parses to itself;
-// Canonical is idempotent and its result parses to itself; equal canonical
-// forms, equal fingerprints; the registrable domain is a suffix of the host.
+// FuzzParse checks that Parse and Resolve never panic; that their results parse to themselves;
+// that Canonical is idempotent and its result parses to itself; that equal canonical forms have
+// equal fingerprints; and that the registrable domain is a suffix of the host.
 func FuzzParse(f *testing.F) {
 	seed(f, func(base, ref string) { f.Add(base, ref) })
 	f.Fuzz(func(t *testing.T, base, ref string) {
@@ -129,9 +129,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzResolve: the fast path makes of every link on every page what the parser of the
-// standard makes of it, or leaves it to that; a Resolver says the same, of bytes and of
-// strings, also when it was used before; a URL that it returned stays what it was.
+// FuzzResolve checks that the fast path makes of every link on every page what the parser of the
+// standard makes of it, or leaves it to that; that a Resolver agrees, for bytes and strings, even
+// after earlier use; and that a URL that it returned does not change.
 func FuzzResolve(f *testing.F) {
 	seed(f, func(base, ref string) { f.Add(base, ref) })
 	var r Resolver
@@ -148,7 +148,7 @@ func FuzzResolve(f *testing.F) {
 			}
 		}
 		var u URL
-		page := placeOf(b)
+		page := basePageOf(b)
 		if href, ok := appendPlain(nil, &u, &page, ref); ok {
 			u.href = string(href)
 			check("appendPlain", u, nil)
@@ -167,8 +167,8 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// FuzzRules: a URL under any rules is a canonical URL that parses to itself, and that the
-// same rules do not change.
+// FuzzRules checks that a URL under any rules is a canonical URL that parses to itself, and that
+// the same rules do not change it again.
 func FuzzRules(f *testing.F) {
 	seed(f, func(base, ref string) { f.Add(base, ref, uint8(255)) })
 	f.Fuzz(func(t *testing.T, base, ref string, set uint8) {
@@ -189,8 +189,8 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// FuzzQuery: in every encoding a URL parses to itself, and is but for the query what it
-// is in UTF-8.
+// FuzzQuery checks that in every encoding a URL parses to itself, and is the same as in UTF-8
+// except for the query.
 func FuzzQuery(f *testing.F) {
 	for _, label := range []string{"shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "gbk", "big5", "euc-kr", "windows-1252", "x-user-defined", "utf-16be", "none"} {
 		f.Add(label, "?é≡‽¥\x1b\\~−ｱ髙\U0001F600\xff#é")

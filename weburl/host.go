@@ -14,9 +14,9 @@ import (
 // quadratic, and DNS carries 253 bytes at most. The standard has no such limit.
 const maxIDNA = 1024
 
-// profile is UTS #46 as the URL Standard asks for with beStrict false.
+// profile is UTS #46 as the URL Standard uses it with beStrict false.
 var profile = idna.New(
-	idna.MapForLookup(), // sets the strict options, which the next two take back
+	idna.MapForLookup(), // sets the strict options, which the next two reset
 	idna.StrictDomainName(false),
 	idna.CheckHyphens(false),
 	idna.CheckJoiners(true),
@@ -24,8 +24,8 @@ var profile = idna.New(
 	idna.VerifyDNSLength(false),
 )
 
-// appendHost is the host parser for special URLs: a domain, an IPv4 address
-// or an IPv6 address. See https://url.spec.whatwg.org/#host-parsing.
+// appendHost is the host parser for special URLs: a domain, an IPv4 address or an IPv6 address.
+// See https://url.spec.whatwg.org/#host-parsing.
 func appendHost(dst []byte, host string) ([]byte, error) {
 	if strings.HasPrefix(host, "[") {
 		return appendIPv6(dst, host)
@@ -43,8 +43,8 @@ func appendHost(dst []byte, host string) ([]byte, error) {
 	return append(dst, domain...), nil
 }
 
-// appendOpaqueHost is the host parser for all other URLs: anything goes that
-// cannot be taken for another component.
+// appendOpaqueHost is the host parser for all other URLs: it accepts anything that cannot be
+// mistaken for another component.
 func appendOpaqueHost(dst []byte, host string) ([]byte, error) {
 	if strings.HasPrefix(host, "[") {
 		return appendIPv6(dst, host)
@@ -73,9 +73,8 @@ func decode(s string) string {
 	return string(out)
 }
 
-// toASCII is "domain to ASCII" with beStrict false. A domain that is ASCII is
-// lower-cased and nothing more, even where a label begins with xn--.
-// See https://url.spec.whatwg.org/#concept-domain-to-ascii.
+// toASCII is "domain to ASCII" with beStrict false. It only lower-cases an ASCII domain, even if a
+// label begins with xn--. See https://url.spec.whatwg.org/#concept-domain-to-ascii.
 func toASCII(domain string) (string, error) {
 	if isASCII(domain) {
 		return strings.ToLower(domain), nil
@@ -99,8 +98,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// endsInNumber reports whether the last label looks like a number. Such a host
-// is an IPv4 address or nothing.
+// endsInNumber reports whether the last label looks like a number. Such a host is an IPv4 address
+// or invalid.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -114,8 +113,8 @@ func endsInNumber(host string) bool {
 	return ok
 }
 
-// appendIPv4 reads an address as inet_aton does: one to four numbers, decimal,
-// octal or hexadecimal, of which the last fills what is left of 32 bits.
+// appendIPv4 parses an address as inet_aton does: one to four numbers, decimal, octal or
+// hexadecimal, the last of which fills the rest of the 32 bits.
 func appendIPv4(dst []byte, host string) ([]byte, error) {
 	parts := strings.SplitN(strings.TrimSuffix(host, "."), ".", 5)
 	if len(parts) > 4 {
@@ -136,8 +135,8 @@ func appendIPv4(dst []byte, host string) ([]byte, error) {
 	return netip.AddrFrom4([4]byte{byte(addr >> 24), byte(addr >> 16), byte(addr >> 8), byte(addr)}).AppendTo(dst), nil
 }
 
-// ipv4Number reads one number of an IPv4 address. Numbers beyond 64 bits are
-// as good as the largest of them.
+// ipv4Number parses one number of an IPv4 address. Numbers beyond 64 bits count as the largest
+// one.
 func ipv4Number(s string) (n uint64, ok bool) {
 	base := 10
 	switch {
@@ -161,9 +160,9 @@ func ipv4Number(s string) (n uint64, ok bool) {
 	return n, true
 }
 
-// appendIPv6 reads an address in brackets. netip reads the same texts as the
-// standard does, but for zones, and writes the same, but for IPv4-mapped
-// addresses, which the standard has in hexadecimal.
+// appendIPv6 parses an address in brackets. netip parses the same texts as the standard does,
+// except for zones, and writes the same, except for IPv4-mapped addresses, which the standard
+// writes in hexadecimal.
 func appendIPv6(dst []byte, host string) ([]byte, error) {
 	inner, closed := strings.CutSuffix(host[1:], "]")
 	if !closed || strings.Contains(inner, "%") {

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// parse is the basic URL parser, https://url.spec.whatwg.org/#url-parsing,
-// without its state override (that serves setters, and a URL has none).
+// parse is the basic URL parser, https://url.spec.whatwg.org/#url-parsing, without its state
+// override (which serves setters, and a URL has none).
 //
-// The standard's states are methods here. Each takes its part from the front
-// of p.in and appends it, serialised, to p.out; because components are read in
-// the order in which they are written, one pass and one buffer are enough.
+// The standard's states are methods here. Each takes its part from the front of p.in and appends
+// it, serialised, to p.out; because components are parsed in the order in which they are written,
+// one pass and one buffer are enough.
 //
-// The name of the encoding that the document is in is for queries.
+// The encoding of the document matters for queries.
 func parse(raw string, base URL, encoding string) (URL, error) {
 	if len(raw) > MaxLength {
 		return URL{}, newError(raw, ErrTooLong)
@@ -32,7 +32,7 @@ func parse(raw string, base URL, encoding string) (URL, error) {
 }
 
 type parser struct {
-	in      string // what is still to be read
+	in      string // the rest of the input
 	base    URL    // zero if there is none
 	out     []byte // the href so far
 	url     URL    // the offsets so far
@@ -42,8 +42,8 @@ type parser struct {
 	encoding string // of the document, "" for UTF-8
 }
 
-// clean drops what the parser ignores: surrounding white space and control
-// characters, tabs and newlines anywhere. Bytes that are not UTF-8 become U+FFFD.
+// clean removes what the parser ignores: surrounding white space and control characters, tabs and
+// newlines anywhere. Invalid UTF-8 becomes U+FFFD.
 func clean(raw string) string {
 	s := strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	if strings.ContainsAny(s, "\t\n\r") {
@@ -158,15 +158,15 @@ func (p *parser) relative() error {
 	return nil
 }
 
-// keepOrigin takes everything before the path from the base, whose scheme is
-// the one already written.
+// keepOrigin copies everything before the path from the base, whose scheme has already been
+// written.
 func (p *parser) keepOrigin() {
 	p.url = p.base
 	p.out = append(p.out[:0], p.base.href[:p.base.originEnd()]...)
 	p.url.pathAt = uint32(len(p.out))
 }
 
-// relativePath goes on from the base's path.
+// relativePath continues from the base's path.
 func (p *parser) relativePath() {
 	p.out = append(p.out, p.base.Path()...)
 	switch {
@@ -179,14 +179,14 @@ func (p *parser) relativePath() {
 	p.queryAndFragment()
 }
 
-// keepQuery puts the base's query before what is still to be read. It will be
-// encoded a second time, which changes nothing: '%' is in no set.
+// keepQuery prepends the base's query to the rest of the input. It will be encoded a second time,
+// which changes nothing: '%' is in no set.
 func (p *parser) keepQuery() {
 	p.in = p.base.href[p.base.queryAt:p.base.fragmentAt] + p.in
 }
 
-// specialAuthority is the special authority (ignore) slashes states: any number
-// of slashes, either way round, stands before the host.
+// specialAuthority implements the special authority (ignore) slashes states: any number of
+// slashes, in either direction, may precede the host.
 func (p *parser) specialAuthority() error {
 	p.in = strings.TrimLeft(p.in, `/\`)
 	return p.authority()
@@ -264,7 +264,7 @@ func cutPort(s string) (host, port string, found bool) {
 	return s, "", false
 }
 
-// host writes the host; what it may be is in host.go.
+// host writes the host; host.go parses it.
 func (p *parser) host(host string) (err error) {
 	if p.special {
 		p.out, err = appendHost(p.out, host)
@@ -362,8 +362,8 @@ func (p *parser) closeHost() {
 	p.url.pathAt = p.url.hostEnd
 }
 
-// pathStart is the path start state and all that follows it. Only the path of
-// a special URL is never empty.
+// pathStart is the path start state and all that follows it. Only the path of a special URL is
+// never empty.
 func (p *parser) pathStart() {
 	if p.startsWithSlash() {
 		p.in = p.in[1:]
@@ -374,8 +374,8 @@ func (p *parser) pathStart() {
 	p.queryAndFragment()
 }
 
-// path is the path state: it reads segments, from behind the first slash, and
-// takes dot segments out on the way.
+// path is the path state: it parses segments, after the first slash, and removes dot segments on
+// the way.
 func (p *parser) path() {
 	for {
 		end := p.indexAny("/?#")
@@ -404,7 +404,7 @@ func (p *parser) path() {
 	}
 }
 
-// shorten drops the last segment of the path, but no drive letter.
+// shorten drops the last segment of the path, unless it is a drive letter.
 func (p *parser) shorten() {
 	path := p.out[p.url.pathAt:]
 	if len(path) == 0 || p.file && len(path) == len("/C:") && isDrive(string(path[1:]), ":") {
@@ -413,8 +413,8 @@ func (p *parser) shorten() {
 	p.out = p.out[:int(p.url.pathAt)+bytes.LastIndexByte(path, '/')]
 }
 
-// opaquePath is the opaque path state. A space before '?' or '#' is encoded:
-// it would be trimmed if query and fragment were removed.
+// opaquePath is the opaque path state. It encodes a space before '?' or '#', which would be
+// trimmed if query and fragment were removed.
 func (p *parser) opaquePath() {
 	end := strings.IndexAny(p.in, "?#")
 	if end < 0 {
@@ -439,7 +439,7 @@ func (p *parser) queryAndFragment() {
 	}
 	p.url.queryAt = uint32(len(p.out))
 	query, fragment, hasFragment := strings.Cut(p.in, "#")
-	if query != "" { // then it begins with '?'
+	if query != "" { // a query begins with '?'
 		p.query(query)
 	}
 	p.url.fragmentAt = uint32(len(p.out))
@@ -454,8 +454,7 @@ func (p *parser) startsWithSlash() bool {
 	return p.in != "" && (p.in[0] == '/' || p.special && p.in[0] == '\\')
 }
 
-// indexAny is the end of the part that any of stops ends; '\' is one more of
-// them if the URL is special.
+// indexAny returns the end of the part that any of stops ends; in a special URL '\' ends it too.
 func (p *parser) indexAny(stops string) int {
 	for i := range len(p.in) {
 		if c := p.in[i]; strings.IndexByte(stops, c) >= 0 || p.special && c == '\\' {
@@ -479,8 +478,8 @@ func isDoubleDot(s string) bool {
 	return false
 }
 
-// isDrive reports whether s is a Windows drive letter with one of the marks
-// (":" for a normalised one).
+// isDrive reports whether s is a Windows drive letter followed by one of the marks (":" for a
+// normalised one).
 func isDrive(s, marks string) bool {
 	return len(s) == 2 && isAlpha(s[0]) && strings.IndexByte(marks, s[1]) >= 0
 }

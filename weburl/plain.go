@@ -2,7 +2,7 @@ package weburl
 
 import "strings"
 
-// A component is one bit of plain.
+// component is one bit of plain.
 type component uint8
 
 const (
@@ -12,13 +12,14 @@ const (
 	plainFragment
 )
 
-// plain tells in which components a byte stands for itself, whatever is around it.
+// plain holds the components in which a byte stands for itself, whatever surrounds it.
 var plain = func() (t [256]component) {
 	for c := range t {
 		if c := byte(c); 'a' <= c && c <= 'z' || isDigit(c) || c == '-' || c == '.' || c == '_' {
 			t[c] |= plainHost
 		}
-		if byteSets[c]&pathSet == 0 && strings.IndexByte(`\/.:%`, byte(c)) < 0 { // all but the first are for appendTail
+		// appendTail handles all but the first.
+		if byteSets[c]&pathSet == 0 && strings.IndexByte(`\/.:%`, byte(c)) < 0 {
 			t[c] |= plainPath
 		}
 		if byteSets[c]&specialQuerySet == 0 {
@@ -31,32 +32,31 @@ var plain = func() (t [256]component) {
 	return t
 }()
 
-// A place is a page with what is asked of it for each of its links.
-type place struct {
+// basePage is a page with what parsing each of its links needs.
+type basePage struct {
 	URL
-	onWeb     bool   // it is http or https
-	directory string // and this its href up to the last slash of the path
+	onWeb     bool   // http or https
+	directory string // if so, its href up to the last slash of the path
 }
 
-func placeOf(page URL) place {
-	p := place{URL: page, onWeb: page.IsHTTP()}
+func basePageOf(page URL) basePage {
+	p := basePage{URL: page, onWeb: page.IsHTTP()}
 	if p.onWeb {
 		p.directory = page.href[:strings.LastIndexByte(page.href[:page.queryAt], '/')+1]
 	}
 	return p
 }
 
-// appendPlain is the parser for what nearly all links are: http or https, and written
-// as they are serialised, but for dots in front. It appends the href of ref on the page
-// base, which may be zero, to dst, which is empty, and sets the offsets of u. If ok is
-// false, what ref is, if anything, is for parser to say.
+// appendPlain parses what nearly all links are: http or https, and written in their serialised
+// form except for leading dots. It appends the href of ref on the page base, which may be zero, to
+// dst, which is empty, and sets the offsets of u. If ok is false, parser must decide what ref is.
 //
-// FuzzResolve holds the two against each other.
-func appendPlain[T string | []byte](dst []byte, u *URL, base *place, ref T) (href []byte, ok bool) {
+// FuzzResolve compares the two.
+func appendPlain[T string | []byte](dst []byte, u *URL, base *basePage, ref T) (href []byte, ok bool) {
 	if len(ref)+len(base.href) >= MaxLength {
 		return dst, false
 	}
-	if len(ref) > len("http://") && ref[0] == 'h' { // longer than either of these
+	if len(ref) > len("http://") && ref[0] == 'h' { // longer than either scheme
 		switch {
 		case string(ref[:len("http://")]) == "http://":
 			return appendSite(dst, u, &base.URL, ref, uint32(len("http")))
@@ -82,18 +82,18 @@ func appendPlain[T string | []byte](dst []byte, u *URL, base *place, ref T) (hre
 	return appendTail(append(dst, base.href[:base.pathAt]...), u, ref, false)
 }
 
-// appendSite reads what has a scheme.
+// appendSite parses a reference with a scheme.
 func appendSite[T string | []byte](dst []byte, u, base *URL, ref T, schemeEnd uint32) ([]byte, bool) {
 	if n := int(base.pathAt); len(ref) > n && ref[n] == '/' && string(ref[:n]) == base.href[:n] {
-		*u = *base // all is as written there
+		*u = *base // scheme and host are the base's
 		return appendTail(append(dst, ref[:n]...), u, ref[n:], false)
 	}
 	u.schemeEnd = schemeEnd
 	return appendPlainHost(append(dst, ref[:schemeEnd+1]...), u, ref[schemeEnd+1:])
 }
 
-// appendPlainHost reads two slashes and a host. Nothing that has a port, or might be an
-// address, is plain.
+// appendPlainHost parses two slashes and a host. A host with a port, or one that might be an
+// address, is not plain.
 func appendPlainHost[T string | []byte](dst []byte, u *URL, ref T) ([]byte, bool) {
 	i := len("//")
 	label := i // the last one
@@ -119,9 +119,9 @@ func appendPlainHost[T string | []byte](dst []byte, u *URL, ref T) ([]byte, bool
 	return appendTail(append(dst, '/'), u, ref[i:], false)
 }
 
-// climb takes dot segments from the front of ref: the rest is within directory, which
-// is base up to a slash.
-func climb[T string | []byte](base *place, ref T) (directory string, rest T) {
+// climb removes leading dot segments from ref: the rest is within directory, which is base up to a
+// slash.
+func climb[T string | []byte](base *basePage, ref T) (directory string, rest T) {
 	directory = base.directory
 	for len(ref) > 0 && ref[0] == '.' {
 		dots := 1
@@ -144,8 +144,8 @@ func climb[T string | []byte](base *place, ref T) (directory string, rest T) {
 	return directory, ref
 }
 
-// appendTail reads path, query and fragment. The path goes on from dst. A colon in its
-// first segment would be a scheme's, or looks so, if bare.
+// appendTail parses path, query and fragment. The path continues dst. In a bare reference, a colon
+// in the first segment would look like that of a scheme.
 func appendTail[T string | []byte](dst []byte, u *URL, tail T, bare bool) ([]byte, bool) {
 	i := 0
 path:
@@ -157,11 +157,11 @@ path:
 		switch c {
 		case '/':
 			bare = false
-		case '.': // perhaps of a dot segment
+		case '.': // it may belong to a dot segment
 			if i == 0 || tail[i-1] == '/' {
 				return dst, false
 			}
-		case '%': // the like
+		case '%': // so may this
 			if i+2 < len(tail) && tail[i+1] == '2' && tail[i+2]|0x20 == 'e' {
 				return dst, false
 			}
@@ -186,7 +186,7 @@ path:
 	return appendFragment(append(dst, tail[:i]...), tail[i:])
 }
 
-// appendFragment reads a fragment, with its '#', if there is one.
+// appendFragment parses a fragment, with its '#', if there is one.
 func appendFragment[T string | []byte](dst []byte, fragment T) ([]byte, bool) {
 	for i := range len(fragment) {
 		if plain[fragment[i]]&plainFragment == 0 {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/text/encoding/japanese"
 )
 
-// query is the query state. What is not plain ASCII is written in the encoding of the
-// document.
+// query is the query state. Non-ASCII characters are written in the document's encoding.
 func (p *parser) query(query string) {
 	switch scheme := string(p.out[:p.url.schemeEnd]); {
 	case !p.special:
@@ -27,13 +26,13 @@ func (p *parser) query(query string) {
 	p.out = appendEncoded(p.out, query, specialQuerySet)
 }
 
-// An encoder is one of https://encoding.spec.whatwg.org/, made of that of golang.org/x/text
-// and of where they differ: that one keeps apart what would not come back the same.
+// encoder is one of https://encoding.spec.whatwg.org/, made of golang.org/x/text's and the
+// differences between the two: x/text rejects what would not decode to the same text.
 type encoder struct {
 	name string
-	to   *encoding.Encoder // of iso-2022-jp that of euc-jp, whose codes are the same
-	page *charmap.Charmap  // if it has one byte a character
-	mode isoMode           // of iso-2022-jp
+	to   *encoding.Encoder // for iso-2022-jp that of euc-jp, whose codes are the same
+	page *charmap.Charmap  // if it is a single-byte encoding
+	mode isoMode           // the current mode of iso-2022-jp
 	buf  [16]byte
 }
 
@@ -45,8 +44,8 @@ const ( // the first two are the last byte of the sequence that sets them
 	isoJIS   isoMode = '$'
 )
 
-// newEncoder returns the encoder of the output encoding of the encoding with that name
-// or label, nil if that is UTF-8 or there is none.
+// newEncoder returns the output encoder for an encoding's name or label, nil if it is UTF-8 or
+// unknown.
 func newEncoder(label string) *encoder {
 	enc, err := htmlindex.Get(label)
 	if err != nil {
@@ -63,8 +62,8 @@ func newEncoder(label string) *encoder {
 	return &encoder{name: name, page: page, to: enc.NewEncoder(), mode: isoASCII}
 }
 
-// appendQuery is "percent-encode after encoding" with the special-query percent-encode
-// set. A character that the encoding lacks is sent as a reference to it. See
+// appendQuery is "percent-encode after encoding" with the special-query percent-encode set. A
+// character missing from the encoding becomes a numeric reference. See
 // https://url.spec.whatwg.org/#string-percent-encode-after-encoding.
 func (e *encoder) appendQuery(dst []byte, query string) []byte {
 	for _, r := range query {
@@ -79,7 +78,7 @@ func (e *encoder) appendQuery(dst []byte, query string) []byte {
 	return appendEncoded(dst, string(e.setMode(e.buf[:0], isoASCII)), specialQuerySet)
 }
 
-// rune encodes r. It returns the bytes, which are its own, and the character that the
+// rune encodes r. It returns the bytes, valid until the next call, and the character that the
 // encoding lacks, or 0.
 func (e *encoder) rune(r rune) (encoded []byte, lacked rune) {
 	if e.name == "iso-2022-jp" {
@@ -94,7 +93,8 @@ func (e *encoder) rune(r rune) (encoded []byte, lacked rune) {
 	return nil, r
 }
 
-// single is what is one byte in the standard, and none for golang.org/x/text.
+// single returns the characters that are one byte in the standard but missing from
+// golang.org/x/text.
 func (e *encoder) single(r rune) (b byte, ok bool) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -108,24 +108,25 @@ func (e *encoder) single(r rune) (b byte, ok bool) {
 		case r == 0x80 && e.name == "shift_jis":
 			return 0x80, true
 		}
-	case r < 0xA0 && strings.HasPrefix(e.name, "windows-"): // free places stand for themselves
+	case r < 0xA0 && strings.HasPrefix(e.name, "windows-"): // unassigned bytes stand for themselves
 		return byte(r), e.page.DecodeByte(byte(r)) == utf8.RuneError
 	}
 	return 0, false
 }
 
-// code is what golang.org/x/text makes of r, and the standard too.
+// code returns golang.org/x/text's encoding of r where the standard agrees.
 func (e *encoder) code(r rune) (code []byte, ok bool) {
 	jis := e.name == "shift_jis" || e.name == "euc-jp" || e.name == "iso-2022-jp"
 	switch {
 	case jis && r == '−':
 		r = '－'
-	case e.name == "gb18030" && 0xE000 <= r && r <= 0xF8FF: // private: not as in the standard's tables, and of no use
+	case e.name == "gb18030" && 0xE000 <= r && r <= 0xF8FF:
+		// Private: not as in the standard's tables, and useless.
 		return nil, false
 	}
 	var in [utf8.UTFMax]byte
 	n, _, err := e.to.Transform(e.buf[:], in[:utf8.EncodeRune(in[:], r)], true)
-	if err != nil || jis && n == 3 { // of JIS X 0212, which is only read
+	if err != nil || jis && n == 3 { // JIS X 0212 is decode-only
 		return nil, false
 	}
 	if e.name == "shift_jis" && (e.buf[0] == 0xED || e.buf[0] == 0xEE) {
@@ -134,8 +135,8 @@ func (e *encoder) code(r rune) (code []byte, ok bool) {
 	return e.buf[:n], true
 }
 
-// ibmCode replaces a code in Shift_JIS of what NEC took over from IBM's extensions by
-// IBM's own: golang.org/x/text writes the former, the standard never does.
+// ibmCode replaces NEC's code in Shift_JIS for an IBM extension by IBM's own: golang.org/x/text
+// writes the former, the standard never does.
 func ibmCode(code []byte) {
 	trail := int(code[1]) - 0x40
 	if trail > 0x3F { // there is no 0x7F
@@ -171,7 +172,7 @@ func (e *encoder) iso2022JP(r rune) (encoded []byte, lacked rune) {
 		if e.mode == isoJIS || r == '\\' || r == '~' {
 			out = e.setMode(out, isoASCII)
 		}
-		if r == 0x0E || r == 0x0F || r == 0x1B { // would be read as a change of mode
+		if r == 0x0E || r == 0x0F || r == 0x1B { // would be decoded as a change of mode
 			return out, utf8.RuneError
 		}
 		return append(out, byte(r)), 0
@@ -188,7 +189,7 @@ func (e *encoder) iso2022JP(r rune) (encoded []byte, lacked rune) {
 	return append(e.setMode(out, isoJIS), code[0]&0x7F, code[1]&0x7F), 0
 }
 
-// setMode appends the sequence that sets the mode, if it is another one.
+// setMode appends the sequence that sets the mode, if it changes.
 func (e *encoder) setMode(dst []byte, mode isoMode) []byte {
 	if e.mode == mode {
 		return dst
@@ -200,5 +201,5 @@ func (e *encoder) setMode(dst []byte, mode isoMode) []byte {
 	return append(dst, 0x1B, '(', byte(mode))
 }
 
-// fullKatakana are the wide forms of U+FF61 to U+FF9F, which iso-2022-jp has instead.
+// fullKatakana are the wide forms of U+FF61 to U+FF9F, which iso-2022-jp uses instead.
 var fullKatakana = []rune("。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン゛゜")

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// TestQueryEncoding: queries are sent in the encoding of the document, as browsers do. The
-// first cases are those of the standards and of web-platform-tests.
+// TestQueryEncoding checks that queries are sent in the encoding of the document, as browsers do.
+// The first cases come from the standards and from web-platform-tests.
 func TestQueryEncoding(t *testing.T) {
 	for _, c := range []struct{ name, label, query, want string }{
 		{"a code", "shift_jis", "≡", "%81%DF"},
@@ -18,8 +18,8 @@ func TestQueryEncoding(t *testing.T) {
 		{"would change the mode", "iso-2022-jp", "\x0eA", "%26%2365533%3BA"},
 
 		{"a table", "windows-1252", "aé=€ 日", "a%E9=%80%20%26%2326085%3B"},
-		{"a free place", "windows-1252", "\u0081\u0080", "%81%26%23128%3B"},
-		{"no free place", "windows-1253", "\u00AA", "%26%23170%3B"},
+		{"an unassigned byte", "windows-1252", "\u0081\u0080", "%81%26%23128%3B"},
+		{"no unassigned byte", "windows-1253", "\u00AA", "%26%23170%3B"},
 		{"another label", "Latin1", "é", "%E9"},
 		{"two halves", "x-user-defined", "\uF780é", "%80%26%23233%3B"},
 
@@ -59,7 +59,7 @@ func TestQueryEncoding(t *testing.T) {
 	}
 }
 
-// TestQueryOfOthers: only what a server of the Web reads is in the document's encoding.
+// TestQueryOfOthers checks that only web servers get queries in the document's encoding.
 func TestQueryOfOthers(t *testing.T) {
 	var r Resolver
 	r.ResetIn(mustParse(t, "http://a/"), "windows-1252")
@@ -84,9 +84,9 @@ func TestQueryOfOthers(t *testing.T) {
 	}
 }
 
-// TestQueryComesBack: whatever an encoding has comes back from a server that decodes it,
-// but for what its encoder makes one of two, and no code is of a range that the standard
-// does not write.
+// TestQueryComesBack checks that a server decodes whatever an encoding can express to the same
+// text, except where its encoder merges two characters, and that no code is in a range that the
+// standard does not write.
 func TestQueryComesBack(t *testing.T) {
 	for label, alike := range map[string]string{
 		"shift_jis": "¥\\‾~−－", "euc-jp": "¥\\‾~−－", "gb18030": "", "gbk": "", "big5": "", "euc-kr": "", "koi8-r": "", "windows-874": "", "macintosh": "",
@@ -115,7 +115,7 @@ func TestQueryComesBack(t *testing.T) {
 	}
 }
 
-// BenchmarkQuery is the worst that a page can ask for.
+// BenchmarkQuery measures the worst case of a page.
 func BenchmarkQuery(b *testing.B) {
 	var r Resolver
 	for _, label := range []string{"shift_jis", "iso-2022-jp", "windows-1252", "utf-8"} {

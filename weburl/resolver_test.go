@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// TestResolver: the cases of TestResolve are tested by FuzzResolve's seeds; this is what is
-// the Resolver's own.
+// TestResolver checks what is specific to Resolver: the seeds of FuzzResolve cover the cases of
+// TestResolve.
 func TestResolver(t *testing.T) {
 	var r Resolver
 	if u, err := r.ResolveString("a"); !errors.Is(err, ErrRelative) || u != (URL{}) {
@@ -22,13 +22,13 @@ func TestResolver(t *testing.T) {
 	if r.Reset(base); r.Base() != base {
 		t.Errorf("base %q", r.Base())
 	}
-	// What was returned stays, through many blocks, whatever comes after.
+	// Results stay unchanged through many blocks, whatever comes after.
 	ref := []byte("page-00000.html")
 	var urls []URL
 	for i := range 3000 {
 		copy(ref, fmt.Sprintf("page-%05d", i))
 		if i%100 == 0 {
-			copy(ref, fmt.Sprintf("PAGE %05d", i)) // by the parser of the standard
+			copy(ref, fmt.Sprintf("PAGE %05d", i)) // parsed by the parser of the standard
 		}
 		u, err := r.Resolve(ref)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestResolver(t *testing.T) {
 	}
 }
 
-// TestPlain: what stands in most pages is for the fast path, and the rest is not.
+// TestPlain checks that links of the most common forms take the fast path, and others do not.
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		base, ref string
@@ -95,14 +95,14 @@ func TestPlain(t *testing.T) {
 			base = mustParse(t, c.base)
 		}
 		var u URL
-		at := placeOf(base)
+		at := basePageOf(base)
 		if _, got := appendPlain(nil, &u, &at, c.ref); got != c.want {
 			t.Errorf("%q on %q: plain is %v", c.ref, c.base, got)
 		}
 	}
 }
 
-// TestClone: a URL that was cloned does not share memory with others.
+// TestClone checks that a cloned URL does not share memory with others.
 func TestClone(t *testing.T) {
 	var r Resolver
 	r.Reset(mustParse(t, "http://example.org/"))
@@ -128,7 +128,7 @@ func TestMemo(t *testing.T) {
 			t.Errorf("%d: %q is %q, %x, %v", i, c.url, got, fingerprint, added)
 		}
 	}
-	// It forgets, and mixes up nothing.
+	// It forgets, but never confuses URLs.
 	for i := range 2 * 1000 {
 		u := mustParse(t, fmt.Sprintf("http://example.org/%d", i%1000))
 		if got, fingerprint, added := m.Add(u); got != u || fingerprint != u.Fingerprint() || !added {

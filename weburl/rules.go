@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A Rule makes one page of URLs that most sites answer with the same page. No standard
-// says that they are one, so a crawl takes the rules it is told to.
+// Rule makes one page of URLs that most sites serve the same page for. No standard says so, which
+// is why a crawl applies only the rules it is configured with.
 type Rule struct {
-	Name string // as in sort-query
-	Doc  string // what it does, for people: a line
+	Name string // such as sort-query
+	Doc  string // a line of help
 	edit func(u URL) URL
 }
 
-// rules is the table, in the order in which they are applied.
+// rules is the table, in the order of application.
 var rules = [...]Rule{
 	{"strip-www", "cuts www. and the like, as www2., in front of a domain", stripWWW},
 	{"drop-session", "cuts ids of sessions, such as ;jsessionid=1F and PHPSESSID=1F", dropSession},
@@ -23,11 +23,10 @@ var rules = [...]Rule{
 	{"sort-query", "sorts parameters by name; those of one name stay in order", sortQuery},
 }
 
-// Rules returns all rules, in the order in which they are applied.
+// Rules returns all rules, in the order of application.
 func Rules() []Rule { return slices.Clone(rules[:]) }
 
-// Apply returns the canonical form of u under the rule. Only http and https URLs are
-// changed by it.
+// Apply returns the canonical form of u under the rule, which changes only http and https URLs.
 func (r Rule) Apply(u URL) URL {
 	u.canonicalise()
 	if u.IsHTTP() {
@@ -36,10 +35,10 @@ func (r Rule) Apply(u URL) URL {
 	return u
 }
 
-// A RuleSet is some of the rules; the zero RuleSet is none.
+// RuleSet is a set of rules; the zero RuleSet is empty.
 type RuleSet uint8
 
-// ParseRules reads names with commas between them; "" is none.
+// ParseRules parses names separated by commas; "" is the empty set.
 func ParseRules(list string) (RuleSet, error) {
 	var s RuleSet
 	if list == "" {
@@ -55,7 +54,7 @@ func ParseRules(list string) (RuleSet, error) {
 	return s, nil
 }
 
-// Rules returns those of the set, in the order in which they are applied.
+// Rules returns the rules of the set, in the order of application.
 func (s RuleSet) Rules() []Rule {
 	var all []Rule
 	for i, r := range rules {
@@ -66,7 +65,7 @@ func (s RuleSet) Rules() []Rule {
 	return all
 }
 
-// String returns the names as ParseRules reads them.
+// String returns the form that ParseRules parses.
 func (s RuleSet) String() string {
 	var names []string
 	for _, r := range s.Rules() {
@@ -75,8 +74,8 @@ func (s RuleSet) String() string {
 	return strings.Join(names, ",")
 }
 
-// Apply returns the canonical form of u under the rules: one rule after the other, and
-// of no rules what Canonical returns. Apply of that changes nothing.
+// Apply returns the canonical form of u under the rules, one after the other; without rules, what
+// Canonical returns. Applying it again changes nothing.
 func (s RuleSet) Apply(u URL) URL {
 	u.canonicalise()
 	if s != 0 && u.IsHTTP() {
@@ -89,9 +88,8 @@ func (s RuleSet) Apply(u URL) URL {
 	return u
 }
 
-// stripWWW cuts "www" and a number, as often as there is one before a host that is within
-// a registrable domain without it. (A longer host is no name: a look at each of its labels
-// would take time that is quadratic.)
+// stripWWW removes "www" and a number, repeatedly, while a host within a registrable domain
+// follows. (A longer host is not a name: looking at each of its labels would take quadratic time.)
 func stripWWW(u URL) URL {
 	for len(u.Hostname()) <= maxName {
 		label, rest, _ := strings.Cut(u.Hostname(), ".")
@@ -104,11 +102,11 @@ func stripWWW(u URL) URL {
 	return u
 }
 
-// maxName is the length of the longest name that DNS has, with its final dot, in bytes.
+// maxName is the maximum length of a DNS name including its final dot, in bytes.
 const maxName = 254
 
-// replace returns b with a text, as it is serialised, in the place of a part of href that is not
-// shorter: the host, the path, the query, or that with its '?'.
+// replace returns b with a serialised text in place of a part of href that is at least as long:
+// the host, the path, the query, or the query with its '?'.
 func (b URL) replace(from, to uint32, text string) URL {
 	cut := to - from - uint32(len(text))
 	for _, at := range []*uint32{&b.hostEnd, &b.pathAt, &b.queryAt, &b.fragmentAt} {
@@ -120,8 +118,8 @@ func (b URL) replace(from, to uint32, text string) URL {
 	return b
 }
 
-// dropSession cuts the ids of sessions that servers write into their links for those who
-// keep no cookies.
+// dropSession removes the session IDs that servers write into their links for clients without
+// cookies.
 func dropSession(u URL) URL {
 	if path := u.Path(); strings.Contains(path, ";") || strings.Contains(path, "/(") {
 		if kept := withoutSession(path); kept != path {
@@ -131,8 +129,8 @@ func dropSession(u URL) URL {
 	return u.withoutParameters(isSession)
 }
 
-// withoutSession returns path without parameters such as ";jsessionid=1F", of Java and PHP,
-// and without segments such as "(S(3ltz...))", of ASP.NET.
+// withoutSession returns path without parameters such as ";jsessionid=1F", of Java and PHP, and
+// without segments such as "(S(3ltz...))", of ASP.NET.
 func withoutSession(path string) string {
 	segments := strings.Split(path[len("/"):], "/")
 	kept := segments[:0]
@@ -157,12 +155,12 @@ func withoutSessionParameters(segment string) string {
 		}
 	}
 	if len(rest) == 1 && (isSingleDot(name) || isDoubleDot(name)) {
-		return segment // the rest would not mean a segment
+		return segment // the rest would not be a segment
 	}
 	return strings.Join(rest, ";")
 }
 
-// isSessionSegment reports whether a segment is like "(S(3ltz...)A(x4uy...))".
+// isSessionSegment reports whether a segment has the form "(S(3ltz...)A(x4uy...))".
 func isSessionSegment(segment string) bool {
 	inner, opened := strings.CutPrefix(segment, "(")
 	inner, closed := strings.CutSuffix(inner, ")")
@@ -179,11 +177,11 @@ func isSessionSegment(segment string) bool {
 	return true
 }
 
-// minSession is the least length of what is an id of a session, and not a number that a
-// page goes by.
+// minSession is the minimum length of a session ID, which distinguishes it from a number that
+// identifies a page.
 const minSession = 16
 
-// isSession reports whether a parameter is the id of a session.
+// isSession reports whether a parameter is a session ID.
 func isSession(name, value string) bool {
 	switch name = strings.ToLower(name); name {
 	case "jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "cfid", "cftoken", "zenid", "oscsid":
@@ -194,7 +192,7 @@ func isSession(name, value string) bool {
 	return strings.HasPrefix(name, "aspsessionid")
 }
 
-// isToken reports whether s is made of letters, digits, '-' and '_'.
+// isToken reports whether s consists of letters, digits, '-' and '_'.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if !isAlpha(s[i]) && !isDigit(s[i]) && s[i] != '-' && s[i] != '_' {
@@ -204,7 +202,7 @@ func isToken(s string) bool {
 	return true
 }
 
-// dropTracking cuts parameters that are for the owner of the site, not for the page.
+// dropTracking removes parameters that serve the owner of the site and do not affect the page.
 func dropTracking(u URL) URL { return u.withoutParameters(isTracking) }
 
 // isTracking reports whether a parameter says where a visitor came from.
@@ -212,14 +210,16 @@ func isTracking(name, _ string) bool {
 	switch name = strings.ToLower(name); name {
 	case "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "srsltid", "_ga", "_gl", // Google
 		"fbclid", "igsh", "igshid", // Meta
-		"msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik", // Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest
-		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id": // senders of mail
+		// Microsoft, Yandex, X, TikTok, LinkedIn, Pinterest.
+		"msclkid", "yclid", "ysclid", "twclid", "ttclid", "li_fat_id", "epik",
+		// Mail senders.
+		"mc_cid", "mc_eid", "_hsenc", "_hsmi", "hsctatracking", "mkt_tok", "vero_id", "oly_anon_id", "oly_enc_id":
 		return true
 	}
 	return strings.HasPrefix(name, "utm_")
 }
 
-// withoutParameters returns b without the parameters that drop is true of.
+// withoutParameters returns b without the parameters for which drop returns true.
 func (b URL) withoutParameters(drop func(name, value string) bool) URL {
 	if b.Query() == "" {
 		return b

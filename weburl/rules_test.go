@@ -88,7 +88,7 @@ func TestParseRules(t *testing.T) {
 	}
 }
 
-// TestRulesAllocate: what no rule changes costs no memory.
+// TestRulesAllocate checks that a URL that no rule changes costs no memory.
 func TestRulesAllocate(t *testing.T) {
 	all := RuleSet(1<<len(rules) - 1)
 	u := mustParse(t, "https://docs.example.org/a/b?a=1&b=2&c#d")
@@ -97,8 +97,8 @@ func TestRulesAllocate(t *testing.T) {
 	}
 }
 
-// TestLinear: what reading a long URL costs, in bytes of memory, is a small multiple of its
-// length. (The time of what was quadratic went into copies.)
+// TestLinear checks that parsing a long URL allocates a small multiple of its length. (Quadratic
+// time used to go into copies.)
 func TestLinear(t *testing.T) {
 	const n = 15_000
 	all := RuleSet(1<<len(rules) - 1)

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A sitePage is a page of a documentation site with the values of its href and src, one
-// after the other as in a page: a benchmark would wait for memory more than for anything
-// else, and collect garbage among 350,000 strings.
+// sitePage is a page of a documentation site with the values of its href and src attributes,
+// concatenated as in a page: otherwise a benchmark would mostly wait for memory, and collect
+// garbage among 350,000 strings.
 type sitePage struct {
 	base URL
 	text string
@@ -29,9 +29,9 @@ func (p sitePage) refs(yield func(string) bool) {
 	}
 }
 
-// siteLinks reads the pages of the two documentation sites that whole crawls are measured
-// on: Debian's python3.11-doc and libboost1.81-doc. $WEFT_BENCH has the lists of their
-// URLs, by default ../shared/bench beside the module.
+// siteLinks reads the pages of the two documentation sites that whole-crawl benchmarks use:
+// Debian's python3.11-doc and libboost1.81-doc. $WEFT_BENCH has the lists of their URLs, by
+// default ../shared/bench beside the module.
 func siteLinks(tb testing.TB) []sitePage {
 	tb.Helper()
 	bench := os.Getenv("WEFT_BENCH")
@@ -91,7 +91,7 @@ func refsOf(page []byte) []string {
 	}
 }
 
-// TestSites: on two real sites the fast path makes of every link what the parser of the
+// TestSites checks that on two real sites the fast path makes of every link what the parser of the
 // standard makes of it, takes nearly all of them, and does not allocate for each.
 func TestSites(t *testing.T) {
 	var r Resolver
@@ -99,7 +99,7 @@ func TestSites(t *testing.T) {
 	pages := siteLinks(t)
 	for _, page := range pages {
 		r.Reset(page.base)
-		base := placeOf(page.base)
+		base := basePageOf(page.base)
 		for ref := range page.refs {
 			links++
 			if _, ok := appendPlain(nil, new(URL), &base, ref); !ok {

@@ -2,8 +2,8 @@ package weburl
 
 import "strings"
 
-// MaxLength bounds a URL, as written and as serialised, in bytes. It is far
-// above what any server accepts; it exists so that offsets and memory are bounded.
+// MaxLength bounds a URL, as written and as serialised, in bytes. It is far above what any server
+// accepts; it exists to bound offsets and memory.
 const MaxLength = 1 << 20
 
 // A URL is an absolute URL. It is immutable and comparable; the zero URL is
@@ -36,15 +36,15 @@ type URL struct {
 	fragmentAt uint32
 }
 
-// Parse reads an absolute URL. Its error is an *Error.
+// Parse parses an absolute URL. Its error is an *Error.
 func Parse(raw string) (URL, error) { return URL{}.Resolve(raw) }
 
-// Resolve reads ref as a link on the page b. Its error is an *Error. For the links of
-// a whole page a [Resolver] is faster.
+// Resolve parses ref as a link on the page b. Its error is an *Error. For all links of a page a
+// [Resolver] is faster.
 func (b URL) Resolve(ref string) (URL, error) {
 	var buf [256]byte
 	var u URL
-	base := placeOf(b)
+	base := basePageOf(b)
 	if href, ok := appendPlain(buf[:0], &u, &base, ref); ok {
 		u.href = string(href)
 		return u, nil
@@ -52,9 +52,8 @@ func (b URL) Resolve(ref string) (URL, error) {
 	return parse(ref, b, "")
 }
 
-// Clone returns b in memory of its own. What a [Resolver] returns shares a block of
-// some KiB with other links, which lives as long as any of them: clone the few of many
-// that are kept.
+// Clone returns b in memory of its own. A URL from a [Resolver] shares a block of some KiB with
+// other links, which lives as long as any of them: clone the few of many that are kept.
 func (b URL) Clone() URL {
 	b.href = strings.Clone(b.href)
 	return b
@@ -91,8 +90,8 @@ func (b URL) Password() string {
 	return b.href[b.userEnd+1 : b.hostAt-1]
 }
 
-// Host returns the host, with its port unless that is the scheme's default.
-// It is what the Host header field carries.
+// Host returns the host, with its port unless that is the scheme's default, as in the Host header
+// field.
 func (b URL) Host() string {
 	if !b.hasHost() {
 		return ""
@@ -129,8 +128,8 @@ func (b URL) EffectivePort() int {
 // Path returns the path, percent-encoded. For http and https it begins with "/".
 func (b URL) Path() string { return b.href[b.pathAt:b.queryAt] }
 
-// Query returns what follows the '?', percent-encoded. An empty query and none
-// are told apart only by String and RequestTarget.
+// Query returns what follows the '?', percent-encoded. Only String and RequestTarget distinguish
+// an empty query from none.
 func (b URL) Query() string {
 	if b.queryAt == b.fragmentAt {
 		return ""
@@ -150,9 +149,8 @@ func (b URL) Fragment() string {
 // https URL (the origin-form of RFC 9112, section 3.2.1).
 func (b URL) RequestTarget() string { return b.href[b.pathAt:b.fragmentAt] }
 
-// Origin returns the serialised origin, such as "https://example.org:8080", or
-// "null" for schemes that have none.
-// See https://url.spec.whatwg.org/#origin.
+// Origin returns the serialised origin, such as "https://example.org:8080", or "null" for schemes
+// that have none. See https://url.spec.whatwg.org/#origin.
 func (b URL) Origin() string {
 	switch scheme := b.Scheme(); scheme {
 	case "http", "https", "ws", "wss", "ftp":
@@ -168,10 +166,10 @@ func (b URL) Origin() string {
 // hasCredentials reports whether there is a user name or a password.
 func (b URL) hasCredentials() bool { return b.hostAt > b.schemeEnd+uint32(len("://")) }
 
-// hasHost reports whether the URL has a host, be it an empty one.
+// hasHost reports whether the URL has a host, possibly empty.
 func (b URL) hasHost() bool { return b.hostAt > b.schemeEnd+1 }
 
-// originEnd is the end of what comes before the path, the "/." left out.
+// originEnd returns the end of what precedes the path, without the "/.".
 func (b URL) originEnd() uint32 {
 	if b.hasHost() {
 		return b.pathAt

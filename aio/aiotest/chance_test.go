@@ -89,7 +89,7 @@ func TestResetBreaksBothEnds(t *testing.T) {
 	}
 }
 
-// traced is a run with a good deal of everything, and its trace.
+// traced runs a program with a good deal of everything and returns its trace.
 func traced(t *testing.T, seed uint64) string {
 	t.Helper()
 	n := aiotest.NewNet(aiotest.NetOptions{
@@ -114,7 +114,8 @@ func traced(t *testing.T, seed uint64) string {
 					}
 					g.Go("server of "+c.RemoteAddr().String(), func(task *aio.Task) error {
 						defer c.Close()
-						_, _ = io.Copy(aio.NewNetConn(task, c), io.LimitReader(aio.NewNetConn(task, c), 20_000)) // may be reset
+						// May be reset.
+						_, _ = io.Copy(aio.NewNetConn(task, c), io.LimitReader(aio.NewNetConn(task, c), 20_000))
 						return nil
 					})
 				}
@@ -124,7 +125,7 @@ func traced(t *testing.T, seed uint64) string {
 					g.Go(fmt.Sprintf("client %d", i), func(task *aio.Task) error {
 						c, err := aio.Dial(task, "tcp", "www.example:80")
 						if err != nil {
-							return nil // chance
+							return nil // random
 						}
 						defer c.Close()
 						return task.Group(func(g *aio.Group) error {

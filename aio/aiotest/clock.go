@@ -7,15 +7,14 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Epoch is the time a virtual clock begins at.
+// Epoch is the start time of a virtual clock.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Clock is a virtual clock for any number of loops. It stands still while one of
-// them has anything to do and while an Offload of theirs runs; then it jumps to
-// the earliest time that any of them waits for.
+// Clock is a virtual clock for any number of loops. It stands still while one of them has anything
+// to do or runs an Offload; then it jumps to the earliest time that any of them waits for.
 //
-// A loop is on the clock from when its Run begins. To start several at the same
-// time, Attach first, and Close that place when all have begun.
+// A loop is on the clock from the start of its Run. To start several loops at the same time,
+// Attach first, and Close that sleeper when all have started.
 type Clock struct {
 	mu struct {
 		sync.Mutex
@@ -50,11 +49,11 @@ func (c *Clock) Attach() aio.Sleeper {
 	return s
 }
 
-// sleeper is one loop's place at the clock. Its fields are guarded by the clock's mutex.
+// sleeper is one loop's waiting point on the clock. The clock's mutex guards its fields.
 type sleeper struct {
 	clock  *Clock
 	asleep bool
-	woken  bool      // Wake came since Sleep last returned
+	woken  bool      // Wake was called since Sleep last returned
 	until  time.Time // while asleep; zero: never
 	wake   chan struct{}
 }
@@ -80,12 +79,12 @@ func (s *sleeper) Wake() {
 	s.clock.mu.Lock()
 	defer s.clock.mu.Unlock()
 	s.woken = true
-	s.rouse()
+	s.endSleep()
 }
 
-// rouse ends the sleep. From here on the loop counts as busy, though its goroutine
-// has yet to run.
-func (s *sleeper) rouse() {
+// endSleep ends the sleep. From here on the loop counts as busy, though its goroutine has yet to
+// run.
+func (s *sleeper) endSleep() {
 	if s.asleep {
 		s.asleep = false
 		s.wake <- struct{}{}
@@ -133,14 +132,14 @@ func (c *Clock) jump() {
 		}
 	}
 	if earliest.IsZero() {
-		return // somebody has to come from outside
+		return // only an outside call can wake them
 	}
 	if earliest.After(c.mu.now) {
 		c.mu.now = earliest
 	}
 	for _, s := range c.mu.sleepers {
 		if !s.until.IsZero() && !s.until.After(c.mu.now) {
-			s.rouse()
+			s.endSleep()
 		}
 	}
 }

@@ -23,18 +23,18 @@ type conn struct {
 	read    half
 	write   half
 
-	room     int   // bytes that the direction to the peer still takes
-	finished bool  // no more is written: the end is sent
+	room     int   // bytes that the direction to the peer can still hold
+	finished bool  // the end has been sent: no more writes
 	ended    bool  // the peer's end has arrived
-	readErr  error // behind what has arrived
+	readErr  error // returned after what has arrived
 	writeErr error
 	closed   bool
 }
 
 var _ aio.Conn = (*conn)(nil)
 
-// pair returns both ends of a connection that is to be made.
-func (n *Net) pair(at place, to net.Addr) (client, server *conn) {
+// pair returns both ends of a connection that is being made.
+func (n *Net) pair(at endpoint, to net.Addr) (client, server *conn) {
 	var from net.Addr
 	switch {
 	case at.path != "":
@@ -142,19 +142,19 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// Close lets the peer read what is under way, and then the end. What the peer
-// writes from then on is answered with a reset.
+// Close lets the peer read what is in transit, and then the end. Anything the peer writes from
+// then on causes a reset.
 func (c *conn) Close() error {
 	if c.closed {
 		return nil
 	}
 	c.finish()
-	c.makeRoom(c.arrived.Len()) // a peer that waits for room shall write, and learn
+	c.makeRoom(c.arrived.Len()) // a peer that waits for room must write, and find out
 	c.abandon()
 	return nil
 }
 
-// abandon ends this end without a word to the other.
+// abandon ends this end without notifying the other.
 func (c *conn) abandon() {
 	c.closed = true
 	delete(c.net.open, c)
@@ -182,7 +182,7 @@ func (c *conn) setDeadline(h *half, at time.Time) error {
 func (c *conn) LocalAddr() net.Addr  { return c.local }
 func (c *conn) RemoteAddr() net.Addr { return c.remote }
 
-// opError says what was done to which connection, as package net does.
+// opError wraps err with the operation and the connection, as package net does.
 func (c *conn) opError(op string, err error) error {
 	if errno, ok := err.(syscall.Errno); ok {
 		err = os.NewSyscallError(op, errno)
@@ -192,8 +192,8 @@ func (c *conn) opError(op string, err error) error {
 
 // What goes over the wire.
 
-// transmit sends a piece of the stream, or its end: it may be lost, and then comes
-// later, or be what breaks the connection.
+// transmit sends a piece of the stream, or its end: it may be lost, and then comes later, or break
+// the connection.
 func (c *conn) transmit(arrive func()) {
 	if c.net.happens(c.net.opt.Reset) {
 		arrive = func() {
@@ -227,7 +227,7 @@ func (c *conn) sendReset() { c.wire.send(c.net.latency(), c.peer.reset) }
 
 // What arrives from the peer.
 
-// take is the arrival of bytes.
+// take handles the arrival of bytes.
 func (c *conn) take(data []byte) {
 	switch {
 	case c.closed:
@@ -238,7 +238,7 @@ func (c *conn) take(data []byte) {
 	}
 }
 
-// end is the arrival of the end of the stream.
+// end handles the arrival of the end of the stream.
 func (c *conn) end() {
 	if !c.closed && c.readErr == nil {
 		c.ended = true
@@ -246,8 +246,8 @@ func (c *conn) end() {
 	}
 }
 
-// reset is the arrival of a reset. As on Linux, what has arrived before can be
-// read, and one who has read the end of the stream gets EPIPE when writing.
+// reset handles the arrival of a reset. As on Linux, earlier bytes can still be read, and a reader
+// of the end of the stream gets EPIPE when writing.
 func (c *conn) reset() {
 	switch {
 	case c.closed || c.writeErr != nil:
@@ -261,8 +261,8 @@ func (c *conn) reset() {
 	c.write.wake()
 }
 
-// half is one direction of a connection as its user sees it: at most one task
-// waits, until there is news or its deadline has passed.
+// half is one direction of a connection as its user sees it: at most one task waits, until there
+// is news or its deadline has passed.
 type half struct {
 	loop  *aio.Loop
 	lot   aio.Lot
@@ -270,7 +270,7 @@ type half struct {
 	alarm *aio.Callback
 }
 
-// wait suspends task until there is news: the caller looks again what it is.
+// wait suspends task until there is news; the caller then looks again.
 func (h *half) wait(task *aio.Task, what string) error {
 	switch {
 	case h.lot.Len() > 0:
@@ -304,12 +304,12 @@ func (h *half) close() {
 	h.lot.UnparkAll(aio.ErrClosed)
 }
 
-// listener is a place where connections arrive.
+// listener is where connections arrive.
 type listener struct {
 	net     *Net
-	at      place
+	at      endpoint
 	addr    net.Addr
-	backlog []*conn // made, and not accepted yet
+	backlog []*conn // made, not accepted yet
 	lot     aio.Lot
 	closed  bool
 }

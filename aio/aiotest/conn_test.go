@@ -63,7 +63,7 @@ func TestWriteWaitsWhileTheBufferIsFull(t *testing.T) {
 			if _, err := c.Write(task, page[n:]); err != nil {
 				return err
 			}
-			// The reader begins at 2 s; what it reads makes room a latency later.
+			// The reader starts at 2 s; what it reads frees room a latency later.
 			if at := elapsed(task); at < 2*time.Second+tick {
 				return expect("written at", at, 2*time.Second+tick)
 			}
@@ -160,7 +160,7 @@ func TestCloseFreesAWriterWhoWaitsForRoom(t *testing.T) {
 func TestUnacceptedConnectionsAreResetWhenTheListenerCloses(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		after time.Duration // from when the client is connected
+		after time.Duration // from the moment the client is connected
 	}{
 		{"on the way to the backlog", 0},
 		{"in the backlog", 2 * tick},
@@ -231,8 +231,8 @@ func TestDeadlines(t *testing.T) {
 				if err := errors.Join(set(2*time.Second), fails(2*time.Second)); err != nil {
 					return err
 				}
-				// Another task may change it under a wait: to a later time, to an
-				// earlier, to one that has passed.
+				// Another task may change the deadline during a wait: to a later time, an earlier
+				// one, or one that has passed.
 				err := task.Group(func(g *aio.Group) error {
 					g.Go("changes", func(task *aio.Task) error {
 						return errors.Join(task.SleepUntil(aiotest.Epoch.Add(3*time.Second)), set(9*time.Second),
@@ -299,7 +299,7 @@ func TestOneTaskADirection(t *testing.T) {
 				_, err := c.Read(task, make([]byte, 1))
 				return err
 			})
-			g.Go("writer", func(task *aio.Task) error { // beside a reader is fine
+			g.Go("writer", func(task *aio.Task) error { // concurrent with a reader: allowed
 				_, err := c.Write(task, make([]byte, 2*aiotest.DefaultBuffer))
 				return err
 			})
@@ -326,7 +326,7 @@ func TestClosedOnThisSide(t *testing.T) {
 			}
 			for name, wait := range waits {
 				g.Go(name, func(task *aio.Task) error {
-					for range 2 { // the wait, and what comes after
+					for range 2 { // the wait, and the next call
 						if err := expect(name, wait(task), aio.ErrClosed); err != nil {
 							return err
 						}

@@ -9,8 +9,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// A host whose IPv6 does not work costs a dialler FallbackDelay. No time passes
-// while this is found out.
+// A host whose IPv6 does not work costs a dialler FallbackDelay. The example takes no real time.
 func Example() {
 	network := aiotest.NewNet(aiotest.NetOptions{Latency: 20 * time.Millisecond})
 	network.Host("www.example", "2001:db8::1", "192.0.2.1")

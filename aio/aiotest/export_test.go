@@ -1,4 +1,4 @@
 package aiotest
 
-// CheckLeaksFor is CheckLeaks that is less patient.
+// CheckLeaksFor is CheckLeaks with a patience of its own.
 var CheckLeaksFor = checkLeaks

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long, in real time, goroutines get to end after a test has.
+// patience is how long, in real time, goroutines get to end after a test.
 const patience = 5 * time.Second
 
-// CheckLeaks fails t if goroutines or descriptors are left when it ends that were
-// not there when CheckLeaks was called. It is not for tests that run in parallel
-// with others: theirs would be counted too.
+// CheckLeaks fails t if, when it ends, goroutines or descriptors are left that were not there when
+// CheckLeaks was called. It is not for tests that run in parallel with others: it would count
+// theirs too.
 func CheckLeaks(t testing.TB) {
 	t.Helper()
 	checkLeaks(t, patience)
@@ -53,8 +53,8 @@ func checkLeaks(t testing.TB, patience time.Duration) {
 	})
 }
 
-// startPoller has the runtime make the descriptors of its poller, which it does
-// for the first file that can be polled.
+// startPoller makes the runtime create the descriptors of its poller, which it does for the first
+// file that can be polled.
 func startPoller(t testing.TB) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -64,7 +64,7 @@ func startPoller(t testing.TB) {
 	w.Close()
 }
 
-// added returns the values, sorted, of those keys of now that before does not have.
+// added returns the values, sorted, of those keys of now that before lacks.
 func added[K comparable](now, before map[K]string) []string {
 	var more []string
 	for k, v := range now {
@@ -76,7 +76,7 @@ func added[K comparable](now, before map[K]string) []string {
 	return more
 }
 
-// goroutines returns the stacks of all goroutines by their ids.
+// goroutines returns the stacks of all goroutines by ID.
 func goroutines() map[string]string {
 	buf := make([]byte, 64<<10)
 	for {
@@ -97,7 +97,7 @@ func goroutines() map[string]string {
 	return stacks
 }
 
-// descriptors returns the open descriptors, each by its number and what it is.
+// descriptors returns the open descriptors, each as its number and its target.
 func descriptors() map[string]string {
 	dir := "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
@@ -112,7 +112,7 @@ func descriptors() map[string]string {
 			continue
 		}
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
-			continue // that of dir itself
+			continue // the descriptor of dir itself
 		}
 		what, _ := os.Readlink(filepath.Join(dir, e.Name())) // /dev/fd need not have links
 		file := fmt.Sprintf("%d %s", fd, what)

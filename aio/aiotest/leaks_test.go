@@ -14,7 +14,7 @@ import (
 func TestCheckLeaksFindsWhatIsLeft(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		leak func(t testing.TB) (undo func())
+		leak func(t testing.TB) (cleanUp func())
 		want string
 	}{
 		{"goroutine", func(testing.TB) func() {
@@ -44,14 +44,14 @@ func TestCheckLeaksFindsWhatIsLeft(t *testing.T) {
 		}, "descriptor "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var undo func()
+			var cleanUp func()
 			fake := try(t, func(t testing.TB) {
 				aiotest.CheckLeaksFor(t, 10*time.Millisecond)
-				undo = tt.leak(t)
+				cleanUp = tt.leak(t)
 			})
-			undo()
-			if said := fake.said.String(); !fake.failed || !strings.Contains(said, tt.want) {
-				t.Errorf("failed: %v, and said %q, want %q in it", fake.failed, said, tt.want)
+			cleanUp()
+			if got := fake.log.String(); !fake.failed || !strings.Contains(got, tt.want) {
+				t.Errorf("failed: %v, logged %q, want %q in it", fake.failed, got, tt.want)
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func TestCheckLeaksWaitsForWhatIsAboutToEnd(t *testing.T) {
 		t.Cleanup(func() { close(quit) })
 	})
 	if fake.failed {
-		t.Error(fake.said.String())
+		t.Error(fake.log.String())
 	}
 }
 

@@ -14,27 +14,27 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// NetOptions say how good a Net is. The zero value is a perfect one: no latency,
-// no losses.
+// NetOptions configure the quality of a Net. The zero value is a perfect network: no latency, no
+// losses.
 type NetOptions struct {
-	// Seed is where all chance comes from: the same program on the same seed sees
-	// the same network.
+	// Seed determines all random events: the same program with the same seed sees the same
+	// network.
 	Seed uint64
 
-	// Latency is how long a segment is under way, one way; Jitter adds up to that
-	// much, anew for each. Bytes arrive in order all the same.
+	// Latency is the one-way transit time of a segment; Jitter adds up to that much, drawn anew
+	// for each. Bytes still arrive in order.
 	Latency, Jitter time.Duration
 
-	// Loss is the probability, from 0 to below 1, that a segment is lost. As in
-	// TCP it then arrives later: it is sent again after a time-out that doubles.
+	// Loss is the probability, from 0 to below 1, that a segment is lost. As in TCP it then
+	// arrives later: it is sent again after a time-out that doubles.
 	Loss float64
 
-	// Reset is the probability that a segment of a stream, or its end, breaks the
-	// connection: both ends get ECONNRESET.
+	// Reset is the probability that a segment of a stream, or its end, breaks the connection: both
+	// ends get ECONNRESET.
 	Reset float64
 
-	// Buffer is how many bytes one direction holds, under way and arrived but not
-	// read. Whoever writes more waits. 0: DefaultBuffer.
+	// Buffer is how many bytes one direction holds, in transit or not yet read. A writer of more
+	// waits. 0: DefaultBuffer.
 	Buffer int
 }
 
@@ -42,12 +42,14 @@ type NetOptions struct {
 const DefaultBuffer = 64 << 10
 
 const (
-	segmentSize = 1460                   // bytes of a stream that travel together
-	minTimeout  = 200 * time.Millisecond // before a segment is sent again: Linux's, plus a round trip
-	maxTimeout  = 120 * time.Second      // Linux's
-	synTimeout  = time.Second            // RFC 6298, section 2
-	synTries    = 7                      // Linux's tcp_syn_retries, and the first: gives up after 127 s
-	firstPort   = 49152                  // RFC 6335: dynamic ports
+	segmentSize = 1460 // bytes of a stream that travel together
+	// Before a segment is sent again: Linux's, plus a round trip.
+	minTimeout = 200 * time.Millisecond
+	maxTimeout = 120 * time.Second // Linux's
+	synTimeout = time.Second       // RFC 6298, section 2
+	// Linux's tcp_syn_retries plus the first attempt: gives up after 127 s.
+	synTries  = 7
+	firstPort = 49152 // RFC 6335: dynamic ports
 )
 
 // The addresses that connections come from.
@@ -56,25 +58,25 @@ var (
 	client6 = netip.MustParseAddr("fd00::1")
 )
 
-// Net is a network in memory: a host that has every address, and names for some of
-// them. It belongs to the loop that uses it first; time is that loop's, and
-// nothing arrives in the turn in which it was sent.
+// Net is an in-memory network: a host that has every address, and names for some of them. It
+// belongs to the loop that uses it first; time is that loop's, and nothing arrives in the turn in
+// which it was sent.
 type Net struct {
 	opt       NetOptions
 	rand      *rand.Rand
 	loop      *aio.Loop
 	hosts     map[string][]net.IP
 	black     map[netip.Addr]bool
-	listeners map[place]*listener
+	listeners map[endpoint]*listener
 	answers   map[netip.AddrPort]Answer
-	port      uint16         // the dynamic port given out last
+	port      uint16         // the most recently assigned dynamic port
 	open      map[any]string // what users have not closed
 }
 
 var _ aio.Network = (*Net)(nil)
 
-// place is where one can listen. The zero ip is every address.
-type place struct {
+// endpoint is an address to listen on. The zero ip means every address.
+type endpoint struct {
 	ip   netip.Addr
 	port uint16
 	path string // of a Unix socket
@@ -95,14 +97,14 @@ func NewNet(opt NetOptions) *Net {
 		rand:      rand.New(rand.NewPCG(opt.Seed, 0)),
 		hosts:     make(map[string][]net.IP),
 		black:     make(map[netip.Addr]bool),
-		listeners: make(map[place]*listener),
+		listeners: make(map[endpoint]*listener),
 		answers:   make(map[netip.AddrPort]Answer),
 		port:      firstPort - 1,
 		open:      make(map[any]string),
 	}
 }
 
-// Host gives name addresses, the preferred first, in place of those it had.
+// Host assigns addresses to name, most preferred first, replacing earlier ones.
 func (n *Net) Host(name string, ips ...string) {
 	addrs := make([]net.IP, len(ips))
 	for i, ip := range ips {
@@ -111,11 +113,11 @@ func (n *Net) Host(name string, ips ...string) {
 	n.hosts[canonical(name)] = addrs
 }
 
-// Blackhole makes ip swallow what is sent to open a connection: Connect gives up
-// with ETIMEDOUT after 127 s, as Linux does.
+// Blackhole makes ip swallow connection attempts: Connect gives up with ETIMEDOUT after 127 s, as
+// on Linux.
 func (n *Net) Blackhole(ip string) { n.black[netip.MustParseAddr(ip).Unmap()] = true }
 
-// Open returns what was connected, accepted or listened on and not closed, sorted.
+// Open returns, sorted, what was connected, accepted or listened on and not closed.
 func (n *Net) Open() []string {
 	var open []string
 	for _, what := range n.open {
@@ -125,8 +127,8 @@ func (n *Net) Open() []string {
 	return open
 }
 
-// Lookup returns the addresses that Host gave, after a round trip. Other names fail
-// with a *net.DNSError.
+// Lookup returns the addresses that Host assigned, after a round trip. Other names fail with a
+// *net.DNSError.
 func (n *Net) Lookup(task *aio.Task, host string) ([]net.IP, error) {
 	n.bind(task)
 	if err := task.Checkpoint(); err != nil {
@@ -145,9 +147,9 @@ func (n *Net) Lookup(task *aio.Task, host string) ([]net.IP, error) {
 	return slices.Clone(ips), nil
 }
 
-// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr, which takes a round
-// trip; or a socket for datagrams to a *net.UDPAddr: see AnswerUDP. Errors: ECONNREFUSED if nobody listens there (ENOENT for a Unix socket),
-// ETIMEDOUT when what opens it was lost seven times.
+// Connect opens a connection to a *net.TCPAddr or *net.UnixAddr, which takes a round trip; or a
+// datagram socket to a *net.UDPAddr: see AnswerUDP. Errors: ECONNREFUSED if nobody listens there
+// (ENOENT for a Unix socket), ETIMEDOUT when the first segment was lost seven times.
 func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	n.bind(task)
 	if err := task.Checkpoint(); err != nil {
@@ -156,7 +158,7 @@ func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	if udp, ok := to.(*net.UDPAddr); ok {
 		return n.connectUDP(udp), nil
 	}
-	at, err := placeOf(to)
+	at, err := endpointOf(to)
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +168,8 @@ func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 		refused = os.NewSyscallError("connect", syscall.ENOENT)
 	}
 
-	// Three segments: whether somebody listens is seen when the first arrives, and
-	// one who has given up meanwhile never sends the third.
+	// Three segments: the first finds out whether somebody listens, and a client that has given up
+	// meanwhile never sends the third.
 	var lot aio.Lot
 	delay, arrives := n.syn(at)
 	if arrives {
@@ -194,9 +196,9 @@ func (n *Net) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	return client, nil
 }
 
-// syn returns how long after the first attempt the one that gets through is made,
-// or how long the client tries if none does.
-func (n *Net) syn(to place) (delay time.Duration, arrives bool) {
+// syn returns how long after the first attempt the successful one is made, or how long the client
+// tries if none succeeds.
+func (n *Net) syn(to endpoint) (delay time.Duration, arrives bool) {
 	timeout := synTimeout
 	for range synTries {
 		if !n.black[to.ip] && !n.happens(n.opt.Loss) {
@@ -208,11 +210,11 @@ func (n *Net) syn(to place) (delay time.Duration, arrives bool) {
 	return delay, false
 }
 
-// Listen opens a listener on a *net.TCPAddr or *net.UnixAddr. Port 0 is a free one;
-// an unspecified IP is every IP, of both families. Error: EADDRINUSE.
+// Listen opens a listener on a *net.TCPAddr or *net.UnixAddr. Port 0 is a free port; an
+// unspecified IP is every IP, of both families. Error: EADDRINUSE.
 func (n *Net) Listen(task *aio.Task, on net.Addr) (aio.Listener, error) {
 	n.bind(task)
-	at, err := placeOf(on)
+	at, err := endpointOf(on)
 	if err != nil {
 		return nil, err
 	}
@@ -237,8 +239,8 @@ func (n *Net) Listen(task *aio.Task, on net.Addr) (aio.Listener, error) {
 	return ln, nil
 }
 
-// taken reports whether a listener at p would get connections that are another's.
-func (n *Net) taken(p place) bool {
+// taken reports whether a listener at p would get connections meant for another.
+func (n *Net) taken(p endpoint) bool {
 	for q := range n.listeners {
 		if q.path == p.path && q.port == p.port && (q.ip == p.ip || !q.ip.IsValid() || !p.ip.IsValid()) {
 			return true
@@ -247,12 +249,12 @@ func (n *Net) taken(p place) bool {
 	return false
 }
 
-// listener returns who accepts connections to p, or nil.
-func (n *Net) listener(p place) *listener {
+// listener returns the listener that accepts connections to p, or nil.
+func (n *Net) listener(p endpoint) *listener {
 	if ln := n.listeners[p]; ln != nil {
 		return ln
 	}
-	return n.listeners[place{port: p.port, path: p.path}]
+	return n.listeners[endpoint{port: p.port, path: p.path}]
 }
 
 func (n *Net) bind(task *aio.Task) {
@@ -266,13 +268,13 @@ func (n *Net) bind(task *aio.Task) {
 }
 
 func (n *Net) nextPort() uint16 {
-	if n.port++; n.port < firstPort { // the last was 65535
+	if n.port++; n.port < firstPort { // the last one was 65535
 		n.port = firstPort
 	}
 	return n.port
 }
 
-// Chance. The draws are made in the order in which segments are sent.
+// Random events are drawn in the order in which segments are sent.
 
 func (n *Net) happens(probability float64) bool {
 	return probability > 0 && n.rand.Float64() < probability
@@ -285,7 +287,7 @@ func (n *Net) latency() time.Duration {
 	return n.opt.Latency + time.Duration(n.rand.Int64N(int64(n.opt.Jitter)+1))
 }
 
-// losses returns how much later a segment arrives for those of its copies that are lost.
+// losses returns how much later a segment arrives because copies of it are lost.
 func (n *Net) losses() (delay time.Duration) {
 	timeout := minTimeout + 2*(n.opt.Latency+n.opt.Jitter)
 	for n.happens(n.opt.Loss) {
@@ -295,20 +297,20 @@ func (n *Net) losses() (delay time.Duration) {
 	return delay
 }
 
-// placeOf returns where an address points to.
-func placeOf(addr net.Addr) (place, error) {
+// endpointOf returns the endpoint that an address denotes.
+func endpointOf(addr net.Addr) (endpoint, error) {
 	switch a := addr.(type) {
 	case *net.TCPAddr:
 		ip, _ := netip.AddrFromSlice(a.IP)
 		if ip = ip.Unmap(); ip.IsUnspecified() {
 			ip = netip.Addr{}
 		}
-		return place{ip: ip, port: uint16(a.Port)}, nil
+		return endpoint{ip: ip, port: uint16(a.Port)}, nil
 	case *net.UnixAddr:
-		return place{path: a.Name}, nil
+		return endpoint{path: a.Name}, nil
 	}
-	return place{}, fmt.Errorf("aiotest: network %q is not supported, expected tcp, unix or, to connect to, udp", addr.Network())
+	return endpoint{}, fmt.Errorf("aiotest: network %q is not supported, expected tcp, unix or, to connect to, udp", addr.Network())
 }
 
-// canonical is the form of a name under which it is kept.
+// canonical returns the form under which a name is stored.
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

@@ -111,7 +111,7 @@ func TestListen(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		on      []net.Addr
-		taken   bool // the last of them
+		taken   bool // the last one fails
 		connect net.Addr
 		reaches int // index in on; −1: nobody
 	}{
@@ -195,7 +195,7 @@ func TestAListenerThatIsClosed(t *testing.T) {
 		}
 		err = task.Group(func(g *aio.Group) error {
 			g.Go("accepts", func(task *aio.Task) error {
-				for range 2 { // the wait, and what comes after
+				for range 2 { // the wait, and the next call
 					_, err := ln.Accept(task)
 					if err := expect("accept", err, aio.ErrClosed); err != nil {
 						return err
@@ -259,7 +259,7 @@ func TestOpenNamesWhatWasNotClosed(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for _, what := range want {
-		if !strings.Contains(fake.said.String(), what) {
+		if !strings.Contains(fake.log.String(), what) {
 			t.Errorf("Run does not fail the test for %q", what)
 		}
 	}

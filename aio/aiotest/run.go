@@ -13,11 +13,11 @@ func Run(t testing.TB, main func(task *aio.Task) error) {
 	NewNet(NetOptions{}).Run(t, main)
 }
 
-// Run runs main on a loop with a virtual clock of its own and n as its network,
-// with Options.Debug. It ends the test, and logs the last steps of its tasks, when
-// main returns an error. It fails the test when the loop has something to report,
-// when a connection or listener was not closed, and for what CheckLeaks finds.
-// Main may use t.Fatal and t.Skip. It can be called once, and not in parallel tests.
+// Run runs main on a loop with a virtual clock of its own and n as its network, with
+// Options.Debug. When main returns an error, Run logs the last steps of its tasks and ends the
+// test. It fails the test when the loop reports something, when a connection or listener was not
+// closed, and for what CheckLeaks finds. main may use t.Fatal and t.Skip. Run can be called once,
+// and not in parallel tests.
 func (n *Net) Run(t testing.TB, main func(task *aio.Task) error) {
 	t.Helper()
 	CheckLeaks(t)
@@ -33,7 +33,7 @@ func (n *Net) Run(t testing.TB, main func(task *aio.Task) error) {
 	for _, open := range n.Open() {
 		t.Errorf("%s was not closed before its loop ended", open)
 	}
-	if errors.Is(err, aio.ErrGoexit) { // of t, most likely
+	if errors.Is(err, aio.ErrGoexit) { // most likely t's
 		if t.Failed() {
 			t.Log("the last steps were\n" + trace.String())
 			t.FailNow()

@@ -12,12 +12,12 @@ import (
 
 func TestRun(t *testing.T) {
 	for _, tt := range []struct {
-		name    string
-		main    func(t testing.TB, task *aio.Task) error
-		failed  bool
-		skipped bool
-		goesOn  bool
-		says    string
+		name      string
+		main      func(t testing.TB, task *aio.Task) error
+		failed    bool
+		skipped   bool
+		continues bool
+		want      string
 	}{
 		{"nil", func(_ testing.TB, task *aio.Task) error { return task.Sleep(time.Hour) }, false, false, true, ""},
 		{"error", func(testing.TB, *aio.Task) error { return errors.New("no such page") }, true, false, false, "no such page"},
@@ -62,11 +62,11 @@ func TestRun(t *testing.T) {
 			if fake.failed != tt.failed || fake.skipped != tt.skipped {
 				t.Errorf("failed: %v, skipped: %v, want %v, %v", fake.failed, fake.skipped, tt.failed, tt.skipped)
 			}
-			if went != tt.goesOn {
-				t.Errorf("the test went on after Run: %v, want %v", went, tt.goesOn)
+			if went != tt.continues {
+				t.Errorf("the test went on after Run: %v, want %v", went, tt.continues)
 			}
-			if said := fake.said.String(); !strings.Contains(said, tt.says) || tt.says == "" && said != "" {
-				t.Errorf("said %q, want %q in it", said, tt.says)
+			if got := fake.log.String(); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+				t.Errorf("logged %q, want %q in it", got, tt.want)
 			}
 		})
 	}

@@ -12,16 +12,16 @@ import (
 //	var trace aiotest.Trace
 //	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Trace: trace.Record})
 //
-// It belongs to that loop, and after Run to who ran it.
+// It belongs to that loop, and after Run to the caller of Run.
 type Trace struct {
-	// Max is how many steps are kept, the latest. 0: 10,000.
+	// Max is the number of steps kept, the latest ones. 0: 10,000.
 	Max int
 
-	events []aio.TraceEvent // once full, a ring
+	events []aio.TraceEvent // a ring once full
 	seen   int
 }
 
-// Record is for Options.Trace.
+// Record is a function for Options.Trace.
 func (tr *Trace) Record(e aio.TraceEvent) {
 	limit := tr.Max
 	if limit <= 0 {
@@ -35,8 +35,8 @@ func (tr *Trace) Record(e aio.TraceEvent) {
 	tr.seen++
 }
 
-// String returns a line for each step: time since Epoch, kind, task, and what it
-// waits or waited for. If steps were dropped, the first line says how many.
+// String returns a line for each step: time since Epoch, kind, task, and what the task waits or
+// waited for. If steps were dropped, the first line says how many.
 func (tr *Trace) String() string {
 	var b strings.Builder
 	oldest := 0

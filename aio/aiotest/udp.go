@@ -11,14 +11,14 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Answer is what a UDP server does with a datagram. It may call reply as often as it
-// likes, at once or later, on the loop.
+// Answer handles a datagram at a UDP server. It may call reply any number of times, at once or
+// later, on the loop.
 type Answer func(datagram []byte, reply func(datagram []byte))
 
-// AnswerUDP has answer called for each datagram that arrives at on, ADDR:PORT; nil
-// ends that. Each datagram is lost with the probability Loss of the options, and is
-// under way by itself: with Jitter one overtakes another. Where nobody answers, the
-// sender gets ECONNREFUSED; from a blackhole, nothing.
+// AnswerUDP calls answer for each datagram that arrives at on, ADDR:PORT; a nil answer ends that.
+// Each datagram is lost with the probability Loss of the options and travels by itself: with
+// Jitter one may overtake another. Where nobody answers, the sender gets ECONNREFUSED; from a
+// blackhole, nothing.
 func (n *Net) AnswerUDP(on string, answer Answer) {
 	at := netip.MustParseAddrPort(on)
 	if answer == nil {
@@ -28,14 +28,14 @@ func (n *Net) AnswerUDP(on string, answer Answer) {
 	n.answers[at] = answer
 }
 
-// datagrams is a socket that is connected to a UDP server.
+// datagrams is a socket connected to a UDP server.
 type datagrams struct {
 	net           *Net
 	local, remote *net.UDPAddr
 	at            netip.AddrPort // remote
 
 	arrived [][]byte
-	held    int // bytes of these
+	held    int // bytes in the queue
 	failed  error
 	read    half
 	closed  bool
@@ -83,7 +83,7 @@ func (d *datagrams) Write(task *aio.Task, p []byte) (int, error) {
 	return len(p), nil
 }
 
-// carry has arrive called when a datagram that is sent now has arrived, if it does.
+// carry calls arrive when a datagram that is sent now arrives, if it does.
 func (n *Net) carry(arrive func()) {
 	if !n.happens(n.opt.Loss) {
 		n.loop.CallLater(n.latency(), arrive)
@@ -104,7 +104,7 @@ func (d *datagrams) fail(err error) {
 	d.read.wake()
 }
 
-// fault returns why d does not go on, or nil. What the network has told is told once.
+// fault returns why d cannot continue, or nil. A network error is returned once.
 func (d *datagrams) fault() error {
 	if d.closed {
 		return aio.ErrClosed

@@ -14,8 +14,8 @@ import (
 
 var echoAt = netip.MustParseAddrPort("192.0.2.1:7")
 
-// echoes sends datagrams 0 to 99 to a server that sends each back, twice, and returns
-// what comes until nothing does.
+// echoes sends datagrams 0 to 99 to a server that sends each back, twice, and returns whatever
+// arrives until nothing more does.
 func echoes(t *testing.T, opt aiotest.NetOptions) (got []byte, took time.Duration) {
 	n := aiotest.NewNet(opt)
 	n.AnswerUDP(echoAt.String(), func(datagram []byte, reply func([]byte)) {

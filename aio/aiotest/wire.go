@@ -6,20 +6,20 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// wire is one direction of a connection. What is sent arrives in the order in
-// which it was sent, however long each was to take; never in the turn it was sent in.
+// wire is one direction of a connection. Everything arrives in the order in which it was sent,
+// whatever its delay, and never in the turn in which it was sent.
 type wire struct {
 	loop     *aio.Loop
 	underway []parcel
 }
 
-// parcel is something under way, and what is to happen at the other end.
+// parcel is something in transit, and what happens on its arrival.
 type parcel struct {
-	at     time.Time // not before, and not before those sent earlier
+	at     time.Time // not before this time, and not before earlier parcels
 	arrive func()
 }
 
-// send has arrive called after d, behind all that was sent before.
+// send schedules arrive after d, behind everything sent before.
 func (w *wire) send(d time.Duration, arrive func()) {
 	w.underway = append(w.underway, parcel{w.loop.Now().Add(d), arrive})
 	if len(w.underway) == 1 {
@@ -27,8 +27,8 @@ func (w *wire) send(d time.Duration, arrive func()) {
 	}
 }
 
-// await has the first parcel delivered when it is due. There is one callback at a
-// time, for the first: so nothing overtakes.
+// await delivers the first parcel when it is due. There is one callback at a time, for the first:
+// so nothing overtakes.
 func (w *wire) await() {
 	if at := w.underway[0].at; at.After(w.loop.Now()) {
 		w.loop.CallAt(at, w.deliver)

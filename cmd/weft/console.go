@@ -110,7 +110,7 @@ func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
 func (v jsonVoice) progress(s sample) {
 	args := []any{
 		"seconds", s.Elapsed.Seconds(),
-		"urls", s.Done, "pages", s.Pages, "redirects", s.Redirects, "errors", s.Errors,
+		"urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
@@ -136,9 +136,9 @@ func (v jsonVoice) progress(s sample) {
 func (v jsonVoice) report(r report) {
 	args := []any{
 		"started", r.Started, "seconds", r.Elapsed.Seconds(),
-		"urls", r.Done, "pages", r.Pages, "redirects", r.Redirects,
+		"urls", r.Recorded(), "pages", r.Pages, "redirects", r.Redirects,
 		"duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots, "bytes", r.Bytes,
-		"urls_per_second", r.rate(r.Done), "pages_per_second", r.rate(r.Pages),
+		"urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages),
 		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
 		"not_followed", r.NotFollowed, "opened", r.Opened,
 		"first_error", r.FirstError, "slowest", r.Slowest,

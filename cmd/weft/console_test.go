@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 		types["application/x-"+string(rune('a'+i))] = weft.Count{URLs: 1, Bytes: 1000}
 	}
 	r := report{weft.Summary{
-		Elapsed: 12345 * time.Millisecond, Done: 1234, Pages: 1100, Redirects: 30, Bytes: 23456789,
+		Elapsed: 12345 * time.Millisecond, Counters: weft.Counters{Done: 1234, Pages: 1100, Redirects: 30, Bytes: 23456789, Pending: 99, OverLimit: 7, OverVariants: 1234},
 		Statuses:     map[int]weft.Count{200: {URLs: 1150, Bytes: 23e6}, 404: {URLs: 4, Bytes: 2000}, 301: {URLs: 30, Bytes: 9000}},
 		ContentTypes: types,
 		Errors:       map[string]weft.Count{"dns": {URLs: 3}, "timeout": {URLs: 12, Bytes: 34567}},
@@ -49,11 +49,11 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/slow", Status: 200, TotalMS: 12345},
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
-		Pending: 99, Stopped: "limit", OverLimit: 7, OverVariants: 1234,
+		Stopped: "limit",
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false}
 	golden(t, "report.txt", r.String())
 	golden(t, "report-empty.txt", report{Summary: weft.Summary{Interrupted: true}, job: "a.test.weft"}.String())
-	golden(t, "report-failed.txt", report{Summary: weft.Summary{Done: 3, Pending: 12}, job: "a.test.weft", failed: true}.String())
+	golden(t, "report-failed.txt", report{Summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())
 }
 
 // TestMeter: rates are averaged over the last seconds only.
@@ -65,7 +65,7 @@ func TestMeter(t *testing.T) {
 		if i > 50 {
 			done = 100 + 20*(i-50)
 		}
-		s = m.sample(weft.Stats{Elapsed: at, Done: done, Pages: done / 2, Pending: 950, InFlight: 50, Bytes: int64(done) * 1000})
+		s = m.sample(weft.Stats{Elapsed: at, Counters: weft.Counters{Done: done, Pages: done / 2, Pending: 950, InFlight: 50, Bytes: int64(done) * 1000}})
 		if i == 50 && (s.urlRate < 9.9 || s.urlRate > 10.1) {
 			t.Errorf("%.1f URLs a second in the beginning, expected 10", s.urlRate)
 		}
@@ -81,7 +81,7 @@ func TestMeter(t *testing.T) {
 	}
 	still := new(meter)
 	still.sample(weft.Stats{})
-	if s := still.sample(weft.Stats{Elapsed: time.Second, Pending: 5}); s.left != 0 {
+	if s := still.sample(weft.Stats{Elapsed: time.Second, Counters: weft.Counters{Pending: 5}}); s.left != 0 {
 		t.Errorf("with no answer yet, %v are left", s.left)
 	}
 }
@@ -91,7 +91,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // running is a crawl in progress, with a host whose name is hostile, and two that back off.
 var running = sample{
 	Stats: weft.Stats{
-		Elapsed: 754 * time.Second, Done: 123456, Pages: 110000, Redirects: 2345, Errors: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012,
+		Elapsed: 754 * time.Second, Counters: weft.Counters{Done: 123456, Pages: 110000, Redirects: 2345, Failed: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012},
 		Slowest: []frontier.HostStat{
 			{Host: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour)},
 			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond)},

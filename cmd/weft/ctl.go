@@ -97,7 +97,7 @@ func printTasks(ctx context.Context, job *weft.Job) error {
 }
 
 var taskTable = table{
-	{"LOOP", -8}, {"TASK", -11}, {"PARENT", -7}, {"STATE", -8}, {"FOR", -6}, {"WAITS FOR", 0},
+	{"LOOP", -12}, {"TASK", -11}, {"PARENT", -7}, {"STATE", -8}, {"FOR", -6}, {"WAITS FOR", 0},
 }
 
 func writeTasks(w io.Writer, now time.Time, tasks []weft.TaskStatus) {

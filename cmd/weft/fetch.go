@@ -18,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -158,7 +159,7 @@ func (c *clientFlags) get(
 		return last, err
 	}
 	follow := redirects >= 0
-	reach := reach{given: u, all: c.allowPrivate}
+	reach := reach{given: u, guard: guard.Guard{AllowAll: c.allowPrivate}}
 	err = aio.Run(ctx, func(t *aio.Task) error {
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
 		client := http1.NewClient(t.Loop(), options)

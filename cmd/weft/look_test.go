@@ -21,7 +21,7 @@ func TestWriteStatus(t *testing.T) {
 	full := weft.Status{
 		Job: "example.org.weft", State: weft.JobRunning, Version: "1", Begun: lookedAt.Add(-26 * time.Hour), Runs: 3, Seconds: 4000,
 		Seeds: 3, First: "https://example.org/", Scope: weft.ScopeDomain,
-		Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6,
+		Counters: weft.Counters{Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6},
 		Statuses: map[int]int{200: 12000, 404: 100}, Errors: map[string]int{"robots": 12, "timeout": 45},
 		NotFollowed: map[string]int{"scope": 400}, FirstError: "https://example.org/\x1b[31m: timeout: late",
 		URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4,
@@ -31,7 +31,7 @@ func TestWriteStatus(t *testing.T) {
 	fmt.Fprintln(&b, "----")
 	writeStatus(&b, weft.Status{Job: "empty", State: weft.JobKilled, Begun: lookedAt, Scope: weft.ScopeHost})
 	for _, s := range []weft.Status{
-		{State: weft.JobStarting}, {State: weft.JobPaused, Reasons: []string{"as told", "the disk is full"}}, {State: weft.JobEnding},
+		{State: weft.JobStarting}, {State: weft.JobPaused, Reasons: []string{"by hand", "the disk is full"}}, {State: weft.JobEnding},
 		{State: weft.JobFinished}, {State: weft.JobInterrupted}, {State: weft.JobStopped, Reasons: []string{"max-time"}},
 	} {
 		var one strings.Builder
@@ -52,7 +52,7 @@ func TestWriteHosts(t *testing.T) {
 		{Host: "http://busy.example:8080", Done: 7, Pending: 3, Pace: 1, Robots: "known", Waits: "overloaded", WaitsUntil: lookedAt.Add(time.Hour)},
 		{Host: "http://127.0.0.1:8080", Robots: "off"},
 		{Host: "http://down.example", Pending: 3, Pace: 2, Robots: "unreachable", Waits: "no robots.txt, connect", WaitsUntil: lookedAt.Add(time.Minute)},
-		{Host: "http://full.example", Done: 10, Pace: 2, Robots: "known", Waits: "it has had its limit"},
+		{Host: "http://full.example", Done: 10, Pace: 2, Robots: "known", Waits: "it reached its limit"},
 	} {
 		writeHost(&b, lookedAt, h)
 	}
@@ -78,7 +78,7 @@ func TestWriteWhy(t *testing.T) {
 func TestWriteTasks(t *testing.T) {
 	var b strings.Builder
 	writeTasks(&b, lookedAt, []weft.TaskStatus{
-		{Loop: "desk", ID: 1, Task: "main", State: "parked", Waits: "an event", Since: lookedAt.Add(-2 * time.Minute)},
+		{Loop: "coordinator", ID: 1, Task: "main", State: "parked", Waits: "an event", Since: lookedAt.Add(-2 * time.Minute)},
 		{Loop: "fetch 1", ID: 3, Task: "worker 0.1", Parent: "main", State: "running", Since: lookedAt},
 	})
 	golden(t, "tasks.txt", b.String())
@@ -121,19 +121,19 @@ func TestLookAtKilledCrawl(t *testing.T) {
 
 	says(run(exitDone, "ctl", "job", "exclude", "/secret"), "excluded: /secret\n")
 	says(run(exitDone, "ctl", "job", "add", s.URL+"/more"), "added: "+s.URL+"/more\n")
-	says(run(exitDone, "ctl", "job", "pause"), "paused; 1 under way\n")
-	says(run(exitDone, "ctl", "job", "tasks"), "\nfetch 1  worker")
+	says(run(exitDone, "ctl", "job", "pause"), "paused; 1 in flight\n")
+	says(run(exitDone, "ctl", "job", "tasks"), "\nfetch 1      worker")
 	var both sync.WaitGroup
 	for range 2 {
-		both.Go(func() { says(run(exitDone, "status", "job"), "job: paused: as told\n") })
+		both.Go(func() { says(run(exitDone, "status", "job"), "job: paused: by hand\n") })
 	}
 	both.Wait()
 	awaitSaved(t, cmd.Dir, s.URL+"/more") // and what came before it: hosts are read from the disk
 	says(run(exitDone, "hosts", "job"), "  "+s.URL+"\n")
 	says(run(exitDone, "hosts", "--json", "--limit", "1", "job"), `"in_flight":1`)
 	says(run(exitDone, "urls", "--state", "leased", "job"), s.URL+"/a\n")
-	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is under way\n")
-	says(run(exitDone, "why", "job", s.URL+"/b"), "as many requests to its host as there may be at once are under way;")
+	says(run(exitDone, "why", "job", s.URL+"/a"), "try 1 is in flight\n")
+	says(run(exitDone, "why", "job", s.URL+"/b"), "all concurrent requests to its host are in flight;")
 
 	_ = cmd.Process.Signal(syscall.SIGKILL)
 	_ = cmd.Wait()
@@ -147,8 +147,8 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitDone, "status", "job"), "job: killed")
 	says(run(exitDone, "status", "--json", "job"), `"state":"killed"`)
 	says(run(exitDone, "urls", "job"), s.URL+"/a\n")
-	says(run(exitDone, "why", "job", s.URL+"/b"), "the crawl does not run (killed)")
-	says(run(exitError, "ctl", "job", "pause"), "weft: job \"job\": no crawl is running, expected one to be\n")
+	says(run(exitDone, "why", "job", s.URL+"/b"), "the crawl is not running (killed)")
+	says(run(exitError, "ctl", "job", "pause"), "weft: job \"job\": the crawl is not running, expected a running one\n")
 
 	if e := run(exitDone, "crawl", "--job", "job", "-q", s.URL); e.stdout != "" {
 		t.Errorf("the next run said %s", e.stdout)
@@ -221,7 +221,7 @@ func TestStopByControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-asked
-	if e := weftIn(t, cmd.Dir, "ctl", "job", "stop"); e.code != exitDone || e.stdout != "it ends; 1 under way\n" {
+	if e := weftIn(t, cmd.Dir, "ctl", "job", "stop"); e.code != exitDone || e.stdout != "ending; 1 in flight\n" {
 		t.Errorf("%+v", e)
 	}
 	if e := weftIn(t, cmd.Dir, "status", "job"); !strings.HasPrefix(e.stdout, "job: ending") {

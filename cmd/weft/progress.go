@@ -36,7 +36,7 @@ func (m *meter) sample(now weft.Stats) sample {
 	s := sample{Stats: now, at: time.Now()}
 	then := m.past[0]
 	if secs := (now.Elapsed - then.Elapsed).Seconds(); secs > 0 {
-		s.urlRate = float64(now.Done-then.Done) / secs
+		s.urlRate = float64(now.Recorded()-then.Recorded()) / secs
 		s.pageRate = float64(now.Pages-then.Pages) / secs
 		s.byteRate = float64(now.Bytes-then.Bytes) / secs
 	}
@@ -50,8 +50,8 @@ func (m *meter) sample(now weft.Stats) sample {
 func (s sample) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed),
-		plural(s.Done, "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
-		volume(int64(s.byteRate)), plural(s.Errors, "error"), count(s.Pending), count(s.InFlight))
+		plural(s.Recorded(), "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
+		volume(int64(s.byteRate)), plural(s.Failed+s.Refused, "error"), count(s.Pending), count(s.InFlight))
 	if len(s.Paused) > 0 {
 		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
 	} else if s.left > 0 {

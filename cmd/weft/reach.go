@@ -7,35 +7,27 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// reach is which addresses a fetch and its redirects may lead to: those of the given URL's
-// host, whatever they are, until one was public; and others as in a crawl that begins there.
+// reach decides which addresses a fetch and its redirects may lead to: the given URL's host may
+// have any address until it has had a public one; other hosts follow the rules of a crawl.
 type reach struct {
 	given  weburl.URL
-	all    bool
-	public bool // what the given host answers is a public page
+	public bool // the given host has had a public address: its responses are public pages
 	guard  guard.Guard
 }
 
-// allow returns what judges the addresses of u; nil: all are allowed.
+// allow returns the function that judges the addresses of u; nil allows all of them.
 func (r *reach) allow(u weburl.URL) func(netip.AddrPort) error {
-	switch {
-	case r.all:
-		return nil
-	case u.Host() == r.given.Host() && !r.public:
-		return func(to netip.AddrPort) error {
-			n := guard.NetworkOf(to)
-			r.public = r.public || n == guard.Network{}
-			r.guard.Open(n)
-			return nil
-		}
+	if u.Host() != r.given.Host() || r.public {
+		return r.guard.Allow(guard.Linked)
 	}
-	return r.guard.Judge
+	admit := r.guard.Allow(guard.Given)
+	return func(to netip.AddrPort) error {
+		r.public = r.public || guard.IsPublic(to.Addr())
+		return admit(to)
+	}
 }
 
-// redirect takes in that one URL has led to another: on this machine to any port.
-func (r *reach) redirect(from, to weburl.URL) {
-	n := guard.NetworkIn(to.Hostname(), to.EffectivePort())
-	if n.Local() && guard.NetworkIn(from.Hostname(), from.EffectivePort()).Local() {
-		r.guard.Open(n)
-	}
-}
+// redirect notes that one URL redirects to another: on this machine to any port.
+func (r *reach) redirect(from, to weburl.URL) { r.guard.Link(written(from), written(to)) }
+
+func written(u weburl.URL) guard.Network { return guard.NetworkIn(u.Hostname(), u.EffectivePort()) }

@@ -44,7 +44,7 @@ const (
 func (r report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s in %s (%s/s): %s (%s/s), %s, %s received\n",
-		plural(r.Done, "URL"), seconds(r.Elapsed.Seconds()), perSecond(r.rate(r.Done)),
+		plural(r.Recorded(), "URL"), seconds(r.Elapsed.Seconds()), perSecond(r.rate(r.Recorded())),
 		plural(r.Pages, "page"), perSecond(r.rate(r.Pages)),
 		plural(r.Redirects, "redirect"), volume(r.Bytes))
 	out := &sheet{Writer: &b, width: titleWidth}

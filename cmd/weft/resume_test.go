@@ -14,7 +14,7 @@ import (
 // TestResume: output and requests of a second crawl of a job, three of whose four URLs are done,
 // by its flags and by the state of the job.
 func TestResume(t *testing.T) {
-	const asBegun, adds = ", as the job was begun", ": use --amend to add to them, --fresh to start over, or --job for another job\n"
+	const asBegun, adds = ", as the job began with", ": use --amend to add to them, --fresh to start over, or --job for another job\n"
 	const others = ": use --fresh to start over, or --job for another job\n"
 	edit := func(pattern string, fn func(path string) error) func(*testing.T, string) {
 		return func(t *testing.T, job string) {
@@ -61,7 +61,7 @@ func TestResume(t *testing.T) {
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": exists already, and is not that of a job, expected a new folder: remove this one, or name another` + "\n", "/ /a /b"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove this one, or name another` + "\n", "/ /a /b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAsked(t, false, star)
@@ -151,7 +151,7 @@ func TestOtherList(t *testing.T) {
 	more := s.URL + "\n" + s.URL + "/x\n"
 	e := crawl(more)
 	if _, said, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(said, `weft: --input`) || strings.Count(said, "\n") != 1 ||
-		!strings.HasSuffix(said, " as the job was begun: use --amend to add to them, --fresh to start over, or --job for another job\n") {
+		!strings.HasSuffix(said, " as the job began with: use --amend to add to them, --fresh to start over, or --job for another job\n") {
 		t.Errorf("exit %d, said %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {

@@ -79,7 +79,7 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 
 // announce says that a job is resumed or recrawled.
 func (con *console) announce(job string, earlier weft.Summary) {
-	progress := fmt.Sprintf("%s done, %s left", plural(earlier.Done, "URL"), count(earlier.Pending))
+	progress := fmt.Sprintf("%s done, %s left", plural(earlier.Recorded(), "URL"), count(earlier.Pending))
 	visit := max(1, earlier.Visit)
 	switch {
 	case earlier.Runs > 0 && visit > 1:

@@ -39,10 +39,10 @@ func TestUpdate(t *testing.T) {
 		{"crawl --update job -o - --format urls -q", exitDone, []string{"URL/\n"}, 22, 22},
 		{"crawl --update job --log-format json", exitDone, []string{`"visit":6,"unchanged":5,"changed":0,"gone":0,"new":0,"bytes_saved":`}, 27, 27},
 		{"why job URL/a", exitDone, []string{`  visit      6: unchanged, status 200, as since 20`, `ETag "1"`}, 27, 27},
-		{"crawl --update job URL/y", exitUsage, []string{"URL/y: expected URL/ URL/x, as the job was begun: use --amend to add to them, --job with --fresh to start over\n"}, 27, 27},
-		{"crawl --update job --depth 3", exitUsage, []string{`--depth "3": expected any number, as the job was begun: use --job with --fresh to start over` + "\n"}, 27, 27},
+		{"crawl --update job URL/y", exitUsage, []string{"URL/y: expected URL/ URL/x, as the job began with: use --amend to add to them, --job with --fresh to start over\n"}, 27, 27},
+		{"crawl --update job --depth 3", exitUsage, []string{`--depth "3": expected any number, as the job began with: use --job with --fresh to start over` + "\n"}, 27, 27},
 		{"crawl --update job/pages.jsonl", exitUsage, []string{`--update "job/pages.jsonl": not a directory, expected the folder of a job` + "\n"}, 27, 27},
-		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected one to visit again` + "\n"}, 27, 27},
+		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected one to recrawl` + "\n"}, 27, 27},
 		{"crawl --update job --job job", exitUsage, []string{"weft: --update and --job: expected one of them\n"}, 27, 27},
 		{"crawl --update job --fresh URL", exitUsage, []string{"weft: --update and --fresh: expected one of them\n"}, 27, 27},
 	} {
@@ -74,7 +74,7 @@ func TestUpdate(t *testing.T) {
 	if err := os.RemoveAll(state); err != nil {
 		t.Fatal(err)
 	}
-	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": exists already, and is not that of a job, expected the folder of a job`+"\n" {
+	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": already exists, and is not that of a job, expected the folder of a job`+"\n" {
 		t.Errorf("of another folder: %+v", e)
 	}
 }

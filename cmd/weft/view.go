@@ -30,7 +30,7 @@ const (
 
 // lines returns the lines that fit, cut to the width. The first is short: see screen.
 func (v view) lines(s sample) []string {
-	done := v.style(strong, count(s.Done)) + " " + english.PluralWord(s.Done, "URL", "")
+	done := v.style(strong, count(s.Recorded())) + " " + english.PluralWord(s.Recorded(), "URL", "")
 	lines := v.flow(clock(s.Elapsed), done, v.style(strong, perSecond(s.urlRate))+"/s")
 	lines = append(lines, v.bar(s)...)
 	figures := []string{
@@ -38,7 +38,7 @@ func (v view) lines(s sample) []string {
 		volume(s.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
 		count(s.Pending) + " waiting",
 		count(s.InFlight) + " in flight",
-		plural(s.Errors, "error"),
+		plural(s.Failed+s.Refused, "error"),
 		plural(s.Redirects, "redirect"),
 		plural(s.Hosts, "host"),
 	}
@@ -93,8 +93,8 @@ func (v view) bar(s sample) []string {
 		return []string{left}
 	}
 	done := 0
-	if all := s.Done + s.Pending + s.InFlight; all > 0 {
-		done = s.Done * cells / all
+	if all := s.Recorded() + s.Pending + s.InFlight; all > 0 {
+		done = s.Recorded() * cells / all
 	}
 	full, empty := strings.Repeat("━", done), strings.Repeat("─", cells-done)
 	return []string{v.style(green, full) + v.style(faint, empty) + "  " + left}

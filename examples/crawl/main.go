@@ -1,4 +1,5 @@
-// Command crawl prints what is on a site: a crawler in 30 lines. Without URLs it crawls its own.
+// Command crawl prints the titles of a site's pages: a crawler in 30 lines. Without URLs it crawls
+// a site of its own.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 		seeds = []string{server.URL + "/site/"}
 	}
 	for page, err := range weft.Crawl(context.Background(), weft.Options{Seeds: seeds}) {
-		if err != nil { // of one URL: the crawl goes on
+		if err != nil { // concerns one URL: the crawl continues
 			fmt.Println(err)
 			continue
 		}

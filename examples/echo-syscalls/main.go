@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command echo-syscalls is the server of examples/echo on the scheduler of package lab, where a task
-// yields system calls: lab/scheduler_socket.go has all of it, from socket(2) on. Ctrl-C ends it.
+// Command echo-syscalls is the server of examples/echo on the scheduler of package lab, whose tasks
+// yield system calls: lab/scheduler_socket.go has all of it, from socket(2) on. Ctrl-C ends it.
 package main
 
 import (

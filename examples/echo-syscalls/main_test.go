@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// asServer makes a child process of the test binary the command itself.
+// asServer turns a child process of the test binary into the command itself.
 const asServer = "ECHO_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
@@ -23,8 +23,9 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// The test of examples/echo has ten thousand clients. This is the command: what it says, that it serves
-// more than one client, and that Ctrl-C ends it, its clients and all, as a success.
+// TestCommand checks the command itself: its output, that it serves more than one client, and that
+// Ctrl-C ends it successfully while clients are connected. (The test of examples/echo has ten
+// thousand clients.)
 func TestCommand(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-listen", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), asServer+"=1")
@@ -39,7 +40,7 @@ func TestCommand(t *testing.T) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	addr, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if err != nil || !ok {
-		t.Fatalf("the command said %q, %v", line, err)
+		t.Fatalf("the command printed %q, %v", line, err)
 	}
 	for range 2 {
 		c, err := net.Dial("tcp", addr)

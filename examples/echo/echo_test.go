@@ -23,10 +23,10 @@ import (
 	"github.com/weftcrawl/weft/lab"
 )
 
-// The variables that make a child process of the test binary something else.
+// Environment variables that turn a child process of the test binary into something else.
 const (
 	asServer  = "ECHO_TEST_AS_SERVER"  // the command itself
-	asClients = "ECHO_TEST_AS_CLIENTS" // that many clients of the server given as argument
+	asClients = "ECHO_TEST_AS_CLIENTS" // that many clients of the server given as an argument
 )
 
 func TestMain(m *testing.M) {
@@ -44,12 +44,12 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// patience bounds what should take seconds.
+// patience bounds steps that should take seconds.
 const patience = 2 * time.Minute
 
-// On both servers, this one and that of package lab: two processes of 5,000 clients
-// each are connected at the same time, talk, and go: one says goodbye, the other is
-// killed halfway through a message. The server is then as it was before.
+// TestTenThousandClients tests both servers, this one and that of package lab: two processes of
+// 5,000 clients each are connected at the same time, talk, and leave: one closes properly, the
+// other is killed halfway through a message. The server is then in its initial state.
 func TestTenThousandClients(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T, ctx context.Context) *server{
 		"aio": startServer, "syscalls": startSyscalls,
@@ -73,7 +73,7 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 	together := func(what string) {
 		t.Helper()
 		for _, p := range all {
-			p.tell(t, what)
+			p.send(t, what)
 		}
 		for _, p := range all {
 			p.awaitDone(t, what)
@@ -87,7 +87,7 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 	}
 
 	polite, killed := all[0], all[1]
-	killed.tell(t, "begin a message")
+	killed.send(t, "begin a message")
 	killed.awaitDone(t, "begin a message")
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -97,9 +97,9 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 		t.Errorf("the process to be killed ended with %v", err)
 	}
 	s.await(t, ctx, "the server has let go of the killed", n/processes)
-	polite.tell(t, "talk") // the others are as well as before
+	polite.send(t, "talk") // the others are unaffected
 	polite.awaitDone(t, "talk")
-	polite.tell(t, "leave")
+	polite.send(t, "leave")
 	polite.awaitDone(t, "leave")
 	polite.commands.Close()
 	if err := polite.cmd.Wait(); err != nil {
@@ -109,11 +109,11 @@ func testClients(t *testing.T, start func(t *testing.T, ctx context.Context) *se
 	s.end(t)
 }
 
-// affordable is n, or as many as this system's limits allow: fewer are tested then,
-// which is said; in CI it is a failure.
+// affordable returns n, or as many as this system's limits allow: then the test has fewer clients
+// and says so; in CI that is a failure.
 func affordable(t *testing.T, n, processes int) int {
 	t.Helper()
-	const others = 100 // descriptors that are no clients
+	const others = 100 // descriptors other than clients
 	want, why := n, ""
 	if files := descriptorLimit(t, n+others); files < n+others {
 		n, why = files-others, fmt.Sprintf("a process may have %d descriptors", files)
@@ -126,8 +126,8 @@ func affordable(t *testing.T, n, processes int) int {
 	if _, err := fmt.Sscan(string(b), &first, &last); err != nil {
 		t.Fatal(err)
 	}
-	// Half of them: each connection to one address needs a port of its own, and
-	// others want some too.
+	// Half of them: each connection to one address needs a port of its own, and other programs
+	// need some too.
 	if ports := (last - first + 1) / 2; ports < n {
 		n, why = ports, fmt.Sprintf("there are only ports %d to %d to connect from", first, last)
 	}
@@ -142,7 +142,7 @@ func affordable(t *testing.T, n, processes int) int {
 	return n
 }
 
-// descriptorLimit raises the limit to want if it may and returns what it is then.
+// descriptorLimit raises the limit to want if possible and returns the new limit.
 func descriptorLimit(t *testing.T, want int) int {
 	t.Helper()
 	var lim syscall.Rlimit
@@ -150,7 +150,8 @@ func descriptorLimit(t *testing.T, want int) int {
 		t.Fatal(err)
 	}
 	if lim.Cur < uint64(want) {
-		higher := syscall.Rlimit{Cur: uint64(want), Max: max(uint64(want), lim.Max)} // beyond Max if root
+		// Beyond Max for root only.
+		higher := syscall.Rlimit{Cur: uint64(want), Max: max(uint64(want), lim.Max)}
 		if syscall.Setrlimit(syscall.RLIMIT_NOFILE, &higher) == nil {
 			return want
 		}
@@ -165,7 +166,7 @@ func descriptorLimit(t *testing.T, want int) int {
 // server is an echo server in this process.
 type server struct {
 	addr    string
-	clients func(t *testing.T) int // that it holds now
+	clients func(t *testing.T) int // how many it serves now
 	end     func(t *testing.T)     // what Ctrl-C does
 }
 
@@ -247,7 +248,7 @@ func startSyscalls(t *testing.T, ctx context.Context) *server {
 	return s
 }
 
-// sockets returns how many this process has open.
+// sockets returns how many sockets this process has open.
 func sockets(t *testing.T) (n int) {
 	t.Helper()
 	const dir = "/proc/self/fd/"
@@ -256,14 +257,15 @@ func sockets(t *testing.T) (n int) {
 		t.Fatal(err)
 	}
 	for _, fd := range all {
-		if what, err := os.Readlink(dir + fd.Name()); err == nil && strings.HasPrefix(what, "socket:") { // an error: closed since
+		// An error means that it has been closed since.
+		if what, err := os.Readlink(dir + fd.Name()); err == nil && strings.HasPrefix(what, "socket:") {
 			n++
 		}
 	}
 	return n
 }
 
-// await asks for the number of clients until it is as it should be.
+// await asks for the number of clients until it is as expected.
 func (s *server) await(t *testing.T, ctx context.Context, what string, clients int) {
 	t.Helper()
 	for {
@@ -277,7 +279,7 @@ func (s *server) await(t *testing.T, ctx context.Context, what string, clients i
 	}
 }
 
-// process is a child that does what it is told, a line at a time, and says so.
+// process is a child that executes commands, a line each, and acknowledges them.
 type process struct {
 	cmd      *exec.Cmd
 	commands io.WriteCloser
@@ -301,7 +303,7 @@ func start(t *testing.T, ctx context.Context, env string, args ...string) *proce
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // when the test has failed halfway
+	t.Cleanup(func() { // if the test has failed halfway
 		if p.cmd.ProcessState == nil {
 			_ = p.cmd.Process.Kill()
 			_ = p.cmd.Wait()
@@ -315,7 +317,7 @@ func startClients(t *testing.T, ctx context.Context, addr string, n int) *proces
 	return start(t, ctx, asClients+"="+strconv.Itoa(n), addr)
 }
 
-func (p *process) tell(t *testing.T, what string) {
+func (p *process) send(t *testing.T, what string) {
 	t.Helper()
 	if _, err := fmt.Fprintln(p.commands, what); err != nil {
 		t.Fatal(err)
@@ -325,7 +327,7 @@ func (p *process) tell(t *testing.T, what string) {
 func (p *process) awaitDone(t *testing.T, what string) {
 	t.Helper()
 	if got, err := p.answers.ReadString('\n'); got != what+"\n" {
-		t.Fatalf("told to %s, a process said %q, %v", what, got, err)
+		t.Fatalf("step %q: a process printed %q, %v", what, got, err)
 	}
 }
 
@@ -335,16 +337,16 @@ func (p *process) awaitDone(t *testing.T, what string) {
 type client struct {
 	id   int
 	addr string
-	door *aio.Semaphore // of all clients of the process
+	door *aio.Semaphore // shared by all clients of the process
 	conn aio.Conn
 	r    *aio.Reader
 }
 
-// connecting is how many connections of a process are under way at once: more than
-// fit into the server's backlog would have to be tried again a second later.
+// connecting is how many connections a process opens at once: connections beyond the server's
+// backlog would be retried a second later.
 const connecting = 500
 
-// steps are what a client can be told to do.
+// steps are the commands for a client.
 var steps = map[string]func(task *aio.Task, c *client) error{
 	"connect":         connect,
 	"talk":            talk,
@@ -352,8 +354,8 @@ var steps = map[string]func(task *aio.Task, c *client) error{
 	"leave":           leave,
 }
 
-// runClients has all clients take the steps that come in on standard input, one
-// step after the other, all clients at the same time.
+// runClients makes all clients take the steps that arrive on standard input, one step after the
+// other, all clients at the same time.
 func runClients(addr, number string) error {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -403,7 +405,7 @@ func connect(task *aio.Task, c *client) error {
 	return nil
 }
 
-// text is what messages are cut from, each client's at another place.
+// text is what messages are cut from, at a different offset for each client.
 var text = func() []byte {
 	b := make([]byte, 1<<16)
 	for i := range b {
@@ -443,8 +445,8 @@ func begin(task *aio.Task, c *client) error {
 	return c.conn.WaitReadable(task)
 }
 
-// leave closes with a byte unread, which resets the connection: the ports of ten
-// thousand in TIME_WAIT would be missing in the next run.
+// leave closes with a byte unread, which resets the connection: otherwise ten thousand ports in
+// TIME_WAIT would be missing in the next run.
 func leave(task *aio.Task, c *client) error {
 	if _, err := c.conn.Write(task, c.message(1)); err != nil {
 		return err
@@ -455,7 +457,7 @@ func leave(task *aio.Task, c *client) error {
 	return c.conn.Close()
 }
 
-// Ctrl-C ends the command, its clients and all, as a success.
+// TestInterrupt checks that Ctrl-C ends the command successfully while clients are connected.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -466,7 +468,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	addr, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if !ok {
-		t.Fatalf("the command said %q", line)
+		t.Fatalf("the command printed %q", line)
 	}
 	c, err := net.Dial("tcp", addr)
 	if err != nil {

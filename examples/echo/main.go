@@ -1,6 +1,5 @@
-// Command echo sends back to every client what it gets from it: the smallest server
-// there is on package aio. One loop, and so one core, holds ten thousand clients:
-// see the test beside it. Ctrl-C ends it.
+// Command echo sends everything that a client sends back to it: the smallest server on package aio.
+// One loop, and so one core, serves ten thousand clients: see the test beside it. Ctrl-C ends it.
 package main
 
 import (
@@ -29,14 +28,14 @@ func main() {
 		fmt.Println("listening on", ln.Addr())
 		return serve(t, ln)
 	})
-	if !errors.Is(err, context.Cause(ctx)) { // Ctrl-C is how it is meant to end
+	if !errors.Is(err, context.Cause(ctx)) { // Ctrl-C is the intended end
 		fmt.Fprintln(os.Stderr, "echo:", err)
 		os.Exit(1)
 	}
 }
 
-// serve gives each client that comes a task of its own, until t is cancelled. Then
-// it closes all connections, and ln.
+// serve accepts clients and gives each a task of its own, until t is cancelled. Then it closes all
+// connections, and ln.
 func serve(t *aio.Task, ln aio.Listener) error {
 	defer ln.Close()
 	return t.Group(func(g *aio.Group) error {
@@ -45,10 +44,10 @@ func serve(t *aio.Task, ln aio.Listener) error {
 			switch {
 			case err == nil:
 				g.Go(c.RemoteAddr().String(), func(t *aio.Task) error {
-					_ = echo(t, c) // a client that breaks off is no error of the server
+					_ = echo(t, c) // a broken connection is not an error of the server
 					return nil
 				})
-			case errors.Is(err, syscall.EMFILE): // until some client leaves
+			case errors.Is(err, syscall.EMFILE): // wait until a client leaves
 				if err := t.Sleep(100 * time.Millisecond); err != nil {
 					return err
 				}
@@ -59,10 +58,10 @@ func serve(t *aio.Task, ln aio.Listener) error {
 	})
 }
 
-// echo serves one client until it has said all.
+// echo serves one client until it has sent everything.
 func echo(t *aio.Task, c aio.Conn) error {
 	defer c.Close()
-	r := aio.NewReader(t.Loop(), c) // holds a buffer only while there is something in it
+	r := aio.NewReader(t.Loop(), c) // holds a buffer only while it has bytes
 	defer r.Close()
 	for {
 		b, err := r.Peek(t)

@@ -1,5 +1,6 @@
-// Command extract crawls shops and prints what they sell, as lines of JSON. It reads the microdata
-// of a page, https://schema.org/Product, so it works for many a shop. Without URLs it crawls its own.
+// Command extract crawls shops and prints their products as lines of JSON. It reads the microdata
+// of a page, https://schema.org/Product, so it works for many shops. Without URLs it crawls a shop
+// of its own.
 package main
 
 import (
@@ -34,7 +35,8 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		o.Seeds, o.Resolve = []string{"http://shop.example/site/"}, []http1.Override{there} // a made-up name
+		// The name does not exist: the override leads it to the server.
+		o.Seeds, o.Resolve = []string{"http://shop.example/site/"}, []http1.Override{there}
 	}
 	if err := extract(o); err != nil {
 		log.Fatal(err)
@@ -50,8 +52,8 @@ type product struct {
 }
 
 func extract(o weft.Options) error {
-	// OnLink is called for each link, by several loops at once, which wait for it: it judges, and is
-	// quick. Who has no use for baskets does not fetch them.
+	// Several loops call OnLink at once, for each link, and wait for it: it must be quick. This one
+	// drops links to shopping baskets.
 	o.Hooks.OnLink = func(_ weburl.URL, link links.Link) weft.Verdict {
 		if strings.Contains(link.URL.Path(), "/basket") {
 			return weft.Verdict{Decision: weft.Drop, Reason: "basket"}
@@ -59,8 +61,8 @@ func extract(o weft.Options) error {
 		return weft.Verdict{} // let the scope decide
 	}
 
-	// OnPage may take its time: each page has a goroutine. So what several of them use, such as the
-	// output, is behind a lock. An error of OnPage ends the crawl.
+	// OnPage may take its time: each page has a goroutine. So a lock guards what they share, such
+	// as the output. An error of OnPage ends the crawl.
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)
 	o.Hooks.OnPage = func(_ context.Context, page *weft.Page) error {
@@ -90,12 +92,12 @@ func extract(o weft.Options) error {
 	return nil
 }
 
-// productsOf returns what a page sells: nothing, one thing, or a list.
+// productsOf returns the products on a page: none, one, or a list.
 func productsOf(page *weft.Page) ([]product, error) {
-	if page.Status != http.StatusOK { // OnPage is given the page that says "not found", too
+	if page.Status != http.StatusOK { // OnPage also gets error pages such as "not found"
 		return nil, nil
 	}
-	doc, err := page.Document() // of goquery, which finds things as CSS does
+	doc, err := page.Document() // goquery's, with CSS selectors
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +105,8 @@ func productsOf(page *weft.Page) ([]product, error) {
 	for _, item := range doc.Find(`[itemtype$="//schema.org/Product"]`).EachIter() {
 		value := func(name string) string {
 			found := item.Find("[itemprop=" + name + "]").First()
-			return strings.TrimSpace(found.AttrOr("content", found.Text())) // content is for machines
+			// The content attribute, if there is one, has the machine-readable value.
+			return strings.TrimSpace(found.AttrOr("content", found.Text()))
 		}
 		products = append(products, product{page.URL, value("name"), value("price"), value("priceCurrency")})
 	}

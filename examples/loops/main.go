@@ -1,6 +1,6 @@
-// Command loops has two event loops talk: one has a stock of lamps, the other one customers. Each loop
-// owns its state and runs on a core of its own, and there is no lock: whoever wants something of the
-// other loop's posts a function, which runs there.
+// Command loops connects two event loops: one has a stock of lamps, the other has customers. Each
+// loop owns its state and runs on a core of its own, without a lock: to use the other loop's
+// state, a loop posts a function, which runs there.
 package main
 
 import (
@@ -37,41 +37,43 @@ func open(lamps, customers int) error {
 	if err := errors.Join(err, <-stockEnded); err != nil {
 		return err
 	}
-	fmt.Printf("%d customers, %d lamps sold, %d left\n", customers, shop.sold, stock.lamps) // both loops have ended
+	// Both loops have ended, so their state is free to read.
+	fmt.Printf("%d customers, %d lamps sold, %d left\n", customers, shop.sold, stock.lamps)
 	return nil
 }
 
-// stock has an owner: its loop. Other loops use its loop, and what is made for them below.
+// stock belongs to its loop. Other loops use only the handle and the methods below.
 type stock struct {
-	loop   *aio.Handle // the door for others; while it is open the loop does not take its long wait for a deadlock
+	loop   *aio.Handle // the door for others; while it is open, waiting is not a deadlock
 	lamps  int
 	closed aio.Event
 }
 
 func (s *stock) run(t *aio.Task) error { return s.closed.Wait(t) }
 
-// close may be called from everywhere.
+// close may be called from anywhere.
 func (s *stock) close() {
-	_ = s.loop.Post(s.closed.Set) // an error says that the loop has ended already
+	_ = s.loop.Post(s.closed.Set) // an error means that the loop has already ended
 	s.loop.Close()
 }
 
-// take is called by a task of another loop, which back is the door to. The task waits; its loop goes on.
+// take is called by a task of another loop, whose handle is back. The task waits; its loop
+// continues.
 func (s *stock) take(t *aio.Task, back *aio.Handle) (bool, error) {
-	answer := aio.NewFuture[bool](t.Loop())
-	err := s.loop.Post(func() { // what follows runs on the stock's loop,
+	taken := aio.NewFuture[bool](t.Loop())
+	err := s.loop.Post(func() { // this runs on the stock's loop,
 		ok := s.lamps > 0
 		if ok {
 			s.lamps--
 		}
-		_ = back.Post(func() { // and this on the one that asked, unless it has ended:
-			_ = answer.Set(ok) // a future belongs to its loop
+		_ = back.Post(func() { // and this on the caller's, unless it has ended:
+			_ = taken.Set(ok) // a future belongs to its loop
 		})
 	})
 	if err != nil {
 		return false, err
 	}
-	return answer.Await(t)
+	return taken.Await(t)
 }
 
 // shop belongs to the other loop.
@@ -81,8 +83,8 @@ type shop struct {
 	sold  int
 }
 
-// run has as many customers as tasks. Post never waits, so who posts has to know a bound; here each
-// customer has one question on its way.
+// run starts a task for each customer. Post never waits, so a caller has to know a bound; here each
+// customer has one request in progress.
 func (s *shop) run(t *aio.Task, customers int) error {
 	defer s.loop.Close()
 	return t.Group(func(g *aio.Group) error {

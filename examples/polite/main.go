@@ -1,9 +1,9 @@
-// Command polite crawls all that the hosts in a list have to say, one seed a line:
+// Command polite crawls all hosts in a list, one seed a line:
 //
 //	go run ./examples/polite -job news.weft seeds.txt
 //
-// Such a crawl is broad: it is at many hosts at once, so that it is fast though each of them is asked
-// slowly. Without a list it crawls three hosts that it serves itself.
+// Such a crawl is broad: it visits many hosts at once, so it is fast although each host gets few
+// requests. Without a list it crawls three hosts that it serves itself.
 package main
 
 import (
@@ -31,14 +31,15 @@ import (
 )
 
 func main() {
-	job := flag.String("job", "", "keep the records in `DIR`; a crawl that is there goes on")
+	job := flag.String("job", "", "keep the records in `DIR`; resume the crawl that is there")
 	flag.Parse()
 	o := weft.Options{
-		UserAgent:    "examplebot/1.0 (+https://example.org/bot)", // say here who you are: who is disturbed wants to know
+		// Say who you are, for site owners who want to complain.
+		UserAgent:    "examplebot/1.0 (+https://example.org/bot)",
 		Scope:        weft.ScopeDomain,
-		Delay:        time.Second, // after an answer: of a host, of all hosts of a domain, of all on an address
+		Delay:        time.Second, // between requests to a host, a domain or an address
 		LimitPerHost: 1000,
-		Memory:       256 << 20, // whatever the number of hosts: what does not fit is in the job
+		Memory:       256 << 20, // for any number of hosts: the rest spills to the job
 		Job:          *job,
 	}
 	debug.SetMemoryLimit(int64(o.Memory))
@@ -62,17 +63,17 @@ func crawlFile(o weft.Options, name string) error {
 	return crawl(o, list)
 }
 
-// host is how many URLs of a host had which end.
+// host counts the URLs of a host by outcome.
 type host struct{ fetched, closed, failed int }
 
-// crawl crawls from a list and prints what became of each host.
+// crawl crawls a list of seeds and prints the counts of each host.
 func crawl(o weft.Options, list io.Reader) error {
 	o.SeedSeq = seeds(list)
 	hosts := make(map[string]host)
-	o.Hooks.OnRecord = func(r *weft.Record) { // by one loop: no lock is needed
+	o.Hooks.OnRecord = func(r *weft.Record) { // called on one loop: no lock is needed
 		u, err := weburl.Parse(r.URL)
 		if err != nil {
-			return // there is none: the crawl has understood it
+			return // impossible: the crawl has parsed it
 		}
 		h := hosts[u.Host()]
 		switch r.ErrorKind {
@@ -90,7 +91,7 @@ func crawl(o weft.Options, list io.Reader) error {
 		return err
 	}
 
-	// After Ctrl-C no more URLs are begun, and those under way are finished.
+	// After Ctrl-C the crawl starts no more URLs, and finishes those in progress.
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ended := context.AfterFunc(interrupted, crawler.Drain)
@@ -105,8 +106,8 @@ func crawl(o weft.Options, list io.Reader) error {
 	return nil
 }
 
-// seeds reads the list while the crawl runs, as fast as the crawl takes them: the list may be of any
-// length. A line that is no seed would end the crawl, so it is told and left out.
+// seeds reads the list during the crawl, as fast as the crawl takes seeds: the list may have any
+// length. An invalid line would end the crawl, so it is logged and skipped.
 func seeds(list io.Reader) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		lines := bufio.NewScanner(list)
@@ -123,18 +124,20 @@ func seeds(list io.Reader) iter.Seq2[string, error] {
 	}
 }
 
-// crawlVillage crawls three hosts on one address, which notes how it is treated.
+// crawlVillage crawls three hosts on one address, whose server measures the pace of requests.
 func crawlVillage(o weft.Options) error {
 	v := new(village)
 	server := httptest.NewServer(v)
 	defer server.Close()
-	there, err := http1.ParseOverride("*:80:" + server.Listener.Addr().String()) // all hosts are there
+	// All hosts are at the server's address.
+	there, err := http1.ParseOverride("*:80:" + server.Listener.Addr().String())
 	if err != nil {
 		return err
 	}
 	o.Resolve = []http1.Override{there}
-	o.Delay = 20 * time.Millisecond // it is ours
-	if err := crawl(o, strings.NewReader("http://baker.example/\nhttp://smith.example/\nhttp://miller.example/\n")); err != nil {
+	o.Delay = 20 * time.Millisecond // our own server needs no more
+	list := "http://baker.example/\nhttp://smith.example/\nhttp://miller.example/\n"
+	if err := crawl(o, strings.NewReader(list)); err != nil {
 		return err
 	}
 	v.mu.Lock()
@@ -147,7 +150,7 @@ func crawlVillage(o weft.Options) error {
 type village struct {
 	mu       sync.Mutex // net/http has a goroutine for each connection
 	requests int
-	last     time.Time // a request came
+	last     time.Time // time of the last request
 	closest  time.Duration
 }
 

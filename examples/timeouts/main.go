@@ -1,6 +1,6 @@
-// Command timeouts asks two mirrors for the same thing, takes the first answer and sends the other
-// one home; then it loses patience with a slow one. Whatever is cut off cleans up behind itself.
-// It shows the scopes of package aio: Group, Timeout and Shield.
+// Command timeouts asks two mirrors for the same thing, takes the first reply and cancels the other
+// request; then a request to the slow mirror times out. Every cancelled request cleans up after
+// itself. The example shows the scopes of package aio: Group, Timeout and Shield.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 
 func demonstrate(t *aio.Task) error {
 	return t.Group(func(g *aio.Group) error {
-		defer g.Cancel() // the mirrors; the group ends when they have
+		defer g.Cancel() // ends the mirrors, which the group waits for
 		near, err := startMirror(t, g, "near", 0)
 		if err != nil {
 			return err
@@ -31,13 +31,13 @@ func demonstrate(t *aio.Task) error {
 			return err
 		}
 
-		answer, err := first(t, near, far)
+		reply, err := first(t, near, far)
 		if err != nil {
 			return err
 		}
-		fmt.Println("first of all:", answer)
+		fmt.Println("first of all:", reply)
 
-		// Time-outs nest, and each knows whether it was its own time that ran out.
+		// Time-outs nest, and each knows whether its own time has run out.
 		return t.Timeout(time.Minute, func(t *aio.Task) error {
 			err := t.Timeout(100*time.Millisecond, func(t *aio.Task) error {
 				_, err := ask(t, far)
@@ -52,15 +52,15 @@ func demonstrate(t *aio.Task) error {
 	})
 }
 
-// first asks all addresses at once. What comes first, an answer or an error, cancels the others: a
-// group waits for all its tasks, so when first returns, none of them is left.
-func first(t *aio.Task, addresses ...string) (answer string, err error) {
+// first asks all addresses at once. The first reply or error cancels the others; a group waits for
+// all its tasks, so none of them is left when first returns.
+func first(t *aio.Task, addresses ...string) (reply string, err error) {
 	err = t.Group(func(g *aio.Group) error {
 		for _, address := range addresses {
 			g.Go("ask "+address, func(t *aio.Task) error {
 				got, err := ask(t, address)
 				if err == nil {
-					answer = got
+					reply = got
 					g.Cancel()
 				}
 				return err
@@ -68,11 +68,11 @@ func first(t *aio.Task, addresses ...string) (answer string, err error) {
 		}
 		return nil
 	})
-	return answer, err
+	return reply, err
 }
 
-// ask returns what a mirror says. It knows nothing of who may cut it off, and why: a wait that is
-// cancelled returns an error, as if it had failed.
+// ask returns a mirror's reply. It need not know who may cancel it, or why: a cancelled wait
+// returns an error, as if it had failed.
 func ask(t *aio.Task, address string) (string, error) {
 	c, err := aio.Dial(t, "tcp", address)
 	if err != nil {
@@ -82,15 +82,15 @@ func ask(t *aio.Task, address string) (string, error) {
 	r := aio.NewReader(t.Loop(), c)
 	defer r.Close()
 
-	answer, err := r.ReadAll(t, 100)
+	reply, err := r.ReadAll(t, 100)
 	if errors.Is(err, aio.ErrCanceled) {
 		return "", errors.Join(err, sayGoodbye(t, c, r))
 	}
-	return string(answer), err
+	return string(reply), err
 }
 
-// sayGoodbye waits, which a task that was cancelled can do no more: each further wait is cancelled, too.
-// Inside a shield it can, for a time of its own.
+// sayGoodbye has to wait, but every further wait of a cancelled task is cancelled too. Inside a
+// shield it can wait, with a time-out of its own.
 func sayGoodbye(t *aio.Task, c aio.Conn, r *aio.Reader) error {
 	return t.Shield(func(t *aio.Task) error {
 		return t.Timeout(time.Second, func(t *aio.Task) error {
@@ -100,13 +100,14 @@ func sayGoodbye(t *aio.Task, c aio.Conn, r *aio.Reader) error {
 			if err := c.CloseWrite(); err != nil {
 				return err
 			}
-			_, err := r.ReadAll(t, 100) // until the mirror has heard it, and ends the connection
+			_, err := r.ReadAll(t, 100) // until the mirror has read it and closes the connection
 			return err
 		})
 	})
 }
 
-// startMirror starts a server that answers a client after so long, unless that says good-bye before.
+// startMirror starts a server that replies to a client after a delay, unless the client says
+// goodbye first.
 func startMirror(t *aio.Task, g *aio.Group, name string, delay time.Duration) (address string, err error) {
 	ln, err := aio.Listen(t, "tcp", "127.0.0.1:0")
 	if err != nil {

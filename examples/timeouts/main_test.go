@@ -9,9 +9,10 @@ import (
 )
 
 // On a virtual clock and an in-memory network the output is the same on the busiest machine, and
-// no time passes.
+// the test takes no time.
 func Example() {
-	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: aiotest.NewNet(aiotest.NetOptions{})})
+	network := aiotest.NewNet(aiotest.NetOptions{})
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: network})
 	if err := loop.Run(context.Background(), demonstrate); err != nil {
 		fmt.Println(err)
 	}

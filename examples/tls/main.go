@@ -1,6 +1,6 @@
-// Command tls makes several TLS connections at once in the coroutines of one loop. What crypto/tls and
-// net/http were written for is a net.Conn that may block; aio.NetConn is one that suspends its task
-// instead, so they are used unchanged. Without HOST:PORT arguments it has a server of its own.
+// Command tls makes several TLS connections at once in the coroutines of one loop. crypto/tls and
+// net/http expect a net.Conn that may block; aio.NetConn is one that suspends its task instead, so
+// they work unchanged. Without HOST:PORT arguments the command starts a server of its own.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 func main() {
 	flag.Parse()
 	addresses := flag.Args()
-	var roots *x509.CertPool // nil: those of the system
+	var roots *x509.CertPool // nil: the system's
 	if len(addresses) == 0 {
 		server := startServer(3)
 		defer server.Close()
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// get asks for a page and prints what came.
+// get requests a page and prints a summary of the response.
 func get(t *aio.Task, address string, roots *x509.CertPool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -60,9 +60,9 @@ func get(t *aio.Task, address string, roots *x509.CertPool) error {
 	}
 	config := &tls.Config{ServerName: host, RootCAs: roots}
 
-	// From here on no call takes t, and each that reads or writes suspends t all the same: the
-	// connection is bound to it. So conn is for this task alone; and HandshakeContext, which would
-	// close it from a goroutine of its own, is not for conn.
+	// From here on no call takes t, yet each read or write suspends t: the connection is bound to
+	// it. So only this task may use conn. Do not call HandshakeContext, which would close conn
+	// from a goroutine of its own.
 	conn := tls.Client(aio.NewNetConn(t, c), config)
 	defer conn.Close()
 	if err := conn.Handshake(); err != nil {
@@ -86,12 +86,13 @@ func get(t *aio.Task, address string, roots *x509.CertPool) error {
 		return err
 	}
 	state := conn.ConnectionState()
-	fmt.Printf("%s, issued by %s: %s, %d bytes\n", tls.VersionName(state.Version), state.PeerCertificates[0].Issuer, response.Status, n)
+	version, issuer := tls.VersionName(state.Version), state.PeerCertificates[0].Issuer
+	fmt.Printf("%s, issued by %s: %s, %d bytes\n", version, issuer, response.Status, n)
 	return nil
 }
 
-// startServer answers nobody before n have asked: whoever made one connection after the other would
-// wait for ever.
+// startServer starts a server that responds only when n requests have arrived: a client that made
+// one connection after the other would wait for ever.
 func startServer(n int) *httptest.Server {
 	var missing sync.WaitGroup
 	missing.Add(n)

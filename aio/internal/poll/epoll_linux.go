@@ -14,15 +14,15 @@ import (
 
 var selectors = []selectorKind{{"epoll", newEpoll}, {"poll", newPoll}}
 
-// epoll is epoll(7), its descriptor itself registered with the poller of Go's
-// runtime: an idle loop blocks no thread, and is woken as cheaply as a goroutine
-// that reads a socket. Measured, this beats a thread blocked in epoll_wait.
+// epoll is epoll(7), its descriptor itself registered with the poller of Go's runtime: an idle
+// loop blocks no thread, and wakes as cheaply as a goroutine that reads a socket. By measurement,
+// this beats a thread blocked in epoll_wait.
 //
 // Its traps, each with a test:
 //   - with an expired deadline RawConn.Read returns without calling the function,
 //     so Wait asks epoll itself after a time-out;
 //   - Go watches the epoll descriptor edge-triggered, so the function returns true
-//     whenever epoll_wait returned something, and blocks only on an empty answer;
+//     whenever epoll_wait returned something, and blocks only on an empty result;
 //   - the *os.File stays referenced, or its finaliser closes the descriptor.
 type epoll struct {
 	fd       int
@@ -32,7 +32,7 @@ type epoll struct {
 	deadline time.Time // set on file
 
 	buf []unix.EpollEvent
-	out []Event // of the call under way
+	out []Event // the result of the current call
 	n   int
 	err error
 	try func(uintptr) bool
@@ -53,7 +53,8 @@ func newEpoll() (Selector, error) {
 
 func (e *epoll) init() error {
 	var err error
-	if err = unix.SetNonblock(e.fd, true); err != nil { // or os.NewFile leaves it out of Go's poller
+	// Otherwise os.NewFile keeps it out of Go's poller.
+	if err = unix.SetNonblock(e.fd, true); err != nil {
 		return err
 	}
 	e.file = os.NewFile(uintptr(e.fd), "epoll")
@@ -106,7 +107,7 @@ func (e *epoll) Poll(events []Event) (int, error) {
 	if len(e.buf) < len(events) {
 		e.buf = make([]unix.EpollEvent, len(events))
 	}
-	// Raw: with a time-out of 0 it does not block, and the scheduler need not know.
+	// A raw call: with a time-out of 0 it does not block, so Go's scheduler need not know.
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(e.fd), uintptr(unsafe.Pointer(&e.buf[0])), uintptr(len(events)), 0, 0, 0)
 	switch errno {
 	case 0:
@@ -155,7 +156,7 @@ func (e *epoll) Wake() {
 	var one [8]byte
 	binary.NativeEndian.PutUint64(one[:], 1)
 	for {
-		// EAGAIN: the counter is full, so a wake-up is under way.
+		// EAGAIN: the counter is full, so a wake-up is already pending.
 		if _, err := unix.Write(e.wakeFD, one[:]); err != unix.EINTR {
 			return
 		}

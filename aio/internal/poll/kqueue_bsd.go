@@ -11,7 +11,7 @@ import (
 
 var selectors = []selectorKind{{"kqueue", newKqueue}, {"poll", newPoll}}
 
-// kqueue is kqueue(2). It compiles and passes vet; nobody has run it yet.
+// kqueue is kqueue(2). It compiles and passes vet; it has never been run.
 type kqueue struct {
 	fd     int
 	tokens map[int]uint64
@@ -135,7 +135,8 @@ func (k *kqueue) wait(events []Event, timeout *unix.Timespec) (int, error) {
 func (k *kqueue) Wake() {
 	one := []byte{1}
 	for {
-		if _, err := unix.Write(k.wake[1], one); err != unix.EINTR { // EAGAIN: the pipe is full of wake-ups
+		// EAGAIN: the pipe is full of wake-ups.
+		if _, err := unix.Write(k.wake[1], one); err != unix.EINTR {
 			return
 		}
 	}

@@ -38,7 +38,7 @@ func each(t *testing.T, test func(t *testing.T, s poll.Selector)) {
 	}
 }
 
-// pipe is two ends of something, non-blocking and closed with the test.
+// pipe holds two ends of something, non-blocking and closed with the test.
 type pipe struct{ r, w int }
 
 func newPipe(t *testing.T) pipe {
@@ -48,7 +48,7 @@ func newPipe(t *testing.T) pipe {
 	return ends(t, p)
 }
 
-// newSockets is a pair whose both ends read and write.
+// newSockets returns a pair whose ends both read and write.
 func newSockets(t *testing.T) pipe {
 	t.Helper()
 	p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -104,11 +104,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// late is far enough off for whatever has to happen before it on a busy machine.
+// late returns a time far enough off for everything that has to happen before it on a busy
+// machine.
 func late() time.Time { return time.Now().Add(30 * time.Second) }
 
-// ready returns the events of what was added, without those of the selector itself,
-// by token; nil if there are none now.
+// ready returns the events of added descriptors, without the selector's own, by token; nil if
+// there are none now.
 func ready(t *testing.T, s poll.Selector) map[uint64]poll.Event {
 	t.Helper()
 	events := make([]poll.Event, 16)
@@ -152,7 +153,7 @@ func TestReadiness(t *testing.T) {
 		name string
 		open func(*testing.T) pipe
 		do   func(*testing.T, pipe)
-		end  func(pipe) int // which is watched
+		end  func(pipe) int // the end that is watched
 		in   poll.Interest
 		want poll.Interest
 	}{
@@ -164,8 +165,8 @@ func TestReadiness(t *testing.T) {
 		{"fresh socket is writable only", newSockets, nothing, reader, rw, poll.Write},
 		{"socket with a byte is both", newSockets, oneByte, reader, rw, rw},
 		{"full socket is not writable", newSockets, full, writer, rw, 0},
-		{"what is not asked for is not told", newSockets, oneByte, reader, poll.Write, poll.Write},
-		{"nothing asked for, nothing told", newSockets, oneByte, reader, 0, 0},
+		{"unrequested events are not reported", newSockets, oneByte, reader, poll.Write, poll.Write},
+		{"no interest, no events", newSockets, oneByte, reader, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, s poll.Selector) {
@@ -206,7 +207,7 @@ func TestHangUp(t *testing.T) {
 		{"pipe without a writer, with a byte", newPipe, lastByte, reader, poll.Read, poll.Read, true},
 		{"pipe without a reader", newPipe, closeReader, writer, poll.Write, poll.Write, true},
 		{"socket whose peer is gone", newSockets, closeWriter, reader, rw, rw, true},
-		// poll(2) tells no half-closed socket from one with bytes: Hup is not promised.
+		// poll(2) cannot tell a half-closed socket from one with bytes: Hup is not guaranteed.
 		{"socket whose peer sends no more", newSockets, shutWriter, reader, poll.Read, poll.Read, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -219,19 +220,19 @@ func TestHangUp(t *testing.T) {
 					t.Errorf("ready = %b, want at least %b", got.Ready, c.want)
 				}
 				if c.hup && !got.Hup {
-					t.Error("no hang-up was told")
+					t.Error("no hang-up was reported")
 				}
 			})
 		})
 	}
 }
 
-// A descriptor that nobody waits for must not end a Wait, whatever happens to it:
-// a loop that polls level-triggered would spin on a peer's hang-up.
+// A descriptor that nobody waits for must not end a Wait, whatever happens to it: a loop that
+// polls level-triggered would spin on a peer's hang-up.
 func TestHangUpOfUnwatchedIsQuiet(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		if s.Edge() {
-			return // told once: the edge is no spin
+			return // reported once: an edge does not spin
 		}
 		p := newSockets(t)
 		must(t, s.Add(p.r, 7, poll.Read))
@@ -254,7 +255,7 @@ func TestLevelTellsAgain(t *testing.T) {
 		p.write(t, 1)
 		for i := range 3 {
 			if ready(t, s)[7].Ready != poll.Read {
-				t.Fatalf("poll %d: not told of the unread byte", i)
+				t.Fatalf("poll %d: the unread byte is not reported", i)
 			}
 		}
 		p.drain(t)
@@ -274,17 +275,17 @@ func TestEdgeTellsOnce(t *testing.T) {
 		for i := range 3 {
 			p.write(t, 1) // while earlier bytes are still unread: a new edge all the same
 			if ready(t, s)[7].Ready != poll.Read {
-				t.Fatalf("write %d: not told", i)
+				t.Fatalf("write %d: not reported", i)
 			}
 			if got := ready(t, s); got != nil {
-				t.Fatalf("write %d: told twice: %v", i, got)
+				t.Fatalf("write %d: reported twice: %v", i, got)
 			}
 		}
 	})
 }
 
-// What was ready before it was added is told too: a connection may have bytes when
-// it is accepted.
+// What was ready before it was added is reported too: a connection may have bytes when it is
+// accepted.
 func TestAddTellsWhatIsThere(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		p := newPipe(t)
@@ -295,7 +296,7 @@ func TestAddTellsWhatIsThere(t *testing.T) {
 		}
 		must(t, s.Add(p.r, 7, in))
 		if ready(t, s)[7].Ready != poll.Read {
-			t.Error("not told of the byte that came before Add")
+			t.Error("the byte that came before Add is not reported")
 		}
 	})
 }
@@ -346,7 +347,7 @@ func TestRemove(t *testing.T) {
 					t.Errorf("after Remove of %d: event of %d", i, token)
 				}
 			}
-			// The rest can still be changed: its place may have moved.
+			// The others can still be changed, though their index may have moved.
 			for token := range left {
 				must(t, s.Modify(pipes[token].r, token, poll.Read))
 			}
@@ -358,15 +359,15 @@ func TestRemove(t *testing.T) {
 	})
 }
 
-// Remove and Modify must find a descriptor that is watched for nothing, and so out
-// of the set that poll(2) gets.
+// Remove and Modify must find a descriptor that is watched for nothing, and is therefore missing
+// from the set that poll(2) gets.
 func TestRemoveOfUnwatchedMovesTheRight(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		a, b, c := newPipe(t), newPipe(t), newPipe(t)
 		must(t, s.Add(a.r, 1, poll.Read))
 		must(t, s.Add(b.r, 2, poll.Read))
 		must(t, s.Add(c.r, 3, 0))
-		must(t, s.Remove(a.r)) // c takes its place
+		must(t, s.Remove(a.r)) // c takes its index
 		c.write(t, 1)
 		if got := ready(t, s); got != nil {
 			t.Errorf("events %v, want none", got)
@@ -416,12 +417,12 @@ func TestErrors(t *testing.T) {
 				if err := c.call(s, p.r); !errors.Is(err, c.want) {
 					t.Errorf("err = %v, want %v", err, c.want)
 				}
-				// The selector works all the same.
+				// The selector still works.
 				q := newPipe(t)
 				q.write(t, 1)
 				must(t, s.Add(q.r, 5, poll.Read))
 				if ready(t, s)[5].Ready != poll.Read {
-					t.Error("afterwards, an event was not told")
+					t.Error("afterwards, an event was not reported")
 				}
 			})
 		})
@@ -448,8 +449,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// Wait may return early, with nothing; but it asks for more patience only a few
-// times, and never claims a time that has not come.
+// Wait may return early, with nothing; but only a few times, and it never claims a time that has
+// not come.
 func TestWaitDeadline(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		events := make([]poll.Event, 4)
@@ -464,7 +465,7 @@ func TestWaitDeadline(t *testing.T) {
 				}
 				calls++
 			}
-			if calls > 3 { // one, but for interrupted calls
+			if calls > 3 { // one, except for interrupted calls
 				t.Errorf("wait of %v: returned %d times before its end", d, calls)
 			}
 		}
@@ -493,8 +494,8 @@ func TestWaitAfterDeadline(t *testing.T) {
 	})
 }
 
-// A trap of RawConn.Read: with an expired deadline it does not call its function.
-// A loop whose next timer is due would never learn what is ready.
+// A trap of RawConn.Read: with an expired deadline it does not call its function. A loop whose
+// next timer is due would never learn which descriptors are ready.
 func TestExpiredDeadlineReturnsPending(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		p := newPipe(t)
@@ -513,8 +514,8 @@ func TestExpiredDeadlineReturnsPending(t *testing.T) {
 	})
 }
 
-// Go watches the epoll descriptor edge-triggered: what was ready before Wait, came
-// between two waits, or found no place in events must still be told.
+// Go watches the epoll descriptor edge-triggered: what was ready before Wait, came between two
+// waits, or did not fit into events must still be reported.
 func TestNoLostEdge(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		const n = 100
@@ -527,37 +528,37 @@ func TestNoLostEdge(t *testing.T) {
 			pipes[i] = newPipe(t)
 			must(t, s.Add(pipes[i].r, uint64(i), in))
 		}
-		events := make([]poll.Event, 7) // far less than are ready at once
+		events := make([]poll.Event, 7) // far fewer than are ready at once
 		for round := range 3 {
 			for i := range pipes {
 				if i%2 == 0 {
 					pipes[i].write(t, 1)
 				}
 			}
-			go func() { // the other half comes while Wait waits, or between two
+			go func() { // the other half comes during a Wait, or between two
 				for i := range pipes {
 					if i%2 == 1 {
 						unix.Write(pipes[i].w, []byte{1})
 					}
 				}
 			}()
-			told := make(map[uint64]bool)
-			for limit := late(); len(told) < n; {
+			reported := make(map[uint64]bool)
+			for limit := late(); len(reported) < n; {
 				m, err := s.Wait(events, limit)
 				must(t, err)
 				for token := range byToken(events[:m]) {
-					told[token] = true
+					reported[token] = true
 					pipes[token].drain(t)
 				}
 				if !time.Now().Before(limit) {
-					t.Fatalf("round %d: told of %d pipes, want %d", round, len(told), n)
+					t.Fatalf("round %d: %d pipes reported, want %d", round, len(reported), n)
 				}
 			}
 		}
 	})
 }
 
-// More are ready, and stay so, than find a place in events: they take turns.
+// More descriptors are ready, and stay ready, than fit into events: they take turns.
 func TestReadyTakeTurns(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		const n, places = 20, 4
@@ -566,23 +567,22 @@ func TestReadyTakeTurns(t *testing.T) {
 			p.write(t, 1)
 			must(t, s.Add(p.r, uint64(i), poll.Read))
 		}
-		told := make(map[uint64]bool)
+		reported := make(map[uint64]bool)
 		events := make([]poll.Event, places)
 		for range 2 * n / places {
 			m, err := s.Poll(events)
 			must(t, err)
 			for token := range byToken(events[:m]) {
-				told[token] = true
+				reported[token] = true
 			}
 		}
-		if len(told) != n {
-			t.Errorf("told of %d pipes, want %d", len(told), n)
+		if len(reported) != n {
+			t.Errorf("%d pipes reported, want %d", len(reported), n)
 		}
 	})
 }
 
-// The *os.File that ties the epoll descriptor to Go's poller closes it when it is
-// collected.
+// The *os.File that ties the epoll descriptor to Go's poller closes it when it is collected.
 func TestCollectionKeepsSelector(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		p := newPipe(t)
@@ -590,18 +590,18 @@ func TestCollectionKeepsSelector(t *testing.T) {
 		for range 3 {
 			collect() // between two waits
 			go func() {
-				collect() // while it waits, most likely
+				collect() // most likely during the wait
 				unix.Write(p.w, []byte{1})
 			}()
 			if waitReady(t, s)[7].Ready != poll.Read {
-				t.Fatal("not told")
+				t.Fatal("not reported")
 			}
 			p.drain(t)
 		}
 	})
 }
 
-// collect returns when finalisers and cleanups of what was garbage have run.
+// collect returns when finalisers and cleanups of all garbage have run.
 func collect() {
 	for range 3 {
 		done := make(chan struct{})
@@ -613,11 +613,12 @@ func collect() {
 	}
 }
 
-// An event must not be taken for one of whatever has the number now.
+// An event must not be attributed to whatever has the number now.
 func TestReusedNumberHasItsOwnToken(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		first, second := newPipe(t), newPipe(t)
-		alias, err := unix.Dup(first.r) // keeps the open file alive: closing alone would not take it out of epoll
+		// Keeps the open file alive: closing alone would not remove it from epoll.
+		alias, err := unix.Dup(first.r)
 		must(t, err)
 		defer unix.Close(alias)
 		in := poll.Read
@@ -627,7 +628,7 @@ func TestReusedNumberHasItsOwnToken(t *testing.T) {
 		must(t, s.Add(first.r, 1, in))
 		first.write(t, 1)
 		must(t, s.Remove(first.r))
-		must(t, unix.Dup2(second.r, first.r)) // closes it and gives its number away
+		must(t, unix.Dup2(second.r, first.r)) // closes it and reuses its number
 		must(t, s.Add(first.r, 2, in))
 		first.write(t, 1)
 		if got := ready(t, s); got != nil {
@@ -676,8 +677,8 @@ func TestWakeEndsOneWait(t *testing.T) {
 	})
 }
 
-// Wake comes at every moment of a Wait, from many goroutines, and none may be lost:
-// the last one answers the last request, and nothing else would end that Wait.
+// Wake comes at every moment of a Wait, from many goroutines, and none may be lost: the last one
+// acknowledges the last request, and nothing else would end that Wait.
 func TestWakeFromManyGoroutines(t *testing.T) {
 	each(t, func(t *testing.T, s poll.Selector) {
 		const goroutines, rounds = 8, 200

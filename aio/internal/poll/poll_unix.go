@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollSelector is poll(2): level-triggered, its cost grows with the number of
-// descriptors, and there is nothing to nest in Go's poller, so Wait blocks the
-// thread it runs on; Go's scheduler gives the processor away meanwhile.
+// pollSelector is poll(2): level-triggered, with a cost proportional to the number of descriptors.
+// It cannot be nested in Go's poller, so Wait blocks its thread; Go's scheduler gives the
+// processor away meanwhile.
 type pollSelector struct {
 	fds    []unix.PollFd
 	tokens []uint64    // parallel to fds
 	index  map[int]int // descriptor → index in fds
 	wake   [2]int      // pipe
-	first  int         // index in fds of who is told first
+	first  int         // index in fds of the first to report
 }
 
 func newPoll() (Selector, error) {
@@ -30,8 +30,8 @@ func newPoll() (Selector, error) {
 	return p, p.Add(wake[0], wakeToken, Read)
 }
 
-// wakePipe returns the two ends of a non-blocking pipe that no child process
-// inherits, even one that is started at this moment.
+// wakePipe returns the two ends of a non-blocking pipe that no child process inherits, even one
+// that starts at this moment.
 func wakePipe() (p [2]int, err error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -57,10 +57,11 @@ func (p *pollSelector) Add(fd int, token uint64, in Interest) error {
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return err // poll would say so only when it waits
+		return err // poll would report it only during a wait
 	}
 	if kind := st.Mode & unix.S_IFMT; kind == unix.S_IFREG || kind == unix.S_IFDIR {
-		return unix.EPERM // poll calls files always ready; epoll, which does not take them, is right: they block
+		// poll calls files always ready; epoll, which rejects them, is right: they block.
+		return unix.EPERM
 	}
 	p.index[fd] = len(p.fds)
 	p.fds = append(p.fds, unix.PollFd{Fd: int32(fd)})
@@ -81,8 +82,8 @@ func (p *pollSelector) Modify(fd int, token uint64, in Interest) error {
 		ev |= unix.POLLOUT
 	}
 	p.fds[i].Events, p.tokens[i] = ev, token
-	// poll(2) reports hang-ups whatever is asked for: a descriptor that nobody
-	// waits for is taken out by a negative number, or it would spin.
+	// poll(2) reports hang-ups regardless of interest: a negative number excludes a descriptor
+	// that nobody waits for, or Wait would spin.
 	p.fds[i].Fd = int32(fd)
 	if ev == 0 {
 		p.fds[i].Fd = int32(-fd - 1)
@@ -129,7 +130,7 @@ func (p *pollSelector) poll(events []Event, millis int) (int, error) {
 			continue
 		}
 		if found == len(events) {
-			p.first = i // the rest is still ready the next time, and then goes before
+			p.first = i // the rest is still ready next time, and then comes first
 			break
 		}
 		if p.tokens[i] == wakeToken {
@@ -158,7 +159,8 @@ func (p *pollSelector) poll(events []Event, millis int) (int, error) {
 func (p *pollSelector) Wake() {
 	one := []byte{1}
 	for {
-		if _, err := unix.Write(p.wake[1], one); err != unix.EINTR { // EAGAIN: the pipe is full of wake-ups
+		// EAGAIN: the pipe is full of wake-ups.
+		if _, err := unix.Write(p.wake[1], one); err != unix.EINTR {
 			return
 		}
 	}

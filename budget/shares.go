@@ -1,0 +1,77 @@
+package budget
+
+import "runtime/metrics"
+
+const (
+	// Default is the budget of a crawl that names none, in bytes.
+	Default = 512 << 20
+
+	// Least is the smallest budget: one page at a time of 16 MiB, as sent and as decoded, beside
+	// tables, buffers and the program. A page of 100,000 links, or of 32 MiB of their text, takes
+	// three times as much until it is saved: see docs/proof/memory.md.
+	Least = 64 << 20
+
+	// PerRequest is what a request in flight takes beside its body: a task with its stack, one
+	// connection in use and one that is kept, each with an incomplete TLS record.
+	PerRequest = 24 << 10
+
+	// PageCost is how often the largest body must fit into the budget: the worst page is there as
+	// sent, as decoded, and in UTF-8.
+	PageCost = 3
+)
+
+// Shares split a budget, in bytes. Without the seen set they come to at most 51 % of it. The
+// rest is for requests, code and garbage that is not yet collected; with less of it the
+// collector would take half of the CPU. Only crawls of millions of URLs fill the share of the
+// seen set, which the collector does not scan.
+//
+// What has no share has bounds that do not grow with the crawl:
+//
+//   - a request in flight beside its body: PerRequest
+//   - a page being read, one per loop: its text in UTF-8 (counted among the bodies) and at most
+//     32 MiB of link text. The next page waits while unsaved outcomes fill half of Bodies
+//   - URLs read back from the store: one batch's share, and what a host may have in memory
+//   - cached names, per loop: 16,384, of about 200 bytes each
+//   - cookies: 16 MiB
+//   - a page in Hooks.OnPage: its body counts among the bodies until the hook returns, many links
+//     until the page is saved
+type Shares struct {
+	Seen       int // seen set; beyond, it spills to disk
+	Hosts      int // state of hosts; others are evicted, with their queues
+	Pending    int // queued URLs of all hosts; beyond, they are only in the store
+	Bodies     int // bodies, raw and decoded; beyond, no fetch starts or reads on, but for one body
+	Kept       int // buffers kept for the next bodies, of each of the two sorts, per loop
+	Buffer     int // writes that the store has not flushed; at most 2 of them
+	Cache      int // blocks of the store's files
+	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
+	Duplicates int // first pages of each content; beyond, the oldest are forgotten
+	Batch      int // the open batch; beyond, no fetch starts. The batch being committed may be as large
+}
+
+// Split shares out a budget for a number of fetch loops.
+func Split(memory, loops int) Shares {
+	perMille := func(n int) int { return memory / 1000 * n }
+	return Shares{
+		Seen:       seenShare(memory),
+		Hosts:      perMille(60),
+		Pending:    perMille(60),
+		Bodies:     perMille(120),
+		Kept:       perMille(20) / loops,
+		Buffer:     min(perMille(50), 64<<20),
+		Cache:      perMille(20),
+		Rules:      perMille(20),
+		Duplicates: perMille(50),
+		Batch:      min(perMille(20), 16<<20),
+	}
+}
+
+// seenShare is a fifth of the budget, and two more fifths of what exceeds 128 MiB, the program
+// and its buffers. At 5.8 bytes a URL, 512 MiB hold 47 million URLs, and 1 GiB 100 million.
+func seenShare(memory int) int { return memory/5 + max(0, memory-128<<20)/5*2 }
+
+// Used returns the bytes that the process has from the system for Go's heap, stacks and tables.
+func Used() int64 {
+	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(m)
+	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
+}

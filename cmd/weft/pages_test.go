@@ -1,0 +1,393 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// TestPages runs every command of the pages for people, as a reader would: in order, in one
+// folder for each page, by a shell. example.org and its like are local servers behind a proxy
+// that the environment names, so the commands run unchanged.
+//
+// A command is a line of a block that is marked as sh, or one after "$ " in a block that is
+// marked as console; what follows there is its output. A comment may name its exit status: 0
+// without one. Output is compared except for its figures, unless it has a line "…" in place of
+// others. With WEFT_UPDATE=1 the pages get the output of today.
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages: %v", err)
+	}
+	for _, path := range append(pages, "../../README.md") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &manual{t: t, lines: strings.Split(string(text), "\n")}
+			t.Parallel()
+			p.run()
+			if now := strings.Join(p.done, "\n"); os.Getenv("WEFT_UPDATE") == "1" && now != string(text) {
+				if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
+// in its table of flags by concern.
+func TestPagesFlags(t *testing.T) {
+	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true} // the last two of weft-lab
+	crawl := crawlCommand()
+	for _, cmd := range append(robotsCommand().Commands(), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
+		linksCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+	}
+	for _, name := range []string{"README.md", "docs/guide.md", "docs/jobs.md", "docs/records.md", "docs/library.md", "docs/error-kinds.md"} {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:^|[^-\w])--([a-z][-a-z]*)`).FindAllStringSubmatch(string(text), -1) {
+			if !flags[m[1]] {
+				t.Errorf("%s: no command has --%s", name, m[1])
+			}
+		}
+		if name != "docs/guide.md" {
+			continue
+		}
+		_, table, _ := strings.Cut(string(text), "## Flags by concern")
+		table, _, _ = strings.Cut(table, "\n## ")
+		crawl.Flags().VisitAll(func(f *pflag.Flag) {
+			long, short := "`--"+f.Name+"`", "`-"+f.Shorthand+"`"
+			if !flags[f.Name] || f.Name != "help" && f.Name != "help-all" && !strings.Contains(table, long) && !strings.Contains(table, short) {
+				t.Errorf("%s: the table has no --%s", name, f.Name)
+			}
+		})
+	}
+}
+
+// manual is one page whose commands are run.
+type manual struct {
+	t     *testing.T
+	lines []string
+	done  []string // the lines so far, with the output of today
+	bash  *bash    // nil: no command was run yet
+}
+
+// run runs the commands of a page.
+func (p *manual) run() {
+	for i := 0; i < len(p.lines); i++ {
+		kind, fenced := strings.CutPrefix(p.lines[i], "```")
+		if !fenced {
+			if strings.HasPrefix(p.lines[i], "    weft ") {
+				p.t.Errorf("line %d: a command outside a block that is marked as sh or console", i+1)
+			}
+			p.done = append(p.done, p.lines[i])
+			continue
+		}
+		start := i + 1
+		for i++; i < len(p.lines) && p.lines[i] != "```"; i++ {
+		}
+		block := p.lines[start:i]
+		p.done = append(p.done, p.lines[start-1])
+		switch kind {
+		case "sh":
+			p.commands(start, block)
+		case "console":
+			p.transcript(start, block)
+		default:
+			p.done = append(p.done, block...)
+		}
+		p.done = append(p.done, "```")
+	}
+	if p.bash != nil {
+		p.bash.end()
+	}
+}
+
+// commands runs the lines of a block; a backslash joins two.
+func (p *manual) commands(at int, block []string) {
+	p.done = append(p.done, block...)
+	command := ""
+	for i, line := range block {
+		part, more := strings.CutSuffix(line, "\\")
+		if command += part; !more {
+			p.command(at+i+1, command)
+			command = ""
+		}
+	}
+}
+
+// transcript runs the commands of a block and compares their output with what follows them.
+func (p *manual) transcript(at int, block []string) {
+	for i := 0; i < len(block); {
+		prompt, isCommand := strings.CutPrefix(block[i], "$ ")
+		if !isCommand {
+			p.t.Errorf("line %d: output of no command", at+i+1)
+			return
+		}
+		start := i + 1
+		for i++; i < len(block) && !strings.HasPrefix(block[i], "$ "); i++ {
+		}
+		output, ran := p.command(at+start, prompt)
+		now := strings.Split(strings.TrimRight(output, "\n"), "\n")
+		was := block[start:i]
+		elided := slices.ContainsFunc(was, func(line string) bool { return strings.TrimSpace(line) == "…" })
+		if !ran || elided || slices.EqualFunc(was, now, alike) {
+			now = was
+		} else if os.Getenv("WEFT_UPDATE") != "1" {
+			p.t.Errorf("line %d: %s printed\n%s\nexpected\n%s", at+start, prompt, strings.Join(now, "\n"), strings.Join(was, "\n"))
+		}
+		p.done = append(append(p.done, block[start-1]), now...)
+	}
+}
+
+// figures are what may differ from run to run.
+var figures = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*( (µs|ms|s|B|kB|MB|GB)\b)?|\s+`)
+
+// alike reports whether two lines of output differ in figures at most.
+func alike(a, b string) bool {
+	return figures.ReplaceAllString(a, "#") == figures.ReplaceAllString(b, "#")
+}
+
+// unrun are commands that are not for a test: they install, build or measure.
+var unrun = regexp.MustCompile(`^(go (install|get|test|tool)|go run \./(internal|examples|cmd/weft-lab)|make|git|weft-lab)\b`)
+
+var aside = regexp.MustCompile(`\s+#\s.*$`)
+
+var exitStatus = regexp.MustCompile(`# .*exit status (\d+)`)
+
+// command runs one, and returns what it printed.
+func (p *manual) command(line int, text string) (output string, ran bool) {
+	p.t.Helper()
+	want := 0
+	if m := exitStatus.FindStringSubmatch(text); m != nil {
+		want, _ = strconv.Atoi(m[1])
+	}
+	command := strings.TrimSpace(aside.ReplaceAllString(text, ""))
+	command = strings.Replace(command, "go run ./cmd/weft ", "weft ", 1)
+	if command == "" || strings.HasPrefix(command, "#") || unrun.MatchString(command) {
+		return "", false
+	}
+	if p.bash == nil {
+		p.bash = newBash(p.t)
+	}
+	started := time.Now()
+	code, output := p.bash.run(command, want)
+	if code != want {
+		p.t.Errorf("line %d: %s: exit status %d, expected %d\n%s", line, command, code, want, output)
+	}
+	p.t.Logf("%5d ms  %s", time.Since(started).Milliseconds(), command)
+	return output, true
+}
+
+// bash runs commands in a folder.
+type bash struct {
+	t          *testing.T
+	dir        string
+	env        []string
+	rewrite    *strings.Replacer
+	background []*exec.Cmd
+}
+
+// newBash is one with weft in its path, the pageFiles that pages speak of, and a web of its own.
+func newBash(t *testing.T) *bash {
+	s := &bash{t: t, dir: t.TempDir()}
+	bin := t.TempDir()
+	for name, text := range pageFiles {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(program, filepath.Join(bin, "weft"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"jq"} { // whoever has none checks less
+		if _, err := exec.LookPath(tool); err != nil {
+			if err := os.WriteFile(filepath.Join(bin, tool), []byte("#!/bin/sh\ncat >/dev/null\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	site := exampleSite{}
+	plain, secure := httptest.NewServer(site), httptest.NewUnstartedServer(site)
+	certificate, authority := certificateFor(t, "example.org", "www.example.org", "example.net")
+	secure.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of crawls that are killed in a handshake
+	secure.StartTLS()
+	t.Cleanup(plain.Close)
+	t.Cleanup(secure.Close)
+	trusted := filepath.Join(s.dir, "ca.pem")
+	if err := os.WriteFile(trusted, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := func(s *httptest.Server) string { return s.Listener.Addr().String() }
+	hosts := make(map[string]string)
+	for _, host := range []string{"example.org", "www.example.org", "example.net"} {
+		hosts[host+":80"], hosts[host+":443"] = at(plain), at(secure)
+	}
+	proxy := newHTTPProxy(t, "", hosts).url
+	s.rewrite = strings.NewReplacer("127.0.0.1:8000", at(plain), "127.0.0.1:8443", at(secure),
+		"http://proxy.example:3128", proxy)
+	s.env = append(os.Environ(), "WEFT_TEST_MAIN=1", "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+s.dir,
+		"http_proxy="+proxy, "https_proxy="+proxy, "SSL_CERT_FILE="+trusted)
+	return s
+}
+
+// run runs a command. One that ends in & is left running until the page ends. A ctl waits until
+// the crawl that it is for has begun.
+func (s *bash) run(command string, want int) (code int, output string) {
+	command, inBackground := strings.CutSuffix(command, "&")
+	if inBackground {
+		cmd := s.command(command, nil)
+		if err := cmd.Start(); err != nil {
+			s.t.Fatal(err)
+		}
+		s.background = append(s.background, cmd)
+		return want, ""
+	}
+	early := strings.HasPrefix(command, "weft ctl ") && len(s.background) > 0
+	for until := time.Now().Add(20 * time.Second); ; {
+		var out bytes.Buffer
+		code = exitCode(s.command(command, &out).Run())
+		if code == want || !early || time.Now().After(until) {
+			return code, out.String()
+		}
+	}
+}
+
+// command is one to be run by bash.
+func (s *bash) command(text string, output io.Writer) *exec.Cmd {
+	cmd := exec.CommandContext(s.t.Context(), "bash", "-c", "set -o pipefail; "+s.rewrite.Replace(text)+"\nexit $?")
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, output, output
+	return cmd
+}
+
+// end waits for what was left running.
+func (s *bash) end() {
+	for _, cmd := range s.background {
+		if code := exitCode(cmd.Wait()); code != 0 && code != exitInterrupted {
+			s.t.Errorf("%s: exit status %d", cmd.Args[2], code)
+		}
+	}
+}
+
+// certificateFor makes a certificate of hosts, and returns it in PEM too, as one to trust.
+func certificateFor(t *testing.T, hosts ...string) (tls.Certificate, []byte) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: hosts, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// pageFiles are what the commands of the pages read.
+var pageFiles = map[string]string{
+	"urls.txt":    "https://example.org/about\nhttps://example.org/docs/\n",
+	"cookies.txt": "# Netscape HTTP Cookie File\nexample.org\tFALSE\t/\tTRUE\t0\tsession\t4711\n",
+	"secret.txt":  "ada:lovelace\n",
+	"robots.txt":  "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nCrawl-delay: 0.5\n",
+	"page.html":   `<!doctype html><meta charset=utf-8><title>Page</title><a href="a.html">A</a> <img src=logo.png>`,
+}
+
+// exampleSite is example.org: a page of each kind that the pages for people speak of. Two of them
+// are not what they were to whoever asks with a condition: whoever crawls the site again.
+type exampleSite struct{}
+
+func (exampleSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Host == "example.org" && r.TLS == nil && r.URL.Path != "/robots.txt" {
+		http.Redirect(w, r, "https://example.org"+r.URL.RequestURI(), http.StatusMovedPermanently)
+		return
+	}
+	path := r.URL.Path
+	again := r.Header.Get("If-None-Match") != ""
+	switch {
+	case path == "/robots.txt":
+		fmt.Fprintf(w, "User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nSitemap: https://%s/sitemap.xml\n", r.Host)
+		return
+	case path == "/old":
+		http.Redirect(w, r, "/docs/", http.StatusMovedPermanently)
+		return
+	case path == "/sitemap.xml":
+		w.Header().Set("Content-Type", "application/xml")
+		fmt.Fprintf(w, `<urlset><url><loc>https://%s/hidden</loc><lastmod>2026-11-01</lastmod></url></urlset>`, r.Host)
+		return
+	case path == "/docs/legacy" && again:
+		http.Error(w, "it is gone", http.StatusGone)
+		return
+	case path == "/news" && again:
+		path = "/news/2"
+	}
+	text, ok := examplePages[path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if path == "/style.css" {
+		w.Header().Set("Content-Type", "text/css")
+	}
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, len(text)))
+	http.ServeContent(w, r, path, time.Time{}, strings.NewReader(text))
+}
+
+var examplePages = func() map[string]string {
+	pages := map[string]string{
+		"/": `<title>Example</title><link rel=stylesheet href=/style.css><h1>Example</h1>
+<a href=/about>About</a> <a href=/docs/>Docs</a> <a href=/news>News</a> <a href=/old>Old</a> <a href=/lost>Lost</a>
+<a href=/private/notes>Notes</a> <a href=/manual.pdf>Manual</a> <a href=/print/about>Print</a>
+<a href=https://elsewhere.example/>Elsewhere</a> <img src=/logo.png>`,
+		"/style.css": `body { background: url(/background.png) }`,
+	}
+	for path, text := range map[string]string{
+		"/about": "Who we are, and what we do all day.", "/print/about": "Who we are, and what we do all day.",
+		"/docs/legacy": "What was so before.", "/hidden": "Nothing links here.", "/news": "All is as it was.", "/news/2": "Much is new.",
+	} {
+		pages[path] = "<title>Example page</title><p>" + text + strings.Repeat(" And so on.", 10)
+	}
+	index := new(strings.Builder)
+	fmt.Fprint(index, "<title>Docs</title><a href=/>Home</a> <a href=legacy>Legacy</a>")
+	for i := range 12 {
+		path := fmt.Sprintf("/docs/%d", i+1)
+		pages[path] = fmt.Sprintf("<title>Chapter %d</title><p>%s<a href=/docs/>Docs</a>", i+1, strings.Repeat(fmt.Sprintf("This is chapter %d. ", i+1), 8))
+		fmt.Fprintf(index, " <a href=%s>%d</a>", path, i+1)
+	}
+	pages["/docs/"] = index.String()
+	return pages
+}()

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// admission takes what leads to URLs, batches of outcomes and seeds, into the frontier, in the order
+// in which it arrives: at once as long as the frontier knows every URL that was seen, and every
+// host. When it does not, unknown fingerprints and hosts are looked up in the store first, off the
+// loop, one look-up at a time; what arrives meanwhile waits, and is looked up together. So the more
+// there is to do, the larger a look-up, and the cheaper each URL.
+//
+// What waits is bounded: outcomes by the number of workers, seeds by seedsAhead.
+type admission struct {
+	waiting []arrival
+	asked   []arrival  // being looked up
+	prints  [][16]byte // their unknown fingerprints
+	names   []string   // and unknown hosts; if both are empty, nothing is
+	begin   aio.Event  // there is something to look up, or the crawl is over
+}
+
+// arrival is one of them.
+type arrival struct {
+	urls  iter.Seq[weburl.URL] // that take may add to the frontier
+	hosts iter.Seq[weburl.URL] // the same; their hosts are needed though the URLs were seen: seeds, redirects of robots.txt
+	take  func()
+}
+
+// known is what the store says of unknown fingerprints and hosts.
+type known struct {
+	seen  []bool
+	hosts []store.Host
+}
+
+// unknown reports whether anything has to be looked up.
+func (a *admission) unknown() bool { return len(a.prints)+len(a.names) > 0 }
+
+// empty reports whether nothing waits.
+func (a *admission) empty() bool { return len(a.waiting) == 0 && len(a.asked) == 0 }
+
+// none yields no URL.
+func none(func(weburl.URL) bool) {}
+
+// admit calls take when the frontier is ready for these URLs, at once or later. The crawl does not
+// end before, nor in take: the caller dispatches.
+func (d *Coordinator) admit(urls, hosts iter.Seq[weburl.URL], take func()) {
+	a := &d.admission
+	a.waiting = append(a.waiting, arrival{urls, hosts, take})
+	if len(a.asked) == 0 {
+		d.admitWaiting()
+	}
+}
+
+// admitWaiting takes in what waits, or has it looked up.
+func (d *Coordinator) admitWaiting() {
+	a := &d.admission
+	for len(a.waiting) > 0 && !a.unknown() {
+		a.asked, a.waiting = a.waiting, nil
+		a.prints, a.names = d.frontier.Doubts(
+			a.all(func(w arrival) iter.Seq[weburl.URL] { return w.urls }), a.all(func(w arrival) iter.Seq[weburl.URL] { return w.hosts }))
+		if !a.unknown() {
+			d.takeAsked()
+		}
+	}
+	if a.unknown() {
+		a.begin.Set()
+	}
+}
+
+// all yields what of yields for each arrival that is asked about.
+func (a *admission) all(of func(arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for _, w := range a.asked {
+			for u := range of(w) {
+				if !yield(u) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// takeAsked takes in arrivals of which nothing is unknown any more.
+func (d *Coordinator) takeAsked() {
+	for _, w := range d.admission.asked {
+		w.take()
+	}
+	d.admission.asked = nil
+}
+
+// lookUpAll is the task that looks up what is unknown, until the crawl is over. A look-up that fails
+// ends the crawl in good order, and nothing that follows is saved: what arrives counts as seen.
+func (d *Coordinator) lookUpAll(t *aio.Task) error {
+	a, c := &d.admission, &d.committer
+	for {
+		if err := a.begin.Wait(t); err != nil || d.ending.over.IsSet() {
+			return err
+		}
+		a.begin.Clear()
+		var found known
+		err := c.failure
+		if err == nil {
+			found, err = aio.Offload(t, func(context.Context) (known, error) { return a.lookUp(d.cfg.Job.Store) })
+			if errors.Is(err, aio.ErrCanceled) {
+				return err
+			}
+		}
+		if err != nil {
+			if c.failure == nil {
+				c.failure = err
+			}
+			d.fail(err)
+			found = known{seen: slices.Repeat([]bool{true}, len(a.prints))}
+		}
+		a.prints, a.names = nil, nil
+		for _, h := range found.hosts {
+			d.frontier.Return(h.HostState, h.Rules)
+		}
+		d.frontier.Settle(found.seen)
+		d.takeAsked()
+		d.admitWaiting()
+		d.Dispatch()
+	}
+}
+
+// lookUp reads what is unknown.
+func (a *admission) lookUp(s *store.Store) (found known, err error) {
+	if len(a.prints) > 0 {
+		found.seen, err = s.Known(a.prints)
+	}
+	if err == nil && len(a.names) > 0 {
+		found.hosts, err = s.Named(a.names)
+	}
+	return found, err
+}

@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/robots"
+)
+
+const (
+	// commitAfter is how long the first change of a batch waits for others. A crawl that is killed
+	// loses the work of that time and of one commit.
+	commitAfter = 50 * time.Millisecond
+
+	commitSize = 1 << 20 // bytes: a batch of that size waits for no others
+
+	// While a commit runs, and work of holdAfter or of a batch's share of memory waits for the next,
+	// no fetch starts: a slow disk makes a slow crawl, not a big memory.
+	holdAfter = 100 * time.Millisecond
+)
+
+// batch is what the coordinator has done since the last commit began. It is saved as a whole or
+// not at all, but for the stream: what Output was given cannot be taken back.
+type batch struct {
+	state  *store.Group // nil: there is no job
+	stream []byte       // for Output, once the batch is sealed
+	since  time.Time    // of its first change; zero: there is none
+
+	holds []*budget.Hold // memory of the big outcomes whose URLs it has, until it is committed
+}
+
+// committer is how the coordinator saves its work: batch after batch, in order, off the loop. All
+// outputs of a crawl go through it.
+// Owner: the coordinator's loop; write runs off it, on a batch that is sealed.
+type committer struct {
+	job    *job.Job       // nil: nothing is kept
+	stream *record.Stream // nil: there is no Output
+	output io.Writer
+	most   int // bytes: a larger open batch holds the crawl up
+
+	open    batch
+	wants   []frontier.Want // to be read from the store after the next commit
+	rouse   *frontier.Rouse // the same; nil: nothing
+	dirty   aio.Event       // open has a change
+	hurry   aio.Event       // that waits for no others
+	began   time.Time       // of the commit that runs; zero: none does
+	saved   job.History     // of the last batch that was committed
+	failure error           // of the first commit or look-up that failed: nothing is committed after it
+}
+
+// begin opens the first batch of a job.
+func (c *committer) begin(f *frontier.Frontier) {
+	c.open.state = c.job.Store.Begin()
+	f.Tell(c.open.state)
+}
+
+// record adds a record to the open batch.
+func (c *committer) record(r *record.Record) {
+	if c.job == nil && c.stream == nil {
+		return
+	}
+	line := r.Line()
+	if c.job != nil {
+		c.open.state.Append(job.PagesFile, line)
+	}
+	if c.stream != nil {
+		c.stream.Add(r, line)
+	}
+}
+
+// keep adds lines for links.jsonl, and the folder of a body to sync.
+func (c *committer) keep(lines []byte, folder string) {
+	if len(lines) > 0 {
+		c.open.state.Append(job.LinksFile, lines)
+	}
+	if folder != "" {
+		c.open.state.SyncDir(folder)
+	}
+}
+
+// hold keeps the memory of an outcome until its batch is committed. Without a job its links are in
+// the frontier by now, or gone.
+func (c *committer) hold(holds []*budget.Hold) {
+	if c.job == nil {
+		release(holds)
+		return
+	}
+	c.open.holds = append(c.open.holds, holds...)
+}
+
+// changed says that the open batch has a change.
+func (c *committer) changed(now time.Time) {
+	if c.open.since.IsZero() {
+		c.open.since = now
+		c.dirty.Set()
+	}
+	if c.size() >= commitSize {
+		c.hurry.Set()
+	}
+}
+
+// size is that of the open batch, in bytes.
+func (c *committer) size() int {
+	n := 0
+	if c.stream != nil {
+		n += c.stream.Len()
+	}
+	if c.job != nil {
+		n += c.open.state.Size()
+	}
+	return n
+}
+
+// behind reports whether so much waits to be saved that no fetch is to start.
+func (c *committer) behind(now time.Time) bool {
+	return !c.began.IsZero() && !c.open.since.IsZero() &&
+		(c.size() >= c.most || now.Sub(c.open.since) >= holdAfter)
+}
+
+// gather waits for a batch that is worth a commit. An empty one means that the crawl is over.
+func (c *committer) gather(t *aio.Task) error {
+	if err := c.dirty.Wait(t); err != nil {
+		return err
+	}
+	if c.open.since.IsZero() || c.job == nil { // the reader of a stream need not wait
+		return nil
+	}
+	err := t.Deadline(c.open.since.Add(commitAfter), c.hurry.Wait)
+	var late *aio.TimeoutError
+	if errors.As(err, &late) {
+		return nil
+	}
+	return err
+}
+
+// changed says that the open batch has a change.
+func (d *Coordinator) changed() { d.committer.changed(d.loop.Now()) }
+
+// commitAll is the task that commits batch after batch until the crawl is over. If it is broken
+// off, it saves what was done all the same.
+func (d *Coordinator) commitAll(t *aio.Task) error {
+	c := &d.committer
+	for {
+		if err := c.gather(t); err != nil {
+			if c.job != nil {
+				c.job.Store.Abandon() // nobody waits for room on the disk any more
+			}
+			d.ending.broken = true
+			return errors.Join(err, t.Shield(d.commit))
+		}
+		if c.open.since.IsZero() {
+			return nil
+		}
+		if err := d.commit(t); err != nil {
+			return err
+		}
+	}
+}
+
+// commit saves the open batch, then reads what the frontier wants. A batch that cannot be saved ends
+// the crawl in good order, and is no error here.
+func (d *Coordinator) commit(t *aio.Task) error {
+	c := &d.committer
+	sealed := d.seal()
+	c.began = d.loop.Now()
+	failure := c.failure
+	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) {
+		if failure != nil {
+			return committed{err: failure}, nil
+		}
+		return c.write(ctx, sealed), nil
+	})
+	c.began = time.Time{}
+	release(sealed.holds)
+	if err != nil {
+		return err
+	}
+	if done.saved {
+		c.saved = sealed.history
+		d.frontier.Saved()
+	}
+	if done.err != nil {
+		c.failure = done.err
+		d.fail(done.err)
+		return nil
+	}
+	d.refill(sealed, done)
+	d.Dispatch()
+	return nil
+}
+
+// refill hands the frontier what was read for it.
+func (d *Coordinator) refill(sealed sealed, done committed) {
+	c := &d.committer
+	if sealed.rouse != nil {
+		d.frontier.Roused(d.loop.Now(), done.dormant.each, done.dormant.last)
+	}
+	for i, heads := range done.heads {
+		d.frontier.Refill(d.loop.Now(), sealed.wants[i].Host, heads.urls, heads.more)
+	}
+	if rest := sealed.wants[len(done.heads):]; len(rest) > 0 && !d.ending.over.IsSet() {
+		c.wants = slices.Concat(rest, c.wants)
+		d.changed()
+		c.hurry.Set()
+	}
+}
+
+// sealed is a batch that takes no more changes, and what is to be read after its commit.
+type sealed struct {
+	batch
+	history job.History
+	wants   []frontier.Want
+	rouse   *frontier.Rouse
+}
+
+// seal takes the open batch and opens the next.
+func (d *Coordinator) seal() sealed {
+	c := &d.committer
+	d.frontier.NoteHosts()
+	s := sealed{c.open, d.history(), c.wants, c.rouse}
+	c.open, c.wants, c.rouse = batch{}, nil, nil
+	if c.stream != nil {
+		s.stream = c.stream.Take()
+	}
+	if s.state != nil {
+		c.begin(d.frontier)
+	}
+	if !d.ending.over.IsSet() {
+		c.dirty.Clear()
+		c.hurry.Clear()
+	}
+	return s
+}
+
+// committed is what became of a batch.
+type committed struct {
+	saved   bool
+	heads   []heads // for each want, from the first on
+	size    int     // of these, in bytes
+	dormant dormant
+	err     error
+}
+
+// costOfURL is what a URL that was read takes beside its text.
+const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
+
+// heads answer a want.
+type heads struct {
+	urls []frontier.URL
+	more bool
+}
+
+// dormant hosts answer a Rouse.
+type dormant struct {
+	hosts []store.Host
+	last  string
+}
+
+func (r dormant) each(yield func(frontier.HostState, robots.Rules) bool) {
+	for _, h := range r.hosts {
+		if !yield(h.HostState, h.Rules) {
+			return
+		}
+	}
+}
+
+// write saves a batch and reads what is wanted. It runs off the loops.
+//
+// The stream comes first: after a crash its reader has a record twice rather than never, and what
+// it could not take is not done.
+func (c *committer) write(ctx context.Context, b sealed) (done committed) {
+	if len(b.stream) > 0 {
+		if _, err := c.output.Write(b.stream); err != nil {
+			return committed{err: fmt.Errorf("output: %w", err)}
+		}
+	}
+	if b.state == nil {
+		return committed{saved: true}
+	}
+	defer context.AfterFunc(ctx, c.job.Store.Abandon)()
+	c.job.SetHistory(b.state, b.history)
+	if err := c.job.Store.Commit(b.state); err != nil {
+		return committed{err: err}
+	}
+	done.saved = true
+	for _, w := range b.wants {
+		if done.size >= c.most { // the others wait for the next commit
+			break
+		}
+		urls, more, err := c.job.Store.Pending(w.Host, w.After, w.N)
+		if err != nil {
+			done.err = err
+			return done
+		}
+		done.heads = append(done.heads, heads{urls, more})
+		for i := range urls {
+			done.size += len(urls[i].URL.String()) + len(urls[i].From) + costOfURL
+		}
+	}
+	if b.rouse != nil {
+		done.dormant.hosts, done.dormant.last, done.err = c.job.Store.Dormant(*b.rouse)
+	}
+	return done
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"io"
+	"iter"
+	"regexp"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Config is a crawl, checked and with its defaults filled in.
+type Config struct {
+	Frontier frontier.Config
+	Fetch    fetch.Config
+
+	Seeds   []weburl.URL
+	SeedSeq iter.Seq2[weburl.URL, error] // read while the crawl runs; nil: none
+	Amend   bool                         // SeedSeq may be another list than the job's
+	Late    []*regexp.Regexp             // exclusions that apply to pending URLs, too
+
+	Loops       int // fetch loops, of Run
+	Concurrency int // requests in flight
+	Workers     int // the same, with those that only wait: see slots
+	Memory      int
+	Shares      budget.Shares
+	Duplicates  int // pages to remember; 0: none
+	MaxTime     time.Duration
+	MinFree     int // bytes; while less is free on the job's disk no fetch starts
+	Loop        aio.Options
+
+	Job    *job.Job // nil: nothing is kept
+	Disk   *Disk    // of the job; nil: none
+	Output io.Writer
+	Format record.Format
+
+	OnRecord  func(*record.Record)
+	OnError   func(*record.Record)
+	OnWarning func(error)
+
+	// Serve answers questions about the crawl while it runs, until stop is called; nil: nobody.
+	Serve func() (stop func())
+}

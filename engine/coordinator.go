@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/duplicates"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Coordinator owns the frontier and the outputs: outcomes come in, leases go out, and the committer
+// saves what has changed.
+// Owner: its event loop.
+type Coordinator struct {
+	cfg      *Config
+	loop     *aio.Loop
+	frontier *frontier.Frontier
+	ready    bool // the frontier is as the job's last run left it
+
+	loops  []*fetch.Loop
+	free   []int // by loop: workers without a lease
+	slots  slots
+	shared *fetch.Shared
+
+	bounds   *scope.Bounds // each fetch loop has a copy, and of networks
+	networks guard.Guard
+	nested   map[string]int // sitemaps that indexes have named in this run, by host
+
+	admission admission
+	committer committer
+	seeds     seeds
+	progress  progress
+	pauses    pauses
+	short     shortage
+	ending    ending
+
+	later      *aio.Callback // Dispatch, when the next host is due
+	tooLong    *aio.Callback // stop, after MaxTime
+	warned     bool          // by overMemory
+	duplicates duplicateLog
+}
+
+// ending is how the crawl ends.
+type ending struct {
+	draining bool // no more fetches start
+	over     aio.Event
+	broken   bool  // by a cancelled context: the batch that is being saved is the last
+	failure  error // of the outputs, or the seeds
+}
+
+func newCoordinator(cfg *Config) *Coordinator {
+	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope)}
+	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(cfg.Shares.Bodies / 2))}
+	if cfg.Duplicates > 0 {
+		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
+	}
+	cfg.Fetch.HTTP.Meter = d.shared.Bodies
+	d.progress.summary = record.NewSummary()
+	if cfg.Job != nil {
+		d.recall(cfg.Job)
+	}
+	d.progress.summary.Visit = cfg.Fetch.Visit
+	d.progress.summary.Runs++
+	d.committer = committer{job: cfg.Job, output: cfg.Output, most: cfg.Shares.Batch}
+	if cfg.Output != nil {
+		d.committer.stream = record.NewStream(cfg.Format, d.progress.summary.Runs == 1)
+	}
+	d.frontier = frontier.New(cfg.Frontier)
+	return d
+}
+
+// recall takes in what is known of the job before its frontier is.
+func (d *Coordinator) recall(j *job.Job) {
+	if j.History.Summary.Runs > 0 {
+		s := j.History.Summary
+		s.Stopped, s.Interrupted, s.Finished = "", false, false
+		d.progress.summary = s
+	}
+	if d.seeds.before = j.History.List; d.cfg.Amend && d.cfg.SeedSeq != nil {
+		d.seeds.before = job.List{} // any list will do
+	}
+}
+
+// start gives the coordinator and its fetch loops their event loops. It runs before these do.
+func (d *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
+	d.loop = own
+	d.progress.start(own.Now())
+	d.slots.most = d.cfg.Concurrency
+	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork}
+	n := len(loops)
+	for i, l := range loops {
+		workers := (d.cfg.Workers + n - 1 - i) / n // the first ones take the remainder
+		d.loops = append(d.loops, fetch.NewLoop(i, &d.cfg.Fetch, d.shared, l, own, workers, report))
+		d.free = append(d.free, workers)
+	}
+}
+
+// run is the coordinator's task: it starts or resumes the crawl, waits for its end and sends the
+// workers home.
+func (d *Coordinator) run(t *aio.Task) error {
+	err := d.resume(t)
+	if err == nil {
+		err = t.Group(func(g *aio.Group) error {
+			g.Go("commit", d.commitAll)
+			if d.cfg.Job != nil {
+				g.Go("look-up", d.lookUpAll)
+			}
+			if d.cfg.Job != nil && d.cfg.MinFree > 0 {
+				g.Go("free space", d.watchFreeSpace)
+			}
+			return d.crawl(t)
+		})
+	}
+	for _, f := range d.loops {
+		f.Close()
+	}
+	d.seeds.releaseAll()
+	return errors.Join(err, d.ending.failure)
+}
+
+// resume brings the frontier to where the job's last run left it.
+func (d *Coordinator) resume(t *aio.Task) error {
+	if j := d.cfg.Job; j != nil {
+		now := d.loop.Now()
+		_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
+			if err := j.StartVisit(ctx); err != nil {
+				return struct{}{}, err
+			}
+			return struct{}{}, j.Store.Restore(now, d.frontier)
+		})
+		if err != nil {
+			return err
+		}
+		if err := d.recallDuplicates(j.Store); err != nil {
+			return err
+		}
+		if j.Resumed {
+			d.frontier.RestoreLast(now)
+		}
+		for _, u := range j.Scope {
+			d.bounds.Open(u)
+		}
+		d.widen(j.Scope)
+		d.recallNetworks(j.Networks)
+		d.committer.begin(d.frontier)
+		if len(d.cfg.Late) > 0 {
+			d.frontier.RefuseBy(d.excluded)
+		}
+	}
+	d.ready = true
+	d.committer.saved = d.history()
+	return nil
+}
+
+// crawl starts at the seeds and waits until the crawl is over.
+func (d *Coordinator) crawl(t *aio.Task) error {
+	given := d.canonicalSeeds()
+	d.trust(given)
+	d.admit(none, d.seedURLs(given...), func() {
+		for _, u := range d.cfg.Seeds {
+			d.addSeed(u)
+		}
+	})
+	if d.seeds.read != nil {
+		d.seeds.read()
+	}
+	if d.cfg.MaxTime > 0 {
+		d.tooLong = d.loop.CallLater(d.cfg.MaxTime, func() { d.stop("max-time") })
+		defer d.tooLong.Cancel()
+	}
+	d.Dispatch()
+	return d.ending.over.Wait(t)
+}
+
+// excluded judges a pending URL by the exclusions that are younger than it.
+func (d *Coordinator) excluded(u weburl.URL) (kind, reason string) {
+	s := u.String()
+	for _, re := range d.cfg.Late {
+		if re.MatchString(s) {
+			return record.KindExcluded, re.String()
+		}
+	}
+	return "", ""
+}
+
+// conclude is called when all loops have ended, and says whether by an error of their own. The
+// summary is that of what was saved.
+func (d *Coordinator) conclude(failed bool) record.Summary {
+	s := d.history().Summary
+	if d.cfg.Job != nil {
+		s = d.committer.saved.Summary
+		if d.committer.failure != nil {
+			s.Finished = false // something was not saved, if no more than seeds
+		}
+	}
+	s.Interrupted = !failed && s.Stopped == "" && !s.Finished
+	d.progress.summary, d.progress.ended = s, true
+	return s
+}
+
+// history is what the job is to remember as of now.
+func (d *Coordinator) history() job.History {
+	s := d.progress.summary.Clone()
+	if d.ready {
+		d.count(&s.Counters)
+		s.Pending, s.InFlight = s.Pending+s.InFlight, 0 // on disk a leased URL is pending
+	}
+	s.Elapsed = d.progress.elapsed(d.loop.Now())
+	if s.Finished = s.Pending == 0 && !d.seeds.reading; s.Finished {
+		s.Stopped = ""
+	}
+	h := job.History{Summary: s, List: d.seeds.list()}
+	if d.cfg.Job != nil {
+		h.NotFollowed = d.cfg.Job.History.NotFollowed
+	}
+	if d.ending.over.IsSet() || d.ending.broken {
+		h.Ended = d.loop.Now().UTC()
+	}
+	return h
+}
+
+// count fills in the counters that the frontier keeps.
+func (d *Coordinator) count(c *record.Counters) {
+	s := d.frontier.Stats()
+	c.Pending, c.InFlight, c.Done, c.Refused = s.Pending, s.Leased, s.Done, s.Refused
+	c.OverLimit, c.OverVariants, c.Hosts = s.OverLimit, s.OverVariants, s.Hosts
+}
+
+// progress is what the crawl has done so far, in all runs of the visit.
+type progress struct {
+	summary record.Summary // Elapsed is that of the runs before this one
+	started time.Time      // this run
+	rate    rate
+	ended   bool // the summary is whole
+}
+
+func (p *progress) start(now time.Time) {
+	p.started = now
+	if p.summary.Started.IsZero() {
+		p.summary.Started = now
+	}
+}
+
+// elapsed is the time of all runs.
+func (p *progress) elapsed(now time.Time) time.Duration {
+	if p.ended {
+		return p.summary.Elapsed
+	}
+	return p.summary.Elapsed + now.Sub(p.started)
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"cmp"
+
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/frontier"
+)
+
+// Dispatch hands leases to idle workers, and ends the crawl when nothing is left to do.
+func (d *Coordinator) Dispatch() {
+	if d.ending.over.IsSet() || !d.ready {
+		return
+	}
+	free := 0
+	for _, n := range d.free {
+		free += n
+	}
+	slots := min(free, d.slots.left(d.loop.Now()))
+	var leases []frontier.URL
+	starts := d.mayStart()
+	if starts {
+		leases = d.frontier.Lease(d.loop.Now(), slots)
+		d.refuse()
+		d.hand(leases)
+		d.readForFrontier()
+	}
+	s := d.frontier.Stats()
+	d.seeds.release(s.Pending)
+	limited := d.frontier.Limited() && d.frontier.Stopped() && (s.Pending > 0 || d.seeds.reading)
+	if limited {
+		d.progress.summary.Stopped = cmp.Or(d.progress.summary.Stopped, "limit")
+	}
+	if s.Leased == 0 && d.admission.empty() && (d.ending.draining || limited || d.frontier.Over() && !d.seeds.reading) {
+		d.finish()
+		return
+	}
+	d.wakeLater(starts && free > len(leases), slots-len(leases))
+}
+
+// mayStart reports whether fetches may start now.
+func (d *Coordinator) mayStart() bool {
+	return !d.ending.draining && !d.committer.behind(d.loop.Now()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.shared.Bodies.Full()
+}
+
+// hand posts leases to the fetch loops, each to the one with the most idle workers.
+func (d *Coordinator) hand(leases []frontier.URL) {
+	share := make([][]fetch.Lease, len(d.loops))
+	now := d.loop.Now()
+	for _, u := range leases {
+		most := 0
+		for i, n := range d.free {
+			if n > d.free[most] {
+				most = i
+			}
+		}
+		d.free[most]--
+		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now)})
+	}
+	for i, urls := range share {
+		if len(urls) > 0 {
+			d.loops[i].Lease(urls)
+		}
+	}
+}
+
+// readForFrontier has the committer read what the frontier wants back in memory.
+func (d *Coordinator) readForFrontier() {
+	wants := d.frontier.Wants()
+	rouse, ok := d.frontier.Rouse()
+	if len(wants) == 0 && !ok {
+		return
+	}
+	d.committer.wants = append(d.committer.wants, wants...)
+	if ok {
+		d.committer.rouse = &rouse
+	}
+	d.changed()
+	d.committer.hurry.Set()
+}
+
+// wakeLater schedules Dispatch for when the next host is due, or the next slot is free, if there is
+// an idle worker.
+func (d *Coordinator) wakeLater(idle bool, slots int) {
+	if d.later != nil {
+		d.later.Cancel()
+		d.later = nil
+	}
+	at, ok := d.frontier.Next()
+	if !ok || !idle {
+		return
+	}
+	if slots == 0 && at.Before(d.slots.next()) {
+		at = d.slots.next()
+	}
+	d.later = d.loop.CallAt(at, d.Dispatch)
+}
+
+// finish ends the crawl, in which nothing is left to do.
+func (d *Coordinator) finish() {
+	d.ending.over.Set()
+	d.changed() // the history says that it has ended, and how
+	d.committer.dirty.Set()
+	d.committer.hurry.Set()
+	d.admission.begin.Set()
+}
+
+// Drain starts no more fetches: what is in flight finishes, then the crawl ends.
+func (d *Coordinator) Drain() {
+	d.ending.draining = true
+	d.Dispatch()
+}
+
+// stop is Drain because of a limit.
+func (d *Coordinator) stop(limit string) {
+	d.progress.summary.Stopped = cmp.Or(d.progress.summary.Stopped, limit)
+	d.Drain()
+}
+
+// fail ends the crawl because its outputs cannot be written, or its seeds be read.
+func (d *Coordinator) fail(err error) {
+	if d.ending.failure == nil {
+		d.ending.failure = err
+		d.Drain()
+	}
+}

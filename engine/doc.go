@@ -1,0 +1,34 @@
+// Package engine runs a crawl: one coordinator, which owns the frontier, and the fetch loops, which
+// own their workers.
+//
+// # Vocabulary
+//
+//   - coordinator: the task that owns the frontier. Outcomes come in, leases go out.
+//   - committer: the task through which every output of a job goes, in batches.
+//   - batch: the changes of at most 50 ms, saved together or not at all.
+//   - admission: outcomes and seeds on their way into the frontier, which may first need to read
+//     the store.
+//   - slot: what a lease takes of Concurrency.
+//
+// # Lifecycle
+//
+// [New] makes a [Crawl]; [Crawl.Run] runs the coordinator and each fetch loop on an event loop of
+// its own, [Crawl.RunOn] runs all of them as tasks of one loop. The crawl ends when nothing is
+// pending and nothing is leased: a count, never a timeout.
+//
+// # Life of an outcome
+//
+// outcomes.go takes it from its fetch loop into the frontier and the open batch; commit.go saves
+// that batch; dispatch.go hands out the next leases.
+//
+// # Concurrency
+//
+// The [Coordinator] and all that it holds belong to its event loop. A [Crawl] is the door: any
+// goroutine may use it.
+//
+// # Limits
+//
+// A fetch loop never has more leases than workers, which bounds what is in flight between the
+// loops. While a commit runs and 100 ms of work, or a batch's share of memory, waits for the next,
+// no fetch starts.
+package engine

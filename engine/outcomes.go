@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// receive takes in what the workers of a fetch loop did in one of its turns.
+func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
+	found := func(yield func(weburl.URL) bool) {
+		for i := range batch {
+			if !batch[i].Leads(yield) {
+				return
+			}
+		}
+	}
+	elsewhere := func(yield func(weburl.URL) bool) { // robots.txt that redirect
+		for i := range batch {
+			if r := batch[i].Robots; r != nil && r.At != nil && !yield(*r.At) {
+				return
+			}
+		}
+	}
+	d.admit(found, elsewhere, func() { d.takeOutcomes(loop, batch) })
+	d.Dispatch()
+}
+
+// takeOutcomes takes outcomes into the frontier and the open batch: first what all of them found,
+// then how each lease ended.
+func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
+	d.free[loop] += len(batch)
+	now := d.loop.Now()
+	for i := range batch {
+		out := &batch[i]
+		d.slots.give(out.Ticket)
+		if out.URL.Resolve {
+			continue
+		}
+		if out.Postpone = out.Crowded || d.short.postpones(now, out.URL.URL, out.Postpone); out.Postpone {
+			continue
+		}
+		d.takeLinks(out)
+		if out.Record != nil {
+			d.committer.record(out.Record)
+			d.keep(out)
+		}
+	}
+	for i := range batch {
+		d.endLease(now, &batch[i])
+	}
+	for i := range batch {
+		d.committer.hold(batch[i].Holds)
+	}
+	d.overMemory()
+	d.changed()
+}
+
+// takeLinks adds what an outcome leads to.
+func (d *Coordinator) takeLinks(out *fetch.Outcome) {
+	for _, u := range out.Links {
+		if d.nestedTooOften(u) {
+			out.Drop(scope.ReasonTooMany)
+		} else if d.frontier.Add(u) {
+			out.Record.NewLinks++
+		}
+	}
+	if out.Target != nil {
+		d.redirect(out)
+	}
+}
+
+// endLease tells the frontier how a lease ended.
+func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
+	if !out.Postpone && out.Robots == nil && !out.URL.Resolve {
+		out.URL.Past = append(out.URL.Past, out.Try(now))
+	}
+	switch {
+	case out.URL.Resolve:
+		d.frontier.Resolved(now, out.URL, out.Result.Addr)
+	case out.Postpone:
+		d.frontier.Postpone(now, out.URL, now.Add(time.Second))
+	case out.Robots != nil:
+		d.endRobots(now, out)
+	case out.Retry:
+		pause := max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
+		d.frontier.Retry(now, out.URL, out.Result, now.Add(pause))
+	default:
+		d.frontier.Done(now, out.URL, out.Result)
+		d.countRecord(out.Record)
+		s := &d.progress.summary
+		if out.Record.ErrorKind != "" {
+			s.Failed++
+		} else if out.Moved && out.URL.Depth == 0 { // its target may be known by a link, and then is no seed
+			s.SeedsFetched++
+		}
+		s.BytesSaved += out.Saved
+		d.countDropped(out.Dropped)
+	}
+}
+
+// backOff is the wait before the next try, after a number of tries.
+func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
+
+// endRobots tells the frontier what came of a host's robots.txt.
+func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
+	r := out.Robots
+	d.progress.summary.Bytes += r.Bytes
+	if r.At != nil {
+		d.frontier.RobotsAt(now, out.URL, out.Result, *r.At)
+		return
+	}
+	d.progress.summary.Robots++
+	if r.Kind == "" {
+		d.frontier.SetRobots(now, out.URL, r.Rules, out.Result)
+		d.addSitemaps(r.Sitemaps)
+		d.countDropped(out.Dropped)
+		return
+	}
+	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, r.Final)
+}
+
+// redirect adds the target of a redirect. The target of a seed counts as a seed.
+func (d *Coordinator) redirect(out *fetch.Outcome) {
+	if out.URL.Depth == 0 && d.open(out.Target.URL) {
+		d.progress.summary.Open(out.Target.URL.Host())
+	}
+	if !d.frontier.Redirect(out.URL, *out.Target) {
+		r := out.Record
+		r.ErrorKind, r.Error = record.KindRedirects, fmt.Sprintf("a redirect beyond the limit of %d", d.cfg.Frontier.MaxRedirects)
+	}
+}
+
+// keep puts what belongs to a record into the open batch.
+func (d *Coordinator) keep(out *fetch.Outcome) {
+	if d.cfg.Job == nil {
+		return
+	}
+	d.rememberDuplicate(out.Duplicate)
+	d.committer.keep(out.Lines, out.Folder)
+}
+
+// refuse records the URLs that the frontier refuses to lease: by robots.txt, or by an exclusion
+// that is younger than they.
+func (d *Coordinator) refuse() {
+	refused := d.frontier.Refused()
+	if len(refused) == 0 {
+		return
+	}
+	now := d.loop.Now()
+	for _, u := range refused {
+		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
+		d.committer.record(r)
+		d.countRecord(r)
+	}
+	d.changed()
+}
+
+// countRecord takes a record into the summary, and calls the hooks.
+func (d *Coordinator) countRecord(r *record.Record) {
+	d.progress.summary.Count(r)
+	d.progress.rate.count(d.loop.Now(), r.Bytes)
+	if hook := d.cfg.OnRecord; hook != nil {
+		hook(r)
+	}
+	if hook := d.cfg.OnError; hook != nil && r.ErrorKind != "" {
+		hook(r)
+	}
+}
+
+func (d *Coordinator) countDropped(links []fetch.Dropped) {
+	for _, n := range links {
+		d.progress.summary.NotFollowed[n.Reason] += n.N
+	}
+}
+
+func (d *Coordinator) addSitemaps(all []frontier.URL) {
+	for _, u := range all {
+		d.frontier.Add(u)
+	}
+}
+
+// nestedTooOften reports whether u is a sitemap beyond those that the indexes of a host may name.
+// Sitemaps of an earlier run do not count.
+func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
+	if !fetch.IsSitemap(u) || d.frontier.Seen(u.URL) {
+		return false
+	}
+	if d.nested == nil {
+		d.nested = make(map[string]int)
+	}
+	d.nested[u.URL.Host()]++
+	return d.nested[u.URL.Host()] > fetch.MaxNested
+}
+
+// overMemory warns, once, that pending URLs exceed their share: without a job they cannot spill to
+// disk.
+func (d *Coordinator) overMemory() {
+	share := d.cfg.Shares.Seen
+	if hook := d.cfg.OnWarning; d.cfg.Job == nil && !d.warned && d.frontier.InMemory() > share && hook != nil {
+		d.warned = true
+		hook(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
+	}
+}
+
+// release frees the memory that big outcomes hold.
+func release(holds []*budget.Hold) {
+	for _, hold := range holds {
+		hold.Release()
+	}
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+)
+
+// Stats is a crawl at one moment.
+type Stats struct {
+	record.Counters
+	Elapsed   time.Duration
+	Paused    []string            // why no fetch starts; empty: they do
+	Memory    int64               // bytes that the process has for its heap, stacks and tables
+	MaxMemory int64               // the budget
+	Slowest   []frontier.HostStat // hosts in flight with the longest response time, at most 5
+}
+
+func (d *Coordinator) stats() Stats {
+	s := Stats{
+		Counters: d.progress.summary.Counters,
+		Elapsed:  d.progress.elapsed(d.loop.Now()), Paused: d.Paused(),
+		Memory: budget.Used(), MaxMemory: int64(d.cfg.Memory),
+	}
+	if d.ready { // before, the frontier is not the coordinator's yet
+		d.count(&s.Counters)
+		s.Slowest = d.frontier.Slowest(5)
+	}
+	return s
+}
+
+// Snapshot is what a running crawl says of itself beside what its job has on disk.
+type Snapshot struct {
+	Plan    job.Plan
+	History job.History
+	Counts  frontier.Stats
+	Stats   Stats
+
+	Ending         bool // no more fetches start
+	URLsPerSecond  float64
+	BytesPerSecond float64
+}
+
+// Snapshot returns the crawl as it is now. It must be ready: see Ready.
+func (d *Coordinator) Snapshot() Snapshot {
+	s := Snapshot{
+		Plan: d.cfg.Job.Plan, History: d.history(), Counts: d.frontier.Stats(), Stats: d.stats(),
+		Ending: d.ending.draining || d.ending.over.IsSet(),
+	}
+	s.URLsPerSecond, s.BytesPerSecond = d.progress.rate.perSecond(d.loop.Now())
+	return s
+}
+
+// Ready reports whether the crawl knows where it stands: it has read what its last run left.
+func (d *Coordinator) Ready() bool { return d.ready }
+
+// Over reports whether the crawl has ended, but for saving.
+func (d *Coordinator) Over() bool { return d.ending.over.IsSet() }
+
+// Now returns the time of the coordinator's loop.
+func (d *Coordinator) Now() time.Time { return d.loop.Now() }
+
+// Frontier returns the frontier, to look at within [Crawl.Ask].
+func (d *Coordinator) Frontier() *frontier.Frontier { return d.frontier }
+
+// TaskStatus is a task of a running crawl.
+type TaskStatus struct {
+	Loop   string    `json:"loop"` // "coordinator", "fetch 1", …
+	ID     uint64    `json:"id"`   // in the order in which the loop's tasks started
+	Task   string    `json:"task"`
+	Parent string    `json:"parent,omitempty"` // task whose group it is in
+	State  string    `json:"state"`            // new, ready, running or parked
+	Waits  string    `json:"waits,omitempty"`  // what for
+	Since  time.Time `json:"since"`
+}
+
+// Tasks returns the tasks of all loops.
+func (c *Crawl) Tasks(ctx context.Context) ([]TaskStatus, error) {
+	var all []TaskStatus
+	if err := c.Ask(ctx, func(d *Coordinator) { all = tasksOf("coordinator", d.loop) }); err != nil {
+		return nil, err
+	}
+	d := c.coordinator
+	for i, f := range d.loops { // which do not change
+		if f.AIO() == d.loop {
+			continue
+		}
+		reply := make(chan []TaskStatus, 1)
+		if !f.Ask(func() { reply <- tasksOf(fmt.Sprintf("fetch %d", i+1), f.AIO()) }) {
+			continue // it has ended
+		}
+		select {
+		case some := <-reply:
+			all = slices.Concat(all, some)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return all, nil
+}
+
+func tasksOf(name string, l *aio.Loop) []TaskStatus {
+	var all []TaskStatus
+	for _, t := range l.Tasks() {
+		all = append(all, TaskStatus{name, t.ID, t.Name, t.Parent, t.State, t.Waits, t.Since})
+	}
+	return all
+}

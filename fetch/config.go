@@ -1,0 +1,94 @@
+package fetch
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/duplicates"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Config is what every loop of a crawl is told. It is not changed once the loops run.
+type Config struct {
+	HTTP         http1.Options    // but for Resolver, which each loop makes
+	DNS          []netip.AddrPort // name servers; empty: the system's
+	Scope        scope.Rules
+	Canon        weburl.RuleSet
+	AllowPrivate bool // links may lead to private addresses
+	Retries      int
+	NoRobots     bool
+	Sitemaps     bool
+
+	Visit      int  // of the job: see record.Record
+	Job        bool // there is one, which a later visit compares with
+	KeepLinks  bool
+	KeepBody   func(hash string, body []byte) (folder string, err error) // from any goroutine; nil: bodies are not kept
+	Duplicates bool                                                      // pages with the same body are recognized
+	Near       bool                                                      // pages with nearly the same text are, too
+	Prune      bool                                                      // links of duplicates are not followed
+
+	Hooks Hooks
+}
+
+// Shared is what the loops of a crawl share.
+type Shared struct {
+	Bodies     *budget.Meter     // bodies in memory
+	Outcomes   *budget.Meter     // big outcomes that are not saved yet
+	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
+}
+
+// Report is how a loop reaches the coordinator: it posts calls of these to its loop.
+type Report struct {
+	Outcomes func(loop int, batch []Outcome) // of one turn of the loop
+	Network  func(guard.Network)             // links may lead to it from now on
+}
+
+// Hooks are those of weft.Hooks that a fetch loop calls.
+type Hooks struct {
+	OnRequest func(*Request) error
+	OnLink    func(from weburl.URL, link links.Link) Verdict
+	OnPage    func(context.Context, *Page) error
+}
+
+// Request is a request that Hooks.OnRequest may change or refuse.
+type Request struct {
+	URL    weburl.URL
+	From   string // page that linked here; empty for a seed
+	Depth  int
+	Tries  int          // earlier ones
+	Header http1.Header // fields to send besides, or instead of, those of Options; the hook may change them
+}
+
+// Decision says whether a link is followed.
+type Decision int
+
+// Decisions.
+const (
+	ByScope Decision = iota // as the options say
+	Follow                  // whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants
+	Drop                    // not for this mention
+)
+
+// Verdict is what Hooks.OnLink decides about a link.
+type Verdict struct {
+	Decision Decision
+	Priority int    // of the URL within its host, higher first; −128 to 127
+	Reason   string // of Drop: counted in Summary.NotFollowed
+}
+
+// Page is a response and its record. It is valid until OnPage returns.
+type Page struct {
+	Record *record.Record
+	Header http1.Header
+	Body   []byte       // decoded from its Content-Encoding, in the page's charset
+	Links  []links.Link // all links, followed or not
+	Text   []byte       // Body in UTF-8
+
+	redirect bool // kept, and not shown to OnPage
+}

@@ -1,0 +1,35 @@
+// Package fetch is the fetch loops of a crawl: event loops whose workers fetch URLs, read what
+// comes back, and report an outcome for each.
+//
+// # Vocabulary
+//
+//   - lease: a URL handed to a loop to fetch; or a host's robots.txt, or the address of a name.
+//   - outcome: what a worker reports of a lease: a record with the links to follow, that the URL
+//     is to be tried again, or what a robots.txt says.
+//   - worker: a task that fetches one URL at a time.
+//
+// # Lifecycle
+//
+// [NewLoop] makes a loop, [Loop.Run] is its main task. The coordinator posts leases
+// ([Loop.Lease]) and what widens the crawl ([Loop.Widen], [Loop.Permit], …), and ends the loop
+// with [Loop.Close]. A worker takes a lease, fetches and reads, and reports; the outcomes of one
+// turn of the loop go to the coordinator in one message.
+//
+// # Life of an outcome
+//
+// worker.go makes the request; page.go reads the response (redirect.go, links.go, sitemaps.go
+// find what it leads to); recrawl.go and duplicates.go compare it with what is known; outcome.go
+// carries the result; loop.go sends it.
+//
+// # Concurrency
+//
+// A [Loop] and all that it holds belong to its event loop. [Shared] is the little that the loops
+// of a crawl share; each part has a short lock of its own. A loop knows the coordinator only by
+// the functions of [Report], which it posts to the coordinator's loop.
+//
+// # Limits
+//
+// The first 100,000 links of a page, or 32 MiB of their text, are read; one page at a time while
+// the links of others fill memory. Bodies of more than 64 KiB are read in turn, about 1 MiB a turn
+// of the loop.
+package fetch

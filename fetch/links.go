@@ -1,0 +1,143 @@
+package fetch
+
+import (
+	digest "hash"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// followed is the kinds of links that a crawl follows: to pages and style sheets, not to the other
+// resources of a page.
+var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
+	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
+
+// extraction says which links of a page are read: all, or only those that are followed.
+func extraction(c *Config) links.Options {
+	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
+		return links.Options{Agent: c.HTTP.UserAgent}
+	}
+	return links.Options{Kinds: followed, Bare: true, Agent: c.HTTP.UserAgent}
+}
+
+const (
+	// maxLinks bounds the links of a page, each mention counted. Each costs memory here and time at
+	// the coordinator; people do not write more.
+	maxLinks = 100_000
+
+	// maxLinkText bounds their text, in bytes: each link's own and that of the page, which goes
+	// with it. With <base> a page of a megabyte can be gigabytes of links.
+	maxLinkText = 32 << 20
+)
+
+// collector collects the links of one page.
+type collector struct {
+	f       *Loop
+	out     *Outcome
+	page    *Page
+	follow  bool           // links of an error page are reported, not followed
+	showAll bool           // to OnPage
+	depth   int            // of the URLs that the links lead to
+	rank    int8           // the same
+	n       int            // links
+	text    int            // of them, as maxLinkText counts
+	byHook  int            // of the followed ones, those that OnLink follows
+	wanted  []frontier.URL // by OnLink
+	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
+	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
+}
+
+// link takes in a link, and reports whether to read on.
+func (c *collector) link(l links.Link) bool {
+	f, r := c.f, c.out.Record
+	c.n++
+	c.text += len(l.URL.String()) + len(r.URL)
+	if c.n > maxLinks || c.text > maxLinkText {
+		c.out.Drop(scope.ReasonTooMany)
+		return false
+	}
+	if c.showAll {
+		c.page.Links = append(c.page.Links, l)
+	}
+	if !c.follow {
+		return true
+	}
+	if f.cfg.KeepLinks {
+		c.out.Lines = append(c.out.Lines, linkLine(r.URL, l)...)
+	}
+	to := l.URL
+	if f.cfg.Canon != 0 {
+		to = f.cfg.Canon.Apply(to)
+	}
+	var v Verdict
+	if f.cfg.Hooks.OnLink != nil {
+		v = f.cfg.Hooks.OnLink(c.out.URL.URL, l)
+	}
+	if v.Decision == ByScope && !followed.Has(l.Kind) || v.Decision != Drop && l.Kind == links.KindHint {
+		return true
+	}
+	if reason := c.refuses(l, to, v); reason != "" {
+		c.out.Drop(reason)
+		return true
+	}
+	c.add(to, v)
+	return true
+}
+
+// refuses returns why a link to a URL is not followed; "" if it is.
+func (c *collector) refuses(l links.Link, to weburl.URL, v Verdict) string {
+	f := c.f
+	switch {
+	case v.Decision == Drop && v.Reason != "":
+		return v.Reason
+	case v.Decision == Drop:
+		return scope.ReasonDropped
+	case len(to.String()) > scope.MaxURL:
+		return scope.ReasonTooLong
+	case v.Decision == ByScope && l.NoFollow && !f.cfg.NoRobots:
+		return scope.ReasonRel
+	case v.Decision == ByScope:
+		return f.bounds.Refuses(to, c.depth)
+	}
+	return ""
+}
+
+// add follows a link to a URL.
+func (c *collector) add(to weburl.URL, v Verdict) {
+	f, r := c.f, c.out.Record
+	list := &c.out.Links
+	u, _, added := f.recent.Add(to)
+	if v.Decision == Follow {
+		c.byHook++
+		list = &c.wanted
+		if !added {
+			list, added = &c.again, true
+		}
+	}
+	r.Links++
+	f.mention(c.out.URL.URL, to)
+	if added {
+		priority := int8(max(-128, min(127, v.Priority)))
+		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: c.depth, Priority: priority, Rank: c.rank})
+	}
+}
+
+// forget takes back the links to follow, but for those that OnLink follows by any mention.
+func (c *collector) forget(reason string) {
+	for _, u := range c.out.Links {
+		c.f.recent.Forget(u.URL)
+	}
+	c.out.Links = nil
+	c.wanted = append(c.wanted, c.again...)
+	for range c.out.Record.Links - c.byHook {
+		c.out.Drop(reason)
+	}
+	c.out.Record.Links = c.byHook
+}
+
+func linkLine(from string, l links.Link) []byte {
+	return record.Link{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text}.Line()
+}

@@ -1,0 +1,205 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/dns"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/text"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Loop is one fetch loop: its workers, their client, and the way to the coordinator.
+// Owner: its event loop. The coordinator calls Lease, Widen, Permit, Trust, Exclude and Close,
+// which post to it.
+type Loop struct {
+	id     int
+	cfg    *Config
+	shared *Shared
+	report Report
+
+	loop   *aio.Loop
+	inbox  *aio.Handle // of this loop, held by the coordinator
+	outbox *aio.Handle // of the coordinator's loop
+	leases aio.Queue[Lease]
+	batch  []Outcome // of this turn, on its way to the coordinator
+
+	workers int // at most
+	hired   int
+	idle    int // of these
+
+	client  *http1.Client
+	reading *aio.Quota
+	turn    aio.Lock // held by the worker that reads a page: see mayRead
+	links   *links.Extractor
+	text    *text.Reader
+
+	bounds *scope.Bounds // a copy; the coordinator sends what widens it
+	reach  reach         // the same
+	recent *weburl.Memo  // URLs sent to the coordinator lately
+}
+
+// NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
+// the coordinator's loop.
+func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, workers int, report Report) *Loop {
+	f := &Loop{
+		id: id, cfg: cfg, shared: shared, report: report,
+		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
+		bounds: scope.New(cfg.Scope), recent: weburl.NewMemo(recentURLs),
+		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
+	}
+	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
+	return f
+}
+
+// recentURLs is how many URLs a loop remembers of those it has sent to the coordinator.
+const recentURLs = 1 << 12
+
+// AIO returns the event loop that f runs on.
+func (f *Loop) AIO() *aio.Loop { return f.loop }
+
+// post runs fn on the loop; one that has ended needs nothing any more.
+func (f *Loop) post(fn func()) { _ = f.inbox.Post(fn) }
+
+// Lease hands URLs to the loop. It must not have more leases than workers.
+func (f *Loop) Lease(leases []Lease) {
+	f.post(func() { // a loop ends before the coordinator only by an error, which ends all
+		for _, l := range leases {
+			f.leases.TryPut(l)
+		}
+	})
+}
+
+// Widen widens the scope.
+func (f *Loop) Widen(by []weburl.URL) {
+	f.post(func() {
+		for _, u := range by {
+			f.bounds.Open(u)
+		}
+	})
+}
+
+// Permit lets links lead to private networks.
+func (f *Loop) Permit(open []guard.Network) {
+	f.post(func() {
+		for _, n := range open {
+			f.reach.guard.Open(n)
+		}
+	})
+}
+
+// Trust names seeds that were given one by one: see reach.
+func (f *Loop) Trust(seeds []weburl.URL) { f.post(func() { f.reach.trust(seeds) }) }
+
+// Exclude adds an exclusion.
+func (f *Loop) Exclude(re *regexp.Regexp) { f.post(func() { f.bounds.AddExclusion(re) }) }
+
+// Close ends the loop when its leases have ended.
+func (f *Loop) Close() {
+	f.post(f.leases.Close)
+	f.inbox.Close()
+}
+
+// Abandon closes what a loop that never ran still holds.
+func (f *Loop) Abandon() {
+	f.inbox.Close()
+	f.outbox.Close()
+}
+
+// Ask runs fn on the loop, from any goroutine; false: it has ended.
+func (f *Loop) Ask(fn func()) bool { return f.inbox.Post(fn) == nil }
+
+// Run is the task that the workers belong to. It ends when the coordinator has closed the loop.
+func (f *Loop) Run(t *aio.Task) error {
+	o := f.cfg.HTTP
+	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS})
+	f.client = http1.NewClient(f.loop, o)
+	f.reading = aio.NewQuota(f.loop, readQuota)
+	defer f.client.Close()
+	defer f.outbox.Close()
+	return t.Group(func(g *aio.Group) error {
+		f.hire(g)
+		return nil
+	})
+}
+
+// hire adds a worker.
+func (f *Loop) hire(g *aio.Group) {
+	f.hired++
+	f.idle++
+	g.Go(fmt.Sprintf("worker %d.%d", f.id, f.hired), func(t *aio.Task) error { return f.work(t, g) })
+}
+
+// work takes leases and reports their outcomes. As long as there may be more workers, one is idle
+// and waits for the next lease.
+func (f *Loop) work(t *aio.Task, g *aio.Group) error {
+	for {
+		l, err := f.leases.Get(t)
+		if err == aio.ErrQueueClosed {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if f.idle--; f.idle == 0 && f.hired < f.workers {
+			f.hire(g)
+		}
+		var out Outcome
+		switch {
+		case l.Resolve:
+			out, err = f.resolve(t, l.URL)
+		case l.Robots:
+			out, err = f.fetchRobots(t, l.URL)
+		default:
+			out, err = f.fetch(t, l.URL)
+		}
+		if err != nil {
+			return err
+		}
+		f.idle++
+		out.Ticket = l.Ticket
+		f.send(out)
+	}
+}
+
+// send puts an outcome into the batch that goes to the coordinator at the end of this turn.
+func (f *Loop) send(out Outcome) {
+	f.batch = append(f.batch, out)
+	if len(f.batch) > 1 {
+		return
+	}
+	f.loop.CallSoon(func() {
+		batch := f.batch
+		f.batch = nil
+		// The coordinator's loop ends after this one, or by an error that has cancelled it: then
+		// nobody needs the batch.
+		_ = f.outbox.Post(func() { f.report.Outcomes(f.id, batch) })
+	})
+}
+
+// resolve looks up the address of a host. Whoever connects reports that there is none.
+func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
+	out := Outcome{URL: u}
+	to, err := f.client.Lookup(t, u.URL.Scheme(), u.URL.Host())
+	if err != nil && endsCrawl(err) {
+		return out, err
+	}
+	if len(to) > 0 {
+		out.Result.Addr = to[0].Addr()
+	}
+	return out, nil
+}
+
+// endsCrawl reports whether an error of the client is that of a cancelled task, and not of the
+// exchange.
+func endsCrawl(err error) bool {
+	var e *http1.Error
+	return !errors.As(err, &e) || e.Kind == http1.KindCanceled
+}

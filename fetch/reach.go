@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"net/netip"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// reach is the private addresses that the links of a crawl may lead to. Owner: one loop.
+//
+// The host of a seed may be at any address, as the user named it, until it has answered from a
+// public one: then its pages are public. The first time that a name given as a seed turns out to
+// be at a private address, that network is opened to links, too. A name in a list of seeds opens
+// nothing: see guard.Listed. An address written in a seed opens its network at once.
+type reach struct {
+	guard guard.Guard
+	given map[string]bool // hosts of seeds that were given one by one
+}
+
+func (r *reach) trust(seeds []weburl.URL) {
+	if r.given == nil {
+		r.given = make(map[string]bool)
+	}
+	for _, u := range seeds {
+		r.given[u.Host()] = true
+	}
+}
+
+// WrittenNetwork returns the network of the address that is written in a URL; zero if there is none.
+func WrittenNetwork(u weburl.URL) guard.Network {
+	return guard.NetworkIn(u.Hostname(), u.EffectivePort())
+}
+
+// allow returns the function that judges the addresses of u, which a lease or its redirects led to;
+// nil allows all.
+func (f *Loop) allow(lease frontier.URL, u weburl.URL) func(netip.AddrPort) error {
+	trust := guard.Linked
+	if lease.Seed && u.Host() == lease.URL.Host() {
+		if trust = guard.Listed; f.reach.given[u.Host()] {
+			trust = guard.Given
+		}
+	}
+	return f.reach.guard.Allow(trust)
+}
+
+// mention opens the network of to for the links of page, if both are addresses of this machine,
+// written in their URLs: such a page is not public.
+func (f *Loop) mention(page, to weburl.URL) {
+	if page.Host() == to.Host() {
+		return
+	}
+	if from := WrittenNetwork(page); from.Local() { // seldom: the target is not looked at
+		f.reach.guard.Link(from, WrittenNetwork(to))
+	}
+}
+
+// networkOpened reports a network that this loop opened, before the outcome with the links to it.
+func (f *Loop) networkOpened(n guard.Network) {
+	_ = f.outbox.Post(func() { f.report.Network(n) })
+}

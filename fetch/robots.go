@@ -1,0 +1,80 @@
+package fetch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/robots"
+)
+
+// maxRobots is how much of a robots.txt is read, as sent and as decoded, whatever the limit for
+// pages. RFC 9309, section 2.5 asks for at least 500 KiB; twice as much, since a coding that is
+// flushed line by line can make a body longer.
+const maxRobots = 2 * robots.MaxSize
+
+// fetchRobots requests a host's robots.txt, where redirects have led to so far. They may lead to any
+// host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
+func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
+	out := Outcome{URL: u, Robots: new(Robots)}
+	at := u.Where()
+	req := f.request(u, at)
+	req.MaxBody, req.Cut = maxRobots, true
+	res, err := f.client.Do(t, req)
+	if res != nil {
+		defer res.Close()
+		out.Robots.Bytes = res.Wire
+	}
+	if err != nil {
+		if endsCrawl(err) {
+			return out, err
+		}
+		f.failRobots(&out, res, err)
+		return out, nil
+	}
+	out.Result = resultOf(res, f.loop.Now())
+	out.Result.Public = u.Seed && at.Host() == u.URL.Host() && guard.IsPublic(res.Addr.Addr())
+	access := robots.For(res.Status)
+	if access == robots.Follow {
+		location := res.Header.Get("Location")
+		to, err := at.Resolve(location)
+		if err == nil && to.IsHTTP() && u.Hops < robots.MaxRedirects && location != "" {
+			out.Robots.At = &to
+			return out, nil
+		}
+		access = robots.Open
+	}
+	switch access {
+	case robots.Open:
+		out.Robots.Sitemaps = f.sitemaps(&out, new(robots.Robots))
+	case robots.Read:
+		body := res.Body
+		if res.Truncated {
+			body = body[:bytes.LastIndexAny(body, "\r\n")+1] // half a line is another rule, or none
+		}
+		t.OnLoop(func() {
+			file := robots.Parse(body)
+			out.Robots.Rules, out.Robots.Sitemaps = file.Agent(f.cfg.HTTP.UserAgent), f.sitemaps(&out, file)
+		})
+	case robots.Closed:
+		out.Robots.Kind, out.Robots.Reason = record.KindNoRobots, fmt.Sprintf("robots.txt: status %d", res.Status)
+	}
+	return out, nil
+}
+
+// failRobots takes in an error of the exchange; res is what came of the response, or nil.
+func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
+	var e *http1.Error
+	errors.As(err, &e)
+	out.Postpone, out.Crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
+	if res == nil {
+		blameHost(&out.Result, e)
+	}
+	r := out.Robots
+	r.Kind, r.Reason, r.Final = string(e.Kind), "robots.txt: "+e.Err.Error(), out.Postpone || !e.Temporary()
+}

@@ -1,0 +1,252 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
+// loop, and one body more. Shorter ones do not wait for them.
+const (
+	readQuota = 1 << 20 // a few milliseconds' work
+	shortBody = 64 << 10
+)
+
+// fetch makes one try at a URL. An error ends the crawl: a cancelled task, OnPage, or the disk.
+func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
+	out := Outcome{URL: u}
+	started := f.loop.Now()
+	req := f.request(u, u.URL)
+	req.Cut = IsSitemap(u) // the part that came is of use
+	req.Header = conditions(u.Known)
+	if err := f.askHook(u, &req); err != nil {
+		out.Record = newRecord(u, f.cfg.Visit, started, started)
+		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
+		return out, nil
+	}
+	res, err := f.client.Do(t, req)
+	if res != nil {
+		defer res.Close()
+		out.Result = resultOf(res, started)
+		out.Result.Public = u.Seed && guard.IsPublic(res.Addr.Addr())
+	}
+	if err != nil {
+		if endsCrawl(err) {
+			return out, err
+		}
+		f.fail(&out, res, err, started)
+		return out, nil
+	}
+	if mayPass(res.Status) && u.Tries < f.cfg.Retries {
+		out.Retry, out.retried = true, frontier.Try{Status: res.Status}
+		return out, nil
+	}
+	out.Record = newRecord(u, f.cfg.Visit, started, f.loop.Now())
+	exchange(out.Record, res)
+	page, err := f.readInTurn(t, &out, res)
+	if err != nil {
+		return out, err
+	}
+	out.Folder, err = f.deliver(t, page)
+	return out, err
+}
+
+// askHook calls OnRequest, which may change the request's header; an error refuses the URL.
+func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
+	if f.cfg.Hooks.OnRequest == nil {
+		return nil
+	}
+	r := Request{URL: u.URL, From: u.From, Depth: u.Depth, Tries: u.Tries, Header: req.Header}
+	err := f.cfg.Hooks.OnRequest(&r)
+	req.Header = r.Header
+	return err
+}
+
+// fail takes in an error of the exchange; res is what came of the response, or nil.
+func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
+	var e *http1.Error
+	errors.As(err, &e)
+	if res == nil {
+		blameHost(&out.Result, e)
+	}
+	switch {
+	case e.Kind == http1.KindResource:
+		out.Postpone, out.Crowded = true, errors.Is(e, http1.ErrNoRoom)
+	case e.Temporary() && out.URL.Tries < f.cfg.Retries:
+		out.Retry, out.retried = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
+		return
+	}
+	r := newRecord(out.URL, f.cfg.Visit, started, f.loop.Now())
+	if res != nil {
+		exchange(r, res)
+	}
+	r.ErrorKind, r.Error, r.Bytes = string(e.Kind), e.Err.Error(), e.Wire
+	if e.Addr.IsValid() {
+		r.IP = e.Addr.Addr().String()
+	}
+	timing(r, e.Timing)
+	out.Record = r
+}
+
+// readInTurn reads a response when it is its turn, and memory allows: see mayRead.
+func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page, error) {
+	unpacks := 0
+	if f.cfg.Sitemaps && isGzip(res.Body) {
+		unpacks = unpacked(res.Body, f.cfg.HTTP.MaxBody)
+		if err := res.Make(t, unpacks); err != nil {
+			return nil, err
+		}
+	}
+	if n := len(res.Body); n > shortBody || unpacks > 0 {
+		if err := f.reading.Take(t); err != nil {
+			return nil, err
+		}
+		f.reading.Spend(n)
+	}
+	if err := f.mayRead(t, out); err != nil {
+		return nil, err
+	}
+	var page *Page
+	t.OnLoop(func() {
+		page = f.read(out, res)
+		f.compare(out, res)
+	})
+	res.Keep(-unpacks)
+	out.weigh(res, page)
+	f.turn.Unlock(t)
+	return page, nil
+}
+
+// deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
+// calls the user's hook.
+func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
+	if page == nil {
+		return "", nil
+	}
+	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
+		if f.cfg.KeepBody != nil && len(page.Body) > 0 {
+			if folder, err = f.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
+				return "", err
+			}
+		}
+		if f.cfg.Hooks.OnPage != nil && !page.redirect {
+			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
+				return "", fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
+			}
+		}
+		return folder, nil
+	})
+}
+
+// request returns the request for u, which a lease or its redirects led to.
+func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
+	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
+	if at := lease.Where(); u.Hostname() == at.Hostname() {
+		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
+	}
+	return req
+}
+
+// newRecord returns the record of a try.
+func newRecord(u frontier.URL, visit int, started, ended time.Time) *record.Record {
+	r := &record.Record{
+		URL:     u.URL.String(),
+		From:    u.From,
+		Depth:   u.Depth,
+		Tries:   u.Tries + 1,
+		Started: started.UTC().Truncate(time.Millisecond),
+		TotalMS: record.Milliseconds(ended.Sub(started)),
+	}
+	if visit > 1 {
+		r.Visit = visit
+	}
+	return r
+}
+
+// Refused returns the record of a URL that is not requested.
+func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
+	r := newRecord(u.URL, visit, now, now)
+	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
+	return r
+}
+
+// exchange notes what a response, or the part of one that came, says beside its body.
+func exchange(r *record.Record, res *http1.Response) {
+	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
+	r.ContentType, r.Encoding = res.Header.Get("Content-Type"), res.Encoding
+	if res.Addr.IsValid() {
+		r.IP = res.Addr.Addr().String()
+	}
+	timing(r, res.Timing)
+}
+
+func timing(r *record.Record, t http1.Timing) {
+	ms := record.Milliseconds
+	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte)
+}
+
+// resultOf says what a response teaches about the host's pace.
+func resultOf(res *http1.Response, now time.Time) frontier.Answer {
+	a := frontier.Answer{
+		Took:     res.Timing.FirstByte,
+		Addr:     res.Addr.Addr(),
+		Overload: res.Status == 429 || res.Status == 503,
+	}
+	if a.Overload {
+		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
+	}
+	return a
+}
+
+// blameHost takes in an error that is the host's: it did not answer at all. Others are of one page,
+// or of this machine.
+func blameHost(a *frontier.Answer, e *http1.Error) {
+	switch e.Kind {
+	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
+		a.Silent = true
+	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	default:
+		return
+	}
+	a.Failure, a.Reason = string(e.Kind), frontier.Brief(e.Err.Error())
+}
+
+// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): any number of seconds, or a date.
+// Some servers send seconds with a fraction, which are rounded up.
+func retryAfter(value string, now time.Time) time.Duration {
+	whole, fraction, point := strings.Cut(value, ".")
+	if _, err := strconv.ParseUint(fraction, 10, 64); point && (err == nil || errors.Is(err, strconv.ErrRange)) {
+		return retryAfter(whole, now) + time.Second
+	}
+	s, err := strconv.ParseUint(value, 10, 31)
+	switch {
+	case err == nil:
+		return time.Duration(s) * time.Second
+	case errors.Is(err, strconv.ErrRange):
+		return frontier.MaxRetryAfter
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// IsRedirect reports whether a response with a status leads elsewhere, if it has a Location.
+func IsRedirect(status int) bool { return status >= 300 && status < 400 }
+
+// mayPass reports whether a later response may have another status.
+func mayPass(status int) bool {
+	return status == 429 || status == 502 || status == 503 || status == 504
+}

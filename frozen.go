@@ -1,0 +1,78 @@
+package weft
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"time"
+
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// frozen are the options that a job freezes, by the name of their fields: job.Frozen. What a plan has
+// as text is converted: expressions, and the rules of Canon.
+
+// plan returns the frozen options of o, with its seeds.
+func (o *Options) plan(seeds []weburl.URL) job.Plan {
+	p := job.Plan{Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: o.SeedSeq != nil}
+	for _, u := range seeds {
+		p.Seeds = append(p.Seeds, u.String())
+	}
+	p.Seeds = job.Union(p.Seeds)
+	from, to := reflect.ValueOf(o).Elem(), reflect.ValueOf(&p).Elem()
+	for _, f := range job.Frozen {
+		to.FieldByName(f.Name).Set(freeze(from.FieldByName(f.Name), to.FieldByName(f.Name).Type()))
+	}
+	return p
+}
+
+// thaw takes the frozen options of a plan into o. Its error is that of a damaged plan.
+func (o *Options) thaw(p *job.Plan) error {
+	from, to := reflect.ValueOf(p).Elem(), reflect.ValueOf(o).Elem()
+	for _, f := range job.Frozen {
+		v, err := unfreeze(from.FieldByName(f.Name), to.FieldByName(f.Name).Type())
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		to.FieldByName(f.Name).Set(v)
+	}
+	late, err := p.LateExclusions()
+	o.Exclude = append(o.Exclude, late...)
+	return err
+}
+
+// freeze returns an option as a plan has it.
+func freeze(v reflect.Value, as reflect.Type) reflect.Value {
+	switch v := v.Interface().(type) {
+	case []*regexp.Regexp:
+		var texts []string
+		for _, re := range v {
+			texts = append(texts, re.String())
+		}
+		return reflect.ValueOf(job.Union(texts))
+	case weburl.RuleSet:
+		return reflect.ValueOf(v.String())
+	}
+	return v.Convert(as)
+}
+
+// unfreeze is the reverse of freeze.
+func unfreeze(v reflect.Value, as reflect.Type) (reflect.Value, error) {
+	switch as {
+	case reflect.TypeFor[[]*regexp.Regexp]():
+		var all []*regexp.Regexp
+		for _, s := range v.Interface().([]string) {
+			re, err := regexp.Compile(s)
+			if err != nil {
+				return v, err
+			}
+			all = append(all, re)
+		}
+		return reflect.ValueOf(all), nil
+	case reflect.TypeFor[weburl.RuleSet]():
+		rules, err := weburl.ParseRules(v.String())
+		return reflect.ValueOf(rules), err
+	}
+	return v.Convert(as), nil
+}

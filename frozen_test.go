@@ -1,0 +1,84 @@
+package weft
+
+import (
+	"reflect"
+	"regexp"
+	"testing"
+
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// perRun are the options that may differ from run to run of a job. Every other field of Options is
+// frozen: it decides which URLs belong to the crawl, or what is kept of them.
+var perRun = []string{
+	"SeedSeq", "Seeds", // compared by themselves: see job.Plan
+	"Limit", "MaxTime",
+	"Concurrency", "PerHost", "PerDomain", "PerAddress", "Delay", "DomainDelay", "AddressDelay", "RateLimit", "Memory",
+	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
+	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
+	"Job", "Fresh", "Update", "Amend", "MinFree", "Output", "Format",
+	"Hooks", "Loops", "Loop", "internal",
+}
+
+// TestEveryOptionIsClassified: a new option is frozen or not, and somebody has decided which.
+func TestEveryOptionIsClassified(t *testing.T) {
+	class := make(map[string]string)
+	note := func(name, as string) {
+		if was, twice := class[name]; twice {
+			t.Errorf("%s is %s and %s", name, was, as)
+		}
+		class[name] = as
+	}
+	for _, f := range job.Frozen {
+		note(f.Name, "frozen")
+	}
+	for _, name := range perRun {
+		note(name, "per run")
+	}
+	options := reflect.TypeFor[Options]()
+	for i := range options.NumField() {
+		name := options.Field(i).Name
+		if class[name] == "" {
+			t.Errorf("option %s is neither in job.Frozen nor per run", name)
+		}
+		delete(class, name)
+	}
+	for name, as := range class {
+		t.Errorf("%s is %s, and no option", name, as)
+	}
+}
+
+// TestFrozenOptionsPassThroughAPlan: what a job keeps of an option is what its next run gets back.
+func TestFrozenOptionsPassThroughAPlan(t *testing.T) {
+	canon, err := weburl.ParseRules("sort-query,drop-tracking")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range job.Frozen {
+		var given, back Options
+		field := reflect.ValueOf(&given).Elem().FieldByName(f.Name)
+		switch field.Interface().(type) {
+		case []*regexp.Regexp:
+			field.Set(reflect.ValueOf([]*regexp.Regexp{regexp.MustCompile("a+")}))
+		case weburl.RuleSet:
+			field.Set(reflect.ValueOf(canon))
+		default:
+			switch field.Kind() {
+			case reflect.Bool:
+				field.SetBool(true)
+			case reflect.Int:
+				field.SetInt(7)
+			default:
+				field.SetString("domain")
+			}
+		}
+		p := given.plan(nil)
+		if err := back.thaw(&p); err != nil {
+			t.Fatal(err)
+		}
+		if got := reflect.ValueOf(back).FieldByName(f.Name).Interface(); !reflect.DeepEqual(got, field.Interface()) {
+			t.Errorf("%s: %v, expected %v", f.Name, got, field.Interface())
+		}
+	}
+}

@@ -1,0 +1,16 @@
+// Package inspect looks at a job: where it stands, its hosts, its URLs, and why a URL has become
+// what it is.
+//
+// # Lifecycle
+//
+// A [View] reads the job's folder. While the job's crawl runs, in this process, the view asks its
+// coordinator, too; what the crawl did in the last tenth of a second need not be saved yet.
+//
+// # Concurrency
+//
+// Any goroutine may use a View.
+//
+// # Limits
+//
+// A running crawl is asked about 256 hosts at a time, so that it goes on with other work meanwhile.
+package inspect

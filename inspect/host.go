@@ -1,0 +1,94 @@
+package inspect
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/robots"
+)
+
+// HostStatus is a host of a job at a moment. A URL that finished without a request is in none of
+// the counts.
+type HostStatus struct {
+	Host        string    `json:"host"` // its origin
+	Done        int       `json:"done"`
+	Pending     int       `json:"pending"`
+	InFlight    int       `json:"in_flight"`
+	TookMS      float64   `json:"took_ms,omitempty"` // response time in milliseconds, smoothed; 0: unknown
+	Pace        int       `json:"pace,omitempty"`    // concurrent requests; 0: any number
+	DelayMS     float64   `json:"delay_ms,omitempty"`
+	Asked       time.Time `json:"asked,omitzero"` // last request or response
+	Robots      string    `json:"robots"`         // known, unknown, asked (in flight), unreachable, or off
+	RobotsUntil time.Time `json:"robots_until,omitzero"`
+	Waits       string    `json:"waits,omitempty"` // why it is not requested now, in words
+	WaitsUntil  time.Time `json:"waits_until,omitzero"`
+}
+
+// hostStatus is what is known of a host. Of a crawl that does not run, Leased, Asking, Pace, Delay,
+// Next, Resolving and HeldBy are zero.
+func hostStatus(now time.Time, p job.Plan, h frontier.HostInfo, rules robots.Rules) HostStatus {
+	ms := record.Milliseconds
+	s := HostStatus{
+		Host: h.Name, Done: h.Answered - h.Tried, Pending: h.Pending - h.Leased, InFlight: h.Leased,
+		TookMS: ms(h.Took), Pace: h.Pace, DelayMS: ms(h.Delay), Asked: h.Asked, RobotsUntil: h.Robots.Until,
+	}
+	if asks, _ := rules.CrawlDelay(); s.DelayMS == 0 && asks <= frontier.MaxCrawlDelay {
+		s.DelayMS = ms(asks)
+	}
+	s.Robots = robotsState(now, p, h)
+	switch r := h.Robots; {
+	case h.Capped:
+		s.Waits = "it reached its limit"
+	case s.Robots == "unreachable":
+		s.Waits, s.WaitsUntil = "no robots.txt, "+r.Kind, r.Until
+	case h.Asking:
+		s.Waits = "its robots.txt is being fetched"
+	case h.Starved:
+		s.Waits = "memory for its robots.txt"
+	case r.Tries > 0 && !r.Have && r.Until.After(now) && !h.Hold.After(r.Until):
+		s.Waits, s.WaitsUntil = "robots.txt failed", r.Until
+	default:
+		s.Waits, s.WaitsUntil = waitsFor(now, h)
+	}
+	return s
+}
+
+func robotsState(now time.Time, p job.Plan, h frontier.HostInfo) string {
+	switch r := h.Robots; {
+	case p.NoRobots:
+		return "off"
+	case h.Asking:
+		return "asked"
+	case r.Shut && r.Until.After(now):
+		return "unreachable"
+	case r.Have:
+		return "known"
+	}
+	return "unknown"
+}
+
+// waitsFor says what keeps the server of a host from being requested, and until when, if that is
+// known.
+func waitsFor(now time.Time, h frontier.HostInfo) (what string, until time.Time) {
+	switch {
+	case h.Dead:
+		return fmt.Sprintf("down: no response %d times in a row, its URLs are refused", h.Failures), h.Hold
+	case h.Hold.After(now) && h.Failures > 0:
+		return fmt.Sprintf("parked: no response %d times in a row", h.Failures), h.Hold
+	case h.Hold.After(now):
+		return "overloaded", h.Hold
+	case h.Resolving:
+		return "its address is being resolved", time.Time{}
+	case h.Full: // as the numbers say
+	case h.HeldBy == frontier.HeldByDomain:
+		return "a turn at its registrable domain", h.Next
+	case h.HeldBy == frontier.HeldByAddress:
+		return "a turn at its address", h.Next
+	case h.Next.After(now):
+		return "delay", h.Next
+	}
+	return "", time.Time{}
+}

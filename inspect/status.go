@@ -1,0 +1,113 @@
+package inspect
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+)
+
+// JobState is where a job stands.
+type JobState string
+
+// States of a job.
+const (
+	JobStarting    JobState = "starting"    // it reads what its last run left
+	JobRunning     JobState = "running"     //
+	JobPaused      JobState = "paused"      // no fetch starts
+	JobEnding      JobState = "ending"      // fetches in flight finish, no other starts
+	JobFinished    JobState = "finished"    // nothing is left to do
+	JobStopped     JobState = "stopped"     // a limit stopped it, and URLs are left
+	JobInterrupted JobState = "interrupted" // URLs are left
+	JobKilled      JobState = "killed"      // or an error ended it and kept it from saving even that
+)
+
+// Status is a job at a moment, over all its runs.
+type Status struct {
+	Job     string      `json:"job"` // its folder
+	State   JobState    `json:"state"`
+	Reasons []string    `json:"reasons,omitempty"` // why it is paused; or the limit that stopped it, "limit" or "max-time"
+	Version string      `json:"version"`           // of Weft, that began it
+	Begun   time.Time   `json:"begun"`
+	Ended   time.Time   `json:"ended,omitzero"` // end of the last run, if it was saved
+	Runs    int         `json:"runs"`
+	Seconds float64     `json:"seconds"`              // duration of the runs
+	Seeds   int         `json:"seeds"`                // but for those of SeedSeq
+	First   string      `json:"first_seed,omitempty"` // of them
+	Scope   scope.Scope `json:"scope"`
+
+	record.Counters
+
+	Statuses    map[int]int    `json:"statuses"`
+	Errors      map[string]int `json:"errors"`       // URLs failed and refused, by error kind
+	NotFollowed map[string]int `json:"not_followed"` // link mentions, by reason
+	FirstError  string         `json:"first_error,omitempty"`
+
+	// While it runs, in bytes: what the process has for its heap, stacks and tables, and its budget.
+	Memory    int64 `json:"memory,omitempty"`
+	MaxMemory int64 `json:"max_memory,omitempty"`
+
+	// While it runs, over the last seconds.
+	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
+	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
+	SecondsLeft    float64 `json:"seconds_left,omitempty"` // at least, to finish the URLs known by now; 0: unknown
+}
+
+// savedStatus is what plan, history and counts of a job say.
+func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) Status {
+	sum := h.Summary
+	s := Status{
+		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope,
+		Counters: sum.Counters,
+		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
+	}
+	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done, counts.Refused
+	s.OverLimit, s.OverVariants = counts.OverLimit, counts.OverVariants
+	if s.Visit <= 1 { // there is nothing to compare with
+		s.Visit, s.Unchanged, s.Changed, s.Gone, s.New, s.BytesSaved = 0, 0, 0, 0, 0, 0
+	}
+	if seeds := p.AllSeeds(); len(seeds) > 0 {
+		s.Seeds, s.First = len(seeds), seeds[0]
+	}
+	for status, n := range sum.Statuses {
+		s.Statuses[status] = n.URLs
+	}
+	for kind, n := range sum.Errors {
+		s.Errors[kind] = n.URLs
+	}
+	switch {
+	case h.Ended.IsZero():
+		s.State = JobKilled
+	case sum.Stopped != "":
+		s.State, s.Reasons = JobStopped, []string{sum.Stopped}
+	case counts.Pending > 0 || p.List && !h.List.Listed:
+		s.State = JobInterrupted
+	default:
+		s.State = JobFinished
+	}
+	return s
+}
+
+// runningStatus is what a crawl says of itself.
+func runningStatus(dir string, now engine.Snapshot) Status {
+	s := savedStatus(dir, now.Plan, now.History, now.Counts)
+	s.Ended, s.Reasons = time.Time{}, nil
+	switch {
+	case now.Ending:
+		s.State = JobEnding
+	default:
+		s.State = JobRunning
+		if s.Reasons = now.Stats.Paused; len(s.Reasons) > 0 {
+			s.State = JobPaused
+		}
+	}
+	s.Memory, s.MaxMemory = now.Stats.Memory, now.Stats.MaxMemory
+	s.URLsPerSecond, s.BytesPerSecond = now.URLsPerSecond, now.BytesPerSecond
+	if s.URLsPerSecond > 0 {
+		s.SecondsLeft = float64(s.Pending+s.InFlight) / s.URLsPerSecond
+	}
+	return s
+}

@@ -1,0 +1,225 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// View answers questions about a job: from what is saved of it, and, while its crawl runs, from
+// that, too.
+type View struct {
+	Job   *job.Job
+	Crawl *engine.Crawl // nil: it does not run
+}
+
+// phase is how much a crawl can say.
+type phase int
+
+const (
+	gone     phase = iota // it does not run: what is saved holds
+	starting              // it does not know yet where it stands: the same
+	live
+)
+
+// ask runs fn on the coordinator's loop, if there is one; what fn returns is valid if the phase is
+// live.
+func ask[T any](ctx context.Context, v *View, fn func(*engine.Coordinator) T) (T, phase, error) {
+	var none, value T
+	if v.Crawl == nil {
+		return none, gone, nil
+	}
+	var p phase // if Ask fails, the coordinator may yet write it, and value
+	err := v.Crawl.Ask(ctx, func(d *engine.Coordinator) {
+		if p = starting; d.Ready() {
+			value, p = fn(d), live
+		}
+	})
+	if errors.Is(err, engine.ErrEnded) {
+		return none, gone, nil
+	}
+	if err != nil {
+		return none, gone, err
+	}
+	return value, p, nil
+}
+
+// saved returns plan and history, as the job has them.
+func (v *View) saved() (p job.Plan, h job.History, err error) {
+	if p, _, err = v.Job.SavedPlan(); err == nil {
+		h, err = v.Job.SavedHistory()
+	}
+	return p, h, err
+}
+
+// Status returns where the job stands.
+func (v *View) Status(ctx context.Context) (Status, error) {
+	now, phase, err := ask(ctx, v, (*engine.Coordinator).Snapshot)
+	if phase == live {
+		return runningStatus(v.Job.Dir, now), nil
+	}
+	if err != nil {
+		return Status{}, err
+	}
+	p, h, err := v.saved()
+	if err != nil {
+		return Status{}, err
+	}
+	counts, err := v.Job.Store.Counts()
+	if err != nil {
+		return Status{}, err
+	}
+	s := savedStatus(v.Job.Dir, p, h, counts)
+	if phase == starting {
+		s.State, s.Reasons, s.Ended = JobStarting, nil, time.Time{}
+	}
+	return s, nil
+}
+
+// atOnce is how many hosts or URLs a running crawl is asked about at a time.
+const atOnce = 256
+
+// Hosts yields the hosts of the job, by name.
+func (v *View) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
+	return func(yield func(HostStatus, error) bool) {
+		p, _, err := v.saved()
+		if err != nil {
+			yield(HostStatus{}, err)
+			return
+		}
+		for some, err := range chunks(v.Job.Store.Hosts(), atOnce) {
+			var infos []frontier.HostInfo
+			if err == nil {
+				infos, err = v.infos(ctx, some)
+			}
+			if err != nil {
+				yield(HostStatus{}, err)
+				return
+			}
+			now := time.Now()
+			for i, h := range some {
+				if !yield(hostStatus(now, p, infos[i], h.Rules), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// infos returns what is known of hosts now.
+func (v *View) infos(ctx context.Context, hosts []store.Host) ([]frontier.HostInfo, error) {
+	infos := make([]frontier.HostInfo, len(hosts))
+	for i, h := range hosts {
+		infos[i].HostState, infos[i].Pace = h.HostState, h.Most
+	}
+	now, p, err := ask(ctx, v, func(d *engine.Coordinator) []frontier.HostInfo {
+		now := slices.Clone(infos)
+		for i, h := range hosts {
+			if info, known := d.Frontier().Host(d.Now(), h.Name); known { // else it was evicted since it was saved
+				now[i] = info
+			}
+		}
+		return now
+	})
+	if p == live {
+		infos = now
+	}
+	return infos, err
+}
+
+// chunks yields values n at a time.
+func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var some []T
+		for v, err := range values {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if some = append(some, v); len(some) == n {
+				if !yield(some, nil) {
+					return
+				}
+				some = some[:0]
+			}
+		}
+		if len(some) > 0 {
+			yield(some, nil)
+		}
+	}
+}
+
+// URLs yields the URLs in a state. Pending ones come by host, in the order of its queue; others by
+// URL.
+func (v *View) URLs(ctx context.Context, state URLState) iter.Seq2[URLStatus, error] {
+	of, ok := map[URLState]store.State{
+		URLPending: store.Pending, URLDone: store.Done, URLFailed: store.Done, URLRefused: store.Refused,
+		URLState(record.ChangeUnchanged): store.Done, URLState(record.ChangeChanged): store.Done, URLState(record.ChangeGone): store.Done, URLState(record.ChangeNew): store.Done,
+	}[state]
+	if !ok && state != URLLeased {
+		return func(yield func(URLStatus, error) bool) {
+			yield(URLStatus{}, fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", state))
+		}
+	}
+	return func(yield func(URLStatus, error) bool) {
+		leased, err := v.leased(ctx)
+		var h job.History
+		if err == nil {
+			_, h, err = v.saved()
+		}
+		if err != nil {
+			yield(URLStatus{}, err)
+			return
+		}
+		entries := v.Job.Store.URLs(of)
+		if state == URLLeased {
+			entries = v.entries(leased)
+		}
+		for e, err := range entries {
+			if err != nil {
+				yield(URLStatus{}, err)
+				return
+			}
+			u := urlStatus(e, leased[e.URL.URL])
+			if u.isIn(state, h.Summary.Visit) && !yield(u, nil) {
+				return
+			}
+		}
+	}
+}
+
+// leased returns the URLs that are being fetched.
+func (v *View) leased(ctx context.Context) (map[weburl.URL]bool, error) {
+	leased, _, err := ask(ctx, v, func(d *engine.Coordinator) map[weburl.URL]bool {
+		leased := make(map[weburl.URL]bool)
+		for u := range d.Frontier().Leased() {
+			leased[u] = true
+		}
+		return leased
+	})
+	return leased, err
+}
+
+// entries yields what is saved of URLs, in their order. It leaves out one that is not saved yet.
+func (v *View) entries(urls map[weburl.URL]bool) iter.Seq2[store.Entry, error] {
+	return func(yield func(store.Entry, error) bool) {
+		for _, u := range slices.SortedFunc(maps.Keys(urls), func(a, b weburl.URL) int { return strings.Compare(a.String(), b.String()) }) {
+			e, found, err := v.Job.Store.Find(u)
+			if (found || err != nil) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,503 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Why is what has become of a URL, and each decision about it. Scope, expressions and robots.txt are
+// applied as they are now.
+type Why struct {
+	URLStatus
+	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most the last 10
+	Steps []Step   `json:"steps"`
+}
+
+// Step is one decision about a URL, or one event.
+type Step struct {
+	At   time.Time `json:"at,omitzero"` // zero: unknown, or timeless
+	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
+	Text string    `json:"text"`
+}
+
+// longestWay bounds Why.Way.
+const longestWay = 10
+
+// explainer gathers what there is to say about a URL.
+type explainer struct {
+	view    *View
+	plan    job.Plan
+	history job.History
+	bounds  *scope.Bounds // as they are now
+	now     time.Time
+	url     weburl.URL
+	entry   store.Entry // zero: never seen
+	host    HostStatus  // zero: unknown
+	known   bool        // host was found
+	rules   robots.Rules
+	state   frontier.HostInfo
+	why     Why
+}
+
+// Why explains what has become of a URL, and why.
+func (v *View) Why(ctx context.Context, u weburl.URL) (Why, error) {
+	q := &explainer{view: v, url: u, now: time.Now()}
+	for _, ask := range []func(context.Context) error{q.find, q.draw, q.origin, q.askBounds, q.askHost, q.askLimits} {
+		if err := ask(ctx); err != nil {
+			return Why{}, err
+		}
+	}
+	q.robots()
+	q.tries()
+	return q.why, q.next(ctx)
+}
+
+func (q *explainer) say(at time.Time, what, format string, args ...any) {
+	q.why.Steps = append(q.why.Steps, Step{at, what, fmt.Sprintf(format, args...)})
+}
+
+// find reads the saved state of the URL.
+func (q *explainer) find(ctx context.Context) (err error) {
+	if q.plan, q.history, err = q.view.saved(); err != nil {
+		return err
+	}
+	canon, err := weburl.ParseRules(q.plan.Canon)
+	if err != nil {
+		return err
+	}
+	// A URL that the canonical rules change may be there too, as the target of a redirect.
+	seen, err := q.look()
+	if under := canon.Apply(q.url); err == nil && !seen && under != q.url {
+		q.url = under
+		seen, err = q.look()
+	}
+	if err != nil {
+		return err
+	}
+	if !seen {
+		q.why.URLStatus = URLStatus{URL: q.url.String(), State: URLUnseen}
+		return nil
+	}
+	leased, _, err := ask(ctx, q.view, func(d *engine.Coordinator) bool { return d.Frontier().IsLeased(q.url) })
+	q.why.URLStatus = urlStatus(q.entry, leased)
+	return err
+}
+
+// look reads the entry of the URL in the store.
+func (q *explainer) look() (seen bool, err error) {
+	q.entry, seen, err = q.view.Job.Store.Find(q.url)
+	if err == nil && q.entry.State == store.Dropped { // or it moved during the look-up
+		q.entry, seen, err = q.view.Job.Store.Find(q.url)
+	}
+	return seen, err
+}
+
+// draw reads where the crawl may go.
+func (q *explainer) draw(context.Context) error {
+	rules, err := q.plan.Rules()
+	if err != nil {
+		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
+	}
+	q.bounds = scope.New(rules)
+	opened, err := q.view.Job.SavedScope()
+	for _, u := range opened {
+		q.bounds.Open(u)
+	}
+	return err
+}
+
+// origin explains where the URL came from.
+func (q *explainer) origin(context.Context) error {
+	switch {
+	case q.why.State == URLUnseen:
+		q.say(time.Time{}, "unseen", "%s", q.absence())
+		return nil
+	case q.why.State == URLDropped: // nothing else is kept of it
+		q.say(time.Time{}, "found", "%s from a seed", linksAway(q.why.Depth))
+		return nil
+	case q.why.From == "":
+		q.say(time.Time{}, "seed", "%s", q.plan.Origin(q.url.String()))
+		return nil
+	}
+	parent, err := q.parent(q.why.From)
+	if err != nil {
+		return err
+	}
+	what, where := "found", "on"
+	switch {
+	case q.why.Hops > 0:
+		what, where = "redirected", "from"
+	case parent.Sitemap:
+		where = "in the sitemap"
+	case q.why.Sitemap:
+		where = "as a sitemap of the host of"
+	}
+	at := parent.At
+	if known := q.why.Known; known != nil && q.history.Summary.Visit > 1 && at.After(known.FirstAt) {
+		at = time.Time{} // the parent was visited again since, and its earlier visit is not kept
+	}
+	q.say(at, what, "%s %s, %s from a seed", where, q.why.From, linksAway(q.why.Depth))
+	for from := q.why.From; from != "" && len(q.why.Way) < longestWay && !slices.Contains(q.why.Way, from); {
+		q.why.Way = append(q.why.Way, from)
+		parent, err := q.parent(from)
+		if err != nil {
+			return err
+		}
+		from = parent.From
+	}
+	slices.Reverse(q.why.Way)
+	return nil
+}
+
+// absence says why nothing is known of the URL. Links that a rule refuses are not kept, so whether a
+// page links to it is unknown then.
+func (q *explainer) absence() string {
+	const aLink = 1 // from a seed; the real number is unknown
+	rule, refused := map[string]string{
+		scope.ReasonScope:   "it is outside the scope",
+		scope.ReasonDepth:   "no links are followed",
+		scope.ReasonExclude: "it is excluded",
+		scope.ReasonInclude: "it is not included",
+		scope.ReasonTooLong: "it looks like a trap",
+		scope.ReasonTooDeep: "it looks like a trap",
+		scope.ReasonRepeats: "it looks like a trap",
+	}[q.bounds.Refuses(q.url, aLink)]
+	if refused {
+		return "links that are not followed are not kept; this one would not be: " + rule
+	}
+	text := "no page that was read is known to link to it"
+	for _, silent := range []struct{ reason, links string }{
+		{scope.ReasonNoFollow, "links of pages that say nofollow"},
+		{scope.ReasonDuplicate, "links of pages that are duplicates"},
+		{scope.ReasonRel, "links with rel=nofollow"},
+		{scope.ReasonDropped, "links that a hook dropped"},
+		{scope.ReasonTooMany, "the last links of pages with too many"},
+		{scope.ReasonBroken, "URLs in sitemaps that are broken"},
+	} {
+		if n := q.history.Summary.NotFollowed[silent.reason] + q.history.NotFollowed[silent.reason]; n > 0 {
+			text += fmt.Sprintf("; not kept: %s (%d)", silent.links, n)
+		}
+	}
+	return text
+}
+
+// parent returns the status of a URL that led to another; zero if it is unknown.
+func (q *explainer) parent(href string) (URLStatus, error) {
+	u, err := weburl.Parse(href)
+	if err != nil {
+		return URLStatus{}, nil // the crawl did not fetch it
+	}
+	e, found, err := q.view.Job.Store.Find(u)
+	if err != nil || !found {
+		return URLStatus{}, err
+	}
+	return urlStatus(e, false), nil
+}
+
+// linksAway returns a depth in words.
+func linksAway(n int) string {
+	if n == 1 {
+		return "1 link"
+	}
+	return fmt.Sprintf("%d links", n)
+}
+
+// askBounds applies scope, depth, traps and expressions.
+func (q *explainer) askBounds(context.Context) error {
+	b := q.bounds
+	seed := q.why.State != URLUnseen && q.why.Depth == 0
+	switch inside := b.Inside(q.url); {
+	case q.why.Sitemap:
+		q.say(time.Time{}, "scope", "%s: does not apply to sitemaps", b.Scope)
+	case seed:
+		q.say(time.Time{}, "scope", "%s: does not apply to seeds and the targets of their redirects", b.Scope)
+	case inside:
+		q.say(time.Time{}, "scope", "%s: inside", b.Scope)
+	case q.why.State == URLUnseen:
+		q.say(time.Time{}, "scope", "%s: outside, links to it are not followed", b.Scope)
+	default:
+		q.say(time.Time{}, "scope", "%s: outside, but a hook followed it", b.Scope)
+	}
+	switch {
+	case b.Depth == 0 || seed:
+	case q.why.State == URLUnseen:
+		q.say(time.Time{}, "depth", "at most %s from a seed are followed; others are not kept", linksAway(max(0, b.Depth)))
+	default:
+		q.say(time.Time{}, "depth", "%d of at most %d", q.why.Depth, max(0, b.Depth))
+	}
+	if trap := b.Traps.Words(q.url); trap != "" && !seed {
+		if q.why.State != URLUnseen {
+			trap += "; a hook followed it all the same"
+		}
+		q.say(time.Time{}, "trap", "%s", trap)
+	}
+	return q.expressions(seed)
+}
+
+// askLimits says which limits keep a new URL out.
+func (q *explainer) askLimits(context.Context) error {
+	if q.why.State != URLUnseen {
+		return nil
+	}
+	if q.state.Capped {
+		q.say(time.Time{}, "limit", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
+	}
+	key, ok := frontier.VariantKey(q.url)
+	if !ok || q.plan.MaxVariants == 0 {
+		return nil
+	}
+	n, err := q.view.Job.Store.VariantsOf(key)
+	if n >= q.plan.MaxVariants {
+		q.say(time.Time{}, "limit", "%s", q.fullPath())
+	}
+	return err
+}
+
+// fullPath says that the path of the URL reached MaxVariants.
+func (q *explainer) fullPath() string {
+	return fmt.Sprintf("its path reached its limit of %d URLs that differ only after the first ; or ?", q.plan.MaxVariants)
+}
+
+// expressions says which of the user's expressions match.
+func (q *explainer) expressions(seed bool) error {
+	for _, list := range []struct {
+		what, none string
+		all        []string
+		asked      bool
+	}{
+		{"exclude", "", q.plan.Exclude, !seed},
+		{"exclude", "", q.plan.Late, true},
+		{"include", "none matches, links to it are not followed", q.plan.Include, !seed},
+	} {
+		if !list.asked || len(list.all) == 0 {
+			continue
+		}
+		i, err := matching(list.all, q.url.String())
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
+		case i >= 0:
+			q.say(time.Time{}, list.what, "%s matches", list.all[i])
+		case list.none != "":
+			q.say(time.Time{}, list.what, "%s", list.none)
+		}
+	}
+	return nil
+}
+
+// matching returns the index of the first expression that matches; −1: none does.
+func matching(expressions []string, s string) (int, error) {
+	for i, text := range expressions {
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return -1, err
+		}
+		if re.MatchString(s) {
+			return i, nil
+		}
+	}
+	return -1, nil
+}
+
+// askHost reads the state of the URL's host.
+func (q *explainer) askHost(ctx context.Context) error {
+	h, found, err := q.view.Job.Store.Host(q.url.Origin())
+	if err != nil || !found {
+		return err
+	}
+	infos, err := q.view.infos(ctx, []store.Host{h})
+	if err != nil {
+		return err
+	}
+	q.known, q.rules, q.state = true, h.Rules, infos[0]
+	q.host = hostStatus(q.now, q.plan, infos[0], h.Rules)
+	if q.state.Asking {
+		return q.askRobotsRedirect(ctx)
+	}
+	return nil
+}
+
+// askRobotsRedirect reads where redirects of the host's robots.txt lead, and why it waits there.
+func (q *explainer) askRobotsRedirect(ctx context.Context) error {
+	type redirect struct {
+		at    weburl.URL
+		host  frontier.HostInfo
+		waits bool
+	}
+	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
+		e.at, e.host, e.waits = d.Frontier().Errand(d.Now(), q.url.Origin())
+		return e
+	})
+	if err != nil || !e.waits {
+		return err
+	}
+	q.host.Waits = "its robots.txt redirects to " + frontier.Brief(e.at.String()) + ", which is requested at its turn"
+	what, until := waitsFor(q.now, e.host)
+	if what == "" && e.host.Full {
+		what = "all of its concurrent requests are in flight"
+	}
+	if what != "" {
+		q.host.Waits += "; the host there waits: " + what
+		q.host.WaitsUntil = until
+	}
+	return nil
+}
+
+// robots explains what the host's robots.txt says.
+func (q *explainer) robots() {
+	var read time.Time
+	if until := q.state.Robots.Until; q.host.Robots == "known" && q.state.Robots.Tries == 0 && !until.IsZero() {
+		read = until.Add(-robots.CacheFor)
+	}
+	v := q.rules.Test(q.url.RequestTarget())
+	delay, _ := q.rules.CrawlDelay()
+	switch {
+	case q.plan.NoRobots:
+		q.say(time.Time{}, "robots", "not requested")
+	case !q.known || q.host.Robots == "unknown":
+		q.say(time.Time{}, "robots", "robots.txt of %s is not known yet", q.url.Origin())
+	case q.host.Robots == "asked" && !q.state.Robots.Have:
+		q.say(time.Time{}, "robots", "robots.txt of %s is being fetched", q.url.Origin())
+	case q.host.Robots == "unreachable":
+		q.say(time.Time{}, "robots", "robots.txt of %s is unreachable, so nothing is allowed: %s: %s", q.url.Origin(), q.state.Robots.Kind, q.state.Robots.Reason)
+	case !v.Allowed:
+		q.say(read, "robots", "disallowed by line %d: %s", v.Line, v.Rule)
+	case delay > frontier.MaxCrawlDelay:
+		q.say(read, "robots", "a Crawl-delay of %v; at most %v is obeyed", delay, frontier.MaxCrawlDelay)
+	case v.Line > 0:
+		q.say(read, "robots", "allowed by line %d: %s", v.Line, v.Rule)
+	default:
+		q.say(read, "robots", "allowed, as no rule matches")
+	}
+}
+
+// tries explains how each try ended, after what earlier visits found.
+func (q *explainer) tries() {
+	q.visits()
+	for i, try := range q.entry.URL.Past {
+		text := ""
+		if try.Status != 0 {
+			text = fmt.Sprintf(" status %d", try.Status)
+		}
+		if try.Kind != "" {
+			text += " " + try.Kind
+		}
+		switch {
+		case fetch.IsRedirect(try.Status) && try.Reason != "" && try.Kind == "":
+			text += ", leads to " + try.Reason
+		case try.Reason != "" && try.Kind == "":
+			text += ", " + try.Reason
+		case try.Reason != "":
+			text += ": " + try.Reason
+		}
+		q.say(try.At, "try", "%d:%s", i+1, text)
+	}
+}
+
+// visits explains what the visits of the job know of the URL, if there are several.
+func (q *explainer) visits() {
+	v := q.why.Known
+	if v == nil || q.history.Summary.Visit <= 1 {
+		return
+	}
+	found := cmp.Or(string(v.Change), "first seen")
+	text := fmt.Sprintf("%d: %s, status %d", v.Visit, found, v.Status)
+	if !v.ChangedAt.Equal(v.At) {
+		text += ", as since " + v.ChangedAt.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case v.ETag != "":
+		text += ", ETag " + v.ETag
+	case v.LastModified != "":
+		text += ", Last-Modified " + v.LastModified
+	}
+	q.say(v.At, "visit", "%s", text)
+}
+
+// next says where the URL stands, and what comes next.
+func (q *explainer) next(ctx context.Context) error {
+	switch q.why.State {
+	case URLUnseen:
+	case URLDone:
+		q.say(q.why.At, "done", "its record is in %s", job.PagesFile)
+	case URLFailed:
+		q.say(q.why.At, "failed", "its record is in %s", job.PagesFile)
+	case URLRefused:
+		q.say(q.why.At, "refused", "%s: %s", q.why.ErrorKind, q.why.Error)
+	case URLDropped:
+		if q.entry.Drop == frontier.DropVariants {
+			q.say(time.Time{}, "dropped", "%s", q.fullPath())
+		} else {
+			q.say(time.Time{}, "dropped", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
+		}
+	case URLLeased:
+		q.say(time.Time{}, "next", "try %d is in flight", q.why.Tries+1)
+	default:
+		s, err := q.view.Status(ctx)
+		if err != nil {
+			return err
+		}
+		q.say(q.due(), "next", "try %d%s", q.why.Tries+1, q.waits(s))
+	}
+	return nil
+}
+
+// due returns the earliest time of the next try; zero: now.
+func (q *explainer) due() time.Time {
+	at := q.why.NotBefore
+	if q.host.WaitsUntil.After(at) {
+		at = q.host.WaitsUntil
+	}
+	if at.After(q.now) {
+		return at
+	}
+	return time.Time{}
+}
+
+// waits says what a pending URL waits for.
+func (q *explainer) waits(s Status) string {
+	var reasons []string
+	switch s.State {
+	case JobRunning, JobStarting:
+	case JobPaused:
+		reasons = append(reasons, "the crawl is paused: "+strings.Join(s.Reasons, ", "))
+	case JobEnding:
+		reasons = append(reasons, "the crawl is ending; the next run resumes")
+	default:
+		text := string(s.State)
+		if s.State == JobStopped {
+			text += " by the limit " + strings.Join(s.Reasons, ", ")
+		}
+		reasons = append(reasons, fmt.Sprintf("the crawl is not running (%s)", text))
+	}
+	if q.why.NotBefore.After(q.now) {
+		reasons = append(reasons, "it is too soon after the last try")
+	}
+	if q.host.Waits != "" {
+		reasons = append(reasons, "its host waits: "+q.host.Waits)
+	}
+	if q.state.Full {
+		reasons = append(reasons, "all concurrent requests to its host are in flight")
+	}
+	if q.host.Pending > 1 {
+		reasons = append(reasons, fmt.Sprintf("%d URLs of its host are waiting", q.host.Pending))
+	}
+	if len(reasons) == 0 {
+		return ", at its turn"
+	}
+	return "; " + strings.Join(reasons, "; ")
+}

@@ -1,0 +1,138 @@
+package job
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// History is what a job remembers of its runs, beside its URLs.
+type History struct {
+	Summary record.Summary // of the visit
+	List    List
+	Ended   time.Time // end of the last run; zero while it runs, or if it was killed
+	Turning bool      // a visit starts: finished URLs are becoming pending
+
+	NotFollowed map[string]int // of earlier visits, as Summary.NotFollowed
+}
+
+// List is how much of SeedSeq was read, and a hash of it: a resumed job reads it again.
+type List struct {
+	Seeds  int    `json:"seeds"`
+	Sum    uint64 `json:"sum"`
+	Listed bool   `json:"listed"` // it was read to its end
+}
+
+// Add takes in the next seed.
+func (l *List) Add(u weburl.URL) {
+	l.Seeds++
+	l.Sum = fnv1a(fmt.Sprintf("%x %s", l.Sum, u))
+}
+
+// fnv1a is the FNV-1a hash of 64 bits.
+func fnv1a(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// nextVisit returns the history with which a finished job starts its next visit.
+func (h History) nextVisit() History {
+	next := History{Summary: record.NewSummary(), List: h.List, Turning: true, NotFollowed: maps.Clone(h.Summary.NotFollowed)}
+	if next.NotFollowed == nil {
+		next.NotFollowed = make(map[string]int)
+	}
+	for reason, n := range h.NotFollowed {
+		next.NotFollowed[reason] += n
+	}
+	next.Summary.Hosts = h.Summary.Hosts
+	next.Summary.Visit = max(1, h.Summary.Visit) + 1
+	return next
+}
+
+// Encode returns the history as the store keeps it.
+func (h *History) Encode() []byte { return encode(h.stored()) }
+
+// stored is the history on disk. Its keys are part of the format of a job: those of Summary
+// are the names that its fields had when the format was made.
+type stored struct {
+	Summary     storedSummary  `json:"summary"`
+	List        List           `json:"list"`
+	Hosts       int            `json:"hosts"`
+	Ended       time.Time      `json:"ended,omitzero"`
+	Turning     bool           `json:"turning,omitempty"`
+	NotFollowed map[string]int `json:"not_followed,omitempty"`
+}
+
+type storedSummary struct {
+	Started      time.Time               `json:"Started"`
+	Elapsed      time.Duration           `json:"Elapsed"`
+	Done         int                     `json:"Done"` // with those refused
+	Refused      int                     `json:"Refused"`
+	Failed       int                     `json:"Failed"`
+	Pages        int                     `json:"Pages"`
+	Redirects    int                     `json:"Redirects"`
+	Duplicates   int                     `json:"Duplicates"`
+	Near         int                     `json:"Near"`
+	Robots       int                     `json:"Robots"`
+	SeedsFetched int                     `json:"SeedsFetched"`
+	Statuses     map[int]record.Count    `json:"Statuses"`
+	ContentTypes map[string]record.Count `json:"ContentTypes"`
+	Errors       map[string]record.Count `json:"Errors"`
+	NotFollowed  map[string]int          `json:"NotFollowed"`
+	Opened       []string                `json:"Opened"`
+	FirstError   string                  `json:"FirstError"`
+	Slowest      []record.Record         `json:"Slowest"`
+	Bytes        int64                   `json:"Bytes"`
+	Pending      int                     `json:"Pending"`
+	OverLimit    int                     `json:"OverLimit"`
+	OverVariants int                     `json:"OverVariants"`
+	Stopped      string                  `json:"Stopped"`
+	Interrupted  bool                    `json:"Interrupted"`
+	Finished     bool                    `json:"Finished"`
+	Runs         int                     `json:"Runs"`
+	Visit        int                     `json:"Visit"`
+	Unchanged    int                     `json:"Unchanged"`
+	Changed      int                     `json:"Changed"`
+	Gone         int                     `json:"Gone"`
+	New          int                     `json:"New"`
+	BytesSaved   int64                   `json:"BytesSaved"`
+}
+
+func (h *History) stored() stored {
+	s := &h.Summary
+	return stored{
+		List: h.List, Hosts: s.Hosts, Ended: h.Ended, Turning: h.Turning, NotFollowed: h.NotFollowed,
+		Summary: storedSummary{
+			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused, Failed: s.Failed,
+			Pages: s.Pages, Redirects: s.Redirects, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
+			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
+			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
+			Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
+			Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Visit: s.Visit,
+			Unchanged: s.Unchanged, Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved,
+		},
+	}
+}
+
+func (d *stored) history() History {
+	s := &d.Summary
+	return History{
+		List: d.List, Ended: d.Ended, Turning: d.Turning, NotFollowed: d.NotFollowed,
+		Summary: record.Summary{
+			Counters: record.Counters{
+				Pending: s.Pending, Done: s.Done - s.Refused, Refused: s.Refused, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
+				Failed: s.Failed, Pages: s.Pages, Redirects: s.Redirects, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
+				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
+			},
+			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,
+			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
+			FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
+		},
+	}
+}

@@ -1,0 +1,90 @@
+package job
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/record"
+)
+
+// fill sets every field below v, each number to another value.
+func fill(v reflect.Value, n *int64) {
+	*n++
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*n)
+	case reflect.Uint64:
+		v.SetUint(uint64(*n))
+	case reflect.Float64:
+		v.SetFloat(float64(*n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), n)
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, n)
+		fill(value, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Date(2026, 11, 22, 12, 0, int(*n%60), 0, time.UTC)))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	}
+}
+
+// TestHistoryOnDisk: a history has on disk the keys that earlier versions wrote, and every field of it
+// comes back. With WEFT_GOLDEN=write the golden file is written.
+func TestHistoryOnDisk(t *testing.T) {
+	var h History
+	n := int64(100)
+	fill(reflect.ValueOf(&h).Elem(), &n)
+	h.Summary.InFlight = 0 // on disk a leased URL is pending
+	encoded := h.Encode()
+
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, encoded, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	indented.WriteByte('\n')
+	golden := filepath.Join("testdata", "history.json")
+	if os.Getenv("WEFT_GOLDEN") == "write" {
+		if err := os.WriteFile(golden, indented.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(indented.Bytes(), want) {
+		t.Errorf("%s: %v, got\n%s", golden, err, indented.Bytes())
+	}
+
+	var s stored
+	if err := json.Unmarshal(encoded, &s); err != nil {
+		t.Fatal(err)
+	}
+	if back := s.history(); !reflect.DeepEqual(back, h) {
+		t.Errorf("%+v, expected %+v", back, h)
+	}
+}
+
+// TestNextVisit: a visit starts with empty counts; reasons of the earlier ones add up.
+func TestNextVisit(t *testing.T) {
+	h := History{Summary: record.NewSummary(), NotFollowed: map[string]int{"scope": 1}}
+	h.Summary.NotFollowed["scope"], h.Summary.Done, h.Summary.Hosts, h.Summary.Finished = 2, 9, 3, true
+	next := h.nextVisit()
+	if next.Summary.Visit != 2 || !next.Turning || next.NotFollowed["scope"] != 3 || next.Summary.Done != 0 || next.Summary.Hosts != 3 || next.Summary.Finished {
+		t.Errorf("%+v", next)
+	}
+}

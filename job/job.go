@@ -1,0 +1,331 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/internal/ctl"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Files of a job's folder.
+const (
+	stateDir  = "state" // the store's
+	PagesFile = "pages.jsonl"
+	LinksFile = "links.jsonl"
+	bodiesDir = "bodies"
+)
+
+// Notes in the store of a job.
+const (
+	notePlan      = "plan"
+	noteHistory   = "history"
+	noteScope     = "scope/"   // + URL that widened the scope: a seed, or the target of its redirect
+	noteNetwork   = "network/" // + private network that links may lead to
+	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
+)
+
+// Job is the folder of a crawl: its outputs, and the state from which it resumes.
+// Owner: the coordinator. Any goroutine may call KeepBody.
+type Job struct {
+	Dir      string
+	Files    store.FS
+	Store    *store.Store
+	Plan     Plan
+	History  History         // of the runs before this one
+	Scope    []weburl.URL    // seeds and targets that have widened the scope
+	Networks []guard.Network // open to links
+	Resumed  bool            // there was an earlier run
+}
+
+// Options say how a job is opened.
+type Options struct {
+	Dir    string
+	Files  store.FS
+	Fresh  bool // remove a job that is in the folder first
+	Update bool // recrawl: the folder must be that of a job
+	Amend  bool // seeds and exclusions may come on top of the job's
+	List   bool // there is a SeedSeq
+
+	Plan  Plan // what the user asks for, with the defaults filled in
+	Asked Plan // the same as given: unset options are zero
+
+	Buffer, Cache int // memory for the store: see budget.Shares
+	Waiting       func(full error)
+}
+
+// Open starts a job, or resumes the one in the folder; then Plan is the job's, and not the one
+// that was asked for. Its error is an *OptionError.
+func Open(o Options) (*Job, error) {
+	j := &Job{Dir: o.Dir, Files: o.Files, Plan: o.Plan}
+	err := j.open(&o)
+	if err == nil {
+		return j, nil
+	}
+	if j.Store != nil {
+		_ = j.Store.Close() // it has nothing to save
+	}
+	var option *OptionError
+	if errors.As(err, &option) {
+		return nil, err
+	}
+	for _, broken := range []error{store.ErrDamaged, store.ErrShort, store.ErrVersion} {
+		if errors.Is(err, broken) {
+			err = unusable{err}
+			break
+		}
+	}
+	name := "Job"
+	if o.Update {
+		name = "Update"
+	}
+	return nil, &OptionError{name, o.Dir, err}
+}
+
+// View opens the job in a folder to look at.
+func View(dir string) (*Job, error) {
+	s, err := store.Open(dir, store.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	return &Job{Dir: dir, Files: store.Disk, Store: s}, nil
+}
+
+func (j *Job) open(o *Options) error {
+	begun, err := j.begun(o.Update)
+	if err != nil {
+		return err
+	}
+	options := store.Options{FS: o.Files, Outputs: []string{PagesFile}, Waiting: o.Waiting, Buffer: o.Buffer, Cache: o.Cache}
+	if o.Plan.KeepLinks {
+		options.Outputs = append(options.Outputs, LinksFile)
+	}
+	switch {
+	case o.Update && !begun:
+		return &OptionError{"Update", o.Dir, errNoJob}
+	case (!begun || o.Fresh) && j.Plan.seedless():
+		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
+	case o.Fresh && begun:
+		options.Fresh, options.Clear = true, []string{PagesFile, LinksFile, bodiesDir}
+		begun = false
+	}
+	if err := j.openStore(options); err != nil {
+		return err
+	}
+	if j.Resumed = begun; begun {
+		if err := j.recall(o); err != nil {
+			return err
+		}
+	}
+	switch {
+	case j.Plan.seedless(): // it was killed while it started
+		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
+	case j.Plan.List && !j.History.List.Listed && !o.List:
+		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
+	}
+	if j.Plan.KeepLinks && !o.Plan.KeepLinks { // inherited from the job
+		options.Outputs = append(options.Outputs, LinksFile)
+		if err := j.Store.Close(); err != nil {
+			return err
+		}
+		if err := j.openStore(options); err != nil {
+			return err
+		}
+	}
+	return j.begin(o, begun)
+}
+
+// begin saves the plan, and a history that says what this run is to do.
+func (j *Job) begin(o *Options, begun bool) error {
+	b := j.Store.Begin()
+	j.SetPlan(b)
+	switch {
+	case o.Update && j.History.Summary.Finished:
+		j.History = j.History.nextVisit()
+		j.SetHistory(b, j.History)
+	case begun && o.Amend: // there is more to do, however this run ends
+		j.History.Summary.Finished = false
+		j.SetHistory(b, j.History)
+	}
+	return j.Store.Commit(b)
+}
+
+// A look at the job that takes no longer does not keep a crawl from it.
+const (
+	longestLook = 5 * time.Second
+	lookAgain   = 50 * time.Millisecond
+)
+
+// openStore opens the store as soon as nobody looks at it any more.
+func (j *Job) openStore(o store.Options) (err error) {
+	for began := time.Now(); ; time.Sleep(lookAgain) {
+		j.Store, err = store.Open(j.Dir, o)
+		if !errors.Is(err, store.ErrLocked) {
+			return err
+		}
+		if _, noCrawl := ctl.Dial(context.Background(), j.Dir); noCrawl == nil || time.Since(began) > longestLook {
+			return errInUse
+		}
+	}
+}
+
+// begun reports whether the folder is that of a job. A folder with anything else is an error.
+func (j *Job) begun(update bool) (bool, error) {
+	names, err := j.Files.List(j.Dir)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == ctl.Name }) // left by a crawl that was killed
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		expected := "a new folder, or that of a job"
+		if update {
+			expected = "the folder of a job"
+		}
+		return false, fmt.Errorf("%w, expected %s", withoutPath(err), expected)
+	case slices.Contains(names, stateDir):
+		return true, nil
+	case len(names) > 0:
+		return false, fmt.Errorf("%w, and is not that of a job", ErrExists)
+	}
+	return false, nil
+}
+
+// recall reads what the last run left, and compares its plan with what is asked for now.
+func (j *Job) recall(o *Options) error {
+	was, known, err := j.SavedPlan()
+	if err != nil {
+		return err
+	}
+	if known { // or the job was killed while it started
+		now := j.Plan
+		if now.seedless() || o.Amend {
+			now = now.inherit(&o.Asked, &was)
+		}
+		if j.Plan, err = was.resume(now, o.Amend); err != nil {
+			return err
+		}
+	}
+	if j.History, err = j.SavedHistory(); err != nil {
+		return err
+	}
+	if j.Scope, err = j.SavedScope(); err != nil {
+		return err
+	}
+	j.Networks, err = noted(j.Store, noteNetwork, guard.ParseNetwork)
+	return err
+}
+
+// SavedPlan reads the plan; known is false if there is none.
+func (j *Job) SavedPlan() (p Plan, known bool, err error) {
+	known, err = j.note(notePlan, &p)
+	return p, known, err
+}
+
+// SavedHistory reads the history; without one it is zero.
+func (j *Job) SavedHistory() (History, error) {
+	var s stored
+	_, err := j.note(noteHistory, &s)
+	return s.history(), err
+}
+
+// SavedScope reads what has widened the scope.
+func (j *Job) SavedScope() ([]weburl.URL, error) { return noted(j.Store, noteScope, weburl.Parse) }
+
+// noted reads values that are names of notes.
+func noted[T any](s *store.Store, prefix string, parse func(string) (T, error)) ([]T, error) {
+	var all []T
+	for n, err := range s.Notes(prefix) {
+		if err != nil {
+			return nil, err
+		}
+		v, err := parse(n.Name[len(prefix):])
+		if err != nil {
+			return nil, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// note reads a note into v; known is false if there is none.
+func (j *Job) note(name string, v any) (known bool, err error) {
+	text, err := j.Store.Get(name)
+	if err != nil || text == nil {
+		return false, err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return false, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, name, err)
+	}
+	return true, nil
+}
+
+// SetPlan adds the plan, which has changed, to a batch.
+func (j *Job) SetPlan(b *store.Group) { b.Set(notePlan, j.Plan.Encode()) }
+
+// SetHistory adds a history to a batch.
+func (*Job) SetHistory(b *store.Group, h History) { b.Set(noteHistory, h.Encode()) }
+
+// SetScope adds to a batch that u has widened the scope.
+func (*Job) SetScope(b *store.Group, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
+
+// SetNetwork adds to a batch that links may lead to a network.
+func (*Job) SetNetwork(b *store.Group, n guard.Network) { b.Set(noteNetwork+n.String(), nil) }
+
+// StartVisit makes every URL of the job pending again, if a visit starts, or if one was killed
+// while it started.
+func (j *Job) StartVisit(ctx context.Context) error {
+	if !j.History.Turning {
+		return nil
+	}
+	if err := j.Store.Revisit(ctx, j.Plan.LimitPerHost > 0); err != nil {
+		return err
+	}
+	j.History.Turning = false
+	b := j.Store.Begin()
+	j.SetHistory(b, j.History)
+	return j.Store.Commit(b)
+}
+
+// KeepBody keeps a body as bodies/HH/HASH and returns its folder, which the batch with the
+// body's record has to sync.
+func (j *Job) KeepBody(hash string, body []byte) (dir string, err error) {
+	dir = path.Join(bodiesDir, hash[:2])
+	return dir, j.Store.WriteFile(path.Join(dir, hash), body)
+}
+
+// Free returns how many bytes may still be written to the disk.
+func (j *Job) Free() (uint64, error) {
+	usage, err := j.Files.GetDiskUsage(j.Dir)
+	if err != nil {
+		return 0, fmt.Errorf("room on the disk of %s: %w", j.Dir, err)
+	}
+	return usage.AvailBytes, nil
+}
+
+// Close closes the store.
+func (j *Job) Close() error {
+	if j == nil {
+		return nil
+	}
+	return j.Store.Close()
+}
+
+// Name returns the usual folder of a crawl that starts at u: HOST.weft.
+func Name(u weburl.URL) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '.', r == '-':
+			return r
+		}
+		return '_'
+	}, u.Host()) + ".weft"
+}

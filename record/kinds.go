@@ -1,0 +1,11 @@
+package record
+
+// Error kinds of a Record that the crawler gives itself; the others are those of package http1.
+const (
+	KindRedirects = "redirects"          // one redirect more than MaxRedirects
+	KindLocation  = "location"           // a redirect without a usable target
+	KindRefused   = "refused"            // refused by Hooks.OnRequest
+	KindExcluded  = "excluded"           // matches an exclusion added while the URL waited
+	KindRobots    = "robots"             // disallowed by robots.txt
+	KindNoRobots  = "robots-unreachable" // robots.txt answered with a server error, so nothing is allowed
+)

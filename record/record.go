@@ -1,0 +1,153 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Record is a line of pages.jsonl: what became of one URL. Sizes are in bytes, times in
+// milliseconds.
+type Record struct {
+	URL         string    `json:"url"`
+	Status      int       `json:"status,omitempty"` // absent without a response
+	Error       string    `json:"error,omitempty"`
+	ErrorKind   string    `json:"error_kind,omitempty"` // one of weft.Kinds
+	Redirect    string    `json:"redirect,omitempty"`   // target of the redirect
+	Depth       int       `json:"depth"`                // links from a seed
+	From        string    `json:"from,omitempty"`       // page that linked here first
+	ContentType string    `json:"content_type,omitempty"`
+	Charset     string    `json:"charset,omitempty"`  // name in the Encoding Standard, lower case; only of bodies read for links
+	Encoding    string    `json:"encoding,omitempty"` // the Content-Encoding that was decoded
+	Bytes       int64     `json:"bytes"`              // received
+	BodyBytes   int       `json:"body_bytes"`         // decoded body
+	Links       int       `json:"links"`              // followed links, each mention counted
+	NewLinks    int       `json:"new_links"`          // of these, URLs seen for the first time
+	Title       string    `json:"title,omitempty"`
+	Sitemap     string    `json:"sitemap,omitempty"` // sitemap format: urlset, index, text, rss or atom
+	Robots      []string  `json:"robots,omitempty"`  // the page's directives for this crawler: noindex, nofollow, noarchive …
+	Tries       int       `json:"tries"`             // 0: never requested; a stale kept connection is not a try
+	IP          string    `json:"ip,omitempty"`
+	Started     time.Time `json:"started"` // start of the last try
+	DNSMS       float64   `json:"dns_ms"`  // 0: cached, or a kept connection
+	ConnectMS   float64   `json:"connect_ms"`
+	TLSMS       float64   `json:"tls_ms"`
+	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the response
+	TotalMS     float64   `json:"total_ms"`         // the last try
+	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
+
+	// Duplicates: see weft.Options.Duplicates.
+	TextHash        string `json:"text_hash,omitempty"`         // hash of the page's text, 16 hexadecimal digits: see package text
+	Simhash         string `json:"simhash,omitempty"`           // similarity hash of the text, if the text is long enough
+	DuplicateOf     string `json:"duplicate_of,omitempty"`      // first URL with this body
+	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
+	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
+
+	// From the second visit on: see weft.Options.Update. Fields read from the text, such as
+	// Title and Links, are absent from an unchanged page, unless only its text is the same.
+	Visit       int       `json:"visit,omitempty"`
+	Change      Change    `json:"change,omitempty"`
+	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
+	ChangedAt   time.Time `json:"changed_at,omitzero"` // last visit that found the page new or changed
+}
+
+// Change is what a recrawl found of a URL, compared with the last visit. A response that is
+// an error, and no response at all, say nothing about the page: then there is none.
+//
+// A recrawl requests every URL that an earlier visit requested or refused, linked or not, and
+// what changed and new pages link to. Links of unchanged pages are not read again, unless
+// their Link or X-Robots-Tag fields changed. (A 304 comes without its page; when its fields
+// changed, the next visit requests the whole page.) URLs that the first visit did not follow,
+// because of scope, exclusion, limits or pruning, are not reconsidered, not even when Amend
+// widens the crawl: start a new job for that.
+//
+// With LimitPerHost a host's known URLs come before its new ones, which get the room that
+// the known ones leave.
+type Change string
+
+// Changes.
+const (
+	ChangeUnchanged Change = "unchanged" // as before: see Sameness
+	ChangeChanged   Change = "changed"   // different content or target; or back after it was gone
+	ChangeGone      Change = "gone"      // 404 or 410, and present before
+	ChangeNew       Change = "new"       // present, and in no earlier visit
+)
+
+// Sameness is how a visit knows that a URL is unchanged.
+type Sameness string
+
+// Kinds of sameness.
+const (
+	SameNotModified Sameness = "not-modified" // the server answered 304
+	SameBody        Sameness = "answer"       // same body, same redirect target, or still gone
+	SameText        Sameness = "text"         // another body with the same text (see package text), or a sitemap with the same entries
+)
+
+// Link is a line of links.jsonl: one mention of a URL on a page.
+type Link struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Tag  string `json:"tag"`
+	Attr string `json:"attr"`
+	Rel  string `json:"rel,omitempty"`
+	Kind string `json:"kind"` // as in package links, such as "page"
+	Text string `json:"text,omitempty"`
+}
+
+// Line returns the record as a line of JSON.
+func (r *Record) Line() []byte { return jsonLine(r) }
+
+// Line returns the link as a line of JSON.
+func (l Link) Line() []byte { return jsonLine(l) }
+
+// jsonLine leaves & as it is: many URLs have one, and escaped it takes six bytes.
+func jsonLine(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("record: not JSON: " + err.Error()) // no field of these types can cause it
+	}
+	return b.Bytes()
+}
+
+// IsPage reports whether the URL is an HTML page that was received, or that still holds.
+func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.ContentType) }
+
+// IsFetched reports whether the response was a success, or confirmed an earlier one.
+func (r *Record) IsFetched() bool { return r.Status >= 200 && r.Status < 300 || r.notModified() }
+
+func (r *Record) notModified() bool { return r.UnchangedBy == SameNotModified }
+
+// DuplicateWords says which page this one duplicates, in words; empty if none.
+func (r *Record) DuplicateWords() string {
+	var words string
+	switch {
+	case r.DuplicateOf != "":
+		words = "the same as " + r.DuplicateOf
+	case r.NearDuplicateOf != "":
+		words = "nearly the same as " + r.NearDuplicateOf
+	default:
+		return ""
+	}
+	if r.Pruned {
+		words = "its links are not followed, as it is " + words
+	}
+	return words
+}
+
+// Milliseconds returns d in milliseconds, to the microsecond.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// MediaType returns a Content-Type without its parameters.
+func MediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	return strings.TrimSpace(t)
+}
+
+// IsHTML reports whether a Content-Type is that of a page.
+func IsHTML(contentType string) bool {
+	t := MediaType(contentType)
+	return strings.EqualFold(t, "text/html") || strings.EqualFold(t, "application/xhtml+xml")
+}

@@ -1,0 +1,107 @@
+package record
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Format is how a stream writes records.
+type Format string
+
+// Formats.
+const (
+	FormatJSONL Format = "jsonl" // one Record as JSON a line
+	FormatURLs  Format = "urls"  // URLs with a status of 2xx, or unchanged
+	FormatCSV   Format = "csv"   // one Record a line, after a header line (RFC 4180)
+)
+
+// ParseFormat reads the name of a format; the empty name is FormatJSONL.
+func ParseFormat(name string) (Format, error) {
+	switch f := Format(name); f {
+	case "":
+		return FormatJSONL, nil
+	case FormatJSONL, FormatURLs, FormatCSV:
+		return f, nil
+	}
+	return "", fmt.Errorf("format %.64q, expected jsonl, urls or csv", name)
+}
+
+// Stream encodes records. Owner: one loop.
+type Stream struct {
+	format Format
+	batch  bytes.Buffer
+	csv    *csv.Writer // into batch
+}
+
+// NewStream returns an empty stream; first asks for the header line of CSV, which the later
+// runs of a job leave out.
+func NewStream(f Format, first bool) *Stream {
+	s := &Stream{format: f}
+	if f == FormatCSV {
+		s.csv = csv.NewWriter(&s.batch)
+		if first {
+			_ = s.csv.Write(csvHeader) // into memory
+		}
+	}
+	return s
+}
+
+// Add appends a record, whose line of JSON the caller has.
+func (s *Stream) Add(r *Record, line []byte) {
+	switch {
+	case s.format == FormatJSONL:
+		s.batch.Write(line)
+	case s.format == FormatCSV:
+		_ = s.csv.Write(r.csv())
+	case r.IsFetched():
+		s.batch.WriteString(r.URL)
+		s.batch.WriteByte('\n')
+	}
+}
+
+// Len returns the size of what was added since the last Take, in bytes, but for CSV that is
+// still buffered.
+func (s *Stream) Len() int { return s.batch.Len() }
+
+// Take returns what was added since the last call; the caller owns it.
+func (s *Stream) Take() []byte {
+	if s.csv != nil {
+		s.csv.Flush()
+	}
+	batch := bytes.Clone(s.batch.Bytes())
+	s.batch.Reset()
+	return batch
+}
+
+var csvHeader = []string{
+	"url", "status", "error_kind", "error", "redirect", "depth", "from", "content_type", "charset", "encoding", "bytes", "body_bytes",
+	"links", "new_links", "title", "sitemap", "robots", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
+	"text_hash", "simhash", "duplicate_of", "near_duplicate_of", "pruned",
+	"visit", "change", "unchanged_by", "changed_at",
+}
+
+func (r *Record) csv() []string {
+	status := ""
+	if r.Status != 0 {
+		status = strconv.Itoa(r.Status)
+	}
+	visit, changed := "", ""
+	if r.Visit != 0 {
+		visit = strconv.Itoa(r.Visit)
+	}
+	if !r.ChangedAt.IsZero() {
+		changed = r.ChangedAt.Format(time.RFC3339Nano)
+	}
+	ms := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	return []string{
+		r.URL, status, r.ErrorKind, r.Error, r.Redirect, strconv.Itoa(r.Depth), r.From, r.ContentType, r.Charset, r.Encoding,
+		strconv.FormatInt(r.Bytes, 10), strconv.Itoa(r.BodyBytes), strconv.Itoa(r.Links), strconv.Itoa(r.NewLinks), r.Title,
+		r.Sitemap, strings.Join(r.Robots, ", "), strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
+		r.TextHash, r.Simhash, r.DuplicateOf, r.NearDuplicateOf, strconv.FormatBool(r.Pruned),
+		visit, string(r.Change), string(r.UnchangedBy), changed,
+	}
+}

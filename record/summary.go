@@ -1,0 +1,157 @@
+package record
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Counters count the URLs of a crawl, or of one visit of a job, over all its runs. Each URL
+// is in exactly one of Pending, InFlight, Done, Refused, OverLimit and OverVariants.
+type Counters struct {
+	Pending      int `json:"pending"`                 // waiting
+	InFlight     int `json:"in_flight"`               // being fetched; requests for robots.txt count too
+	Done         int `json:"done"`                    // fetched, with a response or an error
+	Refused      int `json:"refused"`                 // not requested: robots.txt, an exclusion, or a host that is down
+	OverLimit    int `json:"over_limit"`              // cut by LimitPerHost
+	OverVariants int `json:"over_variants,omitempty"` // cut by MaxVariants
+
+	Failed    int `json:"failed"`    // of Done, those with an error
+	Pages     int `json:"pages"`     // of Done, HTML with status 200, or a 304 that confirms it
+	Redirects int `json:"redirects"` // of Done
+	Hosts     int `json:"hosts"`     // seen
+
+	// Of the visit, from the second one on; 0 before: see Change.
+	Visit      int   `json:"visit,omitempty"` // 1 is the first
+	Unchanged  int   `json:"unchanged,omitempty"`
+	Changed    int   `json:"changed,omitempty"`
+	Gone       int   `json:"gone,omitempty"`
+	New        int   `json:"new,omitempty"`
+	BytesSaved int64 `json:"bytes_saved,omitempty"` // that 304 responses spared
+
+	Robots int   `json:"robots"` // requests for robots.txt
+	Bytes  int64 `json:"bytes"`  // received
+}
+
+// Recorded returns the number of URLs that have a record.
+func (c *Counters) Recorded() int { return c.Done + c.Refused }
+
+// Summary is the result of a crawl.
+type Summary struct {
+	Counters
+	Started      time.Time
+	Elapsed      time.Duration
+	Duplicates   int              // URLs with the body of another
+	Near         int              // URLs with nearly the text of another
+	SeedsFetched int              // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
+	Statuses     map[int]Count    // by status
+	ContentTypes map[string]Count // responses with a body, by media type
+	Errors       map[string]Count // by error kind
+	NotFollowed  map[string]int   // link mentions, by reason: see weft.Reasons; or OnLink's own
+	Opened       []string         // hosts that redirects of seeds brought into scope, at most 20
+	FirstError   string           // the first URL that failed, and why
+	Slowest      []Record         // slowest responses, at most 10
+	Stopped      string           // the limit that ended the crawl: "limit", "max-time" or ""
+	Interrupted  bool             // URLs are left, because of Drain or the context
+	Finished     bool             // no URL is left
+	Runs         int              // runs of the visit, with this one
+}
+
+// Count is a number of URLs and the bytes received for them.
+type Count struct {
+	URLs  int   `json:"URLs"`
+	Bytes int64 `json:"Bytes"`
+}
+
+const (
+	maxContentTypes = 100 // further ones count as "other"
+	maxOpened       = 20
+	maxSlowest      = 10
+)
+
+// NewSummary returns an empty summary.
+func NewSummary() Summary {
+	return Summary{
+		Statuses: make(map[int]Count), ContentTypes: make(map[string]Count),
+		Errors: make(map[string]Count), NotFollowed: make(map[string]int),
+	}
+}
+
+// Clone returns a copy that shares nothing.
+func (s Summary) Clone() Summary {
+	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
+	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
+	s.Opened, s.Slowest = slices.Clone(s.Opened), slices.Clone(s.Slowest)
+	return s
+}
+
+// Count adds a record.
+func (s *Summary) Count(r *Record) {
+	s.Bytes += r.Bytes
+	if r.Status != 0 {
+		s.Statuses[r.Status] = s.Statuses[r.Status].plus(r.Bytes)
+		s.slow(r)
+	}
+	if r.BodyBytes > 0 {
+		t := strings.ToLower(MediaType(r.ContentType))
+		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes {
+			t = "other"
+		}
+		s.ContentTypes[t] = s.ContentTypes[t].plus(r.Bytes)
+	}
+	if r.ErrorKind != "" {
+		s.Errors[r.ErrorKind] = s.Errors[r.ErrorKind].plus(r.Bytes)
+		if s.FirstError == "" {
+			s.FirstError = r.URL + ": " + r.ErrorKind + ": " + r.Error
+		}
+	}
+	if r.Depth == 0 && r.ErrorKind == "" && r.IsFetched() {
+		s.SeedsFetched++
+	}
+	if r.Redirect != "" {
+		s.Redirects++
+	}
+	if r.DuplicateOf != "" {
+		s.Duplicates++
+	}
+	if r.NearDuplicateOf != "" {
+		s.Near++
+	}
+	if r.IsPage() {
+		s.Pages++
+	}
+	switch r.Change {
+	case ChangeUnchanged:
+		s.Unchanged++
+	case ChangeChanged:
+		s.Changed++
+	case ChangeGone:
+		s.Gone++
+	case ChangeNew:
+		s.New++
+	}
+}
+
+// Open adds a host that a seed's redirect brought into scope.
+func (s *Summary) Open(host string) {
+	if len(s.Opened) < maxOpened && !slices.Contains(s.Opened, host) {
+		s.Opened = append(s.Opened, host)
+	}
+}
+
+func (c Count) plus(bytes int64) Count { return Count{c.URLs + 1, c.Bytes + bytes} }
+
+// slow keeps the slowest responses, the slowest first.
+func (s *Summary) slow(r *Record) {
+	if len(s.Slowest) == maxSlowest && r.TotalMS <= s.Slowest[maxSlowest-1].TotalMS {
+		return
+	}
+	slower := func(r Record, ms float64) int { return cmp.Compare(ms, r.TotalMS) }
+	i, _ := slices.BinarySearchFunc(s.Slowest, r.TotalMS, slower)
+	s.Slowest = slices.Insert(s.Slowest, i, *r)
+	if len(s.Slowest) > maxSlowest {
+		s.Slowest = s.Slowest[:maxSlowest]
+	}
+}

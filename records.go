@@ -1,0 +1,90 @@
+package weft
+
+import (
+	"fmt"
+
+	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+)
+
+// What a crawl writes and counts: see package record.
+type (
+	Record     = record.Record
+	LinkRecord = record.Link
+	Change     = record.Change
+	Sameness   = record.Sameness
+	Summary    = record.Summary
+	Counters   = record.Counters
+	Count      = record.Count
+	Format     = record.Format
+	Stats      = engine.Stats
+)
+
+// Changes that a recrawl finds.
+const (
+	ChangeUnchanged = record.ChangeUnchanged
+	ChangeChanged   = record.ChangeChanged
+	ChangeGone      = record.ChangeGone
+	ChangeNew       = record.ChangeNew
+)
+
+// How a recrawl knows that a URL is unchanged.
+const (
+	SameNotModified = record.SameNotModified
+	SameBody        = record.SameBody
+	SameText        = record.SameText
+)
+
+// Formats of Options.Output.
+const (
+	FormatJSONL = record.FormatJSONL
+	FormatURLs  = record.FormatURLs
+	FormatCSV   = record.FormatCSV
+)
+
+// ParseFormat reads the name of a format; the empty name is FormatJSONL.
+func ParseFormat(name string) (Format, error) { return record.ParseFormat(name) }
+
+// Scope is how far from its seeds a crawl goes: see package scope.
+type Scope = scope.Scope
+
+// Scopes, the narrowest first.
+const (
+	ScopePage   = scope.Page
+	ScopePrefix = scope.Prefix
+	ScopeHost   = scope.Host
+	ScopeDomain = scope.Domain
+	ScopeAny    = scope.Any
+)
+
+// ParseScope reads the name of a scope; the empty name is ScopeHost.
+func ParseScope(name string) (Scope, error) { return scope.Parse(name) }
+
+// Duplicates says which pages are recognized as duplicates of others.
+type Duplicates string
+
+// What is recognized.
+const (
+	DuplicatesOff  Duplicates = "off"  // nothing
+	DuplicatesSame Duplicates = "same" // pages with the same body
+	DuplicatesNear Duplicates = "near" // and pages with nearly the same text: see package text
+)
+
+// ParseDuplicates reads a name of these; the empty name is DuplicatesSame.
+func ParseDuplicates(name string) (Duplicates, error) {
+	switch d := Duplicates(name); d {
+	case "":
+		return DuplicatesSame, nil
+	case DuplicatesOff, DuplicatesSame, DuplicatesNear:
+		return d, nil
+	}
+	return "", fmt.Errorf("duplicates %.64q, expected off, same or near", name)
+}
+
+// Reason is why a link is not followed, or a URL not queued.
+type Reason = scope.Reason
+
+// Reasons lists every reason; those up to the last two are keys of Summary.NotFollowed, beside those
+// that OnLink gives.
+func Reasons() []Reason { return scope.Reasons() }

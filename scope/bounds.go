@@ -1,0 +1,172 @@
+package scope
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Scope is how far from its seeds a crawl goes.
+type Scope string
+
+// Scopes, the narrowest first.
+const (
+	Page   Scope = "page"   // the seeds, and the targets of their redirects
+	Prefix Scope = "prefix" // URLs that start as a seed does, up to its last slash
+	Host   Scope = "host"   // URLs on the host of a seed, by http or https
+	Domain Scope = "domain" // URLs on the registrable domain of a seed: www.example.org, too, for example.org
+	Any    Scope = "any"    // all URLs
+)
+
+// Parse reads the name of a scope; the empty name is Host.
+func Parse(name string) (Scope, error) {
+	switch s := Scope(name); s {
+	case "":
+		return Host, nil
+	case Page, Prefix, Host, Domain, Any:
+		return s, nil
+	}
+	return "", fmt.Errorf("scope %.64q, expected page, prefix, host, domain or any", name)
+}
+
+// Rules are what the user says of where a crawl goes.
+type Rules struct {
+	Scope            Scope
+	Include, Exclude []*regexp.Regexp
+	Depth            int // links from a seed; 0: any number, negative: none
+	Traps            Traps
+}
+
+// Bounds is the scope that the seeds have opened. A seed that redirects to another host opens
+// that one as well, so that example.org, moved to www.example.org, is still crawled.
+type Bounds struct {
+	Rules
+	keys     map[string]bool // opened hosts or domains, by Scope
+	prefixes []string        // opened prefixes
+}
+
+// New returns bounds that no seed has opened yet.
+func New(r Rules) *Bounds { return &Bounds{Rules: r, keys: make(map[string]bool)} }
+
+// Open widens the bounds by a seed, and reports whether that changed them.
+func (b *Bounds) Open(seed weburl.URL) bool {
+	if b.Scope == Prefix {
+		p := seed.String()
+		p, _, _ = strings.Cut(p, "?")
+		p = p[:strings.LastIndexByte(p, '/')+1]
+		if b.hasPrefix(p) {
+			return false
+		}
+		b.prefixes = append(b.prefixes, p)
+		return true
+	}
+	key := b.key(seed)
+	if key == "" || b.keys[key] {
+		return false
+	}
+	b.keys[key] = true
+	return true
+}
+
+func (b *Bounds) key(u weburl.URL) string {
+	switch b.Scope {
+	case Host:
+		return u.Host()
+	case Domain:
+		if d := weburl.RegistrableDomain(u.Hostname()); d != "" {
+			return d
+		}
+		return u.Hostname() // an address, or a public suffix
+	}
+	return ""
+}
+
+func (b *Bounds) hasPrefix(s string) bool {
+	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+// AddExclusion adds an expression to Exclude.
+func (b *Bounds) AddExclusion(re *regexp.Regexp) {
+	b.Exclude = append(slices.Clip(b.Exclude), re) // other copies share the array
+}
+
+// Reaches reports whether any URL of the host of u may be within the scope.
+func (b *Bounds) Reaches(u weburl.URL) bool {
+	if b.Scope != Prefix {
+		return b.Inside(u)
+	}
+	root := u.Origin() + "/"
+	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(p, root) })
+}
+
+// Inside reports whether u is within the scope, whatever depth, expressions and traps say.
+func (b *Bounds) Inside(u weburl.URL) bool {
+	switch b.Scope {
+	case Any:
+		return true
+	case Prefix:
+		return b.hasPrefix(u.String())
+	case Page:
+		return false
+	}
+	return b.keys[b.key(u)]
+}
+
+// Refuses returns the reason why a link to u, at a depth, is not followed; "" if it is.
+func (b *Bounds) Refuses(u weburl.URL, depth int) string {
+	if !b.Inside(u) {
+		return ReasonScope
+	}
+	if b.TooDeep(depth) {
+		return ReasonDepth
+	}
+	if reason := b.filtered(u); reason != "" {
+		return reason
+	}
+	return b.Traps.Reason(u)
+}
+
+// RefusesTarget is Refuses for the target of a redirect, whose source is at a depth. Scope and
+// expressions do not apply to the target of a seed, at depth 0.
+func (b *Bounds) RefusesTarget(to weburl.URL, depth int) string {
+	if depth > 0 {
+		return b.Refuses(to, depth)
+	}
+	return b.Traps.Reason(to)
+}
+
+// RefusesSitemap is Refuses for a sitemap that robots.txt, an index or a redirect of a sitemap
+// names: it may be on any host, and Include applies to its entries only.
+func (b *Bounds) RefusesSitemap(u weburl.URL) string {
+	if b.excluded(u.String()) {
+		return ReasonExclude
+	}
+	return b.Traps.Reason(u)
+}
+
+// TooDeep reports whether links at a depth are beyond Depth.
+func (b *Bounds) TooDeep(depth int) bool { return b.Depth < 0 || b.Depth > 0 && depth > b.Depth }
+
+// filtered returns why the user's expressions refuse u.
+func (b *Bounds) filtered(u weburl.URL) string {
+	if len(b.Include)+len(b.Exclude) == 0 {
+		return ""
+	}
+	s := u.String()
+	if b.excluded(s) {
+		return ReasonExclude
+	}
+	if len(b.Include) > 0 && !matches(b.Include, s) {
+		return ReasonInclude
+	}
+	return ""
+}
+
+func (b *Bounds) excluded(s string) bool { return matches(b.Exclude, s) }
+
+func matches(list []*regexp.Regexp, s string) bool {
+	return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(s) })
+}

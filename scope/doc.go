@@ -1,0 +1,22 @@
+// Package scope decides where a crawl goes: which links are followed and which are left.
+//
+// # Vocabulary
+//
+//   - scope: the part of the Web that seeds open, by page, prefix, host or domain.
+//   - trap: a page that makes links without end; limits on the shape of a URL end it.
+//   - reason: why a link is not followed.
+//
+// # Lifecycle
+//
+// [New] makes the bounds of a crawl from its [Rules]; [Bounds.Open] widens them by a seed,
+// or by the target of a seed's redirect; [Bounds.Refuses] judges a link.
+//
+// # Concurrency
+//
+// The package is pure. A Bounds has one owner; each loop of a crawl has a copy of its own.
+//
+// # Limits
+//
+// A Bounds grows with the hosts, domains or prefixes of the seeds. Judging a URL takes time
+// in proportion to its length, and with ScopePrefix to the number of prefixes.
+package scope
