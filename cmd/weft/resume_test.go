@@ -192,7 +192,7 @@ func TestJobInUse(t *testing.T) {
 	<-asks
 	for _, args := range [][]string{{}, {"--fresh"}, {"--amend"}} {
 		e := weftIn(t, cmd.Dir, append([]string{"crawl", "--job", "job", s.URL}, args...)...)
-		if want := "weft: --job \"job\": in use by another process: another crawl, or a look at it\n"; e.code != exitUsage || e.stderr != want {
+		if want := "weft: --job \"job\": in use by another process: another crawl or command\n"; e.code != exitUsage || e.stderr != want {
 			t.Errorf("%s: exit %d, said %q, expected %q", args, e.code, e.stderr, want)
 		}
 	}
