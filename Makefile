@@ -12,6 +12,11 @@ help:
 build:
 	CGO_ENABLED=0 go build -trimpath -o weft ./cmd/weft
 
+## man: the manual pages, into ./man
+.PHONY: man
+man:
+	go run ./cmd/weft man man
+
 ## test: installs what is missing, checks the code, runs every test with the race detector
 .PHONY: test
 test:

@@ -2,93 +2,78 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft/internal/charset"
 )
 
 // maxPage bounds the file that weft charset reads, in bytes.
 const maxPage = 64 << 20
 
+// charsetFlags are the options of weft charset.
+type charsetFlags struct {
+	contentType   string
+	decode, jsonl bool
+}
+
 func charsetCommand() *cobra.Command {
-	var contentType string
-	var decode, jsonl bool
+	var f charsetFlags
 	cmd := &cobra.Command{
-		Use:   "charset [flags] FILE",
-		Short: "Tell which encoding a page is in, as a crawl finds it",
-		Long: `Charset reads a page, from a file or from standard input (-), and prints the
-encoding it is in, by its name in the Encoding Standard, and what told:
+		Use:     "charset [flags] FILE",
+		Short:   "Detect a page's character encoding",
+		GroupID: sectionURL,
+		Long: `Read a page from a file or standard input (-) and print its encoding (the name
+in the Encoding Standard) and where that comes from:
 
   bom       a byte order mark
   header    the charset of --content-type
   meta      a <meta> element
   xml       an XML declaration
-  detected  the bytes themselves
-  default   nothing: ASCII only, or bytes that look like no encoding
-
-With --jsonl, FILE (default standard input) has one question a line, with an "id" if
-you like, and each is answered with a line:
+  detected  the bytes of the text
+  default   none: ASCII only, or bytes of no known encoding`,
+		Annotations: detailed(`
+With --jsonl, FILE (default: standard input) holds one question per line, with
+an "id" of any kind. Each line is answered with one line:
 
   {"html_b64", "content_type"}   {"id", "encoding", "source"}
-  {"text_b64", "content_type"}   the same, for text in which no <meta> counts
+  {"text_b64", "content_type"}   the same, for text without <meta>
   {"label"}                      {"id", "encoding"}
-  {"encoding", "bytes_b64"}      {"id", "text"}, with U+FFFD for what means nothing
+  {"encoding", "bytes_b64"}      {"id", "text"}, with U+FFFD for invalid bytes
 
-or with {"id", "error", "kind"} if it can't be. content_type may be left out.
+or with {"id", "error", "kind"}. content_type is optional.
 
-Exit status: 0 it was told, or all were answered, whatever the answers; 1 the input or
-the output broke off; 3 wrong usage.`,
+Exit status: 0 all questions answered, whatever the answers; 1 input or output
+failed; 3 usage error.`),
 		Example: `  weft charset page.html
   curl -s https://example.org/ | weft charset --content-type text/html -
   weft charset --decode page.html
   weft charset --jsonl < questions.jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case jsonl && len(args) > 1:
-				return usage("charset: %s given, expected with --jsonl one FILE or none", plural(len(args), "argument"))
-			case jsonl && decode:
-				return usage("charset: --decode, expected not with --jsonl")
-			case !jsonl && len(args) != 1:
-				return usage("charset: %s given, expected a FILE or - for standard input", plural(len(args), "argument"))
-			}
-			return nil
-		},
+		Args: orJSONL(&f.jsonl, "argument",
+			arguments(1, 1, "argument", "a FILE or - for standard input")),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if jsonl {
+			switch {
+			case f.jsonl && f.decode:
+				return usage("charset: --decode and --jsonl: expected one of them")
+			case f.jsonl:
 				return answerLines("charset", args, charsetQuestion.answer)
 			}
-			return tellCharset(args[0], contentType, decode)
+			return printCharset(args[0], f.contentType, f.decode)
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("What is told", func(f *pflag.FlagSet) {
-		f.StringVar(&contentType, "content-type", "", "the `TYPE` that the page came with, such as text/html; charset=koi8-r (default none)")
-		f.BoolVar(&decode, "decode", false, "print the page in UTF-8 instead (default not)")
-		f.BoolVar(&jsonl, "jsonl", false, "read questions, one a line, and answer each with a line (default not)")
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	define(cmd, group{"Question", []option{
+		{name: "content-type", arg: "TYPE", Value: to(&f.contentType, anyText),
+			help: "the page's type, as in text/html; charset=koi8-r"},
+		{name: "decode", Value: on(&f.decode), help: "print the page in UTF-8 instead"},
+		jsonlOption(&f.jsonl),
+	}})
 	return cmd
 }
 
-func tellCharset(path, contentType string, decode bool) error {
-	f := os.Stdin
-	if path != "-" {
-		var err error
-		if f, err = os.Open(path); err != nil {
-			return usage("charset: %.128q: %w, expected a file or - for standard input", path, reason(err))
-		}
-		defer f.Close()
-	}
-	body, err := io.ReadAll(io.LimitReader(f, maxPage+1))
-	switch {
-	case err != nil:
-		return usage("charset: %.128q: %w, expected a file that can be read", path, reason(err))
-	case len(body) > maxPage:
-		return &exit{exitError, fmt.Errorf("charset: %.128q: larger than %s", path, plural(maxPage, "byte"))}
+func printCharset(path, contentType string, decode bool) error {
+	body, err := readSource("charset", path, fileOrInput, maxPage, "")
+	if err != nil {
+		return err
 	}
 	e, source := charset.Determine(contentType, body)
 	out := terminal(os.Stdout)
@@ -100,7 +85,7 @@ func tellCharset(path, contentType string, decode bool) error {
 	return standardOutput(err)
 }
 
-// A charsetQuestion is a line of --jsonl.
+// charsetQuestion is a line of --jsonl.
 type charsetQuestion struct {
 	HTML        *string `json:"html_b64"`
 	Text        *string `json:"text_b64"`
@@ -151,11 +136,12 @@ func (q charsetQuestion) answer() (any, error) {
 	return charsetAnswer{e.Name(), source}, nil
 }
 
-// encodingOf refuses a label that no encoding has.
+// encodingOf returns the encoding with a label, or a refusal.
 func encodingOf(field, label string) (*charset.Encoding, error) {
 	e := charset.Lookup(label)
 	if e == nil {
-		return nil, refuse(field, "%.128q is no label of an encoding, expected one such as utf-8 or latin1", label)
+		return nil, refuse(field,
+			"%.128q: unknown label, expected the label of an encoding, such as utf-8 or latin1", label)
 	}
 	return e, nil
 }

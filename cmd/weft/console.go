@@ -10,30 +10,29 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// console is who talks on standard error. Any goroutine may call it. A reader that
-// has left is none of the crawl's concern: what cannot be written is lost.
+// console prints on standard error. Any goroutine may call it. Text that cannot be written,
+// because the reader has left, is dropped: the crawl does not depend on it.
 type console struct {
 	voice
-	screen  *screen // nil: not on a terminal, or not wanted
+	screen  *screen // nil: no terminal, or --quiet
 	quiet   bool
-	chatty  bool           // a line for each URL
-	update  bool           // a job that was named by --update
-	signals chan os.Signal // those that end a crawl: see begin
+	verbose bool           // a line for each URL
+	update  bool           // --update named the job
+	signals chan os.Signal // end the crawl: see start
 }
 
-// voice is how things are put.
+// voice is the form of the messages: text or JSON.
 type voice interface {
 	warn(text string)
-	failed(err error) // the last word
+	failed(err error) // ends the process
 	record(r *weft.Record)
 	progress(s sample)
 	report(r report)
 }
 
-// newConsole has progress drawn if standard error is a terminal that no records of
-// the output go to.
+// newConsole draws progress if standard error is a terminal that shows no records.
 func newConsole(f consoleFlags, output string) *console {
-	c := &console{quiet: f.quiet, chatty: f.verbose}
+	c := &console{quiet: f.quiet, verbose: f.verbose}
 	if f.format == "json" {
 		c.voice = jsonVoice{slog.New(slog.NewJSONHandler(terminal(os.Stderr), nil))}
 		return c
@@ -54,28 +53,31 @@ func drawable(f *os.File) bool {
 	return kind != "" && kind != "dumb" && term.IsTerminal(f.Fd())
 }
 
-// warn says what went wrong and does not end the crawl.
+// warn prints a message that does not end the crawl.
 func (c *console) warn(text string) {
 	if !c.quiet {
 		c.voice.warn(text)
 	}
 }
 
-// hooks has the crawl tell of what is wrong, and of each URL if that is wanted.
+// hooks makes the crawl print its warnings, and with --verbose each URL.
 func (c *console) hooks() weft.Hooks {
 	hooks := weft.Hooks{OnWarning: func(err error) { c.warn(err.Error()) }}
-	if c.chatty {
+	if c.verbose {
 		hooks.OnRecord = c.record
 	}
 	return hooks
 }
 
-// textVoice writes lines for people. Each is one Write.
+// textVoice writes lines for people, one Write each.
 type textVoice struct{ w io.Writer }
 
 func (v textVoice) warn(text string) { fmt.Fprintf(v.w, "weft: %s\n", printable(text)) }
 
 func (v textVoice) failed(err error) { v.warn(err.Error()) }
+
+// recordTable is outcome, time, bytes and URL of a record.
+var recordTable = table{{"", -12}, {"", 9}, {"", 8}, {"", 0}}
 
 func (v textVoice) record(r *weft.Record) {
 	outcome := r.ErrorKind
@@ -89,14 +91,14 @@ func (v textVoice) record(r *weft.Record) {
 	case r.Error != "":
 		more = ": " + r.Error
 	}
-	fmt.Fprintf(v.w, "%-12s %9s %8s  %s\n", printable(outcome), seconds(r.TotalMS/1000), volume(r.Bytes), printable(r.URL+more))
+	recordTable.row(v.w, outcome, seconds(r.TotalMS/1000), volume(r.Bytes), r.URL+more)
 }
 
 func (v textVoice) progress(s sample) { fmt.Fprintln(v.w, s) }
 
 func (v textVoice) report(r report) { _, _ = io.WriteString(v.w, r.String()) }
 
-// jsonVoice writes an object for each of these.
+// jsonVoice writes one JSON object per message.
 type jsonVoice struct{ log *slog.Logger }
 
 func (v jsonVoice) warn(text string) { v.log.Warn(text) }
@@ -107,7 +109,8 @@ func (v jsonVoice) record(r *weft.Record) { v.log.Info("url", "record", r) }
 
 func (v jsonVoice) progress(s sample) {
 	args := []any{
-		"seconds", s.Elapsed.Seconds(), "urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
+		"seconds", s.Elapsed.Seconds(),
+		"urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
@@ -132,13 +135,20 @@ func (v jsonVoice) progress(s sample) {
 
 func (v jsonVoice) report(r report) {
 	args := []any{
-		"started", r.Started, "seconds", r.Elapsed.Seconds(), "urls", r.Recorded(), "pages", r.Pages, "redirects", r.Redirects, "duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots,
-		"bytes", r.Bytes, "urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages), "statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
-		"not_followed", r.NotFollowed, "opened", r.Opened, "first_error", r.FirstError, "slowest", r.Slowest, "pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
-		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished, "runs", r.Runs, "records", r.records,
+		"started", r.Started, "seconds", r.Elapsed.Seconds(),
+		"urls", r.Recorded(), "pages", r.Pages, "redirects", r.Redirects,
+		"duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots, "bytes", r.Bytes,
+		"urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages),
+		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
+		"not_followed", r.NotFollowed, "opened", r.Opened,
+		"first_error", r.FirstError, "slowest", r.Slowest,
+		"pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
+		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished,
+		"runs", r.Runs, "records", r.records,
 	}
 	if r.Visit > 1 {
-		args = append(args, "visit", r.Visit, "unchanged", r.Unchanged, "changed", r.Changed, "gone", r.Gone, "new", r.New, "bytes_saved", r.BytesSaved)
+		args = append(args, "visit", r.Visit, "unchanged", r.Unchanged, "changed", r.Changed,
+			"gone", r.Gone, "new", r.New, "bytes_saved", r.BytesSaved)
 	}
 	v.log.Info("report", args...)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/golden"
 )
 
-// checkJSONLog: each line is an object, and there are some of these messages.
+// checkJSONLog expects one object per line, and given numbers of messages.
 func checkJSONLog(t *testing.T, text string, want map[string]int) {
 	t.Helper()
 	got := make(map[string]int)
@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 	golden.Equal(t, "testdata/report-failed.txt", report{Summary: weft.Summary{Counters: weft.Counters{Done: 3, Pending: 12}}, job: "a.test.weft", failed: true}.String())
 }
 
-// TestMeter: rates are those of the last seconds, whatever came before.
+// TestMeter: rates are averaged over the last seconds only.
 func TestMeter(t *testing.T) {
 	var m meter
 	var s sample
@@ -89,8 +89,7 @@ func TestMeter(t *testing.T) {
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// running is a crawl in the middle, with a host that means ill, and two that want to
-// be let alone.
+// running is a crawl in progress, with a host whose name is hostile, and two that back off.
 var running = sample{
 	Stats: weft.Stats{
 		Elapsed: 754 * time.Second, Counters: weft.Counters{Done: 123456, Pages: 110000, Redirects: 2345, Failed: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012},

@@ -50,13 +50,12 @@ func TestCrawlCommand(t *testing.T) {
 
 	again, stderr := weftCommand(t, "crawl", s.URL)
 	again.Dir = e.dir
-	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " is finished; --update visits it again, --fresh starts over") {
+	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " is finished; use --update to recrawl it, --fresh to start over") {
 		t.Errorf("a second crawl into the same folder: exit %d, %d requests in all: %q", code, len(s.got()), stderr)
 	}
 }
 
-// TestStream: records go to standard output alone, and a reader that leaves ends the
-// crawl.
+// TestStream: with -o -, standard output holds records only; a reader that leaves ends the crawl.
 func TestStream(t *testing.T) {
 	s := newAsked(t, false, star)
 	e := weftRun(t, "crawl", "-o", "-", s.URL)
@@ -76,12 +75,12 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: its reader has left") {
+	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: the reader has closed it") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 
-// TestFullOutput: of the records that a file has not taken whole, it keeps the whole ones.
+// TestFullOutput: after a partial write, the file holds whole records.
 func TestFullOutput(t *testing.T) {
 	s := newAsked(t, false, many(100))
 	for _, format := range []string{"jsonl", "csv", "urls"} {
@@ -95,7 +94,7 @@ func TestFullOutput(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: that standard error is closed does not end a crawl.
+// TestNobodyListens: a crawl continues when standard error is closed.
 func TestNobodyListens(t *testing.T) {
 	s := newAsked(t, false, many(20))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", os.Args[0]+" crawl -v --job job "+s.URL+" 2>&- >&-")
@@ -107,7 +106,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestSeedList: a list is read as a stream, from wherever.
+// TestSeedList: a list is read as a stream, from a file or standard input.
 func TestSeedList(t *testing.T) {
 	s := newAsked(t, false, star)
 	cmd, stderr := weftCommand(t, "crawl", "--scope", "page", "-i", "-", "-o", "-", "--format", "urls", s.URL+"/first")
@@ -123,8 +122,8 @@ func TestSeedList(t *testing.T) {
 	}
 }
 
-// TestMistakes: each is one line on stderr that names the flag and what was expected,
-// and nothing is written.
+// TestMistakes: a mistake prints one line that names the flag and what was expected, and writes no
+// files.
 func TestMistakes(t *testing.T) {
 	const u = "http://127.0.0.1:1/"
 	dir := t.TempDir()
@@ -193,13 +192,13 @@ func TestMistakes(t *testing.T) {
 		"empty list":         {[]string{"crawl", "-i", empty}, []string{"--input", "no URL in it"}},
 		"list names an URL":  {[]string{"crawl", "-i", bad, u}, []string{"--input", "bad:2", "no scheme"}},
 		"no name of a list":  {[]string{"crawl", "-i", "", u}, []string{`--input "": expected a FILE`}},
-		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one a line"}},
+		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one per line"}},
 		"list of something":  {[]string{"crawl", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
 		"folder in a file":   {[]string{"crawl", "--job", empty + "/job", u}, []string{`--job "`, "not a directory, expected a new folder"}},
 		"folder's name":      {[]string{"crawl", "--job", strings.Repeat("a", 300), u}, []string{`--job "`, "file name too long, expected a new folder"}},
 		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "no such file or directory"}},
 		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"--job", "file name too long"}},
-		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "already exists, and is not that of a job, expected a new folder: remove it, or name another"}},
+		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "already exists, and is not that of a job, expected a new folder: remove this one, or name another"}},
 		"no folder":          {[]string{"crawl", "--job=", u}, []string{`--job "": expected a folder`}},
 		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},
@@ -243,7 +242,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestOutputKept: a file is not emptied for a crawl that does not begin.
+// TestOutputKept: the output file is not emptied for a crawl that does not start.
 func TestOutputKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if err := os.WriteFile(path, []byte("kept"), 0o666); err != nil {
@@ -267,8 +266,8 @@ func TestNothingFetched(t *testing.T) {
 	}
 }
 
-// TestFewDescriptors: more workers than descriptors is a mistake that is told, not a
-// crawl that loses URLs.
+// TestFewDescriptors: a concurrency beyond the descriptors is a usage error; the default adapts to
+// them.
 func TestFewDescriptors(t *testing.T) {
 	s := newAsked(t, false, many(200))
 	sh := func(args string) (int, string) {
@@ -285,8 +284,8 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a record that cannot be written ends the crawl with an error, and
-// leaves whole lines.
+// TestFullDisk: a record that cannot be written ends the crawl with an error; the file holds whole
+// lines.
 func TestFullDisk(t *testing.T) {
 	s := newAsked(t, false, many(500))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes
@@ -295,7 +294,7 @@ func TestFullDisk(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	b, _ := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 	if code := exitCode(err); code != exitError || strings.Count(string(out), "file too large") != 1 ||
-		!strings.Contains(string(out), ", an error has ended the crawl; the same command goes on\n") {
+		!strings.Contains(string(out), ", an error ended the crawl; the same command resumes it\n") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {

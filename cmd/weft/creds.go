@@ -10,68 +10,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cookies"
 	"github.com/weftcrawl/weft/http1"
-	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/net/http/httpproxy"
 )
-
-// registerWho defines the flags that say who asks, and by what way.
-func (c *clientFlags) registerWho(f *pflag.FlagSet) {
-	flag(f, &c.Cookies, "cookies", "", "FILE", "", cookieFile, "cookies to send, in Netscape's format; sites may set more,\nwhich are kept in memory (default none)")
-	f.BoolVar(&c.acceptCookies, "accept-cookies", false, "let sites set cookies, without a FILE (default not)")
-	secret(f, "auth", func() {
-		repeated(f, &c.Auth, "auth", "", "HOST=USER:PASSWORD", basicCredential, "user and password for a HOST[:PORT] of https, or http://HOST;\nHOST=@FILE reads them from a file; repeatable\n(default those in the URLs given)")
-	})
-	secret(f, "bearer", func() {
-		repeated(f, &c.Auth, "bearer", "", "HOST=TOKEN", bearerCredential, "token for a HOST, as with --auth; repeatable (default none)")
-	})
-	secret(f, "proxy", func() {
-		flag(f, &c.proxy, "proxy", "", "URL", "", proxyOrNone, "http://[USER:PASSWORD@]HOST[:PORT] to go through, or socks5://,\nsocks5h://; or none (default $http_proxy, $https_proxy,\n$all_proxy, but for hosts in $no_proxy)")
-	})
-}
-
-// secret marks the flag that define defines as one whose value is not told.
-func secret(f *pflag.FlagSet, name string, define func()) {
-	define()
-	f.Lookup(name).Annotations = map[string][]string{"secret": nil}
-}
-
-// isSecret reports whether a flag's value is not told.
-func isSecret(f *pflag.Flag) bool {
-	_, is := f.Annotations["secret"]
-	return is
-}
-
-// client is what the flags say of a client.
-func (c *clientFlags) client() (http1.Options, error) {
-	o := c.Options
-	if o.Cookies == nil && c.acceptCookies {
-		o.Cookies = cookies.New()
-	}
-	if c.proxy != nil {
-		o.Proxy = c.proxy.all
-		return o, nil
-	}
-	var err error
-	o.Proxy, err = environmentProxy()
-	return o, err
-}
-
-// begin reads the URL of a command that fetches one, and keeps user and password in it for its
-// origin.
-func (c *clientFlags) begin(s string) (weburl.URL, error) {
-	u, own, err := weft.ParseSeedCredential(s)
-	if err != nil {
-		return u, &exit{exitUsage, err}
-	}
-	if own != nil {
-		c.Auth = append(c.Auth, *own)
-	}
-	return u, nil
-}
 
 // cookieFile reads a file of cookies.
 func cookieFile(path string) (http.CookieJar, error) {
@@ -95,7 +38,7 @@ func basicCredential(s string) (http1.Credential, error) {
 	}
 	user, password, ok := strings.Cut(text, ":")
 	if !ok {
-		return c, errors.New("expected user and password with a colon between them, as in HOST=USER:PASSWORD")
+		return c, errors.New("no colon between user and password, expected HOST=USER:PASSWORD")
 	}
 	c.User, c.Password = user, password
 	return c, c.Check()
@@ -114,18 +57,18 @@ func bearerCredential(s string) (http1.Credential, error) {
 // maxSecret bounds a file with a secret, in bytes.
 const maxSecret = 16 << 10
 
-// credential reads ORIGIN=SECRET, and says what the secret is.
+// credential reads ORIGIN=SECRET, and returns the secret.
 func credential(s, form string) (c http1.Credential, text string, err error) {
 	at, text, ok := strings.Cut(s, "=")
 	if !ok {
-		return c, "", errors.New("expected " + form + ", or a file in place of what is secret, as in HOST=@FILE")
+		return c, "", errors.New("expected " + form + ", or HOST=@FILE with the secret in a file")
 	}
 	if !strings.Contains(at, "://") {
 		at = "https://" + at
 	}
 	u, err := weft.ParseSeed(at)
 	if err != nil || u.RequestTarget() != "/" {
-		return c, "", errors.New("expected a HOST or HOST:PORT of https before the =, or http://HOST, as in " + form)
+		return c, "", errors.New("expected HOST or HOST:PORT before the =, or http://HOST, as in " + form)
 	}
 	c.Scheme, c.Host = u.Scheme(), u.Host()
 	path, isFile := strings.CutPrefix(text, "@")
@@ -134,7 +77,7 @@ func credential(s, form string) (c http1.Credential, text string, err error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return c, "", fmt.Errorf("%.128q: %w, expected a file with what is secret", path, reason(err))
+		return c, "", fmt.Errorf("%.128q: %w, expected a file with the secret", path, reason(err))
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
@@ -147,7 +90,7 @@ func credential(s, form string) (c http1.Credential, text string, err error) {
 	return c, strings.TrimRight(string(b), "\r\n"), nil
 }
 
-// proxyChoice is what --proxy says.
+// proxyChoice is the value of --proxy; without a proxy it is none.
 type proxyChoice struct{ proxy *http1.Proxy }
 
 func (p *proxyChoice) all(string, string) *http1.Proxy { return p.proxy }
@@ -160,8 +103,8 @@ func proxyOrNone(s string) (*proxyChoice, error) {
 	return &proxyChoice{p}, err
 }
 
-// environmentProxy returns what the environment says requests go through; nil: nothing. An address
-// of this machine is reached directly, as by curl and other tools.
+// environmentProxy returns the proxies of the environment; nil: none. Addresses of this machine
+// are reached directly, as curl and other tools do.
 func environmentProxy() (func(scheme, host string) *http1.Proxy, error) {
 	env := httpproxy.FromEnvironment()
 	all := cmp.Or(os.Getenv("all_proxy"), os.Getenv("ALL_PROXY"))
@@ -172,7 +115,7 @@ func environmentProxy() (func(scheme, host string) *http1.Proxy, error) {
 		}
 		p, err := http1.ParseProxy(*to)
 		if err != nil {
-			return nil, usage("$%s_proxy: %w; --proxy none goes without", scheme, err)
+			return nil, usage("$%s_proxy: %w; use --proxy none for no proxy", scheme, err)
 		}
 		proxies[scheme], *to = p, p.String()
 	}

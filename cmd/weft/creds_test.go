@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// write makes a file with a text.
+// write writes a file and returns its path.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -20,16 +20,16 @@ func write(t *testing.T, text string) string {
 	return path
 }
 
-// address is HOST:PORT of a server.
+// address returns HOST:PORT of a server.
 func (a *asked) address() string { return a.Listener.Addr().String() }
 
-// counting is star, each of whose answers sets a cookie.
+// counting is star with a cookie in each response.
 func counting(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: "set", Value: "by" + strings.ReplaceAll(r.URL.Path, "/", "-"), Path: "/"})
 	star(w, r)
 }
 
-// effectCookies: what a file has is sent, and what sites set is, too.
+// effectCookies: cookies of the file are sent, and those that sites set.
 func effectCookies(t *testing.T) {
 	s := newAsked(t, false, counting)
 	jar := "127.0.0.1\tFALSE\t/\tFALSE\t0\tgiven\tsesame\nother.test\tFALSE\t/\tFALSE\t0\tn\tv\n"
@@ -43,7 +43,7 @@ func effectCookies(t *testing.T) {
 	tellsNothing(t, e, "sesame")
 }
 
-// effectAcceptCookies: what sites set is sent back, but without the flag it is not.
+// effectAcceptCookies: cookies that sites set are sent back with the flag only.
 func effectAcceptCookies(t *testing.T) {
 	for _, flags := range [][]string{{"--accept-cookies"}, nil} {
 		s := newAsked(t, false, counting)
@@ -56,7 +56,7 @@ func effectAcceptCookies(t *testing.T) {
 	}
 }
 
-// locked is star behind a door, with a way out.
+// locked is star behind a password, with a link to another server.
 func locked(authorization, away string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -132,11 +132,11 @@ func effectProxy(t *testing.T) {
 	kind(t, "proxy", "--proxy", s.url, "http://b.test/")
 }
 
-// tellsNothing expects that nothing that a crawl has said or written tells a secret.
+// tellsNothing expects a secret neither in the output of a crawl nor in its files.
 func tellsNothing(t *testing.T, e ended, secret string) {
 	t.Helper()
 	if strings.Contains(e.stdout+e.stderr, secret) {
-		t.Errorf("the secret is told: %s%s", e.stdout, e.stderr)
+		t.Errorf("the secret is printed: %s%s", e.stdout, e.stderr)
 	}
 	err := filepath.WalkDir(e.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -153,7 +153,7 @@ func tellsNothing(t *testing.T, e ended, secret string) {
 	}
 }
 
-// TestEnvironmentProxy: the environment's proxy is used as by other tools.
+// TestEnvironmentProxy: the proxy variables of the environment work as in other tools.
 func TestEnvironmentProxy(t *testing.T) {
 	s := newAsked(t, false, star)
 	p := newHTTPProxy(t, "", map[string]string{"a.test:80": s.address()})
@@ -171,7 +171,7 @@ func TestEnvironmentProxy(t *testing.T) {
 		"not for loopback":  {[]string{"http_proxy=" + p.url}, []string{s.URL}, exitDone, "", false},
 		"none":              {[]string{"http_proxy=" + p.url}, []string{"--proxy", "none", "http://a.test/"}, exitError, "", false},
 		"another":           {[]string{"http_proxy=http://127.0.0.1:1"}, []string{"--proxy", p.url, "http://a.test/"}, exitDone, "", true},
-		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: scheme "https", expected http, socks5 or socks5h; --proxy none goes without`, false},
+		"of another scheme": {[]string{"http_proxy=https://me:sesame@127.0.0.1:1"}, []string{"http://a.test/"}, exitUsage, `$http_proxy: scheme "https", expected http, socks5 or socks5h; use --proxy none for no proxy`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := p.times()
@@ -188,19 +188,19 @@ func TestEnvironmentProxy(t *testing.T) {
 	}
 }
 
-// TestSecretsMisused: an error of what is secret names the flag and what was expected, and does not
-// tell the secret.
+// TestSecretsMisused: an error about a secret names the flag and what was expected, not the
+// secret.
 func TestSecretsMisused(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
 		"no host":         {[]string{"--auth", "Ali:sesame"}, "--auth: expected HOST=USER:PASSWORD"},
-		"no colon":        {[]string{"--auth", "a.test=sesame"}, "--auth: expected user and password with a colon"},
-		"URL":             {[]string{"--auth", "https://a.test/path=Ali:sesame"}, "--auth: expected a HOST or HOST:PORT of https"},
-		"user in host":    {[]string{"--auth", "Ali:sesame@a.test=x:y"}, "--auth: expected a HOST or HOST:PORT of https"},
+		"no colon":        {[]string{"--auth", "a.test=sesame"}, "--auth: no colon between user and password, expected HOST=USER:PASSWORD"},
+		"URL":             {[]string{"--auth", "https://a.test/path=Ali:sesame"}, "--auth: expected HOST or HOST:PORT before the ="},
+		"user in host":    {[]string{"--auth", "Ali:sesame@a.test=x:y"}, "--auth: expected HOST or HOST:PORT before the ="},
 		"control":         {[]string{"--auth", "a.test=Ali:sesame\x1b[31m"}, "--auth: credential for https://a.test: user and password, expected no control characters"},
-		"no file":         {[]string{"--auth", "a.test=@missing"}, `--auth: "missing": no such file or directory, expected a file with what is secret`},
+		"no file":         {[]string{"--auth", "a.test=@missing"}, `--auth: "missing": no such file or directory, expected a file with the secret`},
 		"endless file":    {[]string{"--auth", "a.test=@/dev/zero"}, `--auth: "/dev/zero": expected at most 16384 bytes`},
 		"empty token":     {[]string{"--bearer", "a.test="}, "--bearer: credential for https://a.test: empty"},
 		"two tokens":      {[]string{"--bearer", "a.test=open sesame"}, "--bearer: credential for https://a.test: token, expected no spaces"},
@@ -209,7 +209,7 @@ func TestSecretsMisused(t *testing.T) {
 		"no cookies":      {[]string{"--cookies", "missing"}, `--cookies "missing": no such file or directory, expected a file of cookies`},
 		"no cookies file": {[]string{"--cookies", write(t, "{\"cookie\": \"sesame\"}\n")}, ": line 1: 1 fields, expected 7 between tabs"},
 		"seed":            {[]string{"https://Ali:sesame@exa mple.org/"}, `URL "https://…@exa mple.org/"`},
-		"no command":      {nil, `no command, expected one such as weft crawl URL`},
+		"no command":      {nil, `a URL, expected a command, as in weft crawl URL`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"crawl"}, c.args...)
@@ -228,7 +228,7 @@ func TestSecretsMisused(t *testing.T) {
 	}
 }
 
-// TestFetchWho: weft fetch, too, has cookies and credentials, across redirects.
+// TestFetchWho: weft fetch sends cookies and credentials across redirects.
 func TestFetchWho(t *testing.T) {
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if _, password, _ := r.BasicAuth(); password != "sesame" {

@@ -5,74 +5,85 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 )
 
+// orders are the orders of weft ctl, for help and completion. weft.ParseOrder reads them
+// all but tasks.
+var orders = []struct{ name, args, does string }{
+	{"pause", "", "start no more fetches until resume"},
+	{"resume", "", "continue after pause"},
+	{"stop", "", "finish the fetches that have started, then exit"},
+	{"set", "NAME=VALUE...", "set delay=D, per-host=N or rate-limit=N for this run"},
+	{"exclude", "RE...", "drop URLs that match, in later runs too"},
+	{"add", "URL...", "add seeds, for later runs too"},
+	{"tasks", "", "print what each task of the event loops waits for"},
+}
+
+// settings begin the arguments of set, for completion.
+var settings = []string{"delay=", "per-host=", "rate-limit="}
+
+func orderLines() string {
+	var b strings.Builder
+	for _, o := range orders {
+		fmt.Fprintf(&b, "  %-17s  %s\n", strings.TrimSpace(o.name+" "+o.args), o.does)
+	}
+	return b.String()
+}
+
 func ctlCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "ctl [flags] JOB ORDER [ARG...]",
-		Short: "Steer a crawl that runs",
-		Long: `Ctl tells the crawl that runs in a job's folder what to do, and prints what has
-come of it. Orders are:
+		Use:     "ctl JOB ORDER [ARG...]",
+		Short:   "Pause, stop or adjust a running crawl",
+		GroupID: sectionJob,
+		Long: `Send an order to the crawl that runs in a job's folder, and print the result:
 
-  pause              begin no more URLs, until resume
-  resume             go on
-  stop               finish what is under way and end, as Ctrl-C does
-  set NAME=VALUE...  delay=D, per-host=N or rate-limit=N, as the flags of weft crawl;
-                     for this run
-  exclude RE...      no URLs that match, those that wait neither; for later runs too
-  add URL...         more seeds; for later runs too
-  tasks              print what each task of its event loops waits for
-
-Exit status: 0 done, 1 no crawl is running, 3 wrong usage or no job.`,
+` + orderLines() + `
+Exit status: 0 done, 1 no crawl is running, 3 usage error or no job.`,
 		Example: `  weft ctl example.org.weft pause
   weft ctl example.org.weft set delay=2s per-host=1
   weft ctl example.org.weft exclude '/calendar/'`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usage("%s: %s given, expected JOB and an ORDER such as pause", cmd.CommandPath(), plural(len(args), "argument"))
-			}
-			return nil
-		},
+		Args:              arguments(2, math.MaxInt, "argument", "JOB and an ORDER such as pause"),
+		ValidArgsFunction: completeOrder,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if args[1] == "tasks" {
-				if len(args) > 2 {
-					return usage("ctl: tasks: %.64q, expected no argument", args[2])
-				}
-				return inJob(args[0], printTasks)
-			}
-			order, err := weft.ParseOrder(args[1:]...)
-			switch {
-			case errors.Is(err, weft.ErrOrder):
-				return usage("ctl: %w; or tasks", err)
-			case err != nil:
-				return usage("ctl: %w", err)
-			}
-			return inJob(args[0], func(ctx context.Context, job *weft.Job) error { return obeyed(ctx, job, order) })
+			return control(args[0], args[1:])
 		},
+
+		DisableFlagsInUseLine: true,
 	}
-	cmd.Flags().SetInterspersed(false) // what is behind JOB may begin with a dash
-	g := &groups{cmd: cmd}
-	g.group("Output", func(f *pflag.FlagSet) {
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	cmd.Flags().SetInterspersed(false) // arguments after JOB may start with a dash
+	define(cmd)
 	return cmd
 }
 
-// obeyed has the crawl carry out an order, and prints what it says.
-func obeyed(ctx context.Context, job *weft.Job, order weft.Order) error {
-	said, err := job.Do(ctx, order)
-	out := newPrinter()
-	for _, line := range said {
-		fmt.Fprintln(out, printable(line))
+// control carries out an order.
+func control(job string, order []string) error {
+	if order[0] == "tasks" {
+		if len(order) > 1 {
+			return usage("ctl: tasks: %.64q, expected no argument", order[1])
+		}
+		return inJob(job, printTasks)
 	}
-	return errors.Join(err, standardOutput(out.Flush()))
+	parsed, err := weft.ParseOrder(order...)
+	switch {
+	case errors.Is(err, weft.ErrOrder):
+		return usage("ctl: %w; or tasks", err)
+	case err != nil:
+		return usage("ctl: %w", err)
+	}
+	return inJob(job, func(ctx context.Context, job *weft.Job) error {
+		results, err := job.Do(ctx, parsed)
+		out := newPrinter()
+		for _, line := range results {
+			fmt.Fprintln(out, printable(line))
+		}
+		return errors.Join(err, standardOutput(out.Flush()))
+	})
 }
 
 func printTasks(ctx context.Context, job *weft.Job) error {
@@ -85,12 +96,14 @@ func printTasks(ctx context.Context, job *weft.Job) error {
 	return standardOutput(out.Flush())
 }
 
+var taskTable = table{
+	{"LOOP", -12}, {"TASK", -11}, {"PARENT", -7}, {"STATE", -8}, {"FOR", -6}, {"WAITS FOR", 0},
+}
+
 func writeTasks(w io.Writer, now time.Time, tasks []weft.TaskStatus) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "LOOP\tTASK\tPARENT\tSTATE\tFOR\tWAITS FOR")
+	taskTable.header(w)
 	for _, t := range tasks {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(t.Loop), printable(t.Task), printable(t.Parent), printable(t.State),
-			seconds(max(0, now.Sub(t.Since).Seconds())), printable(t.Waits))
+		since := seconds(max(0, now.Sub(t.Since).Seconds()))
+		taskTable.row(w, t.Loop, t.Task, t.Parent, t.State, since, t.Waits)
 	}
-	_ = table.Flush() // out keeps its error
 }

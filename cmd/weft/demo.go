@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -15,20 +14,20 @@ func demoCommand() *cobra.Command {
 	var job string
 	web := webtest.Config{
 		Seed: 1, Pages: 100,
-		Latency: 60 * time.Millisecond, SlowDelay: 200 * time.Millisecond, // so that there is something to see
-		Rates: webtest.Rates{Flaky: -1}, // none that is overloaded: each would hold the host for seconds
+		Latency: 60 * time.Millisecond, SlowDelay: 200 * time.Millisecond, // slow enough to watch
+		Rates: webtest.Rates{Flaky: -1}, // no overloaded host: each would stall for seconds
 	}
 	cmd := &cobra.Command{
-		Use:   "demo [flags]",
-		Short: "Crawl a small made-up site, without a network",
-		Long: `Demo serves a synthetic site on an address of this machine, with redirects,
-loops, dead links, errors and broken answers, and crawls it: in two or three
-seconds, with some of each. Without --job it writes nothing.
-
-Exit status: as that of weft crawl.`,
+		Use:     "demo [flags]",
+		Short:   "Crawl a small generated site, without a network",
+		GroupID: sectionCrawl,
+		Long: `Serve a generated site on this machine, with redirects, loops, dead links,
+errors and broken responses, and crawl it in two or three seconds. Nothing is
+written without --job. The exit status is that of weft crawl.`,
 		Example: `  weft demo
   weft demo -v --pages 50 --job demo`,
-		Args: noArguments,
+		Args:              noArguments,
+		ValidArgsFunction: nothing,
 		RunE: func(*cobra.Command, []string) error {
 			if err := console.check(); err != nil {
 				return err
@@ -36,17 +35,18 @@ Exit status: as that of weft crawl.`,
 			return demo(web, job, newConsole(console, ""))
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("Site", func(f *pflag.FlagSet) {
-		flag(f, &web.Seed, "seed", "", "N", "1", anyNumber, "that the site is drawn from")
-		flag(f, &web.Pages, "pages", "", "N", "100", number(1), "pages it has")
-	})
-	g.group("Output", func(f *pflag.FlagSet) {
-		flag(f, &job, "job", "", "DIR", "", some("a folder"), "folder for the records and the state of the crawl (default none)")
-		console.register(f)
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	define(cmd,
+		group{"Site", []option{
+			{name: "seed", arg: "N", Value: to(&web.Seed, anyNumber),
+				help: "generate the site from the number N", def: "1"},
+			{name: "pages", arg: "N", Value: to(&web.Pages, number(1)),
+				help: "generate N pages", def: "100"},
+		}},
+		group{"Output", append([]option{
+			{name: "job", arg: "DIR", Value: to(&job, some("a folder")),
+				help: "keep records and state in DIR"},
+		}, console.options()...)},
+	)
 	return cmd
 }
 
@@ -62,9 +62,9 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	}()
 	home := site.Web.Home(0)
 	out := &output{}
-	c, err := con.begin(weft.Options{
+	c, err := con.start(weft.Options{
 		Seeds: []string{home}, Job: job, Hooks: con.hooks(),
-		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its answers never end
+		PerHost: 16, Timeout: 500 * time.Millisecond, Retries: 1, // some of its responses never end
 	}, out)
 	if err != nil {
 		return &exit{exitUsage, byFlag(err, false)}
@@ -73,6 +73,7 @@ func demo(web webtest.Config, job string, con *console) (err error) {
 	if job == "" {
 		kept = "; --job DIR keeps the records"
 	}
-	con.warn(fmt.Sprintf("crawling %s, a site of %s drawn from the number %d%s", home, plural(web.Pages, "page"), web.Seed, kept))
+	con.warn(fmt.Sprintf("crawling %s, a generated site of %s (--seed %d)%s",
+		home, plural(web.Pages, "page"), web.Seed, kept))
 	return con.crawl(c, out, false)
 }

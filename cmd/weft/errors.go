@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,10 +22,10 @@ const (
 	exitInterrupted = 5
 )
 
-// exit is an error that carries the code to end with.
+// exit is an error with the exit code of the process.
 type exit struct {
 	code int
-	err  error // nil: nothing is left to say
+	err  error // nil: nothing is printed
 }
 
 func (e *exit) Error() string { return fmt.Sprint(e.err) }
@@ -31,12 +34,12 @@ func usage(format string, args ...any) error {
 	return &exit{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// misused is that a flag has a value that will not do.
+// misused reports a flag's invalid value.
 func misused(name, value string, err error) error {
 	return usage("--%s %.128q: %w", name, value, err)
 }
 
-// misread puts an error of the flags' parser as misused does.
+// misread rewrites an error of the flag parser as misused does.
 func misread(cmd *cobra.Command, err error) error {
 	var (
 		invalid *pflag.InvalidValueError
@@ -49,54 +52,55 @@ func misread(cmd *cobra.Command, err error) error {
 		if f.Value.Type() == "bool" {
 			why = errors.New("expected true, false or no value")
 		}
-		if isSecret(f) && invalid.GetValue() != "" {
+		if optionOf(f).secret && invalid.GetValue() != "" {
 			return usage("--%s: %w", f.Name, why)
 		}
 		return misused(f.Name, invalid.GetValue(), why)
 	case errors.As(err, &missing):
-		kind, _ := pflag.UnquoteUsage(missing.GetFlag())
-		return usage("--%s: no value, expected --%[1]s %s", missing.GetFlag().Name, kind)
+		f := missing.GetFlag()
+		return usage("--%s: no value, expected --%[1]s %s", f.Name, optionOf(f).arg)
 	case errors.As(err, &unknown):
-		return usage("%w, expected one of those that %s --help tells", err, cmd.CommandPath())
+		return usage("%w, expected a flag that %s lists", err, fullHelp(cmd))
 	}
 	return usage("%w", err)
 }
 
-// flagOf is the flags of weft crawl by the field of weft.Options that they set. (Seeds
-// are its arguments.)
-var flagOf = map[string]string{
-	"SeedSeq": "input", "Scope": "scope", "Include": "include", "Exclude": "exclude", "Canon": "canon", "Depth": "depth",
-	"MaxURLLength": "max-url-length", "MaxPathDepth": "max-path-depth", "MaxRepeats": "max-repeats", "MaxVariants": "max-variants",
-	"Limit": "limit", "LimitPerHost": "limit-per-host", "MaxTime": "max-time",
-	"Concurrency": "concurrency", "PerHost": "per-host", "PerDomain": "per-domain", "PerAddress": "per-address",
-	"Delay": "delay", "DomainDelay": "domain-delay", "AddressDelay": "address-delay", "RateLimit": "rate-limit", "NoRobots": "no-robots", "Sitemaps": "sitemaps",
-	"Timeout": "timeout", "DialTimeout": "connect-timeout", "TLSTimeout": "tls-timeout", "FirstByteTimeout": "first-byte-timeout",
-	"IdleTimeout": "idle-timeout", "MinRate": "min-rate", "Retries": "retries", "MaxRedirects": "max-redirects", "MaxBody": "max-body",
-	"UserAgent": "user-agent", "Header": "header", "Cookies": "cookies", "Auth": "auth", "Proxy": "proxy", "Insecure": "insecure", "RootCAs": "ca",
-	"Resolve": "resolve", "DNS": "dns", "AllowPrivate": "allow-private",
-	"Job": "job", "Update": "update", "Fresh": "fresh", "Amend": "amend", "MinFree": "min-free", "Memory": "memory", "KeepLinks": "links", "KeepBodies": "bodies", "Duplicates": "duplicates", "PruneDuplicates": "prune-duplicates", "Output": "output", "Format": "format",
-}
+// flagOf returns the flags of weft crawl by the field of weft.Options that they set. Seeds
+// are its arguments.
+var flagOf = sync.OnceValue(func() map[string]string {
+	flags := make(map[string]string)
+	for _, g := range new(crawlFlags).groups() {
+		for _, o := range g.options {
+			if o.field != "" {
+				flags[o.field] = o.name
+			}
+		}
+	}
+	return flags
+})
 
-// byFlag is an error of package weft in the words of the command: where that names an
-// option, this names the flag. With update the job was named by --update, which --fresh does
-// not go with.
+// amendable are the options that --amend adds to.
+var amendable = []string{"Seeds", "SeedSeq", "Exclude"}
+
+// byFlag returns an error of package weft in the words of the command: with the flag in place
+// of the option. If update is set, --update named the job, which --fresh excludes.
 func byFlag(err error, update bool) error {
 	var o *weft.OptionError
 	if !errors.As(err, &o) {
 		return err
 	}
-	why, name := o.Err, flagOf[o.Option]
-	over := "--fresh starts over, --job begins another"
+	why, name := o.Err, flagOf()[o.Option]
+	over := "use --fresh to start over, or --job for another job"
 	if update {
-		over = "--job with --fresh starts over"
+		over = "use --job with --fresh to start over"
 	}
 	switch {
 	case errors.Is(why, weft.ErrJobExists) && o.Option == "Update":
-		why = fmt.Errorf("%w, expected the folder of one", why)
+		why = fmt.Errorf("%w, expected the folder of a job", why)
 	case errors.Is(why, weft.ErrJobExists):
-		why = fmt.Errorf("%w, expected a new folder: remove it, or name another", why)
-	case errors.Is(why, weft.ErrPlan) && (o.Option == "Seeds" || o.Option == "SeedSeq" || o.Option == "Exclude"):
-		why = fmt.Errorf("%w: --amend adds to that, %s", why, over)
+		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another", why)
+	case errors.Is(why, weft.ErrPlan) && slices.Contains(amendable, o.Option):
+		why = fmt.Errorf("%w: use --amend to add to them, %s", why, strings.TrimPrefix(over, "use "))
 	case errors.Is(why, weft.ErrJobUnusable), errors.Is(why, weft.ErrPlan):
 		why = fmt.Errorf("%w: %s", why, over)
 	}
@@ -111,7 +115,7 @@ func byFlag(err error, update bool) error {
 	return fmt.Errorf("--%s %.128q: %w", name, o.Value, why)
 }
 
-// parts are the errors that were joined, in turn, to err.
+// parts returns the errors that err joins, at any depth.
 func parts(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -124,7 +128,7 @@ func parts(err error) []error {
 	return all
 }
 
-// reason is an error of the file system without the path, for where that is told.
+// reason returns an error of the file system without its path, for messages that name it.
 func reason(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -133,7 +137,15 @@ func reason(err error) error {
 	return err
 }
 
-// noArguments refuses them.
+// standardOutput adds to an error that it concerns standard output.
+func standardOutput(err error) error {
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("standard output: %w", reason(err))}
+	}
+	return nil
+}
+
+// noArguments refuses arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -141,17 +153,29 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage("%s: argument %.128q, expected none", cmd.CommandPath(), weft.WithoutSecrets(args[0]))
 }
 
-// oneCommand refuses the name of a command that cmd has not.
+// arguments accepts from least to most of them; expected names them for the error.
+func arguments(least, most int, noun, expected string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if least <= len(args) && len(args) <= most {
+			return nil
+		}
+		return usage("%s: %s given, expected %s", cmd.CommandPath(), plural(len(args), noun), expected)
+	}
+}
+
+// oneCommand refuses the name of a command that cmd does not have.
 func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	if _, _, err := weft.ParseSeedCredential(args[0]); err == nil && !cmd.HasParent() {
-		return usage("%.128q: no command, expected one such as %s crawl URL", weft.WithoutSecrets(args[0]), cmd.Name())
+		return usage("%.128q: a URL, expected a command, as in %s crawl URL",
+			weft.WithoutSecrets(args[0]), cmd.Name())
 	}
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf(": did you mean %s?", near[0])
 	}
-	return usage("%.128q: no such command, expected one of those that %s --help tells%s", weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
+	return usage("%.128q: unknown command, expected one that %s --help lists%s",
+		weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
 }

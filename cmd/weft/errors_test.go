@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestFlagMistakes: whatever flag has a value that will not do, or none, the message
-// names it and says what was expected.
+// TestFlagMistakes: for an invalid or a missing value of any flag, the message names the flag and
+// what was expected.
 func TestFlagMistakes(t *testing.T) {
 	for _, cmd := range []func() *cobra.Command{crawlCommand, fetchCommand, linksCommand, sitemapCommand, demoCommand, robotsTestCommand, urlCommand} {
 		cmd().Flags().VisitAll(func(f *pflag.Flag) {
@@ -37,8 +37,8 @@ func TestFlagMistakes(t *testing.T) {
 	}
 }
 
-// TestFlagOf: every option of the library that is no code has a flag, and its errors
-// are told by that name.
+// TestFlagOf: every option of the library that is not code has a flag, and its errors name that
+// flag.
 func TestFlagOf(t *testing.T) {
 	code := []string{"Seeds", "Hooks", "Loops", "Loop"}
 	flags := crawlCommand().Flags()
@@ -50,7 +50,7 @@ func TestFlagOf(t *testing.T) {
 		}
 		fields++
 		name := options.Field(i).Name
-		flag, known := flagOf[name]
+		flag, known := flagOf()[name]
 		switch {
 		case strings.Contains(fmt.Sprint(code), name) && !known:
 		case !known:
@@ -60,11 +60,11 @@ func TestFlagOf(t *testing.T) {
 		default:
 			err := fmt.Errorf("in all: %w", &weft.OptionError{Option: name, Value: "a", Err: io.EOF})
 			if got := byFlag(err, false); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
-				t.Errorf("option %s is told as %v", name, got)
+				t.Errorf("option %s is reported as %v", name, got)
 			}
 		}
 	}
-	if len(flagOf)+len(code) != fields {
-		t.Errorf("%d options, and %d known", fields, len(flagOf)+len(code))
+	if len(flagOf())+len(code) != fields {
+		t.Errorf("%d options, and %d known", fields, len(flagOf())+len(code))
 	}
 }

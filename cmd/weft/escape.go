@@ -11,11 +11,11 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// printable makes text that may come from the Web fit for a line on a terminal: what
-// is not printable, a line feed too, is written as an escape.
+// printable makes text from the Web safe for one line on a terminal: it escapes everything
+// that is not printable, line feeds included.
 func printable(s string) string { return escape(s, "") }
 
-// escape is printable, but lets the runes in keep through.
+// escape is printable with an exception for the runes in keep.
 func escape(s, keep string) string {
 	fine := func(r rune) bool { return unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !fine(r) }) < 0 {
@@ -37,7 +37,7 @@ func escape(s, keep string) string {
 	return b.String()
 }
 
-// terminal returns f, with what is written escaped if f is a terminal.
+// terminal returns a writer to f that escapes the text if f is a terminal.
 func terminal(f *os.File) io.Writer {
 	if term.IsTerminal(f.Fd()) {
 		return escaped{f}
@@ -45,7 +45,7 @@ func terminal(f *os.File) io.Writer {
 	return f
 }
 
-// escaped writes whole lines to a terminal.
+// escaped writes whole lines to a terminal, escaped.
 type escaped struct{ w io.Writer }
 
 func (e escaped) Write(p []byte) (int, error) {

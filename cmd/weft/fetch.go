@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
@@ -23,102 +23,119 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-func fetchCommand() *cobra.Command {
-	var client clientFlags
-	var asJSON, follow, head bool
-	var path string
-	redirects := 10
-	cmd := &cobra.Command{
-		Use:   "fetch [flags] URL",
-		Short: "Fetch one URL, and tell all about it",
-		Long: `Fetch sends one request and prints what came: status, header, times, or what
-went wrong. Robots.txt is not asked for.
+// fetchFlags are the options of weft fetch.
+type fetchFlags struct {
+	client               clientFlags
+	asJSON, follow, head bool
+	output               string
+	redirects            int
+}
 
-Exit status: 0 a whole and valid answer came, whatever its status; 1 none did;
-3 wrong usage; 5 interrupted.`,
+func fetchCommand() *cobra.Command {
+	f := fetchFlags{redirects: 10}
+	cmd := &cobra.Command{
+		Use:     "fetch [flags] URL",
+		Short:   "Fetch one URL and show the response",
+		GroupID: sectionURL,
+		Long: `Send one request and print the response's status, header and timing, or the
+error. robots.txt is not read.`,
+		Annotations: detailed(`
+Exit status: 0 a complete and valid response, whatever its status; 1 an error;
+3 usage error; 5 interrupted.`),
 		Example: `  weft fetch https://example.org/
   weft fetch -I https://example.org/big.iso
   weft fetch -H 'If-None-Match: "65a1-10"' https://example.org/
   weft fetch --follow -o page.html http://example.org/`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage("fetch: %s given, expected one such as https://example.org/", plural(len(args), "URL"))
-			}
-			return nil
-		},
+		Args:              arguments(1, 1, "URL", "one such as https://example.org/"),
+		ValidArgsFunction: nothing,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := client.begin(args[0])
-			if err != nil {
+			if err := f.check(cmd.Flags().Changed("max-redirects")); err != nil {
 				return err
 			}
-			switch {
-			case !follow && cmd.Flags().Changed("max-redirects"):
-				return usage("--max-redirects: expected --follow beside it")
-			case head && path != "":
-				return usage("--head and --output: expected one of them, a head has no body")
-			case asJSON && path == "-":
-				return usage("--json and --output -: expected one of them, both go to standard output")
-			case !follow:
-				redirects = -1
-			}
-			out, err := openOutput(path)
-			if err != nil {
-				return err
-			}
-			tell := tellText(terminal(os.Stdout))
-			switch {
-			case asJSON:
-				tell = tellJSON(terminal(os.Stdout))
-			case path == "-":
-				tell = tellText(os.Stderr)
-			}
-			method := "GET"
-			if head {
-				method = "HEAD"
-			}
-			last, err := client.get(method, u, redirects, tell)
-			if err != nil || out.Writer == nil {
-				out.discard()
-				return err
-			}
-			err = out.begin(false)
-			if err == nil {
-				_, err = out.Write(last.body)
-			}
-			if err = errors.Join(err, out.close()); err != nil {
-				return &exit{exitError, fmt.Errorf("--output %.128q: %w", path, reason(err))}
-			}
-			return nil
+			return f.run(args[0])
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("What is told", func(f *pflag.FlagSet) {
-		f.BoolVar(&asJSON, "json", false, "as JSON, a line for each request (default text)")
-		f.BoolVarP(&head, "head", "I", false, "ask for the head alone, by HEAD (default by GET)")
-		flag(f, &path, "output", "o", "FILE", "", some("a FILE, or - for standard output"), "for the decoded body; - is standard output (default it is not kept)")
-		f.BoolVar(&follow, "follow", false, "follow redirects (default not)")
-		flag(f, &redirects, "max-redirects", "", "N", "10", number(0), "redirects followed, with --follow")
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	client.register(g)
-	g.help()
+	define(cmd, append([]group{{"Output", []option{
+		jsonOption(&f.asJSON, "print JSON, one line per request"),
+		{name: "head", short: "I", Value: on(&f.head), help: "send HEAD instead of GET"},
+		{name: "output", short: "o", arg: "FILE",
+			Value: to(&f.output, some("a FILE, or - for standard output")),
+			help:  "write the decoded body to FILE (-: stdout)"},
+		{name: "follow", Value: on(&f.follow), help: "follow redirects"},
+		redirectsOption(&f.redirects, "follow at most N redirects, with --follow"),
+	}}}, f.client.groups("16MiB")...)...)
 	return cmd
 }
 
-// fetched is one request and what came of it. Times are in milliseconds.
+// redirectsOption is --max-redirects of a command that fetches one URL.
+func redirectsOption(n *int, help string) option {
+	return option{name: "max-redirects", arg: "N", Value: to(n, number(0)), help: help, def: "10"}
+}
+
+// check refuses flags that exclude each other.
+func (f *fetchFlags) check(redirectsGiven bool) error {
+	switch {
+	case !f.follow && redirectsGiven:
+		return usage("--max-redirects: expected together with --follow")
+	case f.head && f.output != "":
+		return usage("--head and --output: expected one of them: a HEAD response has no body")
+	case f.asJSON && f.output == "-":
+		return usage("--json and --output -: expected one of them: both write to standard output")
+	case !f.follow:
+		f.redirects = -1
+	}
+	return nil
+}
+
+func (f *fetchFlags) run(address string) error {
+	u, err := f.client.seed(address)
+	if err != nil {
+		return err
+	}
+	out, err := openOutput(f.output)
+	if err != nil {
+		return err
+	}
+	report := reportText(terminal(os.Stdout))
+	switch {
+	case f.asJSON:
+		report = reportJSON(terminal(os.Stdout))
+	case f.output == "-":
+		report = reportText(os.Stderr)
+	}
+	method := "GET"
+	if f.head {
+		method = "HEAD"
+	}
+	last, err := f.client.get(method, u, f.redirects, report)
+	if err != nil || out.Writer == nil {
+		out.discard()
+		return err
+	}
+	err = out.open(false)
+	if err == nil {
+		_, err = out.Write(last.body)
+	}
+	if err = errors.Join(err, out.close()); err != nil {
+		return &exit{exitError, fmt.Errorf("--output %.128q: %w", f.output, reason(err))}
+	}
+	return nil
+}
+
+// fetched is one request and its outcome. Times are in milliseconds.
 type fetched struct {
 	Method    string      `json:"method"`
 	URL       string      `json:"url"`
-	Status    int         `json:"status,omitempty"` // absent if no head came
+	Status    int         `json:"status,omitempty"` // absent without a response
 	Proto     string      `json:"proto,omitempty"`
 	Header    [][2]string `json:"header,omitempty"`
 	Redirect  string      `json:"redirect,omitempty"`
 	Error     string      `json:"error,omitempty"`
-	ErrorKind string      `json:"error_kind,omitempty"` // of package http1, or "redirects": one too many, "location": it leads nowhere
+	ErrorKind string      `json:"error_kind,omitempty"` // of package http1, or weft.KindRedirects, weft.KindLocation
 	Addr      string      `json:"addr,omitempty"`
 	TLS       string      `json:"tls,omitempty"`
-	Encoding  string      `json:"encoding,omitempty"` // that was decoded
-	Bytes     int64       `json:"bytes"`              // of the answer, as received
+	Encoding  string      `json:"encoding,omitempty"` // the Content-Encoding that was decoded
+	Bytes     int64       `json:"bytes"`              // of the response, as received
 	BodyBytes int         `json:"body_bytes"`         // decoded
 	DNS       float64     `json:"dns_ms"`
 	Connect   float64     `json:"connect_ms"`
@@ -130,10 +147,11 @@ type fetched struct {
 	contentType string
 }
 
-// get asks for u by a method, and for what it redirects to, a number of times
-// (negative: never, and that is no error). It tells of each request. An error carries
-// its exit code.
-func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(fetched) error) (last fetched, err error) {
+// get fetches u, and follows at most redirects redirects; negative: none, and that is no
+// error. It reports each request. Its error carries the exit code.
+func (c *clientFlags) get(
+	method string, u weburl.URL, redirects int, report func(fetched) error,
+) (last fetched, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	options, err := c.client()
@@ -150,12 +168,12 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(
 			var next weburl.URL
 			last, next = one(t, client, method, u, reach.allow(u), follow)
 			if !next.IsZero() && redirects == 0 {
-				last.ErrorKind, last.Error = "redirects", "one more than --max-redirects"
+				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
 			}
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if err := tell(last); err != nil {
+			if err := report(last); err != nil {
 				return fmt.Errorf("standard output: %w", err)
 			}
 			if last.ErrorKind != "" {
@@ -177,9 +195,14 @@ func (c *clientFlags) get(method string, u weburl.URL, redirects int, tell func(
 	return last, nil
 }
 
-// one sends one request. Next is where it redirects to, if that is to be followed.
-func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, allow func(netip.AddrPort) error, follow bool) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, http1.Request{Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow})
+// one sends one request. Next is the target of its redirect, if follow is set.
+func one(
+	t *aio.Task, client *http1.Client, method string, u weburl.URL,
+	allow func(netip.AddrPort) error, follow bool,
+) (f fetched, next weburl.URL) {
+	res, err := client.Do(t, http1.Request{
+		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow,
+	})
 	f = fetched{Method: method, URL: u.String()}
 	var e *http1.Error
 	if errors.As(err, &e) {
@@ -209,11 +232,12 @@ func one(t *aio.Task, client *http1.Client, method string, u weburl.URL, allow f
 	case err == nil:
 		f.Redirect = to.String()
 	case follow:
-		f.ErrorKind, f.Error = "location", err.Error()
+		f.ErrorKind, f.Error = weft.KindLocation, err.Error()
 	}
 	if follow && err == nil {
 		if !to.IsHTTP() {
-			f.ErrorKind, f.Error = "location", fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
+			f.ErrorKind = weft.KindLocation
+			f.Error = fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
 			return f, next
 		}
 		next = to
@@ -226,47 +250,48 @@ func (f *fetched) at(addr netip.AddrPort, t http1.Timing) {
 		f.Addr = addr.String()
 	}
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	f.DNS, f.Connect, f.Handshake, f.FirstByte, f.Total = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte), ms(t.Total)
+	f.DNS, f.Connect, f.Handshake = ms(t.DNS), ms(t.Connect), ms(t.TLS)
+	f.FirstByte, f.Total = ms(t.FirstByte), ms(t.Total)
 }
 
-func tellJSON(w io.Writer) func(fetched) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+func reportJSON(w io.Writer) func(fetched) error {
+	enc := newEncoder(w)
 	return func(f fetched) error { return enc.Encode(f) }
 }
 
-func tellText(w io.Writer) func(fetched) error {
+func reportText(w io.Writer) func(fetched) error {
 	return func(f fetched) error {
 		_, err := io.WriteString(w, f.String())
 		return err
 	}
 }
 
-// String is an answer's head and what else there is to tell, for people. An error is
-// told by whoever called get.
+// noReport reports no request.
+func noReport(fetched) error { return nil }
+
+// String is the head of the response and the facts about it. The caller of get prints the
+// error.
 func (f fetched) String() string {
-	s := f.Method + " " + f.URL + "\n"
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", f.Method, f.URL)
 	if f.Status != 0 {
-		s += fmt.Sprintf("%s %d\n", f.Proto, f.Status)
+		fmt.Fprintf(&b, "%s %d\n", f.Proto, f.Status)
 		for _, field := range f.Header {
-			s += printable(field[0]+": "+field[1]) + "\n"
+			fmt.Fprintln(&b, printable(field[0]+": "+field[1]))
 		}
-		s += "\n"
+		fmt.Fprintln(&b)
 	}
-	line := func(title, text string) {
-		if text != "" {
-			s += fmt.Sprintf("  %-9s %s\n", title, printable(text))
-		}
-	}
-	line("from", f.Addr)
-	line("tls", f.TLS)
-	line("redirect", f.Redirect)
-	line("received", plural(int(f.Bytes), "byte"))
+	out := &sheet{Writer: &b, width: 9}
+	out.some("from", f.Addr)
+	out.some("tls", f.TLS)
+	out.some("redirect", f.Redirect)
+	out.line("received", "%s", plural(int(f.Bytes), "byte"))
 	if f.Error == "" && f.Method != "HEAD" {
-		line("body", plural(f.BodyBytes, "byte"))
+		out.line("body", "%s", plural(f.BodyBytes, "byte"))
 	}
-	line("encoding", f.Encoding)
-	line("times", fmt.Sprintf("name %.1f ms, connection %.1f ms, TLS %.1f ms, first byte %.1f ms, in all %.1f ms",
-		f.DNS, f.Connect, f.Handshake, f.FirstByte, f.Total))
-	return s + "\n"
+	out.some("encoding", f.Encoding)
+	out.line("times", "name %.1f ms, connection %.1f ms, TLS %.1f ms, first byte %.1f ms, total %.1f ms",
+		f.DNS, f.Connect, f.Handshake, f.FirstByte, f.Total)
+	fmt.Fprintln(&b)
+	return b.String()
 }

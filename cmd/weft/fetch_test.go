@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// odd is a server with one of each answer.
+// odd is a server with one response of each kind.
 func odd(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/go":
@@ -55,7 +55,7 @@ func TestFetch(t *testing.T) {
 		"any status":         {[]string{plain.URL + "/gone"}, exitDone, []string{"HTTP/1.1 410"}, ""},
 		"redirect is data":   {[]string{plain.URL + "/go"}, exitDone, []string{"HTTP/1.1 302", "redirect  " + plain.URL + "/end"}, ""},
 		"redirect followed":  {[]string{"--follow", plain.URL + "/go"}, exitDone, []string{"302", "GET " + plain.URL + "/end", "200"}, ""},
-		"loop":               {[]string{"--follow", "--max-redirects", "2", plain.URL + "/loop"}, exitError, nil, "redirects: one more than"},
+		"loop":               {[]string{"--follow", "--max-redirects", "2", plain.URL + "/loop"}, exitError, nil, "redirects: more redirects than"},
 		"no redirects":       {[]string{"--follow", "--max-redirects", "0", plain.URL + "/go"}, exitError, nil, "redirects: "},
 		"redirect to mail":   {[]string{"--follow", plain.URL + "/away"}, exitError, nil, "location: "},
 		"mail not followed":  {[]string{plain.URL + "/away"}, exitDone, []string{"mailto:x@y.test"}, ""},
@@ -65,7 +65,7 @@ func TestFetch(t *testing.T) {
 		"head of a redirect": {[]string{"--head", "--follow", plain.URL + "/go"}, exitDone, []string{"302", "HEAD " + plain.URL + "/end", "200"}, ""},
 		"hostile":            {[]string{plain.URL + "/hostile"}, exitDone, []string{`X-Name: \u202eevil\u009b31m`}, ""},
 		"body to stdout":     {[]string{"-o", "-", plain.URL + "/"}, exitDone, []string{"<p>the end</p>"}, "HTTP/1.1 200"},
-		"request as told":    {[]string{"-o", "-", "-H", "Accept-Language: eo", "-A", "spider/1", plain.URL + "/echo"}, exitDone, []string{"eo|spider/1"}, "200"},
+		"request with flags": {[]string{"-o", "-", "-H", "Accept-Language: eo", "-A", "spider/1", plain.URL + "/echo"}, exitDone, []string{"eo|spider/1"}, "200"},
 		"not modified":       {[]string{"-H", `If-None-Match: "1"`, plain.URL + "/cached"}, exitDone, []string{"HTTP/1.1 304", `"1"`, "0 bytes"}, ""},
 		"unknown authority":  {[]string{secure.URL}, exitError, nil, "tls: "},
 		"any certificate":    {[]string{"-k", secure.URL}, exitDone, []string{"tls       TLS 1.3"}, ""},
@@ -99,7 +99,7 @@ func TestFetchOutput(t *testing.T) {
 	}
 }
 
-// TestFetchJSON: each request is an object, that of an error too.
+// TestFetchJSON: each request is an object, failed ones included.
 func TestFetchJSON(t *testing.T) {
 	s := newAsked(t, false, odd)
 	e := weftRun(t, "fetch", "--json", "--follow", s.URL+"/go")
@@ -175,8 +175,8 @@ func TestLinks(t *testing.T) {
 	}{
 		"not found":     {[]string{s.URL + "/404"}, s.URL + "/404: status 404, expected 2xx"},
 		"too many":      {[]string{s.URL + "/429"}, s.URL + "/429: status 429, expected 2xx"},
-		"no page":       {[]string{s.URL + "/pdf"}, s.URL + `/pdf: content type "application/pdf", expected HTML`},
-		"one redirect":  {[]string{"--max-redirects", "0", s.URL + "/go"}, "redirects: one more than --max-redirects"},
+		"no page":       {[]string{s.URL + "/pdf"}, s.URL + `/pdf: content type "application/pdf", expected one with links`},
+		"one redirect":  {[]string{"--max-redirects", "0", s.URL + "/go"}, "redirects: more redirects than --max-redirects"},
 		"larger a file": {[]string{"--max-body", "3", os.Args[0]}, "larger than 3 bytes, see --max-body"},
 	} {
 		if e := weftRun(t, append([]string{"links"}, c.args...)...); e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, c.want) {
@@ -188,7 +188,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestDemoAlone: it shows some of everything that goes wrong, and leaves nothing behind.
+// TestDemoAlone: the demo shows some of each failure, and leaves no files behind.
 func TestDemoAlone(t *testing.T) {
 	cmd, stderr := weftCommand(t, "demo")
 	temporary := t.TempDir()
@@ -208,10 +208,10 @@ func TestDemoAlone(t *testing.T) {
 	}
 }
 
-// TestDemo: it finds the pages that the site is known to have.
+// TestDemo: the demo finds all pages of its site.
 func TestDemo(t *testing.T) {
 	e := weftRun(t, "demo", "--seed", "3", "--pages", "12", "--job", "job")
-	if e.code != exitDone || !strings.Contains(e.stderr, "a site of 12 pages") || !strings.Contains(e.stderr, "job/pages.jsonl") {
+	if e.code != exitDone || !strings.Contains(e.stderr, "a generated site of 12 pages") || !strings.Contains(e.stderr, "job/pages.jsonl") {
 		t.Errorf("%+v", e)
 	}
 	pages := 0

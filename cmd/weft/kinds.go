@@ -8,24 +8,29 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// kindsCommand is a topic of the help.
+// kindsCommand is a help topic.
 func kindsCommand() *cobra.Command {
 	var b strings.Builder
-	b.WriteString(`A URL that could not be fetched as it should has an error_kind in its record, in
-the table of the report and in the lines of -v:
+	b.WriteString(`The error kind of a URL whose fetch failed is in its record (error_kind), in the report
+and in the lines of -v:
 
 `)
 	for _, k := range weft.Kinds() {
 		fmt.Fprintf(&b, "  %-20s%s\n", k.Name, k.Meaning)
 	}
 	b.WriteString(`
-A status such as 404 is an answer, and no error.
+A status such as 404 is a response, not an error.
 
-A link that is not followed is counted by its reason, in the table of the report:
+The report counts the links that are not followed, by reason:
 
 `)
 	for _, r := range weft.Reasons() {
 		fmt.Fprintf(&b, "  %-20s%s\n", r.Name, r.Meaning)
 	}
-	return &cobra.Command{Use: "kinds", Short: "What the error kinds of a record mean, and why links are not followed", Long: strings.TrimSpace(b.String())}
+	return &cobra.Command{
+		Use:     "kinds",
+		Short:   "Explain error kinds and why links are not followed",
+		GroupID: sectionTools,
+		Long:    strings.TrimSpace(b.String()),
+	}
 }

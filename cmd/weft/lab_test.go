@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestLab: whoever calls the former weft lab learns where it is.
+// TestLab: the former weft lab names its successor.
 func TestLab(t *testing.T) {
 	for _, args := range [][]string{{"lab"}, {"lab", "latency", "--help"}} {
 		e := weftRun(t, args...)

@@ -13,8 +13,7 @@ import (
 	tokenizer "golang.org/x/net/html"
 )
 
-// TestLinksLines: each line of --jsonl is answered with one, and a line that can't be
-// ends nothing.
+// TestLinksLines: each line of --jsonl is answered with one line, errors included.
 func TestLinksLines(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for name, c := range map[string]struct{ in, want string }{
@@ -41,9 +40,9 @@ func TestLinksLines(t *testing.T) {
 			`{"id":1,"html":"<base href=http://h.test/` + strings.Repeat("a", 64000) + "/>" + strings.Repeat("<a href=x>", 5000) + `"}`,
 			`"kind":"links"}`,
 		},
-		"an array": {`[1]`, `{"error":"line 1: array, expected an object as weft links --help tells","kind":"json"}`},
-		"a number": {` 1`, `{"error":"line 1: number, expected an object as weft links --help tells","kind":"json"}`},
-		"null":     {`null `, `{"error":"line 1: null, expected an object as weft links --help tells","kind":"json"}`},
+		"an array": {`[1]`, `{"error":"line 1: array, expected an object, see weft links --help-all","kind":"json"}`},
+		"a number": {` 1`, `{"error":"line 1: number, expected an object, see weft links --help-all","kind":"json"}`},
+		"null":     {`null `, `{"error":"line 1: null, expected an object, see weft links --help-all","kind":"json"}`},
 		"UTF-16": {
 			`{"html_b64":"` + b64("\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00/\x00a\x00>\x00") + `","base":"http://h.test"}`,
 			`{"links":[{"url":"http://h.test/a","raw":"/a","tag":"a","attr":"href","rel":"","kind":"page"}],"base":"http://h.test/","charset":"utf-16le","refresh":null,"robots":[]}`,
@@ -67,21 +66,20 @@ func TestLinksLines(t *testing.T) {
 	}
 }
 
-// TestLinksOfAPage: queries are in the encoding of the page, and a page that was not read to
-// its end is an error.
+// TestLinksOfAPage: queries are in the encoding of the page; a page that is cut is an error.
 func TestLinksOfAPage(t *testing.T) {
 	e := weftFed(t, "<meta charset=shift_jis><a href='?\x93\xfa'>", "", "links", "--base", "http://h.test/", "-")
 	if e.code != exitDone || e.stdout != "http://h.test/?%93%FA\n" {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
 	}
 	e = weftFed(t, "<base href=foo:/"+strings.Repeat("a", 64000)+"/>"+strings.Repeat("<a href=x>", 2000), "", "links", "-")
-	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "the rest is not told") {
+	if e.code != exitError || e.stdout != "" || !strings.Contains(e.stderr, "some are not listed") {
 		t.Errorf("exit %d, %q\n%s", e.code, e.stdout, e.stderr)
 	}
 }
 
-// TestLinksConformance: what --jsonl says of each of html5lib's tokenizer tests that
-// starts in the Data state are the links in the tags that the test expects.
+// TestLinksConformance: for each of html5lib's tokenizer tests that starts in the Data state,
+// --jsonl lists the links of the expected tags.
 func TestLinksConformance(t *testing.T) {
 	const base = "http://example.org/dir/page"
 	at, err := weburl.Parse(base)
@@ -100,7 +98,7 @@ func TestLinksConformance(t *testing.T) {
 		if c.Initial != "Data state" {
 			continue
 		}
-		// The tests have few links, so the page is told twice: as it is, with its tags
+		// The tests have few links, so the page is given twice: as it is, with its tags
 		// known by their names, and as the value of a link.
 		for _, text := range []string{c.Input, `<a href="` + strings.NewReplacer(`"`, "").Replace(c.Input) + `">`} {
 			line, err := json.Marshal(map[string]string{"id": c.ID, "html": text, "base": base})
@@ -132,7 +130,7 @@ func TestLinksConformance(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		slices.Sort(want[i]) // an anchor is told when it ends
+		slices.Sort(want[i]) // an anchor is reported at its end
 		if found += len(got); !slices.Equal(got, want[i]) {
 			t.Errorf("%s: got %q, want %q", a.ID, got, want[i])
 		}
@@ -140,7 +138,7 @@ func TestLinksConformance(t *testing.T) {
 	t.Logf("%d pages, %d links", len(lines), found)
 }
 
-// tokenizerLinks are the links of a page by the tokenizer of x/net.
+// tokenizerLinks returns the links of a page by the tokenizer of x/net.
 func tokenizerLinks(base weburl.URL, text string, places map[string]string) (found []string) {
 	z := tokenizer.NewTokenizer(strings.NewReader(text))
 	for kind := z.Next(); kind != tokenizer.ErrorToken; kind = z.Next() {
@@ -163,7 +161,7 @@ func tokenizerLinks(base weburl.URL, text string, places map[string]string) (fou
 	return found
 }
 
-// TestLinksFlags: the type of a page can be said, and scripts be read.
+// TestLinksFlags tests --content-type and --scripts.
 func TestLinksFlags(t *testing.T) {
 	for name, c := range map[string]struct {
 		stdin string

@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/internal/golden"
 )
 
-// lookedAt is when the jobs of these tests are looked at. It is local: that is what is printed.
+// lookedAt is the time of these tests, local like the times printed.
 var lookedAt = time.Date(2030, 1, 2, 12, 0, 0, 0, time.Local)
 
 func TestWriteStatus(t *testing.T) {
@@ -46,7 +46,7 @@ func TestWriteStatus(t *testing.T) {
 
 func TestWriteHosts(t *testing.T) {
 	var b strings.Builder
-	fmt.Fprintf(&b, hostRow, hostTitles...)
+	hostTable.header(&b)
 	for _, h := range []weft.HostStatus{
 		{Host: "https://example.org", Done: 1234, Pending: 56789, InFlight: 2, TookMS: 45.2, Pace: 2, Robots: "known"},
 		{Host: "https://slow.example", Done: 1, Pending: 9, TookMS: 3100, Pace: 1, DelayMS: 10000, Robots: "known", Waits: "delay", WaitsUntil: lookedAt.Add(4100 * time.Millisecond)},
@@ -85,8 +85,8 @@ func TestWriteTasks(t *testing.T) {
 	golden.Equal(t, "testdata/tasks.txt", b.String())
 }
 
-// TestLookAtKilledCrawl looks at a crawl from other processes, steers it, kills it, looks at
-// what it has left, and goes on with it.
+// TestLookAtKilledCrawl reads a running job from other processes, steers and kills the crawl,
+// reads the job again, and resumes it.
 func TestLookAtKilledCrawl(t *testing.T) {
 	var once sync.Once
 	asked, answer := make(chan bool), make(chan bool)
@@ -162,7 +162,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	}
 }
 
-// TestLookAtStoppedProcess: a crawl that is stopped, as by Ctrl-Z, keeps nobody waiting.
+// TestLookAtStoppedProcess: a crawl that is stopped, as by Ctrl-Z, does not block other commands.
 func TestLookAtStoppedProcess(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan bool, 10), make(chan bool)
@@ -193,12 +193,12 @@ func TestLookAtStoppedProcess(t *testing.T) {
 	}
 	_ = cmd.Process.Signal(syscall.SIGCONT)
 	close(answer)
-	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // as it may still have been told
+	if err := cmd.Wait(); exitCode(err) != exitDone && exitCode(err) != exitInterrupted { // the order may arrive after all
 		t.Errorf("%v: %s", err, stderr)
 	}
 }
 
-// awaitSaved asks until a URL is saved.
+// awaitSaved waits until a URL is in the job.
 func awaitSaved(t *testing.T, dir, u string) {
 	t.Helper()
 	for range 100 {
@@ -209,7 +209,7 @@ func awaitSaved(t *testing.T, dir, u string) {
 	t.Fatalf("%s is not saved", u)
 }
 
-// TestStopByControl: a crawl that is told to stop ends as by Ctrl-C.
+// TestStopByControl: weft ctl stop ends a crawl as Ctrl-C does.
 func TestStopByControl(t *testing.T) {
 	asked, answer := make(chan bool, 100), make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -244,7 +244,7 @@ func TestLookMistakes(t *testing.T) {
 		{"no job", "status", "weft status: 0 arguments given, expected JOB\n"},
 		{"no URL", "why job", "weft why: 1 argument given, expected JOB URL\n"},
 		{"no order", "ctl job", "weft ctl: 1 argument given, expected JOB and an ORDER such as pause\n"},
-		{"no folder", "status none", `weft: "none": no job, expected the folder of one`},
+		{"no folder", "status none", `weft: "none": no job, expected the folder of a job`},
 		{"no job in it", "hosts .", `weft: ".": no job`},
 		{"no URL's form", "why . example.org", `weft: why: URL "example.org": no scheme`},
 		{"no state", "urls --state odd .", `weft: --state "odd": expected one of pending, leased, done, failed, refused`},
@@ -271,23 +271,7 @@ func TestLookMistakes(t *testing.T) {
 	}
 }
 
-// TestLookHelp: what the commands say of themselves fits a terminal, and lists every default.
-func TestLookHelp(t *testing.T) {
-	root := weftRun(t, "--help").stdout
-	for _, cmd := range []string{"status", "hosts", "urls", "why", "ctl"} {
-		if !strings.Contains(root, fmt.Sprintf("\n  %-11s ", cmd)) {
-			t.Errorf("weft --help does not list %s", cmd)
-		}
-		e := weftRun(t, cmd, "--help")
-		for line := range strings.Lines(e.stdout) {
-			if len([]rune(line)) > 100 || strings.HasPrefix(strings.TrimSpace(line), "-") && !strings.Contains(line, "default") {
-				t.Errorf("%s: %s", cmd, line)
-			}
-		}
-	}
-}
-
-// weftIn is weftRun in a folder that is there.
+// weftIn runs weft in a folder.
 func weftIn(t *testing.T, dir string, args ...string) ended {
 	t.Helper()
 	cmd, stderr := weftCommand(t, args...)

@@ -3,42 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 )
 
-func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
 func main() {
-	root := &cobra.Command{
-		Use:           "weft",
-		Short:         "Weft crawls the Web",
-		Version:       weft.Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          oneCommand,
-		RunE:          showHelp,
-
-		SuggestionsMinimumDistance: 2,
-	}
 	out := &watched{Writer: os.Stdout}
-	root.SetOut(out)
-	root.AddCommand(crawlCommand(), statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(), linksCommand(), urlCommand(), charsetCommand(), robotsCommand(), sitemapCommand(), demoCommand(), labCommand(), kindsCommand(), versionCommand())
-	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
-	root.SetVersionTemplate("weft {{.Version}}\n")
-	root.SetFlagErrorFunc(misread)
-	root.InitDefaultHelpCmd()
-	help, _, _ := root.Find([]string{"help"})
-	help.Args = func(_ *cobra.Command, args []string) error {
-		cmd, rest, _ := root.Find(args)
-		return oneCommand(cmd, rest)
-	}
-	root.InitDefaultCompletionCmd()
-	completion, _, _ := root.Find([]string{"completion"})
-	completion.Args, completion.RunE = oneCommand, showHelp
-	err := root.Execute()
+	err := rootCommand(out).Execute()
 	if out.err != nil {
 		err = standardOutput(out.err)
 	}
@@ -53,4 +27,74 @@ func main() {
 		fmt.Fprintf(os.Stderr, "weft: %s\n", printable(e.err.Error()))
 	}
 	os.Exit(e.code)
+}
+
+// rootCommand returns the command tree, which prints to out.
+func rootCommand(out io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "weft COMMAND",
+		Short:         "A polite web crawler",
+		Long:          "Weft is a polite web crawler.",
+		Example:       "weft crawl https://example.org/",
+		Version:       weft.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          oneCommand,
+		RunE:          showHelp,
+
+		SuggestionsMinimumDistance: 2,
+		DisableFlagsInUseLine:      true,
+	}
+	root.SetOut(out)
+	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(misread)
+	root.AddGroup(sections...)
+	cobra.EnableCommandSorting = false // the help lists them in this order
+	root.AddCommand(
+		crawlCommand(), demoCommand(),
+		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(),
+		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
+		kindsCommand(), manCommand(), versionCommand(), labCommand(),
+	)
+	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
+	root.SetVersionTemplate("weft {{.Version}}\n")
+	adoptHelp(root)
+	adoptCompletion(root)
+	return root
+}
+
+// adoptHelp makes cobra's help command refuse unknown commands.
+func adoptHelp(root *cobra.Command) {
+	root.SetHelpCommandGroupID(sectionTools)
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Short = "Show the help of a command"
+	help.Args = func(_ *cobra.Command, args []string) error {
+		cmd, rest, _ := root.Find(args)
+		return oneCommand(cmd, rest)
+	}
+}
+
+// adoptCompletion makes cobra's completion command refuse unknown shells.
+func adoptCompletion(root *cobra.Command) {
+	root.SetCompletionCommandGroupID(sectionTools)
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.Short = "Generate completions for bash, zsh, fish or PowerShell"
+	completion.Use, completion.DisableFlagsInUseLine = "completion SHELL", true
+	completion.Args, completion.RunE = oneCommand, showHelp
+}
+
+// watched keeps the first error of writing to standard output: cobra drops them.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestMain lets the test binary be the command, so that exit codes and signals are
-// those of a process.
+// TestMain lets the test binary be the command, so that exit codes and signals are those of a
+// process.
 func TestMain(m *testing.M) {
 	switch os.Getenv("WEFT_TEST_MAIN") {
 	case "1":
@@ -47,7 +47,7 @@ func weftCommand(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &stderr
 }
 
-// ended is what a command has come to.
+// ended is the outcome of a command.
 type ended struct {
 	code           int
 	stdout, stderr string
@@ -61,7 +61,7 @@ func weftRun(t *testing.T, args ...string) ended {
 	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
 }
 
-// file is the contents of a file of its folder; empty if there is none.
+// file returns the contents of a file in its folder; empty if there is none.
 func (e ended) file(path string) string {
 	b, _ := os.ReadFile(filepath.Join(e.dir, path))
 	return string(b)
@@ -78,7 +78,7 @@ func exitCode(err error) int {
 	return 0
 }
 
-// asked is a server that keeps the requests it has got, but for robots.txt.
+// asked is a server that keeps its requests, except those for robots.txt.
 type asked struct {
 	*httptest.Server
 	mu struct {
@@ -134,14 +134,14 @@ func (a *asked) forRobots() int {
 	return a.mu.robots
 }
 
-// atOnce is how many were under way at most.
+// atOnce is the maximum of concurrent requests.
 func (a *asked) atOnce() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.mu.most
 }
 
-// paths are those that were asked for, sorted.
+// paths returns the requested paths, sorted.
 func (a *asked) paths() string {
 	var all []string
 	for _, r := range a.got() {
@@ -151,7 +151,7 @@ func (a *asked) paths() string {
 	return strings.Join(all, " ")
 }
 
-// html answers with links to paths.
+// html responds with links to paths.
 func html(w http.ResponseWriter, paths ...string) {
 	w.Header().Set("Content-Type", "text/html")
 	for _, p := range paths {
@@ -168,7 +168,7 @@ func star(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestStandardOutputFull: what could not be printed is an error, whatever it was.
+// TestStandardOutputFull: output that cannot be written is an error, for every command.
 func TestStandardOutputFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -184,7 +184,8 @@ func TestStandardOutputFull(t *testing.T) {
 	}
 }
 
-// TestHelpKinds: the help tells every error kind, and every reason why a link is not followed.
+// TestHelpKinds: the topic lists every error kind, and every reason for a link that is not
+// followed.
 func TestHelpKinds(t *testing.T) {
 	e := weftRun(t, "help", "kinds")
 	for _, k := range weft.Kinds() {

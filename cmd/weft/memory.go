@@ -8,16 +8,16 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// garbage is how much there may be when the collector runs, in percent of what lives, while the
-// limit allows it. Beside the usual 100 it costs a small crawl some megabytes, and spares it a few
-// percent of its CPU time: see docs/proof/memory.md.
-const garbage = 200
+// gcPercent is the garbage at which the collector runs, in percent of the live heap, while the
+// limit allows it. Compared with the default of 100 it costs a small crawl some megabytes and
+// saves a few percent of CPU time: see docs/proof/memory.md.
+const gcPercent = 200
 
-// program is what is in memory beside Go's own, in bytes: the code above all.
+// program is the memory outside Go's own, in bytes: mostly code.
 const program = 32 << 20
 
-// limitMemory has the garbage collector keep the process within a crawl's memory (0: the
-// default), unless the environment says otherwise. That can't be done in package weft, as it is
+// limitMemory makes the garbage collector keep the process within a crawl's memory (0: the
+// default), unless the environment says otherwise. Package weft cannot do this: the limit holds
 // for the whole process.
 func limitMemory(n int) {
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -25,6 +25,6 @@ func limitMemory(n int) {
 		debug.SetMemoryLimit(int64(n - min(program, n/8)))
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 }

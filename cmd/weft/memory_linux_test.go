@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestMemoryOfTheProcess: what the process takes stays near its budget where the bodies that hosts
-// send at once are many times that. The race detector remembers four times what is written to, and more.
+// TestMemoryOfTheProcess: the process stays near its budget where concurrent bodies are many times
+// larger. The race detector needs four times the memory, and more.
 func TestMemoryOfTheProcess(t *testing.T) {
 	const size, pages = 8 << 20, 40
 	most := 150 // MiB

@@ -9,19 +9,19 @@ import (
 	"os"
 )
 
-// output is where -o sends the records. What was in a file stays until it is certain
-// that there will be a crawl.
+// output is the destination of -o. A file keeps its contents until the crawl is certain to
+// start.
 type output struct {
-	io.Writer          // nil: there is none
+	io.Writer          // nil: no output
 	file      *os.File // nil: none, or standard output
-	made      bool     // the file did not exist
+	made      bool     // openOutput created the file
 }
 
-// regular is a file that can be cut.
+// regular is a file that can be truncated.
 type regular struct{ *os.File }
 
-// Write writes whole records, a line each. Of those that a file has not taken whole, as
-// on a full disk, it keeps the whole ones.
+// Write writes whole records, one per line. After a partial write, as on a full disk, it
+// truncates the file to whole ones.
 func (r regular) Write(p []byte) (int, error) {
 	n, err := r.File.Write(p)
 	whole := bytes.LastIndexByte(p[:n], '\n') + 1
@@ -48,7 +48,8 @@ func openOutput(path string) (*output, error) {
 		f, err = os.OpenFile(path, os.O_WRONLY, 0)
 	}
 	if err != nil {
-		return nil, misused("output", path, fmt.Errorf("%w, expected a file that can be written", reason(err)))
+		return nil, misused("output", path,
+			fmt.Errorf("%w, expected a file that can be written", reason(err)))
 	}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return &output{regular{f}, f, made}, nil
@@ -56,7 +57,7 @@ func openOutput(path string) (*output, error) {
 	return &output{terminal(f), f, made}, nil
 }
 
-// discard leaves everything as it was.
+// discard leaves everything as it was before openOutput.
 func (o *output) discard() {
 	if o.file == nil {
 		return
@@ -67,7 +68,7 @@ func (o *output) discard() {
 	}
 }
 
-// is reports whether the records would go into the file that r reads.
+// is reports whether the output is the file that r reads.
 func (o *output) is(r io.Reader) bool {
 	f, ok := r.(*os.File)
 	if !ok || o.file == nil {
@@ -78,16 +79,15 @@ func (o *output) is(r io.Reader) bool {
 	return errA == nil && errB == nil && a.Mode().IsRegular() && os.SameFile(a, b)
 }
 
-// begin empties the file, if it is one that can be; or, for a job that goes on, takes it
-// up at the end of its last whole line.
-func (o *output) begin(goesOn bool) error {
+// open empties a regular file; to resume, it continues the file after its last whole line.
+func (o *output) open(resume bool) error {
 	if o.file == nil || o.made {
 		return nil
 	}
 	if info, err := o.file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	if !goesOn {
+	if !resume {
 		return o.file.Truncate(0)
 	}
 	end, err := wholeLines(o.file.Name())
@@ -100,8 +100,8 @@ func (o *output) begin(goesOn bool) error {
 	return err
 }
 
-// wholeLines is how long a file is without a last line that has no end, as a loss of power
-// may leave one.
+// wholeLines returns the length of a file without an incomplete last line, which a power
+// failure may leave.
 func wholeLines(path string) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -126,20 +126,7 @@ func wholeLines(path string) (int64, error) {
 	return 0, nil
 }
 
-// watched is standard output as cobra has it, which does not look at its errors.
-type watched struct {
-	io.Writer
-	err error // the first
-}
-
-func (w *watched) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
+// close closes the file, if there is one.
 func (o *output) close() error {
 	if o.file == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOutputGoesOn: the records of a job that goes on are added to whole lines.
-func TestOutputGoesOn(t *testing.T) {
+// TestOutputResumed: a resumed job appends its records to whole lines.
+func TestOutputResumed(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	for name, c := range map[string]struct{ was, want string }{
 		"whole":            {"a\nb\n", "a\nb\n"},
@@ -28,7 +28,7 @@ func TestOutputGoesOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := out.begin(true); err != nil {
+			if err := out.open(true); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := out.Write([]byte("new\n")); err != nil {

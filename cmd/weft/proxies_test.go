@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// lead is a proxy on loopback that knows where hosts are.
+// lead is a proxy on loopback that knows the addresses of hosts.
 type lead struct {
 	hosts map[string]string // where HOST:PORT is
 	user  string            // USER:PASSWORD it wants; empty: none
@@ -31,14 +31,14 @@ func (l *lead) note(how, host string) {
 	l.mu.asked = append(l.mu.asked, how+" "+host)
 }
 
-// times is how often it was asked.
+// times is the number of its requests.
 func (l *lead) times() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.mu.asked)
 }
 
-// got is what it was asked for, each once, in order.
+// got returns its requests, each once, in order.
 func (l *lead) got() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *lead) dial(host string) (net.Conn, error) {
 	return net.Dial("tcp", to)
 }
 
-// newHTTPProxy is one as RFC 9110 has it, on the standard library's server and client.
+// newHTTPProxy is a proxy by RFC 9110, on the standard library's server and client.
 func newHTTPProxy(t *testing.T, user string, hosts map[string]string) *lead {
 	l := &lead{hosts: hosts, user: user}
 	forward := &http.Transport{DisableCompression: true}
@@ -110,7 +110,7 @@ func newHTTPProxy(t *testing.T, user string, hosts map[string]string) *lead {
 	return l
 }
 
-// newSOCKS is a proxy as RFC 1928 has it.
+// newSOCKS is a proxy by RFC 1928.
 func newSOCKS(t *testing.T, hosts map[string]string) *lead {
 	l := &lead{hosts: hosts}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -159,7 +159,7 @@ func newSOCKS(t *testing.T, hosts map[string]string) *lead {
 	return l
 }
 
-// join copies both ways until both have ended.
+// join copies both ways until both ends are closed.
 func join(here net.Conn, in io.Reader, there net.Conn) {
 	defer here.Close()
 	defer there.Close()

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// session is a shell on a terminal of its own that runs weft, as a person has it.
+// session is a shell that runs weft on a terminal of its own.
 type session struct {
 	t      *testing.T
 	person *os.File // what is typed, and what is shown
@@ -26,9 +26,9 @@ type session struct {
 	said   strings.Builder
 }
 
-// newSession starts weft with arguments, in an empty folder, on a terminal of 80 by
-// 24. In the end the shell tells the exit code, whether the terminal's settings are
-// what they were, and the line that was typed.
+// newSession starts weft with arguments, in an empty folder, on a terminal of 80 by 24. At the
+// end, the shell prints the exit code, whether the terminal's settings have changed, and the line
+// that was typed.
 func newSession(t *testing.T, terminal, typed string, args ...string) *session {
 	t.Helper()
 	const script = `trap : INT TERM; before=$(stty -g)
@@ -71,14 +71,14 @@ func (s *session) resize(width, height uint16) {
 	}
 }
 
-// until waits until seen is true of what was shown since the last call.
+// until waits until seen holds for the output since the last call.
 func (s *session) until(seen func(shown string) bool) {
 	s.t.Helper()
 	from := s.said.Len()
 	s.read(func() bool { return seen(s.said.String()[from:]) })
 }
 
-// read reads until it is enough.
+// read reads until enough holds.
 func (s *session) read(enough func() bool) {
 	s.t.Helper()
 	for part := make([]byte, 4096); !enough(); {
@@ -95,7 +95,7 @@ func (s *session) untilText(text string) {
 	s.until(func(shown string) bool { return strings.Contains(shown, text) })
 }
 
-// untilDrawn waits for a draw of such lines.
+// untilDrawn waits for a draw of given lines.
 func (s *session) untilDrawn(such func(lines []string) bool) {
 	s.t.Helper()
 	s.until(func(shown string) bool {
@@ -114,7 +114,7 @@ const (
 	drawEnds   = "\x1b[?25h\x1b[?2026l"
 )
 
-// draws are the whole draws in what was shown, and what was beside them.
+// draws splits the output into whole draws and the rest.
 func draws(shown string) (drawn []string, beside string) {
 	for {
 		before, rest, _ := strings.Cut(shown, drawBegins)
@@ -127,8 +127,8 @@ func draws(shown string) (drawn []string, beside string) {
 	}
 }
 
-// end waits for the shell to end, and returns what was drawn and what stands beside it.
-// The terminal must be in order, and weft have ended with code.
+// end waits for the shell to end, and returns the draws and the rest. The terminal's settings must
+// be unchanged, and the exit code be code.
 func (s *session) end(code int) (drawn []string, beside string) {
 	s.t.Helper()
 	s.read(func() bool {
@@ -153,8 +153,8 @@ func (s *session) end(code int) (drawn []string, beside string) {
 	return drawn, beside
 }
 
-// TestTerminalIsLeftAlone: a command that draws nothing asks the terminal nothing,
-// and what was typed meanwhile is for the shell.
+// TestTerminalIsLeftAlone: a command that draws nothing sends no queries to the terminal, and
+// leaves typed text to the shell.
 func TestTerminalIsLeftAlone(t *testing.T) {
 	drawn, text := newSession(t, "xterm-256color", "make\n", "version").end(exitDone)
 	if !strings.HasPrefix(text, "make\r\nweft ") || strings.Count(text, "\n") != 5 || len(drawn) > 0 {
@@ -162,8 +162,8 @@ func TestTerminalIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestTerminalCrawl: a crawl shows progress, asks nothing, and leaves its report alone
-// on the terminal.
+// TestTerminalCrawl: a crawl shows progress, sends no queries, and leaves only its report on the
+// terminal.
 func TestTerminalCrawl(t *testing.T) {
 	site, err := webtest.Run(webtest.Config{Seed: 1, Pages: 30}, webtest.Addresses{})
 	if err != nil {
@@ -182,13 +182,13 @@ func TestTerminalCrawl(t *testing.T) {
 	}
 }
 
-// firstLine is without its end.
+// firstLine returns the first line without its end.
 func firstLine(text string) string {
 	first, _, _ := strings.Cut(text, "\r\n")
 	return first
 }
 
-// TestTerminalDumb: where the cursor cannot be moved, nothing is drawn.
+// TestTerminalDumb: nothing is drawn where the cursor cannot be moved.
 func TestTerminalDumb(t *testing.T) {
 	s := newAsked(t, false, star)
 	drawn, text := newSession(t, "dumb", "make\n", "crawl", "-v", "--job", "job", s.URL).end(exitDone)
@@ -197,8 +197,8 @@ func TestTerminalDumb(t *testing.T) {
 	}
 }
 
-// TestTerminalInterrupt: keys and signals do on a terminal what they do elsewhere, and
-// leave it in order.
+// TestTerminalInterrupt: keys and signals work on a terminal as elsewhere, and leave its settings
+// unchanged.
 func TestTerminalInterrupt(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys, last string
@@ -228,7 +228,7 @@ func TestTerminalInterrupt(t *testing.T) {
 				}
 			}
 			s.until(func(shown string) bool { // a whole draw: Ctrl-C has the terminal forget what it has not yet shown
-				_, after, said := strings.Cut(shown, "once more stops at once")
+				_, after, said := strings.Cut(shown, "interrupt again to stop at once")
 				return said && strings.Contains(after, drawEnds)
 			})
 			if c.last != "" {
@@ -243,7 +243,7 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// TestTerminalResize: what is drawn fits the terminal as it is now.
+// TestTerminalResize: the drawing fits the current size of the terminal.
 func TestTerminalResize(t *testing.T) {
 	answer := make(chan bool)
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -269,8 +269,7 @@ func TestTerminalResize(t *testing.T) {
 	s.end(exitDone)
 }
 
-// TestTerminalSuspend: Ctrl-Z clears what is drawn before the shell prompts, and fg goes
-// on drawing.
+// TestTerminalSuspend: Ctrl-Z clears the drawing before the shell prompts, and fg resumes it.
 func TestTerminalSuspend(t *testing.T) {
 	asked, answer := make(chan bool, 10), make(chan bool)
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -300,7 +299,7 @@ IFS= read -r line; echo "typed: $line"`
 	}
 }
 
-// TestTerminalHeld: a host that asks to be let alone is seen to be.
+// TestTerminalHeld: the screen shows a host that backs off.
 func TestTerminalHeld(t *testing.T) {
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {

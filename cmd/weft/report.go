@@ -11,119 +11,111 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// report says in the end what the crawl has come to.
+// report is printed at the end of a crawl.
 type report struct {
 	weft.Summary
 	job     string   // its folder; empty: none
-	records []string // where they are
-	failed  bool     // an error has ended it
+	records []string // the files that hold them
+	failed  bool     // an error has ended the crawl
 }
 
-// records are the places a crawl has written to.
+// records returns the files that a crawl has written records to.
 func records(job string, out *output) []string {
-	var places []string
+	var files []string
 	if job != "" {
-		places = append(places, filepath.Join(job, "pages.jsonl"))
+		files = append(files, filepath.Join(job, "pages.jsonl"))
 	}
 	if out.file != nil {
-		places = append(places, out.file.Name())
+		files = append(files, out.file.Name())
 	}
-	return places
+	return files
 }
 
-// rate is n in all its time, a second.
+// rate is n per second of the whole crawl.
 func (r report) rate(n int) float64 { return float64(n) / max(r.Elapsed.Seconds(), 1e-3) }
 
-// mostTypes and mostSlow bound what the report shows of each.
+// How many of each the report shows.
 const (
-	mostTypes = 10
-	mostSlow  = 5
+	mostTypes  = 10
+	mostSlow   = 5
+	mostOpened = 3
 )
 
 func (r report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s (%s a second): %s (%s a second), %s, %s received\n", plural(r.Recorded(), "URL"), seconds(r.Elapsed.Seconds()),
-		perSecond(r.rate(r.Recorded())), plural(r.Pages, "page"), perSecond(r.rate(r.Pages)), plural(r.Redirects, "redirect"), volume(r.Bytes))
-	table := func(title string, rows []row) {
-		for _, line := range rows {
-			fmt.Fprintf(&b, "  %-13s %-28s %10s%s\n", title, printable(line.name), count(line.URLs), line.size())
-			title = ""
-		}
-	}
-	line := func(title, text string) { fmt.Fprintf(&b, "  %-13s %s\n", title, printable(text)) }
-
+	fmt.Fprintf(&b, "%s in %s (%s/s): %s (%s/s), %s, %s received\n",
+		plural(r.Recorded(), "URL"), seconds(r.Elapsed.Seconds()), perSecond(r.rate(r.Recorded())),
+		plural(r.Pages, "page"), perSecond(r.rate(r.Pages)),
+		plural(r.Redirects, "redirect"), volume(r.Bytes))
+	out := &sheet{Writer: &b, width: titleWidth}
 	if r.Visit > 1 {
-		line("visit", fmt.Sprintf("%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New)))
-		if r.BytesSaved > 0 {
-			line("spared", volume(r.BytesSaved)+" that had not changed")
-		}
+		out.line("visit", "%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New))
+		out.saved(r.BytesSaved)
 	}
-	table("status", rows(r.Statuses, func(status int) string { return fmt.Sprint(status) }))
-	types := rows(r.ContentTypes, func(t string) string { return cmp.Or(t, "(none)") })
-	slices.SortStableFunc(types, func(a, b row) int { return cmp.Compare(b.URLs, a.URLs) })
-	if len(types) > mostTypes {
-		rest := row{name: "(" + plural(len(types)-mostTypes, "other") + ")"}
-		for _, t := range types[mostTypes:] {
-			rest.URLs += t.URLs
-			rest.Bytes += t.Bytes
-		}
-		types = append(types[:mostTypes], rest)
-	}
-	table("content type", types)
+	counts(out, "status", r.Statuses)
+	r.contentTypes(out)
 	if r.Duplicates+r.Near > 0 {
-		line("duplicates", fmt.Sprintf("%s with the content of another, %s nearly", plural(r.Duplicates, "page"), count(r.Near)))
+		out.line("duplicates", "%s identical to another, %s nearly",
+			plural(r.Duplicates, "page"), count(r.Near))
 	}
-	table("error", rows(r.Errors, func(kind string) string { return kind }))
-	var reasons []row
-	for _, reason := range slices.Sorted(maps.Keys(r.NotFollowed)) {
-		reasons = append(reasons, row{reason, weft.Count{URLs: r.NotFollowed[reason], Bytes: -1}})
-	}
-	table("not followed", reasons)
+	counts(out, "error", r.Errors)
+	out.figures("not followed", r.NotFollowed)
 	if len(r.Opened) > 0 {
-		line("in scope, too", hostList(r.Opened)+", because a seed redirects there")
+		out.line("also in scope", "%s: a seed redirects there", hostList(r.Opened))
 	}
-	title := "slowest"
 	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
-		line(title, fmt.Sprintf("%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL))
-		title = ""
+		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
-	if r.FirstError != "" {
-		line("first error", r.FirstError)
-	}
-	if r.OverLimit > 0 {
-		line("cut", plural(r.OverLimit, "URL")+", by --limit-per-host")
-	}
-	if r.OverVariants > 0 {
-		line("cut", plural(r.OverVariants, "URL")+", by --max-variants")
-	}
-	switch {
-	case r.Interrupted:
-		line("left", plural(r.Pending, "URL")+", the crawl was interrupted"+r.howOn())
-	case r.Stopped != "":
-		line("left", plural(r.Pending, "URL")+", stopped by --"+r.Stopped)
-	case r.failed && !r.Finished:
-		line("left", plural(r.Pending, "URL")+", an error has ended the crawl"+r.howOn())
-	}
+	out.some("first error", r.FirstError)
+	out.cuts(r.OverLimit, r.OverVariants)
+	out.some("left", r.left())
 	if r.Runs > 1 {
-		line("runs", count(r.Runs)+", all of them counted here")
+		out.line("runs", "%s, all counted here", count(r.Runs))
 	}
-	title = "records"
-	for _, place := range r.records {
-		line(title, place)
-		title = ""
+	for _, file := range r.records {
+		out.line("records", "%s", file)
 	}
 	return b.String()
 }
 
-// changes says what a visit has found.
-func changes(unchanged, changed, gone, fresh int) string {
-	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new", count(unchanged), count(changed), count(gone), count(fresh))
+// contentTypes prints the most frequent types, and the others as one.
+func (r report) contentTypes(out *sheet) {
+	types := slices.SortedFunc(maps.Keys(r.ContentTypes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.ContentTypes[b].URLs, r.ContentTypes[a].URLs), cmp.Compare(a, b))
+	})
+	var others weft.Count
+	for i, t := range types {
+		c := r.ContentTypes[t]
+		if i < mostTypes {
+			out.counted("content type", cmp.Or(t, "(none)"), c)
+			continue
+		}
+		others.URLs += c.URLs
+		others.Bytes += c.Bytes
+	}
+	if n := len(types) - mostTypes; n > 0 {
+		out.counted("content type", "("+plural(n, "other")+")", others)
+	}
 }
 
-// mostOpened is how many hosts the report names.
-const mostOpened = 3
+// left says what the crawl has left, if it has not finished, and how to resume it.
+func (r report) left() string {
+	left, resume := plural(r.Pending, "URL"), ""
+	if r.job != "" {
+		resume = "; the same command resumes it"
+	}
+	switch {
+	case r.Interrupted:
+		return left + ", the crawl was interrupted" + resume
+	case r.Stopped != "":
+		return left + ", stopped by --" + r.Stopped
+	case r.failed && !r.Finished:
+		return left + ", an error ended the crawl" + resume
+	}
+	return ""
+}
 
-// hostList names some hosts, and says how many others there are at least.
+// hostList names some hosts.
 func hostList(hosts []string) string {
 	if len(hosts) <= mostOpened {
 		return strings.Join(hosts, ", ")
@@ -131,32 +123,14 @@ func hostList(hosts []string) string {
 	return strings.Join(hosts[:mostOpened], ", ") + " and others"
 }
 
-// howOn says how to go on, if there is a way.
-func (r report) howOn() string {
-	if r.job == "" {
-		return ""
-	}
-	return "; the same command goes on"
+// counted prints a name with its URLs and bytes.
+func (s *sheet) counted(title, name string, c weft.Count) {
+	s.figure(title, name, c.URLs, fmt.Sprintf("  %8s", volume(c.Bytes)))
 }
 
-// row is a line of a table.
-type row struct {
-	name string
-	weft.Count
-}
-
-// size is empty for what has none.
-func (r row) size() string {
-	if r.Bytes < 0 {
-		return ""
+// counts prints URLs and bytes by key.
+func counts[K cmp.Ordered](out *sheet, title string, all map[K]weft.Count) {
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		out.counted(title, fmt.Sprint(k), all[k])
 	}
-	return fmt.Sprintf("  %8s", volume(r.Bytes))
-}
-
-func rows[K cmp.Ordered](counts map[K]weft.Count, name func(K) string) []row {
-	var all []row
-	for _, k := range slices.Sorted(maps.Keys(counts)) {
-		all = append(all, row{name(k), counts[k]})
-	}
-	return all
 }

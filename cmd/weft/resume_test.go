@@ -11,20 +11,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// in runs weft in a folder.
-func in(t *testing.T, dir string, args ...string) ended {
-	t.Helper()
-	cmd, stderr := weftCommand(t, args...)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	return ended{exitCode(err), string(out), stderr.String(), dir}
-}
-
-// TestGoesOn: what the second crawl of a job, of which three of four URLs are done, says and
-// does, by what it is asked for, and by what has become of the job.
-func TestGoesOn(t *testing.T) {
-	const asBegun, adds = ", as the job began with", ": --amend adds to that, --fresh starts over, --job begins another\n"
-	const others = ": --fresh starts over, --job begins another\n"
+// TestResume: output and requests of a second crawl of a job, three of whose four URLs are done,
+// by its flags and by the state of the job.
+func TestResume(t *testing.T) {
+	const asBegun, adds = ", as the job began with", ": use --amend to add to them, --fresh to start over, or --job for another job\n"
+	const others = ": use --fresh to start over, or --job for another job\n"
 	edit := func(pattern string, fn func(path string) error) func(*testing.T, string) {
 		return func(t *testing.T, job string) {
 			t.Helper()
@@ -45,7 +36,7 @@ func TestGoesOn(t *testing.T) {
 		edit  func(t *testing.T, job string)
 		args  string // URL stands for the site
 		code  int
-		said  string // its only line; empty: it says "job goes on", or begins anew
+		said  string // its only line; empty: the job is resumed or starts over
 		asked string // by both crawls
 	}{
 		"the same":              {nil, "URL", exitDone, "", "/ /a /b /c"},
@@ -70,7 +61,7 @@ func TestGoesOn(t *testing.T) {
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove it, or name another` + "\n", "/ /a /b"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove this one, or name another` + "\n", "/ /a /b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAsked(t, false, star)
@@ -83,12 +74,12 @@ func TestGoesOn(t *testing.T) {
 			if c.edit != nil {
 				c.edit(t, job)
 			}
-			e := in(t, first.dir, append([]string{"crawl", "--job", "job"}, strings.Fields(strings.ReplaceAll(c.args, "URL", s.URL))...)...)
+			e := weftIn(t, first.dir, append([]string{"crawl", "--job", "job"}, strings.Fields(strings.ReplaceAll(c.args, "URL", s.URL))...)...)
 			if e.code != c.code || s.paths() != c.asked {
 				t.Errorf("exit %d, asked for %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
 			}
-			goesOn := "weft: job goes on: 3 URLs done, 1 left\n"
-			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, goesOn) && c.said == "" {
+			resuming := "weft: job: resuming: 3 URLs done, 1 left\n"
+			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, resuming) && c.said == "" {
 				t.Errorf("said %q", e.stderr)
 			}
 			if c.code == exitDone && !strings.Contains(c.args, "--fresh") && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
@@ -102,8 +93,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestFinished: of a job that is finished the command tells again what has come of it, and
-// changes nothing.
+// TestFinished: for a finished job, the command prints the same report again, and changes nothing.
 func TestFinished(t *testing.T) {
 	s := newAsked(t, false, star)
 	for name, c := range map[string]struct {
@@ -116,36 +106,35 @@ func TestFinished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := weftRun(t, "crawl", "--retries", "0", "--job", "job", c.seed)
 			_, table, _ := strings.Cut(first.stderr, "\n") // in front of it is the time it took, of which the end is not saved
-			records, status := first.file("job/pages.jsonl"), in(t, first.dir, "status", "--json", "job").stdout
+			records, status := first.file("job/pages.jsonl"), weftIn(t, first.dir, "status", "--json", "job").stdout
 			if first.code != c.code || records == "" || status == "" {
 				t.Fatalf("%+v: records %q, status %s", first, records, status)
 			}
 			asked, robots := len(s.got()), s.forRobots()
 			for _, args := range []string{"crawl --job job " + c.seed, "crawl --job job", "crawl --job job -o out " + c.seed} {
-				e := in(t, first.dir, strings.Fields(args)...)
+				e := weftIn(t, first.dir, strings.Fields(args)...)
 				line, rest, _ := strings.Cut(e.stderr, "\n")
-				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; --update visits it again, --fresh starts over, --amend adds URLs" || again != table {
+				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; use --update to recrawl it, --fresh to start over, --amend to add URLs" || again != table {
 					t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, c.code, table)
 				}
 			}
 			if len(s.got()) != asked || s.forRobots() != robots || first.file("job/pages.jsonl") != records {
 				t.Errorf("it was crawled again")
 			}
-			if now := in(t, first.dir, "status", "--json", "job").stdout; now != status {
+			if now := weftIn(t, first.dir, "status", "--json", "job").stdout; now != status {
 				t.Errorf("status %s, expected as before: %s", now, status)
 			}
 			if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
 				t.Errorf("an empty output is left")
 			}
-			if e := in(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job goes on: ") {
+			if e := weftIn(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job: resuming: ") {
 				t.Errorf("with another URL: %+v", e)
 			}
 		})
 	}
 }
 
-// TestOtherList: a job's list that has another URL than before is wrong usage, and no crawl
-// to report.
+// TestOtherList: a URL that is new in a job's list is a usage error, without a report.
 func TestOtherList(t *testing.T) {
 	s := newAsked(t, false, star)
 	dir := t.TempDir()
@@ -154,7 +143,7 @@ func TestOtherList(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "list"), []byte(urls), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		return in(t, dir, append([]string{"crawl", "--job", "job", "-i", "list"}, args...)...)
+		return weftIn(t, dir, append([]string{"crawl", "--job", "job", "-i", "list"}, args...)...)
 	}
 	if e := crawl(s.URL + "\n"); e.code != exitDone {
 		t.Fatalf("%+v", e)
@@ -162,7 +151,7 @@ func TestOtherList(t *testing.T) {
 	more := s.URL + "\n" + s.URL + "/x\n"
 	e := crawl(more)
 	if _, said, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(said, `weft: --input`) || strings.Count(said, "\n") != 1 ||
-		!strings.HasSuffix(said, " as the job began with: --amend adds to that, --fresh starts over, --job begins another\n") {
+		!strings.HasSuffix(said, " as the job began with: use --amend to add to them, --fresh to start over, or --job for another job\n") {
 		t.Errorf("exit %d, said %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
@@ -188,8 +177,7 @@ func (speechless) Infof(string, ...any)  {}
 func (speechless) Errorf(string, ...any) {}
 func (speechless) Fatalf(string, ...any) {}
 
-// TestJobInUse: while a crawl runs, another process gets at its job neither to go on nor to
-// start over; and the crawl does not notice.
+// TestJobInUse: while a crawl runs, another process can neither resume its job nor start it over.
 func TestJobInUse(t *testing.T) {
 	answer, asks := make(chan bool), make(chan bool, 10)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -203,8 +191,8 @@ func TestJobInUse(t *testing.T) {
 	}
 	<-asks
 	for _, args := range [][]string{{}, {"--fresh"}, {"--amend"}} {
-		e := in(t, cmd.Dir, append([]string{"crawl", "--job", "job", s.URL}, args...)...)
-		if want := "weft: --job \"job\": in use by another process: another crawl, or a look at it\n"; e.code != exitUsage || e.stderr != want {
+		e := weftIn(t, cmd.Dir, append([]string{"crawl", "--job", "job", s.URL}, args...)...)
+		if want := "weft: --job \"job\": in use by another process: another crawl or command\n"; e.code != exitUsage || e.stderr != want {
 			t.Errorf("%s: exit %d, said %q, expected %q", args, e.code, e.stderr, want)
 		}
 	}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
@@ -16,12 +14,14 @@ import (
 
 func robotsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "robots",
-		Short: "Read a robots.txt as a crawl does",
-		Args:  oneCommand,
-		RunE:  showHelp,
+		Use:     "robots COMMAND",
+		Short:   "Check URLs against a robots.txt",
+		GroupID: sectionURL,
+		Args:    oneCommand,
+		RunE:    showHelp,
 
 		SuggestionsMinimumDistance: 2,
+		DisableFlagsInUseLine:      true,
 	}
 	cmd.AddCommand(robotsTestCommand())
 	return cmd
@@ -32,58 +32,47 @@ func robotsTestCommand() *cobra.Command {
 	var jsonl bool
 	cmd := &cobra.Command{
 		Use:   "test [flags] FILE URL...",
-		Short: "Tell which URLs a robots.txt allows, and by which of its lines",
-		Long: `Test reads a robots.txt, from a file or from standard input (-), and prints for
-each URL whether a crawler may fetch it and the line that decided. A URL may be a
-path, such as /a?b. It is brought into the form in which a crawl asks for it.
+		Short: "Show which URLs a robots.txt allows, and by which line",
+		Long: `Read a robots.txt from a file or standard input (-) and print, for each URL,
+whether a crawler may fetch it and the line that decides. A URL may be a path,
+such as /a?b; it is canonicalized as in a crawl.`,
+		Annotations: detailed(`
+With --jsonl there is no URL argument, and FILE (default: standard input) holds
+one question per line:
 
-With --jsonl there is no URL, and FILE (default standard input) has one question a
-line: {"robots_b64": a robots.txt in base64, "ua": NAME, "url": URL}, and an "id" if
-you like. Each is answered with a line: {"id", "allowed", "rule", "line",
-"crawl_delay", "sitemaps"}, or {"id", "error", "kind"} if it can't be; no rule is ""
-and line 0, the delay is in seconds or null. Here the URL is taken as it stands.
+  {"robots_b64": BASE64, "ua": NAME, "url": URL, "id": ANY}
 
-Exit status: 0 all were answered, whatever the answers; 1 the input or the output
-broke off; 3 wrong usage.`,
+Each line is answered with one line:
+
+  {"id", "allowed", "rule", "line", "crawl_delay", "sitemaps"}
+  or {"id", "error", "kind"}
+
+Without a rule, rule is "" and line 0. The delay is in seconds or null. The URL
+is taken as it is written.
+
+Exit status: 0 all questions answered, whatever the answers; 1 input or output
+failed; 3 usage error.`),
 		Example: `  weft robots test robots.txt /private/ https://example.org/a.html
   curl -s https://example.org/robots.txt | weft robots test --ua otherbot - /
   weft robots test --jsonl < questions.jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case jsonl && len(args) > 1:
-				return usage("robots test: %s given, expected with --jsonl one FILE or none", plural(len(args), "argument"))
-			case !jsonl && len(args) < 2:
-				return usage("robots test: %s given, expected a FILE and a URL such as https://example.org/", plural(len(args), "argument"))
-			}
-			return nil
-		},
+		Args: orJSONL(&jsonl, "argument", arguments(2, math.MaxInt, "argument",
+			"a FILE and a URL such as https://example.org/")),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if jsonl {
-				return answerLines("robots test", args, func(q question) (any, error) { return q.answer(agent) })
+				return answerLines("robots test", args, func(q question) (any, error) {
+					return q.answer(agent)
+				})
 			}
 			return testURLs(args[0], args[1:], agent)
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("What is tested", func(f *pflag.FlagSet) {
-		flag(f, &agent, "ua", "", "NAME", weft.DefaultUserAgent, userAgent, "of the crawler, or the User-Agent it sends")
-		f.BoolVar(&jsonl, "jsonl", false, "read questions, one a line, and answer each with a line (default not)")
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	define(cmd, group{"Question", []option{
+		{name: "ua", arg: "NAME", Value: to(&agent, userAgent),
+			help: "ask for the crawler NAME, or its User-Agent",
+			more: "Default: " + weft.DefaultUserAgent + "."},
+		jsonlOption(&jsonl),
+	}})
 	return cmd
-}
-
-// openRobots opens a file or standard input.
-func openRobots(path string) (*os.File, error) {
-	if path == "-" {
-		return os.Stdin, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, usage("robots test: %.128q: %w, expected a file or - for standard input", path, reason(err))
-	}
-	return f, nil
 }
 
 func testURLs(path string, urls []string, agent string) error {
@@ -95,18 +84,19 @@ func testURLs(path string, urls []string, agent string) error {
 		}
 		targets[i] = u.Canonical().RequestTarget()
 	}
-	f, err := openRobots(path)
+	f, err := openSource("robots test", path, fileOrInput)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1)) // one more: what is cut is seen to be
+	// The byte beyond MaxSize shows the parser that the file is cut.
+	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1))
 	if err != nil {
 		return usage("robots test: %.128q: %w, expected a file that can be read", path, reason(err))
 	}
 
 	rules := robots.Parse(body).Agent(agent)
-	out := bufio.NewWriter(os.Stdout)
+	out := newPrinter()
 	for i, target := range targets {
 		v := rules.Test(target)
 		word, why := "disallowed", "no rule"
@@ -128,20 +118,12 @@ func absolute(s string) (weburl.URL, error) {
 	}
 	u, err := weft.ParseSeed(s)
 	if err != nil {
-		err = fmt.Errorf("%w, or a path that begins with /", err)
+		err = fmt.Errorf("%w, or a path that starts with /", err)
 	}
 	return u, err
 }
 
-// standardOutput says what an error is about.
-func standardOutput(err error) error {
-	if err != nil {
-		return &exit{exitError, fmt.Errorf("standard output: %w", reason(err))}
-	}
-	return nil
-}
-
-// A question is a line of --jsonl.
+// question is a line of --jsonl.
 type question struct {
 	Robots *string `json:"robots_b64"`
 	Agent  *string `json:"ua"`
@@ -156,7 +138,7 @@ type questionAnswer struct {
 	Sitemaps   []string `json:"sitemaps"`
 }
 
-// answer answers a question; one that has no name is asked for agent.
+// answer answers a question; agent holds where it names none.
 func (q question) answer(agent string) (any, error) {
 	body, err := fromBase64("robots_b64", q.Robots)
 	if err != nil {
@@ -186,8 +168,8 @@ func (q question) answer(agent string) (any, error) {
 	return answer, nil
 }
 
-// targetOf returns path and query of a URL as they stand there, not as a crawl would
-// send them: whoever compares parsers of robots.txt wants no URL parser in between.
+// targetOf returns path and query of a URL as they are written, not as a crawl would send
+// them: a comparison of robots.txt parsers needs them without a URL parser in between.
 func targetOf(s string) (string, error) {
 	if s == "" {
 		return "/", nil

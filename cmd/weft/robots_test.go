@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/internal/conformance"
 )
 
-// weftFed is weft with something on standard input and in the file robots.txt.
+// weftFed runs weft with a text on standard input and one in the file robots.txt.
 func weftFed(t *testing.T, stdin, file string, args ...string) ended {
 	t.Helper()
 	cmd, stderr := weftCommand(t, args...)
@@ -60,7 +60,7 @@ allowed     http://example.org  no rule
 	}
 }
 
-// TestRobotsMistakes: each is one line that names what is wrong; nothing is answered.
+// TestRobotsMistakes: a mistake prints one line that names it, and nothing on standard output.
 func TestRobotsMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
@@ -89,7 +89,7 @@ func jsonl(id, robots, ua, url string) string {
 	return fmt.Sprintf(`{"id":%s,"robots_b64":"%s","ua":%q,"url":%q}`, id, b64, ua, url) + "\n"
 }
 
-// TestRobotsJSONL: a line is answered with a line, whatever is wrong with it.
+// TestRobotsJSONL: each line is answered with one line, errors included.
 func TestRobotsJSONL(t *testing.T) {
 	const file = "User-agent: *\nCrawl-delay: 1.5\nDisallow: /a<\nSitemap: https://example.org/s.xml\nSitemap: /t\n"
 	huge := file + strings.Repeat("#", 4<<20)
@@ -98,11 +98,11 @@ func TestRobotsJSONL(t *testing.T) {
 		{jsonl(`{"a":[2]}`, "", "weft", "http://example.org?x"), `{"id":{"a":[2]},"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
 		{`{"robots_b64":"","ua":"x","url":"/"}` + "\n", `{"allowed":true,"rule":"","line":0,"crawl_delay":null,"sitemaps":[]}`},
 		{"\r\n", ""},
-		{"Disallow: /\n", `{"error":"line 5: invalid character 'D' looking for beginning of value, expected an object as weft robots test --help tells","kind":"json"}`},
+		{"Disallow: /\n", `{"error":"line 5: invalid character 'D' looking for beginning of value, expected an object, see weft robots test --help-all","kind":"json"}`},
 		{`{"id":"six","robots_b64":"?","url":"/"}` + "\n", `{"id":"six","error":"line 6: robots_b64: illegal base64 data at input byte 0","kind":"robots_b64"}`},
 		{`{"id":7,"url":"/"}` + "\n", `{"id":7,"error":"line 7: no robots_b64, expected bytes in base64","kind":"robots_b64"}`},
 		{`{"id":8,"robots_b64":""}` + "\n", `{"id":8,"error":"line 8: no url, expected one such as https://example.org/","kind":"url"}`},
-		{jsonl("9", "", "x", "example.org"), `{"id":9,"error":"line 9: URL \"example.org\": no scheme, expected http or https, as in https://example.org/, or a path that begins with /","kind":"url"}`},
+		{jsonl("9", "", "x", "example.org"), `{"id":9,"error":"line 9: URL \"example.org\": no scheme, expected http or https, as in https://example.org/, or a path that starts with /","kind":"url"}`},
 		{`{"id":10,"robots_b64":"","url":5}` + "\n", `{"id":10,"error":"line 10: url: a number, expected a string","kind":"json"}`},
 		{`"` + strings.Repeat("x", maxAsked) + "\"\n", `{"error":"line 11: longer than 33554432 bytes","kind":"json"}`},
 		{jsonl("12", huge, "weft", "/a<"), `{"id":12,"allowed":false,"rule":"Disallow: /a<","line":3,"crawl_delay":1.5,"sitemaps":["https://example.org/s.xml","/t"]}`},
@@ -126,7 +126,7 @@ func TestRobotsJSONL(t *testing.T) {
 	}
 }
 
-// TestRobotsJSONLStreams: an answer comes before the next question is asked.
+// TestRobotsJSONLStreams: each answer comes before the next question is read.
 func TestRobotsJSONLStreams(t *testing.T) {
 	cmd, _ := weftCommand(t, "robots", "test", "--jsonl", "-")
 	stdin, err := cmd.StdinPipe()
@@ -153,8 +153,8 @@ func TestRobotsJSONLStreams(t *testing.T) {
 	}
 }
 
-// TestRobotsConformance puts the whole of google/robotstxt-spec-test to the command.
-// What package robots says of the cases that are Google's own is told there.
+// TestRobotsConformance runs google/robotstxt-spec-test through the command. Package robots
+// explains the cases that are Google's own.
 func TestRobotsConformance(t *testing.T) {
 	suite := conformance.Read(t, "robots-google.jsonl")
 	e := weftFed(t, string(suite), "", "robots", "test", "--jsonl")

@@ -15,27 +15,29 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// begin is weft.New, which may take long: a full disk has it wait. A signal meanwhile ends
-// the process; what comes later obey finds in con.signals.
-func (con *console) begin(o weft.Options, out *output) (*weft.Crawler, error) {
+// start is weft.New, which waits while the disk is full. Until it returns, a signal ends the
+// process; later ones are left in con.signals for handleSignals.
+func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
 	con.update = o.Update
 	con.signals = make(chan os.Signal, 2)
-	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM) // be they ignored so far, as by some shells for what runs in the background
-	if !signal.Ignored(syscall.SIGHUP) {                      // by nohup
+	// Interrupts count even if they are ignored, as some shells arrange for background jobs;
+	// hangups do not, as nohup arranges.
+	signal.Notify(con.signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(con.signals, syscall.SIGHUP)
 	}
-	begun := make(chan struct{}) // without room: once it is taken, no signal is
+	started := make(chan struct{}) // unbuffered: once it is received, no signal is
 	go func() {
 		select {
-		case <-begun:
+		case <-started:
 		case <-con.signals:
-			con.warn("interrupted before the crawl has begun")
+			con.warn("interrupted before the crawl started")
 			out.discard()
 			os.Exit(exitInterrupted)
 		}
 	}()
 	c, err := weft.New(o)
-	begun <- struct{}{}
+	started <- struct{}{}
 	if err != nil {
 		signal.Stop(con.signals)
 		out.discard()
@@ -43,32 +45,26 @@ func (con *console) begin(o weft.Options, out *output) (*weft.Crawler, error) {
 	return c, err
 }
 
-// crawl runs c, whose records go to out, tells of it, and judges how it ended. A job that is
-// finished is only told of, unless there may be more to do.
+// crawl runs c, whose records go to out, prints progress and the report, and returns the exit
+// status. For a finished job it prints the report only, unless there may be more to do.
 func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
-		con.warn(fmt.Sprintf("%s is finished; --update visits it again, --fresh starts over, --amend adds URLs", c.Job()))
-		return con.end(report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}, false, nil)
+		con.warn(c.Job() + " is finished; use --update to recrawl it, --fresh to start over, " +
+			"--amend to add URLs")
+		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
+		return con.end(r, false, nil)
 	}
-	if err := out.begin(earlier.Runs > 0); err != nil {
+	if err := out.open(earlier.Runs > 0); err != nil {
 		return &exit{exitError, fmt.Errorf("--output %.128q: %w", out.file.Name(), reason(err))}
 	}
-	visit := max(1, earlier.Visit)
-	switch {
-	case earlier.Runs > 0 && visit > 1:
-		con.warn(fmt.Sprintf("%s goes on with visit %d: %s done, %s left", c.Job(), visit, plural(earlier.Recorded(), "URL"), count(earlier.Pending)))
-	case earlier.Runs > 0:
-		con.warn(fmt.Sprintf("%s goes on: %s done, %s left", c.Job(), plural(earlier.Recorded(), "URL"), count(earlier.Pending)))
-	case visit > 1:
-		con.warn(fmt.Sprintf("%s is visited again: visit %d", c.Job(), visit))
-	}
-	signal.Ignore(syscall.SIGPIPE) // whoever reads what is printed may leave: the crawl goes on
+	con.announce(c.Job(), earlier)
+	signal.Ignore(syscall.SIGPIPE) // the crawl continues if the reader of its messages leaves
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	ended := make(chan struct{})
-	interrupted := con.obey(c, stop, ended)
+	interrupted := con.handleSignals(c, stop, ended)
 	over := con.watch(c)
 	s, err := c.Run(ctx)
 	close(ended)
@@ -77,11 +73,26 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	if interrupted.Load() && onlyCanceled(err) {
 		err = nil
 	}
-	return con.end(report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil}, interrupted.Load(), err)
+	r := report{Summary: s, job: c.Job(), records: records(c.Job(), out), failed: err != nil}
+	return con.end(r, interrupted.Load(), err)
 }
 
-// end prints the report, and judges how the crawl has ended. One whose seeds are others than
-// those of its job has not happened, as far as the report goes.
+// announce says that a job is resumed or recrawled.
+func (con *console) announce(job string, earlier weft.Summary) {
+	progress := fmt.Sprintf("%s done, %s left", plural(earlier.Recorded(), "URL"), count(earlier.Pending))
+	visit := max(1, earlier.Visit)
+	switch {
+	case earlier.Runs > 0 && visit > 1:
+		con.warn(fmt.Sprintf("%s: resuming visit %d: %s", job, visit, progress))
+	case earlier.Runs > 0:
+		con.warn(fmt.Sprintf("%s: resuming: %s", job, progress))
+	case visit > 1:
+		con.warn(fmt.Sprintf("%s: recrawling: visit %d", job, visit))
+	}
+}
+
+// end prints the report, and returns the exit status. A crawl whose seeds are not those of its
+// job fetched nothing: it has no report.
 func (con *console) end(s report, interrupted bool, err error) error {
 	foreign := errors.Is(err, weft.ErrPlan)
 	if !con.quiet && !foreign {
@@ -89,7 +100,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	}
 	switch {
 	case errors.Is(err, syscall.EPIPE):
-		err = &exit{exitError, errors.New("output: its reader has left")}
+		err = &exit{exitError, errors.New("output: the reader has closed it")}
 	case foreign:
 		err = &exit{exitUsage, err}
 	case err != nil:
@@ -97,7 +108,8 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	case interrupted, s.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
 	case s.SeedsFetched == 0 && s.Stopped == "":
-		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", cmp.Or(s.FirstError, "none was answered with a status of 2xx"))}
+		why := cmp.Or(s.FirstError, "none has a 2xx status")
+		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
 	case s.Stopped != "":
 		err = &exit{exitLimit, nil}
 	default:
@@ -113,35 +125,35 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	return err
 }
 
-// obey has signals end the crawl: the first lets it finish what is under way, the
-// second does not, and the third ends the process. So does the second, where the
-// crawl has not ended some time after it: a page of a million links is not left half
-// way. What is not committed by then has not happened, as if the process were killed.
-func (con *console) obey(c *weft.Crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
+// handleSignals makes signals end the crawl: the first lets the fetches that have started
+// finish, the second cancels them, the third ends the process. The second does, too, if the
+// crawl has not ended some time after it, as parsing a page of a million links is not
+// interrupted. Uncommitted work is lost then, as if the process were killed.
+func (con *console) handleSignals(c *weft.Crawler, stop func(), ended <-chan struct{}) *atomic.Bool {
 	var interrupted atomic.Bool
 	go func() {
 		<-con.signals
 		interrupted.Store(true)
 		c.Drain()
-		con.warn("finishing what is under way; once more stops at once")
+		con.warn("finishing the fetches that have started; interrupt again to stop at once")
 		<-con.signals
 		stop()
-		con.screen.close() // so that the third leaves the terminal in order
+		con.screen.close() // the third signal must leave the terminal in order
 		signal.Stop(con.signals)
 		select {
 		case <-ended:
 		case <-time.After(patience):
-			con.warn("what is under way does not stop: ended without a report")
+			con.warn("the crawl does not stop: ended without a report")
 			os.Exit(exitInterrupted)
 		}
 	}()
 	return &interrupted
 }
 
-// patience is how long what was broken off may take to stop.
+// patience is how long a canceled crawl may take to end.
 const patience = 2 * time.Second
 
-// onlyCanceled reports whether err says no more than that the crawl was broken off.
+// onlyCanceled reports whether err holds nothing but context.Canceled.
 func onlyCanceled(err error) bool {
 	for _, e := range parts(err) {
 		if !errors.Is(e, context.Canceled) {
@@ -151,24 +163,23 @@ func onlyCanceled(err error) bool {
 	return true
 }
 
-// How often the crawl is looked at: for the screen, and for lines.
+// How often progress is drawn on the screen, or printed as a line.
 const (
-	redrawn = 200 * time.Millisecond
-	told    = 5 * time.Second
+	drawEvery  = 200 * time.Millisecond
+	printEvery = 5 * time.Second
 )
 
-// watch tells how the crawl gets on, until the function it returns is called; that
-// returns when nothing more is told.
+// watch shows progress until the function it returns is called; that returns when the last
+// line is written.
 func (con *console) watch(c *weft.Crawler) (over func()) {
 	if con.quiet {
 		return func() {}
 	}
-	every := told
-	tell := con.progress
+	every, show := printEvery, con.progress
 	if con.screen != nil {
-		every, tell = redrawn, con.screen.draw
+		every, show = drawEvery, con.screen.draw
 		con.screen.open()
-		con.screen.heedSuspension()
+		con.screen.handleSuspend()
 	}
 	done := make(chan struct{})
 	var watching sync.WaitGroup
@@ -182,7 +193,7 @@ func (con *console) watch(c *weft.Crawler) (over func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				tell(m.sample(c.Stats()))
+				show(m.sample(c.Stats()))
 			}
 		}
 	})

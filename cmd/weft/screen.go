@@ -11,36 +11,35 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// screen draws a few lines at the end of a terminal again and again, and has what is
-// written to it run by above them. It asks the terminal nothing and changes none of
-// its settings: keys and signals are not its business, and Ctrl-C stays a signal.
+// screen redraws a few lines at the end of a terminal; lines that are written to it scroll by
+// above them. It queries nothing and changes no settings of the terminal: keys and signals keep
+// their meaning, and Ctrl-C stays a signal.
 //
-// Between two draws the cursor stands at the beginning of the first line drawn. So a
-// draw clears what is below and begins there, whatever a change of size has made of
-// the lines: nothing has to be counted, and nothing above is ever touched. That first
-// line is a short one: of a line that a narrower terminal breaks in two, some
-// terminals leave the cursor on the second part. A draw is one write that leaves the
-// terminal as it was, however the process ends.
+// Between two draws the cursor rests at the start of the first line drawn. A draw starts there
+// and clears everything below, whatever a resize has made of the lines: nothing has to be
+// counted, and nothing above is touched. That first line is short, because some terminals leave
+// the cursor on the second part of a line that a narrower window breaks in two. A draw is one
+// write that restores the terminal's state, however the process ends.
 //
 // Any goroutine may call it.
 type screen struct {
 	file   *os.File
 	styled bool // bold and colours
 
-	drawing sync.Mutex // held by who draws; taken before mu
+	drawing sync.Mutex // held while drawing; locked before mu
 
 	mu struct {
 		sync.Mutex
 		open    bool
-		lines   []string // that wait for the next draw, so that a slow terminal keeps nobody waiting
-		dropped int      // of these, because the terminal takes none
+		lines   []string // wait for the next draw, so that a slow terminal blocks nobody
+		dropped int      // lines beyond maxWaiting
 	}
 }
 
-// maxWaiting is how many lines may wait.
+// maxWaiting bounds the lines that wait.
 const maxWaiting = 10_000
 
-// newScreen heeds https://no-color.org.
+// newScreen draws without styles if NO_COLOR is set: see https://no-color.org.
 func newScreen(f *os.File) *screen { return &screen{file: f, styled: os.Getenv("NO_COLOR") == ""} }
 
 func (s *screen) open() {
@@ -75,14 +74,14 @@ func (s *screen) draw(now sample) {
 		return
 	}
 	width, height, err := term.GetSize(s.file.Fd())
-	if err != nil || width <= 0 || height <= 0 { // a terminal that nobody has told its size
+	if err != nil || width <= 0 || height <= 0 { // some terminals do not know their size
 		width, height = 80, 24
 	}
 	s.show(above, view{width, height, s.styled}.lines(now))
 }
 
-// close clears what is drawn and lets the lines that wait go to the terminal, like
-// all that follow. It may be called of a nil screen, and again.
+// close clears the drawing and writes the waiting lines; later lines are written at once. It
+// may be called on a nil screen, and more than once.
 func (s *screen) close() {
 	if s == nil {
 		return
@@ -97,7 +96,7 @@ func (s *screen) close() {
 	}
 }
 
-// aside clears what is drawn and calls do; until that returns, nothing is drawn.
+// aside clears the drawing and calls do; nothing is drawn until that returns.
 func (s *screen) aside(do func()) {
 	s.drawing.Lock()
 	defer s.drawing.Unlock()
@@ -110,7 +109,7 @@ func (s *screen) aside(do func()) {
 	do()
 }
 
-// take is called with mu held.
+// take returns the waiting lines. The caller holds mu.
 func (s *screen) take() []string {
 	lines := s.mu.lines
 	s.mu.lines = nil
@@ -121,23 +120,22 @@ func (s *screen) take() []string {
 	return lines
 }
 
-// show clears the last draw, writes whole lines, which the terminal breaks where they
-// are too long for it, and below them draws others, which fit. It is called with
-// drawing held.
+// show clears the last drawing, writes the lines above, which the terminal may wrap, and draws
+// lines that fit below them. The caller holds drawing.
 func (s *screen) show(above, drawn []string) {
 	var b strings.Builder
-	// The first return is for a key that was echoed, as Ctrl-C is; the space, for tmux,
-	// which keeps in its history what stood on a screen that is cleared as a whole.
+	// The first carriage return overwrites an echoed key, such as Ctrl-C. The space keeps tmux
+	// from saving a screen that is cleared as a whole in its history.
 	b.WriteString(ansi.SetModeSynchronizedOutput + ansi.HideCursor + "\r " + ansi.EraseScreenBelow + "\r")
 	for _, l := range above {
 		b.WriteString(l)
 	}
-	// How wide a character is, the terminal may see in another way: it is to cut what
-	// is too long then, and not to break it.
+	// The terminal may disagree about the width of a character: then it must cut the line, not
+	// wrap it.
 	b.WriteString(ansi.ResetModeAutoWrap + strings.Join(drawn, "\n") + ansi.SetModeAutoWrap + "\r")
 	if len(drawn) > 1 {
 		b.WriteString(ansi.CursorUp(len(drawn) - 1))
 	}
 	b.WriteString(ansi.ShowCursor + ansi.ResetModeSynchronizedOutput)
-	_, _ = io.WriteString(s.file, b.String()) // without it the crawl goes on, and is reported
+	_, _ = io.WriteString(s.file, b.String()) // the crawl does not depend on it
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/internal/golden"
 )
 
-// TestView shows what stands on terminals of several widths.
+// TestView shows the drawing on terminals of several widths.
 func TestView(t *testing.T) {
 	text := ""
 	for _, width := range []int{20, 80, 200} {
@@ -27,8 +27,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestViewRest: the line on which the cursor rests is a short one, so that it is not
-// broken by a terminal that becomes narrower.
+// TestViewRest: the line on which the cursor rests is short, so that a terminal that becomes
+// narrower does not wrap it.
 func TestViewRest(t *testing.T) {
 	for _, s := range []sample{{}, running} {
 		if first := (view{width: 200, height: 24}).lines(s)[0]; ansi.StringWidth(first) > 30 {
@@ -37,8 +37,8 @@ func TestViewRest(t *testing.T) {
 	}
 }
 
-// TestViewFits: no line is ever wider than the terminal, there are never more of them
-// than it has rows, and nothing that the Web has sent is in control of it.
+// TestViewFits: no line is wider than the terminal, there are no more lines than it has, and text
+// from the Web never controls it.
 func TestViewFits(t *testing.T) {
 	for _, styled := range []bool{false, true} {
 		for size := 1; size <= 250; size++ {
@@ -59,8 +59,7 @@ func TestViewFits(t *testing.T) {
 	}
 }
 
-// TestScreen: lines run by above what is drawn; when it is closed, nothing is drawn
-// any more and lines are written at once.
+// TestScreen: lines scroll by above the drawing; once it is closed, they are written at once.
 func TestScreen(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
 	if err != nil {

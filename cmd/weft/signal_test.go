@@ -21,7 +21,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestInterrupt: the first Ctrl-C lets what is under way finish; the second does not.
+// TestInterrupt: the first Ctrl-C lets started fetches finish; the second does not.
 func TestInterrupt(t *testing.T) {
 	for name, signals := range map[string][]os.Signal{
 		"Ctrl-C":       {os.Interrupt},
@@ -48,7 +48,7 @@ func TestInterrupt(t *testing.T) {
 			<-asked
 			_ = cmd.Process.Signal(signals[0])
 			lines := bufio.NewReader(stderr)
-			if said, _ := lines.ReadString('\n'); !strings.Contains(said, "once more") {
+			if said, _ := lines.ReadString('\n'); !strings.Contains(said, "interrupt again") {
 				t.Errorf("after the first signal: %q", said)
 			}
 			if len(signals) == 1 {
@@ -71,11 +71,11 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// stuck is weft crawl of a URL whose desk never comes back from the first record.
+// stuck is weft crawl of a URL whose coordinator hangs in the hook of the first record.
 func stuck(url string) {
 	con := &console{voice: textVoice{os.Stderr}}
 	out := &output{}
-	c, err := con.begin(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
+	c, err := con.start(weft.Options{Seeds: []string{url}, Hooks: weft.Hooks{OnRecord: func(*weft.Record) {
 		fmt.Fprintln(os.Stderr, "stuck")
 		select {}
 	}}}, out)
@@ -86,8 +86,8 @@ func stuck(url string) {
 	os.Exit(exitDone)
 }
 
-// TestInterruptBeforeBegin: a signal ends a crawl that is not yet one, whatever it waits for:
-// here for the state of its job, which comes by a pipe that nobody writes to.
+// TestInterruptBeforeBegin: a signal ends a crawl that has not started, here because the state of
+// its job is a pipe that nobody writes to.
 func TestInterruptBeforeBegin(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that does not end
 	defer cancel()
@@ -118,7 +118,7 @@ func TestInterruptBeforeBegin(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Process.Signal(sig)
-		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl has begun\n" {
+		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl started\n" {
 			t.Errorf("%v: exit %d, said %q", sig, code, &stderr)
 		}
 		w.Close()
@@ -128,7 +128,7 @@ func TestInterruptBeforeBegin(t *testing.T) {
 	}
 }
 
-// TestNohup: who has a hangup ignored goes on after one.
+// TestNohup: a crawl that ignores hangups continues after one.
 func TestNohup(t *testing.T) {
 	asked, answer := make(chan bool, 10), make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -151,8 +151,7 @@ func TestNohup(t *testing.T) {
 	}
 }
 
-// TestInterruptStuck: not even a loop that never comes back outlives a second Ctrl-C
-// for long.
+// TestInterruptStuck: a second Ctrl-C soon ends the process, even if a loop hangs.
 func TestInterruptStuck(t *testing.T) {
 	s := newAsked(t, false, star)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], s.URL)
@@ -168,7 +167,7 @@ func TestInterruptStuck(t *testing.T) {
 	for _, c := range []struct {
 		said  string
 		press bool
-	}{{"stuck", true}, {"weft: finishing what is under way; once more stops at once", true}, {"weft: what is under way does not stop: ended without a report", false}} {
+	}{{"stuck", true}, {"weft: finishing the fetches that have started; interrupt again to stop at once", true}, {"weft: the crawl does not stop: ended without a report", false}} {
 		if lines.Scan(); lines.Text() != c.said {
 			t.Errorf("said %q, expected %q", lines.Text(), c.said)
 		}
@@ -184,7 +183,7 @@ func TestInterruptStuck(t *testing.T) {
 	}
 }
 
-// TestInterruptWhileSeedsWait: that no more seeds come yet keeps nobody waiting.
+// TestInterruptWhileSeedsWait: Ctrl-C ends a crawl that waits for more seeds.
 func TestInterruptWhileSeedsWait(t *testing.T) {
 	asked := make(chan bool, 10)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w); asked <- true })

@@ -28,8 +28,8 @@ func gzipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestSitemapLines: each line of --jsonl is answered with one. A sitemap that is broken has
-// URLs and an error; a line that can't be answered ends nothing.
+// TestSitemapLines: each line of --jsonl is answered with one line. A broken sitemap has URLs and
+// an error.
 func TestSitemapLines(t *testing.T) {
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	const set = "<urlset><url><loc>/a?b&amp;c</loc><lastmod>2024-05</lastmod><priority>0.8</priority></url>"
@@ -58,7 +58,7 @@ func TestSitemapLines(t *testing.T) {
 		"no body":        {`{"id":1,"base":"http://e.test/"}`, `{"id":1,"error":"line 1: no body_b64, expected bytes in base64","kind":"body_b64"}`},
 		"a base of none": {`{"id":1,"body_b64":"","base":"x"}`, `"kind":"base"}`},
 		"no base64":      {`{"id":1,"body_b64":"?"}`, `"kind":"body_b64"}`},
-		"an array":       {`[1]`, `{"error":"line 1: array, expected an object as weft sitemap --help tells","kind":"json"}`},
+		"an array":       {`[1]`, `{"error":"line 1: array, expected an object, see weft sitemap --help-all","kind":"json"}`},
 	} {
 		e := weftFed(t, c.in+"\n{}\n", "", "sitemap", "--jsonl")
 		first, _, _ := strings.Cut(e.stdout, "\n")
@@ -68,7 +68,7 @@ func TestSitemapLines(t *testing.T) {
 	}
 }
 
-// TestSitemap: what is found is printed, also of what is broken, which is an error then.
+// TestSitemap: the URLs found are printed, those of a broken sitemap too, which is an error.
 func TestSitemap(t *testing.T) {
 	const body = "<urlset><url><loc>/a</loc><lastmod>2024-05\n\x1b</lastmod></url><sitemap><loc>/s.xml</loc></sitemap>"
 	for name, c := range map[string]struct {
@@ -101,8 +101,7 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
-// TestSitemapOfASite: that of a URL is fetched; that of a site is the one its robots.txt
-// names, or the usual one.
+// TestSitemapOfASite: for a site, the sitemaps of robots.txt are listed, or /sitemap.xml is read.
 func TestSitemapOfASite(t *testing.T) {
 	packed := gzipped(t, "<urlset><url><loc>a</loc></url></urlset>")
 	var named atomic.Value
@@ -134,7 +133,7 @@ func TestSitemapOfASite(t *testing.T) {
 		{"a site", s.URL, 1, exitDone, s.URL + "/dir/1.xml\t-\tsitemap\nhttp://e.test/2.xml\t-\tsitemap\n", ""},
 		{"a site without", s.URL + "/", 0, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
 		{"a URL", s.URL + "/dir/map", 1, exitDone, s.URL + "/dir/a\t-\tpage\n", ""},
-		{"a site with too many", s.URL, robots.MaxSitemaps, exitError, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not told"},
+		{"a site with too many", s.URL, robots.MaxSitemaps, exitError, strings.Repeat(s.URL+"/dir/1.xml\t-\tsitemap\n", robots.MaxSitemaps), "/robots.txt: more than 1000 sitemaps, the others are not listed"},
 		{"not found", s.URL + "/no.xml", 1, exitError, "", "/no.xml: status 404, expected 2xx"},
 	} {
 		named.Store(c.named)

@@ -1,125 +1,101 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 )
 
 func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "status [flags] JOB",
-		Short: "Tell where a job is",
-		Long: `Status tells how far the crawl in a job's folder has come, of all its runs
-together: while it runs, and after.
-
-Exit status: 0 told, 1 the job cannot be read, 3 wrong usage or no job.`,
+		Use:     "status [flags] JOB",
+		Short:   "Show a job's progress",
+		GroupID: sectionJob,
+		Long: `Show the state of a job and the totals of all its runs, while the crawl runs
+and after.` + jobExit,
 		Example: `  weft status example.org.weft
   weft status --json example.org.weft | jq .pending`,
-		Args: oneJob(),
+		Args:              jobArguments("JOB", 1),
+		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
 				s, err := job.Status(ctx)
 				if err != nil {
 					return err
 				}
-				return lines(func(yield func(weft.Status, error) bool) { yield(s, nil) }, 1, asJSON, writeStatus)
+				return printOne(s, asJSON, writeStatus)
 			})
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("Output", func(f *pflag.FlagSet) {
-		f.BoolVar(&asJSON, "json", false, "as an object of JSON (default a table)")
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	define(cmd, group{"Output", []option{jsonOption(&asJSON, "print a JSON object")}})
 	return cmd
 }
 
-// stateInWords is a state that does not say by itself what holds.
+// stateInWords explains states whose names do not.
 var stateInWords = map[weft.JobState]string{
-	weft.JobStarting:    "starting, it reads what its last run has left",
-	weft.JobEnding:      "ending, what is under way is finished",
-	weft.JobInterrupted: "interrupted, weft crawl --job goes on with it",
-	weft.JobKilled:      "killed or ended by an error, weft crawl --job goes on with it",
+	weft.JobStarting:    "starting, reading the state of its last run",
+	weft.JobEnding:      "ending, finishing the fetches that have started",
+	weft.JobInterrupted: "interrupted, weft crawl --job resumes it",
+	weft.JobKilled:      "killed or ended by an error, weft crawl --job resumes it",
 }
 
+// titleWidth is the width of the titles of status and report, in cells.
+const titleWidth = 13
+
 func writeStatus(w io.Writer, s weft.Status) {
-	state := string(s.State)
-	if words := stateInWords[s.State]; words != "" {
-		state = words
-	}
+	state := cmp.Or(stateInWords[s.State], string(s.State))
 	switch s.State {
 	case weft.JobPaused:
 		state += ": " + strings.Join(s.Reasons, ", ")
 	case weft.JobStopped:
-		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl --job goes on with it"
-	}
-	line := func(title, format string, args ...any) {
-		fmt.Fprintf(w, "  %-13s %s\n", title, printable(fmt.Sprintf(format, args...)))
+		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl --job resumes it"
 	}
 	fmt.Fprintf(w, "%s: %s\n", printable(s.Job), printable(state))
-	line("begun", "%s, %s, %s of crawling", moment(s.Begun), plural(s.Runs, "run"), clock(time.Duration(s.Seconds*float64(time.Second))))
+	out := &sheet{Writer: w, width: titleWidth}
+	out.line("started", "%s, %s, %s of crawling",
+		moment(s.Begun), plural(s.Runs, "run"), clock(fromSeconds(s.Seconds)))
 	if !s.Ended.IsZero() {
-		line("ended", "%s", moment(s.Ended))
+		out.line("ended", "%s", moment(s.Ended))
 	}
 	if s.Visit > 1 {
-		line("visit", "%d: %s", s.Visit, changes(s.Unchanged, s.Changed, s.Gone, s.New))
+		out.line("visit", "%d: %s", s.Visit, changes(s.Unchanged, s.Changed, s.Gone, s.New))
 	}
-	line("seeds", "%s, scope %s", seedsOf(s), s.Scope)
-	line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"), plural(s.Redirects, "redirect"), count(s.Failed))
-	line("refused", "%s", count(s.Refused))
-	if s.OverLimit > 0 {
-		line("cut", "%s, by --limit-per-host", count(s.OverLimit))
-	}
-	if s.OverVariants > 0 {
-		line("cut", "%s, by --max-variants", count(s.OverVariants))
-	}
-	line("waiting", "%s", count(s.Pending))
-	line("in flight", "%s", count(s.InFlight))
-	line("hosts", "%s", count(s.Hosts))
-	line("received", "%s", volume(s.Bytes))
-	if s.BytesSaved > 0 {
-		line("spared", "%s that had not changed", volume(s.BytesSaved))
-	}
+	out.line("seeds", "%s, scope %s", seedsOf(s), s.Scope)
+	out.line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"),
+		plural(s.Redirects, "redirect"), count(s.Failed))
+	out.line("refused", "%s", count(s.Refused))
+	out.cuts(s.OverLimit, s.OverVariants)
+	out.line("waiting", "%s", count(s.Pending))
+	out.line("in flight", "%s", count(s.InFlight))
+	out.line("hosts", "%s", count(s.Hosts))
+	out.line("received", "%s", volume(s.Bytes))
+	out.saved(s.BytesSaved)
 	if s.Memory > 0 {
-		line("memory", "%s of %s", humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory)))
+		used, most := humanize.IBytes(uint64(s.Memory)), humanize.IBytes(uint64(s.MaxMemory))
+		out.line("memory", "%s of %s", used, most)
 	}
 	if s.URLsPerSecond > 0 {
-		line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))
-		line("left", "at least %s", clock(time.Duration(min(s.SecondsLeft, 1e9)*float64(time.Second))))
+		out.line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))
+		out.line("left", "at least %s", clock(fromSeconds(s.SecondsLeft)))
 	}
-	title := "status"
 	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
-		line(title, "%-28d %10s", status, count(s.Statuses[status]))
-		title = ""
+		out.figure("status", fmt.Sprint(status), s.Statuses[status], "")
 	}
-	for _, table := range []struct {
-		title string
-		of    map[string]int
-	}{{"error", s.Errors}, {"not followed", s.NotFollowed}} {
-		title := table.title
-		for _, name := range slices.Sorted(maps.Keys(table.of)) {
-			line(title, "%-28s %10s", name, count(table.of[name]))
-			title = ""
-		}
-	}
-	if s.FirstError != "" {
-		line("first error", "%s", s.FirstError)
-	}
+	out.figures("error", s.Errors)
+	out.figures("not followed", s.NotFollowed)
+	out.some("first error", s.FirstError)
 }
 
-// seedsOf is the first seed, and how many others there are.
+// seedsOf is the first seed, and the number of others.
 func seedsOf(s weft.Status) string {
 	switch s.Seeds {
 	case 0:
@@ -128,4 +104,39 @@ func seedsOf(s weft.Status) string {
 		return s.First
 	}
 	return fmt.Sprintf("%s and %s more", s.First, count(s.Seeds-1))
+}
+
+// figure prints a name, a number and more about it.
+func (s *sheet) figure(title, name string, n int, more string) {
+	s.line(title, "%-28s %10s%s", printable(name), count(n), more)
+}
+
+// figures prints numbers by name.
+func (s *sheet) figures(title string, all map[string]int) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s.figure(title, name, all[name], "")
+	}
+}
+
+// cuts prints how many URLs the limits have cut.
+func (s *sheet) cuts(overLimit, overVariants int) {
+	if overLimit > 0 {
+		s.line("cut", "%s by --limit-per-host", plural(overLimit, "URL"))
+	}
+	if overVariants > 0 {
+		s.line("cut", "%s by --max-variants", plural(overVariants, "URL"))
+	}
+}
+
+// saved prints what a recrawl did not have to fetch.
+func (s *sheet) saved(bytes int64) {
+	if bytes > 0 {
+		s.line("saved", "%s, unchanged", volume(bytes))
+	}
+}
+
+// changes says what a recrawl has found.
+func changes(unchanged, changed, gone, fresh int) string {
+	return fmt.Sprintf("%s unchanged, %s changed, %s gone, %s new",
+		count(unchanged), count(changed), count(gone), count(fresh))
 }

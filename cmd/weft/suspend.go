@@ -7,15 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// heedSuspension has Ctrl-Z clear what is drawn before the process stops, so that the
-// shell's prompt stands alone; it is drawn again when the process goes on. It holds
-// until the process ends, for Go's handler, once installed, keeps the signal from
-// stopping anything.
+// handleSuspend makes Ctrl-Z clear the drawing before the process stops, so that the shell's
+// prompt stands alone; the next draw follows when the process continues. It holds until the
+// process ends: once installed, Go's handler keeps the signal from stopping the process.
 //
-// Where the process is in the group of its session's leader, nobody could continue it,
-// and the kernel lets the signal pass (POSIX, General Terminal Interface, section
-// 11.1.4): so does this.
-func (s *screen) heedSuspension() {
+// In the process group of the session leader, nobody could continue the process, so the
+// kernel ignores the signal (POSIX, General Terminal Interface, section 11.1.4); so does this.
+func (s *screen) handleSuspend() {
 	if leader, err := unix.Getsid(0); err != nil || leader == unix.Getpgrp() {
 		return
 	}

@@ -12,8 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newTerminal is a pseudo-terminal of 80 by 24: the side of the person and that of
-// the program.
+// newTerminal returns a pseudo-terminal of 80 by 24: the user's side and the program's.
 func newTerminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -38,8 +37,8 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// TestTerminal: on a terminal progress is drawn, lines of -v run by above it, and in
-// the end it is gone, the cursor back and the report there.
+// TestTerminal: progress is drawn on a terminal, lines of -v scroll by above it, and at the end
+// only the report is left.
 func TestTerminal(t *testing.T) {
 	drawn := make(chan bool)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

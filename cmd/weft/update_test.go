@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestUpdate: what --update does and says by where the job stands: a visit that is not finished
-// goes on, be it the first; otherwise the next one begins.
+// TestUpdate: output and requests of --update by the state of the job: an unfinished crawl or
+// recrawl is resumed; otherwise the next recrawl starts.
 func TestUpdate(t *testing.T) {
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
@@ -27,26 +27,26 @@ func TestUpdate(t *testing.T) {
 		asked int      // by then
 		lines int      // records
 	}{
-		{"crawl --update job", exitDone, []string{"weft: job goes on: 3 URLs done, 1 left\n"}, 4, 4},
-		{"crawl --update job", exitDone, []string{"weft: job is visited again: visit 2\n", "  visit         2: 4 unchanged, 0 changed, 0 gone, 0 new\n", " that had not changed\n"}, 8, 8},
-		{"crawl --job job", exitDone, []string{"weft: job is finished; --update visits it again"}, 8, 8},
-		{"crawl --update job --limit 3 -c 1 URL", exitLimit, []string{"weft: job is visited again: visit 3\n"}, 11, 11},
+		{"crawl --update job", exitDone, []string{"weft: job: resuming: 3 URLs done, 1 left\n"}, 4, 4},
+		{"crawl --update job", exitDone, []string{"weft: job: recrawling: visit 2\n", "  visit         2: 4 unchanged, 0 changed, 0 gone, 0 new\n", ", unchanged\n"}, 8, 8},
+		{"crawl --job job", exitDone, []string{"weft: job is finished; use --update to recrawl it"}, 8, 8},
+		{"crawl --update job --limit 3 -c 1 URL", exitLimit, []string{"weft: job: recrawling: visit 3\n"}, 11, 11},
 		{"status job", exitDone, []string{"job: stopped by --limit", "  visit         3: 3 unchanged, 0 changed, 0 gone, 0 new\n"}, 11, 11},
-		{"crawl --job job", exitDone, []string{"weft: job goes on with visit 3: 3 URLs done, 1 left\n"}, 12, 12},
+		{"crawl --job job", exitDone, []string{"weft: job: resuming visit 3: 3 URLs done, 1 left\n"}, 12, 12},
 		{"urls --state unchanged job", exitDone, []string{"URL/\nURL/a\nURL/b\nURL/c\n"}, 12, 12},
 		{"urls --state new job", exitDone, nil, 12, 12},
 		{"crawl --update job --amend URL/x", exitDone, []string{"4 unchanged, 0 changed, 0 gone, 1 new"}, 17, 17},
 		{"crawl --update job -o - --format urls -q", exitDone, []string{"URL/\n"}, 22, 22},
 		{"crawl --update job --log-format json", exitDone, []string{`"visit":6,"unchanged":5,"changed":0,"gone":0,"new":0,"bytes_saved":`}, 27, 27},
 		{"why job URL/a", exitDone, []string{`  visit      6: unchanged, status 200, as since 20`, `ETag "1"`}, 27, 27},
-		{"crawl --update job URL/y", exitUsage, []string{"URL/y: expected URL/ URL/x, as the job began with: --amend adds to that, --job with --fresh starts over\n"}, 27, 27},
-		{"crawl --update job --depth 3", exitUsage, []string{`--depth "3": expected any number, as the job began with: --job with --fresh starts over` + "\n"}, 27, 27},
+		{"crawl --update job URL/y", exitUsage, []string{"URL/y: expected URL/ URL/x, as the job began with: use --amend to add to them, --job with --fresh to start over\n"}, 27, 27},
+		{"crawl --update job --depth 3", exitUsage, []string{`--depth "3": expected any number, as the job began with: use --job with --fresh to start over` + "\n"}, 27, 27},
 		{"crawl --update job/pages.jsonl", exitUsage, []string{`--update "job/pages.jsonl": not a directory, expected the folder of a job` + "\n"}, 27, 27},
-		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected one to visit again` + "\n"}, 27, 27},
+		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected one to recrawl` + "\n"}, 27, 27},
 		{"crawl --update job --job job", exitUsage, []string{"weft: --update and --job: expected one of them\n"}, 27, 27},
 		{"crawl --update job --fresh URL", exitUsage, []string{"weft: --update and --fresh: expected one of them\n"}, 27, 27},
 	} {
-		e := in(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
+		e := weftIn(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
 		said := strings.ReplaceAll(e.stderr+e.stdout, s.URL, "URL")
 		if lines := strings.Count(e.file("job/pages.jsonl"), "\n"); e.code != step.code || len(s.got()) != step.asked || lines != step.lines {
 			t.Fatalf("weft %s: exit %d, %d requests, %d records; expected %d, %d, %d: %s", step.args, e.code, len(s.got()), lines, step.code, step.asked, step.lines, said)
@@ -68,13 +68,13 @@ func TestUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if e := in(t, dir, "crawl", "--update", "job"); e.code != exitError || !strings.HasPrefix(e.stderr, `weft: --update "job": job/state: damaged: `) || !strings.HasSuffix(e.stderr, ": --job with --fresh starts over\n") {
+	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitError || !strings.HasPrefix(e.stderr, `weft: --update "job": job/state: damaged: `) || !strings.HasSuffix(e.stderr, ": use --job with --fresh to start over\n") {
 		t.Errorf("of a damaged job: %+v", e)
 	}
 	if err := os.RemoveAll(state); err != nil {
 		t.Fatal(err)
 	}
-	if e := in(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": already exists, and is not that of a job, expected the folder of one`+"\n" {
+	if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitUsage || e.stderr != `weft: --update "job": already exists, and is not that of a job, expected the folder of a job`+"\n" {
 		t.Errorf("of another folder: %+v", e)
 	}
 }

@@ -1,84 +1,87 @@
 package main
 
 import (
-	"bufio"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft/weburl"
 )
 
+// urlFlags are the options of weft url.
+type urlFlags struct {
+	base  weburl.URL
+	rules weburl.RuleSet
+	jsonl bool
+}
+
 func urlCommand() *cobra.Command {
-	var base weburl.URL
-	var rules weburl.RuleSet
-	var jsonl bool
+	var f urlFlags
 	cmd := &cobra.Command{
-		Use:   "url [flags] URL...",
-		Short: "Read a URL as a crawl does: its parts, its canonical form",
-		Long: `Url reads URLs as browsers do, by the URL Standard, and prints the parts of each
-and what a crawl makes of it: the canonical form, by which it knows a page, 128 bits
-of that (the fingerprint), and the registrable domain of the host.
-With --base a URL may be a link on that page.
+		Use:     "url [flags] URL...",
+		Short:   "Parse URLs and print their canonical form",
+		GroupID: sectionURL,
+		Long: `Parse URLs as browsers do (the URL Standard) and print the parts of each, the
+canonical form, which identifies a page in a crawl, the fingerprint of that
+(128 bits), and the registrable domain of the host.`,
+		Annotations: detailed(`
+The rules of --canon, in the order in which they are applied:
 
-With --canon the canonical form is what is left under those rules; a line tells
-which of them changed something. The rules, in the order in which they are applied:
 ` + ruleLines() + `
-With --jsonl there is no URL, and FILE (default standard input) has one question a
-line, and an "id" if you like. {"input": URL, "base": URL or null} is answered with
-{"id", "href", "origin", "protocol", "username", "password", "host", "hostname",
-"port", "pathname", "search", "hash"}, all as the URL API of browsers has them, and
-"canon", "registrable" (of the hostname, or null), "ascii" (the host, in ASCII, as
-hostname has it) and "fingerprint" (hexadecimal). {"host": NAME} is answered with
-{"id", "registrable"}. What can't be is answered with {"id", "error", "kind"}: the
-kind is input, base or json.
+With --jsonl there is no URL argument, and FILE (default: standard input) holds
+one question per line, with an "id" of any kind. {"input": URL, "base": URL or
+null} is answered with
 
-Exit status: 0 all were answered; 1 a URL does not parse (without --jsonl), or the
-input or the output broke off; 3 wrong usage.`,
+  {"id", "href", "origin", "protocol", "username", "password", "host",
+   "hostname", "port", "pathname", "search", "hash", "canon", "registrable",
+   "ascii", "fingerprint"}
+
+The parts are those of the browsers' URL API; registrable is the registrable
+domain of the hostname or null, ascii the hostname. {"host": NAME} is answered
+with {"id", "registrable"}. Errors are answered with {"id", "error", "kind"};
+the kind is input, base or json.
+
+Exit status: 0 all questions answered; 1 a URL does not parse (without
+--jsonl), or input or output failed; 3 usage error.`),
 		Example: `  weft url 'HTTP://user@Bücher.example:80/a/../b?q=ü#top'
   weft url --base https://example.org/docs/ ../img/logo.png
-  weft url --canon drop-tracking,sort-query 'https://example.org/?utm_source=x&b=2&a=1'
+  weft url --canon drop-tracking,sort-query 'https://example.org/?utm_id=x&b=2'
   weft url --jsonl < questions.jsonl`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case jsonl && len(args) > 1:
-				return usage("url: %s given, expected with --jsonl one FILE or none", plural(len(args), "argument"))
-			case jsonl && !base.IsZero():
-				return usage("url: --base and --jsonl: expected one of them, as each line has its base")
-			case !jsonl && len(args) == 0:
+			case f.jsonl && !f.base.IsZero():
+				return usage("url: --base and --jsonl: expected one of them: each line has its own base")
+			case !f.jsonl && len(args) == 0:
 				return usage("url: no URL given, expected one such as https://example.org/")
 			}
-			return nil
+			return orJSONL(&f.jsonl, "argument", cobra.ArbitraryArgs)(cmd, args)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if jsonl {
-				return answerLines("url", args, func(q urlQuestion) (any, error) { return q.answer(rules) })
+			if f.jsonl {
+				return answerLines("url", args, func(q urlQuestion) (any, error) { return q.answer(f.rules) })
 			}
-			return tellURLs(base, rules, args)
+			return printURLs(f.base, f.rules, args)
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("What is told", func(f *pflag.FlagSet) {
-		flag(f, &base, "base", "", "URL", "", pageURL, "page that the URLs are links on (default none)")
-		flag(f, &rules, "canon", "", "RULES", "", canonRules, "what more the canonical form leaves out, with commas (default nothing)")
-		f.BoolVar(&jsonl, "jsonl", false, "read questions, one a line, and answer each with a line (default not)")
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	define(cmd, group{"Question", []option{
+		{name: "base", arg: "URL", Value: to(&f.base, pageURL),
+			help: "read each URL as a link on the page URL"},
+		{name: "canon", arg: "RULES", Value: to(&f.rules, canonRules),
+			help: "apply RULES, separated by commas, to the canonical form"},
+		jsonlOption(&f.jsonl),
+	}})
 	return cmd
 }
 
-// ruleLines are the rules for the help.
+// ruleLines lists the canonicalization rules.
 func ruleLines() string {
 	var b strings.Builder
 	for _, r := range weburl.Rules() {
-		fmt.Fprintf(&b, "  %-16s  %s\n", r.Name, r.Doc)
+		fmt.Fprintf(&b, "  %-16s %s\n", r.Name, r.Doc)
 	}
 	return b.String()
 }
@@ -94,12 +97,12 @@ func pageURL(s string) (weburl.URL, error) {
 func canonRules(list string) (weburl.RuleSet, error) {
 	rules, err := weburl.ParseRules(list)
 	if err == nil && rules == 0 {
-		err = errors.New("expected some of those that weft url --help tells, with commas between them")
+		err = errors.New("expected rules that weft url --help-all lists, separated by commas")
 	}
 	return rules, err
 }
 
-// wrongWith is an error of package weburl without the URL, for where that is told.
+// wrongWith returns an error of package weburl without the URL, for messages that name it.
 func wrongWith(err error) error {
 	var e *weburl.Error
 	if errors.As(err, &e) {
@@ -108,8 +111,8 @@ func wrongWith(err error) error {
 	return err
 }
 
-func tellURLs(base weburl.URL, rules weburl.RuleSet, inputs []string) error {
-	out := bufio.NewWriter(os.Stdout)
+func printURLs(base weburl.URL, rules weburl.RuleSet, inputs []string) error {
+	out := newPrinter()
 	failed := 0
 	for i, input := range inputs {
 		if i > 0 {
@@ -119,39 +122,41 @@ func tellURLs(base weburl.URL, rules weburl.RuleSet, inputs []string) error {
 		u, err := base.Resolve(input)
 		if err != nil {
 			failed++
-			tellPart(out, "error", wrongWith(err).Error())
+			urlSheet(out).some("error", wrongWith(err).Error())
 			continue
 		}
-		tellURL(out, u, rules)
+		printURL(out, u, rules)
 	}
 	if err := standardOutput(out.Flush()); err != nil {
 		return err
 	}
 	if failed > 0 {
-		return &exit{exitError, fmt.Errorf("url: %d of %s could not be read", failed, plural(len(inputs), "URL"))}
+		of := plural(len(inputs), "URL")
+		return &exit{exitError, fmt.Errorf("url: %d of %s could not be parsed", failed, of)}
 	}
 	return nil
 }
 
-// tellURL writes a line for each part that is not empty.
-func tellURL(w io.Writer, u weburl.URL, rules weburl.RuleSet) {
+// urlSheet prints the parts of a URL.
+func urlSheet(w io.Writer) *sheet { return &sheet{Writer: w, width: 12} }
+
+// printURL prints the parts that are not empty.
+func printURL(w io.Writer, u weburl.URL, rules weburl.RuleSet) {
 	p := partsOf(u, rules)
+	out := urlSheet(w)
 	for _, part := range [][2]string{
-		{"href", p.Href}, {"origin", p.Origin}, {"protocol", p.Protocol}, {"username", p.Username}, {"password", p.Password},
-		{"host", p.Host}, {"hostname", p.Hostname}, {"port", p.Port}, {"pathname", p.Pathname}, {"search", p.Search}, {"hash", p.Hash},
-		{"canonical", p.Canon}, {"changed by", changedBy(u, rules)}, {"registrable", weburl.RegistrableDomain(u.Hostname())}, {"fingerprint", p.Fingerprint},
+		{"href", p.Href}, {"origin", p.Origin}, {"protocol", p.Protocol},
+		{"username", p.Username}, {"password", p.Password},
+		{"host", p.Host}, {"hostname", p.Hostname}, {"port", p.Port},
+		{"pathname", p.Pathname}, {"search", p.Search}, {"hash", p.Hash},
+		{"canonical", p.Canon}, {"changed by", changedBy(u, rules)},
+		{"registrable", weburl.RegistrableDomain(u.Hostname())}, {"fingerprint", p.Fingerprint},
 	} {
-		tellPart(w, part[0], part[1])
+		out.some(part[0], part[1])
 	}
 }
 
-func tellPart(w io.Writer, name, value string) {
-	if value != "" {
-		fmt.Fprintf(w, "  %-11s  %s\n", name, printable(value))
-	}
-}
-
-// changedBy names the rules that make a difference to u.
+// changedBy names the rules that change u.
 func changedBy(u weburl.URL, rules weburl.RuleSet) string {
 	var names []string
 	u = u.Canonical()
@@ -171,7 +176,7 @@ type urlQuestion struct {
 	Host  json.RawMessage `json:"host"` // null is a host that has no registrable domain
 }
 
-// urlParts are named as in https://url.spec.whatwg.org/#api, but for the last four.
+// urlParts has the names of https://url.spec.whatwg.org/#api, the last four apart.
 type urlParts struct {
 	Href        string  `json:"href"`
 	Origin      string  `json:"origin"`
@@ -194,13 +199,16 @@ func partsOf(u weburl.URL, rules weburl.RuleSet) urlParts {
 	canon := rules.Apply(u)
 	fingerprint := canon.Fingerprint()
 	return urlParts{
-		Href: u.String(), Origin: u.Origin(), Protocol: u.Scheme() + ":", Username: u.Username(), Password: u.Password(),
-		Host: u.Host(), Hostname: u.Hostname(), Port: u.Port(), Pathname: u.Path(), Search: marked("?", u.Query()), Hash: marked("#", u.Fragment()),
-		Canon: canon.String(), Registrable: registrable(u.Hostname()), ASCII: u.Hostname(), Fingerprint: hex.EncodeToString(fingerprint[:]),
+		Href: u.String(), Origin: u.Origin(), Protocol: u.Scheme() + ":",
+		Username: u.Username(), Password: u.Password(),
+		Host: u.Host(), Hostname: u.Hostname(), Port: u.Port(),
+		Pathname: u.Path(), Search: marked("?", u.Query()), Hash: marked("#", u.Fragment()),
+		Canon: canon.String(), Registrable: registrable(u.Hostname()), ASCII: u.Hostname(),
+		Fingerprint: hex.EncodeToString(fingerprint[:]),
 	}
 }
 
-// marked is a part with its mark, which an empty part has not.
+// marked returns a part with its mark; an empty part has none.
 func marked(mark, part string) string {
 	if part == "" {
 		return ""

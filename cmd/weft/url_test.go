@@ -59,7 +59,7 @@ x:y
   pathname     y
   canonical    x:y
   fingerprint  1274e286686b54fe765ec40735665b4b
-`, "weft: url: 2 of 3 URLs could not be read\n"},
+`, "weft: url: 2 of 3 URLs could not be parsed\n"},
 	} {
 		e := weftFed(t, "", "", append([]string{"url"}, c.args...)...)
 		if e.code != c.code || e.stdout != c.out || e.stderr != c.err {
@@ -68,7 +68,7 @@ x:y
 	}
 }
 
-// TestURLMistakes: each is one line that names what is wrong; nothing is answered.
+// TestURLMistakes: a mistake prints one line that names it, and nothing on standard output.
 func TestURLMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
@@ -88,7 +88,7 @@ func TestURLMistakes(t *testing.T) {
 	}
 }
 
-// TestURLJSONL: a line is answered with a line, whatever is wrong with it.
+// TestURLJSONL: each line is answered with one line, errors included.
 func TestURLJSONL(t *testing.T) {
 	lines := []struct{ in, out string }{
 		{`{"id":1,"input":"//B.example.org:443/\ud800?#","base":"https://a"}`,
@@ -118,7 +118,7 @@ func TestURLJSONL(t *testing.T) {
 	}
 }
 
-// TestURLConformance puts the whole of the suites to the command.
+// TestURLConformance runs the conformance suites through the command.
 func TestURLConformance(t *testing.T) {
 	for name, count := range map[string]int{"url-wpt.jsonl": 891, "psl.jsonl": 78} {
 		suite := conformance.Read(t, name)
@@ -147,7 +147,7 @@ func TestURLConformance(t *testing.T) {
 	}
 }
 
-// answered reports whether an answer has all that a case expects.
+// answered reports whether an answer has everything that a case expects.
 func answered(want, got map[string]any) bool {
 	if got["id"] != want["id"] {
 		return false
@@ -160,7 +160,7 @@ func answered(want, got map[string]any) bool {
 		return asked || key == "section" || key == "fail"
 	})
 	for key, value := range want {
-		if told, ok := got[key]; !ok || told != value {
+		if found, ok := got[key]; !ok || found != value {
 			return false
 		}
 	}

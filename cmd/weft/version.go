@@ -11,9 +11,12 @@ import (
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, and what it was built with",
-		Args:  noArguments,
+		Use:     "version",
+		Short:   "Print version and build information",
+		GroupID: sectionTools,
+		Args:    noArguments,
+
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			revision := ""
 			if info, ok := debug.ReadBuildInfo(); ok {
@@ -23,7 +26,8 @@ func versionCommand() *cobra.Command {
 					}
 				}
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "weft %s (%s %s/%s%s)\n", weft.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "weft %s (%s %s/%s%s)\n",
+				weft.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision)
 			return standardOutput(err)
 		},
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 )
 
-// view is how a sample is drawn on a terminal.
+// view draws a sample for a terminal.
 type view struct {
 	width, height int // of the terminal, in cells; at least 1
 	styled        bool
@@ -23,14 +23,15 @@ var (
 )
 
 const (
-	mostHosts  = 3  // of the slowest hosts
-	narrow     = 60 // cells, below which less is told of a host
+	mostHosts  = 3  // slowest hosts shown
+	narrow     = 60 // cells; a narrower terminal shows less about a host
 	longestBar = 60 // cells
 )
 
-// lines are at most as many and as wide as fit. The first is a short one: see screen.
+// lines returns the lines that fit, cut to the width. The first is short: see screen.
 func (v view) lines(s sample) []string {
-	lines := v.flow(clock(s.Elapsed), v.style(strong, count(s.Recorded()))+" "+english.PluralWord(s.Recorded(), "URL", ""), v.style(strong, perSecond(s.urlRate))+"/s")
+	done := v.style(strong, count(s.Recorded())) + " " + english.PluralWord(s.Recorded(), "URL", "")
+	lines := v.flow(clock(s.Elapsed), done, v.style(strong, perSecond(s.urlRate))+"/s")
 	lines = append(lines, v.bar(s)...)
 	figures := []string{
 		plural(s.Pages, "page") + ", " + perSecond(s.pageRate) + "/s",
@@ -42,7 +43,7 @@ func (v view) lines(s sample) []string {
 		plural(s.Hosts, "host"),
 	}
 	if s.Memory > 0 {
-		figures = append(figures, volume(s.Memory)+" of memory")
+		figures = append(figures, volume(s.Memory)+" memory")
 	}
 	lines = append(lines, v.flow(figures...)...)
 	lines = append(lines, v.hosts(s)...)
@@ -53,7 +54,7 @@ func (v view) lines(s sample) []string {
 	return lines
 }
 
-// hosts tells of the slowest, and of those that are held.
+// hosts shows the slowest hosts, and those that back off.
 func (v view) hosts(s sample) []string {
 	slow, held := s.hosts()
 	var lines []string
@@ -79,7 +80,7 @@ func (v view) hosts(s sample) []string {
 	return lines
 }
 
-// bar is how much of what is known by now is done, and the time that is left.
+// bar shows the share of the known URLs that is done, and the time left.
 func (v view) bar(s sample) []string {
 	left := "time left unknown"
 	if len(s.Paused) > 0 {
@@ -95,10 +96,11 @@ func (v view) bar(s sample) []string {
 	if all := s.Recorded() + s.Pending + s.InFlight; all > 0 {
 		done = s.Recorded() * cells / all
 	}
-	return []string{v.style(green, strings.Repeat("━", done)) + v.style(faint, strings.Repeat("─", cells-done)) + "  " + left}
+	full, empty := strings.Repeat("━", done), strings.Repeat("─", cells-done)
+	return []string{v.style(green, full) + v.style(faint, empty) + "  " + left}
 }
 
-// flow puts parts on as few lines as they need.
+// flow joins parts into as few lines as they need.
 func (v view) flow(parts ...string) []string {
 	lines := []string{parts[0]}
 	for _, p := range parts[1:] {

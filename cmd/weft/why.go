@@ -6,23 +6,22 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
 )
 
 func whyCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "why [flags] JOB URL",
-		Short: "Tell what has become of a URL, and why",
-		Long: `Why tells where a URL came from, what scope, expressions and robots.txt say of it,
-how each try has ended and when the next one is due. Of a URL that nothing has led
-to it tells what the rules say.
-
-Exit status: 0 told, 1 the job cannot be read, 3 wrong usage or no job.`,
+		Use:     "why [flags] JOB URL",
+		Short:   "Explain what happened to a URL",
+		GroupID: sectionJob,
+		Long: `Show where a URL was found, what the scope, the expressions and robots.txt say
+about it, how each try ended and when the next one is due. For a URL that the
+crawl has not found, show what the rules say.` + jobExit,
 		Example: `  weft why example.org.weft https://example.org/a
   weft why --json example.org.weft https://example.org/a | jq -r .state`,
-		Args: oneJob("URL"),
+		Args:              jobArguments("JOB URL", 2),
+		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := weft.ParseSeed(args[1]); err != nil {
 				return usage("why: %w", err)
@@ -32,27 +31,24 @@ Exit status: 0 told, 1 the job cannot be read, 3 wrong usage or no job.`,
 				if err != nil {
 					return err
 				}
-				return lines(func(yield func(weft.Why, error) bool) { yield(why, nil) }, 1, asJSON, writeWhy)
+				return printOne(why, asJSON, writeWhy)
 			})
 		},
 	}
-	g := &groups{cmd: cmd}
-	g.group("Output", func(f *pflag.FlagSet) {
-		f.BoolVar(&asJSON, "json", false, "as an object of JSON (default lines)")
-		f.BoolP("help", "h", false, "print this and exit (default not)")
-	})
-	g.help()
+	define(cmd, group{"Output", []option{jsonOption(&asJSON, "print a JSON object")}})
 	return cmd
 }
 
+// stepTable is time, kind and text of a step.
+var stepTable = table{{"", -22}, {"", -10}, {"", 0}}
+
 func writeWhy(w io.Writer, why weft.Why) {
 	fmt.Fprintf(w, "%s: %s\n", printable(why.URL), why.State)
-	title := "by way of"
+	way := &sheet{Writer: w, width: 20}
 	for _, u := range why.Way {
-		fmt.Fprintf(w, "  %-20s %s\n", title, printable(u))
-		title = ""
+		way.line("by way of", "%s", u)
 	}
 	for _, s := range why.Steps {
-		fmt.Fprintf(w, "  %s  %-10s %s\n", moment(s.At), printable(s.What), printable(s.Text))
+		stepTable.row(w, "  "+moment(s.At), s.What, s.Text)
 	}
 }

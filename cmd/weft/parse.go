@@ -17,46 +17,6 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// value is a flag that is checked as it is read, so that an error names it and says
-// what was expected.
-type value[T any] struct {
-	to    *T
-	parse func(string) (T, error)
-	kind  string // for the help, as in "--depth N"
-	text  string // as given, or the default
-}
-
-func (v *value[T]) String() string { return v.text }
-func (v *value[T]) Type() string   { return v.kind }
-
-func (v *value[T]) Set(s string) error {
-	parsed, err := v.parse(s)
-	if err != nil {
-		return err
-	}
-	*v.to, v.text = parsed, s
-	return nil
-}
-
-// each is value for a flag that may be repeated.
-type each[T any] struct {
-	to    *[]T
-	parse func(string) (T, error)
-	kind  string
-}
-
-func (v *each[T]) String() string { return "" }
-func (v *each[T]) Type() string   { return v.kind }
-
-func (v *each[T]) Set(s string) error {
-	parsed, err := v.parse(s)
-	if err != nil {
-		return err
-	}
-	*v.to = append(*v.to, parsed)
-	return nil
-}
-
 // number reads a whole number not below least.
 func number(least int) func(string) (int, error) {
 	return func(s string) (int, error) {
@@ -68,7 +28,7 @@ func number(least int) func(string) (int, error) {
 	}
 }
 
-// orNone reads a whole number and turns 0 into the library's word for none.
+// orNone reads a whole number and turns 0 into the -1 that the library takes for none.
 func orNone(s string) (int, error) {
 	n, err := number(0)(s)
 	if n == 0 {
@@ -77,7 +37,7 @@ func orNone(s string) (int, error) {
 	return n, err
 }
 
-// some reads a text that is not empty.
+// some reads text that is not empty.
 func some(what string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if s == "" {
@@ -86,6 +46,9 @@ func some(what string) func(string) (string, error) {
 		return s, nil
 	}
 }
+
+// anyText takes any text, the empty one included.
+func anyText(s string) (string, error) { return s, nil }
 
 // anyNumber reads a whole number from 0 to 2⁶⁴−1.
 func anyNumber(s string) (uint64, error) {
@@ -121,7 +84,7 @@ func durationOrZero(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// durationOrNone reads a time and turns 0 into the library's word for none.
+// durationOrNone reads a time and turns 0 into the -1 that the library takes for none.
 func durationOrNone(s string) (time.Duration, error) {
 	d, err := durationOrZero(s)
 	if d == 0 {
@@ -133,13 +96,13 @@ func durationOrNone(s string) (time.Duration, error) {
 // size reads a number of bytes.
 func size(s string) (int, error) {
 	n, err := humanize.ParseBytes(s)
-	if err != nil || n == 0 || n >= math.MaxInt { // one more than it is a number, too
+	if err != nil || n == 0 || n >= math.MaxInt {
 		return 0, errors.New("expected a size above 0, such as 512k, 16MiB or 1000")
 	}
 	return int(n), nil
 }
 
-// expression reads one that does not match just anything.
+// expression reads a regular expression. The empty one, which matches everything, is an error.
 func expression(s string) (*regexp.Regexp, error) {
 	why := "empty"
 	re, err := regexp.Compile(s)
@@ -166,7 +129,7 @@ func headerField(s string) (http1.Field, error) {
 	return f, err
 }
 
-// userAgent reads what robots.txt needs, too: a name.
+// userAgent reads a User-Agent. It must not be empty: robots.txt is matched by its name.
 func userAgent(s string) (string, error) {
 	if strings.TrimSpace(s) == "" {
 		return "", errors.New("expected a name, such as 'mybot/1.0 (+https://example.org/bot)'")
@@ -182,19 +145,20 @@ func authorities(path string) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, errors.New("no certificate in it, expected some in PEM")
+		return nil, errors.New("no certificate found, expected a file of certificates in PEM")
 	}
 	return pool, nil
 }
 
-// nameServer reads an address, whose port may be left out.
+// nameServer reads an address; its port is 53 by default.
 func nameServer(s string) (netip.AddrPort, error) {
 	if addr, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		return netip.AddrPortFrom(addr, 53), nil
 	}
 	server, err := netip.ParseAddrPort(s)
 	if err != nil || server.Port() == 0 {
-		return server, errors.New("expected the address of a name server, such as 192.0.2.53, 127.0.0.1:5353 or [::1]:53")
+		return server, errors.New(
+			"expected the address of a name server, such as 192.0.2.53, 127.0.0.1:5353 or [::1]:53")
 	}
 	return server, nil
 }

@@ -1,0 +1,175 @@
+package main
+
+import "github.com/weftcrawl/weft"
+
+// crawlFlags are the options of weft crawl.
+type crawlFlags struct {
+	options       weft.Options
+	client        clientFlags
+	console       consoleFlags
+	input, output string
+	update        string // the folder of a job
+}
+
+// groups returns all options, in the order of the help.
+func (f *crawlFlags) groups() []group {
+	all := []group{
+		{"Where it goes", f.reachOptions()},
+		{"When it stops", f.limitOptions()},
+		{"Pace", f.paceOptions()},
+	}
+	all = append(all, f.client.groups("16MiB")...)
+	return append(all,
+		group{"Traps", f.trapOptions()},
+		group{"Job", f.jobOptions()},
+		group{"Output", append(f.outputOptions(), f.console.options()...)},
+	)
+}
+
+func (f *crawlFlags) reachOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "input", short: "i", arg: "FILE", field: "SeedSeq",
+			Value: to(&f.input, some("a FILE, or - for standard input")),
+			help:  "read further URLs from FILE, one per line (-: stdin)"},
+		{name: "scope", arg: "SCOPE", field: "Scope",
+			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
+				weft.ScopeDomain, weft.ScopeAny)),
+			words: []string{"page", "prefix", "host", "domain", "any"},
+			help:  "limit to page, prefix, host (default), domain or any",
+			more: "page: follow no links; prefix: stay in the folder of a seed; domain: the registrable " +
+				"domain. The target of a seed's redirect is in scope, too."},
+		{name: "depth", short: "d", arg: "N", Value: to(&o.Depth, orNone), field: "Depth",
+			help: "follow links up to N steps from a seed",
+			more: "0: only the seeds. Default: no limit."},
+		{name: "include", arg: "RE", Value: appended(&o.Include, expression), field: "Include",
+			help: "follow only links that match RE; repeatable"},
+		{name: "exclude", arg: "RE", Value: appended(&o.Exclude, expression), field: "Exclude",
+			help: "do not follow links that match RE; repeatable"},
+		{name: "canon", arg: "RULES", Value: to(&o.Canon, canonRules), field: "Canon", advanced: true,
+			help: "treat URLs that RULES make equal as one page",
+			more: "RULES are separated by commas; weft url --help-all lists them."},
+		{name: "sitemaps", Value: on(&o.Sitemaps), field: "Sitemaps",
+			help: "crawl the URLs in sitemaps, too",
+			more: "Reads the sitemaps that a host's robots.txt names, or /sitemap.xml."},
+		{name: "no-robots", Value: on(&o.NoRobots), field: "NoRobots",
+			help: "ignore robots.txt and nofollow"},
+		{name: "max-redirects", arg: "N", Value: to(&o.MaxRedirects, orNone), field: "MaxRedirects",
+			advanced: true, help: "follow at most N redirects from one link", def: "10"},
+		{name: "prune-duplicates", Value: on(&o.PruneDuplicates), field: "PruneDuplicates",
+			advanced: true, help: "do not follow the links of duplicate pages",
+			more: "Only where the other page is on the same registrable domain: see --duplicates."},
+	}
+}
+
+func (f *crawlFlags) limitOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "limit", arg: "N", Value: to(&o.Limit, number(1)), field: "Limit",
+			help: "stop after fetching N URLs", def: "no limit"},
+		{name: "limit-per-host", arg: "N", Value: to(&o.LimitPerHost, number(1)), field: "LimitPerHost",
+			help: "fetch at most N URLs per host", def: "no limit",
+			more: "A host's sitemaps count."},
+		{name: "max-time", arg: "D", Value: to(&o.MaxTime, duration), field: "MaxTime",
+			help: "stop starting fetches after D", def: "no limit",
+			more: "Fetches that have started finish; --timeout bounds them."},
+	}
+}
+
+func (f *crawlFlags) paceOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "concurrency", short: "c", arg: "N", field: "Concurrency",
+			Value: to(&o.Concurrency, number(1)), help: "maximum concurrent requests", def: "64",
+			more: "Fewer where file descriptors are short. By default, up to 15 times as many may run " +
+				"in addition that have taken more than a second."},
+		{name: "per-host", arg: "N", Value: to(&o.PerHost, number(1)), field: "PerHost",
+			help: "maximum concurrent requests per host", def: "2",
+			more: "By default, more while the host's response time holds."},
+		{name: "per-domain", arg: "N", Value: to(&o.PerDomain, number(1)), field: "PerDomain",
+			advanced: true, help: "maximum concurrent requests per registrable domain",
+			more: "Default: as for a host."},
+		{name: "per-address", arg: "N", Value: to(&o.PerAddress, number(1)), field: "PerAddress",
+			advanced: true, help: "maximum concurrent requests per IP address",
+			more: "Default: as for a host. Not behind a proxy."},
+		{name: "delay", arg: "D", Value: to(&o.Delay, durationOrZero), field: "Delay",
+			help: "wait at least D between requests to a host",
+			more: "D counts from the end of a response. robots.txt may ask for more. " +
+				"Default: the delay that robots.txt asks for."},
+		{name: "domain-delay", arg: "D", Value: to(&o.DomainDelay, durationOrNone), field: "DomainDelay",
+			advanced: true, help: "wait at least D between requests to a domain", def: "--delay"},
+		{name: "address-delay", arg: "D", field: "AddressDelay", advanced: true,
+			Value: to(&o.AddressDelay, durationOrNone), def: "--delay",
+			help: "wait at least D between requests to an IP address",
+			more: "Not behind a proxy."},
+		{name: "rate-limit", arg: "N", Value: to(&o.RateLimit, rate), field: "RateLimit",
+			help: "maximum requests per second, all hosts together",
+			more: "Default: no limit."},
+		{name: "retries", arg: "N", Value: to(&o.Retries, orNone), field: "Retries", advanced: true,
+			help: "retry up to N times after a temporary error", def: "2"},
+		{name: "memory", arg: "SIZE", Value: to(&o.Memory, size), field: "Memory", advanced: true,
+			help: "use at most SIZE of memory, however large the crawl", def: "512MiB",
+			more: "No fetch starts while response bodies fill their share of it."},
+	}
+}
+
+func (f *crawlFlags) trapOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "max-url-length", arg: "N", Value: to(&o.MaxURLLength, number(1)), field: "MaxURLLength",
+			advanced: true, help: "follow no URL longer than N bytes", def: "2048",
+			more: "At most 16384."},
+		{name: "max-path-depth", arg: "N", Value: to(&o.MaxPathDepth, orNone), field: "MaxPathDepth",
+			advanced: true, help: "follow no URL with more than N path segments", def: "20",
+			more: "0: no limit."},
+		{name: "max-repeats", arg: "N", Value: to(&o.MaxRepeats, orNone), field: "MaxRepeats",
+			advanced: true, help: "follow no URL with more than N repeats of a path segment", def: "3",
+			more: "As in /x/x/x or /x/1/x/2/x/3. 0: no limit."},
+		{name: "max-variants", arg: "N", Value: to(&o.MaxVariants, orNone), field: "MaxVariants",
+			advanced: true, help: "take at most N URLs that differ only behind ; or ?", def: "10000",
+			more: "0: no limit."},
+	}
+}
+
+func (f *crawlFlags) jobOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "job", arg: "DIR", Value: to(&o.Job, some("a folder")), field: "Job",
+			help: "keep records and state in DIR", def: "./HOST.weft",
+			more: "The same command resumes the job, however the crawl ended. " +
+				"With -o alone, no job is kept."},
+		{name: "update", arg: "DIR", Value: to(&f.update, some("the folder of a job")), field: "Update",
+			help: "recrawl the finished job in DIR",
+			more: "Fetches the URLs of the job again, and newly found ones."},
+		{name: "fresh", Value: on(&o.Fresh), field: "Fresh",
+			help: "start over: remove the job's earlier crawl"},
+		{name: "amend", Value: on(&o.Amend), field: "Amend", advanced: true,
+			help: "resume with additional URLs and --exclude expressions"},
+		{name: "min-free", arg: "SIZE", Value: to(&o.MinFree, size), field: "MinFree", advanced: true,
+			help: "pause while less than SIZE is free on the job's disk", def: "0"},
+	}
+}
+
+func (f *crawlFlags) outputOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "output", short: "o", arg: "FILE", field: "Output",
+			Value: to(&f.output, some("a FILE, or - for standard output")),
+			help:  "write records to FILE (-: stdout)"},
+		{name: "format", arg: "FORMAT", field: "Format",
+			Value: to(&o.Format, oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV)),
+			words: []string{"jsonl", "urls", "csv"},
+			help:  "write -o as jsonl, urls or csv", def: "jsonl",
+			more: "urls: the URLs that were answered with a 2xx status."},
+		{name: "links", Value: on(&o.KeepLinks), field: "KeepLinks",
+			help: "save every link of every page in JOB/links.jsonl"},
+		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies",
+			help: "save response bodies in JOB/bodies"},
+		{name: "duplicates", arg: "WHAT", field: "Duplicates", advanced: true,
+			Value: to(&o.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
+			words: []string{"off", "same", "near"},
+			help:  "mark duplicate pages: off, same or near", def: "same",
+			more: "same: identical bodies; near: also nearly identical text, " +
+				"for a fifth to a half more CPU time."},
+	}
+}

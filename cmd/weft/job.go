@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
+)
+
+// inJob opens the job in dir for look, whether its crawl runs or not.
+func inJob(dir string, look func(context.Context, *weft.Job) error) error {
+	ctx := context.Background()
+	job, err := weft.OpenJob(ctx, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usage("%.128q: no job, expected the folder of a job, such as example.org.weft", dir)
+	}
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("job %.128q: %w", dir, err)}
+	}
+	err = look(ctx, job)
+	if closed := job.Close(); err == nil {
+		err = closed
+	}
+	var e *exit
+	if err != nil && !errors.As(err, &e) {
+		err = &exit{exitError, fmt.Errorf("job %.128q: %w", dir, err)}
+	}
+	return err
+}
+
+// jobExit is the exit status of the commands that read a job.
+const jobExit = "\n\nExit status: 0 done, 1 the job cannot be read, 3 usage error or no job."
+
+// jobArguments accepts JOB and what else is named.
+func jobArguments(expected string, n int) cobra.PositionalArgs {
+	return arguments(n, n, "argument", expected)
+}
+
+// jsonOption is --json.
+func jsonOption(asJSON *bool, help string) option {
+	return option{name: "json", Value: on(asJSON), help: help}
+}
+
+// printAll prints values, each as JSON or as write does, n at most; 0: all.
+func printAll[T any](values iter.Seq2[T, error], n int, asJSON bool, write func(io.Writer, T)) error {
+	out := newPrinter()
+	printed := 0
+	for v, err := range values {
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+		if asJSON {
+			err = out.json.Encode(v)
+		} else {
+			write(out, v)
+		}
+		if printed++; err != nil || printed == n {
+			break
+		}
+	}
+	return standardOutput(out.Flush()) // with the error of an earlier write
+}
+
+// printOne prints one value, as JSON or as write does.
+func printOne[T any](v T, asJSON bool, write func(io.Writer, T)) error {
+	return printAll(func(yield func(T, error) bool) { yield(v, nil) }, 1, asJSON, write)
+}

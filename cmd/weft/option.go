@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// option describes a flag, and is its value. Everything the command knows about a flag
+// is here, once: parsing, help, manual, completion and error messages read it.
+type option struct {
+	pflag.Value
+	name     string
+	short    string   // one letter, or empty
+	arg      string   // the placeholder of the value, as in "--depth N"; empty for a switch
+	def      string   // what holds without the flag, for the help
+	help     string   // one line
+	more     string   // further sentences for --help-all and the manual
+	words    []string // the values there are, for completion
+	field    string   // the field of weft.Options that it sets
+	advanced bool     // listed by --help-all only
+	secret   bool     // messages never repeat its value
+	group    string   // set by define
+}
+
+// optionOf returns the option behind a flag. Those that cobra defines have none.
+func optionOf(f *pflag.Flag) *option {
+	if o, ok := f.Value.(*option); ok {
+		return o
+	}
+	return &option{Value: f.Value, name: f.Name, short: f.Shorthand, help: f.Usage}
+}
+
+// group is the options of one concern.
+type group struct {
+	title   string
+	options []option
+}
+
+// define gives a command its flags. The help lists them by group, in this order.
+func define(cmd *cobra.Command, all ...group) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	for _, g := range all {
+		for _, o := range g.options {
+			o.group = g.title
+			flag := f.VarPF(&o, o.name, o.short, o.help)
+			if o.arg == "" {
+				flag.NoOptDefVal = "true"
+			}
+			completeFlag(cmd, &o)
+		}
+	}
+	defineHelp(cmd)
+}
+
+// value is a flag's value that is checked as it is read, so that an error names the flag
+// and says what was expected.
+type value[T any] struct {
+	to    *T
+	parse func(string) (T, error)
+	text  string // as given
+}
+
+// to is a value that parse reads.
+func to[T any](p *T, parse func(string) (T, error)) pflag.Value {
+	return &value[T]{to: p, parse: parse}
+}
+
+func (v *value[T]) String() string { return v.text }
+func (v *value[T]) Type() string   { return "string" }
+
+func (v *value[T]) Set(s string) error {
+	parsed, err := v.parse(s)
+	if err == nil {
+		*v.to, v.text = parsed, s
+	}
+	return err
+}
+
+// values is the value of a flag that may be repeated.
+type values[T any] struct {
+	to    *[]T
+	parse func(string) (T, error)
+}
+
+// appended is a value that parse reads and that the flag's other values precede.
+func appended[T any](p *[]T, parse func(string) (T, error)) pflag.Value {
+	return &values[T]{p, parse}
+}
+
+func (v *values[T]) String() string { return "" }
+func (v *values[T]) Type() string   { return "stringArray" } // the completion offers it again
+
+func (v *values[T]) Set(s string) error {
+	parsed, err := v.parse(s)
+	if err == nil {
+		*v.to = append(*v.to, parsed)
+	}
+	return err
+}
+
+// toggle is the value of a switch.
+type toggle bool
+
+// on is a switch.
+func on(p *bool) pflag.Value { return (*toggle)(p) }
+
+func (t *toggle) String() string { return strconv.FormatBool(bool(*t)) }
+func (t *toggle) Type() string   { return "bool" }
+
+func (t *toggle) Set(s string) error {
+	b, err := strconv.ParseBool(s)
+	*t = toggle(b)
+	return err
+}
