@@ -98,7 +98,7 @@ var imports = map[string][]string{
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
 	"internal/inflate":        {},
-	"internal/markup":         {},
+	"internal/markup":         {"golang.org/x/net/html"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/process":        {},
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},

@@ -2,9 +2,11 @@ package markup
 
 import (
 	"bytes"
-	"html"
+
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/net/html" // which has &nGt; and &nLt;, too: package html of the standard library lacks them
 )
 
 // A Rule says which character references count.
