@@ -48,7 +48,7 @@ type refill struct {
 
 	// What has happened since Wants, for what is read may be older or newer than that.
 	ended map[uint64]struct{} // Seq of URLs whose lease was answered, or that were refused
-	kept  queue               // new URLs behind the cursor: all, or those up to last
+	kept  hostQueue           // new URLs behind the cursor: all, or those up to last
 	nKept int
 	last  Place
 	cut   bool // there are others behind last
@@ -68,7 +68,7 @@ func (f *Frontier) push(h *host, u *URL) {
 		}
 		return
 	}
-	h.queue.push(u)
+	push(&h.queue, u)
 	f.held += u.cost()
 	f.trim(h)
 	if f.crowded() {
@@ -132,7 +132,7 @@ func (f *Frontier) spill(h *host) {
 func (f *Frontier) cut(h *host, keep int) {
 	n, d := h.queued(), f.backlog(h)
 	var freed int
-	d.cursor, freed = h.queue.cut(keep)
+	d.cursor, freed = cut(&h.queue, keep)
 	f.held -= freed
 	d.more = true
 	d.n += n - keep
@@ -146,10 +146,10 @@ func (r *refill) keep(u *URL, heads int) {
 	if r.cut && r.last.Compare(u.Place()) < 0 {
 		return
 	}
-	r.kept.push(u)
+	push(&r.kept, u)
 	r.nKept++
 	if heads > 0 && r.nKept > 2*heads {
-		r.last, _ = r.kept.cut(heads)
+		r.last, _ = cut(&r.kept, heads)
 		r.cut, r.nKept = true, heads
 	}
 }
@@ -271,7 +271,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 		d.cursor, more = r.last, true
 	}
 	if r.nKept > 0 {
-		urls = slices.Concat(urls, r.kept.all())
+		urls = slices.Concat(urls, all(&r.kept))
 		slices.SortFunc(urls, func(a, b URL) int { return a.Place().Compare(b.Place()) })
 	}
 	missing := make(map[uint64]struct{}, len(urls))
@@ -298,7 +298,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 			d.tried--
 			f.queueAgain(h, *u, u.NotBefore)
 		} else {
-			h.queue.push(u)
+			push(&h.queue, u)
 			f.held += u.cost()
 		}
 	}

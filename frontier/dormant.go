@@ -88,7 +88,7 @@ func (f *Frontier) lay(h *host) {
 	if h.pending == 0 {
 		return
 	}
-	f.held -= h.queue.cost()
+	f.held -= costOf(&h.queue)
 	if h.disk != nil {
 		f.backlogs--
 	}

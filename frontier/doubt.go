@@ -42,7 +42,7 @@ func (f *Frontier) Doubts(urls, seeds iter.Seq[weburl.URL]) (prints [][16]byte, 
 		n++
 	}
 	n *= 1 + f.cfg.MaxRedirects // what these redirect to may come nearer
-	roomy := f.seen.roomy(n)
+	roomy := f.seen.Roomy(n)
 	if roomy && f.idle.left == 0 {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (f *Frontier) Doubts(urls, seeds iter.Seq[weburl.URL]) (prints [][16]byte, 
 	for u := range seeds {
 		f.chain(b, u)
 	}
-	f.seen.touch(b.prints)
+	f.seen.Touch(b.prints)
 	if !roomy {
 		f.doubt(b.prints)
 	}
@@ -81,7 +81,7 @@ func (f *Frontier) doubt(prints [][16]byte) {
 	d := &f.doubts
 	d.told = make(map[[16]byte]bool, len(prints))
 	for _, fp := range prints {
-		seen, final := f.seen.has(fp)
+		seen, final := f.seen.Has(fp)
 		if !seen && !final {
 			seen = has(d.fresh, fp) || has(d.noted, fp)
 			final = seen
@@ -99,7 +99,7 @@ func (f *Frontier) surelySeen(fp [16]byte) bool {
 	if f.doubts.told != nil {
 		return f.doubts.told[fp]
 	}
-	seen, _ := f.seen.has(fp)
+	seen, _ := f.seen.Has(fp)
 	return seen
 }
 
@@ -122,7 +122,7 @@ func (f *Frontier) Settle(seen []bool) {
 	for i, fp := range f.doubts.dubious {
 		f.doubts.told[fp] = seen[i]
 		if seen[i] {
-			f.seen.add(fp) // what is linked to once more may be so again: it is in the cache
+			f.seen.Add(fp) // what is linked to once more may be so again: it is in the cache
 		}
 	}
 	f.doubts.dubious, f.doubts.open = nil, false
@@ -133,7 +133,7 @@ func (f *Frontier) Settle(seen []bool) {
 func (f *Frontier) Seen(u weburl.URL) bool { return f.known(u.Fingerprint()) }
 
 // SeenBytes is how much memory the fingerprints take.
-func (f *Frontier) SeenBytes() int { return f.seen.bytes }
+func (f *Frontier) SeenBytes() int { return f.seen.Bytes() }
 
 // Saved says that what the ledger was told before the last NoteHosts is kept for good, and
 // found by who asks it for the answer to Doubts.
@@ -156,13 +156,13 @@ func (d *doubts) sealed() {
 
 // meet takes in that there is a URL with this fingerprint, and reports whether it is new.
 func (f *Frontier) meet(fp [16]byte) bool {
-	if !f.seen.limited {
-		return f.seen.add(fp)
+	if !f.seen.Limited() {
+		return f.seen.Add(fp)
 	}
 	if f.known(fp) {
 		return false
 	}
-	f.seen.add(fp)
+	f.seen.Add(fp)
 	if f.doubts.fresh == nil {
 		f.doubts.fresh = make(map[[16]byte]struct{})
 	}
@@ -174,7 +174,7 @@ func (f *Frontier) meet(fp [16]byte) bool {
 func (f *Frontier) known(fp [16]byte) bool {
 	d := &f.doubts
 	if d.told == nil {
-		found, _ := f.seen.has(fp)
+		found, _ := f.seen.Has(fp)
 		return found
 	}
 	seen, asked := d.told[fp]

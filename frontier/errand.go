@@ -34,7 +34,7 @@ func (f *Frontier) RobotsAt(now time.Time, u URL, a Answer, at weburl.URL) {
 	h.robots.phase = elsewhere
 	u.At = &at
 	u.Hops++
-	s := f.names.find(Hostname(at.Origin()))
+	s := f.names.Find(Hostname(at.Origin()))
 	if s == nil {
 		s = f.newHost(at.Origin(), at.IsHTTP()).server
 	}
@@ -76,7 +76,7 @@ func (f *Frontier) pickErrand(h *host, u *URL) bool {
 
 // errands returns the host of a server's errands of which u is one that is leased.
 func (f *Frontier) errands(u *URL) *host {
-	s := f.names.find(Hostname(u.At.Origin()))
+	s := f.names.Find(Hostname(u.At.Origin()))
 	if s == nil || s.origins == nil {
 		return nil
 	}

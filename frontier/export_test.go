@@ -8,7 +8,7 @@ import (
 
 // Locate says where a known host is, as an answer does.
 func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
-	s := f.names.find(Hostname(u.Origin()))
+	s := f.names.Find(Hostname(u.Origin()))
 	s.resolve = addressKnown
 	f.moveTo(s, addr)
 }

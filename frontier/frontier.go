@@ -1,13 +1,15 @@
 package frontier
 
 import (
-	"container/heap"
 	"fmt"
 	"hash/maphash"
 	"math"
 	"net/netip"
 	"time"
 
+	"github.com/weftcrawl/weft/frontier/names"
+	"github.com/weftcrawl/weft/frontier/seen"
+	"github.com/weftcrawl/weft/frontier/variants"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -140,10 +142,10 @@ type Frontier struct {
 	told      bool
 	now       moment // told last
 	last      moment // any host may have answered; never: each is known
-	seen      *seen
+	seen      *seen.Set
 	doubts    doubts
 	leased    map[weburl.URL]*host // without robots.txt
-	names     names                // the servers
+	names     *names.Index[server] // the servers
 	hosts     int                  // that are in memory
 	hops      map[[16]byte]*hops   // by fingerprint, of URLs that redirects led to and no link: not fetched yet, or redirected themselves
 	middles   [][16]byte           // of those that redirected themselves, in turn: see maxMiddles
@@ -168,7 +170,7 @@ type Frontier struct {
 	refuse    func(weburl.URL) (kind, reason string)
 	stats     Stats
 
-	variants variants
+	variants variants.Counter
 
 	ledger  Ledger
 	dirty   []*host         // changed since NoteHosts
@@ -214,12 +216,12 @@ func New(cfg Config) *Frontier {
 	return &Frontier{
 		cfg:       cfg,
 		last:      never,
-		seen:      newSeen(cfg.SeenBytes),
+		seen:      seen.New(cfg.SeenBytes),
 		leased:    make(map[weburl.URL]*host),
-		names:     newNames(),
+		names:     names.New((*server).name),
 		addresses: make(map[netip.Addr]*group),
 		domains:   make(map[string]*group),
-		idle:      idle{gone: newSeen(max(1, cfg.HostBytes/8)), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sweep: maxVain, waits: never},
+		idle:      idle{gone: seen.New(max(1, cfg.HostBytes/8)), seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sweep: maxVain, waits: never},
 		rulebook:  rulebook{share: cfg.RulesBytes},
 		shut:      make(map[*server]failure),
 		hops:      make(map[[16]byte]*hops),
@@ -428,7 +430,7 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 	if h.retry == nil {
 		h.retry = new(retryHeap)
 	}
-	heap.Push(h.retry, waiting{u, f.moment(at), f.order})
+	h.retry.Push(&waiting{u, f.moment(at), f.order})
 }
 
 // SetRobots answers a lease of robots.txt: these are the host's rules, for

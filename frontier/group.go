@@ -1,11 +1,11 @@
 package frontier
 
 import (
-	"container/heap"
 	"math"
 	"net/netip"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/heap"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -41,15 +41,15 @@ func (f *Frontier) newGroup(addr netip.Addr, any bool) *group {
 // has none is a domain of its own.
 func (f *Frontier) joinDomain(s *server, name string) {
 	domain := weburl.RegistrableDomain(name)
-	first := f.names.member(domain)
-	f.names.add(name, s)
+	first := f.names.Member(domain)
+	f.names.Add(name, s)
 	switch g := f.domains[domain]; {
 	case domain == "":
 	case g != nil:
 		f.regroup(s, g, s.address)
 	case first == nil:
-		if !f.names.shareKey(name, domain) {
-			f.names.add(domain, s)
+		if !f.names.ShareKey(name, domain) {
+			f.names.Add(domain, s)
 		}
 	default:
 		g = f.newGroup(netip.Addr{}, first.pace.most == 0 && f.cfg.PerHost == 0)
@@ -208,48 +208,33 @@ func (f *Frontier) open(g *group, at moment) bool {
 func (f *Frontier) placeGroup(g *group) {
 	switch {
 	case g == nil:
-	case len(g.waiting) == 0 || g.busy >= f.limit(g):
+	case g.waiting.Len() == 0 || g.busy >= f.limit(g):
 		if g.index >= 0 {
-			heap.Remove(&f.groups, int(g.index))
+			f.groups.Remove(int(g.index))
 		}
 	default:
-		first := g.waiting[0]
+		first := g.waiting.First()
 		g.at, g.order = max(first.at, f.freeAt(g)), first.order
 		if g.index < 0 {
-			heap.Push(&f.groups, g)
+			f.groups.Push(g)
 		} else {
-			heap.Fix(&f.groups, int(g.index))
+			f.groups.Set(int(g.index), g)
 		}
 	}
 }
 
-// groupHeap is a min-heap of groups by (at, order).
-type groupHeap []*group
+// groupHeap is a heap of groups by the turn of the first server that waits for each.
+type groupHeap = heap.Heap[*group, byFirst]
 
-func (q groupHeap) Len() int { return len(q) }
-func (q groupHeap) Less(i, j int) bool {
-	if q[i].at != q[j].at {
-		return q[i].at < q[j].at
+type byFirst struct{}
+
+func (byFirst) Before(a, b *group) bool {
+	if a.at != b.at {
+		return a.at < b.at
 	}
-	return q[i].order < q[j].order
+	return a.order < b.order
 }
-func (q groupHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = int32(i), int32(j)
-}
-func (q *groupHeap) Push(x any) {
-	g := x.(*group)
-	g.index = int32(len(*q))
-	*q = append(*q, g)
-}
-func (q *groupHeap) Pop() any {
-	last := len(*q) - 1
-	g := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	g.index = -1
-	return g
-}
+func (byFirst) Moved(g *group, i int) { g.index = int32(i) }
 
 // wait makes the delay of a group count from now on.
 func (g *group) wait(now moment) {

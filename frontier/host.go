@@ -47,8 +47,8 @@ type server struct {
 // host is what is known of a host, and its pending URLs.
 type host struct {
 	*server
-	name     string // its origin
-	queue    queue  // pending, never leased
+	name     string    // its origin
+	queue    hostQueue // pending, never leased
 	retry    *retryHeap
 	disk     *backlog // pending, and only in the ledger; nil: none
 	robots   rules
@@ -68,7 +68,7 @@ func (f *Frontier) host(u weburl.URL) *host {
 	if h := f.find(origin); h != nil {
 		return h
 	}
-	if name := Hostname(origin); f.idle.left > 0 && f.names.find(name) == nil {
+	if name := Hostname(origin); f.idle.left > 0 && f.names.Find(name) == nil {
 		if _, asked := f.idle.asked[name]; !asked {
 			panic(fmt.Sprintf("frontier: host %s, which Doubts was not asked about", origin))
 		}
@@ -80,7 +80,7 @@ func (f *Frontier) host(u weburl.URL) *host {
 
 // find returns the host with an origin; nil if it is not known.
 func (f *Frontier) find(origin string) *host {
-	s := f.names.find(Hostname(origin))
+	s := f.names.Find(Hostname(origin))
 	switch {
 	case s == nil:
 		return nil
@@ -104,7 +104,7 @@ func Hostname(origin string) string {
 // newHost makes a host that is not known.
 func (f *Frontier) newHost(origin string, http bool) *host {
 	name := Hostname(origin)
-	s := f.names.find(name)
+	s := f.names.Find(name)
 	var h *host
 	if s == nil {
 		s = f.newServer(name, origin)
@@ -117,7 +117,7 @@ func (f *Frontier) newHost(origin string, http bool) *host {
 		h.robots.phase = unknown
 	}
 	f.hosts++
-	f.idle.bytes += costOf(h)
+	f.idle.bytes += costOfHost(h)
 	if h != &s.own {
 		f.addOrigin(s, h)
 	}
@@ -183,32 +183,32 @@ func isLoopback(name string) bool {
 // before those that were not leased.
 func (h *host) take(now moment, u *URL) (again bool) {
 	if h.retries(now) {
-		*u = h.retry.take()
-		if len(*h.retry) == 0 {
+		*u = h.retry.Pop().url
+		if h.retry.Len() == 0 {
 			h.retry = nil
 		}
 		return true
 	}
-	*u = h.queue.pop()
+	*u = pop(&h.queue)
 	return false
 }
 
 // again are the URLs of h to be tried again, the first of them in front.
-func (h *host) again() retryHeap {
+func (h *host) again() []*waiting {
 	if h.retry == nil {
 		return nil
 	}
-	return *h.retry
+	return h.retry.Items()
 }
 
 // retries reports whether a URL is due that is to be tried again.
-func (h *host) retries(now moment) bool { return h.retry != nil && (*h.retry)[0].at <= now }
+func (h *host) retries(now moment) bool { return h.retry != nil && h.retry.First().at <= now }
 
 // leastDepth is that of the URLs of h that are in memory; known is false if none are.
 func (h *host) leastDepth() (depth int, known bool) {
 	depth = math.MaxInt
-	for i := range h.queue {
-		depth = min(depth, h.queue[i].depth)
+	for c := range h.queue.Classes() {
+		depth = min(depth, int(c.depth))
 	}
 	for i := range h.again() {
 		depth = min(depth, h.again()[i].url.Depth)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/weftcrawl/weft/frontier/seen"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -36,7 +37,7 @@ type idle struct {
 	bytes int     // what the hosts in memory take, without groups
 	left  int     // hosts that are not in memory, those with something pending too
 
-	gone    *seen               // the names of servers that have left, by nameKey; beyond its limit, some of them
+	gone    *seen.Set           // the names of servers that have left, by nameKey; beyond its limit, some of them
 	seeds   [2]maphash.Seed     // of nameKey
 	asked   map[string]struct{} // the names of which Doubts has told which are in doubt
 	empty   int                 // groups without a server in memory
@@ -48,7 +49,7 @@ type idle struct {
 // HostBytes is about how much memory the hosts take: their names and groups too, not what their
 // robots.txt say.
 func (f *Frontier) HostBytes() int {
-	return f.idle.bytes + costOfGroup*(len(f.addresses)+len(f.domains)) + f.idle.gone.bytes
+	return f.idle.bytes + costOfGroup*(len(f.addresses)+len(f.domains)) + f.idle.gone.Bytes()
 }
 
 // Left is how many hosts are not in memory, as they had nothing left to do.
@@ -64,7 +65,7 @@ func mayLeave(origin string) bool {
 
 // quiet reports whether nothing of s is left to do.
 func (s *server) quiet() bool {
-	if s.busy > 0 || s.resolve == addressAsked || s.hasTurn() || s.origins != nil && (len(s.origins.due) > 0 || s.origins.errands != nil) {
+	if s.busy > 0 || s.resolve == addressAsked || s.hasTurn() || s.origins != nil && (s.origins.due.Len() > 0 || s.origins.errands != nil) {
 		return false
 	}
 	for h := range s.each {
@@ -177,21 +178,21 @@ func (f *Frontier) leaveMemory(s *server) {
 	if f.dormant.gone != nil {
 		f.dormant.gone[name] = struct{}{}
 	}
-	f.names.remove(name, s)
+	f.names.Remove(name, s)
 	if domain := weburl.RegistrableDomain(name); domain != "" {
-		f.names.remove(domain, s)
+		f.names.Remove(domain, s)
 	}
 	f.leaveGroup(s, s.domain())
 	f.leaveGroup(s, s.address)
 	s.enterCell(nil)
 	delete(f.shut, s)
 	for h := range s.each {
-		f.idle.bytes -= costOf(h)
+		f.idle.bytes -= costOfHost(h)
 		f.hosts--
 		f.idle.left++
 		f.lay(h)
 	}
-	f.idle.gone.add(f.idle.nameKey(name))
+	f.idle.gone.Add(f.idle.nameKey(name))
 }
 
 // dropGroups drops groups without a server in memory, when there are many, and no delay
@@ -217,8 +218,8 @@ func (f *Frontier) dropGroups() {
 	i.sweep = 2*i.empty + maxVain + (len(f.addresses)+len(f.domains))/4
 }
 
-// costOf is what a host takes, without what its robots.txt says.
-func costOf(h *host) int {
+// costOfHost is what a host takes, without what its robots.txt says.
+func costOfHost(h *host) int {
 	if h == &h.server.own {
 		return costOfServer + len(h.name)
 	}
@@ -249,7 +250,7 @@ func (f *Frontier) missing(b *batch) []string {
 				continue
 			}
 			i.asked[name] = struct{}{}
-			if f.names.find(name) == nil && f.mayHaveLeft(name) {
+			if f.names.Find(name) == nil && f.mayHaveLeft(name) {
 				names = append(names, name)
 			}
 		}
@@ -259,7 +260,7 @@ func (f *Frontier) missing(b *batch) []string {
 }
 
 func (f *Frontier) mayHaveLeft(name string) bool {
-	found, final := f.idle.gone.has(f.idle.nameKey(name))
+	found, final := f.idle.gone.Has(f.idle.nameKey(name))
 	return found || !final
 }
 
@@ -275,7 +276,7 @@ func (f *Frontier) Return(s HostState, r robots.Rules) {
 // RestoreBeside says again what is known of a host that RestoreHost has left out. It is needed if
 // another of its name is in memory.
 func (f *Frontier) RestoreBeside(s HostState, r robots.Rules) {
-	if f.names.find(Hostname(s.Name)) == nil || f.find(s.Name) != nil {
+	if f.names.Find(Hostname(s.Name)) == nil || f.find(s.Name) != nil {
 		return
 	}
 	h, _ := f.recall(s, r)
@@ -286,5 +287,5 @@ func (f *Frontier) RestoreBeside(s HostState, r robots.Rules) {
 
 // dispensable reports whether a host that is restored can stay in the ledger.
 func (f *Frontier) dispensable(s HostState) bool {
-	return f.overfull() && mayLeave(s.Name) && f.names.find(Hostname(s.Name)) == nil
+	return f.overfull() && mayLeave(s.Name) && f.names.Find(Hostname(s.Name)) == nil
 }

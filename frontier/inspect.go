@@ -80,7 +80,7 @@ func (f *Frontier) Errand(now time.Time, name string) (at weburl.URL, info HostI
 		return at, info, false
 	}
 	f.tell(now)
-	for s := range f.names.all {
+	for s := range f.names.All {
 		if s.origins == nil || s.origins.errands == nil {
 			continue
 		}

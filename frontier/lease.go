@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"container/heap"
 	"fmt"
 	"net/netip"
 	"time"
@@ -78,7 +77,7 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 		return true
 	}
 	if h.index >= 0 {
-		heap.Remove(&s.origins.due, int(h.index)) // the same
+		s.origins.due.Remove(int(h.index)) // the same
 	}
 	ok := f.pick(h, refusals, u)
 	if ok {
@@ -203,8 +202,8 @@ func (f *Frontier) nextTurn() (s *server, at moment) {
 
 // endOrigins places anew those of the hosts of s that come first for what Limit has ended.
 func (f *Frontier) endOrigins(s *server) {
-	for s.origins != nil && f.Limited() && len(s.origins.due) > 0 {
-		o := s.origins.due[0]
+	for s.origins != nil && f.Limited() && s.origins.due.Len() > 0 {
+		o := s.origins.due.First()
 		if at, ok := f.own(o.host); ok && at <= max(o.at, f.now) {
 			return
 		}
@@ -230,13 +229,14 @@ func (f *Frontier) full(h *host) bool {
 // now, for it comes first.
 func (f *Frontier) dropRest(h *host) {
 	n := h.queued()
-	f.held -= h.queue.cost()
+	f.held -= costOf(&h.queue)
 	if len(f.hops) > 0 {
-		for _, u := range h.queue.all() {
+		for c, n := range h.queue.All() {
+			u := n.of(c)
 			f.forgetHops(&u)
 		}
 	}
-	h.queue = nil
+	h.queue = hostQueue{}
 	if d := h.disk; d != nil {
 		n += d.n
 		d.n, d.more = 0, false
@@ -318,9 +318,9 @@ func (f *Frontier) placeServer(s *server) {
 // far as that depends on h alone.
 func (f *Frontier) own(h *host) (at moment, ok bool) {
 	switch {
-	case !h.queue.empty() && !f.Limited(), f.mayWant(h):
+	case !h.queue.Empty() && !f.Limited(), f.mayWant(h):
 	case h.retry != nil:
-		at = (*h.retry)[0].at
+		at = h.retry.First().at
 	default:
 		return 0, false
 	}
@@ -366,7 +366,7 @@ func (f *Frontier) next(s *server) moment {
 
 // has reports whether h has a URL in memory that may be leased now.
 func (f *Frontier) has(h *host) bool {
-	return h.retries(f.now) || !h.queue.empty() && !f.Limited()
+	return h.retries(f.now) || !h.queue.Empty() && !f.Limited()
 }
 
 // delay is the time between the end of a response of s and the next request. A server that

@@ -1,10 +1,11 @@
 package frontier
 
 import (
-	"container/heap"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/heap"
 )
 
 // origins are the hosts of a server that has several. There may be 65,535 ports, so
@@ -33,10 +34,10 @@ func (s *server) top() *host {
 	switch {
 	case s.origins == nil:
 		return &s.own
-	case len(s.origins.due) == 0:
+	case s.origins.due.Len() == 0:
 		return nil
 	}
-	return s.origins.due[0].host
+	return s.origins.due.First().host
 }
 
 // crawlDelay is what the robots.txt of the server's hosts ask for.
@@ -82,16 +83,15 @@ func (f *Frontier) placeOrigin(h *host) {
 	at = max(at, f.now)
 	switch {
 	case !ok && h.index >= 0:
-		heap.Remove(due, int(h.index))
+		due.Remove(int(h.index))
 	case !ok:
 	case h.index < 0:
 		f.order++
-		heap.Push(due, origin{at, f.order, h})
+		due.Push(origin{at, f.order, h})
 	default:
-		if o := &(*due)[h.index]; o.at != at && (o.at > f.now || at > f.now) {
+		if o := due.Items()[h.index]; o.at != at && (o.at > f.now || at > f.now) {
 			f.order++
-			o.at, o.order = at, f.order
-			heap.Fix(due, int(h.index))
+			due.Set(int(h.index), origin{at, f.order, h})
 		}
 	}
 }
@@ -115,30 +115,15 @@ type origin struct {
 	host  *host
 }
 
-// originHeap is a min-heap by (at, order).
-type originHeap []origin
+// originHeap is a heap of a server's hosts by their turn.
+type originHeap = heap.Heap[origin, byOrigin]
 
-func (q originHeap) Len() int { return len(q) }
-func (q originHeap) Less(i, j int) bool {
-	if q[i].at != q[j].at {
-		return q[i].at < q[j].at
+type byOrigin struct{}
+
+func (byOrigin) Before(a, b origin) bool {
+	if a.at != b.at {
+		return a.at < b.at
 	}
-	return q[i].order < q[j].order
+	return a.order < b.order
 }
-func (q originHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].host.index, q[j].host.index = int32(i), int32(j)
-}
-func (q *originHeap) Push(x any) {
-	o := x.(origin)
-	o.host.index = int32(len(*q))
-	*q = append(*q, o)
-}
-func (q *originHeap) Pop() any {
-	last := len(*q) - 1
-	o := (*q)[last]
-	(*q)[last] = origin{}
-	*q = (*q)[:last]
-	o.host.index = -1
-	return o
-}
+func (byOrigin) Moved(o origin, i int) { o.host.index = int32(i) }

@@ -8,7 +8,7 @@ import (
 )
 
 // Grow makes room for a number of URLs to be seen.
-func (f *Frontier) Grow(urls int) { f.seen.reserve(urls) }
+func (f *Frontier) Grow(urls int) { f.seen.Reserve(urls) }
 
 // RestoreStats sets Done, Refused, OverLimit, OverVariants and Duplicates. It and its like bring a
 // new frontier to the state that a ledger was told of, before anything else is done.
@@ -19,7 +19,7 @@ func (f *Frontier) RestoreStats(s Stats) {
 
 // RestoreSeen says that a URL with this fingerprint was seen. It is told in any order of
 // all; what is beyond SeenBytes is forgotten again.
-func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen.add(fingerprint) }
+func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen.Add(fingerprint) }
 
 // RestoreSeq sets the Seq of the next new URL, at least 1: larger than any that was told.
 func (f *Frontier) RestoreSeq(next uint64) { f.seq = max(next, 1) - 1 }
@@ -48,7 +48,7 @@ func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool 
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	if f.dispensable(s) {
-		f.idle.gone.add(f.idle.nameKey(Hostname(s.Name)))
+		f.idle.gone.Add(f.idle.nameKey(Hostname(s.Name)))
 		f.idle.left++
 		f.sleeps(s, 1)
 		f.first += s.Answered

@@ -1,6 +1,6 @@
 package frontier
 
-import "container/heap"
+import "github.com/weftcrawl/weft/internal/heap"
 
 // A server that has something to lease or refuse, now or at a time, has a seat: in the
 // heap ready, or among those waiting for its domain or its address. They are in the same
@@ -103,12 +103,12 @@ func (f *Frontier) settle(s *server) {
 
 func (f *Frontier) sit(s *server, where place) {
 	s.where = where
-	heap.Push(f.seats(s), s)
+	f.seats(s).Push(s)
 	f.settle(s)
 }
 
 func (f *Frontier) stand(s *server) {
-	heap.Remove(f.seats(s), int(s.index))
+	f.seats(s).Remove(int(s.index))
 	f.settle(s)
 }
 
@@ -120,7 +120,7 @@ func (f *Frontier) file(s *server, at moment, order uint64) {
 		return
 	}
 	old := s.cell.first()
-	heap.Push(&s.cell.servers, s)
+	s.cell.servers.Push(s)
 	f.seatFirst(s.cell, old)
 }
 
@@ -135,7 +135,7 @@ func (f *Frontier) withdraw(s *server) {
 	switch {
 	case s.sub >= 0:
 		old := s.cell.first()
-		heap.Remove(&s.cell.servers, int(s.sub))
+		s.cell.servers.Remove(int(s.sub))
 		f.seatFirst(s.cell, old)
 	case s.index >= 0:
 		f.stand(s)
@@ -153,11 +153,11 @@ func (f *Frontier) rekey(s *server, at moment, order uint64) {
 	s.at, s.order = at, order
 	if s.sub >= 0 {
 		old := s.cell.first()
-		heap.Fix(&s.cell.servers, int(s.sub))
+		s.cell.servers.Set(int(s.sub), s)
 		f.seatFirst(s.cell, old)
 	}
 	if s.index >= 0 {
-		heap.Fix(f.seats(s), int(s.index))
+		f.seats(s).Set(int(s.index), s)
 		f.settle(s)
 	}
 }
@@ -179,10 +179,10 @@ func (f *Frontier) seatFirst(c *cell, old *server) {
 }
 
 func (c *cell) first() *server {
-	if len(c.servers) == 0 {
+	if c.servers.Len() == 0 {
 		return nil
 	}
-	return c.servers[0]
+	return c.servers.First()
 }
 
 // nextServer returns the server whose turn is next, and when: at a time before now it is due. All
@@ -190,10 +190,10 @@ func (c *cell) first() *server {
 func (f *Frontier) nextServer() (s *server, at moment) {
 	for {
 		switch {
-		case len(f.groups) > 0 && (len(f.ready) == 0 || f.groups[0].before(f.ready[0])):
-			s, at = f.groups[0].waiting[0], f.groups[0].at
-		case len(f.ready) > 0:
-			s, at = f.ready[0], f.ready[0].at
+		case f.groups.Len() > 0 && (f.ready.Len() == 0 || f.groups.First().before(f.ready.First())):
+			s, at = f.groups.First().waiting.First(), f.groups.First().at
+		case f.ready.Len() > 0:
+			s, at = f.ready.First(), f.ready.First().at
 		default:
 			return nil, 0
 		}
@@ -234,51 +234,18 @@ func (f *Frontier) asks(s *server, at moment) bool {
 	return s.resolve == addressKnown && !f.refusing(s.top(), at)
 }
 
-// seats is a min-heap of servers by their turn.
-type seats []*server
+// seats is a heap of servers by their turn.
+type seats = heap.Heap[*server, bySeat]
 
-func (q seats) Len() int           { return len(q) }
-func (q seats) Less(i, j int) bool { return q[i].before(q[j]) }
-func (q seats) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = int32(i), int32(j)
-}
-func (q *seats) Push(x any) {
-	s := x.(*server)
-	s.index = int32(len(*q))
-	*q = append(*q, s)
-}
-func (q *seats) Pop() any {
-	s := last((*[]*server)(q))
-	s.index = -1
-	return s
-}
+type bySeat struct{}
 
-// members is a min-heap of servers by their turn, too.
-type members []*server
+func (bySeat) Before(a, b *server) bool { return a.before(b) }
+func (bySeat) Moved(s *server, i int)   { s.index = int32(i) }
 
-func (q members) Len() int           { return len(q) }
-func (q members) Less(i, j int) bool { return q[i].before(q[j]) }
-func (q members) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].sub, q[j].sub = int32(i), int32(j)
-}
-func (q *members) Push(x any) {
-	s := x.(*server)
-	s.sub = int32(len(*q))
-	*q = append(*q, s)
-}
-func (q *members) Pop() any {
-	s := last((*[]*server)(q))
-	s.sub = -1
-	return s
-}
+// members is another, of the servers of a cell.
+type members = heap.Heap[*server, byCell]
 
-// last removes and returns the last of a slice.
-func last(q *[]*server) *server {
-	i := len(*q) - 1
-	s := (*q)[i]
-	(*q)[i] = nil
-	*q = (*q)[:i]
-	return s
-}
+type byCell struct{}
+
+func (byCell) Before(a, b *server) bool { return a.before(b) }
+func (byCell) Moved(s *server, i int)   { s.sub = int32(i) }

@@ -54,7 +54,7 @@ func (f *Frontier) steer(now time.Time, change func(*host)) {
 
 // each yields every host that is in memory, in no order.
 func (f *Frontier) each(yield func(*host) bool) {
-	for s := range f.names.all {
+	for s := range f.names.All {
 		for h := range s.each {
 			if !yield(h) {
 				return

@@ -44,7 +44,12 @@ var imports = map[string][]string{
 	"duplicates": {"text"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
-	"frontier": {"weburl", "robots"},
+	"frontier":          {"weburl", "robots", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "internal/heap"},
+	"frontier/names":    {"weburl"},
+	"frontier/queue":    {},
+	"frontier/seen":     {},
+	"frontier/variants": {"weburl"},
+	"internal/heap":     {},
 
 	// Its durable half: the only one that sees Pebble.
 	"frontier/store":           {"frontier", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
@@ -100,7 +105,7 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "text", "frontier"}
+var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "text", "frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "internal/heap"}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}
