@@ -13,7 +13,6 @@ import (
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -42,13 +41,12 @@ type group struct {
 // ledger is how the desk saves its work: group after group, off the loop, in order.
 type ledger struct {
 	open    group
-	wants   []frontier.Want // to be read from the store after the next commit
-	rouse   *frontier.Rouse // the same; nil: no hosts are
-	dirty   aio.Event       // open has a change
-	hurry   aio.Event       // which waits for no others
-	began   time.Time       // of the commit under way; zero: there is none
-	saved   history         // of the last group that was committed
-	failure error           // of the first that was not, or of a look-up: nothing is sealed after it and committed
+	wants   []frontier.Request // to be read from the store after the next commit
+	dirty   aio.Event          // open has a change
+	hurry   aio.Event          // which waits for no others
+	began   time.Time          // of the commit under way; zero: there is none
+	saved   history            // of the last group that was committed
+	failure error              // of the first that was not, or of a look-up: nothing is sealed after it and committed
 }
 
 // note says that the open group has a change.
@@ -76,22 +74,13 @@ func (d *desk) unsaved() int {
 }
 
 // want has the store asked for what the frontier wants to have in memory.
-func (d *desk) want(wants []frontier.Want) {
+func (d *desk) want(wants []frontier.Request) {
 	if len(wants) == 0 {
 		return
 	}
 	d.ledger.wants = append(d.ledger.wants, wants...)
 	d.note()
 	d.ledger.hurry.Set()
-}
-
-// rouse has the store asked for the dormant hosts that the frontier wants to have in memory.
-func (d *desk) rouse() {
-	if r, ok := d.frontier.Rouse(); ok {
-		d.ledger.rouse = &r
-		d.note()
-		d.ledger.hurry.Set()
-	}
 }
 
 // behind reports whether so much waits to be saved that no more is to be begun.
@@ -143,14 +132,14 @@ func (d *desk) gather(t *aio.Task) error {
 // saved ends the crawl in good order, and is no error here.
 func (d *desk) commit(t *aio.Task) error {
 	l := &d.ledger
-	g, h, wants, rouse := d.seal()
+	g, h, wants := d.seal()
 	l.began = d.loop.Now()
 	failure := l.failure
 	done, err := aio.Offload(t, func(ctx context.Context) (committed, error) {
 		if failure != nil {
 			return committed{err: failure}, nil
 		}
-		return d.put(ctx, g, h, wants, rouse), nil
+		return d.put(ctx, g, h, wants), nil
 	})
 	l.began = time.Time{}
 	release(g.holds)
@@ -166,13 +155,10 @@ func (d *desk) commit(t *aio.Task) error {
 		d.fail(done.err)
 		return nil
 	}
-	if rouse != nil {
-		d.frontier.Roused(d.loop.Now(), done.roused.each, done.roused.last)
+	for _, page := range done.pages {
+		d.frontier.Provide(d.loop.Now(), page)
 	}
-	for i, heads := range done.heads {
-		d.frontier.Refill(d.loop.Now(), wants[i].Host, heads.urls, heads.more)
-	}
-	if rest := wants[len(done.heads):]; len(rest) > 0 && !d.over.IsSet() {
+	if rest := wants[len(done.pages):]; len(rest) > 0 && !d.over.IsSet() {
 		l.wants = slices.Concat(rest, l.wants)
 		d.note()
 		l.hurry.Set()
@@ -182,63 +168,42 @@ func (d *desk) commit(t *aio.Task) error {
 }
 
 // seal takes the open group, and what is to be read, and begins another.
-func (d *desk) seal() (group, history, []frontier.Want, *frontier.Rouse) {
+func (d *desk) seal() (group, history, []frontier.Request) {
 	l := &d.ledger
 	d.frontier.NoteHosts()
-	g, wants, rouse := l.open, l.wants, l.rouse
+	g, wants := l.open, l.wants
 	h := d.history()
-	l.open, l.wants, l.rouse = group{}, nil, nil
+	l.open, l.wants = group{}, nil
 	if d.output != nil {
 		g.stream = d.output.take()
 	}
 	if g.state != nil {
 		l.open.state = d.job.store.Begin()
-		d.frontier.Tell(l.open.state)
+		d.frontier.SetLedger(l.open.state)
 	}
 	if !d.over.IsSet() {
 		l.dirty.Clear()
 		l.hurry.Clear()
 	}
-	return g, h, wants, rouse
+	return g, h, wants
 }
 
 // committed is what has become of a group.
 type committed struct {
-	saved  bool
-	heads  []heads // one for each want, from the first on
-	size   int     // of these, in bytes
-	roused roused
-	err    error
+	saved bool
+	pages []frontier.Page // one for each want, from the first on
+	size  int             // of these, in bytes
+	err   error
 }
 
 // costOfURL is what a URL that was read takes beside its text.
 const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 
-// heads answer a want.
-type heads struct {
-	urls []frontier.URL
-	more bool
-}
-
-// roused are hosts that answer a Rouse.
-type roused struct {
-	hosts []store.Host
-	last  string
-}
-
-func (r roused) each(yield func(frontier.HostState, robots.Rules) bool) {
-	for _, h := range r.hosts {
-		if !yield(h.HostState, h.Rules) {
-			return
-		}
-	}
-}
-
 // put saves a group and reads what is wanted. It runs off the loops.
 //
 // The stream comes first: after a crash its reader has a record twice rather than never;
 // and what it could not take is not done.
-func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Want, rouse *frontier.Rouse) (done committed) {
+func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Request) (done committed) {
 	if len(g.stream) > 0 {
 		if _, err := d.cfg.Output.Write(g.stream); err != nil {
 			return committed{err: fmt.Errorf("output: %w", err)}
@@ -257,18 +222,15 @@ func (d *desk) put(ctx context.Context, g group, h history, wants []frontier.Wan
 		if done.size >= d.shares.group { // the others wait for the next commit
 			break
 		}
-		urls, more, err := d.job.store.Pending(w.Host, w.After, w.N)
+		page, err := d.job.store.Read(w)
 		if err != nil {
 			done.err = err
 			return done
 		}
-		done.heads = append(done.heads, heads{urls, more})
-		for i := range urls {
-			done.size += len(urls[i].URL.String()) + len(urls[i].From) + costOfURL
+		done.pages = append(done.pages, page)
+		for i := range page.URLs {
+			done.size += len(page.URLs[i].URL.String()) + len(page.URLs[i].From) + costOfURL
 		}
-	}
-	if rouse != nil {
-		done.roused.hosts, done.roused.last, done.err = d.job.store.Dormant(*rouse)
 	}
 	return done
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -103,22 +104,31 @@ var settings = map[string]func(value string) (func(*desk), error){
 		if err != nil || delay < 0 {
 			return nil, errors.New("expected a time, such as 500ms or 2s")
 		}
-		return func(d *desk) { d.frontier.SetDelay(d.loop.Now(), delay) }, nil
+		return steer(func(s *frontier.Settings) { s.Delay = delay }), nil
 	},
 	"per-host": func(value string) (func(*desk), error) {
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
 			return nil, errors.New("expected a whole number, such as 4")
 		}
-		return func(d *desk) { d.frontier.SetPerHost(d.loop.Now(), int(n)) }, nil
+		return steer(func(s *frontier.Settings) { s.PerHost = int(n) }), nil
 	},
 	"rate-limit": func(value string) (func(*desk), error) {
 		rate, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(rate >= 0) || math.IsInf(rate, 0) {
 			return nil, errors.New("expected a number, such as 10 or 0.5")
 		}
-		return func(d *desk) { d.frontier.SetRateLimit(d.loop.Now(), rate) }, nil
+		return steer(func(s *frontier.Settings) { s.RateLimit = rate }), nil
 	},
+}
+
+// steer returns what changes the settings of the frontier.
+func steer(change func(*frontier.Settings)) func(*desk) {
+	return func(d *desk) {
+		s := d.frontier.View().Settings()
+		change(&s)
+		d.frontier.Steer(d.loop.Now(), s)
+	}
 }
 
 func parseSettings(args []string) (func(*desk) []string, error) {

@@ -57,12 +57,13 @@ func New(o Options) (*Crawler, error) {
 	if cfg.Output != nil {
 		d.output = newStream(cfg.Format, d.summary.Runs == 1)
 	}
-	d.frontier = frontier.New(frontier.Config{
+	d.restorer = frontier.Restore(frontier.Config{
 		Delay: cfg.Delay, DomainDelay: cfg.DomainDelay, AddressDelay: cfg.AddressDelay,
 		PerHost: cfg.PerHost, PerDomain: cfg.PerDomain, PerAddress: cfg.PerAddress, Resolve: true, RateLimit: cfg.RateLimit, MaxRedirects: cfg.MaxRedirects,
 		Robots: !cfg.NoRobots, RobotsTries: cfg.Retries + 1, Limit: cfg.Limit, LimitPerHost: cfg.LimitPerHost, MaxVariants: cfg.MaxVariants,
 		Heads: heads, InMemory: inMemory, SeenBytes: seen, HostBytes: hosts, RulesBytes: d.shares.rules,
 	})
+	d.frontier = d.restorer.Frontier()
 	return c, nil
 }
 

@@ -22,8 +22,9 @@ type desk struct {
 	cfg      *config
 	loop     *aio.Loop
 	frontier *frontier.Frontier
-	bounds   bounds // each fetcher has a copy
-	reach    reach  // the same
+	restorer *frontier.Restorer // of the frontier, before the crawl
+	bounds   bounds             // each fetcher has a copy
+	reach    reach              // the same
 	fetchers []*fetcher
 	free     []int // by fetcher: workers without a lease
 	slots    slots
@@ -135,7 +136,7 @@ func (d *desk) resume(t *aio.Task) error {
 			if err := d.job.turn(ctx); err != nil {
 				return struct{}{}, err
 			}
-			return struct{}{}, d.job.store.Restore(now, d.frontier)
+			return struct{}{}, d.job.store.Restore(now, d.restorer)
 		})
 		if err != nil {
 			return err
@@ -144,7 +145,7 @@ func (d *desk) resume(t *aio.Task) error {
 			return err
 		}
 		if d.job.resumed {
-			d.frontier.RestoreLast(now)
+			d.restorer.AskedUntil(now)
 		}
 		for _, u := range d.job.scope {
 			d.bounds.open(u)
@@ -152,7 +153,7 @@ func (d *desk) resume(t *aio.Task) error {
 		d.widen(d.job.scope)
 		d.recallNetworks(d.job.opened)
 		d.ledger.open.state = d.job.store.Begin()
-		d.frontier.Tell(d.ledger.open.state)
+		d.frontier.SetLedger(d.ledger.open.state)
 		if len(d.cfg.late) > 0 {
 			d.frontier.RefuseBy(d.excluded)
 		}
@@ -241,7 +242,7 @@ func (d *desk) stats() Stats {
 	}
 	if d.ready { // or the frontier is not the desk's yet
 		s := d.frontier.Stats()
-		now.Pending, now.InFlight, now.Hosts, now.Slowest = s.Pending, s.Leased, s.Hosts, d.frontier.Slowest(5)
+		now.Pending, now.InFlight, now.Hosts, now.Slowest = s.Pending, s.Leased, s.Hosts, d.frontier.View().Slowest(5)
 	}
 	return now
 }
@@ -435,8 +436,7 @@ func (d *desk) dispatch() {
 		leases = d.frontier.Lease(d.loop.Now(), slots)
 		d.refuse()
 		d.hand(leases)
-		d.want(d.frontier.Wants())
-		d.rouse()
+		d.want(d.frontier.Reads())
 	}
 	s := d.frontier.Stats()
 	for len(d.room) > 0 && s.Pending < enough {

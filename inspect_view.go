@@ -180,7 +180,7 @@ func (v *view) infos(ctx context.Context, hosts []store.Host) ([]frontier.HostIn
 	now, p, err := look(ctx, v, func(d *desk) []frontier.HostInfo {
 		now := slices.Clone(infos)
 		for i, h := range hosts {
-			if info, known := d.frontier.Host(d.loop.Now(), h.Name); known { // or it has left memory since it was saved
+			if info, known := d.frontier.View().Host(d.loop.Now(), h.Name); known { // or it has left memory since it was saved
 				now[i] = info
 			}
 		}
@@ -256,7 +256,7 @@ func (v *view) urls(ctx context.Context, state URLState) iter.Seq2[URLStatus, er
 func (v *view) leased(ctx context.Context) (map[weburl.URL]bool, error) {
 	leased, _, err := look(ctx, v, func(d *desk) map[weburl.URL]bool {
 		leased := make(map[weburl.URL]bool)
-		for u := range d.frontier.Leased() {
+		for u := range d.frontier.View().Leased() {
 			leased[u] = true
 		}
 		return leased

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -20,10 +20,9 @@ import (
 // What waits is bounded: outcomes by the number of workers, seeds by seedsAhead.
 type intake struct {
 	waiting []arrival
-	asked   []arrival  // of these is looked up
-	doubts  [][16]byte // this
-	names   []string   // and this; if both are empty, nothing
-	begin   aio.Event  // a look-up is to be made, or the crawl is over
+	asked   []arrival         // of these is looked up
+	request *frontier.Request // by this; nil: nothing is
+	begin   aio.Event         // a look-up is to be made, or the crawl is over
 }
 
 // arrival is one of them.
@@ -33,14 +32,8 @@ type arrival struct {
 	take  func()
 }
 
-// answers are what the store says of what was in doubt.
-type answers struct {
-	seen  []bool
-	hosts []store.Host
-}
-
 // doubtful reports whether anything is in doubt.
-func (in *intake) doubtful() bool { return len(in.doubts)+len(in.names) > 0 }
+func (in *intake) doubtful() bool { return in.request != nil }
 
 // empty reports whether nothing waits.
 func (in *intake) empty() bool { return len(in.waiting) == 0 && len(in.asked) == 0 }
@@ -63,9 +56,11 @@ func (d *desk) sift() {
 	in := &d.intake
 	for len(in.waiting) > 0 && !in.doubtful() {
 		in.asked, in.waiting = in.waiting, nil
-		in.doubts, in.names = d.frontier.Doubts(
+		r, ok := d.frontier.Prepare(
 			in.all(func(a arrival) iter.Seq[weburl.URL] { return a.urls }), in.all(func(a arrival) iter.Seq[weburl.URL] { return a.needs }))
-		if !in.doubtful() {
+		if ok {
+			in.request = &r
+		} else {
 			d.takeIn()
 		}
 	}
@@ -105,10 +100,10 @@ func (d *desk) lookUp(t *aio.Task) error {
 			return err
 		}
 		in.begin.Clear()
-		var told answers
-		err := d.ledger.failure
+		var page frontier.Page
+		r, err := *in.request, d.ledger.failure
 		if err == nil {
-			told, err = aio.Offload(t, func(context.Context) (answers, error) { return in.look(d.job.store) })
+			page, err = aio.Offload(t, func(context.Context) (frontier.Page, error) { return d.job.store.Read(r) })
 			if errors.Is(err, aio.ErrCanceled) {
 				return err
 			}
@@ -118,26 +113,12 @@ func (d *desk) lookUp(t *aio.Task) error {
 				d.ledger.failure = err
 			}
 			d.fail(err)
-			told = answers{seen: slices.Repeat([]bool{true}, len(in.doubts))}
+			page = frontier.Page{Request: r, Seen: slices.Repeat([]bool{true}, len(r.Fingerprints))}
 		}
-		in.doubts, in.names = nil, nil
-		for _, h := range told.hosts {
-			d.frontier.Return(h.HostState, h.Rules)
-		}
-		d.frontier.Settle(told.seen)
+		in.request = nil
+		d.frontier.Provide(d.loop.Now(), page)
 		d.takeIn()
 		d.sift()
 		d.dispatch()
 	}
-}
-
-// look looks up what is in doubt.
-func (in *intake) look(s *store.Store) (a answers, err error) {
-	if len(in.doubts) > 0 {
-		a.seen, err = s.Known(in.doubts)
-	}
-	if err == nil && len(in.names) > 0 {
-		a.hosts, err = s.Named(in.names)
-	}
-	return a, err
 }

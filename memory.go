@@ -167,7 +167,7 @@ func release(holds []*budget.Hold) {
 // overMemory warns, once, that URLs that wait take more than their share: without a job there is
 // nowhere else for them.
 func (d *desk) overMemory() {
-	if hook := d.cfg.Hooks.OnWarning; d.job == nil && !d.warned && d.frontier.InMemory() > d.shares.seen && hook != nil {
+	if hook := d.cfg.Hooks.OnWarning; d.job == nil && !d.warned && d.frontier.View().QueuedBytes() > d.shares.seen && hook != nil {
 		d.warned = true
 		hook(fmt.Errorf("URLs that wait take more than %s, their part of the memory that the crawl may have; with a job they would be on disk", humanize.IBytes(uint64(d.shares.seen))))
 	}

@@ -189,7 +189,7 @@ func (d *desk) addSitemaps(all []frontier.URL) {
 // nests reports whether a URL is to be added: a host's indexes may name so many sitemaps. Those of
 // a run before do not count.
 func (d *desk) nests(u frontier.URL) bool {
-	if !isSitemap(u) || d.frontier.Seen(u.URL) {
+	if !isSitemap(u) || d.frontier.View().Seen(u.URL) {
 		return true
 	}
 	if d.nested == nil {

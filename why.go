@@ -92,7 +92,7 @@ func (q *inquiry) find(ctx context.Context) (err error) {
 		q.why.URLStatus = URLStatus{URL: q.url.String(), State: URLUnseen}
 		return nil
 	}
-	leased, _, err := look(ctx, q.view, func(d *desk) bool { return d.frontier.IsLeased(q.url) })
+	leased, _, err := look(ctx, q.view, func(d *desk) bool { return d.frontier.View().IsLeased(q.url) })
 	q.why.URLStatus = newURLStatus(q.entry, leased)
 	return err
 }
@@ -355,7 +355,7 @@ func (q *inquiry) askErrand(ctx context.Context) error {
 		waits bool
 	}
 	e, _, err := look(ctx, q.view, func(d *desk) (e errand) {
-		e.at, e.host, e.waits = d.frontier.Errand(d.loop.Now(), q.url.Origin())
+		e.at, e.host, e.waits = d.frontier.View().RobotsRedirect(d.loop.Now(), q.url.Origin())
 		return e
 	})
 	if err != nil || !e.waits {

@@ -57,10 +57,10 @@ func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Fronti
 func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	const hosts, urls, most = 2500, 3, 1000
 	f, l := begun(t, frontier.Config{Heads: 1}, hosts, urls)
-	var wants []frontier.Want
+	var wants []frontier.Request
 	for range 3 {
 		expectLease(t, f, 0, 5000, "")
-		wants = append(wants, f.Wants()...)
+		wants = append(wants, f.Reads()...)
 	}
 	if len(wants) != most {
 		t.Fatalf("%d hosts are wanted, expected %d", len(wants), most)
@@ -69,13 +69,13 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	leased := make(map[string]int)
 	for steps := 0; len(wants) > 0; steps++ {
 		w := wants[0]
-		urls, more := l.read(w)
-		f.Refill(at(0), w.Host, urls, more)
+		f.NoteHosts()
+		f.Provide(at(0), l.read(w))
 		for _, u := range f.Lease(at(0), 5000) {
 			leased[u.URL.Origin()]++
 			f.Done(at(0), u, frontier.Answer{})
 		}
-		wants = append(wants[1:], f.Wants()...)
+		wants = append(wants[1:], f.Reads()...)
 		if len(wants) > most {
 			t.Fatalf("%d hosts are wanted, expected %d at most", len(wants), most)
 		}
@@ -93,13 +93,13 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 func TestRefilledHostsAreFirst(t *testing.T) {
 	f, l := begun(t, frontier.Config{}, 6, 1)
 	expectLease(t, f, 0, 1, "")
-	wants := f.Wants() // of all: none could serve
+	wants := f.Reads() // of all: none could serve
 	add(t, f, "late/1")
 	expectLease(t, f, 0, 1, "late/1")
 	add(t, f, "later/1")
 	for _, w := range slices.Backward(wants) {
-		urls, more := l.read(w)
-		f.Refill(at(0), w.Host, urls, more)
+		f.NoteHosts()
+		f.Provide(at(0), l.read(w))
 	}
 	expectLease(t, f, 0, 9, "h0000/0 h0001/0 h0002/0 h0003/0 h0004/0 h0005/0 later/1")
 }
@@ -114,7 +114,7 @@ func TestRefillThatIsNotWantedPanics(t *testing.T) {
 					t.Errorf("panic %q, want one that names the host", r)
 				}
 			}()
-			f.Refill(at(0), host, nil, false)
+			f.Provide(at(0), frontier.Page{Request: frontier.Request{Kind: frontier.Refill, Host: host}})
 		})
 	}
 }
@@ -138,19 +138,20 @@ func TestCountsThatAreWrong(t *testing.T) {
 				if heads == 0 {
 					cfg.Limit = c.has - 1 // which is reached with the last one: one was tried before
 				}
-				f := frontier.New(cfg)
-				f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
-				f.RestoreSeq(100)
-				f.Tell(l)
+				r := frontier.Restore(cfg)
+				r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
+				r.Seq(100)
+				f := r.Frontier()
+				f.SetLedger(l)
 				leased := 0
 				for range 100 {
 					for _, lease := range f.Lease(at(0), 9) {
 						f.Done(at(0), lease, frontier.Answer{})
 						leased++
 					}
-					for _, w := range f.Wants() {
-						urls, more := l.read(w)
-						f.Refill(at(0), w.Host, urls, more)
+					for _, w := range f.Reads() {
+						f.NoteHosts()
+						f.Provide(at(0), l.read(w))
 					}
 				}
 				if s := f.Stats(); leased != c.has || !f.Over() || s.Pending != 0 || s.Done != leased || s.LimitReached {
@@ -177,9 +178,10 @@ func TestHostStateRoundTrip(t *testing.T) {
 	for _, want := range []frontier.HostState{full, shut, waits, file} {
 		t.Run(want.Name, func(t *testing.T) {
 			l := newLedger(t)
-			f := frontier.New(frontier.Config{Robots: true, RobotsTries: 3})
-			f.RestoreHost(at(2*time.Second), want, robots.Rules{})
-			f.Tell(l)
+			r := frontier.Restore(frontier.Config{Robots: true, RobotsTries: 3})
+			r.Host(at(2*time.Second), want, robots.Rules{})
+			f := r.Frontier()
+			f.SetLedger(l)
 			added, err := weburl.Parse(strings.Replace(want.Name, "null", "file://", 1) + "/new")
 			if err != nil || !f.Add(frontier.URL{URL: added}) {
 				t.Fatal(err)
@@ -199,10 +201,11 @@ func TestHostStateRoundTrip(t *testing.T) {
 
 // Limit counts the URLs of hosts that are restored later.
 func TestLimitWasReached(t *testing.T) {
-	f := frontier.New(frontier.Config{Limit: 2})
-	f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Pending: 1}, robots.Rules{})
+	r := frontier.Restore(frontier.Config{Limit: 2})
+	f := r.Frontier()
+	r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: 1}, robots.Rules{})
 	expectNext(t, f, 0)
-	f.RestoreHost(at(0), frontier.HostState{Name: "http://b.example", Answered: 2}, robots.Rules{})
+	r.Host(at(0), frontier.HostState{Name: "http://b.example", Answered: 2}, robots.Rules{})
 	expectNoNext(t, f)
 	if !f.Stopped() || !f.Stats().LimitReached {
 		t.Errorf("the limit is not reached: %+v", f.Stats())

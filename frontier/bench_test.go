@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -146,15 +147,15 @@ func BenchmarkHosts(b *testing.B) {
 			var f *frontier.Frontier
 			for b.Loop() {
 				f = nil
-				seen := frontier.New(frontier.Config{Resolve: true, Robots: true})
+				r := frontier.Restore(frontier.Config{Resolve: true, Robots: true})
 				for _, u := range urls {
-					seen.RestoreSeen(u.URL.Fingerprint())
+					r.Seen(u.URL.Fingerprint())
 				}
 				before := heapInUse()
-				f = seen
+				f = r.Frontier()
 				now := time.Unix(0, 0)
 				for i := range urls {
-					f.RestoreHost(now, frontier.HostState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
+					r.Host(now, frontier.HostState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
 				}
 				for i := range urls {
 					f.Locate(urls[i].URL, netip.AddrFrom4([4]byte{10, 0, byte(i / 300 >> 8), byte(i / 300)}))
@@ -199,14 +200,15 @@ func BenchmarkRestore(b *testing.B) {
 			var f *frontier.Frontier
 			before := heapInUse()
 			for b.Loop() {
-				f = frontier.New(frontier.Config{Robots: true, Heads: 100})
-				f.Grow(c.urls)
+				r := frontier.Restore(frontier.Config{Robots: true, Heads: 100})
+				f = r.Frontier()
+				r.Reserve(c.urls)
 				for i := range c.urls {
 					// Spread as fingerprints are.
-					f.RestoreSeen([16]byte(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), uint64(i))))
+					r.Seen([16]byte(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), uint64(i))))
 				}
 				for _, name := range names {
-					f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
+					r.Host(time.Unix(0, 0), frontier.HostState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
 				}
 			}
 			b.ReportMetric(float64(heapInUse()-before)/float64(c.urls), "heap-B/URL")
@@ -223,7 +225,7 @@ func BenchmarkHeads(b *testing.B) {
 		urls[i].Depth, urls[i].Seq = 1, uint64(i+1)
 	}
 	f := frontier.New(frontier.Config{PerHost: 16, Heads: 1000})
-	f.Tell(silent{})
+	f.SetLedger(silent{})
 	b.ReportAllocs()
 	b.ResetTimer()
 	for _, u := range urls {
@@ -235,10 +237,11 @@ func BenchmarkHeads(b *testing.B) {
 			f.Done(now, u, frontier.Answer{})
 			n++
 		}
-		for _, w := range f.Wants() {
-			after := int(w.After.Seq)
-			end := min(after+w.N, len(urls))
-			f.Refill(now, w.Host, urls[after:end], end < len(urls))
+		for _, r := range f.Reads() {
+			f.NoteHosts()
+			after := int(r.After.Seq)
+			end := min(after+r.N, len(urls))
+			f.Provide(now, frontier.Page{Request: r, URLs: urls[after:end], More: end < len(urls)})
 		}
 	}
 }
@@ -275,7 +278,7 @@ func BenchmarkSlowest(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				f.Slowest(5)
+				f.View().Slowest(5)
 			}
 		})
 	}
@@ -293,7 +296,6 @@ func BenchmarkIdle(b *testing.B) {
 		}
 		urls[i] = parsed
 	}
-	none := func(func(weburl.URL) bool) {}
 	now := time.Unix(0, 0)
 	var f *frontier.Frontier
 	var back time.Duration
@@ -301,31 +303,31 @@ func BenchmarkIdle(b *testing.B) {
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20})
-		f.Tell(silent{})
+		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20})
+		f = r.Frontier()
+		f.SetLedger(silent{})
 		for i := range urls {
-			f.RestoreHost(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
+			r.Host(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
 		start := time.Now()
 		for i := 0; i < 200_000; i += 256 {
 			batch := urls[hosts-1-i-256 : hosts-1-i]
-			_, names := f.Doubts(func(yield func(weburl.URL) bool) {
-				for _, u := range batch {
-					if !yield(u) {
-						return
-					}
-				}
-			}, none)
-			for _, name := range names {
-				f.Return(frontier.HostState{Name: "http://" + name, Most: 2, Answered: 1}, robots.Rules{})
+			r, ok := f.Prepare(slices.Values(batch), none)
+			if !ok {
+				continue
+			}
+			page := frontier.Page{Request: r}
+			for _, name := range r.Names {
+				page.Hosts = append(page.Hosts, frontier.StoredHost{HostState: frontier.HostState{Name: "http://" + name, Most: 2, Answered: 1}})
 				returned++
 			}
+			f.Provide(now, page)
 		}
 		back += time.Since(start)
 	}
 	b.ReportMetric(float64(back.Nanoseconds())/float64(returned), "ns/return")
-	b.ReportMetric(float64(f.Left()), "left")
+	b.ReportMetric(float64(f.View().Evicted()), "left")
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(urls)
 }
@@ -337,12 +339,13 @@ func BenchmarkWaiting(b *testing.B) {
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
+		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
+		f = r.Frontier()
 		for i := range hosts {
-			f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
+			r.Host(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
-		b.ReportMetric(float64(f.HostBytes())/hosts, "counted-B/host")
+		b.ReportMetric(float64(f.View().HostBytes())/hosts, "counted-B/host")
 	}
 	runtime.KeepAlive(f)
 }

@@ -2,7 +2,7 @@ package frontier_test
 
 import (
 	"fmt"
-	"maps"
+	"iter"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -46,7 +45,7 @@ func newWideWeb(t *testing.T, cfg frontier.Config, seed uint64, slots int) *wide
 		t: t, cfg: cfg, f: frontier.New(cfg), l: newLedger(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
 		left: make(map[string]int), under: make(map[string]int), since: make(map[string]int), free: make(map[string]time.Duration), held: make(map[string]time.Duration), fetched: make(map[weburl.URL]bool),
 	}
-	w.f.Tell(w.l)
+	w.f.SetLedger(w.l)
 	return w
 }
 
@@ -58,19 +57,9 @@ func (w *wideWeb) find(host string, from, n int) {
 		url.From = "http://from.example/"
 		urls = append(urls, url)
 	}
-	_, names := w.f.Doubts(func(yield func(weburl.URL) bool) {
-		for _, u := range urls {
-			if !yield(u.URL) {
-				return
-			}
-		}
-	}, func(func(weburl.URL) bool) {})
-	for name, h := range w.l.hosts {
-		if slices.Contains(names, nameOf(name)) {
-			w.f.Return(h, w.l.rules[name])
-		}
+	if r, ok := w.f.Prepare(locations(urls), none); ok {
+		w.f.Provide(at(w.now), w.l.lookup(r))
 	}
-	w.f.Settle(nil)
 	for _, u := range urls {
 		if w.f.Add(u) {
 			w.found++
@@ -104,26 +93,17 @@ func addrOf(host string) netip.Addr {
 func (w *wideWeb) turn() {
 	for busy := true; busy; {
 		busy = w.lease() > 0
-		for _, want := range w.f.Wants() {
+		for _, r := range w.f.Reads() {
 			w.save()
-			urls, more := w.l.read(want)
-			w.f.Refill(at(w.now), want.Host, urls, more)
+			if r.Kind == frontier.Revive {
+				w.f.Provide(at(w.now), w.l.dormant(r, 1+w.rand.IntN(40)))
+				w.reads++
+			} else {
+				w.f.Provide(at(w.now), w.l.read(r))
+			}
 			busy = true
 		}
-		if r, ok := w.f.Rouse(); ok {
-			w.save()
-			hosts, last := w.l.dormant(r, 1+w.rand.IntN(40))
-			w.f.Roused(at(w.now), func(yield func(frontier.HostState, robots.Rules) bool) {
-				for _, name := range slices.Sorted(maps.Keys(hosts)) {
-					if !yield(hosts[name], w.l.rules[name]) {
-						return
-					}
-				}
-			}, last)
-			w.reads++
-			busy = true
-		}
-		w.asleep = max(w.asleep, w.f.Dormant())
+		w.asleep = max(w.asleep, w.f.View().Dormant())
 	}
 }
 
@@ -210,7 +190,7 @@ func (w *wideWeb) crawl(patience time.Duration) {
 	waits := time.Duration(-1) // since when a host has; −1: none does
 	for steps := 0; !w.f.Over(); steps++ {
 		if steps > 200_000 {
-			w.t.Fatalf("no end: %+v, %d dormant", w.f.Stats(), w.f.Dormant())
+			w.t.Fatalf("no end: %+v, %d dormant", w.f.Stats(), w.f.View().Dormant())
 		}
 		w.turn()
 		if s := w.f.Stats(); s.Pending+s.Leased+s.Done != w.found {
@@ -224,7 +204,7 @@ func (w *wideWeb) crawl(patience time.Duration) {
 			fallthrough
 		default:
 			if w.late = max(w.late, w.now-waits); patience == 0 || w.late > patience {
-				w.t.Fatalf("%v: %s could be asked since %v, and %d of %d slots are free; %d are dormant", w.now, host, waits, w.slots-len(w.away), w.slots, w.f.Dormant())
+				w.t.Fatalf("%v: %s could be asked since %v, and %d of %d slots are free; %d are dormant", w.now, host, waits, w.slots-len(w.away), w.slots, w.f.View().Dormant())
 			}
 		}
 		next, due := w.f.Next()
@@ -235,7 +215,7 @@ func (w *wideWeb) crawl(patience time.Duration) {
 		case due:
 			w.now = max(w.now, next.Sub(epoch))
 		default:
-			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.Stats(), w.f.Dormant())
+			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.Stats(), w.f.View().Dormant())
 		}
 	}
 }
@@ -272,7 +252,7 @@ func TestDormantHosts(t *testing.T) {
 						w.find(fmt.Sprintf("h%d.d%d", n, n%c.domains), from, 2)
 						if n%10 == 0 {
 							w.save()
-							if got := w.f.HostBytes(); got > room+40_000 {
+							if got := w.f.View().HostBytes(); got > room+40_000 {
 								t.Fatalf("%d bytes of hosts, expected about %d", got, room)
 							}
 						}
@@ -294,28 +274,37 @@ func TestDormantHosts(t *testing.T) {
 	}
 }
 
-// rouse is a Rouse on its way.
+// rouse is a Revive on its way.
 type rouse struct {
-	frontier.Rouse
-	hosts map[string]frontier.HostState
-	rules map[string]robots.Rules
-	last  string
+	frontier.Request
+	committed bool
+	page      *frontier.Page // nil: not read yet
 }
 
-// wake brings a Rouse one step further: what is read may be older than the answer.
+// wake brings a Revive one step further: the page may be older than the time at which it is provided.
 func (c *durableCrawl) wake() {
 	r := c.rouse
-	if r.hosts == nil {
-		r.hosts, r.last = c.ledger.dormant(r.Rouse, 1+c.rand.IntN(20))
-		r.rules = maps.Clone(c.ledger.rules)
-		return
+	switch {
+	case !r.committed:
+	case r.page == nil:
+		page := c.ledger.dormant(r.Request, 1+c.rand.IntN(20))
+		r.page = &page
+	default:
+		c.rouse = nil
+		c.f.Provide(at(c.now), *r.page)
 	}
-	c.rouse = nil
-	c.f.Roused(at(c.now), func(yield func(frontier.HostState, robots.Rules) bool) {
-		for _, name := range slices.Sorted(maps.Keys(r.hosts)) {
-			if !yield(r.hosts[name], r.rules[name]) {
+}
+
+// none yields no URL.
+func none(func(weburl.URL) bool) {}
+
+// locations yields where URLs are.
+func locations(urls []frontier.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for _, u := range urls {
+			if !yield(u.URL) {
 				return
 			}
 		}
-	}, r.last)
+	}
 }

@@ -1,12 +1,10 @@
 package frontier_test
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -252,10 +250,9 @@ type durableCrawl struct {
 
 // want is a Want on its way: it is read after a commit, and answered later.
 type want struct {
-	frontier.Want
+	frontier.Request
 	committed, read bool
-	urls            []frontier.URL
-	more            bool
+	page            frontier.Page
 }
 
 func (c *durableCrawl) crawl() {
@@ -330,34 +327,24 @@ func (c *durableCrawl) ask(urls []frontier.URL) {
 		c.f.NoteHosts()
 		c.sealed = len(c.ledger.notes)
 	}
-	doubts, names := c.f.Doubts(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
+	r, ok := c.f.Prepare(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
 		for _, u := range urls {
 			if !yield(u.URL) {
 				return
 			}
 		}
 	})
-	c.left = max(c.left, c.f.Left())
+	c.left = max(c.left, c.f.View().Evicted())
 	if c.rand.IntN(3) == 0 {
 		c.commit()
 	}
-	seen := make([]bool, len(doubts))
-	for u := range c.ledger.seen {
-		if i, ok := slices.BinarySearchFunc(doubts, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
-			seen[i] = true
-		}
-	}
+	page := c.ledger.lookup(r)
 	if c.rand.IntN(3) == 0 {
 		c.commit()
 	}
-	for name, h := range c.ledger.hosts {
-		_, host, _ := strings.Cut(name, "://")
-		host, _, _ = strings.Cut(host, ":")
-		if slices.Contains(names, host) {
-			c.f.Return(h, c.ledger.rules[name])
-		}
+	if ok {
+		c.f.Provide(at(c.now), page)
 	}
-	c.f.Settle(seen)
 }
 
 func (c *durableCrawl) kill() {
@@ -398,19 +385,20 @@ func (c *durableCrawl) step() {
 	default:
 		c.advance()
 	}
-	for _, w := range c.f.Wants() {
+	for _, w := range c.f.Reads() {
+		if w.Kind == frontier.Revive {
+			if c.rouse != nil || w.N < 1 {
+				c.t.Errorf("hosts after %q are to be revived, and others are", w.Cursor)
+			}
+			c.rouse = &rouse{Request: w}
+			continue
+		}
 		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Host == w.Host }) || w.N < 1 {
 			c.t.Errorf("%s wants %d more, and has asked before", w.Host, w.N)
 		}
-		c.wants = append(c.wants, &want{Want: w})
+		c.wants = append(c.wants, &want{Request: w})
 	}
-	if r, ok := c.f.Rouse(); ok {
-		if c.rouse != nil || r.N < 1 {
-			c.t.Errorf("hosts after %q are to be roused, and others are", r.After)
-		}
-		c.rouse = &rouse{Rouse: r}
-	}
-	c.asleep = max(c.asleep, c.f.Dormant())
+	c.asleep = max(c.asleep, c.f.View().Dormant())
 }
 
 // advance lets time pass if nothing else can happen.
@@ -522,6 +510,9 @@ func (c *durableCrawl) commit() {
 	for _, w := range c.wants {
 		w.committed = true
 	}
+	if c.rouse != nil {
+		c.rouse.committed = true
+	}
 }
 
 // serve brings a want one step further. A read need not bring all that there is.
@@ -530,13 +521,13 @@ func (c *durableCrawl) serve(w *want) {
 	case !w.committed:
 	case !w.read:
 		w.read = true
-		w.urls, w.more = c.ledger.read(w.Want)
-		if n := len(w.urls); n > 1 && c.rand.IntN(3) == 0 {
-			w.urls, w.more = w.urls[:1+c.rand.IntN(n-1)], true
+		w.page = c.ledger.read(w.Request)
+		if n := len(w.page.URLs); n > 1 && c.rand.IntN(3) == 0 {
+			w.page.URLs, w.page.More = w.page.URLs[:1+c.rand.IntN(n-1)], true
 		}
 	default:
 		c.wants = slices.DeleteFunc(c.wants, func(other *want) bool { return other == w })
-		c.f.Refill(at(c.now), w.Host, w.urls, w.more)
+		c.f.Provide(at(c.now), w.page)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestErrandToTheDead(t *testing.T) {
 func TestErrandIsTold(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1")
 	const name = "http://d.example"
-	if _, _, ok := f.Errand(at(0), name); ok {
+	if _, _, ok := f.View().RobotsRedirect(at(0), name); ok {
 		t.Error("told of before there is one")
 	}
 	for _, lease := range f.Lease(at(0), 9) {
@@ -100,12 +100,12 @@ func TestErrandIsTold(t *testing.T) {
 	for range 3 {
 		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
 	}
-	to, info, ok := f.Errand(at(0), name)
+	to, info, ok := f.View().RobotsRedirect(at(0), name)
 	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Failures != 3 || !info.Hold.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
 		t.Errorf("%t, at %s, %+v, expected that it waits a second, for a server that is parked", ok, to, info)
 	}
 	asks(t, f, time.Second, "d", "dead/rules")
-	if _, _, ok := f.Errand(at(time.Second), name); ok {
+	if _, _, ok := f.View().RobotsRedirect(at(time.Second), name); ok {
 		t.Error("told to wait while it is leased")
 	}
 }
@@ -136,7 +136,7 @@ func TestErrandIsForgotten(t *testing.T) {
 			cfg := frontier.Config{Robots: true, Delay: time.Second, Heads: 10}
 			l := newLedger(t)
 			f := frontier.New(cfg)
-			f.Tell(l)
+			f.SetLedger(l)
 			add(t, f, "a/1 a/2")
 			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Answer{}, u(t, "b/robots.txt").URL)
 			if leased {
@@ -149,9 +149,8 @@ func TestErrandIsForgotten(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			f.Lease(at(time.Second), 9)
-			for _, w := range f.Wants() {
-				urls, more := l.read(w)
-				f.Refill(at(time.Second), w.Host, urls, more)
+			for _, r := range f.Reads() {
+				f.Provide(at(time.Second), l.read(r))
 			}
 			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Answer{})
 			expectLease(t, f, 2*time.Second, 9, "a/1")

@@ -394,7 +394,7 @@ func TestHeldBy(t *testing.T) {
 			if leases := f.Lease(at(0), 1); len(leases) != 1 || leases[0].URL.String() != c.asked {
 				t.Fatalf("leased %v", leases)
 			}
-			info, _ := f.Host(at(0), "http://a.one.example")
+			info, _ := f.View().Host(at(0), "http://a.one.example")
 			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next || info.Full != c.full {
 				t.Errorf("held by %d for %v, full %t, expected %d, %v, %t", info.HeldBy, info.Next.Sub(at(0)), info.Full, c.by, c.next, c.full)
 			}
@@ -409,7 +409,7 @@ func TestAddressesAreForgotten(t *testing.T) {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})
 		f.Add(parsed(t, "http://a.example/"))
 		f.Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
-		before, now := f.HostBytes(), at(0)
+		before, now := f.View().HostBytes(), at(0)
 		for i := range 5000 {
 			f.Add(parsed(t, fmt.Sprintf("http://a.example/%d", i)))
 			leases := f.Lease(now, 1)
@@ -419,7 +419,7 @@ func TestAddressesAreForgotten(t *testing.T) {
 			f.Done(now, leases[0], frontier.Answer{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
 			now = now.Add(delay)
 		}
-		if grown := f.HostBytes() - before; grown > 64<<10 {
+		if grown := f.View().HostBytes() - before; grown > 64<<10 {
 			t.Errorf("delay %v: 5,000 addresses have left %d bytes", delay, grown)
 		}
 	}

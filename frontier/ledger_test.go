@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -201,40 +202,56 @@ func (l *ledger) commitFirst(n int) {
 // restore returns a frontier that begins where the ledger was committed last.
 func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
 	l.notes = nil
-	f := frontier.New(cfg)
-	f.Grow(len(l.seen))
-	f.RestoreStats(l.counts)
+	r := frontier.Restore(cfg)
+	r.Reserve(len(l.seen))
+	r.Stats(l.counts)
 	for u := range l.seen {
-		f.RestoreSeen(u.Fingerprint())
+		r.Seen(u.Fingerprint())
 	}
 	names := slices.Sorted(maps.Keys(l.hosts))
 	whole := true
 	for _, name := range names {
-		whole = f.RestoreHost(now, l.hosts[name], l.rules[name]) && whole
+		whole = r.Host(now, l.hosts[name], l.rules[name]) && whole
 	}
 	for _, name := range names {
 		if !whole {
-			f.RestoreBeside(l.hosts[name], l.rules[name])
+			r.Beside(l.hosts[name], l.rules[name])
 		}
 	}
 	for fp, h := range l.hops {
-		f.RestoreRedirected(fp, h.fewest, h.target)
+		r.Redirected(fp, h.fewest, h.target)
 	}
 	for key, n := range l.paths {
-		f.RestoreVariants(key, n)
+		r.Variants(key, n)
 	}
-	f.RestoreSeq(l.seq + 1)
-	f.Tell(l)
+	r.Seq(l.seq + 1)
+	f := r.Frontier()
+	f.SetLedger(l)
 	return f
 }
 
-// read returns what a Want asks for.
-// dormant returns what a Rouse wants, after a look at so many hosts at most.
-func (d *durable) dormant(r frontier.Rouse, most int) (hosts map[string]frontier.HostState, last string) {
-	hosts = make(map[string]frontier.HostState)
+// lookup answers a request of Prepare.
+func (d *durable) lookup(r frontier.Request) frontier.Page {
+	p := frontier.Page{Request: r, Seen: make([]bool, len(r.Fingerprints))}
+	for u := range d.seen {
+		if i, ok := slices.BinarySearchFunc(r.Fingerprints, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
+			p.Seen[i] = true
+		}
+	}
+	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+		if slices.Contains(r.Names, nameOf(origin)) {
+			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
+		}
+	}
+	return p
+}
+
+// dormant answers a Revive, after a look at so many hosts at most.
+func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
+	last := ""
 	names := make(map[string]bool)
 	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
-		if origin <= r.After {
+		if origin <= r.Cursor {
 			continue
 		}
 		if len(names) == r.N || most == 0 {
@@ -249,12 +266,13 @@ func (d *durable) dormant(r frontier.Rouse, most int) (hosts map[string]frontier
 	if last == slices.Max(append(slices.Collect(maps.Keys(d.hosts)), "")) {
 		last = ""
 	}
-	for origin, h := range d.hosts {
+	p := frontier.Page{Request: r, Last: last}
+	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
 		if names[nameOf(origin)] {
-			hosts[origin] = h
+			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
 		}
 	}
-	return hosts, last
+	return p
 }
 
 // nameOf is the host name of an origin.
@@ -264,17 +282,20 @@ func nameOf(origin string) string {
 	return name
 }
 
-func (d *durable) read(w frontier.Want) (urls []frontier.URL, more bool) {
-	for _, u := range d.pending[w.Host] {
+// read answers a Refill.
+func (d *durable) read(r frontier.Request) frontier.Page {
+	p := frontier.Page{Request: r}
+	for _, u := range d.pending[r.Host] {
 		switch {
-		case u.Place().Compare(w.After) <= 0:
-		case len(urls) == w.N:
-			return urls, true
+		case u.Place().Compare(r.After) <= 0:
+		case len(p.URLs) == r.N:
+			p.More = true
+			return p
 		default:
-			urls = append(urls, u)
+			p.URLs = append(p.URLs, u)
 		}
 	}
-	return urls, false
+	return p
 }
 
 // put puts a URL where it stands.
@@ -391,7 +412,7 @@ func TestRedirectsAreForgotten(t *testing.T) {
 			c.cfg.PerHost, c.cfg.MaxRedirects = 4, 3
 			l := newLedger(t)
 			f := frontier.New(c.cfg)
-			f.Tell(l)
+			f.SetLedger(l)
 			f.Add(u(t, "a/seed"))
 			lease := f.Lease(at(0), 1)[0]
 			target := u(t, "a/target")

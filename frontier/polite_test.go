@@ -139,7 +139,7 @@ func (w *web) lease() int {
 		w.check(lease)
 		w.away = append(w.away, request{lease, w.now + time.Duration(20+w.rand.IntN(60))*time.Millisecond})
 	}
-	for _, h := range w.f.Slowest(100) {
+	for _, h := range w.f.View().Slowest(100) {
 		if h.Pace > 0 && h.Leased > h.Pace && len(leases) > 0 && strings.Contains(h.Host, leases[len(leases)-1].URL.Hostname()) {
 			w.t.Fatalf("%v: %s has %d leases at pace %d", w.now, h.Host, h.Leased, h.Pace)
 		}

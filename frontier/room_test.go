@@ -29,17 +29,17 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLedger(t)
 			f := frontier.New(frontier.Config{PerHost: 1, Delay: time.Second, Heads: 512, InMemory: room})
-			f.Tell(l)
+			f.SetLedger(l)
 			long := strings.Repeat("x", c.length)
 			longest := 1000 + c.length // of a URL, and what is around it
 			for i := range c.hosts * c.urls {
 				f.Add(u(t, fmt.Sprintf("h%04d/%d/%s", i%c.hosts, i/c.hosts, long)))
-				if f.InMemory() > room+longest {
-					t.Fatalf("%d bytes in memory after %d URLs, expected at most %d", f.InMemory(), i+1, room)
+				if f.View().QueuedBytes() > room+longest {
+					t.Fatalf("%d bytes in memory after %d URLs, expected at most %d", f.View().QueuedBytes(), i+1, room)
 				}
 			}
-			if all := c.hosts * c.urls * 200; all > room && f.InMemory() < room/3 {
-				t.Errorf("%d bytes in memory, expected the room for %d to be used", f.InMemory(), room)
+			if all := c.hosts * c.urls * 200; all > room && f.View().QueuedBytes() < room/3 {
+				t.Errorf("%d bytes in memory, expected the room for %d to be used", f.View().QueuedBytes(), room)
 			}
 			next := make(map[string]int) // by host
 			refills := 0
@@ -52,24 +52,23 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 					next[host]++
 					f.Done(at(now), lease, frontier.Answer{})
 				}
-				if wants := f.Wants(); len(wants) > 0 {
+				if wants := f.Reads(); len(wants) > 0 {
 					f.NoteHosts()
 					l.commit()
 					for _, w := range wants {
-						urls, more := l.read(w)
-						f.Refill(at(now), w.Host, urls, more)
+						f.Provide(at(now), l.read(w))
 						refills++
 					}
 				} else if when, ok := f.Next(); ok {
 					now = max(now, when.Sub(epoch))
 				}
 				// A refill brings each of 1,000 hosts one URL, that it is leased with.
-				if most := room + 512*200 + 1000*longest; f.InMemory() > most {
-					t.Fatalf("%d bytes in memory, expected at most %d", f.InMemory(), most)
+				if most := room + 512*200 + 1000*longest; f.View().QueuedBytes() > most {
+					t.Fatalf("%d bytes in memory, expected at most %d", f.View().QueuedBytes(), most)
 				}
 			}
-			if got := f.Stats().Done; got != c.hosts*c.urls || f.InMemory() != 0 {
-				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.InMemory())
+			if got := f.Stats().Done; got != c.hosts*c.urls || f.View().QueuedBytes() != 0 {
+				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.View().QueuedBytes())
 			}
 			if refills > c.refills {
 				t.Errorf("%d refills of %d URLs, expected at most %d", refills, c.hosts*c.urls, c.refills)
@@ -82,13 +81,14 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 // Lease comes back, and all are asked in the end.
 func TestMoreHostsThanWants(t *testing.T) {
 	const n = 1500
-	f := frontier.New(frontier.Config{Robots: true, Heads: 512})
-	f.RestoreSeq(n + 1)
+	r := frontier.Restore(frontier.Config{Robots: true, Heads: 512})
+	f := r.Frontier()
+	r.Seq(n + 1)
 	urls := make(map[string]frontier.URL, n)
 	for i := range n {
 		name := fmt.Sprintf("http://h%d.s%d.example", i, i)
 		urls[name] = frontier.URL{URL: parsed(t, name+"/").URL, Depth: 1, Seq: uint64(i + 1)}
-		f.RestoreHost(epoch, frontier.HostState{Name: name, Pending: 1}, robots.Rules{})
+		r.Host(epoch, frontier.HostState{Name: name, Pending: 1}, robots.Rules{})
 	}
 	done := make(map[string]bool)
 	for now, turns := epoch.Add(time.Hour), 0; len(done) < n; turns++ {
@@ -104,8 +104,8 @@ func TestMoreHostsThanWants(t *testing.T) {
 				done[u.URL.Origin()] = true
 			}
 		}
-		for _, w := range f.Wants() {
-			f.Refill(now, w.Host, []frontier.URL{urls[w.Host]}, false)
+		for _, r := range f.Reads() {
+			f.Provide(now, frontier.Page{Request: r, URLs: []frontier.URL{urls[r.Host]}})
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestLoopbackByName(t *testing.T) {
 		}
 		f := frontier.New(frontier.Config{})
 		f.Add(frontier.URL{URL: parsed})
-		if pace := f.Slowest(1)[0].Pace; (pace == 0) != loopback {
+		if pace := f.View().Slowest(1)[0].Pace; (pace == 0) != loopback {
 			t.Errorf("%s has pace %d, want any number (0): %v", url, pace, loopback)
 		}
 	}
@@ -115,7 +115,7 @@ func TestPaceRecovers(t *testing.T) {
 		}
 		f.Add(u(t, fmt.Sprintf("a/%d", n)))
 		n++
-		return f.Slowest(1)[0].Pace
+		return f.View().Slowest(1)[0].Pace
 	}
 	if pace := answer(20*time.Millisecond, 300); pace != 16 {
 		t.Errorf("a fast host has pace %d, want 16", pace)
@@ -136,7 +136,7 @@ func TestSlowest(t *testing.T) {
 	}
 	add(t, f, "d/2")
 	var got []string
-	for _, h := range f.Slowest(2) {
+	for _, h := range f.View().Slowest(2) {
 		got = append(got, h.Host)
 	}
 	if want := "[http://b.example http://a.example]"; fmt.Sprint(got) != want { // c has nothing to do
@@ -145,10 +145,10 @@ func TestSlowest(t *testing.T) {
 	c := f.Lease(at(0), 1)[0] // the next in turn
 	f.Done(at(0), c, frontier.Answer{Overload: true, RetryAfter: time.Minute})
 	add(t, f, strings.Replace(short(c), "/", "/again-", 1))
-	if first := f.Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
+	if first := f.View().Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
 		t.Errorf("%s was overloaded, and first comes %+v", short(c), first)
 	}
-	if got := f.Slowest(0); len(got) != 0 {
+	if got := f.View().Slowest(0); len(got) != 0 {
 		t.Errorf("Slowest(0) = %v", got)
 	}
 }

@@ -127,9 +127,10 @@ func TestManyPorts(t *testing.T) {
 
 // TestRestartKeepsGroups: after a restart the delay of a domain and of an address counts from then.
 func TestRestartKeepsGroups(t *testing.T) {
-	f := frontier.New(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
-	f.RestoreHost(at(0), frontier.HostState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
-	f.RestoreLast(at(0))
+	r := frontier.Restore(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
+	f := r.Frontier()
+	r.Host(at(0), frontier.HostState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
+	r.AskedUntil(at(0))
 	for _, url := range []string{"http://b.site.test/", "http://b.other.test/", "http://10.0.0.1/"} {
 		f.Add(parsed(t, url))
 	}

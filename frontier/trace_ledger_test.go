@@ -28,7 +28,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 	switch name {
 	case "ledger":
 		tr.ledger, tr.wants = newLedger(t), make(map[string]*want)
-		tr.f.Tell(tr.ledger)
+		tr.f.SetLedger(tr.ledger)
 	case "notes":
 		return tr.notes()
 	case "commit":
@@ -53,9 +53,9 @@ func (tr *trace) durable(t *testing.T, line string) string {
 		})
 	case "wants":
 		said := ""
-		for _, w := range tr.f.Wants() {
+		for _, w := range tr.f.Reads() {
 			host, _, _ := strings.Cut(strings.TrimPrefix(w.Host, "http://"), ".")
-			tr.wants[host] = &want{Want: w}
+			tr.wants[host] = &want{Request: w.Early()}
 			after := "all of it"
 			if w.After.Seq > 0 {
 				after = "after " + place(w.After)
@@ -70,8 +70,8 @@ func (tr *trace) durable(t *testing.T, line string) string {
 		if !w.read {
 			tr.read(w, w.N)
 		}
-		tr.f.Refill(at(tr.now), w.Host, w.urls, w.more)
-		return fmt.Sprintf("%v refill: %s, more: %v\n", tr.now, shorts(w.urls), w.more)
+		tr.f.Provide(at(tr.now), w.page)
+		return fmt.Sprintf("%v refill: %s, more: %v\n", tr.now, shorts(w.page.URLs), w.page.More)
 	default:
 		t.Fatalf("%q: unknown command", line)
 	}
@@ -88,8 +88,8 @@ func (tr *trace) notes() string {
 
 func (tr *trace) read(w *want, most int) {
 	w.read = true
-	w.urls, w.more = tr.ledger.read(w.Want)
-	if len(w.urls) > most {
-		w.urls, w.more = w.urls[:most], true
+	w.page = tr.ledger.read(w.Request)
+	if len(w.page.URLs) > most {
+		w.page.URLs, w.page.More = w.page.URLs[:most], true
 	}
 }

@@ -195,7 +195,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 		return said + "\n"
 	case "hosts":
 		said := ""
-		for _, h := range tr.f.Slowest(10) {
+		for _, h := range tr.f.View().Slowest(10) {
 			said += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
 			if !h.BackOff.IsZero() {
 				said += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))

@@ -74,7 +74,7 @@ func TestVariantsRestart(t *testing.T) {
 	for _, before := range []int{10, 64, 100, 127, 500, 999, 1000} {
 		l := newLedger(t)
 		f := frontier.New(cfg)
-		f.Tell(l)
+		f.SetLedger(l)
 		add := func(from, to int) (taken int) {
 			for i := from; i < to; i++ {
 				if f.Add(link(t, fmt.Sprintf("http://a.example/p?id=%d", i))) {

@@ -1,0 +1,131 @@
+package frontier
+
+import (
+	"cmp"
+	"net/netip"
+	"time"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// URL is a canonical URL and what it takes to fetch it.
+type URL struct {
+	URL      weburl.URL // canonical
+	From     string     // the page it was found on; empty for a seed
+	Depth    int        // links from a seed; a redirect keeps it
+	Hops     int        // redirects that led here from a link or seed
+	Tries    int        // made so far
+	Priority int8       // a host's URLs of higher priority come first, then those of less depth
+	Rank     int8       // then those of higher rank; the frontier keeps it for whoever added the URL
+	Kept     bool       // comes before all URLs of its host that are not kept
+
+	// What a lease adds.
+	Seed    bool        // a seed is on its host, by http or https, which has not answered from a public address
+	Robots  bool        // this is the host's robots.txt; Depth is the least of the URLs that wait for it
+	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
+	Resolve bool        // only the address of the URL's host is wanted, by Resolved; no request is sent
+	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
+	Addr    netip.Addr  // where its server is assumed to be; invalid: unknown
+
+	Seq       uint64    // set by Add, unique within a crawl and ascending
+	NotBefore time.Time // of a URL to be tried again: set by Retry; zero: at any time
+	Past      []Try     // how its tries ended; whoever ends a lease appends to it
+	Known     *Visit    // of its last visit; nil: none. Whoever ends a lease sets it for the next
+}
+
+// Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.
+func (u *URL) Where() weburl.URL {
+	if u.At != nil {
+		return *u.At
+	}
+	return u.URL
+}
+
+// Try is how one try at a URL ended.
+type Try struct {
+	At     time.Time
+	Status int    // of the response; 0: there was none
+	Kind   string // of error; empty: none
+
+	// Reason is the error; without one, where a redirect leads, which page this one duplicates, or
+	// why its links are not followed. It comes from the Web.
+	Reason string
+}
+
+// Visit is what is known of a URL since its last visit, and what a later visit compares its
+// response with. The frontier carries it and never looks at it.
+type Visit struct {
+	Number  int       // of the visit of the job at which it last answered, from 1 on
+	Change  string    // what was found then: see package weft
+	At      time.Time // when that was
+	First   time.Time // its first visit
+	Changed time.Time // when it was last found new or changed
+
+	Status   int      // of the last response with the fields below
+	Redirect string   // where it led; empty: nowhere. From the Web
+	Content  [32]byte // SHA-256 of the decoded body; zero: there was none
+	Text     uint64   // hash of the page's text as readers see it; 0: none was taken
+	Bytes    int64    // received
+
+	// Hashes of the header fields that name links and say whether to follow them; 0: there were
+	// none.
+	Link, RobotsTag uint32
+
+	// The validators that a conditional request sends back, and the Content-Type, verbatim from
+	// the Web. Empty: there is none.
+	ETag, Modified string
+	Type           string
+}
+
+// Place orders the pending URLs of a host: first those tried before, then those that are kept, then
+// the higher priority, the smaller depth, the higher rank, and the earlier. No two URLs of a crawl
+// have the same.
+type Place struct {
+	Tried    bool
+	Kept     bool // not with Tried
+	Priority int8
+	Depth    int // ≥ 0
+	Rank     int8
+	Seq      uint64 // ≥ 1
+}
+
+// Compare returns a negative number if p comes before q, a positive one if it comes after, and 0 if
+// they are the same.
+func (p Place) Compare(q Place) int {
+	return cmp.Or(
+		first(p.Tried, q.Tried), first(p.Kept, q.Kept), cmp.Compare(q.Priority, p.Priority),
+		cmp.Compare(p.Depth, q.Depth), cmp.Compare(q.Rank, p.Rank), cmp.Compare(p.Seq, q.Seq))
+}
+
+// first orders true before false.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// Place returns the place of u among its host's URLs.
+func (u *URL) Place() Place {
+	return Place{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
+}
+
+// Answer is what the end of a lease teaches about a host's pace. The zero Answer teaches nothing.
+type Answer struct {
+	Took       time.Duration // from the request to the first byte of the response; 0: unknown
+	Addr       netip.Addr    // the server's; invalid: unknown
+	Public     bool          // the host has a public address, and counts as a seed's no more: see URL.Seed
+	Overload   bool          // the server was overloaded: it sent 429 or 503
+	RetryAfter time.Duration // how long the server wants to be left alone; 0: it did not say
+
+	// Failure is the kind of error if there was no response at all, and Reason the error; both
+	// empty: there was one, or this is unknown. Silent: the server accepted the request and sent
+	// nothing. See maxFails.
+	Failure, Reason string
+	Silent          bool
+}
+
+func (a *Answer) loopback() bool { return a.Addr.Unmap().IsLoopback() }
