@@ -37,7 +37,7 @@ type dormant struct {
 
 	cursor    string              // the host that was looked at last; empty: none of this round
 	request   *Request            // not answered yet; nil: none
-	left      map[string]struct{} // names evicted since the request, which may have been read before that
+	left      map[string]struct{} // names evicted since the request: the page may be older
 	same      bool                // none was evicted or revived since the round began
 	none      bool                // none was revived by turn since then
 	credit    int                 // leases that count for leasesAStay
@@ -105,7 +105,9 @@ func (d *dormant) resting(now moment) bool { return d.cursor == "" && d.none && 
 // ask requests dormant hosts if there is room for them, if it is their turn, or if Lease has too
 // little to hand out. Room is how many bytes of hostBytes are free, resident how many hosts are
 // resident, and refilling how many hosts are being refilled.
-func (d *dormant) ask(now moment, room, hostBytes, resident, refilling int, limited bool) (Request, bool) {
+func (d *dormant) ask(
+	now moment, room, hostBytes, resident, refilling int, limited bool,
+) (Request, bool) {
 	n := 0
 	if fit := room / usualHost; fit >= min(minRevive, max(1, hostBytes/usualHost/8)) {
 		n = fit
@@ -113,7 +115,8 @@ func (d *dormant) ask(now moment, room, hostBytes, resident, refilling int, limi
 	if now >= d.notBefore {
 		n = max(n, d.need-refilling)
 	}
-	if d.credit >= leasesAStay*max(1, resident) { // all residents have had their turn, and none may leave
+	// All residents have had their turn, and none may leave.
+	if d.credit >= leasesAStay*max(1, resident) {
 		n = max(n, resident/8+1)
 	}
 	if n <= 0 {
@@ -153,9 +156,9 @@ func (d *dormant) leased(s *server, u *URL) {
 	}
 }
 
-// missing takes in that the store lacks dormant hosts, because it was damaged; if only the tried ones
-// were looked for, those. It returns how many pending URLs are lost, and how many of these were never
-// leased.
+// missing takes in that the store lacks dormant hosts, because it was damaged; if only the tried
+// ones were looked for, those. It returns how many pending URLs are lost, and how many of these
+// were never leased.
 func (d *dormant) missing(tried bool) (pending, fresh int) {
 	pending = d.urls
 	if tried {
@@ -176,10 +179,12 @@ func (f *Frontier) requestDormant() (Request, bool) {
 		return Request{}, false
 	}
 	f.makeRoom()
-	return d.ask(f.now, f.cfg.HostBytes-f.hostBytes(), f.cfg.HostBytes, f.residency.hosts, f.refills.open, f.Limited())
+	room := f.cfg.HostBytes - f.hostBytes()
+	return d.ask(f.now, room, f.cfg.HostBytes, f.residency.hosts, f.refills.open, f.Limited())
 }
 
-// revive takes in the answer to a request for dormant hosts: all hosts of the names that were found.
+// revive takes in the answer to a request for dormant hosts: all hosts of the names that were
+// found.
 func (f *Frontier) revive(hosts []StoredHost, last string) {
 	d := &f.dormant
 	if d.request == nil {

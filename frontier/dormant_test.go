@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// wideWeb is a crawl of many hosts with several URLs each, of which few have room in memory, on virtual
-// time. What the frontier asks its ledger for is answered at once.
+// wideWeb is a crawl of many hosts with several URLs each, of which few have room in memory, on
+// virtual time. What the frontier asks its ledger for is answered at once.
 type wideWeb struct {
 	t     *testing.T
 	cfg   frontier.Config
@@ -165,7 +165,8 @@ func (w *wideWeb) answer() {
 	}
 }
 
-// idle returns a host that could be asked while a slot is free, and since when; empty: there is none.
+// idle returns a host that could be asked while a slot is free, and since when; empty: there is
+// none.
 func (w *wideWeb) idle() string {
 	if len(w.away) == w.slots {
 		return ""
@@ -185,7 +186,8 @@ hosts:
 	return ""
 }
 
-// crawl fetches all, and checks that no slot is free for longer than so while a host could be asked.
+// crawl fetches all, and checks that no slot is free for longer than so while a host could be
+// asked.
 func (w *wideWeb) crawl(patience time.Duration) {
 	waits := time.Duration(-1) // since when a host has; −1: none does
 	for steps := 0; !w.f.Over(); steps++ {
@@ -220,10 +222,10 @@ func (w *wideWeb) crawl(patience time.Duration) {
 	}
 }
 
-// TestDormantHosts: of hosts of which all have something pending few are in memory, and the others wait for
-// their turn in the ledger. Nothing is lost, nobody is asked too soon, no host starves, and no slot is
-// free while a host could be asked that waits for no other: those that came back for nothing, as
-// their domain or address is busy, are followed by others after 2 s at most.
+// TestDormantHosts: of hosts of which all have something pending few are in memory, and the others
+// wait for their turn in the ledger. Nothing is lost, nobody is asked too soon, no host starves,
+// and no slot is free while a host could be asked that waits for no other: those that came back
+// for nothing, as their domain or address is busy, are followed by others after 2 s at most.
 func TestDormantHosts(t *testing.T) {
 	const hosts, each, slots = 100, 10, 8
 	for _, c := range []struct {
@@ -281,7 +283,8 @@ type rouse struct {
 	page      *frontier.Page // nil: not read yet
 }
 
-// wake brings a Revive one step further: the page may be older than the time at which it is provided.
+// wake brings a Revive one step further: the page may be older than the time at which it is
+// provided.
 func (c *durableCrawl) wake() {
 	r := c.rouse
 	switch {

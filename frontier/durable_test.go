@@ -13,11 +13,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestDurable crawls random small webs with a ledger that is committed now and then, and
-// kills the crawl now and then: a new one goes on from what was committed. However few
-// URLs are kept in memory, and fingerprints, however late and in what pieces the others are read, and
-// wherever it is killed: the same URLs end in the same way as in a crawl that keeps
-// everything in memory and ends in peace, each of them once.
+// TestDurable crawls random small webs with a ledger that is committed now and then, and kills the
+// crawl now and then: a new one goes on from what was committed. However few URLs are kept in
+// memory, and fingerprints, however late and in what pieces the others are read, and wherever it
+// is killed: the same URLs end in the same way as in a crawl that keeps everything in memory and
+// ends in peace, each of them once.
 func TestDurable(t *testing.T) {
 	cases := uint64(1000)
 	if testing.Short() {

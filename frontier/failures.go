@@ -46,7 +46,8 @@ func (f failures) learn(now moment, s *server, a Answer) (died bool) {
 		if s.fails >= most {
 			s.dead = true
 			s.pace.hold = now + shutFor
-			f[s] = failure{a.Failure, fmt.Sprintf("its host did not answer %d times in a row: %s", s.fails, a.Reason)}
+			reason := fmt.Sprintf("its host did not answer %d times in a row: %s", s.fails, a.Reason)
+			f[s] = failure{a.Failure, reason}
 			return true
 		}
 	}

@@ -9,10 +9,11 @@ import (
 
 // Frontier holds the URLs of a crawl.
 //
-// Invariants: every URL seen is in exactly one state. A server has a turn if and only if time alone
-// will let it have another lease, refusal or refill, as far as that depends on the server; but a turn
-// for what Limit ends stays until it comes: see nextTurn. No turn is set to a time before now: a
-// server whose delay is long over, or that is new, comes after those that are due already.
+// Invariants: every URL seen is in exactly one state. A server has a turn if and only if time
+// alone will let it have another lease, refusal or refill, as far as that depends on the server;
+// but a turn for what Limit ends stays until it comes: see nextTurn. No turn is set to a time
+// before now: a server whose delay is long over, or that is new, comes after those that are due
+// already.
 type Frontier struct {
 	cfg Config
 	clock
@@ -70,8 +71,8 @@ func (f *Frontier) Stats() Stats {
 	return s
 }
 
-// Over reports whether nothing is pending, nothing leased, every refusal collected and every request
-// of Reads answered.
+// Over reports whether nothing is pending, nothing leased, every refusal collected and every
+// request of Reads answered.
 func (f *Frontier) Over() bool { return f.stats.Pending == 0 && f.quiet() }
 
 // Stopped reports whether nothing is leased nor ever will be: the crawl is over, or everything
@@ -82,7 +83,8 @@ func (f *Frontier) Stopped() bool {
 
 // quiet reports whether nothing is under way.
 func (f *Frontier) quiet() bool {
-	return f.stats.Leased == 0 && len(f.refused) == 0 && f.refills.open == 0 && f.dormant.request == nil
+	return f.stats.Leased == 0 && len(f.refused) == 0 &&
+		f.refills.open == 0 && f.dormant.request == nil
 }
 
 // Limited reports whether Limit URLs were leased: no other will be.
@@ -170,8 +172,8 @@ func (f *Frontier) nextOrder() uint64 {
 	return f.order
 }
 
-// moment is a time, as what has passed since the frontier was first given one. It takes a third of a
-// time.Time, of which every host has several.
+// moment is a time, as what has passed since the frontier was first given one. It takes a third of
+// a time.Time, of which every host has several.
 type moment = time.Duration
 
 // clock is the time that the frontier was last given. It never goes back.

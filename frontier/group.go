@@ -9,9 +9,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// group is servers that share a load: those with one address, or those of one registrable domain. It
-// has a delay and a pace as a server has, on top of the servers' own. What robots.txt asks for, and
-// back-off, concern a single server.
+// group is servers that share a load: those with one address, or those of one registrable domain.
+// It has a delay and a pace as a server has, on top of the servers' own. What robots.txt asks for,
+// and back-off, concern a single server.
 //
 // Invariant: a group is in the heap of groups if and only if servers wait for it and it may have
 // another lease, now or when its delay is over.
@@ -92,7 +92,7 @@ type politeness struct {
 	domains   map[string]*group // of several servers
 	empty     int               // groups without a server in memory
 	sweepAt   int               // so many are swept next
-	restored  moment            // any host may have been asked until then, by another process; never: none
+	restored  moment            // until then another process may have asked any host; never: none
 }
 
 func newPoliteness(cfg *Config) politeness {
@@ -115,7 +115,8 @@ func (p *politeness) add(addr netip.Addr, unbounded bool) *group {
 	p.empty++
 	g := &group{addr: addr, last: p.restored, index: -1}
 	if !unbounded {
-		g.most = uint8(max(startPace, min(p.cfg.PerHost, math.MaxUint8))) // what the user allows for one host, two may have
+		// What the user allows for one host, two may have.
+		g.most = uint8(max(startPace, min(p.cfg.PerHost, math.MaxUint8)))
 	}
 	return g
 }
@@ -141,9 +142,9 @@ func (p *politeness) address(now moment, addr netip.Addr) *group {
 	return g
 }
 
-// regroup makes s, with what it has leased, one of the servers of a domain, nil if it is alone there,
-// and of an address, nil if that is unknown. It keeps its turn, and regroup reports whether it has
-// one: the time of that may be another now.
+// regroup makes s, with what it has leased, one of the servers of a domain, nil if it is alone
+// there, and of an address, nil if that is unknown. It keeps its turn, and regroup reports whether
+// it has one: the time of that may be another now.
 func (p *politeness) regroup(now moment, s *server, domain, address *group) (turn bool) {
 	turn = s.hasTurn()
 	p.withdraw(s)
@@ -211,8 +212,8 @@ func (p *politeness) sweep(now moment) {
 	p.sweepAt = 2*p.empty + sweepFrom + p.len()/4
 }
 
-// limit returns how many leases a group may have at once. A group of a single server has no limit of
-// its own.
+// limit returns how many leases a group may have at once. A group of a single server has no limit
+// of its own.
 func (p *politeness) limit(g *group) int32 {
 	n, most := g.window.limit(), p.cfg.PerDomain
 	if g.addr.IsValid() {
@@ -257,9 +258,9 @@ func (p *politeness) open(g *group, at moment) bool {
 	return g == nil || g.busy < p.limit(g) && p.freeAt(g) <= at
 }
 
-// place puts a group into the heap of groups at the time at which the first that waits for it may be
-// leased from, or takes it out if time alone does not help. That one may have waited for long: it
-// comes before servers that became due later.
+// place puts a group into the heap of groups at the time at which the first that waits for it may
+// be leased from, or takes it out if time alone does not help. That one may have waited for long:
+// it comes before servers that became due later.
 func (p *politeness) place(g *group) {
 	switch {
 	case g == nil:

@@ -402,8 +402,8 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// TestAddressesAreForgotten: a host that answers from another address each time leaves nothing behind of
-// those before, but what a delay still needs.
+// TestAddressesAreForgotten: a host that answers from another address each time leaves nothing
+// behind of those before, but what a delay still needs.
 func TestAddressesAreForgotten(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})

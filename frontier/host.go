@@ -16,7 +16,7 @@ func (f *Frontier) host(u weburl.URL) *host {
 		return h
 	}
 	if !f.residency.lookedUp(Hostname(origin)) {
-		panic(fmt.Sprintf("frontier: host %s may be evicted, and its URL is not of the batch given to Prepare", origin))
+		panic(fmt.Sprintf("frontier: host %s may be evicted, and was not given to Prepare", origin))
 	}
 	h := f.newHost(origin, u.IsHTTP())
 	f.journal.hostChanged(h) // it is recorded even if its first URL is dropped
@@ -81,7 +81,8 @@ func (h *host) seeded() bool {
 		return h.seed
 	}
 	scheme, authority, _ := strings.Cut(h.name, "://")
-	other := h.origins.known[map[string]string{"http": "https://", "https": "http://"}[scheme]+authority]
+	counterpart := map[string]string{"http": "https://", "https": "http://"}[scheme]
+	other := h.origins.known[counterpart+authority]
 	return other != nil && other.seed
 }
 

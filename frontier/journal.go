@@ -2,8 +2,8 @@ package frontier
 
 import "slices"
 
-// journal is where changes are recorded, and which hosts have changed since they were recorded last.
-// Without a ledger it records nothing.
+// journal is where changes are recorded, and which hosts have changed since they were recorded
+// last. Without a ledger it records nothing.
 type journal struct {
 	to      Ledger // nil: none
 	changed []*host

@@ -17,8 +17,8 @@ const (
 	// reached, a million hosts may have one.
 	maxEnded = 1000
 
-	// rateSlack is how late a timer may wake the crawler without lowering the rate: that much later,
-	// two leases may be closer together than RateLimit says.
+	// rateSlack is how late a timer may wake the crawler without lowering the rate: that much
+	// later, two leases may be closer together than RateLimit says.
 	rateSlack = time.Millisecond
 
 	// maxSpacing bounds the time between two leases that RateLimit can ask for.
@@ -43,8 +43,8 @@ func (f *Frontier) Refused() []Refusal {
 }
 
 // Lease hands out at most max URLs whose hosts may be requested now, hosts in turn. URLs that
-// robots.txt disallows are refused when their turn comes: see Refused. A host without a URL in memory
-// keeps its turn until it is refilled: see Reads.
+// robots.txt disallows are refused when their turn comes: see Refused. A host without a URL in
+// memory keeps its turn until it is refilled: see Reads.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
 	for _, h := range f.robots.admit(f.now) {
@@ -71,8 +71,8 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	return leases
 }
 
-// lease takes a lease from s, which is due. It returns false, and u is of no use, if everything that
-// is due is refused or only in the store.
+// lease takes a lease from s, which is due. It returns false, and u is of no use, if everything
+// that is due is refused or only in the store.
 func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	f.politeness.withdraw(s) // to the end of those that are due
 	h := s.top()
@@ -150,7 +150,10 @@ func (f *Frontier) pickRobots(h *host, depth int, u *URL) bool {
 		return false
 	}
 	f.robots.asked++
-	*u = URL{URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
+	*u = URL{
+		URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries),
+		Seed: h.seeded(), Robots: true,
+	}
 	return true
 }
 
@@ -199,8 +202,8 @@ func (f *Frontier) full(h *host) bool {
 	return f.cfg.LimitPerHost > 0 && (h.capped || int(h.leases) >= f.cfg.LimitPerHost)
 }
 
-// dropRest drops the URLs of h that were never leased. Those that were tried are in memory by now, as
-// they come first.
+// dropRest drops the URLs of h that were never leased. Those that were tried are in memory by now,
+// as they come first.
 func (f *Frontier) dropRest(h *host) {
 	n := h.queued()
 	f.refills.held -= costOf(&h.queue)
@@ -252,10 +255,10 @@ func (f *Frontier) has(h *host) bool {
 	return h.retries(f.now) || !h.queue.Empty() && !f.Limited()
 }
 
-// nextTurn returns the server whose turn is next, and when, without the turns that Limit has ended.
-// Those are all of them if no URL is pending that was leased before. Otherwise each is skipped when
-// it comes, not all at once, which may be a million, when Limit is reached. After maxEnded it returns
-// one of them.
+// nextTurn returns the server whose turn is next, and when, without the turns that Limit has
+// ended. Those are all of them if no URL is pending that was leased before. Otherwise each is
+// skipped when it comes, not all at once, which may be a million, when Limit is reached. After
+// maxEnded it returns one of them.
 func (f *Frontier) nextTurn() (s *server, at moment) {
 	if f.Limited() && f.stats.Pending == f.fresh {
 		return nil, 0
@@ -296,9 +299,9 @@ func (f *Frontier) place(h *host) {
 	f.placeServer(h.server)
 }
 
-// placeServer gives a server its turn at the time at which it may next be leased from, apart from its
-// domain and address, or takes the turn away if time alone does not help. A server that stays due, or
-// whose time is as before, keeps its turn.
+// placeServer gives a server its turn at the time at which it may next be leased from, apart from
+// its domain and address, or takes the turn away if time alone does not help. A server that stays
+// due, or whose time is as before, keeps its turn.
 func (f *Frontier) placeServer(s *server) {
 	f.endOrigins(s)
 	at, ok := f.due(s)
@@ -314,13 +317,14 @@ func (f *Frontier) placeServer(s *server) {
 	default:
 		f.politeness.changeTurn(s, at, f.nextOrder())
 	}
-	if s.waitsWithSiblings(f.now, at) != (s.rank >= 0) || s.index >= 0 && s.waitsFor != nobody && !s.requests(at) {
+	if s.waitsWithSiblings(f.now, at) != (s.rank >= 0) ||
+		s.index >= 0 && s.waitsFor != nobody && !s.requests(at) {
 		f.politeness.move(f.now, s)
 	}
 }
 
-// dueOf returns when the next URL of h may be leased or refused, or its robots.txt leased, as far as
-// that depends on h alone.
+// dueOf returns when the next URL of h may be leased or refused, or its robots.txt leased, as far
+// as that depends on h alone.
 func (f *Frontier) dueOf(h *host) (at moment, ok bool) {
 	switch {
 	case !h.queue.Empty() && !f.Limited(), f.mayRefill(h):

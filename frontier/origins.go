@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/internal/heap"
 )
 
-// origins are the hosts of a server that has several. There may be 65,535 ports, so nothing looks at
-// all of them for a lease.
+// origins are the hosts of a server that has several. There may be 65,535 ports, so nothing looks
+// at all of them for a lease.
 type origins struct {
 	known     map[string]*host
 	redirects *host         // the server's robots.txt redirects, if there are any: see RobotsAt
@@ -40,7 +40,9 @@ func (byOrigin) Moved(o origin, i int) { o.host.index = int32(i) }
 // originsOf makes s a server with several hosts.
 func (f *Frontier) originsOf(s *server) *origins {
 	if s.origins == nil {
-		s.origins = &origins{known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay()}
+		s.origins = &origins{
+			known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay(),
+		}
 		f.placeOrigin(&s.own)
 	}
 	return s.origins

@@ -96,15 +96,15 @@ func (p *pace) learn(now moment, a Answer) (as speed, overloaded bool) {
 	case a.Overload || a.RetryAfter > 0:
 		p.backOff(now, held, a)
 		return slow, !held
-	case a.Took > 0 && !held: // during a back-off it was requested before that, and is no sign of its end
+	case a.Took > 0 && !held: // a response to a request before the back-off does not end it
 		p.strikes = 0
 		return p.measure(a.Took), false
 	}
 	return neither, false
 }
 
-// backOff leaves the server alone for a while. Responses that were under way when the back-off began
-// may extend it, but belong to the same overload.
+// backOff leaves the server alone for a while. Responses that were under way when the back-off
+// began may extend it, but belong to the same overload.
 func (p *pace) backOff(now moment, held bool, a Answer) {
 	if !held {
 		p.strikes += min(1, math.MaxUint8-p.strikes)
@@ -142,8 +142,8 @@ func (p *pace) measure(d time.Duration) speed {
 // Its time becomes the best by and by, or the pace would never grow again.
 func (p *pace) settle() { p.best += (p.took - p.best) / smoothing }
 
-// count takes in how fast a response was. It reports whether that ends a window of one lease at once
-// and was not fast.
+// count takes in how fast a response was. It reports whether that ends a window of one lease at
+// once and was not fast.
 func (w *window) count(as speed, bound uint8) (alone bool) {
 	if w.most == 0 {
 		return false

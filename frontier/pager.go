@@ -45,8 +45,8 @@ type Request struct {
 	seal uint32 // the call of NoteHosts whose batch has to be committed before; 0: any
 }
 
-// AfterCommit reports whether the request may only be read after everything that was recorded before
-// it was made is committed. Others may be read at any time.
+// AfterCommit reports whether the request may only be read after everything that was recorded
+// before it was made is committed. Others may be read at any time.
 func (r Request) AfterCommit() bool { return r.Kind != Lookup }
 
 // Page is what the store has for a request. It may be as old as the request allows; whatever has
@@ -72,11 +72,11 @@ type lookup struct {
 	seeds  int          // from here on
 }
 
-// Prepare takes the batch of URLs that are given to Add, Redirect, RobotsAt and View.Seen next, up to
-// the next call. A URL that may be given as a seed, whatever its From, is among seeds. If ok is
-// true, the frontier cannot tell by itself which of them were seen, or what is known of their hosts:
-// the request is read and its page provided before any of them is added. Meanwhile the frontier may
-// be used in any other way, though no lease may end in a redirect.
+// Prepare takes the batch of URLs that are given to Add, Redirect, RobotsAt and View.Seen next, up
+// to the next call. A URL that may be given as a seed, whatever its From, is among seeds. If ok is
+// true, the frontier cannot tell by itself which of them were seen, or what is known of their
+// hosts: the request is read and its page provided before any of them is added. Meanwhile the
+// frontier may be used in any other way, though no lease may end in a redirect.
 //
 // Without SeenBytes and HostBytes, and as long as everything fits in memory, there is no request.
 func (f *Frontier) Prepare(urls, seeds iter.Seq[weburl.URL]) (r Request, ok bool) {
@@ -145,9 +145,9 @@ func (f *Frontier) newHostnames(yield func(string) bool) {
 	}
 }
 
-// Reads returns what else the frontier needs from the store: the queues of hosts whose turn has come,
-// or soon will, and dormant hosts. It is called after each Lease. All of these are read after a
-// commit: see Request.AfterCommit.
+// Reads returns what else the frontier needs from the store: the queues of hosts whose turn has
+// come, or soon will, and dormant hosts. It is called after each Lease. All of these are read
+// after a commit: see Request.AfterCommit.
 func (f *Frontier) Reads() []Request {
 	var requests []Request
 	refills := f.requestRefills()
@@ -166,7 +166,7 @@ func (f *Frontier) Provide(now time.Time, p Page) {
 	f.tell(now)
 	r := &p.Request
 	if f.journal.to != nil && r.seal > f.journal.seals {
-		panic(fmt.Sprintf("frontier: Provide: the page %+v is older than the batch it had to wait for: NoteHosts was not called", *r))
+		panic(fmt.Sprintf("frontier: Provide: a page for %+v that was read before NoteHosts", *r))
 	}
 	switch r.Kind {
 	case Lookup:

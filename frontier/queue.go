@@ -29,7 +29,8 @@ func (c class) Compare(d class) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(d.priority, c.priority), cmp.Compare(c.depth, d.depth), cmp.Compare(d.rank, c.rank))
+	return cmp.Or(
+		cmp.Compare(d.priority, c.priority), cmp.Compare(c.depth, d.depth), cmp.Compare(d.rank, c.rank))
 }
 
 // queued is a URL without its class. A crawl has more of them than of anything else but

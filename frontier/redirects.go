@@ -1,8 +1,8 @@
 package frontier
 
-// redirects remembers URLs that were reached over redirects and by no link yet, so that what a crawl
-// finds does not depend on the order in which responses come: a shorter way to such a URL may turn
-// up, and make the target of its own redirect near enough.
+// redirects remembers URLs that were reached over redirects and by no link yet, so that what a
+// crawl finds does not depend on the order in which responses come: a shorter way to such a URL
+// may turn up, and make the target of its own redirect near enough.
 type redirects struct {
 	hops   map[fingerprint]*hops
 	middle []fingerprint // of those that redirected themselves, in a ring: see maxMiddles
@@ -46,7 +46,9 @@ func (r *redirects) shortened(fp fingerprint, n int) (h *hops, forgotten bool) {
 
 // redirected sets the target of h. To make room it may forget another URL, if that still has a
 // target.
-func (r *redirects) redirected(fp fingerprint, h *hops, target *URL) (forgotten fingerprint, ok bool) {
+func (r *redirects) redirected(
+	fp fingerprint, h *hops, target *URL,
+) (forgotten fingerprint, ok bool) {
 	if h.target == nil {
 		if len(r.middle) < maxMiddles {
 			r.middle = append(r.middle, fp)

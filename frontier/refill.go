@@ -105,8 +105,8 @@ type refills struct {
 // crowded reports whether there is no room for another URL in memory.
 func (r *refills) crowded() bool { return r.cfg.InMemory > 0 && r.held > r.cfg.InMemory }
 
-// heads returns how many URLs stay in memory of a host with a backlog; these hosts share the room. It
-// may be none.
+// heads returns how many URLs stay in memory of a host with a backlog; these hosts share the room.
+// It may be none.
 func (r *refills) heads() int {
 	if r.cfg.InMemory <= 0 {
 		return r.cfg.Heads
@@ -242,8 +242,8 @@ func (f *Frontier) usable(h *host) int {
 	return min(max(1, int(f.politeness.pace(h.server)-h.busy)), atOnce)
 }
 
-// mayRefill reports whether h has URLs that are only in the store, may be leased, and are not wanted
-// yet.
+// mayRefill reports whether h has URLs that are only in the store, may be leased, and are not
+// wanted yet.
 func (f *Frontier) mayRefill(h *host) bool {
 	b := h.backlog
 	return b != nil && b.more && b.refill == nil && (b.tried > 0 || !f.Limited())
@@ -275,8 +275,8 @@ func (f *Frontier) requestRefills() []Request {
 	return requests
 }
 
-// refill takes in the page for a host: the first of its pending URLs after the cursor, in order, and
-// whether there are others behind.
+// refill takes in the page for a host: the first of its pending URLs after the cursor, in order,
+// and whether there are others behind.
 func (f *Frontier) refill(name string, urls []URL, more bool) {
 	h := f.residency.host(name)
 	if h == nil || h.backlog == nil || h.backlog.refill == nil {

@@ -27,8 +27,9 @@ const (
 )
 
 // residency is which servers are in memory, or resident, and which were evicted. A server is idle
-// when nothing of it is pending, leased or wanted. It leaves with all its hosts, and comes back with
-// all of them: they share a pace and LimitPerHost. Servers with something pending: see dormant.
+// when nothing of it is pending, leased or wanted. It leaves with all its hosts, and comes back
+// with all of them: they share a pace and LimitPerHost. Servers with something pending: see
+// dormant.
 type residency struct {
 	names   *names.Index[server] // resident servers
 	hosts   int                  // resident
@@ -36,7 +37,7 @@ type residency struct {
 	evicted int                  // hosts that are not resident, dormant ones included
 	idle    evictionLine         // servers that had nothing left to do
 
-	gone  *seen.Set           // names of servers that were evicted, by nameKey; beyond its limit, some of them
+	gone  *seen.Set           // names of evicted servers, by nameKey; beyond its limit, some
 	seeds [2]maphash.Seed     // of nameKey
 	asked map[string]struct{} // names of the last batch that were looked up if need be
 
@@ -85,9 +86,12 @@ func (r *residency) each(yield func(*host) bool) {
 	}
 }
 
-// all returns every resident host by name, so that a crawl on a virtual clock is the same every time.
+// all returns every resident host by name, so that a crawl on a virtual clock is the same every
+// time.
 func (r *residency) all() []*host {
-	return slices.SortedFunc(r.each, func(a, b *host) int { return strings.Compare(a.name, b.name) })
+	return slices.SortedFunc(r.each, func(a, b *host) int {
+		return strings.Compare(a.name, b.name)
+	})
 }
 
 // added takes in a host that is resident from now on.
@@ -176,7 +180,8 @@ func (s *server) isIdle() bool {
 		return false
 	}
 	for h := range s.each {
-		if h.pending > 0 || h.leased > 0 || h.retry != nil || h.backlog != nil || h.starved || h.robots.waits() || !storable(h.name) {
+		queued := h.pending > 0 || h.retry != nil || h.backlog != nil
+		if queued || h.leased > 0 || h.starved || h.robots.waits() || !storable(h.name) {
 			return false
 		}
 	}
@@ -209,7 +214,8 @@ func (f *Frontier) consider(s *server) {
 // that is known of it, and time changes nothing of that except the age of its robots.txt and, if it
 // is idle, the rest of its back-off. Why a server is dead is not in the store.
 func (f *Frontier) settled(s *server) bool {
-	if s.noted > f.journal.saved || s.last != never && s.last+f.politeness.delay(s) > f.now || s.deadAt(f.now) {
+	delayed := s.last != never && s.last+f.politeness.delay(s) > f.now
+	if s.noted > f.journal.saved || delayed || s.deadAt(f.now) {
 		return false
 	}
 	if s.pace.hold > f.now && !s.isIdle() { // its turn would come in vain, and late once it is free
@@ -222,7 +228,8 @@ func (f *Frontier) settled(s *server) bool {
 		}
 		answered += h.answered
 	}
-	return answered == s.leases // else a lease counts that the store does not know: its URL was refused or postponed
+	// Otherwise a lease counts that the store does not know: its URL was refused or postponed.
+	return answered == s.leases
 }
 
 // makeRoom evicts servers as long as hosts take more than they may: those that have been idle for
@@ -329,19 +336,19 @@ func (f *Frontier) wake(h *host, s HostState) {
 // when its delay counts. It reports whether that is the latest that is known of its server.
 func (f *Frontier) recall(s HostState, r robots.Rules) (h *host, latest bool) {
 	h = f.newHost(s.Name, strings.HasPrefix(s.Name, "http"))
-	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
-	h.seed = s.Seed
+	h.pending, h.tried, h.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
+	h.capped, h.seed = s.Capped, s.Seed
 	h.leases += h.answered
 	since := never
 	if !s.Asked.IsZero() {
 		since = f.moment(s.Asked)
 	}
-	if latest = since >= h.asked; latest { // of a server's hosts the one requested last knows its pace
+	if latest = since >= h.asked; latest { // the host requested last knows the server's pace
 		h.asked = since
 		h.pace.restore(s)
 		h.fails = uint8(s.Failures)
 	}
-	if !s.Hold.IsZero() && !s.Dead { // a dead server has another chance at once: why it was dead is not kept
+	if !s.Hold.IsZero() && !s.Dead { // why it was dead is not kept: it has another chance
 		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
 	}
 	if h.robots.phase != off {

@@ -96,9 +96,9 @@ func (r *Restorer) Beside(s HostState, rules robots.Rules) {
 	f.wake(h, s)
 }
 
-// AskedUntil says that hosts which were not recorded may have been requested until now, by a process
-// that ended before it could record that: a new host waits its full delay from now, as restored ones
-// do.
+// AskedUntil says that hosts which were not recorded may have been requested until now, by a
+// process that ended before it could record that: a new host waits its full delay from now, as
+// restored ones do.
 func (r *Restorer) AskedUntil(now time.Time) {
 	r.f.tell(now)
 	r.f.politeness.restored = r.f.now

@@ -60,17 +60,18 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 }
 
 // RobotsFailed ends a lease of robots.txt: the server has answered 5xx or not at all, as kind and
-// reason say. It is leased again after a pause that grows. Old rules apply meanwhile; without any the
-// host's URLs wait, and after RobotsTries, or if this is final, they are refused for this kind and
-// reason, new ones too, for an hour: RFC 9309, section 2.3.1.4. Then the host has another chance.
+// reason say. It is leased again after a pause that grows. Old rules apply meanwhile; without any
+// the host's URLs wait, and after RobotsTries, or if this is final, they are refused for this kind
+// and reason, new ones too, for an hour: RFC 9309, section 2.3.1.4. Then the host has another
+// chance.
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason string, final bool) {
 	h, _ := f.endRobots(now, u, a)
 	h.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
 	f.place(h)
 }
 
-// Resolved ends a lease of an address: the host has this one; an invalid one if none was found. Then
-// the host has no address until it answers from one.
+// Resolved ends a lease of an address: the host has this one; an invalid one if none was found.
+// Then the host has no address until it answers from one.
 func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 	h := f.residency.host(u.URL.Origin())
 	if h == nil || !u.Resolve || h.resolve != addressAsked {

@@ -26,8 +26,8 @@ const (
 	// another try.
 	shutFor = time.Hour
 
-	// maxReason is how many bytes of a text from the Web a reason has: a line of robots.txt can have
-	// half a million.
+	// maxReason is how many bytes of a text from the Web a reason has: a line of robots.txt can
+	// have half a million.
 	maxReason = 200
 )
 
@@ -43,8 +43,8 @@ const (
 	shut                   // cannot be had: URLs are refused up to until, then it is leased again
 )
 
-// robotsTxt is the robots.txt of a host: RFC 9309. Most hosts have none, or one that says nothing to
-// this crawler: they keep no rules.
+// robotsTxt is the robots.txt of a host: RFC 9309. Most hosts have none, or one that says nothing
+// to this crawler: they keep no rules.
 type robotsTxt struct {
 	rules *cachedRules // nil: no rules, and no reason for that
 	until moment
@@ -120,7 +120,8 @@ func (r *robotsTxt) refuse(target string) (kind, reason string) {
 	v := r.rules.rules.Test(target)
 	if v.Allowed {
 		if delay := r.rules.delay; delay > MaxCrawlDelay {
-			return "robots", fmt.Sprintf("Crawl-delay of %v, the longest that is obeyed is %v", delay, MaxCrawlDelay)
+			const format = "Crawl-delay of %v, the longest that is obeyed is %v"
+			return "robots", fmt.Sprintf(format, delay, MaxCrawlDelay)
 		}
 		return "", ""
 	}

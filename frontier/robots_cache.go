@@ -34,8 +34,8 @@ const (
 	costOfRules = 400
 )
 
-// robotsCache is the rules in memory, at most limit bytes of them; 0: any number. The least recently
-// used are dropped first.
+// robotsCache is the rules in memory, at most limit bytes of them; 0: any number. The least
+// recently used are dropped first.
 type robotsCache struct {
 	limit   int
 	held    int // bytes

@@ -8,8 +8,8 @@ import (
 )
 
 // A robots.txt that redirects elsewhere (RFC 9309, section 2.3.1.2) is leased at the turn of the
-// server there, under its delays and paces. A thousand hosts that all point to one server ask it one
-// by one.
+// server there, under its delays and paces. A thousand hosts that all point to one server ask it
+// one by one.
 //
 // The robots.txt redirects to a server wait as the URLs to be tried again of a host without a name,
 // which takes turns with the server's other hosts. The host that needs the robots.txt waits: it has

@@ -77,8 +77,8 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 	}
 }
 
-// Of more hosts than may be refilled at once, whose robots.txt is to be asked for, those behind wait:
-// Lease comes back, and all are asked in the end.
+// Of more hosts than may be refilled at once, whose robots.txt is to be asked for, those behind
+// wait: Lease comes back, and all are asked in the end.
 func TestMoreHostsThanWants(t *testing.T) {
 	const n = 1500
 	r := frontier.Restore(frontier.Config{Robots: true, Heads: 512})

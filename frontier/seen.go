@@ -18,7 +18,7 @@ type seenSet struct {
 	table  *seen.Set
 	fresh  map[fingerprint]struct{} // added since the last seal; only with a limit
 	sealed map[fingerprint]struct{} // added before, in a batch that is not committed yet
-	batch  map[fingerprint]bool     // whether each URL of the batch was seen before; nil: the table knows
+	batch  map[fingerprint]bool     // whether each URL was seen before the batch; nil: the table knows
 	asked  []fingerprint            // of these, the ones that only the store knows, in order
 }
 

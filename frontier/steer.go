@@ -7,9 +7,9 @@ func (v View) Settings() Settings {
 	return Settings{Delay: v.f.cfg.Delay, PerHost: v.f.cfg.PerHost, RateLimit: v.f.cfg.RateLimit}
 }
 
-// Steer changes settings. A new Delay applies to responses that have ended, too; leases beyond a new
-// PerHost run on. If one of these changes, Steer looks at every resident host; evicted ones change
-// when they come back.
+// Steer changes settings. A new Delay applies to responses that have ended, too; leases beyond a
+// new PerHost run on. If one of these changes, Steer looks at every resident host; evicted ones
+// change when they come back.
 func (f *Frontier) Steer(now time.Time, to Settings) {
 	f.tell(now)
 	from := f.View().Settings()

@@ -35,8 +35,8 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 //
 // and those of a crawl with a ledger: see trace.durable. retry says why: "retry a/1 5s timeout".
 //
-// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed, silent.
-// A robots.txt that is asked for its rules is printed as a:robots.txt.
+// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed,
+// silent. A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

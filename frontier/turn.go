@@ -207,8 +207,9 @@ func (p *politeness) represent(b *siblings, old *server) {
 	}
 }
 
-// next returns the server whose turn is next, and when: at a time before now it is due. It considers
-// everything that time alone decides, and returns nil if only a response or a new URL helps.
+// next returns the server whose turn is next, and when: at a time before now it is due. It
+// considers everything that time alone decides, and returns nil if only a response or a new URL
+// helps.
 func (p *politeness) next(now moment) (s *server, at moment) {
 	for {
 		switch {

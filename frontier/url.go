@@ -16,14 +16,14 @@ type URL struct {
 	Hops     int        // redirects that led here from a link or seed
 	Tries    int        // made so far
 	Priority int8       // a host's URLs of higher priority come first, then those of less depth
-	Rank     int8       // then those of higher rank; the frontier keeps it for whoever added the URL
+	Rank     int8       // then those of higher rank; otherwise of use to the caller
 	Kept     bool       // comes before all URLs of its host that are not kept
 
 	// What a lease adds.
-	Seed    bool        // a seed is on its host, by http or https, which has not answered from a public address
-	Robots  bool        // this is the host's robots.txt; Depth is the least of the URLs that wait for it
+	Seed    bool        // a seed is on its host, which has not answered from a public address
+	Robots  bool        // this is the host's robots.txt, for URLs of Depth or more
 	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
-	Resolve bool        // only the address of the URL's host is wanted, by Resolved; no request is sent
+	Resolve bool        // only the address of its host is wanted, by Resolved
 	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
 	Addr    netip.Addr  // where its server is assumed to be; invalid: unknown
 
@@ -117,7 +117,7 @@ func (u *URL) Place() Place {
 type Answer struct {
 	Took       time.Duration // from the request to the first byte of the response; 0: unknown
 	Addr       netip.Addr    // the server's; invalid: unknown
-	Public     bool          // the host has a public address, and counts as a seed's no more: see URL.Seed
+	Public     bool          // the host has a public address: see URL.Seed
 	Overload   bool          // the server was overloaded: it sent 429 or 503
 	RetryAfter time.Duration // how long the server wants to be left alone; 0: it did not say
 

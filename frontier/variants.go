@@ -28,4 +28,6 @@ func (f *Frontier) tooMany(u weburl.URL) bool {
 
 // worthRecording reports whether the ledger records a count: from 64 on, those of which only the
 // first four bits are not 0. So the ledger is behind by less than 64, or an eighth.
-func worthRecording(n int) bool { return n >= 64 && bits.TrailingZeros(uint(n)) >= bits.Len(uint(n))-4 }
+func worthRecording(n int) bool {
+	return n >= 64 && bits.TrailingZeros(uint(n)) >= bits.Len(uint(n))-4
+}

@@ -88,8 +88,8 @@ func (v View) Host(now time.Time, name string) (info HostInfo, known bool) {
 	return info, true
 }
 
-// describeHold says what keeps a server from being leased from, given that it has something to lease
-// from a time on.
+// describeHold says what keeps a server from being leased from, given that it has something to
+// lease from a time on.
 func (f *Frontier) describeHold(info *HostInfo, s *server, from moment) {
 	p := &f.politeness
 	info.Resolving = s.resolve == addressAsked
@@ -110,8 +110,9 @@ func (f *Frontier) describeHold(info *HostInfo, s *server, from moment) {
 }
 
 // RobotsRedirect returns where the robots.txt of a host, named by its origin, is to be requested
-// next, with what is known of the server there and what keeps that from being requested; ok is false
-// if no redirect has led elsewhere, or if that request is under way. It looks at every server.
+// next, with what is known of the server there and what keeps that from being requested; ok is
+// false if no redirect has led elsewhere, or if that request is under way. It looks at every
+// server.
 func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info HostInfo, ok bool) {
 	f := v.f
 	h := f.residency.host(name)
@@ -148,9 +149,9 @@ type HostStat struct {
 // which nothing is leased.
 const maxLooked = 4096
 
-// Slowest returns at most n hosts with something pending or leased: first those in back-off, then those
-// with the longest response time. It is for a display that changes once a second: if there are many
-// hosts it looks at those with URLs leased, and at some of the others.
+// Slowest returns at most n hosts with something pending or leased: first those in back-off, then
+// those with the longest response time. It is for a display that changes once a second: if there
+// are many hosts it looks at those with URLs leased, and at some of the others.
 func (v View) Slowest(n int) []HostStat {
 	f := v.f
 	var slowest []*host

@@ -31,7 +31,9 @@ func (q *Queue[C, T]) Empty() bool { return len(q.buckets) == 0 }
 
 // Push adds an item behind the others of its class.
 func (q *Queue[C, T]) Push(class C, item T) {
-	i, found := slices.BinarySearchFunc(q.buckets, class, func(b bucket[C, T], c C) int { return b.class.Compare(c) })
+	i, found := slices.BinarySearchFunc(q.buckets, class, func(b bucket[C, T], c C) int {
+		return b.class.Compare(c)
+	})
 	if !found {
 		q.buckets = slices.Insert(q.buckets, i, bucket[C, T]{class: class})
 	}
@@ -93,7 +95,7 @@ func (q *Queue[C, T]) Cut(keep int, removed func(class C, item *T)) {
 	q.buckets = slices.Delete(q.buckets, i+1, len(q.buckets))
 	b := &q.buckets[i]
 	b.items = slices.Delete(b.items, int(b.head)+keep, len(b.items))
-	if b.head > 0 || cap(b.items) > 2*len(b.items) { // the queue may wait for long: give the rest back
+	if b.head > 0 || cap(b.items) > 2*len(b.items) { // it may wait for long
 		b.items, b.head = slices.Clone(b.items[b.head:]), 0
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// packed is a segment in which a key takes 40 bits, as its first bits follow from where it is. A key
-// keeps as many bits as tell 2⁴⁰ apart in each bucket; the rest is cut off. So two URLs share a key
-// with a probability of n²/2⁶⁴ at 100 million, which is 5·10⁻⁴.
+// packed is a segment in which a key takes 40 bits, as its first bits follow from where it is. A
+// key keeps as many bits as tell 2⁴⁰ apart in each bucket; the rest is cut off. So two URLs share
+// a key with a probability of n²/2⁶⁴ at 100 million, which is 5·10⁻⁴.
 //
 // This is quotienting (Cleary, Compact Hash Tables Using Bidirectional Linear Probing, 1984), with
 // a product in place of a quotient, since the number of buckets is arbitrary: the high word of

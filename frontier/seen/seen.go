@@ -65,7 +65,8 @@ const (
 
 // New returns an empty set whose buckets take at most limit bytes; 0: any number.
 func New(limit int) *Set {
-	return &Set{limited: limit > 0, most: (limit - limit/64) / bucketBytes} // the rest is for keys far from home
+	room := limit - limit/64 // the rest is for keys far from home
+	return &Set{limited: limit > 0, most: room / bucketBytes}
 }
 
 // Limited reports whether the set has a limit, and so may forget.
@@ -296,7 +297,7 @@ func (s *Set) resize(g *segment, n int) {
 
 // Reserve makes room for a number of URLs at once.
 func (s *Set) Reserve(urls int) {
-	want := int(math.Ceil(float64(urls)/segmentCount*1.02*2/15)) + 1 // buckets; segments differ in size
+	want := int(math.Ceil(float64(urls)/segmentCount*1.02*2/15)) + 1 // buckets; sizes differ
 	for seg := range s.segments {
 		g := &s.segments[seg]
 		if len(g.packed.buckets) > 0 || g.lossy {

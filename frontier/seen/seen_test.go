@@ -19,7 +19,8 @@ func fingerprints(n int, seed uint64) [][16]byte {
 	return all
 }
 
-// TestUnlimited checks that a set without a limit holds exactly what was added, at 8 to 10 bytes a URL.
+// TestUnlimited checks that a set without a limit holds exactly what was added, at 8 to 10 bytes a
+// URL.
 func TestUnlimited(t *testing.T) {
 	for _, reserve := range []int{0, 10_000, 1_200_000} {
 		t.Run(fmt.Sprintf("room for %d", reserve), func(t *testing.T) {
@@ -50,8 +51,8 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
-// TestLimited checks that a set at its limit keeps to its size and holds as many fingerprints as fit,
-// always including the last one, and never denies for certain one that was added.
+// TestLimited checks that a set at its limit keeps to its size and holds as many fingerprints as
+// fit, always including the last one, and never denies for certain one that was added.
 func TestLimited(t *testing.T) {
 	const n = 400_000
 	for _, limit := range []int{1, 64, 100 * 64, 1_000_000, 1_200_000, 2_000_000, 2_100_001} {
@@ -116,8 +117,8 @@ func TestRoomy(t *testing.T) {
 	t.Error("there is always room")
 }
 
-// TestPacked checks that a packed segment holds exactly what was added, however far from home, yields
-// keys whole enough to be added to another, and takes less than 6 bytes a URL.
+// TestPacked checks that a packed segment holds exactly what was added, however far from home,
+// yields keys whole enough to be added to another, and takes less than 6 bytes a URL.
 func TestPacked(t *testing.T) {
 	for _, buckets := range []int{1, 2, 3, 5, 63, 64, 65, 1000, 6001} {
 		t.Run(fmt.Sprintf("%d buckets", buckets), func(t *testing.T) {
@@ -157,8 +158,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// FuzzSet checks that a set without a limit is exact, and that one with a limit holds nothing that was
-// not added and denies nothing for certain that was.
+// FuzzSet checks that a set without a limit is exact, and that one with a limit holds nothing that
+// was not added and denies nothing for certain that was.
 func FuzzSet(f *testing.F) {
 	f.Add([]byte("some text that is long enough for a few short keys, and others"), 0)
 	f.Add(slices.Repeat([]byte{0}, 64), 64)

@@ -141,8 +141,8 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestHostsStayWhileTheyWait: a delay outlives no server that keeps it, or another of its domain would
-// be asked too soon.
+// TestHostsStayWhileTheyWait: a delay outlives no server that keeps it, or another of its domain
+// would be asked too soon.
 func TestHostsStayWhileTheyWait(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
 	crawl.add("a/1")
@@ -160,8 +160,9 @@ func TestHostsStayWhileTheyWait(t *testing.T) {
 	}
 }
 
-// TestHeldHostsLeave: a host that nothing is left to do of need not be in memory until its hold is over. It
-// is held when it comes back. One with a URL stays, and one that is dead, as why is not kept.
+// TestHeldHostsLeave: a host that nothing is left to do of need not be in memory until its hold is
+// over. It is held when it comes back. One with a URL stays, and one that is dead, as why is not
+// kept.
 func TestHeldHostsLeave(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -203,8 +204,8 @@ func TestHeldHostsLeave(t *testing.T) {
 	}
 }
 
-// TestFailuresOfAnotherScheme: how often a server has not answered is what its hosts were told last, not the
-// most that one of them was told.
+// TestFailuresOfAnotherScheme: how often a server has not answered is what its hosts were told
+// last, not the most that one of them was told.
 func TestFailuresOfAnotherScheme(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
 	crawl.add("a/1")
@@ -260,8 +261,8 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestRestoredHostsStayInTheLedger: after a restart hosts for which there is no room are read when they
-// are needed, or at their turn, but for those that share a name with one in memory.
+// TestRestoredHostsStayInTheLedger: after a restart hosts for which there is no room are read when
+// they are needed, or at their turn, but for those that share a name with one in memory.
 func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	r := frontier.Restore(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
 	f := r.Frontier()
