@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// benchURLs are n URLs, spread over hosts.
+// benchURLs returns n URLs, spread over hosts.
 func benchURLs(b *testing.B, n, hosts int) []frontier.URL {
 	b.Helper()
 	urls := make([]frontier.URL, n)
@@ -28,7 +28,7 @@ func benchURLs(b *testing.B, n, hosts int) []frontier.URL {
 	return urls
 }
 
-// BenchmarkAdd is a new URL, or one seen before, added to a frontier that has many.
+// BenchmarkAdd adds a new URL, or one seen before, to a frontier that has many.
 func BenchmarkAdd(b *testing.B) {
 	for _, hosts := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("new/hosts=%d", hosts), func(b *testing.B) {
@@ -54,7 +54,7 @@ func BenchmarkAdd(b *testing.B) {
 	})
 }
 
-// BenchmarkLease is a URL leased and done, 16 at a time, all hosts due.
+// BenchmarkLease leases a URL and ends the lease, 16 at a time, with all hosts due.
 func BenchmarkLease(b *testing.B) {
 	for _, hosts := range []int{1, 1000, 100_000} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
@@ -75,8 +75,8 @@ func BenchmarkLease(b *testing.B) {
 	}
 }
 
-// BenchmarkShared is a URL leased and done, 16 at a time, of hosts that share one address,
-// one registrable domain, or both. A delay of the group is over when it is asked next.
+// BenchmarkShared leases a URL and ends the lease, 16 at a time, of hosts that share one address,
+// one registrable domain, or both. A delay of the group is over at its next turn.
 func BenchmarkShared(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -127,8 +127,8 @@ func BenchmarkShared(b *testing.B) {
 	}
 }
 
-// BenchmarkHosts is what a host takes that has nothing pending: each its own domain, 300 on
-// an address. Without the URL, its fingerprint, and what the machine has beside.
+// BenchmarkHosts measures the memory of a host with nothing pending, each its own domain, 300 on
+// an address, without the URL and its fingerprint.
 func BenchmarkHosts(b *testing.B) {
 	const hosts = 1_000_000
 	for _, c := range []struct{ name, url string }{
@@ -168,7 +168,8 @@ func BenchmarkHosts(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is what a pending URL and a host take: a URL each, and many on one.
+// BenchmarkMemory measures the memory of a pending URL and a host: one URL on each, and many on
+// one.
 func BenchmarkMemory(b *testing.B) {
 	for _, c := range []struct{ urls, hosts int }{{100_000, 100_000}, {500_000, 100}} {
 		b.Run(fmt.Sprintf("urls=%d/hosts=%d", c.urls, c.hosts), func(b *testing.B) {
@@ -188,8 +189,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore is what it takes to begin again with many URLs and hosts, without
-// what it takes to read them.
+// BenchmarkRestore restarts with many URLs and hosts, without reading them.
 func BenchmarkRestore(b *testing.B) {
 	for _, c := range []struct{ urls, hosts int }{{1_000_000, 1}, {1_000_000, 100_000}} {
 		b.Run(fmt.Sprintf("urls=%d/hosts=%d", c.urls, c.hosts), func(b *testing.B) {
@@ -217,8 +217,8 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
-// BenchmarkHeads is a URL added to a host, leased and done, of which only the heads are in
-// memory: the others are read from a ledger that is nothing but memory.
+// BenchmarkHeads adds a URL to a host with only the heads in memory, leases it and ends the lease.
+// The store is a slice.
 func BenchmarkHeads(b *testing.B) {
 	urls := benchURLs(b, b.N, 1)
 	for i := range urls {
@@ -246,7 +246,7 @@ func BenchmarkHeads(b *testing.B) {
 	}
 }
 
-// silent takes no notes.
+// silent records nothing.
 type silent struct{}
 
 func (silent) Pending(frontier.URL)                    {}
@@ -268,7 +268,7 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkSlowest is a look at the slowest hosts, which a display takes each second.
+// BenchmarkSlowest looks at the slowest hosts, as a display does each second.
 func BenchmarkSlowest(b *testing.B) {
 	for _, hosts := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
@@ -284,8 +284,8 @@ func BenchmarkSlowest(b *testing.B) {
 	}
 }
 
-// BenchmarkIdle is what a host takes that has left memory, and what it costs to leave and to come
-// back, without what it takes to read it.
+// BenchmarkIdle measures the memory of an evicted host, and what eviction and return cost without
+// the read.
 func BenchmarkIdle(b *testing.B) {
 	const hosts = 1_000_000
 	urls := make([]weburl.URL, hosts)
@@ -332,7 +332,7 @@ func BenchmarkIdle(b *testing.B) {
 	runtime.KeepAlive(urls)
 }
 
-// BenchmarkWaiting is what a host takes in memory of which one URL is pending, in the ledger only.
+// BenchmarkWaiting measures the memory of a host with one pending URL that is only in the store.
 func BenchmarkWaiting(b *testing.B) {
 	const hosts = 1_000_000
 	var f *frontier.Frontier
@@ -350,8 +350,8 @@ func BenchmarkWaiting(b *testing.B) {
 	runtime.KeepAlive(f)
 }
 
-// BenchmarkLimit is the lease that reaches Limit, with those that find nothing more; and these
-// again when a page is to be tried once more, whose host has its turn after all others.
+// BenchmarkLimit takes the lease that reaches Limit, and looks for more; and again when a page is
+// to be tried once more, whose host has its turn after all others.
 func BenchmarkLimit(b *testing.B) {
 	for _, hosts := range []int{1000, 100_000} {
 		for _, again := range []bool{false, true} {

@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// wideWeb is a crawl of many hosts with several URLs each, of which few have room in memory, on
-// virtual time. What the frontier asks its ledger for is answered at once.
+// wideWeb is a crawl on virtual time of many hosts with several URLs each, few of which fit in
+// memory. It answers requests of the frontier at once.
 type wideWeb struct {
 	t     *testing.T
 	cfg   frontier.Config
@@ -76,20 +76,20 @@ func (w *wideWeb) save() {
 	w.f.Saved()
 }
 
-// groups are what a host shares a delay with: itself, its domain, its address.
+// groupsOf returns what a host shares a delay with: itself, its domain, its address.
 func groupsOf(host string) []string {
 	_, domain, _ := strings.Cut(host, ".")
 	return []string{host, domain, addrOf(host).String()}
 }
 
-// addrOf is where a host is: of a dozen hosts one is where another is.
+// addrOf returns the address of a host: one host in a dozen shares it.
 func addrOf(host string) netip.Addr {
 	n := 0
 	_, _ = fmt.Sscanf(host, "h%d", &n)
 	return netip.AddrFrom4([4]byte{10, 0, byte(n % 12), 1})
 }
 
-// turn leases and reads until neither brings anything at this time.
+// turn leases and reads until neither brings anything more.
 func (w *wideWeb) turn() {
 	for busy := true; busy; {
 		busy = w.lease() > 0
@@ -165,8 +165,7 @@ func (w *wideWeb) answer() {
 	}
 }
 
-// idle returns a host that could be asked while a slot is free, and since when; empty: there is
-// none.
+// idle returns a host that could be leased from while a slot is free; empty: there is none.
 func (w *wideWeb) idle() string {
 	if len(w.away) == w.slots {
 		return ""
@@ -186,8 +185,8 @@ hosts:
 	return ""
 }
 
-// crawl fetches all, and checks that no slot is free for longer than so while a host could be
-// asked.
+// crawl fetches everything, and checks that no slot stays free for longer than patience while a
+// host could be leased from.
 func (w *wideWeb) crawl(patience time.Duration) {
 	waits := time.Duration(-1) // since when a host has; −1: none does
 	for steps := 0; !w.f.Over(); steps++ {
@@ -222,10 +221,10 @@ func (w *wideWeb) crawl(patience time.Duration) {
 	}
 }
 
-// TestDormantHosts: of hosts of which all have something pending few are in memory, and the others
-// wait for their turn in the ledger. Nothing is lost, nobody is asked too soon, no host starves,
-// and no slot is free while a host could be asked that waits for no other: those that came back
-// for nothing, as their domain or address is busy, are followed by others after 2 s at most.
+// TestDormantHosts crawls hosts with pending URLs, few of which are resident while the others wait
+// for their turn in the store. Nothing is lost, nobody is requested too soon, no host starves, and
+// no slot is free while a host could be leased from that waits for no other: those that came back
+// in vain, because their domain or address is busy, are followed by others after 2 s at most.
 func TestDormantHosts(t *testing.T) {
 	const hosts, each, slots = 100, 10, 8
 	for _, c := range []struct {

@@ -14,10 +14,10 @@ import (
 )
 
 // TestDurable crawls random small webs with a ledger that is committed now and then, and kills the
-// crawl now and then: a new one goes on from what was committed. However few URLs are kept in
-// memory, and fingerprints, however late and in what pieces the others are read, and wherever it
+// crawl now and then; a new one restarts from what was committed. However few URLs, fingerprints
+// and hosts stay in memory, however late and in what pieces the others are read, and wherever it
 // is killed: the same URLs end in the same way as in a crawl that keeps everything in memory and
-// ends in peace, each of them once.
+// is never killed, each once.
 func TestDurable(t *testing.T) {
 	cases := uint64(1000)
 	if testing.Short() {
@@ -70,7 +70,7 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, asleep *i
 	return !t.Failed()
 }
 
-// smallWeb is a web whose pages always say the same.
+// smallWeb is a web whose pages never change.
 type smallWeb struct {
 	pages map[weburl.URL]*page
 	seeds []frontier.URL
@@ -145,7 +145,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 	return w
 }
 
-// refuse is for RefuseBy.
+// refuse is given to RefuseBy.
 func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 	if w.pages[u].excluded {
 		return "excluded", "by the user"
@@ -153,7 +153,7 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 	return "", ""
 }
 
-// answer answers a lease. The kind of a URL that is done is that of its last try.
+// answer ends a lease. The kind of a URL that is done is that of its last try.
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
 	host, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
@@ -220,8 +220,8 @@ func (w *smallWeb) crawl(cfg frontier.Config) map[string]string {
 	return ends
 }
 
-// durableCrawl is a crawl with a ledger, which is killed now and then. Its fields but
-// the first are of what has happened since it was killed last.
+// durableCrawl is a crawl with a ledger, which is killed now and then. All fields after the first
+// are since the last kill.
 type durableCrawl struct {
 	*smallWeb
 	t       *testing.T
@@ -248,7 +248,7 @@ type durableCrawl struct {
 	rouse  *rouse // nil: nothing is asked for
 }
 
-// want is a Want on its way: it is read after a commit, and answered later.
+// want is a Refill on its way: it is read after a commit, and provided later.
 type want struct {
 	frontier.Request
 	committed, read bool
@@ -275,7 +275,7 @@ func (c *durableCrawl) crawl() {
 	c.checkEnd()
 }
 
-// over reports whether the crawl is over. It may be killed before it has said so.
+// over reports whether the crawl is over. It may be killed before it has noticed.
 func (c *durableCrawl) over() bool {
 	if !c.f.Stopped() {
 		return false
@@ -287,7 +287,7 @@ func (c *durableCrawl) over() bool {
 	return true
 }
 
-// begin is the beginning of a process.
+// begin starts a process.
 func (c *durableCrawl) begin() {
 	c.f = c.ledger.restore(c.cfg, at(c.now))
 	c.f.RefuseBy(func(u weburl.URL) (kind, reason string) {
@@ -318,7 +318,7 @@ func (c *durableCrawl) begin() {
 	}
 }
 
-// ask has the ledger say which URLs were seen, as it was when the question was put or later.
+// ask prepares the frontier for URLs. The page is of the time of the request, or later.
 func (c *durableCrawl) ask(urls []frontier.URL) {
 	if c.cfg.SeenBytes == 0 && c.cfg.HostBytes == 0 {
 		return
@@ -446,7 +446,7 @@ func (c *durableCrawl) lease(n int) {
 	c.checkLimits()
 }
 
-// checkLimits checks that no more URLs are fetched than may be.
+// checkLimits checks that no more URLs are fetched than the limits allow.
 func (c *durableCrawl) checkLimits() {
 	perHost := make(map[string]int)
 	for u := range c.fetched {
@@ -515,7 +515,7 @@ func (c *durableCrawl) commit() {
 	}
 }
 
-// serve brings a want one step further. A read need not bring all that there is.
+// serve brings a Refill one step further. A page need not have everything there is.
 func (c *durableCrawl) serve(w *want) {
 	switch {
 	case !w.committed:
@@ -543,8 +543,8 @@ func (c *durableCrawl) ends() map[string]string {
 	return ends
 }
 
-// checkEnd checks that no URL is lost, and that the limits have kept nothing out that
-// was within them.
+// checkEnd checks that no URL is lost, and that the limits have turned nothing down that was
+// within them.
 func (c *durableCrawl) checkEnd() {
 	d := &c.ledger.durable
 	pending, counted := 0, 0

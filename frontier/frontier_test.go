@@ -18,7 +18,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // at is a time after epoch.
 func at(d time.Duration) time.Time { return epoch.Add(d) }
 
-// u is a URL that is to be fetched: u("a/1") is http://a.example/1.
+// u returns a URL to fetch: u("a/1") is http://a.example/1.
 func u(t *testing.T, short string) frontier.URL {
 	t.Helper()
 	host, path, _ := strings.Cut(short, "/")
@@ -29,7 +29,7 @@ func u(t *testing.T, short string) frontier.URL {
 	return frontier.URL{URL: parsed.Canonical()}
 }
 
-// short undoes u.
+// short is the inverse of u.
 func short(u frontier.URL) string {
 	return strings.TrimSuffix(u.URL.Hostname(), ".example") + u.URL.Path()
 }
@@ -42,7 +42,7 @@ func shorts(urls []frontier.URL) string {
 	return strings.Join(all, " ")
 }
 
-// with returns a frontier that has the URLs, a space between them.
+// with returns a frontier that has the URLs, separated by spaces.
 func with(t *testing.T, cfg frontier.Config, urls string) *frontier.Frontier {
 	t.Helper()
 	f := frontier.New(cfg)

@@ -12,11 +12,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestGroups makes random operations on a frontier of hosts that share registrable domains
-// and addresses, and compares it with a model that looks at every host every time: no host,
-// domain or address is asked sooner or more at once than it may be; as long as there are
-// slots, none that may be asked waits; nobody is overtaken twice; Next is right to the
-// nanosecond; and every URL ends.
+// TestGroups makes random operations on a frontier of hosts that share registrable domains and
+// addresses, and compares it with a model that looks at every host every time: no host, domain or
+// address is leased from sooner, or more at once, than it may be; as long as there are slots, none
+// that may be leased from waits; nobody is overtaken twice; Next is right to the nanosecond; and
+// every URL ends.
 func TestGroups(t *testing.T) {
 	for _, cfg := range []frontier.Config{
 		{PerHost: 2, PerDomain: 3, PerAddress: 4},
@@ -58,7 +58,7 @@ type groupModel struct {
 	leases    []frontier.URL // not answered
 }
 
-// load is what is under way of a server or a group.
+// load is what a server or a group has under way.
 type load struct {
 	leased int
 	last   time.Duration // it was asked, or has answered; −1: never
@@ -366,7 +366,7 @@ func (m *groupModel) compare() {
 	}
 }
 
-// TestHeldBy: of a host that could be asked for itself it is told what it waits for, and how long.
+// TestHeldBy checks what is reported of a host that waits for its group: which, and for how long.
 func TestHeldBy(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -402,8 +402,8 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// TestAddressesAreForgotten: a host that answers from another address each time leaves nothing
-// behind of those before, but what a delay still needs.
+// TestAddressesAreForgotten checks that a host that answers from another address each time leaves
+// no address behind, except those whose delay is under way.
 func TestAddressesAreForgotten(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})

@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// ledger is a ledger in memory: what it is told is a note until it is committed, in
-// order, to what outlives the process. Notes that cannot be right are errors.
+// ledger is a ledger in memory: what it records is a note until it is committed, in order, to what
+// outlives the process. Impossible notes are errors.
 type ledger struct {
 	t     *testing.T
 	notes []note
@@ -174,7 +174,7 @@ func (l *ledger) Counts(s frontier.Stats) {
 // commit makes the notes outlive the process, and checks the counts.
 func (l *ledger) commit() { l.commitFirst(len(l.notes)) }
 
-// commitFirst is commit of so many notes, the last of which are NoteHosts's.
+// commitFirst commits a number of notes, the last of which are those of NoteHosts.
 func (l *ledger) commitFirst(n int) {
 	for _, note := range l.notes[:n] {
 		note.apply(&l.durable)
@@ -199,7 +199,7 @@ func (l *ledger) commitFirst(n int) {
 	}
 }
 
-// restore returns a frontier that begins where the ledger was committed last.
+// restore returns a frontier that starts from the last commit.
 func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
 	l.notes = nil
 	r := frontier.Restore(cfg)
@@ -246,7 +246,7 @@ func (d *durable) lookup(r frontier.Request) frontier.Page {
 	return p
 }
 
-// dormant answers a Revive, after a look at so many hosts at most.
+// dormant answers a Revive, after a look at a number of hosts at most.
 func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
 	last := ""
 	names := make(map[string]bool)
@@ -275,7 +275,7 @@ func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
 	return p
 }
 
-// nameOf is the host name of an origin.
+// nameOf returns the host name of an origin.
 func nameOf(origin string) string {
 	_, name, _ := strings.Cut(origin, "://")
 	name, _, _ = strings.Cut(name, ":")
@@ -322,7 +322,7 @@ func (d *durable) take(u weburl.URL, place frontier.Place) {
 
 func byPlace(u frontier.URL, p frontier.Place) int { return u.Place().Compare(p) }
 
-// place is a place in words: "d2 #7", with priority "p1 d2 #7".
+// place is a Place in words: "d2 #7", with priority "p1 d2 #7".
 func place(p frontier.Place) string {
 	text := fmt.Sprintf("d%d #%d", p.Depth, p.Seq)
 	if p.Priority != 0 {
@@ -334,7 +334,7 @@ func place(p frontier.Place) string {
 	return text
 }
 
-// past is how the tries of a URL ended.
+// past says how the tries of a URL ended.
 func past(u frontier.URL) string {
 	var all []string
 	for _, try := range u.Past {
@@ -343,7 +343,7 @@ func past(u frontier.URL) string {
 	return strings.Join(all, ", ")
 }
 
-// hostText is what is not zero of a HostState, in words.
+// hostText says in words what is not zero of a HostState.
 func hostText(h frontier.HostState) string {
 	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", h.Name, h.Pending, h.Tried, h.Answered)
 	if h.Capped {
@@ -377,8 +377,8 @@ func hostText(h frontier.HostState) string {
 	return text
 }
 
-// TestRedirectsAreForgotten: what the ledger keeps of URLs that redirects led to goes when they
-// end, are dropped or are linked to; but for those that redirect themselves.
+// TestRedirectsAreForgotten checks that what is kept of URLs that redirects led to goes when they
+// end, are dropped or are linked to, unless they redirect themselves.
 func TestRedirectsAreForgotten(t *testing.T) {
 	for _, c := range []struct {
 		name  string

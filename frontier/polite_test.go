@@ -13,9 +13,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestPolite crawls random webs of servers that are slow, overloaded or down, and
-// checks that no rule of politeness is ever broken, that Next is right to the
-// nanosecond, and that every URL ends in one way.
+// TestPolite crawls random webs of servers that are slow, overloaded or down, and checks that no
+// rule of politeness is ever broken, that Next is right to the nanosecond, and that every URL ends
+// in one way.
 func TestPolite(t *testing.T) {
 	for name, cfg := range map[string]frontier.Config{
 		"paced":      {},

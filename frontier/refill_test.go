@@ -38,8 +38,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// begun is a frontier that has begun again with hosts, of each of which a ledger has
-// some URLs.
+// begun returns a frontier that has restarted with hosts, and a ledger that has some URLs of each.
 func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *ledger) {
 	t.Helper()
 	l := newLedger(t)
@@ -52,8 +51,8 @@ func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Fronti
 	return l.restore(cfg, at(0)), l
 }
 
-// A crawl of many hosts that begins again does not ask the ledger for all of them at once;
-// and it neither spins nor stops while it waits for the first ones.
+// TestFewHostsAreRefilledAtOnce checks that a crawl of many hosts that restarts does not request
+// all of them at once, and neither spins nor stops while it waits for the first ones.
 func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	const hosts, urls, most = 2500, 3, 1000
 	f, l := begun(t, frontier.Config{Heads: 1}, hosts, urls)
@@ -88,8 +87,8 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	}
 }
 
-// A host that was asked to be refilled has its turn when it is: those that come behind it
-// wait no longer for that than they must.
+// TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before
+// those that came behind it.
 func TestRefilledHostsAreFirst(t *testing.T) {
 	f, l := begun(t, frontier.Config{}, 6, 1)
 	expectLease(t, f, 0, 1, "")
@@ -119,8 +118,8 @@ func TestRefillThatIsNotWantedPanics(t *testing.T) {
 	}
 }
 
-// A ledger that has other URLs than it says it has, because its disk was damaged, makes no
-// crawl that never ends: what is there is crawled.
+// TestCountsThatAreWrong checks that a crawl ends, with everything there is, if a damaged store has
+// other URLs than it says.
 func TestCountsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ said, has int }{{5, 3}, {5, 1}, {2, 5}, {1, 9}} {
 		for _, heads := range []int{0, 1, 3} {
@@ -162,7 +161,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 	}
 }
 
-// What NoteHosts has told is enough to tell it again, word for word.
+// TestHostStateRoundTrip checks that a restored host is recorded exactly as it was.
 func TestHostStateRoundTrip(t *testing.T) {
 	full := frontier.HostState{
 		Name: "http://a.example", Pending: 7, Tried: 2, Answered: 3, Capped: true,
@@ -199,7 +198,7 @@ func TestHostStateRoundTrip(t *testing.T) {
 	}
 }
 
-// Limit counts the URLs of hosts that are restored later.
+// TestLimitWasReached checks that Limit counts the URLs of hosts that are restored later.
 func TestLimitWasReached(t *testing.T) {
 	r := frontier.Restore(frontier.Config{Limit: 2})
 	f := r.Frontier()

@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// idleCrawl is a frontier with a ledger, that saves what it is told at once.
+// idleCrawl is a frontier with a ledger that commits at once.
 type idleCrawl struct {
 	*frontier.Frontier
 	t     *testing.T
@@ -26,7 +26,7 @@ func newIdleCrawl(t *testing.T, cfg frontier.Config) *idleCrawl {
 	return c
 }
 
-// save has the ledger keep all that it was told.
+// save commits everything recorded.
 func (c *idleCrawl) save() {
 	c.NoteHosts()
 	c.l.commit()
@@ -54,10 +54,10 @@ func (c *idleCrawl) add(urls ...string) {
 	}
 }
 
-// leave has every host leave memory that can.
+// leave evicts every host that can be.
 func (c *idleCrawl) leave() { c.add() }
 
-// fetch leases and answers all that is due.
+// fetch leases and answers everything that is due.
 func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Answer) (leased []string) {
 	for _, lease := range c.Lease(at(now), 100) {
 		leased = append(leased, short(lease))
@@ -75,7 +75,7 @@ func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Answ
 	return leased
 }
 
-// TestHostsComeBackAsTheyWere: what a crawl knows of a host survives its leaving memory.
+// TestHostsComeBackAsTheyWere checks that what a crawl knows of a host survives its eviction.
 func TestHostsComeBackAsTheyWere(t *testing.T) {
 	rules := robots.Parse([]byte("User-agent: *\nDisallow: /secret\nCrawl-delay: 3\n")).Agent("weft")
 	for _, c := range []struct {
@@ -141,8 +141,8 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestHostsStayWhileTheyWait: a delay outlives no server that keeps it, or another of its domain
-// would be asked too soon.
+// TestHostsStayWhileTheyWait checks that no server is evicted before its delay is over: another of
+// its domain would be requested too soon.
 func TestHostsStayWhileTheyWait(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
 	crawl.add("a/1")
@@ -160,9 +160,8 @@ func TestHostsStayWhileTheyWait(t *testing.T) {
 	}
 }
 
-// TestHeldHostsLeave: a host that nothing is left to do of need not be in memory until its hold is
-// over. It is held when it comes back. One with a URL stays, and one that is dead, as why is not
-// kept.
+// TestHeldHostsLeave checks that an idle host is evicted during its back-off, which continues when
+// it comes back. A host with a URL stays, and so does a dead one, as the reason is not kept.
 func TestHeldHostsLeave(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -204,8 +203,8 @@ func TestHeldHostsLeave(t *testing.T) {
 	}
 }
 
-// TestFailuresOfAnotherScheme: how often a server has not answered is what its hosts were told
-// last, not the most that one of them was told.
+// TestFailuresOfAnotherScheme checks that a server has the failures recorded last of its hosts,
+// not the most recorded of one.
 func TestFailuresOfAnotherScheme(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
 	crawl.add("a/1")
@@ -228,8 +227,8 @@ func TestFailuresOfAnotherScheme(t *testing.T) {
 	}
 }
 
-// TestIdleHostsTakeNoMemory: as many hosts come and go as like, and what they take is bounded;
-// those stay that were asked last.
+// TestIdleHostsTakeNoMemory checks that memory is bounded however many hosts come and go, and that
+// those requested last stay.
 func TestIdleHostsTakeNoMemory(t *testing.T) {
 	const room = 64 << 10
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: room, Resolve: true, AddressDelay: time.Second})
@@ -261,8 +260,8 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestRestoredHostsStayInTheLedger: after a restart hosts for which there is no room are read when
-// they are needed, or at their turn, but for those that share a name with one in memory.
+// TestRestoredHostsStayInTheLedger checks that after a restart hosts without room are read when
+// they are needed or at their turn, unless they share a name with a resident one.
 func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	r := frontier.Restore(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
 	f := r.Frontier()
@@ -309,8 +308,8 @@ func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	}
 }
 
-// TestDormantHostsThatAreLost: a ledger that was damaged has fewer dormant hosts than it said. The
-// crawl ends all the same.
+// TestDormantHostsThatAreLost checks that a crawl ends if a damaged store has fewer dormant hosts
+// than it said.
 func TestDormantHostsThatAreLost(t *testing.T) {
 	for _, limit := range []int{0, 1} {
 		r := frontier.Restore(frontier.Config{HostBytes: 1, Limit: limit})

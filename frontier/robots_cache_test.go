@@ -10,8 +10,9 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestRulesKeepWithinMemory: the rules of many hosts take no more memory than they may. What a host
-// disallows is refused all the same, its Crawl-delay kept, and every URL has its end.
+// TestRulesKeepWithinMemory checks that the rules of many hosts keep within their share of memory,
+// that what a host disallows is refused and its Crawl-delay kept all the same, and that every URL
+// ends.
 func TestRulesKeepWithinMemory(t *testing.T) {
 	const hosts, urls, large = 300, 6, 10_000
 	for _, room := range []int{1, 3 * large, 30 * large, 0} {

@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// asks expects one lease at a time, of the robots.txt of a host, asked for at a URL.
+// asks expects one lease: of the robots.txt of a host, at a URL.
 func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where string) frontier.URL {
 	t.Helper()
 	leases := f.Lease(at(now), 9)
@@ -21,9 +21,10 @@ func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where str
 	return leases[0]
 }
 
-// TestErrandsTakeTheirTurn: robots.txt that are all at one server are asked for there one by
-// one, under its delay, in turn with its own URLs; each answer is that of its host.
-func TestErrandsTakeTheirTurn(t *testing.T) {
+// TestRedirectsTakeTheirTurn checks that robots.txt files that are all at one server are leased
+// there one by one, under its delay, in turn with its own URLs, and that each response counts for
+// its host.
+func TestRedirectsTakeTheirTurn(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Delay: time.Second}, "a/1 b/1 c/1")
 	for _, lease := range f.Lease(at(0), 9) {
 		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "hoster/rules").URL)
@@ -48,9 +49,9 @@ func TestErrandsTakeTheirTurn(t *testing.T) {
 	}
 }
 
-// TestErrandToTheDead: the errands to a server that does not answer fail, and when it is dead the
-// others do without a request; their hosts are as those whose robots.txt cannot be had.
-func TestErrandToTheDead(t *testing.T) {
+// TestRedirectToTheDead checks that robots.txt redirects to a server that does not respond fail,
+// without a request once it is dead, and that their hosts have no obtainable robots.txt.
+func TestRedirectToTheDead(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
 	for _, lease := range f.Lease(at(0), 99) {
 		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/robots.txt").URL)
@@ -86,9 +87,9 @@ func TestErrandToTheDead(t *testing.T) {
 	}
 }
 
-// TestErrandIsTold: of a robots.txt that waits to be asked for elsewhere it is told where, and what
-// keeps the server there from being asked.
-func TestErrandIsTold(t *testing.T) {
+// TestRedirectIsReported checks where a waiting robots.txt redirect leads, and what holds the
+// server there up.
+func TestRedirectIsReported(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1")
 	const name = "http://d.example"
 	if _, _, ok := f.View().RobotsRedirect(at(0), name); ok {
@@ -110,9 +111,9 @@ func TestErrandIsTold(t *testing.T) {
 	}
 }
 
-// TestErrandByAddress: the address of the server that an errand leads to is asked for first, and
-// the turn is that address's, too.
-func TestErrandByAddress(t *testing.T) {
+// TestRedirectByAddress checks that the address of the server that a robots.txt redirect leads to
+// is looked up first, and that the turn is that address's, too.
+func TestRedirectByAddress(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Resolve: true, Delay: time.Second, AddressDelay: 3 * time.Second}, "a/1")
 	f.Resolved(at(0), f.Lease(at(0), 9)[0], netip.MustParseAddr("10.0.0.1"))
 	lease := asks(t, f, 0, "a", "a/robots.txt")
@@ -128,9 +129,9 @@ func TestErrandByAddress(t *testing.T) {
 	}
 }
 
-// TestErrandIsForgotten: a crawl that goes on asks the host for its robots.txt anew, and has all
-// that was pending.
-func TestErrandIsForgotten(t *testing.T) {
+// TestRedirectIsForgotten checks that a crawl that restarts requests the robots.txt from its host
+// anew, and has everything that was pending.
+func TestRedirectIsForgotten(t *testing.T) {
 	for _, leased := range []bool{false, true} {
 		t.Run(fmt.Sprintf("leased %v", leased), func(t *testing.T) {
 			cfg := frontier.Config{Robots: true, Delay: time.Second, Heads: 10}

@@ -10,9 +10,9 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestPendingURLsKeepWithinMemory: however many hosts there are, and however long their URLs,
-// what waits in memory is bounded; each host's URLs come in their order all the same, each once,
-// and hosts in turn.
+// TestPendingURLsKeepWithinMemory checks that queues keep within their share of memory, however
+// many hosts there are and however long their URLs, while each host's URLs come in order, each
+// once, and hosts in turn.
 func TestPendingURLsKeepWithinMemory(t *testing.T) {
 	const room = 100_000
 	for _, c := range []struct {
@@ -77,8 +77,8 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 	}
 }
 
-// Of more hosts than may be refilled at once, whose robots.txt is to be asked for, those behind
-// wait: Lease comes back, and all are asked in the end.
+// TestMoreHostsThanWants checks that Lease returns when more hosts whose robots.txt is needed want
+// a refill than may at once, and that all are leased from in the end.
 func TestMoreHostsThanWants(t *testing.T) {
 	const n = 1500
 	r := frontier.Restore(frontier.Config{Robots: true, Heads: 512})
@@ -110,7 +110,7 @@ func TestMoreHostsThanWants(t *testing.T) {
 	}
 }
 
-// Of chains of redirects the middles are remembered, but not those of all.
+// TestManyChains checks that the middles of chains of redirects are remembered up to a number.
 func TestManyChains(t *testing.T) {
 	f := frontier.New(frontier.Config{MaxRedirects: 10})
 	const n = 40_000

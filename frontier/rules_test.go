@@ -40,8 +40,8 @@ func TestLoopbackByName(t *testing.T) {
 	}
 }
 
-// A host with many disallowed URLs holds nobody up: they are refused in portions, and
-// Next says that there are more.
+// A host with many disallowed URLs holds nobody up: they are refused in portions, and Next reports
+// more.
 func TestManyRefusals(t *testing.T) {
 	const n = 2500
 	f := frontier.New(frontier.Config{Robots: true})
@@ -75,7 +75,7 @@ func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
 	}
 }
 
-// What stood in the way was the crawler's own: no failure of the host's.
+// The obstacle was the crawler's own, and counts as no failure of the host.
 func TestRobotsPostponed(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1}, "a/1")
 	f.Postpone(at(0), f.Lease(at(0), 9)[0], at(time.Minute))
@@ -89,7 +89,7 @@ func TestRobotsPostponed(t *testing.T) {
 	expectLease(t, f, time.Minute, 9, "a/1")
 }
 
-// What can never be got is not asked for again, and its URLs say why.
+// A robots.txt that can never be had is not requested again, and its URLs say why.
 func TestRobotsFailedForGood(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 5}, "a/1")
 	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{}, "dns", "no such host", true)
@@ -102,8 +102,8 @@ func TestRobotsFailedForGood(t *testing.T) {
 	}
 }
 
-// A host that got slower for good is not at pace 1 for ever, and one that is fast gets
-// 16 leases at once and no more.
+// A host that got slower for good does not stay at pace 1, and a fast one gets 16 leases at once
+// and no more.
 func TestPaceRecovers(t *testing.T) {
 	f := frontier.New(frontier.Config{})
 	n := 0

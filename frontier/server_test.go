@@ -125,7 +125,8 @@ func TestManyPorts(t *testing.T) {
 	expectNext(t, f, 10*time.Second)
 }
 
-// TestRestartKeepsGroups: after a restart the delay of a domain and of an address counts from then.
+// TestRestartKeepsGroups checks that after a restart the delays of a domain and of an address
+// count from then.
 func TestRestartKeepsGroups(t *testing.T) {
 	r := frontier.Restore(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
 	f := r.Frontier()

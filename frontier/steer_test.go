@@ -7,8 +7,8 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 )
 
-// TestSetDelay: another delay counts from the end of the last response, as the old one
-// did, unless robots.txt asks for more; a host that was never asked waits for neither.
+// TestSetDelay checks that a new delay counts from the end of the last response, as the old one
+// did, unless robots.txt asks for more; a host that was never requested waits for neither.
 func TestSetDelay(t *testing.T) {
 	f := with(t, frontier.Config{Delay: 10 * time.Second}, "a/1 a/2 a/3 a/4")
 	done := func(now time.Duration, want string) {
@@ -36,8 +36,8 @@ func TestSetDelay(t *testing.T) {
 	expectNext(t, f, 7*time.Second)
 }
 
-// TestSetPerHost: more at once are leased at once, fewer when enough have been answered, and
-// 0 is the pace of the host again.
+// TestSetPerHost checks that a larger PerHost applies at once, a smaller one when enough leases
+// have ended, and that 0 restores the pace of the host.
 func TestSetPerHost(t *testing.T) {
 	f := with(t, frontier.Config{}, "a/1 a/2 a/3 a/4 a/5 a/6 a/7 a/8 a/9")
 	leases := expectLease(t, f, 0, 9, "a/1 a/2")

@@ -75,7 +75,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// trace is a frontier that is told what to do in words.
+// trace is a frontier that is driven by words.
 type trace struct {
 	f      *frontier.Frontier
 	cfg    frontier.Config
@@ -85,7 +85,7 @@ type trace struct {
 	wants  map[string]*want // by short name of the host
 }
 
-// command does what line says and returns what there is to say about it.
+// command runs a line and returns what it prints.
 func (tr *trace) command(t *testing.T, line string) string {
 	t.Helper()
 	name, rest, _ := strings.Cut(line, " ")
@@ -209,7 +209,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 	return ""
 }
 
-// answer splits off what an answer teaches.
+// answer splits off what a response teaches.
 func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []string) {
 	t.Helper()
 	for i, arg := range args {
@@ -233,7 +233,7 @@ func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []
 	return a, nil
 }
 
-// parse reads a URL with @d3 or @p1 behind it.
+// parse reads a URL with a suffix such as @d3 or @p1.
 func parse(t *testing.T, arg string) (string, frontier.URL) {
 	t.Helper()
 	name, more, _ := strings.Cut(arg, "@")
