@@ -31,14 +31,27 @@ func (q *Queue[C, T]) Empty() bool { return len(q.buckets) == 0 }
 
 // Push adds an item behind the others of its class.
 func (q *Queue[C, T]) Push(class C, item T) {
-	i, found := slices.BinarySearchFunc(q.buckets, class, func(b bucket[C, T], c C) int {
-		return b.class.Compare(c)
-	})
-	if !found {
-		q.buckets = slices.Insert(q.buckets, i, bucket[C, T]{class: class})
-	}
+	i := q.bucket(class) // which may move the buckets
 	b := &q.buckets[i]
 	b.items = append(b.items, item)
+}
+
+// bucket returns the index of the bucket of a class, which it makes if there is none.
+func (q *Queue[C, T]) bucket(class C) int {
+	low, high := 0, len(q.buckets)
+	for low < high {
+		i := (low + high) / 2
+		switch order := q.buckets[i].class.Compare(class); {
+		case order == 0:
+			return i
+		case order < 0:
+			low = i + 1
+		default:
+			high = i
+		}
+	}
+	q.buckets = slices.Insert(q.buckets, low, bucket[C, T]{class: class})
+	return low
 }
 
 // Pop removes the first item. The queue must not be empty.
