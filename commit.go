@@ -179,7 +179,7 @@ func (d *desk) seal() (group, history, []frontier.Request) {
 	}
 	if g.state != nil {
 		l.open.state = d.job.store.Begin()
-		d.frontier.SetLedger(l.open.state)
+		d.frontier.SetJournal(l.open.state)
 	}
 	if !d.over.IsSet() {
 		l.dirty.Clear()

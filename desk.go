@@ -153,7 +153,7 @@ func (d *desk) resume(t *aio.Task) error {
 		d.widen(d.job.scope)
 		d.recallNetworks(d.job.opened)
 		d.ledger.open.state = d.job.store.Begin()
-		d.frontier.SetLedger(d.ledger.open.state)
+		d.frontier.SetJournal(d.ledger.open.state)
 		if len(d.cfg.late) > 0 {
 			d.frontier.RefuseBy(d.excluded)
 		}

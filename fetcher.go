@@ -59,7 +59,7 @@ type lease struct {
 type outcome struct {
 	url     frontier.URL
 	slot    *slot
-	answer  frontier.Answer
+	answer  frontier.Result
 	retry   bool             // an error that may pass, and tries are left
 	later   bool             // this machine was short of something: no try, and no error of the URL's, unless it is so for long
 	crowded bool             // with later: short of memory for bodies, of which others had some, so it does not last
@@ -303,8 +303,8 @@ func (f *fetcher) request(lease frontier.URL, u weburl.URL) http1.Request {
 }
 
 // answerOf says what an answer teaches about the host's pace.
-func answerOf(res *http1.Response, now time.Time) frontier.Answer {
-	a := frontier.Answer{
+func answerOf(res *http1.Response, now time.Time) frontier.Result {
+	a := frontier.Result{
 		Took:     res.Timing.FirstByte,
 		Addr:     res.Addr.Addr(),
 		Overload: res.Status == 429 || res.Status == 503,
@@ -317,7 +317,7 @@ func answerOf(res *http1.Response, now time.Time) frontier.Answer {
 
 // blameHost takes into an answer an error that is the host's: it has not answered at all. Others
 // are of one page, or of this machine.
-func blameHost(a *frontier.Answer, e *http1.Error) {
+func blameHost(a *frontier.Result, e *http1.Error) {
 	switch e.Kind {
 	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
 		a.Silent = true

@@ -67,7 +67,7 @@ func BenchmarkLease(b *testing.B) {
 			b.ResetTimer()
 			for n := 0; n < b.N; {
 				for _, u := range f.Lease(now, 16) {
-					f.Done(now, u, frontier.Answer{})
+					f.Done(now, u, frontier.Result{})
 					n++
 				}
 			}
@@ -116,7 +116,7 @@ func BenchmarkShared(b *testing.B) {
 					b.ResetTimer()
 					for n := 0; n < b.N; {
 						for _, u := range f.Lease(now, 16) {
-							f.Done(now, u, frontier.Answer{})
+							f.Done(now, u, frontier.Result{})
 							n++
 						}
 						now = now.Add(2 * delay)
@@ -225,7 +225,7 @@ func BenchmarkHeads(b *testing.B) {
 		urls[i].Depth, urls[i].Seq = 1, uint64(i+1)
 	}
 	f := frontier.New(frontier.Config{PerHost: 16, Heads: 1000})
-	f.SetLedger(silent{})
+	f.SetJournal(silent{})
 	b.ReportAllocs()
 	b.ResetTimer()
 	for _, u := range urls {
@@ -234,7 +234,7 @@ func BenchmarkHeads(b *testing.B) {
 	now := time.Unix(0, 0)
 	for n := 0; n < b.N; {
 		for _, u := range f.Lease(now, 16) {
-			f.Done(now, u, frontier.Answer{})
+			f.Done(now, u, frontier.Result{})
 			n++
 		}
 		for _, r := range f.Reads() {
@@ -250,7 +250,7 @@ func BenchmarkHeads(b *testing.B) {
 type silent struct{}
 
 func (silent) Pending(frontier.URL)                    {}
-func (silent) Retried(frontier.URL, frontier.Place)    {}
+func (silent) Retried(frontier.URL, frontier.QueueKey) {}
 func (silent) Done(frontier.URL)                       {}
 func (silent) Refused(frontier.Refusal, time.Time)     {}
 func (silent) Dropped(frontier.URL, frontier.Drop)     {}
@@ -305,7 +305,7 @@ func BenchmarkIdle(b *testing.B) {
 		before := heapInUse()
 		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20})
 		f = r.Frontier()
-		f.SetLedger(silent{})
+		f.SetJournal(silent{})
 		for i := range urls {
 			r.Host(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
 		}
@@ -371,13 +371,13 @@ func BenchmarkLimit(b *testing.B) {
 						b.Fatal("more than Limit")
 					}
 					if again {
-						f.Retry(now, u, frontier.Answer{}, now)
+						f.Retry(now, u, frontier.Result{}, now)
 					} else {
-						f.Done(now, u, frontier.Answer{})
+						f.Done(now, u, frontier.Result{})
 					}
 					for !f.Stopped() {
 						for _, u := range f.Lease(now, 1) {
-							f.Done(now, u, frontier.Answer{})
+							f.Done(now, u, frontier.Result{})
 						}
 					}
 				}

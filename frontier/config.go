@@ -41,18 +41,18 @@ type Config struct {
 
 	// SeenBytes is how much memory the fingerprints of the URLs seen may take. Once that is full,
 	// at 6 bytes a URL, some are in the store only: see Prepare. 0: any amount, 10 bytes a URL.
-	// More than 0 requires a ledger.
+	// More than 0 requires a journal.
 	SeenBytes int
 
 	// HostBytes is about how much memory hosts may take. Beyond that, hosts with nothing left to
 	// do are evicted, then hosts whose pending URLs are all in the store. They are read back when
 	// one of their URLs is added, or at their turn: see Prepare and Reads. 0: any amount, 300
-	// bytes each plus their robots.txt. More than 0 requires a ledger.
+	// bytes each plus their robots.txt. More than 0 requires a journal.
 	HostBytes int
 
 	// Heads is how many URLs of a host that were never leased stay in memory, and up to twice as
 	// many for a while. The others are in the store until they are refilled: see Reads. 0: all.
-	// More than 0 requires a ledger.
+	// More than 0 requires a journal.
 	Heads int
 
 	// InMemory is how many bytes the queues of all hosts may take together. Beyond that a host

@@ -21,7 +21,7 @@
 //   - robots redirect: a lease of a host's robots.txt that redirects say is elsewhere.
 //   - pace: how many leases a host may have at once. Back-off: an overloaded host is left alone
 //     until a time. Parked: so is one that has not responded several times in a row.
-//   - ledger: where changes are recorded that must outlive the process. Store: what holds them,
+//   - journal: where changes are recorded that must outlive the process. Store: what holds them,
 //     and answers requests. Backlog of a host: its pending URLs that are only in the store.
 //     Refill: some of these are read back into memory.
 //   - resident: in memory. Idle: a resident server with nothing left to do. Evicted: not resident;
@@ -51,7 +51,7 @@
 //   - the higher Rank: sitemaps, then the URLs that sitemaps give a higher priority
 //   - what was added first
 //
-// This is the order of Place, apart from URLs to be tried again that are not due yet. The file
+// This is the order of QueueKey, apart from URLs to be tried again that are not due yet. The file
 // testdata/order.txt shows it.
 //
 // # Politeness
@@ -84,7 +84,7 @@
 //
 // # What outlives the process
 //
-// The frontier records each change in a Ledger as it happens, and the hosts that have changed when
+// The frontier records each change in a Journal as it happens, and the hosts that have changed when
 // NoteHosts is called: everything recorded until then is one state. A Restorer brings a new
 // frontier to that state. What was recorded later never happened: a URL that was leased, or even
 // done, is pending again. So every URL ends once, if what a lease leads to is kept or lost
@@ -119,8 +119,8 @@
 // besides the table.
 //
 // With Heads, and after a restart, some of a host's URLs are in its backlog: they are behind its
-// cursor, a Place in the order in which the host's URLs are leased. When the turn of a host comes
-// and it has few URLs in memory, it is refilled; at most a thousand hosts at once.
+// cursor, a QueueKey in the order in which the host's URLs are leased. When the turn of a host
+// comes and it has few URLs in memory, it is refilled; at most a thousand hosts at once.
 //
 // With HostBytes servers are evicted when there are too many: those that have been idle for
 // longest, with their hosts, their names, and groups without others. They come back with a new URL

@@ -20,7 +20,7 @@ type wideWeb struct {
 	t     *testing.T
 	cfg   frontier.Config
 	f     *frontier.Frontier
-	l     *ledger
+	l     *journal
 	rand  *rand.Rand
 	now   time.Duration
 	slots int
@@ -30,11 +30,11 @@ type wideWeb struct {
 	under   map[string]int           // leases of a host
 	since   map[string]int           // by host: leases of URLs when its last was, and 0
 	free    map[string]time.Duration // when the delay is over of a host, domain or address
-	held    map[string]time.Duration // until when a host wants to be let alone
+	held    map[string]time.Duration // end of the back-off of a host
 	busy    int                      // of ten answers so many say that
 	fetched map[weburl.URL]bool
 	found   int // URLs
-	asleep  int // hosts, at most
+	dormant int // hosts, at most
 	reads   int // Rouses that were answered
 	longest int // leases between two of a host that had something pending, at most
 	late    time.Duration
@@ -42,10 +42,10 @@ type wideWeb struct {
 
 func newWideWeb(t *testing.T, cfg frontier.Config, seed uint64, slots int) *wideWeb {
 	w := &wideWeb{
-		t: t, cfg: cfg, f: frontier.New(cfg), l: newLedger(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
+		t: t, cfg: cfg, f: frontier.New(cfg), l: newJournal(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
 		left: make(map[string]int), under: make(map[string]int), since: make(map[string]int), free: make(map[string]time.Duration), held: make(map[string]time.Duration), fetched: make(map[weburl.URL]bool),
 	}
-	w.f.SetLedger(w.l)
+	w.f.SetJournal(w.l)
 	return w
 }
 
@@ -103,7 +103,7 @@ func (w *wideWeb) turn() {
 			}
 			busy = true
 		}
-		w.asleep = max(w.asleep, w.f.View().Dormant())
+		w.dormant = max(w.dormant, w.f.View().Dormant())
 	}
 }
 
@@ -154,7 +154,7 @@ func (w *wideWeb) answer() {
 		w.free[group] = w.now + []time.Duration{w.cfg.Delay, w.cfg.DomainDelay, w.cfg.AddressDelay}[i]
 	}
 	r.url.Past = append(r.url.Past, frontier.Try{At: at(w.now), Status: 200})
-	a := frontier.Answer{Took: 10 * time.Millisecond, Addr: addrOf(host)}
+	a := frontier.Result{Took: 10 * time.Millisecond, Addr: addrOf(host)}
 	if w.rand.IntN(10) < w.busy {
 		a.Overload, a.RetryAfter = true, time.Duration(1+w.rand.IntN(60))*time.Second
 		w.held[host] = max(w.held[host], w.now+a.RetryAfter)
@@ -263,20 +263,20 @@ func TestDormantHosts(t *testing.T) {
 				if got := w.f.Stats(); got.Done != hosts*each || got.Hosts != hosts {
 					t.Errorf("%+v, expected %d URLs of %d hosts to be done", got, hosts*each, hosts)
 				}
-				if w.asleep < hosts/2 {
-					t.Errorf("%d hosts were dormant at most, expected most of %d", w.asleep, hosts)
+				if w.dormant < hosts/2 {
+					t.Errorf("%d hosts were dormant at most, expected most of %d", w.dormant, hosts)
 				}
 				if most := 5 * hosts; w.longest > most && c.patience == 0 && c.busy == 0 {
 					t.Errorf("a host that had something pending was asked only after %d leases of others, expected %d at most", w.longest, most)
 				}
-				t.Logf("%d dormant at most, %d reads, %d leases between two of a host at most, %v late, took %v", w.asleep, w.reads, w.longest, w.late, w.now)
+				t.Logf("%d dormant at most, %d reads, %d leases between two of a host at most, %v late, took %v", w.dormant, w.reads, w.longest, w.late, w.now)
 			})
 		}
 	}
 }
 
-// rouse is a Revive on its way.
-type rouse struct {
+// revival is a Revive on its way.
+type revival struct {
 	frontier.Request
 	committed bool
 	page      *frontier.Page // nil: not read yet
@@ -285,14 +285,14 @@ type rouse struct {
 // wake brings a Revive one step further: the page may be older than the time at which it is
 // provided.
 func (c *durableCrawl) wake() {
-	r := c.rouse
+	r := c.revival
 	switch {
 	case !r.committed:
 	case r.page == nil:
-		page := c.ledger.dormant(r.Request, 1+c.rand.IntN(20))
+		page := c.journal.dormant(r.Request, 1+c.rand.IntN(20))
 		r.page = &page
 	default:
-		c.rouse = nil
+		c.revival = nil
 		c.f.Provide(at(c.now), *r.page)
 	}
 }

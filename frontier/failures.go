@@ -29,7 +29,7 @@ type failures map[*server]failure
 
 // learn takes in whether a server has responded, and reports whether it is dead from now on. What
 // was under way at a failure is the same failure.
-func (f failures) learn(now moment, s *server, a Answer) (died bool) {
+func (f failures) learn(now moment, s *server, a Result) (died bool) {
 	switch {
 	case a.Addr.IsValid() || a.Took > 0 || a.Overload:
 		f.revive(s)

@@ -135,7 +135,7 @@ func (f *Frontier) Add(u URL) bool {
 
 // drop records that a new URL, by its fingerprint, is seen and never becomes pending.
 func (f *Frontier) drop(fp fingerprint, u URL, why Drop) {
-	f.journal.record(func(l Ledger) { l.Dropped(u, why) })
+	f.journal.record(func(l Journal) { l.Dropped(u, why) })
 	if u.Hops > 0 {
 		delete(f.redirects.hops, fp)
 		f.recordForgotten(fp)

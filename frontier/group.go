@@ -59,7 +59,7 @@ func (g *group) spend(now moment) {
 // learn takes in the end of a lease of s. An overload halves the pace of the group; a response that
 // is slow, or fast, for its server counts as such for the group, since its servers may be of any
 // speed.
-func (g *group) learn(now moment, s *server, a Answer, as speed, overloaded bool, bound uint8) {
+func (g *group) learn(now moment, s *server, a Result, as speed, overloaded bool, bound uint8) {
 	if g == nil {
 		return
 	}
@@ -295,7 +295,7 @@ func (p *politeness) spend(now moment, s *server) {
 }
 
 // learn takes in the end of a lease of a server.
-func (p *politeness) learn(now moment, s *server, a Answer) {
+func (p *politeness) learn(now moment, s *server, a Result) {
 	s.busy--
 	as, overloaded := s.pace.learn(now, a)
 	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))

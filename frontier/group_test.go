@@ -298,7 +298,7 @@ func (m *groupModel) answer() {
 		l.leased--
 		l.last = m.now
 	}
-	a := frontier.Answer{}
+	a := frontier.Result{}
 	switch n := m.rand.IntN(40); {
 	case n < 1:
 		a.Addr = addr
@@ -416,7 +416,7 @@ func TestAddressesAreForgotten(t *testing.T) {
 			if len(leases) != 1 {
 				t.Fatalf("%v: leased %v", now.Sub(at(0)), leases)
 			}
-			f.Done(now, leases[0], frontier.Answer{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
+			f.Done(now, leases[0], frontier.Result{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
 			now = now.Add(delay)
 		}
 		if grown := f.View().HostBytes() - before; grown > 64<<10 {

@@ -96,7 +96,7 @@ func (h *host) take(now moment, u *URL) (again bool) {
 		}
 		return true
 	}
-	*u = pop(&h.queue)
+	pop(&h.queue, u)
 	return false
 }
 

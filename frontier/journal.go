@@ -3,9 +3,9 @@ package frontier
 import "slices"
 
 // journal is where changes are recorded, and which hosts have changed since they were recorded
-// last. Without a ledger it records nothing.
+// last. Without a Journal it records nothing.
 type journal struct {
-	to      Ledger // nil: none
+	to      Journal // nil: none
 	changed []*host
 	leased  map[*host][]URL // of hosts that may reach LimitPerHost
 	entries int             // since the last seal
@@ -15,8 +15,8 @@ type journal struct {
 
 func newJournal() journal { return journal{leased: make(map[*host][]URL)} }
 
-// record calls fn with the ledger, if there is one.
-func (j *journal) record(fn func(Ledger)) {
+// record calls fn with the Journal, if there is one.
+func (j *journal) record(fn func(Journal)) {
 	if j.to != nil {
 		j.entries++
 		fn(j.to)
@@ -101,8 +101,8 @@ func (j *journal) overLimit(h *host) {
 	delete(j.leased, h)
 }
 
-// SetLedger makes the frontier record each change in l from now on; nil: nowhere.
-func (f *Frontier) SetLedger(l Ledger) { f.journal.to = l }
+// SetJournal makes the frontier record each change in l from now on; nil: nowhere.
+func (f *Frontier) SetJournal(l Journal) { f.journal.to = l }
 
 // NoteHosts records the state of each host that has changed since the last call, and the counts.
 // With everything recorded before, that is a state to restart from: it ends a batch.

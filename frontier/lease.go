@@ -185,7 +185,7 @@ func (f *Frontier) turnDown(h *host, r Refusal) {
 	}
 	h.backlog.ended(r.URL.Seq)
 	f.journal.hostChanged(h)
-	f.journal.record(func(l Ledger) { l.Refused(r, f.time(f.now)) })
+	f.journal.record(func(l Journal) { l.Refused(r, f.time(f.now)) })
 }
 
 // count counts a URL of h that is leased for the first time, and applies the limits.

@@ -87,7 +87,7 @@ func (w *window) limit() int {
 
 // learn takes in the end of a lease. It returns how fast the response was, and whether it is the
 // first sign that the server is overloaded.
-func (p *pace) learn(now moment, a Answer) (as speed, overloaded bool) {
+func (p *pace) learn(now moment, a Result) (as speed, overloaded bool) {
 	if a.loopback() && !p.overload {
 		p.most = 0
 	}
@@ -105,7 +105,7 @@ func (p *pace) learn(now moment, a Answer) (as speed, overloaded bool) {
 
 // backOff leaves the server alone for a while. Responses that were under way when the back-off
 // began may extend it, but belong to the same overload.
-func (p *pace) backOff(now moment, held bool, a Answer) {
+func (p *pace) backOff(now moment, held bool, a Result) {
 	if !held {
 		p.strikes += min(1, math.MaxUint8-p.strikes)
 	}

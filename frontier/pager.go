@@ -17,7 +17,7 @@ const (
 	// Names.
 	Lookup RequestKind = iota + 1
 
-	// Refill asks for the pending URLs of Host after a place in order, the first N.
+	// Refill asks for the pending URLs of Host after a key in order, the first N.
 	Refill
 
 	// Revive asks for hosts with something pending. It goes through the hosts by origin, from the
@@ -34,8 +34,8 @@ type Request struct {
 	Fingerprints [][16]byte // of a Lookup, ascending
 	Names        []string   // of a Lookup, ascending
 
-	Host  string // of a Refill: an origin
-	After Place  // of a Refill
+	Host  string   // of a Refill: an origin
+	After QueueKey // of a Refill
 
 	Cursor string // of a Revive: an origin; empty: from the first on
 	Tried  bool   // of a Revive

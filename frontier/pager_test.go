@@ -60,7 +60,7 @@ func TestPrepare(t *testing.T) {
 // TestReads checks that a page is provided once, and only after the batch that its request has to
 // wait for.
 func TestReads(t *testing.T) {
-	f, l := begun(t, frontier.Config{Heads: 1}, 1, 3)
+	f, l := restarted(t, frontier.Config{Heads: 1}, 1, 3)
 	f.Add(u(t, "a/1"))
 	expectLease(t, f, time.Second, 9, "a/1") // the other host is refilled first
 	reads := f.Reads()

@@ -13,7 +13,7 @@ import (
 // hostQueue holds a host's URLs that were never leased. A host has few different classes at once.
 type hostQueue = queue.Queue[class, queued]
 
-// class is the part of a URL's Place that it shares with others.
+// class is the part of a URL's QueueKey that it shares with others.
 type class struct {
 	depth    int32
 	priority int8
@@ -21,16 +21,17 @@ type class struct {
 	kept     bool
 }
 
-// Compare orders classes as Place.Compare orders the places of their URLs.
+// Compare orders classes as QueueKey.Compare orders the keys of their URLs.
 func (c class) Compare(d class) int {
-	if c.kept != d.kept {
-		if c.kept {
-			return -1
-		}
-		return 1
+	switch {
+	case c.kept != d.kept:
+		return first(c.kept)
+	case c.priority != d.priority:
+		return cmp.Compare(d.priority, c.priority)
+	case c.depth != d.depth:
+		return cmp.Compare(c.depth, d.depth)
 	}
-	return cmp.Or(
-		cmp.Compare(d.priority, c.priority), cmp.Compare(c.depth, d.depth), cmp.Compare(d.rank, c.rank))
+	return cmp.Compare(d.rank, c.rank)
 }
 
 // queued is a URL without its class. A crawl has more of them than of anything else but
@@ -54,9 +55,9 @@ func (n *queued) of(c class) URL {
 	}
 }
 
-// place returns the place of a URL of the class.
-func (c class) place(seq uint64) Place {
-	return Place{Kept: c.kept, Priority: c.priority, Depth: int(c.depth), Rank: c.rank, Seq: seq}
+// key returns the key of a URL of the class.
+func (c class) key(seq uint64) QueueKey {
+	return QueueKey{Kept: c.kept, Priority: c.priority, Depth: int(c.depth), Rank: c.rank, Seq: seq}
 }
 
 func push(q *hostQueue, u *URL) {
@@ -64,20 +65,20 @@ func push(q *hostQueue, u *URL) {
 	q.Push(c, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
-func pop(q *hostQueue) URL {
+func pop(q *hostQueue, u *URL) {
 	c, n := q.Pop()
-	return n.of(c)
+	*u = n.of(c)
 }
 
-// cut removes all but the first URLs of a queue that holds more. It returns a place, which what is
+// cut removes all but the first URLs of a queue that holds more. It returns a key, which what is
 // left does not exceed and what was removed does, and the cost of what was removed.
-func cut(q *hostQueue, keep int) (last Place, freed int) {
+func cut(q *hostQueue, keep int) (last QueueKey, freed int) {
 	first, n := q.First()
-	last = first.place(n.seq() - 1)
+	last = first.key(n.seq() - 1)
 	q.Cut(keep, func(_ class, n *queued) { freed += n.cost() })
 	if keep > 0 {
 		c, n := q.Last()
-		last = c.place(n.seq())
+		last = c.key(n.seq())
 	}
 	return last, freed
 }

@@ -129,9 +129,9 @@ func (f *Frontier) endRedirects(u *URL) {
 }
 
 func (f *Frontier) recordHops(fp fingerprint, h *hops) {
-	f.journal.record(func(l Ledger) { l.Redirected(fp, h.fewest, h.target) })
+	f.journal.record(func(l Journal) { l.Redirected(fp, h.fewest, h.target) })
 }
 
 func (f *Frontier) recordForgotten(fp fingerprint) {
-	f.journal.record(func(l Ledger) { l.Redirected(fp, 0, nil) })
+	f.journal.record(func(l Journal) { l.Redirected(fp, 0, nil) })
 }

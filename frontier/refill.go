@@ -22,15 +22,15 @@ const (
 	usualCost = costOfURL + 80
 )
 
-// beforeAll is a place before that of any URL.
-var beforeAll = Place{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
+// beforeAll is a key before that of any URL.
+var beforeAll = QueueKey{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
 // backlog is the pending URLs of a host that are only in the store.
 //
 // Invariant: URLs at or before the cursor are in memory (queued, or to be tried again) or leased;
 // URLs behind it are in the store only, unless they are leased or to be tried again.
 type backlog struct {
-	cursor Place
+	cursor QueueKey
 	more   bool    // there may be URLs behind the cursor
 	n      int     // URLs that are only in the store
 	tried  int     // of these
@@ -48,13 +48,13 @@ type refill struct {
 	ended map[uint64]struct{} // Seq of URLs whose lease has ended, or that were refused
 	kept  hostQueue           // new URLs behind the cursor: all, or those up to last
 	nKept int
-	last  Place
+	last  QueueKey
 	cut   bool // there are others behind last
 }
 
 // keep keeps a new URL behind the cursor.
 func (r *refill) keep(u *URL, heads int) {
-	if r.cut && r.last.Compare(u.Place()) < 0 {
+	if r.cut && r.last.Compare(u.QueueKey()) < 0 {
 		return
 	}
 	push(&r.kept, u)
@@ -80,7 +80,7 @@ func (b *backlog) ended(seq uint64) {
 // the request, and moves the cursor to the last of them.
 func (b *backlog) merge(r *refill, urls []URL, more bool) []URL {
 	if more {
-		b.cursor = urls[len(urls)-1].Place()
+		b.cursor = urls[len(urls)-1].QueueKey()
 	}
 	if r.cut && (!more || r.last.Compare(b.cursor) < 0) {
 		b.cursor, more = r.last, true
@@ -88,7 +88,7 @@ func (b *backlog) merge(r *refill, urls []URL, more bool) []URL {
 	b.more = more
 	if r.nKept > 0 {
 		urls = slices.Concat(urls, all(&r.kept))
-		slices.SortFunc(urls, func(a, b URL) int { return a.Place().Compare(b.Place()) })
+		slices.SortFunc(urls, func(a, b URL) int { return a.QueueKey().Compare(b.QueueKey()) })
 	}
 	return urls
 }
@@ -148,7 +148,7 @@ func (r *refills) dropped(h *host) {
 
 // add queues a new URL, in memory or behind the cursor in the store.
 func (r *refills) add(h *host, u *URL) {
-	if b := h.backlog; b != nil && b.cursor.Compare(u.Place()) < 0 {
+	if b := h.backlog; b != nil && b.cursor.Compare(u.QueueKey()) < 0 {
 		b.n++
 		b.more = true
 		if b.refill != nil {
@@ -316,7 +316,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 	}
 	for i := range urls {
 		u := &urls[i]
-		if b.more && b.cursor.Compare(u.Place()) < 0 {
+		if b.more && b.cursor.Compare(u.QueueKey()) < 0 {
 			break
 		}
 		if _, ok := missing[u.Seq]; !ok || f.leased[u.URL] != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-func TestPlaces(t *testing.T) {
-	places := []frontier.Place{ // in order
+func TestQueueKeys(t *testing.T) {
+	places := []frontier.QueueKey{ // in order
 		{Tried: true, Priority: 1, Depth: 9, Seq: 9},
 		{Tried: true, Seq: 8},
 		{Kept: true, Priority: 0, Depth: 9, Seq: 7},
@@ -33,15 +33,15 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if got, want := (&frontier.URL{Tries: 2, Kept: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
-		t.Errorf("Place() = %+v, want %+v", got, want)
+	if got, want := (&frontier.URL{Tries: 2, Kept: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).QueueKey(), (frontier.QueueKey{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
+		t.Errorf("QueueKey() = %+v, want %+v", got, want)
 	}
 }
 
-// begun returns a frontier that has restarted with hosts, and a ledger that has some URLs of each.
-func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *ledger) {
+// restarted returns a frontier that has restarted with hosts, and a journal that has some URLs of each.
+func restarted(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *journal) {
 	t.Helper()
-	l := newLedger(t)
+	l := newJournal(t)
 	f := l.restore(cfg, at(0))
 	for i := range hosts * urls {
 		f.Add(u(t, fmt.Sprintf("h%04d/%d", i%hosts, i/hosts)))
@@ -55,7 +55,7 @@ func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Fronti
 // all of them at once, and neither spins nor stops while it waits for the first ones.
 func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	const hosts, urls, most = 2500, 3, 1000
-	f, l := begun(t, frontier.Config{Heads: 1}, hosts, urls)
+	f, l := restarted(t, frontier.Config{Heads: 1}, hosts, urls)
 	var wants []frontier.Request
 	for range 3 {
 		expectLease(t, f, 0, 5000, "")
@@ -72,7 +72,7 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 		f.Provide(at(0), l.read(w))
 		for _, u := range f.Lease(at(0), 5000) {
 			leased[u.URL.Origin()]++
-			f.Done(at(0), u, frontier.Answer{})
+			f.Done(at(0), u, frontier.Result{})
 		}
 		wants = append(wants[1:], f.Reads()...)
 		if len(wants) > most {
@@ -90,7 +90,7 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 // TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before
 // those that came behind it.
 func TestRefilledHostsAreFirst(t *testing.T) {
-	f, l := begun(t, frontier.Config{}, 6, 1)
+	f, l := restarted(t, frontier.Config{}, 6, 1)
 	expectLease(t, f, 0, 1, "")
 	wants := f.Reads() // of all: none could serve
 	add(t, f, "late/1")
@@ -106,7 +106,7 @@ func TestRefilledHostsAreFirst(t *testing.T) {
 func TestRefillThatIsNotWantedPanics(t *testing.T) {
 	for _, host := range []string{"http://x.example", "http://h0000.example", "http://a.example"} {
 		t.Run(host, func(t *testing.T) {
-			f, _ := begun(t, frontier.Config{}, 1, 1)
+			f, _ := restarted(t, frontier.Config{}, 1, 1)
 			add(t, f, "a/1")
 			defer func() {
 				if r := fmt.Sprint(recover()); !strings.Contains(r, host) {
@@ -124,7 +124,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ said, has int }{{5, 3}, {5, 1}, {2, 5}, {1, 9}} {
 		for _, heads := range []int{0, 1, 3} {
 			t.Run(fmt.Sprintf("%d said, %d there, heads %d", c.said, c.has, heads), func(t *testing.T) {
-				l := newLedger(t)
+				l := newJournal(t)
 				for i := range c.has {
 					url := u(t, fmt.Sprintf("a/%d", i))
 					url.Seq = uint64(i + 1)
@@ -141,11 +141,11 @@ func TestCountsThatAreWrong(t *testing.T) {
 				r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
 				r.Seq(100)
 				f := r.Frontier()
-				f.SetLedger(l)
+				f.SetJournal(l)
 				leased := 0
 				for range 100 {
 					for _, lease := range f.Lease(at(0), 9) {
-						f.Done(at(0), lease, frontier.Answer{})
+						f.Done(at(0), lease, frontier.Result{})
 						leased++
 					}
 					for _, w := range f.Reads() {
@@ -176,11 +176,11 @@ func TestHostStateRoundTrip(t *testing.T) {
 	file := frontier.HostState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
 	for _, want := range []frontier.HostState{full, shut, waits, file} {
 		t.Run(want.Name, func(t *testing.T) {
-			l := newLedger(t)
+			l := newJournal(t)
 			r := frontier.Restore(frontier.Config{Robots: true, RobotsTries: 3})
 			r.Host(at(2*time.Second), want, robots.Rules{})
 			f := r.Frontier()
-			f.SetLedger(l)
+			f.SetJournal(l)
 			added, err := weburl.Parse(strings.Replace(want.Name, "null", "file://", 1) + "/new")
 			if err != nil || !f.Add(frontier.URL{URL: added}) {
 				t.Fatal(err)

@@ -11,18 +11,18 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// idleCrawl is a frontier with a ledger that commits at once.
+// idleCrawl is a frontier with a journal that commits at once.
 type idleCrawl struct {
 	*frontier.Frontier
 	t     *testing.T
-	l     *ledger
+	l     *journal
 	asked []string // names that were looked up
 }
 
 func newIdleCrawl(t *testing.T, cfg frontier.Config) *idleCrawl {
-	l := newLedger(t)
+	l := newJournal(t)
 	c := &idleCrawl{frontier.New(cfg), t, l, nil}
-	c.SetLedger(l)
+	c.SetJournal(l)
 	return c
 }
 
@@ -58,12 +58,12 @@ func (c *idleCrawl) add(urls ...string) {
 func (c *idleCrawl) leave() { c.add() }
 
 // fetch leases and answers everything that is due.
-func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Answer) (leased []string) {
+func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Result) (leased []string) {
 	for _, lease := range c.Lease(at(now), 100) {
 		leased = append(leased, short(lease))
 		switch {
 		case lease.Robots:
-			c.SetRobots(at(now), lease, rules, frontier.Answer{})
+			c.SetRobots(at(now), lease, rules, frontier.Result{})
 		case a.Failure != "":
 			lease.Past = append(lease.Past, frontier.Try{At: at(now), Kind: a.Failure})
 			c.Done(at(now), lease, a)
@@ -81,12 +81,12 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		cfg    frontier.Config
-		answer frontier.Answer
+		answer frontier.Result
 	}{
-		{"quick", frontier.Config{Robots: true}, frontier.Answer{Took: 40 * time.Millisecond}},
-		{"overloaded", frontier.Config{Robots: true}, frontier.Answer{Took: time.Second, Overload: true}},
-		{"failing", frontier.Config{}, frontier.Answer{Failure: "timeout", Reason: "no answer"}},
-		{"unbounded", frontier.Config{}, frontier.Answer{Took: time.Millisecond, Addr: netip.MustParseAddr("127.0.0.9")}},
+		{"quick", frontier.Config{Robots: true}, frontier.Result{Took: 40 * time.Millisecond}},
+		{"overloaded", frontier.Config{Robots: true}, frontier.Result{Took: time.Second, Overload: true}},
+		{"failing", frontier.Config{}, frontier.Result{Failure: "timeout", Reason: "no answer"}},
+		{"unbounded", frontier.Config{}, frontier.Result{Took: time.Millisecond, Addr: netip.MustParseAddr("127.0.0.9")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cfg.HostBytes, c.cfg.LimitPerHost = 1, 3
@@ -101,12 +101,12 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			was, _ := crawl.View().Host(at(now), "http://a.example")
 			crawl.leave()
 			if crawl.View().Evicted() != 0 {
-				t.Fatal("a host has left that the ledger does not know")
+				t.Fatal("a host has left that the journal does not know")
 			}
 			crawl.NoteHosts()
 			crawl.leave()
 			if crawl.View().Evicted() != 0 {
-				t.Fatal("a host has left that the ledger was told of, and may lose")
+				t.Fatal("a host has left that was recorded, and not committed")
 			}
 			crawl.save()
 			crawl.leave()
@@ -146,7 +146,7 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 func TestHostsStayWhileTheyWait(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
 	crawl.add("a/1")
-	crawl.fetch(0, robots.Rules{}, frontier.Answer{})
+	crawl.fetch(0, robots.Rules{}, frontier.Result{})
 	crawl.save()
 	for _, c := range []struct {
 		now  time.Duration
@@ -165,14 +165,14 @@ func TestHostsStayWhileTheyWait(t *testing.T) {
 func TestHeldHostsLeave(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		answer  frontier.Answer
+		answer  frontier.Result
 		times   int
 		pending bool
 		left    int
 	}{
-		{"overloaded", frontier.Answer{Overload: true, RetryAfter: time.Hour}, 1, false, 1},
-		{"overloaded, with a URL", frontier.Answer{Overload: true, RetryAfter: time.Hour}, 1, true, 0},
-		{"dead", frontier.Answer{Failure: "connect", Reason: "refused"}, 8, false, 0},
+		{"overloaded", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, false, 1},
+		{"overloaded, with a URL", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, true, 0},
+		{"dead", frontier.Result{Failure: "connect", Reason: "refused"}, 8, false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
@@ -208,12 +208,12 @@ func TestHeldHostsLeave(t *testing.T) {
 func TestFailuresOfAnotherScheme(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
 	crawl.add("a/1")
-	crawl.fetch(0, robots.Rules{}, frontier.Answer{Failure: "connect", Reason: "refused"})
+	crawl.fetch(0, robots.Rules{}, frontier.Result{Failure: "connect", Reason: "refused"})
 	crawl.save()
 	crawl.Add(parsed(t, "https://a.example/1"))
 	for _, lease := range crawl.Lease(at(time.Hour), 1) {
 		lease.Past = append(lease.Past, frontier.Try{At: at(time.Hour), Status: 200})
-		crawl.Done(at(time.Hour), lease, frontier.Answer{Took: time.Second})
+		crawl.Done(at(time.Hour), lease, frontier.Result{Took: time.Second})
 	}
 	crawl.save()
 	for _, order := range [][]string{{"http://a.example", "https://a.example"}, {"https://a.example", "http://a.example"}} {
@@ -244,7 +244,7 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 					continue
 				}
 				lease.Past = append(lease.Past, frontier.Try{At: at(now), Status: 200})
-				crawl.Done(at(now), lease, frontier.Answer{Addr: addr})
+				crawl.Done(at(now), lease, frontier.Result{Addr: addr})
 			}
 		}
 		crawl.save()
@@ -260,9 +260,9 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestRestoredHostsStayInTheLedger checks that after a restart hosts without room are read when
+// TestRestoredHostsStayInTheStore checks that after a restart hosts without room are read when
 // they are needed or at their turn, unless they share a name with a resident one.
-func TestRestoredHostsStayInTheLedger(t *testing.T) {
+func TestRestoredHostsStayInTheStore(t *testing.T) {
 	r := frontier.Restore(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
 	f := r.Frontier()
 	hosts := []frontier.HostState{

@@ -6,7 +6,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// Restorer brings a new frontier to the state that a Ledger has recorded. Everything is restored
+// Restorer brings a new frontier to the state that a Journal has recorded. Everything is restored
 // before the frontier is used; the order does not matter, except that Beside comes last.
 type Restorer struct{ f *Frontier }
 
@@ -33,7 +33,7 @@ func (r *Restorer) Seen(fingerprint [16]byte) { r.f.seen.table.Add(fingerprint) 
 // Seq sets the Seq of the next new URL, at least 1: larger than any in use.
 func (r *Restorer) Seq(next uint64) { r.f.seq = max(next, 1) - 1 }
 
-// Redirected restores what Ledger.Redirected last recorded of a URL.
+// Redirected restores what Journal.Redirected last recorded of a URL.
 func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
 	if fewest == 0 { // of a job older than the forgetting of such
 		return
@@ -46,12 +46,12 @@ func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
 	}
 }
 
-// Variants restores what Ledger.Variants last recorded of a key.
+// Variants restores what Journal.Variants last recorded of a key.
 func (r *Restorer) Variants(key [16]byte, n int) { r.f.variants.Raise(key, n) }
 
 // Host restores a host. Each is restored once. Its pending URLs stay in the store: see
-// Frontier.Reads. It waits its full delay from now, even if it was never requested: the ledger need
-// not have recorded what was under way when the process ended.
+// Frontier.Reads. It waits its full delay from now, even if it was never requested: the journal
+// need not have recorded what was under way when the process ended.
 //
 // With HostBytes it returns false if there is no room for the host, which stays in the store. Then
 // Beside is called for all hosts, once Host was.

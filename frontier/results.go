@@ -9,7 +9,7 @@ import (
 )
 
 // Done ends a lease: the URL is finished.
-func (f *Frontier) Done(now time.Time, u URL, a Answer) {
+func (f *Frontier) Done(now time.Time, u URL, a Result) {
 	h := f.endLease(now, &u, a)
 	f.stats.Done++
 	f.endRedirects(&u)
@@ -18,13 +18,13 @@ func (f *Frontier) Done(now time.Time, u URL, a Answer) {
 }
 
 // Retry ends a lease: the URL is pending again, not before at. It counts as a try.
-func (f *Frontier) Retry(now time.Time, u URL, a Answer, at time.Time) {
+func (f *Frontier) Retry(now time.Time, u URL, a Result, at time.Time) {
 	h := f.endLease(now, &u, a)
-	was := u.Place()
+	was := u.QueueKey()
 	h.triedOnce(u.Tries, 1)
 	u.Tries++
 	u.NotBefore = at
-	f.journal.record(func(l Ledger) { l.Retried(u, was) })
+	f.journal.record(func(l Journal) { l.Retried(u, was) })
 	f.wait(h, u, at)
 }
 
@@ -32,7 +32,7 @@ func (f *Frontier) Retry(now time.Time, u URL, a Answer, at time.Time) {
 // robots.txt too, but none of an address.
 func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 	if u.Robots {
-		h, asked := f.endRobots(now, u, Answer{})
+		h, asked := f.endRobots(now, u, Result{})
 		if u.At != nil {
 			f.redirectRobots(asked, u, at)
 			return
@@ -41,11 +41,11 @@ func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 		f.place(h)
 		return
 	}
-	f.wait(f.endLease(now, &u, Answer{}), u, at)
+	f.wait(f.endLease(now, &u, Result{}), u, at)
 }
 
 // SetRobots ends a lease of robots.txt: these are the host's rules, for [robots.CacheFor].
-func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
+func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 	h, asked := f.endRobots(now, u, a)
 	f.failures.revive(asked) // through a proxy nothing else shows that it responds
 	before := h.robots.delay()
@@ -55,7 +55,7 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 		h.robots.postpone(f.now + noRoom)
 	}
 	h.rulesChanged(h, before)
-	f.journal.record(func(l Ledger) { l.Rules(h.name, r) })
+	f.journal.record(func(l Journal) { l.Rules(h.name, r) })
 	f.place(h)
 }
 
@@ -64,7 +64,7 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Answer) {
 // the host's URLs wait, and after RobotsTries, or if this is final, they are refused for this kind
 // and reason, new ones too, for an hour: RFC 9309, section 2.3.1.4. Then the host has another
 // chance.
-func (f *Frontier) RobotsFailed(now time.Time, u URL, a Answer, kind, reason string, final bool) {
+func (f *Frontier) RobotsFailed(now time.Time, u URL, a Result, kind, reason string, final bool) {
 	h, _ := f.endRobots(now, u, a)
 	h.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
 	f.place(h)
@@ -105,7 +105,7 @@ func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 }
 
 // endLease takes in the end of a lease of a URL.
-func (f *Frontier) endLease(now time.Time, u *URL, a Answer) *host {
+func (f *Frontier) endLease(now time.Time, u *URL, a Result) *host {
 	h := f.leased[u.URL]
 	if h == nil || u.Robots {
 		panic(fmt.Sprintf("frontier: result of %s, which is not leased", u.URL))
@@ -119,7 +119,7 @@ func (f *Frontier) endLease(now time.Time, u *URL, a Answer) *host {
 
 // endRobots takes in the end of a lease of robots.txt. It returns the host that it is of, and the
 // server that was requested.
-func (f *Frontier) endRobots(now time.Time, u URL, a Answer) (*host, *server) {
+func (f *Frontier) endRobots(now time.Time, u URL, a Result) (*host, *server) {
 	h := f.residency.host(u.URL.Origin())
 	leased, phase := h, asked
 	if u.At != nil {
@@ -139,7 +139,7 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Answer) (*host, *server) {
 }
 
 // learn takes in the end of a lease of h.
-func (f *Frontier) learn(h *host, now time.Time, a Answer) {
+func (f *Frontier) learn(h *host, now time.Time, a Result) {
 	f.tell(now)
 	h.leased--
 	f.stats.Leased--

@@ -34,14 +34,14 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 					last[host] = now
 					if lease.Robots {
 						asked++
-						f.SetRobots(at(now), lease, rules(host), frontier.Answer{})
+						f.SetRobots(at(now), lease, rules(host), frontier.Result{})
 						continue
 					}
 					if strings.ContainsAny(lease.URL.Path(), "135") {
 						t.Errorf("%s is leased, expected it to be refused", lease.URL)
 					}
 					done++
-					f.Done(at(now), lease, frontier.Answer{})
+					f.Done(at(now), lease, frontier.Result{})
 				}
 				refused += len(f.Refused())
 				if held := f.RulesHeld(); room > 0 && held > max(room, 2*large) {

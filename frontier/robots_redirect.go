@@ -20,7 +20,7 @@ import (
 // any http or https server. That is leased next, as robots.txt of the same host, with one more in
 // Hops, by which the caller bounds how many redirects are followed. With HostBytes that URL is one
 // of the seeds last given to Prepare.
-func (f *Frontier) RobotsAt(now time.Time, u URL, a Answer, at weburl.URL) {
+func (f *Frontier) RobotsAt(now time.Time, u URL, a Result, at weburl.URL) {
 	h, asked := f.endRobots(now, u, a)
 	f.failures.revive(asked)
 	h.robots.phase = elsewhere

@@ -27,23 +27,23 @@ func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where str
 func TestRedirectsTakeTheirTurn(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Delay: time.Second}, "a/1 b/1 c/1")
 	for _, lease := range f.Lease(at(0), 9) {
-		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "hoster/rules").URL)
+		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "hoster/rules").URL)
 	}
 	if f.Over() {
 		t.Fatal("the crawl is over, and three hosts wait for their robots.txt")
 	}
-	f.SetRobots(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Answer{})
+	f.SetRobots(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Result{})
 	add(t, f, "hoster/1")
 	expectNext(t, f, time.Second)
-	f.SetRobots(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Answer{})
+	f.SetRobots(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Result{})
 	if refused := f.Refused(); len(refused) != 1 || short(refused[0].URL) != "a/1" {
 		t.Errorf("refused %v", refused)
 	}
-	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Answer{})
-	f.SetRobots(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Answer{})
-	f.SetRobots(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Answer{})
-	f.Done(at(3*time.Second), expectLease(t, f, 3*time.Second, 9, "c/1")[0], frontier.Answer{})
-	f.Done(at(4*time.Second), expectLease(t, f, 4*time.Second, 9, "hoster/1")[0], frontier.Answer{})
+	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Result{})
+	f.SetRobots(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Result{})
+	f.SetRobots(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Result{})
+	f.Done(at(3*time.Second), expectLease(t, f, 3*time.Second, 9, "c/1")[0], frontier.Result{})
+	f.Done(at(4*time.Second), expectLease(t, f, 4*time.Second, 9, "hoster/1")[0], frontier.Result{})
 	if !f.Over() {
 		t.Errorf("%+v", f.Stats())
 	}
@@ -54,7 +54,7 @@ func TestRedirectsTakeTheirTurn(t *testing.T) {
 func TestRedirectToTheDead(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
 	for _, lease := range f.Lease(at(0), 99) {
-		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/robots.txt").URL)
+		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "dead/robots.txt").URL)
 	}
 	asked := 0
 	reasons := make(map[string]int)
@@ -65,7 +65,7 @@ func TestRedirectToTheDead(t *testing.T) {
 				f.Postpone(now, lease, now) // which is no failure: it is still to be asked for there
 				continue
 			}
-			f.RobotsFailed(now, lease, frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
+			f.RobotsFailed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
 		}
 		for _, r := range f.Refused() {
 			reasons[r.Kind+": "+r.Reason]++
@@ -93,13 +93,13 @@ func TestRedirectIsReported(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1")
 	const name = "http://d.example"
 	if _, _, ok := f.View().RobotsRedirect(at(0), name); ok {
-		t.Error("told of before there is one")
+		t.Error("reported before there is one")
 	}
 	for _, lease := range f.Lease(at(0), 9) {
-		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/rules").URL)
+		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "dead/rules").URL)
 	}
 	for range 3 {
-		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
+		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
 	}
 	to, info, ok := f.View().RobotsRedirect(at(0), name)
 	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Failures != 3 || !info.Hold.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
@@ -107,7 +107,7 @@ func TestRedirectIsReported(t *testing.T) {
 	}
 	asks(t, f, time.Second, "d", "dead/rules")
 	if _, _, ok := f.View().RobotsRedirect(at(time.Second), name); ok {
-		t.Error("told to wait while it is leased")
+		t.Error("reported as waiting while it is leased")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestRedirectByAddress(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Resolve: true, Delay: time.Second, AddressDelay: 3 * time.Second}, "a/1")
 	f.Resolved(at(0), f.Lease(at(0), 9)[0], netip.MustParseAddr("10.0.0.1"))
 	lease := asks(t, f, 0, "a", "a/robots.txt")
-	f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "b/robots.txt").URL)
+	f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "b/robots.txt").URL)
 	leases := f.Lease(at(0), 9)
 	if len(leases) != 1 || !leases[0].Resolve || leases[0].URL.Hostname() != "b.example" {
 		t.Fatalf("leased %v, expected the address of b", leases)
@@ -135,11 +135,11 @@ func TestRedirectIsForgotten(t *testing.T) {
 	for _, leased := range []bool{false, true} {
 		t.Run(fmt.Sprintf("leased %v", leased), func(t *testing.T) {
 			cfg := frontier.Config{Robots: true, Delay: time.Second, Heads: 10}
-			l := newLedger(t)
+			l := newJournal(t)
 			f := frontier.New(cfg)
-			f.SetLedger(l)
+			f.SetJournal(l)
 			add(t, f, "a/1 a/2")
-			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Answer{}, u(t, "b/robots.txt").URL)
+			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Result{}, u(t, "b/robots.txt").URL)
 			if leased {
 				asks(t, f, 0, "a", "b/robots.txt")
 			}
@@ -153,7 +153,7 @@ func TestRedirectIsForgotten(t *testing.T) {
 			for _, r := range f.Reads() {
 				f.Provide(at(time.Second), l.read(r))
 			}
-			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Answer{})
+			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Result{})
 			expectLease(t, f, 2*time.Second, 9, "a/1")
 		})
 	}

@@ -27,9 +27,9 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 		{"long URLs", 200, 10, 8000, 2000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newLedger(t)
+			l := newJournal(t)
 			f := frontier.New(frontier.Config{PerHost: 1, Delay: time.Second, Heads: 512, InMemory: room})
-			f.SetLedger(l)
+			f.SetJournal(l)
 			long := strings.Repeat("x", c.length)
 			longest := 1000 + c.length // of a URL, and what is around it
 			for i := range c.hosts * c.urls {
@@ -50,7 +50,7 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 						t.Fatalf("%s has %.20s leased, expected %.20s", host, lease.URL.Path(), want)
 					}
 					next[host]++
-					f.Done(at(now), lease, frontier.Answer{})
+					f.Done(at(now), lease, frontier.Result{})
 				}
 				if wants := f.Reads(); len(wants) > 0 {
 					f.NoteHosts()
@@ -98,9 +98,9 @@ func TestMoreHostsThanWants(t *testing.T) {
 		now = now.Add(time.Second)
 		for _, u := range f.Lease(now, 100) {
 			if u.Robots {
-				f.SetRobots(now, u, robots.Rules{}, frontier.Answer{})
+				f.SetRobots(now, u, robots.Rules{}, frontier.Result{})
 			} else {
-				f.Done(now, u, frontier.Answer{})
+				f.Done(now, u, frontier.Result{})
 				done[u.URL.Origin()] = true
 			}
 		}
@@ -120,9 +120,9 @@ func TestManyChains(t *testing.T) {
 		for hop := range 2 {
 			u := f.Lease(now, 1)[0]
 			f.Redirect(u, frontier.URL{URL: parsed(t, fmt.Sprintf("http://a.example/%d/%d", i, hop)).URL, From: u.URL.String()})
-			f.Done(now, u, frontier.Answer{})
+			f.Done(now, u, frontier.Result{})
 		}
-		f.Done(now, f.Lease(now, 1)[0], frontier.Answer{})
+		f.Done(now, f.Lease(now, 1)[0], frontier.Result{})
 	}
 	if got := f.Hops(); got > n/2 || got < 1000 {
 		t.Errorf("%d redirects are remembered of %d chains", got, n)

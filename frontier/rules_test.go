@@ -48,7 +48,7 @@ func TestManyRefusals(t *testing.T) {
 	for i := range n {
 		f.Add(u(t, fmt.Sprintf("a/%d", i)))
 	}
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Answer{})
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Result{})
 	total := 0
 	for _, want := range []int{1000, 1000, 500} {
 		expectNext(t, f, 0)
@@ -68,7 +68,7 @@ func TestManyRefusals(t *testing.T) {
 
 func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true}, "a/1")
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Answer{})
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Result{})
 	f.Lease(at(0), 1)
 	if r := f.Refused(); len(r) != 1 || len(r[0].Reason) > 250 || !strings.HasPrefix(r[0].Reason, "line 2: Disallow: /*") {
 		t.Errorf("refused %.300s", fmt.Sprint(r))
@@ -85,14 +85,14 @@ func TestRobotsPostponed(t *testing.T) {
 	if !leases[0].Robots || leases[0].Tries != 0 {
 		t.Errorf("leased %+v, want robots.txt, never tried", leases[0])
 	}
-	f.SetRobots(at(time.Minute), leases[0], robots.Rules{}, frontier.Answer{})
+	f.SetRobots(at(time.Minute), leases[0], robots.Rules{}, frontier.Result{})
 	expectLease(t, f, time.Minute, 9, "a/1")
 }
 
 // A robots.txt that can never be had is not requested again, and its URLs say why.
 func TestRobotsFailedForGood(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 5}, "a/1")
-	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{}, "dns", "no such host", true)
+	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{}, "dns", "no such host", true)
 	expectLease(t, f, 0, 9, "")
 	if r := f.Refused(); len(r) != 1 || r[0].Kind != "dns" || r[0].Reason != "no such host" {
 		t.Errorf("refused %+v", r)
@@ -111,7 +111,7 @@ func TestPaceRecovers(t *testing.T) {
 		for range times {
 			f.Add(u(t, fmt.Sprintf("a/%d", n)))
 			n++
-			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Answer{Took: took})
+			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{Took: took})
 		}
 		f.Add(u(t, fmt.Sprintf("a/%d", n)))
 		n++
@@ -132,7 +132,7 @@ func TestSlowest(t *testing.T) {
 	f := with(t, frontier.Config{}, "a/1 a/2 b/1 b/2 c/1 d/1")
 	for _, lease := range f.Lease(at(0), 4) { // one of each
 		took := map[string]time.Duration{"a": 20, "b": 90, "c": 50, "d": 10}[short(lease)[:1]] * time.Millisecond
-		f.Done(at(0), lease, frontier.Answer{Took: took})
+		f.Done(at(0), lease, frontier.Result{Took: took})
 	}
 	add(t, f, "d/2")
 	var got []string
@@ -143,7 +143,7 @@ func TestSlowest(t *testing.T) {
 		t.Errorf("slowest %v, want %s", got, want)
 	}
 	c := f.Lease(at(0), 1)[0] // the next in turn
-	f.Done(at(0), c, frontier.Answer{Overload: true, RetryAfter: time.Minute})
+	f.Done(at(0), c, frontier.Result{Overload: true, RetryAfter: time.Minute})
 	add(t, f, strings.Replace(short(c), "/", "/again-", 1))
 	if first := f.View().Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
 		t.Errorf("%s was overloaded, and first comes %+v", short(c), first)

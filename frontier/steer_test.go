@@ -13,7 +13,7 @@ func TestSetDelay(t *testing.T) {
 	f := with(t, frontier.Config{Delay: 10 * time.Second}, "a/1 a/2 a/3 a/4")
 	done := func(now time.Duration, want string) {
 		t.Helper()
-		f.Done(at(now), expectLease(t, f, now, 9, want)[0], frontier.Answer{})
+		f.Done(at(now), expectLease(t, f, now, 9, want)[0], frontier.Result{})
 	}
 	done(0, "a/1")
 	expectNext(t, f, 10*time.Second)
@@ -29,7 +29,7 @@ func TestSetDelay(t *testing.T) {
 	expectLease(t, f, 6*time.Second, 9, "a/3 a/4")
 
 	f = with(t, frontier.Config{Robots: true}, "a/1 a/2")
-	f.SetRobots(at(0), expectLease(t, f, 0, 9, "a/robots.txt")[0], rulesOf("Crawl-delay: 5"), frontier.Answer{})
+	f.SetRobots(at(0), expectLease(t, f, 0, 9, "a/robots.txt")[0], rulesOf("Crawl-delay: 5"), frontier.Result{})
 	setDelay(f, at(0), time.Second)
 	expectNext(t, f, 5*time.Second)
 	setDelay(f, at(0), 7*time.Second)
@@ -45,15 +45,15 @@ func TestSetPerHost(t *testing.T) {
 	leases = append(leases, expectLease(t, f, 0, 9, "a/3 a/4 a/5")...)
 	setPerHost(f, at(0), 1)
 	for _, u := range leases[:4] {
-		f.Done(at(0), u, frontier.Answer{})
+		f.Done(at(0), u, frontier.Result{})
 		expectLease(t, f, 0, 9, "")
 	}
-	f.Done(at(0), leases[4], frontier.Answer{})
+	f.Done(at(0), leases[4], frontier.Result{})
 	leases = expectLease(t, f, 0, 9, "a/6")
 	setPerHost(f, at(0), 0)
 	expectLease(t, f, 0, 9, "a/7")
 
-	f.Done(at(0), leases[0], frontier.Answer{Overload: true, RetryAfter: time.Second})
+	f.Done(at(0), leases[0], frontier.Result{Overload: true, RetryAfter: time.Second})
 	setPerHost(f, at(0), 4)
 	expectLease(t, f, time.Second, 9, "") // one at once, since it said so
 }
@@ -85,7 +85,7 @@ func TestHostInfo(t *testing.T) {
 	if i := info(0); !i.Asking || i.Leased != 0 || i.Pending != 2 || i.Pace != 2 {
 		t.Errorf("while robots.txt is asked for: %+v", i)
 	}
-	f.SetRobots(at(time.Second), robots, rulesOf("Crawl-delay: 3"), frontier.Answer{})
+	f.SetRobots(at(time.Second), robots, rulesOf("Crawl-delay: 3"), frontier.Result{})
 	if i := info(time.Second); i.Asking || i.Delay != 3*time.Second || i.Pace != 1 || !i.Next.Equal(at(4*time.Second)) {
 		t.Errorf("with a Crawl-delay: %+v", i)
 	}
@@ -93,7 +93,7 @@ func TestHostInfo(t *testing.T) {
 	if i := info(4 * time.Second); i.Leased != 1 || i.Pending != 2 || !f.View().IsLeased(lease.URL) || f.View().IsLeased(u(t, "a/2").URL) {
 		t.Errorf("with a lease: %+v", i)
 	}
-	f.Done(at(5*time.Second), lease, frontier.Answer{Overload: true, RetryAfter: time.Minute})
+	f.Done(at(5*time.Second), lease, frontier.Result{Overload: true, RetryAfter: time.Minute})
 	if i := info(5 * time.Second); i.Leased != 0 || i.Pending != 1 || i.Answered != 1 || !i.Next.Equal(at(65*time.Second)) || !i.Hold.Equal(i.Next) {
 		t.Errorf("overloaded: %+v", i)
 	}

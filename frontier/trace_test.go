@@ -33,7 +33,7 @@ var update = flag.Bool("update", false, "write what happened to the files in tes
 //	stats                         prints the counts
 //	hosts                         prints how the hosts fare
 //
-// and those of a crawl with a ledger: see trace.durable. retry says why: "retry a/1 5s timeout".
+// and those of a crawl with a journal: see trace.durable. retry says why: "retry a/1 5s timeout".
 //
 // An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed,
 // silent. A robots.txt that is asked for its rules is printed as a:robots.txt.
@@ -77,12 +77,12 @@ func TestTrace(t *testing.T) {
 
 // trace is a frontier that is driven by words.
 type trace struct {
-	f      *frontier.Frontier
-	cfg    frontier.Config
-	now    time.Duration
-	leased map[string]frontier.URL
-	ledger *ledger
-	wants  map[string]*want // by short name of the host
+	f       *frontier.Frontier
+	cfg     frontier.Config
+	now     time.Duration
+	leased  map[string]frontier.URL
+	journal *journal
+	wants   map[string]*want // by short name of the host
 }
 
 // command runs a line and returns what it prints.
@@ -119,40 +119,40 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "at":
 		tr.now = duration(t, rest)
 	case "add":
-		said := ""
+		out := ""
 		for _, arg := range args {
 			before := tr.f.Stats()
 			switch arg, url := parse(t, arg); {
 			case tr.f.Add(url):
 			case tr.f.Stats().Duplicates > before.Duplicates:
-				said += fmt.Sprintf("%v add: %s was seen before\n", tr.now, arg)
+				out += fmt.Sprintf("%v add: %s was seen before\n", tr.now, arg)
 			default:
-				said += fmt.Sprintf("%v add: %s is over the limit\n", tr.now, arg)
+				out += fmt.Sprintf("%v add: %s is over the limit\n", tr.now, arg)
 			}
 		}
-		return said
+		return out
 	case "lease":
 		leases := tr.f.Lease(at(tr.now), number(t, rest))
-		said := ""
+		out := ""
 		for _, lease := range leases {
 			name := short(lease)
 			if lease.Robots {
 				name = strings.Replace(name, "/", ":", 1)
 			}
 			tr.leased[name] = lease
-			said += " " + name
+			out += " " + name
 			if lease.Tries > 0 {
-				said += fmt.Sprintf(" (tries: %d)", lease.Tries)
+				out += fmt.Sprintf(" (tries: %d)", lease.Tries)
 			}
 		}
-		if said == "" {
-			said = " nothing"
+		if out == "" {
+			out = " nothing"
 		}
-		said = fmt.Sprintf("%v lease:%s\n", tr.now, said)
+		out = fmt.Sprintf("%v lease:%s\n", tr.now, out)
 		for _, r := range tr.f.Refused() {
-			said += fmt.Sprintf("%v refused: %s: %s: %s\n", tr.now, short(r.URL), r.Kind, r.Reason)
+			out += fmt.Sprintf("%v refused: %s: %s: %s\n", tr.now, short(r.URL), r.Kind, r.Reason)
 		}
-		return said
+		return out
 	case "done":
 		answer, args := tr.answer(t, args)
 		for _, arg := range args {
@@ -179,30 +179,30 @@ func (tr *trace) command(t *testing.T, line string) string {
 		return fmt.Sprintf("%v next: never\n", tr.now)
 	case "stats":
 		s := tr.f.Stats()
-		said := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
+		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
 		if s.Refused+s.OverLimit > 0 {
-			said += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
+			out += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
 		}
 		if s.LimitReached {
-			said += ", limit reached"
+			out += ", limit reached"
 		}
 		switch {
 		case tr.f.Over():
-			said += ", over"
+			out += ", over"
 		case tr.f.Stopped():
-			said += ", stopped"
+			out += ", stopped"
 		}
-		return said + "\n"
+		return out + "\n"
 	case "hosts":
-		said := ""
+		out := ""
 		for _, h := range tr.f.View().Slowest(10) {
-			said += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
+			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
 			if !h.BackOff.IsZero() {
-				said += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
+				out += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
 			}
-			said += "\n"
+			out += "\n"
 		}
-		return said
+		return out
 	default:
 		return tr.durable(t, line)
 	}
@@ -210,7 +210,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 }
 
 // answer splits off what a response teaches.
-func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []string) {
+func (tr *trace) answer(t *testing.T, args []string) (a frontier.Result, rest []string) {
 	t.Helper()
 	for i, arg := range args {
 		switch key, value, _ := strings.Cut(arg, "="); key {

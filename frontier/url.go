@@ -77,10 +77,10 @@ type Visit struct {
 	Type           string
 }
 
-// Place orders the pending URLs of a host: first those tried before, then those that are kept, then
-// the higher priority, the smaller depth, the higher rank, and the earlier. No two URLs of a crawl
-// have the same.
-type Place struct {
+// QueueKey orders the pending URLs of a host: first those tried before, then those that are kept,
+// then the higher priority, the smaller depth, the higher rank, and the earlier. No two URLs of a
+// crawl have the same.
+type QueueKey struct {
 	Tried    bool
 	Kept     bool // not with Tried
 	Priority int8
@@ -91,30 +91,37 @@ type Place struct {
 
 // Compare returns a negative number if p comes before q, a positive one if it comes after, and 0 if
 // they are the same.
-func (p Place) Compare(q Place) int {
-	return cmp.Or(
-		first(p.Tried, q.Tried), first(p.Kept, q.Kept), cmp.Compare(q.Priority, p.Priority),
-		cmp.Compare(p.Depth, q.Depth), cmp.Compare(q.Rank, p.Rank), cmp.Compare(p.Seq, q.Seq))
+func (p QueueKey) Compare(q QueueKey) int {
+	switch { // one by one, as most keys differ early
+	case p.Tried != q.Tried:
+		return first(p.Tried)
+	case p.Kept != q.Kept:
+		return first(p.Kept)
+	case p.Priority != q.Priority:
+		return cmp.Compare(q.Priority, p.Priority)
+	case p.Depth != q.Depth:
+		return cmp.Compare(p.Depth, q.Depth)
+	case p.Rank != q.Rank:
+		return cmp.Compare(q.Rank, p.Rank)
+	}
+	return cmp.Compare(p.Seq, q.Seq)
 }
 
 // first orders true before false.
-func first(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
+func first(is bool) int {
+	if is {
 		return -1
 	}
 	return 1
 }
 
-// Place returns the place of u among its host's URLs.
-func (u *URL) Place() Place {
-	return Place{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
+// QueueKey returns the key of u among its host's URLs.
+func (u *URL) QueueKey() QueueKey {
+	return QueueKey{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
 }
 
-// Answer is what the end of a lease teaches about a host's pace. The zero Answer teaches nothing.
-type Answer struct {
+// Result is what the end of a lease teaches about a host's pace. The zero Result teaches nothing.
+type Result struct {
 	Took       time.Duration // from the request to the first byte of the response; 0: unknown
 	Addr       netip.Addr    // the server's; invalid: unknown
 	Public     bool          // the host has a public address: see URL.Seed
@@ -128,4 +135,4 @@ type Answer struct {
 	Silent          bool
 }
 
-func (a *Answer) loopback() bool { return a.Addr.Unmap().IsLoopback() }
+func (a *Result) loopback() bool { return a.Addr.Unmap().IsLoopback() }

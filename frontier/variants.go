@@ -21,13 +21,13 @@ func (f *Frontier) tooMany(u weburl.URL) bool {
 	}
 	n := f.variants.Add(key, f.cfg.MaxVariants)
 	if worthRecording(n) || n == f.cfg.MaxVariants {
-		f.journal.record(func(l Ledger) { l.Variants(key, n) })
+		f.journal.record(func(l Journal) { l.Variants(key, n) })
 	}
 	return n == 0
 }
 
-// worthRecording reports whether the ledger records a count: from 64 on, those of which only the
-// first four bits are not 0. So the ledger is behind by less than 64, or an eighth.
+// worthRecording reports whether the journal records a count: from 64 on, those of which only the
+// first four bits are not 0. So the journal is behind by less than 64, or an eighth.
 func worthRecording(n int) bool {
 	return n >= 64 && bits.TrailingZeros(uint(n)) >= bits.Len(uint(n))-4
 }

@@ -72,9 +72,9 @@ func TestVariantsRestart(t *testing.T) {
 	const limit = 1000
 	cfg := frontier.Config{MaxVariants: limit}
 	for _, before := range []int{10, 64, 100, 127, 500, 999, 1000} {
-		l := newLedger(t)
+		l := newJournal(t)
 		f := frontier.New(cfg)
-		f.SetLedger(l)
+		f.SetJournal(l)
 		add := func(from, to int) (taken int) {
 			for i := from; i < to; i++ {
 				if f.Add(link(t, fmt.Sprintf("http://a.example/p?id=%d", i))) {
@@ -85,7 +85,7 @@ func TestVariantsRestart(t *testing.T) {
 		}
 		add(0, before)
 		if n := len(l.notes) - before; n > 40 { // for each URL one, and these
-			t.Errorf("%d variants: the ledger was told %d times of them", before, n)
+			t.Errorf("%d variants: the journal was told %d times of them", before, n)
 		}
 		f.NoteHosts()
 		l.commit()

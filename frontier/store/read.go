@@ -53,14 +53,14 @@ type Entry struct {
 // Host is what the store knows of a host.
 type Host = frontier.StoredHost
 
-// Redirect is what frontier.Ledger's Redirected was told last.
+// Redirect is what frontier.Journal's Redirected was told last.
 type Redirect struct {
 	Fingerprint [16]byte
 	Fewest      int
 	Target      *frontier.URL // nil: none
 }
 
-// Variants is what frontier.Ledger's Variants was told last.
+// Variants is what frontier.Journal's Variants was told last.
 type Variants struct {
 	Key [16]byte
 	N   int
@@ -309,7 +309,7 @@ func (s *Store) VariantsOf(key [16]byte) (int, error) {
 
 // Pending returns the pending URLs of a host that come after a place, in order: n at
 // most. more reports whether there are others behind them.
-func (s *Store) Pending(host string, after frontier.Place, n int) (urls []frontier.URL, more bool, err error) {
+func (s *Store) Pending(host string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, host, after), 0)
 	for c := new(chunk); ; from = c.behind() {
 		if c, err = s.chunk(from, pendingEnd(host), c, n+1-len(urls)); err != nil {
@@ -356,7 +356,7 @@ func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 	u = u.Canonical()
 	entry, seen := textKey(keyEntry, u.String()), appendKey(nil, keySeen, u.Fingerprint())
-	for last := (frontier.Place{}); ; {
+	for last := (frontier.QueueKey{}); ; {
 		value, err := s.get(entry)
 		if err != nil {
 			return Entry{}, false, err

@@ -90,7 +90,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 		}
 	} else {
 		c.group = c.store.Begin()
-		c.front.SetLedger(c.group)
+		c.front.SetJournal(c.group)
 	}
 	var r result
 	for _, c.found = range c.Marks {
@@ -258,7 +258,7 @@ func (c *crawl) commit() error {
 	c.front.NoteHosts()
 	g := c.group
 	c.group = c.store.Begin()
-	c.front.SetLedger(c.group)
+	c.front.SetJournal(c.group)
 	if err := c.store.Commit(g); err != nil {
 		return err
 	}

@@ -194,7 +194,7 @@ func (t task) restart(r *result) error {
 		return err
 	}
 	f := restorer.Frontier()
-	f.SetLedger(s.Begin())
+	f.SetJournal(s.Begin())
 	r.Restore = time.Since(begun).Seconds()
 	for leased := false; !leased; {
 		now := time.Now()

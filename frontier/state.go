@@ -6,24 +6,24 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// Ledger records what must outlive the process. Whoever applies the changes in order holds what a
+// Journal records what must outlive the process. Whoever applies the changes in order holds what a
 // [Restorer] needs to rebuild the frontier. The methods are called while the frontier changes: they
 // take notes, and never call the frontier.
 //
 // A lease is not recorded: a leased URL is still pending.
-type Ledger interface {
+type Journal interface {
 	// Pending records a new URL. It also repeats one that OverLimit has just dropped with the
 	// others of its host, because it is leased.
 	Pending(u URL)
 
-	// Retried records that a URL, pending at was, is to be tried again. It is pending at u.Place()
-	// now, which may be the same; Tries, NotBefore and Past have changed.
-	Retried(u URL, was Place)
+	// Retried records that a URL, pending at was, is to be tried again. It is pending at
+	// u.QueueKey() now, which may be the same; Tries, NotBefore and Past have changed.
+	Retried(u URL, was QueueKey)
 
-	// Done records that a URL, pending at u.Place(), is done. Past ends with the result.
+	// Done records that a URL, pending at u.QueueKey(), is done. Past ends with the result.
 	Done(u URL)
 
-	// Refused records that a URL, pending at its Place, is not fetched.
+	// Refused records that a URL, pending at its QueueKey, is not fetched.
 	Refused(r Refusal, at time.Time)
 
 	// Dropped records that a new URL is seen and never becomes pending, and why.
@@ -33,7 +33,7 @@ type Ledger interface {
 	// on, an eighth more each time, and at MaxVariants.
 	Variants(key [16]byte, n int)
 
-	// OverLimit drops every pending URL of a host that was never tried (Place.Tried is false).
+	// OverLimit drops every pending URL of a host that was never tried (QueueKey.Tried is false).
 	// Those that are leased are repeated at once, by Pending.
 	OverLimit(host string)
 
@@ -55,7 +55,7 @@ type Ledger interface {
 type HostState struct {
 	Name     string // its origin
 	Pending  int    // URLs, leased ones included
-	Tried    int    // of these, to be tried again: Place.Tried
+	Tried    int    // of these, to be tried again: QueueKey.Tried
 	Answered int    // URLs that were tried: what Limit and LimitPerHost count after a restart
 	Capped   bool   // it has had LimitPerHost
 	Seed     bool   // a seed is on it, and it has not answered from a public address
@@ -73,7 +73,7 @@ type HostState struct {
 	Robots RobotsState
 }
 
-// RobotsState is the state of a host's robots.txt. Ledger.Rules records the rules themselves.
+// RobotsState is the state of a host's robots.txt. Journal.Rules records the rules themselves.
 type RobotsState struct {
 	Have   bool      // there are rules, possibly old ones
 	Shut   bool      // it cannot be had: URLs are refused up to Until

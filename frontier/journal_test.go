@@ -14,9 +14,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// ledger is a ledger in memory: what it records is a note until it is committed, in order, to what
-// outlives the process. Impossible notes are errors.
-type ledger struct {
+// journal is a journal in memory: what it records is a note until it is committed, in order, to
+// what outlives the process. Impossible notes are errors.
+type journal struct {
 	t     *testing.T
 	notes []note
 	durable
@@ -48,8 +48,8 @@ type redirected struct {
 	target *frontier.URL
 }
 
-func newLedger(t *testing.T) *ledger {
-	return &ledger{t: t, durable: durable{
+func newJournal(t *testing.T) *journal {
+	return &journal{t: t, durable: durable{
 		t:       t,
 		seen:    make(map[weburl.URL]bool),
 		pending: make(map[string][]frontier.URL),
@@ -63,12 +63,12 @@ func newLedger(t *testing.T) *ledger {
 	}}
 }
 
-func (l *ledger) note(text string, apply func(*durable)) {
+func (l *journal) note(text string, apply func(*durable)) {
 	l.notes = append(l.notes, note{text, apply})
 }
 
-func (l *ledger) Pending(u frontier.URL) {
-	l.note(fmt.Sprintf("pending %s at %s", short(u), place(u.Place())), func(d *durable) {
+func (l *journal) Pending(u frontier.URL) {
+	l.note(fmt.Sprintf("pending %s at %s", short(u), key(u.QueueKey())), func(d *durable) {
 		if _, done := d.done[u.URL]; done || d.refused[u.URL].Kind != "" {
 			d.t.Errorf("%s is pending, and was done or refused", u.URL)
 		}
@@ -81,31 +81,31 @@ func (l *ledger) Pending(u frontier.URL) {
 	})
 }
 
-func (l *ledger) Retried(u frontier.URL, was frontier.Place) {
-	l.note(fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), place(u.Place()), place(was), u.NotBefore.Sub(epoch), past(u)), func(d *durable) {
+func (l *journal) Retried(u frontier.URL, was frontier.QueueKey) {
+	l.note(fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), key(u.QueueKey()), key(was), u.NotBefore.Sub(epoch), past(u)), func(d *durable) {
 		d.take(u.URL, was)
 		d.put(u)
 	})
 }
 
-func (l *ledger) Done(u frontier.URL) {
-	l.note(fmt.Sprintf("done %s at %s", short(u), place(u.Place())), func(d *durable) {
+func (l *journal) Done(u frontier.URL) {
+	l.note(fmt.Sprintf("done %s at %s", short(u), key(u.QueueKey())), func(d *durable) {
 		if _, done := d.done[u.URL]; done {
 			d.t.Errorf("%s is done twice", u.URL)
 		}
-		d.take(u.URL, u.Place())
+		d.take(u.URL, u.QueueKey())
 		d.done[u.URL] = u
 	})
 }
 
-func (l *ledger) Refused(r frontier.Refusal, at time.Time) {
-	l.note(fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), place(r.URL.Place()), r.Kind, r.Reason), func(d *durable) {
-		d.take(r.URL.URL, r.URL.Place())
+func (l *journal) Refused(r frontier.Refusal, at time.Time) {
+	l.note(fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), key(r.URL.QueueKey()), r.Kind, r.Reason), func(d *durable) {
+		d.take(r.URL.URL, r.URL.QueueKey())
 		d.refused[r.URL.URL] = r
 	})
 }
 
-func (l *ledger) Dropped(u frontier.URL, why frontier.Drop) {
+func (l *journal) Dropped(u frontier.URL, why frontier.Drop) {
 	text := "dropped " + short(u)
 	if why == frontier.DropVariants {
 		text += ", a variant"
@@ -118,7 +118,7 @@ func (l *ledger) Dropped(u frontier.URL, why frontier.Drop) {
 	})
 }
 
-func (l *ledger) Variants(key [16]byte, n int) {
+func (l *journal) Variants(key [16]byte, n int) {
 	l.note(fmt.Sprintf("%d variants", n), func(d *durable) {
 		if d.paths[key] >= n {
 			d.t.Errorf("%d variants of a path, and there were %d", n, d.paths[key])
@@ -127,10 +127,10 @@ func (l *ledger) Variants(key [16]byte, n int) {
 	})
 }
 
-func (l *ledger) OverLimit(host string) {
+func (l *journal) OverLimit(host string) {
 	l.note("over limit: "+host, func(d *durable) {
 		d.pending[host] = slices.DeleteFunc(d.pending[host], func(u frontier.URL) bool {
-			if u.Place().Tried {
+			if u.QueueKey().Tried {
 				return false
 			}
 			d.dropped[u.URL] = frontier.DropHost
@@ -139,11 +139,11 @@ func (l *ledger) OverLimit(host string) {
 	})
 }
 
-func (l *ledger) Rules(host string, r robots.Rules) {
+func (l *journal) Rules(host string, r robots.Rules) {
 	l.note("rules of "+host, func(d *durable) { d.rules[host] = r })
 }
 
-func (l *ledger) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
+func (l *journal) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	text := fmt.Sprintf("led to by %d redirects", fewest)
 	if target != nil {
 		text += ", target " + short(*target)
@@ -159,11 +159,11 @@ func (l *ledger) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	})
 }
 
-func (l *ledger) Host(h frontier.HostState) {
+func (l *journal) Host(h frontier.HostState) {
 	l.note(hostText(h), func(d *durable) { d.hosts[h.Name] = h })
 }
 
-func (l *ledger) Counts(s frontier.Stats) {
+func (l *journal) Counts(s frontier.Stats) {
 	text := fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates)
 	if s.OverVariants > 0 {
 		text += fmt.Sprintf(", %d over variants", s.OverVariants)
@@ -172,10 +172,10 @@ func (l *ledger) Counts(s frontier.Stats) {
 }
 
 // commit makes the notes outlive the process, and checks the counts.
-func (l *ledger) commit() { l.commitFirst(len(l.notes)) }
+func (l *journal) commit() { l.commitFirst(len(l.notes)) }
 
 // commitFirst commits a number of notes, the last of which are those of NoteHosts.
-func (l *ledger) commitFirst(n int) {
+func (l *journal) commitFirst(n int) {
 	for _, note := range l.notes[:n] {
 		note.apply(&l.durable)
 	}
@@ -188,11 +188,11 @@ func (l *ledger) commitFirst(n int) {
 			}
 		}
 		if h := l.hosts[host]; h.Pending != len(urls) || h.Tried != tried {
-			l.t.Errorf("%s has %d pending, %d of them tried; in the ledger are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
+			l.t.Errorf("%s has %d pending, %d of them tried; in the journal are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
 		}
 	}
 	if c := l.counts; c.Done != len(l.done) || c.Refused != len(l.refused) || c.OverLimit+c.OverVariants != len(l.dropped) {
-		l.t.Errorf("%d done, %d refused, %d dropped; in the ledger are %d, %d, %d", c.Done, c.Refused, c.OverLimit+c.OverVariants, len(l.done), len(l.refused), len(l.dropped))
+		l.t.Errorf("%d done, %d refused, %d dropped; in the journal are %d, %d, %d", c.Done, c.Refused, c.OverLimit+c.OverVariants, len(l.done), len(l.refused), len(l.dropped))
 	}
 	if l.t.Failed() {
 		l.t.FailNow()
@@ -200,7 +200,7 @@ func (l *ledger) commitFirst(n int) {
 }
 
 // restore returns a frontier that starts from the last commit.
-func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
+func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
 	l.notes = nil
 	r := frontier.Restore(cfg)
 	r.Reserve(len(l.seen))
@@ -226,7 +226,7 @@ func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier 
 	}
 	r.Seq(l.seq + 1)
 	f := r.Frontier()
-	f.SetLedger(l)
+	f.SetJournal(l)
 	return f
 }
 
@@ -287,7 +287,7 @@ func (d *durable) read(r frontier.Request) frontier.Page {
 	p := frontier.Page{Request: r}
 	for _, u := range d.pending[r.Host] {
 		switch {
-		case u.Place().Compare(r.After) <= 0:
+		case u.QueueKey().Compare(r.After) <= 0:
 		case len(p.URLs) == r.N:
 			p.More = true
 			return p
@@ -302,15 +302,15 @@ func (d *durable) read(r frontier.Request) frontier.Page {
 func (d *durable) put(u frontier.URL) {
 	d.seq = max(d.seq, u.Seq)
 	host := u.URL.Origin()
-	i, found := slices.BinarySearchFunc(d.pending[host], u.Place(), byPlace)
+	i, found := slices.BinarySearchFunc(d.pending[host], u.QueueKey(), byPlace)
 	if found {
-		d.t.Errorf("%s is pending at %+v, where another is", u.URL, u.Place())
+		d.t.Errorf("%s is pending at %+v, where another is", u.URL, u.QueueKey())
 	}
 	d.pending[host] = slices.Insert(d.pending[host], i, u)
 }
 
 // take takes a URL from where it stands.
-func (d *durable) take(u weburl.URL, place frontier.Place) {
+func (d *durable) take(u weburl.URL, place frontier.QueueKey) {
 	urls := d.pending[u.Origin()]
 	i, found := slices.BinarySearchFunc(urls, place, byPlace)
 	if !found || urls[i].URL != u {
@@ -320,10 +320,10 @@ func (d *durable) take(u weburl.URL, place frontier.Place) {
 	d.pending[u.Origin()] = slices.Delete(urls, i, i+1)
 }
 
-func byPlace(u frontier.URL, p frontier.Place) int { return u.Place().Compare(p) }
+func byPlace(u frontier.URL, p frontier.QueueKey) int { return u.QueueKey().Compare(p) }
 
-// place is a Place in words: "d2 #7", with priority "p1 d2 #7".
-func place(p frontier.Place) string {
+// key is a QueueKey in words: "d2 #7", with priority "p1 d2 #7".
+func key(p frontier.QueueKey) string {
 	text := fmt.Sprintf("d%d #%d", p.Depth, p.Seq)
 	if p.Priority != 0 {
 		text = fmt.Sprintf("p%d %s", p.Priority, text)
@@ -388,12 +388,12 @@ func TestRedirectsAreForgotten(t *testing.T) {
 	}{
 		{name: "pending", after: func(*frontier.Frontier, frontier.URL) {}, kept: 1},
 		{name: "done", after: func(f *frontier.Frontier, target frontier.URL) {
-			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Answer{})
+			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{})
 		}},
 		{name: "redirects itself", after: func(f *frontier.Frontier, target frontier.URL) {
 			lease := f.Lease(at(0), 1)[0]
 			f.Redirect(lease, u(t, "a/seed"))
-			f.Done(at(0), lease, frontier.Answer{})
+			f.Done(at(0), lease, frontier.Result{})
 		}, kept: 1},
 		{name: "linked to", after: func(f *frontier.Frontier, target frontier.URL) { f.Add(target) }},
 		{name: "refused", after: func(f *frontier.Frontier, target frontier.URL) {
@@ -410,15 +410,15 @@ func TestRedirectsAreForgotten(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cfg.PerHost, c.cfg.MaxRedirects = 4, 3
-			l := newLedger(t)
+			l := newJournal(t)
 			f := frontier.New(c.cfg)
-			f.SetLedger(l)
+			f.SetJournal(l)
 			f.Add(u(t, "a/seed"))
 			lease := f.Lease(at(0), 1)[0]
 			target := u(t, "a/target")
 			target.From = "http://a.example/seed"
 			f.Redirect(lease, target)
-			f.Done(at(0), lease, frontier.Answer{})
+			f.Done(at(0), lease, frontier.Result{})
 			c.after(f, target)
 			f.NoteHosts()
 			l.commit()
