@@ -44,16 +44,16 @@ func TestWhyReasons(t *testing.T) {
 			says: "unseen … trap: a segment of its path comes 4 times over"},
 		{reason: "repeats", web: home("302 /x/x/x/x"), path: "/x/x/x/x", says: "unseen … trap: a segment of its path comes 4 times over"},
 		{reason: "too-many", web: home(strings.Repeat("<a href=/>", 100_001) + a("/x")), path: "/x",
-			says: "unseen … the last links of pages with too many, of which there were 1, are not kept"},
+			says: "unseen … not kept: the last links of pages with too many (1)"},
 		{reason: "nofollow", web: home(`<meta name=robots content=nofollow>` + a("/x")), path: "/x",
 			says: "unseen … not kept: links of pages that say nofollow (1)"},
 		{reason: "nofollow", web: home(`<meta name=robots content=none><meta http-equiv=refresh content="0; /x"><iframe src=/x></iframe>`), path: "/x",
-			says: "unseen … links of pages that say nofollow, of which there were 2, are not kept"},
+			says: "unseen … not kept: links of pages that say nofollow (2)"},
 		{reason: "rel-nofollow", web: home(`<a rel="ugc NoFollow" href=/x>`), path: "/x",
-			says: "unseen … links with rel=nofollow, of which there were 1, are not kept"},
+			says: "unseen … not kept: links with rel=nofollow (1)"},
 		{reason: "dropped", web: home(a("/x")), path: "/x", o: weft.Options{Hooks: weft.Hooks{OnLink: func(weburl.URL, links.Link) weft.Verdict {
 			return weft.Verdict{Decision: weft.Drop}
-		}}}, says: "unseen … links that a hook has dropped, of which there were 1, are not kept"},
+		}}}, says: "unseen … not kept: links that a hook has dropped (1)"},
 		{reason: "limit-per-host", web: home(a("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/y",
 			says: "dropped … dropped: its host reached its limit of 2 URLs"},
 		{reason: "limit-per-host", web: home(a("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/z",
@@ -64,9 +64,9 @@ func TestWhyReasons(t *testing.T) {
 			says: "unseen … limit: its path reached its limit of 1 URLs that differ only after the first ; or ?"},
 
 		{reason: "duplicate", web: web{"http://a.test/": a("/1/", "/2/"), "http://a.test/1/": essay("maze") + a("in"), "http://a.test/2/": essay("maze") + a("in")}, o: weft.Options{PruneDuplicates: true, Concurrency: 1}, path: "/2/in",
-			says: "unseen … links of pages that are duplicates, of which there were 1, are not kept"},
+			says: "unseen … not kept: links of pages that are duplicates (1)"},
 		{reason: "broken-sitemap", web: web{"http://a.test/": a(), "http://a.test/sitemap.xml": "<urlset><url><loc>/1</loc></url><url><loc>/x"}, o: weft.Options{Sitemaps: true}, path: "/x",
-			says: "unseen … URLs in sitemaps that are broken, of which there were 1, are not kept"},
+			says: "unseen … not kept: URLs in sitemaps that are broken (1)"},
 
 		{reason: weft.KindRobots, web: web{"http://a.test/": a("/x"), "http://a.test/robots.txt": "User-agent: *\nDisallow: /x"}, path: "/x",
 			says: "refused … robots: disallowed by line 2: Disallow: /x … refused: robots: "},

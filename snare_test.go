@@ -68,7 +68,7 @@ func TestSnare(t *testing.T) {
 		"/calendar?month=50":                 "dropped: its path reached its limit of 50 URLs that differ only after the first ; or ?\n",
 		"/calendar?month=77":                 "limit: its path reached its limit of 50 URLs that differ only after the first ; or ?\n",
 		"/grow?" + strings.Repeat("x", 4096): fmt.Sprintf("trap: it is %d bytes long, and at most 2048 are followed\n", len(site.URL)+len("/grow?")+4096),
-		"/login":                             "unseen: no page that was read is known to link to it; links of pages that say nofollow, of which there were 5, are not kept; links with rel=nofollow, of which there were 1, are not kept\n",
+		"/login":                             "unseen: no page that was read is known to link to it; not kept: links of pages that say nofollow (5); not kept: links with rel=nofollow (1)\n",
 	} {
 		if got := story(t, job, site.URL, path); !strings.Contains(got, want) {
 			t.Errorf("%.100s: %s\nexpected in it %s", path, got, want)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
@@ -98,11 +99,11 @@ func stop(d *engine.Coordinator) []string {
 	return []string{fmt.Sprintf("ending; %d in flight", inFlight(d))}
 }
 
-func inFlight(d *engine.Coordinator) int { return d.Frontier().Stats().Leased }
+func inFlight(d *engine.Coordinator) int { return d.InFlight() }
 
 // settings are what may be set while a crawl runs: the frontier takes them in at once.
-var settings = map[string]func(value string) (func(*engine.Coordinator), error){
-	"delay": func(value string) (func(*engine.Coordinator), error) {
+var settings = map[string]func(value string) (func(*frontier.Settings), error){
+	"delay": func(value string) (func(*frontier.Settings), error) {
 		delay, err := time.ParseDuration(value)
 		if value == "0" {
 			delay, err = 0, nil
@@ -110,21 +111,21 @@ var settings = map[string]func(value string) (func(*engine.Coordinator), error){
 		if err != nil || delay < 0 {
 			return nil, errors.New("expected a time, such as 500ms or 2s")
 		}
-		return func(d *engine.Coordinator) { d.Frontier().SetDelay(d.Now(), delay) }, nil
+		return func(s *frontier.Settings) { s.Delay = delay }, nil
 	},
-	"per-host": func(value string) (func(*engine.Coordinator), error) {
+	"per-host": func(value string) (func(*frontier.Settings), error) {
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
 			return nil, errors.New("expected a whole number, such as 4")
 		}
-		return func(d *engine.Coordinator) { d.Frontier().SetPerHost(d.Now(), int(n)) }, nil
+		return func(s *frontier.Settings) { s.PerHost = int(n) }, nil
 	},
-	"rate-limit": func(value string) (func(*engine.Coordinator), error) {
+	"rate-limit": func(value string) (func(*frontier.Settings), error) {
 		rate, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(rate >= 0) || math.IsInf(rate, 0) {
 			return nil, errors.New("expected a number, such as 10 or 0.5")
 		}
-		return func(d *engine.Coordinator) { d.Frontier().SetRateLimit(d.Now(), rate) }, nil
+		return func(s *frontier.Settings) { s.RateLimit = rate }, nil
 	},
 }
 
@@ -132,7 +133,7 @@ func parseSettings(args []string) (action, error) {
 	if len(args) == 0 {
 		return nil, errors.New("expected one such as delay=2s")
 	}
-	var all []func(*engine.Coordinator)
+	var all []func(*frontier.Settings)
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		parse, ok := settings[name]
@@ -147,7 +148,7 @@ func parseSettings(args []string) (action, error) {
 	}
 	return func(d *engine.Coordinator) []string {
 		for _, set := range all {
-			set(d)
+			d.Steer(set)
 		}
 		d.Dispatch()
 		return []string{strings.Join(args, " ") + ", for this run"}

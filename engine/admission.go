@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/aio"
-	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -20,10 +20,9 @@ import (
 // What waits is bounded: outcomes by the number of workers, seeds by seedsAhead.
 type admission struct {
 	waiting []arrival
-	asked   []arrival  // being looked up
-	prints  [][16]byte // their unknown fingerprints
-	names   []string   // and unknown hosts; if both are empty, nothing is
-	begin   aio.Event  // there is something to look up, or the crawl is over
+	asked   []arrival         // being looked up
+	request *frontier.Request // of the store, for these; nil: nothing is unknown
+	begin   aio.Event         // there is something to look up, or the crawl is over
 }
 
 // arrival is one of them.
@@ -32,15 +31,6 @@ type arrival struct {
 	hosts iter.Seq[weburl.URL] // the same; their hosts are needed though the URLs were seen: seeds, redirects of robots.txt
 	take  func()
 }
-
-// known is what the store says of unknown fingerprints and hosts.
-type known struct {
-	seen  []bool
-	hosts []store.Host
-}
-
-// unknown reports whether anything has to be looked up.
-func (a *admission) unknown() bool { return len(a.prints)+len(a.names) > 0 }
 
 // empty reports whether nothing waits.
 func (a *admission) empty() bool { return len(a.waiting) == 0 && len(a.asked) == 0 }
@@ -61,16 +51,16 @@ func (d *Coordinator) admit(urls, hosts iter.Seq[weburl.URL], take func()) {
 // admitWaiting takes in what waits, or has it looked up.
 func (d *Coordinator) admitWaiting() {
 	a := &d.admission
-	for len(a.waiting) > 0 && !a.unknown() {
+	for len(a.waiting) > 0 && a.request == nil {
 		a.asked, a.waiting = a.waiting, nil
-		a.prints, a.names = d.frontier.Doubts(
+		r, unknown := d.frontier.Prepare(
 			a.all(func(w arrival) iter.Seq[weburl.URL] { return w.urls }), a.all(func(w arrival) iter.Seq[weburl.URL] { return w.hosts }))
-		if !a.unknown() {
+		if unknown {
+			a.request = &r
+			a.begin.Set()
+		} else {
 			d.takeAsked()
 		}
-	}
-	if a.unknown() {
-		a.begin.Set()
 	}
 }
 
@@ -104,10 +94,10 @@ func (d *Coordinator) lookUpAll(t *aio.Task) error {
 			return err
 		}
 		a.begin.Clear()
-		var found known
-		err := c.failure
+		var page frontier.Page
+		r, err := *a.request, c.failure
 		if err == nil {
-			found, err = aio.Offload(t, func(context.Context) (known, error) { return a.lookUp(d.cfg.Job.Store) })
+			page, err = aio.Offload(t, func(context.Context) (frontier.Page, error) { return d.cfg.Job.Store.Read(r) })
 			if errors.Is(err, aio.ErrCanceled) {
 				return err
 			}
@@ -117,26 +107,12 @@ func (d *Coordinator) lookUpAll(t *aio.Task) error {
 				c.failure = err
 			}
 			d.fail(err)
-			found = known{seen: slices.Repeat([]bool{true}, len(a.prints))}
+			page = frontier.Page{Request: r, Seen: slices.Repeat([]bool{true}, len(r.Fingerprints))}
 		}
-		a.prints, a.names = nil, nil
-		for _, h := range found.hosts {
-			d.frontier.Return(h.HostState, h.Rules)
-		}
-		d.frontier.Settle(found.seen)
+		a.request = nil
+		d.frontier.Provide(d.loop.Now(), page)
 		d.takeAsked()
 		d.admitWaiting()
 		d.Dispatch()
 	}
-}
-
-// lookUp reads what is unknown.
-func (a *admission) lookUp(s *store.Store) (found known, err error) {
-	if len(a.prints) > 0 {
-		found.seen, err = s.Known(a.prints)
-	}
-	if err == nil && len(a.names) > 0 {
-		found.hosts, err = s.Named(a.names)
-	}
-	return found, err
 }

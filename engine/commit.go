@@ -15,7 +15,6 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/robots"
 )
 
 const (
@@ -49,20 +48,19 @@ type committer struct {
 	output io.Writer
 	most   int // bytes: a larger open batch holds the crawl up
 
-	open    batch
-	wants   []frontier.Want // to be read from the store after the next commit
-	rouse   *frontier.Rouse // the same; nil: nothing
-	dirty   aio.Event       // open has a change
-	hurry   aio.Event       // that waits for no others
-	began   time.Time       // of the commit that runs; zero: none does
-	saved   job.History     // of the last batch that was committed
-	failure error           // of the first commit or look-up that failed: nothing is committed after it
+	open     batch
+	requests []frontier.Request // to be read from the store after the next commit
+	dirty    aio.Event          // open has a change
+	hurry    aio.Event          // that waits for no others
+	began    time.Time          // of the commit that runs; zero: none does
+	saved    job.History        // of the last batch that was committed
+	failure  error              // of the first commit or look-up that failed: nothing is committed after it
 }
 
 // begin opens the first batch of a job.
 func (c *committer) begin(f *frontier.Frontier) {
 	c.open.state = c.job.Store.Begin()
-	f.Tell(c.open.state)
+	f.SetJournal(c.open.state)
 }
 
 // record adds a record to the open batch.
@@ -203,14 +201,11 @@ func (d *Coordinator) commit(t *aio.Task) error {
 // refill hands the frontier what was read for it.
 func (d *Coordinator) refill(sealed sealed, done committed) {
 	c := &d.committer
-	if sealed.rouse != nil {
-		d.frontier.Roused(d.loop.Now(), done.dormant.each, done.dormant.last)
+	for _, page := range done.pages {
+		d.frontier.Provide(d.loop.Now(), page)
 	}
-	for i, heads := range done.heads {
-		d.frontier.Refill(d.loop.Now(), sealed.wants[i].Host, heads.urls, heads.more)
-	}
-	if rest := sealed.wants[len(done.heads):]; len(rest) > 0 && !d.ending.over.IsSet() {
-		c.wants = slices.Concat(rest, c.wants)
+	if rest := sealed.requests[len(done.pages):]; len(rest) > 0 && !d.ending.over.IsSet() {
+		c.requests = slices.Concat(rest, c.requests)
 		d.changed()
 		c.hurry.Set()
 	}
@@ -219,17 +214,16 @@ func (d *Coordinator) refill(sealed sealed, done committed) {
 // sealed is a batch that takes no more changes, and what is to be read after its commit.
 type sealed struct {
 	batch
-	history job.History
-	wants   []frontier.Want
-	rouse   *frontier.Rouse
+	history  job.History
+	requests []frontier.Request
 }
 
 // seal takes the open batch and opens the next.
 func (d *Coordinator) seal() sealed {
 	c := &d.committer
 	d.frontier.NoteHosts()
-	s := sealed{c.open, d.history(), c.wants, c.rouse}
-	c.open, c.wants, c.rouse = batch{}, nil, nil
+	s := sealed{c.open, d.history(), c.requests}
+	c.open, c.requests = batch{}, nil
 	if c.stream != nil {
 		s.stream = c.stream.Take()
 	}
@@ -245,35 +239,14 @@ func (d *Coordinator) seal() sealed {
 
 // committed is what became of a batch.
 type committed struct {
-	saved   bool
-	heads   []heads // for each want, from the first on
-	size    int     // of these, in bytes
-	dormant dormant
-	err     error
+	saved bool
+	pages []frontier.Page // for each request, from the first on
+	size  int             // of these, in bytes
+	err   error
 }
 
 // costOfURL is what a URL that was read takes beside its text.
 const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
-
-// heads answer a want.
-type heads struct {
-	urls []frontier.URL
-	more bool
-}
-
-// dormant hosts answer a Rouse.
-type dormant struct {
-	hosts []store.Host
-	last  string
-}
-
-func (r dormant) each(yield func(frontier.HostState, robots.Rules) bool) {
-	for _, h := range r.hosts {
-		if !yield(h.HostState, h.Rules) {
-			return
-		}
-	}
-}
 
 // write saves a batch and reads what is wanted. It runs off the loops.
 //
@@ -294,22 +267,19 @@ func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 		return committed{err: err}
 	}
 	done.saved = true
-	for _, w := range b.wants {
+	for _, r := range b.requests {
 		if done.size >= c.most { // the others wait for the next commit
 			break
 		}
-		urls, more, err := c.job.Store.Pending(w.Host, w.After, w.N)
+		page, err := c.job.Store.Read(r)
 		if err != nil {
 			done.err = err
 			return done
 		}
-		done.heads = append(done.heads, heads{urls, more})
-		for i := range urls {
-			done.size += len(urls[i].URL.String()) + len(urls[i].From) + costOfURL
+		done.pages = append(done.pages, page)
+		for i := range page.URLs {
+			done.size += len(page.URLs[i].URL.String()) + len(page.URLs[i].From) + costOfURL
 		}
-	}
-	if b.rouse != nil {
-		done.dormant.hosts, done.dormant.last, done.err = c.job.Store.Dormant(*b.rouse)
 	}
 	return done
 }

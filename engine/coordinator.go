@@ -24,7 +24,8 @@ type Coordinator struct {
 	cfg      *Config
 	loop     *aio.Loop
 	frontier *frontier.Frontier
-	ready    bool // the frontier is as the job's last run left it
+	restorer *frontier.Restorer // of the frontier, before the crawl
+	ready    bool               // the frontier is as the job's last run left it
 
 	loops  []*fetch.Loop
 	free   []int // by loop: workers without a lease
@@ -74,7 +75,8 @@ func newCoordinator(cfg *Config) *Coordinator {
 	if cfg.Output != nil {
 		d.committer.stream = record.NewStream(cfg.Format, d.progress.summary.Runs == 1)
 	}
-	d.frontier = frontier.New(cfg.Frontier)
+	d.restorer = frontier.Restore(cfg.Frontier)
+	d.frontier = d.restorer.Frontier()
 	return d
 }
 
@@ -135,7 +137,7 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			if err := j.StartVisit(ctx); err != nil {
 				return struct{}{}, err
 			}
-			return struct{}{}, j.Store.Restore(now, d.frontier)
+			return struct{}{}, j.Store.Restore(now, d.restorer)
 		})
 		if err != nil {
 			return err
@@ -144,7 +146,7 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			return err
 		}
 		if j.Resumed {
-			d.frontier.RestoreLast(now)
+			d.restorer.AskedUntil(now)
 		}
 		for _, u := range j.Scope {
 			d.bounds.Open(u)

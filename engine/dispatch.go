@@ -66,15 +66,11 @@ func (d *Coordinator) hand(leases []frontier.URL) {
 
 // readForFrontier has the committer read what the frontier wants back in memory.
 func (d *Coordinator) readForFrontier() {
-	wants := d.frontier.Wants()
-	rouse, ok := d.frontier.Rouse()
-	if len(wants) == 0 && !ok {
+	requests := d.frontier.Reads()
+	if len(requests) == 0 {
 		return
 	}
-	d.committer.wants = append(d.committer.wants, wants...)
-	if ok {
-		d.committer.rouse = &rouse
-	}
+	d.committer.requests = append(d.committer.requests, requests...)
 	d.changed()
 	d.committer.hurry.Set()
 }

@@ -190,7 +190,7 @@ func (d *Coordinator) addSitemaps(all []frontier.URL) {
 // nestedTooOften reports whether u is a sitemap beyond those that the indexes of a host may name.
 // Sitemaps of an earlier run do not count.
 func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
-	if !fetch.IsSitemap(u) || d.frontier.Seen(u.URL) {
+	if !fetch.IsSitemap(u) || d.frontier.View().Seen(u.URL) {
 		return false
 	}
 	if d.nested == nil {
@@ -204,7 +204,7 @@ func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
 // disk.
 func (d *Coordinator) overMemory() {
 	share := d.cfg.Shares.Seen
-	if hook := d.cfg.OnWarning; d.cfg.Job == nil && !d.warned && d.frontier.InMemory() > share && hook != nil {
+	if hook := d.cfg.OnWarning; d.cfg.Job == nil && !d.warned && d.frontier.View().QueuedBytes() > share && hook != nil {
 		d.warned = true
 		hook(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
 	}

@@ -31,7 +31,7 @@ func (d *Coordinator) stats() Stats {
 	}
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
-		s.Slowest = d.frontier.Slowest(5)
+		s.Slowest = d.frontier.View().Slowest(5)
 	}
 	return s
 }
@@ -67,8 +67,18 @@ func (d *Coordinator) Over() bool { return d.ending.over.IsSet() }
 // Now returns the time of the coordinator's loop.
 func (d *Coordinator) Now() time.Time { return d.loop.Now() }
 
-// Frontier returns the frontier, to look at within [Crawl.Ask].
-func (d *Coordinator) Frontier() *frontier.Frontier { return d.frontier }
+// Frontier returns a view of the frontier, to look at within [Crawl.Ask].
+func (d *Coordinator) Frontier() frontier.View { return d.frontier.View() }
+
+// InFlight returns the number of leases.
+func (d *Coordinator) InFlight() int { return d.frontier.Stats().Leased }
+
+// Steer changes the pace of all hosts.
+func (d *Coordinator) Steer(change func(*frontier.Settings)) {
+	s := d.frontier.View().Settings()
+	change(&s)
+	d.frontier.Steer(d.loop.Now(), s)
+}
 
 // TaskStatus is a task of a running crawl.
 type TaskStatus struct {

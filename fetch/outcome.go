@@ -26,7 +26,7 @@ type Lease struct {
 type Outcome struct {
 	URL      frontier.URL
 	Ticket   any
-	Result   frontier.Answer // what it teaches about the host's pace
+	Result   frontier.Result // what it teaches about the host's pace
 	Retry    bool            // an error that may pass, with tries left
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
 	Crowded  bool            // with Postpone: memory for bodies, which others hold, so it will not last

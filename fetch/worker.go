@@ -198,8 +198,8 @@ func timing(r *record.Record, t http1.Timing) {
 }
 
 // resultOf says what a response teaches about the host's pace.
-func resultOf(res *http1.Response, now time.Time) frontier.Answer {
-	a := frontier.Answer{
+func resultOf(res *http1.Response, now time.Time) frontier.Result {
+	a := frontier.Result{
 		Took:     res.Timing.FirstByte,
 		Addr:     res.Addr.Addr(),
 		Overload: res.Status == 429 || res.Status == 503,
@@ -212,7 +212,7 @@ func resultOf(res *http1.Response, now time.Time) frontier.Answer {
 
 // blameHost takes in an error that is the host's: it did not answer at all. Others are of one page,
 // or of this machine.
-func blameHost(a *frontier.Answer, e *http1.Error) {
+func blameHost(a *frontier.Result, e *http1.Error) {
 	switch e.Kind {
 	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
 		a.Silent = true

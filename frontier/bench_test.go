@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// benchURLs are n URLs, spread over hosts.
+// benchURLs returns n URLs, spread over hosts.
 func benchURLs(b *testing.B, n, hosts int) []frontier.URL {
 	b.Helper()
 	urls := make([]frontier.URL, n)
@@ -27,7 +28,7 @@ func benchURLs(b *testing.B, n, hosts int) []frontier.URL {
 	return urls
 }
 
-// BenchmarkAdd is a new URL, or one seen before, added to a frontier that has many.
+// BenchmarkAdd adds a new URL, or one seen before, to a frontier that has many.
 func BenchmarkAdd(b *testing.B) {
 	for _, hosts := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("new/hosts=%d", hosts), func(b *testing.B) {
@@ -53,7 +54,7 @@ func BenchmarkAdd(b *testing.B) {
 	})
 }
 
-// BenchmarkLease is a URL leased and done, 16 at a time, all hosts due.
+// BenchmarkLease leases a URL and ends the lease, 16 at a time, with all hosts due.
 func BenchmarkLease(b *testing.B) {
 	for _, hosts := range []int{1, 1000, 100_000} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
@@ -66,7 +67,7 @@ func BenchmarkLease(b *testing.B) {
 			b.ResetTimer()
 			for n := 0; n < b.N; {
 				for _, u := range f.Lease(now, 16) {
-					f.Done(now, u, frontier.Answer{})
+					f.Done(now, u, frontier.Result{})
 					n++
 				}
 			}
@@ -74,8 +75,8 @@ func BenchmarkLease(b *testing.B) {
 	}
 }
 
-// BenchmarkShared is a URL leased and done, 16 at a time, of hosts that share one address,
-// one registrable domain, or both. A delay of the group is over when it is asked next.
+// BenchmarkShared leases a URL and ends the lease, 16 at a time, of hosts that share one address,
+// one registrable domain, or both. A delay of the group is over at its next turn.
 func BenchmarkShared(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -115,7 +116,7 @@ func BenchmarkShared(b *testing.B) {
 					b.ResetTimer()
 					for n := 0; n < b.N; {
 						for _, u := range f.Lease(now, 16) {
-							f.Done(now, u, frontier.Answer{})
+							f.Done(now, u, frontier.Result{})
 							n++
 						}
 						now = now.Add(2 * delay)
@@ -126,8 +127,8 @@ func BenchmarkShared(b *testing.B) {
 	}
 }
 
-// BenchmarkHosts is what a host takes that has nothing pending: each its own domain, 300 on
-// an address. Without the URL, its fingerprint, and what the machine has beside.
+// BenchmarkHosts measures the memory of a host with nothing pending, each its own domain, 300 on
+// an address, without the URL and its fingerprint.
 func BenchmarkHosts(b *testing.B) {
 	const hosts = 1_000_000
 	for _, c := range []struct{ name, url string }{
@@ -146,15 +147,15 @@ func BenchmarkHosts(b *testing.B) {
 			var f *frontier.Frontier
 			for b.Loop() {
 				f = nil
-				seen := frontier.New(frontier.Config{Resolve: true, Robots: true})
+				r := frontier.Restore(frontier.Config{Resolve: true, Robots: true})
 				for _, u := range urls {
-					seen.RestoreSeen(u.URL.Fingerprint())
+					r.Seen(u.URL.Fingerprint())
 				}
 				before := heapInUse()
-				f = seen
+				f = r.Frontier()
 				now := time.Unix(0, 0)
 				for i := range urls {
-					f.RestoreHost(now, frontier.HostState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
+					r.Host(now, frontier.HostState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
 				}
 				for i := range urls {
 					f.Locate(urls[i].URL, netip.AddrFrom4([4]byte{10, 0, byte(i / 300 >> 8), byte(i / 300)}))
@@ -167,7 +168,8 @@ func BenchmarkHosts(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is what a pending URL and a host take: a URL each, and many on one.
+// BenchmarkMemory measures the memory of a pending URL and a host: one URL on each, and many on
+// one.
 func BenchmarkMemory(b *testing.B) {
 	for _, c := range []struct{ urls, hosts int }{{100_000, 100_000}, {500_000, 100}} {
 		b.Run(fmt.Sprintf("urls=%d/hosts=%d", c.urls, c.hosts), func(b *testing.B) {
@@ -187,8 +189,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore is what it takes to begin again with many URLs and hosts, without
-// what it takes to read them.
+// BenchmarkRestore restarts with many URLs and hosts, without reading them.
 func BenchmarkRestore(b *testing.B) {
 	for _, c := range []struct{ urls, hosts int }{{1_000_000, 1}, {1_000_000, 100_000}} {
 		b.Run(fmt.Sprintf("urls=%d/hosts=%d", c.urls, c.hosts), func(b *testing.B) {
@@ -199,14 +200,15 @@ func BenchmarkRestore(b *testing.B) {
 			var f *frontier.Frontier
 			before := heapInUse()
 			for b.Loop() {
-				f = frontier.New(frontier.Config{Robots: true, Heads: 100})
-				f.Grow(c.urls)
+				r := frontier.Restore(frontier.Config{Robots: true, Heads: 100})
+				f = r.Frontier()
+				r.Reserve(c.urls)
 				for i := range c.urls {
 					// Spread as fingerprints are.
-					f.RestoreSeen([16]byte(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), uint64(i))))
+					r.Seen([16]byte(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), uint64(i))))
 				}
 				for _, name := range names {
-					f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
+					r.Host(time.Unix(0, 0), frontier.HostState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
 				}
 			}
 			b.ReportMetric(float64(heapInUse()-before)/float64(c.urls), "heap-B/URL")
@@ -215,15 +217,15 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
-// BenchmarkHeads is a URL added to a host, leased and done, of which only the heads are in
-// memory: the others are read from a ledger that is nothing but memory.
+// BenchmarkHeads adds a URL to a host with only the heads in memory, leases it and ends the lease.
+// The store is a slice.
 func BenchmarkHeads(b *testing.B) {
 	urls := benchURLs(b, b.N, 1)
 	for i := range urls {
 		urls[i].Depth, urls[i].Seq = 1, uint64(i+1)
 	}
 	f := frontier.New(frontier.Config{PerHost: 16, Heads: 1000})
-	f.Tell(silent{})
+	f.SetJournal(silent{})
 	b.ReportAllocs()
 	b.ResetTimer()
 	for _, u := range urls {
@@ -232,22 +234,23 @@ func BenchmarkHeads(b *testing.B) {
 	now := time.Unix(0, 0)
 	for n := 0; n < b.N; {
 		for _, u := range f.Lease(now, 16) {
-			f.Done(now, u, frontier.Answer{})
+			f.Done(now, u, frontier.Result{})
 			n++
 		}
-		for _, w := range f.Wants() {
-			after := int(w.After.Seq)
-			end := min(after+w.N, len(urls))
-			f.Refill(now, w.Host, urls[after:end], end < len(urls))
+		for _, r := range f.Reads() {
+			f.NoteHosts()
+			after := int(r.After.Seq)
+			end := min(after+r.N, len(urls))
+			f.Provide(now, frontier.Page{Request: r, URLs: urls[after:end], More: end < len(urls)})
 		}
 	}
 }
 
-// silent takes no notes.
+// silent records nothing.
 type silent struct{}
 
 func (silent) Pending(frontier.URL)                    {}
-func (silent) Retried(frontier.URL, frontier.Place)    {}
+func (silent) Retried(frontier.URL, frontier.QueueKey) {}
 func (silent) Done(frontier.URL)                       {}
 func (silent) Refused(frontier.Refusal, time.Time)     {}
 func (silent) Dropped(frontier.URL, frontier.Drop)     {}
@@ -265,7 +268,7 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// BenchmarkSlowest is a look at the slowest hosts, which a display takes each second.
+// BenchmarkSlowest looks at the slowest hosts, as a display does each second.
 func BenchmarkSlowest(b *testing.B) {
 	for _, hosts := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("hosts=%d", hosts), func(b *testing.B) {
@@ -275,14 +278,14 @@ func BenchmarkSlowest(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				f.Slowest(5)
+				f.View().Slowest(5)
 			}
 		})
 	}
 }
 
-// BenchmarkIdle is what a host takes that has left memory, and what it costs to leave and to come
-// back, without what it takes to read it.
+// BenchmarkIdle measures the memory of an evicted host, and what eviction and return cost without
+// the read.
 func BenchmarkIdle(b *testing.B) {
 	const hosts = 1_000_000
 	urls := make([]weburl.URL, hosts)
@@ -293,7 +296,6 @@ func BenchmarkIdle(b *testing.B) {
 		}
 		urls[i] = parsed
 	}
-	none := func(func(weburl.URL) bool) {}
 	now := time.Unix(0, 0)
 	var f *frontier.Frontier
 	var back time.Duration
@@ -301,54 +303,55 @@ func BenchmarkIdle(b *testing.B) {
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20})
-		f.Tell(silent{})
+		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 30 << 20})
+		f = r.Frontier()
+		f.SetJournal(silent{})
 		for i := range urls {
-			f.RestoreHost(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
+			r.Host(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
 		start := time.Now()
 		for i := 0; i < 200_000; i += 256 {
 			batch := urls[hosts-1-i-256 : hosts-1-i]
-			_, names := f.Doubts(func(yield func(weburl.URL) bool) {
-				for _, u := range batch {
-					if !yield(u) {
-						return
-					}
-				}
-			}, none)
-			for _, name := range names {
-				f.Return(frontier.HostState{Name: "http://" + name, Most: 2, Answered: 1}, robots.Rules{})
+			r, ok := f.Prepare(slices.Values(batch), none)
+			if !ok {
+				continue
+			}
+			page := frontier.Page{Request: r}
+			for _, name := range r.Names {
+				page.Hosts = append(page.Hosts, frontier.StoredHost{HostState: frontier.HostState{Name: "http://" + name, Most: 2, Answered: 1}})
 				returned++
 			}
+			f.Provide(now, page)
 		}
 		back += time.Since(start)
 	}
 	b.ReportMetric(float64(back.Nanoseconds())/float64(returned), "ns/return")
-	b.ReportMetric(float64(f.Left()), "left")
+	b.ReportMetric(float64(f.View().Evicted()), "left")
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(urls)
 }
 
-// BenchmarkWaiting is what a host takes in memory of which one URL is pending, in the ledger only.
+// BenchmarkWaiting measures the memory of a host with one pending URL that is only in the store.
 func BenchmarkWaiting(b *testing.B) {
 	const hosts = 1_000_000
 	var f *frontier.Frontier
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		f = frontier.New(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
+		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
+		f = r.Frontier()
 		for i := range hosts {
-			f.RestoreHost(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
+			r.Host(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
-		b.ReportMetric(float64(f.HostBytes())/hosts, "counted-B/host")
+		b.ReportMetric(float64(f.View().HostBytes())/hosts, "counted-B/host")
 	}
 	runtime.KeepAlive(f)
 }
 
-// BenchmarkLimit is the lease that reaches Limit, with those that find nothing more; and these again
-// when a page is to be tried once more, whose host has its turn after all others.
+// BenchmarkLimit takes the lease that reaches Limit, and looks for more; and again when a page is
+// to be tried once more, whose host has its turn after all others.
 func BenchmarkLimit(b *testing.B) {
 	for _, hosts := range []int{1000, 100_000} {
 		for _, again := range []bool{false, true} {
@@ -368,13 +371,13 @@ func BenchmarkLimit(b *testing.B) {
 						b.Fatal("more than Limit")
 					}
 					if again {
-						f.Retry(now, u, frontier.Answer{}, now)
+						f.Retry(now, u, frontier.Result{}, now)
 					} else {
-						f.Done(now, u, frontier.Answer{})
+						f.Done(now, u, frontier.Result{})
 					}
 					for !f.Stopped() {
 						for _, u := range f.Lease(now, 1) {
-							f.Done(now, u, frontier.Answer{})
+							f.Done(now, u, frontier.Result{})
 						}
 					}
 				}

@@ -2,7 +2,7 @@ package frontier_test
 
 import (
 	"fmt"
-	"maps"
+	"iter"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -11,17 +11,16 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// wideWeb is a crawl of many hosts with several URLs each, of which few have room in memory, on virtual
-// time. What the frontier asks its ledger for is answered at once.
+// wideWeb is a crawl on virtual time of many hosts with several URLs each, few of which fit in
+// memory. It answers requests of the frontier at once.
 type wideWeb struct {
 	t     *testing.T
 	cfg   frontier.Config
 	f     *frontier.Frontier
-	l     *ledger
+	l     *journal
 	rand  *rand.Rand
 	now   time.Duration
 	slots int
@@ -31,11 +30,11 @@ type wideWeb struct {
 	under   map[string]int           // leases of a host
 	since   map[string]int           // by host: leases of URLs when its last was, and 0
 	free    map[string]time.Duration // when the delay is over of a host, domain or address
-	held    map[string]time.Duration // until when a host wants to be let alone
+	held    map[string]time.Duration // end of the back-off of a host
 	busy    int                      // of ten answers so many say that
 	fetched map[weburl.URL]bool
 	found   int // URLs
-	asleep  int // hosts, at most
+	dormant int // hosts, at most
 	reads   int // Rouses that were answered
 	longest int // leases between two of a host that had something pending, at most
 	late    time.Duration
@@ -43,10 +42,10 @@ type wideWeb struct {
 
 func newWideWeb(t *testing.T, cfg frontier.Config, seed uint64, slots int) *wideWeb {
 	w := &wideWeb{
-		t: t, cfg: cfg, f: frontier.New(cfg), l: newLedger(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
+		t: t, cfg: cfg, f: frontier.New(cfg), l: newJournal(t), rand: rand.New(rand.NewPCG(seed, 5)), slots: slots,
 		left: make(map[string]int), under: make(map[string]int), since: make(map[string]int), free: make(map[string]time.Duration), held: make(map[string]time.Duration), fetched: make(map[weburl.URL]bool),
 	}
-	w.f.Tell(w.l)
+	w.f.SetJournal(w.l)
 	return w
 }
 
@@ -58,19 +57,9 @@ func (w *wideWeb) find(host string, from, n int) {
 		url.From = "http://from.example/"
 		urls = append(urls, url)
 	}
-	_, names := w.f.Doubts(func(yield func(weburl.URL) bool) {
-		for _, u := range urls {
-			if !yield(u.URL) {
-				return
-			}
-		}
-	}, func(func(weburl.URL) bool) {})
-	for name, h := range w.l.hosts {
-		if slices.Contains(names, nameOf(name)) {
-			w.f.Return(h, w.l.rules[name])
-		}
+	if r, ok := w.f.Prepare(locations(urls), none); ok {
+		w.f.Provide(at(w.now), w.l.lookup(r))
 	}
-	w.f.Settle(nil)
 	for _, u := range urls {
 		if w.f.Add(u) {
 			w.found++
@@ -87,43 +76,34 @@ func (w *wideWeb) save() {
 	w.f.Saved()
 }
 
-// groups are what a host shares a delay with: itself, its domain, its address.
+// groupsOf returns what a host shares a delay with: itself, its domain, its address.
 func groupsOf(host string) []string {
 	_, domain, _ := strings.Cut(host, ".")
 	return []string{host, domain, addrOf(host).String()}
 }
 
-// addrOf is where a host is: of a dozen hosts one is where another is.
+// addrOf returns the address of a host: one host in a dozen shares it.
 func addrOf(host string) netip.Addr {
 	n := 0
 	_, _ = fmt.Sscanf(host, "h%d", &n)
 	return netip.AddrFrom4([4]byte{10, 0, byte(n % 12), 1})
 }
 
-// turn leases and reads until neither brings anything at this time.
+// turn leases and reads until neither brings anything more.
 func (w *wideWeb) turn() {
 	for busy := true; busy; {
 		busy = w.lease() > 0
-		for _, want := range w.f.Wants() {
+		for _, r := range w.f.Reads() {
 			w.save()
-			urls, more := w.l.read(want)
-			w.f.Refill(at(w.now), want.Host, urls, more)
+			if r.Kind == frontier.Revive {
+				w.f.Provide(at(w.now), w.l.dormant(r, 1+w.rand.IntN(40)))
+				w.reads++
+			} else {
+				w.f.Provide(at(w.now), w.l.read(r))
+			}
 			busy = true
 		}
-		if r, ok := w.f.Rouse(); ok {
-			w.save()
-			hosts, last := w.l.dormant(r, 1+w.rand.IntN(40))
-			w.f.Roused(at(w.now), func(yield func(frontier.HostState, robots.Rules) bool) {
-				for _, name := range slices.Sorted(maps.Keys(hosts)) {
-					if !yield(hosts[name], w.l.rules[name]) {
-						return
-					}
-				}
-			}, last)
-			w.reads++
-			busy = true
-		}
-		w.asleep = max(w.asleep, w.f.Dormant())
+		w.dormant = max(w.dormant, w.f.View().Dormant())
 	}
 }
 
@@ -174,7 +154,7 @@ func (w *wideWeb) answer() {
 		w.free[group] = w.now + []time.Duration{w.cfg.Delay, w.cfg.DomainDelay, w.cfg.AddressDelay}[i]
 	}
 	r.url.Past = append(r.url.Past, frontier.Try{At: at(w.now), Status: 200})
-	a := frontier.Answer{Took: 10 * time.Millisecond, Addr: addrOf(host)}
+	a := frontier.Result{Took: 10 * time.Millisecond, Addr: addrOf(host)}
 	if w.rand.IntN(10) < w.busy {
 		a.Overload, a.RetryAfter = true, time.Duration(1+w.rand.IntN(60))*time.Second
 		w.held[host] = max(w.held[host], w.now+a.RetryAfter)
@@ -185,7 +165,7 @@ func (w *wideWeb) answer() {
 	}
 }
 
-// idle returns a host that could be asked while a slot is free, and since when; empty: there is none.
+// idle returns a host that could be leased from while a slot is free; empty: there is none.
 func (w *wideWeb) idle() string {
 	if len(w.away) == w.slots {
 		return ""
@@ -205,12 +185,13 @@ hosts:
 	return ""
 }
 
-// crawl fetches all, and checks that no slot is free for longer than so while a host could be asked.
+// crawl fetches everything, and checks that no slot stays free for longer than patience while a
+// host could be leased from.
 func (w *wideWeb) crawl(patience time.Duration) {
 	waits := time.Duration(-1) // since when a host has; −1: none does
 	for steps := 0; !w.f.Over(); steps++ {
 		if steps > 200_000 {
-			w.t.Fatalf("no end: %+v, %d dormant", w.f.Stats(), w.f.Dormant())
+			w.t.Fatalf("no end: %+v, %d dormant", w.f.Stats(), w.f.View().Dormant())
 		}
 		w.turn()
 		if s := w.f.Stats(); s.Pending+s.Leased+s.Done != w.found {
@@ -224,7 +205,7 @@ func (w *wideWeb) crawl(patience time.Duration) {
 			fallthrough
 		default:
 			if w.late = max(w.late, w.now-waits); patience == 0 || w.late > patience {
-				w.t.Fatalf("%v: %s could be asked since %v, and %d of %d slots are free; %d are dormant", w.now, host, waits, w.slots-len(w.away), w.slots, w.f.Dormant())
+				w.t.Fatalf("%v: %s could be asked since %v, and %d of %d slots are free; %d are dormant", w.now, host, waits, w.slots-len(w.away), w.slots, w.f.View().Dormant())
 			}
 		}
 		next, due := w.f.Next()
@@ -235,15 +216,15 @@ func (w *wideWeb) crawl(patience time.Duration) {
 		case due:
 			w.now = max(w.now, next.Sub(epoch))
 		default:
-			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.Stats(), w.f.Dormant())
+			w.t.Fatalf("%v: nothing will ever happen: %+v, %d dormant", w.now, w.f.Stats(), w.f.View().Dormant())
 		}
 	}
 }
 
-// TestDormantHosts: of hosts of which all have something pending few are in memory, and the others wait for
-// their turn in the ledger. Nothing is lost, nobody is asked too soon, no host starves, and no slot is
-// free while a host could be asked that waits for no other: those that came back for nothing, as
-// their domain or address is busy, are followed by others after 2 s at most.
+// TestDormantHosts crawls hosts with pending URLs, few of which are resident while the others wait
+// for their turn in the store. Nothing is lost, nobody is requested too soon, no host starves, and
+// no slot is free while a host could be leased from that waits for no other: those that came back
+// in vain, because their domain or address is busy, are followed by others after 2 s at most.
 func TestDormantHosts(t *testing.T) {
 	const hosts, each, slots = 100, 10, 8
 	for _, c := range []struct {
@@ -272,7 +253,7 @@ func TestDormantHosts(t *testing.T) {
 						w.find(fmt.Sprintf("h%d.d%d", n, n%c.domains), from, 2)
 						if n%10 == 0 {
 							w.save()
-							if got := w.f.HostBytes(); got > room+40_000 {
+							if got := w.f.View().HostBytes(); got > room+40_000 {
 								t.Fatalf("%d bytes of hosts, expected about %d", got, room)
 							}
 						}
@@ -282,40 +263,50 @@ func TestDormantHosts(t *testing.T) {
 				if got := w.f.Stats(); got.Done != hosts*each || got.Hosts != hosts {
 					t.Errorf("%+v, expected %d URLs of %d hosts to be done", got, hosts*each, hosts)
 				}
-				if w.asleep < hosts/2 {
-					t.Errorf("%d hosts were dormant at most, expected most of %d", w.asleep, hosts)
+				if w.dormant < hosts/2 {
+					t.Errorf("%d hosts were dormant at most, expected most of %d", w.dormant, hosts)
 				}
 				if most := 5 * hosts; w.longest > most && c.patience == 0 && c.busy == 0 {
 					t.Errorf("a host that had something pending was asked only after %d leases of others, expected %d at most", w.longest, most)
 				}
-				t.Logf("%d dormant at most, %d reads, %d leases between two of a host at most, %v late, took %v", w.asleep, w.reads, w.longest, w.late, w.now)
+				t.Logf("%d dormant at most, %d reads, %d leases between two of a host at most, %v late, took %v", w.dormant, w.reads, w.longest, w.late, w.now)
 			})
 		}
 	}
 }
 
-// rouse is a Rouse on its way.
-type rouse struct {
-	frontier.Rouse
-	hosts map[string]frontier.HostState
-	rules map[string]robots.Rules
-	last  string
+// revival is a Revive on its way.
+type revival struct {
+	frontier.Request
+	committed bool
+	page      *frontier.Page // nil: not read yet
 }
 
-// wake brings a Rouse one step further: what is read may be older than the answer.
+// wake brings a Revive one step further: the page may be older than the time at which it is
+// provided.
 func (c *durableCrawl) wake() {
-	r := c.rouse
-	if r.hosts == nil {
-		r.hosts, r.last = c.ledger.dormant(r.Rouse, 1+c.rand.IntN(20))
-		r.rules = maps.Clone(c.ledger.rules)
-		return
+	r := c.revival
+	switch {
+	case !r.committed:
+	case r.page == nil:
+		page := c.journal.dormant(r.Request, 1+c.rand.IntN(20))
+		r.page = &page
+	default:
+		c.revival = nil
+		c.f.Provide(at(c.now), *r.page)
 	}
-	c.rouse = nil
-	c.f.Roused(at(c.now), func(yield func(frontier.HostState, robots.Rules) bool) {
-		for _, name := range slices.Sorted(maps.Keys(r.hosts)) {
-			if !yield(r.hosts[name], r.rules[name]) {
+}
+
+// none yields no URL.
+func none(func(weburl.URL) bool) {}
+
+// locations yields where URLs are.
+func locations(urls []frontier.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for _, u := range urls {
+			if !yield(u.URL) {
 				return
 			}
 		}
-	}, r.last)
+	}
 }

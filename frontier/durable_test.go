@@ -1,12 +1,10 @@
 package frontier_test
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,11 +13,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestDurable crawls random small webs with a ledger that is committed now and then, and
-// kills the crawl now and then: a new one goes on from what was committed. However few
-// URLs are kept in memory, and fingerprints, however late and in what pieces the others are read, and
-// wherever it is killed: the same URLs end in the same way as in a crawl that keeps
-// everything in memory and ends in peace, each of them once.
+// TestDurable crawls random small webs with a journal that is committed now and then, and kills the
+// crawl now and then; a new one restarts from what was committed. However few URLs, fingerprints
+// and hosts stay in memory, however late and in what pieces the others are read, and wherever it
+// is killed: the same URLs end in the same way as in a crawl that keeps everything in memory and
+// is never killed, each once.
 func TestDurable(t *testing.T) {
 	cases := uint64(1000)
 	if testing.Short() {
@@ -38,31 +36,31 @@ func TestDurable(t *testing.T) {
 	} {
 		c.cfg.MaxRedirects = 3
 		t.Run(c.name, func(t *testing.T) {
-			left, asleep := 0, 0
+			left, dormant := 0, 0
 			for seed := range cases {
-				if !testDurable(t, c.cfg, seed, &left, &asleep) {
+				if !testDurable(t, c.cfg, seed, &left, &dormant) {
 					t.Fatalf("that was seed %d", seed)
 				}
 			}
-			if left < int(cases) || asleep < int(cases)/8 {
-				t.Errorf("%d hosts have left memory in %d crawls, of these %d with something pending", left, cases, asleep)
+			if left < int(cases) || dormant < int(cases)/8 {
+				t.Errorf("%d hosts have left memory in %d crawls, of these %d with something pending", left, cases, dormant)
 			}
 		})
 	}
 }
 
-func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, asleep *int) bool {
+func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, dormant *int) bool {
 	w := newSmallWeb(t, seed)
 	heads := cfg
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
 	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3]             // none, no fingerprint, a third of them
 	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all, those under way, one or two; all, and the names of those that have left
-	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, ledger: newLedger(t), rand: rand.New(rand.NewPCG(seed, 3))}
+	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, journal: newJournal(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
 	if heads.HostBytes > 0 && heads.HostBytes < 1000 {
 		*left += c.left
-		*asleep += c.asleep
+		*dormant += c.dormant
 	}
 	if cfg.Limit == 0 && cfg.LimitPerHost == 0 {
 		if got, want := c.ends(), w.crawl(cfg); !maps.Equal(got, want) {
@@ -72,7 +70,7 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, asleep *i
 	return !t.Failed()
 }
 
-// smallWeb is a web whose pages always say the same.
+// smallWeb is a web whose pages never change.
 type smallWeb struct {
 	pages map[weburl.URL]*page
 	seeds []frontier.URL
@@ -147,7 +145,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 	return w
 }
 
-// refuse is for RefuseBy.
+// refuse is given to RefuseBy.
 func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 	if w.pages[u].excluded {
 		return "excluded", "by the user"
@@ -155,16 +153,16 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 	return "", ""
 }
 
-// answer answers a lease. The kind of a URL that is done is that of its last try.
+// answer ends a lease. The kind of a URL that is done is that of its last try.
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
 	host, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
 		if u.Hops < len(w.moved[host]) {
-			f.RobotsAt(now, u, frontier.Answer{}, w.moved[host][u.Hops])
+			f.RobotsAt(now, u, frontier.Result{}, w.moved[host][u.Hops])
 		} else if w.down[host] {
-			f.RobotsFailed(now, u, frontier.Answer{}, "robots-unreachable", "status 503", false)
+			f.RobotsFailed(now, u, frontier.Result{}, "robots-unreachable", "status 503", false)
 		} else {
-			f.SetRobots(now, u, w.rules[host], frontier.Answer{})
+			f.SetRobots(now, u, w.rules[host], frontier.Result{})
 		}
 		return
 	}
@@ -178,7 +176,7 @@ func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, a
 	u.Past = append(slices.Clip(u.Past), try)
 	switch {
 	case try.Kind != "" && u.Tries+1 < maxTries:
-		f.Retry(now, u, frontier.Answer{}, now.Add(again))
+		f.Retry(now, u, frontier.Result{}, now.Add(again))
 		return
 	case try.Status == 301:
 		target := *p.target
@@ -190,10 +188,10 @@ func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, a
 			f.Add(link)
 		}
 	}
-	f.Done(now, u, frontier.Answer{Took: again})
+	f.Done(now, u, frontier.Result{Took: again})
 }
 
-// crawl crawls without a ledger, and returns how each URL ended.
+// crawl crawls without a journal, and returns how each URL ended.
 func (w *smallWeb) crawl(cfg frontier.Config) map[string]string {
 	f := frontier.New(cfg)
 	f.RefuseBy(w.refuse)
@@ -222,13 +220,13 @@ func (w *smallWeb) crawl(cfg frontier.Config) map[string]string {
 	return ends
 }
 
-// durableCrawl is a crawl with a ledger, which is killed now and then. Its fields but
-// the first are of what has happened since it was killed last.
+// durableCrawl is a crawl with a journal, which is killed now and then. All fields after the first
+// are since the last kill.
 type durableCrawl struct {
 	*smallWeb
 	t       *testing.T
 	cfg     frontier.Config
-	ledger  *ledger
+	journal *journal
 	rand    *rand.Rand
 	now     time.Duration
 	kills   int // that are still to come
@@ -237,25 +235,24 @@ type durableCrawl struct {
 	steps   int
 	sealed  int                      // notes of the group that is being committed; 0: none is
 	left    int                      // hosts that were not in memory, at most
-	asleep  int                      // of these, with something pending
+	dormant int                      // of these, with something pending
 	late    int                      // the step at which RefuseBy begins to refuse
 	free    map[string]time.Duration // when the delay of a host is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
 
-	f      *frontier.Frontier
-	rules  map[string]*robots.Rules // known to f; nil: not yet
-	leases []frontier.URL
-	leased map[string]int
-	wants  []*want
-	rouse  *rouse // nil: nothing is asked for
+	f       *frontier.Frontier
+	rules   map[string]*robots.Rules // known to f; nil: not yet
+	leases  []frontier.URL
+	leased  map[string]int
+	wants   []*want
+	revival *revival // nil: nothing is asked for
 }
 
-// want is a Want on its way: it is read after a commit, and answered later.
+// want is a Refill on its way: it is read after a commit, and provided later.
 type want struct {
-	frontier.Want
+	frontier.Request
 	committed, read bool
-	urls            []frontier.URL
-	more            bool
+	page            frontier.Page
 }
 
 func (c *durableCrawl) crawl() {
@@ -278,7 +275,7 @@ func (c *durableCrawl) crawl() {
 	c.checkEnd()
 }
 
-// over reports whether the crawl is over. It may be killed before it has said so.
+// over reports whether the crawl is over. It may be killed before it has noticed.
 func (c *durableCrawl) over() bool {
 	if !c.f.Stopped() {
 		return false
@@ -290,25 +287,25 @@ func (c *durableCrawl) over() bool {
 	return true
 }
 
-// begin is the beginning of a process.
+// begin starts a process.
 func (c *durableCrawl) begin() {
-	c.f = c.ledger.restore(c.cfg, at(c.now))
+	c.f = c.journal.restore(c.cfg, at(c.now))
 	c.f.RefuseBy(func(u weburl.URL) (kind, reason string) {
 		if c.steps < c.late {
 			return "", ""
 		}
 		return c.refuse(u)
 	})
-	c.leases, c.wants, c.rouse, c.leased, c.sealed = nil, nil, nil, make(map[string]int), 0
+	c.leases, c.wants, c.revival, c.leased, c.sealed = nil, nil, nil, make(map[string]int), 0
 	c.rules = make(map[string]*robots.Rules)
-	for host, r := range c.ledger.rules {
+	for host, r := range c.journal.rules {
 		c.rules[host] = &r
 	}
 	c.fetched = make(map[weburl.URL]bool)
-	for u := range c.ledger.done {
+	for u := range c.journal.done {
 		c.fetched[u] = true
 	}
-	for _, urls := range c.ledger.pending {
+	for _, urls := range c.journal.pending {
 		for _, u := range urls {
 			if u.Tries > 0 {
 				c.fetched[u.URL] = true
@@ -321,51 +318,41 @@ func (c *durableCrawl) begin() {
 	}
 }
 
-// ask has the ledger say which URLs were seen, as it was when the question was put or later.
+// ask prepares the frontier for URLs. The page is of the time of the request, or later.
 func (c *durableCrawl) ask(urls []frontier.URL) {
 	if c.cfg.SeenBytes == 0 && c.cfg.HostBytes == 0 {
 		return
 	}
 	if c.sealed == 0 && c.rand.IntN(3) == 0 {
 		c.f.NoteHosts()
-		c.sealed = len(c.ledger.notes)
+		c.sealed = len(c.journal.notes)
 	}
-	doubts, names := c.f.Doubts(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
+	r, ok := c.f.Prepare(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
 		for _, u := range urls {
 			if !yield(u.URL) {
 				return
 			}
 		}
 	})
-	c.left = max(c.left, c.f.Left())
+	c.left = max(c.left, c.f.View().Evicted())
 	if c.rand.IntN(3) == 0 {
 		c.commit()
 	}
-	seen := make([]bool, len(doubts))
-	for u := range c.ledger.seen {
-		if i, ok := slices.BinarySearchFunc(doubts, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
-			seen[i] = true
-		}
-	}
+	page := c.journal.lookup(r)
 	if c.rand.IntN(3) == 0 {
 		c.commit()
 	}
-	for name, h := range c.ledger.hosts {
-		_, host, _ := strings.Cut(name, "://")
-		host, _, _ = strings.Cut(host, ":")
-		if slices.Contains(names, host) {
-			c.f.Return(h, c.ledger.rules[name])
-		}
+	if ok {
+		c.f.Provide(at(c.now), page)
 	}
-	c.f.Settle(seen)
 }
 
 func (c *durableCrawl) kill() {
 	c.kills--
-	// A host that the ledger does not know may be asked at once.
+	// A host that the journal does not know may be asked at once.
 	clear(c.free)
-	for host := range c.ledger.hosts {
-		c.free[host] = c.now + c.delay(host, c.ledger.rules[host])
+	for host := range c.journal.hosts {
+		c.free[host] = c.now + c.delay(host, c.journal.rules[host])
 	}
 	c.begin()
 }
@@ -387,7 +374,7 @@ func (c *durableCrawl) step() {
 		c.answer()
 	case n < 70:
 		c.commit()
-	case n < 75 && c.rouse != nil:
+	case n < 75 && c.revival != nil:
 		c.wake()
 	case n < 85 && len(c.wants) > 0:
 		c.serve(c.wants[c.rand.IntN(len(c.wants))])
@@ -398,24 +385,25 @@ func (c *durableCrawl) step() {
 	default:
 		c.advance()
 	}
-	for _, w := range c.f.Wants() {
+	for _, w := range c.f.Reads() {
+		if w.Kind == frontier.Revive {
+			if c.revival != nil || w.N < 1 {
+				c.t.Errorf("hosts after %q are to be revived, and others are", w.Cursor)
+			}
+			c.revival = &revival{Request: w}
+			continue
+		}
 		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Host == w.Host }) || w.N < 1 {
 			c.t.Errorf("%s wants %d more, and has asked before", w.Host, w.N)
 		}
-		c.wants = append(c.wants, &want{Want: w})
+		c.wants = append(c.wants, &want{Request: w})
 	}
-	if r, ok := c.f.Rouse(); ok {
-		if c.rouse != nil || r.N < 1 {
-			c.t.Errorf("hosts after %q are to be roused, and others are", r.After)
-		}
-		c.rouse = &rouse{Rouse: r}
-	}
-	c.asleep = max(c.asleep, c.f.Dormant())
+	c.dormant = max(c.dormant, c.f.View().Dormant())
 }
 
 // advance lets time pass if nothing else can happen.
 func (c *durableCrawl) advance() {
-	if len(c.leases) > 0 || len(c.wants) > 0 || c.rouse != nil {
+	if len(c.leases) > 0 || len(c.wants) > 0 || c.revival != nil {
 		return
 	}
 	next, ok := c.f.Next()
@@ -435,7 +423,7 @@ func (c *durableCrawl) lease(n int) {
 		case c.now < c.free[host]:
 			c.t.Errorf("%v: %s is leased, and the delay is over at %v", c.now, u.URL, c.free[host])
 		case c.cfg.PerHost > 0 && c.leased[host] == c.cfg.PerHost:
-			c.t.Errorf("%s is leased beside %d others", u.URL, c.leased[host])
+			c.t.Errorf("%s is leased, besides %d others", u.URL, c.leased[host])
 		case u.Robots:
 		case c.cfg.Robots && rules == nil:
 			c.t.Errorf("%s is leased before robots.txt", u.URL)
@@ -458,7 +446,7 @@ func (c *durableCrawl) lease(n int) {
 	c.checkLimits()
 }
 
-// checkLimits checks that no more URLs are fetched than may be.
+// checkLimits checks that no more URLs are fetched than the limits allow.
 func (c *durableCrawl) checkLimits() {
 	perHost := make(map[string]int)
 	for u := range c.fetched {
@@ -510,52 +498,55 @@ func (c *durableCrawl) answer() {
 
 func (c *durableCrawl) commit() {
 	if c.sealed > 0 {
-		c.ledger.commitFirst(c.sealed)
+		c.journal.commitFirst(c.sealed)
 		c.f.Saved()
 		c.sealed = 0
 	}
 	c.f.NoteHosts()
-	c.ledger.commit()
-	if c.cfg.SeenBytes+c.cfg.HostBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier is not told yet
+	c.journal.commit()
+	if c.cfg.SeenBytes+c.cfg.HostBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier does not know yet
 		c.f.Saved()
 	}
 	for _, w := range c.wants {
 		w.committed = true
 	}
+	if c.revival != nil {
+		c.revival.committed = true
+	}
 }
 
-// serve brings a want one step further. A read need not bring all that there is.
+// serve brings a Refill one step further. A page need not have everything there is.
 func (c *durableCrawl) serve(w *want) {
 	switch {
 	case !w.committed:
 	case !w.read:
 		w.read = true
-		w.urls, w.more = c.ledger.read(w.Want)
-		if n := len(w.urls); n > 1 && c.rand.IntN(3) == 0 {
-			w.urls, w.more = w.urls[:1+c.rand.IntN(n-1)], true
+		w.page = c.journal.read(w.Request)
+		if n := len(w.page.URLs); n > 1 && c.rand.IntN(3) == 0 {
+			w.page.URLs, w.page.More = w.page.URLs[:1+c.rand.IntN(n-1)], true
 		}
 	default:
 		c.wants = slices.DeleteFunc(c.wants, func(other *want) bool { return other == w })
-		c.f.Refill(at(c.now), w.Host, w.urls, w.more)
+		c.f.Provide(at(c.now), w.page)
 	}
 }
 
 // ends returns how each URL ended.
 func (c *durableCrawl) ends() map[string]string {
 	ends := make(map[string]string)
-	for _, u := range c.ledger.done {
+	for _, u := range c.journal.done {
 		ends[short(u)] = fmt.Sprintf("done after %d", len(u.Past))
 	}
-	for _, r := range c.ledger.refused {
+	for _, r := range c.journal.refused {
 		ends[short(r.URL)] = r.Kind
 	}
 	return ends
 }
 
-// checkEnd checks that no URL is lost, and that the limits have kept nothing out that
-// was within them.
+// checkEnd checks that no URL is lost, and that the limits have turned nothing down that was
+// within them.
 func (c *durableCrawl) checkEnd() {
-	d := &c.ledger.durable
+	d := &c.journal.durable
 	pending, counted := 0, 0
 	perHost := make(map[string]int) // that count for the limits
 	for _, h := range d.hosts {

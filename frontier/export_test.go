@@ -6,15 +6,21 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Locate says where a known host is, as an answer does.
+// Locate sets the address of a known host, as a response does.
 func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
-	s := f.names.find(Hostname(u.Origin()))
+	s := f.residency.names.Find(Hostname(u.Origin()))
 	s.resolve = addressKnown
 	f.moveTo(s, addr)
 }
 
-// Hops is of how many URLs is known how many redirects lead to them.
-func (f *Frontier) Hops() int { return len(f.hops) }
+// Hops returns of how many URLs is known how many redirects lead to them.
+func (f *Frontier) Hops() int { return len(f.redirects.hops) }
 
-// RulesHeld is how many bytes the rules of robots.txt take that are in memory.
-func (f *Frontier) RulesHeld() int { return f.rulebook.held }
+// RulesHeld returns how many bytes the rules of robots.txt in memory take.
+func (f *Frontier) RulesHeld() int { return f.robots.held }
+
+// Early returns a request whose page may be provided before NoteHosts is called.
+func (r Request) Early() Request {
+	r.seal = 0
+	return r
+}

@@ -18,7 +18,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // at is a time after epoch.
 func at(d time.Duration) time.Time { return epoch.Add(d) }
 
-// u is a URL that is to be fetched: u("a/1") is http://a.example/1.
+// u returns a URL to fetch: u("a/1") is http://a.example/1.
 func u(t *testing.T, short string) frontier.URL {
 	t.Helper()
 	host, path, _ := strings.Cut(short, "/")
@@ -29,7 +29,7 @@ func u(t *testing.T, short string) frontier.URL {
 	return frontier.URL{URL: parsed.Canonical()}
 }
 
-// short undoes u.
+// short is the inverse of u.
 func short(u frontier.URL) string {
 	return strings.TrimSuffix(u.URL.Hostname(), ".example") + u.URL.Path()
 }
@@ -42,7 +42,7 @@ func shorts(urls []frontier.URL) string {
 	return strings.Join(all, " ")
 }
 
-// with returns a frontier that has the URLs, a space between them.
+// with returns a frontier that has the URLs, separated by spaces.
 func with(t *testing.T, cfg frontier.Config, urls string) *frontier.Frontier {
 	t.Helper()
 	f := frontier.New(cfg)
@@ -98,9 +98,9 @@ func TestEachURLOnce(t *testing.T) {
 	}
 	leases := expectLease(t, f, 0, 10, "a/1 b/1 a/2")
 	add(t, f, "a/1") // leased
-	f.Done(at(0), leases[0], frontier.Answer{})
+	f.Done(at(0), leases[0], frontier.Result{})
 	add(t, f, "a/1") // done
-	f.Retry(at(0), leases[1], frontier.Answer{}, at(time.Second))
+	f.Retry(at(0), leases[1], frontier.Result{}, at(time.Second))
 	add(t, f, "b/1") // to be tried again
 	expectLease(t, f, 0, 10, "")
 	if got := f.Stats().Duplicates; got != 5 {
@@ -117,7 +117,7 @@ func TestRedirectsShareTheSeenSet(t *testing.T) {
 		if !f.Redirect(from, target) {
 			t.Errorf("the redirect of %s is not followed", from.URL)
 		}
-		f.Done(at(0), from, frontier.Answer{})
+		f.Done(at(0), from, frontier.Result{})
 	}
 	leases := expectLease(t, f, 0, 10, "a/new")
 	if got, want := leases[0].From, "http://a.example/old"; got != want {
@@ -138,7 +138,7 @@ func TestRedirectChain(t *testing.T) {
 		if got := f.Redirect(from, u(t, fmt.Sprintf("a/%d", from.Hops+1))); got != followed {
 			t.Errorf("redirect of %s followed: %v, want %v", want, got, followed)
 		}
-		f.Done(at(0), from, frontier.Answer{})
+		f.Done(at(0), from, frontier.Result{})
 	}
 	step("a/0", true)
 	step("a/1", true)
@@ -150,7 +150,7 @@ func TestRedirectChain(t *testing.T) {
 	if leases[0].Hops != 2 {
 		t.Errorf("%d redirects led to a/4, want 2", leases[0].Hops)
 	}
-	f.Done(at(0), leases[0], frontier.Answer{})
+	f.Done(at(0), leases[0], frontier.Result{})
 	f.Add(u(t, "a/1")) // one step further away: nothing new
 	f.Add(u(t, "a/2"))
 	if !f.Over() {
@@ -188,13 +188,13 @@ func TestHostsTakeTurns(t *testing.T) {
 	t.Run("a host whose retry is due is not behind one that is always due", func(t *testing.T) {
 		f := with(t, frontier.Config{}, "b/1 a/1 a/2 a/3 a/4")
 		b := expectLease(t, f, 0, 1, "b/1")
-		f.Retry(at(0), b[0], frontier.Answer{}, at(time.Second))
+		f.Retry(at(0), b[0], frontier.Result{}, at(time.Second))
 		expectLease(t, f, 0, 1, "a/1")
 		expectLease(t, f, time.Second, 2, "a/2 b/1")
 	})
 	t.Run("a new host is not before one that is due", func(t *testing.T) {
 		f := with(t, frontier.Config{Delay: time.Second}, "a/1 a/2")
-		f.Done(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Answer{})
+		f.Done(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Result{})
 		expectLease(t, f, time.Second, 0, "") // the desk has looked, and had no worker free
 		add(t, f, "b/1 c/1")
 		expectLease(t, f, 2*time.Second, 1, "a/2")
@@ -202,7 +202,7 @@ func TestHostsTakeTurns(t *testing.T) {
 	t.Run("an answer does not cost a host its turn", func(t *testing.T) {
 		f := with(t, frontier.Config{}, "a/1 a/2 b/1 b/2")
 		leases := expectLease(t, f, 0, 2, "a/1 b/1")
-		f.Done(at(time.Second), leases[0], frontier.Answer{})
+		f.Done(at(time.Second), leases[0], frontier.Result{})
 		expectLease(t, f, time.Second, 2, "a/2 b/2")
 	})
 }
@@ -212,17 +212,17 @@ func TestDelay(t *testing.T) {
 	t.Run("counts from the end of the response", func(t *testing.T) {
 		f := with(t, delay, "a/1 a/2")
 		a := expectLease(t, f, 0, 10, "a/1")
-		f.Done(at(1500*time.Millisecond), a[0], frontier.Answer{})
+		f.Done(at(1500*time.Millisecond), a[0], frontier.Result{})
 		expectNext(t, f, 3500*time.Millisecond)
 		expectLease(t, f, 3499*time.Millisecond, 10, "")
 		expectLease(t, f, 3500*time.Millisecond, 10, "a/2")
 	})
-	t.Run("is kept beside an answer that is awaited", func(t *testing.T) {
+	t.Run("is kept while a response is awaited", func(t *testing.T) {
 		f := with(t, frontier.Config{Delay: 2 * time.Second, PerHost: 2}, "a/1 a/2 a/3")
 		a := expectLease(t, f, 0, 10, "a/1")
 		expectNext(t, f, 2*time.Second)
 		expectLease(t, f, 2*time.Second, 10, "a/2")
-		f.Done(at(3*time.Second), a[0], frontier.Answer{})
+		f.Done(at(3*time.Second), a[0], frontier.Result{})
 		expectNext(t, f, 5*time.Second)
 		expectLease(t, f, 5*time.Second, 10, "a/3")
 	})
@@ -235,7 +235,7 @@ func TestDelay(t *testing.T) {
 	t.Run("counts after a failure too", func(t *testing.T) {
 		f := with(t, delay, "a/1 a/2")
 		a := expectLease(t, f, 0, 10, "a/1")
-		f.Retry(at(time.Second), a[0], frontier.Answer{}, at(time.Second))
+		f.Retry(at(time.Second), a[0], frontier.Result{}, at(time.Second))
 		expectLease(t, f, 2999*time.Millisecond, 10, "")
 		expectLease(t, f, 3*time.Second, 10, "a/1")
 	})
@@ -245,7 +245,7 @@ func TestDelay(t *testing.T) {
 	})
 	t.Run("holds for what is added later", func(t *testing.T) {
 		f := with(t, delay, "a/1")
-		f.Done(at(0), expectLease(t, f, 0, 10, "a/1")[0], frontier.Answer{})
+		f.Done(at(0), expectLease(t, f, 0, 10, "a/1")[0], frontier.Result{})
 		expectNoNext(t, f)
 		add(t, f, "a/2")
 		expectNext(t, f, 2*time.Second)
@@ -257,10 +257,10 @@ func TestPerHost(t *testing.T) {
 	leases := expectLease(t, f, 0, 10, "a/1 b/1 a/2")
 	expectLease(t, f, time.Hour, 10, "")
 	expectNoNext(t, f) // no time helps, only an answer
-	f.Done(at(time.Hour), leases[0], frontier.Answer{})
+	f.Done(at(time.Hour), leases[0], frontier.Result{})
 	expectNext(t, f, time.Hour)
 	expectLease(t, f, time.Hour, 10, "a/3")
-	f.Retry(at(time.Hour), leases[2], frontier.Answer{}, at(time.Hour))
+	f.Retry(at(time.Hour), leases[2], frontier.Result{}, at(time.Hour))
 	expectLease(t, f, time.Hour, 10, "a/2")
 }
 
@@ -268,7 +268,7 @@ func TestRetry(t *testing.T) {
 	t.Run("not before its time", func(t *testing.T) {
 		f := with(t, frontier.Config{}, "a/1")
 		a := expectLease(t, f, 0, 10, "a/1")
-		f.Retry(at(time.Second), a[0], frontier.Answer{}, at(5*time.Second))
+		f.Retry(at(time.Second), a[0], frontier.Result{}, at(5*time.Second))
 		expectNext(t, f, 5*time.Second)
 		expectLease(t, f, 4999*time.Millisecond, 10, "")
 		expectLease(t, f, 5*time.Second, 10, "a/1")
@@ -280,17 +280,17 @@ func TestRetry(t *testing.T) {
 			if a[0].Tries != tries {
 				t.Errorf("lease says %d tries, want %d", a[0].Tries, tries)
 			}
-			f.Retry(at(0), a[0], frontier.Answer{}, at(0))
+			f.Retry(at(0), a[0], frontier.Result{}, at(0))
 		}
 	})
 	t.Run("does not hold up what was not tried", func(t *testing.T) {
 		f := with(t, frontier.Config{}, "a/1 a/2")
-		f.Retry(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Answer{}, at(time.Hour))
+		f.Retry(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Result{}, at(time.Hour))
 		expectLease(t, f, 0, 10, "a/2")
 	})
 	t.Run("comes before what was not tried", func(t *testing.T) {
 		f := with(t, frontier.Config{}, "a/1 a/2")
-		f.Retry(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Answer{}, at(time.Second))
+		f.Retry(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Result{}, at(time.Second))
 		expectLease(t, f, time.Second, 10, "a/1 a/2")
 	})
 	t.Run("the earliest first, at one time in order", func(t *testing.T) {
@@ -300,13 +300,13 @@ func TestRetry(t *testing.T) {
 			if i == 4 {
 				when = at(time.Second)
 			}
-			f.Retry(at(0), lease, frontier.Answer{}, when)
+			f.Retry(at(0), lease, frontier.Result{}, when)
 		}
 		expectLease(t, f, 3*time.Second, 10, "a/5 a/1 a/2 a/3 a/4 a/6")
 	})
 	t.Run("a new URL need not wait for it", func(t *testing.T) {
 		f := with(t, frontier.Config{}, "a/1")
-		f.Retry(at(0), expectLease(t, f, 0, 10, "a/1")[0], frontier.Answer{}, at(time.Hour))
+		f.Retry(at(0), expectLease(t, f, 0, 10, "a/1")[0], frontier.Result{}, at(time.Hour))
 		add(t, f, "a/2")
 		expectNext(t, f, 0)
 		expectLease(t, f, 0, 10, "a/2")
@@ -330,25 +330,25 @@ func TestCounts(t *testing.T) {
 	expect("Add", false, frontier.Stats{Pending: 2, Hosts: 2, Duplicates: 1})
 	leases := f.Lease(at(0), 10)
 	expect("Lease", false, frontier.Stats{Leased: 2, Hosts: 2, Duplicates: 1})
-	f.Done(at(0), leases[0], frontier.Answer{})
+	f.Done(at(0), leases[0], frontier.Result{})
 	expect("Done", false, frontier.Stats{Leased: 1, Done: 1, Hosts: 2, Duplicates: 1})
-	f.Retry(at(0), leases[1], frontier.Answer{}, at(time.Hour))
+	f.Retry(at(0), leases[1], frontier.Result{}, at(time.Hour))
 	expect("Retry", false, frontier.Stats{Pending: 1, Done: 1, Hosts: 2, Duplicates: 1})
-	f.Done(at(time.Hour), f.Lease(at(time.Hour), 10)[0], frontier.Answer{})
+	f.Done(at(time.Hour), f.Lease(at(time.Hour), 10)[0], frontier.Result{})
 	expect("the last Done", true, frontier.Stats{Done: 2, Hosts: 2, Duplicates: 1})
 }
 
 func TestAnswerForWhatIsNotLeasedPanics(t *testing.T) {
 	answers := map[string]func(*frontier.Frontier, frontier.URL){
-		"Done":  func(f *frontier.Frontier, u frontier.URL) { f.Done(at(0), u, frontier.Answer{}) },
-		"Retry": func(f *frontier.Frontier, u frontier.URL) { f.Retry(at(0), u, frontier.Answer{}, at(0)) },
+		"Done":  func(f *frontier.Frontier, u frontier.URL) { f.Done(at(0), u, frontier.Result{}) },
+		"Retry": func(f *frontier.Frontier, u frontier.URL) { f.Retry(at(0), u, frontier.Result{}, at(0)) },
 	}
 	// In every case a/1 is leased: it is the URL that must be leased, not just its host.
 	for _, url := range []string{"x/never-added", "a/never-added", "a/pending", "a/done"} {
 		for _, name := range slices.Sorted(maps.Keys(answers)) {
 			t.Run(name+" "+url, func(t *testing.T) {
 				f := with(t, frontier.Config{}, "a/1 a/done a/pending")
-				f.Done(at(0), expectLease(t, f, 0, 2, "a/1 a/done")[1], frontier.Answer{})
+				f.Done(at(0), expectLease(t, f, 0, 2, "a/1 a/done")[1], frontier.Result{})
 				before := f.Stats()
 				func() {
 					defer func() {

@@ -1,135 +1,54 @@
 package frontier
 
 import (
-	"container/heap"
 	"math"
 	"net/netip"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/heap"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// group is servers that bear a load together: those with one address, or those in one
-// registrable domain. It has a delay and a pace like a server's, in addition to theirs.
-// What robots.txt asks for, and a hold, are matters of the server alone.
+// group is servers that share a load: those with one address, or those of one registrable domain.
+// It has a delay and a pace as a server has, on top of the servers' own. What robots.txt asks for,
+// and back-off, concern a single server.
 //
-// Invariant: a group is in the heap of groups if and only if servers wait for it and it has
-// room for another lease, now or when its delay is over.
+// Invariant: a group is in the heap of groups if and only if servers wait for it and it may have
+// another lease, now or when its delay is over.
 type group struct {
 	window
-	addr    netip.Addr // of an address; invalid: a domain
-	servers int32
-	busy    int32  // leases
-	last    moment // from which its delay counts
-	waiting seats  // servers that it held up when their turn came
-	cells   map[*group]*cell
-	at      moment // key in the heap of groups: when the first of those waiting may be asked
-	order   uint64 // of that one
-	index   int32  // in it, −1 while not there
+	addr     netip.Addr // of an address; invalid: a domain
+	servers  int32
+	busy     int32  // leases
+	last     moment // from which its delay counts
+	waiting  line   // servers that it held up when their turn came
+	siblings map[*group]*siblings
+	at       moment // key in the heap of groups: when the first of those waiting may be leased from
+	order    uint64 // of that one
+	index    int32  // in that heap; -1: it is not there
 }
 
-func (f *Frontier) newGroup(addr netip.Addr, any bool) *group {
-	f.idle.empty++
-	g := &group{addr: addr, last: f.last, index: -1}
-	if !any {
-		g.most = uint8(max(startPace, min(f.cfg.PerHost, math.MaxUint8))) // what the user has one host bear, two do
+// groupHeap is a heap of groups by the turn of the first server that waits for each.
+type groupHeap = heap.Heap[*group, byTurn]
+
+type byTurn struct{}
+
+func (byTurn) Before(a, b *group) bool {
+	if a.at != b.at {
+		return a.at < b.at
 	}
-	return g
+	return a.order < b.order
+}
+func (byTurn) Moved(g *group, i int) { g.index = int32(i) }
+
+func (g *group) before(s *server) bool {
+	if g.at != s.at {
+		return g.at < s.at
+	}
+	return g.order < s.order
 }
 
-// joinDomain makes s, which is new, one of the servers of its registrable domain. A name that
-// has none is a domain of its own.
-func (f *Frontier) joinDomain(s *server, name string) {
-	domain := weburl.RegistrableDomain(name)
-	first := f.names.member(domain)
-	f.names.add(name, s)
-	switch g := f.domains[domain]; {
-	case domain == "":
-	case g != nil:
-		f.regroup(s, g, s.address)
-	case first == nil:
-		if !f.names.shareKey(name, domain) {
-			f.names.add(domain, s)
-		}
-	default:
-		g = f.newGroup(netip.Addr{}, first.pace.most == 0 && f.cfg.PerHost == 0)
-		f.domains[domain] = g
-		f.regroup(first, g, first.address)
-		f.regroup(s, g, s.address)
-	}
-}
-
-// moveTo takes in the address that s has, or where it has answered from.
-func (f *Frontier) moveTo(s *server, addr netip.Addr) {
-	addr = addr.Unmap()
-	g := f.addresses[addr]
-	if g == nil {
-		f.dropGroups()
-		g = f.newGroup(addr, addr.IsLoopback())
-		f.addresses[addr] = g
-	}
-	if s.address != g || !f.pinned(s) {
-		s.located = f.minute()
-	}
-	if s.address != g {
-		f.regroup(s, s.domain(), g)
-	}
-}
-
-// pinFor is for how many minutes a server is asked where it was found, though each look-up of its
-// name may lead elsewhere: the turn of a lease is that of one address, and if names with answers that
-// rotate went by these, a turn would mostly be another address's. Then names count again. Heritrix
-// takes a name to be at one address for 6 hours, too.
-const pinFor = 6 * 60
-
-// pinned reports whether s, whose address is known, is to be asked there.
-func (f *Frontier) pinned(s *server) bool { return f.minute()-s.located < pinFor }
-
-// minute is that of now; it begins again after 45 days.
-func (f *Frontier) minute() uint16 { return uint16(f.now / time.Minute) }
-
-// regroup makes s one of the servers of a domain, nil if it is alone there, and of an address,
-// nil if it is not known; with what it has under way. It keeps its turn.
-func (f *Frontier) regroup(s *server, domain, address *group) {
-	turn := s.hasTurn()
-	f.withdraw(s)
-	oldDomain, oldAddress := s.domain(), s.address
-	s.address = address
-	s.enterCell(domain)
-	for _, change := range [][2]*group{{oldDomain, domain}, {oldAddress, address}} {
-		old, g := change[0], change[1]
-		if old == g {
-			continue
-		}
-		f.leaveGroup(s, old)
-		if g.servers == 0 {
-			f.idle.empty--
-		}
-		g.servers++
-		g.busy += s.busy
-		g.last = max(g.last, s.last)
-		f.placeGroup(g)
-	}
-	if turn {
-		f.file(s, s.at, s.order)
-		f.placeServer(s)
-	}
-}
-
-// leaveGroup takes s out of a group, with what it has under way.
-func (f *Frontier) leaveGroup(s *server, g *group) {
-	if g == nil {
-		return
-	}
-	g.servers--
-	g.busy -= s.busy
-	if g.servers == 0 {
-		f.idle.empty++
-	}
-	f.placeGroup(g)
-}
-
-// spend is the price of a lease.
+// spend counts a lease.
 func (g *group) spend(now moment) {
 	if g != nil {
 		g.busy++
@@ -137,10 +56,10 @@ func (g *group) spend(now moment) {
 	}
 }
 
-// learn takes in the end of a lease of s: an overload halves the pace of the group, and an
-// answer that is slow, or fast, for its server counts as the same for the group, as its servers
-// may be of any speed.
-func (g *group) learn(now moment, s *server, a Answer, as speed, overloaded bool, bound uint8) {
+// learn takes in the end of a lease of s. An overload halves the pace of the group; a response that
+// is slow, or fast, for its server counts as such for the group, since its servers may be of any
+// speed.
+func (g *group) learn(now moment, s *server, a Result, as speed, overloaded bool, bound uint8) {
 	if g == nil {
 		return
 	}
@@ -156,19 +75,156 @@ func (g *group) learn(now moment, s *server, a Answer, as speed, overloaded bool
 	}
 }
 
-// limit is how many leases a group may have at once. While it is a single server it is as
-// that one bears it.
-func (f *Frontier) limit(g *group) int32 {
-	n, most := g.window.limit(), f.cfg.PerDomain
+// waitFrom makes the delay of a group count from now on.
+func (g *group) waitFrom(now moment) {
+	if g != nil {
+		g.last = max(g.last, now)
+	}
+}
+
+// politeness decides which server may be leased from, and when: it keeps the turns of the servers,
+// and the groups whose delay and pace they share.
+type politeness struct {
+	cfg       *Config
+	ready     line      // by the time at which the server may next be leased from
+	groups    groupHeap // by the time at which the first that waits for the group may be
+	addresses map[netip.Addr]*group
+	domains   map[string]*group // of several servers
+	empty     int               // groups without a server in memory
+	sweepAt   int               // so many are swept next
+	restored  moment            // until then another process may have asked any host; never: none
+}
+
+func newPoliteness(cfg *Config) politeness {
+	return politeness{
+		cfg: cfg, addresses: make(map[netip.Addr]*group), domains: make(map[string]*group),
+		sweepAt: sweepFrom, restored: never,
+	}
+}
+
+// sweepFrom is how many groups without a server are left alone.
+const sweepFrom = 64
+
+// bytes is about how much memory the groups take.
+func (p *politeness) bytes() int { return costOfGroup * p.len() }
+
+func (p *politeness) len() int { return len(p.addresses) + len(p.domains) }
+
+// add returns a new group without servers, of an address or, if that is invalid, a domain.
+func (p *politeness) add(addr netip.Addr, unbounded bool) *group {
+	p.empty++
+	g := &group{addr: addr, last: p.restored, index: -1}
+	if !unbounded {
+		// What the user allows for one host, two may have.
+		g.most = uint8(max(startPace, min(p.cfg.PerHost, math.MaxUint8)))
+	}
+	return g
+}
+
+// domainOf returns the group of a domain that has a further server besides first.
+func (p *politeness) domainOf(domain string, first *server) *group {
+	g := p.domains[domain]
+	if g == nil {
+		g = p.add(netip.Addr{}, first.pace.most == 0 && p.cfg.PerHost == 0)
+		p.domains[domain] = g
+	}
+	return g
+}
+
+// address returns the group of an address.
+func (p *politeness) address(now moment, addr netip.Addr) *group {
+	g := p.addresses[addr]
+	if g == nil {
+		p.sweep(now)
+		g = p.add(addr, addr.IsLoopback())
+		p.addresses[addr] = g
+	}
+	return g
+}
+
+// regroup makes s, with what it has leased, one of the servers of a domain, nil if it is alone
+// there, and of an address, nil if that is unknown. It keeps its turn, and regroup reports whether
+// it has one: the time of that may be another now.
+func (p *politeness) regroup(now moment, s *server, domain, address *group) (turn bool) {
+	turn = s.hasTurn()
+	p.withdraw(s)
+	oldDomain, oldAddress := s.domain(), s.address
+	s.address = address
+	s.enter(domain)
+	for _, change := range [][2]*group{{oldDomain, domain}, {oldAddress, address}} {
+		old, g := change[0], change[1]
+		if old == g {
+			continue
+		}
+		p.drop(s, old)
+		if g.servers == 0 {
+			p.empty--
+		}
+		g.servers++
+		g.busy += s.busy
+		g.last = max(g.last, s.last)
+		p.place(g)
+	}
+	if turn {
+		p.giveTurn(now, s, s.at, s.order)
+	}
+	return turn
+}
+
+// drop takes s out of a group, with what it has leased.
+func (p *politeness) drop(s *server, g *group) {
+	if g == nil {
+		return
+	}
+	g.servers--
+	g.busy -= s.busy
+	if g.servers == 0 {
+		p.empty++
+	}
+	p.place(g)
+}
+
+// remove takes s, which leaves memory, out of all groups.
+func (p *politeness) remove(s *server) {
+	p.drop(s, s.domain())
+	p.drop(s, s.address)
+	s.enter(nil)
+}
+
+// sweep drops groups without a server once there are many, unless their delay is under way.
+func (p *politeness) sweep(now moment) {
+	if p.empty <= p.sweepAt {
+		return
+	}
+	over := func(g *group) bool { return g.servers == 0 && p.freeAt(g) <= now }
+	before := p.len()
+	for addr, g := range p.addresses {
+		if over(g) {
+			delete(p.addresses, addr)
+		}
+	}
+	for domain, g := range p.domains {
+		if over(g) {
+			delete(p.domains, domain)
+		}
+	}
+	p.empty -= before - p.len()
+	p.sweepAt = 2*p.empty + sweepFrom + p.len()/4
+}
+
+// limit returns how many leases a group may have at once. A group of a single server has no limit
+// of its own.
+func (p *politeness) limit(g *group) int32 {
+	n, most := g.window.limit(), p.cfg.PerDomain
 	if g.addr.IsValid() {
-		most = f.cfg.PerAddress
+		most = p.cfg.PerAddress
 	}
 	switch {
 	case most > 0:
 		n = most
-	case g.servers == 1 && f.cfg.PerHost > 0:
+	case g.servers == 1 && p.cfg.PerHost > 0:
 		n = anyPace
-	case f.groupDelay(g.addr.IsValid()) > 0:
+	case p.groupDelay(g.addr.IsValid()) > 0:
 		n = 1
 	case g.servers == 1:
 		n = anyPace
@@ -176,84 +232,162 @@ func (f *Frontier) limit(g *group) int32 {
 	return int32(min(n, anyPace))
 }
 
-// groupDelay is the time between the end of a response and the next request to a group.
-func (f *Frontier) groupDelay(isAddress bool) time.Duration {
-	delay := f.cfg.DomainDelay
+// groupDelay returns the time between the end of a response and the next request to a group.
+func (p *politeness) groupDelay(isAddress bool) time.Duration {
+	delay := p.cfg.DomainDelay
 	if isAddress {
-		delay = f.cfg.AddressDelay
+		delay = p.cfg.AddressDelay
 	}
 	if delay == 0 {
-		delay = f.cfg.Delay
+		delay = p.cfg.Delay
 	}
 	return max(0, delay)
 }
 
-// freeAt is when the delay of a group is over.
-func (f *Frontier) freeAt(g *group) moment {
-	delay := f.groupDelay(g.addr.IsValid())
+// freeAt returns when the delay of a group is over.
+func (p *politeness) freeAt(g *group) moment {
+	delay := p.groupDelay(g.addr.IsValid())
 	if delay == 0 || g.last == never {
 		return 0 // or the last lease would cost those that wait their turn
 	}
 	return g.last + delay
 }
 
-// open reports whether a group may be asked at a time.
-func (f *Frontier) open(g *group, at moment) bool {
-	return g == nil || g.busy < f.limit(g) && f.freeAt(g) <= at
+// open reports whether a group may have another lease at a time.
+func (p *politeness) open(g *group, at moment) bool {
+	return g == nil || g.busy < p.limit(g) && p.freeAt(g) <= at
 }
 
-// placeGroup puts a group into the heap of groups at the time at which the first of those
-// that wait for it may be asked, or takes it out if time alone does not help. That one may
-// have waited for long: it comes before servers that were due later.
-func (f *Frontier) placeGroup(g *group) {
+// place puts a group into the heap of groups at the time at which the first that waits for it may
+// be leased from, or takes it out if time alone does not help. That one may have waited for long:
+// it comes before servers that became due later.
+func (p *politeness) place(g *group) {
 	switch {
 	case g == nil:
-	case len(g.waiting) == 0 || g.busy >= f.limit(g):
+	case g.waiting.Len() == 0 || g.busy >= p.limit(g):
 		if g.index >= 0 {
-			heap.Remove(&f.groups, int(g.index))
+			p.groups.Remove(int(g.index))
 		}
 	default:
-		first := g.waiting[0]
-		g.at, g.order = max(first.at, f.freeAt(g)), first.order
+		first := g.waiting.First()
+		g.at, g.order = max(first.at, p.freeAt(g)), first.order
 		if g.index < 0 {
-			heap.Push(&f.groups, g)
+			p.groups.Push(g)
 		} else {
-			heap.Fix(&f.groups, int(g.index))
+			p.groups.Set(int(g.index), g)
 		}
 	}
 }
 
-// groupHeap is a min-heap of groups by (at, order).
-type groupHeap []*group
+// placeGroups places the groups of a server.
+func (p *politeness) placeGroups(s *server) {
+	p.place(s.domain())
+	p.place(s.address)
+}
 
-func (q groupHeap) Len() int { return len(q) }
-func (q groupHeap) Less(i, j int) bool {
-	if q[i].at != q[j].at {
-		return q[i].at < q[j].at
+// spend counts a lease of a server.
+func (p *politeness) spend(now moment, s *server) {
+	s.busy++
+	s.asked, s.last = now, now // until the response says when it really ended
+	s.domain().spend(now)
+	s.address.spend(now)
+	p.placeGroups(s)
+}
+
+// learn takes in the end of a lease of a server.
+func (p *politeness) learn(now moment, s *server, a Result) {
+	s.busy--
+	as, overloaded := s.pace.learn(now, a)
+	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))
+	for _, g := range [...]*group{s.domain(), s.address} {
+		g.learn(now, s, a, as, overloaded, bound)
+		p.place(g)
 	}
-	return q[i].order < q[j].order
-}
-func (q groupHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = int32(i), int32(j)
-}
-func (q *groupHeap) Push(x any) {
-	g := x.(*group)
-	g.index = int32(len(*q))
-	*q = append(*q, g)
-}
-func (q *groupHeap) Pop() any {
-	last := len(*q) - 1
-	g := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	g.index = -1
-	return g
 }
 
-// wait makes the delay of a group count from now on.
-func (g *group) wait(now moment) {
-	if g != nil {
-		g.last = max(g.last, now)
+// delay returns the time between the end of a response of s and the next request. A server that is
+// alone in its domain stands for it.
+func (p *politeness) delay(s *server) time.Duration {
+	delay := max(p.cfg.Delay, s.crawlDelay())
+	if s.domain() == nil {
+		delay = max(delay, p.groupDelay(false))
+	}
+	return delay
+}
+
+// pace returns how many leases s may have at once. One that is parked is tried with one.
+func (p *politeness) pace(s *server) int32 {
+	n := s.pace.limit()
+	switch {
+	case p.cfg.PerHost > 0:
+		n = min(n, p.cfg.PerHost)
+	case p.delay(s) > 0:
+		n = 1
+	}
+	if s.domain() == nil && p.cfg.PerDomain > 0 {
+		n = min(n, p.cfg.PerDomain)
+	}
+	if s.fails >= parkFrom {
+		n = min(n, 1)
+	}
+	return int32(n)
+}
+
+// earliest returns the time before which nothing of s is leased.
+func (p *politeness) earliest(s *server) moment {
+	if s.last == never {
+		return s.pace.hold
+	}
+	return max(s.pace.hold, s.last+p.delay(s))
+}
+
+// pinFor is for how many minutes a server is requested where it was found, though its name may lead
+// elsewhere by then: the turn of a lease is that of one address, and if names whose records rotate
+// were looked up each time, a turn would mostly be another address's. Heritrix keeps an address for
+// 6 hours, too.
+const pinFor = 6 * 60
+
+// pinned reports whether s, whose address is known, is to be requested there.
+func (s *server) pinned(now moment) bool { return minute(now)-s.located < pinFor }
+
+// minute returns the minute of a moment; it wraps around after 45 days.
+func minute(now moment) uint16 { return uint16(now / time.Minute) }
+
+// joinDomain makes s, which is new, one of the servers of its registrable domain. A name that has
+// none is a domain of its own.
+func (f *Frontier) joinDomain(s *server, name string) {
+	names := f.residency.names
+	domain := weburl.RegistrableDomain(name)
+	first := names.Member(domain)
+	names.Add(name, s)
+	switch {
+	case domain == "":
+	case f.politeness.domains[domain] != nil:
+		f.regroup(s, f.politeness.domains[domain], s.address)
+	case first == nil:
+		if !names.ShareKey(name, domain) {
+			names.Add(domain, s)
+		}
+	default:
+		g := f.politeness.domainOf(domain, first)
+		f.regroup(first, g, first.address)
+		f.regroup(s, g, s.address)
+	}
+}
+
+// moveTo takes in the address that s has, or has answered from.
+func (f *Frontier) moveTo(s *server, addr netip.Addr) {
+	g := f.politeness.address(f.now, addr.Unmap())
+	if s.address != g || !s.pinned(f.now) {
+		s.located = minute(f.now)
+	}
+	if s.address != g {
+		f.regroup(s, s.domain(), g)
+	}
+}
+
+func (f *Frontier) regroup(s *server, domain, address *group) {
+	if f.politeness.regroup(f.now, s, domain, address) {
+		f.placeServer(s)
 	}
 }

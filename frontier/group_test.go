@@ -12,11 +12,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestGroups makes random operations on a frontier of hosts that share registrable domains
-// and addresses, and compares it with a model that looks at every host every time: no host,
-// domain or address is asked sooner or more at once than it may be; as long as there are
-// slots, none that may be asked waits; nobody is overtaken twice; Next is right to the
-// nanosecond; and every URL ends.
+// TestGroups makes random operations on a frontier of hosts that share registrable domains and
+// addresses, and compares it with a model that looks at every host every time: no host, domain or
+// address is leased from sooner, or more at once, than it may be; as long as there are slots, none
+// that may be leased from waits; nobody is overtaken twice; Next is right to the nanosecond; and
+// every URL ends.
 func TestGroups(t *testing.T) {
 	for _, cfg := range []frontier.Config{
 		{PerHost: 2, PerDomain: 3, PerAddress: 4},
@@ -58,7 +58,7 @@ type groupModel struct {
 	leases    []frontier.URL // not answered
 }
 
-// load is what is under way of a server or a group.
+// load is what a server or a group has under way.
 type load struct {
 	leased int
 	last   time.Duration // it was asked, or has answered; −1: never
@@ -298,7 +298,7 @@ func (m *groupModel) answer() {
 		l.leased--
 		l.last = m.now
 	}
-	a := frontier.Answer{}
+	a := frontier.Result{}
 	switch n := m.rand.IntN(40); {
 	case n < 1:
 		a.Addr = addr
@@ -366,7 +366,7 @@ func (m *groupModel) compare() {
 	}
 }
 
-// TestHeldBy: of a host that could be asked for itself it is told what it waits for, and how long.
+// TestHeldBy checks what is reported of a host that waits for its group: which, and for how long.
 func TestHeldBy(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -394,7 +394,7 @@ func TestHeldBy(t *testing.T) {
 			if leases := f.Lease(at(0), 1); len(leases) != 1 || leases[0].URL.String() != c.asked {
 				t.Fatalf("leased %v", leases)
 			}
-			info, _ := f.Host(at(0), "http://a.one.example")
+			info, _ := f.View().Host(at(0), "http://a.one.example")
 			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next || info.Full != c.full {
 				t.Errorf("held by %d for %v, full %t, expected %d, %v, %t", info.HeldBy, info.Next.Sub(at(0)), info.Full, c.by, c.next, c.full)
 			}
@@ -402,24 +402,24 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// TestAddressesAreForgotten: a host that answers from another address each time leaves nothing behind of
-// those before, but what a delay still needs.
+// TestAddressesAreForgotten checks that a host that answers from another address each time leaves
+// no address behind, except those whose delay is under way.
 func TestAddressesAreForgotten(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})
 		f.Add(parsed(t, "http://a.example/"))
 		f.Resolved(at(0), f.Lease(at(0), 1)[0], netip.MustParseAddr("2001:db8::"))
-		before, now := f.HostBytes(), at(0)
+		before, now := f.View().HostBytes(), at(0)
 		for i := range 5000 {
 			f.Add(parsed(t, fmt.Sprintf("http://a.example/%d", i)))
 			leases := f.Lease(now, 1)
 			if len(leases) != 1 {
 				t.Fatalf("%v: leased %v", now.Sub(at(0)), leases)
 			}
-			f.Done(now, leases[0], frontier.Answer{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
+			f.Done(now, leases[0], frontier.Result{Addr: netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 8), byte(i)})})
 			now = now.Add(delay)
 		}
-		if grown := f.HostBytes() - before; grown > 64<<10 {
+		if grown := f.View().HostBytes() - before; grown > 64<<10 {
 			t.Errorf("delay %v: 5,000 addresses have left %d bytes", delay, grown)
 		}
 	}

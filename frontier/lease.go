@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"container/heap"
 	"fmt"
 	"net/netip"
 	"time"
@@ -10,40 +9,47 @@ import (
 )
 
 const (
-	// maxRefusals bounds the refusals of one Lease, so that a host with a million
-	// URLs that robots.txt disallows does not hold its caller up.
+	// maxRefusals bounds the refusals of one Lease, so that a host with a million URLs that
+	// robots.txt disallows does not hold the caller up.
 	maxRefusals = 1000
 
-	// maxEnded is how many turns that Limit has ended are passed over by one Lease or Next: when
-	// it is reached, a million hosts may have one.
+	// maxEnded bounds the turns ended by Limit that one Lease or Next skips: when the limit is
+	// reached, a million hosts may have one.
 	maxEnded = 1000
 
-	// rateSlack is how late a timer may wake the crawler without lowering the rate:
-	// that much later, two leases may be nearer than RateLimit says.
+	// rateSlack is how late a timer may wake the crawler without lowering the rate: that much
+	// later, two leases may be closer together than RateLimit says.
 	rateSlack = time.Millisecond
+
+	// maxSpacing bounds the time between two leases that RateLimit can ask for.
+	maxSpacing = 24 * time.Hour
 )
 
 // Refusal is a URL that is not fetched.
 type Refusal struct {
-	URL    URL
-	Kind   string // "robots", or what RobotsFailed was told
-	Reason string // the rule, "line 12: Disallow: /x"; a Crawl-delay that is too long; or what RobotsFailed was told. From the Web
+	URL  URL
+	Kind string // "robots", or the kind given to RobotsFailed
+
+	// Reason is the rule, "line 12: Disallow: /x", a Crawl-delay that is too long, or the reason
+	// given to RobotsFailed. It comes from the Web.
+	Reason string
 }
 
-// Refused returns what was refused since it was last called. The crawl is not over
-// while there is any.
+// Refused returns the refusals since the last call. The crawl is not over while there are any.
 func (f *Frontier) Refused() []Refusal {
 	refused := f.refused
 	f.refused = nil
 	return refused
 }
 
-// Lease hands out at most max URLs whose hosts may be asked now, hosts in turn. What
-// robots.txt disallows is refused when its turn comes: see Refused. A host that has no
-// URL in memory when its turn comes keeps it until it is refilled: see Wants.
+// Lease hands out at most max URLs whose hosts may be requested now, hosts in turn. URLs that
+// robots.txt disallows are refused when their turn comes: see Refused. A host without a URL in
+// memory keeps its turn until it is refilled: see Reads.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
-	f.feed()
+	for _, h := range f.robots.admit(f.now) {
+		f.place(h)
+	}
 	var leases []URL
 	refusals := len(f.refused) + maxRefusals
 	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
@@ -52,7 +58,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 			break
 		}
 		if leases == nil {
-			leases = make([]URL, 0, min(max, 8)) // a URL is big: not from one on
+			leases = make([]URL, 0, min(max, 8)) // a URL is big: do not start with one
 		}
 		leases = append(leases, URL{})
 		if !f.lease(s, refusals, &leases[len(leases)-1]) {
@@ -65,10 +71,10 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	return leases
 }
 
-// lease takes from s, which is due, what is leased. It returns false, and u is of no use, if all
-// that is due is refused or only in the ledger.
+// lease takes a lease from s, which is due. It returns false, and u is of no use, if everything
+// that is due is refused or only in the store.
 func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
-	f.withdraw(s) // to the end of those that are due
+	f.politeness.withdraw(s) // to the end of those that are due
 	h := s.top()
 	if s.resolve == addressUnknown {
 		s.resolve = addressAsked
@@ -78,38 +84,32 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 		return true
 	}
 	if h.index >= 0 {
-		heap.Remove(&s.origins.due, int(h.index)) // the same
+		s.origins.due.Remove(int(h.index)) // to the end of its server's, too
 	}
 	ok := f.pick(h, refusals, u)
 	if ok {
 		if u.Addr, u.Pinned = (netip.Addr{}), false; s.address != nil {
-			u.Addr, u.Pinned = s.address.addr, f.pinned(s)
+			u.Addr, u.Pinned = s.address.addr, s.pinned(f.now)
 		}
 		f.spend(h)
 		f.dormant.leased(s, u)
 	}
-	f.want(h, !ok)
+	if f.mayRefill(h) {
+		f.refills.want(h, !ok)
+	}
 	f.place(h)
 	return ok
 }
 
-// pick takes from h, which is due, what is leased: its robots.txt, or the first URL
-// that is allowed. It returns false, and u is of no use, if all that is due is refused or
-// only in the ledger.
+// pick takes a lease from h, which is due: its robots.txt, or the first URL that is allowed. It
+// returns false, and u is of no use, if everything that is due is refused or only in the store.
 func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
-	if h.isErrands() {
-		return f.pickErrand(h, u)
+	if h.isRobotsRedirects() {
+		return f.pickRedirect(h, u)
 	}
 	if h.robots.wanted(f.now) {
-		if depth, known := h.leastDepth(); known { // else a Want comes first
-			if f.rulebook.full(f.now) && h.robots.lacks() {
-				h.robots.postpone(f.now + noRoom)
-				f.starve(h)
-				return false
-			}
-			f.rulebook.asked++
-			*u = URL{URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries), Seed: h.seeded(), Robots: true}
-			return true
+		if depth, known := h.leastDepth(); known { // else a refill comes first
+			return f.pickRobots(h, depth, u)
 		}
 	}
 	for len(f.refused) < refusals && f.has(h) {
@@ -122,7 +122,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		f.stats.Pending--
 		if !again {
 			f.fresh--
-			f.held -= u.cost()
+			f.refills.held -= u.cost()
 		}
 		if kind, reason := f.refuses(h, u.URL); kind != "" {
 			f.turnDown(h, Refusal{*u, kind, reason})
@@ -130,7 +130,9 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 		}
 		u.Seed = h.seeded()
 		f.leased[u.URL] = h
-		f.leave(h, u)
+		if f.cfg.LimitPerHost > 0 {
+			f.journal.urlLeased(h, u)
+		}
 		if !again {
 			f.count(h)
 		}
@@ -139,77 +141,134 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 	return false
 }
 
+// pickRobots leases the robots.txt of h, for URLs of a depth. It returns false if there is no room
+// for its rules.
+func (f *Frontier) pickRobots(h *host, depth int, u *URL) bool {
+	if f.robots.full(f.now) && h.robots.lacks() {
+		h.robots.postpone(f.now + noRoom)
+		f.robots.starve(h)
+		return false
+	}
+	f.robots.asked++
+	*u = URL{
+		URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries),
+		Seed: h.seeded(), Robots: true,
+	}
+	return true
+}
+
 // refuses returns why a URL of h is refused; kind is empty if it is not.
 func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
 	if f.refuse != nil {
 		kind, reason = f.refuse(u)
 	}
 	if kind == "" && h.deadAt(f.now) {
-		why := f.shut[h.server]
+		why := f.failures[h.server]
 		kind, reason = why.kind, why.reason
 	}
 	if kind == "" {
 		kind, reason = h.robots.refuse(u.RequestTarget())
-		if rules := h.robots.said; rules != nil && rules.place != nil {
-			f.rulebook.use(rules)
+		if rules := h.robots.rules; rules != nil && rules.place != nil {
+			f.robots.use(rules)
 		}
 	}
 	return kind, reason
 }
 
-// turnDown refuses a URL of h that is taken out of its queue.
+// turnDown refuses a URL of h that was taken out of its queue.
 func (f *Frontier) turnDown(h *host, r Refusal) {
 	f.refused = append(f.refused, r)
 	f.stats.Refused++
-	f.forgetHops(&r.URL)
+	f.endRedirects(&r.URL)
 	if r.URL.Tries > 0 {
 		h.tried--
 	}
-	h.disk.gone(r.URL.Seq)
-	f.note(h)
-	if f.ledger != nil {
-		f.ledger.Refused(r, f.time(f.now))
-	}
+	h.backlog.ended(r.URL.Seq)
+	f.journal.hostChanged(h)
+	f.journal.record(func(l Journal) { l.Refused(r, f.time(f.now)) })
 }
 
-// RefuseBy makes the frontier ask fn about each URL whose turn comes, before its host's
-// robots.txt: the URL is refused if kind is not empty.
-func (f *Frontier) RefuseBy(fn func(weburl.URL) (kind, reason string)) { f.refuse = fn }
-
-// count counts a URL of h that is leased for the first time, and does what the limits
-// ask for.
+// count counts a URL of h that is leased for the first time, and applies the limits.
 func (f *Frontier) count(h *host) {
-	h.first++ // the host's others drop theirs when their turn comes
+	h.leases++ // the server's other hosts drop their URLs when their turn comes
 	if f.full(h) && !h.capped {
 		f.dropRest(h)
 	}
 	f.first++
 }
 
-// nextTurn is nextServer, without the turns that Limit has ended. That is all of them if no URL is
-// pending which was leased before; else each is taken when it comes, and not all, be they a million,
-// when Limit is reached. After maxEnded it returns one of them.
+// full reports whether h has had LimitPerHost.
+func (f *Frontier) full(h *host) bool {
+	return f.cfg.LimitPerHost > 0 && (h.capped || int(h.leases) >= f.cfg.LimitPerHost)
+}
+
+// dropRest drops the URLs of h that were never leased. Those that were tried are in memory by now,
+// as they come first.
+func (f *Frontier) dropRest(h *host) {
+	n := h.queued()
+	f.refills.held -= costOf(&h.queue)
+	if len(f.redirects.hops) > 0 {
+		for c, queued := range h.queue.All() {
+			u := queued.of(c)
+			f.endRedirects(&u)
+		}
+	}
+	h.queue = hostQueue{}
+	if b := h.backlog; b != nil {
+		n += b.n
+		b.n, b.more = 0, false
+		if b.refill != nil {
+			b.refill.void = true
+		}
+		f.refills.release(h)
+	}
+	h.pending -= int32(n)
+	f.fresh -= n
+	f.stats.Pending -= n
+	f.stats.OverLimit += n
+	h.capped = true
+	f.journal.hostChanged(h)
+	f.journal.overLimit(h)
+}
+
+// spend counts a lease of h.
+func (f *Frontier) spend(h *host) {
+	h.leased++
+	f.stats.Leased++
+	f.politeness.spend(f.now, h.server)
+	f.journal.hostChanged(h)
+	if f.cfg.RateLimit > 0 {
+		f.free = max(f.free, f.now-rateSlack) + f.spacing()
+	}
+}
+
+// spacing returns the time between two leases that RateLimit asks for.
+func (f *Frontier) spacing() moment {
+	if f.cfg.RateLimit <= 0 {
+		return 0
+	}
+	return moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
+}
+
+// has reports whether h has a URL in memory that may be leased now.
+func (f *Frontier) has(h *host) bool {
+	return h.retries(f.now) || !h.queue.Empty() && !f.Limited()
+}
+
+// nextTurn returns the server whose turn is next, and when, without the turns that Limit has
+// ended. Those are all of them if no URL is pending that was leased before. Otherwise each is
+// skipped when it comes, not all at once, which may be a million, when Limit is reached. After
+// maxEnded it returns one of them.
 func (f *Frontier) nextTurn() (s *server, at moment) {
 	if f.Limited() && f.stats.Pending == f.fresh {
 		return nil, 0
 	}
-	s, at = f.nextServer()
+	s, at = f.politeness.next(f.now)
 	for n := 0; s != nil && n < maxEnded && f.ended(s); n++ {
 		f.placeServer(s)
-		s, at = f.nextServer()
+		s, at = f.politeness.next(f.now)
 	}
 	return s, at
-}
-
-// endOrigins places anew those of the hosts of s that come first for what Limit has ended.
-func (f *Frontier) endOrigins(s *server) {
-	for s.origins != nil && f.Limited() && len(s.origins.due) > 0 {
-		o := s.origins.due[0]
-		if at, ok := f.own(o.host); ok && at <= max(o.at, f.now) {
-			return
-		}
-		f.placeOrigin(o.host)
-	}
 }
 
 // ended reports whether s has its turn for a URL that Limit keeps from being leased.
@@ -221,64 +280,15 @@ func (f *Frontier) ended(s *server) bool {
 	return !ok || at > max(s.at, f.now)
 }
 
-// full reports whether h has had LimitPerHost.
-func (f *Frontier) full(h *host) bool {
-	return f.cfg.LimitPerHost > 0 && (h.capped || int(h.first) >= f.cfg.LimitPerHost)
-}
-
-// dropRest drops the URLs of h that were never leased. What was tried is in memory by
-// now, for it comes first.
-func (f *Frontier) dropRest(h *host) {
-	n := h.queued()
-	f.held -= h.queue.cost()
-	if len(f.hops) > 0 {
-		for _, u := range h.queue.all() {
-			f.forgetHops(&u)
+// endOrigins places anew those hosts of s that come first for what Limit has ended.
+func (f *Frontier) endOrigins(s *server) {
+	for s.origins != nil && f.Limited() && s.origins.due.Len() > 0 {
+		o := s.origins.due.First()
+		if at, ok := f.dueOf(o.host); ok && at <= max(o.at, f.now) {
+			return
 		}
+		f.placeOrigin(o.host)
 	}
-	h.queue = nil
-	if d := h.disk; d != nil {
-		n += d.n
-		d.n, d.more = 0, false
-		if d.refill != nil {
-			d.refill.void = true
-		}
-		f.letGo(h)
-	}
-	h.pending -= int32(n)
-	f.fresh -= n
-	f.stats.Pending -= n
-	f.stats.OverLimit += n
-	h.capped = true
-	f.note(h)
-	f.noteOverLimit(h)
-}
-
-// maxSpacing bounds the time between two leases that a RateLimit can ask for.
-const maxSpacing = 24 * time.Hour
-
-// spend is the price of a lease of h.
-func (f *Frontier) spend(h *host) {
-	h.leased++
-	f.stats.Leased++
-	h.busy++
-	h.asked, h.last = f.now, f.now // until the response says when it really ended
-	h.domain().spend(f.now)
-	h.address.spend(f.now)
-	f.placeGroup(h.domain())
-	f.placeGroup(h.address)
-	f.note(h)
-	if f.cfg.RateLimit > 0 {
-		f.free = max(f.free, f.now-rateSlack) + f.spacing()
-	}
-}
-
-// spacing is the time between two leases that RateLimit asks for.
-func (f *Frontier) spacing() moment {
-	if f.cfg.RateLimit <= 0 {
-		return 0
-	}
-	return moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
 }
 
 // place takes in that what h has to lease or refuse, or its server, has changed.
@@ -289,43 +299,42 @@ func (f *Frontier) place(h *host) {
 	f.placeServer(h.server)
 }
 
-// placeServer gives a server its turn at the time at which it may be asked next, but for its
-// domain and address; or takes it away if time alone does not help. A server that stays due,
-// or whose time is as before, keeps its turn.
+// placeServer gives a server its turn at the time at which it may next be leased from, apart from
+// its domain and address, or takes the turn away if time alone does not help. A server that stays
+// due, or whose time is as before, keeps its turn.
 func (f *Frontier) placeServer(s *server) {
 	f.endOrigins(s)
 	at, ok := f.due(s)
 	if !ok {
-		f.withdraw(s)
+		f.politeness.withdraw(s)
 		return
 	}
 	at = max(at, f.now)
 	switch {
 	case !s.hasTurn():
-		f.order++
-		f.file(s, at, f.order)
+		f.politeness.giveTurn(f.now, s, at, f.nextOrder())
 	case s.at == at, s.at <= f.now && at <= f.now:
 	default:
-		f.order++
-		f.rekey(s, at, f.order)
+		f.politeness.changeTurn(s, at, f.nextOrder())
 	}
-	if f.inCell(s, at) != (s.sub >= 0) || s.index >= 0 && s.where != inReady && !f.asks(s, at) {
-		f.refile(s)
+	if s.waitsWithSiblings(f.now, at) != (s.rank >= 0) ||
+		s.index >= 0 && s.waitsFor != nobody && !s.requests(at) {
+		f.politeness.move(f.now, s)
 	}
 }
 
-// own returns when the next URL of h may be leased or refused, or its robots.txt leased, as
-// far as that depends on h alone.
-func (f *Frontier) own(h *host) (at moment, ok bool) {
+// dueOf returns when the next URL of h may be leased or refused, or its robots.txt leased, as far
+// as that depends on h alone.
+func (f *Frontier) dueOf(h *host) (at moment, ok bool) {
 	switch {
-	case !h.queue.empty() && !f.Limited(), f.mayWant(h):
+	case !h.queue.Empty() && !f.Limited(), f.mayRefill(h):
 	case h.retry != nil:
-		at = (*h.retry)[0].at
+		at = h.retry.First().at
 	default:
 		return 0, false
 	}
-	if f.refusing(h, max(at, f.now)) {
-		return at, true // the host need not be asked
+	if h.refusing(max(at, f.now)) {
+		return at, true // without a request
 	}
 	if h.robots.waits() {
 		return 0, false
@@ -339,65 +348,19 @@ func (f *Frontier) due(s *server) (at moment, ok bool) {
 	if h == nil {
 		return 0, false
 	}
-	at, ok = f.own(h)
+	at, ok = f.dueOf(h)
 	switch {
-	case !ok, f.refusing(h, max(at, f.now)):
+	case !ok, h.refusing(max(at, f.now)):
 		return at, ok
 	case s.resolve == addressUnknown:
 		return 0, true
-	case s.resolve == addressAsked, s.busy >= f.pace(s):
+	case s.resolve == addressAsked, s.busy >= f.politeness.pace(s):
 		return 0, false
 	}
-	return max(at, f.next(s)), true
+	return max(at, f.politeness.earliest(s)), true
 }
 
-// refusing reports whether all that is leased of h at a time is refused.
-func (f *Frontier) refusing(h *host, at moment) bool {
-	return h.robots.refuses(at) || h.deadAt(at)
-}
-
-// next is the time before which nothing of s is leased.
-func (f *Frontier) next(s *server) moment {
-	if s.last == never {
-		return s.pace.hold
-	}
-	return max(s.pace.hold, s.last+f.delay(s))
-}
-
-// has reports whether h has a URL in memory that may be leased now.
-func (f *Frontier) has(h *host) bool {
-	return h.retries(f.now) || !h.queue.empty() && !f.Limited()
-}
-
-// delay is the time between the end of a response of s and the next request. A server that
-// is alone in its domain stands for it.
-func (f *Frontier) delay(s *server) time.Duration {
-	delay := max(f.cfg.Delay, s.crawlDelay())
-	if s.domain() == nil {
-		delay = max(delay, f.groupDelay(false))
-	}
-	return delay
-}
-
-// pace is how many leases s may have at once. One that is parked is tried with one.
-func (f *Frontier) pace(s *server) int32 {
-	n := s.pace.limit()
-	switch {
-	case f.cfg.PerHost > 0:
-		n = min(n, f.cfg.PerHost)
-	case f.delay(s) > 0:
-		n = 1
-	}
-	if s.domain() == nil && f.cfg.PerDomain > 0 {
-		n = min(n, f.cfg.PerDomain)
-	}
-	if s.fails >= parkFrom {
-		n = min(n, 1)
-	}
-	return int32(n)
-}
-
-// rootOf is the URL of an origin.
+// rootOf returns the URL of an origin.
 func rootOf(origin string) weburl.URL {
 	u, err := weburl.Parse(origin + "/")
 	if err != nil {

@@ -86,7 +86,7 @@ func (m *model) step() {
 	m.compare()
 }
 
-// finish goes on without new URLs until the crawl is over.
+// finish continues without new URLs until the crawl is over.
 func (m *model) finish() {
 	for !m.f.Over() {
 		m.lease(10)
@@ -221,14 +221,14 @@ func (m *model) answer(retry bool) {
 		clear(u.host.passed) // not due any more
 	}
 	if !retry {
-		m.f.Done(at(m.now), lease, frontier.Answer{})
+		m.f.Done(at(m.now), lease, frontier.Result{})
 		u.state = "done"
 		return
 	}
 	m.order++
 	u.state, u.order, u.at = "pending", m.order, m.now+time.Duration(m.rand.IntN(20))*100*time.Millisecond
 	u.tries++
-	m.f.Retry(at(m.now), lease, frontier.Answer{}, at(u.at))
+	m.f.Retry(at(m.now), lease, frontier.Result{}, at(u.at))
 }
 
 // compare checks what a frontier says about itself.

@@ -1,54 +1,66 @@
 package frontier
 
 import (
-	"container/heap"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/heap"
 )
 
-// origins are the hosts of a server that has several. There may be 65,535 ports, so
-// that nothing looks at all of them when one is asked.
+// origins are the hosts of a server that has several. There may be 65,535 ports, so nothing looks
+// at all of them for a lease.
 type origins struct {
-	known   map[string]*host
-	errands *host         // that of the server's errands, if there are any: see RobotsAt
-	due     originHeap    // those that have something to lease or refuse, by when
-	delay   time.Duration // the longest Crawl-delay: it is one machine that asks for it
+	known     map[string]*host
+	redirects *host         // the server's robots.txt redirects, if there are any: see RobotsAt
+	due       originHeap    // hosts with something to lease or refuse, by when
+	delay     time.Duration // the longest Crawl-delay: one machine asks for it
 }
 
-// addOrigin takes in a further host of a server.
-func (f *Frontier) addOrigin(s *server, h *host) { f.originsOf(s).known[h.name] = h }
+// originHeap is a heap of a server's hosts by their turn.
+type originHeap = heap.Heap[origin, byOrigin]
 
-// originsOf makes s one that has several hosts.
+// origin is a host and its turn among those of its server.
+type origin struct {
+	at    moment
+	order uint64
+	host  *host
+}
+
+type byOrigin struct{}
+
+func (byOrigin) Before(a, b origin) bool {
+	if a.at != b.at {
+		return a.at < b.at
+	}
+	return a.order < b.order
+}
+func (byOrigin) Moved(o origin, i int) { o.host.index = int32(i) }
+
+// originsOf makes s a server with several hosts.
 func (f *Frontier) originsOf(s *server) *origins {
 	if s.origins == nil {
-		s.origins = &origins{known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay()}
+		s.origins = &origins{
+			known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay(),
+		}
 		f.placeOrigin(&s.own)
 	}
 	return s.origins
 }
 
-// top is the host of s whose turn is next; nil if none has anything to lease.
+// top returns the host of s whose turn is next; nil if none has anything to lease.
 func (s *server) top() *host {
 	switch {
 	case s.origins == nil:
 		return &s.own
-	case len(s.origins.due) == 0:
+	case s.origins.due.Len() == 0:
 		return nil
 	}
-	return s.origins.due[0].host
+	return s.origins.due.First().host
 }
 
-// crawlDelay is what the robots.txt of the server's hosts ask for.
-func (s *server) crawlDelay() time.Duration {
-	if s.origins == nil {
-		return s.own.robots.delay()
-	}
-	return s.origins.delay
-}
-
-// newRules takes in that the robots.txt of h has changed, whose Crawl-delay was before.
-func (s *server) newRules(h *host, before time.Duration) {
+// rulesChanged takes in that the robots.txt of h has changed, whose Crawl-delay was before.
+func (s *server) rulesChanged(h *host, before time.Duration) {
 	o := s.origins
 	switch delay := h.robots.delay(); {
 	case o == nil:
@@ -62,7 +74,7 @@ func (s *server) newRules(h *host, before time.Duration) {
 	}
 }
 
-// hosts are all of a server, by name.
+// hosts returns all hosts of a server, by name.
 func (s *server) hosts() []*host {
 	if s.origins == nil {
 		return []*host{&s.own}
@@ -74,71 +86,33 @@ func (s *server) hosts() []*host {
 	return all
 }
 
-// placeOrigin puts h among its server's hosts that are due, or takes it out. One that
-// stays due, or whose time is as before, keeps its turn.
+// placeOrigin puts h among its server's hosts that are due, or takes it out. One that stays due, or
+// whose time is as before, keeps its turn.
 func (f *Frontier) placeOrigin(h *host) {
 	due := &h.origins.due
-	at, ok := f.own(h)
+	at, ok := f.dueOf(h)
 	at = max(at, f.now)
 	switch {
 	case !ok && h.index >= 0:
-		heap.Remove(due, int(h.index))
+		due.Remove(int(h.index))
 	case !ok:
 	case h.index < 0:
-		f.order++
-		heap.Push(due, origin{at, f.order, h})
+		due.Push(origin{at, f.nextOrder(), h})
 	default:
-		if o := &(*due)[h.index]; o.at != at && (o.at > f.now || at > f.now) {
-			f.order++
-			o.at, o.order = at, f.order
-			heap.Fix(due, int(h.index))
+		if o := due.Items()[h.index]; o.at != at && (o.at > f.now || at > f.now) {
+			due.Set(int(h.index), origin{at, f.nextOrder(), h})
 		}
 	}
 }
 
-// placeOrigins is placeOrigin of all hosts of a server, if it has several.
+// placeOrigins places all hosts of a server, if it has several.
 func (f *Frontier) placeOrigins(s *server) {
 	if s.origins != nil {
 		for _, h := range s.hosts() {
 			f.placeOrigin(h)
 		}
-		if s.origins.errands != nil {
-			f.placeOrigin(s.origins.errands)
+		if s.origins.redirects != nil {
+			f.placeOrigin(s.origins.redirects)
 		}
 	}
-}
-
-// origin is a host and its turn among those of its server.
-type origin struct {
-	at    moment
-	order uint64
-	host  *host
-}
-
-// originHeap is a min-heap by (at, order).
-type originHeap []origin
-
-func (q originHeap) Len() int { return len(q) }
-func (q originHeap) Less(i, j int) bool {
-	if q[i].at != q[j].at {
-		return q[i].at < q[j].at
-	}
-	return q[i].order < q[j].order
-}
-func (q originHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].host.index, q[j].host.index = int32(i), int32(j)
-}
-func (q *originHeap) Push(x any) {
-	o := x.(origin)
-	o.host.index = int32(len(*q))
-	*q = append(*q, o)
-}
-func (q *originHeap) Pop() any {
-	last := len(*q) - 1
-	o := (*q)[last]
-	(*q)[last] = origin{}
-	*q = (*q)[:last]
-	o.host.index = -1
-	return o
 }

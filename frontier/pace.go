@@ -5,51 +5,51 @@ import (
 	"time"
 )
 
-// The pace of a host is how many leases it may have at once. It begins low, grows by one
-// while the server answers as fast as it can, and is halved when it gets slow: additive
-// increase and multiplicative decrease, as TCP does with its window (RFC 5681), with the
-// response time in the place of the lost packet.
+// The pace of a host is how many leases it may have at once. It starts low, grows by one while the
+// server answers as fast as it can, and is halved when the server gets slow: additive increase and
+// multiplicative decrease, as TCP does with its window (RFC 5681), with the response time in the
+// place of the lost packet.
 const (
 	anyPace   = math.MaxInt32
 	startPace = 2  // gentle: what two readers of a site do
-	maxPace   = 16 // gains little beyond, and some servers take it for an attack
+	maxPace   = 16 // more gains little, and some servers take it for an attack
 
-	// An answer is fast if it took at most 1.5 times the host's best time, and slow if
-	// it took more than twice as long. The extra is what a busy network or a turn of the
-	// crawler's own loop adds, which says nothing about a server that answers in 2 ms.
+	// A response is fast if it took at most 1.5 times the host's best time, and slow if it took
+	// more than twice as long. The extra is what a busy network or a turn of the crawler's own loop
+	// adds, which says nothing about a server that responds in 2 ms.
 	fastExtra = 10 * time.Millisecond
 	slowExtra = 20 * time.Millisecond
 
-	// smoothing is the weight of one answer in the smoothed time, 1/8: RFC 6298,
-	// section 2, of the round-trip time.
+	// smoothing is the weight of one response in the smoothed time, 1/8: RFC 6298, section 2, of
+	// the round-trip time.
 	smoothing = 8
 
-	// MaxRetryAfter is the longest that a host is let alone because it asked for it.
+	// MaxRetryAfter is the longest back-off that a host gets because it asked for it.
 	MaxRetryAfter = time.Hour
 
-	firstPause = time.Second // after an overload or a robots.txt that failed; then twice as long
+	firstPause = time.Second // after an overload or a robots.txt that failed; it doubles each time
 	maxPause   = 5 * time.Minute
 )
 
-// pause is the wait after n failures in a row, n ≥ 1.
+// pause returns the wait after n failures in a row, n ≥ 1.
 func pause(n uint8) time.Duration {
 	return min(firstPause<<min(n-1, 30), maxPause)
 }
 
-// pace is what answers have taught about a server. The zero pace bounds nothing.
+// pace is what responses have taught about a server. The zero pace bounds nothing.
 type pace struct {
-	hold     moment  // no lease before: the server was overloaded, or does not answer
+	hold     moment  // the end of its back-off: it was overloaded, or does not respond
 	took     instant // smoothed; 0: unknown
 	best     instant // smallest took; 0: unknown
-	strikes  uint8   // overloads in a row, without what was under way at the first
-	overload bool    // has ever been: a loopback address makes no difference any more
+	strikes  uint8   // overloads in a row, not counting what was under way at the first
+	overload bool    // ever: a loopback address makes no difference any more
 	window
 }
 
-// instant is a response time in microseconds, of which every server has two.
+// instant is a response time in microseconds. Every server has two.
 type instant int32
 
-const maxInstant = 1 << 29 // 9 minutes: beyond it all are the same
+const maxInstant = 1 << 29 // 9 minutes: longer ones count as this
 
 func instantOf(d time.Duration) instant {
 	if d <= 0 {
@@ -60,15 +60,15 @@ func instantOf(d time.Duration) instant {
 
 func (i instant) duration() time.Duration { return time.Duration(i) * time.Microsecond }
 
-// window is how many leases there may be at once, and the answers since that has changed.
+// window is how many leases there may be at once, and the responses since that last changed.
 type window struct {
 	most    uint8 // leases at once; 0: any number
-	answers uint8 // of the window, which has most of them
+	answers uint8 // responses since the window began; it ends at most
 	fast    uint8 // of these
 	slow    uint8 // of these
 }
 
-// speed is what an answer says of its server: it was as fast as it can be, slow, or neither.
+// speed is what a response says of its server: as fast as it can be, slow, or neither.
 type speed int8
 
 const (
@@ -77,7 +77,7 @@ const (
 	slow    speed = -1
 )
 
-// limit is how many leases there may be at once.
+// limit returns how many leases there may be at once.
 func (w *window) limit() int {
 	if w.most == 0 {
 		return anyPace
@@ -85,9 +85,9 @@ func (w *window) limit() int {
 	return int(w.most)
 }
 
-// learn takes in the answer to a lease. It returns how fast it was, and whether it was the
-// first that says that the server is asked too much.
-func (p *pace) learn(now moment, a Answer) (as speed, overloaded bool) {
+// learn takes in the end of a lease. It returns how fast the response was, and whether it is the
+// first sign that the server is overloaded.
+func (p *pace) learn(now moment, a Result) (as speed, overloaded bool) {
 	if a.loopback() && !p.overload {
 		p.most = 0
 	}
@@ -96,16 +96,16 @@ func (p *pace) learn(now moment, a Answer) (as speed, overloaded bool) {
 	case a.Overload || a.RetryAfter > 0:
 		p.backOff(now, held, a)
 		return slow, !held
-	case a.Took > 0 && !held: // while held it was asked for before, and is no sign of the end
+	case a.Took > 0 && !held: // a response to a request before the back-off does not end it
 		p.strikes = 0
 		return p.measure(a.Took), false
 	}
 	return neither, false
 }
 
-// backOff holds the server. Answers that were under way when it began may make the hold
-// longer, but are the same overload.
-func (p *pace) backOff(now moment, held bool, a Answer) {
+// backOff leaves the server alone for a while. Responses that were under way when the back-off
+// began may extend it, but belong to the same overload.
+func (p *pace) backOff(now moment, held bool, a Result) {
 	if !held {
 		p.strikes += min(1, math.MaxUint8-p.strikes)
 	}
@@ -138,12 +138,12 @@ func (p *pace) measure(d time.Duration) speed {
 	return as
 }
 
-// settle is for a server that is slow with one request at a time: it is not the crawler that
-// makes it so. This is by and by what it takes, or the pace would never grow again.
+// settle is for a server that is slow with one request at a time, which is not the crawler's doing.
+// Its time becomes the best by and by, or the pace would never grow again.
 func (p *pace) settle() { p.best += (p.took - p.best) / smoothing }
 
-// count takes in how fast an answer was. It returns true if that ends a window of one lease
-// at once, and it was not fast.
+// count takes in how fast a response was. It reports whether that ends a window of one lease at
+// once and was not fast.
 func (w *window) count(as speed, bound uint8) (alone bool) {
 	if w.most == 0 {
 		return false
@@ -170,9 +170,19 @@ func (w *window) count(as speed, bound uint8) (alone bool) {
 	return alone
 }
 
-// halve lets half as many leases be at once, if they are bounded at all.
+// halve halves the number of leases at once, if it is bounded at all.
 func (w *window) halve() {
 	if w.most > 0 {
 		*w = window{most: max(w.most/2, 1)}
 	}
+}
+
+// restore brings the pace of a new host to what it was, apart from its back-off. That it was
+// unbounded is not restored: that depends on where the server is, and on PerHost.
+func (p *pace) restore(s HostState) {
+	if s.Most > 0 {
+		p.most = uint8(s.Most)
+	}
+	p.took, p.best = instantOf(s.Took), instantOf(s.Best)
+	p.strikes, p.overload = uint8(s.Strikes), s.Overload
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestPolite crawls random webs of servers that are slow, overloaded or down, and
-// checks that no rule of politeness is ever broken, that Next is right to the
-// nanosecond, and that every URL ends in one way.
+// TestPolite crawls random webs of servers that are slow, overloaded or down, and checks that no
+// rule of politeness is ever broken, that Next is right to the nanosecond, and that every URL ends
+// in one way.
 func TestPolite(t *testing.T) {
 	for name, cfg := range map[string]frontier.Config{
 		"paced":      {},
@@ -56,7 +56,7 @@ type server struct {
 	rules     string // lines of its robots.txt
 	known     bool   // to the crawler
 	leased    int
-	errands   int           // of these
+	redirects int           // of these
 	lastEnd   time.Duration // of a response
 	lastLease time.Duration
 	any       bool // lastEnd and lastLease are set
@@ -139,7 +139,7 @@ func (w *web) lease() int {
 		w.check(lease)
 		w.away = append(w.away, request{lease, w.now + time.Duration(20+w.rand.IntN(60))*time.Millisecond})
 	}
-	for _, h := range w.f.Slowest(100) {
+	for _, h := range w.f.View().Slowest(100) {
 		if h.Pace > 0 && h.Leased > h.Pace && len(leases) > 0 && strings.Contains(h.Host, leases[len(leases)-1].URL.Hostname()) {
 			w.t.Fatalf("%v: %s has %d leases at pace %d", w.now, h.Host, h.Leased, h.Pace)
 		}
@@ -170,9 +170,9 @@ func (w *web) check(lease frontier.URL) {
 	case h.any && w.now < max(h.lastEnd, h.lastLease)+delay:
 		w.t.Fatalf("%v: %s leased, the delay is over at %v", w.now, name, max(h.lastEnd, h.lastLease)+delay)
 	case w.cfg.PerHost > 0 && h.leased >= w.cfg.PerHost, w.cfg.PerHost == 0 && delay > 0 && h.leased > 0, h.leased >= 16:
-		w.t.Fatalf("%v: %s leased, beside %d", w.now, name, h.leased)
-	case lease.Robots && lease.At == nil && h.leased > h.errands:
-		w.t.Fatalf("%v: %s leased beside %d", w.now, name, h.leased)
+		w.t.Fatalf("%v: %s leased, besides %d", w.now, name, h.leased)
+	case lease.Robots && lease.At == nil && h.leased > h.redirects:
+		w.t.Fatalf("%v: %s leased, besides %d", w.now, name, h.leased)
 	case w.cfg.Robots && !lease.Robots && !h.known:
 		w.t.Fatalf("%v: %s leased before robots.txt", w.now, name)
 	case w.cfg.Robots && !lease.Robots && !rules.Test("/"+target).Allowed:
@@ -185,7 +185,7 @@ func (w *web) check(lease frontier.URL) {
 	}
 	h.leased++
 	if lease.At != nil {
-		h.errands++
+		h.redirects++
 	}
 	h.lastLease, h.any = w.now, true
 	w.leases = append(w.leases, w.now)
@@ -212,10 +212,10 @@ func (w *web) answer(u frontier.URL) {
 	h := w.asked(u)
 	h.leased--
 	if u.At != nil {
-		h.errands--
+		h.redirects--
 	}
 	h.lastEnd = w.now
-	a := frontier.Answer{Took: time.Duration(5+w.rand.IntN(40)) * time.Millisecond}
+	a := frontier.Result{Took: time.Duration(5+w.rand.IntN(40)) * time.Millisecond}
 	if w.rand.IntN(12) == 0 {
 		a.Overload = true
 		a.RetryAfter = time.Duration(w.rand.IntN(3)) * time.Second

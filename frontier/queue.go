@@ -1,33 +1,41 @@
 package frontier
 
 import (
-	"container/heap"
-	"slices"
+	"cmp"
+	"math"
 	"unsafe"
 
+	"github.com/weftcrawl/weft/frontier/queue"
+	"github.com/weftcrawl/weft/internal/heap"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// queue holds a host's URLs that were never leased: first those that are kept; of those with the highest
-// priority the ones of least depth come first, of these the ones of highest rank, and of
-// these the one that came first. A host has few different such fours at once, so each
-// has a bucket.
-//
-// Invariant: the buckets are in the order in which they are emptied; none is empty.
-type queue []bucket
+// hostQueue holds a host's URLs that were never leased. A host has few different classes at once.
+type hostQueue = queue.Queue[class, queued]
 
-// bucket is the URLs of one priority, depth and rank, kept or not, from head on.
-type bucket struct {
-	urls     []queued
-	depth    int
-	head     int32
+// class is the part of a URL's QueueKey that it shares with others.
+type class struct {
+	depth    int32
 	priority int8
 	rank     int8
 	kept     bool
 }
 
-// queued is a URL without what its bucket says. There are more of them than of
-// anything else but fingerprints.
+// Compare orders classes as QueueKey.Compare orders the keys of their URLs.
+func (c class) Compare(d class) int {
+	switch {
+	case c.kept != d.kept:
+		return first(c.kept)
+	case c.priority != d.priority:
+		return cmp.Compare(d.priority, c.priority)
+	case c.depth != d.depth:
+		return cmp.Compare(c.depth, d.depth)
+	}
+	return cmp.Compare(d.rank, c.rank)
+}
+
+// queued is a URL without its class. A crawl has more of them than of anything else but
+// fingerprints.
 type queued struct {
 	url   weburl.URL
 	from  string
@@ -39,115 +47,76 @@ const maxHops = 1<<16 - 1
 
 func (n *queued) seq() uint64 { return n.came >> 16 }
 
-func (q queue) empty() bool { return len(q) == 0 }
-
-func (q *queue) push(u *URL) {
-	i, found := slices.BinarySearchFunc(*q, u.Place(), func(b bucket, p Place) int {
-		return b.place(0).Compare(Place{Kept: p.Kept, Priority: p.Priority, Depth: p.Depth, Rank: p.Rank})
-	})
-	if !found {
-		*q = slices.Insert(*q, i, bucket{priority: u.Priority, depth: u.Depth, rank: u.Rank, kept: u.Kept})
+// of returns the URL of a class.
+func (n *queued) of(c class) URL {
+	return URL{
+		URL: n.url, From: n.from, Depth: int(c.depth), Hops: int(n.came & maxHops),
+		Priority: c.priority, Rank: c.rank, Kept: c.kept, Seq: n.seq(), Known: n.known,
 	}
-	b := &(*q)[i]
-	b.urls = append(b.urls, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
-// pop removes the first URL of a queue that is not empty.
-func (q *queue) pop() URL {
-	b := &(*q)[0]
-	u := b.url(&b.urls[b.head])
-	b.urls[b.head] = queued{}
-	b.head++
-	switch left := len(b.urls) - int(b.head); {
-	case left == 0 && len(*q) == 1:
-		*q = nil // most hosts are done with some day
-	case left == 0:
-		*q = slices.Delete(*q, 0, 1)
-	case b.head >= 64 && left <= int(b.head):
-		b.urls, b.head = slices.Delete(b.urls, 0, int(b.head)), 0
-	}
-	return u
+// key returns the key of a URL of the class.
+func (c class) key(seq uint64) QueueKey {
+	return QueueKey{Kept: c.kept, Priority: c.priority, Depth: int(c.depth), Rank: c.rank, Seq: seq}
 }
 
-// url returns a URL of the bucket.
-func (b *bucket) url(n *queued) URL {
-	return URL{URL: n.url, From: n.from, Depth: b.depth, Hops: int(n.came & maxHops), Priority: b.priority, Rank: b.rank, Kept: b.kept, Seq: n.seq(), Known: n.known}
+func push(q *hostQueue, u *URL) {
+	c := class{int32(min(u.Depth, math.MaxInt32)), u.Priority, u.Rank, u.Kept}
+	q.Push(c, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
-// place is that of a URL of the bucket.
-func (b *bucket) place(seq uint64) Place {
-	return Place{Kept: b.kept, Priority: b.priority, Depth: b.depth, Rank: b.rank, Seq: seq}
+func pop(q *hostQueue, u *URL) {
+	c, n := q.Pop()
+	*u = n.of(c)
 }
 
-// cut removes all but the first URLs of a queue that holds more. It returns a place: what is
-// kept is at or before it, what was removed behind it. And the cost of what was removed.
-func (q *queue) cut(keep int) (last Place, freed int) {
-	i := 0
-	for ; keep > (*q)[i].len(); i++ {
-		keep -= (*q)[i].len()
+// cut removes all but the first URLs of a queue that holds more. It returns a key, which what is
+// left does not exceed and what was removed does, and the cost of what was removed.
+func cut(q *hostQueue, keep int) (last QueueKey, freed int) {
+	first, n := q.First()
+	last = first.key(n.seq() - 1)
+	q.Cut(keep, func(_ class, n *queued) { freed += n.cost() })
+	if keep > 0 {
+		c, n := q.Last()
+		last = c.key(n.seq())
 	}
-	for j := range (*q)[i+1:] {
-		freed += (*q)[i+1+j].cost(0)
-	}
-	b := &(*q)[i]
-	freed += b.cost(keep)
-	last = b.place(b.urls[b.head].seq() - 1)
-	if i == 0 && keep == 0 {
-		*q = nil
-		return last, freed
-	}
-	*q = slices.Delete(*q, i+1, len(*q))
-	b.urls = slices.Delete(b.urls, int(b.head)+keep, len(b.urls))
-	if b.head > 0 || cap(b.urls) > 2*len(b.urls) { // what is not used is not to be held by a host that may wait for long
-		b.urls, b.head = slices.Clone(b.urls[b.head:]), 0
-	}
-	last.Seq = b.urls[len(b.urls)-1].seq()
 	return last, freed
 }
 
-// costOfURL is what a URL in a queue takes beside its text, in bytes: the slices of queues are
-// at least half full, and most have one bucket.
+// all returns the URLs of a queue in order.
+func all(q *hostQueue) []URL {
+	var urls []URL
+	for c, n := range q.All() {
+		urls = append(urls, n.of(c))
+	}
+	return urls
+}
+
+// costOfURL is what a URL in a queue takes besides its text, in bytes: the slices of queues are at
+// least half full, and most queues have one bucket.
 const costOfURL = 2 * int(unsafe.Sizeof(queued{}))
 
-// cost is what a pending URL takes in memory, in bytes.
-func (u *URL) cost() int {
-	n := costOfURL + len(u.URL.String()) + len(u.From)
-	if v := u.Known; v != nil {
+// cost is what a queued URL takes in memory, in bytes.
+func (n *queued) cost() int { return cost(&n.url, n.from, n.known) }
+
+// cost is what a URL takes in memory while it is queued, in bytes.
+func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) }
+
+func cost(u *weburl.URL, from string, known *Visit) int {
+	n := costOfURL + len(u.String()) + len(from)
+	if v := known; v != nil {
 		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type)
 	}
 	return n
 }
 
-// cost is what the URLs of a bucket take, but for the first.
-func (b *bucket) cost(without int) int {
+// costOf is what the URLs of a queue take in memory, in bytes.
+func costOf(q *hostQueue) int {
 	n := 0
-	for i := int(b.head) + without; i < len(b.urls); i++ {
-		u := b.url(&b.urls[i])
+	for _, u := range q.All() {
 		n += u.cost()
 	}
 	return n
-}
-
-// cost is what the URLs take, in bytes.
-func (q queue) cost() int {
-	n := 0
-	for i := range q {
-		n += q[i].cost(0)
-	}
-	return n
-}
-
-func (b *bucket) len() int { return len(b.urls) - int(b.head) }
-
-// all returns the URLs, in order.
-func (q queue) all() []URL {
-	var urls []URL
-	for i := range q {
-		for j := int(q[i].head); j < len(q[i].urls); j++ {
-			urls = append(urls, q[i].url(&q[i].urls[j]))
-		}
-	}
-	return urls
 }
 
 // waiting is a URL that is not to be tried before a time.
@@ -157,24 +126,15 @@ type waiting struct {
 	order uint64
 }
 
-// retryHeap is a min-heap by (at, order).
-type retryHeap []waiting
+// retryHeap is a heap of a host's URLs to be tried again.
+type retryHeap = heap.Heap[*waiting, byTime]
 
-func (q *retryHeap) take() URL { return heap.Pop(q).(waiting).url }
+type byTime struct{}
 
-func (q retryHeap) Len() int { return len(q) }
-func (q retryHeap) Less(i, j int) bool {
-	if q[i].at != q[j].at {
-		return q[i].at < q[j].at
+func (byTime) Before(a, b *waiting) bool {
+	if a.at != b.at {
+		return a.at < b.at
 	}
-	return q[i].order < q[j].order
+	return a.order < b.order
 }
-func (q retryHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *retryHeap) Push(x any)   { *q = append(*q, x.(waiting)) }
-func (q *retryHeap) Pop() any {
-	last := len(*q) - 1
-	w := (*q)[last]
-	(*q)[last] = waiting{}
-	*q = (*q)[:last]
-	return w
-}
+func (byTime) Moved(*waiting, int) {}

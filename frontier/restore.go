@@ -1,127 +1,105 @@
 package frontier
 
 import (
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/robots"
 )
 
-// Grow makes room for a number of URLs to be seen.
-func (f *Frontier) Grow(urls int) { f.seen.reserve(urls) }
+// Restorer brings a new frontier to the state that a Journal has recorded. Everything is restored
+// before the frontier is used; the order does not matter, except that Beside comes last.
+type Restorer struct{ f *Frontier }
 
-// RestoreStats sets Done, Refused, OverLimit, OverVariants and Duplicates. It and its like bring a
-// new frontier to the state that a ledger was told of, before anything else is done.
-func (f *Frontier) RestoreStats(s Stats) {
-	f.stats.Done, f.stats.Refused, f.stats.Duplicates = s.Done, s.Refused, s.Duplicates
-	f.stats.OverLimit, f.stats.OverVariants = s.OverLimit, s.OverVariants
+// Restore starts with an empty frontier.
+func Restore(cfg Config) *Restorer { return &Restorer{New(cfg)} }
+
+// Frontier returns the frontier once all is restored.
+func (r *Restorer) Frontier() *Frontier { return r.f }
+
+// Reserve makes room for a number of URLs to be seen.
+func (r *Restorer) Reserve(urls int) { r.f.seen.table.Reserve(urls) }
+
+// Stats restores Done, Refused, OverLimit, OverVariants and Duplicates.
+func (r *Restorer) Stats(s Stats) {
+	to := &r.f.stats
+	to.Done, to.Refused, to.Duplicates = s.Done, s.Refused, s.Duplicates
+	to.OverLimit, to.OverVariants = s.OverLimit, s.OverVariants
 }
 
-// RestoreSeen says that a URL with this fingerprint was seen. It is told in any order of
-// all; what is beyond SeenBytes is forgotten again.
-func (f *Frontier) RestoreSeen(fingerprint [16]byte) { f.seen.add(fingerprint) }
+// Seen restores that a URL with this fingerprint was seen. It is called for all of them; beyond
+// SeenBytes some are forgotten again.
+func (r *Restorer) Seen(fingerprint [16]byte) { r.f.seen.table.Add(fingerprint) }
 
-// RestoreSeq sets the Seq of the next new URL, at least 1: larger than any that was told.
-func (f *Frontier) RestoreSeq(next uint64) { f.seq = max(next, 1) - 1 }
+// Seq sets the Seq of the next new URL, at least 1: larger than any in use.
+func (r *Restorer) Seq(next uint64) { r.f.seq = max(next, 1) - 1 }
 
-// RestoreRedirected says what Ledger.Redirected was last told of a URL.
-func (f *Frontier) RestoreRedirected(fingerprint [16]byte, fewest int, target *URL) {
-	if fewest > 0 { // a job begun before such were forgotten has others
-		h := &hops{fewest: fewest}
-		f.hops[fingerprint] = h
-		if target != nil {
-			f.redirected(fingerprint, h, target)
+// Redirected restores what Journal.Redirected last recorded of a URL.
+func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
+	if fewest == 0 { // of a job older than the forgetting of such
+		return
+	}
+	h := r.f.redirects.reached(fingerprint, fewest)
+	if target != nil {
+		if oldest, ok := r.f.redirects.redirected(fingerprint, h, target); ok {
+			r.f.recordForgotten(oldest)
 		}
 	}
 }
 
-// RestoreHost says what is known of a host; each is restored once, and none that is
-// known already. Its pending URLs are in the ledger: see Wants. It waits its full delay
-// from now, even if it was never asked: the ledger need not have been told of what was
-// under way when the process ended.
+// Variants restores what Journal.Variants last recorded of a key.
+func (r *Restorer) Variants(key [16]byte, n int) { r.f.variants.Raise(key, n) }
+
+// Host restores a host. Each is restored once. Its pending URLs stay in the store: see
+// Frontier.Reads. It waits its full delay from now, even if it was never requested: the journal
+// need not have recorded what was under way when the process ended.
 //
-// With HostBytes it returns false if the host is counted and no more, as there is no room for it.
-// Then RestoreBeside is to be told of all again, once all were told.
-func (f *Frontier) RestoreHost(now time.Time, s HostState, r robots.Rules) bool {
+// With HostBytes it returns false if there is no room for the host, which stays in the store. Then
+// Beside is called for all hosts, once Host was.
+func (r *Restorer) Host(now time.Time, s HostState, rules robots.Rules) bool {
+	f := r.f
 	f.tell(now)
-	f.idle.waits = f.now
+	f.residency.waits = f.now
 	f.stats.Pending += s.Pending
 	f.fresh += s.Pending - s.Tried
 	if f.dispensable(s) {
-		f.idle.gone.add(f.idle.nameKey(Hostname(s.Name)))
-		f.idle.left++
-		f.sleeps(s, 1)
+		f.residency.gone.Add(f.residency.nameKey(Hostname(s.Name)))
+		f.residency.evicted++
+		f.dormant.count(s, 1)
 		f.first += s.Answered
 		return false
 	}
-	h, _ := f.recall(s, r)
+	h, _ := f.recall(s, rules)
 	h.last = f.now
-	f.fill(h, s)
-	h.address.wait(f.now)
-	h.domain().wait(f.now)
+	f.refills.restore(h, s)
+	h.address.waitFrom(f.now)
+	h.domain().waitFrom(f.now)
 	f.place(h)
-	f.rests(h.server)
+	f.consider(h.server)
 	f.first += s.Answered
 	return true
 }
 
-// recall makes a host, and brings it to what is known of it, but for what is pending of it and
-// from when its delay counts. It reports whether that is the latest that is known of its server.
-func (f *Frontier) recall(s HostState, r robots.Rules) (h *host, latest bool) {
-	h = f.newHost(s.Name, strings.HasPrefix(s.Name, "http"))
-	h.pending, h.tried, h.answered, h.capped = int32(s.Pending), int32(s.Tried), int32(s.Answered), s.Capped
-	h.seed = s.Seed
-	h.first += h.answered
-	since := never
-	if !s.Asked.IsZero() {
-		since = f.moment(s.Asked)
-	}
-	if latest = since >= h.asked; latest { // of a server's hosts the one that was asked last knows its pace
-		h.asked = since
-		h.pace.restore(s)
-		h.fails = uint8(s.Failures)
-	}
-	if !s.Hold.IsZero() && !s.Dead { // which has another chance at once: why it was dead is not kept
-		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
-	}
-	if h.robots.phase != off {
-		rules, ok := f.rulebook.add(r, f.now)
-		if !ok {
-			s.Robots = RobotsState{} // it is asked for again
-		}
-		h.robots.restore(s.Robots, rules)
-		if !s.Robots.Until.IsZero() {
-			h.robots.until = f.moment(s.Robots.Until)
-		}
-		h.newRules(h, 0)
-	}
-	return h, latest
+// dispensable reports whether a host that is restored can stay in the store.
+func (f *Frontier) dispensable(s HostState) bool {
+	full := f.cfg.HostBytes > 0 && f.hostBytes() > f.cfg.HostBytes
+	return full && storable(s.Name) && f.residency.names.Find(Hostname(s.Name)) == nil
 }
 
-// RestoreLast says that hosts of which nothing is known may have been asked until now, in a
-// process that ended before its ledger could tell: a new host waits its full delay from
-// now, as those do that are restored.
-func (f *Frontier) RestoreLast(now time.Time) {
-	f.tell(now)
-	f.last = f.now
+// Beside restores a host that Host has left out if another of its name is resident.
+func (r *Restorer) Beside(s HostState, rules robots.Rules) {
+	f := r.f
+	if f.residency.names.Find(Hostname(s.Name)) == nil || f.residency.host(s.Name) != nil {
+		return
+	}
+	h, _ := f.recall(s, rules)
+	h.last = f.now
+	f.wake(h, s)
 }
 
-// restore brings the pace of a new host to what it was; not its hold. That it was unbounded
-// is not restored: that depends on where the server is, and on PerHost.
-func (p *pace) restore(s HostState) {
-	if s.Most > 0 {
-		p.most = uint8(s.Most)
-	}
-	p.took, p.best, p.strikes, p.overload = instantOf(s.Took), instantOf(s.Best), uint8(s.Strikes), s.Overload
-}
-
-// restore brings the robots.txt of a new host to what it was, but for until.
-func (r *rules) restore(s RobotsState, answer *said) {
-	r.said, r.have, r.tries = answer, s.Have, uint8(s.Tries)
-	switch {
-	case s.Shut:
-		r.phase, r.said = shut, &said{why: failure{s.Kind, s.Reason}}
-	case s.Have:
-		r.phase = known
-	}
+// AskedUntil says that hosts which were not recorded may have been requested until now, by a
+// process that ended before it could record that: a new host waits its full delay from now, as
+// restored ones do.
+func (r *Restorer) AskedUntil(now time.Time) {
+	r.f.tell(now)
+	r.f.politeness.restored = r.f.now
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestPendingURLsKeepWithinMemory: however many hosts there are, and however long their URLs,
-// what waits in memory is bounded; each host's URLs come in their order all the same, each once,
-// and hosts in turn.
+// TestPendingURLsKeepWithinMemory checks that queues keep within their share of memory, however
+// many hosts there are and however long their URLs, while each host's URLs come in order, each
+// once, and hosts in turn.
 func TestPendingURLsKeepWithinMemory(t *testing.T) {
 	const room = 100_000
 	for _, c := range []struct {
@@ -27,19 +27,19 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 		{"long URLs", 200, 10, 8000, 2000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newLedger(t)
+			l := newJournal(t)
 			f := frontier.New(frontier.Config{PerHost: 1, Delay: time.Second, Heads: 512, InMemory: room})
-			f.Tell(l)
+			f.SetJournal(l)
 			long := strings.Repeat("x", c.length)
 			longest := 1000 + c.length // of a URL, and what is around it
 			for i := range c.hosts * c.urls {
 				f.Add(u(t, fmt.Sprintf("h%04d/%d/%s", i%c.hosts, i/c.hosts, long)))
-				if f.InMemory() > room+longest {
-					t.Fatalf("%d bytes in memory after %d URLs, expected at most %d", f.InMemory(), i+1, room)
+				if f.View().QueuedBytes() > room+longest {
+					t.Fatalf("%d bytes in memory after %d URLs, expected at most %d", f.View().QueuedBytes(), i+1, room)
 				}
 			}
-			if all := c.hosts * c.urls * 200; all > room && f.InMemory() < room/3 {
-				t.Errorf("%d bytes in memory, expected the room for %d to be used", f.InMemory(), room)
+			if all := c.hosts * c.urls * 200; all > room && f.View().QueuedBytes() < room/3 {
+				t.Errorf("%d bytes in memory, expected the room for %d to be used", f.View().QueuedBytes(), room)
 			}
 			next := make(map[string]int) // by host
 			refills := 0
@@ -50,26 +50,25 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 						t.Fatalf("%s has %.20s leased, expected %.20s", host, lease.URL.Path(), want)
 					}
 					next[host]++
-					f.Done(at(now), lease, frontier.Answer{})
+					f.Done(at(now), lease, frontier.Result{})
 				}
-				if wants := f.Wants(); len(wants) > 0 {
+				if wants := f.Reads(); len(wants) > 0 {
 					f.NoteHosts()
 					l.commit()
 					for _, w := range wants {
-						urls, more := l.read(w)
-						f.Refill(at(now), w.Host, urls, more)
+						f.Provide(at(now), l.read(w))
 						refills++
 					}
 				} else if when, ok := f.Next(); ok {
 					now = max(now, when.Sub(epoch))
 				}
 				// A refill brings each of 1,000 hosts one URL, that it is leased with.
-				if most := room + 512*200 + 1000*longest; f.InMemory() > most {
-					t.Fatalf("%d bytes in memory, expected at most %d", f.InMemory(), most)
+				if most := room + 512*200 + 1000*longest; f.View().QueuedBytes() > most {
+					t.Fatalf("%d bytes in memory, expected at most %d", f.View().QueuedBytes(), most)
 				}
 			}
-			if got := f.Stats().Done; got != c.hosts*c.urls || f.InMemory() != 0 {
-				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.InMemory())
+			if got := f.Stats().Done; got != c.hosts*c.urls || f.View().QueuedBytes() != 0 {
+				t.Errorf("%d URLs are done, expected %d; they take %d bytes, expected 0", got, c.hosts*c.urls, f.View().QueuedBytes())
 			}
 			if refills > c.refills {
 				t.Errorf("%d refills of %d URLs, expected at most %d", refills, c.hosts*c.urls, c.refills)
@@ -78,17 +77,18 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 	}
 }
 
-// Of more hosts than may be refilled at once, whose robots.txt is to be asked for, those behind wait:
-// Lease comes back, and all are asked in the end.
+// TestMoreHostsThanWants checks that Lease returns when more hosts whose robots.txt is needed want
+// a refill than may at once, and that all are leased from in the end.
 func TestMoreHostsThanWants(t *testing.T) {
 	const n = 1500
-	f := frontier.New(frontier.Config{Robots: true, Heads: 512})
-	f.RestoreSeq(n + 1)
+	r := frontier.Restore(frontier.Config{Robots: true, Heads: 512})
+	f := r.Frontier()
+	r.Seq(n + 1)
 	urls := make(map[string]frontier.URL, n)
 	for i := range n {
 		name := fmt.Sprintf("http://h%d.s%d.example", i, i)
 		urls[name] = frontier.URL{URL: parsed(t, name+"/").URL, Depth: 1, Seq: uint64(i + 1)}
-		f.RestoreHost(epoch, frontier.HostState{Name: name, Pending: 1}, robots.Rules{})
+		r.Host(epoch, frontier.HostState{Name: name, Pending: 1}, robots.Rules{})
 	}
 	done := make(map[string]bool)
 	for now, turns := epoch.Add(time.Hour), 0; len(done) < n; turns++ {
@@ -98,19 +98,19 @@ func TestMoreHostsThanWants(t *testing.T) {
 		now = now.Add(time.Second)
 		for _, u := range f.Lease(now, 100) {
 			if u.Robots {
-				f.SetRobots(now, u, robots.Rules{}, frontier.Answer{})
+				f.SetRobots(now, u, robots.Rules{}, frontier.Result{})
 			} else {
-				f.Done(now, u, frontier.Answer{})
+				f.Done(now, u, frontier.Result{})
 				done[u.URL.Origin()] = true
 			}
 		}
-		for _, w := range f.Wants() {
-			f.Refill(now, w.Host, []frontier.URL{urls[w.Host]}, false)
+		for _, r := range f.Reads() {
+			f.Provide(now, frontier.Page{Request: r, URLs: []frontier.URL{urls[r.Host]}})
 		}
 	}
 }
 
-// Of chains of redirects the middles are remembered, but not those of all.
+// TestManyChains checks that the middles of chains of redirects are remembered up to a number.
 func TestManyChains(t *testing.T) {
 	f := frontier.New(frontier.Config{MaxRedirects: 10})
 	const n = 40_000
@@ -120,9 +120,9 @@ func TestManyChains(t *testing.T) {
 		for hop := range 2 {
 			u := f.Lease(now, 1)[0]
 			f.Redirect(u, frontier.URL{URL: parsed(t, fmt.Sprintf("http://a.example/%d/%d", i, hop)).URL, From: u.URL.String()})
-			f.Done(now, u, frontier.Answer{})
+			f.Done(now, u, frontier.Result{})
 		}
-		f.Done(now, f.Lease(now, 1)[0], frontier.Answer{})
+		f.Done(now, f.Lease(now, 1)[0], frontier.Result{})
 	}
 	if got := f.Hops(); got > n/2 || got < 1000 {
 		t.Errorf("%d redirects are remembered of %d chains", got, n)

@@ -34,21 +34,21 @@ func TestLoopbackByName(t *testing.T) {
 		}
 		f := frontier.New(frontier.Config{})
 		f.Add(frontier.URL{URL: parsed})
-		if pace := f.Slowest(1)[0].Pace; (pace == 0) != loopback {
+		if pace := f.View().Slowest(1)[0].Pace; (pace == 0) != loopback {
 			t.Errorf("%s has pace %d, want any number (0): %v", url, pace, loopback)
 		}
 	}
 }
 
-// A host with many disallowed URLs holds nobody up: they are refused in portions, and
-// Next says that there are more.
+// A host with many disallowed URLs holds nobody up: they are refused in portions, and Next reports
+// more.
 func TestManyRefusals(t *testing.T) {
 	const n = 2500
 	f := frontier.New(frontier.Config{Robots: true})
 	for i := range n {
 		f.Add(u(t, fmt.Sprintf("a/%d", i)))
 	}
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Answer{})
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Result{})
 	total := 0
 	for _, want := range []int{1000, 1000, 500} {
 		expectNext(t, f, 0)
@@ -68,14 +68,14 @@ func TestManyRefusals(t *testing.T) {
 
 func TestRefusalQuotesLittleOfALongRule(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true}, "a/1")
-	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Answer{})
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"+strings.Repeat("*", 10_000)), frontier.Result{})
 	f.Lease(at(0), 1)
 	if r := f.Refused(); len(r) != 1 || len(r[0].Reason) > 250 || !strings.HasPrefix(r[0].Reason, "line 2: Disallow: /*") {
 		t.Errorf("refused %.300s", fmt.Sprint(r))
 	}
 }
 
-// What stood in the way was the crawler's own: no failure of the host's.
+// The obstacle was the crawler's own, and counts as no failure of the host.
 func TestRobotsPostponed(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1}, "a/1")
 	f.Postpone(at(0), f.Lease(at(0), 9)[0], at(time.Minute))
@@ -85,14 +85,14 @@ func TestRobotsPostponed(t *testing.T) {
 	if !leases[0].Robots || leases[0].Tries != 0 {
 		t.Errorf("leased %+v, want robots.txt, never tried", leases[0])
 	}
-	f.SetRobots(at(time.Minute), leases[0], robots.Rules{}, frontier.Answer{})
+	f.SetRobots(at(time.Minute), leases[0], robots.Rules{}, frontier.Result{})
 	expectLease(t, f, time.Minute, 9, "a/1")
 }
 
-// What can never be got is not asked for again, and its URLs say why.
+// A robots.txt that can never be had is not requested again, and its URLs say why.
 func TestRobotsFailedForGood(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 5}, "a/1")
-	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{}, "dns", "no such host", true)
+	f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{}, "dns", "no such host", true)
 	expectLease(t, f, 0, 9, "")
 	if r := f.Refused(); len(r) != 1 || r[0].Kind != "dns" || r[0].Reason != "no such host" {
 		t.Errorf("refused %+v", r)
@@ -102,8 +102,8 @@ func TestRobotsFailedForGood(t *testing.T) {
 	}
 }
 
-// A host that got slower for good is not at pace 1 for ever, and one that is fast gets
-// 16 leases at once and no more.
+// A host that got slower for good does not stay at pace 1, and a fast one gets 16 leases at once
+// and no more.
 func TestPaceRecovers(t *testing.T) {
 	f := frontier.New(frontier.Config{})
 	n := 0
@@ -111,11 +111,11 @@ func TestPaceRecovers(t *testing.T) {
 		for range times {
 			f.Add(u(t, fmt.Sprintf("a/%d", n)))
 			n++
-			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Answer{Took: took})
+			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{Took: took})
 		}
 		f.Add(u(t, fmt.Sprintf("a/%d", n)))
 		n++
-		return f.Slowest(1)[0].Pace
+		return f.View().Slowest(1)[0].Pace
 	}
 	if pace := answer(20*time.Millisecond, 300); pace != 16 {
 		t.Errorf("a fast host has pace %d, want 16", pace)
@@ -132,23 +132,23 @@ func TestSlowest(t *testing.T) {
 	f := with(t, frontier.Config{}, "a/1 a/2 b/1 b/2 c/1 d/1")
 	for _, lease := range f.Lease(at(0), 4) { // one of each
 		took := map[string]time.Duration{"a": 20, "b": 90, "c": 50, "d": 10}[short(lease)[:1]] * time.Millisecond
-		f.Done(at(0), lease, frontier.Answer{Took: took})
+		f.Done(at(0), lease, frontier.Result{Took: took})
 	}
 	add(t, f, "d/2")
 	var got []string
-	for _, h := range f.Slowest(2) {
+	for _, h := range f.View().Slowest(2) {
 		got = append(got, h.Host)
 	}
 	if want := "[http://b.example http://a.example]"; fmt.Sprint(got) != want { // c has nothing to do
 		t.Errorf("slowest %v, want %s", got, want)
 	}
 	c := f.Lease(at(0), 1)[0] // the next in turn
-	f.Done(at(0), c, frontier.Answer{Overload: true, RetryAfter: time.Minute})
+	f.Done(at(0), c, frontier.Result{Overload: true, RetryAfter: time.Minute})
 	add(t, f, strings.Replace(short(c), "/", "/again-", 1))
-	if first := f.Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
+	if first := f.View().Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
 		t.Errorf("%s was overloaded, and first comes %+v", short(c), first)
 	}
-	if got := f.Slowest(0); len(got) != 0 {
+	if got := f.View().Slowest(0); len(got) != 0 {
 		t.Errorf("Slowest(0) = %v", got)
 	}
 }

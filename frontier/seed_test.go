@@ -18,7 +18,7 @@ func TestSeedOfALease(t *testing.T) {
 		}
 		f.Add(frontier.URL{URL: u, From: from})
 	}
-	leases := func(f *frontier.Frontier, a frontier.Answer) map[string]bool {
+	leases := func(f *frontier.Frontier, a frontier.Result) map[string]bool {
 		seeds := make(map[string]bool)
 		for range 4 {
 			for _, u := range f.Lease(at(0), 100) {
@@ -42,7 +42,7 @@ func TestSeedOfALease(t *testing.T) {
 		"http://a.test/robots.txt": true, "http://a.test/linked": true, "http://a.test/x": true, "https://a.test/robots.txt": true, "https://a.test/": true,
 		"http://a.test:8080/robots.txt": false, "http://a.test:8080/": false, "http://b.test/robots.txt": false, "http://b.test/": false,
 	}
-	for u, got := range leases(f, frontier.Answer{}) {
+	for u, got := range leases(f, frontier.Result{}) {
 		if known, ok := want[u]; !ok || known != got {
 			t.Errorf("%s: a seed's %v, expected %v", u, got, known)
 		}
@@ -55,7 +55,7 @@ func TestSeedOfALease(t *testing.T) {
 	f = frontier.New(frontier.Config{Robots: true})
 	add(f, "http://a.test/", "")
 	add(f, "http://a.test/2", "http://a.test/")
-	if got := leases(f, frontier.Answer{Public: true}); !got["http://a.test/robots.txt"] || got["http://a.test/"] || got["http://a.test/2"] {
+	if got := leases(f, frontier.Result{Public: true}); !got["http://a.test/robots.txt"] || got["http://a.test/"] || got["http://a.test/2"] {
 		t.Errorf("of a host that is public: %v", got)
 	}
 }

@@ -41,9 +41,9 @@ func TestSchemesShareAPace(t *testing.T) {
 			t.Fatalf("delay: %d leases at once", len(leases))
 		}
 		if more := f.Lease(now.Add(50*time.Millisecond), 9); len(more) != 0 {
-			t.Errorf("delay: %s beside %s", more[0].URL, leases[0].URL)
+			t.Errorf("delay: %s is leased besides %s", more[0].URL, leases[0].URL)
 		}
-		f.Done(now.Add(100*time.Millisecond), leases[0], frontier.Answer{})
+		f.Done(now.Add(100*time.Millisecond), leases[0], frontier.Result{})
 		if i < len(urls)-1 {
 			expectNext(t, f, time.Duration(i+1)*1100*time.Millisecond)
 		}
@@ -59,8 +59,8 @@ func TestSchemesShareAPace(t *testing.T) {
 	if len(leases) != 2 {
 		t.Errorf("by default %d leases at once, want 2", len(leases))
 	}
-	f.Done(at(0), leases[0], frontier.Answer{Overload: true, RetryAfter: time.Minute})
-	f.Done(at(0), leases[1], frontier.Answer{})
+	f.Done(at(0), leases[0], frontier.Result{Overload: true, RetryAfter: time.Minute})
+	f.Done(at(0), leases[1], frontier.Result{})
 	if more := f.Lease(at(59*time.Second), 9); len(more) != 0 {
 		t.Errorf("hold: %s is asked", more[0].URL)
 	}
@@ -69,7 +69,7 @@ func TestSchemesShareAPace(t *testing.T) {
 	n := 0
 	for !f.Over() {
 		for _, u := range f.Lease(at(0), 1) {
-			f.Done(at(0), u, frontier.Answer{})
+			f.Done(at(0), u, frontier.Result{})
 			n++
 		}
 	}
@@ -101,9 +101,9 @@ func TestManyPorts(t *testing.T) {
 			last = port
 		}
 		if u.Robots {
-			f.SetRobots(now, u, robots.Rules{}, frontier.Answer{})
+			f.SetRobots(now, u, robots.Rules{}, frontier.Result{})
 		} else {
-			f.Done(now, u, frontier.Answer{})
+			f.Done(now, u, frontier.Result{})
 		}
 	}
 	if !f.Over() {
@@ -118,18 +118,20 @@ func TestManyPorts(t *testing.T) {
 		if u.URL.EffectivePort() == 8080 {
 			rules = "Crawl-delay: 5"
 		}
-		f.SetRobots(at(0), u, rulesOf(rules), frontier.Answer{})
+		f.SetRobots(at(0), u, rulesOf(rules), frontier.Result{})
 	}
 	expectNext(t, f, 5*time.Second)
-	f.Done(at(5*time.Second), f.Lease(at(5*time.Second), 9)[0], frontier.Answer{})
+	f.Done(at(5*time.Second), f.Lease(at(5*time.Second), 9)[0], frontier.Result{})
 	expectNext(t, f, 10*time.Second)
 }
 
-// TestRestartKeepsGroups: after a restart the delay of a domain and of an address counts from then.
+// TestRestartKeepsGroups checks that after a restart the delays of a domain and of an address
+// count from then.
 func TestRestartKeepsGroups(t *testing.T) {
-	f := frontier.New(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
-	f.RestoreHost(at(0), frontier.HostState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
-	f.RestoreLast(at(0))
+	r := frontier.Restore(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
+	f := r.Frontier()
+	r.Host(at(0), frontier.HostState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
+	r.AskedUntil(at(0))
 	for _, url := range []string{"http://b.site.test/", "http://b.other.test/", "http://10.0.0.1/"} {
 		f.Add(parsed(t, url))
 	}
@@ -141,7 +143,7 @@ func TestRestartKeepsGroups(t *testing.T) {
 				continue
 			}
 			asked[u.URL.Hostname()] = now
-			f.Done(at(now), u, frontier.Answer{})
+			f.Done(at(now), u, frontier.Result{})
 		}
 	}
 	var times []time.Duration

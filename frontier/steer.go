@@ -1,23 +1,35 @@
 package frontier
 
-import (
-	"slices"
-	"strings"
-	"time"
-)
+import "time"
 
-// SetDelay changes Config.Delay, for responses that have ended, too. Like SetPerHost it
-// looks at every host.
-func (f *Frontier) SetDelay(now time.Time, delay time.Duration) {
-	f.cfg.Delay = delay
-	f.steer(now, func(*host) {})
+// Settings returns the current settings.
+func (v View) Settings() Settings {
+	return Settings{Delay: v.f.cfg.Delay, PerHost: v.f.cfg.PerHost, RateLimit: v.f.cfg.RateLimit}
 }
 
-// SetPerHost changes Config.PerHost. Leases beyond it run on.
-func (f *Frontier) SetPerHost(now time.Time, n int) {
-	f.cfg.PerHost = n
-	f.idle.steered = true
-	f.steer(now, f.steerPace)
+// Steer changes settings. A new Delay applies to responses that have ended, too; leases beyond a
+// new PerHost run on. If one of these changes, Steer looks at every resident host; evicted ones
+// change when they come back.
+func (f *Frontier) Steer(now time.Time, to Settings) {
+	f.tell(now)
+	from := f.View().Settings()
+	f.cfg.Delay, f.cfg.PerHost, f.cfg.RateLimit = to.Delay, to.PerHost, to.RateLimit
+	if to.RateLimit != from.RateLimit {
+		f.free = min(f.free, f.now+f.spacing())
+	}
+	if to.PerHost != from.PerHost {
+		f.residency.steered = true
+	} else if to.Delay == from.Delay {
+		return
+	}
+	for _, h := range f.residency.all() {
+		if to.PerHost != from.PerHost {
+			f.steerPace(h)
+		}
+		f.journal.hostChanged(h)
+		f.politeness.placeGroups(h.server)
+		f.place(h)
+	}
 }
 
 // steerPace brings the pace of h in line with PerHost.
@@ -25,45 +37,10 @@ func (f *Frontier) steerPace(h *host) {
 	switch p := &h.pace; {
 	case p.overload:
 	case f.cfg.PerHost > 0:
-		p.most = 0 // as of a host that is new
+		p.most = 0 // as of a new host
 	case p.most == 0:
 		if !isLoopback(h.server.name()) {
 			p.most = startPace
 		}
 	}
-}
-
-// SetRateLimit changes Config.RateLimit.
-func (f *Frontier) SetRateLimit(now time.Time, rate float64) {
-	f.tell(now)
-	f.cfg.RateLimit = rate
-	f.free = min(f.free, f.now+f.spacing())
-}
-
-// steer changes every host.
-func (f *Frontier) steer(now time.Time, change func(*host)) {
-	f.tell(now)
-	for _, h := range f.all() {
-		change(h)
-		f.note(h)
-		f.placeGroup(h.domain())
-		f.placeGroup(h.address)
-		f.place(h)
-	}
-}
-
-// each yields every host that is in memory, in no order.
-func (f *Frontier) each(yield func(*host) bool) {
-	for s := range f.names.all {
-		for h := range s.each {
-			if !yield(h) {
-				return
-			}
-		}
-	}
-}
-
-// all returns every host that is in memory, by name, so that a crawl on a virtual clock is the same every time.
-func (f *Frontier) all() []*host {
-	return slices.SortedFunc(f.each, func(a, b *host) int { return strings.Compare(a.name, b.name) })
 }

@@ -29,10 +29,10 @@ import (
 //	stats                         prints the counts
 //	hosts                         prints how the hosts fare
 //
-// and those of a crawl with a ledger: see trace.durable. retry says why: "retry a/1 5s timeout".
+// and those of a crawl with a journal: see trace.durable. retry says why: "retry a/1 5s timeout".
 //
-// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed, silent.
-// A robots.txt that is asked for its rules is printed as a:robots.txt.
+// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed,
+// silent. A robots.txt that is asked for its rules is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	traces := make(map[string]*trace)
 	golden.Cases(t, "testdata/*.txt", golden.EmptyLine, func(t *testing.T, file, commands, _ string) string {
@@ -49,17 +49,17 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// trace is a frontier that is told what to do in words.
+// trace is a frontier that is driven by words.
 type trace struct {
-	f      *frontier.Frontier
-	cfg    frontier.Config
-	now    time.Duration
-	leased map[string]frontier.URL
-	ledger *ledger
-	wants  map[string]*want // by short name of the host
+	f       *frontier.Frontier
+	cfg     frontier.Config
+	now     time.Duration
+	leased  map[string]frontier.URL
+	journal *journal
+	wants   map[string]*want // by short name of the host
 }
 
-// command does what line says and returns what there is to say about it.
+// command runs a line and returns what it prints.
 func (tr *trace) command(t *testing.T, line string) string {
 	t.Helper()
 	name, rest, _ := strings.Cut(line, " ")
@@ -93,40 +93,40 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "at":
 		tr.now = duration(t, rest)
 	case "add":
-		said := ""
+		out := ""
 		for _, arg := range args {
 			before := tr.f.Stats()
 			switch arg, url := parse(t, arg); {
 			case tr.f.Add(url):
 			case tr.f.Stats().Duplicates > before.Duplicates:
-				said += fmt.Sprintf("%v add: %s was seen before\n", tr.now, arg)
+				out += fmt.Sprintf("%v add: %s was seen before\n", tr.now, arg)
 			default:
-				said += fmt.Sprintf("%v add: %s is over the limit\n", tr.now, arg)
+				out += fmt.Sprintf("%v add: %s is over the limit\n", tr.now, arg)
 			}
 		}
-		return said
+		return out
 	case "lease":
 		leases := tr.f.Lease(at(tr.now), number(t, rest))
-		said := ""
+		out := ""
 		for _, lease := range leases {
 			name := short(lease)
 			if lease.Robots {
 				name = strings.Replace(name, "/", ":", 1)
 			}
 			tr.leased[name] = lease
-			said += " " + name
+			out += " " + name
 			if lease.Tries > 0 {
-				said += fmt.Sprintf(" (tries: %d)", lease.Tries)
+				out += fmt.Sprintf(" (tries: %d)", lease.Tries)
 			}
 		}
-		if said == "" {
-			said = " nothing"
+		if out == "" {
+			out = " nothing"
 		}
-		said = fmt.Sprintf("%v lease:%s\n", tr.now, said)
+		out = fmt.Sprintf("%v lease:%s\n", tr.now, out)
 		for _, r := range tr.f.Refused() {
-			said += fmt.Sprintf("%v refused: %s: %s: %s\n", tr.now, short(r.URL), r.Kind, r.Reason)
+			out += fmt.Sprintf("%v refused: %s: %s: %s\n", tr.now, short(r.URL), r.Kind, r.Reason)
 		}
-		return said
+		return out
 	case "done":
 		answer, args := tr.answer(t, args)
 		for _, arg := range args {
@@ -153,38 +153,38 @@ func (tr *trace) command(t *testing.T, line string) string {
 		return fmt.Sprintf("%v next: never\n", tr.now)
 	case "stats":
 		s := tr.f.Stats()
-		said := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
+		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
 		if s.Refused+s.OverLimit > 0 {
-			said += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
+			out += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
 		}
 		if s.LimitReached {
-			said += ", limit reached"
+			out += ", limit reached"
 		}
 		switch {
 		case tr.f.Over():
-			said += ", over"
+			out += ", over"
 		case tr.f.Stopped():
-			said += ", stopped"
+			out += ", stopped"
 		}
-		return said + "\n"
+		return out + "\n"
 	case "hosts":
-		said := ""
-		for _, h := range tr.f.Slowest(10) {
-			said += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
+		out := ""
+		for _, h := range tr.f.View().Slowest(10) {
+			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
 			if !h.BackOff.IsZero() {
-				said += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
+				out += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
 			}
-			said += "\n"
+			out += "\n"
 		}
-		return said
+		return out
 	default:
 		return tr.durable(t, line)
 	}
 	return ""
 }
 
-// answer splits off what an answer teaches.
-func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []string) {
+// answer splits off what a response teaches.
+func (tr *trace) answer(t *testing.T, args []string) (a frontier.Result, rest []string) {
 	t.Helper()
 	for i, arg := range args {
 		switch key, value, _ := strings.Cut(arg, "="); key {
@@ -207,7 +207,7 @@ func (tr *trace) answer(t *testing.T, args []string) (a frontier.Answer, rest []
 	return a, nil
 }
 
-// parse reads a URL with @d3 or @p1 behind it.
+// parse reads a URL with a suffix such as @d3 or @p1.
 func parse(t *testing.T, arg string) (string, frontier.URL) {
 	t.Helper()
 	name, more, _ := strings.Cut(arg, "@")

@@ -18,8 +18,8 @@ func link(t testing.TB, url string) frontier.URL {
 	return frontier.URL{URL: u, From: "http://a.example/", Depth: 1}
 }
 
-// TestVariants: of the URLs that differ only in their query, or in the parameters of their
-// path, so many are taken; of other paths, and of seeds, all.
+// TestVariants checks that the limit applies to URLs that differ only in their query, or in the
+// parameters of their path, and neither to other paths nor to seeds.
 func TestVariants(t *testing.T) {
 	for _, c := range []struct {
 		name, url string // with a number
@@ -66,15 +66,15 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestVariantsRestart: what is counted outlives the process, but for less than 64 or an
-// eighth; a path that is full stays so.
+// TestVariantsRestart checks that the counts outlive the process, behind by less than 64 or an
+// eighth, and that a path at its limit stays there.
 func TestVariantsRestart(t *testing.T) {
 	const limit = 1000
 	cfg := frontier.Config{MaxVariants: limit}
 	for _, before := range []int{10, 64, 100, 127, 500, 999, 1000} {
-		l := newLedger(t)
+		l := newJournal(t)
 		f := frontier.New(cfg)
-		f.Tell(l)
+		f.SetJournal(l)
 		add := func(from, to int) (taken int) {
 			for i := from; i < to; i++ {
 				if f.Add(link(t, fmt.Sprintf("http://a.example/p?id=%d", i))) {
@@ -85,7 +85,7 @@ func TestVariantsRestart(t *testing.T) {
 		}
 		add(0, before)
 		if n := len(l.notes) - before; n > 40 { // for each URL one, and these
-			t.Errorf("%d variants: the ledger was told %d times of them", before, n)
+			t.Errorf("%d variants: the journal was told %d times of them", before, n)
 		}
 		f.NoteHosts()
 		l.commit()
@@ -103,7 +103,7 @@ func TestVariantsRestart(t *testing.T) {
 	}
 }
 
-// BenchmarkVariants is what a URL with a query costs beside what any does.
+// BenchmarkVariants measures what counting costs a URL with a query.
 func BenchmarkVariants(b *testing.B) {
 	for name, limit := range map[string]int{"counted": 1 << 30, "not counted": 0} {
 		b.Run(name, func(b *testing.B) {

@@ -339,7 +339,7 @@ func (q *explainer) askRobotsRedirect(ctx context.Context) error {
 		waits bool
 	}
 	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
-		e.at, e.host, e.waits = d.Frontier().Errand(d.Now(), q.url.Origin())
+		e.at, e.host, e.waits = d.Frontier().RobotsRedirect(d.Now(), q.url.Origin())
 		return e
 	})
 	if err != nil || !e.waits {

@@ -175,7 +175,7 @@ func appendPending(b []byte, host string, u frontier.URL) []byte {
 	return appendPast(b, u.Past)
 }
 
-func (d *decoder) pending(host string, p frontier.Place) frontier.URL {
+func (d *decoder) pending(host string, p frontier.QueueKey) frontier.URL {
 	return frontier.URL{
 		URL: d.url(host), From: d.href(host), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
 		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, Seq: p.Seq,
@@ -195,7 +195,7 @@ func appendURL(b []byte, u frontier.URL) []byte {
 
 func (d *decoder) fullURL() frontier.URL {
 	host := d.text()
-	p := frontier.Place{Priority: d.int8(), Depth: d.int(), Rank: d.int8(), Seq: d.uvarint()}
+	p := frontier.QueueKey{Priority: d.int8(), Depth: d.int(), Rank: d.int8(), Seq: d.uvarint()}
 	return d.pending(host, p)
 }
 

@@ -47,7 +47,7 @@ func urls(t testing.TB) []frontier.URL {
 func TestPendingRoundTrip(t *testing.T) {
 	for _, u := range urls(t) {
 		host := u.URL.Origin()
-		key, value := appendPendingKey(nil, host, u.Place()), appendKnown(appendPending(nil, host, u), u.Known)
+		key, value := appendPendingKey(nil, host, u.QueueKey()), appendKnown(appendPending(nil, host, u), u.Known)
 		got, err := decodePending(key, value)
 		if err != nil || !reflect.DeepEqual(got, u) {
 			t.Errorf("%.80s: %v\n got %.300v\nwant %.300v", u.URL, err, got, u)
@@ -86,9 +86,9 @@ func TestHostRoundTrip(t *testing.T) {
 func TestPlacesAreOrdered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	edge := []uint64{0, 1, 127, 128, 255, 256, 65535, 65536, 1<<31 - 1}
-	var places []frontier.Place
+	var places []frontier.QueueKey
 	for range 500 {
-		places = append(places, frontier.Place{
+		places = append(places, frontier.QueueKey{
 			Tried: rng.IntN(2) == 0, Priority: int8(rng.Uint32()), Depth: int(edge[rng.IntN(len(edge))]), Rank: int8(rng.Uint32()), Seq: edge[rng.IntN(len(edge))],
 		})
 		p := &places[len(places)-1]
@@ -112,7 +112,7 @@ func TestPlacesAreOrdered(t *testing.T) {
 // nor more memory than they take; and a value is written and read as itself.
 func FuzzDecode(f *testing.F) {
 	for _, u := range urls(f)[:8] {
-		f.Add(appendPendingKey(nil, u.URL.Origin(), u.Place()), appendKnown(appendPending(nil, u.URL.Origin(), u), u.Known))
+		f.Add(appendPendingKey(nil, u.URL.Origin(), u.QueueKey()), appendKnown(appendPending(nil, u.URL.Origin(), u), u.Known))
 		f.Add([]byte{}, appendDone(nil, u))
 		f.Add([]byte("0123456789abcdef"), appendRedirect(nil, 3, &u))
 	}
@@ -121,7 +121,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
 			host := string(key[:bytes.IndexByte(key, 0)])
-			again, err := decodePending(appendPendingKey(nil, host, frontier.Place{Tried: key[len(host)+1] == standsTried, Kept: key[len(host)+1] == standsKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
+			again, err := decodePending(appendPendingKey(nil, host, frontier.QueueKey{Tried: key[len(host)+1] == standsTried, Kept: key[len(host)+1] == standsKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
 				appendKnown(appendPending(nil, host, u), u.Known))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)

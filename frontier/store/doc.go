@@ -6,7 +6,7 @@
 //   - job: a folder. In it the folder state, which is Pebble's, and outputs.
 //   - output: a file that is appended to, such as pages.jsonl.
 //   - group: what is saved together: changes the frontier tells of (it is a
-//     [frontier.Ledger]), lines of outputs, notes of the caller's.
+//     [frontier.Journal]), lines of outputs, notes of the caller's.
 //   - pending, done, refused, dropped: where a URL stands. A lease is in memory only: the
 //     URL is pending until it is done, so opening the store is what takes leases back.
 //

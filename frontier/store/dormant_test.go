@@ -32,17 +32,17 @@ func TestDormant(t *testing.T) {
 		commit(t, s, g)
 		for _, c := range []struct {
 			name string
-			r    frontier.Rouse
+			r    frontier.Request
 			want []string
 			last string
 		}{
-			{"one name", frontier.Rouse{N: 1}, []string{"https://[::1]:8443"}, "https://[::1]:8443"},
-			{"two names", frontier.Rouse{N: 2}, []string{"http://a.test", "https://[::1]:8443", "https://a.test"}, "https://a.test"},
-			{"behind one", frontier.Rouse{After: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
-			{"to the end", frontier.Rouse{After: "http://b.test:81", N: 5}, []string{"http://c.test"}, ""},
-			{"all", frontier.Rouse{N: 9}, []string{"http://a.test", "http://b.test", "http://b.test:81", "http://c.test", "https://[::1]:8443", "https://a.test"}, ""},
-			{"to be tried again", frontier.Rouse{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
-			{"none", frontier.Rouse{After: "http://c.test", N: 9}, nil, ""},
+			{"one name", frontier.Request{N: 1}, []string{"https://[::1]:8443"}, "https://[::1]:8443"},
+			{"two names", frontier.Request{N: 2}, []string{"http://a.test", "https://[::1]:8443", "https://a.test"}, "https://a.test"},
+			{"behind one", frontier.Request{Cursor: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
+			{"to the end", frontier.Request{Cursor: "http://b.test:81", N: 5}, []string{"http://c.test"}, ""},
+			{"all", frontier.Request{N: 9}, []string{"http://a.test", "http://b.test", "http://b.test:81", "http://c.test", "https://[::1]:8443", "https://a.test"}, ""},
+			{"to be tried again", frontier.Request{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
+			{"none", frontier.Request{Cursor: "http://c.test", N: 9}, nil, ""},
 		} {
 			hosts, last, err := s.Dormant(c.r)
 			if err != nil {
@@ -73,13 +73,13 @@ func TestDormantLooksAtSome(t *testing.T) {
 	}
 	commit(t, s, g)
 	reads, found := 0, 0
-	for r := (frontier.Rouse{N: 9}); reads == 0 || r.After != ""; reads++ {
+	for r := (frontier.Request{N: 9}); reads == 0 || r.Cursor != ""; reads++ {
 		some, last, err := s.Dormant(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found += len(some)
-		r.After = last
+		r.Cursor = last
 	}
 	if found != 1 || reads < 3 || reads > 10 {
 		t.Errorf("%d hosts were found in %d reads, expected the last one, and some reads", found, reads)

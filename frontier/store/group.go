@@ -41,7 +41,7 @@ type met struct {
 // maxSeen is how long a value of a fingerprint is at most: a place, and why it was dropped.
 const maxSeen = 3 + 2*9 + 1
 
-var _ frontier.Ledger = (*Group)(nil)
+var _ frontier.Journal = (*Group)(nil)
 
 // Begin returns an empty group.
 func (s *Store) Begin() *Group {
@@ -83,14 +83,14 @@ func (g *Group) has(dir string) bool {
 }
 
 // Pending, Retried, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Host and
-// Counts are those of a [frontier.Ledger].
+// Counts are those of a [frontier.Journal].
 func (g *Group) Pending(u frontier.URL) {
 	g.seen(u)
 	g.pend(u)
 }
 
-func (g *Group) Retried(u frontier.URL, was frontier.Place) {
-	if was != u.Place() {
+func (g *Group) Retried(u frontier.URL, was frontier.QueueKey) {
+	if was != u.QueueKey() {
 		g.unpend(u, was)
 		g.seen(u)
 	}
@@ -98,20 +98,20 @@ func (g *Group) Retried(u frontier.URL, was frontier.Place) {
 }
 
 func (g *Group) Done(u frontier.URL) {
-	g.unpend(u, u.Place())
+	g.unpend(u, u.QueueKey())
 	g.value = appendDone(g.value[:0], u)
 	g.end(u)
 }
 
 func (g *Group) Refused(r frontier.Refusal, at time.Time) {
-	g.unpend(r.URL, r.URL.Place())
+	g.unpend(r.URL, r.URL.QueueKey())
 	g.value = appendRefused(g.value[:0], r, at)
 	g.end(r.URL)
 }
 
 func (g *Group) Dropped(u frontier.URL, why frontier.Drop) {
 	g.next = max(g.next, u.Seq+1)
-	g.value = appendPlace(g.value[:0], u.Place())
+	g.value = appendPlace(g.value[:0], u.QueueKey())
 	if why != frontier.DropHost {
 		g.value = append(g.value, byte(why))
 	}
@@ -158,7 +158,7 @@ func (g *Group) Counts(s frontier.Stats) {
 // seen notes that a URL is known, and its place, by which it is found.
 func (g *Group) seen(u frontier.URL) {
 	g.next = max(g.next, u.Seq+1)
-	g.value = appendPlace(g.value[:0], u.Place())
+	g.value = appendPlace(g.value[:0], u.QueueKey())
 	g.meet(u.URL.Fingerprint())
 }
 
@@ -189,12 +189,12 @@ func (g *Group) settle() {
 
 func (g *Group) pend(u frontier.URL) {
 	host := u.URL.Origin()
-	g.key = appendPendingKey(g.key[:0], host, u.Place())
+	g.key = appendPendingKey(g.key[:0], host, u.QueueKey())
 	g.value = appendKnown(appendPending(g.value[:0], host, u), u.Known)
 	g.set(g.key, g.value)
 }
 
-func (g *Group) unpend(u frontier.URL, at frontier.Place) {
+func (g *Group) unpend(u frontier.URL, at frontier.QueueKey) {
 	g.key = appendPendingKey(g.key[:0], u.URL.Origin(), at)
 	g.delete(g.key)
 }

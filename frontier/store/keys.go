@@ -32,7 +32,7 @@ const (
 
 // A key of pending URLs orders a host's URLs as its queue does. A host is an origin,
 // which has no byte 0, so no host's keys lie among those of another.
-func appendPendingKey(b []byte, host string, p frontier.Place) []byte {
+func appendPendingKey(b []byte, host string, p frontier.QueueKey) []byte {
 	b = append(b, keyPending)
 	b = append(b, host...)
 	return appendPlace(append(b, 0), p)
@@ -80,13 +80,13 @@ func originOf(key []byte) (origin, name string, ok bool) {
 }
 
 // firstUntried is the place before all URLs that were not tried.
-var firstUntried = frontier.Place{Kept: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
+var firstUntried = frontier.QueueKey{Kept: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
 // pendingEnd returns what is behind the last key of a host.
 func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
 
 // appendPlace appends a place so that the order of the bytes is that of the places.
-func appendPlace(b []byte, p frontier.Place) []byte {
+func appendPlace(b []byte, p frontier.QueueKey) []byte {
 	b = append(b, standing(p))
 	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
 	b = appendOrdered(b, uint64(p.Depth))
@@ -108,7 +108,7 @@ const (
 	standsLast
 )
 
-func standing(p frontier.Place) byte {
+func standing(p frontier.QueueKey) byte {
 	switch {
 	case p.Tried:
 		return standsTried
@@ -118,12 +118,12 @@ func standing(p frontier.Place) byte {
 	return standsLast
 }
 
-func (d *decoder) place() frontier.Place {
+func (d *decoder) place() frontier.QueueKey {
 	stands := d.byte()
 	if stands > standsLast {
 		d.fail()
 	}
-	return frontier.Place{Tried: stands == standsTried, Kept: stands == standsKept, Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered()}
+	return frontier.QueueKey{Tried: stands == standsTried, Kept: stands == standsKept, Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered()}
 }
 
 func (d *decoder) ordered() uint64 {
@@ -142,7 +142,7 @@ func (d *decoder) ordered() uint64 {
 
 // decodeSeen reads the place of a URL; and, if it is not pending there and has not ended, why
 // it was dropped.
-func decodeSeen(b []byte) (frontier.Place, frontier.Drop, error) {
+func decodeSeen(b []byte) (frontier.QueueKey, frontier.Drop, error) {
 	d := decoder{b: b}
 	p, why := d.place(), frontier.DropHost
 	if len(d.b) > 0 {
@@ -151,7 +151,7 @@ func decodeSeen(b []byte) (frontier.Place, frontier.Drop, error) {
 	return p, why, d.end()
 }
 
-func decodePlace(b []byte) (frontier.Place, error) {
+func decodePlace(b []byte) (frontier.QueueKey, error) {
 	d := decoder{b: b}
 	p := d.place()
 	return p, d.end()

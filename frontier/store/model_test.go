@@ -61,7 +61,7 @@ func (m *model) dump() string {
 		queues[u.URL.Origin()] = append(queues[u.URL.Origin()], u)
 	}
 	for host, q := range queues {
-		slices.SortFunc(q, func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) })
+		slices.SortFunc(q, func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) })
 		for i, u := range q {
 			fmt.Fprintf(&b, "pending %s %d: %s\n", host, i, text(u))
 		}
@@ -213,7 +213,7 @@ func (p *player) step(g *store.Group) {
 		p.seen[u.URL.Fingerprint()], p.pending[u.URL.String()] = true, u
 	case n < 55:
 		if u, ok := p.pick(); ok {
-			was := u.Place()
+			was := u.QueueKey()
 			u.Tries++
 			u.NotBefore = epoch.Add(time.Duration(p.rng.IntN(100)) * time.Second)
 			p.try(&u)
@@ -243,7 +243,7 @@ func (p *player) step(g *store.Group) {
 	case n < 78:
 		host := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
 		g.OverLimit(host)
-		for _, u := range slices.SortedFunc(maps.Values(p.pending), func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) }) {
+		for _, u := range slices.SortedFunc(maps.Values(p.pending), func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) }) {
 			if u.URL.Origin() != host || u.Tries > 0 {
 				continue
 			}
@@ -410,8 +410,8 @@ func (p *player) checkPending(t *testing.T, s *store.Store) {
 	}
 	queues["http://h.test"] = nil // others begin like it
 	for host, q := range queues {
-		slices.SortFunc(q, func(a, b frontier.URL) int { return a.Place().Compare(b.Place()) })
-		after := frontier.Place{Tried: true, Priority: 127, Rank: 127} // before all
+		slices.SortFunc(q, func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) })
+		after := frontier.QueueKey{Tried: true, Priority: 127, Rank: 127} // before all
 		for len(q) > 0 || host == "http://h.test" {
 			n := 1 + p.rng.IntN(5)
 			got, more, err := s.Pending(host, after, n)
@@ -423,7 +423,7 @@ func (p *player) checkPending(t *testing.T, s *store.Store) {
 				if text(got[i]) != text(want[i]) {
 					t.Fatalf("%s after %v, %d:\n got %s\nwant %s", host, after, i, text(got[i]), text(want[i]))
 				}
-				after = got[i].Place()
+				after = got[i].QueueKey()
 			}
 			q = q[len(want):]
 			if host == "http://h.test" {

@@ -51,19 +51,16 @@ type Entry struct {
 }
 
 // Host is what the store knows of a host.
-type Host struct {
-	frontier.HostState
-	Rules robots.Rules
-}
+type Host = frontier.StoredHost
 
-// Redirect is what frontier.Ledger's Redirected was told last.
+// Redirect is what frontier.Journal's Redirected was told last.
 type Redirect struct {
 	Fingerprint [16]byte
 	Fewest      int
 	Target      *frontier.URL // nil: none
 }
 
-// Variants is what frontier.Ledger's Variants was told last.
+// Variants is what frontier.Journal's Variants was told last.
 type Variants struct {
 	Key [16]byte
 	N   int
@@ -71,47 +68,47 @@ type Variants struct {
 
 // Restore brings a new frontier to where the last committed group has left it. The
 // pending URLs stay where they are: see Pending.
-func (s *Store) Restore(now time.Time, f *frontier.Frontier) error {
+func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 	counts, err := s.Counts()
 	if err != nil {
 		return err
 	}
-	f.Grow(counts.Pending + counts.Done + counts.Refused + counts.OverLimit + counts.OverVariants)
-	f.RestoreStats(counts)
+	to.Reserve(counts.Pending + counts.Done + counts.Refused + counts.OverLimit + counts.OverVariants)
+	to.Stats(counts)
 	for fp, err := range s.Seen() {
 		if err != nil {
 			return err
 		}
-		f.RestoreSeen(fp)
+		to.Seen(fp)
 	}
 	whole := true
 	for h, err := range s.Hosts() {
 		if err != nil {
 			return err
 		}
-		whole = f.RestoreHost(now, h.HostState, h.Rules) && whole
+		whole = to.Host(now, h.HostState, h.Rules) && whole
 	}
 	if !whole {
 		for h, err := range s.Hosts() {
 			if err != nil {
 				return err
 			}
-			f.RestoreBeside(h.HostState, h.Rules)
+			to.Beside(h.HostState, h.Rules)
 		}
 	}
 	for r, err := range s.Redirects() {
 		if err != nil {
 			return err
 		}
-		f.RestoreRedirected(r.Fingerprint, r.Fewest, r.Target)
+		to.Redirected(r.Fingerprint, r.Fewest, r.Target)
 	}
 	for v, err := range s.Variants() {
 		if err != nil {
 			return err
 		}
-		f.RestoreVariants(v.Key, v.N)
+		to.Variants(v.Key, v.N)
 	}
-	f.RestoreSeq(s.NextSeq())
+	to.Seq(s.NextSeq())
 	return nil
 }
 
@@ -158,7 +155,7 @@ func (s *Store) Seen() iter.Seq2[[16]byte, error] {
 }
 
 // Known reports which of these fingerprints, in ascending order, are those of URLs that were
-// seen: what Frontier.Settle is to be told. It looks them up in one go.
+// seen. It looks them up in one go.
 func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 	const size = 17
 	all, keys := make([]byte, 0, size*len(fingerprints)), make([][]byte, len(fingerprints))
@@ -182,8 +179,7 @@ func (s *Store) Host(name string) (h Host, found bool, err error) {
 	return Host{}, false, nil
 }
 
-// Named returns the hosts by http and https with these host names, of whatever port: what
-// Frontier.Return is to be told. It looks for them in one go.
+// Named returns the hosts by http and https with these host names, of whatever port: it looks for them in one go.
 func (s *Store) Named(names []string) ([]Host, error) {
 	ranges := make([][2][]byte, len(names))
 	for i, name := range slices.Sorted(slices.Values(names)) {
@@ -207,13 +203,13 @@ func (s *Store) Named(names []string) ([]Host, error) {
 // with are not to hold up a commit.
 const lookedAt = 50_000
 
-// Dormant returns what Frontier.Roused is to be told. It reads the hosts from one on in order, and
+// Dormant answers a request to revive hosts. It reads the hosts from one on in order, and
 // then all of those that have a name of these.
-func (s *Store) Dormant(r frontier.Rouse) (hosts []Host, last string, err error) {
+func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err error) {
 	var names []string
 	from := []byte{keyHost}
-	if r.After != "" {
-		from = append(hostKey(r.After, ofState), 0)
+	if r.Cursor != "" {
+		from = append(hostKey(r.Cursor, ofState), 0)
 	}
 	for c, looked := new(chunk), 0; ; from = c.behind() {
 		if c, err = s.chunk(from, []byte{keyHost + 1}, c, min(2*r.N, chunkEntries)); err != nil {
@@ -313,7 +309,7 @@ func (s *Store) VariantsOf(key [16]byte) (int, error) {
 
 // Pending returns the pending URLs of a host that come after a place, in order: n at
 // most. more reports whether there are others behind them.
-func (s *Store) Pending(host string, after frontier.Place, n int) (urls []frontier.URL, more bool, err error) {
+func (s *Store) Pending(host string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, host, after), 0)
 	for c := new(chunk); ; from = c.behind() {
 		if c, err = s.chunk(from, pendingEnd(host), c, n+1-len(urls)); err != nil {
@@ -360,7 +356,7 @@ func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 	u = u.Canonical()
 	entry, seen := textKey(keyEntry, u.String()), appendKey(nil, keySeen, u.Fingerprint())
-	for last := (frontier.Place{}); ; {
+	for last := (frontier.QueueKey{}); ; {
 		value, err := s.get(entry)
 		if err != nil {
 			return Entry{}, false, err

@@ -98,10 +98,10 @@ func (v *revisit) again(key, value []byte) error {
 	} else {
 		v.counts.Refused--
 	}
-	u, was := e.URL, e.URL.Place()
+	u, was := e.URL, e.URL.QueueKey()
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
 	u.Kept = v.keep && u.Known != nil
-	if u.Place() != was {
+	if u.QueueKey() != was {
 		v.group.seen(u)
 	}
 	v.group.pend(u)

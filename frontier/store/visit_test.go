@@ -54,7 +54,7 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 			is.pending[u.URL.String()] = pending
 			u.Known = pending.Known
 			if i%4 == 0 {
-				place := u.Place()
+				place := u.QueueKey()
 				u.Tries, u.NotBefore = 1, epoch.Add(time.Minute)
 				g.Retried(u, place)
 			}

@@ -44,7 +44,12 @@ var imports = map[string][]string{
 	"duplicates": {"text"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
-	"frontier": {"weburl", "robots"},
+	"frontier":          {"weburl", "robots", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "internal/heap"},
+	"frontier/names":    {"weburl"},
+	"frontier/queue":    {},
+	"frontier/seen":     {},
+	"frontier/variants": {"weburl"},
+	"internal/heap":     {},
 
 	// Its durable half: the only one that sees Pebble.
 	"frontier/store":           {"frontier", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
@@ -60,7 +65,7 @@ var imports = map[string][]string{
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "weburl"},
-	"control": {"engine", "frontier/store", "inspect", "internal/ctl", "job", "seed", "weburl"},
+	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed", "weburl"},
 
 	// Level 5: the product.
 	".": {"aio", "budget", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "job", "links", "record", "scope", "seed", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
@@ -121,7 +126,10 @@ var imports = map[string][]string{
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
-var pure = []string{"guard", "weburl", "links", "robots", "sitemap", "text", "frontier", "record", "scope", "seed", "internal/feed", "internal/inflate", "internal/markup"}
+var pure = []string{
+	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "seed", "internal/feed", "internal/heap", "internal/inflate", "internal/markup",
+	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
+}
 
 // pureImports is what a pure package may not import.
 var pureImports = []string{"context", "io/fs", "net", "net/http", "os", "sync", "sync/atomic", "syscall"}

@@ -191,7 +191,7 @@ func (s *Simulation) finish(v *flight) error {
 		v.end(s.now, v.was.RetryAfter, false)
 	}
 	status := v.was.Fate.Status
-	a := frontier.Answer{Took: v.was.Took, Overload: status == 429 || status == 503, RetryAfter: v.was.RetryAfter}
+	a := frontier.Result{Took: v.was.Took, Overload: status == 429 || status == 503, RetryAfter: v.was.RetryAfter}
 	if v.end != nil {
 		a.Addr = addr
 	} else {
@@ -228,7 +228,7 @@ func transient(f webtest.Fate) bool {
 	return f.Status == 429 || f.Status >= 502 && f.Status <= 504
 }
 
-func (s *Simulation) finishRobots(v *flight, a frontier.Answer) {
+func (s *Simulation) finishRobots(v *flight, a frontier.Result) {
 	var rules robots.Rules
 	fate := v.was.Fate
 	if fate.Status == 200 {

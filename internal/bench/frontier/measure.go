@@ -63,13 +63,14 @@ func measure(arg []byte) error {
 // crawl is a crawl that only finds URLs.
 type crawl struct {
 	task
-	store *store.Store
-	front *frontier.Frontier
-	group *store.Group
-	found int
-	urls  []frontier.URL // a batch
-	asked int
-	rng   *rand.Rand
+	store    *store.Store
+	front    *frontier.Frontier
+	restorer *frontier.Restorer
+	group    *store.Group
+	found    int
+	urls     []frontier.URL // a batch
+	asked    int
+	rng      *rand.Rand
 }
 
 func (c *crawl) run(results *json.Encoder) (err error) {
@@ -77,17 +78,18 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 	if c.store, err = store.Open(c.Dir, store.Options{Buffer: min(part(bufferShare), mostBuffer), Cache: part(cacheShare)}); err != nil {
 		return err
 	}
-	c.front = frontier.New(frontier.Config{
+	c.restorer = frontier.Restore(frontier.Config{
 		Resolve: true, Robots: true, RobotsTries: 3, MaxRedirects: 10, MaxVariants: 10_000,
 		Heads: heads, InMemory: part(pendingShare), SeenBytes: c.Seen, HostBytes: part(hostsShare),
 	})
+	c.front = c.restorer.Frontier()
 	if c.Only {
 		if err := c.restore(); err != nil {
 			return err
 		}
 	} else {
 		c.group = c.store.Begin()
-		c.front.Tell(c.group)
+		c.front.SetJournal(c.group)
 	}
 	var r result
 	for _, c.found = range c.Marks {
@@ -99,7 +101,7 @@ func (c *crawl) run(results *json.Encoder) (err error) {
 		if err := c.look(&r); err != nil {
 			return err
 		}
-		r.Table = c.front.SeenBytes()
+		r.Table = c.front.View().SeenBytes()
 		status, err := process.ReadStatus(os.Getpid())
 		if err != nil {
 			return err
@@ -121,7 +123,7 @@ func (c *crawl) restore() error {
 		if err != nil {
 			return err
 		}
-		c.front.RestoreSeen(fp)
+		c.restorer.Seen(fp)
 	}
 	return nil
 }
@@ -206,33 +208,28 @@ func (c *crawl) making(urls int) float64 {
 	return (process.CPU() - cpu).Seconds() / some * float64(urls)
 }
 
-// ask resolves the URLs that the frontier cannot decide, and restores evicted hosts before URLs are
-// added.
+// ask prepares the frontier for URLs. Their hosts are only read if the URLs are to be added.
 func (c *crawl) ask(urls []frontier.URL, add bool) error {
-	doubts, names := c.front.Doubts(func(yield func(weburl.URL) bool) {
+	r, ok := c.front.Prepare(func(yield func(weburl.URL) bool) {
 		for i := range urls {
 			if !yield(urls[i].URL) {
 				return
 			}
 		}
 	}, func(func(weburl.URL) bool) {})
-	c.asked += len(doubts)
-	if add && len(names) > 0 {
-		hosts, err := c.store.Named(names)
-		if err != nil {
-			return err
-		}
-		for _, h := range hosts {
-			c.front.Return(h.HostState, h.Rules)
-		}
+	if !ok {
+		return nil
 	}
-	var seen []bool
-	var err error
-	if len(doubts) > 0 {
-		seen, err = c.store.Known(doubts)
+	c.asked += len(r.Fingerprints)
+	if !add {
+		r.Names = nil
 	}
-	c.front.Settle(seen)
-	return err
+	page, err := c.store.Read(r)
+	if err != nil {
+		return err
+	}
+	c.front.Provide(time.Now(), page)
+	return nil
 }
 
 // receive handles a batch of links as the coordinator does.
@@ -255,7 +252,7 @@ func (c *crawl) check(urls []frontier.URL) error {
 		return err
 	}
 	for i := range urls {
-		c.front.Seen(urls[i].URL)
+		c.front.View().Seen(urls[i].URL)
 	}
 	return nil
 }
@@ -264,7 +261,7 @@ func (c *crawl) commit() error {
 	c.front.NoteHosts()
 	g := c.group
 	c.group = c.store.Begin()
-	c.front.Tell(c.group)
+	c.front.SetJournal(c.group)
 	if err := c.store.Commit(g); err != nil {
 		return err
 	}

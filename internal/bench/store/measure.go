@@ -192,23 +192,25 @@ func (t task) restart(r *result) error {
 		return err
 	}
 	r.Open = time.Since(started).Seconds()
-	f := frontier.New(frontier.Config{Heads: 100, Robots: true, RobotsTries: 3, Delay: time.Millisecond})
-	f.Tell(s.Begin())
-	if err := s.Restore(time.Now(), f); err != nil {
+	restorer := frontier.Restore(frontier.Config{Heads: 100, Robots: true, RobotsTries: 3, Delay: time.Millisecond})
+	if err := s.Restore(time.Now(), restorer); err != nil {
 		return err
 	}
+	f := restorer.Frontier()
+	f.SetJournal(s.Begin())
 	r.Restore = time.Since(started).Seconds()
 	for leased := false; !leased; {
 		now := time.Now()
 		for _, u := range f.Lease(now, 10) {
 			leased = leased || !u.Robots
 		}
-		for _, w := range f.Wants() {
-			urls, more, err := s.Pending(w.Host, w.After, w.N)
+		for _, r := range f.Reads() {
+			page, err := s.Read(r)
 			if err != nil {
 				return err
 			}
-			f.Refill(now, w.Host, urls, more)
+			f.NoteHosts()
+			f.Provide(now, page)
 		}
 	}
 	r.First = time.Since(started).Seconds()

@@ -1,30 +1,30 @@
-package frontier
+package seen
 
 import (
 	"math/bits"
 	"slices"
 )
 
-// packed is a segment in which a key takes 40 bits: where it is says the first ones. A key has
-// as many bits here as tell apart 2⁴⁰ in each bucket, and those behind are cut off. So a table
-// takes two URLs for one with a probability of n²/2⁶⁴ at 100 million, which is 5·10⁻⁴.
+// packed is a segment in which a key takes 40 bits, as its first bits follow from where it is. A
+// key keeps as many bits as tell 2⁴⁰ apart in each bucket; the rest is cut off. So two URLs share
+// a key with a probability of n²/2⁶⁴ at 100 million, which is 5·10⁻⁴.
 //
 // This is quotienting (Cleary, Compact Hash Tables Using Bidirectional Linear Probing, 1984), with
-// a product in place of a quotient, as the number of buckets is any: of n · key the high word is the
-// home bucket, and the rest differs between any two keys of that.
+// a product in place of a quotient, since the number of buckets is arbitrary: the high word of
+// n · key is the home bucket, and the remaining bits differ between any two keys of that bucket.
 //
 // Invariant: keys fill a bucket from its first slot on, and are in their home bucket or one of the
-// reach-1 behind it (the first follows the last), with no room between; or else among far.
+// reach-1 after it (the first follows the last), with no free slot between, or else in far.
 type packed struct {
 	buckets []packedLine
 	far     []uint64 // whole keys; 1 in 100 of all
 }
 
-// packedLine is a bucket, a cache line of rests.
+// packedLine is a bucket: a cache line of remainders.
 type packedLine struct {
 	low  [packedKeys]uint32
 	high [packedKeys]uint8
-	meta uint32 // of each slot two bits, how far it is from home; the highest four: slots that are taken
+	meta uint32 // two bits a slot: distance from home; the highest four: slots taken
 }
 
 const (
@@ -35,19 +35,19 @@ const (
 
 func newPacked(buckets int) packed { return packed{buckets: make([]packedLine, buckets)} }
 
-// packedRoom is how many keys so many buckets are to have at most: with more, too many are far.
+// packedRoom is how many keys a number of buckets may hold: with more, too many end up in far.
 func packedRoom(buckets int) int { return buckets * packedKeys * 15 / 16 }
 
 func (b *packedLine) taken() int { return int(b.meta >> 28) }
 
-// is reports whether a slot has a key, by its rest and how far it is from home.
+// is reports whether a slot holds a key, given the remainder and the distance from home.
 func (b *packedLine) is(slot int, rest uint64, away int) bool {
 	return b.low[slot] == uint32(rest) && b.high[slot] == uint8(rest>>32) && b.away(slot) == away
 }
 
 func (b *packedLine) away(slot int) int { return int(b.meta >> (2 * slot) % reach) }
 
-// push puts a rest into the first free slot, if there is one.
+// push puts a remainder into the first free slot, if there is one.
 func (b *packedLine) push(rest uint64, away int) bool {
 	slot := b.taken()
 	if slot == packedKeys {
@@ -63,18 +63,18 @@ func (b *packedLine) set(slot int, rest uint64, away int) {
 	b.meta = b.meta&^(3<<(2*slot)) | uint32(away)<<(2*slot)
 }
 
-// spare is how many bits of a key are cut off: those by which a bucket would have more than 2⁴⁰.
+// spare returns how many bits of a key are cut off: those beyond 2⁴⁰ keys a bucket.
 func (p *packed) spare() int { return max(0, 64-restBits+1-bits.Len(uint(len(p.buckets)))) }
 
 func (p *packed) cut(key uint64) uint64 { return key >> p.spare() << p.spare() }
 
-// split returns a key's home bucket, and what tells it from others there.
+// split returns a key's home bucket, and the remainder that tells it from others there.
 func (p *packed) split(key uint64) (home int, rest uint64) {
 	hi, lo := bits.Mul64(p.cut(key), uint64(len(p.buckets)))
 	return int(hi), lo >> (64 - restBits)
 }
 
-// join is the reverse of split: the one key whose product lies where home and rest say.
+// join is the inverse of split: the one key whose product lies where home and rest say.
 func (p *packed) join(home int, rest uint64) uint64 {
 	n := uint64(len(p.buckets))
 	key, over := bits.Div64(uint64(home), rest<<(64-restBits), n)
@@ -85,7 +85,7 @@ func (p *packed) join(home int, rest uint64) uint64 {
 	return (key + mask) &^ mask
 }
 
-// has reports whether a key is there; of a lossy segment only the home bucket counts.
+// has reports whether the segment holds a key; in a lossy one only the home bucket counts.
 func (p *packed) has(key uint64, lossy bool) bool {
 	if len(p.buckets) == 0 {
 		return false
@@ -109,7 +109,7 @@ func (p *packed) has(key uint64, lossy bool) bool {
 	return slices.Contains(p.far, p.cut(key))
 }
 
-// put adds a key, and reports whether it was not there.
+// put adds a key, and reports whether it is new.
 func (p *packed) put(key uint64) bool {
 	if p.has(key, false) {
 		return false
@@ -127,8 +127,8 @@ func (p *packed) put(key uint64) bool {
 	return true
 }
 
-// replace puts a key into its home bucket, if need be instead of another, which its bits choose;
-// and reports whether it was not there.
+// replace puts a key into its home bucket, if need be in the place of another, which the key's bits
+// choose, and reports whether it is new.
 func (p *packed) replace(key uint64) bool {
 	if len(p.buckets) == 0 {
 		return true
@@ -143,7 +143,7 @@ func (p *packed) replace(key uint64) bool {
 	return true
 }
 
-// keys yields all keys, of a segment that is not lossy.
+// keys yields all keys of a segment that is not lossy.
 func (p *packed) keys(yield func(uint64) bool) {
 	n := len(p.buckets)
 	for i := range p.buckets {

@@ -11,7 +11,7 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// asks expects one lease at a time, of the robots.txt of a host, asked for at a URL.
+// asks expects one lease: of the robots.txt of a host, at a URL.
 func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where string) frontier.URL {
 	t.Helper()
 	leases := f.Lease(at(now), 9)
@@ -21,39 +21,40 @@ func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where str
 	return leases[0]
 }
 
-// TestErrandsTakeTheirTurn: robots.txt that are all at one server are asked for there one by
-// one, under its delay, in turn with its own URLs; each answer is that of its host.
-func TestErrandsTakeTheirTurn(t *testing.T) {
+// TestRedirectsTakeTheirTurn checks that robots.txt files that are all at one server are leased
+// there one by one, under its delay, in turn with its own URLs, and that each response counts for
+// its host.
+func TestRedirectsTakeTheirTurn(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Delay: time.Second}, "a/1 b/1 c/1")
 	for _, lease := range f.Lease(at(0), 9) {
-		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "hoster/rules").URL)
+		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "hoster/rules").URL)
 	}
 	if f.Over() {
 		t.Fatal("the crawl is over, and three hosts wait for their robots.txt")
 	}
-	f.SetRobots(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Answer{})
+	f.SetRobots(at(0), asks(t, f, 0, "a", "hoster/rules"), rulesOf("Disallow: /"), frontier.Result{})
 	add(t, f, "hoster/1")
 	expectNext(t, f, time.Second)
-	f.SetRobots(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Answer{})
+	f.SetRobots(at(time.Second), asks(t, f, time.Second, "b", "hoster/rules"), rulesOf(""), frontier.Result{})
 	if refused := f.Refused(); len(refused) != 1 || short(refused[0].URL) != "a/1" {
 		t.Errorf("refused %v", refused)
 	}
-	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Answer{})
-	f.SetRobots(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Answer{})
-	f.SetRobots(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Answer{})
-	f.Done(at(3*time.Second), expectLease(t, f, 3*time.Second, 9, "c/1")[0], frontier.Answer{})
-	f.Done(at(4*time.Second), expectLease(t, f, 4*time.Second, 9, "hoster/1")[0], frontier.Answer{})
+	f.Done(at(time.Second), expectLease(t, f, time.Second, 9, "b/1")[0], frontier.Result{})
+	f.SetRobots(at(2*time.Second), asks(t, f, 2*time.Second, "hoster", "hoster/robots.txt"), rulesOf(""), frontier.Result{})
+	f.SetRobots(at(3*time.Second), asks(t, f, 3*time.Second, "c", "hoster/rules"), rulesOf(""), frontier.Result{})
+	f.Done(at(3*time.Second), expectLease(t, f, 3*time.Second, 9, "c/1")[0], frontier.Result{})
+	f.Done(at(4*time.Second), expectLease(t, f, 4*time.Second, 9, "hoster/1")[0], frontier.Result{})
 	if !f.Over() {
 		t.Errorf("%+v", f.Stats())
 	}
 }
 
-// TestErrandToTheDead: the errands to a server that does not answer fail, and when it is dead the
-// others do without a request; their hosts are as those whose robots.txt cannot be had.
-func TestErrandToTheDead(t *testing.T) {
+// TestRedirectToTheDead checks that robots.txt redirects to a server that does not respond fail,
+// without a request once it is dead, and that their hosts have no obtainable robots.txt.
+func TestRedirectToTheDead(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
 	for _, lease := range f.Lease(at(0), 99) {
-		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/robots.txt").URL)
+		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "dead/robots.txt").URL)
 	}
 	asked := 0
 	reasons := make(map[string]int)
@@ -64,7 +65,7 @@ func TestErrandToTheDead(t *testing.T) {
 				f.Postpone(now, lease, now) // which is no failure: it is still to be asked for there
 				continue
 			}
-			f.RobotsFailed(now, lease, frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
+			f.RobotsFailed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)
 		}
 		for _, r := range f.Refused() {
 			reasons[r.Kind+": "+r.Reason]++
@@ -86,37 +87,37 @@ func TestErrandToTheDead(t *testing.T) {
 	}
 }
 
-// TestErrandIsTold: of a robots.txt that waits to be asked for elsewhere it is told where, and what
-// keeps the server there from being asked.
-func TestErrandIsTold(t *testing.T) {
+// TestRedirectIsReported checks where a waiting robots.txt redirect leads, and what holds the
+// server there up.
+func TestRedirectIsReported(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1")
 	const name = "http://d.example"
-	if _, _, ok := f.Errand(at(0), name); ok {
-		t.Error("told of before there is one")
+	if _, _, ok := f.View().RobotsRedirect(at(0), name); ok {
+		t.Error("reported before there is one")
 	}
 	for _, lease := range f.Lease(at(0), 9) {
-		f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "dead/rules").URL)
+		f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "dead/rules").URL)
 	}
 	for range 3 {
-		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Answer{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
+		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
 	}
-	to, info, ok := f.Errand(at(0), name)
+	to, info, ok := f.View().RobotsRedirect(at(0), name)
 	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Failures != 3 || !info.Hold.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
 		t.Errorf("%t, at %s, %+v, expected that it waits a second, for a server that is parked", ok, to, info)
 	}
 	asks(t, f, time.Second, "d", "dead/rules")
-	if _, _, ok := f.Errand(at(time.Second), name); ok {
-		t.Error("told to wait while it is leased")
+	if _, _, ok := f.View().RobotsRedirect(at(time.Second), name); ok {
+		t.Error("reported as waiting while it is leased")
 	}
 }
 
-// TestErrandByAddress: the address of the server that an errand leads to is asked for first, and
-// the turn is that address's, too.
-func TestErrandByAddress(t *testing.T) {
+// TestRedirectByAddress checks that the address of the server that a robots.txt redirect leads to
+// is looked up first, and that the turn is that address's, too.
+func TestRedirectByAddress(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Resolve: true, Delay: time.Second, AddressDelay: 3 * time.Second}, "a/1")
 	f.Resolved(at(0), f.Lease(at(0), 9)[0], netip.MustParseAddr("10.0.0.1"))
 	lease := asks(t, f, 0, "a", "a/robots.txt")
-	f.RobotsAt(at(0), lease, frontier.Answer{}, u(t, "b/robots.txt").URL)
+	f.RobotsAt(at(0), lease, frontier.Result{}, u(t, "b/robots.txt").URL)
 	leases := f.Lease(at(0), 9)
 	if len(leases) != 1 || !leases[0].Resolve || leases[0].URL.Hostname() != "b.example" {
 		t.Fatalf("leased %v, expected the address of b", leases)
@@ -128,17 +129,17 @@ func TestErrandByAddress(t *testing.T) {
 	}
 }
 
-// TestErrandIsForgotten: a crawl that goes on asks the host for its robots.txt anew, and has all
-// that was pending.
-func TestErrandIsForgotten(t *testing.T) {
+// TestRedirectIsForgotten checks that a crawl that restarts requests the robots.txt from its host
+// anew, and has everything that was pending.
+func TestRedirectIsForgotten(t *testing.T) {
 	for _, leased := range []bool{false, true} {
 		t.Run(fmt.Sprintf("leased %v", leased), func(t *testing.T) {
 			cfg := frontier.Config{Robots: true, Delay: time.Second, Heads: 10}
-			l := newLedger(t)
+			l := newJournal(t)
 			f := frontier.New(cfg)
-			f.Tell(l)
+			f.SetJournal(l)
 			add(t, f, "a/1 a/2")
-			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Answer{}, u(t, "b/robots.txt").URL)
+			f.RobotsAt(at(0), asks(t, f, 0, "a", "a/robots.txt"), frontier.Result{}, u(t, "b/robots.txt").URL)
 			if leased {
 				asks(t, f, 0, "a", "b/robots.txt")
 			}
@@ -149,11 +150,10 @@ func TestErrandIsForgotten(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			f.Lease(at(time.Second), 9)
-			for _, w := range f.Wants() {
-				urls, more := l.read(w)
-				f.Refill(at(time.Second), w.Host, urls, more)
+			for _, r := range f.Reads() {
+				f.Provide(at(time.Second), l.read(r))
 			}
-			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Answer{})
+			f.SetRobots(at(time.Second), asks(t, f, time.Second, "a", "a/robots.txt"), robots.Rules{}, frontier.Result{})
 			expectLease(t, f, 2*time.Second, 9, "a/1")
 		})
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestRulesKeepWithinMemory: the rules of many hosts take no more memory than they may. What a host
-// disallows is refused all the same, its Crawl-delay kept, and every URL has its end.
+// TestRulesKeepWithinMemory checks that the rules of many hosts keep within their share of memory,
+// that what a host disallows is refused and its Crawl-delay kept all the same, and that every URL
+// ends.
 func TestRulesKeepWithinMemory(t *testing.T) {
 	const hosts, urls, large = 300, 6, 10_000
 	for _, room := range []int{1, 3 * large, 30 * large, 0} {
@@ -33,14 +34,14 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 					last[host] = now
 					if lease.Robots {
 						asked++
-						f.SetRobots(at(now), lease, rules(host), frontier.Answer{})
+						f.SetRobots(at(now), lease, rules(host), frontier.Result{})
 						continue
 					}
 					if strings.ContainsAny(lease.URL.Path(), "135") {
 						t.Errorf("%s is leased, expected it to be refused", lease.URL)
 					}
 					done++
-					f.Done(at(now), lease, frontier.Answer{})
+					f.Done(at(now), lease, frontier.Result{})
 				}
 				refused += len(f.Refused())
 				if held := f.RulesHeld(); room > 0 && held > max(room, 2*large) {

@@ -1,4 +1,4 @@
-package frontier
+package variants
 
 import (
 	"encoding/binary"
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestVariantsError: by how much paths are counted too high is as bounded as the type says, and
-// none is counted too low: among a million URLs of 100,000 paths, a few of which have most.
-func TestVariantsError(t *testing.T) {
+// TestError checks that the error of the counts keeps to its bound, and that no path is counted too
+// low, among a million URLs of 100,000 paths, a few of which have most of the URLs.
+func TestError(t *testing.T) {
 	const paths, urls = 100_000, 1_000_000
-	var v variants
+	var c Counter
 	truth := make([]int, paths)
 	key := func(path int) (key [16]byte) {
 		rng := rand.NewPCG(uint64(path), 1)
@@ -23,16 +23,16 @@ func TestVariantsError(t *testing.T) {
 		u := rng.Float64()
 		path := int(u * u * u * paths)
 		truth[path]++
-		v.add(key(path), urls)
+		c.Add(key(path), urls)
 	}
 	beyond, most := 0, 0
 	for path, want := range truth {
-		got := v.add(key(path), 1<<30) - 1
+		got := c.Add(key(path), 1<<30) - 1
 		if got < want {
 			t.Fatalf("path %d: %d counted, and there were %d", path, got, want)
 		}
 		most = max(most, got-want)
-		if float64(got-want) > 2.72*urls/variantColumns {
+		if float64(got-want) > 2.72*urls/columns {
 			beyond++
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 // durable does what line says if that is one of
 //
-//	ledger                  a ledger in memory is told of each change from now on
-//	notes                   prints what it was told since it was committed
+//	ledger                  a journal in memory records each change from now on
+//	notes                   prints what was recorded since the last commit
 //	commit                  prints that, after NoteHosts, and commits it
-//	restart                 a new frontier begins where the ledger was committed last
+//	restart                 a new frontier begins where the journal was committed last
 //	postpone a/1 5s         answers a lease
 //	redirect a/1 a/2        says that a lease was answered by a redirect
 //	exclude a/1             from now on it is refused
@@ -27,17 +27,17 @@ func (tr *trace) durable(t *testing.T, line string) string {
 	args := strings.Fields(rest)
 	switch name {
 	case "ledger":
-		tr.ledger, tr.wants = newLedger(t), make(map[string]*want)
-		tr.f.Tell(tr.ledger)
+		tr.journal, tr.wants = newJournal(t), make(map[string]*want)
+		tr.f.SetJournal(tr.journal)
 	case "notes":
 		return tr.notes()
 	case "commit":
 		tr.f.NoteHosts()
-		said := tr.notes()
-		tr.ledger.commit()
-		return said
+		out := tr.notes()
+		tr.journal.commit()
+		return out
 	case "restart":
-		tr.f, tr.wants = tr.ledger.restore(tr.cfg, at(tr.now)), make(map[string]*want)
+		tr.f, tr.wants = tr.journal.restore(tr.cfg, at(tr.now)), make(map[string]*want)
 	case "postpone":
 		tr.f.Postpone(at(tr.now), tr.leased[args[0]], at(duration(t, args[1])))
 	case "redirect":
@@ -52,17 +52,17 @@ func (tr *trace) durable(t *testing.T, line string) string {
 			return "", ""
 		})
 	case "wants":
-		said := ""
-		for _, w := range tr.f.Wants() {
+		out := ""
+		for _, w := range tr.f.Reads() {
 			host, _, _ := strings.Cut(strings.TrimPrefix(w.Host, "http://"), ".")
-			tr.wants[host] = &want{Want: w}
+			tr.wants[host] = &want{Request: w.Early()}
 			after := "all of it"
 			if w.After.Seq > 0 {
-				after = "after " + place(w.After)
+				after = "after " + key(w.After)
 			}
-			said += fmt.Sprintf("%v wants: %d of %s, %s\n", tr.now, w.N, host, after)
+			out += fmt.Sprintf("%v wants: %d of %s, %s\n", tr.now, w.N, host, after)
 		}
-		return said
+		return out
 	case "read":
 		tr.read(tr.wants[args[0]], number(t, args[1]))
 	case "refill":
@@ -70,8 +70,8 @@ func (tr *trace) durable(t *testing.T, line string) string {
 		if !w.read {
 			tr.read(w, w.N)
 		}
-		tr.f.Refill(at(tr.now), w.Host, w.urls, w.more)
-		return fmt.Sprintf("%v refill: %s, more: %v\n", tr.now, shorts(w.urls), w.more)
+		tr.f.Provide(at(tr.now), w.page)
+		return fmt.Sprintf("%v refill: %s, more: %v\n", tr.now, shorts(w.page.URLs), w.page.More)
 	default:
 		t.Fatalf("%q: unknown command", line)
 	}
@@ -79,17 +79,17 @@ func (tr *trace) durable(t *testing.T, line string) string {
 }
 
 func (tr *trace) notes() string {
-	said := ""
-	for _, note := range tr.ledger.notes {
-		said += fmt.Sprintf("%v note: %s\n", tr.now, note.text)
+	out := ""
+	for _, note := range tr.journal.notes {
+		out += fmt.Sprintf("%v note: %s\n", tr.now, note.text)
 	}
-	return said
+	return out
 }
 
 func (tr *trace) read(w *want, most int) {
 	w.read = true
-	w.urls, w.more = tr.ledger.read(w.Want)
-	if len(w.urls) > most {
-		w.urls, w.more = w.urls[:most], true
+	w.page = tr.journal.read(w.Request)
+	if len(w.page.URLs) > most {
+		w.page.URLs, w.page.More = w.page.URLs[:most], true
 	}
 }

@@ -1,4 +1,4 @@
-package frontier
+package seen
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fingerprints are n of them, any.
+// fingerprints returns n random ones.
 func fingerprints(n int, seed uint64) [][16]byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	all := make([][16]byte, n)
@@ -19,16 +19,17 @@ func fingerprints(n int, seed uint64) [][16]byte {
 	return all
 }
 
-// A table without a limit holds what was added and nothing else, at 8 to 10 bytes a URL.
-func TestSeenTable(t *testing.T) {
+// TestUnlimited checks that a set without a limit holds exactly what was added, at 8 to 10 bytes a
+// URL.
+func TestUnlimited(t *testing.T) {
 	for _, reserve := range []int{0, 10_000, 1_200_000} {
 		t.Run(fmt.Sprintf("room for %d", reserve), func(t *testing.T) {
-			s := newSeen(0)
-			s.reserve(reserve)
+			s := New(0)
+			s.Reserve(reserve)
 			all := fingerprints(2_000_000, 1)
 			in, out := all[:1_000_000], all[1_000_000:]
 			for i, fp := range in {
-				if !s.add(fp) || s.add(fp) {
+				if !s.Add(fp) || s.Add(fp) {
 					t.Fatalf("fingerprint %d is not new, or new twice", i)
 				}
 				n := i + 1
@@ -37,12 +38,12 @@ func TestSeenTable(t *testing.T) {
 				}
 			}
 			for i, fp := range in {
-				if found, final := s.has(fp); !found || !final {
+				if found, final := s.Has(fp); !found || !final {
 					t.Fatalf("fingerprint %d is lost", i)
 				}
 			}
 			for i, fp := range out {
-				if found, final := s.has(fp); found || !final {
+				if found, final := s.Has(fp); found || !final {
 					t.Fatalf("fingerprint %d was not added", i)
 				}
 			}
@@ -50,17 +51,17 @@ func TestSeenTable(t *testing.T) {
 	}
 }
 
-// At its limit a table keeps to its size and holds as many as it has room for, the last
-// one always; what it does not hold is never said for certain not to have been added.
-func TestSeenAtItsLimit(t *testing.T) {
+// TestLimited checks that a set at its limit keeps to its size and holds as many fingerprints as
+// fit, always including the last one, and never denies for certain one that was added.
+func TestLimited(t *testing.T) {
 	const n = 400_000
 	for _, limit := range []int{1, 64, 100 * 64, 1_000_000, 1_200_000, 2_000_000, 2_100_001} {
 		t.Run(fmt.Sprintf("%d bytes", limit), func(t *testing.T) {
-			s := newSeen(limit)
+			s := New(limit)
 			all := fingerprints(2*n, 2)
 			for i, fp := range all[:n] {
-				s.add(fp)
-				if found, final := s.has(fp); !found && (final || s.share(int(fp[0])<<2|int(fp[1])>>6) > 0) {
+				s.Add(fp)
+				if found, final := s.Has(fp); !found && (final || s.share(int(fp[0])<<2|int(fp[1])>>6) > 0) {
 					t.Fatalf("fingerprint %d was added, and is lost at once", i)
 				}
 			}
@@ -69,7 +70,7 @@ func TestSeenAtItsLimit(t *testing.T) {
 			}
 			held := 0
 			for i, fp := range all[:n] {
-				found, final := s.has(fp)
+				found, final := s.Has(fp)
 				if !found && final {
 					t.Fatalf("fingerprint %d was added, and is said never to have been", i)
 				}
@@ -82,7 +83,7 @@ func TestSeenAtItsLimit(t *testing.T) {
 			}
 			doubts := 0
 			for i, fp := range all[n:] {
-				found, final := s.has(fp)
+				found, final := s.Has(fp)
 				if found {
 					t.Fatalf("fingerprint %d was not added", i)
 				}
@@ -97,13 +98,13 @@ func TestSeenAtItsLimit(t *testing.T) {
 	}
 }
 
-// While there is room whatever comes, every answer is final.
-func TestSeenRoomy(t *testing.T) {
-	s := newSeen(1 << 20)
+// TestRoomy checks that every reply is final while the set reports room.
+func TestRoomy(t *testing.T) {
+	s := New(1 << 20)
 	for i, fp := range fingerprints(200_000, 3) {
-		roomy := s.roomy(1)
-		s.add(fp)
-		if _, final := s.has(fp); roomy && !final {
+		roomy := s.Roomy(1)
+		s.Add(fp)
+		if _, final := s.Has(fp); roomy && !final {
 			t.Fatalf("no room for fingerprint %d, though there was", i)
 		}
 		if !roomy {
@@ -116,9 +117,9 @@ func TestSeenRoomy(t *testing.T) {
 	t.Error("there is always room")
 }
 
-// In a packed table everything that was added is found, however far from home, and comes back whole
-// enough to be put into another; nothing else is found. A URL takes less than 6 bytes.
-func TestSeenPacked(t *testing.T) {
+// TestPacked checks that a packed segment holds exactly what was added, however far from home,
+// yields keys whole enough to be added to another, and takes less than 6 bytes a URL.
+func TestPacked(t *testing.T) {
 	for _, buckets := range []int{1, 2, 3, 5, 63, 64, 65, 1000, 6001} {
 		t.Run(fmt.Sprintf("%d buckets", buckets), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(buckets), 1))
@@ -157,44 +158,44 @@ func TestSeenPacked(t *testing.T) {
 	}
 }
 
-// FuzzSeen: a table without a limit is a set, whatever is added; with one it holds nothing
-// else, and does not say that it was not added what was.
-func FuzzSeen(f *testing.F) {
+// FuzzSet checks that a set without a limit is exact, and that one with a limit holds nothing that
+// was not added and denies nothing for certain that was.
+func FuzzSet(f *testing.F) {
 	f.Add([]byte("some text that is long enough for a few short keys, and others"), 0)
 	f.Add(slices.Repeat([]byte{0}, 64), 64)
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff\xff\xff\xff"), 1)
 	f.Fuzz(func(t *testing.T, data []byte, limit int) {
-		s, set := newSeen(limit), make(map[[16]byte]bool)
+		s, set := New(limit), make(map[[16]byte]bool)
 		for i := range data {
-			var fp [16]byte // alike, so that they meet; and not only in what a packed table leaves out
+			var fp [16]byte // alike, so that they collide, and not only in bits that packing drops
 			fp[1], fp[2] = data[i]&0x40, data[i]&0xc0
 			fp[5] = data[(i+1)%len(data)]
-			found, final := s.has(fp)
+			found, final := s.Has(fp)
 			if found != set[fp] && (final || found) {
 				t.Fatalf("%x: found %t, final %t, added %t", fp, found, final, set[fp])
 			}
-			s.add(fp)
+			s.Add(fp)
 			set[fp] = true
 		}
 		for fp := range set {
-			if found, final := s.has(fp); !found && final {
+			if found, final := s.Has(fp); !found && final {
 				t.Fatalf("%x is lost", fp)
 			}
 		}
 	})
 }
 
-// BenchmarkSeen is a look-up of one fingerprint, 70 % of them in the table, in batches of 256.
-func BenchmarkSeen(b *testing.B) {
+// BenchmarkSet looks up one fingerprint, 70 % of them in the set, in batches of 256.
+func BenchmarkSet(b *testing.B) {
 	for _, size := range []struct{ n, limit int }{{1_000_000, 0}, {1_000_000, 5_900_000}, {20_000_000, 0}, {20_000_000, 118_000_000}} {
-		n, s := size.n, newSeen(size.limit)
+		n, s := size.n, New(size.limit)
 		r := rand.New(rand.NewPCG(1, 1))
 		some := make([][16]byte, 0, 1<<20)
 		for i := range n {
 			var fp [16]byte
 			binary.BigEndian.PutUint64(fp[:], r.Uint64())
 			binary.BigEndian.PutUint64(fp[8:], r.Uint64())
-			s.add(fp)
+			s.Add(fp)
 			if i%(n/cap(some)+1) == 0 && len(some) < cap(some) {
 				some = append(some, fp)
 			}
@@ -212,10 +213,10 @@ func BenchmarkSeen(b *testing.B) {
 					at := i % (len(some) - 256)
 					batch := some[at : at+256]
 					if touch {
-						s.touch(batch)
+						s.Touch(batch)
 					}
 					for _, fp := range batch {
-						if ok, _ := s.has(fp); ok {
+						if ok, _ := s.Has(fp); ok {
 							found++
 						}
 					}
@@ -230,7 +231,7 @@ func BenchmarkSeen(b *testing.B) {
 				var fp [16]byte
 				binary.BigEndian.PutUint64(fp[:], r.Uint64())
 				binary.BigEndian.PutUint64(fp[8:], r.Uint64())
-				s.add(fp)
+				s.Add(fp)
 			}
 		})
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-func TestPlaces(t *testing.T) {
-	places := []frontier.Place{ // in order
+func TestQueueKeys(t *testing.T) {
+	places := []frontier.QueueKey{ // in order
 		{Tried: true, Priority: 1, Depth: 9, Seq: 9},
 		{Tried: true, Seq: 8},
 		{Kept: true, Priority: 0, Depth: 9, Seq: 7},
@@ -33,16 +33,15 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if got, want := (&frontier.URL{Tries: 2, Kept: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).Place(), (frontier.Place{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
-		t.Errorf("Place() = %+v, want %+v", got, want)
+	if got, want := (&frontier.URL{Tries: 2, Kept: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}).QueueKey(), (frontier.QueueKey{Tried: true, Priority: 3, Depth: 4, Rank: 6, Seq: 5}); got != want {
+		t.Errorf("QueueKey() = %+v, want %+v", got, want)
 	}
 }
 
-// begun is a frontier that has begun again with hosts, of each of which a ledger has
-// some URLs.
-func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *ledger) {
+// restarted returns a frontier that has restarted with hosts, and a journal that has some URLs of each.
+func restarted(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *journal) {
 	t.Helper()
-	l := newLedger(t)
+	l := newJournal(t)
 	f := l.restore(cfg, at(0))
 	for i := range hosts * urls {
 		f.Add(u(t, fmt.Sprintf("h%04d/%d", i%hosts, i/hosts)))
@@ -52,15 +51,15 @@ func begun(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Fronti
 	return l.restore(cfg, at(0)), l
 }
 
-// A crawl of many hosts that begins again does not ask the ledger for all of them at once;
-// and it neither spins nor stops while it waits for the first ones.
+// TestFewHostsAreRefilledAtOnce checks that a crawl of many hosts that restarts does not request
+// all of them at once, and neither spins nor stops while it waits for the first ones.
 func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	const hosts, urls, most = 2500, 3, 1000
-	f, l := begun(t, frontier.Config{Heads: 1}, hosts, urls)
-	var wants []frontier.Want
+	f, l := restarted(t, frontier.Config{Heads: 1}, hosts, urls)
+	var wants []frontier.Request
 	for range 3 {
 		expectLease(t, f, 0, 5000, "")
-		wants = append(wants, f.Wants()...)
+		wants = append(wants, f.Reads()...)
 	}
 	if len(wants) != most {
 		t.Fatalf("%d hosts are wanted, expected %d", len(wants), most)
@@ -69,13 +68,13 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	leased := make(map[string]int)
 	for steps := 0; len(wants) > 0; steps++ {
 		w := wants[0]
-		urls, more := l.read(w)
-		f.Refill(at(0), w.Host, urls, more)
+		f.NoteHosts()
+		f.Provide(at(0), l.read(w))
 		for _, u := range f.Lease(at(0), 5000) {
 			leased[u.URL.Origin()]++
-			f.Done(at(0), u, frontier.Answer{})
+			f.Done(at(0), u, frontier.Result{})
 		}
-		wants = append(wants[1:], f.Wants()...)
+		wants = append(wants[1:], f.Reads()...)
 		if len(wants) > most {
 			t.Fatalf("%d hosts are wanted, expected %d at most", len(wants), most)
 		}
@@ -88,18 +87,18 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	}
 }
 
-// A host that was asked to be refilled has its turn when it is: those that come behind it
-// wait no longer for that than they must.
+// TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before
+// those that came behind it.
 func TestRefilledHostsAreFirst(t *testing.T) {
-	f, l := begun(t, frontier.Config{}, 6, 1)
+	f, l := restarted(t, frontier.Config{}, 6, 1)
 	expectLease(t, f, 0, 1, "")
-	wants := f.Wants() // of all: none could serve
+	wants := f.Reads() // of all: none could serve
 	add(t, f, "late/1")
 	expectLease(t, f, 0, 1, "late/1")
 	add(t, f, "later/1")
 	for _, w := range slices.Backward(wants) {
-		urls, more := l.read(w)
-		f.Refill(at(0), w.Host, urls, more)
+		f.NoteHosts()
+		f.Provide(at(0), l.read(w))
 	}
 	expectLease(t, f, 0, 9, "h0000/0 h0001/0 h0002/0 h0003/0 h0004/0 h0005/0 later/1")
 }
@@ -107,25 +106,25 @@ func TestRefilledHostsAreFirst(t *testing.T) {
 func TestRefillThatIsNotWantedPanics(t *testing.T) {
 	for _, host := range []string{"http://x.example", "http://h0000.example", "http://a.example"} {
 		t.Run(host, func(t *testing.T) {
-			f, _ := begun(t, frontier.Config{}, 1, 1)
+			f, _ := restarted(t, frontier.Config{}, 1, 1)
 			add(t, f, "a/1")
 			defer func() {
 				if r := fmt.Sprint(recover()); !strings.Contains(r, host) {
 					t.Errorf("panic %q, want one that names the host", r)
 				}
 			}()
-			f.Refill(at(0), host, nil, false)
+			f.Provide(at(0), frontier.Page{Request: frontier.Request{Kind: frontier.Refill, Host: host}})
 		})
 	}
 }
 
-// A ledger that has other URLs than it says it has, because its disk was damaged, makes no
-// crawl that never ends: what is there is crawled.
+// TestCountsThatAreWrong checks that a crawl ends, with everything there is, if a damaged store has
+// other URLs than it says.
 func TestCountsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ said, has int }{{5, 3}, {5, 1}, {2, 5}, {1, 9}} {
 		for _, heads := range []int{0, 1, 3} {
 			t.Run(fmt.Sprintf("%d said, %d there, heads %d", c.said, c.has, heads), func(t *testing.T) {
-				l := newLedger(t)
+				l := newJournal(t)
 				for i := range c.has {
 					url := u(t, fmt.Sprintf("a/%d", i))
 					url.Seq = uint64(i + 1)
@@ -138,19 +137,20 @@ func TestCountsThatAreWrong(t *testing.T) {
 				if heads == 0 {
 					cfg.Limit = c.has - 1 // which is reached with the last one: one was tried before
 				}
-				f := frontier.New(cfg)
-				f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
-				f.RestoreSeq(100)
-				f.Tell(l)
+				r := frontier.Restore(cfg)
+				r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
+				r.Seq(100)
+				f := r.Frontier()
+				f.SetJournal(l)
 				leased := 0
 				for range 100 {
 					for _, lease := range f.Lease(at(0), 9) {
-						f.Done(at(0), lease, frontier.Answer{})
+						f.Done(at(0), lease, frontier.Result{})
 						leased++
 					}
-					for _, w := range f.Wants() {
-						urls, more := l.read(w)
-						f.Refill(at(0), w.Host, urls, more)
+					for _, w := range f.Reads() {
+						f.NoteHosts()
+						f.Provide(at(0), l.read(w))
 					}
 				}
 				if s := f.Stats(); leased != c.has || !f.Over() || s.Pending != 0 || s.Done != leased || s.LimitReached {
@@ -161,7 +161,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 	}
 }
 
-// What NoteHosts has told is enough to tell it again, word for word.
+// TestHostStateRoundTrip checks that a restored host is recorded exactly as it was.
 func TestHostStateRoundTrip(t *testing.T) {
 	full := frontier.HostState{
 		Name: "http://a.example", Pending: 7, Tried: 2, Answered: 3, Capped: true,
@@ -176,10 +176,11 @@ func TestHostStateRoundTrip(t *testing.T) {
 	file := frontier.HostState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
 	for _, want := range []frontier.HostState{full, shut, waits, file} {
 		t.Run(want.Name, func(t *testing.T) {
-			l := newLedger(t)
-			f := frontier.New(frontier.Config{Robots: true, RobotsTries: 3})
-			f.RestoreHost(at(2*time.Second), want, robots.Rules{})
-			f.Tell(l)
+			l := newJournal(t)
+			r := frontier.Restore(frontier.Config{Robots: true, RobotsTries: 3})
+			r.Host(at(2*time.Second), want, robots.Rules{})
+			f := r.Frontier()
+			f.SetJournal(l)
 			added, err := weburl.Parse(strings.Replace(want.Name, "null", "file://", 1) + "/new")
 			if err != nil || !f.Add(frontier.URL{URL: added}) {
 				t.Fatal(err)
@@ -197,12 +198,13 @@ func TestHostStateRoundTrip(t *testing.T) {
 	}
 }
 
-// Limit counts the URLs of hosts that are restored later.
+// TestLimitWasReached checks that Limit counts the URLs of hosts that are restored later.
 func TestLimitWasReached(t *testing.T) {
-	f := frontier.New(frontier.Config{Limit: 2})
-	f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Pending: 1}, robots.Rules{})
+	r := frontier.Restore(frontier.Config{Limit: 2})
+	f := r.Frontier()
+	r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: 1}, robots.Rules{})
 	expectNext(t, f, 0)
-	f.RestoreHost(at(0), frontier.HostState{Name: "http://b.example", Answered: 2}, robots.Rules{})
+	r.Host(at(0), frontier.HostState{Name: "http://b.example", Answered: 2}, robots.Rules{})
 	expectNoNext(t, f)
 	if !f.Stopped() || !f.Stats().LimitReached {
 		t.Errorf("the limit is not reached: %+v", f.Stats())

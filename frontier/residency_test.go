@@ -9,25 +9,24 @@ import (
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/robots"
-	"github.com/weftcrawl/weft/weburl"
 )
 
-// idleCrawl is a frontier with a ledger, that saves what it is told at once.
+// idleCrawl is a frontier with a journal that commits at once.
 type idleCrawl struct {
 	*frontier.Frontier
 	t     *testing.T
-	l     *ledger
+	l     *journal
 	asked []string // names that were looked up
 }
 
 func newIdleCrawl(t *testing.T, cfg frontier.Config) *idleCrawl {
-	l := newLedger(t)
+	l := newJournal(t)
 	c := &idleCrawl{frontier.New(cfg), t, l, nil}
-	c.Tell(l)
+	c.SetJournal(l)
 	return c
 }
 
-// save has the ledger keep all that it was told.
+// save commits everything recorded.
 func (c *idleCrawl) save() {
 	c.NoteHosts()
 	c.l.commit()
@@ -43,38 +42,28 @@ func (c *idleCrawl) add(urls ...string) {
 		link.From = "http://from.example/"
 		all = append(all, link)
 	}
-	doubts, names := c.Doubts(func(yield func(weburl.URL) bool) {
-		for _, link := range all {
-			if !yield(link.URL) {
-				return
-			}
-		}
-	}, func(func(weburl.URL) bool) {})
-	if len(doubts) > 0 {
-		c.t.Fatalf("%d URLs are in doubt, expected none without SeenBytes", len(doubts))
+	r, ok := c.Prepare(locations(all), none)
+	if len(r.Fingerprints) > 0 {
+		c.t.Fatalf("%d URLs are looked up, expected none without SeenBytes", len(r.Fingerprints))
 	}
-	c.asked = names
-	for _, name := range names {
-		if h, known := c.l.hosts["http://"+name]; known {
-			c.Return(h, c.l.rules[h.Name])
-		}
+	if c.asked = r.Names; ok {
+		c.Provide(at(0), c.l.lookup(r))
 	}
-	c.Settle(nil)
 	for _, link := range all {
 		c.Add(link)
 	}
 }
 
-// leave has every host leave memory that can.
+// leave evicts every host that can be.
 func (c *idleCrawl) leave() { c.add() }
 
-// fetch leases and answers all that is due.
-func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Answer) (leased []string) {
+// fetch leases and answers everything that is due.
+func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Result) (leased []string) {
 	for _, lease := range c.Lease(at(now), 100) {
 		leased = append(leased, short(lease))
 		switch {
 		case lease.Robots:
-			c.SetRobots(at(now), lease, rules, frontier.Answer{})
+			c.SetRobots(at(now), lease, rules, frontier.Result{})
 		case a.Failure != "":
 			lease.Past = append(lease.Past, frontier.Try{At: at(now), Kind: a.Failure})
 			c.Done(at(now), lease, a)
@@ -86,18 +75,18 @@ func (c *idleCrawl) fetch(now time.Duration, rules robots.Rules, a frontier.Answ
 	return leased
 }
 
-// TestHostsComeBackAsTheyWere: what a crawl knows of a host survives its leaving memory.
+// TestHostsComeBackAsTheyWere checks that what a crawl knows of a host survives its eviction.
 func TestHostsComeBackAsTheyWere(t *testing.T) {
 	rules := robots.Parse([]byte("User-agent: *\nDisallow: /secret\nCrawl-delay: 3\n")).Agent("weft")
 	for _, c := range []struct {
 		name   string
 		cfg    frontier.Config
-		answer frontier.Answer
+		answer frontier.Result
 	}{
-		{"quick", frontier.Config{Robots: true}, frontier.Answer{Took: 40 * time.Millisecond}},
-		{"overloaded", frontier.Config{Robots: true}, frontier.Answer{Took: time.Second, Overload: true}},
-		{"failing", frontier.Config{}, frontier.Answer{Failure: "timeout", Reason: "no answer"}},
-		{"unbounded", frontier.Config{}, frontier.Answer{Took: time.Millisecond, Addr: netip.MustParseAddr("127.0.0.9")}},
+		{"quick", frontier.Config{Robots: true}, frontier.Result{Took: 40 * time.Millisecond}},
+		{"overloaded", frontier.Config{Robots: true}, frontier.Result{Took: time.Second, Overload: true}},
+		{"failing", frontier.Config{}, frontier.Result{Failure: "timeout", Reason: "no answer"}},
+		{"unbounded", frontier.Config{}, frontier.Result{Took: time.Millisecond, Addr: netip.MustParseAddr("127.0.0.9")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cfg.HostBytes, c.cfg.LimitPerHost = 1, 3
@@ -109,30 +98,30 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			}
 			now += time.Hour // no delay is under way
 			crawl.Lease(at(now), 1)
-			was, _ := crawl.Host(at(now), "http://a.example")
+			was, _ := crawl.View().Host(at(now), "http://a.example")
 			crawl.leave()
-			if crawl.Left() != 0 {
-				t.Fatal("a host has left that the ledger does not know")
+			if crawl.View().Evicted() != 0 {
+				t.Fatal("a host has left that the journal does not know")
 			}
 			crawl.NoteHosts()
 			crawl.leave()
-			if crawl.Left() != 0 {
-				t.Fatal("a host has left that the ledger was told of, and may lose")
+			if crawl.View().Evicted() != 0 {
+				t.Fatal("a host has left that was recorded, and not committed")
 			}
 			crawl.save()
 			crawl.leave()
-			if _, known := crawl.Host(at(now), "http://a.example"); known || crawl.Left() != 1 || crawl.Stats().Hosts != 1 {
-				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.Left(), crawl.Stats().Hosts)
+			if _, known := crawl.View().Host(at(now), "http://a.example"); known || crawl.View().Evicted() != 1 || crawl.Stats().Hosts != 1 {
+				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.View().Evicted(), crawl.Stats().Hosts)
 			}
 			crawl.add("a/1")
-			if len(crawl.asked) != 0 || crawl.Left() != 1 {
+			if len(crawl.asked) != 0 || crawl.View().Evicted() != 1 {
 				t.Errorf("%q are looked up for a URL that was seen", crawl.asked)
 			}
 			crawl.add("a/3", "a/4", "a/secret", "b/1")
 			if !slices.Equal(crawl.asked, []string{"a.example"}) {
 				t.Errorf("%q are looked up, expected the one that has left", crawl.asked)
 			}
-			is, known := crawl.Host(at(now), "http://a.example")
+			is, known := crawl.View().Host(at(now), "http://a.example")
 			is.Pending = was.Pending
 			if !known || is != was {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
@@ -152,12 +141,12 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestHostsStayWhileTheyWait: a delay outlives no server that keeps it, or another of its domain would
-// be asked too soon.
+// TestHostsStayWhileTheyWait checks that no server is evicted before its delay is over: another of
+// its domain would be requested too soon.
 func TestHostsStayWhileTheyWait(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
 	crawl.add("a/1")
-	crawl.fetch(0, robots.Rules{}, frontier.Answer{})
+	crawl.fetch(0, robots.Rules{}, frontier.Result{})
 	crawl.save()
 	for _, c := range []struct {
 		now  time.Duration
@@ -165,25 +154,25 @@ func TestHostsStayWhileTheyWait(t *testing.T) {
 	}{{59 * time.Second, 0}, {time.Minute, 1}} {
 		crawl.Lease(at(c.now), 1)
 		crawl.leave()
-		if crawl.Left() != c.left {
-			t.Errorf("%d have left after %v, expected %d", crawl.Left(), c.now, c.left)
+		if crawl.View().Evicted() != c.left {
+			t.Errorf("%d have left after %v, expected %d", crawl.View().Evicted(), c.now, c.left)
 		}
 	}
 }
 
-// TestHeldHostsLeave: a host that nothing is left to do of need not be in memory until its hold is over. It
-// is held when it comes back. One with a URL stays, and one that is dead, as why is not kept.
+// TestHeldHostsLeave checks that an idle host is evicted during its back-off, which continues when
+// it comes back. A host with a URL stays, and so does a dead one, as the reason is not kept.
 func TestHeldHostsLeave(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		answer  frontier.Answer
+		answer  frontier.Result
 		times   int
 		pending bool
 		left    int
 	}{
-		{"overloaded", frontier.Answer{Overload: true, RetryAfter: time.Hour}, 1, false, 1},
-		{"overloaded, with a URL", frontier.Answer{Overload: true, RetryAfter: time.Hour}, 1, true, 0},
-		{"dead", frontier.Answer{Failure: "connect", Reason: "refused"}, 8, false, 0},
+		{"overloaded", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, false, 1},
+		{"overloaded, with a URL", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, true, 0},
+		{"dead", frontier.Result{Failure: "connect", Reason: "refused"}, 8, false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
@@ -197,13 +186,13 @@ func TestHeldHostsLeave(t *testing.T) {
 				crawl.add("a/pending")
 			}
 			crawl.save()
-			was, _ := crawl.Host(at(now), "http://a.example")
+			was, _ := crawl.View().Host(at(now), "http://a.example")
 			crawl.leave()
-			if crawl.Left() != c.left {
-				t.Fatalf("%d have left, expected %d", crawl.Left(), c.left)
+			if crawl.View().Evicted() != c.left {
+				t.Fatalf("%d have left, expected %d", crawl.View().Evicted(), c.left)
 			}
 			crawl.add("a/new")
-			is, _ := crawl.Host(at(now), "http://a.example")
+			is, _ := crawl.View().Host(at(now), "http://a.example")
 			if was.Pending, is.Pending = 0, 0; is != was || !is.Hold.After(at(now)) {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
 			}
@@ -214,32 +203,32 @@ func TestHeldHostsLeave(t *testing.T) {
 	}
 }
 
-// TestFailuresOfAnotherScheme: how often a server has not answered is what its hosts were told last, not the
-// most that one of them was told.
+// TestFailuresOfAnotherScheme checks that a server has the failures recorded last of its hosts,
+// not the most recorded of one.
 func TestFailuresOfAnotherScheme(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
 	crawl.add("a/1")
-	crawl.fetch(0, robots.Rules{}, frontier.Answer{Failure: "connect", Reason: "refused"})
+	crawl.fetch(0, robots.Rules{}, frontier.Result{Failure: "connect", Reason: "refused"})
 	crawl.save()
 	crawl.Add(parsed(t, "https://a.example/1"))
 	for _, lease := range crawl.Lease(at(time.Hour), 1) {
 		lease.Past = append(lease.Past, frontier.Try{At: at(time.Hour), Status: 200})
-		crawl.Done(at(time.Hour), lease, frontier.Answer{Took: time.Second})
+		crawl.Done(at(time.Hour), lease, frontier.Result{Took: time.Second})
 	}
 	crawl.save()
 	for _, order := range [][]string{{"http://a.example", "https://a.example"}, {"https://a.example", "http://a.example"}} {
-		f := frontier.New(frontier.Config{})
+		r := frontier.Restore(frontier.Config{})
 		for _, name := range order {
-			f.RestoreHost(at(2*time.Hour), crawl.l.hosts[name], robots.Rules{})
+			r.Host(at(2*time.Hour), crawl.l.hosts[name], robots.Rules{})
 		}
-		if info, known := f.Host(at(2*time.Hour), "http://a.example"); !known || info.Failures != 0 {
+		if info, known := r.Frontier().View().Host(at(2*time.Hour), "http://a.example"); !known || info.Failures != 0 {
 			t.Errorf("%v: known %t, %d failures, expected none since the last answer", order, known, info.Failures)
 		}
 	}
 }
 
-// TestIdleHostsTakeNoMemory: as many hosts come and go as like, and what they take is bounded;
-// those stay that were asked last.
+// TestIdleHostsTakeNoMemory checks that memory is bounded however many hosts come and go, and that
+// those requested last stay.
 func TestIdleHostsTakeNoMemory(t *testing.T) {
 	const room = 64 << 10
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: room, Resolve: true, AddressDelay: time.Second})
@@ -255,26 +244,27 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 					continue
 				}
 				lease.Past = append(lease.Past, frontier.Try{At: at(now), Status: 200})
-				crawl.Done(at(now), lease, frontier.Answer{Addr: addr})
+				crawl.Done(at(now), lease, frontier.Result{Addr: addr})
 			}
 		}
 		crawl.save()
-		if got := crawl.HostBytes(); got > room+10_000 {
+		if got := crawl.View().HostBytes(); got > room+10_000 {
 			t.Fatalf("%d bytes of hosts after %d, expected about %d", got, 3*n, room)
 		}
-		if _, known := crawl.Host(at(now), fmt.Sprintf("http://h%d.example", n)); !known {
+		if _, known := crawl.View().Host(at(now), fmt.Sprintf("http://h%d.example", n)); !known {
 			t.Fatalf("the host that was asked last has left")
 		}
 	}
-	if s := crawl.Stats(); s.Hosts != 1200 || crawl.Left() < 900 || crawl.HostBytes() < room/2 {
-		t.Errorf("%d hosts, %d have left, %d bytes", s.Hosts, crawl.Left(), crawl.HostBytes())
+	if s := crawl.Stats(); s.Hosts != 1200 || crawl.View().Evicted() < 900 || crawl.View().HostBytes() < room/2 {
+		t.Errorf("%d hosts, %d have left, %d bytes", s.Hosts, crawl.View().Evicted(), crawl.View().HostBytes())
 	}
 }
 
-// TestRestoredHostsStayInTheLedger: after a restart hosts for which there is no room are read when they
-// are needed, or at their turn, but for those that share a name with one in memory.
-func TestRestoredHostsStayInTheLedger(t *testing.T) {
-	f := frontier.New(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
+// TestRestoredHostsStayInTheStore checks that after a restart hosts without room are read when
+// they are needed or at their turn, unless they share a name with a resident one.
+func TestRestoredHostsStayInTheStore(t *testing.T) {
+	r := frontier.Restore(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
+	f := r.Frontier()
 	hosts := []frontier.HostState{
 		{Name: "http://a.example", Answered: 2, Pending: 2, Tried: 1},
 		{Name: "http://b.example", Answered: 3},
@@ -283,54 +273,56 @@ func TestRestoredHostsStayInTheLedger(t *testing.T) {
 	}
 	whole := true
 	for _, h := range hosts {
-		whole = f.RestoreHost(at(0), h, robots.Rules{}) && whole
+		whole = r.Host(at(0), h, robots.Rules{}) && whole
 	}
 	for _, h := range hosts {
-		f.RestoreBeside(h, robots.Rules{})
+		r.Beside(h, robots.Rules{})
 	}
-	if s := f.Stats(); whole || f.Left() != 2 || f.Dormant() != 1 || s.Hosts != 4 || s.Pending != 6 {
-		t.Fatalf("whole: %t, %d not in memory, %d dormant, %+v; expected b and c, as there was room for the first", whole, f.Left(), f.Dormant(), s)
+	if s := f.Stats(); whole || f.View().Evicted() != 2 || f.View().Dormant() != 1 || s.Hosts != 4 || s.Pending != 6 {
+		t.Fatalf("whole: %t, %d not in memory, %d dormant, %+v; expected b and c, as there was room for the first", whole, f.View().Evicted(), f.View().Dormant(), s)
 	}
 	for name, want := range map[string]bool{"http://a.example": true, "https://a.example": true, "http://b.example": false, "http://c.example": false} {
-		if _, known := f.Host(at(0), name); known != want {
+		if _, known := f.View().Host(at(0), name); known != want {
 			t.Errorf("%s is known: %t, want %t", name, known, want)
 		}
 	}
-	one := func(yield func(weburl.URL) bool) { yield(u(t, "b/9").URL) }
-	if _, names := f.Doubts(one, func(func(weburl.URL) bool) {}); !slices.Equal(names, []string{"b.example"}) {
-		t.Fatalf("%q are looked up", names)
+	lookup, _ := f.Prepare(locations([]frontier.URL{u(t, "b/9")}), none)
+	if !slices.Equal(lookup.Names, []string{"b.example"}) {
+		t.Fatalf("%q are looked up", lookup.Names)
 	}
-	f.Return(hosts[1], robots.Rules{})
-	f.Settle(nil)
+	f.Provide(at(0), frontier.Page{Request: lookup, Hosts: []frontier.StoredHost{{HostState: hosts[1]}}})
 	f.Add(u(t, "b/9"))
 	if leases := f.Lease(at(0), 9); len(leases) > 0 {
 		t.Errorf("%s is leased at once, and may have been asked before the restart", shorts(leases))
 	}
-	if r, ok := f.Rouse(); !ok || r.After != "" || r.Tried {
-		t.Fatalf("Rouse: %+v, %t, expected the first that there are", r, ok)
+	reads := f.Reads()
+	if len(reads) != 1 || reads[0].Kind != frontier.Revive || reads[0].Cursor != "" || reads[0].Tried {
+		t.Fatalf("Reads: %+v, expected a request for the first dormant hosts", reads)
 	}
-	f.Roused(at(0), func(yield func(frontier.HostState, robots.Rules) bool) { yield(hosts[2], robots.Rules{}) }, "")
-	if c, known := f.Host(at(0), "http://c.example"); !known || c.HostState != hosts[2] || f.Dormant() != 0 {
-		t.Errorf("c is known: %t, %+v, and %d are dormant", known, c, f.Dormant())
+	f.Provide(at(0), frontier.Page{Request: reads[0], Hosts: []frontier.StoredHost{{HostState: hosts[2]}}})
+	if c, known := f.View().Host(at(0), "http://c.example"); !known || c.HostState != hosts[2] || f.View().Dormant() != 0 {
+		t.Errorf("c is known: %t, %+v, and %d are dormant", known, c, f.View().Dormant())
 	}
 	if leases := f.Lease(at(0), 9); len(leases) > 0 {
 		t.Errorf("%s is leased at once, and may have been asked before the restart", shorts(leases))
 	}
 }
 
-// TestDormantHostsThatAreLost: a ledger that was damaged has fewer dormant hosts than it said. The
-// crawl ends all the same.
+// TestDormantHostsThatAreLost checks that a crawl ends if a damaged store has fewer dormant hosts
+// than it said.
 func TestDormantHostsThatAreLost(t *testing.T) {
 	for _, limit := range []int{0, 1} {
-		f := frontier.New(frontier.Config{HostBytes: 1, Limit: limit})
-		f.RestoreHost(at(0), frontier.HostState{Name: "http://a.example", Answered: 1}, robots.Rules{})
-		f.RestoreHost(at(0), frontier.HostState{Name: "http://b.example", Pending: 7, Tried: 2}, robots.Rules{})
+		r := frontier.Restore(frontier.Config{HostBytes: 1, Limit: limit})
+		r.Host(at(0), frontier.HostState{Name: "http://a.example", Answered: 1}, robots.Rules{})
+		r.Host(at(0), frontier.HostState{Name: "http://b.example", Pending: 7, Tried: 2}, robots.Rules{})
+		f := r.Frontier()
 		for n := 0; !f.Stopped(); n++ {
 			f.Lease(at(0), 9)
-			if _, ok := f.Rouse(); !ok || n > 3 {
+			reads := f.Reads()
+			if len(reads) != 1 || n > 3 {
 				t.Fatalf("limit %d: %+v, and nothing is read", limit, f.Stats())
 			}
-			f.Roused(at(0), func(func(frontier.HostState, robots.Rules) bool) {}, []string{"http://a.example", ""}[n%2])
+			f.Provide(at(0), frontier.Page{Request: reads[0], Last: []string{"http://a.example", ""}[n%2]})
 		}
 		if got, want := f.Stats().Pending, 5*limit; got != want {
 			t.Errorf("limit %d: %d are pending, expected %d", limit, got, want)

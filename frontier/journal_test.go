@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,9 +14,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// ledger is a ledger in memory: what it is told is a note until it is committed, in
-// order, to what outlives the process. Notes that cannot be right are errors.
-type ledger struct {
+// journal is a journal in memory: what it records is a note until it is committed, in order, to
+// what outlives the process. Impossible notes are errors.
+type journal struct {
 	t     *testing.T
 	notes []note
 	durable
@@ -47,8 +48,8 @@ type redirected struct {
 	target *frontier.URL
 }
 
-func newLedger(t *testing.T) *ledger {
-	return &ledger{t: t, durable: durable{
+func newJournal(t *testing.T) *journal {
+	return &journal{t: t, durable: durable{
 		t:       t,
 		seen:    make(map[weburl.URL]bool),
 		pending: make(map[string][]frontier.URL),
@@ -62,12 +63,12 @@ func newLedger(t *testing.T) *ledger {
 	}}
 }
 
-func (l *ledger) note(text string, apply func(*durable)) {
+func (l *journal) note(text string, apply func(*durable)) {
 	l.notes = append(l.notes, note{text, apply})
 }
 
-func (l *ledger) Pending(u frontier.URL) {
-	l.note(fmt.Sprintf("pending %s at %s", short(u), place(u.Place())), func(d *durable) {
+func (l *journal) Pending(u frontier.URL) {
+	l.note(fmt.Sprintf("pending %s at %s", short(u), key(u.QueueKey())), func(d *durable) {
 		if _, done := d.done[u.URL]; done || d.refused[u.URL].Kind != "" {
 			d.t.Errorf("%s is pending, and was done or refused", u.URL)
 		}
@@ -80,31 +81,31 @@ func (l *ledger) Pending(u frontier.URL) {
 	})
 }
 
-func (l *ledger) Retried(u frontier.URL, was frontier.Place) {
-	l.note(fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), place(u.Place()), place(was), u.NotBefore.Sub(epoch), past(u)), func(d *durable) {
+func (l *journal) Retried(u frontier.URL, was frontier.QueueKey) {
+	l.note(fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), key(u.QueueKey()), key(was), u.NotBefore.Sub(epoch), past(u)), func(d *durable) {
 		d.take(u.URL, was)
 		d.put(u)
 	})
 }
 
-func (l *ledger) Done(u frontier.URL) {
-	l.note(fmt.Sprintf("done %s at %s", short(u), place(u.Place())), func(d *durable) {
+func (l *journal) Done(u frontier.URL) {
+	l.note(fmt.Sprintf("done %s at %s", short(u), key(u.QueueKey())), func(d *durable) {
 		if _, done := d.done[u.URL]; done {
 			d.t.Errorf("%s is done twice", u.URL)
 		}
-		d.take(u.URL, u.Place())
+		d.take(u.URL, u.QueueKey())
 		d.done[u.URL] = u
 	})
 }
 
-func (l *ledger) Refused(r frontier.Refusal, at time.Time) {
-	l.note(fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), place(r.URL.Place()), r.Kind, r.Reason), func(d *durable) {
-		d.take(r.URL.URL, r.URL.Place())
+func (l *journal) Refused(r frontier.Refusal, at time.Time) {
+	l.note(fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), key(r.URL.QueueKey()), r.Kind, r.Reason), func(d *durable) {
+		d.take(r.URL.URL, r.URL.QueueKey())
 		d.refused[r.URL.URL] = r
 	})
 }
 
-func (l *ledger) Dropped(u frontier.URL, why frontier.Drop) {
+func (l *journal) Dropped(u frontier.URL, why frontier.Drop) {
 	text := "dropped " + short(u)
 	if why == frontier.DropVariants {
 		text += ", a variant"
@@ -117,7 +118,7 @@ func (l *ledger) Dropped(u frontier.URL, why frontier.Drop) {
 	})
 }
 
-func (l *ledger) Variants(key [16]byte, n int) {
+func (l *journal) Variants(key [16]byte, n int) {
 	l.note(fmt.Sprintf("%d variants", n), func(d *durable) {
 		if d.paths[key] >= n {
 			d.t.Errorf("%d variants of a path, and there were %d", n, d.paths[key])
@@ -126,10 +127,10 @@ func (l *ledger) Variants(key [16]byte, n int) {
 	})
 }
 
-func (l *ledger) OverLimit(host string) {
+func (l *journal) OverLimit(host string) {
 	l.note("over limit: "+host, func(d *durable) {
 		d.pending[host] = slices.DeleteFunc(d.pending[host], func(u frontier.URL) bool {
-			if u.Place().Tried {
+			if u.QueueKey().Tried {
 				return false
 			}
 			d.dropped[u.URL] = frontier.DropHost
@@ -138,11 +139,11 @@ func (l *ledger) OverLimit(host string) {
 	})
 }
 
-func (l *ledger) Rules(host string, r robots.Rules) {
+func (l *journal) Rules(host string, r robots.Rules) {
 	l.note("rules of "+host, func(d *durable) { d.rules[host] = r })
 }
 
-func (l *ledger) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
+func (l *journal) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	text := fmt.Sprintf("led to by %d redirects", fewest)
 	if target != nil {
 		text += ", target " + short(*target)
@@ -158,11 +159,11 @@ func (l *ledger) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	})
 }
 
-func (l *ledger) Host(h frontier.HostState) {
+func (l *journal) Host(h frontier.HostState) {
 	l.note(hostText(h), func(d *durable) { d.hosts[h.Name] = h })
 }
 
-func (l *ledger) Counts(s frontier.Stats) {
+func (l *journal) Counts(s frontier.Stats) {
 	text := fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates)
 	if s.OverVariants > 0 {
 		text += fmt.Sprintf(", %d over variants", s.OverVariants)
@@ -171,10 +172,10 @@ func (l *ledger) Counts(s frontier.Stats) {
 }
 
 // commit makes the notes outlive the process, and checks the counts.
-func (l *ledger) commit() { l.commitFirst(len(l.notes)) }
+func (l *journal) commit() { l.commitFirst(len(l.notes)) }
 
-// commitFirst is commit of so many notes, the last of which are NoteHosts's.
-func (l *ledger) commitFirst(n int) {
+// commitFirst commits a number of notes, the last of which are those of NoteHosts.
+func (l *journal) commitFirst(n int) {
 	for _, note := range l.notes[:n] {
 		note.apply(&l.durable)
 	}
@@ -187,54 +188,70 @@ func (l *ledger) commitFirst(n int) {
 			}
 		}
 		if h := l.hosts[host]; h.Pending != len(urls) || h.Tried != tried {
-			l.t.Errorf("%s has %d pending, %d of them tried; in the ledger are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
+			l.t.Errorf("%s has %d pending, %d of them tried; in the journal are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
 		}
 	}
 	if c := l.counts; c.Done != len(l.done) || c.Refused != len(l.refused) || c.OverLimit+c.OverVariants != len(l.dropped) {
-		l.t.Errorf("%d done, %d refused, %d dropped; in the ledger are %d, %d, %d", c.Done, c.Refused, c.OverLimit+c.OverVariants, len(l.done), len(l.refused), len(l.dropped))
+		l.t.Errorf("%d done, %d refused, %d dropped; in the journal are %d, %d, %d", c.Done, c.Refused, c.OverLimit+c.OverVariants, len(l.done), len(l.refused), len(l.dropped))
 	}
 	if l.t.Failed() {
 		l.t.FailNow()
 	}
 }
 
-// restore returns a frontier that begins where the ledger was committed last.
-func (l *ledger) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
+// restore returns a frontier that starts from the last commit.
+func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
 	l.notes = nil
-	f := frontier.New(cfg)
-	f.Grow(len(l.seen))
-	f.RestoreStats(l.counts)
+	r := frontier.Restore(cfg)
+	r.Reserve(len(l.seen))
+	r.Stats(l.counts)
 	for u := range l.seen {
-		f.RestoreSeen(u.Fingerprint())
+		r.Seen(u.Fingerprint())
 	}
 	names := slices.Sorted(maps.Keys(l.hosts))
 	whole := true
 	for _, name := range names {
-		whole = f.RestoreHost(now, l.hosts[name], l.rules[name]) && whole
+		whole = r.Host(now, l.hosts[name], l.rules[name]) && whole
 	}
 	for _, name := range names {
 		if !whole {
-			f.RestoreBeside(l.hosts[name], l.rules[name])
+			r.Beside(l.hosts[name], l.rules[name])
 		}
 	}
 	for fp, h := range l.hops {
-		f.RestoreRedirected(fp, h.fewest, h.target)
+		r.Redirected(fp, h.fewest, h.target)
 	}
 	for key, n := range l.paths {
-		f.RestoreVariants(key, n)
+		r.Variants(key, n)
 	}
-	f.RestoreSeq(l.seq + 1)
-	f.Tell(l)
+	r.Seq(l.seq + 1)
+	f := r.Frontier()
+	f.SetJournal(l)
 	return f
 }
 
-// read returns what a Want asks for.
-// dormant returns what a Rouse wants, after a look at so many hosts at most.
-func (d *durable) dormant(r frontier.Rouse, most int) (hosts map[string]frontier.HostState, last string) {
-	hosts = make(map[string]frontier.HostState)
+// lookup answers a request of Prepare.
+func (d *durable) lookup(r frontier.Request) frontier.Page {
+	p := frontier.Page{Request: r, Seen: make([]bool, len(r.Fingerprints))}
+	for u := range d.seen {
+		if i, ok := slices.BinarySearchFunc(r.Fingerprints, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
+			p.Seen[i] = true
+		}
+	}
+	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+		if slices.Contains(r.Names, nameOf(origin)) {
+			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
+		}
+	}
+	return p
+}
+
+// dormant answers a Revive, after a look at a number of hosts at most.
+func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
+	last := ""
 	names := make(map[string]bool)
 	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
-		if origin <= r.After {
+		if origin <= r.Cursor {
 			continue
 		}
 		if len(names) == r.N || most == 0 {
@@ -249,47 +266,51 @@ func (d *durable) dormant(r frontier.Rouse, most int) (hosts map[string]frontier
 	if last == slices.Max(append(slices.Collect(maps.Keys(d.hosts)), "")) {
 		last = ""
 	}
-	for origin, h := range d.hosts {
+	p := frontier.Page{Request: r, Last: last}
+	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
 		if names[nameOf(origin)] {
-			hosts[origin] = h
+			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
 		}
 	}
-	return hosts, last
+	return p
 }
 
-// nameOf is the host name of an origin.
+// nameOf returns the host name of an origin.
 func nameOf(origin string) string {
 	_, name, _ := strings.Cut(origin, "://")
 	name, _, _ = strings.Cut(name, ":")
 	return name
 }
 
-func (d *durable) read(w frontier.Want) (urls []frontier.URL, more bool) {
-	for _, u := range d.pending[w.Host] {
+// read answers a Refill.
+func (d *durable) read(r frontier.Request) frontier.Page {
+	p := frontier.Page{Request: r}
+	for _, u := range d.pending[r.Host] {
 		switch {
-		case u.Place().Compare(w.After) <= 0:
-		case len(urls) == w.N:
-			return urls, true
+		case u.QueueKey().Compare(r.After) <= 0:
+		case len(p.URLs) == r.N:
+			p.More = true
+			return p
 		default:
-			urls = append(urls, u)
+			p.URLs = append(p.URLs, u)
 		}
 	}
-	return urls, false
+	return p
 }
 
 // put puts a URL where it stands.
 func (d *durable) put(u frontier.URL) {
 	d.seq = max(d.seq, u.Seq)
 	host := u.URL.Origin()
-	i, found := slices.BinarySearchFunc(d.pending[host], u.Place(), byPlace)
+	i, found := slices.BinarySearchFunc(d.pending[host], u.QueueKey(), byPlace)
 	if found {
-		d.t.Errorf("%s is pending at %+v, where another is", u.URL, u.Place())
+		d.t.Errorf("%s is pending at %+v, where another is", u.URL, u.QueueKey())
 	}
 	d.pending[host] = slices.Insert(d.pending[host], i, u)
 }
 
 // take takes a URL from where it stands.
-func (d *durable) take(u weburl.URL, place frontier.Place) {
+func (d *durable) take(u weburl.URL, place frontier.QueueKey) {
 	urls := d.pending[u.Origin()]
 	i, found := slices.BinarySearchFunc(urls, place, byPlace)
 	if !found || urls[i].URL != u {
@@ -299,10 +320,10 @@ func (d *durable) take(u weburl.URL, place frontier.Place) {
 	d.pending[u.Origin()] = slices.Delete(urls, i, i+1)
 }
 
-func byPlace(u frontier.URL, p frontier.Place) int { return u.Place().Compare(p) }
+func byPlace(u frontier.URL, p frontier.QueueKey) int { return u.QueueKey().Compare(p) }
 
-// place is a place in words: "d2 #7", with priority "p1 d2 #7".
-func place(p frontier.Place) string {
+// key is a QueueKey in words: "d2 #7", with priority "p1 d2 #7".
+func key(p frontier.QueueKey) string {
 	text := fmt.Sprintf("d%d #%d", p.Depth, p.Seq)
 	if p.Priority != 0 {
 		text = fmt.Sprintf("p%d %s", p.Priority, text)
@@ -313,7 +334,7 @@ func place(p frontier.Place) string {
 	return text
 }
 
-// past is how the tries of a URL ended.
+// past says how the tries of a URL ended.
 func past(u frontier.URL) string {
 	var all []string
 	for _, try := range u.Past {
@@ -322,7 +343,7 @@ func past(u frontier.URL) string {
 	return strings.Join(all, ", ")
 }
 
-// hostText is what is not zero of a HostState, in words.
+// hostText says in words what is not zero of a HostState.
 func hostText(h frontier.HostState) string {
 	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", h.Name, h.Pending, h.Tried, h.Answered)
 	if h.Capped {
@@ -356,8 +377,8 @@ func hostText(h frontier.HostState) string {
 	return text
 }
 
-// TestRedirectsAreForgotten: what the ledger keeps of URLs that redirects led to goes when they
-// end, are dropped or are linked to; but for those that redirect themselves.
+// TestRedirectsAreForgotten checks that what is kept of URLs that redirects led to goes when they
+// end, are dropped or are linked to, unless they redirect themselves.
 func TestRedirectsAreForgotten(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -367,12 +388,12 @@ func TestRedirectsAreForgotten(t *testing.T) {
 	}{
 		{name: "pending", after: func(*frontier.Frontier, frontier.URL) {}, kept: 1},
 		{name: "done", after: func(f *frontier.Frontier, target frontier.URL) {
-			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Answer{})
+			f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{})
 		}},
 		{name: "redirects itself", after: func(f *frontier.Frontier, target frontier.URL) {
 			lease := f.Lease(at(0), 1)[0]
 			f.Redirect(lease, u(t, "a/seed"))
-			f.Done(at(0), lease, frontier.Answer{})
+			f.Done(at(0), lease, frontier.Result{})
 		}, kept: 1},
 		{name: "linked to", after: func(f *frontier.Frontier, target frontier.URL) { f.Add(target) }},
 		{name: "refused", after: func(f *frontier.Frontier, target frontier.URL) {
@@ -389,15 +410,15 @@ func TestRedirectsAreForgotten(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cfg.PerHost, c.cfg.MaxRedirects = 4, 3
-			l := newLedger(t)
+			l := newJournal(t)
 			f := frontier.New(c.cfg)
-			f.Tell(l)
+			f.SetJournal(l)
 			f.Add(u(t, "a/seed"))
 			lease := f.Lease(at(0), 1)[0]
 			target := u(t, "a/target")
 			target.From = "http://a.example/seed"
 			f.Redirect(lease, target)
-			f.Done(at(0), lease, frontier.Answer{})
+			f.Done(at(0), lease, frontier.Result{})
 			c.after(f, target)
 			f.NoteHosts()
 			l.commit()

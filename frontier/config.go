@@ -1,0 +1,73 @@
+package frontier
+
+import "time"
+
+// Config is the politeness of a frontier, and its limits. The zero value asks for no robots.txt,
+// has no delay and no limit, and follows the servers' pace.
+type Config struct {
+	// Delay is the time between the end of a response and the host's next request; 0: none. A
+	// Crawl-delay raises it for its host.
+	Delay time.Duration
+
+	// DomainDelay and AddressDelay are the time between the end of a response and the next
+	// request to any host of the same registrable domain, or of the same address. 0: Delay;
+	// negative: none.
+	DomainDelay, AddressDelay time.Duration
+
+	// PerHost is how many leases a host may have at once. 0: one where there is a delay, any
+	// number on loopback addresses, else as many as the server bears without getting slower.
+	PerHost int
+
+	// PerDomain and PerAddress are how many leases the hosts of a registrable domain, or of an
+	// address, may have at once. 0: as PerHost. A group of a single host bears what that bears.
+	PerDomain, PerAddress int
+
+	Resolve bool // look up the address of a name before any other lease of its hosts
+
+	RateLimit float64 // leases a second of all hosts together, evenly spaced; 0: any number
+
+	MaxRedirects int // redirects followed in a row; 0: none
+
+	Robots      bool // lease a host's robots.txt before its first URL
+	RobotsTries int  // to get it, before the URLs of the host are refused; 0: one
+
+	Limit        int // URLs leased; 0: any number. Neither robots.txt nor further tries count
+	LimitPerHost int // the same, of each host
+
+	// MaxVariants is how many URLs of a path that differ only after its first ';' or '?' are
+	// taken, not counting those of seeds; 0: any number. The others are dropped. Where paths
+	// share a count by chance it may be fewer: see package variants.
+	MaxVariants int
+
+	// SeenBytes is how much memory the fingerprints of the URLs seen may take. Once that is full,
+	// at 6 bytes a URL, some are in the store only: see Prepare. 0: any amount, 10 bytes a URL.
+	// More than 0 requires a journal.
+	SeenBytes int
+
+	// HostBytes is about how much memory hosts may take. Beyond that, hosts with nothing left to
+	// do are evicted, then hosts whose pending URLs are all in the store. They are read back when
+	// one of their URLs is added, or at their turn: see Prepare and Reads. 0: any amount, 300
+	// bytes each plus their robots.txt. More than 0 requires a journal.
+	HostBytes int
+
+	// Heads is how many URLs of a host that were never leased stay in memory, and up to twice as
+	// many for a while. The others are in the store until they are refilled: see Reads. 0: all.
+	// More than 0 requires a journal.
+	Heads int
+
+	// InMemory is how many bytes the queues of all hosts may take together. Beyond that a host
+	// keeps few of its new URLs, or none, and at its turn is refilled with what can be leased
+	// then. 0: any number. More than 0 requires Heads.
+	InMemory int
+
+	// RulesBytes is how many bytes the rules of robots.txt may take in memory. Beyond that the
+	// least recently used are dropped, and fetched again when needed. 0: any number.
+	RulesBytes int
+}
+
+// Settings are the parts of Config that can change during a crawl: see Frontier.Steer.
+type Settings struct {
+	Delay     time.Duration
+	PerHost   int
+	RateLimit float64
+}

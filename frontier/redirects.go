@@ -1,0 +1,137 @@
+package frontier
+
+// redirects remembers URLs that were reached over redirects and by no link yet, so that what a
+// crawl finds does not depend on the order in which responses come: a shorter way to such a URL
+// may turn up, and make the target of its own redirect near enough.
+type redirects struct {
+	hops   map[fingerprint]*hops
+	middle []fingerprint // of those that redirected themselves, in a ring: see maxMiddles
+	oldest int           // in that ring, once it is full
+}
+
+// hops is kept for a URL that redirects led to until a link leads to it, or it ends without a
+// redirect of its own.
+type hops struct {
+	fewest int  // of all ways to it that were found
+	target *URL // of its own redirect, once it has answered with one
+}
+
+// maxMiddles is how many hops with a target are kept. They are the middles of chains of redirects,
+// of which the Web may have a million; the price of forgetting one is that a shorter way to it is
+// missed.
+const maxMiddles = 16_384
+
+func newRedirects() redirects { return redirects{hops: make(map[fingerprint]*hops)} }
+
+// reached records that a new URL was reached over a number of redirects.
+func (r *redirects) reached(fp fingerprint, n int) *hops {
+	h := &hops{fewest: n}
+	r.hops[fp] = h
+	return h
+}
+
+// shortened records another way to a URL. It returns what is kept of the URL if that way is shorter
+// than all before; forgotten says that a link leads there, so nothing is kept any more.
+func (r *redirects) shortened(fp fingerprint, n int) (h *hops, forgotten bool) {
+	h = r.hops[fp]
+	if h == nil || n >= h.fewest {
+		return nil, false
+	}
+	h.fewest = n
+	if n == 0 {
+		delete(r.hops, fp)
+	}
+	return h, n == 0
+}
+
+// redirected sets the target of h. To make room it may forget another URL, if that still has a
+// target.
+func (r *redirects) redirected(
+	fp fingerprint, h *hops, target *URL,
+) (forgotten fingerprint, ok bool) {
+	if h.target == nil {
+		if len(r.middle) < maxMiddles {
+			r.middle = append(r.middle, fp)
+		} else {
+			oldest := &r.middle[r.oldest]
+			if m := r.hops[*oldest]; m != nil && m.target != nil {
+				forgotten, ok = *oldest, true
+				delete(r.hops, forgotten)
+			}
+			*oldest = fp
+			r.oldest = (r.oldest + 1) % maxMiddles
+		}
+	}
+	h.target = target
+	return forgotten, ok
+}
+
+// ended records that a URL is not fetched again. It reports whether something was kept of it and is
+// not any more: what redirected itself may still get nearer.
+func (r *redirects) ended(u *URL) (fp fingerprint, forgotten bool) {
+	if u.Hops == 0 {
+		return fp, false
+	}
+	fp = u.URL.Fingerprint()
+	if h := r.hops[fp]; h == nil || h.target != nil {
+		return fp, false
+	}
+	delete(r.hops, fp)
+	return fp, true
+}
+
+// Redirect says that u, which is leased, was answered by a redirect. The target is added like any
+// link, so two ways to one target meet, unless MaxRedirects in a row led to u. Then Redirect
+// returns false, and the target waits for a shorter way to u to turn up.
+func (f *Frontier) Redirect(u, target URL) bool {
+	fp := u.URL.Fingerprint()
+	h := f.redirects.hops[fp]
+	if h == nil { // a link or seed: there is no shorter way
+		return f.follow(&hops{target: &target})
+	}
+	if oldest, ok := f.redirects.redirected(fp, h, &target); ok {
+		f.recordForgotten(oldest)
+	}
+	f.recordHops(fp, h)
+	return f.follow(h)
+}
+
+// follow adds the target of a URL that has redirected, if that is near enough.
+func (f *Frontier) follow(h *hops) bool {
+	if h.target == nil || h.fewest >= f.cfg.MaxRedirects {
+		return false
+	}
+	target := *h.target
+	target.Hops = h.fewest + 1
+	f.Add(target)
+	return true
+}
+
+// shorten takes in another way to a URL that was seen.
+func (f *Frontier) shorten(fp fingerprint, hops int) {
+	h, forgotten := f.redirects.shortened(fp, hops)
+	if h == nil {
+		return
+	}
+	if forgotten {
+		f.recordForgotten(fp)
+	} else {
+		f.recordHops(fp, h)
+	}
+	f.follow(h)
+}
+
+// endRedirects forgets what is kept of a URL that is not fetched again.
+func (f *Frontier) endRedirects(u *URL) {
+	if fp, forgotten := f.redirects.ended(u); forgotten {
+		f.recordForgotten(fp)
+	}
+}
+
+func (f *Frontier) recordHops(fp fingerprint, h *hops) {
+	f.journal.record(func(l Journal) { l.Redirected(fp, h.fewest, h.target) })
+}
+
+func (f *Frontier) recordForgotten(fp fingerprint) {
+	f.journal.record(func(l Journal) { l.Redirected(fp, 0, nil) })
+}

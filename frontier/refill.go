@@ -1,0 +1,352 @@
+package frontier
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	// maxRefills is how many hosts are refilled at once, so that a crawl with a million hosts does
+	// not read of each when it restarts.
+	maxRefills = 1000
+
+	// refillAll is how many URLs a refill brings without Heads.
+	refillAll = 10_000
+
+	// atOnce is how many URLs of a host a refill brings at least, if so many can be leased at once,
+	// even if there is no room.
+	atOnce = 8
+
+	// usualCost is what a URL takes, for sharing the room.
+	usualCost = costOfURL + 80
+)
+
+// beforeAll is a key before that of any URL.
+var beforeAll = QueueKey{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
+
+// backlog is the pending URLs of a host that are only in the store.
+//
+// Invariant: URLs at or before the cursor are in memory (queued, or to be tried again) or leased;
+// URLs behind it are in the store only, unless they are leased or to be tried again.
+type backlog struct {
+	cursor QueueKey
+	more   bool    // there may be URLs behind the cursor
+	n      int     // URLs that are only in the store
+	tried  int     // of these
+	refill *refill // wanted or under way; nil: none
+}
+
+// refill is one of a host that is wanted or under way.
+type refill struct {
+	turn  bool // the host had nothing in memory when its turn came
+	at    moment
+	order uint64 // with at: its turn then
+	void  bool   // the cursor has moved, and the page is of no use
+
+	// Changes since the request, as the page may be older or newer than they are.
+	ended map[uint64]struct{} // Seq of URLs whose lease has ended, or that were refused
+	kept  hostQueue           // new URLs behind the cursor: all, or those up to last
+	nKept int
+	last  QueueKey
+	cut   bool // there are others behind last
+}
+
+// keep keeps a new URL behind the cursor.
+func (r *refill) keep(u *URL, heads int) {
+	if r.cut && r.last.Compare(u.QueueKey()) < 0 {
+		return
+	}
+	push(&r.kept, u)
+	r.nKept++
+	if heads > 0 && r.nKept > 2*heads {
+		r.last, _ = cut(&r.kept, heads)
+		r.cut, r.nKept = true, heads
+	}
+}
+
+// ended takes in that a URL, by its Seq, is not pending any more, or not as it was.
+func (b *backlog) ended(seq uint64) {
+	if b == nil || b.refill == nil {
+		return
+	}
+	if b.refill.ended == nil {
+		b.refill.ended = make(map[uint64]struct{})
+	}
+	b.refill.ended[seq] = struct{}{}
+}
+
+// merge adds to the URLs of a page, which others follow if more is true, those that were kept since
+// the request, and moves the cursor to the last of them.
+func (b *backlog) merge(r *refill, urls []URL, more bool) []URL {
+	if more {
+		b.cursor = urls[len(urls)-1].QueueKey()
+	}
+	if r.cut && (!more || r.last.Compare(b.cursor) < 0) {
+		b.cursor, more = r.last, true
+	}
+	b.more = more
+	if r.nKept > 0 {
+		urls = slices.Concat(urls, all(&r.kept))
+		slices.SortFunc(urls, func(a, b URL) int { return a.QueueKey().Compare(b.QueueKey()) })
+	}
+	return urls
+}
+
+// refills is the share of the queues that is in memory, and the hosts whose queues are refilled.
+type refills struct {
+	cfg      *Config
+	held     int     // what the URLs in queues take, in bytes
+	backlogs int     // hosts that have one
+	wanted   []*host // to be requested
+	open     int     // wanted, or requested and not answered
+}
+
+// crowded reports whether there is no room for another URL in memory.
+func (r *refills) crowded() bool { return r.cfg.InMemory > 0 && r.held > r.cfg.InMemory }
+
+// heads returns how many URLs stay in memory of a host with a backlog; these hosts share the room.
+// It may be none.
+func (r *refills) heads() int {
+	if r.cfg.InMemory <= 0 {
+		return r.cfg.Heads
+	}
+	return min(r.cfg.Heads, r.cfg.InMemory/usualCost/max(1, r.backlogs))
+}
+
+// backlog returns that of h, which has one from now on.
+func (r *refills) backlog(h *host) *backlog {
+	if h.backlog == nil {
+		h.backlog = new(backlog)
+		r.backlogs++
+	}
+	return h.backlog
+}
+
+// release drops the backlog of h if it is empty.
+func (r *refills) release(h *host) {
+	if b := h.backlog; b != nil && !b.more && b.refill == nil {
+		h.backlog = nil
+		r.backlogs--
+	}
+}
+
+// restore makes everything pending of a host that was recalled its backlog.
+func (r *refills) restore(h *host, s HostState) {
+	if s.Pending > 0 {
+		*r.backlog(h) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
+	}
+}
+
+// dropped takes in that a host with something pending was evicted.
+func (r *refills) dropped(h *host) {
+	r.held -= costOf(&h.queue)
+	if h.backlog != nil {
+		r.backlogs--
+	}
+}
+
+// add queues a new URL, in memory or behind the cursor in the store.
+func (r *refills) add(h *host, u *URL) {
+	if b := h.backlog; b != nil && b.cursor.Compare(u.QueueKey()) < 0 {
+		b.n++
+		b.more = true
+		if b.refill != nil {
+			b.refill.keep(u, max(r.heads(), min(r.cfg.Heads, atOnce)))
+		}
+		return
+	}
+	r.queue(h, u)
+	r.trim(h)
+	if r.crowded() {
+		r.spill(h)
+	}
+}
+
+// queue puts a URL into the queue of h.
+func (r *refills) queue(h *host, u *URL) {
+	push(&h.queue, u)
+	r.held += u.cost()
+}
+
+// trim leaves the tail of a queue that has grown too long to the store.
+func (r *refills) trim(h *host) {
+	if r.cfg.Heads > 0 && h.queued() > 2*r.cfg.Heads {
+		r.cut(h, r.cfg.Heads)
+	}
+}
+
+// spill leaves the second half of a queue to the store. A host's last URL stays while a refill is
+// under way, so that its turn is not in vain.
+func (r *refills) spill(h *host) {
+	keep := h.queued() / 2
+	if keep > 0 || h.backlog == nil || h.backlog.refill == nil {
+		r.cut(h, keep)
+	}
+}
+
+// cut leaves all but the first URLs of a queue to the store.
+func (r *refills) cut(h *host, keep int) {
+	n, b := h.queued(), r.backlog(h)
+	var freed int
+	b.cursor, freed = cut(&h.queue, keep)
+	r.held -= freed
+	b.more = true
+	b.n += n - keep
+	if b.refill != nil {
+		b.refill.void = true
+	}
+}
+
+// want requests URLs of h, whose turn it is, if it has few in memory.
+func (r *refills) want(h *host, turn bool) {
+	if r.open >= maxRefills {
+		return
+	}
+	heads := r.heads()
+	if r.cfg.Heads <= 0 || h.queued() <= heads/4 && (turn || heads > 0 && !r.crowded()) {
+		h.backlog.refill = &refill{turn: turn, at: h.at, order: h.order}
+		r.wanted = append(r.wanted, h)
+		r.open++
+	}
+}
+
+// size returns how many URLs to request for h, of which usable can be leased at its turn.
+func (r *refills) size(h *host, usable int) int {
+	switch {
+	case r.cfg.InMemory > 0:
+		return max(usable, r.heads()-h.queued())
+	case r.cfg.Heads > 0:
+		return max(1, r.cfg.Heads-h.queued())
+	}
+	return refillAll
+}
+
+// fit returns how many of the URLs read for a host there is room for, at least usable.
+func (r *refills) fit(usable int, urls []URL) int {
+	if r.cfg.InMemory <= 0 {
+		return len(urls)
+	}
+	room := r.cfg.InMemory - r.held
+	for i := range urls {
+		if room -= urls[i].cost(); room < 0 && i >= usable {
+			return i
+		}
+	}
+	return len(urls)
+}
+
+// usable returns how many URLs of h can be leased when its turn comes, of those that a refill may
+// bring though there is no room.
+func (f *Frontier) usable(h *host) int {
+	return min(max(1, int(f.politeness.pace(h.server)-h.busy)), atOnce)
+}
+
+// mayRefill reports whether h has URLs that are only in the store, may be leased, and are not
+// wanted yet.
+func (f *Frontier) mayRefill(h *host) bool {
+	b := h.backlog
+	return b != nil && b.more && b.refill == nil && (b.tried > 0 || !f.Limited())
+}
+
+// stuck reports whether s, whose turn it is, cannot even want its URLs, because too many others do.
+// Those behind it wait with it, or it would lose its turn.
+func (f *Frontier) stuck(s *server) bool {
+	h := s.top()
+	if f.refills.open < maxRefills || s.resolve != addressKnown || !f.mayRefill(h) || f.has(h) {
+		return false
+	}
+	_, known := h.leastDepth() // with which its robots.txt would be leased
+	return !known || !h.robots.wanted(f.now)
+}
+
+// requestRefills returns the requests for the hosts that are wanted.
+func (f *Frontier) requestRefills() []Request {
+	var requests []Request
+	for _, h := range f.refills.wanted {
+		r := h.backlog.refill
+		*r = refill{turn: r.turn, at: r.at, order: r.order} // the store has the changes up to now
+		requests = append(requests, Request{
+			Kind: Refill, Host: h.name, After: h.backlog.cursor, N: f.refills.size(h, f.usable(h)),
+		})
+	}
+	clear(f.refills.wanted)
+	f.refills.wanted = f.refills.wanted[:0]
+	return requests
+}
+
+// refill takes in the page for a host: the first of its pending URLs after the cursor, in order,
+// and whether there are others behind.
+func (f *Frontier) refill(name string, urls []URL, more bool) {
+	h := f.residency.host(name)
+	if h == nil || h.backlog == nil || h.backlog.refill == nil {
+		panic(fmt.Sprintf("frontier: Provide: nobody has requested a refill of %q", name))
+	}
+	r := h.backlog.refill
+	h.backlog.refill = nil
+	f.refills.open--
+	if !r.void {
+		if n := f.refills.fit(f.usable(h), urls); n < len(urls) {
+			urls, more = urls[:n], true
+		}
+		f.load(h, r, urls, more)
+		f.refills.trim(h)
+	}
+	f.refills.release(h)
+	f.place(h)
+	if r.turn && h.hasTurn() && h.at <= f.now {
+		f.politeness.changeTurn(h.server, r.at, r.order)
+	}
+	f.consider(h.server)
+}
+
+// load brings URLs that were read from the store into memory.
+func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
+	b := h.backlog
+	urls = b.merge(r, urls, more)
+	missing := make(map[uint64]struct{}, len(urls))
+	for i := range urls {
+		missing[urls[i].Seq] = struct{}{}
+	}
+	for seq := range r.ended {
+		delete(missing, seq)
+	}
+	for _, w := range h.again() {
+		delete(missing, w.url.Seq)
+	}
+	for i := range urls {
+		u := &urls[i]
+		if b.more && b.cursor.Compare(u.QueueKey()) < 0 {
+			break
+		}
+		if _, ok := missing[u.Seq]; !ok || f.leased[u.URL] != nil {
+			continue
+		}
+		delete(missing, u.Seq) // it may be both in the page and kept
+		b.n--
+		if u.Tries > 0 {
+			b.tried--
+			f.queueAgain(h, *u, u.NotBefore)
+		} else {
+			f.refills.queue(h, u)
+		}
+	}
+	f.recount(h)
+}
+
+// recount makes the size of a backlog agree with what was read of it. It does, unless the store was
+// damaged; then the crawl ends all the same, with everything there is.
+func (f *Frontier) recount(h *host) {
+	b := h.backlog
+	n, tried := 0, 0
+	if b.more {
+		n, tried = max(b.n, 0), max(b.tried, 0)
+	}
+	if n != b.n {
+		f.journal.hostChanged(h)
+	}
+	h.pending += int32(n - b.n)
+	f.stats.Pending += n - b.n
+	f.fresh += n - tried - (b.n - b.tried)
+	b.n, b.tried = n, tried
+}

@@ -1,0 +1,176 @@
+package frontier
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+const (
+	// MaxCrawlDelay is the longest Crawl-delay that is obeyed: 24 pages a day. A host that asks for
+	// more is not crawled at all; its URLs are refused as if disallowed, and the reason says why.
+	//
+	// What others do: Yandex has ignored Crawl-delay since 2018. Heritrix caps it at 5 minutes, and
+	// so requests more often than it may. Nutch gives a host up beyond 30 s, crawler-commons beyond
+	// 5 minutes. Weft never requests more often than it may, so a bound can only mean to give up;
+	// and since a crawl ends when nothing is pending, there has to be one: at a page a day, a site
+	// of 1,000 pages would hold the crawl for three years. An hour is more than what a site writes
+	// that wants a slow crawler, such as 10 minutes, and less than a way to say no, such as a day.
+	MaxCrawlDelay = time.Hour
+
+	// shutFor is how long the URLs of a host without an obtainable robots.txt are refused without
+	// another try.
+	shutFor = time.Hour
+
+	// maxReason is how many bytes of a text from the Web a reason has: a line of robots.txt can
+	// have half a million.
+	maxReason = 200
+)
+
+// phase is the state of a host's robots.txt.
+type phase uint8
+
+const (
+	off       phase = iota // not needed: everything is allowed
+	unknown                // to be leased, at until or later: the host's URLs wait
+	asked                  // leased: the host's URLs wait
+	elsewhere              // redirected, and waiting or leased there: the host's URLs wait
+	known                  // to be leased again at until; the rules are old if that failed
+	shut                   // cannot be had: URLs are refused up to until, then it is leased again
+)
+
+// robotsTxt is the robots.txt of a host: RFC 9309. Most hosts have none, or one that says nothing
+// to this crawler: they keep no rules.
+type robotsTxt struct {
+	rules *cachedRules // nil: no rules, and no reason for that
+	until moment
+	phase phase
+	have  bool  // there are rules, possibly old ones
+	tries uint8 // in a row that failed
+}
+
+// why returns why there are no rules, when shut.
+func (r *robotsTxt) why() failure {
+	if r.rules == nil {
+		return failure{}
+	}
+	return r.rules.why
+}
+
+// delay returns the Crawl-delay; 0 if that is too long, when all of the host's URLs are refused.
+func (r *robotsTxt) delay() time.Duration {
+	if r.rules == nil || r.rules.delay > MaxCrawlDelay {
+		return 0
+	}
+	return r.rules.delay
+}
+
+// wanted reports whether robots.txt is to be leased before a URL.
+func (r *robotsTxt) wanted(now moment) bool {
+	return r.phase != off && !r.waits() && (r.phase == unknown || r.until <= now || r.dropped())
+}
+
+// dropped reports whether the rules are not in memory any more.
+func (r *robotsTxt) dropped() bool { return r.rules != nil && r.rules.dropped }
+
+// ask returns the URL to lease.
+func (r *robotsTxt) ask(origin string) weburl.URL {
+	u, err := weburl.Parse(origin + "/robots.txt")
+	if err != nil {
+		panic(fmt.Sprintf("frontier: robots.txt of %s: %v", origin, err)) // an origin is a URL
+	}
+	r.lacks()
+	r.phase = asked
+	return u
+}
+
+// lacks reports whether there are no rules to go by. From then on dropped ones count as none.
+func (r *robotsTxt) lacks() bool {
+	r.have = r.have && !r.dropped()
+	return !r.have
+}
+
+// waits reports whether the host's URLs wait for a response.
+func (r *robotsTxt) waits() bool { return r.phase == asked || r.phase == elsewhere }
+
+// refuses reports whether all of the host's URLs are refused at a time.
+func (r *robotsTxt) refuses(at moment) bool { return r.phase == shut && at < r.until }
+
+// notBefore returns the time before which neither a URL nor robots.txt is leased.
+func (r *robotsTxt) notBefore() moment {
+	if r.phase != unknown {
+		return 0
+	}
+	return r.until
+}
+
+// refuse returns why a request target is refused; kind is empty if it is not.
+func (r *robotsTxt) refuse(target string) (kind, reason string) {
+	if r.phase == shut {
+		why := r.why()
+		return why.kind, why.reason
+	}
+	if r.rules == nil {
+		return "", ""
+	}
+	v := r.rules.rules.Test(target)
+	if v.Allowed {
+		if delay := r.rules.delay; delay > MaxCrawlDelay {
+			const format = "Crawl-delay of %v, the longest that is obeyed is %v"
+			return "robots", fmt.Sprintf(format, delay, MaxCrawlDelay)
+		}
+		return "", ""
+	}
+	return "robots", fmt.Sprintf("line %d: %s", v.Line, Brief(v.Rule))
+}
+
+// Brief cuts a text from the Web to the length of a reason.
+func Brief(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "") + "…"
+}
+
+// set takes in new rules.
+func (r *robotsTxt) set(answer *cachedRules, now moment) {
+	*r = robotsTxt{rules: answer, have: true, phase: known, until: now + robots.CacheFor}
+}
+
+// fail takes in a failed try. Old rules apply as long as there are no new ones: RFC 9309, section
+// 2.4.
+func (r *robotsTxt) fail(why failure, now moment, final bool, tries int) {
+	r.tries += min(1, math.MaxUint8-r.tries)
+	r.until = now + pause(r.tries)
+	switch {
+	case r.have:
+		r.phase = known
+	case !final && int(r.tries) < tries:
+		r.phase = unknown
+	default:
+		r.phase, r.rules, r.tries, r.until = shut, &cachedRules{why: why}, 0, now+shutFor
+	}
+}
+
+// postpone takes in that it was not requested after all.
+func (r *robotsTxt) postpone(until moment) {
+	r.phase, r.until = unknown, until
+	if r.have {
+		r.phase = known
+	}
+}
+
+// restore brings the robots.txt of a new host to what it was, apart from until.
+func (r *robotsTxt) restore(s RobotsState, answer *cachedRules) {
+	r.rules, r.have, r.tries = answer, s.Have, uint8(s.Tries)
+	switch {
+	case s.Shut:
+		r.phase, r.rules = shut, &cachedRules{why: failure{s.Kind, s.Reason}}
+	case s.Have:
+		r.phase = known
+	}
+}

@@ -1,0 +1,154 @@
+package frontier
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"time"
+
+	"github.com/weftcrawl/weft/robots"
+)
+
+// cachedRules are the rules of a robots.txt, or why there are none. Hosts with the same rules share
+// one.
+type cachedRules struct {
+	rules   robots.Rules
+	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
+	why     failure       // why there are none
+	dropped bool          // the rules made room for others, and are to be fetched again
+
+	key   [sha256.Size]byte
+	size  int           // in memory
+	place *list.Element // in used or unused
+	until moment        // not used yet: not dropped before; never: used
+}
+
+const (
+	// spared is how long rules are not dropped that were never used. A host whose rules arrive is
+	// then asked for a page; otherwise hosts with many rules would only ever be asked for rules.
+	spared = time.Minute
+
+	// noRoom is how long a host waits at most for room for its rules, while all others are spared.
+	noRoom = 30 * time.Second
+
+	// costOfRules is what a cachedRules takes besides its rules, with its place in the list.
+	costOfRules = 400
+)
+
+// robotsCache is the rules in memory, at most limit bytes of them; 0: any number. The least
+// recently used are dropped first.
+type robotsCache struct {
+	limit   int
+	held    int // bytes
+	spared  int // of these, of rules that were never used
+	asked   int // robots.txt files under way
+	freed   int // times that room may have become free, since admit
+	alike   map[[sha256.Size]byte]*cachedRules
+	used    list.List // of *cachedRules, the last one used at the back
+	unused  list.List // of *cachedRules, as they came
+	starved []*host   // hosts that wait for room, as they came
+}
+
+// add returns what is to be kept of rules: one copy of those that are equal, as whole networks of
+// hosts have; nothing of those that are empty. It returns false if there is no room.
+func (c *robotsCache) add(r robots.Rules, now moment) (*cachedRules, bool) {
+	if r.IsZero() {
+		return nil, true
+	}
+	encoded, _ := r.AppendBinary(nil) // never fails
+	key := sha256.Sum256(encoded)
+	if s := c.alike[key]; s != nil {
+		c.use(s)
+		return s, true
+	}
+	s := &cachedRules{rules: r, key: key, size: r.Size() + costOfRules, until: now + spared}
+	s.delay, _ = r.CrawlDelay()
+	for c.limit > 0 && c.held > 0 && c.held+s.size > c.limit {
+		if !c.dropOne(now) {
+			return nil, false
+		}
+	}
+	if c.alike == nil {
+		c.alike = make(map[[sha256.Size]byte]*cachedRules)
+	}
+	c.alike[key] = s
+	c.held += s.size
+	c.spared += s.size
+	s.place = c.unused.PushBack(s)
+	return s, true
+}
+
+// use marks rules as used now.
+func (c *robotsCache) use(s *cachedRules) {
+	if s.until != never {
+		c.unused.Remove(s.place)
+		c.spared -= s.size
+		c.freed++
+		s.place, s.until = c.used.PushBack(s), never
+	} else {
+		c.used.MoveToBack(s.place)
+	}
+}
+
+// full reports whether no host is to be asked for its rules now, because there would be no room for
+// them.
+func (c *robotsCache) full(now moment) bool {
+	n := len(c.alike)
+	if c.limit == 0 || n == 0 {
+		return false
+	}
+	if c.asked == 0 && (c.unused.Len() == 0 || c.unused.Front().Value.(*cachedRules).until <= now) {
+		return false
+	}
+	return c.spared+(c.asked+1)*(c.held/n) > c.limit
+}
+
+// dropOne makes room, unless all rules are spared.
+func (c *robotsCache) dropOne(now moment) bool {
+	from := &c.used
+	if from.Len() == 0 {
+		from = &c.unused
+	}
+	s := from.Front().Value.(*cachedRules) // there are some, as bytes are held
+	if s.until > now {
+		return false
+	}
+	from.Remove(s.place)
+	if s.until != never {
+		c.spared -= s.size
+	}
+	delete(c.alike, s.key)
+	c.held -= s.size
+	s.rules, s.dropped = robots.Rules{}, true
+	return true
+}
+
+// answered takes in that a robots.txt is under way no more.
+func (c *robotsCache) answered() {
+	c.asked--
+	c.freed++
+}
+
+// starve has h wait for room.
+func (c *robotsCache) starve(h *host) {
+	if !h.starved {
+		h.starved = true
+		c.starved = append(c.starved, h)
+	}
+}
+
+// admit lets as many hosts be asked for their rules as there may be room for, and returns those. A
+// host for which there is no room after all waits again.
+func (c *robotsCache) admit(now moment) (admitted []*host) {
+	n := min(c.freed, len(c.starved))
+	c.freed = 0
+	for _, h := range c.starved[:n] {
+		h.starved = false
+		if r := &h.robots; r.phase == unknown && r.until > now && r.tries == 0 {
+			r.until = now
+			admitted = append(admitted, h)
+		}
+	}
+	clear(c.starved[:n])
+	c.starved = c.starved[n:]
+	return admitted
+}

@@ -1,0 +1,112 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/weftcrawl/weft/robots"
+)
+
+// Journal records what must outlive the process. Whoever applies the changes in order holds what a
+// [Restorer] needs to rebuild the frontier. The methods are called while the frontier changes: they
+// take notes, and never call the frontier.
+//
+// A lease is not recorded: a leased URL is still pending.
+type Journal interface {
+	// Pending records a new URL. It also repeats one that OverLimit has just dropped with the
+	// others of its host, because it is leased.
+	Pending(u URL)
+
+	// Retried records that a URL, pending at was, is to be tried again. It is pending at
+	// u.QueueKey() now, which may be the same; Tries, NotBefore and Past have changed.
+	Retried(u URL, was QueueKey)
+
+	// Done records that a URL, pending at u.QueueKey(), is done. Past ends with the result.
+	Done(u URL)
+
+	// Refused records that a URL, pending at its QueueKey, is not fetched.
+	Refused(r Refusal, at time.Time)
+
+	// Dropped records that a new URL is seen and never becomes pending, and why.
+	Dropped(u URL, why Drop)
+
+	// Variants records how many URLs with a VariantKey were taken, n ≥ 1: at 64, 72, 80 and so
+	// on, an eighth more each time, and at MaxVariants.
+	Variants(key [16]byte, n int)
+
+	// OverLimit drops every pending URL of a host that was never tried (QueueKey.Tried is false).
+	// Those that are leased are repeated at once, by Pending.
+	OverLimit(host string)
+
+	// Rules records a new robots.txt.
+	Rules(host string, r robots.Rules)
+
+	// Redirected records what the frontier keeps about a URL that redirects led to, by its
+	// fingerprint, whenever that changes: the fewest redirects of all ways to it, and the target
+	// of its own redirect, nil if it has none. fewest is 0 once nothing is kept any more.
+	Redirected(fingerprint [16]byte, fewest int, target *URL)
+
+	// Host and Counts are called by NoteHosts only. A restart needs Done, Refused, OverLimit,
+	// OverVariants and Duplicates.
+	Host(h HostState)
+	Counts(s Stats)
+}
+
+// HostState is the part of a host's state that outlives the process.
+type HostState struct {
+	Name     string // its origin
+	Pending  int    // URLs, leased ones included
+	Tried    int    // of these, to be tried again: QueueKey.Tried
+	Answered int    // URLs that were tried: what Limit and LimitPerHost count after a restart
+	Capped   bool   // it has had LimitPerHost
+	Seed     bool   // a seed is on it, and it has not answered from a public address
+
+	Asked    time.Time     // its last request or response; zero: none
+	Took     time.Duration // smoothed response time; 0: unknown
+	Best     time.Duration // smallest Took; 0: unknown
+	Most     int           // leases at once, 0 to 255; 0: any number
+	Hold     time.Time     // end of its back-off; zero: there is none
+	Strikes  int           // overloads in a row, 0 to 255
+	Overload bool          // has ever been overloaded
+	Failures int           // leases in a row without a response, 0 to 255; if any, they caused Hold
+	Dead     bool          // too many: its URLs are refused until Hold
+
+	Robots RobotsState
+}
+
+// RobotsState is the state of a host's robots.txt. Journal.Rules records the rules themselves.
+type RobotsState struct {
+	Have   bool      // there are rules, possibly old ones
+	Shut   bool      // it cannot be had: URLs are refused up to Until
+	Until  time.Time // when it is next requested; zero: at once
+	Tries  int       // in a row that failed, 0 to 255
+	Kind   string    // of Shut: the kind given to RobotsFailed
+	Reason string    // the reason given to it. From the Web
+}
+
+// StoredHost is a host as the store has it.
+type StoredHost struct {
+	HostState
+	Rules robots.Rules
+}
+
+// Stats are counts of URLs by state, and of what Add has turned down. A URL that was added and was
+// no duplicate counts in exactly one of Pending, Leased, Done, Refused, OverLimit and OverVariants.
+// A leased robots.txt counts in Leased only.
+type Stats struct {
+	Pending, Leased, Done int
+	Refused               int // by robots.txt, or for lack of one
+	OverLimit             int // dropped because their host had LimitPerHost
+	OverVariants          int // dropped because their path had MaxVariants
+	Hosts                 int
+	Duplicates            int  // URLs given to Add that had been seen
+	LimitReached          bool // Limit URLs were leased, and others are pending
+}
+
+// Drop is why a new URL is seen and never becomes pending.
+type Drop uint8
+
+// Why URLs are dropped.
+const (
+	DropHost     Drop = iota // its host has had LimitPerHost
+	DropVariants             // its path has had MaxVariants
+)

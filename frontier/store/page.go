@@ -1,0 +1,23 @@
+package store
+
+import "github.com/weftcrawl/weft/frontier"
+
+// Read reads the page for a request of the frontier. Whether that is only to be read after a commit
+// is the caller's to respect: see frontier.Request.AfterCommit.
+func (s *Store) Read(r frontier.Request) (p frontier.Page, err error) {
+	p.Request = r
+	switch r.Kind {
+	case frontier.Refill:
+		p.URLs, p.More, err = s.Pending(r.Host, r.After, r.N)
+	case frontier.Revive:
+		p.Hosts, p.Last, err = s.Dormant(r)
+	case frontier.Lookup:
+		if len(r.Fingerprints) > 0 {
+			p.Seen, err = s.Known(r.Fingerprints)
+		}
+		if err == nil && len(r.Names) > 0 {
+			p.Hosts, err = s.Named(r.Names)
+		}
+	}
+	return p, err
+}

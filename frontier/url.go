@@ -1,0 +1,138 @@
+package frontier
+
+import (
+	"cmp"
+	"net/netip"
+	"time"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// URL is a canonical URL and what it takes to fetch it.
+type URL struct {
+	URL      weburl.URL // canonical
+	From     string     // the page it was found on; empty for a seed
+	Depth    int        // links from a seed; a redirect keeps it
+	Hops     int        // redirects that led here from a link or seed
+	Tries    int        // made so far
+	Priority int8       // a host's URLs of higher priority come first, then those of less depth
+	Rank     int8       // then those of higher rank; otherwise of use to the caller
+	Kept     bool       // comes before all URLs of its host that are not kept
+
+	// What a lease adds.
+	Seed    bool        // a seed is on its host, which has not answered from a public address
+	Robots  bool        // this is the host's robots.txt, for URLs of Depth or more
+	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
+	Resolve bool        // only the address of its host is wanted, by Resolved
+	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
+	Addr    netip.Addr  // where its server is assumed to be; invalid: unknown
+
+	Seq       uint64    // set by Add, unique within a crawl and ascending
+	NotBefore time.Time // of a URL to be tried again: set by Retry; zero: at any time
+	Past      []Try     // how its tries ended; whoever ends a lease appends to it
+	Known     *Visit    // of its last visit; nil: none. Whoever ends a lease sets it for the next
+}
+
+// Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.
+func (u *URL) Where() weburl.URL {
+	if u.At != nil {
+		return *u.At
+	}
+	return u.URL
+}
+
+// Try is how one try at a URL ended.
+type Try struct {
+	At     time.Time
+	Status int    // of the response; 0: there was none
+	Kind   string // of error; empty: none
+
+	// Reason is the error; without one, where a redirect leads, which page this one duplicates, or
+	// why its links are not followed. It comes from the Web.
+	Reason string
+}
+
+// Visit is what is known of a URL since its last visit, and what a later visit compares its
+// response with. The frontier carries it and never looks at it.
+type Visit struct {
+	Number  int       // of the visit of the job at which it last answered, from 1 on
+	Change  string    // what was found then: see package weft
+	At      time.Time // when that was
+	First   time.Time // its first visit
+	Changed time.Time // when it was last found new or changed
+
+	Status   int      // of the last response with the fields below
+	Redirect string   // where it led; empty: nowhere. From the Web
+	Content  [32]byte // SHA-256 of the decoded body; zero: there was none
+	Text     uint64   // hash of the page's text as readers see it; 0: none was taken
+	Bytes    int64    // received
+
+	// Hashes of the header fields that name links and say whether to follow them; 0: there were
+	// none.
+	Link, RobotsTag uint32
+
+	// The validators that a conditional request sends back, and the Content-Type, verbatim from
+	// the Web. Empty: there is none.
+	ETag, Modified string
+	Type           string
+}
+
+// QueueKey orders the pending URLs of a host: first those tried before, then those that are kept,
+// then the higher priority, the smaller depth, the higher rank, and the earlier. No two URLs of a
+// crawl have the same.
+type QueueKey struct {
+	Tried    bool
+	Kept     bool // not with Tried
+	Priority int8
+	Depth    int // ≥ 0
+	Rank     int8
+	Seq      uint64 // ≥ 1
+}
+
+// Compare returns a negative number if p comes before q, a positive one if it comes after, and 0 if
+// they are the same.
+func (p QueueKey) Compare(q QueueKey) int {
+	switch { // one by one, as most keys differ early
+	case p.Tried != q.Tried:
+		return first(p.Tried)
+	case p.Kept != q.Kept:
+		return first(p.Kept)
+	case p.Priority != q.Priority:
+		return cmp.Compare(q.Priority, p.Priority)
+	case p.Depth != q.Depth:
+		return cmp.Compare(p.Depth, q.Depth)
+	case p.Rank != q.Rank:
+		return cmp.Compare(q.Rank, p.Rank)
+	}
+	return cmp.Compare(p.Seq, q.Seq)
+}
+
+// first orders true before false.
+func first(is bool) int {
+	if is {
+		return -1
+	}
+	return 1
+}
+
+// QueueKey returns the key of u among its host's URLs.
+func (u *URL) QueueKey() QueueKey {
+	return QueueKey{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
+}
+
+// Result is what the end of a lease teaches about a host's pace. The zero Result teaches nothing.
+type Result struct {
+	Took       time.Duration // from the request to the first byte of the response; 0: unknown
+	Addr       netip.Addr    // the server's; invalid: unknown
+	Public     bool          // the host has a public address: see URL.Seed
+	Overload   bool          // the server was overloaded: it sent 429 or 503
+	RetryAfter time.Duration // how long the server wants to be left alone; 0: it did not say
+
+	// Failure is the kind of error if there was no response at all, and Reason the error; both
+	// empty: there was one, or this is unknown. Silent: the server accepted the request and sent
+	// nothing. See maxFails.
+	Failure, Reason string
+	Silent          bool
+}
+
+func (a *Result) loopback() bool { return a.Addr.Unmap().IsLoopback() }
