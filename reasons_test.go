@@ -53,7 +53,7 @@ func TestWhyReasons(t *testing.T) {
 			says: "unseen … not kept: links with rel=nofollow (1)"},
 		{reason: "dropped", web: home(a("/x")), path: "/x", o: weft.Options{Hooks: weft.Hooks{OnLink: func(weburl.URL, links.Link) weft.Verdict {
 			return weft.Verdict{Decision: weft.Drop}
-		}}}, says: "unseen … not kept: links that a hook has dropped (1)"},
+		}}}, says: "unseen … not kept: links that a hook dropped (1)"},
 		{reason: "limit-per-host", web: home(a("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/y",
 			says: "dropped … dropped: its host reached its limit of 2 URLs"},
 		{reason: "limit-per-host", web: home(a("/x", "/y")), o: weft.Options{LimitPerHost: 2}, path: "/z",

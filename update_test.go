@@ -483,7 +483,7 @@ func TestWhyAtLaterVisits(t *testing.T) {
 	}
 	defer j.Close()
 	why, err := j.Why(t.Context(), s.URL+"/no")
-	if err != nil || !strings.Contains(why.Steps[0].Text, "links with rel=nofollow, of which there were 1") {
+	if err != nil || !strings.Contains(why.Steps[0].Text, "links with rel=nofollow (1)") {
 		t.Errorf("%+v, %v", why.Steps, err)
 	}
 }
