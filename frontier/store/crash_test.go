@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // history is a short life of a job: groups small and large enough that Pebble writes
@@ -21,6 +23,7 @@ type history struct {
 	sizes  []int    // of the groups; negative: many URLs at once
 	models []*model // after so many groups
 	dumps  []string // of models
+	points []storetest.Point
 }
 
 const (
@@ -33,8 +36,13 @@ func newHistory(t *testing.T) *history {
 	h := &history{sizes: []int{5, 30, -60, -60, 20, -60, -60, 10, -60, -60, 40}}
 	m := newModel()
 	h.models = append(h.models, m.clone())
-	fs := newFS(t)
+	fs, points := newFS(t), storetest.Points{}
+	fs.Before(func(op storetest.Op, path string) error {
+		points.Next(op, path)
+		return nil
+	})
 	played, err := h.play(fs, store.Options{}, func(m *model) { h.models = append(h.models, m.clone()) })
+	h.points = points.All()
 	if err != nil || played != len(h.sizes) {
 		t.Fatalf("%d groups: %v", played, err)
 	}
@@ -131,7 +139,8 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 // hold that many lines, each once.
 func TestCrash(t *testing.T) {
 	h := newHistory(t)
-	fs := newFS(t)
+	fs, points := newFS(t), storetest.Points{}
+	tried := storetest.Sample(h.points, long.Or(8, 1))
 	var committed atomic.Int32
 	crashes, tables, merged := 0, 0, 0
 	fs.Before(func(op storetest.Op, path string) error {
@@ -141,7 +150,15 @@ func TestCrash(t *testing.T) {
 		if op == storetest.Remove && strings.HasSuffix(path, ".sst") {
 			merged++
 		}
-		for i, percent := range []int{0, 50, 100} {
+		point := points.Next(op, path)
+		if !slices.Contains(tried, point) {
+			return nil
+		}
+		percents := []int{0, 50, 100}
+		if point.N > 1 {
+			percents = long.Or(percents[crashes%3:][:1], percents)
+		}
+		for i, percent := range percents {
 			crashes++
 			left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(crashes), uint64(i))))
 			if err := left.MkdirAll("/job", 0o777); err != nil { // the folder is the caller's
@@ -156,8 +173,8 @@ func TestCrash(t *testing.T) {
 	if _, err := h.play(fs, store.Options{}, func(*model) { committed.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d crashes, %d tables, %d of them merged", crashes, tables, merged)
-	if crashes < 400 || tables < 4 || merged == 0 {
+	t.Logf("%d crashes at %d of %d operations, %d tables, %d of them merged", crashes, len(tried), len(h.points), tables, merged)
+	if crashes < 80 || tables < 4 || merged == 0 {
 		t.Error("that is no history")
 	}
 }
@@ -182,49 +199,46 @@ func within(t *testing.T, what string, fn func()) {
 // there when the store is opened again, be it after a crash.
 func TestFailure(t *testing.T) {
 	h := newHistory(t)
-	for _, lasting := range []bool{false, true} {
-		for n := 1; ; n++ {
-			fs := newFS(t)
-			var count atomic.Int32
-			var failed atomic.Pointer[string]
-			fs.Before(func(op storetest.Op, path string) error {
-				c := int(count.Add(1))
-				if c == n || c > n && lasting {
-					if op == storetest.Remove {
-						return syscall.EIO // what is obsolete may stay
-					}
-					what := fmt.Sprintf("%s %s", op, path)
-					failed.CompareAndSwap(nil, &what)
-					return syscall.EIO
-				}
-				return nil
-			})
-			var committed int
-			var err error
-			name := fmt.Sprintf("operation %d, lasting %t", n, lasting)
-			within(t, name, func() { committed, err = h.play(fs, store.Options{}, nil) })
-			if int(count.Load()) < n {
-				t.Logf("%d operations, lasting %t", n-1, lasting)
-				break
-			}
-			if what := failed.Load(); what != nil {
-				name += " " + *what
-				if err == nil && committed < len(h.sizes) || err != nil && (!errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "store: ")) {
-					t.Errorf("%s: %v after %d groups", name, err, committed)
-				}
-			} else if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			fs.Before(nil)
-			for _, percent := range []int{0, 100} {
-				left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(n), 3)))
-				if err := left.MkdirAll("/job", 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := h.check(left, committed); err != nil {
-					t.Errorf("%s, then a crash with %d %% of what was not synced: %v", name, percent, err)
-				}
-			}
+	tried := storetest.Sample(h.points, long.Or(25, 1))
+	for i, point := range tried {
+		for _, lasting := range long.Or([]bool{i%2 == 1}, []bool{false, true}) {
+			testFailure(t, h, point, lasting)
+		}
+	}
+	t.Logf("an error at %d of %d operations", len(tried), len(h.points))
+}
+
+// testFailure plays a history in which an operation fails, or all from it on.
+func testFailure(t *testing.T, h *history, at storetest.Point, lasting bool) {
+	fs, points := newFS(t), storetest.Points{}
+	var failed atomic.Bool
+	fs.Before(func(op storetest.Op, path string) error {
+		if points.Next(op, path) == at || lasting && failed.Load() {
+			failed.Store(true)
+			return syscall.EIO
+		}
+		return nil
+	})
+	var committed int
+	var err error
+	name := fmt.Sprintf("%v, lasting %t", at, lasting)
+	within(t, name, func() { committed, err = h.play(fs, store.Options{}, nil) })
+	harmless := at.Op == storetest.Remove && !lasting // what is obsolete may stay
+	switch {
+	case !failed.Load(): // it was one of Pebble's own accord
+	case harmless && err != nil:
+		t.Errorf("%s: %v", name, err)
+	case err == nil && committed < len(h.sizes), err != nil && (!errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "store: ")):
+		t.Errorf("%s: %v after %d groups", name, err, committed)
+	}
+	fs.Before(nil)
+	for _, percent := range []int{0, 100} {
+		left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(at.N), 3)))
+		if err := left.MkdirAll("/job", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.check(left, committed); err != nil {
+			t.Errorf("%s, then a crash with %d %% of what was not synced: %v", name, percent, err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // fresh are options that begin a job anew.
@@ -170,11 +171,21 @@ func TestFreshEnds(t *testing.T) {
 				checkFresh(t, left, s)
 				shut(t, s)
 			}
-			for last := 0; ; last++ { // operations that are done before the process is killed
-				fs := test.job(t)
-				var done atomic.Int32
-				fs.Before(func(storetest.Op, string) error {
-					if int(done.Add(1)) > last {
+			var all, points storetest.Points
+			fs := test.job(t)
+			fs.Before(func(op storetest.Op, path string) error { all.Next(op, path); return nil })
+			s, err := store.Open("/job", fresh(fs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fs.Before(nil)
+			shut(t, s)
+			tried := storetest.Sample(all.All(), long.Or(9, 1))
+			for _, at := range tried {
+				fs, points, killed := test.job(t), storetest.Points{}, atomic.Bool{}
+				fs.Before(func(op storetest.Op, path string) error {
+					if points.Next(op, path) == at || killed.Load() {
+						killed.Store(true)
 						return syscall.EIO
 					}
 					return nil
@@ -184,14 +195,14 @@ func TestFreshEnds(t *testing.T) {
 				if err == nil {
 					shut(t, s)
 				}
-				if int(done.Load()) <= last {
-					break
-				}
-				check(fmt.Sprintf("killed after %d operations", last), fs)
+				check(fmt.Sprintf("killed before %v", at), fs)
 			}
 			crashes := uint64(0)
-			fs := test.job(t)
+			fs = test.job(t)
 			fs.Before(func(op storetest.Op, path string) error {
+				if !slices.Contains(tried, points.Next(op, path)) {
+					return nil
+				}
 				for _, percent := range []int{0, 50, 100} {
 					crashes++
 					left := fs.Crash(percent, rand.New(rand.NewPCG(crashes, 0)))
@@ -261,7 +272,7 @@ func TestFreshLocked(t *testing.T) {
 	}
 	t.Run("processes", func(t *testing.T) {
 		dir := killed(t) // so that there is much to be removed
-		for range 5 {
+		for range long.Or(2, 5) {
 			said := map[string]int{}
 			all := children(t, 3, dir, "fresh")
 			for _, c := range all {
@@ -282,7 +293,7 @@ func TestFreshLocked(t *testing.T) {
 	})
 	t.Run("one process", func(t *testing.T) {
 		dir := killed(t)
-		for range 20 {
+		for range long.Or(8, 20) {
 			var stores [4]*store.Store
 			var errs [4]error
 			var wg sync.WaitGroup

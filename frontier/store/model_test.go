@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -380,7 +381,7 @@ func newFS(t testing.TB) *storetest.FS {
 func TestModel(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range long.Or[uint64](3, 20) {
 				p := &player{rand.New(rand.NewPCG(seed, 1)), newModel()}
 				fs := newFS(t)
 				s := open(t, store.Options{FS: fs, Memory: memory})

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -97,7 +98,7 @@ func revisitedURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
 // groups, it goes on.
 func TestRevisit(t *testing.T) {
 	fs := newFS(t)
-	_, after := visited(t, fs, 4, 300)
+	_, after := visited(t, fs, 4, 100)
 	s := open(t, store.Options{FS: fs, Buffer: buffer})
 	defer func() { shut(t, s) }()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -124,62 +125,79 @@ func TestRevisit(t *testing.T) {
 // TestRevisitCrash: the machine crashes at any instant of a Revisit, whatever that leaves of
 // what was not synced; each URL is in one state, and the next Revisit comes to the same end.
 func TestRevisitCrash(t *testing.T) {
-	fs := newFS(t)
-	before, after := visited(t, fs, 4, 300)
+	const hosts = 4
+	urls := long.Or(30, 300) // of each
+	finished := newFS(t)
+	before, after := visited(t, finished, hosts, urls)
+	revisit := func(each func(left *storetest.FS, op storetest.Op, path string)) {
+		fs := finished.Crash(100, rand.New(rand.NewPCG(1, 1)))
+		s := open(t, store.Options{FS: fs, Buffer: buffer})
+		defer shut(t, s)
+		if got, err := dumped(s); err != nil || got != before {
+			t.Fatalf("%v\n%s", err, diff(got, before))
+		}
+		fs.Before(func(op storetest.Op, path string) error {
+			each(fs, op, path)
+			return nil
+		})
+		if err := s.Revisit(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		fs.Before(nil)
+	}
+	var all, points storetest.Points
+	revisit(func(_ *storetest.FS, op storetest.Op, path string) { all.Next(op, path) })
+	tried := storetest.Sample(all.All(), long.Or(13, 5))
 	crashes, between := 0, make(map[int]bool)
-	var checking atomic.Bool
-	fs.Before(func(op storetest.Op, path string) error {
-		if !checking.Load() {
-			return nil
+	revisit(func(fs *storetest.FS, op storetest.Op, path string) {
+		if !slices.Contains(tried, points.Next(op, path)) {
+			return
 		}
-		if crashes++; crashes%23 != 0 { // each takes 50 ms
-			return nil
-		}
+		crashes++
 		left := fs.Crash(crashes%3*50, rand.New(rand.NewPCG(uint64(crashes), 1)))
-		s, err := store.Open("/job", store.Options{FS: left, Outputs: outputs, Buffer: buffer})
+		pending, err := revisitedAfter(left, hosts*urls, after)
 		if err != nil {
 			t.Errorf("crash before %s %s: %v", op, path, err)
-			return nil
-		}
-		counts, err := s.Counts()
-		if err != nil {
-			t.Error(err)
-		}
-		pending, ended := 0, 0
-		for state, n := range map[store.State]*int{store.Pending: &pending, store.Done: &ended, store.Refused: &ended} {
-			for range s.URLs(state) {
-				*n++
-			}
 		}
 		between[pending] = true
-		if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != 4*300 {
-			t.Errorf("crash before %s %s: %d pending, %d ended, counts %+v", op, path, pending, ended, counts)
-		}
-		if err := s.Revisit(context.Background(), false); err != nil {
-			t.Error(err)
-		}
-		if got, err := dumped(s); err != nil || got != after {
-			t.Errorf("crash before %s %s: %v\n%s", op, path, err, diff(got, after))
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		return nil
 	})
-	s := open(t, store.Options{FS: fs, Buffer: buffer})
-	defer shut(t, s)
-	if got, err := dumped(s); err != nil || got != before {
-		t.Fatalf("%v\n%s", err, diff(got, before))
-	}
-	checking.Store(true)
-	if err := s.Revisit(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	checking.Store(false)
-	t.Logf("%d operations, a crash before every fifth, which left %d different numbers of pending URLs", crashes, len(between))
+	t.Logf("crashes at %d of %d operations, which left %d different numbers of pending URLs", crashes, len(all.All()), len(between))
 	if crashes < 20 || len(between) < 5 {
 		t.Error("that is no Revisit of several groups")
 	}
+}
+
+// revisitedAfter checks what a crash in a Revisit has left, and that the next one comes to its end.
+func revisitedAfter(left *storetest.FS, urls int, after string) (pending int, err error) {
+	s, err := store.Open("/job", store.Options{FS: left, Outputs: outputs, Buffer: buffer})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	counts, err := s.Counts()
+	if err != nil {
+		return 0, err
+	}
+	ended := 0
+	for state, n := range map[store.State]*int{store.Pending: &pending, store.Done: &ended, store.Refused: &ended} {
+		for _, err := range s.URLs(state) {
+			if err != nil {
+				return 0, err
+			}
+			*n++
+		}
+	}
+	if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != urls {
+		return pending, fmt.Errorf("%d pending, %d ended, counts %+v", pending, ended, counts)
+	}
+	if err := s.Revisit(context.Background(), false); err != nil {
+		return pending, err
+	}
+	got, err := dumped(s)
+	if err == nil && got != after {
+		err = errors.New(diff(got, after))
+	}
+	return pending, errors.Join(err, s.Close())
 }
 
 // BenchmarkRevisit is the beginning of a visit of a job of b.N URLs, 100 a host, on disk.

@@ -79,6 +79,7 @@ var imports = map[string][]string{
 	"internal/conformance":    {},
 	"internal/ctl":            {},
 	"internal/inflate":        {},
+	"internal/long":           {},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/bench":          {"aio", "http1", "internal/bench/cost"},
 	"internal/bench/cost":     {},
