@@ -14,5 +14,5 @@
 // synthetic web over real sockets, and looks after each kill. WEFT_KILLS says how often; with
 // WEFT_REPORT, the name of a file, a report is written there. The tests of package weft
 // use this one too, for disks in memory that crash and fail at each of their operations:
-// at some of them, or at all with WEFT_TORTURE=all. make torture has all of it.
+// at some of them, or at all with WEFT_LONG=1. make torture has all of it.
 package torture
