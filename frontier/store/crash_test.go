@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -187,9 +188,11 @@ func within(t *testing.T, what string, fn func()) {
 		defer close(done)
 		fn()
 	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-ctx.Done():
 		t.Fatalf("%s: hangs", what)
 	}
 }
