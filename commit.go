@@ -32,7 +32,7 @@ const (
 // group is what the desk has done since the last commit was begun. All of it is saved or
 // nothing, but for the stream: what that was given cannot be taken back.
 type group struct {
-	state  *store.Group // nil: there is no job
+	state  *store.Batch // nil: there is no job
 	stream []byte       // for Output, when the group is sealed
 	since  time.Time    // of its first change; zero: there is none
 

@@ -66,7 +66,7 @@ func (j *job) turn(ctx context.Context) error {
 	if !j.history.Turning {
 		return nil
 	}
-	if err := j.store.Revisit(ctx, j.plan.LimitPerHost > 0); err != nil {
+	if err := j.store.Recrawl(ctx, j.plan.LimitPerHost > 0); err != nil {
 		return err
 	}
 	j.history.Turning = false

@@ -18,19 +18,19 @@ import (
 	"github.com/weftcrawl/weft/internal/long"
 )
 
-// history is a short life of a job: groups small and large enough that Pebble writes
+// history is a short life of a job: batches small and large enough that Pebble writes
 // tables, and two openings. It is the same each time it is played.
 type history struct {
-	sizes  []int    // of the groups; negative: many URLs at once
-	models []*model // after so many groups
+	sizes  []int    // of the batches; negative: many URLs at once
+	models []*model // after so many batches
 	dumps  []string // of models
 	points []storetest.Point
 }
 
 const (
 	buffer   = 4 << 10 // so that there are tables, and compactions
-	bodies   = 3       // groups before files are written too
-	reopened = 4       // groups before the job is closed and opened again
+	bodies   = 3       // batches before files are written too
+	reopened = 4       // batches before the job is closed and opened again
 )
 
 func newHistory(t *testing.T) *history {
@@ -45,7 +45,7 @@ func newHistory(t *testing.T) *history {
 	played, err := h.play(fs, store.Options{}, func(m *model) { h.models = append(h.models, m.clone()) })
 	h.points = points.All()
 	if err != nil || played != len(h.sizes) {
-		t.Fatalf("%d groups: %v", played, err)
+		t.Fatalf("%d batches: %v", played, err)
 	}
 	for _, m := range h.models {
 		h.dumps = append(h.dumps, m.dump())
@@ -53,7 +53,7 @@ func newHistory(t *testing.T) *history {
 	return h
 }
 
-// play plays the history until there is an error, and returns how many groups were
+// play plays the history until there is an error, and returns how many batches were
 // committed. after is told of each.
 func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (committed int, err error) {
 	p := &player{rand.New(rand.NewPCG(1, 2)), newModel()}
@@ -101,10 +101,10 @@ func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (c
 	return committed, s.Close()
 }
 
-// body is the name of a file that the ith group speaks of, and what is in it.
+// body is the name of a file that the ith batch speaks of, and what is in it.
 func body(i int) string { return fmt.Sprintf("bodies/%d/body", i) }
 
-// check opens what a crash has left, which has to be what a number of groups have made:
+// check opens what a crash has left, which has to be what a number of batches have made:
 // at least those whose commit had returned, at most those that were begun.
 func (h *history) check(fs *storetest.FS, committed int) error {
 	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs, Buffer: buffer})
@@ -122,12 +122,12 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 		}
 		for name, want := range h.models[i].outputs {
 			if lines, err := fs.ReadFile("/job/" + name); err != nil || string(lines) != want {
-				return fmt.Errorf("%s: %d bytes, want %d after %d groups; %w", name, len(lines), len(want), i, err)
+				return fmt.Errorf("%s: %d bytes, want %d after %d batches; %w", name, len(lines), len(want), i, err)
 			}
 		}
 		for j := bodies; j < i; j++ {
 			if b, err := fs.ReadFile("/job/" + body(j)); err != nil || string(b) != body(j) {
-				return fmt.Errorf("%s: %q after %d groups; %w", body(j), b, i, err)
+				return fmt.Errorf("%s: %q after %d batches; %w", body(j), b, i, err)
 			}
 		}
 		return nil
@@ -232,7 +232,7 @@ func testFailure(t *testing.T, h *history, at storetest.Point, lasting bool) {
 	case harmless && err != nil:
 		t.Errorf("%s: %v", name, err)
 	case err == nil && committed < len(h.sizes), err != nil && (!errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "store: ")):
-		t.Errorf("%s: %v after %d groups", name, err, committed)
+		t.Errorf("%s: %v after %d batches", name, err, committed)
 	}
 	fs.Before(nil)
 	for _, percent := range []int{0, 100} {

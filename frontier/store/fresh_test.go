@@ -76,7 +76,7 @@ func TestFresh(t *testing.T) {
 		{"no manifest", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "/MANIFEST")) }},
 		{"a table of zeros", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".sst"), zero) }},
 		{"no output", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }},
-		{"lost groups", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".log"), half) }},
+		{"lost batches", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".log"), half) }},
 		{"no state", func(t *testing.T, fs *storetest.FS) {
 			if err := fs.RemoveAll("/job/state"); err != nil {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func TestFreshLeftover(t *testing.T) {
 	shut(t, s)
 }
 
-// notes is a job whose outputs are empty, so that they are no sign of groups that are lost.
+// notes is a job whose outputs are empty, so that they are no sign of batches that are lost.
 func notes(t *testing.T) *storetest.FS {
 	t.Helper()
 	fs := newFS(t)
@@ -134,7 +134,7 @@ func notes(t *testing.T) *storetest.FS {
 
 // TestFreshEnds: a process that is killed, or a machine that crashes, while a job begins anew
 // leaves the old one, a new one, or one that says what is wrong with it, and never one
-// that has lost groups; and does not keep the next from beginning anew.
+// that has lost batches; and does not keep the next from beginning anew.
 func TestFreshEnds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -222,7 +222,7 @@ func TestFreshEnds(t *testing.T) {
 	}
 }
 
-// TestFreshOrder: outputs go before the state, in it the number of the last group after all
+// TestFreshOrder: outputs go before the state, in it the number of the last batch after all
 // that it speaks of, and the lock stays.
 func TestFreshOrder(t *testing.T) {
 	fs := old(t)
@@ -266,8 +266,8 @@ func TestFreshLocked(t *testing.T) {
 		}
 		shut(t, s)
 		lines, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
-		if got := strings.Count(string(lines), "\n"); err != nil || got != killedGroups {
-			t.Errorf("%d lines, want %d of one process; %v", got, killedGroups, err)
+		if got := strings.Count(string(lines), "\n"); err != nil || got != killedBatches {
+			t.Errorf("%d lines, want %d of one process; %v", got, killedBatches, err)
 		}
 	}
 	t.Run("processes", func(t *testing.T) {

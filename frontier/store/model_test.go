@@ -206,7 +206,7 @@ func (p *player) try(u *frontier.URL) {
 }
 
 // step notes one change.
-func (p *player) step(g *store.Group) {
+func (p *player) step(g *store.Batch) {
 	switch n := p.rng.IntN(100); {
 	case n < 40:
 		u := p.url(p.rng.IntN(4))
@@ -298,7 +298,7 @@ func (p *player) step(g *store.Group) {
 	}
 }
 
-func (p *player) group(s *store.Store, steps int) *store.Group {
+func (p *player) batch(s *store.Store, steps int) *store.Batch {
 	g := s.Begin()
 	for range steps {
 		p.step(g)
@@ -359,7 +359,7 @@ func shut(t testing.TB, s *store.Store) {
 	}
 }
 
-func commit(t testing.TB, s *store.Store, g *store.Group) {
+func commit(t testing.TB, s *store.Store, g *store.Batch) {
 	t.Helper()
 	if err := s.Commit(g); err != nil {
 		t.Fatal(err)
@@ -386,7 +386,7 @@ func TestModel(t *testing.T) {
 				fs := newFS(t)
 				s := open(t, store.Options{FS: fs, Memory: memory})
 				for range 20 {
-					commit(t, s, p.group(s, p.rng.IntN(40)))
+					commit(t, s, p.batch(s, p.rng.IntN(40)))
 					if p.rng.IntN(4) == 0 && !memory {
 						shut(t, s)
 						s = open(t, store.Options{FS: fs})

@@ -22,7 +22,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-func pages(s *store.Store, lines string) *store.Group {
+func pages(s *store.Store, lines string) *store.Batch {
 	g := s.Begin()
 	g.Append("pages.jsonl", []byte(lines))
 	return g
@@ -35,7 +35,7 @@ func TestOutputsAreCut(t *testing.T) {
 		want string // empty: it is too short
 	}{
 		{"as committed", func(l string) string { return l }, "a\nb\n"},
-		{"a group that was not committed", func(l string) string { return l + "c\nd" }, "a\nb\n"},
+		{"a batch that was not committed", func(l string) string { return l + "c\nd" }, "a\nb\n"},
 		{"a byte lost", func(l string) string { return l[:len(l)-1] }, ""},
 		{"emptied", func(string) string { return "" }, ""},
 	} {
@@ -232,7 +232,7 @@ func TestDamage(t *testing.T) {
 				case err == nil && got == h.dumps[len(h.sizes)]:
 					opened++
 				case err == nil && slices.Contains(h.dumps, got):
-					t.Errorf("%s: the store has lost groups, and does not say so", what)
+					t.Errorf("%s: the store has lost batches, and does not say so", what)
 				case err == nil:
 					t.Errorf("%s: the store holds what nobody wrote", what)
 				case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrShort), errors.Is(err, store.ErrVersion):
@@ -251,8 +251,8 @@ func TestDamage(t *testing.T) {
 func TestDamageWhileRunning(t *testing.T) {
 	fs := newFS(t)
 	seq := uint64(0)
-	fill := func(s *store.Store, groups int) error {
-		for range groups {
+	fill := func(s *store.Store, batches int) error {
+		for range batches {
 			g := s.Begin()
 			for range 10 {
 				seq++

@@ -39,7 +39,7 @@ var doors = map[string]string{
 	"frontier/store/failure.go":             "a call of Pebble that never returns is left behind",
 	"frontier/store/memory.go":              "any goroutine may read",
 	"frontier/store/read.go":                "the next chunk is read ahead",
-	"frontier/store/room.go":                "writes wait for room until abandoned",
+	"frontier/store/diskfull.go":            "writes wait for space until abandoned",
 	"frontier/store/store.go":               "any goroutine may read and close",
 	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 

@@ -66,7 +66,7 @@ type crawl struct {
 	task
 	store *store.Store
 	front *frontier.Frontier
-	group *store.Group
+	group *store.Batch
 	found int
 	urls  []frontier.URL // a batch
 	asked int

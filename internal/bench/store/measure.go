@@ -81,13 +81,13 @@ func (w *web) find() frontier.URL {
 	}
 }
 
-func (w *web) tell(g *store.Group, u frontier.URL) {
+func (w *web) tell(g *store.Batch, u frontier.URL) {
 	g.Pending(u)
 	w.urls = append(w.urls, u)
 }
 
 // finish makes the oldest pending URL a page.
-func (w *web) finish(g *store.Group, at time.Time) {
+func (w *web) finish(g *store.Batch, at time.Time) {
 	u := w.urls[w.done]
 	w.urls[w.done] = frontier.URL{}
 	w.done++
@@ -96,7 +96,7 @@ func (w *web) finish(g *store.Group, at time.Time) {
 	g.Append(output, line)
 }
 
-func (w *web) host(g *store.Group, u frontier.URL, at time.Time) {
+func (w *web) host(g *store.Batch, u frontier.URL, at time.Time) {
 	g.Host(frontier.HostState{
 		Name: u.URL.Origin(), Pending: (int(w.seq) - w.done) / w.hosts, Answered: w.done / w.hosts, Asked: at, Took: 50 * time.Millisecond,
 		Best: 40 * time.Millisecond, Most: 4, Robots: frontier.RobotsState{Have: true, Until: at.Add(24 * time.Hour)},

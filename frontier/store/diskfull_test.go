@@ -67,7 +67,7 @@ func testFull(t *testing.T, h *history, point storetest.Point) (met, waited int)
 		return 0, 0
 	}
 	if err != nil || committed != len(h.sizes) {
-		t.Fatalf("no room for %v: %v after %d groups", point, err, committed)
+		t.Fatalf("no room for %v: %v after %d batches", point, err, committed)
 	}
 	if len(told) > 0 {
 		waited = 1

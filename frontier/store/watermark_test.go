@@ -33,7 +33,7 @@ func TestChild(t *testing.T) {
 	case err != nil:
 		fmt.Println(err)
 	default:
-		for i := range killedGroups {
+		for i := range killedBatches {
 			commit(t, s, pages(s, fmt.Sprintf("line %d\n", i)))
 		}
 		fmt.Println("committed")
@@ -41,7 +41,7 @@ func TestChild(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or told to end
 }
 
-const killedGroups = 60 // by each child
+const killedBatches = 60 // by each child
 
 // child is a process that has a store.
 type child struct {
@@ -155,7 +155,7 @@ func TestLostGroups(t *testing.T) {
 			rewrite(t, dir, "*.log", test.alter)
 			for _, readOnly := range []bool{true, false, false} { // opening it does not heal it
 				_, err := store.Open(dir, store.Options{Outputs: outputs, ReadOnly: readOnly})
-				if !errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), "groups that were committed are missing") {
+				if !errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), "committed batches are missing") {
 					t.Errorf("read only %t: %v, want ErrDamaged", readOnly, err)
 				}
 			}
@@ -175,7 +175,7 @@ func TestLostGroups(t *testing.T) {
 // going on; and the next commit puts it right.
 func TestLastIsNoObstacle(t *testing.T) {
 	whole := killed(t)
-	var before []byte // the file as it was after a kill, of a job with fewer groups
+	var before []byte // the file as it was after a kill, of a job with fewer batches
 	for _, test := range []struct {
 		name  string
 		alter func([]byte) []byte
