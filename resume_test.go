@@ -249,7 +249,7 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	for finished := false; !finished; runs++ {
 		before := log.Len()
 		began := clock.Now()
-		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/50)) // longer and longer, or it never ends
+		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50))) // longer and longer, or it never ends
 		l := life{clock: clock, server: server}
 		l.killed(&disk, stop)
 		sum, err := w.crawl(disk, weft.Options{Delay: delay}, l)
