@@ -17,10 +17,15 @@ build:
 man:
 	go run ./cmd/weft man man
 
-## test: installs what is missing, checks the code, runs every test with the race detector
+## test: install missing packages, check the code, run every test with the race detector (5 minutes)
 .PHONY: test
 test:
 	@script/test
+
+## test-long: the same with the long forms of slow tests (hours; one package: WEFT_LONG=1 go test ./x)
+.PHONY: test-long
+test-long:
+	@WEFT_LONG=1 script/test
 
 ## check: formatting, vet (Linux and macOS), staticcheck
 .PHONY: check
@@ -35,7 +40,7 @@ check:
 fuzz:
 	@script/fuzz $(or $(FUZZTIME),10s)
 
-## torture: kills, crashes, failures and full disks, into docs/proof/torture.md (about 5 minutes, KILLS=300)
+## torture: kills, crashes, failures and full disks, long forms, into docs/proof/torture.md (KILLS=300)
 .PHONY: torture
 torture:
 	@script/torture

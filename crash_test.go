@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -74,30 +74,22 @@ func (w *world) goesOn(disk *storetest.FS, at time.Duration, least int) (committ
 	return len(before.Pages), nil
 }
 
-// operations counts those that two runs ask of the disk: a few more or less each time, as
-// Pebble tidies up beside them.
-func (w *world) operations(t *testing.T) int {
+// operations returns those that two runs ask of the disk: a few more or less each time, as
+// Pebble tidies up in the background.
+func (w *world) operations(t *testing.T) []storetest.Point {
 	t.Helper()
-	n := 0
+	var points storetest.Points
 	disk := storetest.New()
-	disk.Before(func(storetest.Op, string) error { n++; return nil })
+	disk.Before(func(op storetest.Op, path string) error { points.Next(op, path); return nil })
 	if _, err := w.twoRuns(disk, aiotest.NewClock()); err != nil {
 		t.Fatal(err)
 	}
-	return n
+	return points.All()
 }
 
-// some are n of the numbers from 1 to total, evenly spread; all of them with
-// WEFT_TORTURE=all, as make torture has it.
-func some(n, total int) []int {
-	if os.Getenv("WEFT_TORTURE") == "all" || n > total {
-		n = total
-	}
-	var all []int
-	for i := range n {
-		all = append(all, 1+i*total/n)
-	}
-	return all
+// some are the first operation of each kind and n others, evenly spread; all of them in a long run.
+func some(n int, points []storetest.Point) []storetest.Point {
+	return storetest.Sample(points, long.Or(len(points)/n, 1))
 }
 
 // forAll calls fn with the numbers below n, so many at once.
@@ -133,27 +125,31 @@ func TestCrash(t *testing.T) {
 }
 
 func testCrash(t *testing.T, w *world) {
-	total := w.operations(t)
-	at := make(map[int]bool)
-	for _, n := range some(24, total) {
-		at[n] = true
+	all := w.operations(t)
+	tried := some(8, all)
+	if !long.Enabled() && w.seenBytes > 0 { // the kinds are those of the other world
+		tried = nil
+		for i := 0; i < len(all); i += len(all) / 12 {
+			tried = append(tried, all[i])
+		}
 	}
 	type crash struct {
 		what  string
 		time  time.Duration
-		disks [3]*storetest.FS // without anything that was not synced; with some of it; with all
-		kept  int              // bytes of pages.jsonl that were committed
+		disks map[int]*storetest.FS // by the percentage of what was not synced that is left
+		kept  int                   // bytes of pages.jsonl that were committed; 0: not known
 	}
 	var crashes []crash
 	disk, clock := storetest.New(), aiotest.NewClock()
-	n := 0
+	var points storetest.Points
 	disk.Before(func(op storetest.Op, path string) error {
-		if n++; !at[n] && n < total {
+		point := points.Next(op, path)
+		if !slices.Contains(tried, point) {
 			return nil
 		}
-		c := crash{what: fmt.Sprintf("crash before operation %d, %s %s", n, op, path), time: clock.Now().Sub(aiotest.Epoch)}
-		for i := range c.disks {
-			c.disks[i] = disk.Crash(50*i, rand.New(rand.NewPCG(uint64(n), uint64(i))))
+		c := crash{what: fmt.Sprintf("crash before %v of %s", point, path), time: clock.Now().Sub(aiotest.Epoch), disks: make(map[int]*storetest.FS)}
+		for _, percent := range long.Or([]int{len(crashes) % 3 * 50}, []int{0, 50, 100}) {
+			c.disks[percent] = disk.Crash(percent, rand.New(rand.NewPCG(uint64(len(crashes)), uint64(percent))))
 		}
 		crashes = append(crashes, c)
 		return nil
@@ -161,23 +157,28 @@ func testCrash(t *testing.T, w *world) {
 	if _, err := w.twoRuns(disk, clock); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d URLs: crashes before %d of %d operations, three each", len(w.truth), len(crashes), n)
+	t.Logf("%d URLs: crashes before %d of %d operations, %d each", len(w.truth), len(crashes), len(all), len(crashes[0].disks))
 	forAll(len(crashes), runtime.GOMAXPROCS(0), func(i int) {
 		c := &crashes[i]
-		for percent, disk := range c.disks {
-			kept, err := w.goesOn(disk, c.time, c.kept)
+		for _, percent := range slices.Sorted(maps.Keys(c.disks)) {
+			kept, err := w.goesOn(c.disks[percent], c.time, c.kept)
 			if err != nil {
-				t.Errorf("%s, with %d %% of what was not synced: %v", c.what, 50*percent, err)
+				t.Errorf("%s, with %d %% of what was not synced: %v", c.what, percent, err)
 			}
 			if percent == 0 {
 				c.kept = kept
 			}
 		}
 	})
-	for i := range crashes[1:] {
-		if was, is := crashes[i], crashes[i+1]; was.kept > is.kept {
+	var was crash // the last one of which it is known what was committed
+	for _, is := range crashes {
+		if is.disks[0] == nil {
+			continue
+		}
+		if was.kept > is.kept {
 			t.Errorf("%d bytes of records after a %s; %d after a %s", is.kept, is.what, was.kept, was.what)
 		}
+		was = is
 	}
 	if end, err := w.recovered(disk.Crash(0, nil), 0); err != nil || len(end.Records) != len(w.truth) {
 		t.Errorf("crash after the end: %d records, %v", len(end.Records), err)
@@ -188,79 +189,92 @@ func testCrash(t *testing.T, w *world) {
 // error that names the file; what it says it has done is there, even if the machine crashes;
 // and a crawl that goes on comes to the end that this one would have come to.
 func TestDiskFails(t *testing.T) {
-	for _, seenBytes := range []int{0, 1} {
-		t.Run(fmt.Sprintf("fingerprints in %d bytes", seenBytes), func(t *testing.T) {
-			w := crashWorld(t)
-			w.seenBytes = seenBytes
-			testDiskFails(t, w)
-		})
-	}
-}
-
-func testDiskFails(t *testing.T, w *world) {
-	total := w.operations(t)
-	tried := some(40, total)
+	w := crashWorld(t)
+	all := w.operations(t)
+	tried := some(8, all)
 	var failed atomic.Int32
 	forAll(len(tried), runtime.GOMAXPROCS(0), func(i int) {
-		disk, clock := storetest.New(), aiotest.NewClock()
-		lasting := i%2 == 1
-		n := 0
-		what, file := "", ""
-		disk.Before(func(op storetest.Op, path string) error {
-			harmless := op == storetest.Remove || op == storetest.Write && path == "/job/state/last" // the state is as good without
-			if n++; n < tried[i] || n > tried[i] && !lasting || harmless {
-				return nil
-			}
-			if what == "" {
-				what, file = fmt.Sprintf("operation %d, %s %s, lasting %t", n, op, path, lasting), path
-			}
-			return &fs.PathError{Op: string(op), Path: path, Err: syscall.EIO}
-		})
-		sum, err := w.twoRuns(disk, clock)
-		disk.Before(nil)
-		if what == "" {
-			return
-		}
-		failed.Add(1)
-		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "store: store: ") || sum.Finished && sum.Recorded() < len(w.truth) {
-			t.Errorf("%s: %v after %d URLs", what, err, sum.Recorded())
-		}
-		at := clock.Now().Sub(aiotest.Epoch)
-		for _, percent := range []int{0, 100} {
-			left := disk.Crash(percent, rand.New(rand.NewPCG(1, 2)))
-			if _, err := left.Stat("/job/state"); err == nil || sum.Recorded() > 0 {
-				if got, err := w.recovered(left, 0); err != nil || len(got.Records) < sum.Recorded() {
-					t.Errorf("%s: %d records, told of %d; %v", what, len(got.Records), sum.Recorded(), err)
+		for _, seenBytes := range long.Or([]int{i % 2}, []int{0, 1}) {
+			for _, lasting := range long.Or([]bool{i/2%2 == 0}, []bool{false, true}) {
+				w := *w // which is shared
+				w.seenBytes = seenBytes
+				if w.diskFails(t, tried[i], lasting, long.Or([]int{i % 3 * 50}, []int{0, 50, 100})) {
+					failed.Add(1)
 				}
-			}
-			if _, err := w.goesOn(left, at, 0); err != nil {
-				t.Errorf("%s, then a crash with %d %% of what was not synced: %v", what, percent, err)
 			}
 		}
 	})
-	t.Logf("an input/output error at %d of %d operations (the others only remove what is obsolete, or write a hint), once or from then on, and two crashes each", failed.Load(), total)
+	t.Logf("an input/output error at %d of %d operations (the others only remove what is obsolete, or write a hint), once or from then on, and crashes", failed.Load(), len(all))
 	if int(failed.Load()) < len(tried)/2 {
 		t.Error("most did not")
 	}
+}
+
+// diskFails runs a crawl that meets an error at an operation, crashes its machine, and goes on. It
+// reports whether there was an error: there is none if the operation does not matter.
+func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percents []int) bool {
+	disk, clock := storetest.New(), aiotest.NewClock()
+	var points storetest.Points
+	reached := false
+	what, file := "", ""
+	disk.Before(func(op storetest.Op, path string) error {
+		point := points.Next(op, path)
+		harmless := op == storetest.Remove || op == storetest.Write && path == "/job/state/last" // the state is as good without
+		if point != at && !(reached && lasting) {
+			return nil
+		}
+		if reached = true; harmless {
+			return nil
+		}
+		if what == "" {
+			what, file = fmt.Sprintf("%v of %s, lasting %t, %d bytes of fingerprints", point, path, lasting, w.seenBytes), path
+		}
+		return &fs.PathError{Op: string(op), Path: path, Err: syscall.EIO}
+	})
+	sum, err := w.twoRuns(disk, clock)
+	disk.Before(nil)
+	if what == "" {
+		return false
+	}
+	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "store: store: ") || sum.Finished && sum.Done < len(w.truth) {
+		t.Errorf("%s: %v after %d URLs", what, err, sum.Done)
+	}
+	end := clock.Now().Sub(aiotest.Epoch)
+	for _, percent := range percents {
+		left := disk.Crash(percent, rand.New(rand.NewPCG(1, 2)))
+		if _, err := left.Stat("/job/state"); err == nil || sum.Done > 0 {
+			if got, err := w.recovered(left, 0); err != nil || len(got.Records) < sum.Done {
+				t.Errorf("%s: %d records, told of %d; %v", what, len(got.Records), sum.Done, err)
+			}
+		}
+		if _, err := w.goesOn(left, end, 0); err != nil {
+			t.Errorf("%s, then a crash with %d %% of what was not synced: %v", what, percent, err)
+		}
+	}
+	return true
 }
 
 // TestDiskFull: an operation of the disk finds no room, once: the crawl waits, goes on, and
 // comes to the same end.
 func TestDiskFull(t *testing.T) {
 	w := crashWorld(t)
-	total := w.operations(t)
-	tried := some(20, total)
+	var taking []storetest.Point
+	for _, p := range w.operations(t) {
+		if takesRoom(p.Op) {
+			taking = append(taking, p)
+		}
+	}
+	tried := some(4, taking)
 	var waited atomic.Int32
 	forAll(len(tried), 40, func(i int) { // each waits for a second
 		disk := storetest.New()
-		n := 0
+		var points storetest.Points
 		what := ""
 		disk.Before(func(op storetest.Op, path string) error {
-			n++
-			if n < tried[i] || what != "" || !takesRoom(op) {
+			if points.Next(op, path) != tried[i] {
 				return nil
 			}
-			what = fmt.Sprintf("operation %d, %s %s", n, op, path)
+			what = fmt.Sprintf("%v of %s", tried[i], path)
 			return noRoom(op, path)
 		})
 		sum, err := w.twoRuns(disk, aiotest.NewClock())
@@ -274,7 +288,7 @@ func TestDiskFull(t *testing.T) {
 			waited.Add(1)
 		}
 	})
-	t.Logf("no room at %d of %d operations, for a second", waited.Load(), total)
+	t.Logf("no room at %d of %d operations, for a second", waited.Load(), len(taking))
 	if int(waited.Load()) < len(tried)/2 {
 		t.Error("at most there was")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
@@ -174,6 +175,7 @@ func TestBrokenOff(t *testing.T) {
 	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	t.Logf("%d URLs", len(w.truth))
 	const all = 1 << 20
+	runs := long.Or(8, 20) // at most, of which nobody disturbs the last
 	for _, heads := range []int{1, 3, 64, all} {
 		for _, workers := range []int{1, 16} {
 			t.Run(fmt.Sprintf("%d in memory, %d at once", heads, workers), func(t *testing.T) {
@@ -196,7 +198,7 @@ func TestBrokenOff(t *testing.T) {
 					case 3:
 						l.drain, l.stop = after, after+time.Duration(rng.Int64N(int64(time.Second)))
 					}
-					if run == 20 {
+					if run == runs {
 						l = life{clock: clock, server: server}
 					}
 					sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Concurrency: workers}, heads), l)
@@ -218,7 +220,7 @@ func TestBrokenOff(t *testing.T) {
 						t.Logf("%d runs", run)
 						break
 					}
-					if run == 20 {
+					if run == runs {
 						t.Fatalf("not finished: %+v", sum)
 					}
 				}
@@ -247,7 +249,7 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	for finished := false; !finished; runs++ {
 		before := log.Len()
 		began := clock.Now()
-		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/50)) // longer and longer, or it never ends
+		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50))) // longer and longer, or it never ends
 		l := life{clock: clock, server: server}
 		l.killed(&disk, stop)
 		sum, err := w.crawl(disk, weft.Options{Delay: delay}, l)

@@ -25,6 +25,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -572,7 +573,7 @@ func TestVisitBrokenOff(t *testing.T) {
 				case 2:
 					l.stop = after
 				}
-				if run == 20 {
+				if run == long.Or(8, 20) { // nobody disturbs the last
 					l = life{clock: clock, server: server}
 				}
 				sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Update: true}, heads), l)
@@ -606,30 +607,31 @@ func TestVisitCrash(t *testing.T) {
 	update := few
 	update.Update = true
 	begin := clock.Now().Sub(aiotest.Epoch)
-	visit := func(before func(n int, disk *storetest.FS, what string)) int {
-		disk, n := begun.Crash(100, rand.New(rand.NewPCG(1, 2))), 0
+	visit := func(before func(point storetest.Point, disk *storetest.FS, what string)) []storetest.Point {
+		disk, points := begun.Crash(100, rand.New(rand.NewPCG(1, 2))), storetest.Points{}
 		disk.Before(func(op storetest.Op, path string) error {
-			n++
-			before(n, disk, fmt.Sprintf("operation %d, %s %s", n, op, path))
+			point := points.Next(op, path)
+			before(point, disk, fmt.Sprintf("%v of %s", point, path))
 			return nil
 		})
 		if sum, err := w.crawl(disk, update, life{begin: begin}); err != nil || !sum.Finished {
 			t.Fatalf("%+v, %v", sum, err)
 		}
-		return n
+		return points.All()
 	}
-	total := visit(func(int, *storetest.FS, string) {})
-	at := some(30, total)
-	for n := range 40 { // the beginning is where all URLs move
-		at = append(at, n)
+	all := visit(func(storetest.Point, *storetest.FS, string) {})
+	beginning := all[:40] // where all URLs move
+	tried := storetest.Sample(beginning, long.Or(3, 1))
+	for i := 0; i < len(all); i += long.Or(60, 16) {
+		tried = append(tried, all[i])
 	}
 	type crash struct {
 		what string
 		disk *storetest.FS
 	}
 	var crashes []crash
-	visit(func(n int, disk *storetest.FS, what string) {
-		if slices.Contains(at, n) {
+	visit(func(point storetest.Point, disk *storetest.FS, what string) {
+		if n := len(crashes); slices.Contains(tried, point) {
 			crashes = append(crashes, crash{what, disk.Crash(n%3*50, rand.New(rand.NewPCG(uint64(n), 3)))})
 		}
 	})
@@ -643,7 +645,7 @@ func TestVisitCrash(t *testing.T) {
 			t.Errorf("crash before %s: %v, %+v", c.what, err, sum)
 		}
 	})
-	t.Logf("crashes before %d of %d operations", len(crashes), total)
+	t.Logf("crashes before %d of %d operations", len(crashes), len(all))
 }
 
 // TestVisitRefused: what was refused, as robots.txt could not be had, is asked for at the next visit, with no

@@ -32,7 +32,7 @@ const (
 // batch is what the coordinator has done since the last commit began. It is saved as a whole or
 // not at all, but for the stream: what Output was given cannot be taken back.
 type batch struct {
-	state  *store.Group // nil: there is no job
+	state  *store.Batch // nil: there is no job
 	stream []byte       // for Output, once the batch is sealed
 	since  time.Time    // of its first change; zero: there is none
 

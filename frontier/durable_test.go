@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -19,10 +20,7 @@ import (
 // is killed: the same URLs end in the same way as in a crawl that keeps everything in memory and
 // is never killed, each once.
 func TestDurable(t *testing.T) {
-	cases := uint64(1000)
-	if testing.Short() {
-		cases = 40
-	}
+	cases := long.Or[uint64](120, 1000)
 	for _, c := range []struct {
 		name string
 		cfg  frontier.Config

@@ -269,16 +269,16 @@ func (j *Job) note(name string, v any) (known bool, err error) {
 }
 
 // SetPlan adds the plan, which has changed, to a batch.
-func (j *Job) SetPlan(b *store.Group) { b.Set(notePlan, j.Plan.Encode()) }
+func (j *Job) SetPlan(b *store.Batch) { b.Set(notePlan, j.Plan.Encode()) }
 
 // SetHistory adds a history to a batch.
-func (*Job) SetHistory(b *store.Group, h History) { b.Set(noteHistory, h.Encode()) }
+func (*Job) SetHistory(b *store.Batch, h History) { b.Set(noteHistory, h.Encode()) }
 
 // SetScope adds to a batch that u has widened the scope.
-func (*Job) SetScope(b *store.Group, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
+func (*Job) SetScope(b *store.Batch, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
 
 // SetNetwork adds to a batch that links may lead to a network.
-func (*Job) SetNetwork(b *store.Group, n guard.Network) { b.Set(noteNetwork+n.String(), nil) }
+func (*Job) SetNetwork(b *store.Batch, n guard.Network) { b.Set(noteNetwork+n.String(), nil) }
 
 // StartVisit makes every URL of the job pending again, if a visit starts, or if one was killed
 // while it started.
@@ -286,7 +286,7 @@ func (j *Job) StartVisit(ctx context.Context) error {
 	if !j.History.Turning {
 		return nil
 	}
-	if err := j.Store.Revisit(ctx, j.Plan.LimitPerHost > 0); err != nil {
+	if err := j.Store.Recrawl(ctx, j.Plan.LimitPerHost > 0); err != nil {
 		return err
 	}
 	j.History.Turning = false

@@ -11,11 +11,10 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Values are fields one after the other: integers as varints, texts with their length
-// before them, a bool as a byte. There are no field numbers: another layout is another
-// version of the format.
+// Values are sequences of fields: integers as varints, strings after their length, a bool as a
+// byte. There are no field numbers: another layout is another version of the format.
 
-// errValue is what a decoder has for bytes that no encoder has written.
+// errValue is the error of a decoder for bytes that no encoder wrote.
 var errValue = errors.New("malformed value")
 
 func appendText(b []byte, s string) []byte {
@@ -32,8 +31,8 @@ func appendBool(b []byte, v bool) []byte {
 
 func appendInt(b []byte, n int) []byte { return binary.AppendVarint(b, int64(n)) }
 
-// appendTime appends a time in microseconds; the zero time, of which there are many,
-// as 0. The microsecond of 1970 that this costs is no time of a crawl.
+// appendTime appends a time in microseconds, the zero time, which is frequent, as 0. The
+// microsecond of 1970 that this costs is no time of a crawl.
 func appendTime(b []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, 0)
@@ -41,15 +40,14 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendVarint(b, t.UnixMicro())
 }
 
-// appendHref appends an absolute URL, without its origin if that is the host's: most
-// links lead to the host they were found on.
+// appendHref appends an absolute URL, without its origin if that is the host's, as for most links.
 func appendHref(b []byte, host, href string) []byte {
 	rest, same := strings.CutPrefix(href, host)
 	b = appendBool(b, same)
 	return appendText(b, rest)
 }
 
-// decoder reads fields. After a field that is none it returns zeros, and end an error.
+// decoder reads fields. After an invalid field it returns zeros, and end an error.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -59,7 +57,7 @@ func (d *decoder) fail() {
 	d.b, d.bad = nil, true
 }
 
-// end returns an error unless all bytes were read, and were fields.
+// end returns an error unless all bytes were read and valid.
 func (d *decoder) end() error {
 	if d.bad || len(d.b) > 0 {
 		return errValue
@@ -143,7 +141,7 @@ func (d *decoder) href(host string) string {
 	return rest
 }
 
-// url reads a URL as it was written: canonical, so that parsing it changes nothing.
+// url reads a canonical URL: parsing it must not change it.
 func (d *decoder) url(host string) weburl.URL {
 	href := d.href(host)
 	if d.bad {
@@ -165,7 +163,8 @@ func (d *decoder) int8() int8 {
 	return int8(v)
 }
 
-// appendPending appends what the key of a pending URL does not say, but for Known, which is the last field of a value: see appendKnown.
+// appendPending appends what the key of a pending URL lacks, except Known, the last field of a
+// value: see appendKnown.
 func appendPending(b []byte, host string, u frontier.URL) []byte {
 	b = appendHref(b, host, u.URL.String())
 	b = appendHref(b, host, u.From)
@@ -212,7 +211,7 @@ func appendPast(b []byte, past []frontier.Try) []byte {
 
 func (d *decoder) past() []frontier.Try {
 	n := d.uvarint()
-	if n > uint64(len(d.b)) { // a try takes four bytes at least
+	if n > uint64(len(d.b)) { // a try takes at least four bytes
 		d.fail()
 		return nil
 	}
@@ -290,10 +289,10 @@ func decodeHost(name string, value []byte) (frontier.HostState, error) {
 	h.Hold, h.Strikes, h.Overload = d.time(), d.int(), d.bool()
 	h.Robots.Have, h.Robots.Shut, h.Robots.Until = d.bool(), d.bool(), d.time()
 	h.Robots.Tries, h.Robots.Kind, h.Robots.Reason = d.int(), d.text(), d.text()
-	if len(d.b) > 0 { // a job begun before seeds were told apart has no more
+	if len(d.b) > 0 { // jobs that predate marked seeds end here
 		h.Seed = d.bool()
 	}
-	if len(d.b) > 0 { // nor one begun before hosts were parked
+	if len(d.b) > 0 { // jobs that predate parked hosts end here
 		h.Failures, h.Dead = d.int(), d.bool()
 	}
 	return h, d.end()
@@ -322,7 +321,9 @@ func decodeRedirect(fp, value []byte) (Redirect, error) {
 }
 
 func appendCounts(b []byte, s frontier.Stats) []byte {
-	for _, n := range []int{s.Pending + s.Leased, s.Done, s.Refused, s.OverLimit, s.OverVariants, s.Duplicates} {
+	for _, n := range []int{
+		s.Pending + s.Leased, s.Done, s.Refused, s.OverLimit, s.OverVariants, s.Duplicates,
+	} {
 		b = appendInt(b, n)
 	}
 	return b
@@ -330,7 +331,10 @@ func appendCounts(b []byte, s frontier.Stats) []byte {
 
 func decodeCounts(value []byte) (frontier.Stats, error) {
 	d := decoder{b: value}
-	s := frontier.Stats{Pending: d.int(), Done: d.int(), Refused: d.int(), OverLimit: d.int(), OverVariants: d.int(), Duplicates: d.int()}
+	s := frontier.Stats{
+		Pending: d.int(), Done: d.int(), Refused: d.int(),
+		OverLimit: d.int(), OverVariants: d.int(), Duplicates: d.int(),
+	}
 	return s, d.end()
 }
 

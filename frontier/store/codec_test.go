@@ -121,7 +121,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
 			host := string(key[:bytes.IndexByte(key, 0)])
-			again, err := decodePending(appendPendingKey(nil, host, frontier.QueueKey{Tried: key[len(host)+1] == standsTried, Kept: key[len(host)+1] == standsKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
+			again, err := decodePending(appendPendingKey(nil, host, frontier.QueueKey{Tried: key[len(host)+1] == classTried, Kept: key[len(host)+1] == classKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
 				appendKnown(appendPending(nil, host, u), u.Known))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)
@@ -153,7 +153,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		_, _ = decodeNumber(value)
 		_, _ = decodePlace(slices.Clone(value))
-		_ = readable(key)
+		_ = printable(key)
 	})
 }
 
@@ -164,7 +164,7 @@ func TestHostKeys(t *testing.T) {
 		"http://127.0.0.1:81": "127.0.0.1", "http://[::1]": "[::1]", "https://[2001:db8::1]:8443": "[2001:db8::1]",
 		"ftp://a.test:2121": "a.test", "null": "",
 	} {
-		for _, of := range []byte{ofRules, ofState} {
+		for _, of := range []byte{hostRules, hostState} {
 			key := hostKey(origin, of)
 			got, named, ok := originOf(key)
 			if got != origin || named != name || !ok || key[len(key)-1] != of || !bytes.HasPrefix(key, nameKey(name)) {

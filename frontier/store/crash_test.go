@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -13,30 +15,37 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 )
 
-// history is a short life of a job: groups small and large enough that Pebble writes
+// history is a short life of a job: batches small and large enough that Pebble writes
 // tables, and two openings. It is the same each time it is played.
 type history struct {
-	sizes  []int    // of the groups; negative: many URLs at once
-	models []*model // after so many groups
+	sizes  []int    // of the batches; negative: many URLs at once
+	models []*model // after so many batches
 	dumps  []string // of models
+	points []storetest.Point
 }
 
 const (
 	buffer   = 4 << 10 // so that there are tables, and compactions
-	bodies   = 3       // groups before files are written too
-	reopened = 4       // groups before the job is closed and opened again
+	bodies   = 3       // batches before files are written too
+	reopened = 4       // batches before the job is closed and opened again
 )
 
 func newHistory(t *testing.T) *history {
 	h := &history{sizes: []int{5, 30, -60, -60, 20, -60, -60, 10, -60, -60, 40}}
 	m := newModel()
 	h.models = append(h.models, m.clone())
-	fs := newFS(t)
+	fs, points := newFS(t), storetest.Points{}
+	fs.Before(func(op storetest.Op, path string) error {
+		points.Next(op, path)
+		return nil
+	})
 	played, err := h.play(fs, store.Options{}, func(m *model) { h.models = append(h.models, m.clone()) })
+	h.points = points.All()
 	if err != nil || played != len(h.sizes) {
-		t.Fatalf("%d groups: %v", played, err)
+		t.Fatalf("%d batches: %v", played, err)
 	}
 	for _, m := range h.models {
 		h.dumps = append(h.dumps, m.dump())
@@ -44,7 +53,7 @@ func newHistory(t *testing.T) *history {
 	return h
 }
 
-// play plays the history until there is an error, and returns how many groups were
+// play plays the history until there is an error, and returns how many batches were
 // committed. after is told of each.
 func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (committed int, err error) {
 	p := &player{rand.New(rand.NewPCG(1, 2)), newModel()}
@@ -92,10 +101,10 @@ func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (c
 	return committed, s.Close()
 }
 
-// body is the name of a file that the ith group speaks of, and what is in it.
+// body is the name of a file that the ith batch speaks of, and what is in it.
 func body(i int) string { return fmt.Sprintf("bodies/%d/body", i) }
 
-// check opens what a crash has left, which has to be what a number of groups have made:
+// check opens what a crash has left, which has to be what a number of batches have made:
 // at least those whose commit had returned, at most those that were begun.
 func (h *history) check(fs *storetest.FS, committed int) error {
 	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs, Buffer: buffer})
@@ -113,12 +122,12 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 		}
 		for name, want := range h.models[i].outputs {
 			if lines, err := fs.ReadFile("/job/" + name); err != nil || string(lines) != want {
-				return fmt.Errorf("%s: %d bytes, want %d after %d groups; %w", name, len(lines), len(want), i, err)
+				return fmt.Errorf("%s: %d bytes, want %d after %d batches; %w", name, len(lines), len(want), i, err)
 			}
 		}
 		for j := bodies; j < i; j++ {
 			if b, err := fs.ReadFile("/job/" + body(j)); err != nil || string(b) != body(j) {
-				return fmt.Errorf("%s: %q after %d groups; %w", body(j), b, i, err)
+				return fmt.Errorf("%s: %q after %d batches; %w", body(j), b, i, err)
 			}
 		}
 		return nil
@@ -131,9 +140,10 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 // hold that many lines, each once.
 func TestCrash(t *testing.T) {
 	h := newHistory(t)
-	fs := newFS(t)
+	fs, points := newFS(t), storetest.Points{}
+	tried := storetest.Sample(h.points, long.Or(8, 1))
 	var committed atomic.Int32
-	crashes, tables, merged := 0, 0, 0
+	crashes, tables, merged, marker := 0, 0, 0, 0 // marker: operations for which one is news
 	fs.Before(func(op storetest.Op, path string) error {
 		if op == storetest.Create && strings.HasSuffix(path, ".sst") {
 			tables++
@@ -141,7 +151,20 @@ func TestCrash(t *testing.T) {
 		if op == storetest.Remove && strings.HasSuffix(path, ".sst") {
 			merged++
 		}
-		for i, percent := range []int{0, 50, 100} {
+		point := points.Next(op, path)
+		percents := []int{0, 50, 100}
+		if marker--; strings.Contains(path, "/marker.") {
+			marker = 4
+		}
+		switch {
+		case marker >= 0 && op == storetest.Sync && path == "/job/state":
+			percents = slices.Repeat([]int{50}, 16) // which names are left is chance
+		case !slices.Contains(tried, point):
+			return nil
+		case point.N > 1:
+			percents = long.Or(percents[crashes%3:][:1], percents)
+		}
+		for i, percent := range percents {
 			crashes++
 			left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(crashes), uint64(i))))
 			if err := left.MkdirAll("/job", 0o777); err != nil { // the folder is the caller's
@@ -156,8 +179,8 @@ func TestCrash(t *testing.T) {
 	if _, err := h.play(fs, store.Options{}, func(*model) { committed.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d crashes, %d tables, %d of them merged", crashes, tables, merged)
-	if crashes < 400 || tables < 4 || merged == 0 {
+	t.Logf("%d crashes at %d of %d operations, %d tables, %d of them merged", crashes, len(tried), len(h.points), tables, merged)
+	if crashes < 80 || tables < 4 || merged == 0 {
 		t.Error("that is no history")
 	}
 }
@@ -170,9 +193,11 @@ func within(t *testing.T, what string, fn func()) {
 		defer close(done)
 		fn()
 	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-ctx.Done():
 		t.Fatalf("%s: hangs", what)
 	}
 }
@@ -182,49 +207,46 @@ func within(t *testing.T, what string, fn func()) {
 // there when the store is opened again, be it after a crash.
 func TestFailure(t *testing.T) {
 	h := newHistory(t)
-	for _, lasting := range []bool{false, true} {
-		for n := 1; ; n++ {
-			fs := newFS(t)
-			var count atomic.Int32
-			var failed atomic.Pointer[string]
-			fs.Before(func(op storetest.Op, path string) error {
-				c := int(count.Add(1))
-				if c == n || c > n && lasting {
-					if op == storetest.Remove {
-						return syscall.EIO // what is obsolete may stay
-					}
-					what := fmt.Sprintf("%s %s", op, path)
-					failed.CompareAndSwap(nil, &what)
-					return syscall.EIO
-				}
-				return nil
-			})
-			var committed int
-			var err error
-			name := fmt.Sprintf("operation %d, lasting %t", n, lasting)
-			within(t, name, func() { committed, err = h.play(fs, store.Options{}, nil) })
-			if int(count.Load()) < n {
-				t.Logf("%d operations, lasting %t", n-1, lasting)
-				break
-			}
-			if what := failed.Load(); what != nil {
-				name += " " + *what
-				if err == nil && committed < len(h.sizes) || err != nil && (!errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "store: ")) {
-					t.Errorf("%s: %v after %d groups", name, err, committed)
-				}
-			} else if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			fs.Before(nil)
-			for _, percent := range []int{0, 100} {
-				left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(n), 3)))
-				if err := left.MkdirAll("/job", 0o777); err != nil {
-					t.Fatal(err)
-				}
-				if err := h.check(left, committed); err != nil {
-					t.Errorf("%s, then a crash with %d %% of what was not synced: %v", name, percent, err)
-				}
-			}
+	tried := storetest.Sample(h.points, long.Or(25, 1))
+	for i, point := range tried {
+		for _, lasting := range long.Or([]bool{i%2 == 1}, []bool{false, true}) {
+			testFailure(t, h, point, lasting)
+		}
+	}
+	t.Logf("an error at %d of %d operations", len(tried), len(h.points))
+}
+
+// testFailure plays a history in which an operation fails, or all from it on.
+func testFailure(t *testing.T, h *history, at storetest.Point, lasting bool) {
+	fs, points := newFS(t), storetest.Points{}
+	var failed atomic.Bool
+	fs.Before(func(op storetest.Op, path string) error {
+		if points.Next(op, path) == at || lasting && failed.Load() {
+			failed.Store(true)
+			return syscall.EIO
+		}
+		return nil
+	})
+	var committed int
+	var err error
+	name := fmt.Sprintf("%v, lasting %t", at, lasting)
+	within(t, name, func() { committed, err = h.play(fs, store.Options{}, nil) })
+	harmless := at.Op == storetest.Remove && !lasting // what is obsolete may stay
+	switch {
+	case !failed.Load(): // it was one of Pebble's own accord
+	case harmless && err != nil:
+		t.Errorf("%s: %v", name, err)
+	case err == nil && committed < len(h.sizes), err != nil && (!errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "store: ")):
+		t.Errorf("%s: %v after %d batches", name, err, committed)
+	}
+	fs.Before(nil)
+	for _, percent := range []int{0, 100} {
+		left := fs.Crash(percent, rand.New(rand.NewPCG(uint64(at.N), 3)))
+		if err := left.MkdirAll("/job", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.check(left, committed); err != nil {
+			t.Errorf("%s, then a crash with %d %% of what was not synced: %v", name, percent, err)
 		}
 	}
 }

@@ -1,52 +1,74 @@
-// Package store keeps a crawl's frontier, and its outputs, so that a crawl that is
-// killed at any instant goes on as if it had been stopped.
+// Package store keeps the durable state of a crawl, its frontier and its outputs, so that a crawl
+// that is killed at any instant continues without loss.
 //
 // # Vocabulary
 //
-//   - job: a folder. In it the folder state, which is Pebble's, and outputs.
-//   - output: a file that is appended to, such as pages.jsonl.
-//   - group: what is saved together: changes the frontier tells of (it is a
-//     [frontier.Journal]), lines of outputs, notes of the caller's.
-//   - pending, done, refused, dropped: where a URL stands. A lease is in memory only: the
-//     URL is pending until it is done, so opening the store is what takes leases back.
+//   - job: a folder that holds the outputs and the folder state, which is Pebble's.
+//   - output: an append-only file such as pages.jsonl.
+//   - batch: changes that are committed together: those of the frontier (a batch is a
+//     [frontier.Journal]), lines of outputs, and the caller's notes.
+//   - pending, done, refused, dropped: the states of a URL. Leases exist only in memory: a leased
+//     URL is pending on disk, and opening the store returns it to its queue.
+//   - watermark: the number of the last committed batch, kept outside Pebble's files.
+//
+// # Keys
+//
+// The state is one ordered map. The first byte of a key is its kind:
+//
+//	c                          counts of URLs
+//	f fingerprint              the seen set: queue key, and why the URL was dropped
+//	h name 0 origin 0          robots.txt of a host
+//	h name 0 origin 1          state of a host
+//	k fingerprint              fewest redirects to a URL, and its own target
+//	m number                   mark of the last batch, without a value
+//	n name                     note of the caller's
+//	o name                     committed length of an output
+//	p origin 0 queue key       pending URL
+//	q                          next Seq
+//	u URL                      outcome of a URL: done or refused
+//	v                          version of the format
+//	x variant key              number of variants taken
+//
+// The origin in a key of a host lacks the name, which precedes it. All integers of keys are
+// ordered as bytes, so a scan of p returns each host's URLs in the order of its queue.
 //
 // # Lifecycle
 //
-// [Open], [Store.Restore] into a new frontier, then groups: [Store.Begin], which the frontier
-// tells its changes, and [Store.Commit]. Commit appends the lines and syncs them, and then
-// writes the rest in one synced batch with the outputs' new lengths. Nothing of a group
-// whose batch is not there has happened: Open cuts outputs to the lengths the state
-// knows. An output that is shorter has lost what is claimed to be there: that is an error.
-// So is a state that has lost groups. Options.Fresh begins such a job, or any, anew.
+// [Open] the job, [Store.Restore] a new frontier, then repeat: [Store.Begin] a batch, let the
+// frontier write its changes to it, [Store.Commit]. Commit appends the lines, syncs them, and then
+// writes all other changes and the outputs' new lengths in one synced Pebble batch. Without that
+// batch, nothing has happened: Open cuts outputs to the committed lengths. An output that is
+// shorter than its committed length, or a state that lacks committed batches, is an error; with
+// Options.Fresh, Open starts any job anew.
 //
-// A job that is finished can be visited again: [Store.Revisit] makes its URLs pending, with what
-// is known of their last visit, before a frontier is restored.
+// [Store.Recrawl] makes the URLs of a finished job pending again, with a summary of their last
+// visit, before a frontier is restored.
 //
-// What the frontier does not keep in memory it reads back with [Store.Pending], and asks
-// [Store.Known] for in batches. [Store.Find],
-// [Store.URLs] and [Store.Host] are for people who ask.
+// The frontier reads the URLs it does not keep in memory with [Store.Pending], and looks up the
+// seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Host] serve people.
 //
 // # Failure
 //
-// A write that finds the disk full waits until there is room, and Options.Waiting is told.
-// Any other error of a write, or of a sync, is the store's end: that call of Commit and all
-// later ones return it, and what earlier ones have committed is there when the store is
-// opened again. Pebble itself is never shown an error of a write, for it would end the process.
+// A write to a full disk waits for space, and Options.Waiting reports it. Any other error of a
+// write or a sync fails the store: Commit returns it from then on, and what was committed is there
+// when the store is opened again. Pebble itself never sees a write error, which would end the
+// process.
 //
 // # Concurrency
 //
-// One goroutine at a time fills a group and commits; it may be another each time. Any may
-// read, which shows what is committed, or call WriteFile, Abandon and Close. Commit, Close and
-// reading wait for the disk: they are nothing for an event loop.
+// One goroutine at a time fills a batch and commits it. Any goroutine may read, which shows
+// committed state, or call WriteFile, Abandon and Close. Commit, Close and reads block on the disk;
+// an event loop must offload them.
 //
 // # Limits
 //
-// Memory is about 60 MB at most, whatever the crawl's size: changes not yet sorted, and a
-// small cache. A second process is kept out by a lock that NFS may not honour. A file
-// system that has taken a write and reports only when it is synced that there was no room
-// for it ends the store like any other error. That groups are missing, because the end of
-// the log or of the manifest is damaged, is known from the number of the last one, kept in a file of
-// its own that is not synced: of damage that comes with a loss of power, or if that file is
-// gone too, the job goes on from the last group that is whole, and outputs are cut
-// to that. A state that has failed leaves some goroutines behind, until the process ends.
+// Memory is bounded whatever the size of the crawl: Options.Cache and two of Options.Buffer,
+// together 40 MiB by default, and the batch that is being filled. NFS may not honor the lock that
+// keeps a second process out. A file system that accepts a write and reports a full disk only at
+// the sync fails the store like any other error.
+//
+// Damage at the end of Pebble's log or manifest looks like its regular end; the watermark reveals
+// the batches that it hides. The watermark is not synced: after a loss of power, or without it,
+// the job continues from the last whole batch, and outputs are cut to that. A failed store leaks
+// some goroutines until the process ends.
 package store

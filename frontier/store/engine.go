@@ -1,30 +1,30 @@
 package store
 
-// engine is an ordered map of keys to values that is changed by batches, each of them
-// whole or not at all. Any goroutine may read; one at a time commits.
+// engine is an ordered map from keys to values. Changes are committed in atomic batches. Any
+// goroutine may read; one at a time commits.
 type engine interface {
-	// get returns a value, the caller's to keep; nil: there is none.
+	// get returns a value, which the caller owns; nil if there is none.
 	get(key []byte) ([]byte, error)
 
-	// has reports which of the keys, in ascending order, there are.
+	// has reports which of the keys, in ascending order, exist.
 	has(keys [][]byte) ([]bool, error)
 
-	// visit calls fn with the entries from a key on, up to another and without it, in
-	// order, until fn returns false. Their bytes are lent for the call.
-	visit(from, to []byte, fn func(key, value []byte) bool) error
+	// scan calls fn with the entries from a key on, up to and excluding another, in order,
+	// until fn returns false. The slices are valid during the call only.
+	scan(from, to []byte, fn func(key, value []byte) bool) error
 
-	// visitAll does the same for several ranges, in ascending order: pairs of from and to.
-	visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error
+	// scanAll does the same for several ranges in ascending order, pairs of from and to.
+	scanAll(ranges [][2][]byte, fn func(key, value []byte) bool) error
 
-	batch() batch
-	commit(batch) error // what it returns nil for is durable
+	newWriter() writer
+	commit(writer) error // durable once it returns nil
 	close() error
 }
 
-// batch is changes in order: of two that touch a key the later one holds. It copies
-// what it is given.
-type batch interface {
+// writer collects changes to commit together, in order: of two to the same key the later one wins.
+// It copies its arguments.
+type writer interface {
 	set(key, value []byte)
 	delete(key []byte)
-	deleteRange(from, to []byte) // without to
+	deleteRange(from, to []byte) // excluding to
 }

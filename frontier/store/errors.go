@@ -7,31 +7,31 @@ import (
 )
 
 var (
-	// ErrLocked is returned by Open when another process, or another Store of this
-	// one, has the job open.
+	// ErrLocked is returned by Open when another process, or another Store in this one, has the
+	// job open.
 	ErrLocked = errors.New("in use by another process")
 
-	// ErrVersion is what a VersionError is.
+	// ErrVersion matches a VersionError.
 	ErrVersion = errors.New("of another version")
 
-	// ErrDamaged is what a DamageError is.
+	// ErrDamaged matches a DamageError.
 	ErrDamaged = errors.New("damaged")
 
-	// ErrShort is what a ShortError is.
+	// ErrShort matches a ShortError.
 	ErrShort = errors.New("shorter than what was committed")
 
-	// ErrReadOnly is returned by Commit of a store that was opened to be read.
+	// ErrReadOnly is returned by Commit of a read-only store.
 	ErrReadOnly = errors.New("store: read only")
 
 	// ErrClosed is returned by calls to a closed store.
 	ErrClosed = errors.New("store: closed")
 )
 
-// VersionError is returned by Open for a state that another version of Weft has written.
+// VersionError is returned by Open for a state written by another version of Weft.
 type VersionError struct {
 	Dir   string
-	Found uint64 // format of the state; 0: one that cannot even be told
-	Known uint64 // the one this version reads and writes
+	Found uint64 // format of the state; 0: unknown
+	Known uint64 // format of this version
 }
 
 func (e *VersionError) Error() string {
@@ -43,27 +43,26 @@ func (e *VersionError) Error() string {
 
 func (e *VersionError) Is(target error) bool { return target == ErrVersion }
 
-// DamageError is returned when the state cannot be what was written: a file is missing,
-// cut or altered.
+// DamageError is returned when the state is not as written: a file is missing, cut or altered.
 type DamageError struct {
 	Dir string // of the state
-	Err error  // what is wrong, and where
+	Err error  // the damage, and where
 }
 
 func (e *DamageError) Error() string {
-	first, _, _ := strings.Cut(e.Err.Error(), "\n") // Pebble has a line for each file
+	first, _, _ := strings.Cut(e.Err.Error(), "\n") // Pebble has one line per file
 	return fmt.Sprintf("store: %s: damaged: %s", e.Dir, first)
 }
 
 func (e *DamageError) Is(target error) bool { return target == ErrDamaged }
 func (e *DamageError) Unwrap() error        { return e.Err }
 
-// ShortError is returned by Open when an output holds less than was committed: lines
-// that the state says are there are lost.
+// ShortError is returned by Open when an output is shorter than its committed length: committed
+// lines are lost.
 type ShortError struct {
 	Name string // path of the output
-	Size int64  // bytes it has; 0 if it is missing too
-	Want int64  // bytes that were committed
+	Size int64  // its bytes; 0 if it is missing
+	Want int64  // committed bytes
 }
 
 func (e *ShortError) Error() string {

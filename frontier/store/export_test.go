@@ -8,9 +8,9 @@ import (
 // SetFormat makes the state one of another version.
 func SetFormat(t *testing.T, s *Store, version uint64) {
 	t.Helper()
-	g := s.Begin()
-	g.set([]byte{keyVersion}, binary.AppendUvarint(nil, version))
-	if err := s.Commit(g); err != nil {
+	b := s.Begin()
+	b.set([]byte{keyVersion}, binary.AppendUvarint(nil, version))
+	if err := s.Commit(b); err != nil {
 		t.Fatal(err)
 	}
 }

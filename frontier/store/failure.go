@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// failure is the first error of a store that it cannot go on after. From then on every
-// call returns it, and nothing more is claimed to be durable.
+// failure is the first error that a store cannot continue after. From then on every call returns
+// it, and nothing more is reported as durable.
 type failure struct {
 	once sync.Once
 	err  error         // set before done is closed
@@ -22,7 +22,7 @@ func (f *failure) set(err error) {
 	})
 }
 
-// get returns the failure; nil: there is none.
+// get returns the failure, or nil.
 func (f *failure) get() error {
 	select {
 	case <-f.done:
@@ -32,8 +32,8 @@ func (f *failure) get() error {
 	}
 }
 
-// run returns what fn, which calls Pebble, returns; or the failure, if that comes first:
-// fn may then never end.
+// run calls fn, which calls Pebble, and returns its error; or the failure, if that comes first:
+// fn may then never return.
 func (f *failure) run(fn func() error) error {
 	if err := f.get(); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (f *failure) run(fn func() error) error {
 	}
 }
 
-// park sets the failure and never returns.
-func (f *failure) park(err error) {
+// block sets the failure and never returns.
+func (f *failure) block(err error) {
 	f.set(err)
 	select {}
 }

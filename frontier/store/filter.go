@@ -5,8 +5,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 )
 
-// seenFilter is a Bloom filter of the fingerprints of a table, and of no other keys: only these
-// are asked for without being there. Its name is part of the format.
+// seenFilter is a Bloom filter of the fingerprints in a table. Other keys need none: they are read
+// only if they exist. Its name is part of the format.
 type seenFilter struct{ bloom.FilterPolicy }
 
 func (seenFilter) Name() string { return "weft.seen" }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // fresh are options that begin a job anew.
@@ -75,7 +76,7 @@ func TestFresh(t *testing.T) {
 		{"no manifest", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "/MANIFEST")) }},
 		{"a table of zeros", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".sst"), zero) }},
 		{"no output", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }},
-		{"lost groups", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".log"), half) }},
+		{"lost batches", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, ".log"), half) }},
 		{"no state", func(t *testing.T, fs *storetest.FS) {
 			if err := fs.RemoveAll("/job/state"); err != nil {
 				t.Fatal(err)
@@ -117,7 +118,7 @@ func TestFreshLeftover(t *testing.T) {
 	shut(t, s)
 }
 
-// notes is a job whose outputs are empty, so that they are no sign of groups that are lost.
+// notes is a job whose outputs are empty, so that they are no sign of batches that are lost.
 func notes(t *testing.T) *storetest.FS {
 	t.Helper()
 	fs := newFS(t)
@@ -133,7 +134,7 @@ func notes(t *testing.T) *storetest.FS {
 
 // TestFreshEnds: a process that is killed, or a machine that crashes, while a job begins anew
 // leaves the old one, a new one, or one that says what is wrong with it, and never one
-// that has lost groups; and does not keep the next from beginning anew.
+// that has lost batches; and does not keep the next from beginning anew.
 func TestFreshEnds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -170,11 +171,21 @@ func TestFreshEnds(t *testing.T) {
 				checkFresh(t, left, s)
 				shut(t, s)
 			}
-			for last := 0; ; last++ { // operations that are done before the process is killed
-				fs := test.job(t)
-				var done atomic.Int32
-				fs.Before(func(storetest.Op, string) error {
-					if int(done.Add(1)) > last {
+			var all, points storetest.Points
+			fs := test.job(t)
+			fs.Before(func(op storetest.Op, path string) error { all.Next(op, path); return nil })
+			s, err := store.Open("/job", fresh(fs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fs.Before(nil)
+			shut(t, s)
+			tried := storetest.Sample(all.All(), long.Or(9, 1))
+			for _, at := range tried {
+				fs, points, killed := test.job(t), storetest.Points{}, atomic.Bool{}
+				fs.Before(func(op storetest.Op, path string) error {
+					if points.Next(op, path) == at || killed.Load() {
+						killed.Store(true)
 						return syscall.EIO
 					}
 					return nil
@@ -184,14 +195,14 @@ func TestFreshEnds(t *testing.T) {
 				if err == nil {
 					shut(t, s)
 				}
-				if int(done.Load()) <= last {
-					break
-				}
-				check(fmt.Sprintf("killed after %d operations", last), fs)
+				check(fmt.Sprintf("killed before %v", at), fs)
 			}
 			crashes := uint64(0)
-			fs := test.job(t)
+			fs = test.job(t)
 			fs.Before(func(op storetest.Op, path string) error {
+				if !slices.Contains(tried, points.Next(op, path)) {
+					return nil
+				}
 				for _, percent := range []int{0, 50, 100} {
 					crashes++
 					left := fs.Crash(percent, rand.New(rand.NewPCG(crashes, 0)))
@@ -211,7 +222,7 @@ func TestFreshEnds(t *testing.T) {
 	}
 }
 
-// TestFreshOrder: outputs go before the state, in it the number of the last group after all
+// TestFreshOrder: outputs go before the state, in it the number of the last batch after all
 // that it speaks of, and the lock stays.
 func TestFreshOrder(t *testing.T) {
 	fs := old(t)
@@ -255,13 +266,13 @@ func TestFreshLocked(t *testing.T) {
 		}
 		shut(t, s)
 		lines, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
-		if got := strings.Count(string(lines), "\n"); err != nil || got != killedGroups {
-			t.Errorf("%d lines, want %d of one process; %v", got, killedGroups, err)
+		if got := strings.Count(string(lines), "\n"); err != nil || got != killedBatches {
+			t.Errorf("%d lines, want %d of one process; %v", got, killedBatches, err)
 		}
 	}
 	t.Run("processes", func(t *testing.T) {
 		dir := killed(t) // so that there is much to be removed
-		for range 5 {
+		for range long.Or(2, 5) {
 			said := map[string]int{}
 			all := children(t, 3, dir, "fresh")
 			for _, c := range all {
@@ -282,7 +293,7 @@ func TestFreshLocked(t *testing.T) {
 	})
 	t.Run("one process", func(t *testing.T) {
 		dir := killed(t)
-		for range 20 {
+		for range long.Or(8, 20) {
 			var stores [4]*store.Store
 			var errs [4]error
 			var wg sync.WaitGroup

@@ -6,13 +6,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// FS is the file system that a store lives on: state, outputs and what WriteFile keeps
-// go through it and nothing else. It is Pebble's, which has in-memory ones for tests,
-// and can cut a file.
+// FS is the file system of a store: state, outputs and files of WriteFile use nothing else. It is
+// Pebble's, which has in-memory ones for tests, and can truncate a file.
 type FS interface {
 	vfs.FS
 
-	// Truncate cuts the named file to size bytes.
+	// Truncate shortens the named file to size bytes.
 	Truncate(name string, size int64) error
 }
 
@@ -23,7 +22,7 @@ type disk struct{ vfs.FS }
 
 func (disk) Truncate(name string, size int64) error { return os.Truncate(name, size) }
 
-// syncDir makes the names in a folder durable.
+// syncDir makes the entries of a folder durable.
 func syncDir(fs FS, dir string) error {
 	d, err := fs.OpenDir(dir)
 	if err != nil {

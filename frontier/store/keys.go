@@ -10,52 +10,52 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 )
 
-// format is the version of everything that is written: keys, values, the canonical
-// form of URLs, their fingerprints.
+// format is the version of everything on disk: keys, values, the canonical form of URLs, and their
+// fingerprints.
 const format = 5
 
-// The first byte of a key says what it is of.
+// The first byte of a key is its kind. The package comment has the layout of the rest.
 const (
-	keySeen     = 'f' // fingerprint of a URL → its place; of one that was dropped as a variant, and that
-	keyPending  = 'p' // host, 0, place → a pending URL
-	keyEntry    = 'u' // URL → how it ended: done or refused
-	keyHost     = 'h' // name of a host, 0, the rest of its origin, 0 → its robots.txt; and 1 → its state
-	keyRedirect = 'k' // fingerprint → the fewest redirects to a URL, and the target of its own
-	keyVariants = 'x' // frontier.VariantKey → how many of its URLs were taken
-	keyNote     = 'n' // name → a note of the caller's
+	keySeen     = 'f' // fingerprint → queue key and, if dropped as a variant, that
+	keyPending  = 'p' // origin, 0, queue key → pending URL
+	keyEntry    = 'u' // URL → outcome: done or refused
+	keyHost     = 'h' // name, 0, rest of the origin, hostRules or hostState → robots.txt or state
+	keyRedirect = 'k' // fingerprint → fewest redirects to the URL, and its own target
+	keyVariants = 'x' // frontier.VariantKey → number of its URLs taken
+	keyNote     = 'n' // name → note of the caller's
 	keyOutput   = 'o' // name → committed bytes
 	keyCounts   = 'c' // → counts of URLs
-	keyNext     = 'q' // → the next Seq
+	keyNext     = 'q' // → next Seq
 	keyVersion  = 'v' // → format
-	keyMark     = 'm' // number of the last group → nothing
+	keyMark     = 'm' // number of the last batch → nothing
 )
 
-// A key of pending URLs orders a host's URLs as its queue does. A host is an origin,
-// which has no byte 0, so no host's keys lie among those of another.
+// A key of a pending URL sorts as the queue of its host does. A host is an origin, which contains
+// no byte 0, so keys of different hosts do not interleave.
 func appendPendingKey(b []byte, host string, p frontier.QueueKey) []byte {
 	b = append(b, keyPending)
 	b = append(b, host...)
 	return appendPlace(append(b, 0), p)
 }
 
-// What a key of a host ends with: so both are read at once.
+// The last byte of a key of a host; one scan reads both.
 const (
-	ofRules = 0
-	ofState = 1
+	hostRules = 0
+	hostState = 1
 )
 
-// A key of a host begins with its name, so that those of one name, by http and by https and of
-// whatever port, are found together.
-func hostKey(origin string, of byte) []byte {
+// A key of a host starts with its name, so that all schemes and ports of a name are adjacent.
+func hostKey(origin string, part byte) []byte {
 	name, rest := cutName(origin)
 	b := append(nameKey(name), rest...)
-	return append(b, of)
+	return append(b, part)
 }
 
-// nameKey is what the keys of all hosts of a name begin with.
+// nameKey is the prefix of the keys of all hosts with a name.
 func nameKey(name string) []byte { return append(textKey(keyHost, name), 0) }
 
-// cutName takes the name out of an origin; it is empty if that has none, as "null".
+// cutName splits an origin into its name and the rest. The name is empty for an opaque origin,
+// "null".
 func cutName(origin string) (name, rest string) {
 	name = frontier.Hostname(origin)
 	scheme, after, ok := strings.Cut(origin, sep)
@@ -67,7 +67,7 @@ func cutName(origin string) (name, rest string) {
 
 const sep = "://"
 
-// originOf is the origin that a key of a host is of, and its name.
+// originOf returns the origin and the name in a key of a host.
 func originOf(key []byte) (origin, name string, ok bool) {
 	if len(key) < 2 {
 		return "", "", false
@@ -79,51 +79,54 @@ func originOf(key []byte) (origin, name string, ok bool) {
 	return rest, name, ok && name == ""
 }
 
-// firstUntried is the place before all URLs that were not tried.
+// firstUntried precedes all URLs that were never tried.
 var firstUntried = frontier.QueueKey{Kept: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
-// pendingEnd returns what is behind the last key of a host.
+// pendingEnd returns the end of the keys of a host, exclusive.
 func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
 
-// appendPlace appends a place so that the order of the bytes is that of the places.
+// appendPlace appends a queue key so that the encoding preserves its order.
 func appendPlace(b []byte, p frontier.QueueKey) []byte {
-	b = append(b, standing(p))
+	b = append(b, classOf(p))
 	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
 	b = appendOrdered(b, uint64(p.Depth))
 	b = append(b, 0x7f^byte(p.Rank))
 	return appendOrdered(b, p.Seq)
 }
 
-// appendOrdered appends the length of a number and its bytes, the highest first.
+// appendOrdered appends the length of a number and its bytes, big-endian, which preserves order.
 func appendOrdered(b []byte, n uint64) []byte {
 	size := (bits.Len64(n) + 7) / 8
 	b = append(b, byte(size))
 	return append(b, binary.BigEndian.AppendUint64(nil, n)[8-size:]...)
 }
 
-// What was tried comes first, then what is kept.
+// Tried URLs come first, then those that are kept.
 const (
-	standsTried = iota
-	standsKept
-	standsLast
+	classTried = iota
+	classKept
+	classLast
 )
 
-func standing(p frontier.QueueKey) byte {
+func classOf(p frontier.QueueKey) byte {
 	switch {
 	case p.Tried:
-		return standsTried
+		return classTried
 	case p.Kept:
-		return standsKept
+		return classKept
 	}
-	return standsLast
+	return classLast
 }
 
 func (d *decoder) place() frontier.QueueKey {
-	stands := d.byte()
-	if stands > standsLast {
+	class := d.byte()
+	if class > classLast {
 		d.fail()
 	}
-	return frontier.QueueKey{Tried: stands == standsTried, Kept: stands == standsKept, Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered()}
+	return frontier.QueueKey{
+		Tried: class == classTried, Kept: class == classKept,
+		Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered(),
+	}
 }
 
 func (d *decoder) ordered() uint64 {
@@ -140,8 +143,8 @@ func (d *decoder) ordered() uint64 {
 	return n
 }
 
-// decodeSeen reads the place of a URL; and, if it is not pending there and has not ended, why
-// it was dropped.
+// decodeSeen decodes the queue key of a URL, and why it was dropped, which counts if it is neither
+// pending nor done.
 func decodeSeen(b []byte) (frontier.QueueKey, frontier.Drop, error) {
 	d := decoder{b: b}
 	p, why := d.place(), frontier.DropHost
@@ -157,7 +160,7 @@ func decodePlace(b []byte) (frontier.QueueKey, error) {
 	return p, d.end()
 }
 
-// decodePending reads an entry of a pending URL, whose key says where it stands.
+// decodePending decodes the entry of a pending URL; its key holds the queue key.
 func decodePending(key, value []byte) (frontier.URL, error) {
 	host, place, ok := bytes.Cut(key[1:], []byte{0})
 	if !ok {
@@ -177,18 +180,18 @@ func appendKey(b []byte, kind byte, fp [16]byte) []byte {
 	return append(append(b, kind), fp[:]...)
 }
 
-// A mark says how many groups there were. Each group removes the mark of the one before:
-// where there are two, groups between them are missing, though later ones are not.
-func markKey(group uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{keyMark}, group)
+// markKey is the mark of a batch. Each batch replaces the mark of the previous one: two marks mean
+// that batches between them are lost while later ones are not.
+func markKey(batch uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{keyMark}, batch)
 }
 
 func textKey(kind byte, name string) []byte {
 	return append([]byte{kind}, name...)
 }
 
-// readable is a key as errors name it.
-func readable(key []byte) string {
+// printable returns a key for error messages.
+func printable(key []byte) string {
 	s := string(key)
 	if len(s) > 200 {
 		s = s[:200] + "…"

@@ -25,12 +25,12 @@ func TestKnown(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		t.Run(fmt.Sprintf("in memory %t", memory), func(t *testing.T) {
 			disk := storetest.New()
-			s, err := store.Open("/job", store.Options{FS: disk, Memory: memory, Buffer: 64 << 10})
+			s, err := store.Open("/job", store.Options{FS: disk, Memory: memory, Buffer: 32 << 10})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			const n = 6000 // several times Buffer
+			const n = 3000 // several times Buffer
 			known := func(last int) {
 				t.Helper()
 				want := make(map[[16]byte]bool)
@@ -52,9 +52,9 @@ func TestKnown(t *testing.T) {
 				}
 			}
 			known(0)
-			for i := 0; i < n; i += 1000 {
+			for i := 0; i < n; i += 500 {
 				g := s.Begin()
-				for k := i; k < i+1000; k += 2 {
+				for k := i; k < i+500; k += 2 {
 					u := frontier.URL{URL: url(k), Seq: uint64(k + 1)}
 					switch g.Pending(u); k % 6 {
 					case 2:
@@ -66,7 +66,7 @@ func TestKnown(t *testing.T) {
 				if err := s.Commit(g); err != nil {
 					t.Fatal(err)
 				}
-				known(i + 1000)
+				known(i + 500)
 			}
 			if got, err := s.Known(nil); err != nil || len(got) != 0 {
 				t.Errorf("nothing asked: %v, %v", got, err)

@@ -7,28 +7,28 @@ import (
 	"github.com/RaduBerinde/btreemap"
 )
 
-// memory is the engine of a state that nothing outlives: the twin of the one on disk.
-type memory struct {
+// memoryEngine is an engine in memory: the state ends with it. It behaves as the one on disk does.
+type memoryEngine struct {
 	mu struct {
 		sync.Mutex
 		entries *btreemap.BTreeMap[string, []byte]
 	}
 }
 
-func newMemory() *memory {
-	m := new(memory)
+func newMemory() *memoryEngine {
+	m := new(memoryEngine)
 	m.mu.entries = btreemap.New[string, []byte](32, strings.Compare)
 	return m
 }
 
-func (m *memory) get(key []byte) ([]byte, error) {
+func (m *memoryEngine) get(key []byte) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, value, _ := m.mu.entries.Get(string(key))
-	return value, nil // which is replaced, never changed
+	return value, nil // values are replaced, never changed
 }
 
-func (m *memory) has(keys [][]byte) ([]bool, error) {
+func (m *memoryEngine) has(keys [][]byte) ([]bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := make([]bool, len(keys))
@@ -38,8 +38,8 @@ func (m *memory) has(keys [][]byte) ([]bool, error) {
 	return found, nil
 }
 
-// visit reads a snapshot, so that fn may do what it likes.
-func (m *memory) visit(from, to []byte, fn func(key, value []byte) bool) error {
+// scan reads a snapshot, so that fn may call the engine.
+func (m *memoryEngine) scan(from, to []byte, fn func(key, value []byte) bool) error {
 	m.mu.Lock()
 	entries := m.mu.entries.Clone()
 	m.mu.Unlock()
@@ -51,40 +51,40 @@ func (m *memory) visit(from, to []byte, fn func(key, value []byte) bool) error {
 	return nil
 }
 
-func (m *memory) visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
+func (m *memoryEngine) scanAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
 	for _, r := range ranges {
-		_ = m.visit(r[0], r[1], fn) // which never fails
+		_ = m.scan(r[0], r[1], fn) // never fails
 	}
 	return nil
 }
 
-func (m *memory) close() error { return nil }
+func (m *memoryEngine) close() error { return nil }
 
-func (m *memory) batch() batch { return new(changes) }
+func (m *memoryEngine) newWriter() writer { return new(memoryWriter) }
 
-func (m *memory) commit(b batch) error {
+func (m *memoryEngine) commit(w writer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, c := range *b.(*changes) {
+	for _, c := range *w.(*memoryWriter) {
 		c(m.mu.entries)
 	}
 	return nil
 }
 
-// changes is a batch of memory.
-type changes []func(*btreemap.BTreeMap[string, []byte])
+// memoryWriter applies its changes at commit.
+type memoryWriter []func(*btreemap.BTreeMap[string, []byte])
 
-func (c *changes) set(key, value []byte) {
+func (c *memoryWriter) set(key, value []byte) {
 	k, v := string(key), append([]byte{}, value...)
 	*c = append(*c, func(m *btreemap.BTreeMap[string, []byte]) { m.ReplaceOrInsert(k, v) })
 }
 
-func (c *changes) delete(key []byte) {
+func (c *memoryWriter) delete(key []byte) {
 	k := string(key)
 	*c = append(*c, func(m *btreemap.BTreeMap[string, []byte]) { m.Delete(k) })
 }
 
-func (c *changes) deleteRange(from, to []byte) {
+func (c *memoryWriter) deleteRange(from, to []byte) {
 	first, last := string(from), string(to)
 	*c = append(*c, func(m *btreemap.BTreeMap[string, []byte]) {
 		var keys []string

@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -205,7 +206,7 @@ func (p *player) try(u *frontier.URL) {
 }
 
 // step notes one change.
-func (p *player) step(g *store.Group) {
+func (p *player) step(g *store.Batch) {
 	switch n := p.rng.IntN(100); {
 	case n < 40:
 		u := p.url(p.rng.IntN(4))
@@ -297,7 +298,7 @@ func (p *player) step(g *store.Group) {
 	}
 }
 
-func (p *player) group(s *store.Store, steps int) *store.Group {
+func (p *player) batch(s *store.Store, steps int) *store.Batch {
 	g := s.Begin()
 	for range steps {
 		p.step(g)
@@ -358,7 +359,7 @@ func shut(t testing.TB, s *store.Store) {
 	}
 }
 
-func commit(t testing.TB, s *store.Store, g *store.Group) {
+func commit(t testing.TB, s *store.Store, g *store.Batch) {
 	t.Helper()
 	if err := s.Commit(g); err != nil {
 		t.Fatal(err)
@@ -380,12 +381,12 @@ func newFS(t testing.TB) *storetest.FS {
 func TestModel(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
-			for seed := range uint64(20) {
+			for seed := range long.Or[uint64](3, 20) {
 				p := &player{rand.New(rand.NewPCG(seed, 1)), newModel()}
 				fs := newFS(t)
 				s := open(t, store.Options{FS: fs, Memory: memory})
 				for range 20 {
-					commit(t, s, p.group(s, p.rng.IntN(40)))
+					commit(t, s, p.batch(s, p.rng.IntN(40)))
 					if p.rng.IntN(4) == 0 && !memory {
 						shut(t, s)
 						s = open(t, store.Options{FS: fs})

@@ -18,10 +18,11 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/weburl"
 )
 
-func pages(s *store.Store, lines string) *store.Group {
+func pages(s *store.Store, lines string) *store.Batch {
 	g := s.Begin()
 	g.Append("pages.jsonl", []byte(lines))
 	return g
@@ -34,7 +35,7 @@ func TestOutputsAreCut(t *testing.T) {
 		want string // empty: it is too short
 	}{
 		{"as committed", func(l string) string { return l }, "a\nb\n"},
-		{"a group that was not committed", func(l string) string { return l + "c\nd" }, "a\nb\n"},
+		{"a batch that was not committed", func(l string) string { return l + "c\nd" }, "a\nb\n"},
 		{"a byte lost", func(l string) string { return l[:len(l)-1] }, ""},
 		{"emptied", func(string) string { return "" }, ""},
 	} {
@@ -73,7 +74,18 @@ func TestOutputsAreCut(t *testing.T) {
 
 // TestOpen: what a job that cannot be opened says, in one line.
 func TestOpen(t *testing.T) {
-	sst := func(t *testing.T, fs *storetest.FS) string { return find(t, fs, ".sst") }
+	whole := newFS(t)
+	s := open(t, store.Options{FS: whole, Buffer: buffer})
+	for seq := range uint64(200) { // enough for tables
+		g := pages(s, "line\n")
+		u, err := weburl.Parse(fmt.Sprintf("http://h.test/%d", seq))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Pending(frontier.URL{URL: u, Seq: seq + 1, From: strings.Repeat("x", 400)})
+		commit(t, s, g)
+	}
+	shut(t, s)
 	for _, test := range []struct {
 		name string
 		edit func(t *testing.T, fs *storetest.FS)
@@ -83,16 +95,16 @@ func TestOpen(t *testing.T) {
 		{"an output is missing", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }, store.ErrShort, "0 bytes, expected at least the"},
 		{"no manifest marker", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "marker.manifest")) }, store.ErrDamaged, "no manifest"},
 		{"no manifest", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "/MANIFEST")) }, store.ErrDamaged, "MANIFEST"},
-		{"no table", func(t *testing.T, fs *storetest.FS) { remove(t, fs, sst(t, fs)) }, store.ErrDamaged, "sstable"},
+		{"no table", func(t *testing.T, fs *storetest.FS) { remove(t, fs, table(t, fs)) }, store.ErrDamaged, "sstable"},
 		{"no state", func(t *testing.T, fs *storetest.FS) {
 			if err := fs.RemoveAll("/job/state"); err != nil {
 				t.Fatal(err)
 			}
 		}, store.ErrDamaged, "pages.jsonl is"},
 		{"half a manifest", func(t *testing.T, fs *storetest.FS) { edit(t, fs, find(t, fs, "/MANIFEST"), half) }, store.ErrDamaged, ""},
-		{"half a table", func(t *testing.T, fs *storetest.FS) { edit(t, fs, sst(t, fs), half) }, store.ErrDamaged, ".sst"},
-		{"a table of zeros", func(t *testing.T, fs *storetest.FS) { edit(t, fs, sst(t, fs), zero) }, store.ErrDamaged, ""},
-		{"an altered table", func(t *testing.T, fs *storetest.FS) { edit(t, fs, sst(t, fs), flip) }, store.ErrDamaged, ""},
+		{"half a table", func(t *testing.T, fs *storetest.FS) { edit(t, fs, table(t, fs), half) }, store.ErrDamaged, ".sst"},
+		{"a table of zeros", func(t *testing.T, fs *storetest.FS) { edit(t, fs, table(t, fs), zero) }, store.ErrDamaged, ""},
+		{"an altered table", func(t *testing.T, fs *storetest.FS) { edit(t, fs, table(t, fs), flip) }, store.ErrDamaged, ""},
 		{"written by a newer Pebble", func(t *testing.T, fs *storetest.FS) {
 			if err := fs.Rename(find(t, fs, "marker.format"), "/job/state/marker.format-version.000099.999"); err != nil {
 				t.Fatal(err)
@@ -100,18 +112,7 @@ func TestOpen(t *testing.T) {
 		}, store.ErrVersion, "newer version"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			fs := newFS(t)
-			s := open(t, store.Options{FS: fs, Buffer: buffer})
-			for seq := range uint64(1000) { // enough for a table
-				g := pages(s, "line\n")
-				u, err := weburl.Parse(fmt.Sprintf("http://h.test/%d", seq))
-				if err != nil {
-					t.Fatal(err)
-				}
-				g.Pending(frontier.URL{URL: u, Seq: seq + 1, From: strings.Repeat("x", 400)})
-				commit(t, s, g)
-			}
-			shut(t, s)
+			fs := whole.Crash(100, rand.New(rand.NewPCG(1, 1)))
 			test.edit(t, fs)
 			_, err := look(fs)
 			if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
@@ -144,6 +145,26 @@ func find(t *testing.T, fs *storetest.FS, part string) string {
 	}
 	t.Fatalf("no %s among %v", part, names)
 	return ""
+}
+
+// table returns the largest table, in which there is something that is read.
+func table(t *testing.T, fs *storetest.FS) string {
+	t.Helper()
+	names, err := fs.List("/job/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	largest, most := "", int64(0)
+	for _, name := range names {
+		path := "/job/state/" + name
+		if info, err := fs.Stat(path); err == nil && strings.HasSuffix(name, ".sst") && info.Size() > most {
+			largest, most = path, info.Size()
+		}
+	}
+	if largest == "" {
+		t.Fatalf("no table among %v", names)
+	}
+	return largest
 }
 
 func remove(t *testing.T, fs *storetest.FS, path string) {
@@ -185,7 +206,7 @@ func TestDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, damaged := 0, 0
+	opened, damaged, positions := 0, 0, long.Or(4, 8)
 	for _, name := range names {
 		if name == "part" {
 			continue // a folder
@@ -194,24 +215,24 @@ func TestDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := range 8 {
+		for at := range positions {
 			for kind, alter := range map[string]func([]byte) []byte{
-				"cut":  func(b []byte) []byte { return b[:len(b)*at/8] },
-				"flip": func(b []byte) []byte { b[len(b)*at/8] ^= 1 << (at % 8); return b },
+				"cut":  func(b []byte) []byte { return b[:len(b)*at/positions] },
+				"flip": func(b []byte) []byte { b[len(b)*at/positions] ^= 1 << at; return b },
 			} {
 				if len(data) == 0 {
 					continue
 				}
 				fs := whole.Crash(100, rand.New(rand.NewPCG(1, 1)))
 				edit(t, fs, "/job/state/"+name, alter)
-				what := fmt.Sprintf("%s at %d of 8 of %s", kind, at, name)
+				what := fmt.Sprintf("%s at %d of %d of %s", kind, at, positions, name)
 				var got string
 				within(t, what, func() { got, err = look(fs) })
 				switch {
 				case err == nil && got == h.dumps[len(h.sizes)]:
 					opened++
 				case err == nil && slices.Contains(h.dumps, got):
-					t.Errorf("%s: the store has lost groups, and does not say so", what)
+					t.Errorf("%s: the store has lost batches, and does not say so", what)
 				case err == nil:
 					t.Errorf("%s: the store holds what nobody wrote", what)
 				case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrShort), errors.Is(err, store.ErrVersion):
@@ -230,8 +251,8 @@ func TestDamage(t *testing.T) {
 func TestDamageWhileRunning(t *testing.T) {
 	fs := newFS(t)
 	seq := uint64(0)
-	fill := func(s *store.Store, groups int) error {
-		for range groups {
+	fill := func(s *store.Store, batches int) error {
+		for range batches {
 			g := s.Begin()
 			for range 10 {
 				seq++

@@ -7,16 +7,15 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// output is a file that is only ever appended to. What it holds beyond committed never
-// happened.
+// output is an append-only file. Anything beyond committed never happened.
 type output struct {
 	path      string
-	file      vfs.File // nil of a store that is read only
-	committed int64    // bytes, as the state says
+	file      vfs.File // nil in a read-only store
+	committed int64    // bytes, according to the state
 	size      int64    // bytes, written and synced
 }
 
-// openOutput makes the file, or cuts it to what was committed.
+// openOutput creates the file, or cuts it to its committed length.
 func openOutput(fs FS, path string, committed int64, readOnly bool) (*output, error) {
 	o := &output{path: path, committed: committed, size: committed}
 	size, err := fileSize(fs, path)
@@ -37,13 +36,13 @@ func openOutput(fs FS, path string, committed int64, readOnly bool) (*output, er
 	if o.file, err = fs.OpenReadWrite(path, "weft-output"); err != nil {
 		return nil, wrap(err)
 	}
-	if err := o.file.Sync(); err != nil { // a cut too is to be there after a crash
+	if err := o.file.Sync(); err != nil { // the cut has to survive a crash
 		return nil, wrap(errors.Join(err, o.file.Close()))
 	}
 	return o, nil
 }
 
-// fileSize returns how long a file is; one that is not there is empty.
+// fileSize returns the size of a file, 0 if it does not exist.
 func fileSize(fsys FS, path string) (int64, error) {
 	info, err := fsys.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +54,7 @@ func fileSize(fsys FS, path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// append makes lines durable, if uncommitted.
+// append writes and syncs lines. They count once the batch is committed.
 func (o *output) append(lines []byte) error {
 	n, err := o.file.WriteAt(lines, o.size)
 	if err != nil {

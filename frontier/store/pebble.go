@@ -13,43 +13,44 @@ import (
 )
 
 const (
-	// buffer is the default of Options.Buffer. At most maxBuffers are in memory: writes
-	// wait for the older then.
+	// buffer is the default of Options.Buffer. Memory holds at most maxBuffers: writes wait while
+	// the older one is flushed.
 	buffer     = 16 << 20
 	maxBuffers = 2
 
-	// firstTables is of one key: from half as many on, tables of the first level are merged into the
-	// next, which may have secondLevel times a buffer. Merging is most of what a new URL costs: the
-	// tables of some buffers are to be not much less than what they are merged into. Reading asks more
-	// tables for it, or their filters. See docs/bench/frontier.md.
+	// firstTables and secondLevel trade writing against reading. Pebble merges the tables of the
+	// first level into the next from half of firstTables on; the next level may hold secondLevel
+	// buffers. Merging is most of the cost of a new URL, so the tables merged should not be much
+	// smaller than what they are merged into. In return, reads consult more tables, or their
+	// filters. See docs/bench/frontier.md.
 	firstTables = 16
-	mostTables  = 64 // writes wait then
+	mostTables  = 64 // writes wait from here on
 	secondLevel = 4
 
-	// filterBits is what a filter has for a fingerprint: it is mistaken of one in a hundred.
+	// filterBits is the size of a filter per fingerprint: one false positive in a hundred.
 	filterBits = 10
 
-	// blockCache is the default of Options.Cache: URLs are read in order, and once.
+	// blockCache is the default of Options.Cache. URLs are read in order, once, so it is small.
 	blockCache = 8 << 20
 )
 
-// disked is the engine of a state on disk.
-type disked struct{ db *pebble.DB }
+// pebbleEngine is the engine of a state on disk.
+type pebbleEngine struct{ db *pebble.DB }
 
-// openPebble opens or makes the state in dir, which the caller has locked. What Pebble
-// cannot go on after goes to fail.
-func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
-	if err := known(dir, fs); err != nil {
+// openPebble opens or creates the state in dir, which the caller has locked. Errors that Pebble
+// cannot continue after go to fail.
+func openPebble(dir string, fs FS, o Options, fail *failure) (*pebbleEngine, error) {
+	if err := checkDir(dir, fs); err != nil {
 		return nil, err
 	}
 	var db *pebble.DB
 	size := cmp.Or(o.Buffer, buffer)
 	err := fail.run(func() (err error) {
 		db, err = pebble.Open(dir, &pebble.Options{
-			FS:                          unfailing{fs, fail},
+			FS:                          failStopFS{fs, fail},
 			ReadOnly:                    o.ReadOnly,
-			FormatMajorVersion:          pebble.FormatValueSeparation,                         // part of our format: a newer Pebble is not to raise it
-			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*size), // which buffers take from
+			FormatMajorVersion:          pebble.FormatValueSeparation,                         // part of our format, whatever a newer Pebble supports
+			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*size), // buffers count
 			MemTableSize:                uint64(size),
 			MemTableStopWritesThreshold: maxBuffers,
 			L0CompactionThreshold:       firstTables,
@@ -59,10 +60,10 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 			CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 			Logger:                      logger{fail},
 			EventListener: &pebble.EventListener{
-				// Whatever has met it, the state is not to be written to again.
+				// Whatever met it, the state must not be written to again.
 				DataCorruption: func(d pebble.DataCorruptionInfo) { fail.set(&DamageError{dir, d.Details}) },
-				// Pebble would try again at once, and for ever.
-				BackgroundError: func(err error) { fail.park(damage(dir, err)) },
+				// Pebble would retry at once, forever.
+				BackgroundError: func(err error) { fail.block(damage(dir, err)) },
 			},
 		})
 		return err
@@ -70,20 +71,21 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*disked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &disked{db}, nil
+	return &pebbleEngine{db}, nil
 }
 
-// levels gives all but the last a filter. That has nine of ten fingerprints: its filters would be
-// larger than the cache, and to read one of a million costs more than to look.
+// levels gives every level but the last a filter. The last holds nine of ten fingerprints: its
+// filters would exceed the cache, and reading one filter of a million keys costs more than the
+// lookup it saves.
 func levels() (all [7]pebble.LevelOptions) {
 	all[0].FilterPolicy = seenFilter{filterBits}
 	all[len(all)-1].FilterPolicy = pebble.NoFilterPolicy
 	return all
 }
 
-// known returns an error for a folder that Pebble would take for an empty one, though
-// it is not, and for one of a Pebble from after ours.
-func known(dir string, fs FS) error {
+// checkDir rejects a folder that Pebble would wrongly take for an empty one, and one of a later
+// Pebble.
+func checkDir(dir string, fs FS) error {
 	found, err := pebble.Peek(dir, fs)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "unknown format major version"):
@@ -99,14 +101,13 @@ func known(dir string, fs FS) error {
 	}
 	for _, name := range names {
 		if strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".log") {
-			return &DamageError{dir, fmt.Errorf("%s, and no manifest that knows of it", name)}
+			return &DamageError{dir, fmt.Errorf("%s, but no manifest that lists it", name)}
 		}
 	}
 	return nil
 }
 
-// damage returns what an error of Pebble's means. That is damage, unless the system was
-// asked for something it could not do.
+// damage classifies an error of Pebble. It means damage, unless a system call failed.
 func damage(dir string, err error) error {
 	var errno syscall.Errno
 	var version *VersionError
@@ -122,16 +123,16 @@ func damage(dir string, err error) error {
 	return &DamageError{dir, err}
 }
 
-// logger is the last of Pebble's ways to end the process.
+// logger catches the last of the ways in which Pebble ends the process.
 type logger struct{ failure *failure }
 
 func (logger) Infof(string, ...any)  {}
 func (logger) Errorf(string, ...any) {}
 func (l logger) Fatalf(format string, args ...any) {
-	l.failure.park(wrap(fmt.Errorf(format, args...)))
+	l.failure.block(wrap(fmt.Errorf(format, args...)))
 }
 
-func (e *disked) get(key []byte) ([]byte, error) {
+func (e *pebbleEngine) get(key []byte) ([]byte, error) {
 	value, closer, err := e.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, nil
@@ -143,9 +144,8 @@ func (e *disked) get(key []byte) ([]byte, error) {
 	return value, closer.Close()
 }
 
-// has goes through the keys with one iterator: so a table is found once, and of one after the
-// other that lie in a block that is read once.
-func (e *disked) has(keys [][]byte) ([]bool, error) {
+// has looks up all keys with one iterator, which finds each table once and reads each block once.
+func (e *pebbleEngine) has(keys [][]byte) ([]bool, error) {
 	it, err := e.db.NewIter(nil)
 	if err != nil {
 		return nil, err
@@ -157,17 +157,19 @@ func (e *disked) has(keys [][]byte) ([]bool, error) {
 	return found, it.Close() // with the error of the iteration
 }
 
-func (e *disked) visit(from, to []byte, fn func(key, value []byte) bool) error {
-	return e.visitAll([][2][]byte{{from, to}}, fn)
+func (e *pebbleEngine) scan(from, to []byte, fn func(key, value []byte) bool) error {
+	return e.scanAll([][2][]byte{{from, to}}, fn)
 }
 
-// visitAll goes through the ranges with one iterator, which looks for the beginning of one only if it is not
-// there: mostly where a range ends the next has nothing.
-func (e *disked) visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
+// scanAll reads the ranges with one iterator. It seeks to the start of a range only if it is not
+// there yet: mostly, nothing lies between two ranges.
+func (e *pebbleEngine) scanAll(ranges [][2][]byte, fn func(key, value []byte) bool) error {
 	if len(ranges) == 0 {
 		return nil
 	}
-	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: ranges[0][0], UpperBound: ranges[len(ranges)-1][1]})
+	it, err := e.db.NewIter(&pebble.IterOptions{
+		LowerBound: ranges[0][0], UpperBound: ranges[len(ranges)-1][1],
+	})
 	if err != nil {
 		return err
 	}
@@ -189,17 +191,17 @@ func (e *disked) visitAll(ranges [][2][]byte, fn func(key, value []byte) bool) e
 	return it.Close() // with the error of the iteration
 }
 
-func (e *disked) batch() batch { return pebbleBatch{e.db.NewBatch()} }
+func (e *pebbleEngine) newWriter() writer { return pebbleWriter{e.db.NewBatch()} }
 
-func (e *disked) commit(b batch) error {
-	return b.(pebbleBatch).Batch.Commit(pebble.Sync)
+func (e *pebbleEngine) commit(w writer) error {
+	return w.(pebbleWriter).Batch.Commit(pebble.Sync)
 }
 
-func (e *disked) close() error { return e.db.Close() }
+func (e *pebbleEngine) close() error { return e.db.Close() }
 
-// pebbleBatch drops errors that only a closed batch has.
-type pebbleBatch struct{ *pebble.Batch }
+// pebbleWriter drops errors, which only closed batches return.
+type pebbleWriter struct{ *pebble.Batch }
 
-func (b pebbleBatch) set(key, value []byte)       { _ = b.Set(key, value, nil) }
-func (b pebbleBatch) delete(key []byte)           { _ = b.Delete(key, nil) }
-func (b pebbleBatch) deleteRange(from, to []byte) { _ = b.DeleteRange(from, to, nil) }
+func (b pebbleWriter) set(key, value []byte)       { _ = b.Set(key, value, nil) }
+func (b pebbleWriter) delete(key []byte)           { _ = b.Delete(key, nil) }
+func (b pebbleWriter) deleteRange(from, to []byte) { _ = b.DeleteRange(from, to, nil) }

@@ -14,11 +14,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// State is where a URL stands.
+// State is the state of a URL.
 type State uint8
 
 const (
-	Pending State = iota + 1 // leased ones too: a lease is in nobody's memory but the frontier's
+	Pending State = iota + 1 // including leased URLs: leases exist only in the frontier
 	Done
 	Refused
 	Dropped // see frontier.Drop
@@ -40,34 +40,34 @@ func (s State) String() string {
 
 // Entry is what the store knows of a URL.
 type Entry struct {
-	URL   frontier.URL // of a dropped one only URL, Priority, Depth, Rank and Seq
+	URL   frontier.URL // for a dropped one only URL, Priority, Depth, Rank and Seq
 	State State
 
-	// Of a refused one, when and why: see frontier.Refusal.
+	// For a refused URL, when and why: see frontier.Refusal.
 	At           time.Time
 	Kind, Reason string
 
-	Drop frontier.Drop // of a dropped one: why
+	Drop frontier.Drop // why, for a dropped one
 }
 
 // Host is what the store knows of a host.
 type Host = frontier.StoredHost
 
-// Redirect is what frontier.Journal's Redirected was told last.
+// Redirect is the last call of frontier.Journal.Redirected for a URL.
 type Redirect struct {
 	Fingerprint [16]byte
 	Fewest      int
-	Target      *frontier.URL // nil: none
+	Target      *frontier.URL // nil if none
 }
 
-// Variants is what frontier.Journal's Variants was told last.
+// Variants is the last call of frontier.Journal.Variants for a key.
 type Variants struct {
 	Key [16]byte
 	N   int
 }
 
-// Restore brings a new frontier to where the last committed group has left it. The
-// pending URLs stay where they are: see Pending.
+// Restore brings a new frontier to the state of the last committed batch. Pending URLs stay in the
+// store: see Pending.
 func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 	counts, err := s.Counts()
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 	return nil
 }
 
-// Counts returns what the frontier counted: Pending, with leased ones, Done, Refused,
+// Counts returns the committed counts of the frontier: Pending, with leased URLs, Done, Refused,
 // OverLimit, OverVariants and Duplicates.
 func (s *Store) Counts() (frontier.Stats, error) {
 	key := []byte{keyCounts}
@@ -124,22 +124,22 @@ func (s *Store) Counts() (frontier.Stats, error) {
 	return counts, s.check(key, err)
 }
 
-// NextSeq returns a number larger than every committed URL's Seq.
+// NextSeq returns a number larger than the Seq of every committed URL.
 func (s *Store) NextSeq() uint64 { return s.next.Load() }
 
-// Get returns a note; nil: there is none of that name.
+// Get returns a note, or nil.
 func (s *Store) Get(name string) ([]byte, error) { return s.get(textKey(keyNote, name)) }
 
-// Note is a note of the caller's: see Group.Set.
+// Note is a note of the caller's: see Batch.Set.
 type Note struct {
 	Name  string
 	Value []byte
 }
 
-// Notes yields the notes whose names begin with a prefix, by name.
+// Notes yields the notes whose names have a prefix, sorted by name.
 func (s *Store) Notes(prefix string) iter.Seq2[Note, error] {
 	from := textKey(keyNote, prefix)
-	return each(s, from, behind(from), func(key, value []byte) (Note, bool, error) {
+	return each(s, from, prefixEnd(from), func(key, value []byte) (Note, bool, error) {
 		return Note{string(key[1:]), slices.Clone(value)}, true, nil
 	})
 }
@@ -154,8 +154,8 @@ func (s *Store) Seen() iter.Seq2[[16]byte, error] {
 	})
 }
 
-// Known reports which of these fingerprints, in ascending order, are those of URLs that were
-// seen. It looks them up in one go.
+// Known reports which fingerprints, in ascending order, are in the seen set.
+// One call looks them all up.
 func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 	const size = 17
 	all, keys := make([]byte, 0, size*len(fingerprints)), make([][]byte, len(fingerprints))
@@ -166,30 +166,31 @@ func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 	return read(s, func() ([]bool, error) { return s.engine.has(keys) })
 }
 
-// Hosts yields the hosts that the frontier has told of, by name: those of one by scheme and port.
+// Hosts yields the hosts of the frontier, by name, then by scheme and port.
 func (s *Store) Hosts() iter.Seq2[Host, error] {
 	return s.hosts([]byte{keyHost}, []byte{keyHost + 1})
 }
 
 // Host returns one of them, named by its origin.
 func (s *Store) Host(name string) (h Host, found bool, err error) {
-	for h, err := range s.hosts(hostKey(name, ofRules), behind(hostKey(name, ofState))) {
+	for h, err := range s.hosts(hostKey(name, hostRules), prefixEnd(hostKey(name, hostState))) {
 		return h, err == nil, err
 	}
 	return Host{}, false, nil
 }
 
-// Named returns the hosts by http and https with these host names, of whatever port: it looks for them in one go.
+// Named returns the http and https hosts with these names, on any port. One call looks them
+// all up.
 func (s *Store) Named(names []string) ([]Host, error) {
 	ranges := make([][2][]byte, len(names))
 	for i, name := range slices.Sorted(slices.Values(names)) {
-		ranges[i] = [2][]byte{nameKey(name), behind(nameKey(name))}
+		ranges[i] = [2][]byte{nameKey(name), prefixEnd(nameKey(name))}
 	}
 	return read(s, func() (hosts []Host, err error) {
 		decode := hostDecoder()
-		visited := s.engine.visitAll(ranges, func(key, value []byte) bool {
+		visited := s.engine.scanAll(ranges, func(key, value []byte) bool {
 			h, ok, bad := decode(key, value)
-			if ok && asked(h.Name) {
+			if ok && byHTTP(h.Name) {
 				hosts = append(hosts, h)
 			}
 			err = s.check(key, bad)
@@ -199,19 +200,19 @@ func (s *Store) Named(names []string) ([]Host, error) {
 	})
 }
 
-// lookedAt is how many hosts one call of Dormant looks at, at most: those of a million that are done
-// with are not to hold up a commit.
-const lookedAt = 50_000
+// dormantScan bounds the hosts that one call of Dormant examines: a million finished hosts must not
+// delay a commit.
+const dormantScan = 50_000
 
-// Dormant answers a request to revive hosts. It reads the hosts from one on in order, and
-// then all of those that have a name of these.
+// Dormant returns the answer to a frontier.Request to revive hosts. It scans the hosts from one on in order, and then
+// reads all hosts with the names that it found.
 func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err error) {
 	var names []string
 	from := []byte{keyHost}
 	if r.Cursor != "" {
-		from = append(hostKey(r.Cursor, ofState), 0)
+		from = append(hostKey(r.Cursor, hostState), 0)
 	}
-	for c, looked := new(chunk), 0; ; from = c.behind() {
+	for c, looked := new(chunk), 0; ; from = c.after() {
 		if c, err = s.chunk(from, []byte{keyHost + 1}, c, min(2*r.N, chunkEntries)); err != nil {
 			return nil, "", err
 		}
@@ -221,7 +222,7 @@ func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err erro
 				return hosts, last, err
 			}
 			end := len(key) - 1
-			if key[end] != ofState {
+			if key[end] != hostState {
 				continue
 			}
 			origin, name, ok := originOf(key)
@@ -229,21 +230,21 @@ func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err erro
 			switch last = origin; {
 			case !ok || bad:
 				return nil, "", s.check(key, errValue)
-			case wanted && asked(origin) && (len(names) == 0 || name != names[len(names)-1]):
+			case wanted && byHTTP(origin) && (len(names) == 0 || name != names[len(names)-1]):
 				names = append(names, name)
 			}
 		}
 		if !c.more {
 			last = ""
 		}
-		if looked += len(c.ends) / 2; looked >= lookedAt || !c.more {
+		if looked += len(c.ends) / 2; looked >= dormantScan || !c.more {
 			hosts, err = s.Named(names)
 			return hosts, last, err
 		}
 	}
 }
 
-// dormant reports from the state of a host whether something of it is pending, or to be tried again.
+// dormant reports from the state of a host whether it has URLs pending, or to retry.
 func dormant(state []byte, tried bool) (wanted, bad bool) {
 	d := decoder{b: state}
 	n := d.int()
@@ -253,25 +254,25 @@ func dormant(state []byte, tried bool) (wanted, bad bool) {
 	return n > 0, d.bad
 }
 
-// asked reports whether a host is one that the store is asked for by name; others are always in memory.
-func asked(origin string) bool { return strings.HasPrefix(origin, "http") }
+// byHTTP reports whether a host may be looked up by name; others are always in memory.
+func byHTTP(origin string) bool { return strings.HasPrefix(origin, "http") }
 
 func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
 	return each(s, from, to, hostDecoder())
 }
 
-// hostDecoder decodes the entries of hosts, of which each may be two, in order.
+// hostDecoder decodes the entries of hosts, up to two for each, in order.
 func hostDecoder() func(key, value []byte) (h Host, ok bool, err error) {
-	var rules robots.Rules // of the host whose state comes next
+	var rules robots.Rules // of the host whose state follows
 	return func(key, value []byte) (h Host, ok bool, err error) {
 		origin, _, named := originOf(key)
 		switch of := key[len(key)-1]; {
 		case !named:
 			return Host{}, false, errValue
-		case of == ofRules:
+		case of == hostRules:
 			rules = robots.Rules{}
 			return Host{}, false, rules.UnmarshalBinary(value)
-		case of == ofState:
+		case of == hostState:
 			h.HostState, err = decodeHost(origin, value)
 			h.Rules, rules = rules, robots.Rules{}
 			return h, true, err
@@ -281,7 +282,7 @@ func hostDecoder() func(key, value []byte) (h Host, ok bool, err error) {
 	}
 }
 
-// Redirects yields what Restore needs of them.
+// Redirects yields the redirects for Restore.
 func (s *Store) Redirects() iter.Seq2[Redirect, error] {
 	return each(s, []byte{keyRedirect}, []byte{keyRedirect + 1}, func(key, value []byte) (Redirect, bool, error) {
 		r, err := decodeRedirect(key[1:], value)
@@ -289,7 +290,7 @@ func (s *Store) Redirects() iter.Seq2[Redirect, error] {
 	})
 }
 
-// Variants yields what Restore needs of them.
+// Variants yields the counts of variants for Restore.
 func (s *Store) Variants() iter.Seq2[Variants, error] {
 	return each(s, []byte{keyVariants}, []byte{keyVariants + 1}, func(key, value []byte) (v Variants, ok bool, err error) {
 		if len(key) != 1+len(v.Key) {
@@ -300,18 +301,17 @@ func (s *Store) Variants() iter.Seq2[Variants, error] {
 	})
 }
 
-// VariantsOf returns how many URLs the frontier last told of that were taken of those with a
-// frontier.VariantKey; 0: of none.
+// VariantsOf returns the committed number of URLs taken for a frontier.VariantKey.
 func (s *Store) VariantsOf(key [16]byte) (int, error) {
 	n, err := s.number(appendKey(nil, keyVariants, key))
 	return int(min(n, math.MaxInt)), err
 }
 
-// Pending returns the pending URLs of a host that come after a place, in order: n at
-// most. more reports whether there are others behind them.
+// Pending returns up to n pending URLs of a host after a queue key, in order. more reports whether
+// others follow.
 func (s *Store) Pending(host string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
 	from := append(appendPendingKey(nil, host, after), 0)
-	for c := new(chunk); ; from = c.behind() {
+	for c := new(chunk); ; from = c.after() {
 		if c, err = s.chunk(from, pendingEnd(host), c, n+1-len(urls)); err != nil {
 			return nil, false, err
 		}
@@ -331,9 +331,8 @@ func (s *Store) Pending(host string, after frontier.QueueKey, n int) (urls []fro
 	}
 }
 
-// URLs yields the URLs in a state. Pending ones come by host, and each host's in the order
-// of its queue; those that are done or refused come by URL. Of dropped ones only
-// fingerprints are kept: there are none.
+// URLs yields the URLs in a state: pending ones by host, each host's in the order of its queue;
+// done or refused ones by URL. It yields no dropped URLs: only their fingerprints are stored.
 func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
 	if state == Pending {
 		return each(s, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
@@ -352,7 +351,7 @@ func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
 	return u, true, err
 }
 
-// Find returns what is known of a URL; found is false if it was never seen.
+// Find returns the entry of a URL; found is false if it was never seen.
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 	u = u.Canonical()
 	entry, seen := textKey(keyEntry, u.String()), appendKey(nil, keySeen, u.Fingerprint())
@@ -380,7 +379,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 			at, err := decodePending(pending, value)
 			return Entry{State: Pending, URL: at}, err == nil, s.check(pending, err)
 		}
-		if place == last { // else it may have ended or moved since its entry was read
+		if place == last { // else it has ended or moved since its entry was read
 			at := frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Rank: place.Rank, Seq: place.Seq}
 			return Entry{State: Dropped, URL: at, Drop: why}, true, nil
 		}
@@ -393,14 +392,14 @@ func (s *Store) check(key []byte, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &DamageError{s.state, fmt.Errorf("key %q: %w", readable(key), err)}
+	return &DamageError{s.state, fmt.Errorf("key %q: %w", printable(key), err)}
 }
 
 func (s *Store) get(key []byte) ([]byte, error) {
 	return read(s, func() ([]byte, error) { return s.engine.get(key) })
 }
 
-// number returns a value that is a number; 0: there is none.
+// number returns a value that is a number, or 0.
 func (s *Store) number(key []byte) (uint64, error) {
 	value, err := s.get(key)
 	if err != nil || value == nil {
@@ -410,11 +409,11 @@ func (s *Store) number(key []byte) (uint64, error) {
 	return n, s.check(key, err)
 }
 
-// read asks the engine.
+// read calls the engine.
 func read[T any](s *Store, ask func() (T, error)) (T, error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
-	answer := make(chan T, 1) // which an ask that never ends does not touch
+	answer := make(chan T, 1) // an ask that never returns leaves it alone
 	err := s.failure.run(func() error {
 		a, err := ask()
 		answer <- a
@@ -427,7 +426,7 @@ func read[T any](s *Store, ask func() (T, error)) (T, error) {
 	return <-answer, nil
 }
 
-// unreadable is the error of a read.
+// unreadable returns the error of a read.
 func (s *Store) unreadable(err error) error {
 	if failed := s.failure.get(); failed != nil {
 		return failed
@@ -436,21 +435,20 @@ func (s *Store) unreadable(err error) error {
 }
 
 const (
-	// A scan reads so much at a time, so that whoever looks at each entry for long holds
-	// up no compaction.
+	// A scan reads so much at a time, so that a slow consumer delays no compaction.
 	chunkEntries = 4096
 	chunkBytes   = 1 << 20
 )
 
-// chunk is entries in order.
+// chunk is a run of entries.
 type chunk struct {
 	bytes []byte // key, value, key, value, …
 	ends  []int  // in bytes
-	more  bool   // there may be others behind
+	more  bool   // others may follow
 }
 
-// behind returns the first key that may come after those of a chunk that is not empty.
-func (c *chunk) behind() []byte {
+// after returns the first key that may follow those of a chunk that is not empty.
+func (c *chunk) after() []byte {
 	start, n := 0, len(c.ends)
 	if n > 2 {
 		start = c.ends[n-3]
@@ -458,12 +456,11 @@ func (c *chunk) behind() []byte {
 	return append(slices.Clone(c.bytes[start:c.ends[n-2]]), 0)
 }
 
-// chunk reads the entries from a key on, at most n. It makes room for as much as the one
-// before took.
+// chunk reads at most n entries from a key on. It preallocates as much as the previous chunk took.
 func (s *Store) chunk(from, to []byte, before *chunk, n int) (*chunk, error) {
 	return read(s, func() (*chunk, error) {
 		c := &chunk{bytes: make([]byte, 0, len(before.bytes)), ends: make([]int, 0, len(before.ends))}
-		err := s.engine.visit(from, to, func(key, value []byte) bool {
+		err := s.engine.scan(from, to, func(key, value []byte) bool {
 			c.bytes = append(append(c.bytes, key...), value...)
 			c.ends = append(c.ends, len(c.bytes)-len(value), len(c.bytes))
 			c.more = len(c.ends) >= 2*n || len(c.bytes) >= chunkBytes
@@ -485,15 +482,15 @@ func (c *chunk) entries(yield func(key, value []byte) bool) {
 	}
 }
 
-// chunks yields the entries from a key on, up to another and without it. The next chunk
-// is read while one is looked at.
+// chunks yields the entries from a key on, up to and excluding another. It reads the next chunk
+// while the caller handles one.
 func (s *Store) chunks(from, to []byte) iter.Seq2[*chunk, error] {
 	return func(yield func(*chunk, error) bool) {
 		type answer struct {
 			*chunk
 			err error
 		}
-		next := make(chan answer, 1) // so that the one that nobody waits for ends
+		next := make(chan answer, 1) // so that a read that nobody waits for ends
 		c, err := s.chunk(from, to, new(chunk), chunkEntries)
 		for {
 			if err != nil {
@@ -502,7 +499,7 @@ func (s *Store) chunks(from, to []byte) iter.Seq2[*chunk, error] {
 			}
 			if before := c; c.more {
 				go func() {
-					c, err := s.chunk(before.behind(), to, before, chunkEntries)
+					c, err := s.chunk(before.after(), to, before, chunkEntries)
 					next <- answer{c, err}
 				}()
 			}
@@ -515,8 +512,8 @@ func (s *Store) chunks(from, to []byte) iter.Seq2[*chunk, error] {
 	}
 }
 
-// each yields what decode makes of the entries from a key on, up to another and without
-// it: those for which ok is true. Their bytes are lent to decode for the call.
+// each yields the decoded entries from a key on, up to and excluding another, for which ok is true.
+// The slices are valid during the call of decode only.
 func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T, ok bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -539,10 +536,9 @@ func each[T any](s *Store, from, to []byte, decode func(key, value []byte) (v T,
 	}
 }
 
-// behind returns the first key that does not begin with a prefix and comes after those
-// that do.
-func behind(prefix []byte) []byte {
+// prefixEnd returns the first key after all keys with a prefix.
+func prefixEnd(prefix []byte) []byte {
 	end := slices.Clone(prefix)
-	end[len(end)-1]++ // no name ends with the byte 255: it is none of UTF-8
+	end[len(end)-1]++ // no name ends with byte 255, which UTF-8 lacks
 	return end
 }

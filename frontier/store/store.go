@@ -15,86 +15,89 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Options of a store. The zero value is one on disk without outputs.
+// Options configures a store. The zero value is a store on disk without outputs.
 type Options struct {
-	// Outputs are the names of the files that groups append to, in the job's folder.
+	// Outputs are the names of the files that batches append to, in the job's folder.
 	Outputs []string
 
-	// Memory keeps the state in memory, where it ends with the store. Outputs are files
-	// all the same.
+	// Memory keeps the state in memory, where it ends with the store. Outputs are files all the
+	// same.
 	Memory bool
 
-	// ReadOnly is for a look at a job: nothing is written, cut or made, but for the lock.
+	// ReadOnly opens a job for reading: nothing is written, cut or created but the lock.
 	ReadOnly bool
 
-	// Fresh begins the job anew, whatever is there, damaged or not: Outputs, what Clear
-	// names and the state are removed, under the lock, which is held all the while. With
-	// ErrLocked nothing has been touched. It is for a state on disk that is written.
+	// Fresh starts the job anew, whatever is there, damaged or not: Outputs, Clear and the state
+	// are removed under the lock, which is held throughout. With ErrLocked nothing was touched. It
+	// needs a state on disk that is written.
 	Fresh bool
 
-	// Clear are the names, in the job's folder, of what Fresh removes too: files, or
-	// folders with all they hold. The folder state is not to be among them.
+	// Clear are the names, in the job's folder, of what else Fresh removes: files, or folders with
+	// their contents. The folder state must not be among them.
 	Clear []string
 
-	// Waiting is told when writes begin to wait for room on a full disk, with the error
-	// that says so, and with nil when none waits any longer. It is called from any goroutine, must not
-	// block, and must not call the store. nil: nobody is told.
+	// Waiting is called with the error when writes start to wait for space on a full disk, and with
+	// nil when none waits any longer. It is called from any goroutine, must not block, and must not
+	// call the store. It may be nil.
 	Waiting func(error)
 
-	// Retry is the time between two attempts of a write that waits. 0: a second.
+	// Retry is the time between two attempts of a waiting write. 0: a second.
 	Retry time.Duration
 
-	// Buffer is how many bytes of changes are collected in memory before they are
-	// sorted and written to a table; twice as many at times. 0: 16 MiB.
+	// Buffer is the number of bytes of changes that are collected in memory before they are sorted
+	// and written to a table; at times there are two buffers. 0: 16 MiB.
 	Buffer int
 
-	// Cache is how many bytes of what was read from tables stay in memory; more, while there are fewer
-	// than two buffers. 0: 8 MiB.
+	// Cache is the number of bytes of tables that stay in memory, more while there are fewer than
+	// two buffers. 0: 8 MiB.
 	Cache int
 
-	// FS is the file system. nil: the machine's.
+	// FS is the file system. nil: Disk.
 	FS FS
 }
 
-// Store is the state of a job, and its outputs. One goroutine at a time commits; any
-// may read, which shows what is committed.
+// Store holds the state of a job and its outputs. One goroutine at a time commits; any may read,
+// which shows committed state.
 type Store struct {
-	dir      string // of the job
-	state    string // the folder in it that is the engine's
-	fs       FS
-	engine   engine
-	outputs  map[string]*output
-	lock     io.Closer // nil: of a state in memory
-	last     vfs.File  // see openLast; nil: of a state in memory, or to be read
-	readOnly bool
-	failure  *failure
-	next     atomic.Uint64 // the next Seq, as committed
-	part     atomic.Uint64 // of WriteFile, for a name of its own
-	piece    int           // bytes of a group of Revisit, nearly
+	dir          string // the job's folder
+	state        string // the engine's folder in it
+	fs           FS
+	engine       engine
+	outputs      map[string]*output
+	lock         io.Closer // nil for a state in memory
+	watermark    vfs.File  // nil in memory or read-only
+	readOnly     bool
+	failure      *failure
+	next         atomic.Uint64 // the next Seq, committed
+	part         atomic.Uint64 // number of the next temporary file of WriteFile
+	recrawlBatch int           // approximate size of a batch of Recrawl
 
-	committing sync.Mutex   // guards what outputs hold, and groups, and orders commits
-	groups     uint64       // that were committed
+	committing sync.Mutex   // serializes commits; guards outputs and batches
+	batches    uint64       // committed
 	reading    sync.RWMutex // held by Close to have no reader
 	abandon    func()
 	abandoned  chan struct{}
 }
 
-// Open opens the job in dir, or begins it. The error is one of errors.go if it says
-// something about the job, and fs.ErrNotExist if there is none to be read.
+// Open opens the job in dir, or creates it. An error that says something about the job is one of
+// errors.go, or fs.ErrNotExist if there is none to read.
 func Open(dir string, o Options) (*Store, error) {
-	s := &Store{dir: dir, piece: cmp.Or(o.Buffer, buffer) / 4, failure: newFailure(), outputs: make(map[string]*output), abandoned: make(chan struct{})}
+	s := &Store{
+		dir: dir, recrawlBatch: cmp.Or(o.Buffer, buffer) / 4, failure: newFailure(),
+		outputs: make(map[string]*output), abandoned: make(chan struct{}),
+	}
 	s.abandon = sync.OnceFunc(func() { close(s.abandoned) })
-	r := &room{every: o.Retry, tell: o.Waiting, abandoned: s.abandoned}
-	if r.every <= 0 {
-		r.every = time.Second
+	w := &spaceWaiter{every: o.Retry, notify: o.Waiting, abandoned: s.abandoned}
+	if w.every <= 0 {
+		w.every = time.Second
 	}
 	if o.FS == nil {
 		o.FS = Disk
 	}
-	s.fs = roomFS{o.FS, r}
+	s.fs = diskFullFS{o.FS, w}
 	s.state = s.fs.PathJoin(dir, "state")
 	if err := s.open(o); err != nil {
-		_ = s.Close() // there is nothing to lose
+		_ = s.Close() // nothing was written
 		return nil, err
 	}
 	return s, nil
@@ -118,11 +121,11 @@ func (s *Store) open(o Options) error {
 	s.next.Store(max(next, 1))
 	s.readOnly = o.ReadOnly
 	if found != 0 {
-		if s.groups, err = s.lastGroup(); err != nil {
+		if s.batches, err = s.lastBatch(); err != nil {
 			return err
 		}
 	}
-	if err := s.openLast(o); err != nil {
+	if err := s.openWatermark(o); err != nil {
 		return err
 	}
 	if found == 0 {
@@ -131,8 +134,8 @@ func (s *Store) open(o Options) error {
 	return s.openOutputs(o)
 }
 
-// lastGroup returns the number of the last group, of which there must be one mark.
-func (s *Store) lastGroup() (uint64, error) {
+// lastBatch returns the number of the last batch. There must be exactly one mark.
+func (s *Store) lastBatch() (uint64, error) {
 	var marks []uint64
 	for n, err := range each(s, []byte{keyMark}, []byte{keyMark + 1}, func(key, _ []byte) (uint64, bool, error) {
 		if len(key) != 9 {
@@ -146,7 +149,7 @@ func (s *Store) lastGroup() (uint64, error) {
 		marks = append(marks, n)
 	}
 	if len(marks) != 1 {
-		return 0, &DamageError{s.state, fmt.Errorf("groups are missing: the last are %d", marks)}
+		return 0, &DamageError{s.state, fmt.Errorf("batches are missing: the last are %d", marks)}
 	}
 	return marks[0], nil
 }
@@ -182,7 +185,7 @@ func (s *Store) openState(o Options) error {
 		}
 	}
 	if !o.ReadOnly {
-		_ = s.fs.RemoveAll(s.parts()) // of a run that was killed: at worst they take room
+		_ = s.fs.RemoveAll(s.partialDir()) // left by a killed run; they only take space
 	}
 	engine, err := openPebble(s.state, s.fs, o, s.failure)
 	if err != nil {
@@ -192,7 +195,7 @@ func (s *Store) openState(o Options) error {
 	return nil
 }
 
-// wrap says whose an error of the disk is, which names the file.
+// wrap marks an error of the disk, which names the file, as one of the store.
 func wrap(err error) error {
 	if err == nil {
 		return nil
@@ -200,7 +203,7 @@ func wrap(err error) error {
 	return fmt.Errorf("store: %w", err)
 }
 
-// makeDirs makes the folders durable.
+// makeDirs creates the folders durably.
 func (s *Store) makeDirs() error {
 	err := s.fs.MkdirAll(s.state, 0o777)
 	for _, dir := range []string{s.dir, s.fs.PathDir(s.dir)} {
@@ -211,7 +214,7 @@ func (s *Store) makeDirs() error {
 	return wrap(err)
 }
 
-// begin makes a new state. Lines that no state knows of are not the crawl's to cut.
+// begin creates a new state. Lines that no state knows are not the crawl's to cut.
 func (s *Store) begin(o Options) error {
 	if o.ReadOnly {
 		return fmt.Errorf("store: %s: %w", s.state, fs.ErrNotExist)
@@ -228,12 +231,12 @@ func (s *Store) begin(o Options) error {
 	if err := s.openOutputs(o); err != nil {
 		return err
 	}
-	if err := s.beginLast(); err != nil {
+	if err := s.createWatermark(); err != nil {
 		return err
 	}
-	g := s.Begin()
-	g.set([]byte{keyVersion}, binary.AppendUvarint(nil, format))
-	return s.Commit(g)
+	b := s.Begin()
+	b.set([]byte{keyVersion}, binary.AppendUvarint(nil, format))
+	return s.Commit(b)
 }
 
 func (s *Store) openOutputs(o Options) error {
@@ -254,53 +257,52 @@ func (s *Store) openOutputs(o Options) error {
 	return wrap(syncDir(s.fs, s.dir))
 }
 
-// Abandon ends the waiting for room on the disk, now and from now on: what waits fails,
-// and the store with it.
+// Abandon ends all waiting for space on the disk, now and later: waiting writes fail, and the store
+// with them.
 func (s *Store) Abandon() { s.abandon() }
 
-// Close closes the store and lets another have it. Groups that were not committed are
-// lost. After a failure it is Commit that has told it.
+// Close closes the store and releases its lock. Batches that were not committed are lost. It does
+// not return a failure that Commit has returned.
 func (s *Store) Close() error {
-	s.abandon() // a commit that waits is not to hold Close up
+	s.abandon() // a waiting commit must not delay Close
 	s.committing.Lock()
 	defer s.committing.Unlock()
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	var errs []error
 	if s.engine != nil && s.failure.get() == nil {
-		if err := s.failure.run(s.engine.close); !full(err) { // a table that was not written will be next time
-			errs = append(errs, cmp.Or(s.failure.get(), wrap(err))) // a failure says whose it is
+		if err := s.failure.run(s.engine.close); !full(err) { // the next run writes the table
+			errs = append(errs, cmp.Or(s.failure.get(), wrap(err))) // a failure names its file
 		}
 	}
 	s.failure.set(ErrClosed)
 	for _, o := range s.outputs {
 		errs = append(errs, wrap(o.close()))
 	}
-	if s.last != nil {
-		_ = s.last.Close() // what it was to say is no more than a help
+	if s.watermark != nil {
+		_ = s.watermark.Close() // the watermark is optional
 	}
 	if s.lock != nil {
 		errs = append(errs, wrap(s.lock.Close()))
 	}
-	s.outputs, s.last, s.lock = nil, nil, nil
+	s.outputs, s.watermark, s.lock = nil, nil, nil
 	return errors.Join(errs...)
 }
 
-// WriteFile keeps a file, named as seen from the job's folder: whole, or not at all. It is
-// durable once a group that has its folder in SyncDir is. Any goroutine may call it. Two
-// at once that write the same name write the same bytes: a file that is there is left
-// as it is.
+// WriteFile creates a file, relative to the job's folder, whole or not at all. It is durable once a
+// batch that lists its folder in SyncDir is committed. Any goroutine may call it. Concurrent calls
+// with the same name must write the same bytes: an existing file is left alone.
 func (s *Store) WriteFile(name string, data []byte) error {
 	path := s.fs.PathJoin(s.dir, name)
 	if _, err := s.fs.Stat(path); err == nil {
 		return nil
 	}
-	for _, dir := range []string{s.parts(), s.fs.PathDir(path)} {
+	for _, dir := range []string{s.partialDir(), s.fs.PathDir(path)} {
 		if err := s.fs.MkdirAll(dir, 0o777); err != nil {
 			return wrap(err)
 		}
 	}
-	part := s.fs.PathJoin(s.parts(), strconv.FormatUint(s.part.Add(1), 10))
+	part := s.fs.PathJoin(s.partialDir(), strconv.FormatUint(s.part.Add(1), 10))
 	err := s.writeFile(part, data)
 	if err == nil {
 		err = s.fs.Rename(part, path)
@@ -311,8 +313,8 @@ func (s *Store) WriteFile(name string, data []byte) error {
 	return wrap(err)
 }
 
-// parts is the folder of files that are not whole yet.
-func (s *Store) parts() string { return s.fs.PathJoin(s.state, "part") }
+// partialDir is the folder of files that are not whole yet.
+func (s *Store) partialDir() string { return s.fs.PathJoin(s.state, "part") }
 
 func (s *Store) writeFile(path string, data []byte) error {
 	f, err := s.fs.Create(path, "weft-file")

@@ -1,5 +1,5 @@
-// Package archtest holds the rules of the house as tests: who may import whom, and
-// what pure packages may not do.
+// Package archtest holds the rules of the project as tests: which package may import which, what
+// pure packages may not do, where goroutines may meet, and how large functions and structs may be.
 package archtest
 
 import (
@@ -13,14 +13,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
 const module = "github.com/weftcrawl/weft"
 
-// imports is the import table: for each package what it may import beside the
-// standard library. Imports run one way, from a level to a lower one. Tests may
-// import more.
+// imports is the import table: for each package, what it may import besides the standard library.
+// Imports run one way, from a level to a lower one. Tests may import more.
 var imports = map[string][]string{
 	// Level 0: ground. The standard library, golang.org/x and small codecs.
 	"aio":               {"aio/internal/poll", "golang.org/x/sys/unix"},
@@ -103,6 +103,7 @@ var imports = map[string][]string{
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
 	"internal/inflate":        {},
+	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/process":        {},
@@ -149,9 +150,19 @@ func (f file) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", filepath.Join(f.pkg, f.name), f.fset.Position(n.Pos()).Line)
 }
 
-// files parses all Go files of the module, for whatever system they are.
+// files returns all Go files of the module, for whatever system they are.
 func files(t *testing.T) []file {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(parseAll)
+
+func parseAll() ([]file, error) {
 	root := "../.."
 	var all []file
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -168,18 +179,15 @@ func files(t *testing.T) []file {
 			return nil
 		}
 		fset := token.NewFileSet()
-		parsed, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(path))
-		all = append(all, file{dir, d.Name(), strings.HasSuffix(path, "_test.go"), parsed, fset})
+		all = append(all, file{dir, d.Name(), strings.HasSuffix(path, "_test.go"), tree, fset})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return all, err
 }
 
 func TestImports(t *testing.T) {
@@ -244,50 +252,6 @@ func TestPurePackages(t *testing.T) {
 				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(ofTime, n.Sel.Name) {
 					t.Errorf("%s: a pure package calls time.%s", f.at(n), n.Sel.Name)
 				}
-			}
-			return true
-		})
-	}
-}
-
-// TestNoSleep: a test that sleeps is slow when it passes and flaky when it does not.
-func TestNoSleep(t *testing.T) {
-	for _, f := range files(t) {
-		if !f.test || f.pkg == "internal/bench" { // which measures the real thing
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if n, ok := n.(*ast.SelectorExpr); ok && n.Sel.Name == "Sleep" {
-				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" {
-					t.Errorf("%s: time.Sleep in a test: use virtual time, or wait for the event", f.at(n))
-				}
-			}
-			return true
-		})
-	}
-}
-
-// TestLoopCode: code that a loop owns has no lock, no channel and no goroutine;
-// the files named here are the doors, where other goroutines come in.
-func TestLoopCode(t *testing.T) {
-	doors := []string{"loop.go", "handle.go", "offload.go", "watchdog.go", "scope.go"}
-	for _, f := range files(t) {
-		owned := f.pkg == "aio" && !slices.Contains(doors, f.name) || f.pkg == "http1" || f.pkg == "dns" ||
-			f.pkg == "fetch" || f.pkg == "engine" && f.name != "crawl.go" && f.name != "stats.go"
-		if f.test || !owned {
-			continue
-		}
-		for _, spec := range f.ast.Imports {
-			if path, _ := strconv.Unquote(spec.Path.Value); path == "sync" || path == "sync/atomic" {
-				t.Errorf("%s: code that a loop owns imports %s", f.at(spec), path)
-			}
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.GoStmt:
-				t.Errorf("%s: code that a loop owns starts a goroutine", f.at(n))
-			case *ast.ChanType:
-				t.Errorf("%s: code that a loop owns has a channel", f.at(n))
 			}
 			return true
 		})

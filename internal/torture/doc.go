@@ -12,5 +12,5 @@
 // web over real sockets, and checks what is left after each kill. WEFT_KILLS sets the number of
 // kills; WEFT_REPORT names a file for a report. The tests of package weft use this package too, for
 // disks in memory that crash and fail at some of their operations, or at all of them with
-// WEFT_TORTURE=all. make torture runs everything.
+// WEFT_LONG=1. make torture runs everything.
 package torture

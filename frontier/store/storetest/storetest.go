@@ -1,5 +1,5 @@
-// Package storetest has a file system in memory for tests of what is to outlive a crash:
-// it fails, fills up and crashes where a test wants it to.
+// Package storetest provides an in-memory file system for crash tests: it fails, fills up and
+// crashes where a test wants it to.
 package storetest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
-// Op is an operation that changes the disk, or makes a change durable.
+// Op is an operation that changes the disk or makes a change durable.
 type Op string
 
 const (
@@ -29,7 +29,7 @@ const (
 	Write    Op = "write"
 )
 
-// FS is a disk. What was not synced may be lost in a crash, be it bytes or names.
+// FS is a disk. A crash may lose unsynced bytes and directory entries.
 type FS struct {
 	vfs.FS
 	mem *vfs.MemFS
@@ -46,31 +46,31 @@ func New() *FS { return wrap(vfs.NewCrashableMem()) }
 
 func wrap(mem *vfs.MemFS) *FS { return &FS{FS: mem, mem: mem} }
 
-// Before makes each operation call fn first, one after the other: if it returns an error,
-// that is what the operation returns, undone; a Partial write is done in part. fn may
-// call Crash, and no other operation. nil: nothing is called.
+// Before calls fn before each operation, one call at a time. If fn returns an error, the operation
+// returns it and does nothing, except that a Partial write writes a part. fn may call Crash and no
+// other operation. A nil fn removes the hook.
 func (fs *FS) Before(fn func(op Op, path string) error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.mu.before = fn
 }
 
-// Partial is the error of a write that gets only so far.
+// Partial is the error of a write that writes a part.
 type Partial struct {
-	N   int // bytes that are written
+	N   int // bytes written
 	Err error
 }
 
 func (e *Partial) Error() string { return e.Err.Error() }
 func (e *Partial) Unwrap() error { return e.Err }
 
-// Crash returns the disk as a crash of the machine would leave it now: what was synced,
-// and of what was not so many percent, picked by rng, which may be nil if percent is 0.
+// Crash returns the disk as a crash of the machine would leave it now: synced data, and a percentage
+// of the rest, picked by rng, which may be nil if percent is 0.
 func (fs *FS) Crash(percent int, rng *rand.Rand) *FS {
 	return wrap(fs.mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}))
 }
 
-// ReadFile returns what a file holds.
+// ReadFile returns the content of a file.
 func (fs *FS) ReadFile(path string) ([]byte, error) {
 	f, err := fs.mem.Open(path)
 	if err != nil {
@@ -80,7 +80,7 @@ func (fs *FS) ReadFile(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// WriteFile makes a file, not synced.
+// WriteFile creates a file without syncing it.
 func (fs *FS) WriteFile(path string, data []byte) error {
 	f, err := fs.mem.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -99,7 +99,7 @@ func (fs *FS) before(op Op, path string) error {
 	return fs.mu.before(op, path)
 }
 
-// Unwrap returns nil: nothing is to go round this file system.
+// Unwrap returns nil: nothing may bypass this file system.
 func (fs *FS) Unwrap() vfs.FS { return nil }
 
 func (fs *FS) open(op Op, path string, open func() (vfs.File, error)) (vfs.File, error) {
@@ -168,7 +168,7 @@ func (fs *FS) MkdirAll(path string, perm os.FileMode) error {
 	return fs.mem.MkdirAll(path, perm)
 }
 
-// Truncate puts a shorter file in the place of the old one.
+// Truncate replaces a file by a shorter one.
 func (fs *FS) Truncate(path string, size int64) error {
 	if err := fs.before(Truncate, path); err != nil {
 		return err

@@ -66,7 +66,7 @@ type crawl struct {
 	store    *store.Store
 	front    *frontier.Frontier
 	restorer *frontier.Restorer
-	group    *store.Group
+	group    *store.Batch
 	found    int
 	urls     []frontier.URL // a batch
 	asked    int

@@ -84,13 +84,13 @@ func (w *web) find() frontier.URL {
 	}
 }
 
-func (w *web) add(g *store.Group, u frontier.URL) {
+func (w *web) add(g *store.Batch, u frontier.URL) {
 	g.Pending(u)
 	w.urls = append(w.urls, u)
 }
 
 // finish commits the oldest pending URL as a page.
-func (w *web) finish(g *store.Group, at time.Time) {
+func (w *web) finish(g *store.Batch, at time.Time) {
 	u := w.urls[w.done]
 	w.urls[w.done] = frontier.URL{}
 	w.done++
@@ -99,7 +99,7 @@ func (w *web) finish(g *store.Group, at time.Time) {
 	g.Append(output, line)
 }
 
-func (w *web) host(g *store.Group, u frontier.URL, at time.Time) {
+func (w *web) host(g *store.Batch, u frontier.URL, at time.Time) {
 	g.Host(frontier.HostState{
 		Name: u.URL.Origin(), Pending: (int(w.seq) - w.done) / w.hosts, Answered: w.done / w.hosts, Asked: at, Took: 50 * time.Millisecond,
 		Best: 40 * time.Millisecond, Most: 4, Robots: frontier.RobotsState{Have: true, Until: at.Add(24 * time.Hour)},

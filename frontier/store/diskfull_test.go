@@ -11,60 +11,75 @@ import (
 
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // TestFull: whichever write it is that finds the disk full, the job waits, says so, and
 // goes on by itself as soon as there is room, with nothing lost or torn.
 func TestFull(t *testing.T) {
 	h := newHistory(t)
-	full, waited := 0, 0
-	for n := 1; ; n++ {
-		fs := newFS(t)
-		var count, refused atomic.Int32
-		var at atomic.Pointer[string] // the file that there is no room for
-		fs.Before(func(op storetest.Op, path string) error {
-			if op == storetest.Sync || op == storetest.Remove || op == storetest.Truncate || strings.HasSuffix(path, "LOCK") {
-				return nil
-			}
-			if int(count.Add(1)) == n {
-				at.Store(&path)
-			}
-			if p := at.Load(); p == nil || *p != path || refused.Load() == 3 {
-				return nil
-			}
-			refused.Add(1)
-			if op == storetest.Write {
-				return &storetest.Partial{N: 3, Err: syscall.ENOSPC}
-			}
-			return syscall.EDQUOT
-		})
-		var told []error
-		waiting := func(err error) { told = append(told, err) }
-		var committed int
-		var err error
-		within(t, "full", func() { committed, err = h.play(fs, store.Options{Retry: time.Microsecond, Waiting: waiting}, nil) })
-		if int(count.Load()) < n {
-			break
-		}
-		full++
-		if err != nil || committed != len(h.sizes) {
-			t.Fatalf("no room for operation %d: %v after %d groups", n, err, committed)
-		}
-		if len(told) > 0 {
-			waited++
-			if len(told)%2 != 0 || told[0] == nil || told[len(told)-1] != nil {
-				t.Errorf("no room for operation %d: told %v", n, told)
-			}
-		}
-		fs.Before(nil)
-		if err := h.check(fs.Crash(0, rand.New(rand.NewPCG(1, 1))), committed); err != nil {
-			t.Errorf("no room for operation %d: %v", n, err)
+	var taking []storetest.Point
+	for _, p := range h.points {
+		if takesRoom(p.Op, p.File) {
+			taking = append(taking, p)
 		}
 	}
-	t.Logf("full at %d operations, told of %d", full, waited)
-	if waited < full-1 { // one may be a write that Pebble tries for want of a better one
+	full, waited := 0, 0
+	for _, at := range storetest.Sample(taking, long.Or(20, 1)) {
+		met, told := testFull(t, h, at)
+		full += met
+		waited += told
+	}
+	t.Logf("full at %d of %d operations, told of %d", full, len(taking), waited)
+	if full < 10 || waited < full-1 { // one may be a write that Pebble tries for want of a better one
 		t.Errorf("told of %d waits, want %d", waited, full)
 	}
+}
+
+func takesRoom(op storetest.Op, path string) bool {
+	return op != storetest.Sync && op != storetest.Remove && op != storetest.Truncate && !strings.HasSuffix(path, "LOCK")
+}
+
+// testFull plays a history in which an operation, and those after it on the same file, find no room three times.
+func testFull(t *testing.T, h *history, point storetest.Point) (met, waited int) {
+	fs, points := newFS(t), storetest.Points{}
+	var refused atomic.Int32
+	var at atomic.Pointer[string] // the file that there is no room for
+	fs.Before(func(op storetest.Op, path string) error {
+		if points.Next(op, path) == point {
+			at.Store(&path)
+		}
+		if p := at.Load(); p == nil || *p != path || !takesRoom(op, path) || refused.Load() == 3 {
+			return nil
+		}
+		refused.Add(1)
+		if op == storetest.Write {
+			return &storetest.Partial{N: 3, Err: syscall.ENOSPC}
+		}
+		return syscall.EDQUOT
+	})
+	var told []error
+	waiting := func(err error) { told = append(told, err) }
+	var committed int
+	var err error
+	within(t, "full", func() { committed, err = h.play(fs, store.Options{Retry: time.Microsecond, Waiting: waiting}, nil) })
+	if at.Load() == nil { // it was one of Pebble's own accord
+		return 0, 0
+	}
+	if err != nil || committed != len(h.sizes) {
+		t.Fatalf("no room for %v: %v after %d batches", point, err, committed)
+	}
+	if len(told) > 0 {
+		waited = 1
+		if len(told)%2 != 0 || told[0] == nil || told[len(told)-1] != nil {
+			t.Errorf("no room for %v: told %v", point, told)
+		}
+	}
+	fs.Before(nil)
+	if err := h.check(fs.Crash(0, rand.New(rand.NewPCG(1, 1))), committed); err != nil {
+		t.Errorf("no room for %v: %v", point, err)
+	}
+	return 1, waited
 }
 
 // fill makes the disk so full that no more than a byte at a time can be written to files

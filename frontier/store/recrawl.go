@@ -10,23 +10,22 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 )
 
-// Revisit makes every URL that is done or refused pending again, as if it had never been
-// tried, at its place among the others and with what is known of its last visit. With keep
-// those of which something is known are kept: what is new comes behind them. It is for
-// a job that is finished, before a frontier is restored. Hosts have their limits anew, and
-// their pace as it was; robots.txt is believed as long as it would have been, and one that
-// could not be had is asked for at once. Dropped URLs stay dropped.
+// Recrawl makes every URL that is done or refused pending again, as if never tried, with its queue
+// key and a summary of its last visit. With keep, URLs that have a summary come before
+// all new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
+// limits and their previous pace; robots.txt stays valid as long as it would have been, and one
+// that could not be fetched is requested at once. Dropped URLs stay dropped.
 //
-// It commits group after group, so its memory is bounded. Between two of them the store is
-// whole, each URL in one state: a Revisit that was broken off goes on when it is called
-// again. Errors: those of Commit; that of ctx.
-func (s *Store) Revisit(ctx context.Context, keep bool) error {
+// It commits many batches, so its memory is bounded. Between two of them the store is whole, each
+// URL in one state: after an interruption, another call continues. It returns the errors of Commit
+// and that of ctx.
+func (s *Store) Recrawl(ctx context.Context, keep bool) error {
 	counts, err := s.Counts()
 	if err != nil {
 		return err
 	}
 	counts.Duplicates = 0
-	v := revisit{store: s, keep: keep, counts: counts}
+	v := recrawl{store: s, keep: keep, counts: counts}
 	v.begin()
 	for c, err := range s.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
 		if err == nil {
@@ -36,7 +35,7 @@ func (s *Store) Revisit(ctx context.Context, keep bool) error {
 			return err
 		}
 		for key, value := range c.entries {
-			if err := v.again(key, value); err != nil {
+			if err := v.requeue(key, value); err != nil {
 				return err
 			}
 		}
@@ -44,39 +43,39 @@ func (s *Store) Revisit(ctx context.Context, keep bool) error {
 	return v.commit()
 }
 
-// revisit is a Revisit under way.
-type revisit struct {
+// recrawl is the state of one call of Recrawl.
+type recrawl struct {
 	store    *Store
 	keep     bool
 	counts   frontier.Stats
-	group    *Group
-	hosts    map[string]frontier.HostState // of the URLs in the group
-	from, to []byte                        // the first and the last key of their entries; nil: there are none
+	batch    *Batch
+	hosts    map[string]frontier.HostState // of the URLs in the batch
+	from, to []byte                        // first and last key of their entries; nil if there are none
 }
 
-func (v *revisit) begin() {
-	v.group, v.hosts, v.from = v.store.Begin(), make(map[string]frontier.HostState), nil
+func (v *recrawl) begin() {
+	v.batch, v.hosts, v.from = v.store.Begin(), make(map[string]frontier.HostState), nil
 }
 
-// commit saves the group. All entries between its first and its last are in it: nobody else
-// adds any.
-func (v *revisit) commit() error {
+// commit saves the batch. It holds every entry between its first and its last: nothing else adds
+// entries.
+func (v *recrawl) commit() error {
 	if v.from != nil {
-		v.group.batch.deleteRange(v.from, append(slices.Clone(v.to), 0))
+		v.batch.writer.deleteRange(v.from, append(slices.Clone(v.to), 0))
 	}
 	for _, h := range v.hosts {
-		v.group.Host(h)
+		v.batch.Host(h)
 	}
-	v.group.Counts(v.counts)
-	if err := v.store.Commit(v.group); err != nil {
+	v.batch.Counts(v.counts)
+	if err := v.store.Commit(v.batch); err != nil {
 		return err
 	}
 	v.begin()
 	return nil
 }
 
-// again makes the URL of an entry pending.
-func (v *revisit) again(key, value []byte) error {
+// requeue makes the URL of an entry pending.
+func (v *recrawl) requeue(key, value []byte) error {
 	e, err := decodeEntry(value)
 	if err != nil {
 		return v.store.check(key, err)
@@ -88,7 +87,7 @@ func (v *revisit) again(key, value []byte) error {
 		if err != nil {
 			return err
 		}
-		h = anew(name, was.HostState)
+		h = resetHost(name, was.HostState)
 	}
 	h.Pending++
 	v.hosts[name] = h
@@ -102,21 +101,21 @@ func (v *revisit) again(key, value []byte) error {
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
 	u.Kept = v.keep && u.Known != nil
 	if u.QueueKey() != was {
-		v.group.seen(u)
+		v.batch.putSeen(u)
 	}
-	v.group.pend(u)
+	v.batch.putPending(u)
 	if v.from == nil {
 		v.from = key
 	}
 	v.to = key
-	if v.group.Size() >= v.store.piece {
+	if v.batch.Size() >= v.store.recrawlBatch {
 		return v.commit()
 	}
 	return nil
 }
 
-// anew is a host at the beginning of a visit, or some groups later.
-func anew(name string, h frontier.HostState) frontier.HostState {
+// resetHost returns the state of a host at the start of a recrawl, or a few batches later.
+func resetHost(name string, h frontier.HostState) frontier.HostState {
 	h.Name, h.Tried, h.Answered, h.Capped = name, 0, 0, false
 	if h.Robots.Shut {
 		h.Robots = frontier.RobotsState{}
@@ -124,8 +123,8 @@ func anew(name string, h frontier.HostState) frontier.HostState {
 	return h
 }
 
-// appendKnown appends what is known of a URL's last visit. It is the last field of a value,
-// and missing where nothing is, as in jobs that were begun before there were visits.
+// appendKnown appends the summary of the last visit of a URL. It is the last field of a value,
+// and absent if nothing is known, as in jobs that predate recrawls.
 func appendKnown(b []byte, v *frontier.Visit) []byte {
 	if v == nil {
 		return b
@@ -164,7 +163,7 @@ func (d *decoder) known() *frontier.Visit {
 	return v
 }
 
-// hash reads one of 32 bits.
+// hash reads a 32-bit hash.
 func (d *decoder) hash() uint32 {
 	v := d.uvarint()
 	if v > math.MaxUint32 {
@@ -173,7 +172,7 @@ func (d *decoder) hash() uint32 {
 	return uint32(v)
 }
 
-// bytes returns the next n bytes, lent; nil if there are not as many.
+// bytes returns the next n bytes, valid until the value changes; nil if there are fewer.
 func (d *decoder) bytes(n int) []byte {
 	if n > len(d.b) {
 		d.fail()

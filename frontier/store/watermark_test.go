@@ -33,7 +33,7 @@ func TestChild(t *testing.T) {
 	case err != nil:
 		fmt.Println(err)
 	default:
-		for i := range killedGroups {
+		for i := range killedBatches {
 			commit(t, s, pages(s, fmt.Sprintf("line %d\n", i)))
 		}
 		fmt.Println("committed")
@@ -41,7 +41,7 @@ func TestChild(t *testing.T) {
 	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or told to end
 }
 
-const killedGroups = 60 // by each child
+const killedBatches = 60 // by each child
 
 // child is a process that has a store.
 type child struct {
@@ -100,6 +100,16 @@ func killed(t *testing.T) string {
 	return dir
 }
 
+// copied returns a copy of a folder.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
 // rewrite alters the files of the state that a pattern fits: at least one.
 func rewrite(t *testing.T, dir, pattern string, alter func([]byte) []byte) {
 	t.Helper()
@@ -121,6 +131,7 @@ func rewrite(t *testing.T, dir, pattern string, alter func([]byte) []byte) {
 // TestLostGroups: a log that is damaged after a kill is no log that ends there. Outputs
 // are left as they are.
 func TestLostGroups(t *testing.T) {
+	whole := killed(t)
 	for _, test := range []struct {
 		name  string
 		alter func([]byte) []byte
@@ -136,7 +147,7 @@ func TestLostGroups(t *testing.T) {
 		{"all zeros", zero},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := killed(t)
+			dir := copied(t, whole)
 			pages, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
 			if err != nil {
 				t.Fatal(err)
@@ -144,7 +155,7 @@ func TestLostGroups(t *testing.T) {
 			rewrite(t, dir, "*.log", test.alter)
 			for _, readOnly := range []bool{true, false, false} { // opening it does not heal it
 				_, err := store.Open(dir, store.Options{Outputs: outputs, ReadOnly: readOnly})
-				if !errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), "groups that were committed are missing") {
+				if !errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), "committed batches are missing") {
 					t.Errorf("read only %t: %v, want ErrDamaged", readOnly, err)
 				}
 			}
@@ -163,7 +174,8 @@ func TestLostGroups(t *testing.T) {
 // TestLastIsNoObstacle: a number that cannot be read, or is behind, keeps no job from
 // going on; and the next commit puts it right.
 func TestLastIsNoObstacle(t *testing.T) {
-	var before []byte // the file as it was after a kill, of a job with fewer groups
+	whole := killed(t)
+	var before []byte // the file as it was after a kill, of a job with fewer batches
 	for _, test := range []struct {
 		name  string
 		alter func([]byte) []byte
@@ -176,7 +188,7 @@ func TestLastIsNoObstacle(t *testing.T) {
 		{"a bit flipped", func(b []byte) []byte { b[3] ^= 1; return b }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			dir := killed(t)
+			dir := copied(t, whole)
 			s, err := store.Open(dir, store.Options{Outputs: outputs})
 			if err != nil {
 				t.Fatal(err)

@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // visited is a finished job: hosts with URLs that are done, some after several tries, or
-// refused, or dropped. It returns its dump, and what Revisit is to make of that.
+// refused, or dropped. It returns its dump, and what Recrawl is to make of that.
 func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after string) {
 	t.Helper()
 	s := open(t, store.Options{FS: fs, Buffer: buffer})
@@ -39,7 +40,7 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 		was.hosts[host], is.hosts[host] = state, again
 		for i := range urls + 1 {
 			was.next++
-			u := revisitedURL(t, host, i, was.next-1)
+			u := recrawledURL(t, host, i, was.next-1)
 			was.seen[u.URL.Fingerprint()] = true
 			if i == urls {
 				g.Dropped(u, frontier.DropHost)
@@ -83,7 +84,7 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 	return was.dump(), is.dump()
 }
 
-func revisitedURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
+func recrawledURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
 	t.Helper()
 	u, err := weburl.Parse(fmt.Sprintf("%s/%d", host, i))
 	if err != nil {
@@ -92,21 +93,21 @@ func revisitedURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
 	return frontier.URL{URL: u, From: host + "/from" + strings.Repeat("x", 100), Depth: i % 7, Hops: i % 2, Priority: int8(i % 3), Seq: seq}
 }
 
-// TestRevisit: all URLs that have ended are pending again, at their places, with what is known
+// TestRecrawl: all URLs that have ended are pending again, at their places, with what is known
 // of them; hosts have their limits anew; nothing else has changed. Broken off between any two
-// groups, it goes on.
-func TestRevisit(t *testing.T) {
+// batches, it goes on.
+func TestRecrawl(t *testing.T) {
 	fs := newFS(t)
-	_, after := visited(t, fs, 4, 300)
+	_, after := visited(t, fs, 4, 100)
 	s := open(t, store.Options{FS: fs, Buffer: buffer})
 	defer func() { shut(t, s) }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Revisit(ctx, false); !errors.Is(err, context.Canceled) {
+	if err := s.Recrawl(ctx, false); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, expected that of the context", err)
 	}
 	for range 2 { // the second time there is nothing left to do
-		if err := s.Revisit(t.Context(), false); err != nil {
+		if err := s.Recrawl(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := dumped(s); err != nil || got != after {
@@ -114,76 +115,93 @@ func TestRevisit(t *testing.T) {
 		}
 	}
 	for name := range 4 {
-		u := revisitedURL(t, fmt.Sprintf("http://h%d.test", name), 4, 0)
+		u := recrawledURL(t, fmt.Sprintf("http://h%d.test", name), 4, 0)
 		if e, found, err := s.Find(u.URL); err != nil || !found || e.State != store.Pending || e.URL.Tries != 0 {
 			t.Errorf("%s is found as %+v, %t, %v", u.URL, e, found, err)
 		}
 	}
 }
 
-// TestRevisitCrash: the machine crashes at any instant of a Revisit, whatever that leaves of
-// what was not synced; each URL is in one state, and the next Revisit comes to the same end.
-func TestRevisitCrash(t *testing.T) {
-	fs := newFS(t)
-	before, after := visited(t, fs, 4, 300)
+// TestRecrawlCrash: the machine crashes at any instant of a Recrawl, whatever that leaves of
+// what was not synced; each URL is in one state, and the next Recrawl comes to the same end.
+func TestRecrawlCrash(t *testing.T) {
+	const hosts = 4
+	urls := long.Or(30, 300) // of each
+	finished := newFS(t)
+	before, after := visited(t, finished, hosts, urls)
+	recrawl := func(each func(left *storetest.FS, op storetest.Op, path string)) {
+		fs := finished.Crash(100, rand.New(rand.NewPCG(1, 1)))
+		s := open(t, store.Options{FS: fs, Buffer: buffer})
+		defer shut(t, s)
+		if got, err := dumped(s); err != nil || got != before {
+			t.Fatalf("%v\n%s", err, diff(got, before))
+		}
+		fs.Before(func(op storetest.Op, path string) error {
+			each(fs, op, path)
+			return nil
+		})
+		if err := s.Recrawl(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		fs.Before(nil)
+	}
+	var all, points storetest.Points
+	recrawl(func(_ *storetest.FS, op storetest.Op, path string) { all.Next(op, path) })
+	tried := storetest.Sample(all.All(), long.Or(13, 5))
 	crashes, between := 0, make(map[int]bool)
-	var checking atomic.Bool
-	fs.Before(func(op storetest.Op, path string) error {
-		if !checking.Load() {
-			return nil
+	recrawl(func(fs *storetest.FS, op storetest.Op, path string) {
+		if !slices.Contains(tried, points.Next(op, path)) {
+			return
 		}
-		if crashes++; crashes%23 != 0 { // each takes 50 ms
-			return nil
-		}
+		crashes++
 		left := fs.Crash(crashes%3*50, rand.New(rand.NewPCG(uint64(crashes), 1)))
-		s, err := store.Open("/job", store.Options{FS: left, Outputs: outputs, Buffer: buffer})
+		pending, err := recrawledAfter(left, hosts*urls, after)
 		if err != nil {
 			t.Errorf("crash before %s %s: %v", op, path, err)
-			return nil
-		}
-		counts, err := s.Counts()
-		if err != nil {
-			t.Error(err)
-		}
-		pending, ended := 0, 0
-		for state, n := range map[store.State]*int{store.Pending: &pending, store.Done: &ended, store.Refused: &ended} {
-			for range s.URLs(state) {
-				*n++
-			}
 		}
 		between[pending] = true
-		if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != 4*300 {
-			t.Errorf("crash before %s %s: %d pending, %d ended, counts %+v", op, path, pending, ended, counts)
-		}
-		if err := s.Revisit(context.Background(), false); err != nil {
-			t.Error(err)
-		}
-		if got, err := dumped(s); err != nil || got != after {
-			t.Errorf("crash before %s %s: %v\n%s", op, path, err, diff(got, after))
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		return nil
 	})
-	s := open(t, store.Options{FS: fs, Buffer: buffer})
-	defer shut(t, s)
-	if got, err := dumped(s); err != nil || got != before {
-		t.Fatalf("%v\n%s", err, diff(got, before))
-	}
-	checking.Store(true)
-	if err := s.Revisit(t.Context(), false); err != nil {
-		t.Fatal(err)
-	}
-	checking.Store(false)
-	t.Logf("%d operations, a crash before every fifth, which left %d different numbers of pending URLs", crashes, len(between))
+	t.Logf("crashes at %d of %d operations, which left %d different numbers of pending URLs", crashes, len(all.All()), len(between))
 	if crashes < 20 || len(between) < 5 {
-		t.Error("that is no Revisit of several groups")
+		t.Error("that is no Recrawl of several batches")
 	}
 }
 
-// BenchmarkRevisit is the beginning of a visit of a job of b.N URLs, 100 a host, on disk.
-func BenchmarkRevisit(b *testing.B) {
+// recrawledAfter checks what a crash in a Recrawl has left, and that the next one comes to its end.
+func recrawledAfter(left *storetest.FS, urls int, after string) (pending int, err error) {
+	s, err := store.Open("/job", store.Options{FS: left, Outputs: outputs, Buffer: buffer})
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	counts, err := s.Counts()
+	if err != nil {
+		return 0, err
+	}
+	ended := 0
+	for state, n := range map[store.State]*int{store.Pending: &pending, store.Done: &ended, store.Refused: &ended} {
+		for _, err := range s.URLs(state) {
+			if err != nil {
+				return 0, err
+			}
+			*n++
+		}
+	}
+	if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != urls {
+		return pending, fmt.Errorf("%d pending, %d ended, counts %+v", pending, ended, counts)
+	}
+	if err := s.Recrawl(context.Background(), false); err != nil {
+		return pending, err
+	}
+	got, err := dumped(s)
+	if err == nil && got != after {
+		err = errors.New(diff(got, after))
+	}
+	return pending, errors.Join(err, s.Close())
+}
+
+// BenchmarkRecrawl is the beginning of a visit of a job of b.N URLs, 100 a host, on disk.
+func BenchmarkRecrawl(b *testing.B) {
 	const each = 100
 	s, err := store.Open(b.TempDir(), store.Options{})
 	if err != nil {
@@ -212,7 +230,7 @@ func BenchmarkRevisit(b *testing.B) {
 		}
 	}
 	b.ResetTimer()
-	if err := s.Revisit(b.Context(), false); err != nil {
+	if err := s.Recrawl(b.Context(), false); err != nil {
 		b.Fatal(err)
 	}
 	b.StopTimer()

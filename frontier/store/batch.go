@@ -1,0 +1,285 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/robots"
+)
+
+// Batch collects changes to commit together: those of the frontier, lines of outputs, and notes.
+// Commit saves all of it or nothing. Owner: one goroutine, which hands it over with Commit. A batch
+// that is never committed is dropped like any value.
+type Batch struct {
+	store  *Store
+	writer writer
+	lines  map[string][]byte   // by output
+	dirs   map[string]struct{} // to be synced
+	next   uint64              // larger than every Seq in it
+	seen   []seenEntry         // not in writer yet
+	size   int
+	key    []byte // scratch; writer copies it
+	value  []byte // scratch; writer copies it
+}
+
+// seenEntry is a fingerprint and its value. Entries are written in key order: unsorted, each would
+// go to another block of the engine, far from any that is cached.
+type seenEntry struct {
+	fingerprint [16]byte
+	order       uint32 // of two with the same fingerprint, the later one wins
+	size        uint8
+	value       [maxSeenValue]byte
+}
+
+// maxSeenValue is the size of the longest value of a fingerprint: a queue key and a reason.
+const maxSeenValue = 3 + 2*9 + 1
+
+var _ frontier.Journal = (*Batch)(nil)
+
+// Begin returns an empty batch.
+func (s *Store) Begin() *Batch {
+	return &Batch{
+		store: s, writer: s.engine.newWriter(),
+		lines: make(map[string][]byte), dirs: make(map[string]struct{}),
+	}
+}
+
+// Size returns the approximate size of the batch in bytes.
+func (b *Batch) Size() int { return b.size }
+
+// Empty reports whether there is nothing to save.
+func (b *Batch) Empty() bool { return b.size == 0 && len(b.dirs) == 0 }
+
+// Append adds whole lines to the end of an output, one of Options.Outputs. It copies them.
+func (b *Batch) Append(output string, lines []byte) {
+	if b.store.outputs[output] == nil {
+		panic(fmt.Sprintf("store: append to %q, which is no output", output))
+	}
+	b.lines[output] = append(b.lines[output], lines...)
+	b.size += len(lines)
+}
+
+// Set saves a note of the caller's under a name. It copies the value.
+func (b *Batch) Set(name string, value []byte) { b.set(textKey(keyNote, name), value) }
+
+// Delete removes a note.
+func (b *Batch) Delete(name string) { b.delete(textKey(keyNote, name)) }
+
+// SyncDir makes the entries of a folder, relative to the job's, durable before the batch is
+// committed. A batch that refers to files of WriteFile names their folder here.
+func (b *Batch) SyncDir(name string) {
+	for ; !b.has(name); name = path.Dir(name) { // a new folder is an entry of its parent
+		b.dirs[name] = struct{}{}
+	}
+}
+
+func (b *Batch) has(dir string) bool {
+	_, ok := b.dirs[dir]
+	return ok
+}
+
+// Pending, Retried, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Host and
+// Counts implement [frontier.Journal].
+func (b *Batch) Pending(u frontier.URL) {
+	b.putSeen(u)
+	b.putPending(u)
+}
+
+func (b *Batch) Retried(u frontier.URL, was frontier.QueueKey) {
+	if was != u.QueueKey() {
+		b.deletePending(u, was)
+		b.putSeen(u)
+	}
+	b.putPending(u)
+}
+
+func (b *Batch) Done(u frontier.URL) {
+	b.deletePending(u, u.QueueKey())
+	b.value = appendDone(b.value[:0], u)
+	b.putEntry(u)
+}
+
+func (b *Batch) Refused(r frontier.Refusal, at time.Time) {
+	b.deletePending(r.URL, r.URL.QueueKey())
+	b.value = appendRefused(b.value[:0], r, at)
+	b.putEntry(r.URL)
+}
+
+func (b *Batch) Dropped(u frontier.URL, why frontier.Drop) {
+	b.next = max(b.next, u.Seq+1)
+	b.value = appendPlace(b.value[:0], u.QueueKey())
+	if why != frontier.DropHost {
+		b.value = append(b.value, byte(why))
+	}
+	b.addSeen(u.URL.Fingerprint())
+}
+
+func (b *Batch) Variants(key [16]byte, n int) {
+	b.key = appendKey(b.key[:0], keyVariants, key)
+	b.set(b.key, binary.AppendUvarint(nil, uint64(n)))
+}
+
+func (b *Batch) OverLimit(host string) {
+	b.key = appendPendingKey(b.key[:0], host, firstUntried)
+	to := pendingEnd(host)
+	b.writer.deleteRange(b.key, to)
+	b.size += len(b.key) + len(to)
+}
+
+func (b *Batch) Rules(host string, r robots.Rules) {
+	b.value, _ = r.AppendBinary(b.value[:0]) // never fails
+	b.set(hostKey(host, hostRules), b.value)
+}
+
+func (b *Batch) Redirected(fingerprint [16]byte, fewest int, target *frontier.URL) {
+	b.key = appendKey(b.key[:0], keyRedirect, fingerprint)
+	if fewest == 0 {
+		b.delete(b.key)
+		return
+	}
+	b.value = appendRedirect(b.value[:0], fewest, target)
+	b.set(b.key, b.value)
+}
+
+func (b *Batch) Host(h frontier.HostState) {
+	b.value = appendHost(b.value[:0], h)
+	b.set(hostKey(h.Name, hostState), b.value)
+}
+
+func (b *Batch) Counts(s frontier.Stats) {
+	b.value = appendCounts(b.value[:0], s)
+	b.set([]byte{keyCounts}, b.value)
+}
+
+// putSeen adds a URL to the seen set, with its queue key, by which its pending entry is found.
+func (b *Batch) putSeen(u frontier.URL) {
+	b.next = max(b.next, u.Seq+1)
+	b.value = appendPlace(b.value[:0], u.QueueKey())
+	b.addSeen(u.URL.Fingerprint())
+}
+
+// addSeen adds b.value to the seen set under a fingerprint.
+func (b *Batch) addSeen(fp [16]byte) {
+	e := seenEntry{fingerprint: fp, order: uint32(len(b.seen)), size: uint8(len(b.value))}
+	copy(e.value[:], b.value)
+	b.seen = append(b.seen, e)
+	b.size += 1 + len(fp) + len(b.value)
+}
+
+// writeSeen passes the fingerprints to the engine, sorted.
+func (b *Batch) writeSeen() {
+	slices.SortFunc(b.seen, func(x, y seenEntry) int {
+		return cmp.Or(
+			cmp.Compare(binary.BigEndian.Uint64(x.fingerprint[:]), binary.BigEndian.Uint64(y.fingerprint[:])),
+			bytes.Compare(x.fingerprint[8:], y.fingerprint[8:]),
+			cmp.Compare(x.order, y.order),
+		)
+	})
+	for i := range b.seen {
+		e := &b.seen[i]
+		b.key = appendKey(b.key[:0], keySeen, e.fingerprint)
+		b.writer.set(b.key, e.value[:e.size])
+	}
+	b.seen = nil
+}
+
+func (b *Batch) putPending(u frontier.URL) {
+	host := u.URL.Origin()
+	b.key = appendPendingKey(b.key[:0], host, u.QueueKey())
+	b.value = appendKnown(appendPending(b.value[:0], host, u), u.Known)
+	b.set(b.key, b.value)
+}
+
+func (b *Batch) deletePending(u frontier.URL, at frontier.QueueKey) {
+	b.key = appendPendingKey(b.key[:0], u.URL.Origin(), at)
+	b.delete(b.key)
+}
+
+// putEntry saves b.value as the outcome of a URL.
+func (b *Batch) putEntry(u frontier.URL) {
+	b.key = append(append(b.key[:0], keyEntry), u.URL.String()...)
+	b.set(b.key, b.value)
+}
+
+func (b *Batch) set(key, value []byte) {
+	b.writer.set(key, value)
+	b.size += len(key) + len(value)
+}
+
+func (b *Batch) delete(key []byte) {
+	b.writer.delete(key)
+	b.size += len(key)
+}
+
+// Commit saves a batch, which must not be used again. It waits for the disk, and for space on a
+// full one. Once it returns nil, the batch survives any crash. Commits are serialized, and batches
+// are durable in their order. After its first error every call returns that error; a store that
+// is opened again shows what was committed.
+func (s *Store) Commit(b *Batch) error {
+	s.committing.Lock()
+	defer s.committing.Unlock()
+	if err := s.failure.get(); err != nil {
+		return err
+	}
+	if s.readOnly {
+		return ErrReadOnly
+	}
+	if b.Empty() {
+		return nil
+	}
+	if err := s.write(b); err != nil {
+		s.failure.set(wrap(err))
+		s.cut()
+		return s.failure.get()
+	}
+	b.writeSeen()
+	next := max(s.next.Load(), b.next)
+	if next > s.next.Load() {
+		b.set([]byte{keyNext}, binary.AppendUvarint(nil, next))
+	}
+	b.delete(markKey(s.batches))
+	b.set(markKey(s.batches+1), nil)
+	if err := s.failure.run(func() error { return s.engine.commit(b.writer) }); err != nil {
+		s.failure.set(damage(s.state, err))
+		return s.failure.get()
+	}
+	s.batches++
+	s.writeWatermark()
+	s.next.Store(next)
+	for name := range b.lines {
+		o := s.outputs[name]
+		o.committed = o.size
+	}
+	return nil
+}
+
+// write makes the batch's lines and folders durable, and adds the outputs' new lengths to it.
+func (s *Store) write(b *Batch) error {
+	for name, lines := range b.lines {
+		o := s.outputs[name]
+		if err := o.append(lines); err != nil {
+			return err
+		}
+		b.set(textKey(keyOutput, name), binary.AppendUvarint(nil, uint64(o.size)))
+	}
+	for name := range b.dirs {
+		if err := syncDir(s.fs, s.fs.PathJoin(s.dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut removes the lines of a failed batch, so that outputs end with a whole line even if nobody
+// opens the store again. It may fail: opening the store cuts them, too.
+func (s *Store) cut() {
+	for _, o := range s.outputs {
+		_ = s.fs.Truncate(o.path, o.committed)
+	}
+}

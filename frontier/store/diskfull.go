@@ -1,0 +1,135 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// spaceWaiter makes writes wait for space on a full disk, so that a full disk is a pause and not a
+// failure. Outputs, Pebble's log, flushes and compactions all wait here.
+//
+// A sync that reports a full disk is an error like any other: the kernel may have dropped the data
+// that it could not write, and a second sync would not report it.
+type spaceWaiter struct {
+	every     time.Duration   // between attempts
+	notify    func(error)     // Options.Waiting; may be nil
+	abandoned <-chan struct{} // closed to end all waiting
+
+	mu struct {
+		sync.Mutex
+		waiting int
+	}
+}
+
+func full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// try repeats op until there is space for it, and returns its error.
+func (w *spaceWaiter) try(op func() error) error {
+	err := op()
+	if !full(err) {
+		return err
+	}
+	w.count(+1, err)
+	defer w.count(-1, nil)
+	tick := time.NewTicker(w.every)
+	defer tick.Stop()
+	for full(err) {
+		select {
+		case <-w.abandoned:
+			return err
+		case <-tick.C:
+			err = op()
+		}
+	}
+	return err
+}
+
+// count counts waiting writes, and reports the first and the end of the last.
+func (w *spaceWaiter) count(n int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.mu.waiting
+	w.mu.waiting += n
+	if w.notify != nil && (before == 0 || w.mu.waiting == 0) {
+		w.notify(err)
+	}
+}
+
+// diskFullFS is a file system whose writes wait for space.
+type diskFullFS struct {
+	FS
+	waiter *spaceWaiter
+}
+
+func (fs diskFullFS) Unwrap() vfs.FS { return fs.FS }
+
+func (fs diskFullFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.Create(name, c) })
+}
+
+func (fs diskFullFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.OpenReadWrite(name, c, opts...) })
+}
+
+func (fs diskFullFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.ReuseForWrite(old, name, c) })
+}
+
+func (fs diskFullFS) file(open func() (vfs.File, error)) (vfs.File, error) {
+	var f vfs.File
+	err := fs.waiter.try(func() (err error) {
+		f, err = open()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return diskFullFile{f, fs.waiter}, nil
+}
+
+func (fs diskFullFS) Link(old, name string) error {
+	return fs.waiter.try(func() error { return fs.FS.Link(old, name) })
+}
+
+func (fs diskFullFS) Rename(old, name string) error {
+	return fs.waiter.try(func() error { return fs.FS.Rename(old, name) })
+}
+
+func (fs diskFullFS) MkdirAll(dir string, perm os.FileMode) error {
+	return fs.waiter.try(func() error { return fs.FS.MkdirAll(dir, perm) })
+}
+
+type diskFullFile struct {
+	vfs.File
+	waiter *spaceWaiter
+}
+
+func (f diskFullFile) Write(p []byte) (n int, err error) {
+	err = f.waiter.try(func() error {
+		m, err := f.File.Write(p[n:])
+		n += m
+		return err
+	})
+	return n, err
+}
+
+func (f diskFullFile) WriteAt(p []byte, at int64) (n int, err error) {
+	err = f.waiter.try(func() error {
+		m, err := f.File.WriteAt(p[n:], at+int64(n))
+		n += m
+		return err
+	})
+	return n, err
+}
+
+// Preallocate does nothing. Pebble preallocates the maximum of its log, 18 MB, when it creates one:
+// a small job would be that large, and in an in-memory folder each page of it costs as much as a
+// used one. A log that is synced every 50 ms gains nothing from it.
+func (diskFullFile) Preallocate(int64, int64) error { return nil }

@@ -1,0 +1,185 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// doors are the places where goroutines meet: a file, a package, or with a final /... all packages
+// below a folder, each with the reason. All other code is owned by one loop or one caller: it
+// starts no goroutine, has no channel and imports neither sync nor sync/atomic.
+var doors = map[string]string{
+	// Loops: where threads come in.
+	"aio/handle.go":        "other goroutines post to a loop",
+	"aio/loop.go":          "the loop runs tasks as goroutines, one at a time",
+	"aio/offload.go":       "blocking calls run on goroutines of their own",
+	"aio/scope.go":         "a scope is canceled from any goroutine",
+	"aio/watchdog.go":      "a goroutine watches the loop's turns",
+	"aio/aiotest/clock.go": "loops on several threads share a virtual clock",
+
+	// Shared by fetch loops, under a short lock or with atomic counters.
+	"budget/meter.go":     "all loops count the memory they hold",
+	"cookies/jar.go":      "all loops share a jar",
+	"duplicates/index.go": "all loops share an index",
+
+	// What callers and loops on other threads enter a crawl by.
+	"crawl.go":        "the caller reads pages of a crawl that runs in the background",
+	"job.go":          "the caller's context ends the wait for a job",
+	"engine/crawl.go": "a crawl starts its loops and is drained from any goroutine",
+	"engine/tasks.go": "loops on several threads list their tasks",
+
+	// The store: called from loops' offloads, and Pebble has goroutines of its own.
+	"frontier/store/failure.go":             "a call of Pebble that never returns is left behind",
+	"frontier/store/memory.go":              "any goroutine may read",
+	"frontier/store/read.go":                "the next chunk is read ahead",
+	"frontier/store/diskfull.go":            "writes wait for space until abandoned",
+	"frontier/store/store.go":               "any goroutine may read and close",
+	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
+
+	// Tables that are made once.
+	"internal/charset/detect.go":    "a pool of detectors",
+	"internal/charset/model.go":     "a table decoded at its first use",
+	"internal/charset/multibyte.go": "a table made at its first use",
+
+	// The command: signals, the terminal, and output that hooks share.
+	"cmd/weft/console.go": "signals of the terminal",
+	"cmd/weft/errors.go":  "a table made at its first use",
+	"cmd/weft/run.go":     "signals, progress and the crawl meet",
+	"cmd/weft/screen.go":  "progress and hooks write to one terminal",
+	"cmd/weft/suspend.go": "signals stop and resume the process",
+
+	"internal/ctl/server.go": "connections of the control socket",
+	"internal/process":       "output of a child process is read while it runs",
+	"examples/...":           "programs that show goroutines beside loops",
+
+	// Programs that measure or serve, on goroutines and threads by design.
+	"lab":                  "the ways of concurrency that it compares",
+	"internal/bench/...":   "benchmark programs",
+	"internal/measure":     "clients and servers that are measured",
+	"internal/proof":       "a crawl and its judge run at once",
+	"internal/webtest/...": "servers log requests of several connections",
+}
+
+// TestDoors: code is owned by a loop unless it is listed as a door. A new package or file is owned.
+func TestDoors(t *testing.T) {
+	used := make(map[string]bool)
+	for _, f := range files(t) {
+		if f.test {
+			continue
+		}
+		found := crossings(f)
+		if len(found) == 0 {
+			continue
+		}
+		if door, ok := doorOf(f); ok {
+			used[door] = true
+			continue
+		}
+		for _, n := range slices.SortedFunc(maps.Keys(found), func(a, b ast.Node) int { return int(a.Pos() - b.Pos()) }) {
+			t.Errorf("%s: code that a loop owns %s; if goroutines have to meet here, list the file in doors", f.at(n), found[n])
+		}
+	}
+	for door := range doors {
+		if !used[door] {
+			t.Errorf("%s is listed in doors and needs not be", door)
+		}
+	}
+}
+
+// doorOf returns the entry of doors that covers a file.
+func doorOf(f file) (door string, ok bool) {
+	name := path.Join(f.pkg, f.name)
+	for _, door := range []string{name, f.pkg} {
+		if _, ok := doors[door]; ok {
+			return door, true
+		}
+	}
+	for dir := f.pkg; dir != "."; dir = path.Dir(dir) {
+		if _, ok := doors[dir+"/..."]; ok {
+			return dir + "/...", true
+		}
+	}
+	return "", false
+}
+
+// crossings are the nodes of a file with which goroutines start, wait for or exclude each other.
+func crossings(f file) map[ast.Node]string {
+	found := make(map[ast.Node]string)
+	for _, spec := range f.ast.Imports {
+		if p, _ := strconv.Unquote(spec.Path.Value); p == "sync" || strings.HasPrefix(p, "sync/") {
+			found[spec] = "imports " + p
+		}
+	}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found[n] = "starts a goroutine"
+		case *ast.ChanType:
+			found[n] = "has a channel"
+		case *ast.SendStmt:
+			found[n] = "sends on a channel"
+		case *ast.SelectStmt:
+			found[n] = "selects between channels"
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				found[n] = "receives from a channel"
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// waits are the functions of package time that a test waits with.
+var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Tick"}
+
+// waiting are the test files that may use them, each with the reason. A bound on a hang is not one:
+// that is a context with a timeout.
+var waiting = map[string]string{
+	"cmd/weft/flags_test.go":           "servers that are slow on purpose",
+	"cmd/weft/memory_linux_test.go":    "samples the memory of another process",
+	"crash_test.go":                    "polls the state of a crawl over real sockets",
+	"inspect_test.go":                  "polls the state of a crawl over real sockets",
+	"internal/bench/memory_test.go":    "measures what real time costs",
+	"internal/bench/timers_test.go":    "measures real timers",
+	"internal/measure/measure_test.go": "cancels a measurement of real time",
+	"internal/torture/torture_test.go": "kills a real process at an instant",
+	"lab/ways_linux_test.go":           "servers that pause in real time",
+	"slow_test.go":                     "a server that is slow on purpose, and a look at what does not happen",
+}
+
+// TestNoSleep: a test that waits for a time is slow when it passes and flaky when it does not.
+func TestNoSleep(t *testing.T) {
+	used := make(map[string]bool)
+	for _, f := range files(t) {
+		if !f.test {
+			continue
+		}
+		name := path.Join(f.pkg, f.name)
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok || !slices.Contains(waits, sel.Sel.Name) {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); !ok || x.Name != "time" {
+				return true
+			}
+			if _, ok := waiting[name]; !ok {
+				t.Errorf("%s: time.%s in a test: use virtual time, or wait for the event", f.at(n), sel.Sel.Name)
+			}
+			used[name] = true
+			return true
+		})
+	}
+	for name := range waiting {
+		if !used[name] {
+			t.Errorf("%s is listed in waiting and needs not be", name)
+		}
+	}
+}
