@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,6 +87,7 @@ func (w *world) crawl(disk store.FS, o weft.Options, l life) (sum weft.Summary, 
 	}
 	o.Seeds, o.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
 	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
+	o.Memory = cmp.Or(o.Memory, 64*mebi) // a store allocates its share at once, and there are many
 	err = aio.NewLoop(aio.Options{Clock: l.clock, Network: netw}).Run(context.Background(), func(task *aio.Task) error {
 		if err := task.Sleep(l.begin); err != nil {
 			return err
