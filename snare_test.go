@@ -70,7 +70,7 @@ func TestSnare(t *testing.T) {
 		"/grow?" + strings.Repeat("x", 4096): fmt.Sprintf("trap: it is %d bytes long, and at most 2048 are followed\n", len(site.URL)+len("/grow?")+4096),
 		"/login":                             "unseen: no page that was read is known to link to it; not kept: links of pages that say nofollow (5); not kept: links with rel=nofollow (1)\n",
 	} {
-		if got := story(t, job, site.URL, path); !strings.Contains(got, want) {
+		if got := whyText(t, job, site.URL, path); !strings.Contains(got, want) {
 			t.Errorf("%.100s: %s\nexpected in it %s", path, got, want)
 		}
 	}

@@ -559,11 +559,11 @@ func TestVisitBrokenOff(t *testing.T) {
 		t.Run(fmt.Sprintf("heads=%d", heads), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(heads), 6))
 			disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
-			if sum, err := w.crawl(disk, weft.Options{}, life{clock: clock, server: server}); err != nil || !sum.Finished {
+			if sum, err := w.crawl(disk, weft.Options{}, schedule{clock: clock, server: server}); err != nil || !sum.Finished {
 				t.Fatalf("%+v, %v", sum, err)
 			}
 			for run := 1; ; run++ {
-				l := life{clock: clock, server: server}
+				l := schedule{clock: clock, server: server}
 				after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
 				switch run % 3 {
 				case 0:
@@ -574,7 +574,7 @@ func TestVisitBrokenOff(t *testing.T) {
 					l.stop = after
 				}
 				if run == long.Or(8, 20) { // nobody disturbs the last
-					l = life{clock: clock, server: server}
+					l = schedule{clock: clock, server: server}
 				}
 				sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Update: true}, heads), l)
 				if err != nil {
@@ -601,7 +601,7 @@ func TestVisitBrokenOff(t *testing.T) {
 func TestVisitCrash(t *testing.T) {
 	w := crashWorld(t)
 	begun, clock := storetest.New(), aiotest.NewClock()
-	if _, err := w.crawl(begun, few, life{clock: clock}); err != nil {
+	if _, err := w.crawl(begun, few, schedule{clock: clock}); err != nil {
 		t.Fatal(err)
 	}
 	update := few
@@ -614,7 +614,7 @@ func TestVisitCrash(t *testing.T) {
 			before(point, disk, fmt.Sprintf("%v of %s", point, path))
 			return nil
 		})
-		if sum, err := w.crawl(disk, update, life{begin: begin}); err != nil || !sum.Finished {
+		if sum, err := w.crawl(disk, update, schedule{begin: begin}); err != nil || !sum.Finished {
 			t.Fatalf("%+v, %v", sum, err)
 		}
 		return points.All()
@@ -637,7 +637,7 @@ func TestVisitCrash(t *testing.T) {
 	})
 	forAll(len(crashes), 2, func(i int) {
 		c := crashes[i]
-		sum, err := w.crawl(c.disk, update, life{begin: begin})
+		sum, err := w.crawl(c.disk, update, schedule{begin: begin})
 		if err == nil {
 			err = w.checkVisits(c.disk)
 		}
