@@ -254,8 +254,8 @@ func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percen
 	return true
 }
 
-// TestDiskFull fails one disk operation for lack of space. The crawl waits, continues, and finds what
-// an undisturbed crawl finds.
+// TestDiskFull fails one disk operation for lack of space. The crawl waits, continues, and finds
+// what an undisturbed crawl finds.
 func TestDiskFull(t *testing.T) {
 	w := crashWorld(t)
 	var taking []storetest.Point
@@ -310,16 +310,16 @@ func noRoom(op storetest.Op, path string) error {
 // TestDiskStaysFull checks that a crawl on a full disk reports that it is paused, starts no fetch,
 // continues when there is space again, and ends when it is canceled while the disk is still full.
 func TestDiskStaysFull(t *testing.T) {
-	for _, room := range []bool{true, false} {
-		t.Run(fmt.Sprintf("room %t", room), func(t *testing.T) {
+	for _, freed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("space freed %t", freed), func(t *testing.T) {
 			t.Parallel()
 			served := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 3, Pages: 30, Clean: true})
 			truth := maps.Collect(served.Web.Truth(torture.Policy(0)))
 			disk := storetest.New()
-			var full, asked atomic.Bool
+			var full, filled atomic.Bool
 			disk.Before(func(op storetest.Op, path string) error {
 				if strings.HasSuffix(path, ".jsonl") && op == storetest.Write {
-					full.Store(full.Load() || !asked.Swap(true))
+					full.Store(full.Load() || !filled.Swap(true))
 				}
 				if full.Load() && takesRoom(op) {
 					return noRoom(op, path)
@@ -363,7 +363,7 @@ func TestDiskStaysFull(t *testing.T) {
 			if p := c.Stats().Paused; !slices.Equal(p, []string{"the disk is full"}) {
 				t.Errorf("pause reasons %q", p)
 			}
-			if !room {
+			if !freed {
 				stop()
 				e := <-ended
 				if !errors.Is(e.err, context.Canceled) && !errors.Is(e.err, syscall.ENOSPC) || e.sum.Finished {

@@ -21,7 +21,8 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// records reads a job's pages.jsonl. Every line must be complete JSON, and each URL must occur once.
+// records reads a job's pages.jsonl. Every line must be complete JSON, and each URL must occur
+// once.
 func records(t *testing.T, job string) map[string]weft.Record {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
@@ -42,8 +43,8 @@ func records(t *testing.T, job string) map[string]weft.Record {
 	return all
 }
 
-// crawlVirtual crawls a synthetic site over an in-memory network, on a virtual clock. It returns the
-// records, the summary and the trace of all tasks.
+// crawlVirtual crawls a synthetic site over an in-memory network, on a virtual clock. It returns
+// the records, the summary and the trace of all tasks.
 func crawlVirtual(t *testing.T, s *site, o weft.Options) (map[string]weft.Record, weft.Summary, string) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 7, Latency: 5 * time.Millisecond, Jitter: 10 * time.Millisecond})
@@ -110,7 +111,7 @@ func TestCrawlFindsAll(t *testing.T) {
 			got, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: workers})
 			checkAgainst(t, s.truth(10), got, "http://site.test")
 			for target, n := range s.hits {
-				least := 1 + s.answer(target).fails
+				least := 1 + s.response(target).fails
 				most := least
 				if target == "/drop" { // three tries, each sent twice if it starts on a kept connection
 					least, most = 3, 6
@@ -175,8 +176,8 @@ func TestCrawlIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestDelay checks on the virtual clock that a crawl of one host with a delay takes at least the sum
-// of its delays.
+// TestDelay checks on the virtual clock that a crawl of one host with a delay takes at least the
+// sum of its delays.
 func TestDelay(t *testing.T) {
 	s := newSite(3, 20)
 	_, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: 8, Delay: time.Second})
@@ -240,8 +241,8 @@ func TestDrainBeforeRun(t *testing.T) {
 	}
 }
 
-// TestCancel checks that a crawl ends as soon as its context is canceled, even while a server does not
-// respond, and leaks nothing.
+// TestCancel checks that a crawl ends as soon as its context is canceled, even while a server does
+// not respond, and leaks nothing.
 func TestCancel(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -306,8 +307,8 @@ func TestTwoCrawlers(t *testing.T) {
 	}
 }
 
-// TestCredentialsInLinks checks that a user name in a link neither makes a new URL nor appears in the
-// records.
+// TestCredentialsInLinks checks that a user name in a link neither makes a new URL nor appears in
+// the records.
 func TestCredentialsInLinks(t *testing.T) {
 	s := &site{hits: make(map[string]int), pages: map[string]page{
 		"/":  {status: 200, body: `<a href="http://evil:x@site.test/a">a</a><a href="/a">a</a>`},
@@ -323,8 +324,8 @@ func TestCredentialsInLinks(t *testing.T) {
 	}
 }
 
-// TestRedirectsInAnyOrder checks that a link into the middle of an overlong redirect chain reaches the
-// rest of the chain, whether the link is found early or late.
+// TestRedirectsInAnyOrder checks that a link into the middle of an overlong redirect chain reaches
+// the rest of the chain, whether the link is found early or late.
 func TestRedirectsInAnyOrder(t *testing.T) {
 	for _, late := range []time.Duration{0, time.Second} {
 		s := &site{hits: make(map[string]int), pages: map[string]page{

@@ -159,7 +159,7 @@ func TestDuplicatesAcrossRuns(t *testing.T) {
 func TestDuplicatesAtRecrawl(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	pages := map[string]answer{"/": {body: prose("home", "/1", "/2")}, "/1": {body: essay("one")}, "/2": {body: essay("one")}}
+	pages := map[string]response{"/": {body: prose("home", "/1", "/2")}, "/1": {body: essay("one")}, "/2": {body: essay("one")}}
 	for visit := 1; visit <= 2; visit++ {
 		s.visit(t, job, pages)
 		duplicates := 0
@@ -200,11 +200,11 @@ func TestWhyNotFollowed(t *testing.T) {
 func TestSitemapsAreNotPruned(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	xml := func(text string) answer {
-		return answer{body: text, header: map[string]string{"Content-Type": "application/xml"}}
+	xml := func(text string) response {
+		return response{body: text, header: map[string]string{"Content-Type": "application/xml"}}
 	}
 	one := xml("<urlset><url><loc>page</loc><lastmod>2024-01-01</lastmod></url></urlset>")
-	pages := map[string]answer{
+	pages := map[string]response{
 		"/": {}, "/a/1.xml": one, "/b/1.xml": one, "/a/page": {body: "one"}, "/b/page": {body: "two"},
 		"/sitemap.xml": xml("<sitemapindex><sitemap><loc>/a/1.xml</loc></sitemap><sitemap><loc>/b/1.xml</loc></sitemap></sitemapindex>"),
 	}

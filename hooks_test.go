@@ -101,8 +101,8 @@ func leafy(t *testing.T, n int) *httptest.Server {
 	return s
 }
 
-// TestOnPage checks that OnPage runs off the fetch loops, concurrently but never more than Concurrency
-// times at once, and that the crawl waits for it.
+// TestOnPage checks that OnPage runs off the fetch loops, concurrently but never more than
+// Concurrency times at once, and that the crawl waits for it.
 func TestOnPage(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	s := leafy(t, 40)
@@ -162,8 +162,8 @@ func TestOnPageError(t *testing.T) {
 	}
 }
 
-// TestCrawlLoop checks that leaving a loop over Crawl, by break or by canceling, leaks nothing, and that
-// failures are yielded.
+// TestCrawlLoop checks that leaving a loop over Crawl, by break or by canceling, leaks nothing, and
+// that failures are yielded.
 func TestCrawlLoop(t *testing.T) {
 	t.Run("break", func(t *testing.T) {
 		aiotest.CheckLeaks(t)

@@ -23,8 +23,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// held is a site whose pages /held and /waits respond only after release, and whose page /busy fails
-// once.
+// held is a site whose pages /held and /waits respond only after release, and whose page /busy
+// fails once.
 type held struct {
 	*httptest.Server
 	release func()
@@ -177,7 +177,8 @@ func paths(t *testing.T, job *weft.Job, state weft.URLState) string {
 	return strings.Join(all, " ")
 }
 
-// whyText returns the state and steps that Why reports, without times and without the site's address.
+// whyText returns the state and steps that Why reports, without times and without the site's
+// address.
 func whyText(t *testing.T, job *weft.Job, site, path string) string {
 	t.Helper()
 	why, err := job.Why(t.Context(), site+path)
@@ -193,8 +194,8 @@ func whyText(t *testing.T, job *weft.Job, site, path string) string {
 	return regexp.MustCompile(`127\.0\.0\.1:\d+(->127\.0\.0\.1:\d+)?`).ReplaceAllString(text, "ADDR")
 }
 
-// TestInspectJob inspects a crawl that waits for one page, and the same job after it has ended. Both
-// report the same about URLs that were done before.
+// TestInspectJob inspects a crawl that waits for one page, and the same job after it has ended.
+// Both report the same about URLs that were done before.
 func TestInspectJob(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	site := newHeld(t)
@@ -342,8 +343,8 @@ func TestWhyRobotsElsewhere(t *testing.T) {
 	<-r.done
 }
 
-// TestAddSitemaps checks that a seed added to a running crawl brings the sitemaps of its host, whether
-// robots.txt is read or not.
+// TestAddSitemaps checks that a seed added to a running crawl brings the sitemaps of its host,
+// whether robots.txt is read or not.
 func TestAddSitemaps(t *testing.T) {
 	for _, noRobots := range []bool{false, true} {
 		s, other := newHeld(t), newHeld(t)
@@ -360,8 +361,8 @@ func TestAddSitemaps(t *testing.T) {
 	}
 }
 
-// TestOrders pauses a crawl of a synthetic web, changes its exclusions, seeds and pace, and stops it.
-// The next run keeps the exclusions and seeds.
+// TestOrders pauses a crawl of a synthetic web, changes its exclusions, seeds and pace, and stops
+// it. The next run keeps the exclusions and seeds.
 func TestOrders(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	served := webtest.Start(t, webtest.Config{Seed: 5, Hosts: 5, Pages: 60, Clean: true, Latency: 2 * time.Millisecond})
@@ -448,8 +449,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestExcludeWhatIsFoundLater checks that an exclusion applies to links found after it: on the fetch
-// loop, or, if the loop does not have the exclusion yet, when the URL is about to be leased.
+// TestExcludeWhatIsFoundLater checks that an exclusion applies to links found after it: on the
+// fetch loop, or, if the loop does not have the exclusion yet, when the URL is about to be leased.
 func TestExcludeWhatIsFoundLater(t *testing.T) {
 	site := newHeld(t)
 	dir := filepath.Join(t.TempDir(), "job")

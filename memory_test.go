@@ -24,8 +24,8 @@ import (
 
 const mebi = 1 << 20
 
-// bodies crawls hosts on the virtual clock; send writes the response of each. It returns the records,
-// the peak memory of bodies in bytes, and the crawler.
+// bodies crawls hosts on the virtual clock; send writes the response of each. It returns the
+// records, the peak memory of bodies in bytes, and the crawler.
 func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c aio.Conn, request string) error) (map[string]weft.Record, int64, *weft.Crawler) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
@@ -82,9 +82,9 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 	return records(t, o.Job), peak, c
 }
 
-// TestSlowBodiesKeepWithinMemory checks that hosts that all send large bodies slowly take at most the
-// share of bodies plus one body. Every body arrives whole at the first try, because a lack of memory
-// here does not count against the host.
+// TestSlowBodiesKeepWithinMemory checks that hosts that all send large bodies slowly take at most
+// the share of bodies plus one body. Every body arrives whole at the first try, because a lack of
+// memory here does not count against the host.
 func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 	const hosts, size, piece = 8, 4 * mebi, 256 << 10
 	text := bytes.Repeat([]byte("x"), piece)
@@ -123,8 +123,8 @@ func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 	}
 }
 
-// TestStalledBodiesEnd checks that bodies that fill the memory and then stall are cut off: early while
-// others wait for memory, otherwise by their time limits. The waiting bodies then continue.
+// TestStalledBodiesEnd checks that bodies that fill the memory and then stall are cut off: early
+// while others wait for memory, otherwise by their time limits. The waiting bodies then continue.
 func TestStalledBodiesEnd(t *testing.T) {
 	const hosts = 16
 	send := func(task *aio.Task, c aio.Conn, request string) error {
@@ -322,8 +322,8 @@ func TestHeldUntilSaved(t *testing.T) {
 	}
 }
 
-// TestOneBigOutcomeAfterTheOther checks that short pages whose <base> turns their links into megabytes,
-// and that arrive all at once, are read only as fast as their outcomes are committed.
+// TestOneBigOutcomeAfterTheOther checks that short pages whose <base> turns their links into
+// megabytes, and that arrive all at once, are read only as fast as their outcomes are committed.
 func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 	const hosts, pages = 8, 4000
 	send := func(task *aio.Task, c aio.Conn, request string) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestKept checks that KeepLinks writes a line for each mention of a URL, and that KeepBodies writes a
-// file for each body, named by its hash.
+// TestKept checks that KeepLinks writes a line for each mention of a URL, and that KeepBodies
+// writes a file for each body, named by its hash.
 func TestKept(t *testing.T) {
 	s := leafy(t, 3)
 	job := filepath.Join(t.TempDir(), "job")
@@ -169,7 +169,7 @@ func TestSummary(t *testing.T) {
 func TestAmpersand(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	s.mu.pages = map[string]answer{"/": {body: a("/?a=1&amp;b=2")}}
+	s.mu.pages = map[string]response{"/": {body: a("/?a=1&amp;b=2")}}
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, KeepLinks: true, NoRobots: true})
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// dialNet is a network in which port 80 of every address accepts connections. It notes which addresses
-// are dialed, and a name may resolve to another address at each lookup.
+// dialNet is a network in which port 80 of every address accepts connections. It notes which
+// addresses are dialed, and a name may resolve to another address at each lookup.
 type dialNet struct {
 	*aiotest.Net
 	names  map[string][]string // "A B" is one answer with two addresses; the last answer repeats
@@ -176,8 +176,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachAcrossRuns checks that the network that a private seed opens, and the hosts of seeds, are
-// remembered in later runs.
+// TestReachAcrossRuns checks that the network that a private seed opens, and the hosts of seeds,
+// are remembered in later runs.
 func TestReachAcrossRuns(t *testing.T) {
 	names := map[string][]string{"in.test": {"10.0.0.1"}, "wiki.test": {"10.9.9.9"}, "list.test": {"192.168.0.1"}}
 	w := web{"http://in.test/": a("http://wiki.test/", "http://127.0.0.1/"), "http://list.test/": a("/2")}

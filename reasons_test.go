@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestWhyReasons checks that Why explains every URL that is not fetched: each reason, each error kind
-// that is not a failed fetch, and each limit.
+// TestWhyReasons checks that Why explains every URL that is not fetched: each reason, each error
+// kind that is not a failed fetch, and each limit.
 func TestWhyReasons(t *testing.T) {
 	home := func(html string) web { return web{"http://a.test/": html} }
 	res := func(s string) []*regexp.Regexp { return []*regexp.Regexp{regexp.MustCompile(s)} }
@@ -132,8 +132,8 @@ func TestWhyReasons(t *testing.T) {
 	}
 }
 
-// TestTrapsOverruled checks that seeds, and links that a hook follows, are fetched even if they look like
-// traps.
+// TestTrapsOverruled checks that seeds, and links that a hook follows, are fetched even if they
+// look like traps.
 func TestTrapsOverruled(t *testing.T) {
 	const trap = "http://a.test/x/x/x/x"
 	hooks := weft.Hooks{OnLink: func(_ weburl.URL, l links.Link) weft.Verdict {
@@ -161,8 +161,8 @@ func TestTrapsOverruled(t *testing.T) {
 	}
 }
 
-// TestRedirectIgnoresNofollow checks that X-Robots-Tag: nofollow on a redirect does not stop the crawl
-// from following it: the tag is about links.
+// TestRedirectIgnoresNofollow checks that X-Robots-Tag: nofollow on a redirect does not stop the
+// crawl from following it: the tag is about links.
 func TestRedirectIgnoresNofollow(t *testing.T) {
 	netw := web{
 		"http://a.test/":      a("/moved"),

@@ -23,8 +23,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// world is a synthetic web, crawled on a virtual clock into a job on an in-memory disk, together with
-// what a crawl must leave behind, however often it is interrupted.
+// world is a synthetic web, crawled on a virtual clock into a job on an in-memory disk, together
+// with what a crawl must leave behind, however often it is interrupted.
 type world struct {
 	web     *webtest.Web
 	latency time.Duration // of the network, one way
@@ -34,8 +34,8 @@ type world struct {
 	seenBytes int // memory for fingerprints; 0: unlimited
 }
 
-// retries exceeds what the web's flaky pages need, because a resumed crawl may meet a server that has
-// forgotten its earlier failures.
+// retries exceeds what the web's flaky pages need, because a resumed crawl may meet a server that
+// has forgotten its earlier failures.
 const retries = 4
 
 func newWorld(t *testing.T, cfg webtest.Config) *world {
@@ -130,8 +130,8 @@ func ignoreTimeout(err error) error {
 	return err
 }
 
-// recovered reads and checks what is left of a job, of whose pages.jsonl at least so many bytes were
-// committed.
+// recovered reads and checks what is left of a job, of whose pages.jsonl at least so many bytes
+// were committed.
 func (w *world) recovered(disk store.FS, least int) (torture.Left, error) {
 	l, err := torture.Open(disk, "/job")
 	if err == nil {
@@ -169,8 +169,8 @@ func (l *schedule) killed(disk **storetest.FS, after time.Duration) {
 	l.stop, l.last = after, func() { *disk = live.Crash(100, rand.New(rand.NewPCG(1, 2))) }
 }
 
-// TestBrokenOff drains, cancels or kills a crawl at random times and resumes it until it finishes. It
-// must find what an undisturbed crawl finds, whatever the memory for URLs and fingerprints, and
+// TestBrokenOff drains, cancels or kills a crawl at random times and resumes it until it finishes.
+// It must find what an undisturbed crawl finds, whatever the memory for URLs and fingerprints, and
 // whatever the concurrency and so the size of batches.
 func TestBrokenOff(t *testing.T) {
 	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
@@ -233,9 +233,9 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestPoliteAcrossRuns checks by the server's log that a host is not requested again before its delay
-// has passed, however often the crawl is killed and however soon it resumes; and that a host known
-// from an earlier run is not requested within the first delay of a run.
+// TestPoliteAcrossRuns checks by the server's log that a host is not requested again before its
+// delay has passed, however often the crawl is killed and however soon it resumes; and that a host
+// known from an earlier run is not requested within the first delay of a run.
 func TestPoliteAcrossRuns(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	w := newWorld(t, webtest.Config{
@@ -277,7 +277,8 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	}
 }
 
-// TestScopeAcrossRuns checks that a scope widened by a seed's redirect stays widened in the next run.
+// TestScopeAcrossRuns checks that a scope widened by a seed's redirect stays widened in the next
+// run.
 func TestScopeAcrossRuns(t *testing.T) {
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

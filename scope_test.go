@@ -71,8 +71,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestSeedRedirectWidensScope checks that a site that has moved is crawled from its old address, and that
-// redirects of other pages do not widen the scope.
+// TestSeedRedirectWidensScope checks that a site that has moved is crawled from its old address,
+// and that redirects of other pages do not widen the scope.
 func TestSeedRedirectWidensScope(t *testing.T) {
 	w := web{
 		"http://example.org/":     "301 http://example.net/",
@@ -93,8 +93,8 @@ func TestSeedRedirectWidensScope(t *testing.T) {
 	}
 }
 
-// TestOpenedIsBounded checks that the summary names a limited number of hosts that redirects of seeds
-// brought into scope, each once, and none that was in scope before.
+// TestOpenedIsBounded checks that the summary names a limited number of hosts that redirects of
+// seeds brought into scope, each once, and none that was in scope before.
 func TestOpenedIsBounded(t *testing.T) {
 	w, seeds := web{"http://a.test/": "a page"}, []string{"http://a.test/"}
 	add := func(seed, to string) {
@@ -155,7 +155,8 @@ func TestSeedSeq(t *testing.T) {
 	}
 }
 
-// TestLimitEndsOpenSeeds checks that a crawl that has reached its limit does not wait for more seeds.
+// TestLimitEndsOpenSeeds checks that a crawl that has reached its limit does not wait for more
+// seeds.
 func TestLimitEndsOpenSeeds(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -172,8 +173,8 @@ func TestLimitEndsOpenSeeds(t *testing.T) {
 	}
 }
 
-// TestCanon checks that URLs that the rules make equal count as one, that a redirect between two such
-// URLs is still followed, and that the job resumes only with the same rules.
+// TestCanon checks that URLs that the rules make equal count as one, that a redirect between two
+// such URLs is still followed, and that the job resumes only with the same rules.
 func TestCanon(t *testing.T) {
 	rules, err := weburl.ParseRules("sort-query,drop-session,strip-www")
 	if err != nil {
@@ -212,8 +213,8 @@ func TestCanon(t *testing.T) {
 	}
 }
 
-// TestNofollow checks that links of a page with a nofollow directive, for all crawlers or for this one,
-// are not followed unless a hook follows them or another page has the same link.
+// TestNofollow checks that links of a page with a nofollow directive, for all crawlers or for this
+// one, are not followed unless a hook follows them or another page has the same link.
 func TestNofollow(t *testing.T) {
 	w := web{
 		"http://a.test/":       a("/meta", "/mine", "/others", "/none"),

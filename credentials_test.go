@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// TestSession checks that credentials in a seed's URL and a cookie jar apply to every fetch loop, and
-// to robots.txt. A job does not store them, so a resumed crawl needs them again.
+// TestSession checks that credentials in a seed's URL and a cookie jar apply to every fetch loop,
+// and to robots.txt. A job does not store them, so a resumed crawl needs them again.
 func TestSession(t *testing.T) {
 	const pages = 40
 	var mu sync.Mutex
@@ -70,8 +70,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestCredentialOptions checks that a credential that cannot be sent is an option error, and that the
-// error does not reveal it.
+// TestCredentialOptions checks that a credential that cannot be sent is an option error, and that
+// the error does not reveal it.
 func TestCredentialOptions(t *testing.T) {
 	for _, o := range []weft.Options{
 		{Seeds: []string{"http://Ali%3Ax:sesame@site.test/"}},

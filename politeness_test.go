@@ -53,8 +53,9 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// TestManyRobotsOnOneHost redirects the robots.txt of many hosts to one server, as operators of parked
-// domains do. That server is requested as politely as for pages, and its rules apply to every host.
+// TestManyRobotsOnOneHost redirects the robots.txt of many hosts to one server, as operators of
+// parked domains do. That server is requested as politely as for pages, and its rules apply to
+// every host.
 func TestManyRobotsOnOneHost(t *testing.T) {
 	const hosts = 50
 	w := web{"http://hoster.test/parked.txt": "User-agent: *\nDisallow: /private"}
@@ -66,7 +67,7 @@ func TestManyRobotsOnOneHost(t *testing.T) {
 	}
 	o.Delay = time.Second
 	got, sum, seen := w.crawl(t, o)
-	var there visits
+	var there requests
 	for _, v := range seen {
 		if v.url == "http://hoster.test/parked.txt" {
 			there = append(there, v)
@@ -80,9 +81,9 @@ func TestManyRobotsOnOneHost(t *testing.T) {
 	}
 }
 
-// TestRobotsRedirects checks that up to five redirects of robots.txt are followed, across hosts and with
-// each host's delay. After more redirects, or a loop, no rules apply (RFC 9309, section 2.3.1.2). If a
-// redirect leads to an unreachable host, the URL fails.
+// TestRobotsRedirects checks that up to five redirects of robots.txt are followed, across hosts and
+// with each host's delay. After more redirects, or a loop, no rules apply (RFC 9309, section
+// 2.3.1.2). If a redirect leads to an unreachable host, the URL fails.
 func TestRobotsRedirects(t *testing.T) {
 	chain := func(n int) web {
 		w := web{"http://h.test/": a("/private"), "http://h.test/private": "a page", "http://h.test/robots.txt": "301 http://r1.test/"}
@@ -97,7 +98,7 @@ func TestRobotsRedirects(t *testing.T) {
 		web   web
 		kind  string // of the seed's record
 		pages int
-		asked int // requests before the first page
+		sent  int // requests before the first page
 	}{
 		{"five", chain(5), "", 1, 6},
 		{"six", chain(6), "", 2, 6},
@@ -109,14 +110,14 @@ func TestRobotsRedirects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, sum, seen := c.web.crawl(t, weft.Options{Seeds: []string{"http://h.test/"}, Delay: time.Second})
-			asked := slices.Index(seen.urls(), "http://h.test/")
-			if asked < 0 {
-				asked = len(seen)
+			sent := slices.Index(seen.urls(), "http://h.test/")
+			if sent < 0 {
+				sent = len(seen)
 			}
-			if r := got["http://h.test/"]; r.ErrorKind != c.kind || sum.Pages != c.pages || asked != c.asked {
+			if r := got["http://h.test/"]; r.ErrorKind != c.kind || sum.Pages != c.pages || sent != c.sent {
 				t.Errorf("record %+v, %d pages, requested %q", r, sum.Pages, seen.urls())
 			}
-			host := slices.DeleteFunc(seen, func(v visit) bool { return !strings.HasPrefix(v.url, "http://h.test") })
+			host := slices.DeleteFunc(seen, func(v request) bool { return !strings.HasPrefix(v.url, "http://h.test") })
 			if host.gap() < time.Second {
 				t.Errorf("h.test was requested again after %v", host.gap())
 			}
@@ -125,11 +126,11 @@ func TestRobotsRedirects(t *testing.T) {
 }
 
 // TestLongRobots checks that the first 500 KiB of an overlong robots.txt apply, however it is
-// transferred, and whatever the size limit of pages. A line cut off there does not apply: a prefix of
-// a rule matches more than the rule.
+// transferred, and whatever the size limit of pages. A line cut off there does not apply: a prefix
+// of a rule matches more than the rule.
 func TestLongRobots(t *testing.T) {
-	// file returns a robots.txt with a rule at the start, one after so many bytes, an overlong rule whose
-	// every prefix would disallow /half, and a rule beyond it.
+	// file returns a robots.txt with a rule at the start, one after so many bytes, an overlong rule
+	// whose every prefix would disallow /half, and a rule beyond it.
 	file := func(before, endless int) (head, rest string) {
 		head = "User-agent: *\nDisallow: /first\n" + strings.Repeat("# nothing\n", before/10) + "Disallow: /last\n"
 		return head, "Disallow: /half" + strings.Repeat("*", endless) + "/but-not-this\nDisallow: /beyond\n"
@@ -228,7 +229,7 @@ func flat(n int) web {
 }
 
 // most returns the maximum number of requests in flight at once.
-func (v visits) most() int {
+func (v requests) most() int {
 	most := 0
 	for _, x := range v {
 		n := 0
@@ -243,9 +244,9 @@ func (v visits) most() int {
 }
 
 // gap returns the shortest time from the end of a response to the start of the next request.
-func (v visits) gap() time.Duration {
+func (v requests) gap() time.Duration {
 	v = slices.Clone(v)
-	slices.SortFunc(v, func(a, b visit) int { return a.at.Compare(b.at) })
+	slices.SortFunc(v, func(a, b request) int { return a.at.Compare(b.at) })
 	least := time.Hour
 	for i := range v[1:] {
 		least = min(least, v[i+1].at.Sub(v[i].end))
@@ -309,7 +310,7 @@ func TestPace(t *testing.T) {
 		w := flat(10)
 		w["http://a.test/5"] = "503 60"
 		got, _, seen := w.crawl(t, weft.Options{Seeds: seeds, PerHost: 1, Retries: 1})
-		i := slices.IndexFunc(seen, func(v visit) bool { return strings.HasSuffix(v.url, "/5") })
+		i := slices.IndexFunc(seen, func(v request) bool { return strings.HasSuffix(v.url, "/5") })
 		if i < 0 || i+1 == len(seen) || seen[i+1].at.Sub(seen[i].end) < time.Minute {
 			t.Errorf("the host was requested again too early: %v", seen[i:])
 		}
@@ -319,10 +320,10 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// TestRetryAfterForms checks that a back-off honors Retry-After in all its forms: seconds, fractions of
-// a second, and dates.
+// TestRetryAfterForms checks that a back-off honors Retry-After in all its forms: seconds,
+// fractions of a second, and dates.
 func TestRetryAfterForms(t *testing.T) {
-	ask := func(field string) visits {
+	ask := func(field string) requests {
 		w := web{"http://a.test/": "503 " + field}
 		_, _, seen := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
 		if len(seen) != 2 {

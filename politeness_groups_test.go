@@ -34,8 +34,8 @@ func oneAddress(seeds []string) *aiotest.Net {
 	return netw
 }
 
-// TestGroupsShareAPace checks, by what the server sees, that hosts of one registrable domain or on one
-// address share a pace.
+// TestGroupsShareAPace checks, by what the server sees, that hosts of one registrable domain or on
+// one address share a pace.
 func TestGroupsShareAPace(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -59,7 +59,7 @@ func TestGroupsShareAPace(t *testing.T) {
 			w, seeds := siblings(20, c.host)
 			c.o.Seeds, c.o.NoRobots = seeds, true
 			var sum weft.Summary
-			var seen visits
+			var seen requests
 			if c.one {
 				_, sum, seen = w.crawlOver(t, oneAddress(seeds), c.o)
 			} else {
@@ -94,8 +94,8 @@ func (w *rotatingNet) Lookup(t *aio.Task, host string) ([]net.IP, error) {
 	return slices.Concat(ips[n:], ips[:n]), nil
 }
 
-// TestAddressOfLease checks that a request goes to the address that its lease was granted for, even if
-// the name service has since rotated the addresses.
+// TestAddressOfLease checks that a request goes to the address that its lease was granted for, even
+// if the name service has since rotated the addresses.
 func TestAddressOfLease(t *testing.T) {
 	w, seeds := siblings(20, "h%d.test")
 	netw := newRotatingNet(false)
@@ -248,7 +248,7 @@ func TestStallingHosts(t *testing.T) {
 			}
 			o.Seeds = append(links, seeds...)
 			_, sum, together := w.crawl(t, o)
-			end := func(v visits) (n int, last time.Duration) {
+			end := func(v requests) (n int, last time.Duration) {
 				for _, x := range v {
 					if strings.HasPrefix(x.url, "http://q") {
 						n++

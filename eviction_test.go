@@ -36,7 +36,7 @@ func TestFewHostsInMemory(t *testing.T) {
 		t.Errorf("%d pages, %d records, finished: %t; expected %d pages", sum.Pages, len(got), sum.Finished, hosts*pages)
 	}
 	requested := make(map[string]int)
-	for _, run := range []visits{seen, more} {
+	for _, run := range []requests{seen, more} {
 		last := make(map[string]time.Time)
 		for _, v := range run {
 			host, _, _ := strings.Cut(strings.TrimPrefix(v.url, "http://"), "/")
