@@ -211,7 +211,7 @@ func TestDiskFails(t *testing.T) {
 }
 
 // diskFails runs a crawl in which one operation fails, crashes its machine and resumes. It reports
-// whether the operation failed: harmless ones are not made to.
+// whether the operation failed; harmless operations are left to succeed.
 func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percents []int) bool {
 	disk, clock := storetest.New(), aiotest.NewClock()
 	var points storetest.Points

@@ -113,14 +113,14 @@ func open(t *testing.T, dir string) *weft.Job {
 	return job
 }
 
-// await polls the status until it satisfies is.
-func (r *running) await(what string, is func(weft.Status) bool) weft.Status {
+// await polls the status until cond holds.
+func (r *running) await(what string, cond func(weft.Status) bool) weft.Status {
 	r.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for range 4000 {
 		s := status(r.t, r.job)
-		if is(s) {
+		if cond(s) {
 			return s
 		}
 		<-tick.C
@@ -206,7 +206,7 @@ func TestInspectJob(t *testing.T) {
 	s := r.await("waiting for the last page", func(s weft.Status) bool { return s.InFlight == 1 && s.Pending == 0 && s.Done == 7 })
 	if s.State != weft.JobRunning || s.Runs != 1 || s.Refused != 1 || s.Failed != 1 || s.Statuses[200] != 5 || s.Redirects != 1 ||
 		s.Errors[weft.KindRobots] != 1 || s.NotFollowed["exclude"] != 1 || s.Hosts != 1 || s.URLsPerSecond <= 0 || s.Bytes == 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 	h := collect(t, r.job.Hosts(t.Context()))
 	if len(h) != 1 || h[0].Host != site.URL || h[0].Done != 7 || h[0].InFlight != 1 || h[0].Pending != 0 || h[0].Robots != "known" || h[0].Asked.IsZero() {
@@ -247,7 +247,7 @@ func TestInspectJob(t *testing.T) {
 			}
 			return a.At.Compare(b.At)
 		}) || why.At.IsZero() {
-			t.Errorf("/target: %+v, error %v", why, err)
+			t.Errorf("why /target: %+v, error %v", why, err)
 		}
 	}
 	ended(r.job, "/ /a /b /broken /busy /moved /target")
@@ -379,7 +379,7 @@ func TestOrders(t *testing.T) {
 	r.do("pause")
 	s := r.await("idle", func(s weft.Status) bool { return s.InFlight == 0 && s.State == weft.JobPaused })
 	if !slices.Equal(s.Reasons, []string{"by hand"}) {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 	var waits []weft.URLStatus
 	r.await("saved", func(weft.Status) bool {
@@ -433,7 +433,7 @@ func TestOrders(t *testing.T) {
 	why, err := job.Why(t.Context(), victim)
 	if err != nil || why.State != weft.URLRefused || why.ErrorKind != weft.KindExcluded ||
 		!slices.ContainsFunc(why.Steps, func(s weft.Step) bool { return s.What == "exclude" && strings.HasSuffix(s.Text, "matches") }) {
-		t.Errorf("%+v, error %v", why, err)
+		t.Errorf("why %s: %+v, error %v", victim, why, err)
 	}
 	done, refused := collect(t, job.URLs(t.Context(), weft.URLDone)), collect(t, job.URLs(t.Context(), weft.URLRefused))
 	if s := status(t, job); s.State != weft.JobFinished || s.Done != len(done) || s.Refused != len(refused) || len(done)+len(refused) != len(all) {
@@ -441,7 +441,7 @@ func TestOrders(t *testing.T) {
 	}
 	for _, u := range slices.Concat(done, refused) {
 		if r, ok := all[u.URL]; !ok || r.Status != u.Status || r.ErrorKind != u.ErrorKind || r.Tries != u.Tries || r.From != u.From || r.Depth != u.Depth {
-			t.Errorf("%+v, and its record %+v", u, r)
+			t.Errorf("URL %+v, but record %+v", u, r)
 		}
 	}
 	if err := job.Close(); err != nil {
@@ -460,7 +460,7 @@ func TestExcludeWhatIsFoundLater(t *testing.T) {
 	r.do("exclude", "/late")
 	site.release()
 	if sum := <-r.done; sum.NotFollowed["exclude"]+sum.Errors[weft.KindExcluded].URLs != 1 || sum.Recorded()-sum.Errors[weft.KindExcluded].URLs != 3 {
-		t.Errorf("%+v", sum)
+		t.Errorf("summary %+v", sum)
 	}
 	job := open(t, dir)
 	if got := paths(t, job, weft.URLDone); got != "/a /b /waits" {
@@ -480,7 +480,7 @@ func TestStatusAfterCancel(t *testing.T) {
 	r.await("waiting", func(s weft.Status) bool { return s.InFlight == 1 && s.Robots == 1 })
 	r.end()
 	if s := status(t, open(t, dir)); s.State != weft.JobInterrupted || s.Pending != 1 || s.InFlight != 0 || s.Ended.IsZero() {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 }
 
@@ -496,7 +496,7 @@ func TestNoSocket(t *testing.T) {
 	var warnings []error
 	o.Fresh, o.Hooks.OnWarning = true, func(err error) { warnings = append(warnings, err) }
 	if sum := <-start(t, o).done; sum.Recorded() != 2 || sum.Runs != 1 {
-		t.Errorf("%+v", sum)
+		t.Errorf("summary %+v", sum)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "ctl.sock") {
 		t.Errorf("warnings %v", warnings)
@@ -515,13 +515,13 @@ func TestOpenJob(t *testing.T) {
 	site.release()
 	dir = filepath.Join(dir, "job")
 	<-start(t, weft.Options{Seeds: []string{site.URL + "/a"}, Job: dir}).done
-	// Two processes may inspect a job: the second waits for the first.
+	// Two callers may open a job at once: the second waits for the first.
 	one := open(t, dir)
 	var inspecting sync.WaitGroup
 	inspecting.Go(func() {
 		two := open(t, dir)
 		if s := status(t, two); s.State != weft.JobFinished {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v", s)
 		}
 	})
 	if err := one.Close(); err != nil {

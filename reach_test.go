@@ -1,7 +1,6 @@
 package weft_test
 
 import (
-	"iter"
 	"maps"
 	"net"
 	"path/filepath"
@@ -55,17 +54,6 @@ func overrides(t *testing.T, all ...string) (list []http1.Override) {
 		list = append(list, o)
 	}
 	return list
-}
-
-// listed returns a sequence of seeds.
-func listed(urls ...string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for _, u := range urls {
-			if !yield(u, nil) {
-				return
-			}
-		}
-	}
 }
 
 const blocked = "blocked-address"
@@ -141,7 +129,7 @@ func TestReach(t *testing.T) {
 				"http://169.254.169.254/": blocked, "http://127.0.0.1/3": "", "http://localhost:9200/": blocked}, nil},
 		{"a seed at a metadata service", web{"http://169.254.169.254/": a("http://169.254.170.2/")}, nil, weft.Options{Seeds: []string{"http://169.254.169.254/"}},
 			map[string]string{"http://169.254.169.254/": "", "http://169.254.170.2/": blocked}, nil},
-		{"a list of seeds", web{"http://in.test/": a("/2", "http://wiki.test/")}, inside, weft.Options{SeedSeq: listed("http://in.test/")},
+		{"a list of seeds", web{"http://in.test/": a("/2", "http://wiki.test/")}, inside, weft.Options{SeedSeq: listOf("http://in.test/")},
 			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": blocked}, []string{"10.0.0.1:80"}},
 		{"an override for the host", web{"http://pub.test/": a("/2", "http://other.test/", "http://127.0.0.1/")}, inside,
 			weft.Options{Seeds: pub, Resolve: overrides(t, "pub.test:80:127.0.0.1", "other.test:80:10.0.0.1")},
@@ -183,7 +171,7 @@ func TestReachAcrossRuns(t *testing.T) {
 	w := web{"http://in.test/": a("http://wiki.test/", "http://127.0.0.1/"), "http://list.test/": a("/2")}
 	o := weft.Options{
 		Scope: weft.ScopeAny, NoRobots: true, Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
-		Seeds: []string{"http://in.test/"}, SeedSeq: listed("http://list.test/"),
+		Seeds: []string{"http://in.test/"}, SeedSeq: listOf("http://list.test/"),
 	}
 	var got map[string]weft.Record
 	for range 5 {

@@ -562,7 +562,7 @@ func TestRecrawlBrokenOff(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(heads), 6))
 			disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
 			if sum, err := w.crawl(disk, weft.Options{}, schedule{clock: clock, server: server}); err != nil || !sum.Finished {
-				t.Fatalf("%+v, %v", sum, err)
+				t.Fatalf("summary %+v, error %v", sum, err)
 			}
 			for run := 1; ; run++ {
 				l := schedule{clock: clock, server: server}
@@ -616,7 +616,7 @@ func TestRecrawlCrash(t *testing.T) {
 			return nil
 		})
 		if sum, err := w.crawl(disk, update, schedule{begin: begin}); err != nil || !sum.Finished {
-			t.Fatalf("%+v, %v", sum, err)
+			t.Fatalf("summary %+v, error %v", sum, err)
 		}
 		return points.All()
 	}

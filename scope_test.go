@@ -108,7 +108,7 @@ func TestOpenedIsBounded(t *testing.T) {
 	}
 	_, sum, _ := w.crawl(t, weft.Options{Seeds: seeds})
 	if n := len(slices.Compact(slices.Sorted(slices.Values(sum.Opened)))); n != 20 || len(sum.Opened) != 20 || slices.Contains(sum.Opened, "a.test") {
-		t.Errorf("%d different hosts of 20 expected: %q", n, sum.Opened)
+		t.Errorf("%d different hosts, expected 20: %q", n, sum.Opened)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestNofollow(t *testing.T) {
 				t.Errorf("fetched %q, expected %q; not followed: %v, expected %d", urls, c.want, sum.NotFollowed, c.links)
 			}
 			if robots := got["http://a.test/meta"].Robots; !slices.Equal(robots, []string{"noarchive", "nofollow"}) {
-				t.Errorf("robots of the record: %q", robots)
+				t.Errorf("robots in the record: %q", robots)
 			}
 		})
 	}

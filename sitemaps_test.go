@@ -173,8 +173,8 @@ func TestSitemapOrder(t *testing.T) {
 	}
 }
 
-// TestSitemapDepth checks that the URLs of a sitemap are one deeper than the page that led to its
-// host, so that sitemaps do not lead from host to host beyond the depth limit.
+// TestSitemapDepth checks that a host's sitemaps, and the URLs in them, are one link deeper than the
+// host's first URL, so that sitemaps do not lead from host to host beyond the depth limit.
 func TestSitemapDepth(t *testing.T) {
 	w := web{}
 	for i := range 6 {
@@ -191,7 +191,7 @@ func TestSitemapDepth(t *testing.T) {
 		t.Errorf("fetched %q, expected %q", urls, want)
 	}
 	if r := got["http://h1.test/1"]; r.Depth != 2 || r.From != "http://h1.test/sitemap.xml" {
-		t.Errorf("%+v", r)
+		t.Errorf("record %+v", r)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestTraps(t *testing.T) {
 	}
 	sum, err := c.Run(t.Context())
 	if err != nil || !sum.Finished {
-		t.Fatalf("%+v, %v", sum, err)
+		t.Fatalf("summary %+v, error %v", sum, err)
 	}
 	got := make(map[string]int) // by first path segment
 	for u := range records(t, o.Job) {
