@@ -7,7 +7,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestLinksInAnyCharset: pages give links whatever their encoding, and the record names it.
+// TestLinksInAnyCharset checks that links are found in pages of any encoding, and that the record
+// names the charset.
 func TestLinksInAnyCharset(t *testing.T) {
 	wide := func(mark, s string) string {
 		b := []byte(mark)
@@ -30,7 +31,7 @@ func TestLinksInAnyCharset(t *testing.T) {
 		"http://a.test/declared": "shift_jis", "http://a.test/detected": "windows-1251", "http://a.test/ascii": "windows-1252",
 	} {
 		if r := got[url]; r.Charset != want || r.Status != 200 {
-			t.Errorf("%s: status %d in %q, expected 200 in %s", url, r.Status, r.Charset, want)
+			t.Errorf("%s: status %d, charset %q; expected 200, %q", url, r.Status, r.Charset, want)
 		}
 	}
 }

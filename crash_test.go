@@ -24,28 +24,28 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// few at once make many groups.
+// few keeps concurrency low, so that the store commits many small batches.
 var few = weft.Options{Concurrency: 3}
 
-// crashWorld is small, and has a bit of everything.
+// crashWorld returns a small web with a little of everything.
 func crashWorld(t *testing.T) *world {
 	return newWorld(t, webtest.Config{Seed: 11, Hosts: 6, Pages: 4, Links: 4, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 }
 
-// twoRuns is a crawl that is drained after a while and goes on: so a state that was there
-// is opened too. It ends with the first error.
+// twoRuns starts a crawl, drains it after a while and resumes it, so that an existing state is
+// opened too. It returns at the first error.
 func (w *world) twoRuns(disk *storetest.FS, clock *aiotest.Clock) (weft.Summary, error) {
 	server := webtest.NewServer(w.web, nil)
-	sum, err := w.crawl(disk, few, life{clock: clock, server: server, drain: 2 * time.Second})
+	sum, err := w.crawl(disk, few, schedule{clock: clock, server: server, drain: 2 * time.Second})
 	if err == nil {
-		sum, err = w.crawl(disk, few, life{clock: clock, server: server})
+		sum, err = w.crawl(disk, few, schedule{clock: clock, server: server})
 	}
 	return sum, err
 }
 
-// goesOn looks at what is left of a job, of whose pages.jsonl so much was committed, and
-// finishes the crawl, which begins at a time. It returns how much was committed.
-func (w *world) goesOn(disk *storetest.FS, at time.Duration, least int) (committed int, err error) {
+// resume checks what is left of a job, of whose pages.jsonl at least so many bytes were committed,
+// and then finishes the crawl, starting at the given time. It returns how much was committed.
+func (w *world) resume(disk *storetest.FS, at time.Duration, least int) (committed int, err error) {
 	var before torture.Left
 	if _, err := disk.Stat("/job/state"); err == nil {
 		if before, err = w.recovered(disk, least); err != nil {
@@ -54,11 +54,11 @@ func (w *world) goesOn(disk *storetest.FS, at time.Duration, least int) (committ
 	} else if least > 0 {
 		return 0, err
 	}
-	sum, err := w.crawl(disk, few, life{begin: at})
+	sum, err := w.crawl(disk, few, schedule{begin: at})
 	if err != nil {
 		return 0, err
 	}
-	if err := w.whole(disk); err != nil {
+	if err := w.checkWhole(disk); err != nil {
 		return 0, err
 	}
 	after, err := torture.Read(disk, "/job")
@@ -66,7 +66,7 @@ func (w *world) goesOn(disk *storetest.FS, at time.Duration, least int) (committ
 		return 0, err
 	}
 	if !strings.HasPrefix(after.Pages, before.Pages) {
-		return 0, errors.New("a committed record is not what it was")
+		return 0, errors.New("a committed record has changed")
 	}
 	if sum.Recorded() != len(after.Records) || !sum.Finished {
 		return 0, fmt.Errorf("%d records, summary %+v", len(after.Records), sum)
@@ -74,8 +74,8 @@ func (w *world) goesOn(disk *storetest.FS, at time.Duration, least int) (committ
 	return len(before.Pages), nil
 }
 
-// operations returns those that two runs ask of the disk: a few more or less each time, as
-// Pebble tidies up in the background.
+// operations returns the disk operations of two runs. Their number varies a little, because Pebble
+// compacts in the background.
 func (w *world) operations(t *testing.T) []storetest.Point {
 	t.Helper()
 	var points storetest.Points
@@ -87,12 +87,13 @@ func (w *world) operations(t *testing.T) []storetest.Point {
 	return points.All()
 }
 
-// some are the first operation of each kind and n others, evenly spread; all of them in a long run.
+// some returns the first operation of each kind and n others, evenly spread; in a long run, all of
+// them.
 func some(n int, points []storetest.Point) []storetest.Point {
 	return storetest.Sample(points, long.Or(len(points)/n, 1))
 }
 
-// forAll calls fn with the numbers below n, so many at once.
+// forAll calls fn with each number below n, at most atOnce calls at a time.
 func forAll(n, atOnce int, fn func(i int)) {
 	var workers sync.WaitGroup
 	next := make(chan int)
@@ -110,10 +111,9 @@ func forAll(n, atOnce int, fn func(i int)) {
 	workers.Wait()
 }
 
-// TestCrash: the machine crashes before an operation of the disk, whichever, and loses
-// whatever it likes of what was not synced. What was committed is there, and the crawl
-// goes on to the end that it would have come to; without a limit of memory for fingerprints,
-// and with none but in the store.
+// TestCrash crashes the machine before any disk operation, and loses any part of what was not
+// synced. Committed data survives, and the resumed crawl finds what an undisturbed crawl finds. It
+// runs with all fingerprints in memory, and with all of them on disk.
 func TestCrash(t *testing.T) {
 	for _, seenBytes := range []int{0, 1} {
 		t.Run(fmt.Sprintf("fingerprints in %d bytes", seenBytes), func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestCrash(t *testing.T) {
 func testCrash(t *testing.T, w *world) {
 	all := w.operations(t)
 	tried := some(8, all)
-	if !long.Enabled() && w.seenBytes > 0 { // the kinds are those of the other world
+	if !long.Enabled() && w.seenBytes > 0 { // the unlimited run covers every kind of operation
 		tried = nil
 		for i := 0; i < len(all); i += len(all) / 12 {
 			tried = append(tried, all[i])
@@ -136,8 +136,8 @@ func testCrash(t *testing.T, w *world) {
 	type crash struct {
 		what  string
 		time  time.Duration
-		disks map[int]*storetest.FS // by the percentage of what was not synced that is left
-		kept  int                   // bytes of pages.jsonl that were committed; 0: not known
+		disks map[int]*storetest.FS // by percentage of unsynced data that survives
+		kept  int                   // committed bytes of pages.jsonl; 0: unknown
 	}
 	var crashes []crash
 	disk, clock := storetest.New(), aiotest.NewClock()
@@ -161,33 +161,33 @@ func testCrash(t *testing.T, w *world) {
 	forAll(len(crashes), runtime.GOMAXPROCS(0), func(i int) {
 		c := &crashes[i]
 		for _, percent := range slices.Sorted(maps.Keys(c.disks)) {
-			kept, err := w.goesOn(c.disks[percent], c.time, c.kept)
+			kept, err := w.resume(c.disks[percent], c.time, c.kept)
 			if err != nil {
-				t.Errorf("%s, with %d %% of what was not synced: %v", c.what, percent, err)
+				t.Errorf("%s, %d %% of unsynced data survives: %v", c.what, percent, err)
 			}
 			if percent == 0 {
 				c.kept = kept
 			}
 		}
 	})
-	var was crash // the last one of which it is known what was committed
+	var was crash // the last crash whose committed length is known
 	for _, is := range crashes {
 		if is.disks[0] == nil {
 			continue
 		}
 		if was.kept > is.kept {
-			t.Errorf("%d bytes of records after a %s; %d after a %s", is.kept, is.what, was.kept, was.what)
+			t.Errorf("%d bytes of records after a %s, but %d after the earlier %s", is.kept, is.what, was.kept, was.what)
 		}
 		was = is
 	}
 	if end, err := w.recovered(disk.Crash(0, nil), 0); err != nil || len(end.Records) != len(w.truth) {
-		t.Errorf("crash after the end: %d records, %v", len(end.Records), err)
+		t.Errorf("crash after the crawl has finished: %d records, error %v", len(end.Records), err)
 	}
 }
 
-// TestDiskFails: an operation of the disk fails, once or from then on: the crawl ends with an
-// error that names the file; what it says it has done is there, even if the machine crashes;
-// and a crawl that goes on comes to the end that this one would have come to.
+// TestDiskFails fails a disk operation, once or from then on. The crawl ends with an error that
+// names the file; everything it counts as done is on disk, even if the machine crashes; and a
+// resumed crawl finds what an undisturbed crawl finds.
 func TestDiskFails(t *testing.T) {
 	w := crashWorld(t)
 	all := w.operations(t)
@@ -196,7 +196,7 @@ func TestDiskFails(t *testing.T) {
 	forAll(len(tried), runtime.GOMAXPROCS(0), func(i int) {
 		for _, seenBytes := range long.Or([]int{i % 2}, []int{0, 1}) {
 			for _, lasting := range long.Or([]bool{i/2%2 == 0}, []bool{false, true}) {
-				w := *w // which is shared
+				w := *w // the original is shared
 				w.seenBytes = seenBytes
 				if w.diskFails(t, tried[i], lasting, long.Or([]int{i % 3 * 50}, []int{0, 50, 100})) {
 					failed.Add(1)
@@ -206,12 +206,12 @@ func TestDiskFails(t *testing.T) {
 	})
 	t.Logf("an input/output error at %d of %d operations (the others only remove what is obsolete, or write a hint), once or from then on, and crashes", failed.Load(), len(all))
 	if int(failed.Load()) < len(tried)/2 {
-		t.Error("most did not")
+		t.Error("most operations did not fail the crawl")
 	}
 }
 
-// diskFails runs a crawl that meets an error at an operation, crashes its machine, and goes on. It
-// reports whether there was an error: there is none if the operation does not matter.
+// diskFails runs a crawl in which one operation fails, crashes its machine and resumes. It reports
+// whether the operation failed; harmless operations are left to succeed.
 func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percents []int) bool {
 	disk, clock := storetest.New(), aiotest.NewClock()
 	var points storetest.Points
@@ -219,7 +219,7 @@ func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percen
 	what, file := "", ""
 	disk.Before(func(op storetest.Op, path string) error {
 		point := points.Next(op, path)
-		harmless := op == storetest.Remove || op == storetest.Write && path == "/job/state/last" // the state is as good without
+		harmless := op == storetest.Remove || op == storetest.Write && path == "/job/state/last" // the state does not need it
 		if point != at && !(reached && lasting) {
 			return nil
 		}
@@ -237,25 +237,25 @@ func (w *world) diskFails(t *testing.T, at storetest.Point, lasting bool, percen
 		return false
 	}
 	if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "store: store: ") || sum.Finished && sum.Done < len(w.truth) {
-		t.Errorf("%s: %v after %d URLs", what, err, sum.Done)
+		t.Errorf("%s: error %v after %d URLs", what, err, sum.Done)
 	}
 	end := clock.Now().Sub(aiotest.Epoch)
 	for _, percent := range percents {
 		left := disk.Crash(percent, rand.New(rand.NewPCG(1, 2)))
 		if _, err := left.Stat("/job/state"); err == nil || sum.Done > 0 {
 			if got, err := w.recovered(left, 0); err != nil || len(got.Records) < sum.Done {
-				t.Errorf("%s: %d records, told of %d; %v", what, len(got.Records), sum.Done, err)
+				t.Errorf("%s: %d records, but the summary counts %d; error %v", what, len(got.Records), sum.Done, err)
 			}
 		}
-		if _, err := w.goesOn(left, end, 0); err != nil {
-			t.Errorf("%s, then a crash with %d %% of what was not synced: %v", what, percent, err)
+		if _, err := w.resume(left, end, 0); err != nil {
+			t.Errorf("%s, then a crash, %d %% of unsynced data survives: %v", what, percent, err)
 		}
 	}
 	return true
 }
 
-// TestDiskFull: an operation of the disk finds no room, once: the crawl waits, goes on, and
-// comes to the same end.
+// TestDiskFull fails one disk operation for lack of space. The crawl waits, continues, and finds
+// what an undisturbed crawl finds.
 func TestDiskFull(t *testing.T) {
 	w := crashWorld(t)
 	var taking []storetest.Point
@@ -266,7 +266,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	tried := some(4, taking)
 	var waited atomic.Int32
-	forAll(len(tried), 40, func(i int) { // each waits for a second
+	forAll(len(tried), 40, func(i int) { // each one waits for a second
 		disk := storetest.New()
 		var points storetest.Points
 		what := ""
@@ -279,10 +279,10 @@ func TestDiskFull(t *testing.T) {
 		})
 		sum, err := w.twoRuns(disk, aiotest.NewClock())
 		if err == nil {
-			err = w.whole(disk)
+			err = w.checkWhole(disk)
 		}
 		if err != nil || !sum.Finished {
-			t.Errorf("%s: %v, %+v", what, err, sum)
+			t.Errorf("%s: error %v, summary %+v", what, err, sum)
 		}
 		if what != "" {
 			waited.Add(1)
@@ -290,7 +290,7 @@ func TestDiskFull(t *testing.T) {
 	})
 	t.Logf("no room at %d of %d operations, for a second", waited.Load(), len(taking))
 	if int(waited.Load()) < len(tried)/2 {
-		t.Error("at most there was")
+		t.Error("most operations found space")
 	}
 }
 
@@ -298,7 +298,7 @@ func takesRoom(op storetest.Op) bool {
 	return op == storetest.Create || op == storetest.Link || op == storetest.Mkdir || op == storetest.Rename || op == storetest.Write
 }
 
-// noRoom is the error of an operation on a disk that is full: of a write, some of it is done.
+// noRoom returns the error of an operation on a full disk. A write is partly done.
 func noRoom(op storetest.Op, path string) error {
 	err := &fs.PathError{Op: string(op), Path: path, Err: syscall.ENOSPC}
 	if op == storetest.Write {
@@ -307,19 +307,19 @@ func noRoom(op storetest.Op, path string) error {
 	return err
 }
 
-// TestDiskStaysFull: a crawl that waits for room says so and begins nothing; it goes on when
-// there is, and ends when it is broken off, be there room or not.
+// TestDiskStaysFull checks that a crawl on a full disk reports that it is paused, starts no fetch,
+// continues when there is space again, and ends when it is canceled while the disk is still full.
 func TestDiskStaysFull(t *testing.T) {
-	for _, room := range []bool{true, false} {
-		t.Run(fmt.Sprintf("room %t", room), func(t *testing.T) {
+	for _, freed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("space freed %t", freed), func(t *testing.T) {
 			t.Parallel()
 			served := webtest.Start(t, webtest.Config{Seed: 1, Hosts: 3, Pages: 30, Clean: true})
 			truth := maps.Collect(served.Web.Truth(torture.Policy(0)))
 			disk := storetest.New()
-			var full, asked atomic.Bool
+			var full, filled atomic.Bool
 			disk.Before(func(op storetest.Op, path string) error {
 				if strings.HasSuffix(path, ".jsonl") && op == storetest.Write {
-					full.Store(full.Load() || !asked.Swap(true))
+					full.Store(full.Load() || !filled.Swap(true))
 				}
 				if full.Load() && takesRoom(op) {
 					return noRoom(op, path)
@@ -354,20 +354,20 @@ func TestDiskStaysFull(t *testing.T) {
 			for len(c.Stats().Paused) == 0 {
 				select {
 				case <-patience.C:
-					t.Fatal("the disk is full, and nobody says so")
+					t.Fatal("the disk is full, but the crawl does not report a pause")
 				case e := <-ended:
-					t.Fatalf("ended on a full disk: %+v", e)
+					t.Fatalf("the crawl ended on a full disk: %+v", e)
 				case <-tick.C:
 				}
 			}
 			if p := c.Stats().Paused; !slices.Equal(p, []string{"the disk is full"}) {
-				t.Errorf("paused because %q", p)
+				t.Errorf("pause reasons %q", p)
 			}
-			if !room {
+			if !freed {
 				stop()
 				e := <-ended
 				if !errors.Is(e.err, context.Canceled) && !errors.Is(e.err, syscall.ENOSPC) || e.sum.Finished {
-					t.Errorf("broken off: %+v", e)
+					t.Errorf("canceled on a full disk: %+v", e)
 				}
 				full.Store(false)
 				c = crawler()
@@ -378,7 +378,7 @@ func TestDiskStaysFull(t *testing.T) {
 			}
 			full.Store(false)
 			if e := <-ended; e.err != nil || !e.sum.Finished || e.sum.Recorded() != len(truth) {
-				t.Errorf("with room, expected %d URLs: %+v", len(truth), e)
+				t.Errorf("with space again, expected %d URLs: %+v", len(truth), e)
 			}
 			left, err := torture.Open(disk, "/job")
 			if err == nil {

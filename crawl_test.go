@@ -21,8 +21,8 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// records reads pages.jsonl of a job, which must be whole lines of JSON with each
-// URL once.
+// records reads a job's pages.jsonl. Every line must be complete JSON, and each URL must occur
+// once.
 func records(t *testing.T, job string) map[string]weft.Record {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
@@ -43,8 +43,8 @@ func records(t *testing.T, job string) map[string]weft.Record {
 	return all
 }
 
-// crawlVirtual crawls a synthetic site in the in-memory network on the virtual
-// clock, and returns the records, the summary and the trace of all tasks.
+// crawlVirtual crawls a synthetic site over an in-memory network, on a virtual clock. It returns
+// the records, the summary and the trace of all tasks.
 func crawlVirtual(t *testing.T, s *site, o weft.Options) (map[string]weft.Record, weft.Summary, string) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 7, Latency: 5 * time.Millisecond, Jitter: 10 * time.Millisecond})
@@ -74,7 +74,7 @@ func crawlVirtual(t *testing.T, s *site, o weft.Options) (map[string]weft.Record
 		t.Fatal(err)
 	}
 	if open := netw.Open(); len(open) > 0 {
-		t.Errorf("left open: %v", open)
+		t.Errorf("connections left open: %v", open)
 	}
 	return records(t, o.Job), sum, trace.String()
 }
@@ -97,13 +97,13 @@ func checkAgainst(t *testing.T, truth map[string]int, got map[string]weft.Record
 	}
 	for target := range statuses {
 		if _, ok := truth[target]; !ok {
-			t.Errorf("%s was fetched, which no link leads to", target)
+			t.Errorf("%s was fetched, but no link leads to it", target)
 		}
 	}
 }
 
-// TestCrawlFindsAll: what is fetched is the ground truth, each URL is asked for
-// once, save for tries again, and never more at once than there are workers.
+// TestCrawlFindsAll checks that the crawl fetches exactly the ground truth, requests each URL once
+// apart from retries, and never has more requests in flight than workers.
 func TestCrawlFindsAll(t *testing.T) {
 	for _, workers := range []int{1, 8, 256} {
 		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
@@ -111,13 +111,13 @@ func TestCrawlFindsAll(t *testing.T) {
 			got, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: workers})
 			checkAgainst(t, s.truth(10), got, "http://site.test")
 			for target, n := range s.hits {
-				least := 1 + s.answer(target).fails
+				least := 1 + s.response(target).fails
 				most := least
-				if target == "/drop" { // three tries, each of them twice if its first connection was an old one
+				if target == "/drop" { // three tries, each sent twice if it starts on a kept connection
 					least, most = 3, 6
 				}
 				if n < least || n > most {
-					t.Errorf("%s was asked for %d times, expected %d to %d", target, n, least, most)
+					t.Errorf("%s was requested %d times, expected %d to %d", target, n, least, most)
 				}
 			}
 			if s.most > workers {
@@ -136,23 +136,23 @@ func TestRecord(t *testing.T) {
 	root := got["http://site.test/"]
 	if root.Title != "page 0" || root.Depth != 0 || root.From != "" || root.ContentType != "text/html; charset=utf-8" ||
 		root.BodyBytes != len(s.pages["/"].body) || root.Bytes <= 0 || root.Links == 0 || root.Tries != 1 || root.TotalMS <= 0 {
-		t.Errorf("record of the root: %+v", root)
+		t.Errorf("record of the home page: %+v", root)
 	}
 	if r := got["http://site.test/loop/a"]; r.Redirect != "http://site.test/loop/b" || r.Depth != 1 || r.From != "http://site.test/" {
 		t.Errorf("record of a redirect: %+v", r)
 	}
 	if r := got["http://site.test/long/10"]; r.ErrorKind != "redirects" || r.Redirect != "http://site.test/long/11" {
-		t.Errorf("record of one redirect too many: %+v", r)
+		t.Errorf("record of the redirect beyond the limit: %+v", r)
 	}
 	if r := got["http://site.test/drop"]; r.Status != 0 || r.ErrorKind != "early-end" || r.Tries != 3 || r.Error == "" {
-		t.Errorf("record of a connection that broke each time: %+v", r)
+		t.Errorf("record of a URL whose connection always breaks: %+v", r)
 	}
 	if r := got["http://site.test/d6/p13.html"]; r.Status != 200 || r.Tries != 1+s.pages["/d6/p13.html"].fails {
-		t.Errorf("record of a page that failed at first: %+v", r)
+		t.Errorf("record of a page that succeeds after retries: %+v", r)
 	}
 }
 
-// TestCrawlIsDeterministic: the same crawl gives the same trace every time.
+// TestCrawlIsDeterministic checks that the same crawl produces the same trace every time.
 func TestCrawlIsDeterministic(t *testing.T) {
 	run := func() (string, time.Duration) {
 		_, sum, trace := crawlVirtual(t, newSite(5, 100), weft.Options{Concurrency: 16})
@@ -160,7 +160,7 @@ func TestCrawlIsDeterministic(t *testing.T) {
 	}
 	first, took := run()
 	if lines := strings.Count(first, "\n"); lines < 1000 {
-		t.Fatalf("a trace of %d lines", lines)
+		t.Fatalf("the trace has only %d lines", lines)
 	}
 	for range 5 {
 		again, tookAgain := run()
@@ -168,28 +168,28 @@ func TestCrawlIsDeterministic(t *testing.T) {
 			a, b := strings.Split(first, "\n"), strings.Split(again, "\n")
 			for i := range min(len(a), len(b)) {
 				if a[i] != b[i] {
-					t.Fatalf("traces differ in line %d:\n%s\n%s", i+1, a[i], b[i])
+					t.Fatalf("traces differ at line %d:\n%s\n%s", i+1, a[i], b[i])
 				}
 			}
-			t.Fatalf("traces of %d and %d lines, %v and %v", len(a), len(b), took, tookAgain)
+			t.Fatalf("traces of %d and %d lines, elapsed %v and %v", len(a), len(b), took, tookAgain)
 		}
 	}
 }
 
-// TestDelay: with a delay and one host, the crawl takes that long and no less,
-// judged on the virtual clock.
+// TestDelay checks on the virtual clock that a crawl of one host with a delay takes at least the
+// sum of its delays.
 func TestDelay(t *testing.T) {
 	s := newSite(3, 20)
 	_, sum, _ := crawlVirtual(t, s, weft.Options{Concurrency: 8, Delay: time.Second})
 	if least := time.Duration(sum.Recorded()-1) * time.Second; sum.Elapsed < least {
-		t.Errorf("%d URLs in %v, with a delay of 1 s", sum.Recorded(), sum.Elapsed)
+		t.Errorf("%d URLs in %v with a delay of 1 s", sum.Recorded(), sum.Elapsed)
 	}
 	if s.most > 1 {
 		t.Errorf("%d requests at once", s.most)
 	}
 }
 
-// endless is a site without end: each page links to two more.
+// endless serves an infinite site: each page links to two more.
 func endless(seen chan<- string) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -201,7 +201,7 @@ func endless(seen chan<- string) *httptest.Server {
 	}))
 }
 
-// TestDrain: a crawl that is drained finishes what is under way and says what is left.
+// TestDrain checks that a drained crawl finishes what is in flight and reports what is left.
 func TestDrain(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	seen := make(chan string, 100)
@@ -226,7 +226,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("%d records, summary %+v", len(got), sum)
 	}
 	if _, err := c.Run(t.Context()); !errors.Is(err, weft.ErrRan) {
-		t.Errorf("a second Run: %v", err)
+		t.Errorf("a second Run returns %v", err)
 	}
 }
 
@@ -241,8 +241,8 @@ func TestDrainBeforeRun(t *testing.T) {
 	}
 }
 
-// TestCancel: a crawl whose context is done ends at once, though a server never
-// answers, and leaves nothing behind.
+// TestCancel checks that a crawl ends as soon as its context is canceled, even while a server does
+// not respond, and leaks nothing.
 func TestCancel(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -271,7 +271,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTwoCrawlers: two crawls in one process share nothing.
+// TestTwoCrawlers checks that two crawls in one process share nothing.
 func TestTwoCrawlers(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	dir := t.TempDir()
@@ -295,7 +295,7 @@ func TestTwoCrawlers(t *testing.T) {
 		go func() {
 			sum, err := c.Run(t.Context())
 			if err == nil && sum.Pages != pages+1 {
-				err = fmt.Errorf("%d pages of %d", sum.Pages, pages+1)
+				err = fmt.Errorf("%d pages, expected %d", sum.Pages, pages+1)
 			}
 			results <- result{sum, err}
 		}()
@@ -307,9 +307,9 @@ func TestTwoCrawlers(t *testing.T) {
 	}
 }
 
-// TestCredentialsMakeNoPages: a user name in a link does not make another URL of a
-// page, and does not get into the records.
-func TestCredentialsMakeNoPages(t *testing.T) {
+// TestCredentialsInLinks checks that a user name in a link neither makes a new URL nor appears in
+// the records.
+func TestCredentialsInLinks(t *testing.T) {
 	s := &site{hits: make(map[string]int), pages: map[string]page{
 		"/":  {status: 200, body: `<a href="http://evil:x@site.test/a">a</a><a href="/a">a</a>`},
 		"/a": {status: 200, body: `<a href="b">b</a><a href="//y@site.test/">root</a>`},
@@ -319,13 +319,13 @@ func TestCredentialsMakeNoPages(t *testing.T) {
 	checkAgainst(t, map[string]int{"/": 200, "/a": 200, "/b": 302}, got, "http://site.test")
 	for target, n := range s.hits {
 		if n != 1 {
-			t.Errorf("%s was asked for %d times", target, n)
+			t.Errorf("%s was requested %d times, expected once", target, n)
 		}
 	}
 }
 
-// TestRedirectsInAnyOrder: a link to the middle of a chain that is too long reaches
-// the rest of it, whether it is found before or after.
+// TestRedirectsInAnyOrder checks that a link into the middle of an overlong redirect chain reaches
+// the rest of the chain, whether the link is found early or late.
 func TestRedirectsInAnyOrder(t *testing.T) {
 	for _, late := range []time.Duration{0, time.Second} {
 		s := &site{hits: make(map[string]int), pages: map[string]page{

@@ -23,7 +23,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// pages are the pages for people.
+// pages returns the documentation pages by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -43,12 +43,12 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// TestRecordsPage: docs/records.md has a row for each JSON field of each exported struct that a
-// job writes or a command prints, with its type, and says of the right ones that they may be
-// absent. It has no other rows.
+// TestRecordsPage checks that docs/records.md has a row for each JSON field of each exported struct
+// that a job writes or a command prints, with the right type and the right "may be absent" column,
+// and no other rows.
 func TestRecordsPage(t *testing.T) {
 	text := pages(t)["docs/records.md"]
-	sections := make(map[string][][]string) // rows by the struct that a section names
+	sections := make(map[string][][]string) // table rows by the struct that their section documents
 	name := ""
 	for line := range strings.Lines(text) {
 		if m := regexp.MustCompile("Library: `weft\\.(\\w+)`").FindStringSubmatch(line); m != nil {
@@ -64,7 +64,7 @@ func TestRecordsPage(t *testing.T) {
 			sections[name] = append(sections[name], cells[1:6])
 		}
 	}
-	for name, value := range map[string]any{ // by the names that users know: some are aliases
+	for name, value := range map[string]any{ // by public name: some are aliases
 		"Record": weft.Record{}, "LinkRecord": weft.LinkRecord{}, "Status": weft.Status{}, "HostStatus": weft.HostStatus{},
 		"URLStatus": weft.URLStatus{}, "Known": weft.Known{}, "Why": weft.Why{}, "Step": weft.Step{}, "TaskStatus": weft.TaskStatus{},
 	} {
@@ -77,10 +77,10 @@ func TestRecordsPage(t *testing.T) {
 			row := rows[f.name]
 			switch {
 			case row == nil:
-				t.Errorf("%s: no row for the field %s", of, f.name)
+				t.Errorf("%s: no row for field %s", of, f.name)
 				continue
 			case row[1] != f.kind:
-				t.Errorf("%s: %s is of type %q, the page says %q", of, f.name, f.kind, row[1])
+				t.Errorf("%s: %s has type %q, the page says %q", of, f.name, f.kind, row[1])
 			case row[4] == "" || (row[4] != "never") != f.optional:
 				t.Errorf("%s: %s may be absent: %t, the page says %q", of, f.name, f.optional, row[4])
 			case row[3] == "":
@@ -94,13 +94,13 @@ func TestRecordsPage(t *testing.T) {
 	}
 }
 
-// jsonField is a field of a struct as it is in JSON.
+// jsonField describes a struct field as JSON encodes it.
 type jsonField struct {
 	name, kind string
 	optional   bool
 }
 
-// jsonFields returns the fields of a struct; those of embedded ones if they are wanted.
+// jsonFields returns the JSON fields of a struct, optionally with those of embedded structs.
 func jsonFields(of reflect.Type, embedded bool) []jsonField {
 	var all []jsonField
 	for i := range of.NumField() {
@@ -119,7 +119,7 @@ func jsonFields(of reflect.Type, embedded bool) []jsonField {
 	return all
 }
 
-// kindOf is a type as the page names it.
+// kindOf returns the page's name of a type.
 func kindOf(of reflect.Type) string {
 	switch {
 	case of == reflect.TypeFor[time.Time]():
@@ -140,7 +140,7 @@ func kindOf(of reflect.Type) string {
 	return "integer"
 }
 
-// TestRecordsPageCSV: the page names the columns of the CSV, in order.
+// TestRecordsPageCSV checks that the page lists the CSV columns in order.
 func TestRecordsPageCSV(t *testing.T) {
 	site := httptest.NewServer(http.NotFoundHandler())
 	defer site.Close()
@@ -160,8 +160,8 @@ func TestRecordsPageCSV(t *testing.T) {
 	}
 }
 
-// TestPagesGo: each piece of Go in the README and in docs/library.md is, but for its indentation,
-// part of a test or an example, so that it compiles.
+// TestPagesGo checks that each Go snippet in the README and in docs/library.md is, apart from
+// indentation, part of a test or an example, and therefore compiles.
 func TestPagesGo(t *testing.T) {
 	var sources []string
 	for _, pattern := range []string{"*_test.go", "aio/*_test.go", "examples/*/main.go"} {
@@ -180,19 +180,19 @@ func TestPagesGo(t *testing.T) {
 	for _, path := range []string{"README.md", "docs/library.md"} {
 		for _, piece := range regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(pages(t)[path], -1) {
 			if !slices.ContainsFunc(sources, func(s string) bool { return strings.Contains(s, flush(piece[1])) }) {
-				t.Errorf("%s: no test has this piece:\n%s", path, piece[1])
+				t.Errorf("%s: no test contains this snippet:\n%s", path, piece[1])
 			}
 		}
 	}
 }
 
-// flush is a text without the white space that its lines begin with.
+// flush returns text without the leading white space of its lines.
 func flush(text string) string {
 	return regexp.MustCompile(`(?m)^[\t ]+`).ReplaceAllString(text, "")
 }
 
-// TestPagesLayout: the README fits one screen or two, no line outside tables and transcripts
-// is longer than 100 characters, and no link inside the repository leads nowhere.
+// TestPagesLayout checks that the README fits on two screens, that no line outside tables and
+// transcripts is longer than 100 characters, and that no link inside the repository is broken.
 func TestPagesLayout(t *testing.T) {
 	all := pages(t)
 	if n := strings.Count(all["README.md"], "\n"); n > 80 {
@@ -201,12 +201,12 @@ func TestPagesLayout(t *testing.T) {
 	transcripts := regexp.MustCompile("(?ms)^```console$.*?^```$")
 	for path, text := range all {
 		if path == "docs/engine.md" {
-			continue // lab/engine_test.go has that page
+			continue // lab/engine_test.go checks that page
 		}
 		text = transcripts.ReplaceAllString(text, "")
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "|") && utf8.RuneCountInString(line) > 100 {
-				t.Errorf("%s: longer than 100 characters: %s", path, line)
+				t.Errorf("%s: line longer than 100 characters: %s", path, line)
 			}
 		}
 		for _, link := range regexp.MustCompile("[\\w`]\\]\\(([^)\\s:|]+)\\)").FindAllStringSubmatch(text, -1) {
@@ -216,7 +216,7 @@ func TestPagesLayout(t *testing.T) {
 				to = filepath.Join(filepath.Dir(path), file)
 			}
 			if _, err := os.Stat(to); err != nil {
-				t.Errorf("%s: the link to %s leads nowhere", path, link[1])
+				t.Errorf("%s: the link to %s is broken", path, link[1])
 			} else if page, is := all[to]; is && anchor != "" && !slices.Contains(anchors(page), anchor) {
 				t.Errorf("%s: %s has no heading #%s", path, to, anchor)
 			}
@@ -224,7 +224,7 @@ func TestPagesLayout(t *testing.T) {
 	}
 }
 
-// anchors are what the headings of a page are linked by.
+// anchors returns the link anchors of a page's headings.
 func anchors(page string) []string {
 	var all []string
 	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
@@ -234,7 +234,7 @@ func anchors(page string) []string {
 	return all
 }
 
-// What follows is the Go of the pages: it compiles, and nothing runs it.
+// The examples below are the Go snippets of the pages. They are compiled but never run.
 
 func Example_readme() {
 	ctx := context.Background()

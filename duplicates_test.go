@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// essay is a text of some hundred words, each with the name in it.
+// essay returns a text of some hundred words, each of which contains name.
 func essay(name string) string {
 	var b strings.Builder
 	for i := range 400 {
@@ -19,27 +19,27 @@ func essay(name string) string {
 	return "<p>" + b.String()
 }
 
-// twins is a web of pages that are those of other URLs, or nearly so. One worker fetches
-// them in the order of their names.
+// twins is a web of duplicate and nearly duplicate pages. One worker fetches them in the order of
+// their names.
 var twins = web{
 	"http://a.test/": a("/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9", "http://b.test/"),
 
 	"http://a.test/1": essay("one") + a("x"),
-	"http://a.test/2": essay("one") + a("x"),                                      // the same
-	"http://a.test/3": "<nav>elsewhere</nav>" + essay("one") + "12:34" + a("x"),   // the same text
-	"http://a.test/4": strings.Replace(essay("one"), "one7", "other", 1) + a("x"), // nearly
+	"http://a.test/2": essay("one") + a("x"),                                      // same body
+	"http://a.test/3": "<nav>elsewhere</nav>" + essay("one") + "12:34" + a("x"),   // same text
+	"http://a.test/4": strings.Replace(essay("one"), "one7", "other", 1) + a("x"), // nearly the same text
 	"http://a.test/5": essay("five"),
 	"http://a.test/6": "<p>tiny</p>",
 	"http://a.test/7": "<p>tiny</p>",
 	"http://a.test/8": "404",
 	"http://a.test/9": "404",
 	"http://a.test/x": essay("six"),
-	"http://b.test/":  essay("one") + a("x"), // on another site
+	"http://b.test/":  essay("one") + a("x"), // same body on another site
 	"http://b.test/x": essay("seven"),
 }
 
-// told is what the records say of duplicates: URL → what it is, and of which.
-func told(records map[string]weft.Record) map[string]string {
+// duplicatesIn returns, by URL, which pages the records mark as duplicates, as "SAME|NEAR".
+func duplicatesIn(records map[string]weft.Record) map[string]string {
 	all := make(map[string]string)
 	for u, r := range records {
 		if s := r.DuplicateOf + "|" + r.NearDuplicateOf; s != "|" {
@@ -49,15 +49,15 @@ func told(records map[string]weft.Record) map[string]string {
 	return all
 }
 
-func expectTold(t *testing.T, records map[string]weft.Record, want map[string]string) {
+func expectDuplicates(t *testing.T, records map[string]weft.Record, want map[string]string) {
 	t.Helper()
-	if got := told(records); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := duplicatesIn(records); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("duplicates: %v, expected %v", got, want)
 	}
 }
 
-// TestDuplicates: pages with the body of another are told, and on request those with
-// nearly its text. All are fetched, and their links followed.
+// TestDuplicates checks that pages with identical bodies are marked `duplicate_of` and, on request,
+// pages with nearly the same text `near_duplicate_of`. All are fetched, and their links followed.
 func TestDuplicates(t *testing.T) {
 	o := weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1}
 	same := map[string]string{"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|"}
@@ -77,20 +77,20 @@ func TestDuplicates(t *testing.T) {
 	} {
 		o.Duplicates = c.duplicates
 		records, sum, _ := twins.crawl(t, o)
-		expectTold(t, records, c.want)
+		expectDuplicates(t, records, c.want)
 		if len(records) != len(twins) || sum.Near != c.near || sum.Duplicates != len(c.want)-c.near {
-			t.Errorf("%q: %d records, %d duplicates, %d nearly", c.duplicates, len(records), sum.Duplicates, sum.Near)
+			t.Errorf("Duplicates %q: %d records, %d duplicates, %d near duplicates", c.duplicates, len(records), sum.Duplicates, sum.Near)
 		}
 		one, three, five, tiny := records["http://a.test/1"], records["http://a.test/3"], records["http://a.test/5"], records["http://a.test/6"]
 		if (one.TextHash == "") != (c.near == 0) || (one.Simhash == "") != (c.near == 0) || one.TextHash != three.TextHash ||
 			one.TextHash == five.TextHash && c.near > 0 || tiny.TextHash != "" {
-			t.Errorf("%q: text hashes %q, %q, %q, %q", c.duplicates, one.TextHash, three.TextHash, five.TextHash, tiny.TextHash)
+			t.Errorf("Duplicates %q: text hashes %q, %q, %q, %q", c.duplicates, one.TextHash, three.TextHash, five.TextHash, tiny.TextHash)
 		}
 	}
 }
 
-// TestPrune: of pages that are those of others of their site no link is followed, but where
-// another page has it, too.
+// TestPrune checks that links of pages that duplicate another page of their site are not followed,
+// unless another page has the same link.
 func TestPrune(t *testing.T) {
 	maze := web{
 		"http://a.test/":     essay("home") + a("/1/", "/2/", "/3/", "/4/", "http://b.test/"),
@@ -116,24 +116,24 @@ func TestPrune(t *testing.T) {
 	}
 	for u, r := range records {
 		if pruned := u == "http://a.test/2/" || u == "http://a.test/3/"; r.Pruned != pruned || pruned && r.Links != 0 {
-			t.Errorf("%s: pruned %v, %d links followed", u, r.Pruned, r.Links)
+			t.Errorf("%s: pruned %t, %d links followed", u, r.Pruned, r.Links)
 		}
 	}
 	if sum.NotFollowed["duplicate"] != 4 || sum.Duplicates != 2 || sum.Near != 1 {
-		t.Errorf("%v not followed, %d duplicates, %d nearly, expected 4, 2 and 1", sum.NotFollowed, sum.Duplicates, sum.Near)
+		t.Errorf("%v not followed, %d duplicates, %d near duplicates, expected 4, 2 and 1", sum.NotFollowed, sum.Duplicates, sum.Near)
 	}
 	job := open(t, o.Job)
 	for path, want := range map[string]string{
 		"/2/": "try: 1: status 200, its links are not followed, as it is the same as SITE/1/\n",
 		"/3/": "try: 1: status 200, its links are not followed, as it is nearly the same as SITE/1/\n",
 	} {
-		if got := story(t, job, "http://a.test", path); !strings.Contains(got, want) {
+		if got := whyText(t, job, "http://a.test", path); !strings.Contains(got, want) {
 			t.Errorf("why %s: %s, expected %s", path, got, want)
 		}
 	}
 }
 
-// TestDuplicatesAcrossRuns: what one run has seen, the next knows.
+// TestDuplicatesAcrossRuns checks that a run recognizes duplicates of pages of earlier runs.
 func TestDuplicatesAcrossRuns(t *testing.T) {
 	o := weft.Options{
 		Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Concurrency: 1, Duplicates: weft.DuplicatesNear,
@@ -146,35 +146,36 @@ func TestDuplicatesAcrossRuns(t *testing.T) {
 	for o.Limit = 3; !sum.Finished; o.Limit++ {
 		records, sum, _ = twins.crawl(t, o)
 	}
-	expectTold(t, records, map[string]string{
+	expectDuplicates(t, records, map[string]string{
 		"http://a.test/2": "http://a.test/1|", "http://b.test/": "http://a.test/1|",
 		"http://a.test/3": "|http://a.test/1", "http://a.test/4": "|http://a.test/1",
 	})
 	if sum.Duplicates != 2 || sum.Near != 2 {
-		t.Errorf("%d duplicates, %d nearly, expected 2 and 2", sum.Duplicates, sum.Near)
+		t.Errorf("%d duplicates, %d near duplicates, expected 2 and 2", sum.Duplicates, sum.Near)
 	}
 }
 
-// TestDuplicatesAtVisits: a page that is the same as another still is when it is visited again, and told.
-func TestDuplicatesAtVisits(t *testing.T) {
+// TestDuplicatesAtRecrawl checks that a recrawl marks a duplicate again.
+func TestDuplicatesAtRecrawl(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	pages := map[string]answer{"/": {body: prose("home", "/1", "/2")}, "/1": {body: essay("one")}, "/2": {body: essay("one")}}
+	pages := map[string]response{"/": {body: prose("home", "/1", "/2")}, "/1": {body: essay("one")}, "/2": {body: essay("one")}}
 	for visit := 1; visit <= 2; visit++ {
 		s.visit(t, job, pages)
-		told := 0
+		duplicates := 0
 		for _, r := range recordsOf(t, job)[visit] {
 			if r.DuplicateOf != "" {
-				told++
+				duplicates++
 			}
 		}
-		if told != 1 {
-			t.Errorf("visit %d: %d duplicates, expected one of /1 and /2", visit, told)
+		if duplicates != 1 {
+			t.Errorf("visit %d: %d duplicates, expected one of /1 and /2", visit, duplicates)
 		}
 	}
 }
 
-// TestWhyNotFollowed: why a page's links are not followed is told of the page, and of them.
+// TestWhyNotFollowed checks that Why explains unfollowed links both for their page and for their
+// targets.
 func TestWhyNotFollowed(t *testing.T) {
 	site := web{
 		"http://a.test/":      a("/quiet"),
@@ -187,22 +188,23 @@ func TestWhyNotFollowed(t *testing.T) {
 		"/quiet":  "try: 1: status 200, its links are not followed, as it says nofollow\n",
 		"/behind": "not kept: links of pages that say nofollow (1)",
 	} {
-		if got := story(t, job, "http://a.test", path); !strings.Contains(got, want) {
+		if got := whyText(t, job, "http://a.test", path); !strings.Contains(got, want) {
 			t.Errorf("why %s: %s, expected %s", path, got, want)
 		}
 	}
 }
 
-// TestSitemapsAreNotPruned: what a sitemap tells of is followed, be it the same as another, and no record says
-// that it is not; nor when it comes again unchanged.
+// TestSitemapsAreNotPruned checks that the URLs of a sitemap are followed even if the sitemap
+// duplicates another, that its record is not marked as pruned, and that both hold when a recrawl
+// finds the sitemap unchanged.
 func TestSitemapsAreNotPruned(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	xml := func(text string) answer {
-		return answer{body: text, header: map[string]string{"Content-Type": "application/xml"}}
+	xml := func(text string) response {
+		return response{body: text, header: map[string]string{"Content-Type": "application/xml"}}
 	}
 	one := xml("<urlset><url><loc>page</loc><lastmod>2024-01-01</lastmod></url></urlset>")
-	pages := map[string]answer{
+	pages := map[string]response{
 		"/": {}, "/a/1.xml": one, "/b/1.xml": one, "/a/page": {body: "one"}, "/b/page": {body: "two"},
 		"/sitemap.xml": xml("<sitemapindex><sitemap><loc>/a/1.xml</loc></sitemap><sitemap><loc>/b/1.xml</loc></sitemap></sitemapindex>"),
 	}
@@ -212,17 +214,17 @@ func TestSitemapsAreNotPruned(t *testing.T) {
 		if !strings.Contains(got, "/a/page: 200") || !strings.Contains(got, "/b/page: 200") {
 			t.Errorf("visit %d:\n%s", visit, got)
 		}
-		told := 0
+		duplicates := 0
 		for _, r := range recordsOf(t, job)[visit] {
 			if r.DuplicateOf != "" {
-				told++
+				duplicates++
 			}
 			if r.Pruned {
-				t.Errorf("visit %d: %s is pruned, and %d links of it are followed", visit, r.URL, r.Links)
+				t.Errorf("visit %d: %s is marked as pruned, but %d of its links are followed", visit, r.URL, r.Links)
 			}
 		}
-		if told != 1 {
-			t.Errorf("visit %d: %d duplicates, expected one", visit, told)
+		if duplicates != 1 {
+			t.Errorf("visit %d: %d duplicates, expected one", visit, duplicates)
 		}
 	}
 }

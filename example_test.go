@@ -10,7 +10,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// A whole crawler: it prints the title and the first heading of each page of a site.
+// This is a complete crawler: it prints the title and the first heading of each page of a site.
 func ExampleCrawl() {
 	site := httptest.NewServer(http.FileServerFS(fstest.MapFS{
 		"index.html": {Data: []byte(`<title>Home</title><h1>Welcome</h1><a href="news.html">News</a> <a href=lost.html>Lost</a>`)},

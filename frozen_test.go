@@ -9,10 +9,10 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// perRun are the options that may differ from run to run of a job. Every other field of Options is
-// frozen: it decides which URLs belong to the crawl, or what is kept of them.
+// perRun lists the options that may differ between the runs of a job. Every other field of Options
+// is frozen: it decides which URLs belong to the crawl, or what the job keeps of them.
 var perRun = []string{
-	"SeedSeq", "Seeds", // compared by themselves: see job.Plan
+	"SeedSeq", "Seeds", // compared separately: see job.Plan
 	"Limit", "MaxTime",
 	"Concurrency", "PerHost", "PerDomain", "PerAddress", "Delay", "DomainDelay", "AddressDelay", "RateLimit", "Memory",
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
@@ -21,12 +21,12 @@ var perRun = []string{
 	"Hooks", "Loops", "Loop", "internal",
 }
 
-// TestEveryOptionIsClassified: a new option is frozen or not, and somebody has decided which.
+// TestEveryOptionIsClassified checks that every option is listed either as frozen or as per run.
 func TestEveryOptionIsClassified(t *testing.T) {
 	class := make(map[string]string)
 	note := func(name, as string) {
 		if was, twice := class[name]; twice {
-			t.Errorf("%s is %s and %s", name, was, as)
+			t.Errorf("%s is listed as %s and as %s", name, was, as)
 		}
 		class[name] = as
 	}
@@ -40,16 +40,16 @@ func TestEveryOptionIsClassified(t *testing.T) {
 	for i := range options.NumField() {
 		name := options.Field(i).Name
 		if class[name] == "" {
-			t.Errorf("option %s is neither in job.Frozen nor per run", name)
+			t.Errorf("option %s is neither in job.Frozen nor in perRun", name)
 		}
 		delete(class, name)
 	}
 	for name, as := range class {
-		t.Errorf("%s is %s, and no option", name, as)
+		t.Errorf("%s is listed as %s, but is no option", name, as)
 	}
 }
 
-// TestFrozenOptionsPassThroughAPlan: what a job keeps of an option is what its next run gets back.
+// TestFrozenOptionsPassThroughAPlan checks that a job restores each frozen option as it was given.
 func TestFrozenOptionsPassThroughAPlan(t *testing.T) {
 	canon, err := weburl.ParseRules("sort-query,drop-tracking")
 	if err != nil {

@@ -32,17 +32,17 @@ func TestOnRequest(t *testing.T) {
 		}},
 	})
 	if r := got["http://a.test/no"]; r.ErrorKind != weft.KindRefused || r.Error != "not this one" || r.Tries != 0 || r.Status != 0 {
-		t.Errorf("record of the URL that was refused: %+v", r)
+		t.Errorf("record of the refused URL: %+v", r)
 	}
 	for _, v := range seen {
 		switch {
 		case strings.HasSuffix(v.url, "/no"):
-			t.Error("it was asked for all the same")
+			t.Error("the refused URL was requested")
 		case strings.HasSuffix(v.url, "/yes") && v.header.Get("X-Depth") != "I":
-			t.Errorf("header %v, expected the one of OnRequest", v.header)
+			t.Errorf("header %v, expected the field of OnRequest", v.header)
 		}
 		if v.header.Get("X-All") != "1" {
-			t.Errorf("%s: header %v, expected the one of Options", v.url, v.header)
+			t.Errorf("%s: header %v, expected the field of Options", v.url, v.header)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestOnLink(t *testing.T) {
 		Seeds: []string{"http://a.test/"}, PerHost: 1, NoRobots: true,
 		Hooks: weft.Hooks{OnLink: func(from weburl.URL, l links.Link) weft.Verdict {
 			if from.String() != "http://a.test/" {
-				t.Errorf("a link of %s", from)
+				t.Errorf("OnLink was called with a link of %s", from)
 			}
 			switch {
 			case strings.HasSuffix(l.Raw, "drop"):
@@ -75,17 +75,17 @@ func TestOnLink(t *testing.T) {
 	}
 	urls := seen.urls()
 	if i := slices.Index(urls, "http://b.test/"); i < 0 {
-		t.Errorf("asked for %q, without the other host", urls)
+		t.Errorf("requested %q, without the other host", urls)
 	} else {
 		urls = slices.Delete(urls, i, i+1)
 	}
 	want := []string{"http://a.test/", "http://a.test/first", "http://a.test/last", "http://a.test/picture.png"}
 	if !slices.Equal(urls, want) {
-		t.Errorf("asked for %q, expected %q", urls, want)
+		t.Errorf("requested %q, expected %q", urls, want)
 	}
 }
 
-// leafy is a site of a page with n links, each to a small page.
+// leafy serves a home page with n links, each to a small page.
 func leafy(t *testing.T, n int) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=iso-8859-1")
@@ -101,13 +101,13 @@ func leafy(t *testing.T, n int) *httptest.Server {
 	return s
 }
 
-// TestOnPage: it runs off the loops, beside others but never more than Concurrency
-// of them, and the crawl waits for it.
+// TestOnPage checks that OnPage runs off the fetch loops, concurrently but never more than
+// Concurrency times at once, and that the crawl waits for it.
 func TestOnPage(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	s := leafy(t, 40)
 	var now, most, all atomic.Int32
-	both := make(chan struct{}) // two have been in OnPage at once
+	both := make(chan struct{}) // closed when two calls of OnPage overlap
 	var once sync.Once
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Concurrency: 4, Hooks: weft.Hooks{
 		OnPage: func(_ context.Context, p *weft.Page) error {
@@ -138,7 +138,7 @@ func TestOnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all.Load() != 41 || most.Load() > 4 {
-		t.Errorf("%d pages, %d at once with a concurrency of 4", all.Load(), most.Load())
+		t.Errorf("%d pages, %d calls at once with a concurrency of 4", all.Load(), most.Load())
 	}
 }
 
@@ -158,12 +158,12 @@ func TestOnPageError(t *testing.T) {
 	}
 	_, err = c.Run(t.Context())
 	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "OnPage of http://127.0.0.1:") || !strings.HasSuffix(err.Error(), "x: the index is full") {
-		t.Errorf("error %v, expected that of OnPage with the page's URL before it", err)
+		t.Errorf("error %v, expected the error of OnPage, prefixed with the page's URL", err)
 	}
 }
 
-// TestCrawlLoop: the loop over Crawl may be left, by break or by cancelling, and
-// nothing is left of the crawl; and what fails is yielded.
+// TestCrawlLoop checks that leaving a loop over Crawl, by break or by canceling, leaks nothing, and
+// that failures are yielded.
 func TestCrawlLoop(t *testing.T) {
 	t.Run("break", func(t *testing.T) {
 		aiotest.CheckLeaks(t)
@@ -188,7 +188,7 @@ func TestCrawlLoop(t *testing.T) {
 			last = err
 		}
 		if !errors.Is(last, context.Canceled) {
-			t.Errorf("last error %v", last)
+			t.Errorf("last error %v, expected context.Canceled", last)
 		}
 	})
 	t.Run("errors", func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestCrawlLoop(t *testing.T) {
 			}
 		}
 		if n != 1 {
-			t.Errorf("%d times round", n)
+			t.Errorf("%d iterations, expected one", n)
 		}
 	})
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// held is a site whose page /held is not answered before it is released, and whose page
-// /busy has failed once.
+// held is a site whose pages /held and /waits respond only after release, and whose page /busy
+// fails once.
 type held struct {
 	*httptest.Server
 	release func()
@@ -63,13 +63,13 @@ func newHeld(t *testing.T) *held {
 	return s
 }
 
-// running is a crawl under way.
+// running is a crawl in progress, and the job that inspects it.
 type running struct {
 	t    *testing.T
 	dir  string
 	job  *weft.Job
 	done chan weft.Summary
-	end  func() // breaks it off
+	end  func() // cancels the crawl and waits for it
 }
 
 func start(t *testing.T, o weft.Options) *running {
@@ -94,12 +94,12 @@ func start(t *testing.T, o weft.Options) *running {
 	return r
 }
 
-// look opens the job of the crawl.
-func (r *running) look() {
+// inspect opens the job of the running crawl.
+func (r *running) inspect() {
 	r.t.Helper()
 	r.job = open(r.t, r.dir)
 	if !r.job.Running() {
-		r.t.Fatal("no crawl answers")
+		r.t.Fatal("the crawl does not respond")
 	}
 }
 
@@ -113,19 +113,19 @@ func open(t *testing.T, dir string) *weft.Job {
 	return job
 }
 
-// await asks for the status until it is as wanted.
-func (r *running) await(what string, is func(weft.Status) bool) weft.Status {
+// await polls the status until cond holds.
+func (r *running) await(what string, cond func(weft.Status) bool) weft.Status {
 	r.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for range 4000 {
 		s := status(r.t, r.job)
-		if is(s) {
+		if cond(s) {
 			return s
 		}
 		<-tick.C
 	}
-	r.t.Fatalf("never %s: %+v", what, status(r.t, r.job))
+	r.t.Fatalf("the crawl was never %s: %+v", what, status(r.t, r.job))
 	return weft.Status{}
 }
 
@@ -135,11 +135,11 @@ func (r *running) do(words ...string) []string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	said, err := r.job.Do(r.t.Context(), o)
+	replies, err := r.job.Do(r.t.Context(), o)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return said
+	return replies
 }
 
 func status(t *testing.T, job *weft.Job) weft.Status {
@@ -163,13 +163,13 @@ func collect[T any](t *testing.T, values iter.Seq2[T, error]) []T {
 	return all
 }
 
-// paths are the paths of the URLs in a state.
+// paths returns the paths of the URLs in a state.
 func paths(t *testing.T, job *weft.Job, state weft.URLState) string {
 	t.Helper()
 	var all []string
 	for _, u := range collect(t, job.URLs(t.Context(), state)) {
 		if u.State != state && state != weft.URLDone {
-			t.Errorf("%s is %s, among those that are %s", u.URL, u.State, state)
+			t.Errorf("%s is %s, but is listed as %s", u.URL, u.State, state)
 		}
 		path := u.URL[strings.LastIndexByte(u.URL, '/'):]
 		all = append(all, path)
@@ -177,8 +177,9 @@ func paths(t *testing.T, job *weft.Job, state weft.URLState) string {
 	return strings.Join(all, " ")
 }
 
-// story is the steps of a why, without times, and without the address of the site.
-func story(t *testing.T, job *weft.Job, site, path string) string {
+// whyText returns the state and steps that Why reports, without times and without the site's
+// address.
+func whyText(t *testing.T, job *weft.Job, site, path string) string {
 	t.Helper()
 	why, err := job.Why(t.Context(), site+path)
 	if err != nil {
@@ -193,25 +194,25 @@ func story(t *testing.T, job *weft.Job, site, path string) string {
 	return regexp.MustCompile(`127\.0\.0\.1:\d+(->127\.0\.0\.1:\d+)?`).ReplaceAllString(text, "ADDR")
 }
 
-// TestLookAtJob looks at a crawl that waits for one page, and at the same job when it has
-// ended: both answer, and what has ended before is told alike.
-func TestLookAtJob(t *testing.T) {
+// TestInspectJob inspects a crawl that waits for one page, and the same job after it has ended.
+// Both report the same about URLs that were done before.
+func TestInspectJob(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	site := newHeld(t)
 	defer site.Close()
 	dir := filepath.Join(t.TempDir(), "job")
 	r := start(t, weft.Options{Seeds: []string{site.URL}, Job: dir, Retries: 1, Exclude: []*regexp.Regexp{regexp.MustCompile("/skip")}})
-	r.look()
-	s := r.await("one left", func(s weft.Status) bool { return s.InFlight == 1 && s.Pending == 0 && s.Done == 7 })
+	r.inspect()
+	s := r.await("waiting for the last page", func(s weft.Status) bool { return s.InFlight == 1 && s.Pending == 0 && s.Done == 7 })
 	if s.State != weft.JobRunning || s.Runs != 1 || s.Refused != 1 || s.Failed != 1 || s.Statuses[200] != 5 || s.Redirects != 1 ||
 		s.Errors[weft.KindRobots] != 1 || s.NotFollowed["exclude"] != 1 || s.Hosts != 1 || s.URLsPerSecond <= 0 || s.Bytes == 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 	h := collect(t, r.job.Hosts(t.Context()))
 	if len(h) != 1 || h[0].Host != site.URL || h[0].Done != 7 || h[0].InFlight != 1 || h[0].Pending != 0 || h[0].Robots != "known" || h[0].Asked.IsZero() {
-		t.Errorf("hosts %+v", h)
+		t.Errorf("hosts: %+v", h)
 	}
-	if got := story(t, r.job, site.URL, "/held"); !strings.HasSuffix(got, "next: try 1 is in flight\n") {
+	if got := whyText(t, r.job, site.URL, "/held"); !strings.HasSuffix(got, "next: try 1 is in flight\n") {
 		t.Errorf("/held: %s", got)
 	}
 	r.await("saved", func(weft.Status) bool { return len(collect(t, r.job.URLs(t.Context(), weft.URLDone))) == 7 })
@@ -232,11 +233,11 @@ func TestLookAtJob(t *testing.T) {
 			"/private": "refused\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: disallowed by line 3: Disallow: /private\nrefused: robots: line 3: Disallow: /private\n",
 			"/skipped": "unseen\nunseen: links that are not followed are not kept; this one would not be: it is excluded\nscope: host: inside\nexclude: /skip matches\nrobots: allowed, as no rule matches\n",
 		} {
-			if got := story(t, job, site.URL, path); got != want {
+			if got := whyText(t, job, site.URL, path); got != want {
 				t.Errorf("%s: %s\nexpected %s", path, got, want)
 			}
 		}
-		if got := story(t, job, site.URL, "/broken"); !strings.HasPrefix(got, "failed\n") || strings.Count(got, "try: ") != 2 {
+		if got := whyText(t, job, site.URL, "/broken"); !strings.HasPrefix(got, "failed\n") || strings.Count(got, "try: ") != 2 {
 			t.Errorf("/broken: %s", got)
 		}
 		why, err := job.Why(t.Context(), site.URL+"/target")
@@ -246,39 +247,39 @@ func TestLookAtJob(t *testing.T) {
 			}
 			return a.At.Compare(b.At)
 		}) || why.At.IsZero() {
-			t.Errorf("/target: %+v, error %v", why, err)
+			t.Errorf("why /target: %+v, error %v", why, err)
 		}
 	}
 	ended(r.job, "/ /a /b /broken /busy /moved /target")
 	if got := paths(t, r.job, weft.URLLeased); got != "/held" {
-		t.Errorf("under way: %s", got)
+		t.Errorf("leased: %s, expected /held", got)
 	}
 	tasks, err := r.job.Tasks(t.Context())
 	if err != nil || !slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return strings.HasPrefix(t.Task, "worker") }) ||
 		!slices.ContainsFunc(tasks, func(t weft.TaskStatus) bool { return t.Loop == "coordinator" }) {
-		t.Errorf("tasks %+v, error %v", tasks, err)
+		t.Errorf("tasks %+v, error %v; expected a worker and the coordinator", tasks, err)
 	}
 
 	site.release()
 	<-r.done
 	job := open(t, dir)
 	if s := status(t, job); job.Running() || s.State != weft.JobFinished || s.Done != 8 || s.InFlight != 0 || s.Ended.Before(s.Begun) || s.URLsPerSecond != 0 {
-		t.Errorf("when it has ended: %+v", s)
+		t.Errorf("status after the end: %+v", s)
 	}
 	ended(job, "/ /a /b /broken /busy /held /moved /target")
 	o, _ := weft.ParseOrder("pause")
 	if _, err := job.Do(t.Context(), o); !errors.Is(err, weft.ErrNotRunning) {
-		t.Errorf("steered when it has ended: %v", err)
+		t.Errorf("order after the end: %v, expected ErrNotRunning", err)
 	}
 	if _, err := job.Tasks(t.Context()); !errors.Is(err, weft.ErrNotRunning) {
-		t.Errorf("tasks when it has ended: %v", err)
+		t.Errorf("tasks after the end: %v, expected ErrNotRunning", err)
 	}
 	if err := job.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestWhyUnseen: of a URL that nothing has led to, the rules are told.
+// TestWhyUnseen checks that Why lists the rules that apply to a URL that was never found.
 func TestWhyUnseen(t *testing.T) {
 	site := newHeld(t)
 	site.release()
@@ -289,13 +290,13 @@ func TestWhyUnseen(t *testing.T) {
 	})
 	<-r.done
 	job := open(t, dir)
-	const unkept = "unseen: links that are not followed are not kept; this one would not be: "
+	const notKept = "unseen: links that are not followed are not kept; this one would not be: "
 	for u, want := range map[string]string{
 		site.URL + "/docs/x.html": "unseen: no page that was read is known to link to it\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: [.]html$ matches\nrobots: allowed, as no rule matches\n",
-		site.URL + "/docs/old":    unkept + "it is excluded\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\nexclude: old matches\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",
-		site.URL + "/docs/x":      unkept + "it is not included\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",
-		site.URL + "/private":     unkept + "it is outside the scope\nscope: prefix: outside, links to it are not followed\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: disallowed by line 3: Disallow: /private\n",
-		"http://other.example/":   unkept + "it is outside the scope\nscope: prefix: outside, links to it are not followed\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: robots.txt of http://other.example is not known yet\n",
+		site.URL + "/docs/old":    notKept + "it is excluded\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\nexclude: old matches\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",
+		site.URL + "/docs/x":      notKept + "it is not included\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",
+		site.URL + "/private":     notKept + "it is outside the scope\nscope: prefix: outside, links to it are not followed\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: disallowed by line 3: Disallow: /private\n",
+		"http://other.example/":   notKept + "it is outside the scope\nscope: prefix: outside, links to it are not followed\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: none matches, links to it are not followed\nrobots: robots.txt of http://other.example is not known yet\n",
 	} {
 		why, err := job.Why(t.Context(), u)
 		var got strings.Builder
@@ -307,18 +308,18 @@ func TestWhyUnseen(t *testing.T) {
 		}
 	}
 	if _, err := job.Why(t.Context(), "/docs"); err == nil {
-		t.Error("why of a path")
+		t.Error("Why accepts a path")
 	}
 	for _, err := range job.URLs(t.Context(), "odd") {
 		if err == nil || !strings.Contains(err.Error(), "expected pending") {
-			t.Errorf("URLs of no state: %v", err)
+			t.Errorf("URLs of an unknown state: %v", err)
 		}
 	}
 }
 
-// TestWhyErrand: of a URL whose host's robots.txt redirects lead to a host that may not be asked, it
-// is told that it waits for this, and until when.
-func TestWhyErrand(t *testing.T) {
+// TestWhyRobotsElsewhere checks that Why explains a URL whose host's robots.txt redirects to a host
+// that is backing off: what the URL waits for, and until when.
+func TestWhyRobotsElsewhere(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host, port, _ := strings.Cut(r.Host, ":"); host != "rules.test" {
 			http.Redirect(w, r, "http://rules.test:"+port+"/robots.txt", http.StatusFound)
@@ -331,38 +332,38 @@ func TestWhyErrand(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(site.URL, "http://"), ":")
 	home := "http://a.test:" + port
 	r := start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), Resolve: overrides(t, "*:"+port+":127.0.0.1")})
-	r.look()
+	r.inspect()
 	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: overloaded\n"
-	r.await("held up there", func(weft.Status) bool { return strings.Contains(story(t, r.job, home, "/"), want) })
+	r.await("waiting for the other host", func(weft.Status) bool { return strings.Contains(whyText(t, r.job, home, "/"), want) })
 	why, err := r.job.Why(t.Context(), home)
 	if until := why.Steps[len(why.Steps)-1].At; err != nil || time.Until(until) < 20*time.Minute || time.Until(until) > 30*time.Minute {
-		t.Errorf("until %v, error %v, expected half an hour", until, err)
+		t.Errorf("waits until %v, error %v, expected half an hour from now", until, err)
 	}
 	r.end()
 	<-r.done
 }
 
-// TestAddSitemaps: a seed that is added while a crawl runs brings the sitemaps of its host, as any
-// seed does, whoever names them.
+// TestAddSitemaps checks that a seed added to a running crawl brings the sitemaps of its host,
+// whether robots.txt is read or not.
 func TestAddSitemaps(t *testing.T) {
 	for _, noRobots := range []bool{false, true} {
 		s, other := newHeld(t), newHeld(t)
 		r := start(t, weft.Options{Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), Sitemaps: true, NoRobots: noRobots, Scope: weft.ScopeHost})
-		r.look()
+		r.inspect()
 		r.await("held", func(now weft.Status) bool { return now.InFlight == 1 && now.Pending == 0 && now.Done == 2 })
 		r.do("add", other.URL+"/b")
 		s.release()
 		sum := <-r.done
 		all := records(t, r.dir)
 		if got := all[other.URL+"/mapped"]; !sum.Finished || got.Status != 200 || got.From != other.URL+"/sitemap.xml" {
-			t.Errorf("no robots: %t: %+v of %d records, expected it by the sitemap", noRobots, got, len(all))
+			t.Errorf("NoRobots %t: record %+v of %d, expected one from the sitemap", noRobots, got, len(all))
 		}
 	}
 }
 
-// TestSteer pauses a crawl of a synthetic web, changes what it does and ends it; the next run
-// keeps to what was changed.
-func TestSteer(t *testing.T) {
+// TestOrders pauses a crawl of a synthetic web, changes its exclusions, seeds and pace, and stops
+// it. The next run keeps the exclusions and seeds.
+func TestOrders(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	served := webtest.Start(t, webtest.Config{Seed: 5, Hosts: 5, Pages: 60, Clean: true, Latency: 2 * time.Millisecond})
 	other := newHeld(t)
@@ -373,12 +374,12 @@ func TestSteer(t *testing.T) {
 		Seeds: []string{served.Web.Home(0)}, Job: dir, Scope: weft.ScopeAny, DNS: serverAt(served), Delay: 20 * time.Millisecond,
 	}
 	r := start(t, o)
-	r.look()
-	r.await("some done", func(s weft.Status) bool { return s.Done > 5 && s.Pending > 5 })
+	r.inspect()
+	r.await("partly done", func(s weft.Status) bool { return s.Done > 5 && s.Pending > 5 })
 	r.do("pause")
-	s := r.await("still", func(s weft.Status) bool { return s.InFlight == 0 && s.State == weft.JobPaused })
+	s := r.await("idle", func(s weft.Status) bool { return s.InFlight == 0 && s.State == weft.JobPaused })
 	if !slices.Equal(s.Reasons, []string{"by hand"}) {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 	var waits []weft.URLStatus
 	r.await("saved", func(weft.Status) bool {
@@ -386,35 +387,35 @@ func TestSteer(t *testing.T) {
 		return len(waits) == s.Pending
 	})
 	victim := waits[len(waits)-1].URL
-	said := r.do("exclude", "^"+regexp.QuoteMeta(victim)+"$", "^nothing$")
-	said = append(said, r.do("exclude", "^nothing$")...)
-	said = append(said, r.do("add", other.URL+"/b", other.URL+"/b")...)
-	said = append(said, r.do("set", "delay=0", "per-host=8", "rate-limit=0")...)
+	replies := r.do("exclude", "^"+regexp.QuoteMeta(victim)+"$", "^nothing$")
+	replies = append(replies, r.do("exclude", "^nothing$")...)
+	replies = append(replies, r.do("add", other.URL+"/b", other.URL+"/b")...)
+	replies = append(replies, r.do("set", "delay=0", "per-host=8", "rate-limit=0")...)
 	want := "excluded: ^" + regexp.QuoteMeta(victim) + "$\nexcluded: ^nothing$\nalready excluded: ^nothing$\nadded: " + other.URL + "/b\nalready known: " +
 		other.URL + "/b\ndelay=0 per-host=8 rate-limit=0, for this run"
-	if got := strings.Join(said, "\n"); got != want {
-		t.Errorf("said %s\nexpected %s", got, want)
+	if got := strings.Join(replies, "\n"); got != want {
+		t.Errorf("replies: %s\nexpected %s", got, want)
 	}
 	if again := status(t, r.job); again.Done != s.Done || again.Pending != s.Pending+1 {
-		t.Errorf("while it was paused: %+v, expected as %+v", again, s)
+		t.Errorf("while paused: %+v, expected the same progress as %+v", again, s)
 	}
 	r.await("saved", func(weft.Status) bool {
-		return strings.HasPrefix(story(t, r.job, other.URL, "/b"), "pending\nseed: added while")
+		return strings.HasPrefix(whyText(t, r.job, other.URL, "/b"), "pending\nseed: added while")
 	})
-	if got := story(t, r.job, other.URL, "/b"); !strings.Contains(got, "next: try 1; the crawl is paused: by hand") {
-		t.Errorf("why: %s", got)
+	if got := whyText(t, r.job, other.URL, "/b"); !strings.Contains(got, "next: try 1; the crawl is paused: by hand") {
+		t.Errorf("why /b: %s", got)
 	}
 	if got := r.do("resume"); got[0] != "resumed" {
-		t.Errorf("said %q", got)
+		t.Errorf("reply to resume: %q", got)
 	}
-	r.await("going on", func(now weft.Status) bool { return now.State == weft.JobRunning && now.Done > s.Done })
+	r.await("running again", func(now weft.Status) bool { return now.State == weft.JobRunning && now.Done > s.Done })
 	r.do("stop")
 	if sum := <-r.done; !sum.Interrupted || sum.Pending == 0 {
-		t.Fatalf("%+v, expected some to be left", sum)
+		t.Fatalf("%+v, expected pending URLs", sum)
 	}
 	job := open(t, dir)
 	if s := status(t, job); s.State != weft.JobInterrupted || s.Seeds != 2 || s.First != served.Web.Home(0) {
-		t.Errorf("when it was stopped: %+v", s)
+		t.Errorf("status after the stop: %+v", s)
 	}
 	if err := job.Close(); err != nil {
 		t.Error(err)
@@ -422,7 +423,7 @@ func TestSteer(t *testing.T) {
 
 	o.Delay = 0
 	if sum := <-start(t, o).done; sum.Pending > 0 || sum.Runs != 2 {
-		t.Errorf("the next run: %+v", sum)
+		t.Errorf("next run: %+v", sum)
 	}
 	job = open(t, dir)
 	all := records(t, dir)
@@ -432,7 +433,7 @@ func TestSteer(t *testing.T) {
 	why, err := job.Why(t.Context(), victim)
 	if err != nil || why.State != weft.URLRefused || why.ErrorKind != weft.KindExcluded ||
 		!slices.ContainsFunc(why.Steps, func(s weft.Step) bool { return s.What == "exclude" && strings.HasSuffix(s.Text, "matches") }) {
-		t.Errorf("%+v, error %v", why, err)
+		t.Errorf("why %s: %+v, error %v", victim, why, err)
 	}
 	done, refused := collect(t, job.URLs(t.Context(), weft.URLDone)), collect(t, job.URLs(t.Context(), weft.URLRefused))
 	if s := status(t, job); s.State != weft.JobFinished || s.Done != len(done) || s.Refused != len(refused) || len(done)+len(refused) != len(all) {
@@ -440,7 +441,7 @@ func TestSteer(t *testing.T) {
 	}
 	for _, u := range slices.Concat(done, refused) {
 		if r, ok := all[u.URL]; !ok || r.Status != u.Status || r.ErrorKind != u.ErrorKind || r.Tries != u.Tries || r.From != u.From || r.Depth != u.Depth {
-			t.Errorf("%+v, and its record %+v", u, r)
+			t.Errorf("URL %+v, but record %+v", u, r)
 		}
 	}
 	if err := job.Close(); err != nil {
@@ -448,42 +449,42 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// TestExcludeWhatIsFoundLater: an exclusion holds for links that are found after it: on the
-// fetch loops, or, if one finds them before it has heard of it, when their turn comes.
+// TestExcludeWhatIsFoundLater checks that an exclusion applies to links found after it: on the
+// fetch loop, or, if the loop does not have the exclusion yet, when the URL is about to be leased.
 func TestExcludeWhatIsFoundLater(t *testing.T) {
 	site := newHeld(t)
 	dir := filepath.Join(t.TempDir(), "job")
 	r := start(t, weft.Options{Seeds: []string{site.URL + "/waits"}, Job: dir, Loops: 2})
-	r.look()
+	r.inspect()
 	r.await("waiting", func(s weft.Status) bool { return s.InFlight == 1 && s.Robots == 1 })
 	r.do("exclude", "/late")
 	site.release()
 	if sum := <-r.done; sum.NotFollowed["exclude"]+sum.Errors[weft.KindExcluded].URLs != 1 || sum.Recorded()-sum.Errors[weft.KindExcluded].URLs != 3 {
-		t.Errorf("%+v", sum)
+		t.Errorf("summary %+v", sum)
 	}
 	job := open(t, dir)
 	if got := paths(t, job, weft.URLDone); got != "/a /b /waits" {
 		t.Errorf("done: %s", got)
 	}
-	if got := story(t, job, site.URL, "/late"); !strings.Contains(got, "exclude: /late matches\n") {
-		t.Errorf("the exclusion is not saved: %s", got)
+	if got := whyText(t, job, site.URL, "/late"); !strings.Contains(got, "exclude: /late matches\n") {
+		t.Errorf("the exclusion was not saved: %s", got)
 	}
 }
 
-// TestStatusOfBrokenOff: a crawl that is broken off has said so; one that was killed has not.
-func TestStatusOfBrokenOff(t *testing.T) {
+// TestStatusAfterCancel checks that a canceled crawl saves that it was interrupted, and when.
+func TestStatusAfterCancel(t *testing.T) {
 	site := newHeld(t)
 	dir := filepath.Join(t.TempDir(), "job")
 	r := start(t, weft.Options{Seeds: []string{site.URL + "/held"}, Job: dir})
-	r.look()
+	r.inspect()
 	r.await("waiting", func(s weft.Status) bool { return s.InFlight == 1 && s.Robots == 1 })
 	r.end()
 	if s := status(t, open(t, dir)); s.State != weft.JobInterrupted || s.Pending != 1 || s.InFlight != 0 || s.Ended.IsZero() {
-		t.Errorf("%+v", s)
+		t.Errorf("status %+v", s)
 	}
 }
 
-// TestNoSocket: where none can be made, the crawl warns and goes on without.
+// TestNoSocket checks that a crawl that cannot create its control socket warns and runs without it.
 func TestNoSocket(t *testing.T) {
 	site := newHeld(t)
 	site.release()
@@ -495,7 +496,7 @@ func TestNoSocket(t *testing.T) {
 	var warnings []error
 	o.Fresh, o.Hooks.OnWarning = true, func(err error) { warnings = append(warnings, err) }
 	if sum := <-start(t, o).done; sum.Recorded() != 2 || sum.Runs != 1 {
-		t.Errorf("%+v", sum)
+		t.Errorf("summary %+v", sum)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "ctl.sock") {
 		t.Errorf("warnings %v", warnings)
@@ -505,7 +506,7 @@ func TestNoSocket(t *testing.T) {
 func TestOpenJob(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := weft.OpenJob(t.Context(), dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no job: %v", err)
+		t.Errorf("folder without a job: %v", err)
 	}
 	if _, err := weft.OpenJob(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
@@ -514,22 +515,22 @@ func TestOpenJob(t *testing.T) {
 	site.release()
 	dir = filepath.Join(dir, "job")
 	<-start(t, weft.Options{Seeds: []string{site.URL + "/a"}, Job: dir}).done
-	// Two looks at once: the second waits for the first.
+	// Two callers may open a job at once: the second waits for the first.
 	one := open(t, dir)
-	var looking sync.WaitGroup
-	looking.Go(func() {
+	var inspecting sync.WaitGroup
+	inspecting.Go(func() {
 		two := open(t, dir)
 		if s := status(t, two); s.State != weft.JobFinished {
-			t.Errorf("%+v", s)
+			t.Errorf("status %+v", s)
 		}
 	})
 	if err := one.Close(); err != nil {
 		t.Error(err)
 	}
-	looking.Wait()
+	inspecting.Wait()
 }
 
-// TestOpenLockedJob: a job that is in use, and does not answer.
+// TestOpenLockedJob opens a job that is in use by a process that does not respond.
 func TestOpenLockedJob(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "job")
 	s, err := store.Open(dir, store.Options{})
@@ -538,7 +539,7 @@ func TestOpenLockedJob(t *testing.T) {
 	}
 	defer s.Close()
 	if _, err := weft.OpenJob(t.Context(), dir); !errors.Is(err, store.ErrLocked) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, expected ErrLocked", err)
 	}
 }
 

@@ -14,23 +14,23 @@ import (
 	"github.com/weftcrawl/weft/internal/golden"
 )
 
-// TestKinds: every error kind there is has a meaning, once.
+// TestKinds checks that every error kind is documented exactly once.
 func TestKinds(t *testing.T) {
 	want := make(map[string]bool)
 	for _, k := range http1.Kinds() {
 		want[string(k)] = true
 	}
-	delete(want, string(http1.KindCanceled)) // has no record
+	delete(want, string(http1.KindCanceled)) // appears in no record
 	for _, name := range declared(t, "record/kinds.go", "Kind") {
 		want[name] = true
 	}
 	for _, k := range weft.Kinds() {
 		if !want[k.Name] {
-			t.Errorf("%q: told twice, or no record has it", k.Name)
+			t.Errorf("%q is listed twice, or no record has it", k.Name)
 		}
 		delete(want, k.Name)
 		if k.Meaning == "" || strings.ContainsAny(k.Meaning, "\n|") || len(k.Meaning) > 100 {
-			t.Errorf("%s: %q, expected a line of a table", k.Name, k.Meaning)
+			t.Errorf("%s: meaning %q, expected text for one table row", k.Name, k.Meaning)
 		}
 	}
 	for name := range want {
@@ -38,7 +38,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// declared are the values of the constants in a file whose names begin with a prefix.
+// declared returns the values of the constants in a file whose names start with prefix.
 func declared(t *testing.T, path, prefix string) (names []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -58,7 +58,7 @@ func declared(t *testing.T, path, prefix string) (names []string) {
 	return names
 }
 
-// TestReasons: every reason there is has a meaning, once.
+// TestReasons checks that every reason is documented exactly once.
 func TestReasons(t *testing.T) {
 	want := make(map[string]bool)
 	for _, name := range declared(t, "scope/reasons.go", "Reason") {
@@ -66,11 +66,11 @@ func TestReasons(t *testing.T) {
 	}
 	for _, r := range weft.Reasons() {
 		if !want[r.Name] {
-			t.Errorf("%q: told twice, or of no link", r.Name)
+			t.Errorf("%q is listed twice, or no link has it", r.Name)
 		}
 		delete(want, r.Name)
 		if r.Meaning == "" || strings.ContainsAny(r.Meaning, "\n|") || len(r.Meaning) > 100 {
-			t.Errorf("%s: %q, expected a line of a table", r.Name, r.Meaning)
+			t.Errorf("%s: meaning %q, expected text for one table row", r.Name, r.Meaning)
 		}
 	}
 	for name := range want {
@@ -78,8 +78,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestKindsPage: the page that people read is made of Kinds and Reasons. See internal/golden for how to
-// rewrite it.
+// TestKindsPage checks that docs/error-kinds.md is generated from Kinds and Reasons. See
+// internal/golden for how to update it.
 func TestKindsPage(t *testing.T) {
 	const path = "docs/error-kinds.md"
 	var b strings.Builder

@@ -9,8 +9,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestJobLeavesNothing: crawls with a job that are broken off leave no descriptors.
-func TestJobLeavesNothing(t *testing.T) {
+// TestJobLeaksNoDescriptors checks that canceled crawls with a job leak no file descriptors.
+func TestJobLeaksNoDescriptors(t *testing.T) {
 	s := leafy(t, 50)
 	run := func() {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -34,7 +34,7 @@ func TestJobLeavesNothing(t *testing.T) {
 		run()
 	}
 	s.CloseClientConnections()
-	if now := count(); now >= before+10 { // the server's connections end by and by
+	if now := count(); now >= before+10 { // the server closes its connections with a delay
 		t.Errorf("%d descriptors after ten crawls, %d before", now, before)
 	}
 }

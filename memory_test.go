@@ -24,8 +24,8 @@ import (
 
 const mebi = 1 << 20
 
-// bodies crawls hosts that each answer with one body, which send says; on the virtual clock. It
-// returns the records and the most that the bodies held.
+// bodies crawls hosts on the virtual clock; send writes the response of each. It returns the
+// records, the peak memory of bodies in bytes, and the crawler.
 func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c aio.Conn, request string) error) (map[string]weft.Record, int64, *weft.Crawler) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
@@ -57,12 +57,12 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 							defer conn.Close()
 							request, err := aio.NewReader(task.Loop(), conn).ReadUntil(task, []byte("\r\n\r\n"), 4096)
 							if err != nil {
-								return nil // a connection that is kept, and closed
+								return nil // a kept connection that was closed
 							}
 							if err := send(task, conn, string(request)); errors.Is(err, aio.ErrCanceled) {
 								return err
 							}
-							return nil // the crawler may have left
+							return nil // the crawler may have hung up
 						})
 					}
 				})
@@ -82,9 +82,9 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 	return records(t, o.Job), peak, c
 }
 
-// TestSlowBodiesKeepWithinMemory: hosts that all send large bodies slowly do not take more memory
-// than the share of bodies and one of them, and every body comes whole, at the first try: that
-// this machine has no room is no fault of theirs.
+// TestSlowBodiesKeepWithinMemory checks that hosts that all send large bodies slowly take at most
+// the share of bodies plus one body. Every body arrives whole at the first try, because a lack of
+// memory here does not count against the host.
 func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 	const hosts, size, piece = 8, 4 * mebi, 256 << 10
 	text := bytes.Repeat([]byte("x"), piece)
@@ -117,14 +117,14 @@ func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 			if most := weft.ShareOfBodies(c) + size + size/4; peak > most {
 				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
 			} else if workers > 1 && peak < weft.ShareOfBodies(c) {
-				t.Errorf("bodies held %d bytes, expected their share, %d, to be used", peak, weft.ShareOfBodies(c))
+				t.Errorf("bodies held %d bytes, expected at least their share, %d", peak, weft.ShareOfBodies(c))
 			}
 		})
 	}
 }
 
-// TestStalledBodiesEnd: bodies that fill the memory and then do not go on end, soon while others wait
-// for the room, and by their limits else; those that wait go on.
+// TestStalledBodiesEnd checks that bodies that fill the memory and then stall are cut off: early
+// while others wait for memory, otherwise by their time limits. The waiting bodies then continue.
 func TestStalledBodiesEnd(t *testing.T) {
 	const hosts = 16
 	send := func(task *aio.Task, c aio.Conn, request string) error {
@@ -144,16 +144,16 @@ func TestStalledBodiesEnd(t *testing.T) {
 		kinds[r.ErrorKind]++
 	}
 	if slow := kinds["too-slow"]; kinds[""] != hosts/2 || slow == 0 || slow+kinds["idle-timeout"] != hosts/2 {
-		t.Errorf("records by error kind: %v, expected half of %d to be whole, and the others to be too slow or idle", kinds, hosts)
+		t.Errorf("records by error kind: %v, expected half of %d without an error, and the others too slow or idle", kinds, hosts)
 	}
 	if most := weft.ShareOfBodies(c) + 5*mebi; peak > most {
 		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
 	}
 }
 
-// TestStalledBodiesHoldNobodyUp: while bodies that do not go on fill the memory, small pages of other
-// hosts come, and those that stall are over after their tries, with limits that are as usual.
-func TestStalledBodiesHoldNobodyUp(t *testing.T) {
+// TestStalledBodiesDelayNoOthers checks that small pages of other hosts are fetched while stalled
+// bodies fill the memory, and that the stalled fetches end after their tries, with default limits.
+func TestStalledBodiesDelayNoOthers(t *testing.T) {
 	const stalling, hosts, size = 24, 224, 4 * mebi
 	text := strings.Repeat("x", size)
 	isStalling := regexp.MustCompile(`\bh(0\d|1\d|2[0-3])\.test`)
@@ -173,7 +173,7 @@ func TestStalledBodiesHoldNobodyUp(t *testing.T) {
 			o.Memory = 64 * mebi
 			got, peak, c := bodies(t, hosts, o, send)
 			var began, quick, last time.Time
-			left := 0 // the last ones, whose memory nobody waits for
+			left := 0 // the last stalled ones, whose memory no other fetch waits for
 			for _, r := range got {
 				if began.IsZero() || r.Started.Before(began) {
 					began = r.Started
@@ -194,9 +194,9 @@ func TestStalledBodiesHoldNobodyUp(t *testing.T) {
 					last = latest(last, end)
 				}
 			}
-			t.Logf("small pages were there after %v, the last that stalled was over after %v", quick.Sub(began), last.Sub(began))
+			t.Logf("small pages were done after %v, the last stalled page after %v", quick.Sub(began), last.Sub(began))
 			if len(got) != hosts || quick.Sub(began) > 5*time.Second {
-				t.Errorf("%d records; small pages were there after %v, expected all within 5 s", len(got), quick.Sub(began))
+				t.Errorf("%d records; small pages were done after %v, expected all within 5 s", len(got), quick.Sub(began))
 			}
 			if most := weft.ShareOfBodies(c) + size + size/4; peak > most {
 				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
@@ -212,8 +212,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// TestBombsKeepWithinMemory: bodies that are short as sent and long as decoded are undone one
-// after the other when there is no room for all.
+// TestBombsKeepWithinMemory checks that bodies that are small compressed and large decompressed are
+// decompressed one after the other when memory does not suffice for all.
 func TestBombsKeepWithinMemory(t *testing.T) {
 	const hosts, size = 8, 8 * mebi
 	var zipped bytes.Buffer
@@ -236,7 +236,7 @@ func TestBombsKeepWithinMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOptions: what cannot fit is refused, with the reason.
+// TestMemoryOptions checks that options that cannot fit in memory are refused with the reason.
 func TestMemoryOptions(t *testing.T) {
 	for _, c := range []struct {
 		name, says string
@@ -251,28 +251,28 @@ func TestMemoryOptions(t *testing.T) {
 			c.o.Seeds = []string{"http://a.test/"}
 			var wrong *weft.OptionError
 			if _, err := weft.New(c.o); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("New: %v, expected an OptionError that says %q", err, c.says)
+				t.Errorf("New: %v, expected an OptionError that contains %q", err, c.says)
 			}
 		})
 	}
 }
 
-// TestHeldUntilSaved: what pages have led to is counted among the bodies until it is committed, be it
-// more than their share; and not any longer, be it that it could not be.
+// TestHeldUntilSaved checks that the links found on a page count as body memory until they are
+// committed, even if they exceed the share of bodies, and no longer, even if the commit fails.
 func TestHeldUntilSaved(t *testing.T) {
 	const fails = "fails"
 	for name, c := range map[string]struct {
 		links int
-		to    string // before a number
-		keep  bool   // links.jsonl
+		to    string // target of the links, without their number
+		keep  bool   // write links.jsonl
 		pages int
-		least int64 // held while it is committed
+		least int64 // bytes held during the commit
 	}{
-		"little":                    {400, "/", false, 1, 0},
-		"new links":                 {3000, "/", false, 1, 3000 * 200},
-		"links that are kept":       {3000, "http://elsewhere.test/", true, 1, 3000 * 90},
-		"more than the share":       {10_000, "/" + strings.Repeat("x", 1000), false, 3, 12 * mebi},
-		"the commit of it " + fails: {3000, "/", false, 1, 3000 * 200},
+		"few links":           {400, "/", false, 1, 0},
+		"new links":           {3000, "/", false, 1, 3000 * 200},
+		"links that are kept": {3000, "http://elsewhere.test/", true, 1, 3000 * 90},
+		"more than the share": {10_000, "/" + strings.Repeat("x", 1000), false, 3, 12 * mebi},
+		"the commit " + fails: {3000, "/", false, 1, 3000 * 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -285,7 +285,7 @@ func TestHeldUntilSaved(t *testing.T) {
 			}))
 			defer s.Close()
 			disk := storetest.New()
-			var running atomic.Pointer[weft.Crawler] // after what New syncs
+			var running atomic.Pointer[weft.Crawler] // set after New, which syncs too
 			var most atomic.Int64
 			disk.Before(func(op storetest.Op, path string) error {
 				if c := running.Load(); c != nil && op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") {
@@ -309,21 +309,21 @@ func TestHeldUntilSaved(t *testing.T) {
 			running.Store(crawl)
 			sum, err := crawl.Run(t.Context())
 			if failed := err != nil; failed != strings.HasSuffix(name, fails) || !failed && sum.Recorded() != c.pages {
-				t.Errorf("%d URLs are done: %v", sum.Recorded(), err)
+				t.Errorf("%d URLs done, error %v", sum.Recorded(), err)
 			}
 			if c.least == 0 && most.Load() > 0 || most.Load() < c.least {
-				t.Errorf("%d bytes are held during a commit, expected at least %d, and none if that is 0", most.Load(), c.least)
+				t.Errorf("%d bytes held during a commit, expected at least %d, or none if that is 0", most.Load(), c.least)
 			}
 			_, bodies := weft.BodiesHeld(crawl)
 			if _, outcomes := weft.OutcomesHeld(crawl); bodies != 0 || outcomes != 0 {
-				t.Errorf("bodies hold %d bytes after the crawl, and outcomes %d", bodies, outcomes)
+				t.Errorf("after the crawl, bodies hold %d bytes and outcomes %d", bodies, outcomes)
 			}
 		})
 	}
 }
 
-// TestOneBigOutcomeAfterTheOther: short pages that <base> makes megabytes of links of, all at once, are
-// read as what they have led to is saved.
+// TestOneBigOutcomeAfterTheOther checks that short pages whose <base> turns their links into
+// megabytes, and that arrive all at once, are read only as fast as their outcomes are committed.
 func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 	const hosts, pages = 8, 4000
 	send := func(task *aio.Task, c aio.Conn, request string) error {
@@ -353,7 +353,8 @@ func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 	}
 }
 
-// TestLinksOfPagesCount: the links that OnPage is told are counted, though the crawl follows none of them.
+// TestLinksOfPagesCount checks that the links passed to OnPage count as memory, though the crawl
+// follows none of them.
 func TestLinksOfPagesCount(t *testing.T) {
 	const hosts, each = 16, 4000
 	for _, status := range []int{200, 404} {
@@ -372,7 +373,7 @@ func TestLinksOfPagesCount(t *testing.T) {
 		const one = each * (1900 + 300)
 		peak, held := weft.OutcomesHeld(c)
 		if most := weft.ShareOfBodies(c)/2 + 2*one; len(got) != hosts || peak < each*1900 || peak > most || held != 0 {
-			t.Errorf("%d pages, of which %d bytes were held at once, and %d at the end; expected one page at least, %d bytes at most, and none at the end", len(got), peak, held, most)
+			t.Errorf("%d pages, outcomes held %d bytes at once and %d at the end; expected at least one page, at most %d bytes, and none at the end", len(got), peak, held, most)
 		}
 	}
 }

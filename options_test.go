@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// TestOptionError: what New refuses names the field, what it has and what was expected.
+// TestOptionError checks that an error of New names the option, its value and what was expected.
 func TestOptionError(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -41,7 +41,7 @@ func TestOptionError(t *testing.T) {
 	expect("scope", func(o *weft.Options) { o.Scope = "site" }, "option Scope: ")
 	expect("format", func(o *weft.Options) { o.Format = "xml" }, "option Format: ")
 	expect("concurrency", func(o *weft.Options) { o.Concurrency = -1 }, `option Concurrency "-1": expected more than 0, or 0 for the default`)
-	expect("too much", func(o *weft.Options) { o.Concurrency = 1 << 30 }, `option Concurrency "1073741824": expected at most `)
+	expect("too much concurrency", func(o *weft.Options) { o.Concurrency = 1 << 30 }, `option Concurrency "1073741824": expected at most `)
 	expect("body", func(o *weft.Options) { o.MaxBody = -1 }, `option MaxBody "-1": expected`)
 	expect("URL", func(o *weft.Options) { o.MaxURLLength = 20_000 }, `option MaxURLLength "20000": expected at most 16384`)
 	expect("rate", func(o *weft.Options) { o.RateLimit = math.NaN() }, `option RateLimit "NaN": expected`)
@@ -49,17 +49,17 @@ func TestOptionError(t *testing.T) {
 	expect("agent", func(o *weft.Options) { o.UserAgent = "a\nb" }, "option UserAgent: field User-Agent: ")
 	expect("header", func(o *weft.Options) { o.Header = http1.Header{{Name: "a b", Value: "c"}} }, `option Header: field "a b": expected`)
 	expect("name server", func(o *weft.Options) { o.DNS = []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:0")} }, `option DNS "192.0.2.1:0": expected an address and a port`)
-	expect("links of no job", func(o *weft.Options) { o.KeepLinks = true }, "option Job: none, expected a folder")
+	expect("links without a job", func(o *weft.Options) { o.KeepLinks = true }, "option Job: none, expected a folder")
 	expect("job in a file", func(o *weft.Options) { o.Job = filepath.Join(file, "job") }, "not a directory, expected a new folder")
-	expect("job's name", func(o *weft.Options) { o.Job = filepath.Join(dir, strings.Repeat("a", 300)) }, "file name too long, expected a new folder")
+	expect("job name", func(o *weft.Options) { o.Job = filepath.Join(dir, strings.Repeat("a", 300)) }, "file name too long, expected a new folder")
 
 	_, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: dir})
 	if !errors.Is(err, weft.ErrJobExists) {
-		t.Errorf("of a folder that is there: %v", err)
+		t.Errorf("existing folder: %v, expected ErrJobExists", err)
 	}
 }
 
-// TestSeedSeqError: an error of the seeds comes back from Run as the caller's own.
+// TestSeedSeqError checks that Run returns an error of the seed sequence.
 func TestSeedSeqError(t *testing.T) {
 	list := func(s string, err error) iter.Seq2[string, error] {
 		return func(yield func(string, error) bool) { yield(s, err) }

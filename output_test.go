@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestKept: with KeepLinks and KeepBodies every mention of a URL has its line, and
-// every body its file, named by its hash.
+// TestKept checks that KeepLinks writes a line for each mention of a URL, and that KeepBodies
+// writes a file for each body, named by its hash.
 func TestKept(t *testing.T) {
 	s := leafy(t, 3)
 	job := filepath.Join(t.TempDir(), "job")
@@ -86,7 +86,7 @@ func TestOutput(t *testing.T) {
 		n++
 	}
 	if n != 3 {
-		t.Errorf("%d records", n)
+		t.Errorf("%d records, expected 3", n)
 	}
 	rows, err := csv.NewReader(strings.NewReader(run(weft.FormatCSV))).ReadAll()
 	if err != nil || len(rows) != 4 || rows[0][0] != "url" || rows[1][0] != s.URL+"/" || rows[1][1] != "200" {
@@ -98,17 +98,17 @@ func TestOutput(t *testing.T) {
 		names = append(names, name)
 	}
 	if columns := slices.Sorted(slices.Values(rows[0])); !slices.Equal(columns, slices.Sorted(slices.Values(names))) {
-		t.Errorf("columns %q, expected those of a Record as JSON has them: %q", columns, names)
+		t.Errorf("columns %q, expected the JSON fields of a Record: %q", columns, names)
 	}
 }
 
 type brokenWriter struct{}
 
-var errBroken = errors.New("nobody reads")
+var errBroken = errors.New("the reader is gone")
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
-// TestOutputBreaks: when nobody takes the records any more, the crawl ends and says so.
+// TestOutputBreaks checks that the crawl ends with an error when its output cannot be written.
 func TestOutputBreaks(t *testing.T) {
 	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 100).URL}, Concurrency: 2, Output: brokenWriter{}})
 	if err != nil {
@@ -138,12 +138,12 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
-// TestErrorBytes: what a URL with an error has cost is counted by its kind.
+// TestErrorBytes checks that the bytes of a URL with an error are counted under its error kind.
 func TestErrorBytes(t *testing.T) {
 	w := web{"http://a.test/": "301 /b", "http://a.test/b": "a page"}
 	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, MaxRedirects: -1})
 	if got := sum.Errors[weft.KindRedirects]; got.URLs != 1 || got.Bytes == 0 || got != sum.Statuses[301] {
-		t.Errorf("%+v, expected that of status 301: %+v", got, sum.Statuses)
+		t.Errorf("count %+v, expected the same as for status 301: %+v", got, sum.Statuses)
 	}
 }
 
@@ -158,18 +158,18 @@ func TestSummary(t *testing.T) {
 		t.Errorf("summary %+v", sum)
 	}
 	if !slices.IsSortedFunc(sum.Slowest, func(a, b weft.Record) int { return int(b.TotalMS - a.TotalMS) }) {
-		t.Errorf("slowest, not in order: %+v", sum.Slowest)
+		t.Errorf("the slowest are not sorted: %+v", sum.Slowest)
 	}
 	if !strings.Contains(sum.FirstError, "http://a.test:81/") {
 		t.Errorf("first error %q", sum.FirstError)
 	}
 }
 
-// TestAmpersand: an & of a URL stands in the outputs as it is.
+// TestAmpersand checks that the outputs do not escape the & of a URL.
 func TestAmpersand(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	s.mu.pages = map[string]answer{"/": {body: a("/?a=1&amp;b=2")}}
+	s.mu.pages = map[string]response{"/": {body: a("/?a=1&amp;b=2")}}
 	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Job: job, KeepLinks: true, NoRobots: true})
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,12 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestPlan: a job goes on only with what it was begun with; what is left unsaid beside its
-// folder alone is as it was.
+// TestPlan checks that a job resumes only with the frozen options that it started with, and that
+// options left out are taken from the job.
 func TestPlan(t *testing.T) {
 	s := leafy(t, 3)
 	seeds := []string{s.URL + "/"}
-	begun := weft.Options{
+	original := weft.Options{
 		Seeds: seeds, Scope: weft.ScopeDomain, Depth: 3, MaxRedirects: 4, KeepLinks: true, UserAgent: "mybot/1.0 (+https://example.org)",
 		Exclude: []*regexp.Regexp{regexp.MustCompile("[.]zip$")}, Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
 	}
@@ -28,7 +28,7 @@ func TestPlan(t *testing.T) {
 		}
 		return c.Run(t.Context())
 	}
-	if sum, err := run(begun); err != nil || sum.Stopped != "limit" {
+	if sum, err := run(original); err != nil || sum.Stopped != "limit" {
 		t.Fatalf("%+v, %v", sum, err)
 	}
 	for option, change := range map[string]func(*weft.Options){
@@ -51,26 +51,26 @@ func TestPlan(t *testing.T) {
 		"MaxVariants":     func(o *weft.Options) { o.MaxVariants = 7 },
 		"Seeds":           func(o *weft.Options) { o.Seeds = append([]string{"http://other.test/"}, o.Seeds...) },
 	} {
-		o := begun
+		o := original
 		change(&o)
 		_, err := weft.New(o)
 		var wrong *weft.OptionError
 		if !errors.As(err, &wrong) || wrong.Option != option || !errors.Is(err, weft.ErrPlan) {
-			t.Errorf("%s changed: %v", option, err)
+			t.Errorf("%s changed: error %v, expected an OptionError", option, err)
 		}
 	}
 
-	bare := weft.Options{Job: begun.Job, Limit: 3}
+	bare := weft.Options{Job: original.Job, Limit: 3}
 	if sum, err := run(bare); err != nil || sum.Recorded() != 3 || sum.Runs != 2 {
-		t.Errorf("the folder alone: %+v, %v", sum, err)
+		t.Errorf("job folder only: %+v, %v", sum, err)
 	}
-	links, err := os.ReadFile(filepath.Join(begun.Job, "links.jsonl"))
+	links, err := os.ReadFile(filepath.Join(original.Job, "links.jsonl"))
 	if err != nil || !strings.Contains(string(links), s.URL) {
-		t.Errorf("links are not kept: %q, %v", links, err)
+		t.Errorf("links were not kept: %q, %v", links, err)
 	}
 	bare.Scope = weft.ScopeAny
 	if _, err := weft.New(bare); !errors.Is(err, weft.ErrPlan) {
-		t.Errorf("the folder and another scope: %v", err)
+		t.Errorf("job folder and another scope: %v, expected ErrPlan", err)
 	}
 	list := func(yield func(string, error) bool) {
 		for range 2 {
@@ -78,7 +78,7 @@ func TestPlan(t *testing.T) {
 				return
 			}
 		}
-		<-t.Context().Done() // a list that has no end
+		<-t.Context().Done() // the list never ends
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	listed := weft.Options{SeedSeq: list, Job: filepath.Join(t.TempDir(), "listed"), Hooks: weft.Hooks{OnRecord: func(*weft.Record) { cancel() }}}
@@ -90,12 +90,12 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := weft.New(weft.Options{Job: listed.Job}); err == nil || !strings.Contains(err.Error(), "not read to its end") {
-		t.Errorf("without the list, which has more: %v", err)
+		t.Errorf("without the unfinished seed list: %v", err)
 	}
 
-	newer := begun
+	newer := original
 	newer.UserAgent, newer.Limit = "mybot/2.0", 0
 	if sum, err := run(newer); err != nil || !sum.Finished {
-		t.Errorf("a newer version of the same bot: %+v, %v", sum, err)
+		t.Errorf("newer version of the same bot: %+v, %v", sum, err)
 	}
 }

@@ -1,7 +1,6 @@
 package weft_test
 
 import (
-	"iter"
 	"maps"
 	"net"
 	"path/filepath"
@@ -16,12 +15,12 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// dialNet is a network in which somebody answers at port 80 of every address. It notes
-// which ones are dialled, and a name may answer another address each time.
+// dialNet is a network in which port 80 of every address accepts connections. It notes which
+// addresses are dialed, and a name may resolve to another address at each lookup.
 type dialNet struct {
 	*aiotest.Net
-	names   map[string][]string // "A B" are two addresses in one answer; the last answer stays
-	dialled map[string]bool
+	names  map[string][]string // "A B" is one answer with two addresses; the last answer repeats
+	dialed map[string]bool
 }
 
 func newDialNet(names map[string][]string) *dialNet {
@@ -41,7 +40,7 @@ func (n *dialNet) Lookup(task *aio.Task, host string) ([]net.IP, error) {
 }
 
 func (n *dialNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
-	n.dialled[to.String()] = true
+	n.dialed[to.String()] = true
 	return n.Net.Connect(task, to)
 }
 
@@ -57,23 +56,12 @@ func overrides(t *testing.T, all ...string) (list []http1.Override) {
 	return list
 }
 
-// listed is a list of seeds.
-func listed(urls ...string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for _, u := range urls {
-			if !yield(u, nil) {
-				return
-			}
-		}
-	}
-}
-
 const blocked = "blocked-address"
 
-// TestReach: where links, redirects and robots.txt lead to, and which addresses are dialled.
+// TestReach checks where links, redirects and robots.txt may lead, and which addresses are dialed.
 func TestReach(t *testing.T) {
-	// Addresses of this machine, a site and a cloud, in all the ways to write them.
-	private := map[string]string{ // as it is linked to: as it is recorded
+	// Addresses of this machine, a local network and a cloud, in all their spellings.
+	private := map[string]string{ // URL as linked → URL as recorded
 		"http://10.0.0.7/x": "http://10.0.0.7/x", "http://192.168.1.1/": "http://192.168.1.1/", "http://172.16.0.1/": "http://172.16.0.1/",
 		"http://127.0.0.1/a": "http://127.0.0.1/a", "http://2130706433/b": "http://127.0.0.1/b", "http://0x7f.1/c": "http://127.0.0.1/c",
 		"http://127.1/d": "http://127.0.0.1/d", "http://0/": "http://0.0.0.0/", "http://127.0.0.1:9200/": "http://127.0.0.1:9200/",
@@ -96,8 +84,8 @@ func TestReach(t *testing.T) {
 		web   web
 		names map[string][]string
 		o     weft.Options
-		want  map[string]string // URL: error kind
-		dials []string          // all of them, where that is looked at
+		want  map[string]string // URL → error kind
+		dials []string          // all dialed addresses; nil: not checked
 	}
 	public := []string{"93.184.215.14:80"}
 	pub := []string{"http://pub.test/"}
@@ -121,12 +109,12 @@ func TestReach(t *testing.T) {
 		{"two addresses", web{"http://pub.test/": a("http://both.test/"), "http://both.test/": "a page"}, map[string][]string{"both.test": {"10.0.0.1 93.184.215.20 127.0.0.1"}},
 			weft.Options{Seeds: pub}, map[string]string{"http://pub.test/": "", "http://both.test/": ""}, append(public, "93.184.215.20:80")},
 		{"another answer each time", web{"http://pub.test/": a("http://evil.test/1"), "http://evil.test/1": a("/2"), "http://evil.test/2": "a page"},
-			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Delay: 6 * time.Minute}, // longer than an answer is believed
+			map[string][]string{"evil.test": {"93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: pub, Delay: 6 * time.Minute}, // longer than an answer is cached
 			map[string]string{"http://pub.test/": "", "http://evil.test/1": blocked}, append(public, "93.184.215.66:80")},
 		{"a public seed that moves inside", web{"http://evil.test/": a("/2"), "http://evil.test/2": "a page"},
 			map[string][]string{"evil.test": {"93.184.215.66", "93.184.215.66", "127.0.0.1"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Delay: 6 * time.Minute},
 			map[string]string{"http://evil.test/": "", "http://evil.test/2": blocked}, []string{"93.184.215.66:80"}},
-		{"all are allowed", web{"http://pub.test/": a("http://in.test/", "http://127.0.0.1/"), "http://in.test/": "a page"}, inside, weft.Options{Seeds: pub, AllowPrivate: true},
+		{"private addresses allowed", web{"http://pub.test/": a("http://in.test/", "http://127.0.0.1/"), "http://in.test/": "a page"}, inside, weft.Options{Seeds: pub, AllowPrivate: true},
 			map[string]string{"http://pub.test/": "", "http://in.test/": "", "http://127.0.0.1/": ""}, nil},
 		{"a private seed opens its network", web{"http://in.test/": a("/2", "http://wiki.test/", "http://127.0.0.1/", "http://169.254.169.254/", "http://192.168.0.1/", "http://[fd00::1]/")},
 			inside, weft.Options{Seeds: []string{"http://in.test/"}},
@@ -141,7 +129,7 @@ func TestReach(t *testing.T) {
 				"http://169.254.169.254/": blocked, "http://127.0.0.1/3": "", "http://localhost:9200/": blocked}, nil},
 		{"a seed at a metadata service", web{"http://169.254.169.254/": a("http://169.254.170.2/")}, nil, weft.Options{Seeds: []string{"http://169.254.169.254/"}},
 			map[string]string{"http://169.254.169.254/": "", "http://169.254.170.2/": blocked}, nil},
-		{"a list of seeds", web{"http://in.test/": a("/2", "http://wiki.test/")}, inside, weft.Options{SeedSeq: listed("http://in.test/")},
+		{"a list of seeds", web{"http://in.test/": a("/2", "http://wiki.test/")}, inside, weft.Options{SeedSeq: listOf("http://in.test/")},
 			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": blocked}, []string{"10.0.0.1:80"}},
 		{"an override for the host", web{"http://pub.test/": a("/2", "http://other.test/", "http://127.0.0.1/")}, inside,
 			weft.Options{Seeds: pub, Resolve: overrides(t, "pub.test:80:127.0.0.1", "other.test:80:10.0.0.1")},
@@ -161,34 +149,34 @@ func TestReach(t *testing.T) {
 					t.Errorf("%s: %q %s, expected %q", u, r.ErrorKind, r.Error, kind)
 				}
 				if kind == blocked && (r.IP != "" || r.Bytes != 0 || r.Tries > 1) {
-					t.Errorf("%s: asked for: %+v", u, r)
+					t.Errorf("%s was requested: %+v", u, r)
 				}
 			}
 			for u := range got {
 				if _, ok := c.want[u]; !ok {
-					t.Errorf("%s: a record, expected none", u)
+					t.Errorf("%s has a record, expected none", u)
 				}
 			}
-			if dials := slices.Sorted(maps.Keys(n.dialled)); c.dials != nil && !slices.Equal(dials, slices.Sorted(slices.Values(c.dials))) {
-				t.Errorf("dialled %q, expected %q", dials, c.dials)
+			if dials := slices.Sorted(maps.Keys(n.dialed)); c.dials != nil && !slices.Equal(dials, slices.Sorted(slices.Values(c.dials))) {
+				t.Errorf("dialed %q, expected %q", dials, c.dials)
 			}
 		})
 	}
 }
 
-// TestReachAcrossRuns: what a seed has opened, and that a host is a seed's, outlasts the run
-// in which they became known.
+// TestReachAcrossRuns checks that the network that a private seed opens, and the hosts of seeds,
+// are remembered in later runs.
 func TestReachAcrossRuns(t *testing.T) {
 	names := map[string][]string{"in.test": {"10.0.0.1"}, "wiki.test": {"10.9.9.9"}, "list.test": {"192.168.0.1"}}
 	w := web{"http://in.test/": a("http://wiki.test/", "http://127.0.0.1/"), "http://list.test/": a("/2")}
 	o := weft.Options{
 		Scope: weft.ScopeAny, NoRobots: true, Job: filepath.Join(t.TempDir(), "job"), Limit: 2,
-		Seeds: []string{"http://in.test/"}, SeedSeq: listed("http://list.test/"),
+		Seeds: []string{"http://in.test/"}, SeedSeq: listOf("http://list.test/"),
 	}
 	var got map[string]weft.Record
 	for range 5 {
 		got, _, _ = w.crawlOver(t, newDialNet(names), o)
-		o.Seeds, o.SeedSeq = nil, nil // those of the job, and the list was read to its end
+		o.Seeds, o.SeedSeq = nil, nil // the job has the seeds, and the list was read to its end
 		o.Limit++
 	}
 	for u, kind := range map[string]string{
@@ -200,8 +188,8 @@ func TestReachAcrossRuns(t *testing.T) {
 	}
 }
 
-// TestReachIsTold: the error says what is at which address.
-func TestReachIsTold(t *testing.T) {
+// TestReachError checks that the error names the host, its address and the blocked network.
+func TestReachError(t *testing.T) {
 	w := web{"http://pub.test/": a("http://in.test/", "http://[::ffff:10.0.0.1]/")}
 	got, sum, _ := w.crawlOver(t, newDialNet(map[string][]string{"in.test": {"10.0.0.1"}}), weft.Options{
 		Seeds: []string{"http://pub.test/"}, Scope: weft.ScopeAny, NoRobots: true,
@@ -211,10 +199,10 @@ func TestReachIsTold(t *testing.T) {
 		"http://[::ffff:a00:1]/": "::ffff:10.0.0.1 is private, as 10.0.0.1 is (10.0.0.0/8)",
 	} {
 		if r := got[u]; r.Error != want || r.Tries != 1 {
-			t.Errorf("%s: %q after %d tries, expected %q after one", u, r.Error, r.Tries, want)
+			t.Errorf("%s: error %q after %d tries, expected %q after one", u, r.Error, r.Tries, want)
 		}
 	}
 	if n := sum.Errors[blocked].URLs; n != 2 {
-		t.Errorf("%d URLs in the summary, expected 2", n)
+		t.Errorf("the summary counts %d URLs, expected 2", n)
 	}
 }

@@ -24,19 +24,19 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// world is a synthetic web that is crawled on the virtual clock, into a job on a disk in
-// memory; and what a crawl of it has to leave behind, however often it was broken off.
+// world is a synthetic web, crawled on a virtual clock into a job on an in-memory disk, together
+// with what a crawl must leave behind, however often it is interrupted.
 type world struct {
 	web     *webtest.Web
 	latency time.Duration // of the network, one way
 	truth   map[string]webtest.Fate
-	links   map[string]string // by page, its lines of links.jsonl, as a crawl that was never broken off has left them
+	links   map[string]string // page → its lines of links.jsonl in an undisturbed crawl
 
-	seenBytes int // of fingerprints in memory; 0: all
+	seenBytes int // memory for fingerprints; 0: unlimited
 }
 
-// retries are more than the web's flaky pages need: a crawl that goes on meets a server that
-// has forgotten what it refused.
+// retries exceeds what the web's flaky pages need, because a resumed crawl may meet a server that
+// has forgotten its earlier failures.
 const retries = 4
 
 func newWorld(t *testing.T, cfg webtest.Config) *world {
@@ -47,32 +47,32 @@ func newWorld(t *testing.T, cfg webtest.Config) *world {
 	}
 	w := &world{web: web, latency: 20 * time.Millisecond, truth: maps.Collect(web.Truth(torture.Policy(retries)))}
 	disk := storetest.New()
-	if sum, err := w.crawl(disk, weft.Options{}, life{}); err != nil || !sum.Finished {
-		t.Fatalf("a crawl that nobody disturbs: %+v, %v", sum, err)
+	if sum, err := w.crawl(disk, weft.Options{}, schedule{}); err != nil || !sum.Finished {
+		t.Fatalf("undisturbed crawl: %+v, %v", sum, err)
 	}
 	left, err := torture.Read(disk, "/job")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.links = left.Links
-	if err := w.whole(disk); err != nil {
+	if err := w.checkWhole(disk); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// life is what happens to one run of a crawl, and when.
-type life struct {
+// schedule says what happens to one run of a crawl, and when.
+type schedule struct {
 	clock  *aiotest.Clock  // nil: a new one
 	server *webtest.Server // nil: a new one
-	begin  time.Duration   // that the clock goes on first
-	drain  time.Duration   // after that it is drained; 0: not
-	stop   time.Duration   // after that it is broken off; 0: not
-	last   func()          // called right before it is broken off
+	begin  time.Duration   // the clock advances by this before the run starts
+	drain  time.Duration   // when the run is drained; 0: never
+	stop   time.Duration   // when the run is canceled; 0: never
+	last   func()          // called right before the run is canceled
 }
 
-// crawl begins the job on a disk, or goes on with it.
-func (w *world) crawl(disk store.FS, o weft.Options, l life) (sum weft.Summary, err error) {
+// crawl starts the job on a disk, or resumes it.
+func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summary, err error) {
 	if l.clock == nil {
 		l.clock = aiotest.NewClock()
 	}
@@ -132,8 +132,8 @@ func ignoreTimeout(err error) error {
 	return err
 }
 
-// recovered looks at what is left of a job, of whose pages.jsonl at least so much is known
-// to be committed.
+// recovered reads and checks what is left of a job, of whose pages.jsonl at least so many bytes
+// were committed.
 func (w *world) recovered(disk store.FS, least int) (torture.Left, error) {
 	l, err := torture.Open(disk, "/job")
 	if err == nil {
@@ -143,18 +143,18 @@ func (w *world) recovered(disk store.FS, least int) (torture.Left, error) {
 		return l, err
 	}
 	if len(l.Pages) < least {
-		return l, fmt.Errorf("%d bytes of pages.jsonl are left of the %d that were committed", len(l.Pages), least)
+		return l, fmt.Errorf("%d bytes of pages.jsonl are left, but %d were committed", len(l.Pages), least)
 	}
 	for u := range l.Pending {
 		if _, ok := w.truth[u]; !ok {
-			return l, fmt.Errorf("%s is pending, which nothing leads to", u)
+			return l, fmt.Errorf("%s is pending, but nothing leads to it", u)
 		}
 	}
 	return l, nil
 }
 
-// whole says what a finished job lacks, or has too much.
-func (w *world) whole(disk store.FS) error {
+// checkWhole returns an error if a finished job lacks something or has too much.
+func (w *world) checkWhole(disk store.FS) error {
 	left, err := torture.Read(disk, "/job")
 	if err != nil {
 		return err
@@ -165,30 +165,31 @@ func (w *world) whole(disk store.FS) error {
 	return left.Whole(w.truth, w.links)
 }
 
-// killed has l leave the disk to be as a process leaves it that is killed.
-func (l *life) killed(disk **storetest.FS, after time.Duration) {
-	was := *disk
-	l.stop, l.last = after, func() { *disk = was.Crash(100, rand.New(rand.NewPCG(1, 2))) }
+// killed makes l end as if the process were killed, and leave the disk as it is at that moment.
+func (l *schedule) killed(disk **storetest.FS, after time.Duration) {
+	live := *disk
+	l.stop, l.last = after, func() { *disk = live.Crash(100, rand.New(rand.NewPCG(1, 2))) }
 }
 
-// TestBrokenOff: drained, broken off or killed at any times, with any number of URLs and of fingerprints in memory, any number
-// at once and so groups of any size, a crawl that goes on until it ends finds what one finds that nobody disturbs.
+// TestBrokenOff drains, cancels or kills a crawl at random times and resumes it until it finishes.
+// It must find what an undisturbed crawl finds, whatever the memory for URLs and fingerprints, and
+// whatever the concurrency and so the size of batches.
 func TestBrokenOff(t *testing.T) {
 	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	t.Logf("%d URLs", len(w.truth))
 	const all = 1 << 20
-	runs := long.Or(8, 20) // at most, of which nobody disturbs the last
+	runs := long.Or(8, 20) // at most; the last one is undisturbed
 	for _, heads := range []int{1, 3, 64, all} {
 		for _, workers := range []int{1, 16} {
-			t.Run(fmt.Sprintf("%d in memory, %d at once", heads, workers), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d URLs in memory, %d workers", heads, workers), func(t *testing.T) {
 				t.Parallel()
 				rng := rand.New(rand.NewPCG(uint64(heads), uint64(workers)))
 				disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
 				before, committed := "", 0
-				w := *w // which is shared
+				w := *w // the original is shared
 				for run := 1; ; run++ {
 					w.seenBytes = []int{0, 1, 64 * 300}[(run+workers)%3] // all, none, a third
-					l := life{clock: clock, server: server, begin: time.Duration(rng.Int64N(int64(time.Minute)))}
+					l := schedule{clock: clock, server: server, begin: time.Duration(rng.Int64N(int64(time.Minute)))}
 					after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
 					switch rng.IntN(4) {
 					case 0:
@@ -201,7 +202,7 @@ func TestBrokenOff(t *testing.T) {
 						l.drain, l.stop = after, after+time.Duration(rng.Int64N(int64(time.Second)))
 					}
 					if run == runs {
-						l = life{clock: clock, server: server}
+						l = schedule{clock: clock, server: server}
 					}
 					sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Concurrency: workers}, heads), l)
 					if err != nil {
@@ -212,13 +213,13 @@ func TestBrokenOff(t *testing.T) {
 						t.Fatalf("run %d: %v", run, err)
 					}
 					if !strings.HasPrefix(got.Pages, before) {
-						t.Fatalf("run %d: a record of an earlier run is not what it was", run)
+						t.Fatalf("run %d: a record of an earlier run has changed", run)
 					}
 					if l.last == nil && (sum.Recorded() != len(got.Records) || sum.Runs > run) {
-						t.Fatalf("run %d: a summary of %d URLs in %d runs, %d records", run, sum.Recorded(), sum.Runs, len(got.Records))
+						t.Fatalf("run %d: the summary counts %d URLs in %d runs, but there are %d records", run, sum.Recorded(), sum.Runs, len(got.Records))
 					}
 					before, committed = got.Pages, len(got.Pages)
-					if sum.Finished && len(got.Pending) == 0 { // and not killed
+					if sum.Finished && len(got.Pending) == 0 { // and the run was not killed
 						t.Logf("%d runs", run)
 						break
 					}
@@ -226,7 +227,7 @@ func TestBrokenOff(t *testing.T) {
 						t.Fatalf("not finished: %+v", sum)
 					}
 				}
-				if err := w.whole(disk); err != nil {
+				if err := w.checkWhole(disk); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -234,16 +235,16 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestPoliteAcrossRuns: however often a crawl is killed, and however soon it goes on, a
-// host is not asked again before its delay has passed, as the server sees it; nor one
-// that was asked before in the first delay of a run.
+// TestPoliteAcrossRuns checks by the server's log that a host is not requested again before its
+// delay has passed, however often the crawl is killed and however soon it resumes; and that a host
+// known from an earlier run is not requested within the first delay of a run.
 func TestPoliteAcrossRuns(t *testing.T) {
 	const delay = 300 * time.Millisecond
 	w := newWorld(t, webtest.Config{
 		Seed: 6, Hosts: 6, Pages: 4, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond,
-		Rates: webtest.Rates{Broken: -1}, // whose kept connections are tried again at once
+		Rates: webtest.Rates{Broken: -1}, // a kept connection that breaks is retried at once
 	})
-	w.latency = time.Millisecond // a host is asked before it is known that it was
+	w.latency = time.Millisecond // a request may reach the server before it is journaled
 	rng := rand.New(rand.NewPCG(1, 2))
 	disk, clock, log := storetest.New(), aiotest.NewClock(), webtest.NewLog(nil)
 	server := webtest.NewServer(w.web, log)
@@ -251,8 +252,8 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	for finished := false; !finished; runs++ {
 		before := log.Len()
 		began := clock.Now()
-		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50))) // longer and longer, or it never ends
-		l := life{clock: clock, server: server}
+		stop := 1 + time.Duration(rng.ExpFloat64()*float64(delay/10)*float64(1+runs*runs/long.Or(10, 50))) // later and later, or the crawl would never finish
+		l := schedule{clock: clock, server: server}
 		l.killed(&disk, stop)
 		sum, err := w.crawl(disk, weft.Options{Delay: delay}, l)
 		if err != nil {
@@ -262,7 +263,7 @@ func TestPoliteAcrossRuns(t *testing.T) {
 		known := make(map[string]bool)
 		for i, r := range log.Requests() {
 			if i >= before && known[r.Host] && r.Start.Sub(began) < delay {
-				t.Errorf("run %d: %s was asked for after %v", runs, r.URL(), r.Start.Sub(began))
+				t.Errorf("run %d: %s was requested %v after the start", runs, r.URL(), r.Start.Sub(began))
 			}
 			known[r.Host] = known[r.Host] || i < before
 		}
@@ -270,15 +271,16 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	t.Logf("%d URLs in %d runs", len(w.truth), runs)
 	for host, m := range log.Politeness().Hosts {
 		if m.MostAtOnce > 1 || m.Requests > 1 && m.SmallGap < delay {
-			t.Errorf("%s: %d at once, gap %v", host, m.MostAtOnce, m.SmallGap)
+			t.Errorf("%s: %d requests at once, gap %v", host, m.MostAtOnce, m.SmallGap)
 		}
 	}
-	if err := w.whole(disk); err != nil {
+	if err := w.checkWhole(disk); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestScopeAcrossRuns: the scope that a seed's redirect has widened is as wide in the next run.
+// TestScopeAcrossRuns checks that a scope widened by a seed's redirect stays widened in the next
+// run.
 func TestScopeAcrossRuns(t *testing.T) {
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -290,7 +292,7 @@ func TestScopeAcrossRuns(t *testing.T) {
 	here := httptest.NewServer(http.RedirectHandler(there.URL+"/", http.StatusFound))
 	defer here.Close()
 	job := filepath.Join(t.TempDir(), "job")
-	for _, limit := range []int{3, 0} { // here, there, and one further page of it; then the rest
+	for _, limit := range []int{3, 0} { // first here, there and one more page of it; then the rest
 		c, err := weft.New(weft.Options{Seeds: []string{here.URL}, Job: job, NoRobots: true, Limit: limit})
 		if err != nil {
 			t.Fatal(err)

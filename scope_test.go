@@ -15,7 +15,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestScope: which of the links from one page are followed.
+// TestScope checks which links of a page each scope follows.
 func TestScope(t *testing.T) {
 	all := []string{
 		"http://www.example.org/docs/", "http://www.example.org/docs/a", "http://www.example.org/b",
@@ -51,7 +51,7 @@ func TestScope(t *testing.T) {
 			c.o.Seeds = all[:1]
 			got, sum, _ := w.crawl(t, c.o)
 			urls := fetched(got)
-			urls = slices.DeleteFunc(urls, func(u string) bool { return strings.Contains(u, ":8080") }) // nobody listens there
+			urls = slices.DeleteFunc(urls, func(u string) bool { return strings.Contains(u, ":8080") }) // this port is closed
 			if c.o.Limit > 0 {
 				if len(urls) != c.o.Limit || sum.Stopped != "limit" || sum.Pending == 0 || sum.Interrupted {
 					t.Errorf("fetched %q with a limit of %d; summary %+v", urls, c.o.Limit, sum)
@@ -71,8 +71,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestSeedRedirectWidensScope: a site that has moved is still crawled, by way of its
-// old address; another page's redirect leads nowhere else.
+// TestSeedRedirectWidensScope checks that a site that has moved is crawled from its old address,
+// and that redirects of other pages do not widen the scope.
 func TestSeedRedirectWidensScope(t *testing.T) {
 	w := web{
 		"http://example.org/":     "301 http://example.net/",
@@ -82,19 +82,19 @@ func TestSeedRedirectWidensScope(t *testing.T) {
 	}
 	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://example.org/"}})
 	if !slices.Equal(sum.Opened, []string{"example.net", "www.example.net"}) {
-		t.Errorf("told of %q", sum.Opened)
+		t.Errorf("hosts brought into scope: %q", sum.Opened)
 	}
 	want := []string{"http://example.net/", "http://example.org/", "http://www.example.net/", "http://www.example.net/a", "http://www.example.net/out"}
 	if urls := fetched(got); !slices.Equal(urls, want) {
 		t.Errorf("fetched %q, expected %q", urls, want)
 	}
 	if r := got["http://www.example.net/out"]; r.Redirect != "http://elsewhere.test/" {
-		t.Errorf("record of the redirect that is not followed: %+v", r)
+		t.Errorf("record of the redirect out of scope: %+v", r)
 	}
 }
 
-// TestOpenedIsBounded: the summary names some of the hosts that redirects of seeds have
-// brought into scope, each once, and none that was in scope already.
+// TestOpenedIsBounded checks that the summary names a limited number of hosts that redirects of
+// seeds brought into scope, each once, and none that was in scope before.
 func TestOpenedIsBounded(t *testing.T) {
 	w, seeds := web{"http://a.test/": "a page"}, []string{"http://a.test/"}
 	add := func(seed, to string) {
@@ -108,7 +108,7 @@ func TestOpenedIsBounded(t *testing.T) {
 	}
 	_, sum, _ := w.crawl(t, weft.Options{Seeds: seeds})
 	if n := len(slices.Compact(slices.Sorted(slices.Values(sum.Opened)))); n != 20 || len(sum.Opened) != 20 || slices.Contains(sum.Opened, "a.test") {
-		t.Errorf("%d hosts told of: %q", n, sum.Opened)
+		t.Errorf("%d different hosts, expected 20: %q", n, sum.Opened)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestMaxTime(t *testing.T) {
 	}
 }
 
-// TestSeedSeq: seeds come as they are asked for, not all at once.
+// TestSeedSeq checks that seeds of a sequence are read and crawled along with the listed ones.
 func TestSeedSeq(t *testing.T) {
 	w := web{"http://a.test/": "a page", "http://b.test/": "a page", "http://c.test/": a("/x"), "http://c.test/x": "a page"}
 	seq := func(yield func(string, error) bool) {
@@ -155,8 +155,8 @@ func TestSeedSeq(t *testing.T) {
 	}
 }
 
-// TestLimitEndsOpenSeeds: when no URL may be fetched any more, a crawl does not wait
-// for seeds that may still come.
+// TestLimitEndsOpenSeeds checks that a crawl that has reached its limit does not wait for more
+// seeds.
 func TestLimitEndsOpenSeeds(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
@@ -173,8 +173,8 @@ func TestLimitEndsOpenSeeds(t *testing.T) {
 	}
 }
 
-// TestCanon: URLs that the rules make the same are one page, a redirect from one of them to
-// another is followed all the same, and the job goes on under its rules only.
+// TestCanon checks that URLs that the rules make equal count as one, that a redirect between two
+// such URLs is still followed, and that the job resumes only with the same rules.
 func TestCanon(t *testing.T) {
 	rules, err := weburl.ParseRules("sort-query,drop-session,strip-www")
 	if err != nil {
@@ -182,7 +182,7 @@ func TestCanon(t *testing.T) {
 	}
 	w := web{
 		"http://example.org/": a("http://www.example.org/p?b=1&a=2", "/p?a=2&b=1", "/p?b=1&a=2&PHPSESSID=1f", "/sid", "/p?a=2&b=1#x"),
-		// What the rules make of the links, and where it leads.
+		// The links as the rules rewrite them, and the redirect.
 		"http://example.org/p?a=2&b=1":        "a page",
 		"http://example.org/sid":              "302 /sid?PHPSESSID=2f",
 		"http://example.org/sid?PHPSESSID=2f": "a page",
@@ -201,7 +201,7 @@ func TestCanon(t *testing.T) {
 		if why, err := job.Why(t.Context(), "http://example.org"+path); err != nil || why.State != weft.URLDone || strings.Contains(why.URL, "=3f") {
 			t.Errorf("why %s: %s is %s, error %v", path, why.URL, why.State, err)
 		} else if path == "/sid?PHPSESSID=2f" && why.URL != "http://example.org"+path {
-			t.Errorf("why %s: told of %s", path, why.URL)
+			t.Errorf("why %s: explains %s instead", path, why.URL)
 		}
 	}
 	if err := job.Close(); err != nil {
@@ -213,9 +213,9 @@ func TestCanon(t *testing.T) {
 	}
 }
 
-// TestNoFollow: of a page that says so, to all or to this crawler, no link is followed, but
-// one that a hook wants; another page's link to the same place is.
-func TestNoFollow(t *testing.T) {
+// TestNofollow checks that links of a page with a nofollow directive, for all crawlers or for this
+// one, are not followed unless a hook follows them or another page has the same link.
+func TestNofollow(t *testing.T) {
 	w := web{
 		"http://a.test/":       a("/meta", "/mine", "/others", "/none"),
 		"http://a.test/meta":   `<meta name=robots content="noarchive, NoFollow">` + a("/1", "/4"),
@@ -242,11 +242,11 @@ func TestNoFollow(t *testing.T) {
 		name  string
 		o     weft.Options
 		want  []string
-		links int // not followed
+		links int // number of links not followed
 	}{
 		{"obeyed", weft.Options{}, page("3", "4"), 6},
-		{"but for a hook", weft.Options{Hooks: weft.Hooks{OnLink: follow}}, page("3", "4", "wanted"), 5},
-		{"as robots.txt is", weft.Options{NoRobots: true}, page("1", "2", "3", "4", "5", "wanted"), 0},
+		{"overruled by a hook", weft.Options{Hooks: weft.Hooks{OnLink: follow}}, page("3", "4", "wanted"), 5},
+		{"ignored with robots.txt", weft.Options{NoRobots: true}, page("1", "2", "3", "4", "5", "wanted"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Seeds = []string{"http://a.test/"}
@@ -254,8 +254,8 @@ func TestNoFollow(t *testing.T) {
 			if urls := fetched(got); !slices.Equal(urls, c.want) || sum.NotFollowed["nofollow"] != c.links {
 				t.Errorf("fetched %q, expected %q; not followed: %v, expected %d", urls, c.want, sum.NotFollowed, c.links)
 			}
-			if said := got["http://a.test/meta"].Robots; !slices.Equal(said, []string{"noarchive", "nofollow"}) {
-				t.Errorf("the record says %q", said)
+			if robots := got["http://a.test/meta"].Robots; !slices.Equal(robots, []string{"noarchive", "nofollow"}) {
+				t.Errorf("robots in the record: %q", robots)
 			}
 		})
 	}

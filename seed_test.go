@@ -8,7 +8,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// TestParseSeed: what is wrong with a URL is said in words, with one that would do.
+// TestParseSeed checks that an error says what is wrong with a URL and shows a valid one.
 func TestParseSeed(t *testing.T) {
 	for seed, want := range map[string]string{
 		"  HTTP://Example.org:80/a/../b#c ": "http://example.org/b",
@@ -47,6 +47,6 @@ func TestParseSeed(t *testing.T) {
 		t.Errorf("%v, %v, %v", u, c, err)
 	}
 	if _, err := weft.ParseSeed("https://example.org/" + strings.Repeat("a", 1<<20)); err == nil || len(err.Error()) > 300 || !strings.Contains(err.Error(), "too long, expected at most 1048576 bytes") {
-		t.Errorf("of a URL of 1 MiB: %v", err)
+		t.Errorf("URL of 1 MiB: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// urlset is a sitemap of URLs, each with a priority behind a space if it has one.
+// urlset returns a sitemap of URLs; a URL may have a priority after a space.
 func urlset(urls ...string) string {
 	var b strings.Builder
 	b.WriteString("<urlset>")
@@ -35,7 +35,7 @@ func urlset(urls ...string) string {
 	return b.String() + "</urlset>"
 }
 
-// index is one of sitemaps.
+// index returns a sitemap index.
 func index(urls ...string) string {
 	return strings.NewReplacer("urlset", "sitemapindex", "url>", "sitemap>").Replace(urlset(urls...))
 }
@@ -53,7 +53,7 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// TestSitemaps: which URLs a crawl fetches that follows sitemaps.
+// TestSitemaps checks which URLs a crawl with sitemaps fetches.
 func TestSitemaps(t *testing.T) {
 	const home, robots = "http://a.test/", "http://a.test/robots.txt"
 	page := func(paths ...string) (urls []string) {
@@ -66,24 +66,24 @@ func TestSitemaps(t *testing.T) {
 		name string
 		web  web
 		o    weft.Options
-		want []string // beside the home page
+		want []string // in addition to the home page
 		not  map[string]int
 	}{
-		{"not asked for", web{robots: "Sitemap: /s.xml", home + "s.xml": urlset("/1")}, weft.Options{Sitemaps: false}, nil, nil},
-		{"named", web{robots: "Sitemap: /s.xml\nSitemap: http://a.test/t.txt", home + "s.xml": urlset("/1", "http://b.test/2"), home + "t.txt": "http://a.test/3\n", home + "1": "", home + "3": a("/4"), home + "4": "", home + "sitemap.xml": urlset("/5")},
+		{"option off", web{robots: "Sitemap: /s.xml", home + "s.xml": urlset("/1")}, weft.Options{Sitemaps: false}, nil, nil},
+		{"named in robots.txt", web{robots: "Sitemap: /s.xml\nSitemap: http://a.test/t.txt", home + "s.xml": urlset("/1", "http://b.test/2"), home + "t.txt": "http://a.test/3\n", home + "1": "", home + "3": a("/4"), home + "4": "", home + "sitemap.xml": urlset("/5")},
 			weft.Options{}, page("1", "3", "4", "s.xml", "t.txt"), map[string]int{"scope": 1}},
-		{"more than are kept", web{robots: strings.Repeat("Sitemap: /s.xml\n", 1000) + "Sitemap: /t.xml", home + "s.xml": urlset("/1"), home + "1": "", home + "t.xml": urlset("/2")}, weft.Options{}, page("1", "s.xml"), map[string]int{"too-many": 1}},
-		{"no sitemaps of the Web", web{robots: "Sitemap: ftp://a.test/s.xml\nSitemap: javascript:s()\nSitemap: http://[/\nSitemap: /" + strings.Repeat("x", 17<<10) + "\nSitemap: /s.xml", home + "s.xml": urlset("/1"), home + "1": ""},
+		{"more than the limit", web{robots: strings.Repeat("Sitemap: /s.xml\n", 1000) + "Sitemap: /t.xml", home + "s.xml": urlset("/1"), home + "1": "", home + "t.xml": urlset("/2")}, weft.Options{}, page("1", "s.xml"), map[string]int{"too-many": 1}},
+		{"invalid URLs", web{robots: "Sitemap: ftp://a.test/s.xml\nSitemap: javascript:s()\nSitemap: http://[/\nSitemap: /" + strings.Repeat("x", 17<<10) + "\nSitemap: /s.xml", home + "s.xml": urlset("/1"), home + "1": ""},
 			weft.Options{}, page("1", "s.xml"), map[string]int{"scope": 3, "too-long": 1}},
-		{"the usual one", web{home + "sitemap.xml": urlset("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
+		{"default location", web{home + "sitemap.xml": urlset("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
 		{"none", web{}, weft.Options{}, page("sitemap.xml"), nil},
-		{"a page in its place", web{home + "sitemap.xml": a("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
+		{"a page in place of a sitemap", web{home + "sitemap.xml": a("/1"), home + "1": ""}, weft.Options{}, page("1", "sitemap.xml"), nil},
 		{"an index, gzip, broken", web{home + "sitemap.xml": index("/s/1.gz", "/s/2.xml", "http://b.test/s.xml"), home + "s/1.gz": zipped(t, urlset("/1")), home + "s/2.xml": strings.TrimSuffix(urlset("/2", "/3"), "</loc></url></urlset>"), home + "1": "", home + "2": "", "http://b.test/s.xml": urlset("/x")},
 			weft.Options{}, page("1", "2", "s/1.gz", "s/2.xml", "sitemap.xml"), map[string]int{"scope": 1, "broken-sitemap": 1}},
-		{"indexes in one another", web{home + "sitemap.xml": index("/1"), home + "1": index("/2"), home + "2": index("/3"), home + "3": index("/4"), home + "4": index("/5"), home + "5": index("/6"), home + "6": urlset("/7")},
+		{"nested indexes", web{home + "sitemap.xml": index("/1"), home + "1": index("/2"), home + "2": index("/3"), home + "3": index("/4"), home + "4": index("/5"), home + "5": index("/6"), home + "6": urlset("/7")},
 			weft.Options{}, page("1", "2", "3", "4", "5", "sitemap.xml"), map[string]int{"too-many": 1}},
-		{"an index of itself", web{home + "sitemap.xml": index("/sitemap.xml")}, weft.Options{}, page("sitemap.xml"), nil},
-		{"elsewhere, by robots.txt", web{robots: "Sitemap: http://b.test/a.xml", "http://b.test/a.xml": "301 http://b.test/b.xml", "http://b.test/b.xml": urlset("http://a.test/1", "/2"), home + "1": ""},
+		{"an index that lists itself", web{home + "sitemap.xml": index("/sitemap.xml")}, weft.Options{}, page("sitemap.xml"), nil},
+		{"on another host, named in robots.txt", web{robots: "Sitemap: http://b.test/a.xml", "http://b.test/a.xml": "301 http://b.test/b.xml", "http://b.test/b.xml": urlset("http://a.test/1", "/2"), home + "1": ""},
 			weft.Options{Depth: 1}, []string{home + "1", "http://b.test/a.xml", "http://b.test/b.xml"}, map[string]int{"scope": 1}},
 		{"disallowed", web{robots: "User-agent: *\nDisallow: /s\nSitemap: /s.xml", home + "s.xml": urlset("/1")}, weft.Options{}, nil, nil},
 		{"depth", web{home + "sitemap.xml": urlset("/1"), home + "1": a("/2"), home + "2": ""}, weft.Options{Depth: 1}, page("1", "sitemap.xml"), map[string]int{"depth": 1}},
@@ -103,7 +103,7 @@ func TestSitemaps(t *testing.T) {
 	} {
 		crawl := func(t *testing.T) {
 			c.web[home], c.web["http://b.test/"] = "", ""
-			c.o.Sitemaps = c.name != "not asked for"
+			c.o.Sitemaps = c.name != "option off"
 			got, sum, _ := c.web.crawl(t, c.o)
 			slices.Sort(c.want)
 			if urls := fetched(got); !slices.Equal(urls, c.want) {
@@ -115,11 +115,11 @@ func TestSitemaps(t *testing.T) {
 				}
 			}
 			for u, r := range got {
-				switch is := strings.HasPrefix(c.web[u], "<urlset") || strings.HasPrefix(c.web[u], "<sitemapindex"); {
-				case is && r.Status != 0 && (r.Sitemap == "" || r.NewLinks > r.Links), !is && r.Sitemap == "urlset" && !strings.HasSuffix(u, ".gz"):
-					t.Errorf("%+v", r)
+				switch isSitemap := strings.HasPrefix(c.web[u], "<urlset") || strings.HasPrefix(c.web[u], "<sitemapindex"); {
+				case isSitemap && r.Status != 0 && (r.Sitemap == "" || r.NewLinks > r.Links), !isSitemap && r.Sitemap == "urlset" && !strings.HasSuffix(u, ".gz"):
+					t.Errorf("%s: record %+v", u, r)
 				case c.web[u] != "" && r.Depth > 2:
-					t.Errorf("%s at depth %d", u, r.Depth)
+					t.Errorf("%s has depth %d, expected at most 2", u, r.Depth)
 				}
 			}
 		}
@@ -128,13 +128,13 @@ func TestSitemaps(t *testing.T) {
 		}
 		t.Run(c.name, crawl)
 		c.o = weft.WithSeenBytes(c.o, 1)
-		t.Run(c.name+", what was seen on disk", crawl)
+		t.Run(c.name+", fingerprints on disk", crawl)
 	}
 }
 
-// TestSitemapsInDoubt: what robots.txt names, or a seed's host may have, is looked up like a link
-// where memory does not know all that was seen.
-func TestSitemapsInDoubt(t *testing.T) {
+// TestSitemapsSeenOnDisk checks that sitemaps from robots.txt and at the default location are
+// looked up in the seen set like links when fingerprints are on disk, and so are fetched once.
+func TestSitemapsSeenOnDisk(t *testing.T) {
 	for _, noRobots := range []bool{false, true} {
 		w := web{
 			"http://a.test/": "", "http://a.test/robots.txt": "Sitemap: /sitemap.xml\nSitemap: http://b.test/s.xml", "http://a.test/sitemap.xml": urlset("/1"), "http://a.test/1": "",
@@ -147,13 +147,13 @@ func TestSitemapsInDoubt(t *testing.T) {
 			want = []string{want[0], want[1], want[3]}
 		}
 		if urls := fetched(got); !slices.Equal(urls, want) || sum.Recorded() != len(want) {
-			t.Errorf("no robots: %t, fetched %q, %d URLs, expected %q, each once", noRobots, urls, sum.Recorded(), want)
+			t.Errorf("NoRobots %t: fetched %q, %d URLs; expected %q, each once", noRobots, urls, sum.Recorded(), want)
 		}
 	}
 }
 
-// TestSitemapOrder: sitemaps come before pages of their depth, and these by the priority that
-// a sitemap gives them; but what is less deep comes first.
+// TestSitemapOrder checks the order of fetches: first by depth, then sitemaps before pages, then
+// pages by their priority in the sitemap.
 func TestSitemapOrder(t *testing.T) {
 	w := web{
 		"http://a.test/": a("/linked"), "http://a.test/robots.txt": "Sitemap: /s.xml", "http://a.test/s.xml": index("/i.xml") + urlset("/low 0.1", "/plain", "/high 0.9", "/top 1.0"),
@@ -169,12 +169,12 @@ func TestSitemapOrder(t *testing.T) {
 	}
 	want := []string{"robots.txt", "", "s.xml", "i.xml", "top", "high", "inner", "linked", "plain", "low", "deep"}
 	if !slices.Equal(got, want) {
-		t.Errorf("asked for %q, expected %q", got, want)
+		t.Errorf("requested %q, expected %q", got, want)
 	}
 }
 
-// TestSitemapDepth: the sitemaps of a host are as deep as what it links to: they do not
-// lead further than --depth says, from host to host.
+// TestSitemapDepth checks that a host's sitemaps, and the URLs in them, are one link deeper than the
+// host's first URL, so that sitemaps do not lead from host to host beyond the depth limit.
 func TestSitemapDepth(t *testing.T) {
 	w := web{}
 	for i := range 6 {
@@ -191,30 +191,30 @@ func TestSitemapDepth(t *testing.T) {
 		t.Errorf("fetched %q, expected %q", urls, want)
 	}
 	if r := got["http://h1.test/1"]; r.Depth != 2 || r.From != "http://h1.test/sitemap.xml" {
-		t.Errorf("%+v", r)
+		t.Errorf("record %+v", r)
 	}
 }
 
-// TestSitemapCut: of a sitemap that is larger than a body may be, the beginning counts.
+// TestSitemapCut checks that the beginning of a sitemap beyond the body limit is used.
 func TestSitemapCut(t *testing.T) {
 	w := web{"http://a.test/": "", "http://a.test/1": "", "http://a.test/sitemap.xml": urlset("/1", "/"+strings.Repeat("x", 1000))}
 	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, MaxBody: 500})
 	if r := got["http://a.test/sitemap.xml"]; r.ErrorKind != "" || r.Sitemap != "urlset" || got["http://a.test/1"].Status != 200 || sum.NotFollowed["broken-sitemap"] != 1 {
-		t.Errorf("%+v, %+v", got, sum.NotFollowed)
+		t.Errorf("records %+v, not followed %v", got, sum.NotFollowed)
 	}
 }
 
-// TestSitemapOverLimit: what comes behind as many entries as are read is told as too many, not as broken.
+// TestSitemapOverLimit checks that entries beyond the limit are counted as too-many, not as broken.
 func TestSitemapOverLimit(t *testing.T) {
 	w := web{"http://a.test/": "", "http://a.test/sitemap.xml": "<urlset>" + strings.Repeat("<url><loc>/</loc></url>", 100_001) + "</urlset>"}
 	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true})
 	if sum.NotFollowed["too-many"] != 1 || sum.NotFollowed["broken-sitemap"] != 0 {
-		t.Errorf("not followed: %v, expected one of too-many", sum.NotFollowed)
+		t.Errorf("not followed: %v, expected one too-many", sum.NotFollowed)
 	}
 }
 
-// TestSitemapResumed: a crawl that is broken off at any time goes on with its sitemaps:
-// what they are is saved.
+// TestSitemapResumed cancels a crawl at many moments and resumes it. The job knows which of its
+// URLs are sitemaps.
 func TestSitemapResumed(t *testing.T) {
 	w := web{
 		"http://a.test/": a("http://b.test/"), "http://a.test/robots.txt": "Sitemap: /s.xml", "http://a.test/s.xml": index("/i.xml"),
@@ -223,22 +223,22 @@ func TestSitemapResumed(t *testing.T) {
 	}
 	want := fetched(first(w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2})))
 	if len(want) != 8 {
-		t.Fatalf("a crawl that nobody disturbs fetches %q", want)
+		t.Fatalf("an undisturbed crawl fetches %q, expected 8 URLs", want)
 	}
 	for stop := 50 * time.Millisecond; stop < 1500*time.Millisecond; stop += 50 * time.Millisecond {
 		o := weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, Scope: weft.ScopeAny, Depth: 2, Job: filepath.Join(t.TempDir(), "job")}
-		w.breakOff(t, o, stop)
+		w.cancelAfter(t, o, stop)
 		got, sum, _ := w.crawl(t, o)
 		if urls := fetched(got); !slices.Equal(urls, want) || !sum.Finished {
-			t.Errorf("broken off after %v: fetched %q, expected %q", stop, urls, want)
+			t.Errorf("canceled after %v: fetched %q, expected %q", stop, urls, want)
 		}
 	}
 }
 
 func first[A, B, C any](a A, _ B, _ C) A { return a }
 
-// breakOff begins a crawl and cancels it after a time.
-func (w web) breakOff(t *testing.T, o weft.Options, after time.Duration) {
+// cancelAfter starts a crawl and cancels it after a time.
+func (w web) cancelAfter(t *testing.T, o weft.Options, after time.Duration) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	netw.Host("a.test", "10.0.0.1")
@@ -254,7 +254,7 @@ func (w web) breakOff(t *testing.T, o weft.Options, after time.Duration) {
 		}
 		return task.Timeout(after+time.Second, func(task *aio.Task) error {
 			return task.Group(func(g *aio.Group) error {
-				var seen visits
+				var seen requests
 				g.Go("web", func(task *aio.Task) error {
 					return task.Group(func(g *aio.Group) error {
 						for {
@@ -279,7 +279,8 @@ func (w web) breakOff(t *testing.T, o weft.Options, after time.Duration) {
 	}
 }
 
-// TestSitemapWhy: what a sitemap has led to says so, and so does a sitemap.
+// TestSitemapWhy checks that Why names the sitemap that a URL was found in, and where a sitemap
+// itself comes from.
 func TestSitemapWhy(t *testing.T) {
 	w := web{"http://a.test/": "", "http://a.test/sitemap.xml": urlset("/1"), "http://a.test/1": ""}
 	dir := filepath.Join(t.TempDir(), "job")
@@ -299,14 +300,14 @@ func TestSitemapWhy(t *testing.T) {
 		}
 		for _, text := range want {
 			if !slices.ContainsFunc(why.Steps, func(s weft.Step) bool { return s.Text == text }) {
-				t.Errorf("%s: no %q in %+v", u, text, why.Steps)
+				t.Errorf("%s: no step %q in %+v", u, text, why.Steps)
 			}
 		}
 	}
 }
 
-// TestSitemapsOfSyntheticWeb: what sitemaps of all sorts tell of is found, as the ground truth
-// has it, and nothing else; each is asked for as often as its record says.
+// TestSitemapsOfSyntheticWeb crawls a web with all kinds of sitemaps. The records must match the
+// ground truth exactly.
 func TestSitemapsOfSyntheticWeb(t *testing.T) {
 	served := webtest.Start(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	job := filepath.Join(t.TempDir(), "job")
@@ -321,7 +322,7 @@ func TestSitemapsOfSyntheticWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := records(t, job)
-	told, types := 0, make(map[string]int)
+	onlyInSitemaps, types := 0, make(map[string]int)
 	for u, fate := range served.Web.Truth(webtest.Policy{
 		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
 		MaxRedirects: 10, Retries: 2, Robots: true, Agent: "weft", Sitemaps: true,
@@ -333,7 +334,7 @@ func TestSitemapsOfSyntheticWeb(t *testing.T) {
 			t.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
 		}
 		if strings.Contains(u, "/told/") {
-			told++
+			onlyInSitemaps++
 		}
 		if r.Sitemap != "" {
 			types[r.Sitemap]++
@@ -341,11 +342,11 @@ func TestSitemapsOfSyntheticWeb(t *testing.T) {
 		delete(got, u)
 	}
 	for u, r := range got {
-		if r.ErrorKind != weft.KindRedirects { // one redirect too far
-			t.Errorf("%s was fetched, which nothing leads to", u)
+		if r.ErrorKind != weft.KindRedirects { // beyond the limit of redirects
+			t.Errorf("%s has a record, but nothing leads to it", u)
 		}
 	}
-	if told < 100 || types["urlset"] < 5 || types["index"] < 2 || types["text"] < 2 || sum.NotFollowed["broken-sitemap"] < 2 {
-		t.Errorf("%d pages told of, sitemaps %v, not followed %v", told, types, sum.NotFollowed)
+	if onlyInSitemaps < 100 || types["urlset"] < 5 || types["index"] < 2 || types["text"] < 2 || sum.NotFollowed["broken-sitemap"] < 2 {
+		t.Errorf("%d pages from sitemaps only, sitemaps %v, not followed %v", onlyInSitemaps, types, sum.NotFollowed)
 	}
 }

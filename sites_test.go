@@ -17,8 +17,7 @@ import (
 	"github.com/weftcrawl/weft/internal/long"
 )
 
-// missing skips a test that needs something this machine has not, and says what.
-// In CI that is a failure.
+// missing skips a test that needs something this machine lacks, and names it. In CI the test fails.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -38,8 +37,8 @@ var realSites = []realSite{
 	{"medium", "8802", "/usr/share/doc/libboost1.81-doc/doc/html", 3903},
 }
 
-// nginx serves the sites on free ports until the test ends; the ports come back by
-// site name. The log has a line a request, as ../shared/bench/nginx.conf.in says.
+// nginx serves the sites on free ports until the test ends. It returns the ports by site name and
+// the path of the access log, which has one line per request (see ../shared/bench/nginx.conf.in).
 func nginx(t *testing.T) (ports map[string]string, log string) {
 	t.Helper()
 	bench := os.Getenv("WEFT_BENCH")
@@ -48,7 +47,7 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 	}
 	conf, err := os.ReadFile(filepath.Join(bench, "nginx/nginx.conf.in"))
 	if err != nil {
-		missing(t, "the sites to crawl: "+err.Error())
+		missing(t, "the configuration of the sites to crawl: "+err.Error())
 	}
 	bin, err := exec.LookPath("nginx")
 	if err != nil {
@@ -77,7 +76,7 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	os.Chmod(filepath.Dir(dir), 0o755) // its worker is another user
+	os.Chmod(filepath.Dir(dir), 0o755) // its worker runs as another user
 	os.Chmod(dir, 0o777)
 	var stderr bytes.Buffer
 	cmd := exec.Command(bin, "-c", path)
@@ -88,7 +87,7 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
-		cmd.Process.Signal(os.Interrupt) // a fast shutdown, the log written
+		cmd.Process.Signal(os.Interrupt) // a fast shutdown, which flushes the log
 		<-ended
 	})
 	for {
@@ -106,15 +105,15 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 	}
 }
 
-// TestRealSites crawls two real documentation sites whole, with one worker, a few
-// and many: every page that can be reached, none of them twice.
+// TestRealSites crawls two real documentation sites completely, with one worker, a few and many.
+// Every reachable page is fetched, and none twice.
 func TestRealSites(t *testing.T) {
 	ports, log := nginx(t)
 	bench := os.Getenv("WEFT_BENCH")
 	if bench == "" {
 		bench = "../shared/bench"
 	}
-	requests, asked := make(map[string]int), 0
+	requests, total := make(map[string]int), 0
 	for _, s := range realSites {
 		list, err := os.ReadFile(filepath.Join(bench, "urls-"+s.name+".txt"))
 		if err != nil {
@@ -126,13 +125,13 @@ func TestRealSites(t *testing.T) {
 			want[strings.Replace(strings.TrimSpace(u), "http://127.0.0.1:"+s.port, origin, 1)] = true
 		}
 		if len(want) != s.pages {
-			t.Fatalf("%d pages in the list of the %s site, expected %d", len(want), s.name, s.pages)
+			t.Fatalf("%d pages in the list of site %s, expected %d", len(want), s.name, s.pages)
 		}
-		numbers := long.Or([]int{8}, []int{1, 8, 256})
+		workerCounts := long.Or([]int{8}, []int{1, 8, 256})
 		if s.name == "medium" {
-			numbers = long.Or([]int{256}, numbers)
+			workerCounts = long.Or([]int{256}, workerCounts)
 		}
-		for _, workers := range numbers {
+		for _, workers := range workerCounts {
 			t.Run(fmt.Sprintf("%s, %d workers", s.name, workers), func(t *testing.T) {
 				aiotest.CheckLeaks(t)
 				job := filepath.Join(t.TempDir(), "job")
@@ -145,15 +144,15 @@ func TestRealSites(t *testing.T) {
 					t.Fatal(err)
 				}
 				requests["GET /robots.txt"]++
-				asked++
+				total++
 				got := make(map[string]bool)
 				for u, r := range records(t, job) {
 					uri := strings.TrimPrefix(u, origin)
-					if r.Status == 400 { // "operator%.html": nginx has no URI for what it cannot decode
+					if r.Status == 400 { // "operator%.html": nginx logs no URI that it cannot decode
 						uri = "-"
 					}
 					requests["GET "+uri]++
-					asked++
+					total++
 					if r.ErrorKind != "" {
 						t.Errorf("%s: %s: %s", u, r.ErrorKind, r.Error)
 					}
@@ -168,7 +167,7 @@ func TestRealSites(t *testing.T) {
 				}
 				for u := range got {
 					if !want[u] {
-						t.Errorf("%s was fetched, which is not in the list", u)
+						t.Errorf("%s was fetched, but is not in the list", u)
 					}
 				}
 				if sum.Pages != s.pages {
@@ -176,21 +175,21 @@ func TestRealSites(t *testing.T) {
 				}
 				for _, trap := range []string{"too-long", "too-deep", "repeats"} {
 					if n := sum.NotFollowed[trap]; n > 0 || sum.OverVariants > 0 {
-						t.Errorf("%d links are not followed: %s; %d variants too many", n, trap, sum.OverVariants)
+						t.Errorf("%d links were not followed as %s; %d variants over the limit", n, trap, sum.OverVariants)
 					}
 				}
 			})
 		}
 	}
-	// The server's own view: it was asked for each record once, and for nothing else.
+	// The server's view: it got one request for each record, and no others.
 	got, lines := make(map[string]int), 0
-	for lines < asked && t.Context().Err() == nil { // nginx writes its log twice a second
+	for lines < total && t.Context().Err() == nil { // nginx writes its log twice a second
 		b, err := os.ReadFile(log)
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines = bytes.Count(b, []byte("\n"))
-		if lines < asked {
+		if lines < total {
 			runtime.Gosched()
 			continue
 		}
@@ -201,7 +200,7 @@ func TestRealSites(t *testing.T) {
 	if !maps.Equal(got, requests) {
 		for uri, n := range got {
 			if n != requests[uri] {
-				t.Errorf("%q was asked for %d times, expected %d", uri, n, requests[uri])
+				t.Errorf("%q was requested %d times, expected %d", uri, n, requests[uri])
 			}
 		}
 	}

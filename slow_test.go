@@ -14,13 +14,13 @@ import (
 	"github.com/weftcrawl/weft/frontier/store/storetest"
 )
 
-// TestSlowDiskHoldsFetchingBack: while a commit does not come to its end no more URLs are
-// begun than a short while brings, and all of them when it does.
-func TestSlowDiskHoldsFetchingBack(t *testing.T) {
+// TestSlowDiskLimitsFetching checks that only a limited number of URLs is fetched while a commit is
+// stuck, and that all of them are fetched once it completes.
+func TestSlowDiskLimitsFetching(t *testing.T) {
 	const pages = 3000
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
-			<-time.After(2 * time.Millisecond) // so that they are not all there before anything is behind
+			<-time.After(2 * time.Millisecond) // or all pages would be done before the disk falls behind
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
@@ -32,10 +32,10 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 	var fetched atomic.Int32
 	stuck, release := make(chan struct{}), make(chan struct{})
 	disk := storetest.New()
-	var begun atomic.Bool // after what New syncs
+	var running atomic.Bool // set after New, which syncs too
 	var once sync.Once
 	disk.Before(func(op storetest.Op, path string) error {
-		if op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") && begun.Load() {
+		if op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") && running.Load() {
 			once.Do(func() {
 				close(stuck)
 				<-release
@@ -44,11 +44,11 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 		return nil
 	})
 	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
-	c, err := weft.New(weft.OnFiles(weft.WithHeads(o, 2*pages), disk)) // or it would wait for URLs from the disk
+	c, err := weft.New(weft.OnFiles(weft.WithHeads(o, 2*pages), disk)) // all in memory, or it would wait for the stuck disk
 	if err != nil {
 		t.Fatal(err)
 	}
-	begun.Store(true)
+	running.Store(true)
 	ended := make(chan weft.Summary)
 	go func() {
 		sum, err := c.Run(t.Context())
@@ -60,17 +60,17 @@ func TestSlowDiskHoldsFetchingBack(t *testing.T) {
 	<-stuck
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for still := 0; still < 25; still++ { // half a second in which nothing is under way
+	for still := 0; still < 25; still++ { // until nothing is in flight for half a second
 		<-tick.C
 		if c.Stats().InFlight > 0 {
 			still = 0
 		}
 	}
 	if n := fetched.Load(); n == 0 || n >= pages {
-		t.Errorf("%d of %d pages were fetched while the disk stood still", n, pages)
+		t.Errorf("%d of %d pages were fetched while the disk was stuck", n, pages)
 	}
 	close(release)
 	if sum := <-ended; sum.Recorded() != pages+1 || !sum.Finished {
-		t.Errorf("%d URLs in the end", sum.Recorded())
+		t.Errorf("%d URLs at the end, finished %t", sum.Recorded(), sum.Finished)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestStats: after the crawl they say what the summary says.
+// TestStats checks that the final Stats agree with the summary.
 func TestStats(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -30,7 +30,7 @@ func TestStats(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.Stats(); got.Done != 0 || got.Elapsed != 0 {
-		t.Errorf("before the crawl: %+v", got)
+		t.Errorf("stats before the crawl: %+v", got)
 	}
 	sum, err := c.Run(t.Context())
 	if err != nil {
@@ -38,9 +38,9 @@ func TestStats(t *testing.T) {
 	}
 	got := c.Stats()
 	if got.Recorded() != 5 || got.Pages != 1 || got.Redirects != 1 || got.Failed+got.Refused != 3 || got.Refused != 2 || got.Pending+got.InFlight != 0 || got.Hosts != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("stats %+v", got)
 	}
 	if got.Done != sum.Done || got.Pages != sum.Pages || got.Redirects != sum.Redirects || got.Refused != sum.Errors[weft.KindRobots].URLs || got.Bytes != sum.Bytes || got.Elapsed != sum.Elapsed {
-		t.Errorf("%+v, but the summary has %+v", got, sum)
+		t.Errorf("stats %+v, but summary %+v", got, sum)
 	}
 }

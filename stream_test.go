@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// listOf is a list of seeds.
+// listOf returns a sequence of seeds.
 func listOf(urls ...string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, u := range urls {
@@ -24,8 +24,8 @@ func listOf(urls ...string) iter.Seq2[string, error] {
 	}
 }
 
-// TestListIsReadAgain: a job that goes on reads its list again; one that is another is
-// told of before anything is fetched, and nothing of it is in the job.
+// TestListIsReadAgain checks that a resumed job reads its seed list again. A list that differs is
+// an error before anything is fetched, and adds nothing to the job.
 func TestListIsReadAgain(t *testing.T) {
 	s := leafy(t, 0)
 	a, b, c, d := s.URL+"/a", s.URL+"/b", s.URL+"/c", s.URL+"/d"
@@ -53,7 +53,7 @@ func TestListIsReadAgain(t *testing.T) {
 	if sum, err := run(false, a, b, c); err != nil || sum.Recorded() != 3 {
 		t.Errorf("the same list, after others: %v, %+v", err, sum)
 	}
-	// A run that is broken off when it has compared the list, and before that has ended.
+	// This run is canceled after the list has been compared, but before the list has ended.
 	ctx, cancel := context.WithCancel(t.Context())
 	endless := func(yield func(string, error) bool) {
 		for _, u := range []string{a, b, c} {
@@ -72,17 +72,17 @@ func TestListIsReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum, err := run(false, a, b, c, d); !errors.Is(err, weft.ErrPlan) || sum.Recorded() != 3 {
-		t.Errorf("longer, after a run that was broken off: %v, %+v", err, sum)
+		t.Errorf("longer, after a canceled run: %v, %+v", err, sum)
 	}
 	if sum, err := run(true, d, a); err != nil || sum.Recorded() != 4 {
 		t.Errorf("amended: %v, %+v", err, sum)
 	}
 	if sum, err := run(false, d, a); err != nil || sum.Recorded() != 4 {
-		t.Errorf("the list as amended: %v, %+v", err, sum)
+		t.Errorf("the amended list: %v, %+v", err, sum)
 	}
 }
 
-// fragile takes so many writes, and no more.
+// fragile accepts a limited number of writes.
 type fragile struct {
 	bytes.Buffer
 	writes int
@@ -95,8 +95,8 @@ func (f *fragile) Write(b []byte) (int, error) {
 	return f.Buffer.Write(b)
 }
 
-// TestStreamMissesNothing: what a stream could not take is not done, and comes when the
-// job goes on.
+// TestStreamMissesNothing checks that a URL whose record could not be written to Output is not
+// done, and is written when the job resumes.
 func TestStreamMissesNothing(t *testing.T) {
 	s := leafy(t, 60)
 	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: filepath.Join(t.TempDir(), "job"), Format: weft.FormatURLs, Delay: 1, Concurrency: 1}
@@ -124,6 +124,6 @@ func TestStreamMissesNothing(t *testing.T) {
 	}
 	slices.Sort(want)
 	if got = slices.Compact(got); !slices.Equal(got, want) || len(want) != 61 {
-		t.Errorf("the stream has %d, the records are %d", len(got), len(want))
+		t.Errorf("the stream has %d URLs, and there are %d records", len(got), len(want))
 	}
 }

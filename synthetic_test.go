@@ -15,26 +15,25 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// site is a small synthetic web on one host, and what a crawler must find on it.
+// site is a small synthetic web on one host that counts its requests.
 type site struct {
 	pages map[string]page // by path and query
 	hits  map[string]int  // requests, by path and query
-	most  int             // requests under way at once
-	now   int
+	most  int             // peak of concurrent requests
+	now   int             // concurrent requests
 }
 
 type page struct {
 	status   int
 	location string
 	body     string
-	how      string        // "", "chunked", "gzip", "close", "drop" (the connection, each time)
-	fails    int           // answers 503 this often first
-	delay    time.Duration // before the answer
+	how      string        // "", "chunked", "gzip", "close" or "drop" (break each connection)
+	fails    int           // number of 503 responses before the page
+	delay    time.Duration // before the response
 }
 
-// newSite draws n pages from a seed: a tree of pages with links up, down and
-// across, written in every way a link can be, and on them redirects that chain,
-// meet and loop, dead links, late and broken answers.
+// newSite generates n pages from a seed: a tree of pages with links up, down and across in every
+// syntax, redirects that form chains and loops, dead links, and late and broken responses.
 func newSite(seed uint64, n int) *site {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	s := &site{pages: make(map[string]page), hits: make(map[string]int)}
@@ -63,7 +62,7 @@ func newSite(seed uint64, n int) *site {
 				fmt.Fprintf(&b, `<a href="%s">x</a>`, to)
 			}
 		}
-		for c := 3*i + 1; c <= 3*i+3 && c < n; c++ { // so that all can be reached
+		for c := 3*i + 1; c <= 3*i+3 && c < n; c++ { // makes all pages reachable
 			link(path(c))
 		}
 		for range rnd.IntN(6) {
@@ -84,7 +83,7 @@ func newSite(seed uint64, n int) *site {
 			}
 		}
 		s.pages[path(i)] = p
-		if i%5 == 0 { // two hops to a page that others link to as well
+		if i%5 == 0 { // two hops to a page that other pages link to
 			s.pages[fmt.Sprintf("/go/%d", i)] = page{status: 301, location: fmt.Sprintf("/hop/%d", i/10)}
 			s.pages[fmt.Sprintf("/hop/%d", i/10)] = page{status: 302, location: "http://site.test" + path(rnd.IntN(n))}
 		}
@@ -96,43 +95,43 @@ func newSite(seed uint64, n int) *site {
 	s.pages["/loop/b"] = page{status: 302, location: "a"}
 	s.pages["/drop"] = page{how: "drop"}
 	s.pages["/gone"] = page{status: 410, body: `<a href="/behind-an-error">x</a>`}
-	for i := range 15 { // longer than redirects are followed
+	for i := range 15 { // longer than the limit of redirects
 		s.pages[fmt.Sprintf("/long/%d", i)] = page{status: 307, location: fmt.Sprintf("/long/%d", i+1)}
 	}
 	return s
 }
 
-// answer returns the page for a target; 404 if there is none.
-func (s *site) answer(target string) page {
+// response returns the page for a target, or a 404.
+func (s *site) response(target string) page {
 	if p, ok := s.pages[target]; ok {
 		return p
 	}
 	return page{status: 404, body: "no such page"}
 }
 
-// truth walks the site without any of the crawler's code: target → final status
-// (0: no answer), for every URL that a crawl must finish.
+// truth walks the site without any of the crawler's code. It returns the final status, 0 for no
+// response, of every target that a crawl must finish.
 func (s *site) truth(maxRedirects int) map[string]int {
-	type visit struct {
+	type step struct {
 		target    string
 		redirects int
 	}
 	done := make(map[string]int)
-	queue := []visit{{"/", maxRedirects}}
+	queue := []step{{"/", maxRedirects}}
 	for len(queue) > 0 {
 		v := queue[0]
 		queue = queue[1:]
 		if _, seen := done[v.target]; seen {
 			continue
 		}
-		p := s.answer(v.target)
+		p := s.response(v.target)
 		done[v.target] = p.status
 		if p.location != "" && v.redirects > 0 {
 			to := strings.TrimPrefix(p.location, "http://site.test")
 			if !strings.HasPrefix(to, "/") {
 				to = v.target[:strings.LastIndex(v.target, "/")+1] + to
 			}
-			queue = append(queue, visit{to, v.redirects - 1})
+			queue = append(queue, step{to, v.redirects - 1})
 		}
 		if p.status != 200 {
 			continue
@@ -150,7 +149,7 @@ func (s *site) truth(maxRedirects int) map[string]int {
 					to = strings.TrimPrefix(to, host)
 				}
 				if strings.HasPrefix(to, "/") && to != "/comment" && to != "/script" {
-					queue = append(queue, visit{to, maxRedirects})
+					queue = append(queue, step{to, maxRedirects})
 				}
 			}
 		}
@@ -158,7 +157,7 @@ func (s *site) truth(maxRedirects int) map[string]int {
 	return done
 }
 
-// serve answers on ln until it is closed.
+// serve accepts connections on ln until it is closed.
 func (s *site) serve(task *aio.Task, ln aio.Listener) error {
 	return task.Group(func(g *aio.Group) error {
 		for {
@@ -189,7 +188,7 @@ func (s *site) talk(task *aio.Task, c aio.Conn) error {
 		target := strings.Fields(string(head))[1]
 		s.now++
 		s.most = max(s.most, s.now)
-		p := s.answer(target)
+		p := s.response(target)
 		if err := task.Sleep(p.delay); err != nil {
 			return err
 		}
@@ -237,7 +236,7 @@ func (p page) bytes() []byte {
 	return b.Bytes()
 }
 
-// TestSyntheticSite holds the site to what it is meant to have.
+// TestSyntheticSite checks that a generated site has what the tests rely on.
 func TestSyntheticSite(t *testing.T) {
 	truth := newSite(1, 200).truth(10)
 	statuses := make(map[int]int)

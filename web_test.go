@@ -19,31 +19,30 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// web is a few pages on a few hosts: URL → the page. A page that begins with a
-// status, as in "301 http://b.test/" or "404", is an answer with that status and
-// Location; "503 5" has Retry-After. One that is "stall" is never answered.
+// web maps URLs to pages. A page that starts with a status, as in "301 http://b.test/" or "404", is
+// a response with that status and Location; "503 5" has Retry-After. A request for the page "stall"
+// gets no response.
 type web map[string]string
 
-// visit is a request as the server saw it.
-type visit struct {
+// request is an HTTP request as the server sees it.
+type request struct {
 	url     string
 	at, end time.Time
 	header  http.Header
 }
 
-// visits are all of them, in the order in which they came.
-type visits []visit
+// requests are all requests in the order of their responses.
+type requests []request
 
-func (v visits) urls() (urls []string) {
+func (v requests) urls() (urls []string) {
 	for _, one := range v {
 		urls = append(urls, one.url)
 	}
 	return urls
 }
 
-// crawl crawls from the seeds of o in an in-memory network on the virtual clock:
-// each answer takes 100 ms.
-func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.Summary, visits) {
+// crawl runs a crawl over an in-memory network, on a virtual clock. Each response takes 100 ms.
+func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	hosts := make(map[string]bool)
@@ -60,8 +59,8 @@ func (w web) crawl(t *testing.T, o weft.Options) (map[string]weft.Record, weft.S
 	return w.crawlOver(t, netw, o)
 }
 
-// crawlOver is crawl in a network of the test's own.
-func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[string]weft.Record, weft.Summary, visits) {
+// crawlOver is like crawl, over the given network.
+func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
 	if o.Job == "" {
@@ -72,7 +71,7 @@ func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[stri
 		t.Fatal(err)
 	}
 	var sum weft.Summary
-	var seen visits
+	var seen requests
 	err = loop.Run(context.Background(), func(task *aio.Task) error {
 		ln, err := aio.Listen(task, "tcp", ":80")
 		if err != nil {
@@ -108,7 +107,7 @@ func ignore(err, known error) error {
 	return err
 }
 
-func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
+func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 	defer c.Close()
 	r := aio.NewReader(task.Loop(), c)
 	defer r.Close()
@@ -117,7 +116,7 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
 		if err != nil {
 			return ignore(err, io.EOF)
 		}
-		v := visit{at: task.Loop().Now(), header: make(http.Header)}
+		v := request{at: task.Loop().Now(), header: make(http.Header)}
 		lines := strings.Split(string(head), "\r\n")
 		for _, line := range lines[1:] {
 			if name, value, ok := strings.Cut(line, ": "); ok {
@@ -125,7 +124,7 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
 			}
 		}
 		v.url = "http://" + v.header.Get("Host") + strings.Fields(lines[0])[1]
-		if w[v.url] == "stall" { // until the client leaves
+		if w[v.url] == "stall" { // until the client hangs up
 			*seen = append(*seen, v)
 			_, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
 			return ignore(err, io.EOF)
@@ -160,7 +159,7 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *visits) error {
 	}
 }
 
-// writer is a Conn bound to its task.
+// writer binds a Conn to a task.
 type writer struct {
 	task *aio.Task
 	conn aio.Conn
@@ -168,7 +167,7 @@ type writer struct {
 
 func (w writer) Write(b []byte) (int, error) { return w.conn.Write(w.task, b) }
 
-// a is links to URLs.
+// a returns links to URLs.
 func a(urls ...string) string {
 	var b strings.Builder
 	for _, u := range urls {
@@ -177,7 +176,7 @@ func a(urls ...string) string {
 	return b.String()
 }
 
-// fetched is the URLs of records that have a status.
+// fetched returns the sorted URLs of the records that have a status.
 func fetched(records map[string]weft.Record) []string {
 	var urls []string
 	for u, r := range records {

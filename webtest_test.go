@@ -13,10 +13,9 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// TestSyntheticWeb crawls a web of many hosts over real sockets, with redirect chains
-// and loops, dead ends, faults and robots.txt of every kind: what is recorded is the
-// ground truth, whatever the number of workers, and the server agrees about how often
-// each URL was asked for.
+// TestSyntheticWeb crawls a web of many hosts over real sockets, with redirect chains and loops,
+// dead links, faults and robots.txt of every kind. With any number of workers the records match the
+// ground truth, and the server's count of requests matches the recorded tries.
 func TestSyntheticWeb(t *testing.T) {
 	cfg := webtest.Config{Seed: 7, Hosts: 30, Pages: 20, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond}
 	policy := webtest.Policy{
@@ -39,7 +38,7 @@ func TestSyntheticWeb(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := records(t, job)
-			asked := served.Log.Politeness().Asked
+			requests := served.Log.Politeness().Asked
 			n := 0
 			for u, fate := range served.Web.Truth(policy) {
 				n++
@@ -50,32 +49,32 @@ func TestSyntheticWeb(t *testing.T) {
 					t.Errorf("%s: status %d, error %q %q, expected %+v", u, r.Status, r.ErrorKind, r.Error, fate)
 				}
 				most := r.Tries
-				if fate.Error == webtest.ErrorEarlyEnd { // a kept connection that ends is no try
+				if fate.Error == webtest.ErrorEarlyEnd { // a request lost with a kept connection is no try
 					most *= 2
 				}
-				if fate.Error != webtest.ErrorDNS && (asked[u] < r.Tries || asked[u] > most) {
-					t.Errorf("%s: %d requests, %d tries", u, asked[u], r.Tries)
+				if fate.Error != webtest.ErrorDNS && (requests[u] < r.Tries || requests[u] > most) {
+					t.Errorf("%s: %d requests, %d tries", u, requests[u], r.Tries)
 				}
 				delete(got, u)
 			}
 			if n < 500 {
-				t.Errorf("a ground truth of %d URLs", n)
+				t.Errorf("the ground truth has only %d URLs", n)
 			}
 			for u, r := range got {
-				if r.ErrorKind != weft.KindRedirects { // one redirect too far
-					t.Errorf("%s was fetched, which nothing leads to", u)
+				if r.ErrorKind != weft.KindRedirects { // beyond the limit of redirects
+					t.Errorf("%s has a record, but nothing leads to it", u)
 				}
 			}
 		})
 	}
 }
 
-// serverAt is the name server of a web.
+// serverAt returns the name server of a web.
 func serverAt(served *webtest.Running) []netip.AddrPort {
 	return []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())}
 }
 
-// isFate says whether an error kind is what the ground truth expects.
+// isFate reports whether an error kind is what the ground truth expects.
 func isFate(kind, fate string) bool {
 	switch fate {
 	case webtest.ErrorStall:
@@ -88,8 +87,8 @@ func isFate(kind, fate string) bool {
 	return kind == fate
 }
 
-// TestPolitenessSeenByServer: the smallest gap and the most requests at once, by host,
-// as the server's log has them, over real sockets.
+// TestPolitenessSeenByServer checks each host's smallest gap and peak concurrency in the server's
+// log, over real sockets.
 func TestPolitenessSeenByServer(t *testing.T) {
 	aiotest.CheckLeaks(t)
 	served := webtest.Start(t, webtest.Config{Seed: 3, Hosts: 12, Pages: 6, Latency: 5 * time.Millisecond, Clean: true})
@@ -122,7 +121,7 @@ func TestPolitenessSeenByServer(t *testing.T) {
 				}
 			}).Hosts {
 				if m.MostAtOnce > c.most || m.Requests > 1 && m.SmallGap < c.gap {
-					t.Errorf("%s: %d at once, gap %v, expected at most %d, and %v", host, m.MostAtOnce, m.SmallGap, c.most, c.gap)
+					t.Errorf("%s: %d requests at once, gap %v; expected at most %d, and at least %v", host, m.MostAtOnce, m.SmallGap, c.most, c.gap)
 				}
 			}
 		})

@@ -13,8 +13,8 @@ import (
 	"github.com/weftcrawl/weft/http1"
 )
 
-// TestSession: what a seed's URL and a jar say of who asks holds on every loop, for robots.txt too;
-// a job that goes on has to be told again, and does not know it.
+// TestSession checks that credentials in a seed's URL and a cookie jar apply to every fetch loop,
+// and to robots.txt. A job does not store them, so a resumed crawl needs them again.
 func TestSession(t *testing.T) {
 	const pages = 40
 	var mu sync.Mutex
@@ -62,15 +62,16 @@ func TestSession(t *testing.T) {
 		return wrong
 	}
 	if wrong := unknown(); len(wrong) > 0 {
-		t.Errorf("%d requests without, such as %s", len(wrong), wrong[0])
+		t.Errorf("%d requests lack credentials, such as %s", len(wrong), wrong[0])
 	}
 	run(weft.Options{Limit: pages})
 	if len(unknown()) == 0 {
-		t.Error("the job goes on with a password that it was not told again")
+		t.Error("the resumed job still knows the password")
 	}
 }
 
-// TestCredentialOptions: one that cannot be sent is an error of the option, which does not tell it.
+// TestCredentialOptions checks that a credential that cannot be sent is an option error, and that
+// the error does not reveal it.
 func TestCredentialOptions(t *testing.T) {
 	for _, o := range []weft.Options{
 		{Seeds: []string{"http://Ali%3Ax:sesame@site.test/"}},
@@ -78,7 +79,7 @@ func TestCredentialOptions(t *testing.T) {
 		{Seeds: []string{"http://site.test/"}, Auth: []http1.Credential{{Scheme: "http", Host: "site.test", Token: "se same"}}},
 	} {
 		if _, err := weft.New(o); err == nil || strings.Contains(err.Error(), "same") || !strings.Contains(err.Error(), "site.test") {
-			t.Errorf("%v", err)
+			t.Errorf("error %v, expected one that names the host and hides the credential", err)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestRobots: a host is asked for its robots.txt once, before all else, and what it
-// disallows is recorded and not asked for.
+// TestRobots checks that a host's robots.txt is fetched once, before anything else, and that a
+// disallowed URL gets a record but no request.
 func TestRobots(t *testing.T) {
 	w := web{
 		"http://a.test/robots.txt": "User-agent: *\nDisallow: /\n\nUser-agent: weft\nDisallow: /private\nAllow: /private/but\n",
@@ -33,29 +33,30 @@ func TestRobots(t *testing.T) {
 		t.Errorf("fetched %q, expected %q", urls, want)
 	}
 	if urls := seen.urls(); urls[0] != "http://a.test/robots.txt" || slices.Contains(urls, "http://a.test/private/x") {
-		t.Errorf("asked for %q", urls)
+		t.Errorf("requested %q", urls)
 	}
 	if r := got["http://a.test/private/x"]; r.ErrorKind != weft.KindRobots || !strings.Contains(r.Error, "line 5: Disallow: /private") || r.Tries != 0 {
-		t.Errorf("record of what is disallowed: %+v", r)
+		t.Errorf("record of a disallowed URL: %+v", r)
 	}
 	if r := got["http://b.test/"]; r.ErrorKind != weft.KindRobots {
-		t.Errorf("record of what a robots.txt elsewhere disallows: %+v", r)
+		t.Errorf("record of a URL disallowed by a redirected robots.txt: %+v", r)
 	}
 	if r := got["http://c.test/"]; r.ErrorKind != weft.KindNoRobots || !strings.Contains(r.Error, "503") {
-		t.Errorf("record of what an unreachable robots.txt disallows: %+v", r)
+		t.Errorf("record of a URL whose robots.txt is unreachable: %+v", r)
 	}
 	if sum.Robots != 4 { // c.test twice
-		t.Errorf("%d robots.txt asked for", sum.Robots)
+		t.Errorf("%d requests for robots.txt, expected 4", sum.Robots)
 	}
 	_, _, seen = w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true})
 	if urls := seen.urls(); slices.Contains(urls, "http://a.test/robots.txt") || !slices.Contains(urls, "http://a.test/private/x") {
-		t.Errorf("without robots.txt, asked for %q", urls)
+		t.Errorf("with NoRobots, requested %q", urls)
 	}
 }
 
-// TestRobotsOfManyHostsAtOne: a server that many hosts say has their robots.txt, as that of parked
-// domains does, is asked as politely as for pages, and what it says is every host's.
-func TestRobotsOfManyHostsAtOne(t *testing.T) {
+// TestManyRobotsOnOneHost redirects the robots.txt of many hosts to one server, as operators of
+// parked domains do. That server is requested as politely as for pages, and its rules apply to
+// every host.
+func TestManyRobotsOnOneHost(t *testing.T) {
 	const hosts = 50
 	w := web{"http://hoster.test/parked.txt": "User-agent: *\nDisallow: /private"}
 	var o weft.Options
@@ -66,22 +67,23 @@ func TestRobotsOfManyHostsAtOne(t *testing.T) {
 	}
 	o.Delay = time.Second
 	got, sum, seen := w.crawl(t, o)
-	var there visits
+	var there requests
 	for _, v := range seen {
 		if v.url == "http://hoster.test/parked.txt" {
 			there = append(there, v)
 		}
 	}
 	if len(there) != hosts || there.most() != 1 || there.gap() < time.Second {
-		t.Errorf("%d requests, %d at once, the smallest gap %v", len(there), there.most(), there.gap())
+		t.Errorf("%d requests, %d at once, smallest gap %v", len(there), there.most(), there.gap())
 	}
 	if sum.Pages != hosts || sum.Robots != hosts || sum.Errors[weft.KindRobots].URLs != hosts || len(got) != 2*hosts {
-		t.Errorf("%d records, %+v", len(got), sum)
+		t.Errorf("%d records, summary %+v", len(got), sum)
 	}
 }
 
-// TestRobotsRedirects: five redirects lead to the rules, over any hosts, and a host is asked with
-// its delay; with one more, or in a circle, there are none; and a host that is not there has none to give.
+// TestRobotsRedirects checks that up to five redirects of robots.txt are followed, across hosts and
+// with each host's delay. After more redirects, or a loop, no rules apply (RFC 9309, section
+// 2.3.1.2). If a redirect leads to an unreachable host, the URL fails.
 func TestRobotsRedirects(t *testing.T) {
 	chain := func(n int) web {
 		w := web{"http://h.test/": a("/private"), "http://h.test/private": "a page", "http://h.test/robots.txt": "301 http://r1.test/"}
@@ -96,39 +98,39 @@ func TestRobotsRedirects(t *testing.T) {
 		web   web
 		kind  string // of the seed's record
 		pages int
-		asked int // before the first page
+		sent  int // requests before the first page
 	}{
 		{"five", chain(5), "", 1, 6},
 		{"six", chain(6), "", 2, 6},
-		{"a circle", web{"http://h.test/robots.txt": "301 http://r.test/", "http://r.test/": "301 /robots.txt", "http://r.test/robots.txt": "302 http://h.test/robots.txt", "http://h.test/": "a page"}, "", 1, 6},
+		{"a loop", web{"http://h.test/robots.txt": "301 http://r.test/", "http://r.test/": "301 /robots.txt", "http://r.test/robots.txt": "302 http://h.test/robots.txt", "http://h.test/": "a page"}, "", 1, 6},
 		{"on one host", web{"http://h.test/robots.txt": "301 /1", "http://h.test/1": "301 /2", "http://h.test/2": "User-agent: *\nDisallow: /", "http://h.test/": "a page"}, "robots", 0, 3},
-		{"to nowhere", web{"http://h.test/robots.txt": "301 http://nowhere.test/", "http://h.test/": "a page"}, "dns", 0, 1},
+		{"to an unknown host", web{"http://h.test/robots.txt": "301 http://nowhere.test/", "http://h.test/": "a page"}, "dns", 0, 1},
 		{"to a closed port", web{"http://h.test/robots.txt": "301 http://h.test:81/", "http://h.test/": "a page"}, "connect", 0, 3},
 		{"to this machine", web{"http://h.test/robots.txt": "301 http://127.0.0.1/", "http://h.test/": "a page"}, "blocked-address", 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, sum, seen := c.web.crawl(t, weft.Options{Seeds: []string{"http://h.test/"}, Delay: time.Second})
-			asked := slices.Index(seen.urls(), "http://h.test/")
-			if asked < 0 {
-				asked = len(seen)
+			sent := slices.Index(seen.urls(), "http://h.test/")
+			if sent < 0 {
+				sent = len(seen)
 			}
-			if r := got["http://h.test/"]; r.ErrorKind != c.kind || sum.Pages != c.pages || asked != c.asked {
-				t.Errorf("record %+v, %d pages, asked for %q", r, sum.Pages, seen.urls())
+			if r := got["http://h.test/"]; r.ErrorKind != c.kind || sum.Pages != c.pages || sent != c.sent {
+				t.Errorf("record %+v, %d pages, requested %q", r, sum.Pages, seen.urls())
 			}
-			host := slices.DeleteFunc(seen, func(v visit) bool { return !strings.HasPrefix(v.url, "http://h.test") })
+			host := slices.DeleteFunc(seen, func(v request) bool { return !strings.HasPrefix(v.url, "http://h.test") })
 			if host.gap() < time.Second {
-				t.Errorf("h.test is asked again after %v", host.gap())
+				t.Errorf("h.test was requested again after %v", host.gap())
 			}
 		})
 	}
 }
 
-// TestLongRobots: of a robots.txt that is longer than what is read of one, and than
-// what is taken of a page, the first 500 KiB hold, however they are sent. A line that
-// is cut does not: the half of it would say more than all of it.
+// TestLongRobots checks that the first 500 KiB of an overlong robots.txt apply, however it is
+// transferred, and whatever the size limit of pages. A line cut off there does not apply: a prefix
+// of a rule matches more than the rule.
 func TestLongRobots(t *testing.T) {
-	// file is a rule in the beginning, one after so many bytes, an endless line, each
-	// beginning of which would refuse /half, and one beyond it.
+	// file returns a robots.txt with a rule at the start, one after so many bytes, an overlong rule
+	// whose every prefix would disallow /half, and a rule beyond it.
 	file := func(before, endless int) (head, rest string) {
 		head = "User-agent: *\nDisallow: /first\n" + strings.Repeat("# nothing\n", before/10) + "Disallow: /last\n"
 		return head, "Disallow: /half" + strings.Repeat("*", endless) + "/but-not-this\nDisallow: /beyond\n"
@@ -146,7 +148,7 @@ func TestLongRobots(t *testing.T) {
 		return b.Bytes()
 	}
 	head, rest := file(100_000, 150_000)
-	padded := zip(head, rest, 1) // which takes seconds
+	padded := zip(head, rest, 1) // takes seconds
 	for name, send := range map[string]func(w http.ResponseWriter){
 		"plain": func(w http.ResponseWriter) {
 			head, rest := file(near, 2<<20)
@@ -165,8 +167,8 @@ func TestLongRobots(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zip(head, rest, 1<<20))
 		},
-		// What is taken of this decodes to less than is read of a robots.txt.
-		"gzip, longer than what it holds": func(w http.ResponseWriter) {
+		// The accepted compressed bytes decompress to less than the limit of robots.txt.
+		"gzip, larger than its content": func(w http.ResponseWriter) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(padded)
 		},
@@ -194,27 +196,27 @@ func TestLongRobots(t *testing.T) {
 			for path, refused := range map[string]bool{"/": false, "/first": true, "/last": true, "/half": false, "/beyond": false} {
 				r := got[server.URL+path]
 				if refused && r.ErrorKind != weft.KindRobots || !refused && r.Status != 200 {
-					t.Errorf("%s: status %d, %s %s, want it refused: %v", path, r.Status, r.ErrorKind, r.Error, refused)
+					t.Errorf("%s: status %d, error %s: %s; expected it disallowed: %t", path, r.Status, r.ErrorKind, r.Error, refused)
 				}
 			}
 		})
 	}
 }
 
-// TestDeadHostSaysSo: a host that cannot be asked for its robots.txt has the error
-// that it would have had, not one of robots.txt.
-func TestDeadHostSaysSo(t *testing.T) {
+// TestDeadHostError checks that the URL of an unreachable host gets the network error, not an error
+// about robots.txt.
+func TestDeadHostError(t *testing.T) {
 	got, _, _ := web{"http://a.test/": a("http://a.test:81/", "http://nowhere.test/")}.crawl(t,
 		weft.Options{Seeds: []string{"http://a.test/"}, Scope: weft.ScopeAny, Retries: 1})
 	if r := got["http://a.test:81/"]; r.ErrorKind != "connect" {
-		t.Errorf("record of a port that is closed: %+v", r)
+		t.Errorf("record of a URL with a closed port: %+v", r)
 	}
 	if r := got["http://nowhere.test/"]; r.ErrorKind != "dns" {
-		t.Errorf("record of a name that does not exist: %+v", r)
+		t.Errorf("record of a URL with an unknown host: %+v", r)
 	}
 }
 
-// flat is a site of n pages under one.
+// flat returns a site whose home page links to n pages.
 func flat(n int) web {
 	w := web{}
 	var links []string
@@ -226,8 +228,8 @@ func flat(n int) web {
 	return w
 }
 
-// most is how many visits were under way at once.
-func (v visits) most() int {
+// most returns the maximum number of requests in flight at once.
+func (v requests) most() int {
 	most := 0
 	for _, x := range v {
 		n := 0
@@ -241,10 +243,10 @@ func (v visits) most() int {
 	return most
 }
 
-// gap is the shortest time from the end of a visit to the next that began.
-func (v visits) gap() time.Duration {
+// gap returns the shortest time from the end of a response to the start of the next request.
+func (v requests) gap() time.Duration {
 	v = slices.Clone(v)
-	slices.SortFunc(v, func(a, b visit) int { return a.at.Compare(b.at) })
+	slices.SortFunc(v, func(a, b request) int { return a.at.Compare(b.at) })
 	least := time.Hour
 	for i := range v[1:] {
 		least = min(least, v[i+1].at.Sub(v[i].end))
@@ -252,17 +254,17 @@ func (v visits) gap() time.Duration {
 	return least
 }
 
-// TestPace is judged by what the server saw.
+// TestPace checks the pace of a host by what the server sees.
 func TestPace(t *testing.T) {
 	seeds := []string{"http://a.test/"}
-	t.Run("at first", func(t *testing.T) {
+	t.Run("initial", func(t *testing.T) {
 		if _, _, seen := flat(4).crawl(t, weft.Options{Seeds: seeds}); seen.most() != 2 {
-			t.Errorf("%d requests at once in the beginning, expected 2", seen.most())
+			t.Errorf("%d requests at once initially, expected 2", seen.most())
 		}
 	})
 	t.Run("grows while the response time holds", func(t *testing.T) {
 		if _, _, seen := flat(200).crawl(t, weft.Options{Seeds: seeds}); seen.most() < 8 || seen.most() > 16 {
-			t.Errorf("%d requests at once in the end", seen.most())
+			t.Errorf("%d requests at once, expected 8 to 16", seen.most())
 		}
 	})
 	t.Run("per host", func(t *testing.T) {
@@ -272,7 +274,7 @@ func TestPace(t *testing.T) {
 	})
 	t.Run("delay", func(t *testing.T) {
 		if _, _, seen := flat(10).crawl(t, weft.Options{Seeds: seeds, Delay: 2 * time.Second}); seen.gap() < 2*time.Second || seen.most() != 1 {
-			t.Errorf("gap %v, %d at once", seen.gap(), seen.most())
+			t.Errorf("gap %v, %d requests at once", seen.gap(), seen.most())
 		}
 	})
 	t.Run("crawl-delay", func(t *testing.T) {
@@ -301,16 +303,16 @@ func TestPace(t *testing.T) {
 	t.Run("rate limit", func(t *testing.T) {
 		_, sum, seen := flat(50).crawl(t, weft.Options{Seeds: seeds, RateLimit: 5})
 		if least := time.Duration(len(seen)-1) * time.Second / 5; sum.Elapsed < least {
-			t.Errorf("%d requests in %v, at most 5 a second", len(seen), sum.Elapsed)
+			t.Errorf("%d requests in %v, expected at most 5 per second", len(seen), sum.Elapsed)
 		}
 	})
 	t.Run("retry-after", func(t *testing.T) {
 		w := flat(10)
 		w["http://a.test/5"] = "503 60"
 		got, _, seen := w.crawl(t, weft.Options{Seeds: seeds, PerHost: 1, Retries: 1})
-		i := slices.IndexFunc(seen, func(v visit) bool { return strings.HasSuffix(v.url, "/5") })
+		i := slices.IndexFunc(seen, func(v request) bool { return strings.HasSuffix(v.url, "/5") })
 		if i < 0 || i+1 == len(seen) || seen[i+1].at.Sub(seen[i].end) < time.Minute {
-			t.Errorf("the host was asked again too early: %v", seen[i:])
+			t.Errorf("the host was requested again too early: %v", seen[i:])
 		}
 		if r := got["http://a.test/5"]; r.Status != 503 || r.Tries != 2 || r.Links != 0 {
 			t.Errorf("record %+v", r)
@@ -318,9 +320,10 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// TestRetryAfterForms: a server is let alone as long as it says, be it until a date, or in fractions of a second.
+// TestRetryAfterForms checks that a back-off honors Retry-After in all its forms: seconds,
+// fractions of a second, and dates.
 func TestRetryAfterForms(t *testing.T) {
-	ask := func(field string) visits {
+	ask := func(field string) requests {
 		w := web{"http://a.test/": "503 " + field}
 		_, _, seen := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Retries: 1, NoRobots: true})
 		if len(seen) != 2 {
@@ -328,7 +331,7 @@ func TestRetryAfterForms(t *testing.T) {
 		}
 		return seen
 	}
-	began := ask("0")[0].at // of the virtual clock
+	began := ask("0")[0].at // on the virtual clock
 	for field, least := range map[string]time.Duration{
 		began.Add(90 * time.Second).UTC().Format(http.TimeFormat):  89500 * time.Millisecond,
 		began.Add(90 * time.Second).UTC().Format(time.RFC850):      89500 * time.Millisecond,
@@ -337,13 +340,13 @@ func TestRetryAfterForms(t *testing.T) {
 		"7.5": 7500 * time.Millisecond, "0.3": 300 * time.Millisecond, "-5": 0, "soon": 0, "7.": 0, "1.x": 0,
 	} {
 		if seen := ask(field); seen.gap() < max(time.Second, least) || seen.gap() > max(least, time.Second)+time.Second {
-			t.Errorf("Retry-After: %s: asked again after %v, expected about %v", field, seen.gap(), least)
+			t.Errorf("Retry-After: %s: requested again after %v, expected about %v", field, seen.gap(), least)
 		}
 	}
 }
 
-// TestRetryAfterIsBounded: a server cannot hold a crawl for years, but for an hour, by any
-// number of seconds.
+// TestRetryAfterIsBounded checks that a Retry-After of any number of seconds holds up a URL for one
+// hour at most.
 func TestRetryAfterIsBounded(t *testing.T) {
 	for _, seconds := range []string{"3601", "2147483647", "2147483648", "99999999999999999999"} {
 		w := web{"http://a.test/": "503 " + seconds}

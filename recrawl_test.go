@@ -29,29 +29,29 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// changing is a site whose pages are others at each visit.
+// changing is a site whose pages differ between visits: the first crawl and its recrawls.
 type changing struct {
 	*httptest.Server
-	sitemaps bool // are followed
-	prune    bool // duplicates
+	sitemaps bool // crawl with Sitemaps
+	prune    bool // crawl with PruneDuplicates
 	mu       struct {
 		sync.Mutex
-		pages map[string]answer
-		asked map[string]string // by path, what made the last request conditional
+		pages      map[string]response
+		validators map[string]string // by path, the validators of the last request
 	}
 }
 
-// answer is what a path answers; the zero answer is 404.
-type answer struct {
+// response is what the site sends for a path; a path without one gets a 404.
+type response struct {
 	body, etag, modified string
 	status               int // 0: 200
 	location             string
-	header               map[string]string // more of it
+	header               map[string]string // further fields
 }
 
 func newChanging(t *testing.T) *changing {
 	s := new(changing)
-	s.mu.asked = make(map[string]string)
+	s.mu.validators = make(map[string]string)
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -59,8 +59,8 @@ func newChanging(t *testing.T) *changing {
 
 func (s *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	a, there := s.mu.pages[r.URL.Path]
-	s.mu.asked[r.URL.Path] = strings.TrimSpace(r.Header.Get("If-None-Match") + " " + r.Header.Get("If-Modified-Since"))
+	a, ok := s.mu.pages[r.URL.Path]
+	s.mu.validators[r.URL.Path] = strings.TrimSpace(r.Header.Get("If-None-Match") + " " + r.Header.Get("If-Modified-Since"))
 	s.mu.Unlock()
 	h := w.Header()
 	h.Set("Content-Type", "text/html")
@@ -71,7 +71,7 @@ func (s *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set(name, value)
 	}
 	switch {
-	case !there:
+	case !ok:
 		w.WriteHeader(http.StatusNotFound)
 	case a.location != "":
 		h.Set("Location", a.location)
@@ -79,18 +79,18 @@ func (s *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.status != 0:
 		w.WriteHeader(a.status)
 	default:
-		at, _ := http.ParseTime(a.modified) // of none it is zero, and not sent
+		at, _ := http.ParseTime(a.modified) // zero if there is none; then it is not sent
 		http.ServeContent(w, r, "", at, strings.NewReader(a.body))
 	}
 }
 
-// visit crawls the site as it is now, and returns what the records of that visit say of each
-// path, a line each: its status, how it has changed, and what was asked.
-func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (weft.Summary, string) {
+// visit crawls or recrawls the site with the given pages. It returns a line for each record of that
+// visit: path, status, change, and the validators that the request carried.
+func (s *changing) visit(t *testing.T, job string, pages map[string]response) (weft.Summary, string) {
 	t.Helper()
 	s.mu.Lock()
 	s.mu.pages = pages
-	clear(s.mu.asked)
+	clear(s.mu.validators)
 	s.mu.Unlock()
 	_, err := os.Stat(job)
 	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: job, NoRobots: true, Sitemaps: s.sitemaps, PruneDuplicates: s.prune, Retries: -1, Update: err == nil}
@@ -116,8 +116,8 @@ func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (wef
 			line += " by " + string(r.UnchangedBy)
 		}
 		s.mu.Lock()
-		if asked := s.mu.asked[path]; asked != "" {
-			line += ", asked with " + asked
+		if v := s.mu.validators[path]; v != "" {
+			line += ", requested with " + v
 		}
 		s.mu.Unlock()
 		lines = append(lines, line+"\n")
@@ -126,7 +126,7 @@ func (s *changing) visit(t *testing.T, job string, pages map[string]answer) (wef
 	return sum, strings.Join(lines, "")
 }
 
-// recordsOf returns the records of a job by visit, in their order.
+// recordsOf returns the records of a job by visit, in file order.
 func recordsOf(t *testing.T, job string) map[int][]weft.Record {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
@@ -152,17 +152,17 @@ func byVisit(pages []byte) (map[int][]weft.Record, error) {
 	return visits, nil
 }
 
-// prose is a page of enough words to have a text of its own, and links.
+// prose returns a page with links and with enough words for a text hash.
 func prose(words string, links ...string) string {
 	return "<title>A page</title><nav>" + words[:1] + "</nav><p>Once upon a time there was a crawler that came by again " + words + "</p>" + a(links...)
 }
 
 const monday = "Mon, 05 Jan 2026 10:00:00 GMT"
 
-// TestUnchangedSitemap: a sitemap is what it tells of, be it packed anew; broken, it is not known whether it
-// has changed.
+// TestUnchangedSitemap checks that a sitemap with the same entries counts as unchanged, even if it
+// is compressed differently, and that a broken sitemap always counts as changed.
 func TestUnchangedSitemap(t *testing.T) {
-	packed := func(text string, level int) answer {
+	compressed := func(text string, level int) response {
 		var b bytes.Buffer
 		w, err := gzip.NewWriterLevel(&b, level)
 		if err != nil {
@@ -174,25 +174,25 @@ func TestUnchangedSitemap(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return answer{body: b.String(), header: map[string]string{"Content-Type": "application/gzip"}}
+		return response{body: b.String(), header: map[string]string{"Content-Type": "application/gzip"}}
 	}
 	s := newChanging(t)
 	s.sitemaps = true
 	job := filepath.Join(t.TempDir(), "job")
-	pages := map[string]answer{"/": {}, "/1": {body: prose("one")}}
+	pages := map[string]response{"/": {}, "/1": {body: prose("one")}}
 	const one, two = "<urlset><url><loc>/1</loc><lastmod>2024</lastmod></url></urlset>", "<urlset><url><loc>/1</loc><lastmod>2025</lastmod></url></urlset>"
 	for _, c := range []struct {
 		name string
-		body answer
+		body response
 		want string
 	}{
-		{"the first visit", packed(one, 9), "200"},
-		{"the same", packed(one, 9), "200 unchanged by answer"},
-		{"packed anew", packed(one, 1), "200 unchanged by text"},
-		{"written anew", packed("<!-- 2 -->"+one, 9), "200 unchanged by text"},
-		{"another date", packed(two, 9), "200 changed"},
-		{"broken", packed(strings.TrimSuffix(two, "</urlset>"), 9), "200 changed"},
-		{"broken anew", packed("<!-- 3 -->"+strings.TrimSuffix(two, "</urlset>"), 9), "200 changed"},
+		{"the first visit", compressed(one, 9), "200"},
+		{"the same", compressed(one, 9), "200 unchanged by answer"},
+		{"compressed differently", compressed(one, 1), "200 unchanged by text"},
+		{"another comment", compressed("<!-- 2 -->"+one, 9), "200 unchanged by text"},
+		{"another date", compressed(two, 9), "200 changed"},
+		{"broken", compressed(strings.TrimSuffix(two, "</urlset>"), 9), "200 changed"},
+		{"broken differently", compressed("<!-- 3 -->"+strings.TrimSuffix(two, "</urlset>"), 9), "200 changed"},
 	} {
 		pages["/sitemap.xml"] = c.body
 		if _, got := s.visit(t, job, pages); !strings.Contains(got, "/sitemap.xml: "+c.want+"\n") || !strings.Contains(got, "/1: 200") {
@@ -201,89 +201,89 @@ func TestUnchangedSitemap(t *testing.T) {
 	}
 }
 
-// TestSitemapThatIsCut: of a sitemap that is not read to its end it is not known whether it has changed.
-func TestSitemapThatIsCut(t *testing.T) {
+// TestCutSitemapChanges checks that a sitemap index that is not read completely counts as changed.
+func TestCutSitemapChanges(t *testing.T) {
 	s := newChanging(t)
 	s.sitemaps = true
 	job := filepath.Join(t.TempDir(), "job")
-	index := func(maps ...string) answer {
-		return answer{body: "<sitemapindex><sitemap><loc>" + strings.Join(maps, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"}
+	index := func(maps ...string) response {
+		return response{body: "<sitemapindex><sitemap><loc>" + strings.Join(maps, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>"}
 	}
-	pages := map[string]answer{"/": {}, "/sitemap.xml": index("/1"), "/1": index("/2"), "/2": index("/3"), "/3": index("/4"), "/4": index("/5"), "/5": index("/6")}
+	pages := map[string]response{"/": {}, "/sitemap.xml": index("/1"), "/1": index("/2"), "/2": index("/3"), "/3": index("/4"), "/4": index("/5"), "/5": index("/6")}
 	s.visit(t, job, pages)
 	pages["/4"], pages["/5"] = index(" /5"), index("/6", "/7")
 	_, got := s.visit(t, job, pages)
 	if !strings.Contains(got, "/4: 200 unchanged by text\n") || !strings.Contains(got, "/5: 200 changed\n") {
-		t.Errorf("beyond the limit of indexes above a sitemap:\n%s", got)
+		t.Errorf("beyond the limit of nested indexes:\n%s", got)
 	}
 }
 
-// TestVisits: what each kind of change, and of none, is told as.
-func TestVisits(t *testing.T) {
+// TestRecrawl checks how a recrawl reports each kind of change, and pages that have not changed.
+func TestRecrawl(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	home := answer{body: prose("home", "/told", "/dated", "/same", "/clock", "/stamped", "/edited", "/dropped", "/410", "/missing", "/back", "/moved", "/moves", "/fails"), etag: `"home"`}
-	first := map[string]answer{
-		"/": home, "/told": {body: prose("told"), etag: `W/"told"`, modified: monday}, "/dated": {body: prose("dated"), modified: monday}, "/same": {body: prose("same")},
+	home := response{body: prose("home", "/validated", "/dated", "/same", "/clock", "/stamped", "/edited", "/dropped", "/410", "/missing", "/back", "/moved", "/moves", "/fails"), etag: `"home"`}
+	first := map[string]response{
+		"/": home, "/validated": {body: prose("validated"), etag: `W/"validated"`, modified: monday}, "/dated": {body: prose("dated"), modified: monday}, "/same": {body: prose("same")},
 		"/clock":   {body: prose("at 10:20:30", "/lost")},
 		"/stamped": {body: prose("at 10:20:30"), etag: `"1"`},
 		"/edited":  {body: prose("one", "/lost"), etag: `"1"`}, "/lost": {body: prose("lost"), etag: `"lost"`},
 		"/dropped": {body: prose("dropped"), etag: `"d"`}, "/410": {body: prose("410")},
-		"/moved": {location: "/told"}, "/moves": {location: "/told"}, "/fails": {body: prose("fails"), etag: `"fails"`},
+		"/moved": {location: "/validated"}, "/moves": {location: "/validated"}, "/fails": {body: prose("fails"), etag: `"fails"`},
 	}
 	sum, got := s.visit(t, job, first)
-	if sum.Visit != 1 || sum.Unchanged+sum.Changed+sum.Gone+sum.New != 0 || strings.Contains(got, "asked with") || strings.Contains(got, "changed") {
-		t.Fatalf("the first visit: %+v\n%s", sum, got)
+	if sum.Visit != 1 || sum.Unchanged+sum.Changed+sum.Gone+sum.New != 0 || strings.Contains(got, "requested with") || strings.Contains(got, "changed") {
+		t.Fatalf("first visit: %+v\n%s", sum, got)
 	}
 
-	second := map[string]answer{
-		"/": home, "/told": first["/told"], "/dated": first["/dated"], "/same": first["/same"],
+	second := map[string]response{
+		"/": home, "/validated": first["/validated"], "/dated": first["/dated"], "/same": first["/same"],
 		"/clock":   {body: prose("at 11:21:31", "/lost")},
 		"/stamped": {body: prose("at 11:21:31"), etag: `"2"`},
 		"/edited":  {body: prose("two", "/new"), etag: `"2"`}, "/lost": first["/lost"], "/new": {body: prose("new")},
 		"/410":  {status: http.StatusGone},
-		"/back": {body: prose("back")}, "/moved": {location: "/dated"}, "/moves": {location: "/told"}, "/fails": {status: 500},
+		"/back": {body: prose("back")}, "/moved": {location: "/dated"}, "/moves": {location: "/validated"}, "/fails": {status: 500},
 	}
 	sum, got = s.visit(t, job, second)
 	if want := `/410: 410 gone
-/: 304 unchanged by not-modified, asked with "home"
+/: 304 unchanged by not-modified, requested with "home"
 /back: 200 new
 /clock: 200 unchanged by text
-/dated: 304 unchanged by not-modified, asked with Mon, 05 Jan 2026 10:00:00 GMT
-/dropped: 404 gone, asked with "d"
-/edited: 200 changed, asked with "1"
-/fails: 500, asked with "fails"
-/lost: 304 unchanged by not-modified, asked with "lost"
+/dated: 304 unchanged by not-modified, requested with Mon, 05 Jan 2026 10:00:00 GMT
+/dropped: 404 gone, requested with "d"
+/edited: 200 changed, requested with "1"
+/fails: 500, requested with "fails"
+/lost: 304 unchanged by not-modified, requested with "lost"
 /missing: 404 unchanged by answer
 /moved: 301 changed
 /moves: 301 unchanged by answer
 /new: 200 new
 /same: 200 unchanged by answer
-/stamped: 200 unchanged by text, asked with "1"
-/told: 304 unchanged by not-modified, asked with W/"told" Mon, 05 Jan 2026 10:00:00 GMT
+/stamped: 200 unchanged by text, requested with "1"
+/validated: 304 unchanged by not-modified, requested with W/"validated" Mon, 05 Jan 2026 10:00:00 GMT
 `; got != want {
-		t.Errorf("the second visit:\n%swant\n%s", got, want)
+		t.Errorf("second visit:\n%swant\n%s", got, want)
 	}
 	if sum.Visit != 2 || sum.Unchanged != 9 || sum.Changed != 2 || sum.Gone != 2 || sum.New != 2 || sum.Recorded() != 16 || sum.Runs != 1 || !sum.Finished || sum.SeedsFetched != 1 || sum.BytesSaved <= 0 {
 		t.Errorf("summary %+v", sum)
 	}
 
-	second["/stamped"] = answer{body: prose("at 12:22:32"), etag: `"3"`}
+	second["/stamped"] = response{body: prose("at 12:22:32"), etag: `"3"`}
 	_, got = s.visit(t, job, second)
-	if !strings.Contains(got, `/stamped: 200 unchanged by text, asked with "2"`) {
-		t.Errorf("the third visit:\n%s", got)
+	if !strings.Contains(got, `/stamped: 200 unchanged by text, requested with "2"`) {
+		t.Errorf("third visit:\n%s", got)
 	}
 	for line := range strings.Lines(got) {
 		if strings.HasPrefix(line, "/fails") != !strings.Contains(line, " unchanged ") {
-			t.Errorf("the third visit, of a site that has not changed: %s", line)
+			t.Errorf("third visit, the site has not changed: %s", line)
 		}
 	}
 	second["/fails"] = first["/fails"]
-	if _, got = s.visit(t, job, second); !strings.Contains(got, `/fails: 304 unchanged by not-modified, asked with "fails"`) {
-		t.Errorf("what had failed, and is there again as it was:\n%s", got)
+	if _, got = s.visit(t, job, second); !strings.Contains(got, `/fails: 304 unchanged by not-modified, requested with "fails"`) {
+		t.Errorf("a page that failed and is back unchanged:\n%s", got)
 	}
 
-	// Whoever folds the records knows of each page since when it is as it is, and which body it has.
+	// The records alone say when each page last changed, and which body it has.
 	all := recordsOf(t, job)
 	began := make(map[int]time.Time)
 	hash := make(map[string]string)
@@ -295,14 +295,14 @@ func TestVisits(t *testing.T) {
 			}
 			changed := map[bool]int{true: 2, false: 1}[path == "/edited" || path == "/new" || path == "/back" || path == "/moved" || path == "/dropped" || path == "/410"]
 			if n > 1 && r.Change != "" && (r.ChangedAt.Before(began[changed]) || changed == 1 && !r.ChangedAt.Before(began[2])) {
-				t.Errorf("visit %d: %s has changed at %v, expected visit %d", n, path, r.ChangedAt, changed)
+				t.Errorf("visit %d: %s changed at %v, expected a time in visit %d", n, path, r.ChangedAt, changed)
 			}
 			if n > 2 && r.SHA256 != hash[path] && path != "/fails" && path != "/stamped" {
-				t.Errorf("visit %d: %s has hash %q, and had %q", n, path, r.SHA256, hash[path])
+				t.Errorf("visit %d: %s has hash %q, but had %q", n, path, r.SHA256, hash[path])
 			}
 			hash[path] = r.SHA256
-			if n > 1 && path == "/told" && (r.ContentType != "text/html" || r.SHA256 == "") {
-				t.Errorf("visit %d: %+v", n, r)
+			if n > 1 && path == "/validated" && (r.ContentType != "text/html" || r.SHA256 == "") {
+				t.Errorf("visit %d: record %+v", n, r)
 			}
 		}
 	}
@@ -323,80 +323,80 @@ func TestVisits(t *testing.T) {
 		}
 	}
 	if n != 16 {
-		t.Errorf("%d URLs are unchanged", n)
+		t.Errorf("%d URLs are unchanged, expected 16", n)
 	}
 	why, err := j.Why(t.Context(), s.URL+"/edited")
 	if step := why.Steps[max(0, len(why.Steps)-3)]; err != nil || step.What != "visit" || !strings.HasPrefix(step.Text, `4: unchanged, status 200, as since `) || !strings.HasSuffix(step.Text, `, ETag "2"`) {
 		t.Errorf("why: %+v, %v", why.Steps, err)
 	}
 	if step := why.Steps[0]; step.What != "found" || !step.At.IsZero() {
-		t.Errorf("found at the first visit, at a time that is not kept: %+v", step)
+		t.Errorf("first step %+v, expected found without a time", step)
 	}
 }
 
-// TestComesBack: a page that had gone has changed when it is back; what a dead link leads to is
-// new when it is there.
-func TestComesBack(t *testing.T) {
+// TestPageReturns checks that a page that was gone counts as changed when it is back, and that the
+// target of a dead link counts as new when it appears.
+func TestPageReturns(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	there := map[string]answer{"/": {body: prose("home", "/goes", "/dead")}, "/goes": {body: prose("goes")}}
-	s.visit(t, job, there)
+	pages := map[string]response{"/": {body: prose("home", "/goes", "/dead")}, "/goes": {body: prose("goes")}}
+	s.visit(t, job, pages)
 	for _, want := range []string{"/goes: 404 gone\n", "/goes: 404 unchanged by answer\n"} {
-		if _, got := s.visit(t, job, map[string]answer{"/": there["/"]}); !strings.Contains(got, want) || !strings.Contains(got, "/dead: 404 unchanged by answer\n") {
-			t.Errorf("without it:\n%swant %s", got, want)
+		if _, got := s.visit(t, job, map[string]response{"/": pages["/"]}); !strings.Contains(got, want) || !strings.Contains(got, "/dead: 404 unchanged by answer\n") {
+			t.Errorf("page gone:\n%swant %s", got, want)
 		}
 	}
-	there["/dead"] = answer{body: prose("lives")}
-	if _, got := s.visit(t, job, there); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") {
-		t.Errorf("back:\n%s", got)
+	pages["/dead"] = response{body: prose("lives")}
+	if _, got := s.visit(t, job, pages); !strings.Contains(got, "/goes: 200 changed\n") || !strings.Contains(got, "/dead: 200 new\n") {
+		t.Errorf("page back:\n%s", got)
 	}
 }
 
-// TestSeedMoves: a seed that redirects from the second visit on, to a page that is known, counts as
-// one that was fetched.
+// TestSeedMoves checks that a seed that starts to redirect to a known page counts as fetched.
 func TestSeedMoves(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	pages := map[string]answer{"/": {body: prose("home", "/a")}, "/a": {body: prose("moved")}}
+	pages := map[string]response{"/": {body: prose("home", "/a")}, "/a": {body: prose("moved")}}
 	for visit := 1; visit <= 3; visit++ {
 		if sum, got := s.visit(t, job, pages); sum.SeedsFetched != 1 {
-			t.Errorf("visit %d: %d seeds were fetched, expected one:\n%s", visit, sum.SeedsFetched, got)
+			t.Errorf("visit %d: %d seeds fetched, expected one:\n%s", visit, sum.SeedsFetched, got)
 		}
-		pages["/"] = answer{location: "/a"}
+		pages["/"] = response{location: "/a"}
 	}
 }
 
-// TestSeedIsDown: a seed that has always redirected does not count itself: where it leads does, or not.
+// TestSeedIsDown checks that a seed that always redirects counts as fetched only if its target
+// does.
 func TestSeedIsDown(t *testing.T) {
 	s := newChanging(t)
 	job := filepath.Join(t.TempDir(), "job")
-	pages := map[string]answer{"/": {location: "/a"}, "/a": {body: prose("home")}}
+	pages := map[string]response{"/": {location: "/a"}, "/a": {body: prose("home")}}
 	for visit, want := range []int{1, 1, 0, 0} {
 		if visit == 2 {
-			pages["/a"] = answer{status: 500}
+			pages["/a"] = response{status: 500}
 		}
 		if sum, got := s.visit(t, job, pages); sum.SeedsFetched != want {
-			t.Errorf("visit %d: %d seeds were fetched, expected %d:\n%s", visit+1, sum.SeedsFetched, want, got)
+			t.Errorf("visit %d: %d seeds fetched, expected %d:\n%s", visit+1, sum.SeedsFetched, want, got)
 		}
 	}
 }
 
-// TestUnchangedHeader: links of a page whose body is as it was are followed, where its header leads
-// elsewhere or does not forbid it any more.
+// TestUnchangedHeader checks that links of a page with an unchanged body are followed if its header
+// has a new Link or no longer says nofollow.
 func TestUnchangedHeader(t *testing.T) {
 	next := func(path string) map[string]string { return map[string]string{"Link": "<" + path + ">; rel=next"} }
-	said := func(robots string) map[string]string { return map[string]string{"X-Robots-Tag": robots} }
+	tag := func(robots string) map[string]string { return map[string]string{"X-Robots-Tag": robots} }
 	page := prose("home", "/a")
 	for name, c := range map[string]struct {
-		visits []answer // of the site's root
-		found  []string // by each visit, new
+		visits []response // home page by visit
+		found  []string   // new paths by visit
 	}{
-		"a new Link":             {[]answer{{body: page}, {body: page, header: next("/b")}}, []string{"/a", "/b"}},
-		"another Link":           {[]answer{{body: page, header: next("/b")}, {body: page, header: next("/c")}}, []string{"/a /b", "/c"}},
-		"nofollow is gone":       {[]answer{{body: page, header: said("nofollow")}, {body: page}}, []string{"", "/a"}},
-		"nofollow has come":      {[]answer{{body: page}, {body: page, header: said("nofollow")}}, []string{"/a", ""}},
-		"of a 304, at the next":  {[]answer{{body: page, etag: `"1"`}, {body: page, etag: `"1"`, header: next("/b")}, {body: page, etag: `"1"`, header: next("/b")}}, []string{"/a", "", "/b"}},
-		"a 304 allows, the same": {[]answer{{body: page, etag: `"1"`, header: said("nofollow")}, {body: page, etag: `"1"`, header: said("all")}, {body: page, etag: `"1"`, header: said("all")}}, []string{"", "", "/a"}},
+		"a new Link":                {[]response{{body: page}, {body: page, header: next("/b")}}, []string{"/a", "/b"}},
+		"another Link":              {[]response{{body: page, header: next("/b")}, {body: page, header: next("/c")}}, []string{"/a /b", "/c"}},
+		"nofollow removed":          {[]response{{body: page, header: tag("nofollow")}, {body: page}}, []string{"", "/a"}},
+		"nofollow added":            {[]response{{body: page}, {body: page, header: tag("nofollow")}}, []string{"/a", ""}},
+		"Link in a 304":             {[]response{{body: page, etag: `"1"`}, {body: page, etag: `"1"`, header: next("/b")}, {body: page, etag: `"1"`, header: next("/b")}}, []string{"/a", "", "/b"}},
+		"nofollow removed in a 304": {[]response{{body: page, etag: `"1"`, header: tag("nofollow")}, {body: page, etag: `"1"`, header: tag("all")}, {body: page, etag: `"1"`, header: tag("all")}}, []string{"", "", "/a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newChanging(t)
@@ -404,7 +404,7 @@ func TestUnchangedHeader(t *testing.T) {
 			seen := map[string]bool{"/": true}
 			for i, home := range c.visits {
 				s.mu.Lock()
-				s.mu.pages = map[string]answer{"/": home, "/a": {body: prose("a")}, "/b": {body: prose("b")}, "/c": {body: prose("c")}}
+				s.mu.pages = map[string]response{"/": home, "/a": {body: prose("a")}, "/b": {body: prose("b")}, "/c": {body: prose("c")}}
 				s.mu.Unlock()
 				o := weft.Options{Job: job, Retries: -1, Update: i > 0}
 				if i == 0 {
@@ -428,24 +428,24 @@ func TestUnchangedHeader(t *testing.T) {
 					seen[path] = true
 				}
 				if slices.Sort(found); strings.Join(found, " ") != c.found[i] {
-					t.Errorf("visit %d has found %q, expected %q", i+1, found, c.found[i])
+					t.Errorf("visit %d found %q, expected %q", i+1, found, c.found[i])
 				}
 			}
 		})
 	}
 }
 
-// TestAsToldLeavesOut: a 304 that leaves fields out has them as they were, so the visit after it
-// is conditional again.
-func TestAsToldLeavesOut(t *testing.T) {
-	var whole atomic.Int32
+// TestNotModifiedOmitsFields checks that header fields omitted from a 304 keep their values, so
+// that the next request is conditional again.
+func TestNotModifiedOmitsFields(t *testing.T) {
+	var full atomic.Int32 // responses with a body
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
 		if r.Header.Get("If-None-Match") != "" {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		whole.Add(1)
+		full.Add(1)
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Link", "</>; rel=next")
 		w.Header().Set("X-Robots-Tag", "noarchive")
@@ -458,16 +458,17 @@ func TestAsToldLeavesOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sum, err := c.Run(t.Context()); err != nil || sum.Unchanged != min(i, 1) || whole.Load() != 1 {
-			t.Errorf("visit %d: %+v, %d whole answers, %v", i+1, sum, whole.Load(), err)
+		if sum, err := c.Run(t.Context()); err != nil || sum.Unchanged != min(i, 1) || full.Load() != 1 {
+			t.Errorf("visit %d: %+v, %d full responses, error %v", i+1, sum, full.Load(), err)
 		}
 	}
 }
 
-// TestWhyAtLaterVisits: why a link is not followed is known, too, when its page was not read again.
-func TestWhyAtLaterVisits(t *testing.T) {
+// TestWhyAfterRecrawl checks that Why still explains an unfollowed link when the recrawl did not
+// parse its page again.
+func TestWhyAfterRecrawl(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]answer{"/": {body: "<a href=/no rel=nofollow>"}}
+	s.mu.pages = map[string]response{"/": {body: "<a href=/no rel=nofollow>"}}
 	dir := filepath.Join(t.TempDir(), "job")
 	for n := range 3 {
 		c, err := weft.New(weft.Options{Seeds: []string{s.URL}, Job: dir, Update: n > 0})
@@ -485,36 +486,37 @@ func TestWhyAtLaterVisits(t *testing.T) {
 	defer j.Close()
 	why, err := j.Why(t.Context(), s.URL+"/no")
 	if err != nil || !strings.Contains(why.Steps[0].Text, "links with rel=nofollow (1)") {
-		t.Errorf("%+v, %v", why.Steps, err)
+		t.Errorf("steps %+v, error %v", why.Steps, err)
 	}
 }
 
-// TestUpdateRefused: there is nothing to visit again.
+// TestUpdateRefused checks that Update is an error if there is nothing to recrawl or the seeds
+// differ.
 func TestUpdateRefused(t *testing.T) {
 	for name, o := range map[string]weft.Options{
-		"no job":        {Update: true, Seeds: []string{"http://127.0.0.1:1/"}},
-		"no folder":     {Update: true, Job: filepath.Join(t.TempDir(), "none")},
-		"started over":  {Update: true, Job: t.TempDir(), Fresh: true, Seeds: []string{"http://127.0.0.1:1/"}},
-		"an empty one":  {Update: true, Job: t.TempDir()},
-		"not its seeds": {Update: true, Job: finished(t), NoRobots: true, Seeds: []string{"http://127.0.0.1:1/x"}},
+		"no job":       {Update: true, Seeds: []string{"http://127.0.0.1:1/"}},
+		"no folder":    {Update: true, Job: filepath.Join(t.TempDir(), "none")},
+		"fresh start":  {Update: true, Job: t.TempDir(), Fresh: true, Seeds: []string{"http://127.0.0.1:1/"}},
+		"empty folder": {Update: true, Job: t.TempDir()},
+		"other seeds":  {Update: true, Job: finished(t), NoRobots: true, Seeds: []string{"http://127.0.0.1:1/x"}},
 	} {
 		_, err := weft.New(o)
 		var option *weft.OptionError
-		if !errors.As(err, &option) || option.Option != map[bool]string{true: "Seeds", false: "Update"}[name == "not its seeds"] {
+		if !errors.As(err, &option) || option.Option != map[bool]string{true: "Seeds", false: "Update"}[name == "other seeds"] {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// finished is the folder of a finished job.
+// finished returns the folder of a finished job.
 func finished(t *testing.T) string {
 	job := filepath.Join(t.TempDir(), "job")
-	newChanging(t).visit(t, job, map[string]answer{"/": {body: "x"}})
+	newChanging(t).visit(t, job, map[string]response{"/": {body: "x"}})
 	return job
 }
 
-// checkVisits says what is wrong with the records of a job whose last visit is finished: each visit has
-// each URL once, the last one all of them, and nothing has changed.
+// checkVisits checks the records of a job whose last visit is finished: each visit has every URL
+// exactly once, and nothing has changed.
 func (w *world) checkVisits(disk *storetest.FS) error {
 	b, err := disk.ReadFile("/job/pages.jsonl")
 	if err != nil {
@@ -551,19 +553,19 @@ func (w *world) checkVisits(disk *storetest.FS) error {
 	return nil
 }
 
-// TestVisitBrokenOff: drained, broken off or killed at any times, a visit that goes on until it ends has each
-// URL once.
-func TestVisitBrokenOff(t *testing.T) {
+// TestRecrawlBrokenOff drains, cancels or kills a recrawl at random times and resumes it until it
+// finishes. Each URL has exactly one record per visit.
+func TestRecrawlBrokenOff(t *testing.T) {
 	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	for _, heads := range []int{1, 64} {
 		t.Run(fmt.Sprintf("heads=%d", heads), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(heads), 6))
 			disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
-			if sum, err := w.crawl(disk, weft.Options{}, life{clock: clock, server: server}); err != nil || !sum.Finished {
-				t.Fatalf("%+v, %v", sum, err)
+			if sum, err := w.crawl(disk, weft.Options{}, schedule{clock: clock, server: server}); err != nil || !sum.Finished {
+				t.Fatalf("summary %+v, error %v", sum, err)
 			}
 			for run := 1; ; run++ {
-				l := life{clock: clock, server: server}
+				l := schedule{clock: clock, server: server}
 				after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
 				switch run % 3 {
 				case 0:
@@ -573,8 +575,8 @@ func TestVisitBrokenOff(t *testing.T) {
 				case 2:
 					l.stop = after
 				}
-				if run == long.Or(8, 20) { // nobody disturbs the last
-					l = life{clock: clock, server: server}
+				if run == long.Or(8, 20) { // the last one is undisturbed
+					l = schedule{clock: clock, server: server}
 				}
 				sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Update: true}, heads), l)
 				if err != nil {
@@ -595,33 +597,32 @@ func TestVisitBrokenOff(t *testing.T) {
 	}
 }
 
-// TestVisitCrash: the machine crashes before an operation of the disk, whichever, of a visit
-// from its very beginning on, and loses whatever it likes of what was not synced. The visit goes on,
-// and has each URL once.
-func TestVisitCrash(t *testing.T) {
+// TestRecrawlCrash crashes the machine before disk operations of a recrawl, from its very start,
+// and loses any part of what was not synced. The resumed recrawl has each URL exactly once.
+func TestRecrawlCrash(t *testing.T) {
 	w := crashWorld(t)
-	begun, clock := storetest.New(), aiotest.NewClock()
-	if _, err := w.crawl(begun, few, life{clock: clock}); err != nil {
+	crawled, clock := storetest.New(), aiotest.NewClock()
+	if _, err := w.crawl(crawled, few, schedule{clock: clock}); err != nil {
 		t.Fatal(err)
 	}
 	update := few
 	update.Update = true
 	begin := clock.Now().Sub(aiotest.Epoch)
-	visit := func(before func(point storetest.Point, disk *storetest.FS, what string)) []storetest.Point {
-		disk, points := begun.Crash(100, rand.New(rand.NewPCG(1, 2))), storetest.Points{}
+	recrawl := func(before func(point storetest.Point, disk *storetest.FS, what string)) []storetest.Point {
+		disk, points := crawled.Crash(100, rand.New(rand.NewPCG(1, 2))), storetest.Points{}
 		disk.Before(func(op storetest.Op, path string) error {
 			point := points.Next(op, path)
 			before(point, disk, fmt.Sprintf("%v of %s", point, path))
 			return nil
 		})
-		if sum, err := w.crawl(disk, update, life{begin: begin}); err != nil || !sum.Finished {
-			t.Fatalf("%+v, %v", sum, err)
+		if sum, err := w.crawl(disk, update, schedule{begin: begin}); err != nil || !sum.Finished {
+			t.Fatalf("summary %+v, error %v", sum, err)
 		}
 		return points.All()
 	}
-	all := visit(func(storetest.Point, *storetest.FS, string) {})
-	beginning := all[:40] // where all URLs move
-	tried := storetest.Sample(beginning, long.Or(3, 1))
+	all := recrawl(func(storetest.Point, *storetest.FS, string) {})
+	start := all[:40] // here all URLs become pending again
+	tried := storetest.Sample(start, long.Or(3, 1))
 	for i := 0; i < len(all); i += long.Or(60, 16) {
 		tried = append(tried, all[i])
 	}
@@ -630,27 +631,27 @@ func TestVisitCrash(t *testing.T) {
 		disk *storetest.FS
 	}
 	var crashes []crash
-	visit(func(point storetest.Point, disk *storetest.FS, what string) {
+	recrawl(func(point storetest.Point, disk *storetest.FS, what string) {
 		if n := len(crashes); slices.Contains(tried, point) {
 			crashes = append(crashes, crash{what, disk.Crash(n%3*50, rand.New(rand.NewPCG(uint64(n), 3)))})
 		}
 	})
 	forAll(len(crashes), 2, func(i int) {
 		c := crashes[i]
-		sum, err := w.crawl(c.disk, update, life{begin: begin})
+		sum, err := w.crawl(c.disk, update, schedule{begin: begin})
 		if err == nil {
 			err = w.checkVisits(c.disk)
 		}
 		if err != nil || !sum.Finished {
-			t.Errorf("crash before %s: %v, %+v", c.what, err, sum)
+			t.Errorf("crash before %s: error %v, summary %+v", c.what, err, sum)
 		}
 	})
 	t.Logf("crashes before %d of %d operations", len(crashes), len(all))
 }
 
-// TestVisitRefused: what was refused, as robots.txt could not be had, is asked for at the next visit, with no
-// wait; and limits of a host begin anew.
-func TestVisitRefused(t *testing.T) {
+// TestRecrawlRefused checks that a URL refused because robots.txt was unreachable is requested by
+// the recrawl, without back-off, and that the limits of a host start over.
+func TestRecrawlRefused(t *testing.T) {
 	var down atomic.Bool
 	down.Store(true)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -681,11 +682,11 @@ func TestVisitRefused(t *testing.T) {
 	}
 }
 
-// TestVisitLimit: new URLs, though of less depth, take only what room in LimitPerHost those leave that are
-// known, though the visit is broken off.
-func TestVisitLimit(t *testing.T) {
+// TestRecrawlLimit checks that known URLs take precedence within LimitPerHost over new URLs, even
+// if these are less deep, and even if the recrawl is interrupted.
+func TestRecrawlLimit(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]answer{"/": {body: a("/1")}, "/1": {body: a("/2")}, "/2": {body: a("/3")}, "/3": {body: "deep"}}
+	s.mu.pages = map[string]response{"/": {body: a("/1")}, "/1": {body: a("/2")}, "/2": {body: a("/3")}, "/3": {body: "deep"}}
 	job := filepath.Join(t.TempDir(), "job")
 	for i, want := range []string{"/ /1 /2 /3", "/ /1 /2 /3 new", "/ /1 new /2 /3"} {
 		sum := weft.Summary{}
@@ -711,18 +712,19 @@ func TestVisitLimit(t *testing.T) {
 			}
 		}
 		if got := strings.Join(paths, " "); got != want {
-			t.Errorf("visit %d: %s, expected %s", i+1, got, want)
+			t.Errorf("visit %d: fetched %s, expected %s", i+1, got, want)
 		}
 		s.mu.Lock()
-		s.mu.pages["/"] = answer{body: a("/new1", "/new2", "/new3", "/new4", "/1")}
+		s.mu.pages["/"] = response{body: a("/new1", "/new2", "/new3", "/new4", "/1")}
 		s.mu.Unlock()
 	}
 }
 
-// TestVisitPages: hooks are shown what has not changed too; links and bodies are kept of what has.
-func TestVisitPages(t *testing.T) {
+// TestRecrawlPages checks that OnPage gets unchanged pages too, and that links and bodies are kept
+// only of changed pages.
+func TestRecrawlPages(t *testing.T) {
 	s := newChanging(t)
-	s.mu.pages = map[string]answer{"/": {body: prose("home", "/told", "/edited"), etag: `"1"`}, "/told": {body: prose("told"), etag: `"1"`}, "/edited": {body: prose("one")}}
+	s.mu.pages = map[string]response{"/": {body: prose("home", "/validated", "/edited"), etag: `"1"`}, "/validated": {body: prose("validated"), etag: `"1"`}, "/edited": {body: prose("one")}}
 	job := filepath.Join(t.TempDir(), "job")
 	for visit := 1; visit <= 2; visit++ {
 		var mu sync.Mutex
@@ -751,17 +753,17 @@ func TestVisitPages(t *testing.T) {
 		links, err := os.ReadFile(filepath.Join(job, "links.jsonl"))
 		bodies, _ := filepath.Glob(filepath.Join(job, "bodies", "*", "*"))
 		if want := []int{2, 3}[visit-1]; err != nil || bytes.Count(links, []byte("\n")) != want || len(bodies) != visit+2 {
-			t.Errorf("visit %d: %d bodies, links %s, expected %d; %v", visit, len(bodies), links, want, err)
+			t.Errorf("visit %d: %d bodies, links %s, expected %d links; %v", visit, len(bodies), links, want, err)
 		}
-		want := map[string]string{"/": "200 , true, 0", "/told": "200 , true, 0", "/edited": "200 , true, 0"}
+		want := map[string]string{"/": "200 , true, 0", "/validated": "200 , true, 0", "/edited": "200 , true, 0"}
 		if visit == 2 {
-			want = map[string]string{"/": "304 unchanged, false, 2", "/told": "304 unchanged, false, 2", "/edited": "200 changed, true, 2"}
+			want = map[string]string{"/": "304 unchanged, false, 2", "/validated": "304 unchanged, false, 2", "/edited": "200 changed, true, 2"}
 		}
 		if !maps.Equal(shown, want) {
-			t.Errorf("visit %d: %v", visit, shown)
+			t.Errorf("visit %d: OnPage got %v, expected %v", visit, shown, want)
 		}
 		s.mu.Lock()
-		s.mu.pages["/edited"] = answer{body: prose("two", "/told")}
+		s.mu.pages["/edited"] = response{body: prose("two", "/validated")}
 		s.mu.Unlock()
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/aio/aiotest"
 )
 
-// siblings is a page on each of n hosts.
+// siblings returns a web with one page on each of n hosts.
 func siblings(n int, host string) (w web, seeds []string) {
 	w = web{}
 	for i := range n {
@@ -25,7 +25,7 @@ func siblings(n int, host string) (w web, seeds []string) {
 	return w, seeds
 }
 
-// oneAddress is a network in which all hosts of a web are on one address.
+// oneAddress returns a network in which all hosts share one address.
 func oneAddress(seeds []string) *aiotest.Net {
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	for _, u := range seeds {
@@ -34,82 +34,82 @@ func oneAddress(seeds []string) *aiotest.Net {
 	return netw
 }
 
-// TestGroupsShareAPace: hosts of one registrable domain, or on one address, are asked as if they
-// were one; judged by what the server saw.
+// TestGroupsShareAPace checks, by what the server sees, that hosts of one registrable domain or on
+// one address share a pace.
 func TestGroupsShareAPace(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		host string
-		one  bool // address
+		one  bool // all hosts are on one address
 		o    weft.Options
 		most int
 		gap  time.Duration
 	}{
 		{"hosts that share nothing", "h%d.test", false, weft.Options{}, 20, 0},
-		{"a domain, which answers as fast as ever", "h%d.site.test", false, weft.Options{}, 8, 0},
-		{"an address, which does", "h%d.test", true, weft.Options{}, 8, 0},
+		{"one domain, constant response time", "h%d.site.test", false, weft.Options{}, 8, 0},
+		{"one address, constant response time", "h%d.test", true, weft.Options{}, 8, 0},
 		{"per domain", "h%d.site.test", false, weft.Options{PerDomain: 1}, 1, 0},
 		{"per address", "h%d.test", true, weft.Options{PerAddress: 1}, 1, 0},
 		{"delay of a domain", "h%d.site.test", false, weft.Options{DomainDelay: 2 * time.Second}, 1, 2 * time.Second},
 		{"delay of an address", "h%d.test", true, weft.Options{AddressDelay: 2 * time.Second}, 1, 2 * time.Second},
-		{"delay, which holds for both", "h%d.test", true, weft.Options{Delay: time.Second}, 1, time.Second},
-		{"delay of a host alone", "h%d.site.test", true, weft.Options{Delay: time.Second, DomainDelay: -1, AddressDelay: -1, PerDomain: 20, PerAddress: 20}, 20, 0},
+		{"delay, which applies to the address", "h%d.test", true, weft.Options{Delay: time.Second}, 1, time.Second},
+		{"delay of the host alone", "h%d.site.test", true, weft.Options{Delay: time.Second, DomainDelay: -1, AddressDelay: -1, PerDomain: 20, PerAddress: 20}, 20, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, seeds := siblings(20, c.host)
 			c.o.Seeds, c.o.NoRobots = seeds, true
 			var sum weft.Summary
-			var seen visits
+			var seen requests
 			if c.one {
 				_, sum, seen = w.crawlOver(t, oneAddress(seeds), c.o)
 			} else {
 				_, sum, seen = w.crawl(t, c.o)
 			}
 			if sum.Recorded() != 20 || seen.most() > c.most || c.most > 1 && seen.most() < c.most/2 {
-				t.Errorf("%d done, %d at once, expected about %d", sum.Recorded(), seen.most(), c.most)
+				t.Errorf("%d URLs done, %d requests at once, expected about %d", sum.Recorded(), seen.most(), c.most)
 			}
 			if gap := seen.gap(); c.gap > 0 && gap < c.gap {
-				t.Errorf("%v between two requests, expected %v", gap, c.gap)
+				t.Errorf("%v between two requests, expected at least %v", gap, c.gap)
 			}
 		})
 	}
 }
 
-// wheel is a network whose name service gives the addresses of a name in another order each time.
-type wheel struct {
+// rotatingNet is a network whose name service rotates the addresses of a name at each lookup.
+type rotatingNet struct {
 	*aiotest.Net
-	rand *rand.Rand
-	lone bool // only the first of them
+	rand   *rand.Rand
+	single bool // answer with one address only
 }
 
-func (w *wheel) Lookup(t *aio.Task, host string) ([]net.IP, error) {
+func (w *rotatingNet) Lookup(t *aio.Task, host string) ([]net.IP, error) {
 	ips, err := w.Net.Lookup(t, host)
 	if err != nil {
 		return nil, err
 	}
 	n := w.rand.IntN(len(ips))
-	if w.lone {
+	if w.single {
 		return ips[n : n+1], nil
 	}
 	return slices.Concat(ips[n:], ips[:n]), nil
 }
 
-// TestAddressOfLease: of the addresses of a host a request goes to the one whose turn it was,
-// whichever the name service gives first by then.
+// TestAddressOfLease checks that a request goes to the address that its lease was granted for, even
+// if the name service has since rotated the addresses.
 func TestAddressOfLease(t *testing.T) {
 	w, seeds := siblings(20, "h%d.test")
-	netw := newWheel(false)
+	netw := newRotatingNet(false)
 	for i := range seeds {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
-	got, _, _ := w.crawlOver(t, netw, weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: time.Hour}) // longer than a name is remembered
+	got, _, _ := w.crawlOver(t, netw, weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: time.Hour}) // longer than a lookup is cached
 	if n := expectGaps(t, got, time.Hour); n != 3 {
-		t.Errorf("%d addresses were asked, expected 3", n)
+		t.Errorf("requests went to %d addresses, expected 3", n)
 	}
 }
 
-// TestAddressesThatRotate: a name that is at another address at each look-up is asked where it was
-// found, at the turn of that address.
+// TestAddressesThatRotate checks that a host whose address differs at each lookup keeps the address
+// that it was first found at, and that address's pace.
 func TestAddressesThatRotate(t *testing.T) {
 	const hosts, pages = 8, 3
 	w, seeds := siblings(hosts, "h%d.test")
@@ -119,32 +119,32 @@ func TestAddressesThatRotate(t *testing.T) {
 			w[u], seeds = "a page", append(seeds, u)
 		}
 	}
-	netw := newWheel(true)
+	netw := newRotatingNet(true)
 	for i := range hosts {
 		netw.Host(fmt.Sprintf("h%d.test", i), "10.0.0.1", "10.0.0.2", "10.0.0.3")
 	}
-	o := weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: 10 * time.Minute} // longer than a name is remembered
+	o := weft.Options{Seeds: seeds, NoRobots: true, AddressDelay: 10 * time.Minute} // longer than a lookup is cached
 	got, _, _ := w.crawlOver(t, netw, o)
 	expectGaps(t, got, o.AddressDelay)
 	at := make(map[string]string)
 	for _, r := range got {
 		host := strings.Split(r.URL, "/")[2]
 		if was := at[host]; r.Status != 200 || was != "" && was != r.IP {
-			t.Errorf("%s: %s at %s, and others of its host at %s", r.URL, r.Error, r.IP, was)
+			t.Errorf("%s: error %q, address %s, but other pages of its host came from %s", r.URL, r.Error, r.IP, was)
 		}
 		at[host] = r.IP
 	}
 	if len(got) != hosts*(pages+1) {
-		t.Errorf("%d records", len(got))
+		t.Errorf("%d records, expected %d", len(got), hosts*(pages+1))
 	}
 }
 
-func newWheel(lone bool) *wheel {
-	return &wheel{aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}), rand.New(rand.NewPCG(1, 1)), lone}
+func newRotatingNet(single bool) *rotatingNet {
+	return &rotatingNet{aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}), rand.New(rand.NewPCG(1, 1)), single}
 }
 
-// expectGaps expects so long from the end of an answer to the next request to its address. It
-// returns how many addresses were asked.
+// expectGaps expects at least delay between the end of a response and the next request to the same
+// address. It returns the number of addresses.
 func expectGaps(t *testing.T, got map[string]weft.Record, delay time.Duration) int {
 	t.Helper()
 	byIP := make(map[string][]weft.Record)
@@ -154,18 +154,18 @@ func expectGaps(t *testing.T, got map[string]weft.Record, delay time.Duration) i
 	for ip, all := range byIP {
 		slices.SortFunc(all, func(a, b weft.Record) int { return a.Started.Compare(b.Started) })
 		for i := range all[1:] {
-			// Started is to the millisecond.
+			// Started has a resolution of one millisecond.
 			ended := all[i].Started.Add(time.Duration(all[i].TotalMS * float64(time.Millisecond)))
 			if gap := all[i+1].Started.Sub(ended); gap < delay-2*time.Millisecond {
-				t.Errorf("%s was asked for %s %v after %s", ip, all[i+1].URL, gap, all[i].URL)
+				t.Errorf("address %s: request for %s %v after %s", ip, all[i+1].URL, gap, all[i].URL)
 			}
 		}
 	}
 	return len(byIP)
 }
 
-// TestDeadHost: a host that does not answer costs a few connections, whatever it is asked for, and
-// does not hold up others.
+// TestDeadHost checks that a host that does not respond costs only a few connections, however many
+// URLs it has, and does not delay other hosts.
 func TestDeadHost(t *testing.T) {
 	const pages = 1000
 	w := web{}
@@ -184,15 +184,15 @@ func TestDeadHost(t *testing.T) {
 		}
 	}
 	if tried > 10 || sum.Elapsed > time.Minute {
-		t.Errorf("%d connections, in %v", tried, sum.Elapsed)
+		t.Errorf("%d connections in %v", tried, sum.Elapsed)
 	}
 	if len(seen) != 1 {
-		t.Errorf("asked for %q", seen.urls())
+		t.Errorf("requested %q, expected one URL", seen.urls())
 	}
 }
 
-// TestHangingPages: pages that are never answered cost themselves, and not the others of their
-// host, though they are the first that it links to.
+// TestHangingPages checks that pages whose requests get no response fail alone: the other pages of
+// their host are fetched, though they are linked later.
 func TestHangingPages(t *testing.T) {
 	const hanging, others = 10, 100
 	w := web{}
@@ -212,21 +212,21 @@ func TestHangingPages(t *testing.T) {
 		}
 	}
 	if sum.Elapsed > 30*time.Minute {
-		t.Errorf("it took %v", sum.Elapsed)
+		t.Errorf("the crawl took %v", sum.Elapsed)
 	}
 }
 
-// TestStallingHosts: hosts that never answer hardly slow down the others, even if these are far more than
-// requests may be under way, as one that only waits does not count.
+// TestStallingHosts checks that hosts that never respond hardly slow down the others, even with far
+// more hosts than requests may be in flight, because a request that only waits does not count.
 func TestStallingHosts(t *testing.T) {
 	for _, c := range []struct {
 		name               string
 		quick, slow, pages int
 		concurrency        int
-		most               float64 // times as long as without them
+		most               float64 // permitted slowdown, as a factor
 	}{
-		{"ten, by number", 1000, 10, 50, 64, 2},
-		{"a hundred", 1000, 100, 10, 0, 3},
+		{"ten, limited concurrency", 1000, 10, 50, 64, 2},
+		{"a hundred, default concurrency", 1000, 100, 10, 0, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := web{}
@@ -247,8 +247,8 @@ func TestStallingHosts(t *testing.T) {
 				w[u] = "stall"
 			}
 			o.Seeds = append(links, seeds...)
-			_, sum, beside := w.crawl(t, o)
-			end := func(v visits) (n int, last time.Duration) {
+			_, sum, together := w.crawl(t, o)
+			end := func(v requests) (n int, last time.Duration) {
 				for _, x := range v {
 					if strings.HasPrefix(x.url, "http://q") {
 						n++
@@ -258,11 +258,11 @@ func TestStallingHosts(t *testing.T) {
 				return n, last
 			}
 			_, was := end(alone)
-			n, is := end(beside)
+			n, is := end(together)
 			if is.Seconds() > was.Seconds()*c.most || n != c.quick {
-				t.Errorf("quick hosts took %v alone and %v beside those that stall; %d were asked", was, is, n)
+				t.Errorf("quick hosts took %v alone and %v with stalling hosts; %d of them were fetched", was, is, n)
 			}
-			t.Logf("quick hosts: %v alone, %v beside; all in %v", was, is, sum.Elapsed)
+			t.Logf("quick hosts: %v alone, %v with stalling hosts; all hosts in %v", was, is, sum.Elapsed)
 		})
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestLongPagesAreReadInTurn: when many pages have come at once, the long ones are read in a
-// turn of the loop each, and do not hold up a short one.
+// TestLongPagesAreReadInTurn checks that when many pages arrive at once, each long one is parsed in
+// a loop iteration of its own, and that they do not delay a short one.
 func TestLongPagesAreReadInTurn(t *testing.T) {
 	const n = 8
 	long := "<a href=/next>" + strings.Repeat("a long page ", 100_000)
@@ -35,7 +35,7 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 			loop.CallSoon(tick)
 		}
 	}
-	read := make(map[int][]string) // by turn
+	read := make(map[int][]string) // request targets by loop iteration
 	o := weft.Options{Seeds: []string{"http://site.test/short"}, PerHost: n + 1, NoRobots: true, Scope: weft.ScopePage}
 	o.Hooks.OnLink = func(from weburl.URL, _ links.Link) weft.Verdict {
 		if !ticking {
@@ -68,7 +68,7 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 		if _, err := fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body[:len(body)-1]); err != nil {
 			return err
 		}
-		if err := task.SleepUntil(aiotest.Epoch.Add(time.Second)); err != nil { // then all are whole at once
+		if err := task.SleepUntil(aiotest.Epoch.Add(time.Second)); err != nil { // so that all pages complete at once
 			return err
 		}
 		_, err = w.Write([]byte(body[len(body)-1:]))
@@ -107,20 +107,19 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 			if pages++; strings.HasPrefix(target, "/long/") {
 				longs++
 			} else if turn > 0 {
-				t.Errorf("the short page is read in turn %d", turn)
+				t.Errorf("the short page was parsed in iteration %d", turn)
 			}
 		}
 		if longs > 1 {
-			t.Errorf("turn %d: %q", turn, targets)
+			t.Errorf("iteration %d: %q were parsed together", turn, targets)
 		}
 	}
 	if pages != n+1 {
-		t.Errorf("%d pages read, expected %d", pages, n+1)
+		t.Errorf("%d pages parsed, expected %d", pages, n+1)
 	}
 }
 
-// TestTooManyLinks: of a page with more links than anybody could follow, the first
-// 100,000 are.
+// TestTooManyLinks checks that only the first 100,000 links of a page are followed.
 func TestTooManyLinks(t *testing.T) {
 	w := web{
 		"http://a.test/":   strings.Repeat("<a href=http://b.test/>", 99_999) + a("/in", "/beyond"),
@@ -128,12 +127,12 @@ func TestTooManyLinks(t *testing.T) {
 	}
 	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}})
 	if len(got) != 2 || sum.NotFollowed["too-many"] != 1 || sum.NotFollowed["scope"] != 199_999 {
-		t.Errorf("%d records, not followed %v", len(got), sum.NotFollowed)
+		t.Errorf("%d records, not followed: %v", len(got), sum.NotFollowed)
 	}
 }
 
-// TestLongLinks: a page that makes much of little, by its base or by what it is called,
-// costs no more than another, and a URL that no server reads is not asked for.
+// TestLongLinks checks that a small page whose links become huge, by a long base or by its own long
+// URL, costs no more than others, and that an overlong URL is not requested.
 func TestLongLinks(t *testing.T) {
 	base := func(n int, links string) string {
 		return "<base href=http://a.test/" + strings.Repeat("a", n) + "/>" + links
@@ -168,10 +167,11 @@ func TestLongLinks(t *testing.T) {
 	}
 }
 
-// maxLinkText is how much text the links of a page may have, in bytes.
+// maxLinkText is the limit for the text of all links of a page, in bytes.
 const maxLinkText = 32 << 20
 
-// shortNet has no descriptors left until a time, and counts the connections asked for.
+// shortNet is a network without free file descriptors until a given time. It counts connection
+// attempts.
 type shortNet struct {
 	*aiotest.Net
 	until time.Duration
@@ -186,8 +186,8 @@ func (n shortNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
 	return n.Net.Connect(task, to)
 }
 
-// TestShortage: while this machine is short of something, URLs wait for a minute, which is
-// no try; then that is their error, and the crawl ends.
+// TestShortage checks that URLs wait up to a minute while this machine lacks a resource, which does
+// not count as a try. After that the shortage is their error, and the crawl ends.
 func TestShortage(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -204,7 +204,7 @@ func TestShortage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := shortNet{aiotest.NewNet(aiotest.NetOptions{}), c.until, make(map[string]int)}
-			n.Host("a.test", "10.0.0.1") // which nobody listens at
+			n.Host("a.test", "10.0.0.1") // where nothing listens
 			loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: n})
 			job := filepath.Join(t.TempDir(), "job")
 			crawl, err := weft.New(weft.Options{Seeds: []string{"http://a.test/"}, Job: job, NoRobots: c.noRobots, Retries: -1})
@@ -221,10 +221,10 @@ func TestShortage(t *testing.T) {
 			}
 			r := records(t, job)["http://a.test/"]
 			if r.ErrorKind != c.kind || r.Tries != c.tries || !sum.Finished || sum.Elapsed > c.most {
-				t.Errorf("after %v: %+v", sum.Elapsed, r)
+				t.Errorf("after %v: record %+v", sum.Elapsed, r)
 			}
-			if asked := n.tried["10.0.0.1:80"]; asked > 65 {
-				t.Errorf("%d tries to connect", asked)
+			if attempts := n.tried["10.0.0.1:80"]; attempts > 65 {
+				t.Errorf("%d connection attempts, expected at most 65", attempts)
 			}
 		})
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
-// TestFewHostsInMemory: a crawl of many hosts of which few have room in memory, stopped on the way and gone on
-// with, fetches each page once, keeps the delay of each host, and leaves none behind.
+// TestFewHostsInMemory crawls many hosts with memory for only a few, stops on the way and resumes.
+// Every page is fetched exactly once, and each host's delay is kept.
 func TestFewHostsInMemory(t *testing.T) {
 	const hosts, pages = 120, 4
 	w := web{}
 	var seeds []string
 	for h := range hosts {
 		name := func(h, page int) string { return fmt.Sprintf("http://h%03d.test/%d", h%hosts, page) }
-		for page := range pages { // a page leads to the next of its host, and to one of another
+		for page := range pages { // each page links to the next one of its host and to one of another host
 			w[name(h, page)] = a(name(h, (page+1)%pages), name(h*7+page, page))
 		}
 		seeds = append(seeds, name(h, 0))
@@ -28,28 +28,28 @@ func TestFewHostsInMemory(t *testing.T) {
 	}, 2), 1)
 	_, first, seen := w.crawl(t, o)
 	if first.Stopped != "max-time" || first.Pages < 20 || first.Pending < hosts {
-		t.Fatalf("the first run: %+v", first)
+		t.Fatalf("first run: summary %+v", first)
 	}
 	o.MaxTime = 0
 	got, sum, more := w.crawl(t, o)
 	if !sum.Finished || sum.Pages != hosts*pages || len(got) != hosts*pages {
 		t.Errorf("%d pages, %d records, finished: %t; expected %d pages", sum.Pages, len(got), sum.Finished, hosts*pages)
 	}
-	asked := make(map[string]int)
-	for _, run := range []visits{seen, more} {
+	requested := make(map[string]int)
+	for _, run := range []requests{seen, more} {
 		last := make(map[string]time.Time)
 		for _, v := range run {
 			host, _, _ := strings.Cut(strings.TrimPrefix(v.url, "http://"), "/")
 			if before, again := last[host]; again && v.at.Sub(before) < o.Delay {
-				t.Errorf("%s was asked for %v after an answer, expected %v at least", v.url, v.at.Sub(before), o.Delay)
+				t.Errorf("%s was requested %v after the previous response, expected at least %v", v.url, v.at.Sub(before), o.Delay)
 			}
 			last[host] = v.end
-			asked[v.url]++
+			requested[v.url]++
 		}
 	}
 	for u := range w {
-		if asked[u] != 1 {
-			t.Errorf("%s was asked for %d times", u, asked[u])
+		if requested[u] != 1 {
+			t.Errorf("%s was requested %d times, expected once", u, requested[u])
 		}
 	}
 }
