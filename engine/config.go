@@ -27,7 +27,7 @@ type Config struct {
 
 	Loops       int // fetch loops, of Run
 	Concurrency int // requests in flight
-	Workers     int // the same, with those that only wait: see slots
+	Workers     int // the same, including requests that only wait: see slots
 	Memory      int
 	Shares      budget.Shares
 	Duplicates  int // pages to remember; 0: none

@@ -187,7 +187,7 @@ func (d *Coordinator) addSitemaps(all []frontier.URL) {
 	}
 }
 
-// nestedTooOften reports whether u is a sitemap beyond those that the indexes of a host may name.
+// nestedTooOften reports whether u exceeds the number of sitemaps that a host's indexes may name.
 // Sitemaps of an earlier run do not count.
 func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
 	if !fetch.IsSitemap(u) || d.frontier.View().Seen(u.URL) {

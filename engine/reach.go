@@ -47,7 +47,7 @@ func (d *Coordinator) openNetwork(n guard.Network) {
 	}
 }
 
-// recallNetworks opens those that were open in the job's last run.
+// recallNetworks opens the networks that were open in the job's last run.
 func (d *Coordinator) recallNetworks(open []guard.Network) {
 	for _, n := range open {
 		d.networks.Open(n)

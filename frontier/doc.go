@@ -39,19 +39,19 @@
 //
 // # Order
 //
-// Hosts take turns: of those that may be leased from, the one that has been so for longest gives
-// one URL, and goes to the end. So a crawl goes in breadth over hosts, and one with a million URLs
-// holds nobody up. Within a host the order is:
+// Hosts take turns: the host that has been due for longest gives one URL, and goes to the end of
+// the line. So a crawl goes in breadth over hosts, and a host with a million URLs holds up no
+// other. Within a host the order is:
 //
 //   - its robots.txt
-//   - URLs to be tried again whose time has come, the earliest first
-//   - those that are Kept: with LimitPerHost, at a later visit, those known from before
+//   - retries whose time has come, the earliest first
+//   - Kept URLs: with LimitPerHost, in a recrawl, the URLs known from earlier visits
 //   - the higher Priority, which is the caller's
 //   - the smaller Depth: breadth first
 //   - the higher Rank: sitemaps, then the URLs that sitemaps give a higher priority
-//   - what was added first
+//   - the URL added first
 //
-// This is the order of QueueKey, apart from URLs to be tried again that are not due yet. The file
+// This is the order of QueueKey, apart from retries that are not due yet. The file
 // testdata/order.txt shows it.
 //
 // # Politeness
@@ -91,10 +91,10 @@
 // together with what was recorded of it.
 //
 // A robots.txt that was leased is leased anew after a restart, from its host, wherever redirects
-// had led. After a restart Limit and LimitPerHost count the URLs that were answered: those that
-// were leased when the process ended count when they are leased again. Every host that is restored
-// waits its full delay. One that was not recorded may be leased from at once, though the process
-// before may have requested it, unless Restorer.AskedUntil says so.
+// had led. After a restart Limit and LimitPerHost count the URLs with a response; a URL that was
+// leased when the process ended counts when it is leased again. Every restored host waits its full
+// delay. A host that was not recorded is due at once, although the last process may have sent it
+// a request, unless Restorer.AskedUntil says so.
 //
 // # What has to be read from the store
 //
@@ -122,16 +122,15 @@
 // cursor, a QueueKey in the order in which the host's URLs are leased. When the turn of a host
 // comes and it has few URLs in memory, it is refilled; at most a thousand hosts at once.
 //
-// With HostBytes servers are evicted when there are too many: those that have been idle for
-// longest, with their hosts, their names, and groups without others. They come back with a new URL
-// as they were: pace, robots.txt, failures, LimitPerHost. Their address is looked up again, and
-// the load that their groups bear is learnt again if these had no others. The names of evicted
-// servers are in a table like that of URLs, of an eighth of HostBytes; when that is full a new
-// name is looked up, too.
+// With HostBytes, too many servers cause evictions, of the longest idle servers first, with their
+// hosts, their names, and groups without other servers. A new URL brings a server back as it was:
+// pace, robots.txt, failures, LimitPerHost. Its address is looked up again, and a group that had
+// no other server learns its load again. The names of evicted servers are in a table like that of
+// URLs, of an eighth of HostBytes; when the table is full, new names are looked up, too.
 //
-// If that is not enough, servers are evicted with URLs pending: those that have been resident for
-// longest, with nothing leased or wanted, no delay or back-off under way, and everything in the
-// store. They come back with a new URL, too, and by turns: a cursor goes round the hosts in the
+// If that is not enough, servers with pending URLs are evicted, the longest resident first, if
+// nothing of them is leased or wanted, no delay or back-off is under way, and the store has
+// everything. They come back with a new URL, too, and by turns: a cursor goes round the hosts in the
 // store when there is room, when Lease had too little to hand out, or when others have had their
 // share, four leases for each host that comes back. A server that was revived stays until it has
 // had its turn, unless it waits for its domain or its address and others need the room. So:

@@ -248,7 +248,7 @@ func (p *politeness) groupDelay(isAddress bool) time.Duration {
 func (p *politeness) freeAt(g *group) moment {
 	delay := p.groupDelay(g.addr.IsValid())
 	if delay == 0 || g.last == never {
-		return 0 // or the last lease would cost those that wait their turn
+		return 0 // or the last lease would cost waiting servers their turn
 	}
 	return g.last + delay
 }

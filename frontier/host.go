@@ -86,8 +86,7 @@ func (h *host) seeded() bool {
 	return other != nil && other.seed
 }
 
-// take removes the URL that is due: one to be tried again, if its time has come, before those that
-// were never leased.
+// take removes the URL that is due: a retry whose time has come before URLs that were never leased.
 func (h *host) take(now moment, u *URL) (again bool) {
 	if h.retries(now) {
 		*u = h.retry.Pop().url

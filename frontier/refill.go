@@ -76,8 +76,8 @@ func (b *backlog) ended(seq uint64) {
 	b.refill.ended[seq] = struct{}{}
 }
 
-// merge adds to the URLs of a page, which others follow if more is true, those that were kept since
-// the request, and moves the cursor to the last of them.
+// merge adds the URLs kept since the request to a page of URLs, and moves the cursor to the last of
+// them. If more is true, the store has further URLs after the page.
 func (b *backlog) merge(r *refill, urls []URL, more bool) []URL {
 	if more {
 		b.cursor = urls[len(urls)-1].QueueKey()
@@ -236,8 +236,8 @@ func (r *refills) fit(usable int, urls []URL) int {
 	return len(urls)
 }
 
-// usable returns how many URLs of h can be leased when its turn comes, of those that a refill may
-// bring though there is no room.
+// usable returns how many URLs of h can be leased when its turn comes: a refill may read that many
+// even without room.
 func (f *Frontier) usable(h *host) int {
 	return min(max(1, int(f.politeness.pace(h.server)-h.busy)), atOnce)
 }

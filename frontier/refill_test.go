@@ -87,8 +87,8 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	}
 }
 
-// TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before
-// those that came behind it.
+// TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before the
+// hosts behind it.
 func TestRefilledHostsAreFirst(t *testing.T) {
 	f, l := restarted(t, frontier.Config{}, 6, 1)
 	expectLease(t, f, 0, 1, "")

@@ -232,8 +232,8 @@ func (f *Frontier) settled(s *server) bool {
 	return answered == s.leases
 }
 
-// makeRoom evicts servers as long as hosts take more than they may: those that have been idle for
-// longest, then those that can wait and have been resident for longest. While a batch of URLs is
+// makeRoom evicts servers as long as hosts exceed their budget: first the servers that have been
+// idle for longest, then waiting ones that have been resident for longest. While a batch of URLs is
 // looked up, servers stay, so that each is resident, or not, until all of the batch are added.
 func (f *Frontier) makeRoom() {
 	if f.cfg.HostBytes <= 0 || f.lookup.open {
@@ -293,7 +293,7 @@ func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*server) evic
 	}
 }
 
-// evict drops s, of which the store has everything.
+// evict drops s. The store must have all of its state.
 func (f *Frontier) evict(s *server) {
 	f.politeness.withdraw(s)
 	s.evicted = true

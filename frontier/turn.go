@@ -13,9 +13,8 @@ import "github.com/weftcrawl/weft/internal/heap"
 //
 // Servers with the same domain and the same address are siblings. Only the first of them is in a
 // line: that it has to wait for either group says as much of the others, even if they are 100,000,
-// and none of them moves. So a lease takes time logarithmic in all of these, apart from the moves,
-// of which there are at most as many as a domain has addresses, or an address domains, that are
-// held up.
+// and none of them moves. So a lease takes time logarithmic in all of these, apart from the moves:
+// at most one per address of the domain, or domain of the address, that is held up.
 type turn struct {
 	at    moment
 	order uint64
@@ -58,7 +57,7 @@ func (s *server) before(t *server) bool {
 // siblings are the servers of one domain with one address. A domain with a single server has none.
 type siblings struct {
 	domain, address *group
-	turns           family // of those that have something to lease or refuse
+	turns           family // of servers with something to lease or refuse
 	n               int    // all of them
 }
 

@@ -77,9 +77,8 @@ type Visit struct {
 	Type           string
 }
 
-// QueueKey orders the pending URLs of a host: first those tried before, then those that are kept,
-// then the higher priority, the smaller depth, the higher rank, and the earlier. No two URLs of a
-// crawl have the same.
+// QueueKey orders the pending URLs of a host: tried URLs first, then kept ones, then by higher
+// priority, smaller depth, higher rank, and smaller Seq. No two URLs of a crawl have the same key.
 type QueueKey struct {
 	Tried    bool
 	Kept     bool // not with Tried

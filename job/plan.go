@@ -167,9 +167,9 @@ func (p Plan) inherit(asked *Plan, was *Plan) Plan {
 	return p
 }
 
-// resume returns the plan with which a job of plan p continues when now is asked for: p itself,
-// as both must agree. With amend, now may add seeds and exclusions. A plan without seeds asks
-// for those of p. Its error is an *OptionError.
+// resume returns the plan with which a job of plan p continues when the caller requests now: p
+// itself, as both must agree. With amend, now may add seeds and exclusions. A plan without seeds
+// takes the seeds of p. Its error is an *OptionError.
 func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 	for i := range Frozen {
 		o := &Frozen[i]

@@ -113,7 +113,7 @@ func TestSeedList(t *testing.T) {
 	cmd.Stdin = strings.NewReader("# seeds\n\n  " + s.URL + "/one  \nnot a URL\x1b\n" + strings.Repeat("x", maxLine+1) + "\r\n" + s.URL + "/two\r\n" + s.URL + "/last")
 	out, err := cmd.Output()
 	if got := s.paths(); err != nil || got != "/first /last /one /two" || strings.Count(string(out), "\n") != 4 {
-		t.Errorf("%v: asked for %s, wrote %s", err, got, out)
+		t.Errorf("%v: requested %s, wrote %s", err, got, out)
 	}
 	for _, want := range []string{"standard input:4: ", `\x1b`, "standard input:5: longer than"} {
 		if !strings.Contains(stderr.String(), want) {

@@ -76,7 +76,7 @@ func TestResume(t *testing.T) {
 			}
 			e := weftIn(t, first.dir, append([]string{"crawl", "--job", "job"}, strings.Fields(strings.ReplaceAll(c.args, "URL", s.URL))...)...)
 			if e.code != c.code || s.paths() != c.asked {
-				t.Errorf("exit %d, asked for %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
+				t.Errorf("exit %d, requested %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
 			}
 			resuming := "weft: job: resuming: 3 URLs done, 1 left\n"
 			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, resuming) && c.said == "" {
@@ -105,7 +105,7 @@ func TestFinished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := weftRun(t, "crawl", "--retries", "0", "--job", "job", c.seed)
-			_, table, _ := strings.Cut(first.stderr, "\n") // in front of it is the time it took, of which the end is not saved
+			_, table, _ := strings.Cut(first.stderr, "\n") // skip the elapsed time, which is not saved to the end
 			records, status := first.file("job/pages.jsonl"), weftIn(t, first.dir, "status", "--json", "job").stdout
 			if first.code != c.code || records == "" || status == "" {
 				t.Fatalf("%+v: records %q, status %s", first, records, status)
@@ -155,7 +155,7 @@ func TestOtherList(t *testing.T) {
 		t.Errorf("exit %d, said %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
-		t.Errorf("with --amend: asked for %s: %+v", s.paths(), e)
+		t.Errorf("with --amend: requested %s: %+v", s.paths(), e)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestJobInUse(t *testing.T) {
 	}
 	close(answer)
 	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
-		t.Errorf("exit %d, asked for %s: %s", code, s.paths(), stderr)
+		t.Errorf("exit %d, requested %s: %s", code, s.paths(), stderr)
 	}
 	b, err := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 	if err != nil || strings.Count(string(b), "\n") != 4 {

@@ -147,7 +147,7 @@ func TestNohup(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	close(answer)
 	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
-		t.Errorf("exit %d, asked for %s: %s", code, s.paths(), &stderr)
+		t.Errorf("exit %d, requested %s: %s", code, s.paths(), &stderr)
 	}
 }
 

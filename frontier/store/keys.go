@@ -101,7 +101,7 @@ func appendOrdered(b []byte, n uint64) []byte {
 	return append(b, binary.BigEndian.AppendUint64(nil, n)[8-size:]...)
 }
 
-// Tried URLs come first, then those that are kept.
+// Tried URLs come first, then kept ones.
 const (
 	classTried = iota
 	classKept
