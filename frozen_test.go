@@ -82,3 +82,11 @@ func TestFrozenOptionsPassThroughAPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestFrozenOptions: users learn the whole table, in its order.
+func TestFrozenOptions(t *testing.T) {
+	names := FrozenOptions()
+	if len(names) != len(job.Frozen) || names[0] != job.Frozen[0].Name {
+		t.Errorf("%q", names)
+	}
+}

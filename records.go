@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
 )
@@ -45,6 +46,16 @@ const (
 
 // ParseFormat reads the name of a format; the empty name is FormatJSONL.
 func ParseFormat(name string) (Format, error) { return record.ParseFormat(name) }
+
+// FrozenOptions returns the fields of Options that a job keeps for good: with other values there
+// would be two crawls in one job. Seeds and SeedSeq are compared by themselves.
+func FrozenOptions() []string {
+	var names []string
+	for _, o := range job.Frozen {
+		names = append(names, o.Name)
+	}
+	return names
+}
 
 // Scope is how far from its seeds a crawl goes: see package scope.
 type Scope = scope.Scope

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -33,13 +35,26 @@ More examples:
 
 Exit status: 0 done, 1 error or no seed could be fetched, 3 usage error, 4
 stopped by --limit or --max-time, 5 interrupted. weft kinds explains the error
-kinds of the records.`),
+kinds of the records.
+
+` + frozenFlags()),
 		Example:           `  weft crawl -d 3 --exclude '[.](zip|iso)$' https://example.org/`,
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(args) },
 		ValidArgsFunction: nothing,
 	}
 	define(cmd, f.groups()...)
 	return cmd
+}
+
+// frozenFlags says which flags a job keeps for good.
+func frozenFlags() string {
+	var names []string
+	for _, option := range weft.FrozenOptions() {
+		names = append(names, "--"+flagOf()[option])
+	}
+	slices.Sort(names)
+	text := "A job keeps these: a later run gives them as before, or leaves out all but the folder: " + strings.Join(names, ", ") + "."
+	return strings.Join(wrap(text, widestHelp), "\n")
 }
 
 // run checks the flags together, and crawls.

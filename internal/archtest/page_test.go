@@ -1,0 +1,66 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var code = regexp.MustCompile("`([^`]+)`")
+
+// TestArchitecturePage: what ARCHITECTURE.md says of where each idea lives is true: the files are
+// there, and what the reader is to look for is in one of them.
+func TestArchitecturePage(t *testing.T) {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(page), "\n| idea | file | look for |\n")
+	if !ok {
+		t.Fatal("ARCHITECTURE.md has no table of ideas")
+	}
+	rows := 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) != 5 {
+			break // the end of the table
+		}
+		var text strings.Builder
+		for _, m := range code.FindAllStringSubmatch(cells[2], -1) {
+			text.Write(source(t, m[1]))
+		}
+		for _, m := range code.FindAllStringSubmatch(cells[3], -1) {
+			name := m[1][strings.LastIndex(m[1], ".")+1:]
+			if !regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text.String()) {
+				t.Errorf("%s:%s is not in%s", strings.TrimSpace(cells[1]), name, cells[2])
+			}
+		}
+		rows++
+	}
+	if rows < 40 {
+		t.Errorf("%d ideas, expected the whole table", rows)
+	}
+}
+
+// source returns the text of a file, or of all Go files of a folder.
+func source(t *testing.T, name string) (text []byte) {
+	t.Helper()
+	path := filepath.Join("../..", name)
+	if !strings.HasSuffix(name, ".go") {
+		path = filepath.Join(path, "*.go")
+	}
+	names, _ := filepath.Glob(path)
+	if len(names) == 0 {
+		t.Errorf("ARCHITECTURE.md names %s, which does not exist", name)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, b...)
+	}
+	return text
+}
