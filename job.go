@@ -51,7 +51,7 @@ const (
 	URLUnseen  = inspect.URLUnseen
 )
 
-// Order is something that a running crawl can be told to do: see [Job.Do].
+// Order is a command for a running crawl: see [Job.Do].
 type Order = control.Order
 
 // ErrOrder is returned when there is no such order.

@@ -258,7 +258,7 @@ func (c *config) fitsMemory() error {
 	case c.Memory < budget.Least:
 		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %s, which one large page and the tables of a crawl take", size(budget.Least)))
 	case c.Memory/4 < c.Concurrency*budget.PerRequest:
-		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s beside its body, and all of them may take a quarter",
+		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s plus its body, and all of them may take a quarter",
 			c.Memory/4/budget.PerRequest, size(c.Memory), size(budget.PerRequest)))
 	case c.Memory/budget.PageCost < c.MaxBody:
 		return invalid("MaxBody", size(c.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
@@ -323,8 +323,8 @@ func (c *config) fillIn() {
 // DefaultMemory is Options.Memory when that is 0.
 const DefaultMemory = budget.Default
 
-// spareDescriptors is what a process needs beside one descriptor a request: files, loops, and
-// connections that are kept.
+// spareDescriptors is the number of descriptors of a process in addition to one per request: files,
+// loops, and connections that are kept.
 const spareDescriptors = 32
 
 // maxConcurrency is how many requests may be in flight: at most 100,000, and as many as the process

@@ -77,7 +77,7 @@ func (a *admission) all(of func(arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.U
 	}
 }
 
-// takeAsked takes in arrivals of which nothing is unknown any more.
+// takeAsked admits arrivals whose URLs are all looked up.
 func (d *Coordinator) takeAsked() {
 	for _, w := range d.admission.asked {
 		w.take()

@@ -152,7 +152,7 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 	for {
 		if err := c.gather(t); err != nil {
 			if c.job != nil {
-				c.job.Store.Abandon() // nobody waits for room on the disk any more
+				c.job.Store.Abandon() // do not wait for space on the disk any longer
 			}
 			d.ending.broken = true
 			return errors.Join(err, t.Shield(d.commit))
@@ -245,7 +245,7 @@ type committed struct {
 	err   error
 }
 
-// costOfURL is what a URL that was read takes beside its text.
+// costOfURL is the memory of a URL read from the store, without its text.
 const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 
 // write saves a batch and reads what is wanted. It runs off the loops.

@@ -44,6 +44,6 @@ type Config struct {
 	OnError   func(*record.Record)
 	OnWarning func(error)
 
-	// Serve answers questions about the crawl while it runs, until stop is called; nil: nobody.
+	// Serve answers questions about the crawl while it runs, until stop is called; nil: none.
 	Serve func() (stop func())
 }

@@ -77,7 +77,7 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	}
 }
 
-// endLease tells the frontier how a lease ended.
+// endLease reports the result of a lease to the frontier.
 func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 	if !out.Postpone && out.Robots == nil && !out.URL.Resolve {
 		out.URL.Past = append(out.URL.Past, out.Try(now))
@@ -109,7 +109,7 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 // backOff is the wait before the next try, after a number of tries.
 func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
 
-// endRobots tells the frontier what came of a host's robots.txt.
+// endRobots reports the result of a host's robots.txt to the frontier.
 func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 	r := out.Robots
 	d.progress.summary.Bytes += r.Bytes

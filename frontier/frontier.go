@@ -172,11 +172,11 @@ func (f *Frontier) nextOrder() uint64 {
 	return f.order
 }
 
-// moment is a time, as what has passed since the frontier was first given one. It takes a third of
-// a time.Time, of which every host has several.
+// moment is the time since the first call that passed a time. Every host has several moments, and
+// each takes a third of a time.Time.
 type moment = time.Duration
 
-// clock is the time that the frontier was last given. It never goes back.
+// clock is the time of the last call. It never goes back.
 type clock struct {
 	epoch time.Time // the first
 	set   bool

@@ -211,7 +211,7 @@ func (r *refills) want(h *host, turn bool) {
 	}
 }
 
-// size returns how many URLs to request for h, of which usable can be leased at its turn.
+// size returns how many URLs to request for h, if usable ones can be leased at its turn.
 func (r *refills) size(h *host, usable int) int {
 	switch {
 	case r.cfg.InMemory > 0:

@@ -67,8 +67,8 @@ func (f *Frontier) pickRedirect(h *host, u *URL) bool {
 	return false
 }
 
-// robotsRedirects returns the host that stands for a server's robots.txt redirects, of which u is
-// one that is leased.
+// robotsRedirects returns the host that holds the robots redirects of a server. u is one of them,
+// and is leased.
 func (f *Frontier) robotsRedirects(u *URL) *host {
 	s := f.residency.names.Find(Hostname(u.At.Origin()))
 	if s == nil || s.origins == nil {

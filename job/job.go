@@ -165,7 +165,7 @@ const (
 	lookAgain   = 50 * time.Millisecond
 )
 
-// openStore opens the store as soon as nobody looks at it any more.
+// openStore opens the store as soon as no other process looks at it.
 func (j *Job) openStore(o store.Options) (err error) {
 	for began := time.Now(); ; time.Sleep(lookAgain) {
 		j.Store, err = store.Open(j.Dir, o)
