@@ -31,11 +31,11 @@ type wideWeb struct {
 	since   map[string]int           // by host: leases of URLs when its last was, and 0
 	free    map[string]time.Duration // when the delay is over of a host, domain or address
 	held    map[string]time.Duration // end of the back-off of a host
-	busy    int                      // of ten answers so many say that
+	busy    int                      // overloads among ten responses
 	fetched map[weburl.URL]bool
 	found   int // URLs
 	dormant int // hosts, at most
-	reads   int // Rouses that were answered
+	reads   int // Revive requests answered
 	longest int // leases between two of a host that had something pending, at most
 	late    time.Duration
 }

@@ -151,7 +151,7 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 	return "", ""
 }
 
-// answer ends a lease. The kind of a URL that is done is that of its last try.
+// answer ends a lease. A done URL has the kind of its last try.
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
 	host, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {

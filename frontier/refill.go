@@ -27,8 +27,8 @@ var beforeAll = QueueKey{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8
 
 // backlog is the pending URLs of a host that are only in the store.
 //
-// Invariant: URLs at or before the cursor are in memory (queued, or to be tried again) or leased;
-// URLs behind it are in the store only, unless they are leased or to be tried again.
+// Invariant: URLs at or before the cursor are in memory (queued or retries) or leased; URLs behind
+// it are in the store only, unless they are leased or retries.
 type backlog struct {
 	cursor QueueKey
 	more   bool    // there may be URLs behind the cursor

@@ -100,10 +100,10 @@ func (r *residency) added(h *host) {
 	r.bytes += costOfHost(h)
 }
 
-// removed takes in that a server is not resident any more.
+// removed updates the state after a server has left memory.
 func (r *residency) removed(s *server) {
 	name := s.name()
-	delete(r.asked, name) // whoever adds to it now has not looked it up
+	delete(r.asked, name) // a later Add has not looked it up
 	r.names.Remove(name, s)
 	if domain := weburl.RegistrableDomain(name); domain != "" {
 		r.names.Remove(domain, s)

@@ -14,7 +14,7 @@ type cachedRules struct {
 	rules   robots.Rules
 	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
 	why     failure       // why there are none
-	dropped bool          // the rules made room for others, and are to be fetched again
+	dropped bool          // the rules made room for others; fetch them again
 
 	key   [sha256.Size]byte
 	size  int           // in memory

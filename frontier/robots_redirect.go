@@ -11,10 +11,9 @@ import (
 // server there, under its delays and paces. A thousand hosts that all point to one server ask it
 // one by one.
 //
-// The robots.txt redirects to a server wait as the URLs to be tried again of a host without a name,
-// which takes turns with the server's other hosts. The host that needs the robots.txt waits: it has
-// one redirect at most, and what it has pending keeps the crawl going. Nothing of a redirect
-// outlives the process.
+// The robots.txt redirects to a server wait as retries of a host without a name, which takes turns
+// with the server's other hosts. The host that needs the robots.txt waits: it has one redirect at
+// most, and its pending URLs keep the crawl from ending. Redirects do not outlive the process.
 
 // RobotsAt ends a lease of robots.txt: a redirect says that the host's rules are at another URL, of
 // any http or https server. That is leased next, as robots.txt of the same host, with one more in

@@ -55,7 +55,7 @@ func TestSetPerHost(t *testing.T) {
 
 	f.Done(at(0), leases[0], frontier.Result{Overload: true, RetryAfter: time.Second})
 	setPerHost(f, at(0), 4)
-	expectLease(t, f, time.Second, 9, "") // one at once, since it said so
+	expectLease(t, f, time.Second, 9, "") // one at a time after the overload
 }
 
 func TestSetRateLimit(t *testing.T) {

@@ -2,11 +2,11 @@ package frontier
 
 import "github.com/weftcrawl/weft/internal/heap"
 
-// turn is that of a server which has something to lease or refuse, now or at a time. Turns are in
-// the same order everywhere: by the time at which the server may be leased from, then by when it
-// got its turn.
+// turn is the turn of a server with something to lease or refuse, now or at a later time. Turns
+// have the same order everywhere: by the time at which the server may be leased from, then by when
+// it got its turn.
 //
-// A turn is in the line of servers that are ready, or in that of a group the server waits for. A
+// A turn is in the line of ready servers, or in the line of a group that the server waits for. A
 // turn in the ready line promises nothing of the server's domain and address. When it comes to the
 // front and one of these is not free at its time, the server moves to the line of that group; when
 // that is free and the other is not, to the other's. It keeps its turn, so nobody starves.

@@ -223,7 +223,7 @@ func encode(v any) []byte {
 	return b
 }
 
-// Rules returns where the crawl may go. Its error is that of a damaged plan.
+// Rules returns where the crawl may go. It fails if the plan is damaged.
 func (p *Plan) Rules() (r scope.Rules, err error) {
 	r = scope.Rules{Scope: p.Scope, Depth: p.Depth, Traps: scope.Traps{Length: p.MaxURLLength, Depth: p.MaxPathDepth, Repeats: p.MaxRepeats}}
 	if r.Include, err = compile(p.Include); err == nil {

@@ -86,10 +86,10 @@ func TestFullOutput(t *testing.T) {
 	for _, format := range []string{"jsonl", "csv", "urls"} {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 2; "+os.Args[0]+" crawl --format "+format+" -o out "+s.URL) // 2 blocks of 512 bytes
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
-		said, err := cmd.CombinedOutput()
+		printed, err := cmd.CombinedOutput()
 		b, _ := os.ReadFile(filepath.Join(cmd.Dir, "out"))
-		if exitCode(err) != exitError || !strings.Contains(string(said), "file too large") || len(b) == 0 || b[len(b)-1] != '\n' {
-			t.Errorf("%s: %v, %s; written: %q", format, err, said, b)
+		if exitCode(err) != exitError || !strings.Contains(string(printed), "file too large") || len(b) == 0 || b[len(b)-1] != '\n' {
+			t.Errorf("%s: %v, %s; written: %q", format, err, printed, b)
 		}
 	}
 }

@@ -531,7 +531,7 @@ var effects = map[string]func(t *testing.T){
 	},
 	"quiet": func(t *testing.T) {
 		e := crawls(t, exitDone, "-q", newAsked(t, false, star).URL)
-		expect(t, "said", e.stdout+e.stderr, "")
+		expect(t, "printed", e.stdout+e.stderr, "")
 	},
 	"verbose": func(t *testing.T) {
 		s := newAsked(t, false, star)
