@@ -165,7 +165,7 @@ func (c *config) seedSeq() iter.Seq2[weburl.URL, error] {
 // outputs; an error of OnPage, wrapped; an *OptionError of SeedSeq; ErrRan.
 func (c *Crawler) Run(ctx context.Context) (Summary, error) { return c.crawl.Run(ctx) }
 
-// RunOn is Run on the loop of t, beside what else runs there. With a virtual clock and an in-memory
+// RunOn is Run on the loop of t, next to other tasks. With a virtual clock and an in-memory
 // network a crawl is the same every time.
 func (c *Crawler) RunOn(t *aio.Task) (Summary, error) { return c.crawl.RunOn(t) }
 

@@ -17,7 +17,7 @@ var (
 	// ErrJobUnusable is returned when the folder holds a job that is damaged, or of another version.
 	ErrJobUnusable = job.ErrUnusable
 
-	// ErrPlan is returned when an option differs from the one that the job was begun with.
+	// ErrPlan is returned when an option differs from the job's first run.
 	ErrPlan = job.ErrPlan
 
 	// ErrRan is returned when a Crawler is run again.

@@ -51,13 +51,13 @@ const (
 	URLUnseen  = inspect.URLUnseen
 )
 
-// Order is something that a running crawl can be told to do: see [Job.Do].
+// Order is a command for a running crawl: see [Job.Do].
 type Order = control.Order
 
 // ErrOrder is returned when there is no such order.
 var ErrOrder = control.ErrOrder
 
-// ErrNotRunning is returned when a job is told to do something, and its crawl does not run.
+// ErrNotRunning is returned when an order needs a running crawl, and the job has none.
 var ErrNotRunning = errors.New("the crawl is not running, expected a running one")
 
 // ParseOrder reads an order, such as "set", "delay=2s": see package control.

@@ -27,8 +27,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options configure a crawl. The zero value of each is its default. job.Frozen lists those that a
-// job keeps for good; the others may differ from run to run.
+// Options configure a crawl. The zero value of each is its default. job.Frozen lists the options
+// that a job keeps for good; the others may differ from run to run.
 type Options struct {
 	// Where it starts, and where it goes.
 
@@ -40,7 +40,7 @@ type Options struct {
 	Canon   weburl.RuleSet           // canonical rules beyond the standard, which make one page of several URLs; zero: none
 	Depth   int                      // links from a seed; 0: any number, negative: none
 
-	// Sitemaps requests the sitemaps of each host in the scope, those that its robots.txt names or
+	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
 	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries, are
 	// one link further from a seed than the first URL of the host. With NoRobots only hosts of seeds
 	// are asked, for /sitemap.xml.
@@ -61,9 +61,9 @@ type Options struct {
 	LimitPerHost int           // URLs fetched from one host, sitemaps included; 0: any number
 	MaxTime      time.Duration // stop starting fetches after it; 0: no limit
 
-	// Its pace. By default a host is asked for its robots.txt first, then for two URLs at once, and
-	// for more while its response time holds; an address of this machine as fast as it can. What holds
-	// for a host holds for all hosts of one registrable domain together, and for all on one address.
+	// Its pace. By default a crawl requests a host's robots.txt first, then two URLs at once, and more
+	// while the response time holds; from an address of this machine as fast as it can. The limits of a
+	// host hold for all hosts of one registrable domain together, and for all on one address.
 
 	// Concurrency is the most requests in flight. 0: 64, and up to 15 times as many that have waited for
 	// more than a second: those take no work, and hosts that stall would hold up the others.
@@ -147,9 +147,9 @@ type config struct {
 	Options
 	asked Options // as they were given
 
-	workers int // requests in flight, with those that only wait
+	workers int // requests in flight, including requests that only wait
 	seeds   []weburl.URL
-	late    []*regexp.Regexp // exclusions that the job was not begun with
+	late    []*regexp.Regexp // exclusions added after the job's first run
 }
 
 // check checks o and fills in its defaults. Its error is an *OptionError.
@@ -258,7 +258,7 @@ func (c *config) fitsMemory() error {
 	case c.Memory < budget.Least:
 		return invalid("Memory", size(c.Memory), fmt.Errorf("expected at least %s, which one large page and the tables of a crawl take", size(budget.Least)))
 	case c.Memory/4 < c.Concurrency*budget.PerRequest:
-		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s beside its body, and all of them may take a quarter",
+		return invalid("Concurrency", fmt.Sprint(c.Concurrency), fmt.Errorf("expected at most %d within %s of memory, as each request takes %s plus its body, and all of them may take a quarter",
 			c.Memory/4/budget.PerRequest, size(c.Memory), size(budget.PerRequest)))
 	case c.Memory/budget.PageCost < c.MaxBody:
 		return invalid("MaxBody", size(c.MaxBody), fmt.Errorf("expected at most %s within %s of memory, as a page is there as sent, as decoded and in UTF-8",
@@ -323,8 +323,8 @@ func (c *config) fillIn() {
 // DefaultMemory is Options.Memory when that is 0.
 const DefaultMemory = budget.Default
 
-// spareDescriptors is what a process needs beside one descriptor a request: files, loops, and
-// connections that are kept.
+// spareDescriptors is the number of descriptors of a process in addition to one per request: files,
+// loops, and connections that are kept.
 const spareDescriptors = 32
 
 // maxConcurrency is how many requests may be in flight: at most 100,000, and as many as the process

@@ -29,8 +29,8 @@ func TestDialTriesTheAddressesAsHappyEyeballsDoes(t *testing.T) {
 		name    string
 		network string
 		host    []string // addresses
-		black   []string // those that do not respond
-		listens []string // those that listen; the rest refuse
+		black   []string // addresses that do not respond
+		listens []string // addresses that listen; the rest refuse
 		want    string   // the address dialled
 		after   time.Duration
 	}{

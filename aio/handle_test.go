@@ -346,7 +346,7 @@ func TestPostWhileTheLoopFallsAsleep(t *testing.T) {
 	expectIs(t, "Run", err, nil)
 }
 
-// interruptedClock calls interrupt once, when it is asked the time, which a loop does between
+// interruptedClock calls interrupt once, when the loop reads the time, which it does between
 // checking for work and falling asleep.
 type interruptedClock struct {
 	*aiotest.Clock

@@ -128,7 +128,7 @@ func TestCallLaterIsNeverInTheCurrentTurn(t *testing.T) {
 			}
 		}
 		if turns := l.Stats().Turns - before; turns < 5 {
-			t.Errorf("5 callbacks, each asked for by the one before, took %d turns", turns)
+			t.Errorf("5 callbacks, each posted by the one before, took %d turns", turns)
 		}
 		return nil
 	})

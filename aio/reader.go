@@ -67,7 +67,7 @@ func (r *Reader) Peek(t *Task) ([]byte, error) {
 	return r.buf[r.r:r.w], nil
 }
 
-// More waits for bytes beyond those that Peek returned and returns them all. At the end of the
+// More waits for bytes beyond the bytes that Peek returned and returns them all. At the end of the
 // stream it returns the earlier bytes and io.EOF.
 func (r *Reader) More(t *Task) ([]byte, error) {
 	if err := t.Checkpoint(); err != nil {

@@ -485,7 +485,7 @@ func TestSleepersWakeInOrder(t *testing.T) {
 						return err
 					}
 					if now(task) != d || d < last {
-						t.Errorf("woken at %v after %v, asked for %v", now(task), last, d)
+						t.Errorf("woken at %v after %v, want %v", now(task), last, d)
 					}
 					last = d
 					woken++

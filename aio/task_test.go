@@ -712,7 +712,7 @@ func TestContextIsDoneOnCancel(t *testing.T) {
 				err := task.Sleep(time.Hour)
 				expect(t, "error after the cancel", ctx.Err(), context.Canceled)
 				<-ctx.Done()
-				expect(t, "error of one asked for afterwards", task.Context().Err(), context.Canceled)
+				expect(t, "error of a later context", task.Context().Err(), context.Canceled)
 				return err
 			})
 			settle(task)
@@ -860,7 +860,7 @@ func TestContextSaysWhy(t *testing.T) {
 						early := task.Context()
 						err := task.Sleep(time.Hour)
 						expect(t, "error", early.Err(), context.DeadlineExceeded)
-						expect(t, "error, asked for late", task.Context().Err(), context.DeadlineExceeded)
+						expect(t, "error of a late context", task.Context().Err(), context.DeadlineExceeded)
 						return err
 					})
 					return nil
@@ -907,7 +907,7 @@ func TestContextAfterFunc(t *testing.T) {
 		// Package context checks whether it is done first, but need not be in time.
 		direct := ctx.(interface{ AfterFunc(func()) func() bool })
 		stop = direct.AfterFunc(func() { late <- ctx.Err() })
-		expect(t, "error seen by one that came late, asked for directly", <-late, context.DeadlineExceeded)
+		expect(t, "error seen by a late direct AfterFunc", <-late, context.DeadlineExceeded)
 		expect(t, "stop of what has run", stop(), false)
 		return nil
 	})

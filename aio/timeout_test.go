@@ -405,7 +405,7 @@ func TestScopesTenThousandDeep(t *testing.T) {
 			return nil
 		})
 	})
-	t.Run("groups, with a context asked for in each", func(t *testing.T) {
+	t.Run("groups, with a context in each", func(t *testing.T) {
 		run(t, func(task *aio.Task) error {
 			var down func(n int) error
 			down = func(n int) error {

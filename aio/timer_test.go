@@ -23,7 +23,7 @@ func (r *ring) alarm() {
 	}
 }
 
-// alarmClocks returns n unarmed timers, and the list of those that rang.
+// alarmClocks returns n unarmed timers, and the list of timers that fired.
 func alarmClocks(n int) (set []timer, rung *[]int) {
 	rung = new([]int)
 	set = make([]timer, n)

@@ -6,12 +6,12 @@ const (
 	// Default is the budget of a crawl that names none, in bytes.
 	Default = 512 << 20
 
-	// Least is the smallest budget: one page at a time of 16 MiB, as sent and as decoded, beside
+	// Least is the smallest budget: one page at a time of 16 MiB, as sent and as decoded, plus
 	// tables, buffers and the program. A page of 100,000 links, or of 32 MiB of their text, takes
 	// three times as much until it is saved: see docs/proof/memory.md.
 	Least = 64 << 20
 
-	// PerRequest is what a request in flight takes beside its body: a task with its stack, one
+	// PerRequest is the memory of a request in flight without its body: a task with its stack, one
 	// connection in use and one that is kept, each with an incomplete TLS record.
 	PerRequest = 24 << 10
 
@@ -27,7 +27,7 @@ const (
 //
 // What has no share has bounds that do not grow with the crawl:
 //
-//   - a request in flight beside its body: PerRequest
+//   - a request in flight without its body: PerRequest
 //   - a page being read, one per loop: its text in UTF-8 (counted among the bodies) and at most
 //     32 MiB of link text. The next page waits while unsaved outcomes fill half of Bodies
 //   - URLs read back from the store: one batch's share, and what a host may have in memory

@@ -18,7 +18,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Order is something that a running crawl can be told to do.
+// Order is a command for a running crawl.
 type Order struct {
 	words []string // as given
 	do    action

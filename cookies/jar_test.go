@@ -126,8 +126,8 @@ func TestSiteIsBounded(t *testing.T) {
 	}
 }
 
-// TestAllAreBounded checks that sites that set much displace those that have set none for longest,
-// but no given cookies.
+// TestAllAreBounded checks that sites that set many cookies displace the sites that have set none
+// for longest, but no given cookies.
 func TestAllAreBounded(t *testing.T) {
 	j := cookies.New()
 	if err := j.Load(strings.NewReader("given.example\tFALSE\t/\tFALSE\t0\tn\tv\n")); err != nil {

@@ -51,7 +51,7 @@ func (c *cache) get(t *aio.Task, text string, lookup func(t *aio.Task, text stri
 		n := c.name(text)
 		switch {
 		case n.looking:
-			// If the task that looks it up gives up, the first of those that wait takes over.
+			// If the task that looks it up gives up, the first waiting task takes over.
 			if err := n.waiting.Park(t, "a look-up by another task"); err != nil {
 				return nil, err
 			}

@@ -203,8 +203,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// TestFiles checks that names in hosts are not asked for, and that both files are read again at
-// most 5 s after a change.
+// TestFiles checks that names in hosts are not queried, and that both files are read again at most
+// 5 s after a change.
 func TestFiles(t *testing.T) {
 	hosts := write(t, "hosts", "192.0.2.7 www.example\n2001:db8::7 WWW.example # so\n127.0.0.2 localhost\n")
 	conf := write(t, "resolv.conf", "search corp.example\n")
@@ -310,7 +310,7 @@ func TestSearchList(t *testing.T) {
 					}
 				}
 				if fmt.Sprint(asked) != fmt.Sprint(c.asked) {
-					t.Errorf("asked for %q, want %q", asked, c.asked)
+					t.Errorf("queried %q, want %q", asked, c.asked)
 				}
 			})
 		})
@@ -322,7 +322,7 @@ func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		options string
 		took    time.Duration // until two silent servers have been given up
-		asked   string        // servers asked for A, in order, and again after 1 s and 3 s
+		asked   string        // servers queried for A, in order, and again after 1 s and 3 s
 	}{
 		{"attempts:1", 10 * time.Second, "1 1 1 2 2 2"},
 		{"timeout:2", 8 * time.Second, "1 1 2 2 1 1 2 2"},

@@ -112,8 +112,8 @@ func (c *conf) names(name string) []string {
 	return slices.Insert(names, at, name+".")
 }
 
-// valid reports whether name, without a final dot, can be asked for: labels of 1 to 63 bytes, 253
-// in all (RFC 1035, section 2.3.4), all visible ASCII characters.
+// valid reports whether name, without a final dot, can be queried: labels of 1 to 63 bytes, 253 in
+// all (RFC 1035, section 2.3.4), all visible ASCII characters.
 func valid(name string) bool {
 	if len(name) > 253 {
 		return false

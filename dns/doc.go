@@ -20,7 +20,7 @@
 // domain of the search list appended; a name with fewer dots, the other way round; a name with a
 // final dot only as it is. So "wiki" works in an intranet, and a name that does not exist is also
 // tried in the search list, if there is one: as in libc. localhost and all names below it are this
-// machine, .invalid and .onion do not exist (RFC 6761, RFC 7686): no server is asked for them.
+// machine, .invalid and .onion do not exist (RFC 6761, RFC 7686): they are never queried.
 //
 // # Answers
 //

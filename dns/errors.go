@@ -28,8 +28,8 @@ func (a answer) failure() *failure {
 	return (*failure)(e)
 }
 
-// of returns the error for the name that was looked up, which may differ from the name that was
-// asked for.
+// of returns the error for the name that was looked up, which may differ from the name in the
+// query.
 func (f failure) of(name string) error {
 	f.Name = name
 	return (*net.DNSError)(&f)

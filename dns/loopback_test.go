@@ -56,7 +56,7 @@ func TestRealSockets(t *testing.T) {
 	}
 	for i := range web.Hosts() {
 		if n := s.Asked(i); n != 1 {
-			t.Errorf("%s was asked for %d times", web.Name(i), n)
+			t.Errorf("%s: %d queries, want 1", web.Name(i), n)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func FuzzResolvConf(f *testing.F) {
 		}
 		names := c.names(name)
 		if !slices.Contains(names, bare+".") {
-			t.Errorf("%q is not asked for as it is: %q", name, names)
+			t.Errorf("%q is not queried as it is: %q", name, names)
 		}
 		for _, absolute := range names {
 			for _, q := range newQuestions(absolute) {

@@ -211,7 +211,7 @@ func TestNobodyIsAsked(t *testing.T) {
 		// The longest.
 		expectLookup(t, task, r, strings.Repeat("abcdefghi.", 25)+"abc", "not found: no such host")
 		if len(s.asked) != 2 {
-			t.Errorf("the longest name was not asked for: %q", s.asked)
+			t.Errorf("the longest name was not queried: %q", s.asked)
 		}
 	})
 }

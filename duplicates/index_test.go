@@ -194,22 +194,22 @@ func TestMemory(t *testing.T) {
 // TestShared checks that loops that share an index agree on which page was first.
 func TestShared(t *testing.T) {
 	x := duplicates.New(10_000)
-	var firsts [4][]string
+	var originals [4][]string
 	var wait sync.WaitGroup
-	for i := range firsts {
-		firsts[i] = make([]string, 1000)
+	for i := range originals {
+		originals[i] = make([]string, 1000)
 		wait.Go(func() {
-			for c := range firsts[i] {
+			for c := range originals[i] {
 				p := duplicates.Page{Content: uint64(c), URL: fmt.Sprint(i)}
-				if firsts[i][c] = p.URL; x.Judge(p).Seq == 0 {
-					firsts[i][c] = x.Judge(p).Same
+				if originals[i][c] = p.URL; x.Judge(p).Seq == 0 {
+					originals[i][c] = x.Judge(p).Same
 				}
 			}
 		})
 	}
 	wait.Wait()
-	for i := range firsts[1:] {
-		if !reflect.DeepEqual(firsts[0], firsts[i+1]) {
+	for i := range originals[1:] {
+		if !reflect.DeepEqual(originals[0], originals[i+1]) {
 			t.Errorf("loops 0 and %d name different pages", i+1)
 		}
 	}

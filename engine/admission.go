@@ -77,7 +77,7 @@ func (a *admission) all(of func(arrival) iter.Seq[weburl.URL]) iter.Seq[weburl.U
 	}
 }
 
-// takeAsked takes in arrivals of which nothing is unknown any more.
+// takeAsked admits arrivals whose URLs are all looked up.
 func (d *Coordinator) takeAsked() {
 	for _, w := range d.admission.asked {
 		w.take()
@@ -85,8 +85,8 @@ func (d *Coordinator) takeAsked() {
 	d.admission.asked = nil
 }
 
-// lookUpAll is the task that looks up what is unknown, until the crawl is over. A look-up that fails
-// ends the crawl in good order, and nothing that follows is saved: what arrives counts as seen.
+// lookUpAll is the task that looks up URLs and hosts in the store until the crawl is over. A failed
+// look-up ends the crawl in good order, and later changes are not saved: arrivals count as seen.
 func (d *Coordinator) lookUpAll(t *aio.Task) error {
 	a, c := &d.admission, &d.committer
 	for {

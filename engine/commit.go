@@ -152,7 +152,7 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 	for {
 		if err := c.gather(t); err != nil {
 			if c.job != nil {
-				c.job.Store.Abandon() // nobody waits for room on the disk any more
+				c.job.Store.Abandon() // do not wait for space on the disk any longer
 			}
 			d.ending.broken = true
 			return errors.Join(err, t.Shield(d.commit))
@@ -166,8 +166,8 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 	}
 }
 
-// commit saves the open batch, then reads what the frontier wants. A batch that cannot be saved ends
-// the crawl in good order, and is no error here.
+// commit saves the open batch, then answers the frontier's requests. If the batch cannot be saved,
+// the crawl ends in good order; that is no error here.
 func (d *Coordinator) commit(t *aio.Task) error {
 	c := &d.committer
 	sealed := d.seal()
@@ -211,7 +211,7 @@ func (d *Coordinator) refill(sealed sealed, done committed) {
 	}
 }
 
-// sealed is a batch that takes no more changes, and what is to be read after its commit.
+// sealed is a batch that takes no more changes, and the reads that follow its commit.
 type sealed struct {
 	batch
 	history  job.History
@@ -245,7 +245,7 @@ type committed struct {
 	err   error
 }
 
-// costOfURL is what a URL that was read takes beside its text.
+// costOfURL is the memory of a URL read from the store, without its text.
 const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 
 // write saves a batch and reads what is wanted. It runs off the loops.

@@ -27,7 +27,7 @@ type Config struct {
 
 	Loops       int // fetch loops, of Run
 	Concurrency int // requests in flight
-	Workers     int // the same, with those that only wait: see slots
+	Workers     int // the same, including requests that only wait: see slots
 	Memory      int
 	Shares      budget.Shares
 	Duplicates  int // pages to remember; 0: none
@@ -44,6 +44,6 @@ type Config struct {
 	OnError   func(*record.Record)
 	OnWarning func(error)
 
-	// Serve answers questions about the crawl while it runs, until stop is called; nil: nobody.
+	// Serve answers questions about the crawl while it runs, until stop is called; nil: none.
 	Serve func() (stop func())
 }

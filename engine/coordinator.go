@@ -194,8 +194,8 @@ func (d *Coordinator) excluded(u weburl.URL) (kind, reason string) {
 	return "", ""
 }
 
-// conclude is called when all loops have ended, and says whether by an error of their own. The
-// summary is that of what was saved.
+// conclude is called when all loops have ended; failed reports whether by an error of their own.
+// The summary covers saved records only.
 func (d *Coordinator) conclude(failed bool) record.Summary {
 	s := d.history().Summary
 	if d.cfg.Job != nil {

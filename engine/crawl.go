@@ -70,8 +70,8 @@ func (c *Crawl) Run(ctx context.Context) (record.Summary, error) {
 	})
 }
 
-// RunOn is Run on the loop of t, beside what else runs there: coordinator and workers are tasks of
-// that one loop. With a virtual clock and an in-memory network a crawl is the same every time.
+// RunOn is Run on the loop of t, next to other tasks: coordinator and workers are tasks of that one
+// loop. With a virtual clock and an in-memory network a crawl is the same every time.
 func (c *Crawl) RunOn(t *aio.Task) (record.Summary, error) {
 	return c.run(t.Loop(), []*aio.Loop{t.Loop()}, func() (canceled bool, err error) {
 		err = t.Group(func(g *aio.Group) error {

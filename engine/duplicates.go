@@ -16,8 +16,8 @@ type duplicateLog struct {
 	forgotten uint64 // pages up to this number have no note any more
 }
 
-// rememberDuplicate saves a page that later ones may duplicate, and drops those that the index has
-// forgotten.
+// rememberDuplicate saves a page that later ones may duplicate, and drops the pages that the index
+// has forgotten.
 func (d *Coordinator) rememberDuplicate(v duplicates.Verdict) {
 	if v.Seq == 0 {
 		return

@@ -77,7 +77,7 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	}
 }
 
-// endLease tells the frontier how a lease ended.
+// endLease reports the result of a lease to the frontier.
 func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 	if !out.Postpone && out.Robots == nil && !out.URL.Resolve {
 		out.URL.Past = append(out.URL.Past, out.Try(now))
@@ -109,7 +109,7 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 // backOff is the wait before the next try, after a number of tries.
 func backOff(tries int) time.Duration { return time.Second << min(tries, 6) }
 
-// endRobots tells the frontier what came of a host's robots.txt.
+// endRobots reports the result of a host's robots.txt to the frontier.
 func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 	r := out.Robots
 	d.progress.summary.Bytes += r.Bytes
@@ -187,7 +187,7 @@ func (d *Coordinator) addSitemaps(all []frontier.URL) {
 	}
 }
 
-// nestedTooOften reports whether u is a sitemap beyond those that the indexes of a host may name.
+// nestedTooOften reports whether u exceeds the number of sitemaps that a host's indexes may name.
 // Sitemaps of an earlier run do not count.
 func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
 	if !fetch.IsSitemap(u) || d.frontier.View().Seen(u.URL) {

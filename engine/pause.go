@@ -34,7 +34,7 @@ func (d *Coordinator) Paused() []string {
 // PausedBy reports whether a reason holds.
 func (d *Coordinator) PausedBy(reason string) bool { return d.pauses[reason] }
 
-// Pause starts no more fetches for a reason, or goes on when that is gone.
+// Pause stops new fetches for a reason, or lifts it. Fetches start again when no reason is left.
 func (d *Coordinator) Pause(reason string, on bool) {
 	if d.pauses == nil {
 		d.pauses = make(pauses)

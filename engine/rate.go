@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// rateOver is the whole seconds over which a rate is measured, beside the one that runs.
+// rateOver is the number of whole seconds over which a rate is measured, without the current one.
 const rateOver = 5
 
 // rate is how much a crawl has done in its last seconds.

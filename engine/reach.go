@@ -19,15 +19,15 @@ func (d *Coordinator) open(u weburl.URL) bool {
 	return true
 }
 
-// widen tells the fetch loops what has widened the scope.
+// widen passes URLs that widen the scope to the fetch loops.
 func (d *Coordinator) widen(by []weburl.URL) {
 	for _, f := range d.loops {
 		f.Widen(by)
 	}
 }
 
-// trust tells the fetch loops of seeds that were given one by one, before they have a lease that
-// comes of them.
+// trust passes seeds that were given one by one to the fetch loops, before any lease that they
+// lead to.
 func (d *Coordinator) trust(seeds []weburl.URL) {
 	for _, f := range d.loops {
 		f.Trust(seeds)
@@ -47,7 +47,7 @@ func (d *Coordinator) openNetwork(n guard.Network) {
 	}
 }
 
-// recallNetworks opens those that were open in the job's last run.
+// recallNetworks opens the networks that were open in the job's last run.
 func (d *Coordinator) recallNetworks(open []guard.Network) {
 	for _, n := range open {
 		d.networks.Open(n)

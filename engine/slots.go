@@ -15,7 +15,7 @@ type slots struct {
 	queue []*slot
 }
 
-// slot is that of one lease.
+// slot holds the state of one lease.
 type slot struct {
 	began time.Time
 	free  bool // it counts no more

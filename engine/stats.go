@@ -32,7 +32,7 @@ func (d *Coordinator) stats() Stats {
 	return s
 }
 
-// Snapshot is what a running crawl says of itself beside what its job has on disk.
+// Snapshot is the state of a running crawl that its job does not have on disk.
 type Snapshot struct {
 	Plan    job.Plan
 	History job.History

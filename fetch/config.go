@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Config is what every loop of a crawl is told. It is not changed once the loops run.
+// Config configures all fetch loops of a crawl. It does not change once the loops run.
 type Config struct {
 	HTTP         http1.Options    // but for Resolver, which each loop makes
 	DNS          []netip.AddrPort // name servers; empty: the system's

@@ -4,8 +4,8 @@
 // # Vocabulary
 //
 //   - lease: a URL handed to a loop to fetch; or a host's robots.txt, or the address of a name.
-//   - outcome: what a worker reports of a lease: a record with the links to follow, that the URL
-//     is to be tried again, or what a robots.txt says.
+//   - outcome: a worker's result of a lease: a record with the links to follow, a request for a
+//     retry, or the rules of a robots.txt.
 //   - worker: a task that fetches one URL at a time.
 //
 // # Lifecycle

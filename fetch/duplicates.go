@@ -35,8 +35,8 @@ func (f *Loop) judge(out *Outcome, prune bool) {
 	out.Duplicate = v
 }
 
-// sameSite reports whether another URL is on the registrable domain of u. A page is pruned for such
-// a one only: else whoever copies a site could keep a crawl from it.
+// sameSite reports whether another URL is on the registrable domain of u. Only duplicates of the
+// same domain are pruned: otherwise a copy of a site could keep a crawl from the original.
 func sameSite(u weburl.URL, other string) bool {
 	if other == "" {
 		return false

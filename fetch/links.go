@@ -15,7 +15,7 @@ import (
 var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
 	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
 
-// extraction says which links of a page are read: all, or only those that are followed.
+// extraction selects the links to read from a page: all, or only the kinds to follow.
 func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
 		return links.Options{Agent: c.HTTP.UserAgent}
@@ -44,7 +44,7 @@ type collector struct {
 	rank    int8           // the same
 	n       int            // links
 	text    int            // of them, as maxLinkText counts
-	byHook  int            // of the followed ones, those that OnLink follows
+	byHook  int            // followed because OnLink says so
 	wanted  []frontier.URL // by OnLink
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
 	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
@@ -125,7 +125,7 @@ func (c *collector) add(to weburl.URL, v Verdict) {
 	}
 }
 
-// forget takes back the links to follow, but for those that OnLink follows by any mention.
+// forget withdraws the links to follow, except links that OnLink follows by any mention.
 func (c *collector) forget(reason string) {
 	for _, u := range c.out.Links {
 		c.f.recent.Forget(u.URL)

@@ -59,7 +59,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 	return f
 }
 
-// recentURLs is how many URLs a loop remembers of those it has sent to the coordinator.
+// recentURLs is how many of the URLs sent to the coordinator a loop remembers.
 const recentURLs = 1 << 12
 
 // AIO returns the event loop that f runs on.
@@ -184,7 +184,7 @@ func (f *Loop) send(out Outcome) {
 	})
 }
 
-// resolve looks up the address of a host. Whoever connects reports that there is none.
+// resolve looks up the address of a host. If there is none, connecting reports it.
 func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 	out := Outcome{URL: u}
 	to, err := f.client.Lookup(t, u.URL.Scheme(), u.URL.Host())

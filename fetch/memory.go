@@ -8,7 +8,7 @@ import (
 )
 
 // An outcome of bigOutcome links, or of as much for links.jsonl, counts among the bodies until the
-// batch with its URLs is committed. linkCost is what a link takes beside its text.
+// batch with its URLs is committed. linkCost is the memory of a link without its text.
 const (
 	bigOutcome = 500
 	linkCost   = 200

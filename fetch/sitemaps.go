@@ -18,8 +18,8 @@ import (
 )
 
 // A sitemap is a URL like any other, but for its rank: it is leased, guarded, retried and saved
-// like them. Among URLs of one depth sitemaps come first, those that robots.txt names before those
-// of an index; then pages, by the priority that a sitemap gives them.
+// like them. Among URLs of one depth sitemaps come first, the sitemaps of robots.txt before the
+// entries of an index; then pages, by the priority that a sitemap gives them.
 const (
 	namedSitemap = math.MaxInt8              // rank of one that robots.txt names; one less for each index above it
 	maxIndexes   = 5                         // above a sitemap
@@ -88,7 +88,7 @@ func (c *Config) UsualSitemap(u weburl.URL) (weburl.URL, bool) {
 	return to, reason == ""
 }
 
-// sitemaps returns those that a host's robots.txt names.
+// sitemaps returns the sitemaps that a host's robots.txt names.
 func (f *Loop) sitemaps(out *Outcome, file *robots.Robots) []frontier.URL {
 	all := f.cfg.HostSitemaps(f.bounds, out.URL, file, out.Drop)
 	for _, u := range all {

@@ -182,7 +182,7 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 	return r
 }
 
-// exchange notes what a response, or the part of one that came, says beside its body.
+// exchange records the metadata of a response, or of the received part of one.
 func exchange(r *record.Record, res *http1.Response) {
 	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
 	r.ContentType, r.Encoding = res.Header.Get("Content-Type"), res.Encoding

@@ -350,8 +350,8 @@ func BenchmarkWaiting(b *testing.B) {
 	runtime.KeepAlive(f)
 }
 
-// BenchmarkLimit takes the lease that reaches Limit, and looks for more; and again when a page is
-// to be tried once more, whose host has its turn after all others.
+// BenchmarkLimit takes the lease that reaches Limit, and looks for more; then again with a retry
+// whose host has its turn after all others.
 func BenchmarkLimit(b *testing.B) {
 	for _, hosts := range []int{1000, 100_000} {
 		for _, again := range []bool{false, true} {

@@ -1,77 +1,76 @@
 // Package frontier decides which URL is fetched next, and when.
 //
 // It is a pure state machine: it owns the set of URLs seen, the queue of every host and the rules
-// of politeness, and is given the time. It has no clock, no network, no disk and no goroutine, so
-// a crawl of a year is a test of a second.
+// of politeness, and receives the time from its caller. It has no clock, no network, no disk and no
+// goroutine, so a test crawls for a year in a second.
 //
 // # Vocabulary
 //
 //   - origin: scheme, host name and port. Robots.txt and queues belong to an origin; in this
 //     package "host" is short for the state of one.
-//   - server: the hosts of one name; the unit whose pace is kept.
-//   - group: the servers of one registrable domain, or those with one address. They share a load,
-//     so a group has a delay and a pace, too. A server that is alone in its domain stands for it.
+//   - server: the hosts of one name. Delay and pace belong to a server.
+//   - group: the servers of one registrable domain, or of one address. They share a load, so a
+//     group has a delay and a pace, too. A server that is alone in its domain stands for it.
 //   - siblings: the servers of one domain with one address.
-//   - pending: seen, and to be fetched. Leased: handed out to be fetched. Done: finished, well or
-//     not. Refused: not to be fetched, by robots.txt. A URL goes from pending to leased or refused,
-//     and from leased to done, or back to pending to be tried again.
-//   - lease: a URL handed out, or a host's robots.txt, or the address of its name. Every lease of
-//     a URL is ended by exactly one Done, Retry or Postpone; one of robots.txt by exactly one
-//     SetRobots, RobotsFailed, RobotsAt or Postpone; one of an address by Resolved.
-//   - robots redirect: a lease of a host's robots.txt that redirects say is elsewhere.
-//   - pace: how many leases a host may have at once. Back-off: an overloaded host is left alone
-//     until a time. Parked: so is one that has not responded several times in a row.
-//   - journal: where changes are recorded that must outlive the process. Store: what holds them,
-//     and answers requests. Backlog of a host: its pending URLs that are only in the store.
-//     Refill: some of these are read back into memory.
+//   - pending: seen, and still to be fetched. Leased: handed out. Done: finished, successfully or
+//     not. Refused: excluded by robots.txt. A URL goes from pending to leased or refused, and from
+//     leased to done, or back to pending for a retry.
+//   - lease: a URL handed out, or a host's robots.txt, or the address of its name. Exactly one
+//     Done, Retry or Postpone ends the lease of a URL; exactly one SetRobots, RobotsFailed,
+//     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.
+//   - robots redirect: a lease of a host's robots.txt at the place where redirects lead.
+//   - pace: the most leases that a host may have at once. Back-off: an overloaded host gets no
+//     requests until a time. Parked: nor does a host that has not responded several times in a row.
+//   - journal: records the changes that must outlive the process. Store: holds them, and answers
+//     requests. Backlog of a host: its pending URLs that are only in the store. Refill: reads some
+//     of them back into memory.
 //   - resident: in memory. Idle: a resident server with nothing left to do. Evicted: not resident;
 //     everything about it is in the store. Dormant: evicted with URLs pending. Revived: back for
 //     its turn.
-//   - visit: all URLs of a crawl once. A later visit starts with the URLs that an earlier one has
-//     ended, pending in the store, each with what is Known of it.
+//   - visit: one pass over all URLs of a crawl. A recrawl starts a later visit, in which the ended
+//     URLs are pending in the store again, each with a summary of its last visit in Known.
 //
 // # Lifecycle
 //
-// Add puts new URLs in, Lease takes some out, results give them back. Lease may refuse some, too:
-// Refused hands these out, to be recorded, after each Lease. The crawl ends when it is Stopped:
-// nothing is pending, leased or refused and not collected, a count and never a time-out; or Limit
-// was reached, and what is pending is beyond it. The times given never go back.
+// Add puts new URLs in, Lease takes some out, results end their leases. Lease may refuse some, too:
+// after each Lease, Refused returns these, to be recorded. The crawl has ended when Stopped
+// reports it: no URL is pending, leased or refused and not collected, which is a count and never a
+// time-out; or Limit was reached, and all pending URLs are beyond it. The times passed in never
+// decrease.
 //
 // # Order
 //
-// Hosts take turns: of those that may be leased from, the one that has been so for longest gives
-// one URL, and goes to the end. So a crawl goes in breadth over hosts, and one with a million URLs
-// holds nobody up. Within a host the order is:
+// Hosts take turns: the host that has been due for longest gives one URL, and goes to the end of
+// the line. So a crawl goes in breadth over hosts, and a host with a million URLs holds up no
+// other. Within a host the order is:
 //
 //   - its robots.txt
-//   - URLs to be tried again whose time has come, the earliest first
-//   - those that are Kept: with LimitPerHost, at a later visit, those known from before
+//   - retries whose time has come, the earliest first
+//   - Kept URLs: with LimitPerHost, in a recrawl, the URLs known from earlier visits
 //   - the higher Priority, which is the caller's
 //   - the smaller Depth: breadth first
 //   - the higher Rank: sitemaps, then the URLs that sitemaps give a higher priority
-//   - what was added first
+//   - the URL added first
 //
-// This is the order of QueueKey, apart from URLs to be tried again that are not due yet. The file
+// This is the order of QueueKey, apart from retries that are not due yet. The file
 // testdata/order.txt shows it.
 //
 // # Politeness
 //
-// With Resolve, a name's address is leased before anything else, alone; where a response comes
-// from is then its address. A lease names the address, since the turn was that address's, and for
-// 6 hours the request goes there whatever the name says by then; if that address stops responding,
-// one request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
-// after 24 hours, but not while all of the host's URLs are in its backlog. A robots.txt that
-// redirects say is elsewhere is leased at the turn of the server there, under its delay and pace,
-// as one of its hosts; if that server is dead, the robots.txt has failed. Meanwhile its host
-// waits.
+// With Resolve, the first lease of a name is its address, alone; from then on the source of a
+// response is its address. A lease names the address, whose turn it uses, and for 6 hours the
+// request goes there even if the name changes its address; if the address stops responding, one
+// request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
+// after 24 hours, but not while all of the host's URLs are in its backlog. If a robots.txt
+// redirects to another server, it is leased at the turn of that server, under its delay and pace,
+// as one of its hosts; if that server is dead, the robots.txt has failed. Meanwhile its host waits.
 //
 // The delay counts from the end of a response, that of robots.txt included. Without PerHost a host
 // has two leases at first, one more whenever all responses of a window were as fast as its best,
 // and half as many when most were slow, up to 16; one where there is a delay; any number on a
-// loopback address. After an overload the host is left alone for as long as it says, an hour at
-// most, or for 1 s, 2 s, 4 s up to 5 minutes; then it has one lease at once, and more as the
-// responses allow. Crawl-delay and overload belong to a name: the longest that any of its hosts
-// asks for counts.
+// loopback address. After an overload the host backs off for as long as its Retry-After says, an
+// hour at most, or for 1 s, 2 s, 4 s up to 5 minutes; then it has one lease at once, and more as
+// the responses allow. Crawl-delay and overload belong to a name, and its longest value counts.
 //
 // A registrable domain and an address have the same: DomainDelay and AddressDelay, PerDomain and
 // PerAddress, or a pace that grows while each of their servers is as fast as it can be. An overload
@@ -79,24 +78,24 @@
 //
 // A server that leaves three leases in a row without a response is parked, for 1 s, 2 s, 4 s and so
 // on, and then tried with one lease at once; after eight its URLs are refused for an hour. If it
-// accepts requests and falls silent, which its pages may cause, the pauses stay below 17 s, and the
-// number is 32. Any response makes it as good as new.
+// accepts requests and then falls silent, which its pages may cause, the pauses stay below 17 s,
+// and it takes 32 failures. Any response resets the count.
 //
 // # What outlives the process
 //
 // The frontier records each change in a Journal as it happens, and the hosts that have changed when
 // NoteHosts is called: everything recorded until then is one state. A Restorer brings a new
-// frontier to that state. What was recorded later never happened: a URL that was leased, or even
-// done, is pending again. So every URL ends once, if what a lease leads to is kept or lost
-// together with what was recorded of it.
+// frontier to that state. Later changes are lost: a URL that was leased, or even done, is pending
+// again. So every URL ends once, if the caller saves the results of a lease and its changes in the
+// journal together.
 //
 // A robots.txt that was leased is leased anew after a restart, from its host, wherever redirects
-// had led. After a restart Limit and LimitPerHost count the URLs that were answered: those that
-// were leased when the process ended count when they are leased again. Every host that is restored
-// waits its full delay. One that was not recorded may be leased from at once, though the process
-// before may have requested it, unless Restorer.AskedUntil says so.
+// had led. After a restart Limit and LimitPerHost count the URLs with a response; a URL that was
+// leased when the process ended counts when it is leased again. Every restored host waits its full
+// delay. A host that was not recorded is due at once, although the last process may have sent it
+// a request, unless Restorer.AskedUntil says so.
 //
-// # What has to be read from the store
+// # Reads from the store
 //
 // Three parts of the state may be in the store only: fingerprints of URLs seen beyond SeenBytes,
 // the tails of long queues beyond Heads and InMemory, and hosts beyond HostBytes. One protocol
@@ -109,58 +108,55 @@
 //     NoteHosts, commit, Saved, read, Provide.
 //
 // A page may be older than the time at which it is provided: the frontier allows for everything
-// that has changed since the request. A page that nobody has requested, or that is older than its
-// request allows, an Add before the page of its batch, and a URL that is not of the batch panic.
+// that has changed since the request. Provide panics on a page that was not requested, or is older
+// than its request allows; Add panics before the page of its batch, and on a URL outside the batch.
 //
 // The table of fingerprints takes 8 to 10 bytes a URL. At SeenBytes it is packed closer, to less
-// than 6, and when that is full it becomes half a cache and half a Bloom filter: only the store
-// knows of a fingerprint that the filter has and the cache has not, which is what was found
-// before, and little of what is new. What was added since the last commit (Saved) is remembered
-// besides the table.
+// than 6, and when that is full it becomes half a cache and half a Bloom filter: a fingerprint in
+// the filter but not in the cache has to be looked up in the store. Most of these were seen before,
+// few are new. Fingerprints added since the last commit (Saved) are kept outside the table.
 //
 // With Heads, and after a restart, some of a host's URLs are in its backlog: they are behind its
 // cursor, a QueueKey in the order in which the host's URLs are leased. When the turn of a host
 // comes and it has few URLs in memory, it is refilled; at most a thousand hosts at once.
 //
-// With HostBytes servers are evicted when there are too many: those that have been idle for
-// longest, with their hosts, their names, and groups without others. They come back with a new URL
-// as they were: pace, robots.txt, failures, LimitPerHost. Their address is looked up again, and
-// the load that their groups bear is learnt again if these had no others. The names of evicted
-// servers are in a table like that of URLs, of an eighth of HostBytes; when that is full a new
-// name is looked up, too.
+// With HostBytes, too many servers cause evictions, of the longest idle servers first, with their
+// hosts, their names, and groups without other servers. A new URL brings a server back as it was:
+// pace, robots.txt, failures, LimitPerHost. Its address is looked up again, and a group that had
+// no other server learns its load again. The names of evicted servers are in a table like that of
+// URLs, of an eighth of HostBytes; when the table is full, new names are looked up, too.
 //
-// If that is not enough, servers are evicted with URLs pending: those that have been resident for
-// longest, with nothing leased or wanted, no delay or back-off under way, and everything in the
-// store. They come back with a new URL, too, and by turns: a cursor goes round the hosts in the
-// store when there is room, when Lease had too little to hand out, or when others have had their
-// share, four leases for each host that comes back. A server that was revived stays until it has
-// had its turn, unless it waits for its domain or its address and others need the room. So:
+// If that is not enough, servers with pending URLs are evicted, the longest resident first, if
+// nothing of them is leased or wanted, no delay or back-off is under way, and the store has
+// everything. They come back with a new URL, too, and by turns: a cursor circles through the hosts
+// in the store when there is room, when Lease had too little to hand out, or when others have had
+// their share, four leases for each host that comes back. A revived server stays until it has had
+// its turn, unless it waits for its domain or its address and others need the room. So:
 //
-//   - a host with something pending is leased from after a round at most, about four leases of each
-//     host
-//   - no slot is free while a dormant host could be leased from, apart from the reads that go
-//     round to it. If the revived ones could not, because their domains or addresses are busy, the
+//   - a host with pending URLs has its turn after a round at most, about four leases of each host
+//   - no slot is free while a dormant host could use it, apart from the reads that the cursor needs
+//     to reach it. If the revived hosts cannot, because their domains or addresses are busy, the
 //     next follow after 50 ms, 100 ms, and so on up to 2 s
-//   - Steer applies to a dormant host when it comes back; View.Host and View.Slowest know none
+//   - Steer applies to a dormant host when it comes back; View.Host and View.Slowest omit it
 //
 // # Limits
 //
-// Of the URLs that differ only after the first ';' or '?' MaxVariants are taken, not counting
-// those of seeds. The recorded counts are behind by less than 64 or an eighth, and so many more
-// may be taken after a restart. The counts take 4 MiB, however many paths there are.
+// MaxVariants limits the URLs that differ only after the first ';' or '?', not counting seeds. The
+// recorded counts lag by less than 64 or an eighth, so after a restart that many more may be
+// taken. The counts take 4 MiB, however many paths there are.
 //
-// What memory grows with:
+// Memory grows with:
 //
 //   - URLs seen: 10 bytes each, up to SeenBytes.
 //   - hosts: 300 bytes each, and one copy of each different robots.txt. With HostBytes, that much,
 //     plus the hosts that cannot be evicted yet: changed since the last commit, or within their
 //     delay, dead, or in back-off with something pending.
-//   - URLs pending; with Heads, up to twice as many for each host, and those to be tried again;
-//     with InMemory, so many bytes of all hosts, and what can be leased at once of 1,000 more.
-//   - URLs that a redirect led to and no link yet, while they are pending, and later, up to
-//     16,384, if they redirect themselves: the middle of a chain of redirects. Those that
-//     LimitPerHost drops from a backlog stay to the end.
-//   - what is under way: leases, and fingerprints not Saved yet. The caller bounds these.
+//   - URLs pending. With Heads: up to twice as many for each host, and its retries. With InMemory:
+//     so many bytes for all hosts, and for 1,000 more hosts the URLs that can be leased at once.
+//   - URLs that only redirects have led to, while they are pending, and later, up to 16,384, if
+//     they redirect themselves: the middles of chains of redirects. URLs that LimitPerHost drops
+//     from a backlog stay to the end.
+//   - leases, and fingerprints not Saved yet. The caller bounds these.
 //
 // Lease and results take time logarithmic in the hosts, however many share a name, a domain or an
 // address. One Lease refuses at most 1,000 URLs; the rest is due at once. One Lease or Next skips

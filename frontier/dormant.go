@@ -31,9 +31,9 @@ const (
 // Invariant: what the store knows of a server does not change while the server is not resident.
 type dormant struct {
 	waiting evictionLine // resident servers that may become dormant
-	hosts   int          // that are dormant
-	urls    int          // pending, of these
-	tried   int          // of these, to be tried again
+	hosts   int          // dormant ones
+	urls    int          // pending on them
+	tried   int          // of these, retries
 
 	cursor    string              // the host that was looked at last; empty: none of this round
 	request   *Request            // not answered yet; nil: none

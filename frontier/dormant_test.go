@@ -31,11 +31,11 @@ type wideWeb struct {
 	since   map[string]int           // by host: leases of URLs when its last was, and 0
 	free    map[string]time.Duration // when the delay is over of a host, domain or address
 	held    map[string]time.Duration // end of the back-off of a host
-	busy    int                      // of ten answers so many say that
+	busy    int                      // overloads among ten responses
 	fetched map[weburl.URL]bool
 	found   int // URLs
 	dormant int // hosts, at most
-	reads   int // Rouses that were answered
+	reads   int // Revive requests answered
 	longest int // leases between two of a host that had something pending, at most
 	late    time.Duration
 }
@@ -222,9 +222,9 @@ func (w *wideWeb) crawl(patience time.Duration) {
 }
 
 // TestDormantHosts crawls hosts with pending URLs, few of which are resident while the others wait
-// for their turn in the store. Nothing is lost, nobody is requested too soon, no host starves, and
-// no slot is free while a host could be leased from that waits for no other: those that came back
-// in vain, because their domain or address is busy, are followed by others after 2 s at most.
+// for their turn in the store. Nothing is lost, no request comes too soon, no host starves, and no
+// slot stays free while some host could use it: if the hosts that came back cannot, because their
+// domain or address is busy, others follow after 2 s at most.
 func TestDormantHosts(t *testing.T) {
 	const hosts, each, slots = 100, 10, 8
 	for _, c := range []struct {

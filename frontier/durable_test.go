@@ -53,7 +53,7 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, dormant *
 	heads.Heads = []int{0, 1, 2, 7, 100}[seed%5]
 	heads.InMemory = []int{0, 1, 300, 2000}[seed/5%4] * min(heads.Heads, 1)
 	heads.SeenBytes = []int{0, 1, 64 * 300}[seed%3]             // none, no fingerprint, a third of them
-	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all, those under way, one or two; all, and the names of those that have left
+	heads.HostBytes = []int{0, 1, 700, 8 * 64 * 1024}[seed/3%4] // all; leased ones; one or two; all, and the names of evicted ones
 	c := &durableCrawl{smallWeb: w, t: t, cfg: heads, journal: newJournal(t), rand: rand.New(rand.NewPCG(seed, 3))}
 	c.crawl()
 	if heads.HostBytes > 0 && heads.HostBytes < 1000 {
@@ -151,7 +151,7 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 	return "", ""
 }
 
-// answer ends a lease. The kind of a URL that is done is that of its last try.
+// answer ends a lease. A done URL has the kind of its last try.
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
 	host, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
@@ -243,7 +243,7 @@ type durableCrawl struct {
 	leases  []frontier.URL
 	leased  map[string]int
 	wants   []*want
-	revival *revival // nil: nothing is asked for
+	revival *revival // nil: no request
 }
 
 // want is a Refill on its way: it is read after a commit, and provided later.
@@ -257,7 +257,7 @@ func (c *durableCrawl) crawl() {
 	c.free = make(map[string]time.Duration)
 	c.kills, c.often, c.later = c.rand.IntN(8), 1+c.rand.IntN(5), c.rand.IntN(6)
 	if c.cfg.Limit > 0 || c.cfg.LimitPerHost > 0 {
-		c.late = c.rand.IntN(200) // which changes what is found
+		c.late = c.rand.IntN(200) // changes the set of URLs found
 	}
 	c.begin()
 	for c.steps = 0; !c.over(); c.steps++ {

@@ -12,13 +12,13 @@ import (
 // Invariants: every URL seen is in exactly one state. A server has a turn if and only if time
 // alone will let it have another lease, refusal or refill, as far as that depends on the server;
 // but a turn for what Limit ends stays until it comes: see nextTurn. No turn is set to a time
-// before now: a server whose delay is long over, or that is new, comes after those that are due
-// already.
+// before now: a server that is new, or whose delay is long over, comes after the servers that are
+// already due.
 type Frontier struct {
 	cfg Config
 	clock
 
-	// Which URLs were seen, and what is kept of them.
+	// The URLs seen, and their state.
 	seen      seenSet
 	lookup    lookup
 	redirects redirects
@@ -172,11 +172,11 @@ func (f *Frontier) nextOrder() uint64 {
 	return f.order
 }
 
-// moment is a time, as what has passed since the frontier was first given one. It takes a third of
-// a time.Time, of which every host has several.
+// moment is the time since the first call that passed a time. Every host has several moments, and
+// each takes a third of a time.Time.
 type moment = time.Duration
 
-// clock is the time that the frontier was last given. It never goes back.
+// clock is the time of the last call. It never goes back.
 type clock struct {
 	epoch time.Time // the first
 	set   bool

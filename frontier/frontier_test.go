@@ -195,7 +195,7 @@ func TestHostsTakeTurns(t *testing.T) {
 	t.Run("a new host is not before one that is due", func(t *testing.T) {
 		f := with(t, frontier.Config{Delay: time.Second}, "a/1 a/2")
 		f.Done(at(0), expectLease(t, f, 0, 1, "a/1")[0], frontier.Result{})
-		expectLease(t, f, time.Second, 0, "") // the desk has looked, and had no worker free
+		expectLease(t, f, time.Second, 0, "") // the coordinator had no free worker
 		add(t, f, "b/1 c/1")
 		expectLease(t, f, 2*time.Second, 1, "a/2")
 	})

@@ -23,8 +23,8 @@ type group struct {
 	last     moment // from which its delay counts
 	waiting  line   // servers that it held up when their turn came
 	siblings map[*group]*siblings
-	at       moment // key in the heap of groups: when the first of those waiting may be leased from
-	order    uint64 // of that one
+	at       moment // key in the heap of groups: when the first waiting server may be leased from
+	order    uint64 // of that server
 	index    int32  // in that heap; -1: it is not there
 }
 
@@ -248,7 +248,7 @@ func (p *politeness) groupDelay(isAddress bool) time.Duration {
 func (p *politeness) freeAt(g *group) moment {
 	delay := p.groupDelay(g.addr.IsValid())
 	if delay == 0 || g.last == never {
-		return 0 // or the last lease would cost those that wait their turn
+		return 0 // or the last lease would cost waiting servers their turn
 	}
 	return g.last + delay
 }
@@ -341,10 +341,10 @@ func (p *politeness) earliest(s *server) moment {
 	return max(s.pace.hold, s.last+p.delay(s))
 }
 
-// pinFor is for how many minutes a server is requested where it was found, though its name may lead
-// elsewhere by then: the turn of a lease is that of one address, and if names whose records rotate
-// were looked up each time, a turn would mostly be another address's. Heritrix keeps an address for
-// 6 hours, too.
+// pinFor is for how many minutes requests to a server go to the address found, even if its name
+// leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
+// rotate were looked up each time, the request would mostly go to another. Heritrix keeps an
+// address for 6 hours, too.
 const pinFor = 6 * 60
 
 // pinned reports whether s, whose address is known, is to be requested there.

@@ -86,8 +86,7 @@ func (h *host) seeded() bool {
 	return other != nil && other.seed
 }
 
-// take removes the URL that is due: one to be tried again, if its time has come, before those that
-// were never leased.
+// take removes the URL that is due: a retry whose time has come before URLs that were never leased.
 func (h *host) take(now moment, u *URL) (again bool) {
 	if h.retries(now) {
 		*u = h.retry.Pop().url
@@ -100,7 +99,7 @@ func (h *host) take(now moment, u *URL) (again bool) {
 	return false
 }
 
-// again returns the URLs of h to be tried again, the first of them in front.
+// again returns the retries of h, the first of them in front.
 func (h *host) again() []*waiting {
 	if h.retry == nil {
 		return nil
@@ -108,7 +107,7 @@ func (h *host) again() []*waiting {
 	return h.retry.Items()
 }
 
-// retries reports whether a URL is due to be tried again.
+// retries reports whether a retry is due.
 func (h *host) retries(now moment) bool { return h.retry != nil && h.retry.First().at <= now }
 
 // leastDepth returns that of the URLs of h that are in memory; known is false if none are.

@@ -124,8 +124,8 @@ func (f *Frontier) NoteHosts() {
 	}
 }
 
-// Saved says that the batches up to the last NoteHosts are committed, and that whoever answers a
-// Request finds what they hold.
+// Saved reports that all changes up to the last NoteHosts are committed, and visible to the reads
+// of Requests.
 func (f *Frontier) Saved() {
 	f.seen.saved()
 	f.journal.saved = f.journal.seals

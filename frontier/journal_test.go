@@ -377,8 +377,8 @@ func hostText(h frontier.HostState) string {
 	return text
 }
 
-// TestRedirectsAreForgotten checks that what is kept of URLs that redirects led to goes when they
-// end, are dropped or are linked to, unless they redirect themselves.
+// TestRedirectsAreForgotten checks that the hops of a redirect's target are forgotten when it ends,
+// is dropped or is linked to, unless it redirects itself.
 func TestRedirectsAreForgotten(t *testing.T) {
 	for _, c := range []struct {
 		name  string

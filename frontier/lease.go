@@ -74,7 +74,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 // lease takes a lease from s, which is due. It returns false, and u is of no use, if everything
 // that is due is refused or only in the store.
 func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
-	f.politeness.withdraw(s) // to the end of those that are due
+	f.politeness.withdraw(s) // to the end of the due servers
 	h := s.top()
 	if s.resolve == addressUnknown {
 		s.resolve = addressAsked

@@ -258,7 +258,7 @@ func (m *model) compare() {
 		}
 	}
 	next, ok := m.f.Next()
-	// What is due now is due now, be it since a second or since ever.
+	// A due lease counts as due now, however long it has been due.
 	if ok != known || ok && max(m.now, next.Sub(epoch)) != max(m.now, earliest) {
 		m.t.Fatalf("%v: Next() = %v, %v, want %v, %v", m.now, next.Sub(epoch), ok, earliest, known)
 	}

@@ -24,7 +24,7 @@ const (
 	// the round-trip time.
 	smoothing = 8
 
-	// MaxRetryAfter is the longest back-off that a host gets because it asked for it.
+	// MaxRetryAfter bounds the back-off that a host requests with Retry-After.
 	MaxRetryAfter = time.Hour
 
 	firstPause = time.Second // after an overload or a robots.txt that failed; it doubles each time

@@ -17,12 +17,12 @@ const (
 	// Names.
 	Lookup RequestKind = iota + 1
 
-	// Refill asks for the pending URLs of Host after a key in order, the first N.
+	// Refill requests the first N pending URLs of Host after a key, in order.
 	Refill
 
-	// Revive asks for hosts with something pending. It goes through the hosts by origin, from the
-	// first after Cursor, up to N different names of hosts with something pending, or to be tried
-	// again if Tried is true; the page has all hosts with one of these names.
+	// Revive requests hosts with pending URLs, or with retries if Tried is true. The store goes
+	// through them by origin, from the first after Cursor, up to N different names; the page has
+	// all hosts with one of these names.
 	Revive
 )
 

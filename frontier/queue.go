@@ -119,14 +119,14 @@ func costOf(q *hostQueue) int {
 	return n
 }
 
-// waiting is a URL that is not to be tried before a time.
+// waiting is a URL with the earliest time of its retry.
 type waiting struct {
 	url   URL
 	at    moment
 	order uint64
 }
 
-// retryHeap is a heap of a host's URLs to be tried again.
+// retryHeap is a heap of a host's retries.
 type retryHeap = heap.Heap[*waiting, byTime]
 
 type byTime struct{}

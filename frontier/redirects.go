@@ -5,7 +5,7 @@ package frontier
 // may turn up, and make the target of its own redirect near enough.
 type redirects struct {
 	hops   map[fingerprint]*hops
-	middle []fingerprint // of those that redirected themselves, in a ring: see maxMiddles
+	middle []fingerprint // of URLs that redirected themselves, in a ring: see maxMiddles
 	oldest int           // in that ring, once it is full
 }
 
@@ -16,9 +16,8 @@ type hops struct {
 	target *URL // of its own redirect, once it has answered with one
 }
 
-// maxMiddles is how many hops with a target are kept. They are the middles of chains of redirects,
-// of which the Web may have a million; the price of forgetting one is that a shorter way to it is
-// missed.
+// maxMiddles bounds the hops with a target, the middles of chains of redirects. The Web may have a
+// million of them; the price of forgetting one is that a shorter way to it is missed.
 const maxMiddles = 16_384
 
 func newRedirects() redirects { return redirects{hops: make(map[fingerprint]*hops)} }
@@ -30,8 +29,8 @@ func (r *redirects) reached(fp fingerprint, n int) *hops {
 	return h
 }
 
-// shortened records another way to a URL. It returns what is kept of the URL if that way is shorter
-// than all before; forgotten says that a link leads there, so nothing is kept any more.
+// shortened records another way to a URL. It returns the URL's hops if that way is shorter than all
+// before; forgotten reports that a link leads there, so the hops are no longer kept.
 func (r *redirects) shortened(fp fingerprint, n int) (h *hops, forgotten bool) {
 	h = r.hops[fp]
 	if h == nil || n >= h.fewest {
@@ -121,7 +120,7 @@ func (f *Frontier) shorten(fp fingerprint, hops int) {
 	f.follow(h)
 }
 
-// endRedirects forgets what is kept of a URL that is not fetched again.
+// endRedirects forgets the hops of a URL that is not fetched again.
 func (f *Frontier) endRedirects(u *URL) {
 	if fp, forgotten := f.redirects.ended(u); forgotten {
 		f.recordForgotten(fp)

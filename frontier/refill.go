@@ -27,8 +27,8 @@ var beforeAll = QueueKey{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8
 
 // backlog is the pending URLs of a host that are only in the store.
 //
-// Invariant: URLs at or before the cursor are in memory (queued, or to be tried again) or leased;
-// URLs behind it are in the store only, unless they are leased or to be tried again.
+// Invariant: URLs at or before the cursor are in memory (queued or retries) or leased; URLs behind
+// it are in the store only, unless they are leased or retries.
 type backlog struct {
 	cursor QueueKey
 	more   bool    // there may be URLs behind the cursor
@@ -76,8 +76,8 @@ func (b *backlog) ended(seq uint64) {
 	b.refill.ended[seq] = struct{}{}
 }
 
-// merge adds to the URLs of a page, which others follow if more is true, those that were kept since
-// the request, and moves the cursor to the last of them.
+// merge adds the URLs kept since the request to a page of URLs, and moves the cursor to the last of
+// them. If more is true, the store has further URLs after the page.
 func (b *backlog) merge(r *refill, urls []URL, more bool) []URL {
 	if more {
 		b.cursor = urls[len(urls)-1].QueueKey()
@@ -211,7 +211,7 @@ func (r *refills) want(h *host, turn bool) {
 	}
 }
 
-// size returns how many URLs to request for h, of which usable can be leased at its turn.
+// size returns how many URLs to request for h, if usable ones can be leased at its turn.
 func (r *refills) size(h *host, usable int) int {
 	switch {
 	case r.cfg.InMemory > 0:
@@ -236,8 +236,8 @@ func (r *refills) fit(usable int, urls []URL) int {
 	return len(urls)
 }
 
-// usable returns how many URLs of h can be leased when its turn comes, of those that a refill may
-// bring though there is no room.
+// usable returns how many URLs of h can be leased when its turn comes: a refill may read that many
+// even without room.
 func (f *Frontier) usable(h *host) int {
 	return min(max(1, int(f.politeness.pace(h.server)-h.busy)), atOnce)
 }

@@ -87,8 +87,8 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	}
 }
 
-// TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before
-// those that came behind it.
+// TestRefilledHostsAreFirst checks that a host has its turn as soon as it is refilled, before the
+// hosts behind it.
 func TestRefilledHostsAreFirst(t *testing.T) {
 	f, l := restarted(t, frontier.Config{}, 6, 1)
 	expectLease(t, f, 0, 1, "")
@@ -119,11 +119,11 @@ func TestRefillThatIsNotWantedPanics(t *testing.T) {
 }
 
 // TestCountsThatAreWrong checks that a crawl ends, with everything there is, if a damaged store has
-// other URLs than it says.
+// another number of URLs than it records.
 func TestCountsThatAreWrong(t *testing.T) {
-	for _, c := range []struct{ said, has int }{{5, 3}, {5, 1}, {2, 5}, {1, 9}} {
+	for _, c := range []struct{ recorded, has int }{{5, 3}, {5, 1}, {2, 5}, {1, 9}} {
 		for _, heads := range []int{0, 1, 3} {
-			t.Run(fmt.Sprintf("%d said, %d there, heads %d", c.said, c.has, heads), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d recorded, %d there, heads %d", c.recorded, c.has, heads), func(t *testing.T) {
 				l := newJournal(t)
 				for i := range c.has {
 					url := u(t, fmt.Sprintf("a/%d", i))
@@ -138,7 +138,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 					cfg.Limit = c.has - 1 // which is reached with the last one: one was tried before
 				}
 				r := frontier.Restore(cfg)
-				r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: c.said}, robots.Rules{})
+				r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: c.recorded}, robots.Rules{})
 				r.Seq(100)
 				f := r.Frontier()
 				f.SetJournal(l)

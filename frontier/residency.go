@@ -100,10 +100,10 @@ func (r *residency) added(h *host) {
 	r.bytes += costOfHost(h)
 }
 
-// removed takes in that a server is not resident any more.
+// removed updates the state after a server has left memory.
 func (r *residency) removed(s *server) {
 	name := s.name()
-	delete(r.asked, name) // whoever adds to it now has not looked it up
+	delete(r.asked, name) // a later Add has not looked it up
 	r.names.Remove(name, s)
 	if domain := weburl.RegistrableDomain(name); domain != "" {
 		r.names.Remove(domain, s)
@@ -232,8 +232,8 @@ func (f *Frontier) settled(s *server) bool {
 	return answered == s.leases
 }
 
-// makeRoom evicts servers as long as hosts take more than they may: those that have been idle for
-// longest, then those that can wait and have been resident for longest. While a batch of URLs is
+// makeRoom evicts servers as long as hosts exceed their budget: first the servers that have been
+// idle for longest, then waiting ones that have been resident for longest. While a batch of URLs is
 // looked up, servers stay, so that each is resident, or not, until all of the batch are added.
 func (f *Frontier) makeRoom() {
 	if f.cfg.HostBytes <= 0 || f.lookup.open {
@@ -293,7 +293,7 @@ func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*server) evic
 	}
 }
 
-// evict drops s, of which the store has everything.
+// evict drops s. The store must have all of its state.
 func (f *Frontier) evict(s *server) {
 	f.politeness.withdraw(s)
 	s.evicted = true

@@ -309,7 +309,7 @@ func TestRestoredHostsStayInTheStore(t *testing.T) {
 }
 
 // TestDormantHostsThatAreLost checks that a crawl ends if a damaged store has fewer dormant hosts
-// than it said.
+// than it recorded.
 func TestDormantHostsThatAreLost(t *testing.T) {
 	for _, limit := range []int{0, 1} {
 		r := frontier.Restore(frontier.Config{HostBytes: 1, Limit: limit})

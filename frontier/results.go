@@ -96,7 +96,7 @@ func (f *Frontier) wait(h *host, u URL, at time.Time) {
 	f.place(h)
 }
 
-// queueAgain puts a URL among those that are not to be tried before a time.
+// queueAgain queues a URL for another try, not before a time.
 func (f *Frontier) queueAgain(h *host, u URL, at time.Time) {
 	if h.retry == nil {
 		h.retry = new(retryHeap)

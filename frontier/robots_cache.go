@@ -14,7 +14,7 @@ type cachedRules struct {
 	rules   robots.Rules
 	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
 	why     failure       // why there are none
-	dropped bool          // the rules made room for others, and are to be fetched again
+	dropped bool          // the rules made room for others; fetch them again
 
 	key   [sha256.Size]byte
 	size  int           // in memory
@@ -23,8 +23,8 @@ type cachedRules struct {
 }
 
 const (
-	// spared is how long rules are not dropped that were never used. A host whose rules arrive is
-	// then asked for a page; otherwise hosts with many rules would only ever be asked for rules.
+	// spared is how long unused rules are safe from being dropped. It gives the host of new rules
+	// time for a page; otherwise hosts with many rules would only ever fetch rules.
 	spared = time.Minute
 
 	// noRoom is how long a host waits at most for room for its rules, while all others are spared.
@@ -48,8 +48,8 @@ type robotsCache struct {
 	starved []*host   // hosts that wait for room, as they came
 }
 
-// add returns what is to be kept of rules: one copy of those that are equal, as whole networks of
-// hosts have; nothing of those that are empty. It returns false if there is no room.
+// add returns the cached form of rules: one copy of equal rules, which whole networks of hosts
+// share; nil for empty rules. It returns false if there is no room.
 func (c *robotsCache) add(r robots.Rules, now moment) (*cachedRules, bool) {
 	if r.IsZero() {
 		return nil, true
@@ -89,8 +89,7 @@ func (c *robotsCache) use(s *cachedRules) {
 	}
 }
 
-// full reports whether no host is to be asked for its rules now, because there would be no room for
-// them.
+// full reports whether fetching rules has to wait, because there would be no room for them.
 func (c *robotsCache) full(now moment) bool {
 	n := len(c.alike)
 	if c.limit == 0 || n == 0 {
@@ -136,8 +135,8 @@ func (c *robotsCache) starve(h *host) {
 	}
 }
 
-// admit lets as many hosts be asked for their rules as there may be room for, and returns those. A
-// host for which there is no room after all waits again.
+// admit returns the hosts that may now fetch their rules: as many as there may be room for. A host
+// for which there is no room after all waits again.
 func (c *robotsCache) admit(now moment) (admitted []*host) {
 	n := min(c.freed, len(c.starved))
 	c.freed = 0

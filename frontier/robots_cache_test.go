@@ -29,7 +29,7 @@ func TestRulesKeepWithinMemory(t *testing.T) {
 				for _, lease := range f.Lease(at(now), 20) {
 					host := lease.URL.Host()
 					if before, ok := last[host]; ok && now-before < 7*time.Second {
-						t.Fatalf("%s is asked for %s after %v, expected 7 s", host, lease.URL.Path(), now-before)
+						t.Fatalf("%s: lease of %s after %v, want 7 s", host, lease.URL.Path(), now-before)
 					}
 					last[host] = now
 					if lease.Robots {

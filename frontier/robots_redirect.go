@@ -11,10 +11,9 @@ import (
 // server there, under its delays and paces. A thousand hosts that all point to one server ask it
 // one by one.
 //
-// The robots.txt redirects to a server wait as the URLs to be tried again of a host without a name,
-// which takes turns with the server's other hosts. The host that needs the robots.txt waits: it has
-// one redirect at most, and what it has pending keeps the crawl going. Nothing of a redirect
-// outlives the process.
+// The robots.txt redirects to a server wait as retries of a host without a name, which takes turns
+// with the server's other hosts. The host that needs the robots.txt waits: it has one redirect at
+// most, and its pending URLs keep the crawl from ending. Redirects do not outlive the process.
 
 // RobotsAt ends a lease of robots.txt: a redirect says that the host's rules are at another URL, of
 // any http or https server. That is leased next, as robots.txt of the same host, with one more in
@@ -67,8 +66,8 @@ func (f *Frontier) pickRedirect(h *host, u *URL) bool {
 	return false
 }
 
-// robotsRedirects returns the host that stands for a server's robots.txt redirects, of which u is
-// one that is leased.
+// robotsRedirects returns the host that holds the robots redirects of a server. u is one of them,
+// and is leased.
 func (f *Frontier) robotsRedirects(u *URL) *host {
 	s := f.residency.names.Find(Hostname(u.At.Origin()))
 	if s == nil || s.origins == nil {

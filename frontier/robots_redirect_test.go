@@ -62,7 +62,7 @@ func TestRedirectToTheDead(t *testing.T) {
 		leases := f.Lease(now, 99)
 		for _, lease := range leases {
 			if asked++; asked == 1 {
-				f.Postpone(now, lease, now) // which is no failure: it is still to be asked for there
+				f.Postpone(now, lease, now) // not a failure: robots.txt is requested there again
 				continue
 			}
 			f.RobotsFailed(now, lease, frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", false)

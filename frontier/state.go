@@ -16,8 +16,8 @@ type Journal interface {
 	// others of its host, because it is leased.
 	Pending(u URL)
 
-	// Retried records that a URL, pending at was, is to be tried again. It is pending at
-	// u.QueueKey() now, which may be the same; Tries, NotBefore and Past have changed.
+	// Retried records that a URL, pending at was, needs a retry. It is pending at u.QueueKey() now,
+	// which may be the same; Tries, NotBefore and Past have changed.
 	Retried(u URL, was QueueKey)
 
 	// Done records that a URL, pending at u.QueueKey(), is done. Past ends with the result.
@@ -55,7 +55,7 @@ type Journal interface {
 type HostState struct {
 	Name     string // its origin
 	Pending  int    // URLs, leased ones included
-	Tried    int    // of these, to be tried again: QueueKey.Tried
+	Tried    int    // of these, retries: QueueKey.Tried
 	Answered int    // URLs that were tried: what Limit and LimitPerHost count after a restart
 	Capped   bool   // it has had LimitPerHost
 	Seed     bool   // a seed is on it, and it has not answered from a public address

@@ -55,7 +55,7 @@ func TestSetPerHost(t *testing.T) {
 
 	f.Done(at(0), leases[0], frontier.Result{Overload: true, RetryAfter: time.Second})
 	setPerHost(f, at(0), 4)
-	expectLease(t, f, time.Second, 9, "") // one at once, since it said so
+	expectLease(t, f, time.Second, 9, "") // one at a time after the overload
 }
 
 func TestSetRateLimit(t *testing.T) {
@@ -83,7 +83,7 @@ func TestHostInfo(t *testing.T) {
 	}
 	robots := expectLease(t, f, 0, 9, "a/robots.txt")[0]
 	if i := info(0); !i.Asking || i.Leased != 0 || i.Pending != 2 || i.Pace != 2 {
-		t.Errorf("while robots.txt is asked for: %+v", i)
+		t.Errorf("while robots.txt is requested: %+v", i)
 	}
 	f.SetRobots(at(time.Second), robots, rulesOf("Crawl-delay: 3"), frontier.Result{})
 	if i := info(time.Second); i.Asking || i.Delay != 3*time.Second || i.Pace != 1 || !i.Next.Equal(at(4*time.Second)) {

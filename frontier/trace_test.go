@@ -32,7 +32,7 @@ import (
 // and those of a crawl with a journal: see trace.durable. retry says why: "retry a/1 5s timeout".
 //
 // An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed,
-// silent. A robots.txt that is asked for its rules is printed as a:robots.txt.
+// silent. A request for robots.txt is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	traces := make(map[string]*trace)
 	golden.Cases(t, "testdata/*.txt", golden.EmptyLine, func(t *testing.T, file, commands, _ string) string {

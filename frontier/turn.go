@@ -2,20 +2,19 @@ package frontier
 
 import "github.com/weftcrawl/weft/internal/heap"
 
-// turn is that of a server which has something to lease or refuse, now or at a time. Turns are in
-// the same order everywhere: by the time at which the server may be leased from, then by when it
-// got its turn.
+// turn is the turn of a server with something to lease or refuse, now or at a later time. Turns
+// have the same order everywhere: by the time at which the server may be leased from, then by when
+// it got its turn.
 //
-// A turn is in the line of servers that are ready, or in that of a group the server waits for. A
+// A turn is in the line of ready servers, or in the line of a group that the server waits for. A
 // turn in the ready line promises nothing of the server's domain and address. When it comes to the
 // front and one of these is not free at its time, the server moves to the line of that group; when
 // that is free and the other is not, to the other's. It keeps its turn, so nobody starves.
 //
 // Servers with the same domain and the same address are siblings. Only the first of them is in a
 // line: that it has to wait for either group says as much of the others, even if they are 100,000,
-// and none of them moves. So a lease takes time logarithmic in all of these, apart from the moves,
-// of which there are at most as many as a domain has addresses, or an address domains, that are
-// held up.
+// and none of them moves. So a lease takes time logarithmic in all of these, apart from the moves:
+// at most one per address of the domain, or domain of the address, that is held up.
 type turn struct {
 	at    moment
 	order uint64
@@ -58,7 +57,7 @@ func (s *server) before(t *server) bool {
 // siblings are the servers of one domain with one address. A domain with a single server has none.
 type siblings struct {
 	domain, address *group
-	turns           family // of those that have something to lease or refuse
+	turns           family // of servers with something to lease or refuse
 	n               int    // all of them
 }
 

@@ -28,9 +28,9 @@ type URL struct {
 	Addr    netip.Addr  // where its server is assumed to be; invalid: unknown
 
 	Seq       uint64    // set by Add, unique within a crawl and ascending
-	NotBefore time.Time // of a URL to be tried again: set by Retry; zero: at any time
-	Past      []Try     // how its tries ended; whoever ends a lease appends to it
-	Known     *Visit    // of its last visit; nil: none. Whoever ends a lease sets it for the next
+	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time
+	Past      []Try     // how its tries ended; the caller appends to it before it ends a lease
+	Known     *Visit    // its last visit; nil: none. The caller sets it before it ends a lease
 }
 
 // Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.
@@ -77,9 +77,8 @@ type Visit struct {
 	Type           string
 }
 
-// QueueKey orders the pending URLs of a host: first those tried before, then those that are kept,
-// then the higher priority, the smaller depth, the higher rank, and the earlier. No two URLs of a
-// crawl have the same.
+// QueueKey orders the pending URLs of a host: tried URLs first, then kept ones, then by higher
+// priority, smaller depth, higher rank, and smaller Seq. No two URLs of a crawl have the same key.
 type QueueKey struct {
 	Tried    bool
 	Kept     bool // not with Tried

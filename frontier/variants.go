@@ -26,8 +26,8 @@ func (f *Frontier) tooMany(u weburl.URL) bool {
 	return n == 0
 }
 
-// worthRecording reports whether the journal records a count: from 64 on, those of which only the
-// first four bits are not 0. So the journal is behind by less than 64, or an eighth.
+// worthRecording reports whether the journal records a count: from 64 on, counts with zeros after
+// the first four bits. So the journal lags by less than 64, or an eighth.
 func worthRecording(n int) bool {
 	return n >= 64 && bits.TrailingZeros(uint(n)) >= bits.Len(uint(n))-4
 }

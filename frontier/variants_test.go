@@ -85,7 +85,7 @@ func TestVariantsRestart(t *testing.T) {
 		}
 		add(0, before)
 		if n := len(l.notes) - before; n > 40 { // for each URL one, and these
-			t.Errorf("%d variants: the journal was told %d times of them", before, n)
+			t.Errorf("%d variants: %d calls of the journal, want at most 40", before, n)
 		}
 		f.NoteHosts()
 		l.commit()

@@ -81,8 +81,8 @@ func parseCookie(line string) *http.Cookie {
 	return c
 }
 
-// expiry parses the date formats of old servers, in addition to those that net/http parses; zero
-// for an invalid date.
+// expiry parses the date formats of old servers, in addition to the formats of net/http; zero for
+// an invalid date.
 func expiry(date string) time.Time {
 	for _, layout := range []string{time.RFC850, time.ANSIC, "Mon, 02-Jan-06 15:04:05 MST", "Mon, 2 Jan 2006 15:04:05 MST"} {
 		if at, err := time.Parse(layout, date); err == nil {

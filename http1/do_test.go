@@ -96,7 +96,7 @@ func TestFieldsThatAreNotSent(t *testing.T) {
 	}
 }
 
-// TestRaw checks the parts of a response beside its body, kept as received.
+// TestRaw checks the parts of a response other than its body, kept as received.
 func TestRaw(t *testing.T) {
 	interim := "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
 	first := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\nX-A:  b\r\n\r\n"

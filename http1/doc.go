@@ -72,8 +72,8 @@
 // and the proxy learns host and port. SOCKS proxies connect to any host. Except with socks5, the
 // proxy looks up names: then only an address in the URL is known here, and Response.Addr is
 // invalid. All of this, the proxy's response included, must finish within Options.DialTimeout; its
-// errors are of KindProxy. A response that a proxy gives in a server's place, such as a 502,
-// cannot be told from the server's, except for a 407.
+// errors are of KindProxy. A response that a proxy gives in a server's place, such as a 502, looks
+// like the server's, except for a 407.
 //
 // # Decoding
 //

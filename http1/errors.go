@@ -48,8 +48,8 @@ func Kinds() []Kind {
 }
 
 // ErrNoRoom matches errors of KindResource of a response that has waited for room in Options.Meter
-// as long as an exchange may take. A later attempt finds room: of those that wait at the same
-// time, one always proceeds.
+// as long as an exchange may take. A later attempt finds room: of several responses that wait at
+// the same time, one always proceeds.
 var ErrNoRoom = errors.New("no room in memory for the rest of the response")
 
 // ErrHeldUp matches errors of KindTooSlow of a response that was ended before its other limits,

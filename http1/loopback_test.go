@@ -38,7 +38,7 @@ func TestLoopback(t *testing.T) {
 	})
 	mux.HandleFunc("/gzip", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "gzip, deflate, br, zstd" {
-			http.Error(w, "gzip was not asked for", http.StatusNotAcceptable)
+			http.Error(w, "Accept-Encoding lacks gzip", http.StatusNotAcceptable)
 			return
 		}
 		w.Header().Set("Content-Encoding", "gzip")

@@ -63,7 +63,7 @@ type Options struct {
 	UserAgent string
 	// Header is sent with every request: see Request.Header.
 	Header Header
-	// Cookies has the cookies to send, and stores those that responses set. It is called on the
+	// Cookies holds the cookies to send, and stores the cookies of responses. It is called on the
 	// loop. Nil: no cookies.
 	Cookies http.CookieJar
 	// Auth has one credential per origin; see Credential.Check.

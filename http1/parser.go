@@ -186,8 +186,8 @@ func parseHead(raw []byte) (r *Response, odd bool, err *Error) {
 	return r, odd, err
 }
 
-// parseStatusLine parses a status line: words separated by spaces and tabs, of which the reason
-// has any number.
+// parseStatusLine parses a status line, whose words are separated by spaces and tabs; the reason
+// has any number of words.
 func parseStatusLine(line string) (proto string, status int, ok bool) {
 	const end = len("HTTP/1.1")
 	if len(line) < end || line[:end-1] != version || line[end-1] < '0' || line[end-1] > '9' {

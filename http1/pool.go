@@ -76,7 +76,7 @@ func (p *pool) reap() {
 	}
 }
 
-// close closes all connections, and those that are put from now on.
+// close closes all connections, and any that are put later.
 func (p *pool) close() {
 	for p.oldest != nil {
 		p.drop(p.oldest)

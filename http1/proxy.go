@@ -155,7 +155,7 @@ func (c *Client) through(t *aio.Task, req *Request, at route, host string, port 
 	return nil, server, err
 }
 
-// maxTargets bounds the addresses of a host that a proxy is asked for, one after the other.
+// maxTargets bounds the addresses of a host that are tried through a proxy, one after the other.
 const maxTargets = 4
 
 func errorKind(err error) Kind {

@@ -12,5 +12,5 @@
 //
 // # Limits
 //
-// A running crawl is asked about 256 hosts at a time, so that it goes on with other work meanwhile.
+// A running crawl answers for 256 hosts at a time, and continues its other work in between.
 package inspect

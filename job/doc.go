@@ -3,11 +3,11 @@
 //
 // # Vocabulary
 //
-//   - plan: the options that decide which URLs belong to the crawl and what is kept of them.
-//     The first run freezes it; later runs must ask for the same, or amend it.
-//   - history: what the runs so far have come to.
+//   - plan: the options that decide which URLs belong to the crawl and what their records contain.
+//     The first run freezes it; later runs must give the same plan, or amend it.
+//   - history: the results of the runs so far.
 //   - visit: one pass over all URLs. A recrawl of a finished job starts the next one.
-//   - note: a named value in the store, beside the frontier's state.
+//   - note: a named value in the store, in addition to the frontier's state.
 //
 // # Lifecycle
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// History is what a job remembers of its runs, beside its URLs.
+// History is a job's memory of its runs, apart from its URLs.
 type History struct {
 	Summary record.Summary // of the visit
 	List    List

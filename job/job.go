@@ -64,7 +64,7 @@ type Options struct {
 }
 
 // Open starts a job, or resumes the one in the folder; then Plan is the job's, and not the one
-// that was asked for. Its error is an *OptionError.
+// in o. Its error is an *OptionError.
 func Open(o Options) (*Job, error) {
 	j := &Job{Dir: o.Dir, Files: o.Files, Plan: o.Plan}
 	err := j.open(&o)
@@ -165,7 +165,7 @@ const (
 	lookAgain   = 50 * time.Millisecond
 )
 
-// openStore opens the store as soon as nobody looks at it any more.
+// openStore opens the store as soon as no other process looks at it.
 func (j *Job) openStore(o store.Options) (err error) {
 	for began := time.Now(); ; time.Sleep(lookAgain) {
 		j.Store, err = store.Open(j.Dir, o)
@@ -199,7 +199,7 @@ func (j *Job) begun(update bool) (bool, error) {
 	return false, nil
 }
 
-// recall reads what the last run left, and compares its plan with what is asked for now.
+// recall reads the state of the last run, and compares its plan with the requested one.
 func (j *Job) recall(o *Options) error {
 	was, known, err := j.SavedPlan()
 	if err != nil {

@@ -167,9 +167,9 @@ func (p Plan) inherit(asked *Plan, was *Plan) Plan {
 	return p
 }
 
-// resume returns the plan with which a job of plan p continues when now is asked for: p itself,
-// as both must agree. With amend, now may add seeds and exclusions. A plan without seeds asks
-// for those of p. Its error is an *OptionError.
+// resume returns the plan with which a job of plan p continues when the caller requests now: p
+// itself, as both must agree. With amend, now may add seeds and exclusions. A plan without seeds
+// takes the seeds of p. Its error is an *OptionError.
 func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 	for i := range Frozen {
 		o := &Frozen[i]
@@ -223,7 +223,7 @@ func encode(v any) []byte {
 	return b
 }
 
-// Rules returns where the crawl may go. Its error is that of a damaged plan.
+// Rules returns where the crawl may go. It fails if the plan is damaged.
 func (p *Plan) Rules() (r scope.Rules, err error) {
 	r = scope.Rules{Scope: p.Scope, Depth: p.Depth, Traps: scope.Traps{Length: p.MaxURLLength, Depth: p.MaxPathDepth, Repeats: p.MaxRepeats}}
 	if r.Include, err = compile(p.Include); err == nil {

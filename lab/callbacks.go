@@ -231,8 +231,8 @@ func (l *callbackLoop) register(fd int, event uint32, fn func()) error {
 func (l *callbackLoop) unregister(fd int) { delete(l.callbacks, fd) }
 
 // turn sleeps until some descriptors are ready, at most 100 ms so that the caller can check its
-// context, and calls their functions. However many are watched, the kernel returns only those that
-// are ready: the advantage of epoll over its elders, select and poll.
+// context, and calls their functions. However many it watches, the kernel returns only the ready
+// ones: the advantage of epoll over its elders, select and poll.
 func (l *callbackLoop) turn() error {
 	var ready [128]unix.EpollEvent
 	n, err := unix.EpollWait(l.epoll, ready[:], 100)

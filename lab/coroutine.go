@@ -149,8 +149,8 @@ func (y *Yielder[In, Out]) Yield(out Out) (In, error) {
 // its result or error comes back.
 //
 // It may delegate in turn, to any depth. Each value then passes through all coroutines in between,
-// at two switches each; [Scheduler] shows the alternative, a stack of suspended coroutines of which
-// only the innermost is resumed.
+// at two switches each; [Scheduler] shows the alternative, a stack of suspended coroutines that
+// resumes only the innermost.
 func Delegate[In, Out, Result any](y *Yielder[In, Out], sub *Coroutine[In, Out, Result], first In) (Result, error) {
 	out, yielded := sub.Send(first)
 	for yielded {

@@ -39,8 +39,8 @@ func goroutinesFetch(ctx context.Context, urls []string, atOnce int) ([]Page, er
 	return pages, nil
 }
 
-// goroutinesCrawl shares nothing: one goroutine owns todo and seen, and those that fetch send it
-// what they find.
+// goroutinesCrawl shares nothing: one goroutine owns todo and seen, and the fetching goroutines
+// send it the links they find.
 func goroutinesCrawl(ctx context.Context, root string, atOnce int) ([]Page, error) {
 	first, err := weburl.Parse(root)
 	if err != nil {

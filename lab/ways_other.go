@@ -2,5 +2,5 @@
 
 package lab
 
-// Ways are those that need no system call of Linux, in the order of the road.
+// Ways are the ways that need no system call of Linux, in the order of the road.
 var Ways = []Way{Aio, Goroutines}

@@ -6,7 +6,7 @@
 // receives the text of a page in the same pass.
 //
 // The extractor is a scanner, not a parser: it jumps from '<' to '<', reads the names of tags,
-// and looks only into those that can hold a link. It builds no tree, so it sees links as they
+// and looks only into tags that can hold a link. It builds no tree, so it sees links as they
 // are written, wherever they are. Which bytes form a tag follows the tokenizer of the HTML
 // Standard exactly, with comments, raw text, quotes and character references: see package
 // internal/markup, and scan.go for the loop that passes over all other tags.

@@ -2,7 +2,7 @@ package links
 
 import "github.com/weftcrawl/weft/internal/markup"
 
-// An attribute is one of those that the extractor reads.
+// An attribute is the name of an attribute that the extractor reads.
 type attribute uint8
 
 const (
@@ -37,7 +37,7 @@ type source struct {
 	kind Kind
 }
 
-// An element is one of those that the extractor looks into.
+// An element is an HTML element that may hold links.
 type element struct {
 	tag   string
 	links []source                                 // in the order of yielding

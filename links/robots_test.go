@@ -12,7 +12,7 @@ func TestRobotsTag(t *testing.T) {
 		follow     bool
 		directives []string
 	}{
-		"none said":             {nil, true, true, nil},
+		"no field":              {nil, true, true, nil},
 		"one":                   {[]string{"noindex"}, false, true, []string{"noindex"}},
 		"several in a field":    {[]string{"NoFollow , noarchive,,nofollow"}, true, false, []string{"nofollow", "noarchive"}},
 		"several fields":        {[]string{"noindex", "nofollow"}, false, false, []string{"noindex", "nofollow"}},

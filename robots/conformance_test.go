@@ -47,8 +47,8 @@ func TestGoogleStandard(t *testing.T) {
 	}
 }
 
-// TestGoogleExtensions: testdata/google-extensions.txt lists the verdicts where Google goes beyond
-// the RFC, and explains those that differ.
+// TestGoogleExtensions checks testdata/google-extensions.txt, which lists the verdicts where Google
+// goes beyond the RFC, and explains the differences.
 func TestGoogleExtensions(t *testing.T) {
 	word := map[bool]string{true: "allowed", false: "disallowed"}
 	var got strings.Builder

@@ -35,7 +35,7 @@ func (r Rules) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the rules as AppendBinary encodes them.
 func (r Rules) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 
-// UnmarshalBinary sets the rules to those that AppendBinary encoded. On an error it leaves them
+// UnmarshalBinary decodes rules that AppendBinary encoded. On an error it leaves the rules
 // unchanged.
 func (r *Rules) UnmarshalBinary(data []byte) error {
 	d := decoder{data: data}

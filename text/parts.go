@@ -18,8 +18,8 @@ const (
 	box                     // furniture if its role attribute says so; so are sections and edges
 )
 
-// elements are those that are not ordinary text. Package links knows some of them too:
-// [links.TextReader] lists those that it receives without a role attribute.
+// elements are the elements that are not ordinary text. Package links knows some of them too:
+// [links.TextReader] lists the elements that it receives without a role attribute.
 var elements = []struct {
 	name string
 	role role

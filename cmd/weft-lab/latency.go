@@ -20,7 +20,7 @@ Usage:
 
 Measures an instruction, a read from each cache and from memory, a mutex, switches between
 coroutines, goroutines and threads, a system call, a byte over loopback and back, and the disk.
-Each time stands beside a human scale on which a nanosecond lasts a second. Each is the least
+Next to each time stands a human scale on which a nanosecond lasts a second. Each is the least
 of fifty measurements, as other work on the machine can only add to it. The disk is the one
 of --dir: the lab writes a file of 64 MiB there and removes it.
 

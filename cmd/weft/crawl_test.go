@@ -86,10 +86,10 @@ func TestFullOutput(t *testing.T) {
 	for _, format := range []string{"jsonl", "csv", "urls"} {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 2; "+os.Args[0]+" crawl --format "+format+" -o out "+s.URL) // 2 blocks of 512 bytes
 		cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
-		said, err := cmd.CombinedOutput()
+		printed, err := cmd.CombinedOutput()
 		b, _ := os.ReadFile(filepath.Join(cmd.Dir, "out"))
-		if exitCode(err) != exitError || !strings.Contains(string(said), "file too large") || len(b) == 0 || b[len(b)-1] != '\n' {
-			t.Errorf("%s: %v, %s; written: %q", format, err, said, b)
+		if exitCode(err) != exitError || !strings.Contains(string(printed), "file too large") || len(b) == 0 || b[len(b)-1] != '\n' {
+			t.Errorf("%s: %v, %s; written: %q", format, err, printed, b)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestSeedList(t *testing.T) {
 	cmd.Stdin = strings.NewReader("# seeds\n\n  " + s.URL + "/one  \nnot a URL\x1b\n" + strings.Repeat("x", maxLine+1) + "\r\n" + s.URL + "/two\r\n" + s.URL + "/last")
 	out, err := cmd.Output()
 	if got := s.paths(); err != nil || got != "/first /last /one /two" || strings.Count(string(out), "\n") != 4 {
-		t.Errorf("%v: asked for %s, wrote %s", err, got, out)
+		t.Errorf("%v: requested %s, wrote %s", err, got, out)
 	}
 	for _, want := range []string{"standard input:4: ", `\x1b`, "standard input:5: longer than"} {
 		if !strings.Contains(stderr.String(), want) {

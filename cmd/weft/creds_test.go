@@ -29,7 +29,7 @@ func counting(w http.ResponseWriter, r *http.Request) {
 	star(w, r)
 }
 
-// effectCookies: cookies of the file are sent, and those that sites set.
+// effectCookies checks that the cookies of the file and of sites are sent.
 func effectCookies(t *testing.T) {
 	s := newAsked(t, false, counting)
 	jar := "127.0.0.1\tFALSE\t/\tFALSE\t0\tgiven\tsesame\nother.test\tFALSE\t/\tFALSE\t0\tn\tv\n"
@@ -115,7 +115,7 @@ func effectProxy(t *testing.T) {
 	p := newHTTPProxy(t, "Ali:sesame", hosts)
 	e := crawls(t, exitDone, "-k", "--job", "job", "--proxy", strings.Replace(p.url, "//", "//Ali:sesame@", 1), "http://a.test/", "https://a.test/")
 	if got := p.got(); !slices.Equal(got, want) {
-		t.Errorf("the proxy was asked for %q", got)
+		t.Errorf("requests to the proxy: %q", got)
 	}
 	if records := e.file("job/pages.jsonl"); strings.Count(records, `"status":200`) != 8 || strings.Contains(records, `"ip"`) {
 		t.Errorf("records %s, expected 8 pages, and no addresses: the proxy has them", records)
@@ -127,7 +127,7 @@ func effectProxy(t *testing.T) {
 	s := newSOCKS(t, hosts)
 	crawls(t, exitDone, "-k", "--proxy", s.url, "http://a.test/", "https://a.test/")
 	if got := s.got(); !slices.Equal(got, []string{"socks a.test:443", "socks a.test:80"}) {
-		t.Errorf("the SOCKS proxy was asked for %q", got)
+		t.Errorf("requests to the SOCKS proxy: %q", got)
 	}
 	kind(t, "proxy", "--proxy", s.url, "http://b.test/")
 }

@@ -6,14 +6,14 @@
 //
 // # Vocabulary
 //
-//   - data: what the user asked for, on standard output or in a file. Everything else goes to
-//     standard error.
+//   - data: the results that the user requested, on standard output or in a file. Everything else
+//     goes to standard error.
 //   - option: a flag, with all that is known about it: see option.go. The help, the manual,
 //     completion and error messages read it.
 //   - console: prints on standard error, as text or JSON.
 //   - screen: the console's few lines on a terminal that are redrawn.
 //   - sample: the crawl's counters at a moment, and the rates of the last seconds.
-//   - held: a host that backs off, because it asked for that or was overloaded.
+//   - held: a host that backs off, at its own request or after an overload.
 //   - sheet, table: the two forms of columns: see columns.go.
 //
 // # Lifecycle

@@ -154,7 +154,7 @@ var effects = map[string]func(t *testing.T){
 			t.Fatal(err)
 		}
 		crawls(t, exitDone, "-i", list)
-		expect(t, "asked for", s.paths(), "/one /two")
+		expect(t, "requested", s.paths(), "/one /two")
 	},
 	"scope": func(t *testing.T) {
 		for scope, want := range map[string]string{"page": "/docs/", "prefix": "/docs/ /docs/in", "host": "/docs/ /docs/in /out"} {
@@ -170,17 +170,17 @@ var effects = map[string]func(t *testing.T){
 	"include": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		crawls(t, exitDone, "--include", "/a$", "--include", "/c$", s.URL)
-		expect(t, "asked for", s.paths(), "/ /a /c")
+		expect(t, "requested", s.paths(), "/ /a /c")
 	},
 	"exclude": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		crawls(t, exitDone, "--exclude", "/a$", "--exclude", "/c$", s.URL)
-		expect(t, "asked for", s.paths(), "/ /b")
+		expect(t, "requested", s.paths(), "/ /b")
 	},
 	"canon": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/?b=1&a=2", "/?a=2&b=1&utm_source=x") })
 		crawls(t, exitDone, "--canon", "sort-query,drop-tracking", s.URL)
-		expect(t, "asked for", s.paths(), "/ /") // by path: one of the two links
+		expect(t, "requested", s.paths(), "/ /") // by path: one of the two links
 	},
 	"depth": func(t *testing.T) {
 		for depth, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
@@ -192,7 +192,7 @@ var effects = map[string]func(t *testing.T){
 	"max-url-length": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, "/a", "/"+strings.Repeat("b", 80)) })
 		crawls(t, exitDone, "--max-url-length", "80", s.URL)
-		expect(t, "asked for", s.paths(), "/ /a")
+		expect(t, "requested", s.paths(), "/ /a")
 		if e := crawls(t, exitUsage, "--max-url-length", "16385", s.URL); !strings.Contains(e.stderr, `--max-url-length "16385": expected at most 16384`) {
 			t.Errorf("too long: %s", e.stderr)
 		}
@@ -251,14 +251,14 @@ var effects = map[string]func(t *testing.T){
 			}
 		})
 		crawls(t, exitDone, s.URL)
-		expect(t, "asked for without it", s.paths(), "/")
+		expect(t, "requested without it", s.paths(), "/")
 		crawls(t, exitDone, "--sitemaps", s.URL)
-		expect(t, "asked for with it", s.paths(), "/ / /listed /sitemap.xml")
+		expect(t, "requested with it", s.paths(), "/ / /listed /sitemap.xml")
 	},
 	"limit": func(t *testing.T) {
 		s := newAsked(t, false, chain)
 		e := crawls(t, exitLimit, "--limit", "3", s.URL)
-		expect(t, "asked for", s.paths(), "/ /a /aa")
+		expect(t, "requested", s.paths(), "/ /a /aa")
 		if !strings.Contains(e.stderr, "stopped by --limit") {
 			t.Errorf("the report: %s", e.stderr)
 		}
@@ -266,7 +266,7 @@ var effects = map[string]func(t *testing.T){
 	"limit-per-host": func(t *testing.T) {
 		s := newAsked(t, false, chain)
 		crawls(t, exitDone, "--limit-per-host", "3", s.URL)
-		expect(t, "asked for", s.paths(), "/ /a /aa")
+		expect(t, "requested", s.paths(), "/ /a /aa")
 	},
 	"max-time": func(t *testing.T) {
 		s := newAsked(t, false, chain)
@@ -326,7 +326,7 @@ var effects = map[string]func(t *testing.T){
 		for tries, want := range map[string]string{"0": "/", "1": "/ /"} {
 			s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 			weftRun(t, "crawl", "--retries", tries, s.URL)
-			expect(t, "asked for, with retries "+tries, s.paths(), want)
+			expect(t, "requested, with retries "+tries, s.paths(), want)
 		}
 	},
 	"timeout": func(t *testing.T) {
@@ -355,7 +355,7 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "-H", "Accept-Language: eo", "-H", "X-Name: weft", s.URL)
 		for _, r := range s.got() {
 			if r.Header.Get("Accept-Language") != "eo" || r.Header.Get("X-Name") != "weft" {
-				t.Errorf("%s was asked for with %v", r.URL, r.Header)
+				t.Errorf("%s was requested with %v", r.URL, r.Header)
 			}
 		}
 	},
@@ -379,7 +379,7 @@ var effects = map[string]func(t *testing.T){
 		expect(t, "requests", len(inner.got()), 0)
 		crawls(t, exitDone, append(public, "--allow-private")...)
 		if len(inner.got()) == 0 {
-			t.Error("nothing was asked for")
+			t.Error("nothing was requested")
 		}
 		for _, command := range []string{"fetch", "links"} {
 			before := len(inner.got())
@@ -470,7 +470,7 @@ var effects = map[string]func(t *testing.T){
 	"prune-duplicates": func(t *testing.T) {
 		s := newAsked(t, false, copies)
 		crawls(t, exitDone, "-c", "1", "--prune-duplicates", s.URL)
-		expect(t, "asked for", s.paths(), "/ /a/ /a/in /b/ /b/in /c/ /d/")
+		expect(t, "requested", s.paths(), "/ /a/ /a/in /b/ /b/in /c/ /d/")
 		if e := weftRun(t, "crawl", "--prune-duplicates", "--duplicates", "off", s.URL); e.code != exitUsage || !strings.Contains(e.stderr, "--prune-duplicates: expected") {
 			t.Errorf("of none: exit %d, %s", e.code, e.stderr)
 		}
@@ -515,7 +515,7 @@ var effects = map[string]func(t *testing.T){
 			again, stderr := weftCommand(t, "crawl", "--job", "job", c.flag, s.URL+"/one", s.URL+"/two")
 			again.Dir = first.dir
 			if code := exitCode(again.Run()); code != c.code || s.paths() != c.asked {
-				t.Errorf("%s: exit %d, asked for %s; expected %d, %s: %s", c.flag, code, s.paths(), c.code, c.asked, stderr)
+				t.Errorf("%s: exit %d, requested %s; expected %d, %s: %s", c.flag, code, s.paths(), c.code, c.asked, stderr)
 			}
 		}
 	},
@@ -531,7 +531,7 @@ var effects = map[string]func(t *testing.T){
 	},
 	"quiet": func(t *testing.T) {
 		e := crawls(t, exitDone, "-q", newAsked(t, false, star).URL)
-		expect(t, "said", e.stdout+e.stderr, "")
+		expect(t, "printed", e.stdout+e.stderr, "")
 	},
 	"verbose": func(t *testing.T) {
 		s := newAsked(t, false, star)

@@ -14,8 +14,8 @@ import (
 // maxLine bounds a line of a list of seeds, in bytes.
 const maxLine = 1 << 20
 
-// list is a file of URLs, one per line, read while the crawl runs. Empty lines and those that
-// start with '#' are skipped.
+// list is a file of URLs, one per line, read while the crawl runs. Empty lines and lines that start
+// with '#' are skipped.
 type list struct {
 	name  string
 	file  io.ReadCloser

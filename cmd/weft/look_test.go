@@ -140,7 +140,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	_ = cmd.Wait()
 	close(answer)
 	if stderr.Len() > 0 {
-		t.Errorf("the crawl said %s", stderr)
+		t.Errorf("the crawl printed %s", stderr)
 	}
 	if info, err := os.Lstat(filepath.Join(cmd.Dir, "job", "ctl.sock")); err != nil || info.Mode()&os.ModeSocket == 0 {
 		t.Errorf("socket after the kill: %v, %v", info, err)
@@ -152,7 +152,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 	says(run(exitError, "ctl", "job", "pause"), "weft: job \"job\": the crawl is not running, expected a running one\n")
 
 	if e := run(exitDone, "crawl", "--job", "job", "-q", s.URL); e.stdout != "" {
-		t.Errorf("the next run said %s", e.stdout)
+		t.Errorf("the next run printed %s", e.stdout)
 	}
 	says(run(exitDone, "status", "job"), "job: finished\n")
 	says(run(exitDone, "urls", "--state", "refused", "job"), s.URL+"/secret\n")

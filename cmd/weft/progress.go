@@ -70,8 +70,8 @@ func (s sample) String() string {
 // held is how long a host still backs off; 0 if it does not.
 func (s sample) held(h frontier.HostStat) time.Duration { return max(0, h.BackOff.Sub(s.at)) }
 
-// hosts returns the active hosts that have responded, the slowest first, and those that back
-// off, the longest first.
+// hosts returns the active hosts that have responded, the slowest first, and the hosts that back
+// off, the longest back-off first.
 func (s sample) hosts() (slow, held []frontier.HostStat) {
 	for _, h := range s.Slowest {
 		switch {

@@ -21,7 +21,7 @@ type lead struct {
 	url   string
 	mu    struct {
 		sync.Mutex
-		asked []string // what it was asked for: "forward HOST:PORT" and so on
+		asked []string // requests: "forward HOST:PORT" and so on
 	}
 }
 

@@ -20,10 +20,10 @@ import (
 
 // session is a shell that runs weft on a terminal of its own.
 type session struct {
-	t      *testing.T
-	person *os.File // what is typed, and what is shown
-	cmd    *exec.Cmd
-	said   strings.Builder
+	t       *testing.T
+	person  *os.File // what is typed, and what is shown
+	cmd     *exec.Cmd
+	printed strings.Builder
 }
 
 // newSession starts weft with arguments, in an empty folder, on a terminal of 80 by 24. At the
@@ -74,8 +74,8 @@ func (s *session) resize(width, height uint16) {
 // until waits until seen holds for the output since the last call.
 func (s *session) until(seen func(shown string) bool) {
 	s.t.Helper()
-	from := s.said.Len()
-	s.read(func() bool { return seen(s.said.String()[from:]) })
+	from := s.printed.Len()
+	s.read(func() bool { return seen(s.printed.String()[from:]) })
 }
 
 // read reads until enough holds.
@@ -83,9 +83,9 @@ func (s *session) read(enough func() bool) {
 	s.t.Helper()
 	for part := make([]byte, 4096); !enough(); {
 		n, err := s.person.Read(part)
-		s.said.Write(part[:n])
+		s.printed.Write(part[:n])
 		if err != nil && !enough() { // EIO: nobody has the terminal open any more
-			s.t.Fatalf("%v, after %q", err, s.said.String())
+			s.t.Fatalf("%v, after %q", err, s.printed.String())
 		}
 	}
 }
@@ -132,13 +132,13 @@ func draws(shown string) (drawn []string, beside string) {
 func (s *session) end(code int) (drawn []string, beside string) {
 	s.t.Helper()
 	s.read(func() bool {
-		_, last, ok := strings.Cut(s.said.String(), "typed: ")
+		_, last, ok := strings.Cut(s.printed.String(), "typed: ")
 		return ok && strings.HasSuffix(last, "\n")
 	})
 	if err := s.cmd.Wait(); err != nil {
 		s.t.Error(err)
 	}
-	drawn, beside = draws(s.said.String())
+	drawn, beside = draws(s.printed.String())
 	if !strings.Contains(beside, fmt.Sprintf("exit %d\r\nsettings as before\r\ntyped: make\r\n", code)) || strings.Contains(beside, "\x1b") {
 		s.t.Errorf("beside what was drawn: %q", beside)
 	}
@@ -228,8 +228,8 @@ func TestTerminalInterrupt(t *testing.T) {
 				}
 			}
 			s.until(func(shown string) bool { // a whole draw: Ctrl-C has the terminal forget what it has not yet shown
-				_, after, said := strings.Cut(shown, "interrupt again to stop at once")
-				return said && strings.Contains(after, drawEnds)
+				_, after, printed := strings.Cut(shown, "interrupt again to stop at once")
+				return printed && strings.Contains(after, drawEnds)
 			})
 			if c.last != "" {
 				s.typing(c.last)
@@ -288,7 +288,7 @@ IFS= read -r line; echo "typed: $line"`
 	s.untilDrawn(func(lines []string) bool { return strings.Contains(strings.Join(lines, " "), "1 in flight") })
 	s.typing("\x1a")
 	s.untilText("prompt\r\n")
-	if shown := s.said.String(); !strings.Contains(shown, wrapOff+wrapOn+"\r"+drawEnds) {
+	if shown := s.printed.String(); !strings.Contains(shown, wrapOff+wrapOn+"\r"+drawEnds) {
 		t.Errorf("before the prompt nothing is cleared: %q", shown)
 	}
 	s.untilDrawn(func(lines []string) bool { return strings.Contains(strings.Join(lines, " "), "1 in flight") })

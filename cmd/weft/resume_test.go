@@ -33,11 +33,11 @@ func TestResume(t *testing.T) {
 		return os.Rename(path, filepath.Join(filepath.Dir(path), "marker.format-version.000099.999"))
 	}
 	for name, c := range map[string]struct {
-		edit  func(t *testing.T, job string)
-		args  string // URL stands for the site
-		code  int
-		said  string // its only line; empty: the job is resumed or starts over
-		asked string // by both crawls
+		edit    func(t *testing.T, job string)
+		args    string // URL stands for the site
+		code    int
+		printed string // its only line; empty: the job is resumed or starts over
+		asked   string // by both crawls
 	}{
 		"the same":              {nil, "URL", exitDone, "", "/ /a /b /c"},
 		"no URL":                {nil, "", exitDone, "", "/ /a /b /c"},
@@ -76,18 +76,18 @@ func TestResume(t *testing.T) {
 			}
 			e := weftIn(t, first.dir, append([]string{"crawl", "--job", "job"}, strings.Fields(strings.ReplaceAll(c.args, "URL", s.URL))...)...)
 			if e.code != c.code || s.paths() != c.asked {
-				t.Errorf("exit %d, asked for %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
+				t.Errorf("exit %d, requested %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
 			}
 			resuming := "weft: job: resuming: 3 URLs done, 1 left\n"
-			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, resuming) && c.said == "" {
-				t.Errorf("said %q", e.stderr)
+			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, resuming) && c.printed == "" {
+				t.Errorf("printed %q", e.stderr)
 			}
 			if c.code == exitDone && !strings.Contains(c.args, "--fresh") && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
 				t.Errorf("records %q, expected first %q", e.file("job/pages.jsonl"), records)
 			}
-			said := strings.NewReplacer(s.URL, "URL", strconv.Itoa(len(records)), "N").Replace(strings.TrimPrefix(e.stderr, "weft: "))
-			if c.said != "" && (!strings.HasPrefix(said, c.said) || strings.HasSuffix(c.said, "\n") && said != c.said || strings.Count(said, "\n") != 1) {
-				t.Errorf("said %q, expected %q", said, c.said)
+			printed := strings.NewReplacer(s.URL, "URL", strconv.Itoa(len(records)), "N").Replace(strings.TrimPrefix(e.stderr, "weft: "))
+			if c.printed != "" && (!strings.HasPrefix(printed, c.printed) || strings.HasSuffix(c.printed, "\n") && printed != c.printed || strings.Count(printed, "\n") != 1) {
+				t.Errorf("printed %q, expected %q", printed, c.printed)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestFinished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			first := weftRun(t, "crawl", "--retries", "0", "--job", "job", c.seed)
-			_, table, _ := strings.Cut(first.stderr, "\n") // in front of it is the time it took, of which the end is not saved
+			_, table, _ := strings.Cut(first.stderr, "\n") // skip the elapsed time, which is not saved to the end
 			records, status := first.file("job/pages.jsonl"), weftIn(t, first.dir, "status", "--json", "job").stdout
 			if first.code != c.code || records == "" || status == "" {
 				t.Fatalf("%+v: records %q, status %s", first, records, status)
@@ -150,12 +150,12 @@ func TestOtherList(t *testing.T) {
 	}
 	more := s.URL + "\n" + s.URL + "/x\n"
 	e := crawl(more)
-	if _, said, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(said, `weft: --input`) || strings.Count(said, "\n") != 1 ||
-		!strings.HasSuffix(said, " as the job began with: use --amend to add to them, --fresh to start over, or --job for another job\n") {
-		t.Errorf("exit %d, said %q", e.code, e.stderr)
+	if _, printed, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(printed, `weft: --input`) || strings.Count(printed, "\n") != 1 ||
+		!strings.HasSuffix(printed, " as the job began with: use --amend to add to them, --fresh to start over, or --job for another job\n") {
+		t.Errorf("exit %d, printed %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
-		t.Errorf("with --amend: asked for %s: %+v", s.paths(), e)
+		t.Errorf("with --amend: requested %s: %+v", s.paths(), e)
 	}
 }
 
@@ -193,12 +193,12 @@ func TestJobInUse(t *testing.T) {
 	for _, args := range [][]string{{}, {"--fresh"}, {"--amend"}} {
 		e := weftIn(t, cmd.Dir, append([]string{"crawl", "--job", "job", s.URL}, args...)...)
 		if want := "weft: --job \"job\": in use by another process: another crawl or command\n"; e.code != exitUsage || e.stderr != want {
-			t.Errorf("%s: exit %d, said %q, expected %q", args, e.code, e.stderr, want)
+			t.Errorf("%s: exit %d, printed %q, expected %q", args, e.code, e.stderr, want)
 		}
 	}
 	close(answer)
 	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
-		t.Errorf("exit %d, asked for %s: %s", code, s.paths(), stderr)
+		t.Errorf("exit %d, requested %s: %s", code, s.paths(), stderr)
 	}
 	b, err := os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 	if err != nil || strings.Count(string(b), "\n") != 4 {

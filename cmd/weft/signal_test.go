@@ -48,8 +48,8 @@ func TestInterrupt(t *testing.T) {
 			<-asked
 			_ = cmd.Process.Signal(signals[0])
 			lines := bufio.NewReader(stderr)
-			if said, _ := lines.ReadString('\n'); !strings.Contains(said, "interrupt again") {
-				t.Errorf("after the first signal: %q", said)
+			if printed, _ := lines.ReadString('\n'); !strings.Contains(printed, "interrupt again") {
+				t.Errorf("after the first signal: %q", printed)
 			}
 			if len(signals) == 1 {
 				close(answer)
@@ -65,7 +65,7 @@ func TestInterrupt(t *testing.T) {
 			n := strings.Count(string(b), "\n")
 			if want := 2 - len(signals); code != exitInterrupted || n != want || !strings.Contains(string(rest), plural(n, "URL")+" in") ||
 				!strings.Contains(string(rest), "interrupted") {
-				t.Errorf("exit %d, %d records, expected %d; said %q", code, n, want, rest)
+				t.Errorf("exit %d, %d records, expected %d; printed %q", code, n, want, rest)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func TestInterruptBeforeBegin(t *testing.T) {
 		}
 		_ = cmd.Process.Signal(sig)
 		if code := exitCode(cmd.Wait()); code != exitInterrupted || stderr.String() != "weft: interrupted before the crawl started\n" {
-			t.Errorf("%v: exit %d, said %q", sig, code, &stderr)
+			t.Errorf("%v: exit %d, printed %q", sig, code, &stderr)
 		}
 		w.Close()
 		if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
@@ -147,7 +147,7 @@ func TestNohup(t *testing.T) {
 	_ = cmd.Process.Signal(syscall.SIGHUP)
 	close(answer)
 	if code := exitCode(cmd.Wait()); code != exitDone || s.paths() != "/ /a /b /c" {
-		t.Errorf("exit %d, asked for %s: %s", code, s.paths(), &stderr)
+		t.Errorf("exit %d, requested %s: %s", code, s.paths(), &stderr)
 	}
 }
 
@@ -165,18 +165,18 @@ func TestInterruptStuck(t *testing.T) {
 	}
 	lines := bufio.NewScanner(stderr)
 	for _, c := range []struct {
-		said  string
-		press bool
+		printed string
+		press   bool
 	}{{"stuck", true}, {"weft: finishing the fetches that have started; interrupt again to stop at once", true}, {"weft: the crawl does not stop: ended without a report", false}} {
-		if lines.Scan(); lines.Text() != c.said {
-			t.Errorf("said %q, expected %q", lines.Text(), c.said)
+		if lines.Scan(); lines.Text() != c.printed {
+			t.Errorf("printed %q, expected %q", lines.Text(), c.printed)
 		}
 		if c.press {
 			_ = cmd.Process.Signal(os.Interrupt)
 		}
 	}
 	if more := lines.Scan(); more {
-		t.Errorf("said %q, too", lines.Text())
+		t.Errorf("printed %q, too", lines.Text())
 	}
 	if code := exitCode(cmd.Wait()); code != exitInterrupted {
 		t.Errorf("exit %d", code)

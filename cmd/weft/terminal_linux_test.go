@@ -55,11 +55,11 @@ func TestTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	program.Close()
-	var said strings.Builder
+	var printed strings.Builder
 	for part, waiting := make([]byte, 4096), true; ; {
 		n, err := person.Read(part)
-		said.Write(part[:n])
-		if strings.Contains(said.String(), "3 URLs") && strings.Contains(said.String(), "/c\r\n") && waiting {
+		printed.Write(part[:n])
+		if strings.Contains(printed.String(), "3 URLs") && strings.Contains(printed.String(), "/c\r\n") && waiting {
 			close(drawn)
 			waiting = false
 		}
@@ -68,7 +68,7 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 	err := cmd.Wait()
-	text := said.String()
+	text := printed.String()
 	end := strings.LastIndex(text, "\x1b[?25h")
 	if err != nil || records.Len() == 0 || strings.Contains(text, "\x1b[?2004h") || strings.Contains(text, "\x1b[1m") {
 		t.Errorf("%v: %q", err, text)

@@ -47,17 +47,17 @@ func TestUpdate(t *testing.T) {
 		{"crawl --update job --fresh URL", exitUsage, []string{"weft: --update and --fresh: expected one of them\n"}, 27, 27},
 	} {
 		e := weftIn(t, dir, strings.Fields(strings.ReplaceAll(step.args, "URL", s.URL))...)
-		said := strings.ReplaceAll(e.stderr+e.stdout, s.URL, "URL")
+		printed := strings.ReplaceAll(e.stderr+e.stdout, s.URL, "URL")
 		if lines := strings.Count(e.file("job/pages.jsonl"), "\n"); e.code != step.code || len(s.got()) != step.asked || lines != step.lines {
-			t.Fatalf("weft %s: exit %d, %d requests, %d records; expected %d, %d, %d: %s", step.args, e.code, len(s.got()), lines, step.code, step.asked, step.lines, said)
+			t.Fatalf("weft %s: exit %d, %d requests, %d records; expected %d, %d, %d: %s", step.args, e.code, len(s.got()), lines, step.code, step.asked, step.lines, printed)
 		}
 		for _, want := range step.says {
-			if !strings.Contains(said, want) {
-				t.Errorf("weft %s: said\n%sexpected\n%s", step.args, said, want)
+			if !strings.Contains(printed, want) {
+				t.Errorf("weft %s: printed\n%sexpected\n%s", step.args, printed, want)
 			}
 		}
-		if step.says == nil && said != "" {
-			t.Errorf("weft %s: said %q", step.args, said)
+		if step.says == nil && printed != "" {
+			t.Errorf("weft %s: printed %q", step.args, printed)
 		}
 	}
 

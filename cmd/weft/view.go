@@ -54,7 +54,7 @@ func (v view) lines(s sample) []string {
 	return lines
 }
 
-// hosts shows the slowest hosts, and those that back off.
+// hosts shows the slowest hosts, and the hosts that back off.
 func (v view) hosts(s sample) []string {
 	slow, held := s.hosts()
 	var lines []string

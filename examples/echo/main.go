@@ -1,5 +1,5 @@
 // Command echo sends everything that a client sends back to it: the smallest server on package aio.
-// One loop, and so one core, serves ten thousand clients: see the test beside it. Ctrl-C ends it.
+// One loop, and so one core, serves ten thousand clients: see echo_test.go. Ctrl-C ends it.
 package main
 
 import (

@@ -84,8 +84,8 @@ func (q *Queue[C, T]) Last() (class C, item *T) {
 	return b.class, &b.items[len(b.items)-1]
 }
 
-// Cut removes all items but the first keep, of which there are more in the queue, and calls removed
-// with each before that.
+// Cut removes all items but the first keep, and calls removed with each before that. The queue must
+// have more than keep items.
 func (q *Queue[C, T]) Cut(keep int, removed func(class C, item *T)) {
 	i := 0
 	for ; keep > q.buckets[i].len(); i++ {

@@ -68,7 +68,7 @@ func (p *packed) spare() int { return max(0, 64-restBits+1-bits.Len(uint(len(p.b
 
 func (p *packed) cut(key uint64) uint64 { return key >> p.spare() << p.spare() }
 
-// split returns a key's home bucket, and the remainder that tells it from others there.
+// split returns a key's home bucket, and the remainder that distinguishes it from others there.
 func (p *packed) split(key uint64) (home int, rest uint64) {
 	hi, lo := bits.Mul64(p.cut(key), uint64(len(p.buckets)))
 	return int(hi), lo >> (64 - restBits)

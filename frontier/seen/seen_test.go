@@ -75,7 +75,7 @@ func TestLimited(t *testing.T) {
 			for i, fp := range all[:n] {
 				found, final := s.Has(fp)
 				if !found && final {
-					t.Fatalf("fingerprint %d was added, and is said never to have been", i)
+					t.Fatalf("fingerprint %d was added, but is final and not found", i)
 				}
 				if found {
 					held++
@@ -84,18 +84,18 @@ func TestLimited(t *testing.T) {
 			if least := s.bytes / 2 * packedKeys / 64 * 9 / 10; held < least {
 				t.Errorf("%d are held, expected at least %d", held, least)
 			}
-			doubts := 0
+			unsure := 0
 			for i, fp := range all[n:] {
 				found, final := s.Has(fp)
 				if found {
 					t.Fatalf("fingerprint %d was not added", i)
 				}
 				if !final {
-					doubts++
+					unsure++
 				}
 			}
-			if doubts > n*24/100 && limit >= 5*n/2 { // at 10 bits a URL for the filter
-				t.Errorf("%d of %d that were not added are in doubt", doubts, n)
+			if unsure > n*24/100 && limit >= 5*n/2 { // at 10 bits a URL for the filter
+				t.Errorf("%d of %d fingerprints not added need a look-up", unsure, n)
 			}
 		})
 	}

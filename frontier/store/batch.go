@@ -113,7 +113,7 @@ func (b *Batch) Refused(r frontier.Refusal, at time.Time) {
 
 func (b *Batch) Dropped(u frontier.URL, why frontier.Drop) {
 	b.next = max(b.next, u.Seq+1)
-	b.value = appendPlace(b.value[:0], u.QueueKey())
+	b.value = appendQueueKey(b.value[:0], u.QueueKey())
 	if why != frontier.DropHost {
 		b.value = append(b.value, byte(why))
 	}
@@ -160,7 +160,7 @@ func (b *Batch) Counts(s frontier.Stats) {
 // putSeen adds a URL to the seen set, with its queue key, by which its pending entry is found.
 func (b *Batch) putSeen(u frontier.URL) {
 	b.next = max(b.next, u.Seq+1)
-	b.value = appendPlace(b.value[:0], u.QueueKey())
+	b.value = appendQueueKey(b.value[:0], u.QueueKey())
 	b.addSeen(u.URL.Fingerprint())
 }
 

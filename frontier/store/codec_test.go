@@ -22,7 +22,7 @@ func parse(t testing.TB, raw string) weburl.URL {
 	return u.Canonical()
 }
 
-// urls are of every shape that a frontier may tell of.
+// urls returns URLs of every shape that a frontier may write.
 func urls(t testing.TB) []frontier.URL {
 	at := time.UnixMicro(1_700_000_000_123_456)
 	long := "https://example.org/" + string(bytes.Repeat([]byte("x"), weburl.MaxLength-1000))
@@ -76,31 +76,32 @@ func TestHostRoundTrip(t *testing.T) {
 		}
 	}
 	b := appendHost(nil, frontier.HostState{Name: "http://a.test", Most: 2, Seed: true})
-	got, err := decodeHost("http://a.test", b[:len(b)-2]) // of a job begun before hosts were parked
+	got, err := decodeHost("http://a.test", b[:len(b)-2]) // a job from before hosts were parked
 	if want := (frontier.HostState{Name: "http://a.test", Most: 2, Seed: true}); err != nil || got != want {
-		t.Errorf("of an old job: %v\n got %v\nwant %v", err, got, want)
+		t.Errorf("old job: %v\n got %v\nwant %v", err, got, want)
 	}
 }
 
-// TestPlacesAreOrdered: the store reads a host's URLs in the order of its queue.
-func TestPlacesAreOrdered(t *testing.T) {
+// TestQueueKeysAreOrdered checks that encoded queue keys sort like the keys themselves, since the
+// store reads a host's URLs in the order of its queue.
+func TestQueueKeysAreOrdered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	edge := []uint64{0, 1, 127, 128, 255, 256, 65535, 65536, 1<<31 - 1}
-	var places []frontier.QueueKey
+	var keys []frontier.QueueKey
 	for range 500 {
-		places = append(places, frontier.QueueKey{
+		keys = append(keys, frontier.QueueKey{
 			Tried: rng.IntN(2) == 0, Priority: int8(rng.Uint32()), Depth: int(edge[rng.IntN(len(edge))]), Rank: int8(rng.Uint32()), Seq: edge[rng.IntN(len(edge))],
 		})
-		p := &places[len(places)-1]
+		p := &keys[len(keys)-1]
 		p.Kept = !p.Tried && rng.IntN(2) == 0
 	}
-	places = append(places, firstUntried)
-	for _, p := range places {
-		if got, err := decodePlace(appendPlace(nil, p)); err != nil || got != p {
-			t.Fatalf("%v is read as %v, %v", p, got, err)
+	keys = append(keys, firstUntried)
+	for _, p := range keys {
+		if got, err := decodeQueueKey(appendQueueKey(nil, p)); err != nil || got != p {
+			t.Fatalf("%v decodes to %v, %v", p, got, err)
 		}
-		for _, q := range places {
-			a, b := appendPlace(nil, p), appendPlace(nil, q)
+		for _, q := range keys {
+			a, b := appendQueueKey(nil, p), appendQueueKey(nil, q)
 			if got, want := bytes.Compare(a, b), p.Compare(q); cmp.Compare(got, 0) != cmp.Compare(want, 0) {
 				t.Fatalf("%v and %v: order %d, want %d", p, q, got, want)
 			}
@@ -108,8 +109,8 @@ func TestPlacesAreOrdered(t *testing.T) {
 	}
 }
 
-// FuzzDecode: bytes that no encoder has written are an error or a value, never a panic,
-// nor more memory than they take; and a value is written and read as itself.
+// FuzzDecode checks that arbitrary bytes decode to an error or a value, without a panic and without
+// allocating more than their size, and that a value survives encoding and decoding.
 func FuzzDecode(f *testing.F) {
 	for _, u := range urls(f)[:8] {
 		f.Add(appendPendingKey(nil, u.URL.Origin(), u.QueueKey()), appendKnown(appendPending(nil, u.URL.Origin(), u), u.Known))
@@ -152,12 +153,13 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		_, _ = decodeNumber(value)
-		_, _ = decodePlace(slices.Clone(value))
+		_, _ = decodeQueueKey(slices.Clone(value))
 		_ = printable(key)
 	})
 }
 
-// TestHostKeys: a key of a host says which it is, whatever its origin is like, and begins with its name.
+// TestHostKeys checks that the key of a host identifies its origin, whatever its form, and starts
+// with the host's name.
 func TestHostKeys(t *testing.T) {
 	for origin, name := range map[string]string{
 		"http://a.test": "a.test", "https://a.test": "a.test", "http://a.test:8080": "a.test", "http://a.test.": "a.test.",

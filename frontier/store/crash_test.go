@@ -18,18 +18,18 @@ import (
 	"github.com/weftcrawl/weft/internal/long"
 )
 
-// history is a short life of a job: batches small and large enough that Pebble writes
-// tables, and two openings. It is the same each time it is played.
+// history is the short life of a job: batches, small ones and ones so large that Pebble writes
+// tables, and two openings. Every replay is the same.
 type history struct {
-	sizes  []int    // of the batches; negative: many URLs at once
-	models []*model // after so many batches
+	sizes  []int    // changes per batch; -n: n large pending URLs
+	models []*model // by number of committed batches
 	dumps  []string // of models
 	points []storetest.Point
 }
 
 const (
-	buffer   = 4 << 10 // so that there are tables, and compactions
-	bodies   = 3       // batches before files are written too
+	buffer   = 4 << 10 // small, to force tables and compactions
+	bodies   = 3       // batches before the first body file
 	reopened = 4       // batches before the job is closed and opened again
 )
 
@@ -53,8 +53,8 @@ func newHistory(t *testing.T) *history {
 	return h
 }
 
-// play plays the history until there is an error, and returns how many batches were
-// committed. after is told of each.
+// play replays the history until an error, and returns the number of committed batches. It calls
+// after, if not nil, after each of them.
 func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (committed int, err error) {
 	p := &player{rand.New(rand.NewPCG(1, 2)), newModel()}
 	o.FS, o.Outputs, o.Buffer = fs, outputs, buffer
@@ -101,11 +101,11 @@ func (h *history) play(fs *storetest.FS, o store.Options, after func(*model)) (c
 	return committed, s.Close()
 }
 
-// body is the name of a file that the ith batch speaks of, and what is in it.
+// body returns both the name and the content of the body file of the ith batch.
 func body(i int) string { return fmt.Sprintf("bodies/%d/body", i) }
 
-// check opens what a crash has left, which has to be what a number of batches have made:
-// at least those whose commit had returned, at most those that were begun.
+// check opens the disk that a crash has left. It must hold a whole number of batches: all batches
+// whose commit returned, and at most the one in flight besides.
 func (h *history) check(fs *storetest.FS, committed int) error {
 	s, err := store.Open("/job", store.Options{FS: fs, Outputs: outputs, Buffer: buffer})
 	if err != nil {
@@ -135,15 +135,15 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 	return fmt.Errorf("after %d commits the store holds:\n%s", committed, diff(got, h.dumps[committed]))
 }
 
-// TestCrash: whatever a crash leaves of what was not synced, at any instant, the store is
-// as some commit has made it, no earlier one than the last that has returned; and outputs
-// hold that many lines, each once.
+// TestCrash crashes the machine at many operations, with none, some or all of the unsynced data
+// left. The store then holds the state of a commit, the last that returned or a later one, and the
+// outputs hold the lines of that commit, each once.
 func TestCrash(t *testing.T) {
 	h := newHistory(t)
 	fs, points := newFS(t), storetest.Points{}
 	tried := storetest.Sample(h.points, long.Or(8, 1))
 	var committed atomic.Int32
-	crashes, tables, merged, marker := 0, 0, 0, 0 // marker: operations for which one is news
+	crashes, tables, merged, marker := 0, 0, 0, 0 // marker: operations left since a marker file changed
 	fs.Before(func(op storetest.Op, path string) error {
 		if op == storetest.Create && strings.HasSuffix(path, ".sst") {
 			tables++
@@ -158,7 +158,7 @@ func TestCrash(t *testing.T) {
 		}
 		switch {
 		case marker >= 0 && op == storetest.Sync && path == "/job/state":
-			percents = slices.Repeat([]int{50}, 16) // which names are left is chance
+			percents = slices.Repeat([]int{50}, 16) // which names survive is random
 		case !slices.Contains(tried, point):
 			return nil
 		case point.N > 1:
@@ -171,7 +171,7 @@ func TestCrash(t *testing.T) {
 				t.Error(err)
 			}
 			if err := h.check(left, int(committed.Load())); err != nil {
-				t.Errorf("crash before %s %s, with %d %% of what was not synced: %v", op, path, percent, err)
+				t.Errorf("crash before %s %s, with %d %% of the unsynced data left: %v", op, path, percent, err)
 			}
 		}
 		return nil
@@ -181,7 +181,7 @@ func TestCrash(t *testing.T) {
 	}
 	t.Logf("%d crashes at %d of %d operations, %d tables, %d of them merged", crashes, len(tried), len(h.points), tables, merged)
 	if crashes < 80 || tables < 4 || merged == 0 {
-		t.Error("that is no history")
+		t.Error("too few for a meaningful test")
 	}
 }
 
@@ -202,9 +202,9 @@ func within(t *testing.T, what string, fn func()) {
 	}
 }
 
-// TestFailure: an error of any operation of the disk is the error of the commit, or of
-// opening; it ends neither the process nor is it waited for; and what was committed is
-// there when the store is opened again, be it after a crash.
+// TestFailure makes single disk operations fail, or all operations from one on. Open or Commit
+// returns the error without waiting and without ending the process, and the store still holds the
+// committed batches when it is opened again, even after a crash.
 func TestFailure(t *testing.T) {
 	h := newHistory(t)
 	tried := storetest.Sample(h.points, long.Or(25, 1))
@@ -216,7 +216,7 @@ func TestFailure(t *testing.T) {
 	t.Logf("an error at %d of %d operations", len(tried), len(h.points))
 }
 
-// testFailure plays a history in which an operation fails, or all from it on.
+// testFailure replays a history in which the operation at fails, or all from it on if lasting.
 func testFailure(t *testing.T, h *history, at storetest.Point, lasting bool) {
 	fs, points := newFS(t), storetest.Points{}
 	var failed atomic.Bool
@@ -231,9 +231,9 @@ func testFailure(t *testing.T, h *history, at storetest.Point, lasting bool) {
 	var err error
 	name := fmt.Sprintf("%v, lasting %t", at, lasting)
 	within(t, name, func() { committed, err = h.play(fs, store.Options{}, nil) })
-	harmless := at.Op == storetest.Remove && !lasting // what is obsolete may stay
+	harmless := at.Op == storetest.Remove && !lasting // an obsolete file may stay
 	switch {
-	case !failed.Load(): // it was one of Pebble's own accord
+	case !failed.Load(): // the operation depends on Pebble's timing, and did not occur this time
 	case harmless && err != nil:
 		t.Errorf("%s: %v", name, err)
 	case err == nil && committed < len(h.sizes), err != nil && (!errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "store: ")):
@@ -246,7 +246,7 @@ func testFailure(t *testing.T, h *history, at storetest.Point, lasting bool) {
 			t.Fatal(err)
 		}
 		if err := h.check(left, committed); err != nil {
-			t.Errorf("%s, then a crash with %d %% of what was not synced: %v", name, percent, err)
+			t.Errorf("%s, then a crash with %d %% of the unsynced data left: %v", name, percent, err)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/weftcrawl/weft/internal/long"
 )
 
-// TestFull: whichever write it is that finds the disk full, the job waits, says so, and
-// goes on by itself as soon as there is room, with nothing lost or torn.
+// TestFull fills the disk at various writes. The job reports that it waits, and continues by itself
+// as soon as there is space, with nothing lost or torn.
 func TestFull(t *testing.T) {
 	h := newHistory(t)
 	var taking []storetest.Point
@@ -24,15 +24,15 @@ func TestFull(t *testing.T) {
 			taking = append(taking, p)
 		}
 	}
-	full, waited := 0, 0
+	full, reported := 0, 0
 	for _, at := range storetest.Sample(taking, long.Or(20, 1)) {
-		met, told := testFull(t, h, at)
+		met, waited := testFull(t, h, at)
 		full += met
-		waited += told
+		reported += waited
 	}
-	t.Logf("full at %d of %d operations, told of %d", full, len(taking), waited)
-	if full < 10 || waited < full-1 { // one may be a write that Pebble tries for want of a better one
-		t.Errorf("told of %d waits, want %d", waited, full)
+	t.Logf("full at %d of %d operations, %d waits reported", full, len(taking), reported)
+	if full < 10 || reported < full-1 { // Pebble may do without one of the writes
+		t.Errorf("%d waits reported, want %d", reported, full)
 	}
 }
 
@@ -40,11 +40,12 @@ func takesRoom(op storetest.Op, path string) bool {
 	return op != storetest.Sync && op != storetest.Remove && op != storetest.Truncate && !strings.HasSuffix(path, "LOCK")
 }
 
-// testFull plays a history in which an operation, and those after it on the same file, find no room three times.
+// testFull replays a history in which the disk is full for an operation, and for later ones on the
+// same file: three times in all.
 func testFull(t *testing.T, h *history, point storetest.Point) (met, waited int) {
 	fs, points := newFS(t), storetest.Points{}
 	var refused atomic.Int32
-	var at atomic.Pointer[string] // the file that there is no room for
+	var at atomic.Pointer[string] // the file that does not fit
 	fs.Before(func(op storetest.Op, path string) error {
 		if points.Next(op, path) == point {
 			at.Store(&path)
@@ -58,21 +59,21 @@ func testFull(t *testing.T, h *history, point storetest.Point) (met, waited int)
 		}
 		return syscall.EDQUOT
 	})
-	var told []error
-	waiting := func(err error) { told = append(told, err) }
+	var reports []error
+	waiting := func(err error) { reports = append(reports, err) }
 	var committed int
 	var err error
 	within(t, "full", func() { committed, err = h.play(fs, store.Options{Retry: time.Microsecond, Waiting: waiting}, nil) })
-	if at.Load() == nil { // it was one of Pebble's own accord
+	if at.Load() == nil { // the operation depends on Pebble's timing, and did not occur this time
 		return 0, 0
 	}
 	if err != nil || committed != len(h.sizes) {
 		t.Fatalf("no room for %v: %v after %d batches", point, err, committed)
 	}
-	if len(told) > 0 {
+	if len(reports) > 0 {
 		waited = 1
-		if len(told)%2 != 0 || told[0] == nil || told[len(told)-1] != nil {
-			t.Errorf("no room for %v: told %v", point, told)
+		if len(reports)%2 != 0 || reports[0] == nil || reports[len(reports)-1] != nil {
+			t.Errorf("no room for %v: reported %v", point, reports)
 		}
 	}
 	fs.Before(nil)
@@ -82,8 +83,8 @@ func testFull(t *testing.T, h *history, point storetest.Point) (met, waited int)
 	return 1, waited
 }
 
-// fill makes the disk so full that no more than a byte at a time can be written to files
-// of a name, and returns how to make room.
+// fill makes the disk so full that a write to files whose path contains part writes a single byte.
+// The returned function makes room.
 func fill(fs *storetest.FS, part string) (makeRoom func()) {
 	fs.Before(func(op storetest.Op, path string) error {
 		if op == storetest.Write && strings.Contains(path, part) {
@@ -94,20 +95,20 @@ func fill(fs *storetest.FS, part string) (makeRoom func()) {
 	return func() { fs.Before(nil) }
 }
 
-// TestWaiting: a commit waits as long as it takes.
+// TestWaiting checks that a commit waits until the disk has space.
 func TestWaiting(t *testing.T) {
 	for _, part := range []string{"pages.jsonl", ".log"} {
 		t.Run(part, func(t *testing.T) {
 			fs := newFS(t)
-			told := make(chan error, 10)
-			s := open(t, store.Options{FS: fs, Retry: time.Millisecond, Waiting: func(err error) { told <- err }})
+			reports := make(chan error, 10)
+			s := open(t, store.Options{FS: fs, Retry: time.Millisecond, Waiting: func(err error) { reports <- err }})
 			commit(t, s, pages(s, "a\n"))
 			makeRoom := fill(fs, part)
 			done := make(chan error)
 			g := pages(s, "a long line that takes more than one attempt\n")
 			go func() { done <- s.Commit(g) }()
-			if err := <-told; !errors.Is(err, syscall.ENOSPC) {
-				t.Errorf("told %v, want ENOSPC", err)
+			if err := <-reports; !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("reported %v, want ENOSPC", err)
 			}
 			select {
 			case err := <-done:
@@ -118,8 +119,8 @@ func TestWaiting(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			if err := <-told; err != nil {
-				t.Errorf("told %v, want nil", err)
+			if err := <-reports; err != nil {
+				t.Errorf("reported %v, want nil", err)
 			}
 			shut(t, s)
 			want := "a\na long line that takes more than one attempt\n"
@@ -130,21 +131,21 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestAbandon: who does not want to wait gets the error, and a job that goes on later from
-// where the last commit was.
+// TestAbandon checks that Abandon and Close make a waiting commit return its error, and that the
+// job later continues from its last commit.
 func TestAbandon(t *testing.T) {
 	for _, part := range []string{"pages.jsonl", ".log"} {
 		for _, how := range []string{"Abandon", "Close"} {
 			t.Run(how+" "+part, func(t *testing.T) {
 				fs := newFS(t)
-				told := make(chan error, 10)
-				s := open(t, store.Options{FS: fs, Retry: time.Hour, Waiting: func(err error) { told <- err }})
+				reports := make(chan error, 10)
+				s := open(t, store.Options{FS: fs, Retry: time.Hour, Waiting: func(err error) { reports <- err }})
 				commit(t, s, pages(s, "a\n"))
 				makeRoom := fill(fs, part)
 				done := make(chan error)
 				g := pages(s, "b\n")
 				go func() { done <- s.Commit(g) }()
-				<-told
+				<-reports
 				if how == "Abandon" {
 					s.Abandon()
 				} else {

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestDormant: hosts with something pending are read in order, with all of their names, and from where the
-// last read ended.
+// TestDormant checks that Dormant returns hosts with pending URLs in order, all origins of a name
+// together, and continues where the last read ended.
 func TestDormant(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store) {
 		rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
@@ -38,7 +38,7 @@ func TestDormant(t *testing.T) {
 		}{
 			{"one name", frontier.Request{N: 1}, []string{"https://[::1]:8443"}, "https://[::1]:8443"},
 			{"two names", frontier.Request{N: 2}, []string{"http://a.test", "https://[::1]:8443", "https://a.test"}, "https://a.test"},
-			{"behind one", frontier.Request{Cursor: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
+			{"after one", frontier.Request{Cursor: "https://a.test", N: 1}, []string{"http://b.test", "http://b.test:81"}, "http://b.test"},
 			{"to the end", frontier.Request{Cursor: "http://b.test:81", N: 5}, []string{"http://c.test"}, ""},
 			{"all", frontier.Request{N: 9}, []string{"http://a.test", "http://b.test", "http://b.test:81", "http://c.test", "https://[::1]:8443", "https://a.test"}, ""},
 			{"to be tried again", frontier.Request{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
@@ -62,8 +62,9 @@ func TestDormant(t *testing.T) {
 	})
 }
 
-// TestDormantLooksAtSome: hosts that are done with do not hold a read up, be they many.
-func TestDormantLooksAtSome(t *testing.T) {
+// TestDormantIsBounded checks that a read stops after some hosts, even if none of them has pending
+// URLs.
+func TestDormantIsBounded(t *testing.T) {
 	s := open(t, store.Options{FS: newFS(t), Memory: true})
 	defer shut(t, s)
 	g := s.Begin()
@@ -82,6 +83,6 @@ func TestDormantLooksAtSome(t *testing.T) {
 		r.Cursor = last
 	}
 	if found != 1 || reads < 3 || reads > 10 {
-		t.Errorf("%d hosts were found in %d reads, expected the last one, and some reads", found, reads)
+		t.Errorf("%d hosts in %d reads, want 1 host in 3 to 10 reads", found, reads)
 	}
 }

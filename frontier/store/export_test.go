@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// SetFormat makes the state one of another version.
+// SetFormat writes a format version to the state.
 func SetFormat(t *testing.T, s *Store, version uint64) {
 	t.Helper()
 	b := s.Begin()

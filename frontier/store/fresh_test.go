@@ -18,13 +18,12 @@ import (
 	"github.com/weftcrawl/weft/internal/long"
 )
 
-// fresh are options that begin a job anew.
+// fresh returns options that start a job anew.
 func fresh(fs store.FS) store.Options {
 	return store.Options{FS: fs, Outputs: outputs, Clear: []string{"bodies", "other.jsonl"}, Fresh: true}
 }
 
-// old is a job with everything that one may have: a table, a log, bodies, a file of
-// another's.
+// old returns a job with everything that a job may have: a table, a log, bodies, an unrelated file.
 func old(t *testing.T) *storetest.FS {
 	t.Helper()
 	fs := newFS(t)
@@ -33,7 +32,7 @@ func old(t *testing.T) *storetest.FS {
 	g.Set("note", []byte("old"))
 	commit(t, s, g)
 	shut(t, s)
-	s = open(t, store.Options{FS: fs}) // which makes a table of the log
+	s = open(t, store.Options{FS: fs}) // turns the log into a table
 	if err := s.WriteFile("bodies/ab/abcd", []byte("body")); err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +48,11 @@ func old(t *testing.T) *storetest.FS {
 	return fs
 }
 
-// checkFresh fails if anything of a job is there.
+// checkFresh fails if anything of the old job is left.
 func checkFresh(t *testing.T, fs *storetest.FS, s *store.Store) {
 	t.Helper()
 	if got, err := dumped(s); err != nil || got != newModel().dump() {
-		t.Errorf("%v, holds:\n%s", err, diff(got, newModel().dump()))
+		t.Errorf("%v, contents:\n%s", err, diff(got, newModel().dump()))
 	}
 	for _, name := range outputs {
 		if lines, err := fs.ReadFile("/job/" + name); err != nil || len(lines) > 0 {
@@ -66,7 +65,7 @@ func checkFresh(t *testing.T, fs *storetest.FS, s *store.Store) {
 	}
 }
 
-// TestFresh: whatever there is, it begins anew, and what is not the job's stays.
+// TestFresh checks that any job, also a damaged one, starts anew, and that unrelated files stay.
 func TestFresh(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -104,7 +103,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestFreshLeftover: a state that is empty but for its lock begins anew, if there are no outputs.
+// TestFreshLeftover checks that a state with nothing but its lock starts anew if no outputs exist.
 func TestFreshLeftover(t *testing.T) {
 	fs := newFS(t)
 	if err := fs.MkdirAll("/job/state", 0o777); err != nil {
@@ -118,7 +117,7 @@ func TestFreshLeftover(t *testing.T) {
 	shut(t, s)
 }
 
-// notes is a job whose outputs are empty, so that they are no sign of batches that are lost.
+// notes returns a job whose outputs are empty, so that they cannot reveal lost batches.
 func notes(t *testing.T) *storetest.FS {
 	t.Helper()
 	fs := newFS(t)
@@ -132,14 +131,14 @@ func notes(t *testing.T) *storetest.FS {
 	return fs
 }
 
-// TestFreshEnds: a process that is killed, or a machine that crashes, while a job begins anew
-// leaves the old one, a new one, or one that says what is wrong with it, and never one
-// that has lost batches; and does not keep the next from beginning anew.
-func TestFreshEnds(t *testing.T) {
+// TestFreshInterrupted kills the process or crashes the machine while a job starts anew. It leaves
+// the old job, a new one or one that reports its damage, never one with lost batches, and the job
+// can start anew once more.
+func TestFreshInterrupted(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		job    func(*testing.T) *storetest.FS
-		broken string // what is seen too
+		broken string // another state that must occur
 	}{
 		{"a job with pages", old, "short"},
 		{"a job with notes only", notes, "damaged"},
@@ -209,21 +208,21 @@ func TestFreshEnds(t *testing.T) {
 					if err := left.MkdirAll("/job", 0o777); err != nil {
 						t.Error(err)
 					}
-					check(fmt.Sprintf("crash before %s %s, with %d %% of what was not synced", op, path, percent), left)
+					check(fmt.Sprintf("crash before %s %s, with %d %% of the unsynced data left", op, path, percent), left)
 				}
 				return nil
 			})
 			shut(t, open(t, fresh(fs)))
 			t.Log(states)
 			if states["old"] == 0 || states["new"] == 0 || states[test.broken] == 0 {
-				t.Error("one of them is never seen")
+				t.Errorf("one of old, new and %s never occurs", test.broken)
 			}
 		})
 	}
 }
 
-// TestFreshOrder: outputs go before the state, in it the number of the last batch after all
-// that it speaks of, and the lock stays.
+// TestFreshOrder checks the order of removal: first the outputs, then the state, whose watermark
+// goes last. The lock stays.
 func TestFreshOrder(t *testing.T) {
 	fs := old(t)
 	names, err := fs.List("/job/state")
@@ -246,17 +245,17 @@ func TestFreshOrder(t *testing.T) {
 	}
 	for _, name := range names {
 		if at := slices.Index(removed, "/job/state/"+name); name != "LOCK" && (at < 0 || at > end) {
-			t.Errorf("%s is not removed before last: %q", name, removed)
+			t.Errorf("%s is not removed before the watermark: %q", name, removed)
 		}
 	}
 	first := []string{"/job/pages.jsonl", "/job/links.jsonl", "/job/bodies", "/job/other.jsonl"}
 	if !slices.Equal(removed[:len(first)], first) {
-		t.Errorf("%q are removed first, want %q", removed[:len(first)], first)
+		t.Errorf("removed first: %q, want %q", removed[:len(first)], first)
 	}
 }
 
-// TestFreshLocked: of those who begin a job anew at once one has it, and none takes
-// anything away from it.
+// TestFreshLocked checks that only one of several concurrent openers starts a job anew, and that the
+// others remove nothing from it.
 func TestFreshLocked(t *testing.T) {
 	check := func(t *testing.T, dir string) {
 		t.Helper()
@@ -271,15 +270,15 @@ func TestFreshLocked(t *testing.T) {
 		}
 	}
 	t.Run("processes", func(t *testing.T) {
-		dir := killed(t) // so that there is much to be removed
+		dir := killed(t) // leaves much to remove
 		for range long.Or(2, 5) {
-			said := map[string]int{}
+			printed := map[string]int{}
 			all := children(t, 3, dir, "fresh")
 			for _, c := range all {
-				said[c.said]++
+				printed[c.printed]++
 			}
-			if said["committed"] != 1 || said["locked"] != 2 {
-				t.Errorf("%v, want one to have it", said)
+			if printed["committed"] != 1 || printed["locked"] != 2 {
+				t.Errorf("%v, want one that has committed", printed)
 			}
 			_, err := store.Open(dir, store.Options{Outputs: outputs, Fresh: true})
 			if !errors.Is(err, store.ErrLocked) {
@@ -301,24 +300,24 @@ func TestFreshLocked(t *testing.T) {
 				wg.Go(func() { stores[i], errs[i] = store.Open(dir, store.Options{Outputs: outputs, Fresh: true}) })
 			}
 			wg.Wait()
-			had := 0
+			opened := 0
 			for i, s := range stores {
 				if s != nil {
-					had++
+					opened++
 					commit(t, s, pages(s, "a\n"))
 					shut(t, s)
 				} else if !errors.Is(errs[i], store.ErrLocked) {
 					t.Errorf("%v, want ErrLocked", errs[i])
 				}
 			}
-			if had != 1 {
-				t.Fatalf("%d have it", had)
+			if opened != 1 {
+				t.Fatalf("%d stores are open, want 1", opened)
 			}
 		}
 	})
 }
 
-// TestFreshNeedsAState: a job that is only looked at, or is in memory, is not begun anew.
+// TestFreshNeedsAState checks that Fresh is an error for a store that is read-only or in memory.
 func TestFreshNeedsAState(t *testing.T) {
 	fs := old(t)
 	for _, o := range []store.Options{{ReadOnly: true}, {Memory: true}} {

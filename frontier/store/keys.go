@@ -35,7 +35,7 @@ const (
 func appendPendingKey(b []byte, host string, p frontier.QueueKey) []byte {
 	b = append(b, keyPending)
 	b = append(b, host...)
-	return appendPlace(append(b, 0), p)
+	return appendQueueKey(append(b, 0), p)
 }
 
 // The last byte of a key of a host; one scan reads both.
@@ -85,8 +85,8 @@ var firstUntried = frontier.QueueKey{Kept: true, Priority: math.MaxInt8, Rank: m
 // pendingEnd returns the end of the keys of a host, exclusive.
 func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
 
-// appendPlace appends a queue key so that the encoding preserves its order.
-func appendPlace(b []byte, p frontier.QueueKey) []byte {
+// appendQueueKey appends a queue key so that the encoding preserves its order.
+func appendQueueKey(b []byte, p frontier.QueueKey) []byte {
 	b = append(b, classOf(p))
 	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
 	b = appendOrdered(b, uint64(p.Depth))
@@ -101,7 +101,7 @@ func appendOrdered(b []byte, n uint64) []byte {
 	return append(b, binary.BigEndian.AppendUint64(nil, n)[8-size:]...)
 }
 
-// Tried URLs come first, then those that are kept.
+// Tried URLs come first, then kept ones.
 const (
 	classTried = iota
 	classKept
@@ -118,7 +118,7 @@ func classOf(p frontier.QueueKey) byte {
 	return classLast
 }
 
-func (d *decoder) place() frontier.QueueKey {
+func (d *decoder) queueKey() frontier.QueueKey {
 	class := d.byte()
 	if class > classLast {
 		d.fail()
@@ -147,26 +147,26 @@ func (d *decoder) ordered() uint64 {
 // pending nor done.
 func decodeSeen(b []byte) (frontier.QueueKey, frontier.Drop, error) {
 	d := decoder{b: b}
-	p, why := d.place(), frontier.DropHost
+	p, why := d.queueKey(), frontier.DropHost
 	if len(d.b) > 0 {
 		why = frontier.Drop(d.byte())
 	}
 	return p, why, d.end()
 }
 
-func decodePlace(b []byte) (frontier.QueueKey, error) {
+func decodeQueueKey(b []byte) (frontier.QueueKey, error) {
 	d := decoder{b: b}
-	p := d.place()
+	p := d.queueKey()
 	return p, d.end()
 }
 
 // decodePending decodes the entry of a pending URL; its key holds the queue key.
 func decodePending(key, value []byte) (frontier.URL, error) {
-	host, place, ok := bytes.Cut(key[1:], []byte{0})
+	host, rest, ok := bytes.Cut(key[1:], []byte{0})
 	if !ok {
 		return frontier.URL{}, errValue
 	}
-	p, err := decodePlace(place)
+	p, err := decodeQueueKey(rest)
 	if err != nil {
 		return frontier.URL{}, err
 	}

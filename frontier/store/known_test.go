@@ -12,8 +12,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Known tells the URLs that were committed, whatever became of them, from others; in tables
-// and before they are sorted into any, on disk and in memory.
+// TestKnown checks that Known distinguishes committed URLs, in any state, from others, whether
+// Pebble has written them to tables or not, on disk and in memory.
 func TestKnown(t *testing.T) {
 	url := func(n int) weburl.URL {
 		u, err := weburl.Parse(fmt.Sprintf("http://h%d.test/%d", n%7, n))
@@ -69,11 +69,11 @@ func TestKnown(t *testing.T) {
 				known(i + 500)
 			}
 			if got, err := s.Known(nil); err != nil || len(got) != 0 {
-				t.Errorf("nothing asked: %v, %v", got, err)
+				t.Errorf("no fingerprints: %v, %v", got, err)
 			}
 			s.Close()
 			if _, err := s.Known(make([][16]byte, 1)); err == nil {
-				t.Error("a store that is closed answers")
+				t.Error("Known of a closed store returns no error")
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// model is what a store is to hold: the same notes, taken with maps.
+// model is the expected content of a store, kept in maps.
 type model struct {
 	seen      map[[16]byte]bool
 	pending   map[string]frontier.URL // by URL
@@ -51,7 +51,7 @@ func (m *model) clone() *model {
 	}
 }
 
-// dump is all of a model, a line each. It holds the order of a host's queue too.
+// dump returns the whole model, one entry per line, including the order of each host's queue.
 func (m *model) dump() string {
 	var b strings.Builder
 	for fp := range m.seen {
@@ -86,7 +86,7 @@ func (m *model) dump() string {
 	return sorted(b.String())
 }
 
-// dumped is all of a store, the same way.
+// dumped returns the whole store in the format of dump.
 func dumped(s *store.Store) (string, error) {
 	var b strings.Builder
 	for fp, err := range s.Seen() {
@@ -169,7 +169,7 @@ func redirect(fewest int, target *frontier.URL) string {
 	return fmt.Sprintf("%d to %s", fewest, text(*target))
 }
 
-// player makes up what a frontier tells, and notes it twice.
+// player invents the changes of a frontier, and applies them to a batch and to its model.
 type player struct {
 	rng *rand.Rand
 	*model
@@ -190,7 +190,7 @@ func (p *player) url(host int) frontier.URL {
 	}
 }
 
-// pick returns one of the pending URLs, if there is any.
+// pick returns a random pending URL, if any.
 func (p *player) pick() (frontier.URL, bool) {
 	if len(p.pending) == 0 {
 		return frontier.URL{}, false
@@ -205,7 +205,7 @@ func (p *player) try(u *frontier.URL) {
 	})
 }
 
-// step notes one change.
+// step makes one random change.
 func (p *player) step(g *store.Batch) {
 	switch n := p.rng.IntN(100); {
 	case n < 40:
@@ -248,7 +248,7 @@ func (p *player) step(g *store.Batch) {
 			if u.URL.Origin() != host || u.Tries > 0 {
 				continue
 			}
-			if p.rng.IntN(4) == 0 { // under way
+			if p.rng.IntN(4) == 0 { // leased
 				g.Pending(u)
 				continue
 			}
@@ -275,7 +275,7 @@ func (p *player) step(g *store.Batch) {
 			g.Redirected(fp, n, target)
 			p.redirects[fp] = redirect(n, target)
 		}
-		p.next-- // nobody was told of it as a URL
+		p.next-- // the URL is only a redirect's target
 	case n < 92:
 		name, value := fmt.Sprintf("n%d", p.rng.IntN(4)), fmt.Sprint(n)
 		g.Set(name, []byte(value))
@@ -306,7 +306,7 @@ func (p *player) batch(s *store.Store, steps int) *store.Batch {
 	return g
 }
 
-// checkOutputs compares the files with what was committed.
+// checkOutputs compares the files with the committed lines.
 func (m *model) checkOutputs(t testing.TB, fs *storetest.FS) {
 	t.Helper()
 	for name, want := range m.outputs {
@@ -321,11 +321,11 @@ func (m *model) check(t testing.TB, s *store.Store) {
 	if got, err := dumped(s); err != nil {
 		t.Fatal(err)
 	} else if want := m.dump(); got != want {
-		t.Fatalf("the store and what it was told differ:\n%s", diff(got, want))
+		t.Fatalf("the store and the model differ:\n%s", diff(got, want))
 	}
 }
 
-// diff is the lines that are in one only.
+// diff returns the lines that only one of the dumps has.
 func diff(got, want string) string {
 	var b strings.Builder
 	g, w := strings.SplitAfter(got, "\n"), strings.SplitAfter(want, "\n")
@@ -366,7 +366,7 @@ func commit(t testing.TB, s *store.Store, g *store.Batch) {
 	}
 }
 
-// newFS returns a disk with a folder to be the job's.
+// newFS returns a disk with an empty folder for the job.
 func newFS(t testing.TB) *storetest.FS {
 	t.Helper()
 	fs := storetest.New()
@@ -376,8 +376,8 @@ func newFS(t testing.TB) *storetest.FS {
 	return fs
 }
 
-// TestModel: after any history the store holds what it was told, whatever its engine, and
-// after it was opened again.
+// TestModel checks that after a random history the store equals its model, with both engines, and
+// after closing and opening it.
 func TestModel(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		t.Run(fmt.Sprintf("memory=%t", memory), func(t *testing.T) {
@@ -409,7 +409,7 @@ func (p *player) checkPending(t *testing.T, s *store.Store) {
 	for _, u := range p.pending {
 		queues[u.URL.Origin()] = append(queues[u.URL.Origin()], u)
 	}
-	queues["http://h.test"] = nil // others begin like it
+	queues["http://h.test"] = nil // a prefix of other names
 	for host, q := range queues {
 		slices.SortFunc(q, func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) })
 		after := frontier.QueueKey{Tried: true, Priority: 127, Rank: 127} // before all

@@ -10,7 +10,8 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestNamed: all hosts of a name are found, with their rules, and none whose name begins like it.
+// TestNamed checks that Named returns all hosts of a name with their rules, and no host whose name
+// merely starts with it.
 func TestNamed(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store) {
 		rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
@@ -51,8 +52,8 @@ func TestNamed(t *testing.T) {
 	})
 }
 
-// BenchmarkNamed is a host that comes back, of 300,000 on disk, looked up with 255 others; and one
-// that there is not.
+// BenchmarkNamed measures the lookup of a host among 300,000 on disk, in batches of 256, and of a
+// host that is not there.
 func BenchmarkNamed(b *testing.B) {
 	const hosts, batch = 300_000, 256
 	for _, c := range []struct{ name, format string }{{"there", "www.h%06d.test"}, {"new", "www.n%06d.test"}} {

@@ -32,7 +32,7 @@ func TestOutputsAreCut(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		edit func(lines string) string
-		want string // empty: it is too short
+		want string // empty: the file is too short
 	}{
 		{"as committed", func(l string) string { return l }, "a\nb\n"},
 		{"a batch that was not committed", func(l string) string { return l + "c\nd" }, "a\nb\n"},
@@ -72,7 +72,7 @@ func TestOutputsAreCut(t *testing.T) {
 	}
 }
 
-// TestOpen: what a job that cannot be opened says, in one line.
+// TestOpen checks the error of a job that cannot be opened: its class, and a message of one line.
 func TestOpen(t *testing.T) {
 	whole := newFS(t)
 	s := open(t, store.Options{FS: whole, Buffer: buffer})
@@ -147,7 +147,7 @@ func find(t *testing.T, fs *storetest.FS, part string) string {
 	return ""
 }
 
-// table returns the largest table, in which there is something that is read.
+// table returns the largest table, so that reading the job reads it.
 func table(t *testing.T, fs *storetest.FS) string {
 	t.Helper()
 	names, err := fs.List("/job/state")
@@ -194,8 +194,8 @@ func flip(b []byte) []byte {
 	return b
 }
 
-// TestDamage: no alteration of any file of the state is a panic, a hang, or a line that
-// nobody wrote: the job opens, or says that it is damaged.
+// TestDamage alters each file of the state. The job then opens intact or reports its damage; it
+// never panics, hangs, loses batches or invents content.
 func TestDamage(t *testing.T) {
 	h := newHistory(t)
 	whole := newFS(t)
@@ -232,9 +232,9 @@ func TestDamage(t *testing.T) {
 				case err == nil && got == h.dumps[len(h.sizes)]:
 					opened++
 				case err == nil && slices.Contains(h.dumps, got):
-					t.Errorf("%s: the store has lost batches, and does not say so", what)
+					t.Errorf("%s: the store has lost batches without an error", what)
 				case err == nil:
-					t.Errorf("%s: the store holds what nobody wrote", what)
+					t.Errorf("%s: the store holds invented content", what)
 				case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrShort), errors.Is(err, store.ErrVersion):
 					damaged++
 				default:
@@ -246,8 +246,8 @@ func TestDamage(t *testing.T) {
 	t.Logf("%d files, %d alterations found, %d not", len(names), damaged, opened)
 }
 
-// TestDamageWhileRunning: a table that cannot be read when it is to be merged with others
-// ends the commits, and is not tried again and again.
+// TestDamageWhileRunning checks that commits fail once a compaction cannot read a table, and that
+// Pebble does not retry it forever.
 func TestDamageWhileRunning(t *testing.T) {
 	fs := newFS(t)
 	seq := uint64(0)
@@ -288,7 +288,7 @@ func TestDamageWhileRunning(t *testing.T) {
 			err = fill(s, 1000)
 		}
 		if !errors.Is(err, store.ErrDamaged) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v, want a line that is ErrDamaged", err)
+			t.Errorf("%v, want ErrDamaged in one line", err)
 		}
 		if s != nil {
 			if err := s.Close(); err != nil {
@@ -298,7 +298,7 @@ func TestDamageWhileRunning(t *testing.T) {
 	})
 }
 
-// TestVersion: a state of another format is left alone.
+// TestVersion checks that Open rejects a state of another format.
 func TestVersion(t *testing.T) {
 	fs := newFS(t)
 	s := open(t, store.Options{FS: fs})
@@ -342,8 +342,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestLock: a second store is kept out, of this process or another, until the first is
-// closed or its process is gone.
+// TestLock checks that the job of an open store cannot be opened again, by this process or another,
+// until the store is closed or its process ends.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	if os.Getenv("WEFT_LOCK") != "" {
@@ -383,7 +383,7 @@ func TestLock(t *testing.T) {
 	for _, readOnly := range []bool{false, true} {
 		_, err := store.Open(dir, store.Options{ReadOnly: readOnly})
 		if !errors.Is(err, store.ErrLocked) || !strings.Contains(err.Error(), dir) {
-			t.Errorf("while another process has it: %v, want ErrLocked", err)
+			t.Errorf("open in another process: %v, want ErrLocked", err)
 		}
 	}
 	if err := child.Process.Kill(); err != nil {
@@ -392,12 +392,12 @@ func TestLock(t *testing.T) {
 	_ = child.Wait() // killed
 	s, err = store.Open(dir, store.Options{})
 	if err != nil {
-		t.Fatalf("after it was killed: %v", err)
+		t.Fatalf("after the other process was killed: %v", err)
 	}
 	shut(t, s)
 }
 
-// TestDisk: the machine's disk does what the one in memory does.
+// TestDisk checks the main operations on a real file system.
 func TestDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "job")
 	o := store.Options{Outputs: outputs}
@@ -406,7 +406,7 @@ func TestDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := pages(s, "a\n")
-	for range 2 { // the second finds it there
+	for range 2 { // the second call finds the file there
 		if err := s.WriteFile("bodies/ab/abcd", []byte("body")); err != nil {
 			t.Fatal(err)
 		}
@@ -440,8 +440,8 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: a store that was closed in good order has no goroutine.
-func TestNothingIsLeft(t *testing.T) {
+// TestNoGoroutineLeaks checks that closing a store ends its goroutines.
+func TestNoGoroutineLeaks(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 5 {
 		s := open(t, store.Options{FS: newFS(t)})
@@ -456,7 +456,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestClosed: a closed store says so.
+// TestClosed checks that the methods of a closed store return ErrClosed.
 func TestClosed(t *testing.T) {
 	s := open(t, store.Options{FS: newFS(t)})
 	g := pages(s, "a\n")

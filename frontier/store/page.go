@@ -2,8 +2,8 @@ package store
 
 import "github.com/weftcrawl/weft/frontier"
 
-// Read reads the page for a request of the frontier. Whether that is only to be read after a commit
-// is the caller's to respect: see frontier.Request.AfterCommit.
+// Read reads the page for a request of the frontier. The caller must wait for a commit if the
+// request needs one: see frontier.Request.AfterCommit.
 func (s *Store) Read(r frontier.Request) (p frontier.Page, err error) {
 	p.Request = r
 	switch r.Kind {

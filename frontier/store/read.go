@@ -367,11 +367,11 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 		if value, err = s.get(seen); err != nil || value == nil {
 			return Entry{}, false, err
 		}
-		place, why, err := decodeSeen(value)
+		key, why, err := decodeSeen(value)
 		if err != nil {
 			return Entry{}, false, s.check(seen, err)
 		}
-		pending := appendPendingKey(nil, u.Origin(), place)
+		pending := appendPendingKey(nil, u.Origin(), key)
 		if value, err = s.get(pending); err != nil {
 			return Entry{}, false, err
 		}
@@ -379,11 +379,11 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 			at, err := decodePending(pending, value)
 			return Entry{State: Pending, URL: at}, err == nil, s.check(pending, err)
 		}
-		if place == last { // else it has ended or moved since its entry was read
-			at := frontier.URL{URL: u, Priority: place.Priority, Depth: place.Depth, Rank: place.Rank, Seq: place.Seq}
+		if key == last { // else it has ended or moved since its entry was read
+			at := frontier.URL{URL: u, Priority: key.Priority, Depth: key.Depth, Rank: key.Rank, Seq: key.Seq}
 			return Entry{State: Dropped, URL: at, Drop: why}, true, nil
 		}
-		last = place
+		last = key
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// visited is a finished job: hosts with URLs that are done, some after several tries, or
-// refused, or dropped. It returns its dump, and what Recrawl is to make of that.
+// visited writes a finished job: hosts whose URLs are done, some after several tries, refused or
+// dropped. It returns the job's dump, and the one expected after Recrawl.
 func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after string) {
 	t.Helper()
 	s := open(t, store.Options{FS: fs, Buffer: buffer})
@@ -55,9 +55,9 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 			is.pending[u.URL.String()] = pending
 			u.Known = pending.Known
 			if i%4 == 0 {
-				place := u.QueueKey()
+				key := u.QueueKey()
 				u.Tries, u.NotBefore = 1, epoch.Add(time.Minute)
-				g.Retried(u, place)
+				g.Retried(u, key)
 			}
 			u.Past = []frontier.Try{{At: epoch, Status: 200}}
 			e := store.Entry{State: store.Done, URL: u}
@@ -93,9 +93,9 @@ func recrawledURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
 	return frontier.URL{URL: u, From: host + "/from" + strings.Repeat("x", 100), Depth: i % 7, Hops: i % 2, Priority: int8(i % 3), Seq: seq}
 }
 
-// TestRecrawl: all URLs that have ended are pending again, at their places, with what is known
-// of them; hosts have their limits anew; nothing else has changed. Broken off between any two
-// batches, it goes on.
+// TestRecrawl checks that all done and refused URLs are pending again, with their old queue keys and
+// a summary of their last visit, that hosts have their full limits again, and that nothing else has
+// changed. A canceled Recrawl can be continued.
 func TestRecrawl(t *testing.T) {
 	fs := newFS(t)
 	_, after := visited(t, fs, 4, 100)
@@ -104,7 +104,7 @@ func TestRecrawl(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Recrawl(ctx, false); !errors.Is(err, context.Canceled) {
-		t.Fatalf("%v, expected that of the context", err)
+		t.Fatalf("%v, want context.Canceled", err)
 	}
 	for range 2 { // the second time there is nothing left to do
 		if err := s.Recrawl(t.Context(), false); err != nil {
@@ -117,13 +117,13 @@ func TestRecrawl(t *testing.T) {
 	for name := range 4 {
 		u := recrawledURL(t, fmt.Sprintf("http://h%d.test", name), 4, 0)
 		if e, found, err := s.Find(u.URL); err != nil || !found || e.State != store.Pending || e.URL.Tries != 0 {
-			t.Errorf("%s is found as %+v, %t, %v", u.URL, e, found, err)
+			t.Errorf("%s: found %+v, %t, %v", u.URL, e, found, err)
 		}
 	}
 }
 
-// TestRecrawlCrash: the machine crashes at any instant of a Recrawl, whatever that leaves of
-// what was not synced; each URL is in one state, and the next Recrawl comes to the same end.
+// TestRecrawlCrash crashes the machine at many operations of a Recrawl, with none, half or all of
+// the unsynced data left. Each URL is then in one state, and the next Recrawl has the same result.
 func TestRecrawlCrash(t *testing.T) {
 	const hosts = 4
 	urls := long.Or(30, 300) // of each
@@ -163,11 +163,12 @@ func TestRecrawlCrash(t *testing.T) {
 	})
 	t.Logf("crashes at %d of %d operations, which left %d different numbers of pending URLs", crashes, len(all.All()), len(between))
 	if crashes < 20 || len(between) < 5 {
-		t.Error("that is no Recrawl of several batches")
+		t.Error("too few for a Recrawl of several batches")
 	}
 }
 
-// recrawledAfter checks what a crash in a Recrawl has left, and that the next one comes to its end.
+// recrawledAfter checks the disk that a crash in a Recrawl has left, and the result of another
+// Recrawl. It returns the number of pending URLs in between.
 func recrawledAfter(left *storetest.FS, urls int, after string) (pending int, err error) {
 	s, err := store.Open("/job", store.Options{FS: left, Outputs: outputs, Buffer: buffer})
 	if err != nil {
@@ -200,7 +201,7 @@ func recrawledAfter(left *storetest.FS, urls int, after string) (pending int, er
 	return pending, errors.Join(err, s.Close())
 }
 
-// BenchmarkRecrawl is the beginning of a visit of a job of b.N URLs, 100 a host, on disk.
+// BenchmarkRecrawl measures the Recrawl of a job of b.N URLs, 100 per host, on disk.
 func BenchmarkRecrawl(b *testing.B) {
 	const each = 100
 	s, err := store.Open(b.TempDir(), store.Options{})

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	childDir  = "WEFT_STORE_DIR" // in the environment of a child: the job that it opens
-	childWhat = "WEFT_STORE_DO"  // and what it does there
+	childDir  = "WEFT_STORE_DIR" // environment variable of a child: the job that it opens
+	childWhat = "WEFT_STORE_DO"  // environment variable of a child: fresh, or empty
 )
 
-// TestChild is no test: it is what the processes do that other tests start and kill.
+// TestChild is not a test, but the main function of the processes that other tests start and kill.
 func TestChild(t *testing.T) {
 	dir := os.Getenv(childDir)
 	if dir == "" {
@@ -38,19 +38,19 @@ func TestChild(t *testing.T) {
 		}
 		fmt.Println("committed")
 	}
-	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed, or told to end
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent kills it or closes its input
 }
 
 const killedBatches = 60 // by each child
 
-// child is a process that has a store.
+// child is a process that opens a store.
 type child struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	said  string // the line it has printed
+	cmd     *exec.Cmd
+	stdin   io.Closer
+	printed string // its line of output
 }
 
-// children starts as many at once, and waits until each has done its work or could not.
+// children starts n processes at once, and waits until each has printed its line.
 func children(t *testing.T, n int, dir, what string) []*child {
 	t.Helper()
 	all := make([]*child, n)
@@ -77,7 +77,7 @@ func children(t *testing.T, n int, dir, what string) []*child {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.said = strings.TrimSpace(line)
+		c.printed = strings.TrimSpace(line)
 	}
 	return all
 }
@@ -93,8 +93,8 @@ func killed(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	c := children(t, 1, dir, "")[0]
-	if c.said != "committed" {
-		t.Fatal(c.said)
+	if c.printed != "committed" {
+		t.Fatal(c.printed)
 	}
 	c.kill()
 	return dir
@@ -110,7 +110,7 @@ func copied(t *testing.T, dir string) string {
 	return to
 }
 
-// rewrite alters the files of the state that a pattern fits: at least one.
+// rewrite alters the files of the state that match a pattern, at least one.
 func rewrite(t *testing.T, dir, pattern string, alter func([]byte) []byte) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "state", pattern))
@@ -128,9 +128,9 @@ func rewrite(t *testing.T, dir, pattern string, alter func([]byte) []byte) {
 	}
 }
 
-// TestLostGroups: a log that is damaged after a kill is no log that ends there. Outputs
-// are left as they are.
-func TestLostGroups(t *testing.T) {
+// TestLostBatches checks that Open does not mistake a log damaged after a kill for one that ends
+// there, and leaves the outputs as they are.
+func TestLostBatches(t *testing.T) {
 	whole := killed(t)
 	for _, test := range []struct {
 		name  string
@@ -153,7 +153,7 @@ func TestLostGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 			rewrite(t, dir, "*.log", test.alter)
-			for _, readOnly := range []bool{true, false, false} { // opening it does not heal it
+			for _, readOnly := range []bool{true, false, false} { // opening does not repair the job
 				_, err := store.Open(dir, store.Options{Outputs: outputs, ReadOnly: readOnly})
 				if !errors.Is(err, store.ErrDamaged) || !strings.HasSuffix(err.Error(), "committed batches are missing") {
 					t.Errorf("read only %t: %v, want ErrDamaged", readOnly, err)
@@ -171,11 +171,11 @@ func TestLostGroups(t *testing.T) {
 	}
 }
 
-// TestLastIsNoObstacle: a number that cannot be read, or is behind, keeps no job from
-// going on; and the next commit puts it right.
-func TestLastIsNoObstacle(t *testing.T) {
+// TestUnusableWatermark checks that a job opens although its watermark is unreadable or out of date,
+// and that the next commit corrects the watermark.
+func TestUnusableWatermark(t *testing.T) {
 	whole := killed(t)
-	var before []byte // the file as it was after a kill, of a job with fewer batches
+	var before []byte // an older watermark: of fewer batches
 	for _, test := range []struct {
 		name  string
 		alter func([]byte) []byte

@@ -95,7 +95,7 @@ func (c *child) must(word string) string {
 	line := c.hear()
 	rest, ok := strings.CutPrefix(line, word)
 	if !ok {
-		c.b.Fatalf("child said %q, expected %q", line, word)
+		c.b.Fatalf("child printed %q, expected %q", line, word)
 	}
 	return strings.TrimSpace(rest)
 }

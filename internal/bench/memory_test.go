@@ -343,7 +343,7 @@ func (d *harness) request(i int) []byte {
 	return []byte("GET " + d.targets[i] + " HTTP/1.1\r\nHost: " + d.addrs[i] + "\r\n\r\n")
 }
 
-// waitTasks starts tasks, in steps, with the body that prepare returns; end releases those that
+// waitTasks starts tasks, in steps, with the body that prepare returns; end releases the tasks that
 // wait for a signal.
 func (d *harness) waitTasks(prepare func(l *aio.Loop) (body func(t *aio.Task, i int) error), end func()) error {
 	return aio.Run(context.Background(), func(t *aio.Task) error {

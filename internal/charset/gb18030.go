@@ -1,7 +1,7 @@
 package charset
 
 // mendGB18030 adds the entries of the standard's index gb18030 that x/text lacks: private use
-// characters, those that GB 18030-2022 maps to Unicode, and a few more.
+// characters, characters that GB 18030-2022 maps to Unicode, and a few more.
 func mendGB18030(x *index) {
 	fill := func(lead, trail, n int, r rune) {
 		for range n {

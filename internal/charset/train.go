@@ -52,14 +52,14 @@ func trainLetters(dst []byte, language, text string) []byte {
 	}
 	m := newLetterModel(kind == 'l', alphabet)
 	pairs := make([]float64, m.n*m.n)
-	firsts, seconds := make([]float64, m.n), make([]float64, m.n)
+	lefts, rights := make([]float64, m.n), make([]float64, m.n)
 	all := 0.0
 	before := uint8(classSpace)
 	for _, r := range text {
 		c := m.class(r)
 		pairs[int(before)*m.n+int(c)]++
-		firsts[before]++
-		seconds[c]++
+		lefts[before]++
+		rights[c]++
 		all++
 		before = c
 	}
@@ -69,8 +69,8 @@ func trainLetters(dst []byte, language, text string) []byte {
 	dst = appendHead(dst, kind, language, alphabet)
 	for a := range m.n {
 		for b := range m.n {
-			alone := (seconds[b] + 2) / (all + 2*float64(m.n))
-			dst = append(dst, bitsOf((pairs[a*m.n+b]+weight*alone)/(firsts[a]+weight)))
+			alone := (rights[b] + 2) / (all + 2*float64(m.n))
+			dst = append(dst, bitsOf((pairs[a*m.n+b]+weight*alone)/(lefts[a]+weight)))
 		}
 	}
 	return dst

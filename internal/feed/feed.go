@@ -1,6 +1,6 @@
 // Package feed knows the elements of RSS (0.9x, 1.0, 2.0) and Atom (0.3, 1.0): the entries, and
-// those that hold a URL or a date, with their meaning. The link extractor takes every URL of a feed from
-// it, the sitemap reader the page and the date of each entry.
+// the elements that hold a URL or a date, with their meaning. The link extractor takes every URL of
+// a feed from it, the sitemap reader the page and the date of each entry.
 //
 // # Vocabulary
 //

@@ -146,8 +146,8 @@ func FuzzXML(f *testing.F) {
 	})
 }
 
-// TestTwoCharacters: names that stand for two characters, of which the standard library's package
-// html lacks two.
+// TestTwoCharacters checks names that stand for two characters. The standard library's package html
+// lacks two of these names.
 func TestTwoCharacters(t *testing.T) {
 	for in, want := range map[string]string{"&nGt;": "\u226b\u20d2", "&nLt;": "\u226a\u20d2", "&nGtv;": "\u226b\u0338"} {
 		if got := string(markup.AppendText(nil, []byte(in), markup.InText)); got != want {

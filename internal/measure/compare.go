@@ -56,8 +56,8 @@ type Result struct {
 const roundTimeout = 60 * time.Second
 
 // Compare has each way fetch the same pages. Ways take turns, round by round, so that other work on
-// the machine affects all alike. The error is that a process did not start, or that of ctx;
-// failures of a way are in its result.
+// the machine affects all alike. It fails if a process does not start or ctx ends; failures of a
+// way are in its result.
 func Compare(ctx context.Context, c Comparison) (*Compared, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -96,8 +96,8 @@ func (p *Process) Ended() <-chan struct{} { return p.ended }
 // [exec.ExitError] and holds the beginning of its standard error.
 func (p *Process) Wait() error {
 	<-p.ended
-	if said := p.Stderr(); p.err != nil && said != "" {
-		return fmt.Errorf("%w: %s", p.err, said)
+	if stderr := p.Stderr(); p.err != nil && stderr != "" {
+		return fmt.Errorf("%w: %s", p.err, stderr)
 	}
 	return p.err
 }

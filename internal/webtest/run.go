@@ -84,7 +84,7 @@ func Run(cfg Config, at Addresses) (*Running, error) {
 }
 
 // loopback is a listener for clients on this machine. It listens on all addresses, to give each
-// host its own, and closes connections to those that are not loopback.
+// host its own, and closes connections to addresses other than loopback.
 type loopback struct{ aio.Listener }
 
 func (l loopback) Accept(t *aio.Task) (aio.Conn, error) {

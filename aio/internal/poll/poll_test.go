@@ -60,7 +60,7 @@ func ends(t *testing.T, p [2]int) pipe {
 	t.Helper()
 	for _, fd := range p {
 		must(t, unix.SetNonblock(fd, true))
-		t.Cleanup(func() { unix.Close(fd) }) // fails for those that the test has closed
+		t.Cleanup(func() { unix.Close(fd) }) // fails if the test has closed it
 	}
 	return pipe{r: p[0], w: p[1]}
 }
