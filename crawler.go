@@ -49,13 +49,16 @@ func New(o Options) (*Crawler, error) {
 		return control.Serve(&inspect.View{Job: c.job, Crawl: c.crawl}, cfg.Hooks.OnWarning)
 	}
 	c.crawl = engine.New(e)
+	if cfg.tuning.OnMeters != nil {
+		cfg.tuning.OnMeters(c.crawl.Meters())
+	}
 	return c, nil
 }
 
 // openJob opens the job; then the frozen options and seeds of c are the job's.
 func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, error) {
 	j, err := job.Open(job.Options{
-		Dir: c.Job, Files: c.internal.files, Fresh: c.Fresh, Update: c.Update, Amend: c.Amend, List: c.SeedSeq != nil,
+		Dir: c.Job, Files: c.tuning.Files, Fresh: c.Fresh, Update: c.Update, Amend: c.Amend, List: c.SeedSeq != nil,
 		Plan: c.plan(c.seeds), Asked: c.asked.plan(nil),
 		Buffer: shares.Buffer, Cache: shares.Cache, Waiting: disk.Waiting,
 	})
@@ -100,8 +103,8 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 	}
 	if j != nil { // what does not fit spills to its store
 		f := &e.Frontier
-		f.Heads, f.InMemory = c.internal.heads, shares.Pending
-		f.SeenBytes, f.HostBytes = cmp.Or(c.internal.seen, shares.Seen), cmp.Or(c.internal.hosts, shares.Hosts)
+		f.Heads, f.InMemory = c.tuning.Heads, shares.Pending
+		f.SeenBytes, f.HostBytes = cmp.Or(c.tuning.SeenBytes, shares.Seen), cmp.Or(c.tuning.HostBytes, shares.Hosts)
 	}
 	return e
 }

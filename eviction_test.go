@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestFewHostsInMemory crawls many hosts with memory for only a few, stops on the way and resumes.
@@ -23,9 +24,10 @@ func TestFewHostsInMemory(t *testing.T) {
 		}
 		seeds = append(seeds, name(h, 0))
 	}
-	o := weft.WithSeenBytes(weft.WithHeads(weft.Options{
+	o := weft.Options{
 		Seeds: seeds, Job: filepath.Join(t.TempDir(), "job"), Concurrency: 4, Delay: 500 * time.Millisecond, MaxTime: 4 * time.Second,
-	}, 2), 1)
+		Tuning: &tuning.Options{Heads: 2, SeenBytes: 1, HostBytes: 1},
+	}
 	_, first, seen := w.crawl(t, o)
 	if first.Stopped != "max-time" || first.Pages < 20 || first.Pending < hosts {
 		t.Fatalf("first run: summary %+v", first)

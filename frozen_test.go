@@ -18,7 +18,7 @@ var perRun = []string{
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
 	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",
 	"Job", "Fresh", "Update", "Amend", "MinFree", "Output", "Format",
-	"Hooks", "Loops", "Loop", "internal",
+	"Hooks", "Loops", "Loop", "Tuning",
 }
 
 // TestEveryOptionIsClassified checks that every option is listed either as frozen or as per run.

@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/weburl"
@@ -125,15 +126,7 @@ type Options struct {
 	Loops int         // fetch loops of Run; 0: one per core
 	Loop  aio.Options // of every loop that Run makes
 
-	internal internal
-}
-
-// internal is what only tests set.
-type internal struct {
-	files store.FS // where Job is; nil: the disk
-	heads int      // URLs of a host that a job holds in memory; 0: 512
-	seen  int      // bytes of fingerprints in memory; 0: as Memory allows
-	hosts int      // bytes of hosts in memory; the same
+	Tuning *tuning.Options // for the tests of this module; nil for everybody else
 }
 
 // Version of Weft.
@@ -147,6 +140,7 @@ type config struct {
 	Options
 	asked Options // as they were given
 
+	tuning  tuning.Options
 	workers int // requests in flight, including requests that only wait
 	seeds   []weburl.URL
 	late    []*regexp.Regexp // exclusions added after the job's first run
@@ -314,10 +308,13 @@ func (c *config) fillIn() {
 	c.MaxPathDepth = orDefault(c.MaxPathDepth, scope.DefaultPathDepth)
 	c.MaxRepeats = orDefault(c.MaxRepeats, scope.DefaultRepeats)
 	c.MaxVariants = orDefault(c.MaxVariants, scope.DefaultVariants)
-	if c.internal.files == nil {
-		c.internal.files = store.Disk
+	if c.Tuning != nil {
+		c.tuning = *c.Tuning
 	}
-	c.internal.heads = cmp.Or(c.internal.heads, 512)
+	if c.tuning.Files == nil {
+		c.tuning.Files = store.Disk
+	}
+	c.tuning.Heads = cmp.Or(c.tuning.Heads, 512)
 }
 
 // DefaultMemory is Options.Memory when that is 0.

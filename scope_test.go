@@ -2,7 +2,10 @@ package weft_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -258,5 +261,32 @@ func TestNofollow(t *testing.T) {
 				t.Errorf("robots in the record: %q", robots)
 			}
 		})
+	}
+}
+
+// TestScopeAcrossRuns checks that a scope widened by a seed's redirect stays widened in the next
+// run.
+func TestScopeAcrossRuns(t *testing.T) {
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if len(r.URL.Path) < 5 {
+			fmt.Fprintf(w, "<a href='%sx'>", r.URL.Path)
+		}
+	}))
+	defer there.Close()
+	here := httptest.NewServer(http.RedirectHandler(there.URL+"/", http.StatusFound))
+	defer here.Close()
+	job := filepath.Join(t.TempDir(), "job")
+	for _, limit := range []int{3, 0} { // first here, there and one more page of it; then the rest
+		c, err := weft.New(weft.Options{Seeds: []string{here.URL}, Job: job, NoRobots: true, Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := records(t, job); len(got) != 6 || got[there.URL+"/xxxx"].Status != 200 {
+		t.Errorf("%d records, expected 6: %+v", len(got), got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // TestSlowDiskLimitsFetching checks that only a limited number of URLs is fetched while a commit is
@@ -44,7 +45,8 @@ func TestSlowDiskLimitsFetching(t *testing.T) {
 		return nil
 	})
 	o := weft.Options{Seeds: []string{s.URL + "/"}, Job: "/job", Concurrency: 4, Hooks: weft.Hooks{OnRecord: func(*weft.Record) { fetched.Add(1) }}}
-	c, err := weft.New(weft.OnFiles(weft.WithHeads(o, 2*pages), disk)) // all in memory, or it would wait for the stuck disk
+	o.Tuning = &tuning.Options{Files: disk, Heads: 2 * pages}
+	c, err := weft.New(o) // all in memory, or it would wait for the stuck disk
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ var imports = map[string][]string{
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed", "weburl"},
 
 	// Level 5: the product.
-	".": {"aio", "budget", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "job", "links", "record", "scope", "seed", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
@@ -99,6 +99,9 @@ var imports = map[string][]string{
 		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	},
 	"internal/conformance":    {},
+	"internal/durability":     {},
+	"internal/footprint":      {},
+	"internal/tuning":         {"budget", "frontier/store"},
 	"internal/ctl":            {},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},

@@ -142,16 +142,16 @@ var waits = []string{"After", "AfterFunc", "NewTicker", "NewTimer", "Sleep", "Ti
 // waiting are the test files that may use them, each with the reason. A bound on a hang is not one:
 // that is a context with a timeout.
 var waiting = map[string]string{
-	"cmd/weft/flags_test.go":           "servers that are slow on purpose",
-	"cmd/weft/memory_linux_test.go":    "samples the memory of another process",
-	"crash_test.go":                    "polls the state of a crawl over real sockets",
-	"inspect_test.go":                  "polls the state of a crawl over real sockets",
-	"internal/bench/memory_test.go":    "measures what real time costs",
-	"internal/bench/timers_test.go":    "measures real timers",
-	"internal/measure/measure_test.go": "cancels a measurement of real time",
-	"internal/torture/torture_test.go": "kills a real process at an instant",
-	"lab/ways_linux_test.go":           "servers that pause in real time",
-	"slow_test.go":                     "a server that is slow on purpose, and a look at what does not happen",
+	"cmd/weft/flags_test.go":            "servers that are slow on purpose",
+	"cmd/weft/memory_linux_test.go":     "samples the memory of another process",
+	"internal/durability/crash_test.go": "polls the state of a crawl over real sockets",
+	"inspect_test.go":                   "polls the state of a crawl over real sockets",
+	"internal/bench/memory_test.go":     "measures what real time costs",
+	"internal/bench/timers_test.go":     "measures real timers",
+	"internal/measure/measure_test.go":  "cancels a measurement of real time",
+	"internal/torture/torture_test.go":  "kills a real process at an instant",
+	"lab/ways_linux_test.go":            "servers that pause in real time",
+	"slow_test.go":                      "a server that is slow on purpose, and a look at what does not happen",
 }
 
 // TestNoSleep: a test that waits for a time is slow when it passes and flaky when it does not.

@@ -1,4 +1,4 @@
-package weft_test
+package durability_test
 
 import (
 	"cmp"
@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
+	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -87,12 +85,17 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summa
 	}
 	o.Seeds, o.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
 	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
-	o.Memory = cmp.Or(o.Memory, 64*mebi) // a store allocates its share at once, and there are many
+	tuned := tuning.Options{Files: disk, SeenBytes: w.seenBytes, HostBytes: w.seenBytes}
+	if o.Tuning != nil {
+		tuned.Heads = o.Tuning.Heads
+	}
+	o.Tuning = &tuned
+	o.Memory = cmp.Or(o.Memory, 64<<20) // a store allocates its share at once, and there are many
 	err = aio.NewLoop(aio.Options{Clock: l.clock, Network: netw}).Run(context.Background(), func(task *aio.Task) error {
 		if err := task.Sleep(l.begin); err != nil {
 			return err
 		}
-		c, err := weft.New(weft.OnFiles(weft.WithSeenBytes(o, w.seenBytes), disk))
+		c, err := weft.New(o)
 		if err != nil {
 			return err
 		}
@@ -204,7 +207,7 @@ func TestBrokenOff(t *testing.T) {
 					if run == runs {
 						l = schedule{clock: clock, server: server}
 					}
-					sum, err := w.crawl(disk, weft.WithHeads(weft.Options{Concurrency: workers}, heads), l)
+					sum, err := w.crawl(disk, weft.Options{Concurrency: workers, Tuning: &tuning.Options{Heads: heads}}, l)
 					if err != nil {
 						t.Fatalf("run %d: %v", run, err)
 					}
@@ -276,32 +279,5 @@ func TestPoliteAcrossRuns(t *testing.T) {
 	}
 	if err := w.checkWhole(disk); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestScopeAcrossRuns checks that a scope widened by a seed's redirect stays widened in the next
-// run.
-func TestScopeAcrossRuns(t *testing.T) {
-	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		if len(r.URL.Path) < 5 {
-			fmt.Fprintf(w, "<a href='%sx'>", r.URL.Path)
-		}
-	}))
-	defer there.Close()
-	here := httptest.NewServer(http.RedirectHandler(there.URL+"/", http.StatusFound))
-	defer here.Close()
-	job := filepath.Join(t.TempDir(), "job")
-	for _, limit := range []int{3, 0} { // first here, there and one more page of it; then the rest
-		c, err := weft.New(weft.Options{Seeds: []string{here.URL}, Job: job, NoRobots: true, Limit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := records(t, job); len(got) != 6 || got[there.URL+"/xxxx"].Status != 200 {
-		t.Errorf("%d records, expected 6: %+v", len(got), got)
 	}
 }

@@ -1,4 +1,4 @@
-package weft_test
+package durability_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store/storetest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/torture"
+	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
@@ -327,9 +329,10 @@ func TestDiskStaysFull(t *testing.T) {
 				return nil
 			})
 			crawler := func() *weft.Crawler {
-				c, err := weft.New(weft.OnFiles(weft.Options{
-					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, DNS: serverAt(served),
-				}, disk))
+				c, err := weft.New(weft.Options{
+					Seeds: []string{served.Web.Home(0)}, Scope: weft.ScopeAny, Job: "/job", KeepLinks: true, KeepBodies: true, DNS: []netip.AddrPort{netip.MustParseAddrPort(served.DNS.Addr())},
+					Tuning: &tuning.Options{Files: disk},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

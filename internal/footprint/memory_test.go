@@ -1,4 +1,4 @@
-package weft_test
+package footprint_test
 
 import (
 	"bytes"
@@ -19,14 +19,29 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier/store/storetest"
+	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 const mebi = 1 << 20
 
+// meters are those of a crawl.
+type meters struct{ bodies, outcomes *budget.Meter }
+
+func (m *meters) take(bodies, outcomes *budget.Meter) { m.bodies, m.outcomes = bodies, outcomes }
+
+// writer writes to a connection from a task.
+type writer struct {
+	task *aio.Task
+	conn aio.Conn
+}
+
+func (w writer) Write(b []byte) (int, error) { return w.conn.Write(w.task, b) }
+
 // bodies crawls hosts on the virtual clock; send writes the response of each. It returns the
-// records, the peak memory of bodies in bytes, and the crawler.
-func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c aio.Conn, request string) error) (map[string]weft.Record, int64, *weft.Crawler) {
+// records, the peak memory of bodies in bytes, and the meters.
+func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c aio.Conn, request string) error) (map[string]weft.Record, int64, *meters) {
 	t.Helper()
 	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
 	for i := range hosts {
@@ -35,7 +50,9 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 		o.Seeds = append(o.Seeds, "http://"+name+"/")
 	}
 	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
-	o.Job, o.NoRobots = filepath.Join(t.TempDir(), "job"), true
+	m, got := new(meters), make(map[string]weft.Record)
+	o.Job, o.NoRobots, o.Tuning = filepath.Join(t.TempDir(), "job"), true, &tuning.Options{OnMeters: m.take}
+	o.Hooks.OnRecord = func(r *weft.Record) { got[r.URL] = *r }
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +67,11 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 				return task.Group(func(g *aio.Group) error {
 					for {
 						conn, err := ln.Accept(task)
+						if errors.Is(err, aio.ErrClosed) {
+							return nil
+						}
 						if err != nil {
-							return ignore(err, aio.ErrClosed)
+							return err
 						}
 						g.Go("server", func(task *aio.Task) error {
 							defer conn.Close()
@@ -75,11 +95,10 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 	if err != nil {
 		t.Fatal(err)
 	}
-	peak, held := weft.BodiesHeld(c)
-	if held != 0 {
+	if held := m.bodies.Held(); held != 0 {
 		t.Errorf("bodies hold %d bytes after the crawl", held)
 	}
-	return records(t, o.Job), peak, c
+	return got, m.bodies.Peak(), m
 }
 
 // TestSlowBodiesKeepWithinMemory checks that hosts that all send large bodies slowly take at most
@@ -114,10 +133,10 @@ func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 			if len(got) != hosts {
 				t.Errorf("%d records, expected %d", len(got), hosts)
 			}
-			if most := weft.ShareOfBodies(c) + size + size/4; peak > most {
+			if most := c.bodies.Share() + size + size/4; peak > most {
 				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
-			} else if workers > 1 && peak < weft.ShareOfBodies(c) {
-				t.Errorf("bodies held %d bytes, expected at least their share, %d", peak, weft.ShareOfBodies(c))
+			} else if workers > 1 && peak < c.bodies.Share() {
+				t.Errorf("bodies held %d bytes, expected at least their share, %d", peak, c.bodies.Share())
 			}
 		})
 	}
@@ -146,7 +165,7 @@ func TestStalledBodiesEnd(t *testing.T) {
 	if slow := kinds["too-slow"]; kinds[""] != hosts/2 || slow == 0 || slow+kinds["idle-timeout"] != hosts/2 {
 		t.Errorf("records by error kind: %v, expected half of %d without an error, and the others too slow or idle", kinds, hosts)
 	}
-	if most := weft.ShareOfBodies(c) + 5*mebi; peak > most {
+	if most := c.bodies.Share() + 5*mebi; peak > most {
 		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
 	}
 }
@@ -198,7 +217,7 @@ func TestStalledBodiesDelayNoOthers(t *testing.T) {
 			if len(got) != hosts || quick.Sub(began) > 5*time.Second {
 				t.Errorf("%d records; small pages were done after %v, expected all within 5 s", len(got), quick.Sub(began))
 			}
-			if most := weft.ShareOfBodies(c) + size + size/4; peak > most {
+			if most := c.bodies.Share() + size + size/4; peak > most {
 				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
 			}
 		})
@@ -231,7 +250,7 @@ func TestBombsKeepWithinMemory(t *testing.T) {
 			t.Errorf("%s: %d bytes, error %s: %s", u, r.BodyBytes, r.ErrorKind, r.Error)
 		}
 	}
-	if most := weft.ShareOfBodies(c) + 3*size; peak > most {
+	if most := c.bodies.Share() + 3*size; peak > most {
 		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
 	}
 }
@@ -285,11 +304,11 @@ func TestHeldUntilSaved(t *testing.T) {
 			}))
 			defer s.Close()
 			disk := storetest.New()
-			var running atomic.Pointer[weft.Crawler] // set after New, which syncs too
+			var running atomic.Pointer[budget.Meter] // of bodies, set after New, which syncs too
 			var most atomic.Int64
 			disk.Before(func(op storetest.Op, path string) error {
-				if c := running.Load(); c != nil && op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") {
-					if _, now := weft.BodiesHeld(c); now > most.Load() {
+				if bodies := running.Load(); bodies != nil && op == storetest.Sync && strings.HasSuffix(path, "pages.jsonl") {
+					if now := bodies.Held(); now > most.Load() {
 						most.Store(now)
 					}
 					if strings.HasSuffix(name, fails) && most.Load() > 0 {
@@ -302,11 +321,13 @@ func TestHeldUntilSaved(t *testing.T) {
 			for i := range c.pages {
 				o.Seeds = append(o.Seeds, fmt.Sprintf("%s/page%d", s.URL, i))
 			}
-			crawl, err := weft.New(weft.OnFiles(o, disk))
+			var m meters
+			o.Tuning = &tuning.Options{Files: disk, OnMeters: m.take}
+			crawl, err := weft.New(o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			running.Store(crawl)
+			running.Store(m.bodies)
 			sum, err := crawl.Run(t.Context())
 			if failed := err != nil; failed != strings.HasSuffix(name, fails) || !failed && sum.Recorded() != c.pages {
 				t.Errorf("%d URLs done, error %v", sum.Recorded(), err)
@@ -314,8 +335,8 @@ func TestHeldUntilSaved(t *testing.T) {
 			if c.least == 0 && most.Load() > 0 || most.Load() < c.least {
 				t.Errorf("%d bytes held during a commit, expected at least %d, or none if that is 0", most.Load(), c.least)
 			}
-			_, bodies := weft.BodiesHeld(crawl)
-			if _, outcomes := weft.OutcomesHeld(crawl); bodies != 0 || outcomes != 0 {
+			bodies := m.bodies.Held()
+			if outcomes := m.outcomes.Held(); bodies != 0 || outcomes != 0 {
 				t.Errorf("after the crawl, bodies hold %d bytes and outcomes %d", bodies, outcomes)
 			}
 		})
@@ -347,8 +368,8 @@ func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 		}
 	}
 	const one = pages * (1900 + 300)
-	peak, _ := weft.OutcomesHeld(c)
-	if most := weft.ShareOfBodies(c)/2 + 2*one; len(got) != hosts || peak < one/2 || peak > most {
+	peak := c.outcomes.Peak()
+	if most := c.bodies.Share()/2 + 2*one; len(got) != hosts || peak < one/2 || peak > most {
 		t.Errorf("%d pages, outcomes held %d bytes, expected at most %d", len(got), peak, most)
 	}
 }
@@ -371,8 +392,8 @@ func TestLinksOfPagesCount(t *testing.T) {
 		}
 		got, _, c := bodies(t, hosts, weft.Options{Concurrency: hosts, Memory: 64 * mebi, MaxBody: mebi, Hooks: weft.Hooks{OnPage: onPage}}, send)
 		const one = each * (1900 + 300)
-		peak, held := weft.OutcomesHeld(c)
-		if most := weft.ShareOfBodies(c)/2 + 2*one; len(got) != hosts || peak < each*1900 || peak > most || held != 0 {
+		peak, held := c.outcomes.Peak(), c.outcomes.Held()
+		if most := c.bodies.Share()/2 + 2*one; len(got) != hosts || peak < each*1900 || peak > most || held != 0 {
 			t.Errorf("%d pages, outcomes held %d bytes at once and %d at the end; expected at least one page, at most %d bytes, and none at the end", len(got), peak, held, most)
 		}
 	}

@@ -1,0 +1,19 @@
+// Package tuning is what only this module's own tests set of a crawl: another file system, smaller
+// tables, and a look at the meters of memory.
+package tuning
+
+import (
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/frontier/store"
+)
+
+// Options tune a crawl. Zero values stand for what every other crawl has.
+type Options struct {
+	Files     store.FS // where the job is; nil: the disk
+	Heads     int      // URLs of a host that a job holds in memory; 0: 512
+	SeenBytes int      // memory for fingerprints; 0: as Memory allows
+	HostBytes int      // memory for hosts; the same
+
+	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil: nobody.
+	OnMeters func(bodies, outcomes *budget.Meter)
+}
