@@ -268,7 +268,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	tried := some(4, taking)
 	var waited atomic.Int32
-	forAll(len(tried), 40, func(i int) { // each one waits for a second
+	forAll(len(tried), 8, func(i int) { // each one waits for a second
 		disk := storetest.New()
 		var points storetest.Points
 		what := ""
