@@ -3,7 +3,6 @@ package weft
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/weftcrawl/weft/aio"
@@ -69,14 +68,12 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 	if err == nil {
 		c.late, err = j.Plan.LateExclusions()
 	}
-	c.seeds = nil
-	for _, s := range j.Plan.AllSeeds() {
-		u, wrong := weburl.Parse(s)
-		err = cmp.Or(err, wrong)
-		c.seeds = append(c.seeds, u)
+	if err == nil {
+		c.seeds, err = j.Plan.SeedURLs()
 	}
-	if err != nil {
-		return nil, errors.Join(invalid("Job", c.Job, job.Damaged("plan", err)), j.Close())
+	if err != nil { // job.Open has checked the plan: this cannot be
+		_ = j.Close()
+		return nil, invalid("Job", c.Job, job.Damaged("plan", err))
 	}
 	return j, nil
 }

@@ -231,7 +231,7 @@ func TestInspectJob(t *testing.T) {
 			"/moved":   "done\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no rule matches\ntry: 1: status 302, leads to SITE/target\ndone: its record is in pages.jsonl\n",
 			"/target":  "done\nredirected: from SITE/moved, 1 link from a seed\nscope: host: inside\nrobots: allowed, as no rule matches\ntry: 1: status 200\ndone: its record is in pages.jsonl\n",
 			"/private": "refused\nfound: on SITE/, 1 link from a seed\nscope: host: inside\nrobots: disallowed by line 3: Disallow: /private\nrefused: robots: line 3: Disallow: /private\n",
-			"/skipped": "unseen\nunseen: links that are not followed are not kept; this one would not be: it is excluded\nscope: host: inside\nexclude: /skip matches\nrobots: allowed, as no rule matches\n",
+			"/skipped": "unseen\nunseen: links that are not followed are not kept, and a link to it is not followed: it is excluded\nscope: host: inside\nexclude: /skip matches\nrobots: allowed, as no rule matches\n",
 		} {
 			if got := whyText(t, job, site.URL, path); got != want {
 				t.Errorf("%s: %s\nexpected %s", path, got, want)
@@ -290,7 +290,7 @@ func TestWhyUnseen(t *testing.T) {
 	})
 	<-r.done
 	job := open(t, dir)
-	const notKept = "unseen: links that are not followed are not kept; this one would not be: "
+	const notKept = "unseen: links that are not followed are not kept, and a link to it is not followed: "
 	for u, want := range map[string]string{
 		site.URL + "/docs/x.html": "unseen: no page that was read is known to link to it\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\ninclude: [.]html$ matches\nrobots: allowed, as no rule matches\n",
 		site.URL + "/docs/old":    notKept + "it is excluded\nscope: prefix: inside\ndepth: at most 2 links from a seed are followed; others are not kept\nexclude: old matches\ninclude: none matches, links to it are not followed\nrobots: allowed, as no rule matches\n",

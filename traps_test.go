@@ -64,7 +64,7 @@ func TestTraps(t *testing.T) {
 	}
 	job := open(t, o.Job)
 	for path, want := range map[string]string{
-		"/docs/docs/docs/docs/":              "trap: a segment of its path comes 4 times over, and at most 3 are followed\n",
+		"/docs/docs/docs/docs/":              "trap: a segment of its path repeats 4 times, and at most 3 are followed\n",
 		"/calendar?month=50":                 "dropped: its path reached its limit of 50 URLs that differ only after the first ; or ?\n",
 		"/calendar?month=77":                 "limit: its path reached its limit of 50 URLs that differ only after the first ; or ?\n",
 		"/grow?" + strings.Repeat("x", 4096): fmt.Sprintf("trap: it is %d bytes long, and at most 2048 are followed\n", len(site.URL)+len("/grow?")+4096),

@@ -68,8 +68,8 @@ func newCoordinator(cfg *Config) *Coordinator {
 	d.progress.summary = record.NewSummary()
 	if cfg.Job != nil {
 		d.recall(cfg.Job)
+		d.progress.summary.Visit = cfg.Fetch.Visit
 	}
-	d.progress.summary.Visit = cfg.Fetch.Visit
 	d.progress.summary.Runs++
 	d.committer = committer{job: cfg.Job, output: cfg.Output, most: cfg.Shares.Batch}
 	if cfg.Output != nil {
@@ -235,6 +235,7 @@ func (d *Coordinator) count(c *record.Counters) {
 	s := d.frontier.Stats()
 	c.Pending, c.InFlight, c.Done, c.Refused = s.Pending, s.Leased, s.Done, s.Refused
 	c.OverLimit, c.OverVariants, c.Hosts = s.OverLimit, s.OverVariants, s.Hosts
+	c.Failed = record.Failed(d.progress.summary.Errors, c.Refused)
 }
 
 // progress is what the crawl has done so far, in all runs of the visit.

@@ -96,9 +96,7 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		d.frontier.Done(now, out.URL, out.Result)
 		d.countRecord(out.Record)
 		s := &d.progress.summary
-		if out.Record.ErrorKind != "" {
-			s.Failed++
-		} else if out.Moved && out.URL.Depth == 0 { // its target may be known by a link, and then is no seed
+		if out.Moved && out.URL.Depth == 0 && out.Record.ErrorKind == "" { // its target may be known by a link, and then is no seed
 			s.SeedsFetched++
 		}
 		s.BytesSaved += out.Saved

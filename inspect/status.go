@@ -66,6 +66,7 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) S
 	}
 	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done, counts.Refused
 	s.OverLimit, s.OverVariants = counts.OverLimit, counts.OverVariants
+	s.Failed = record.Failed(sum.Errors, counts.Refused)
 	if s.Visit <= 1 { // there is nothing to compare with
 		s.Visit, s.Unchanged, s.Changed, s.Gone, s.New, s.BytesSaved = 0, 0, 0, 0, 0, 0
 	}

@@ -177,7 +177,7 @@ func (q *explainer) absence() string {
 		scope.ReasonRepeats: "it looks like a trap",
 	}[q.bounds.Refuses(q.url, aLink)]
 	if refused {
-		return "links that are not followed are not kept; this one would not be: " + rule
+		return "links that are not followed are not kept, and a link to it is not followed: " + rule
 	}
 	text := "no page that was read is known to link to it"
 	for _, silent := range []struct{ reason, links string }{

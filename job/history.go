@@ -74,7 +74,6 @@ type storedSummary struct {
 	Elapsed      time.Duration           `json:"Elapsed"`
 	Done         int                     `json:"Done"` // with those refused
 	Refused      int                     `json:"Refused"`
-	Failed       int                     `json:"Failed"`
 	Pages        int                     `json:"Pages"`
 	Redirects    int                     `json:"Redirects"`
 	Duplicates   int                     `json:"Duplicates"`
@@ -109,7 +108,7 @@ func (h *History) stored() stored {
 	return stored{
 		List: h.List, Hosts: s.Hosts, Ended: h.Ended, Turning: h.Turning, NotFollowed: h.NotFollowed,
 		Summary: storedSummary{
-			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused, Failed: s.Failed,
+			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
 			Pages: s.Pages, Redirects: s.Redirects, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
@@ -127,7 +126,7 @@ func (d *stored) history() History {
 		Summary: record.Summary{
 			Counters: record.Counters{
 				Pending: s.Pending, Done: s.Done - s.Refused, Refused: s.Refused, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
-				Failed: s.Failed, Pages: s.Pages, Redirects: s.Redirects, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
+				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,

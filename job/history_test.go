@@ -52,6 +52,7 @@ func TestHistoryOnDisk(t *testing.T) {
 	n := int64(100)
 	fill(reflect.ValueOf(&h).Elem(), &n)
 	h.Summary.InFlight = 0 // on disk a leased URL is pending
+	h.Summary.Failed = record.Failed(h.Summary.Errors, h.Summary.Refused)
 	encoded := h.Encode()
 
 	var indented bytes.Buffer

@@ -141,6 +141,9 @@ func (j *Job) open(o *Options) error {
 			return err
 		}
 	}
+	if err := j.Plan.check(); err != nil {
+		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
+	}
 	return j.begin(o, begun)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Plan is what decides which URLs a crawl has, and what it keeps of them. The first run of a
@@ -120,10 +121,7 @@ func depth(v reflect.Value) string {
 	}
 }
 
-// productToken returns the name of a crawler; all of a User-Agent that has no valid one.
-func productToken(v reflect.Value) string {
-	return cmp.Or(robots.ProductToken(v.String()), v.String())
-}
+func productToken(v reflect.Value) string { return robots.ProductToken(v.String()) }
 
 func list(v reflect.Value) string { return inWords(v.Interface().([]string)) }
 
@@ -230,6 +228,31 @@ func (p *Plan) Rules() (r scope.Rules, err error) {
 		r.Exclude, err = compile(slices.Concat(p.Exclude, p.Late))
 	}
 	return r, err
+}
+
+// check returns what is wrong with a plan that was damaged on disk.
+func (p *Plan) check() error {
+	if _, err := p.Rules(); err != nil {
+		return err
+	}
+	if _, err := weburl.ParseRules(p.Canon); err != nil {
+		return err
+	}
+	_, err := p.SeedURLs()
+	return err
+}
+
+// SeedURLs returns AllSeeds as URLs.
+func (p *Plan) SeedURLs() ([]weburl.URL, error) {
+	var all []weburl.URL
+	for _, s := range p.AllSeeds() {
+		u, err := weburl.Parse(s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
 }
 
 // LateExclusions returns the exclusions that apply to pending URLs, too.

@@ -134,6 +134,16 @@ func (s *Summary) Count(r *Record) {
 	}
 }
 
+// Failed returns how many done URLs have an error: of errors, by kind, those of refused URLs are
+// the others.
+func Failed(errors map[string]Count, refused int) int {
+	n := -refused
+	for _, e := range errors {
+		n += e.URLs
+	}
+	return max(0, n)
+}
+
 // Open adds a host that a seed's redirect brought into scope.
 func (s *Summary) Open(host string) {
 	if len(s.Opened) < maxOpened && !slices.Contains(s.Opened, host) {

@@ -172,18 +172,14 @@ func (r *Robots) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 func (r *Robots) SitemapsCut() bool { return r.cut }
 
 // ProductToken returns the product token of a crawler: the name that its User-Agent begins
-// with, as in "weft/1.0 (+https://example.org/)". A name with any byte but letters, '_' and '-'
-// is no token, since no robots.txt can name it (RFC 9309, section 2.2.1): the result is "" then.
-// Compare tokens without regard to case.
+// with, as in "weft/1.0 (+https://example.org/)". Compare tokens without regard to case. A name
+// with any byte but letters, '_' and '-' is one that no robots.txt can name (RFC 9309, section
+// 2.2.1); meta elements and X-Robots-Tag can.
 func ProductToken(userAgent string) string {
-	name := userAgent
-	if end := strings.IndexAny(name, "/ \t(;,"); end >= 0 {
-		name = name[:end]
+	if end := strings.IndexAny(userAgent, "/ \t(;,"); end >= 0 {
+		return userAgent[:end]
 	}
-	if tokenLength(name) < len(name) {
-		return ""
-	}
-	return name
+	return userAgent
 }
 
 // tokenLength returns the length of the product token that s begins with.

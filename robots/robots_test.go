@@ -189,10 +189,10 @@ func TestProductToken(t *testing.T) {
 		"Weft/0.1 (+https://example.org/)": "Weft",
 		"weft bot":                         "weft",
 		"google_bot-News":                  "google_bot-News",
-		"bot2/1.0":                         "",
-		"2bot":                             "",
-		"*":                                "",
-		"wéft":                             "",
+		"bot2/1.0":                         "bot2",
+		"2bot":                             "2bot",
+		"*":                                "*",
+		"wéft":                             "wéft",
 	} {
 		if got := robots.ProductToken(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

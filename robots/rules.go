@@ -42,7 +42,7 @@ func newRule(allow bool, number int, line, pattern []byte) rule {
 func (r *Robots) Agent(name string) Rules {
 	name = strings.ToLower(ProductToken(name))
 	named := func(g group) bool { return slices.Contains(g.agents, name) }
-	if name == "" || !slices.ContainsFunc(r.groups, named) {
+	if tokenLength(name) < len(name) || name == "" || !slices.ContainsFunc(r.groups, named) {
 		name = "*"
 	}
 

@@ -51,7 +51,7 @@ var trapRules = []trapRule{
 	{ReasonTooDeep, func(t Traps) int { return t.Depth }, func(_, path string, _ int) int { return depthOf(path) },
 		"its path has %d segments, and at most %d are followed"},
 	{ReasonRepeats, func(t Traps) int { return t.Repeats }, func(_, path string, limit int) int { return repeats(path, limit) },
-		"a segment of its path comes %d times over, and at most %d are followed"},
+		"a segment of its path repeats %d times, and at most %d are followed"},
 }
 
 // caught returns the rule that u breaks, and what it measured; nil: none.

@@ -126,7 +126,7 @@ func (f *crawlFlags) trapOptions() []option {
 			advanced: true, help: "follow no URL with more than N repeats of a path segment", def: "3",
 			more: "As in /x/x/x or /x/1/x/2/x/3. 0: no limit."},
 		{name: "max-variants", arg: "N", Value: to(&o.MaxVariants, orNone), field: "MaxVariants",
-			advanced: true, help: "take at most N URLs that differ only behind ; or ?", def: "10000",
+			advanced: true, help: "take at most N URLs that differ only after ; or ?", def: "10000",
 			more: "0: no limit."},
 	}
 }

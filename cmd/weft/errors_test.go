@@ -40,7 +40,7 @@ func TestFlagMistakes(t *testing.T) {
 // TestFlagOf: every option of the library that is not code has a flag, and its errors name that
 // flag.
 func TestFlagOf(t *testing.T) {
-	code := []string{"Seeds", "Hooks", "Loops", "Loop"}
+	code := []string{"Seeds", "Hooks", "Loops", "Loop", "Tuning"}
 	flags := crawlCommand().Flags()
 	options := reflect.TypeFor[weft.Options]()
 	fields := 0
