@@ -40,7 +40,7 @@ type Hooks struct {
 	// OnError is OnRecord for records with an error.
 	OnError func(*Record)
 
-	// OnWarning takes what is wrong and does not end the crawl.
+	// OnWarning reports a problem that does not end the crawl.
 	OnWarning func(error)
 }
 
