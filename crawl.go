@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Crawl crawls, and yields each page as it comes: every whole response that is no redirect, whatever
-// its status. A URL that failed is yielded as its record and a *FetchError. What ends the crawl as a
-// whole comes last, with a nil page.
+// Crawl crawls, and yields each page as it comes: every whole response that is no redirect,
+// whatever its status. A URL that failed is yielded as its record and a *FetchError. What ends the
+// crawl as a whole comes last, with a nil page.
 //
 // A page is valid until the next iteration. While the body of the loop works, the crawl continues
 // with other pages, up to Concurrency of them. Leaving the loop ends the crawl and leaves nothing

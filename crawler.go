@@ -158,8 +158,8 @@ func (c *config) seedSeq() iter.Seq2[weburl.URL, error] {
 	}
 }
 
-// Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or ctx is done, which
-// cancels what is in flight. The first error ends all. A crawl runs once.
+// Run crawls until all is done, a limit is reached, Drain has emptied the crawl, or ctx is done,
+// which cancels what is in flight. The first error ends all. A crawl runs once.
 //
 // The summary is valid with an error, too. Errors: the cause of ctx; what went wrong with the
 // outputs; an error of OnPage, wrapped; an *OptionError of SeedSeq; ErrRan.
@@ -169,8 +169,8 @@ func (c *Crawler) Run(ctx context.Context) (Summary, error) { return c.crawl.Run
 // network a crawl is the same every time.
 func (c *Crawler) RunOn(t *aio.Task) (Summary, error) { return c.crawl.RunOn(t) }
 
-// Drain ends the crawl in good order: no more fetches start, those in flight finish, and Run returns.
-// It may be called at any time.
+// Drain ends the crawl in good order: no more fetches start, those in flight finish, and Run
+// returns. It may be called at any time.
 func (c *Crawler) Drain() { c.crawl.Drain() }
 
 // Stats returns where the crawl is: zero before Run. It takes time in proportion to the hosts in

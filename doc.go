@@ -1,5 +1,5 @@
-// Package weft is a web crawler: from seeds it fetches pages, follows their links and redirects, never
-// fetches a URL twice, and stops when all is done.
+// Package weft is a web crawler: from seeds it fetches pages, follows their links and redirects,
+// never fetches a URL twice, and stops when all is done.
 //
 //	for page, err := range weft.Crawl(ctx, weft.Options{Seeds: []string{"https://example.org/"}}) { … }
 //
@@ -13,9 +13,10 @@
 //
 // # Lifecycle
 //
-// [New] checks the [Options] and opens the job; [Crawler.Run] crawls until nothing is left, a limit is
-// reached or the context ends. [Crawl] is both, as an iterator over pages. [OpenJob] looks at a job,
-// running or not, and steers a crawl that runs. ARCHITECTURE.md says how it works inside.
+// [New] checks the [Options] and opens the job; [Crawler.Run] crawls until nothing is left, a
+// limit is reached or the context ends. [Crawl] is both, as an iterator over pages. [OpenJob]
+// looks at a job, running or not, and steers a crawl that runs. ARCHITECTURE.md says how it works
+// inside.
 //
 // # Concurrency
 //
@@ -23,7 +24,7 @@
 //
 // # Limits
 //
-// The first 100,000 links of a page are followed; see [Options] for the limits that can be set. A URL
-// for which this machine has no descriptor, port or memory waits for up to a minute, which is no try;
-// then that is its error.
+// The first 100,000 links of a page are followed; see [Options] for the limits that can be set. A
+// URL for which this machine has no descriptor, port or memory waits for up to a minute, which is
+// no try; then that is its error.
 package weft

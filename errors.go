@@ -14,7 +14,8 @@ var (
 	// ErrJobExists is returned when the job's folder exists and is not that of a job.
 	ErrJobExists = job.ErrExists
 
-	// ErrJobUnusable is returned when the folder holds a job that is damaged, or of another version.
+	// ErrJobUnusable is returned when the folder holds a job that is damaged, or of another
+	// version.
 	ErrJobUnusable = job.ErrUnusable
 
 	// ErrPlan is returned when an option differs from the job's first run.

@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// frozen are the options that a job freezes, by the name of their fields: job.Frozen. What a plan has
-// as text is converted: expressions, and the rules of Canon.
+// frozen are the options that a job freezes, by the name of their fields: job.Frozen. What a plan
+// has as text is converted: expressions, and the rules of Canon.
 
 // plan returns the frozen options of o, with its seeds.
 func (o *Options) plan(seeds []weburl.URL) job.Plan {

@@ -14,24 +14,24 @@ import (
 
 // Hooks are a program's part in a crawl. Each may be nil.
 //
-// The event loops call OnRequest, OnLink, OnRecord and OnError and wait for them: they must be quick,
-// must not block, and must not call Stats. Several loops at once call the first two. OnPage may take
-// its time.
+// The event loops call OnRequest, OnLink, OnRecord and OnError and wait for them: they must be
+// quick, must not block, and must not call Stats. Several loops at once call the first two. OnPage
+// may take its time.
 type Hooks struct {
-	// OnRequest may change the header of a request, but not of one for robots.txt, or refuse the URL
-	// with an error: its record then has the error kind "refused".
+	// OnRequest may change the header of a request, but not of one for robots.txt, or refuse the
+	// URL with an error: its record then has the error kind "refused".
 	OnRequest func(*Request) error
 
-	// OnLink judges a link of the page at from, before the scope does. An entry of a sitemap at from
-	// is a link with Tag "sitemap" and Attr "loc".
+	// OnLink judges a link of the page at from, before the scope does. An entry of a sitemap at
+	// from is a link with Tag "sitemap" and Attr "loc".
 	OnLink func(from weburl.URL, link links.Link) Verdict
 
-	// OnPage takes every whole response that is no redirect, whatever its status; on a recrawl a 304
-	// too, which has no body. It runs on a goroutine of its own, and the worker that fetched the page
-	// waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer while the
-	// links of their pages fill a share of Memory, and then no other page is read. OnPage owns the page
-	// until it returns. An error ends the crawl, and Run returns it, wrapped, with the page's URL; ctx
-	// is done when the crawl is cancelled.
+	// OnPage takes every whole response that is no redirect, whatever its status; on a recrawl a
+	// 304 too, which has no body. It runs on a goroutine of its own, and the worker that fetched
+	// the page waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer
+	// while the links of their pages fill a share of Memory, and then no other page is read.
+	// OnPage owns the page until it returns. An error ends the crawl, and Run returns it, wrapped,
+	// with the page's URL; ctx is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
 	// OnRecord takes the record of every finished URL, which it must not keep.

@@ -66,9 +66,9 @@ func ParseOrder(words ...string) (Order, error) { return control.ParseOrder(word
 // JobName returns the usual folder of a crawl that starts at u: HOST.weft.
 func JobName(u weburl.URL) string { return job.Name(u) }
 
-// Job is a job to look at and, while its crawl runs, to steer. Then the crawl answers, over a socket
-// in the job's folder; it may be another process. Otherwise the saved state is read, and until Close
-// no crawl can resume the job.
+// Job is a job to look at and, while its crawl runs, to steer. Then the crawl answers, over a
+// socket in the job's folder; it may be another process. Otherwise the saved state is read, and
+// until Close no crawl can resume the job.
 //
 // Any goroutine may use it.
 type Job struct {
@@ -76,13 +76,13 @@ type Job struct {
 	view   *inspect.View   // nil: one does
 }
 
-// lockedFor is how long OpenJob waits for another process that starts or ends a crawl of the job, or
-// looks at it.
+// lockedFor is how long OpenJob waits for another process that starts or ends a crawl of the job,
+// or looks at it.
 const lockedFor = 3 * time.Second
 
-// OpenJob opens the job in a folder. Errors: fs.ErrNotExist if there is none; those of package store,
-// such as store.ErrDamaged, and store.ErrLocked if another process has the job open and does not
-// answer.
+// OpenJob opens the job in a folder. Errors: fs.ErrNotExist if there is none; those of package
+// store, such as store.ErrDamaged, and store.ErrLocked if another process has the job open and
+// does not answer.
 func OpenJob(ctx context.Context, dir string) (*Job, error) {
 	late := time.After(lockedFor)
 	tick := time.NewTicker(50 * time.Millisecond)

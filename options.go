@@ -42,13 +42,14 @@ type Options struct {
 	Depth   int                      // links from a seed; 0: any number, negative: none
 
 	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
-	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries, are
-	// one link further from a seed than the first URL of the host. With NoRobots only hosts of seeds
-	// are asked, for /sitemap.xml.
+	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries,
+	// are one link further from a seed than the first URL of the host. With NoRobots only hosts of
+	// seeds are asked, for /sitemap.xml.
 	Sitemaps bool
 
-	// Traps are pages that make links without end. Links beyond these limits are not followed, unless
-	// they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any number.
+	// Traps are pages that make links without end. Links beyond these limits are not followed,
+	// unless they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any
+	// number.
 
 	MaxURLLength    int  // bytes; at most 16 KiB, which negative stands for; 0: 2,048
 	MaxPathDepth    int  // segments of a path; 0: 20
@@ -62,12 +63,14 @@ type Options struct {
 	LimitPerHost int           // URLs fetched from one host, sitemaps included; 0: any number
 	MaxTime      time.Duration // stop starting fetches after it; 0: no limit
 
-	// Its pace. By default a crawl requests a host's robots.txt first, then two URLs at once, and more
-	// while the response time holds; from an address of this machine as fast as it can. The limits of a
-	// host hold for all hosts of one registrable domain together, and for all on one address.
+	// Its pace. By default a crawl requests a host's robots.txt first, then two URLs at once, and
+	// more while the response time holds; from an address of this machine as fast as it can. The
+	// limits of a host hold for all hosts of one registrable domain together, and for all on one
+	// address.
 
-	// Concurrency is the most requests in flight. 0: 64, and up to 15 times as many that have waited for
-	// more than a second: those take no work, and hosts that stall would hold up the others.
+	// Concurrency is the most requests in flight. 0: 64, and up to 15 times as many that have
+	// waited for more than a second: those take no work, and hosts that stall would hold up the
+	// others.
 	Concurrency  int
 	PerHost      int           // of these, to one host; 0: as above
 	PerDomain    int           // of these, to the hosts of one registrable domain; 0: as above
@@ -78,12 +81,12 @@ type Options struct {
 	RateLimit    float64       // requests per second, to all hosts; 0: any number
 	NoRobots     bool          // do not request or obey robots.txt
 
-	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight, queued
-	// URLs, tables and the store have shares of it (package budget), and no worker starts a fetch
-	// while bodies exceed theirs. The rest is for the garbage collector: a program that only crawls
-	// should call debug.SetMemoryLimit with the same number, as the command does. Without Job queued
-	// URLs cannot spill to disk: beyond the budget the crawl warns, and continues. A hook's own memory
-	// is not counted.
+	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight,
+	// queued URLs, tables and the store have shares of it (package budget), and no worker starts a
+	// fetch while bodies exceed theirs. The rest is for the garbage collector: a program that only
+	// crawls should call debug.SetMemoryLimit with the same number, as the command does. Without
+	// Job queued URLs cannot spill to disk: beyond the budget the crawl warns, and continues. A
+	// hook's own memory is not counted.
 	Memory int
 
 	// One fetch.

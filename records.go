@@ -96,6 +96,6 @@ func ParseDuplicates(name string) (Duplicates, error) {
 // Reason is why a link is not followed, or a URL not queued.
 type Reason = scope.Reason
 
-// Reasons lists every reason; those up to the last two are keys of Summary.NotFollowed, beside those
-// that OnLink gives.
+// Reasons lists every reason; those up to the last two are keys of Summary.NotFollowed, beside
+// those that OnLink gives.
 func Reasons() []Reason { return scope.Reasons() }

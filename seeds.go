@@ -10,11 +10,12 @@ import (
 // what was expected.
 func ParseSeed(s string) (weburl.URL, error) { return seed.Parse(s) }
 
-// ParseSeedCredential is ParseSeed for a URL that may have user and password. They are the credential
-// for its origin, and not part of the canonical form; nil: there are none.
+// ParseSeedCredential is ParseSeed for a URL that may have user and password. They are the
+// credential for its origin, and not part of the canonical form; nil: there are none.
 func ParseSeedCredential(s string) (weburl.URL, *http1.Credential, error) {
 	return seed.ParseCredential(s)
 }
 
-// WithoutSecrets returns the text of a URL, valid or not, without what may be its user and password.
+// WithoutSecrets returns the text of a URL, valid or not, without what may be its user and
+// password.
 func WithoutSecrets(s string) string { return seed.WithoutSecrets(s) }

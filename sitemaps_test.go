@@ -178,8 +178,8 @@ func TestSitemapOrder(t *testing.T) {
 	}
 }
 
-// TestSitemapDepth checks that a host's sitemaps, and the URLs in them, are one link deeper than the
-// host's first URL, so that sitemaps do not lead from host to host beyond the depth limit.
+// TestSitemapDepth checks that a host's sitemaps, and the URLs in them, are one link deeper than
+// the host's first URL, so that sitemaps do not lead from host to host beyond the depth limit.
 func TestSitemapDepth(t *testing.T) {
 	w := web{}
 	for i := range 6 {

@@ -14,8 +14,8 @@ import (
 )
 
 // Serve answers at the socket of the view's job, while its crawl runs, until stop is called. A job
-// that is not on disk has no socket. A crawl whose socket cannot be made runs as well, and cannot be
-// steered: that is a warning.
+// that is not on disk has no socket. A crawl whose socket cannot be made runs as well, and cannot
+// be steered: that is a warning.
 func Serve(v *inspect.View, warn func(error)) (stop func()) {
 	if v.Job == nil || v.Job.Files != store.Disk {
 		return func() {}

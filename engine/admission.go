@@ -11,11 +11,11 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// admission takes what leads to URLs, batches of outcomes and seeds, into the frontier, in the order
-// in which it arrives: at once as long as the frontier knows every URL that was seen, and every
-// host. When it does not, unknown fingerprints and hosts are looked up in the store first, off the
-// loop, one look-up at a time; what arrives meanwhile waits, and is looked up together. So the more
-// there is to do, the larger a look-up, and the cheaper each URL.
+// admission takes what leads to URLs, batches of outcomes and seeds, into the frontier, in the
+// order in which it arrives: at once as long as the frontier knows every URL that was seen, and
+// every host. When it does not, unknown fingerprints and hosts are looked up in the store first,
+// off the loop, one look-up at a time; what arrives meanwhile waits, and is looked up together. So
+// the more there is to do, the larger a look-up, and the cheaper each URL.
 //
 // What waits is bounded: outcomes by the number of workers, seeds by seedsAhead.
 type admission struct {

@@ -24,8 +24,8 @@ const (
 
 	commitSize = 1 << 20 // bytes: a batch of that size waits for no others
 
-	// While a commit runs, and work of holdAfter or of a batch's share of memory waits for the next,
-	// no fetch starts: a slow disk makes a slow crawl, not a big memory.
+	// While a commit runs, and work of holdAfter or of a batch's share of memory waits for the
+	// next, no fetch starts: a slow disk makes a slow crawl, not a big memory.
 	holdAfter = 100 * time.Millisecond
 )
 

@@ -5,8 +5,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// open widens the scope by u, here and in every fetch loop, before any of them can have a lease that
-// comes of it. It reports whether that changed the scope.
+// open widens the scope by u, here and in every fetch loop, before any of them can have a lease
+// that comes of it. It reports whether that changed the scope.
 func (d *Coordinator) open(u weburl.URL) bool {
 	if !d.bounds.Open(u) {
 		return false

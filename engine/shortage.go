@@ -8,8 +8,8 @@ import (
 
 const (
 	// maxPostponed is how long a URL is postponed before a shortage of this machine becomes its
-	// error. A shortage that does not pass, such as of descriptors that another process holds, would
-	// keep the crawl from ending.
+	// error. A shortage that does not pass, such as of descriptors that another process holds,
+	// would keep the crawl from ending.
 	maxPostponed = time.Minute
 
 	// maxShort bounds the URLs whose wait is measured. Others are postponed meanwhile.

@@ -6,9 +6,10 @@ import "time"
 // short that a hundred that stall cost the others little.
 const waitsFrom = time.Second
 
-// slots counts the leases in flight. One without an outcome after waitsFrom only waits, for a server
-// or its name server, which takes a worker and a descriptor but no work: it counts no more, and
-// another may start. So hosts that stall do not hold up the others, as long as there are workers.
+// slots counts the leases in flight. One without an outcome after waitsFrom only waits, for a
+// server or its name server, which takes a worker and a descriptor but no work: it counts no more,
+// and another may start. So hosts that stall do not hold up the others, as long as there are
+// workers.
 type slots struct {
 	most  int // that count, at once
 	busy  int // in flight, and counting

@@ -14,8 +14,8 @@ import (
 // only "OK".
 const minDuplicate = 64
 
-// judge compares a response with the pages before it, if its status is 200. With prune, the links of
-// a duplicate are not followed; entries of a sitemap always are.
+// judge compares a response with the pages before it, if its status is 200. With prune, the links
+// of a duplicate are not followed; entries of a sitemap always are.
 func (f *Loop) judge(out *Outcome, prune bool) {
 	r := out.Record
 	if r.Status != http.StatusOK || !f.cfg.Duplicates || r.BodyBytes < minDuplicate {

@@ -30,8 +30,8 @@ func (f *Loop) mayRead(t *aio.Task, out *Outcome) error {
 	return err
 }
 
-// weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes, and
-// among the bodies.
+// weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
+// and among the bodies.
 func (out *Outcome) weigh(res *http1.Response, page *Page) {
 	n := cap(out.Lines)
 	var shown []links.Link
@@ -58,6 +58,6 @@ func (out *Outcome) weigh(res *http1.Response, page *Page) {
 // maxInflation is the most that deflate expands (zlib's technical notes).
 const maxInflation = 1032
 
-// unpacked returns how many bytes a gzip may take while it is read as a sitemap: its text, and about
-// as much again for its entries.
+// unpacked returns how many bytes a gzip may take while it is read as a sitemap: its text, and
+// about as much again for its entries.
 func unpacked(gzip []byte, most int) int { return 2 * min(most, maxInflation*len(gzip)) }

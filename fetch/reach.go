@@ -28,7 +28,8 @@ func (r *reach) trust(seeds []weburl.URL) {
 	}
 }
 
-// WrittenNetwork returns the network of the address that is written in a URL; zero if there is none.
+// WrittenNetwork returns the network of the address that is written in a URL; zero if there is
+// none.
 func WrittenNetwork(u weburl.URL) guard.Network {
 	return guard.NetworkIn(u.Hostname(), u.EffectivePort())
 }

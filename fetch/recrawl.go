@@ -24,8 +24,8 @@ func conditions(known *frontier.Visit) (h http1.Header) {
 	return h
 }
 
-// validate takes the validators for the next visit from a response. A 304 may leave out what has not
-// changed (RFC 9110, section 15.4.5).
+// validate takes the validators for the next visit from a response. A 304 may leave out what has
+// not changed (RFC 9110, section 15.4.5).
 func validate(v *frontier.Visit, res *http1.Response) {
 	switch res.Status {
 	case 200, 203, 304:
@@ -64,8 +64,8 @@ func hashFields(h http1.Header, name string) uint32 {
 	return max(1, sum.Sum32())
 }
 
-// sameLinks reports whether the header leads where it led when the page's links were read. A 304 may
-// leave a field out.
+// sameLinks reports whether the header leads where it led when the page's links were read. A 304
+// may leave a field out.
 func sameLinks(known *frontier.Visit, res *http1.Response) bool {
 	link, tag := hashFields(res.Header, "Link"), hashFields(res.Header, "X-Robots-Tag")
 	notModified := res.Status == 304

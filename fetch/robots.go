@@ -18,8 +18,8 @@ import (
 // flushed line by line can make a body longer.
 const maxRobots = 2 * robots.MaxSize
 
-// fetchRobots requests a host's robots.txt, where redirects have led to so far. They may lead to any
-// host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
+// fetchRobots requests a host's robots.txt, where redirects have led to so far. They may lead to
+// any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
 func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 	out := Outcome{URL: u, Robots: new(Robots)}
 	at := u.Where()

@@ -40,10 +40,10 @@ func rankOf(priority float32) int8 {
 	return int8(math.Round(float64(priority-sitemap.DefaultPriority) * rankSpan))
 }
 
-// HostSitemaps returns the sitemaps of the host of u, its robots.txt or a seed, by the Sitemap lines
-// of file; drop takes the reason why one of them is not followed. They may be on any host, as
-// robots.txt vouches for them (the protocol's "Sitemaps & Cross Submits"); the scope judges their
-// entries.
+// HostSitemaps returns the sitemaps of the host of u, its robots.txt or a seed, by the Sitemap
+// lines of file; drop takes the reason why one of them is not followed. They may be on any host,
+// as robots.txt vouches for them (the protocol's "Sitemaps & Cross Submits"); the scope judges
+// their entries.
 func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robots, drop func(reason string)) (all []frontier.URL) {
 	if !c.Sitemaps || !b.Reaches(u.URL) || b.TooDeep(u.Depth+1) {
 		return nil
@@ -139,8 +139,8 @@ func (c *collector) sitemap(res *http1.Response) bool {
 // isGzip reports whether a body is gzip, which takes an unknown time to read as a sitemap.
 func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
-// resemblesSitemap reports whether a response that was not requested as a sitemap begins like one in
-// XML: a seed, or the target of a link.
+// resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
+// in XML: a seed, or the target of a link.
 func resemblesSitemap(res *http1.Response) bool {
 	if record.IsHTML(res.Header.Get("Content-Type")) {
 		return false

@@ -223,8 +223,8 @@ func blameHost(a *frontier.Result, e *http1.Error) {
 	a.Failure, a.Reason = string(e.Kind), frontier.Brief(e.Err.Error())
 }
 
-// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): any number of seconds, or a date.
-// Some servers send seconds with a fraction, which are rounded up.
+// retryAfter reads a Retry-After field (RFC 9110, section 10.2.3): any number of seconds, or a
+// date. Some servers send seconds with a fraction, which are rounded up.
 func retryAfter(value string, now time.Time) time.Duration {
 	whole, fraction, point := strings.Cut(value, ".")
 	if _, err := strconv.ParseUint(fraction, 10, 64); point && (err == nil || errors.Is(err, strconv.ErrRange)) {

@@ -38,7 +38,8 @@ func TestQueueKeys(t *testing.T) {
 	}
 }
 
-// restarted returns a frontier that has restarted with hosts, and a journal that has some URLs of each.
+// restarted returns a frontier that has restarted with hosts, and a journal that has some URLs of
+// each.
 func restarted(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Frontier, *journal) {
 	t.Helper()
 	l := newJournal(t)

@@ -46,7 +46,8 @@ type Status struct {
 	NotFollowed map[string]int `json:"not_followed"` // link mentions, by reason
 	FirstError  string         `json:"first_error,omitempty"`
 
-	// While it runs, in bytes: what the process has for its heap, stacks and tables, and its budget.
+	// While it runs, in bytes: what the process has for its heap, stacks and tables, and its
+	// budget.
 	Memory    int64 `json:"memory,omitempty"`
 	MaxMemory int64 `json:"max_memory,omitempty"`
 

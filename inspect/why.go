@@ -19,8 +19,8 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// Why is what has become of a URL, and each decision about it. Scope, expressions and robots.txt are
-// applied as they are now.
+// Why is what has become of a URL, and each decision about it. Scope, expressions and robots.txt
+// are applied as they are now.
 type Why struct {
 	URLStatus
 	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most the last 10
@@ -163,8 +163,8 @@ func (q *explainer) origin(context.Context) error {
 	return nil
 }
 
-// absence says why nothing is known of the URL. Links that a rule refuses are not kept, so whether a
-// page links to it is unknown then.
+// absence says why nothing is known of the URL. Links that a rule refuses are not kept, so whether
+// a page links to it is unknown then.
 func (q *explainer) absence() string {
 	const aLink = 1 // from a seed; the real number is unknown
 	rule, refused := map[string]string{

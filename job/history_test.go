@@ -45,8 +45,8 @@ func fill(v reflect.Value, n *int64) {
 	}
 }
 
-// TestHistoryOnDisk: a history has on disk the keys that earlier versions wrote, and every field of it
-// comes back.
+// TestHistoryOnDisk: a history has on disk the keys that earlier versions wrote, and every field
+// of it comes back.
 func TestHistoryOnDisk(t *testing.T) {
 	var h History
 	n := int64(100)

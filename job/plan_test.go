@@ -29,8 +29,8 @@ func filled(t *testing.T) Plan {
 	return p
 }
 
-// TestPlanIsFrozen: each frozen option that differs is an error that names it; each that is unset is
-// the job's.
+// TestPlanIsFrozen: each frozen option that differs is an error that names it; each that is unset
+// is the job's.
 func TestPlanIsFrozen(t *testing.T) {
 	was := filled(t)
 	for i := range Frozen {

@@ -153,8 +153,8 @@ func compareLinks(t testing.TB, base weburl.URL, body []byte) int {
 	return len(got)
 }
 
-// TestSites: on the pages of both sites, every fifth in a short run, the scanner finds the tags and attributes that
-// the tokenizer of x/net finds, and Extract the links.
+// TestSites: on the pages of both sites, every fifth in a short run, the scanner finds the tags
+// and attributes that the tokenizer of x/net finds, and Extract the links.
 func TestSites(t *testing.T) {
 	for _, s := range sites {
 		t.Run(s.name, func(t *testing.T) {

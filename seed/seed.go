@@ -56,7 +56,8 @@ func unescaped(s string) string {
 	return s
 }
 
-// WithoutSecrets returns the text of a URL, valid or not, without what may be its user and password.
+// WithoutSecrets returns the text of a URL, valid or not, without what may be its user and
+// password.
 func WithoutSecrets(s string) string {
 	begin, end := 0, len(s)
 	_, rest, _ := strings.Cut(s, ":")

@@ -254,8 +254,8 @@ func TestFreshOrder(t *testing.T) {
 	}
 }
 
-// TestFreshLocked checks that only one of several concurrent openers starts a job anew, and that the
-// others remove nothing from it.
+// TestFreshLocked checks that only one of several concurrent openers starts a job anew, and that
+// the others remove nothing from it.
 func TestFreshLocked(t *testing.T) {
 	check := func(t *testing.T, dir string) {
 		t.Helper()

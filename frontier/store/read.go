@@ -204,8 +204,8 @@ func (s *Store) Named(names []string) ([]Host, error) {
 // delay a commit.
 const dormantScan = 50_000
 
-// Dormant returns the answer to a frontier.Request to revive hosts. It scans the hosts from one on in order, and then
-// reads all hosts with the names that it found.
+// Dormant returns the answer to a frontier.Request to revive hosts. It scans the hosts from one on
+// in order, and then reads all hosts with the names that it found.
 func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err error) {
 	var names []string
 	from := []byte{keyHost}

@@ -93,9 +93,9 @@ func recrawledURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
 	return frontier.URL{URL: u, From: host + "/from" + strings.Repeat("x", 100), Depth: i % 7, Hops: i % 2, Priority: int8(i % 3), Seq: seq}
 }
 
-// TestRecrawl checks that all done and refused URLs are pending again, with their old queue keys and
-// a summary of their last visit, that hosts have their full limits again, and that nothing else has
-// changed. A canceled Recrawl can be continued.
+// TestRecrawl checks that all done and refused URLs are pending again, with their old queue keys
+// and a summary of their last visit, that hosts have their full limits again, and that nothing
+// else has changed. A canceled Recrawl can be continued.
 func TestRecrawl(t *testing.T) {
 	fs := newFS(t)
 	_, after := visited(t, fs, 4, 100)

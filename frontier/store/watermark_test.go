@@ -171,8 +171,8 @@ func TestLostBatches(t *testing.T) {
 	}
 }
 
-// TestUnusableWatermark checks that a job opens although its watermark is unreadable or out of date,
-// and that the next commit corrects the watermark.
+// TestUnusableWatermark checks that a job opens although its watermark is unreadable or out of
+// date, and that the next commit corrects the watermark.
 func TestUnusableWatermark(t *testing.T) {
 	whole := killed(t)
 	var before []byte // an older watermark: of fewer batches

@@ -55,7 +55,8 @@ var imports = map[string][]string{
 	"frontier/store":           {"frontier", "weburl", "robots", "github.com/cockroachdb/pebble/v2", "github.com/cockroachdb/pebble/v2/bloom", "github.com/cockroachdb/pebble/v2/vfs", "github.com/RaduBerinde/btreemap"},
 	"frontier/store/storetest": {"frontier/store", "github.com/cockroachdb/pebble/v2/vfs"},
 
-	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the coordinator.
+	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
+	// coordinator.
 	"record": {},
 	"scope":  {"weburl"},
 	"seed":   {"http1", "weburl"},

@@ -60,7 +60,8 @@ func funcName(fn *ast.FuncDecl) string {
 	}
 }
 
-// TestStructsAreSmall: no struct outside tests has more than 25 fields; one in another counts there.
+// TestStructsAreSmall: no struct outside tests has more than 25 fields; one in another counts
+// there.
 func TestStructsAreSmall(t *testing.T) {
 	used := make(map[string]bool)
 	for _, f := range files(t) {

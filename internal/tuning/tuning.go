@@ -14,6 +14,7 @@ type Options struct {
 	SeenBytes int      // memory for fingerprints; 0: as Memory allows
 	HostBytes int      // memory for hosts; the same
 
-	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil: nobody.
+	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil:
+	// nobody.
 	OnMeters func(bodies, outcomes *budget.Meter)
 }

@@ -64,8 +64,8 @@ type Partial struct {
 func (e *Partial) Error() string { return e.Err.Error() }
 func (e *Partial) Unwrap() error { return e.Err }
 
-// Crash returns the disk as a crash of the machine would leave it now: synced data, and a percentage
-// of the rest, picked by rng, which may be nil if percent is 0.
+// Crash returns the disk as a crash of the machine would leave it now: synced data, and a
+// percentage of the rest, picked by rng, which may be nil if percent is 0.
 func (fs *FS) Crash(percent int, rng *rand.Rand) *FS {
 	return wrap(fs.mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}))
 }
