@@ -127,7 +127,7 @@
 // URLs, of an eighth of HostBytes; when the table is full, new names are looked up, too.
 //
 // If that is not enough, servers with pending URLs are evicted, the longest resident first, if
-// nothing of them is leased or wanted, no delay or back-off is under way, and the store has
+// nothing of them is leased or wanted, no delay or back-off is running, and the store has
 // everything. They come back with a new URL, too, and by turns: a cursor circles through the hosts
 // in the store when there is room, when Lease had too little to hand out, or when others have had
 // their share, four leases for each host that comes back. A revived server stays until it has had

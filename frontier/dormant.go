@@ -24,7 +24,7 @@ const (
 
 // dormant is the servers that were evicted though URLs of theirs are pending: these, and everything
 // else about them, are in the store only. They left because hosts took more memory than they may,
-// with nothing leased and no delay under way. They are revived when one of their URLs is added, as
+// with nothing leased and no delay running. They are revived when one of their URLs is added, as
 // any evicted server is, and at their turn: a cursor goes round all hosts in the store, and never
 // skips one for good.
 //

@@ -406,7 +406,7 @@ func (c *durableCrawl) advance() {
 	}
 	next, ok := c.f.Next()
 	if !ok && !c.f.Stopped() {
-		c.t.Errorf("nothing is under way, and nothing will be: %+v", c.f.Stats())
+		c.t.Errorf("nothing is in flight, and nothing will be: %+v", c.f.Stats())
 	}
 	if ok {
 		c.now = max(c.now, next.Sub(epoch))

@@ -28,7 +28,7 @@ type failure struct{ kind, reason string }
 type failures map[*server]failure
 
 // learn takes in whether a server has responded, and reports whether it is dead from now on. What
-// was under way at a failure is the same failure.
+// was in flight at a failure is the same failure.
 func (f failures) learn(now moment, s *server, a Result) (died bool) {
 	switch {
 	case a.Addr.IsValid() || a.Took > 0 || a.Overload:

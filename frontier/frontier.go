@@ -81,7 +81,7 @@ func (f *Frontier) Stopped() bool {
 	return f.Over() || f.Limited() && f.stats.Pending == f.fresh && f.quiet()
 }
 
-// quiet reports whether nothing is under way.
+// quiet reports whether nothing is in flight or pending.
 func (f *Frontier) quiet() bool {
 	return f.stats.Leased == 0 && len(f.refused) == 0 &&
 		f.refills.open == 0 && f.dormant.request == nil

@@ -191,7 +191,7 @@ func (p *politeness) remove(s *server) {
 	s.enter(nil)
 }
 
-// sweep drops groups without a server once there are many, unless their delay is under way.
+// sweep drops groups without a server once there are many, unless their delay is running.
 func (p *politeness) sweep(now moment) {
 	if p.empty <= p.sweepAt {
 		return

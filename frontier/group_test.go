@@ -58,7 +58,7 @@ type groupModel struct {
 	leases    []frontier.URL // not answered
 }
 
-// load is what a server or a group has under way.
+// load is what a server or a group has in flight.
 type load struct {
 	leased int
 	last   time.Duration // it was asked, or has answered; −1: never
@@ -330,7 +330,7 @@ func (m *groupModel) answer() {
 	m.move(s, a.Addr)
 }
 
-// move brings s to another address, with what is under way.
+// move brings s to another address, with what is in flight.
 func (m *groupModel) move(s *groupServer, addr netip.Addr) {
 	if !addr.IsValid() {
 		return
@@ -403,7 +403,7 @@ func TestHeldBy(t *testing.T) {
 }
 
 // TestAddressesAreForgotten checks that a host that answers from another address each time leaves
-// no address behind, except those whose delay is under way.
+// no address behind, except those whose delay is running.
 func TestAddressesAreForgotten(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		f := frontier.New(frontier.Config{Resolve: true, Delay: delay})

@@ -80,7 +80,7 @@ func (j *journal) leaseEnded(h *host, seq uint64) {
 	}
 }
 
-// overLimit records that h has had LimitPerHost, and repeats those of its URLs that are under way
+// overLimit records that h has had LimitPerHost, and repeats those of its URLs that are in flight
 // for the first time.
 func (j *journal) overLimit(h *host) {
 	if j.to == nil {

@@ -41,7 +41,7 @@ type pace struct {
 	hold     moment  // the end of its back-off: it was overloaded, or does not respond
 	took     instant // smoothed; 0: unknown
 	best     instant // smallest took; 0: unknown
-	strikes  uint8   // overloads in a row, not counting what was under way at the first
+	strikes  uint8   // overloads in a row, not counting what was in flight at the first
 	overload bool    // ever: a loopback address makes no difference any more
 	window
 }
@@ -103,7 +103,7 @@ func (p *pace) learn(now moment, a Result) (as speed, overloaded bool) {
 	return neither, false
 }
 
-// backOff leaves the server alone for a while. Responses that were under way when the back-off
+// backOff leaves the server alone for a while. Responses that were in flight when the back-off
 // began may extend it, but belong to the same overload.
 func (p *pace) backOff(now moment, held bool, a Result) {
 	if !held {

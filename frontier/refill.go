@@ -34,10 +34,10 @@ type backlog struct {
 	more   bool    // there may be URLs behind the cursor
 	n      int     // URLs that are only in the store
 	tried  int     // of these
-	refill *refill // wanted or under way; nil: none
+	refill *refill // wanted or being read; nil: none
 }
 
-// refill is one of a host that is wanted or under way.
+// refill is one of a host that is wanted or being read.
 type refill struct {
 	turn  bool // the host had nothing in memory when its turn came
 	at    moment
@@ -177,7 +177,7 @@ func (r *refills) trim(h *host) {
 }
 
 // spill leaves the second half of a queue to the store. A host's last URL stays while a refill is
-// under way, so that its turn is not in vain.
+// being read, so that its turn is not in vain.
 func (r *refills) spill(h *host) {
 	keep := h.queued() / 2
 	if keep > 0 || h.backlog == nil || h.backlog.refill == nil {

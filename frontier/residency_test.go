@@ -96,7 +96,7 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			for ; crawl.Stats().Done < 2; now += 10 * time.Second {
 				crawl.fetch(now, rules, c.answer)
 			}
-			now += time.Hour // no delay is under way
+			now += time.Hour // no delay is running
 			crawl.Lease(at(now), 1)
 			was, _ := crawl.View().Host(at(now), "http://a.example")
 			crawl.leave()

@@ -51,7 +51,7 @@ func (r *Restorer) Variants(key [16]byte, n int) { r.f.variants.Raise(key, n) }
 
 // Host restores a host. Each is restored once. Its pending URLs stay in the store: see
 // Frontier.Reads. It waits its full delay from now, even if it was never requested: the journal
-// need not have recorded what was under way when the process ended.
+// need not have recorded what was in flight when the process ended.
 //
 // With HostBytes it returns false if there is no room for the host, which stays in the store. Then
 // Beside is called for all hosts, once Host was.

@@ -40,7 +40,7 @@ type robotsCache struct {
 	limit   int
 	held    int // bytes
 	spared  int // of these, of rules that were never used
-	asked   int // robots.txt files under way
+	asked   int // robots.txt files in flight
 	freed   int // times that room may have become free, since admit
 	alike   map[[sha256.Size]byte]*cachedRules
 	used    list.List // of *cachedRules, the last one used at the back
@@ -121,7 +121,7 @@ func (c *robotsCache) dropOne(now moment) bool {
 	return true
 }
 
-// answered takes in that a robots.txt is under way no more.
+// answered takes in that a robots.txt is no longer in flight.
 func (c *robotsCache) answered() {
 	c.asked--
 	c.freed++

@@ -111,7 +111,7 @@ func (f *Frontier) describeHold(info *HostInfo, s *server, from moment) {
 
 // RobotsRedirect returns where the robots.txt of a host, named by its origin, is to be requested
 // next, with what is known of the server there and what keeps that from being requested; ok is
-// false if no redirect has led elsewhere, or if that request is under way. It looks at every
+// false if no redirect has led elsewhere, or if that request is in flight. It looks at every
 // server.
 func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info HostInfo, ok bool) {
 	f := v.f
