@@ -81,7 +81,7 @@ func (f *Frontier) Stopped() bool {
 	return f.Over() || f.Limited() && f.stats.Pending == f.fresh && f.quiet()
 }
 
-// quiet reports whether nothing is in flight or pending.
+// quiet reports whether nothing is leased, refused and not collected, or being read.
 func (f *Frontier) quiet() bool {
 	return f.stats.Leased == 0 && len(f.refused) == 0 &&
 		f.refills.open == 0 && f.dormant.request == nil
