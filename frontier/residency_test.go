@@ -118,7 +118,9 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 				t.Errorf("%q are looked up for a URL that was seen", crawl.asked)
 			}
 			crawl.add("a/3", "a/4", "a/secret", "b/1")
-			if !slices.Equal(crawl.asked, []string{"a.example"}) {
+			// The table of evicted names is full, and may take a new name for one of them: about once in
+			// 300 times. A name that was evicted is never missed.
+			if !slices.Contains(crawl.asked, "a.example") {
 				t.Errorf("%q are looked up, expected the one that has left", crawl.asked)
 			}
 			is, known := crawl.View().Host(at(now), "http://a.example")
