@@ -128,7 +128,7 @@ func TestCrash(t *testing.T) {
 
 func testCrash(t *testing.T, w *world) {
 	all := w.operations(t)
-	tried := some(8, all)
+	tried := some(4, all)
 	if !long.Enabled() && w.seenBytes > 0 { // the unlimited run covers every kind of operation
 		tried = nil
 		for i := 0; i < len(all); i += len(all) / 12 {
@@ -193,7 +193,7 @@ func testCrash(t *testing.T, w *world) {
 func TestDiskFails(t *testing.T) {
 	w := crashWorld(t)
 	all := w.operations(t)
-	tried := some(8, all)
+	tried := some(4, all)
 	var failed atomic.Int32
 	forAll(len(tried), runtime.GOMAXPROCS(0), func(i int) {
 		for _, seenBytes := range long.Or([]int{i % 2}, []int{0, 1}) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
 	"github.com/weftcrawl/weft/internal/webtest"
@@ -38,7 +39,7 @@ func TestCrawl(t *testing.T) {
 		t.Fatal(err)
 	}
 	const delay = 20 * time.Millisecond
-	web := proof.Web(400, delay)
+	web := proof.Web(long.Or(200, 400), delay)
 	web.Rates.Shared = 0.1                        // 40 hosts per address, so that it takes seconds
 	web.Rates.Stalled, web.Rates.Hostile = -1, -1 // no time-outs: a crawler that gives up early on a busy machine returns early
 	web.Rates.Trap, web.Rates.Maze = 0.01, 0.05
