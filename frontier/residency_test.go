@@ -120,7 +120,7 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			crawl.add("a/3", "a/4", "a/secret", "b/1")
 			// The table of evicted names is full, and may take a new name for one of them: about once in
 			// 300 times. A name that was evicted is never missed.
-			if !slices.Contains(crawl.asked, "a.example") {
+			if asked := slices.Sorted(slices.Values(crawl.asked)); !slices.Equal(asked, []string{"a.example"}) && !slices.Equal(asked, []string{"a.example", "b.example"}) {
 				t.Errorf("%q are looked up, expected the one that has left", crawl.asked)
 			}
 			is, known := crawl.View().Host(at(now), "http://a.example")
