@@ -261,7 +261,7 @@ func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 	if b.state == nil {
 		return committed{saved: true}
 	}
-	defer context.AfterFunc(ctx, c.job.Store.Abandon)()
+	defer c.job.Store.AbandonWith(ctx)()
 	c.job.SetHistory(b.state, b.history)
 	if err := c.job.Store.Commit(b.state); err != nil {
 		return committed{err: err}

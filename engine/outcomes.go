@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -17,7 +19,7 @@ import (
 func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
 	found := func(yield func(weburl.URL) bool) {
 		for i := range batch {
-			if !batch[i].Leads(yield) {
+			if !leads(&batch[i], yield) {
 				return
 			}
 		}
@@ -31,6 +33,22 @@ func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
 	}
 	d.admit(found, elsewhere, func() { d.takeOutcomes(loop, batch) })
 	d.Dispatch()
+}
+
+// leads yields the URLs that an outcome may add to the frontier.
+func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
+	lists := [][]frontier.URL{out.Links, nil}
+	if out.Robots != nil {
+		lists[1] = out.Robots.Sitemaps
+	}
+	for _, list := range lists {
+		for i := range list {
+			if !yield(list[i].URL) {
+				return false
+			}
+		}
+	}
+	return out.Target == nil || yield(out.Target.URL)
 }
 
 // takeOutcomes takes outcomes into the frontier and the open batch: first what all of them found,
@@ -80,7 +98,7 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 // endLease reports the result of a lease to the frontier.
 func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 	if !out.Postpone && out.Robots == nil && !out.URL.Resolve {
-		out.URL.Past = append(out.URL.Past, out.Try(now))
+		out.URL.Past = append(out.URL.Past, try(out, now))
 	}
 	switch {
 	case out.URL.Resolve:
@@ -102,6 +120,36 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		s.BytesSaved += out.Saved
 		d.countDropped(out.Dropped)
 	}
+}
+
+// try returns how a try ended.
+func try(out *fetch.Outcome, now time.Time) frontier.Try {
+	try := out.Try
+	if r := out.Record; r != nil {
+		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect, unfollowed(out))}
+	}
+	try.At, try.Reason = now, frontier.Brief(try.Reason)
+	return try
+}
+
+// unfollowed says which page a fetched one duplicates, and why its links are not followed although
+// they would be elsewhere.
+func unfollowed(out *fetch.Outcome) string {
+	var words []string
+	if d := out.Record.DuplicateWords(); d != "" {
+		words = append(words, d)
+	}
+	for _, d := range out.Dropped {
+		switch d.Reason {
+		case scope.ReasonNoFollow:
+			words = append(words, "its links are not followed, as it says nofollow")
+		case scope.ReasonTooMany:
+			words = append(words, "its last links are not followed, as they are too many")
+		case scope.ReasonBroken:
+			words = append(words, "it is broken, so that not all URLs in it could be read")
+		}
+	}
+	return strings.Join(words, "; ")
 }
 
 // backOff is the wait before the next try, after a number of tries.

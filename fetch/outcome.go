@@ -1,16 +1,11 @@
 package fetch
 
 import (
-	"cmp"
-	"strings"
-	"time"
-
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
-	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/text"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -28,6 +23,7 @@ type Outcome struct {
 	Ticket   any
 	Result   frontier.Result // what it teaches about the host's pace
 	Retry    bool            // an error that may pass, with tries left
+	Try      frontier.Try    // with Retry: how this try ended
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
 	Crowded  bool            // with Postpone: memory for bodies, which others hold, so it will not last
 	Robots   *Robots         // of a lease of robots.txt
@@ -47,7 +43,6 @@ type Outcome struct {
 
 	content [32]byte         // SHA-256 of the body; zero: none
 	text    text.Fingerprint // of the page's text; zero: not read
-	retried frontier.Try     // with Retry: how this try ended
 	reading budget.Hold      // from mayRead to weigh
 }
 
@@ -68,22 +63,6 @@ type Dropped struct {
 	N      int
 }
 
-// Leads yields the URLs that the outcome may add to the frontier.
-func (out *Outcome) Leads(yield func(weburl.URL) bool) bool {
-	lists := [][]frontier.URL{out.Links, nil}
-	if out.Robots != nil {
-		lists[1] = out.Robots.Sitemaps
-	}
-	for _, list := range lists {
-		for i := range list {
-			if !yield(list[i].URL) {
-				return false
-			}
-		}
-	}
-	return out.Target == nil || yield(out.Target.URL)
-}
-
 // Drop counts a link that is not followed.
 func (out *Outcome) Drop(reason string) {
 	for i := range out.Dropped {
@@ -93,34 +72,4 @@ func (out *Outcome) Drop(reason string) {
 		}
 	}
 	out.Dropped = append(out.Dropped, Dropped{reason, 1})
-}
-
-// Try returns how the try ended.
-func (out *Outcome) Try(now time.Time) frontier.Try {
-	try := out.retried
-	if r := out.Record; r != nil {
-		try = frontier.Try{Status: r.Status, Kind: r.ErrorKind, Reason: cmp.Or(r.Error, r.Redirect, out.unfollowed())}
-	}
-	try.At, try.Reason = now, frontier.Brief(try.Reason)
-	return try
-}
-
-// unfollowed says which page this one duplicates, and why its links are not followed although
-// they would be elsewhere.
-func (out *Outcome) unfollowed() string {
-	var words []string
-	if d := out.Record.DuplicateWords(); d != "" {
-		words = append(words, d)
-	}
-	for _, d := range out.Dropped {
-		switch d.Reason {
-		case scope.ReasonNoFollow:
-			words = append(words, "its links are not followed, as it says nofollow")
-		case scope.ReasonTooMany:
-			words = append(words, "its last links are not followed, as they are too many")
-		case scope.ReasonBroken:
-			words = append(words, "it is broken, so that not all URLs in it could be read")
-		}
-	}
-	return strings.Join(words, "; ")
 }

@@ -1,14 +1,84 @@
 package fetch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/scope"
 )
+
+// Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
+// loop, and one body more. Shorter ones do not wait for them.
+const (
+	readQuota = 1 << 20 // a few milliseconds' work
+	shortBody = 64 << 10
+)
+
+// readPage reads a response, then delivers its page.
+func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
+	page, err := f.readInTurn(t, out, res)
+	if err != nil {
+		return err
+	}
+	out.Folder, err = f.deliver(t, page)
+	return err
+}
+
+// readInTurn reads a response when it is its turn, and memory allows: see mayRead.
+func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page, error) {
+	unpacks := 0
+	if f.cfg.Sitemaps && isGzip(res.Body) {
+		unpacks = unpacked(res.Body, f.cfg.HTTP.MaxBody)
+		if err := res.Make(t, unpacks); err != nil {
+			return nil, err
+		}
+	}
+	if n := len(res.Body); n > shortBody || unpacks > 0 {
+		if err := f.reading.Take(t); err != nil {
+			return nil, err
+		}
+		f.reading.Spend(n)
+	}
+	if err := f.mayRead(t, out); err != nil {
+		return nil, err
+	}
+	var page *Page
+	t.OnLoop(func() {
+		page = f.read(out, res)
+		f.compare(out, res)
+	})
+	res.Keep(-unpacks)
+	out.weigh(res, page)
+	f.turn.Unlock(t)
+	return page, nil
+}
+
+// deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
+// calls the user's hook.
+func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
+	if page == nil {
+		return "", nil
+	}
+	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
+		if f.cfg.KeepBody != nil && len(page.Body) > 0 {
+			if folder, err = f.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
+				return "", err
+			}
+		}
+		if f.cfg.Hooks.OnPage != nil && !page.redirect {
+			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
+				return "", fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
+			}
+		}
+		return folder, nil
+	})
+}
 
 // read fills the record from a response and finds its links. It runs on the loop's stack. The page
 // is nil if there is nothing to deliver.
@@ -48,7 +118,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 		f.judge(out, false)
 		return page
 	}
-	f.readPage(&c, res, body)
+	f.extract(&c, res, body)
 	return page
 }
 
@@ -65,8 +135,8 @@ func (f *Loop) decodeText(out *Outcome, res *http1.Response) []byte {
 	return body
 }
 
-// readPage finds links, title, directives and, where it is of use, the text of a page.
-func (f *Loop) readPage(c *collector, res *http1.Response, body []byte) {
+// extract finds links, title, directives and, where it is of use, the text of a page.
+func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
 	var found links.Page

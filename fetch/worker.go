@@ -1,9 +1,7 @@
 package fetch
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,13 +13,6 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
-)
-
-// Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
-// loop, and one body more. Shorter ones do not wait for them.
-const (
-	readQuota = 1 << 20 // a few milliseconds' work
-	shortBody = 64 << 10
 )
 
 // fetch makes one try at a URL. An error ends the crawl: a cancelled task, OnPage, or the disk.
@@ -50,17 +41,12 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 		return out, nil
 	}
 	if mayPass(res.Status) && u.Tries < f.cfg.Retries {
-		out.Retry, out.retried = true, frontier.Try{Status: res.Status}
+		out.Retry, out.Try = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
 	out.Record = newRecord(u, f.cfg.Visit, started, f.loop.Now())
 	exchange(out.Record, res)
-	page, err := f.readInTurn(t, &out, res)
-	if err != nil {
-		return out, err
-	}
-	out.Folder, err = f.deliver(t, page)
-	return out, err
+	return out, f.readPage(t, &out, res)
 }
 
 // askHook calls OnRequest, which may change the request's header; an error refuses the URL.
@@ -85,7 +71,7 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 	case e.Kind == http1.KindResource:
 		out.Postpone, out.Crowded = true, errors.Is(e, http1.ErrNoRoom)
 	case e.Temporary() && out.URL.Tries < f.cfg.Retries:
-		out.Retry, out.retried = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
+		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
 	r := newRecord(out.URL, f.cfg.Visit, started, f.loop.Now())
@@ -98,56 +84,6 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 	}
 	timing(r, e.Timing)
 	out.Record = r
-}
-
-// readInTurn reads a response when it is its turn, and memory allows: see mayRead.
-func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page, error) {
-	unpacks := 0
-	if f.cfg.Sitemaps && isGzip(res.Body) {
-		unpacks = unpacked(res.Body, f.cfg.HTTP.MaxBody)
-		if err := res.Make(t, unpacks); err != nil {
-			return nil, err
-		}
-	}
-	if n := len(res.Body); n > shortBody || unpacks > 0 {
-		if err := f.reading.Take(t); err != nil {
-			return nil, err
-		}
-		f.reading.Spend(n)
-	}
-	if err := f.mayRead(t, out); err != nil {
-		return nil, err
-	}
-	var page *Page
-	t.OnLoop(func() {
-		page = f.read(out, res)
-		f.compare(out, res)
-	})
-	res.Keep(-unpacks)
-	out.weigh(res, page)
-	f.turn.Unlock(t)
-	return page, nil
-}
-
-// deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
-// calls the user's hook.
-func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
-	if page == nil {
-		return "", nil
-	}
-	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if f.cfg.KeepBody != nil && len(page.Body) > 0 {
-			if folder, err = f.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
-				return "", err
-			}
-		}
-		if f.cfg.Hooks.OnPage != nil && !page.redirect {
-			if err := f.cfg.Hooks.OnPage(ctx, page); err != nil {
-				return "", fmt.Errorf("OnPage of %.128s: %w", page.Record.URL, err)
-			}
-		}
-		return folder, nil
-	})
 }
 
 // request returns the request for u, which a lease or its redirects led to.

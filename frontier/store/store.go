@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -260,6 +261,11 @@ func (s *Store) openOutputs(o Options) error {
 // Abandon ends all waiting for space on the disk, now and later: waiting writes fail, and the store
 // with them.
 func (s *Store) Abandon() { s.abandon() }
+
+// AbandonWith calls Abandon when a context ends, unless stop is called before.
+func (s *Store) AbandonWith(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, s.abandon)
+}
 
 // Close closes the store and releases its lock. Batches that were not committed are lost. It does
 // not return a failure that Commit has returned.

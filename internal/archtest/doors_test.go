@@ -54,6 +54,7 @@ var doors = map[string]string{
 	"cmd/weft/screen.go":  "progress and hooks write to one terminal",
 	"cmd/weft/suspend.go": "signals stop and resume the process",
 
+	"internal/ctl/client.go": "a silent server ends the wait for it",
 	"internal/ctl/server.go": "connections of the control socket",
 	"internal/process":       "output of a child process is read while it runs",
 	"examples/...":           "programs that show goroutines beside loops",
@@ -129,6 +130,11 @@ func crossings(f file) map[ast.Node]string {
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
 				found[n] = "receives from a channel"
+			}
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if ok && n.Sel.Name == "AfterFunc" && (x.Name == "context" || x.Name == "time") {
+				found[n] = "calls " + x.Name + ".AfterFunc, which starts a goroutine"
 			}
 		}
 		return true
