@@ -7,7 +7,6 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -37,8 +36,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		f.failRobots(&out, res, err)
 		return out, nil
 	}
-	out.Result = resultOf(res, f.loop.Now())
-	out.Result.Public = u.Seed && at.Host() == u.URL.Host() && guard.IsPublic(res.Addr.Addr())
+	out.Result = f.answered(u, at, res, f.loop.Now())
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
@@ -30,8 +29,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	res, err := f.client.Do(t, req)
 	if res != nil {
 		defer res.Close()
-		out.Result = resultOf(res, started)
-		out.Result.Public = u.Seed && guard.IsPublic(res.Addr.Addr())
+		out.Result = f.answered(u, u.URL, res, started)
 	}
 	if err != nil {
 		if endsCrawl(err) {

@@ -104,7 +104,7 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		page = pageOf(&req)
 	}
 	c.addFields(t, &req, page, to)
-	cn := c.kept(t, to)
+	cn := c.kept(t, &req, to)
 	for {
 		var tm Timing
 		if cn == nil {
@@ -178,6 +178,7 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	res := p.res
 	if res != nil {
 		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, cn.timing
+		res.Private = cn.lookup.private
 		if cn.tls != nil {
 			res.TLS = cn.tls.state
 		}
@@ -211,11 +212,11 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	return res
 }
 
-// kept returns a kept connection for a route, or nil.
-func (c *Client) kept(t *aio.Task, to route) *conn {
+// kept returns a kept connection for a request and its route, or nil.
+func (c *Client) kept(t *aio.Task, req *Request, to route) *conn {
 	for {
 		cn := c.idle.take(to)
-		if cn == nil || cn.quiet(t) {
+		if cn == nil || cn.permits(req) && cn.quiet(t) {
 			return cn
 		}
 		cn.Close()

@@ -166,7 +166,7 @@ func (c *clientFlags) get(
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, method, u, reach.allow(u), follow)
+			last, next = one(t, client, method, u, &reach, follow)
 			if !next.IsZero() && redirects == 0 {
 				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
 			}
@@ -198,10 +198,10 @@ func (c *clientFlags) get(
 // one sends one request. Next is the target of its redirect, if follow is set.
 func one(
 	t *aio.Task, client *http1.Client, method string, u weburl.URL,
-	allow func(netip.AddrPort) error, follow bool,
+	reach *reach, follow bool,
 ) (f fetched, next weburl.URL) {
 	res, err := client.Do(t, http1.Request{
-		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow,
+		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
 	})
 	f = fetched{Method: method, URL: u.String()}
 	var e *http1.Error
@@ -213,6 +213,7 @@ func one(
 		return f, next
 	}
 	defer res.Close()
+	reach.answered(u, res.Addr, res.Private)
 	f.Status, f.Proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
 	f.body, f.BodyBytes = slices.Clone(res.Body), len(res.Body)
 	f.contentType = res.Header.Get("Content-Type")
