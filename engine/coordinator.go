@@ -171,6 +171,7 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 		for _, u := range d.cfg.Seeds {
 			d.addSeed(u)
 		}
+		d.warnOfCredentials()
 	})
 	if d.seeds.read != nil {
 		d.seeds.read()

@@ -19,16 +19,31 @@ import (
 type reach struct {
 	guard guard.Guard
 	given map[string]bool // hosts of seeds that were given one by one
+	known map[string]bool // origins of seeds that may have the user's secrets
 }
 
+func newReach() reach { return reach{given: make(map[string]bool), known: make(map[string]bool)} }
+
 func (r *reach) trust(seeds []weburl.URL) {
-	if r.given == nil {
-		r.given = make(map[string]bool)
-	}
 	for _, u := range seeds {
 		r.given[u.Host()] = true
 	}
+	r.know(seeds)
 }
+
+// know lets the user's secrets go to the origins of seeds. Those of http may have https too: whoever
+// could read them there has read them before.
+func (r *reach) know(seeds []weburl.URL) {
+	for _, u := range seeds {
+		r.known[u.Origin()] = true
+		if u.Scheme() == "http" && u.EffectivePort() == 80 {
+			r.known["https://"+u.Host()] = true
+		}
+	}
+}
+
+// knows reports whether an origin may have the user's secrets.
+func (r *reach) knows(scheme, host string) bool { return r.known[scheme+"://"+host] }
 
 // WrittenNetwork returns the network of the address that is written in a URL; zero if there is
 // none.

@@ -3,6 +3,7 @@ package http1
 import (
 	"crypto/tls"
 	"net/url"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
@@ -26,8 +27,10 @@ const (
 type Client struct {
 	loop     *aio.Loop
 	opt      Options
-	invalid  *Error // the error of opt.UserAgent, opt.Header or opt.Auth
-	header   header
+	invalid  *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
+	shared   Header            // of Options.Header, what is sent to every origin
+	secrets  Header            // and the rest
+	header   header            // shared, and the client's own fields
 	auth     map[origin]string // values of the Authorization field
 	names    names
 	tls      *tls.Config
@@ -54,7 +57,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	c := &Client{
 		loop:     l,
 		opt:      opt,
-		header:   newHeader(opt.UserAgent, opt.Header),
+		shared:   slices.DeleteFunc(slices.Clone(opt.Header), isSecret),
 		auth:     authorizations(opt.Auth),
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
 		tls:      newTLSConfig(l, &opt),
@@ -62,6 +65,12 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		wire:     buffers{max: opt.MaxKept},
 		decoded:  buffers{max: opt.MaxKept},
 		idle:     newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
+	}
+	c.header = newHeader(opt.UserAgent, c.shared)
+	for _, f := range opt.Header {
+		if isSecret(f) {
+			c.secrets = append(c.secrets, f)
+		}
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
 		c.invalid = &Error{Kind: KindScheme, Err: err}

@@ -160,6 +160,7 @@ func (c *clientFlags) get(
 	}
 	follow := redirects >= 0
 	reach := reach{given: u, guard: guard.Guard{AllowAll: c.allowPrivate}}
+	options.Trusted = reach.trusted
 	err = aio.Run(ctx, func(t *aio.Task) error {
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
 		client := http1.NewClient(t.Loop(), options)

@@ -34,6 +34,12 @@ func (r *reach) answered(u weburl.URL, from netip.AddrPort, private bool) {
 	r.public = r.public || trust == guard.Given && guard.IsPublic(from.Addr())
 }
 
+// trusted reports whether secrets may be sent to an origin: to that of the given URL, and where it
+// is http, to https at the same host.
+func (r *reach) trusted(scheme, host string) bool {
+	return host == r.given.Host() && (scheme == r.given.Scheme() || scheme == "https" && r.given.EffectivePort() == 80)
+}
+
 // redirect notes that one URL redirects to another: on this machine to any port.
 func (r *reach) redirect(from, to weburl.URL) { r.guard.Link(written(from), written(to)) }
 
