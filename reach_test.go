@@ -13,6 +13,8 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // dialNet is a network in which port 80 of every address accepts connections. It notes which
@@ -167,6 +169,36 @@ func TestReach(t *testing.T) {
 				t.Errorf("dialed %q, expected %q", dials, c.dials)
 			}
 		})
+	}
+}
+
+// TestBlockedPorts checks that links, redirects and a redirected robots.txt do not reach a port that
+// browsers block, not even by a hook, and that a seed does, with the pages of its host.
+func TestBlockedPorts(t *testing.T) {
+	w := web{
+		"http://a.test/": a("http://b.test:25/", "http://c.test/", "/r", "/304"), "http://a.test/r": "302 http://b.test:6379/",
+		"http://c.test/": "a page", "http://c.test/robots.txt": "302 http://b.test:22/robots.txt", "http://a.test/304": "304 http://a.test/not", "http://a.test/not": "a page",
+		"http://seed.test:6000/": a("/2"), "http://seed.test:6000/2": "a page",
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/", "http://seed.test:6000/"}, Scope: weft.ScopeAny, AllowPrivate: true}
+	o.Hooks.OnLink = func(weburl.URL, links.Link) weft.Verdict { return weft.Verdict{Decision: weft.Follow} }
+	got, sum, seen := w.crawl(t, o)
+	want := map[string]string{
+		"http://a.test/": "", "http://a.test/r": "", "http://a.test/304": "", "http://c.test/": weft.KindNoRobots,
+		"http://seed.test:6000/": "", "http://seed.test:6000/2": "",
+	}
+	for u, r := range got {
+		if kind, ok := want[u]; !ok || kind != r.ErrorKind {
+			t.Errorf("%s: %q %s, expected %q", u, r.ErrorKind, r.Error, kind)
+		}
+	}
+	if len(got) != len(want) || sum.NotFollowed["blocked-port"] != 2 {
+		t.Errorf("%d records, expected %d; not followed: %v", len(got), len(want), sum.NotFollowed)
+	}
+	for _, u := range seen.urls() {
+		if strings.HasPrefix(u, "http://b.test") {
+			t.Errorf("requested %s", u)
+		}
 	}
 }
 

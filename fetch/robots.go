@@ -41,11 +41,17 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if access == robots.Follow {
 		location := res.Header.Get("Location")
 		to, err := at.Resolve(location)
-		if err == nil && to.IsHTTP() && u.Hops < robots.MaxRedirects && location != "" {
+		switch {
+		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "":
+			access = robots.Open
+		case f.bounds.BlocksPort(to):
+			out.Robots.Kind = record.KindNoRobots
+			out.Robots.Reason = fmt.Sprintf("robots.txt: redirects to %s, a blocked port", to.Host())
+			return out, nil
+		default:
 			out.Robots.At = &to
 			return out, nil
 		}
-		access = robots.Open
 	}
 	switch access {
 	case robots.Open:

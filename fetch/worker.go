@@ -177,9 +177,6 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// IsRedirect reports whether a response with a status leads elsewhere, if it has a Location.
-func IsRedirect(status int) bool { return status >= 300 && status < 400 }
-
 // mayPass reports whether a later response may have another status.
 func mayPass(status int) bool {
 	return status == 429 || status == 502 || status == 503 || status == 504

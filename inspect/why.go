@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/weburl"
@@ -169,6 +169,7 @@ func (q *explainer) absence() string {
 	const aLink = 1 // from a seed; the real number is unknown
 	rule, refused := map[string]string{
 		scope.ReasonScope:   "it is outside the scope",
+		scope.ReasonPort:    "its port is blocked",
 		scope.ReasonDepth:   "no links are followed",
 		scope.ReasonExclude: "it is excluded",
 		scope.ReasonInclude: "it is not included",
@@ -231,6 +232,9 @@ func (q *explainer) askBounds(context.Context) error {
 		q.say(time.Time{}, "scope", "%s: outside, links to it are not followed", b.Scope)
 	default:
 		q.say(time.Time{}, "scope", "%s: outside, but a hook followed it", b.Scope)
+	}
+	if b.BlocksPort(q.url) {
+		q.say(time.Time{}, "port", "%d is blocked, as browsers block it; a seed could have it", q.url.EffectivePort())
 	}
 	switch {
 	case b.Depth == 0 || seed:
@@ -397,7 +401,7 @@ func (q *explainer) tries() {
 			text += " " + try.Kind
 		}
 		switch {
-		case fetch.IsRedirect(try.Status) && try.Reason != "" && try.Kind == "":
+		case record.IsRedirect(try.Status) && try.Reason != "" && try.Kind == "":
 			text += ", leads to " + try.Reason
 		case try.Reason != "" && try.Kind == "":
 			text += ", " + try.Reason

@@ -151,3 +151,9 @@ func IsHTML(contentType string) bool {
 	t := MediaType(contentType)
 	return strings.EqualFold(t, "text/html") || strings.EqualFold(t, "application/xhtml+xml")
 }
+
+// IsRedirect reports whether a response with a status leads elsewhere, if it has a Location. 304
+// says that nothing has changed (RFC 9110, section 15.4.5), 305 and 306 are no longer used.
+func IsRedirect(status int) bool {
+	return status >= 300 && status < 400 && (status < 304 || status > 306)
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -226,7 +227,7 @@ func one(
 		f.TLS = tls.VersionName(res.TLS.Version) + ", " + tls.CipherSuiteName(res.TLS.CipherSuite)
 	}
 	location := res.Header.Get("Location")
-	if f.Error != "" || res.Status < 300 || res.Status >= 400 || location == "" {
+	if f.Error != "" || !record.IsRedirect(res.Status) || location == "" {
 		return f, next
 	}
 	to, err := u.Resolve(location)
@@ -240,6 +241,11 @@ func one(
 		if !to.IsHTTP() {
 			f.ErrorKind = weft.KindLocation
 			f.Error = fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
+			return f, next
+		}
+		if guard.BlocksPort(to.EffectivePort()) && to.Host() != u.Host() {
+			f.ErrorKind = weft.KindLocation
+			f.Error = fmt.Sprintf("port %d, which is blocked, as in browsers", to.EffectivePort())
 			return f, next
 		}
 		next = to
