@@ -71,7 +71,7 @@ func (w *wideWeb) find(host string, from, n int) {
 }
 
 func (w *wideWeb) save() {
-	w.f.NoteHosts()
+	w.f.NoteOrigins()
 	w.l.commit()
 	w.f.Saved()
 }
@@ -260,7 +260,7 @@ func TestDormantHosts(t *testing.T) {
 					}
 				}
 				w.crawl(c.patience)
-				if got := w.f.Stats(); got.Done != hosts*each || got.Hosts != hosts {
+				if got := w.f.Stats(); got.Done != hosts*each || got.Origins != hosts {
 					t.Errorf("%+v, expected %d URLs of %d hosts to be done", got, hosts*each, hosts)
 				}
 				if w.dormant < hosts/2 {

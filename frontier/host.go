@@ -9,18 +9,18 @@ import (
 
 const never moment = math.MinInt64
 
-// How far the address of a server is known.
+// How far the address of a host is known.
 const (
 	addressKnown   uint8 = iota // or not needed: see Config.Resolve
 	addressUnknown              // to be looked up before anything else
 	addressAsked                // leased
 )
 
-// server is what is known of a host name: what its hosts, which differ by scheme and port, share. A
+// host is what is known of a host name: what its origins, which differ by scheme and port, share. A
 // page over http and the next over https ask the same machine twice. A crawl may have a million
-// servers with one host each, so the first host is part of the server.
-type server struct {
-	own      host     // the first that was known
+// hosts with one origin each, so the first origin is part of the host.
+type host struct {
+	own      origin   // the first that was known
 	origins  *origins // all of them; nil: there is one
 	pace     pace
 	last     moment    // from which the delay counts: last request, response or restart
@@ -28,7 +28,7 @@ type server struct {
 	address  *group    // nil: unknown
 	siblings *siblings // nil: it is alone in its registrable domain
 	turn
-	busy     int32   // leases of all hosts
+	busy     int32   // leases of all origins
 	leases   int32   // URLs leased for the first time
 	waitsFor blocker // whose line the turn is in
 	resolve  uint8   // how far its address is known
@@ -38,51 +38,50 @@ type server struct {
 	residence
 }
 
-// host is what is known of an origin, and its pending URLs.
-type host struct {
-	*server
-	name     string    // its origin; empty: see isRobotsRedirects
-	queue    hostQueue // pending, never leased
-	retry    *retryHeap
-	backlog  *backlog // pending, and only in the store; nil: none
-	robots   robotsTxt
-	index    int32 // among the hosts of its server that are due; -1: not there
-	leased   int32 // with robots.txt
-	pending  int32 // in queue, retry and backlog
-	answered int32 // URLs that were tried
-	tried    int32 // of these, neither done nor refused
-	capped   bool  // it has had LimitPerHost
-	seed     bool  // a seed is on it, and it has not answered from a public address
-	dirty    bool  // changed since NoteHosts
-	starved  bool  // it waits for room in the robots.txt cache
+// newHost makes the host of a name, with its first origin.
+func (f *Frontier) newHost(hostname, first string) *host {
+	h := &host{last: f.politeness.restored, asked: never, turn: turn{index: -1, rank: -1}}
+	h.own.name = first
+	if f.cfg.PerHost == 0 && !isLoopback(hostname) {
+		h.pace.most = startPace
+	}
+	f.joinDomain(h, hostname)
+	if f.cfg.Resolve {
+		if addr, err := netip.ParseAddr(strings.Trim(hostname, "[]")); err == nil {
+			f.moveTo(h, addr)
+		} else if hostname != "" {
+			h.resolve = addressUnknown
+		}
+	}
+	return h
 }
 
 // name returns the host name.
-func (s *server) name() string { return Hostname(s.own.name) }
+func (h *host) name() string { return Hostname(h.own.name) }
 
-// each yields the hosts of s, in no order.
-func (s *server) each(yield func(*host) bool) {
-	if s.origins == nil {
-		yield(&s.own)
+// each yields the origins of h, in no order.
+func (h *host) each(yield func(*origin) bool) {
+	if h.origins == nil {
+		yield(&h.own)
 		return
 	}
-	for _, h := range s.origins.known {
-		if !yield(h) {
+	for _, o := range h.origins.known {
+		if !yield(o) {
 			return
 		}
 	}
 }
 
-// crawlDelay returns what the robots.txt of the server's hosts ask for.
-func (s *server) crawlDelay() time.Duration {
-	if s.origins == nil {
-		return s.own.robots.delay()
+// crawlDelay returns what the robots.txt of the host's origins ask for.
+func (h *host) crawlDelay() time.Duration {
+	if h.origins == nil {
+		return h.own.robots.delay()
 	}
-	return s.origins.delay
+	return h.origins.delay
 }
 
-// deadAt reports whether the URLs of s are refused at a time, because it does not respond.
-func (s *server) deadAt(at moment) bool { return s.dead && at < s.pace.hold }
+// deadAt reports whether the URLs of h are refused at a time, because it does not respond.
+func (h *host) deadAt(at moment) bool { return h.dead && at < h.pace.hold }
 
 // Hostname returns the name in an origin; empty if it has none, as "null".
 func Hostname(origin string) string {

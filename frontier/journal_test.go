@@ -32,11 +32,11 @@ type durable struct {
 	t       *testing.T
 	seq     uint64 // the largest
 	seen    map[weburl.URL]bool
-	pending map[string][]frontier.URL // by host, in order
+	pending map[string][]frontier.URL // by origin, in order
 	done    map[weburl.URL]frontier.URL
 	refused map[weburl.URL]frontier.Refusal
 	dropped map[weburl.URL]frontier.Drop
-	hosts   map[string]frontier.HostState
+	origins map[string]frontier.OriginState
 	rules   map[string]robots.Rules
 	hops    map[[16]byte]redirected
 	paths   map[[16]byte]int // variants
@@ -56,7 +56,7 @@ func newJournal(t *testing.T) *journal {
 		done:    make(map[weburl.URL]frontier.URL),
 		refused: make(map[weburl.URL]frontier.Refusal),
 		dropped: make(map[weburl.URL]frontier.Drop),
-		hosts:   make(map[string]frontier.HostState),
+		origins: make(map[string]frontier.OriginState),
 		rules:   make(map[string]robots.Rules),
 		hops:    make(map[[16]byte]redirected),
 		paths:   make(map[[16]byte]int),
@@ -127,9 +127,9 @@ func (l *journal) Variants(key [16]byte, n int) {
 	})
 }
 
-func (l *journal) OverLimit(host string) {
-	l.note("over limit: "+host, func(d *durable) {
-		d.pending[host] = slices.DeleteFunc(d.pending[host], func(u frontier.URL) bool {
+func (l *journal) OverLimit(origin string) {
+	l.note("over limit: "+origin, func(d *durable) {
+		d.pending[origin] = slices.DeleteFunc(d.pending[origin], func(u frontier.URL) bool {
 			if u.QueueKey().Tried {
 				return false
 			}
@@ -139,8 +139,8 @@ func (l *journal) OverLimit(host string) {
 	})
 }
 
-func (l *journal) Rules(host string, r robots.Rules) {
-	l.note("rules of "+host, func(d *durable) { d.rules[host] = r })
+func (l *journal) Rules(origin string, r robots.Rules) {
+	l.note("rules of "+origin, func(d *durable) { d.rules[origin] = r })
 }
 
 func (l *journal) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
@@ -159,8 +159,8 @@ func (l *journal) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	})
 }
 
-func (l *journal) Host(h frontier.HostState) {
-	l.note(hostText(h), func(d *durable) { d.hosts[h.Name] = h })
+func (l *journal) Origin(o frontier.OriginState) {
+	l.note(originText(o), func(d *durable) { d.origins[o.Name] = o })
 }
 
 func (l *journal) Counts(s frontier.Stats) {
@@ -174,21 +174,21 @@ func (l *journal) Counts(s frontier.Stats) {
 // commit makes the notes outlive the process, and checks the counts.
 func (l *journal) commit() { l.commitFirst(len(l.notes)) }
 
-// commitFirst commits a number of notes, the last of which are those of NoteHosts.
+// commitFirst commits a number of notes, the last of which are those of NoteOrigins.
 func (l *journal) commitFirst(n int) {
 	for _, note := range l.notes[:n] {
 		note.apply(&l.durable)
 	}
 	l.notes = slices.Clone(l.notes[n:])
-	for host, urls := range l.pending {
+	for origin, urls := range l.pending {
 		tried := 0
 		for _, u := range urls {
 			if u.Tries > 0 {
 				tried++
 			}
 		}
-		if h := l.hosts[host]; h.Pending != len(urls) || h.Tried != tried {
-			l.t.Errorf("%s has %d pending, %d of them tried; in the journal are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
+		if o := l.origins[origin]; o.Pending != len(urls) || o.Tried != tried {
+			l.t.Errorf("%s has %d pending, %d of them tried; in the journal are %d and %d", origin, o.Pending, o.Tried, len(urls), tried)
 		}
 	}
 	if c := l.counts; c.Done != len(l.done) || c.Refused != len(l.refused) || c.OverLimit+c.OverVariants != len(l.dropped) {
@@ -208,14 +208,14 @@ func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier
 	for u := range l.seen {
 		r.Seen(u.Fingerprint())
 	}
-	names := slices.Sorted(maps.Keys(l.hosts))
+	names := slices.Sorted(maps.Keys(l.origins))
 	whole := true
 	for _, name := range names {
-		whole = r.Host(now, l.hosts[name], l.rules[name]) && whole
+		whole = r.Origin(now, l.origins[name], l.rules[name]) && whole
 	}
 	for _, name := range names {
 		if !whole {
-			r.Beside(l.hosts[name], l.rules[name])
+			r.Beside(l.origins[name], l.rules[name])
 		}
 	}
 	for fp, h := range l.hops {
@@ -238,19 +238,19 @@ func (d *durable) lookup(r frontier.Request) frontier.Page {
 			p.Seen[i] = true
 		}
 	}
-	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+	for _, origin := range slices.Sorted(maps.Keys(d.origins)) {
 		if slices.Contains(r.Names, nameOf(origin)) {
-			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
+			p.Origins = append(p.Origins, frontier.StoredOrigin{OriginState: d.origins[origin], Rules: d.rules[origin]})
 		}
 	}
 	return p
 }
 
-// dormant answers a Revive, after a look at a number of hosts at most.
+// dormant answers a Revive, after a look at a number of origins at most.
 func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
 	last := ""
 	names := make(map[string]bool)
-	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+	for _, origin := range slices.Sorted(maps.Keys(d.origins)) {
 		if origin <= r.Cursor {
 			continue
 		}
@@ -258,18 +258,18 @@ func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
 			break
 		}
 		most--
-		if h := d.hosts[origin]; h.Pending > 0 && (h.Tried > 0 || !r.Tried) {
+		if o := d.origins[origin]; o.Pending > 0 && (o.Tried > 0 || !r.Tried) {
 			names[nameOf(origin)] = true
 		}
 		last = origin
 	}
-	if last == slices.Max(append(slices.Collect(maps.Keys(d.hosts)), "")) {
+	if last == slices.Max(append(slices.Collect(maps.Keys(d.origins)), "")) {
 		last = ""
 	}
 	p := frontier.Page{Request: r, Last: last}
-	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+	for _, origin := range slices.Sorted(maps.Keys(d.origins)) {
 		if names[nameOf(origin)] {
-			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
+			p.Origins = append(p.Origins, frontier.StoredOrigin{OriginState: d.origins[origin], Rules: d.rules[origin]})
 		}
 	}
 	return p
@@ -285,7 +285,7 @@ func nameOf(origin string) string {
 // read answers a Refill.
 func (d *durable) read(r frontier.Request) frontier.Page {
 	p := frontier.Page{Request: r}
-	for _, u := range d.pending[r.Host] {
+	for _, u := range d.pending[r.Origin] {
 		switch {
 		case u.QueueKey().Compare(r.After) <= 0:
 		case len(p.URLs) == r.N:
@@ -298,29 +298,29 @@ func (d *durable) read(r frontier.Request) frontier.Page {
 	return p
 }
 
-// put puts a URL where it stands.
+// put adds a pending URL under its queue key.
 func (d *durable) put(u frontier.URL) {
 	d.seq = max(d.seq, u.Seq)
-	host := u.URL.Origin()
-	i, found := slices.BinarySearchFunc(d.pending[host], u.QueueKey(), byPlace)
+	origin := u.URL.Origin()
+	i, found := slices.BinarySearchFunc(d.pending[origin], u.QueueKey(), byKey)
 	if found {
 		d.t.Errorf("%s is pending at %+v, where another is", u.URL, u.QueueKey())
 	}
-	d.pending[host] = slices.Insert(d.pending[host], i, u)
+	d.pending[origin] = slices.Insert(d.pending[origin], i, u)
 }
 
-// take takes a URL from where it stands.
-func (d *durable) take(u weburl.URL, place frontier.QueueKey) {
+// take removes a pending URL from under its queue key.
+func (d *durable) take(u weburl.URL, key frontier.QueueKey) {
 	urls := d.pending[u.Origin()]
-	i, found := slices.BinarySearchFunc(urls, place, byPlace)
+	i, found := slices.BinarySearchFunc(urls, key, byKey)
 	if !found || urls[i].URL != u {
-		d.t.Errorf("%s is not pending at %+v", u, place)
+		d.t.Errorf("%s is not pending at %+v", u, key)
 		return
 	}
 	d.pending[u.Origin()] = slices.Delete(urls, i, i+1)
 }
 
-func byPlace(u frontier.URL, p frontier.QueueKey) int { return u.QueueKey().Compare(p) }
+func byKey(u frontier.URL, p frontier.QueueKey) int { return u.QueueKey().Compare(p) }
 
 // key is a QueueKey in words: "d2 #7", with priority "p1 d2 #7".
 func key(p frontier.QueueKey) string {
@@ -343,25 +343,25 @@ func past(u frontier.URL) string {
 	return strings.Join(all, ", ")
 }
 
-// hostText says in words what is not zero of a HostState.
-func hostText(h frontier.HostState) string {
-	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", h.Name, h.Pending, h.Tried, h.Answered)
-	if h.Capped {
+// originText describes what is not zero of an OriginState.
+func originText(o frontier.OriginState) string {
+	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", o.Name, o.Pending, o.Tried, o.Answered)
+	if o.Capped {
 		text += ", capped"
 	}
-	if !h.Asked.IsZero() {
-		text += fmt.Sprintf(", asked at %v", h.Asked.Sub(epoch))
+	if !o.Asked.IsZero() {
+		text += fmt.Sprintf(", asked at %v", o.Asked.Sub(epoch))
 	}
-	if h.Took > 0 {
-		text += fmt.Sprintf(", took %v at best %v", h.Took, h.Best)
+	if o.Took > 0 {
+		text += fmt.Sprintf(", took %v at best %v", o.Took, o.Best)
 	}
-	if h.Most > 0 {
-		text += fmt.Sprintf(", %d at once", h.Most)
+	if o.Most > 0 {
+		text += fmt.Sprintf(", %d at once", o.Most)
 	}
-	if h.Overload {
-		text += fmt.Sprintf(", overload %d, held until %v", h.Strikes, h.Hold.Sub(epoch))
+	if o.Overload {
+		text += fmt.Sprintf(", overload %d, held until %v", o.Strikes, o.Hold.Sub(epoch))
 	}
-	r := h.Robots
+	r := o.Robots
 	if r.Have {
 		text += ", has rules"
 	}
@@ -420,7 +420,7 @@ func TestRedirectsAreForgotten(t *testing.T) {
 			f.Redirect(lease, target)
 			f.Done(at(0), lease, frontier.Result{})
 			c.after(f, target)
-			f.NoteHosts()
+			f.NoteOrigins()
 			l.commit()
 			if len(l.hops) != c.kept {
 				t.Errorf("%d are kept, expected %d", len(l.hops), c.kept)

@@ -3,144 +3,144 @@ package frontier
 import (
 	"fmt"
 	"math"
-	"net/netip"
 	"strings"
 
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// host returns the host of a URL, which it makes if it is new.
-func (f *Frontier) host(u weburl.URL) *host {
-	origin := u.Origin()
-	if h := f.residency.host(origin); h != nil {
-		return h
-	}
-	if !f.residency.lookedUp(Hostname(origin)) {
-		panic(fmt.Sprintf("frontier: host %s may be evicted, and was not given to Prepare", origin))
-	}
-	h := f.newHost(origin, u.IsHTTP())
-	f.journal.hostChanged(h) // it is recorded even if its first URL is dropped
-	return h
+// origin is what is known of an origin, and its pending URLs.
+type origin struct {
+	*host
+	name     string   // its origin; empty: see isRobotsRedirects
+	queue    urlQueue // pending, never leased
+	retry    *retryHeap
+	backlog  *backlog // pending, and only in the store; nil: none
+	robots   robotsTxt
+	index    int32 // among the origins of its host that are due; -1: not there
+	leased   int32 // with robots.txt
+	pending  int32 // in queue, retry and backlog
+	answered int32 // URLs that were tried
+	tried    int32 // of these, neither done nor refused
+	capped   bool  // it has had LimitPerHost
+	seed     bool  // a seed is on it, and it has not answered from a public address
+	dirty    bool  // changed since NoteOrigins
+	starved  bool  // it waits for room in the robots.txt cache
 }
 
-// newHost makes a host that is not known.
-func (f *Frontier) newHost(origin string, http bool) *host {
-	name := Hostname(origin)
-	s := f.residency.names.Find(name)
-	var h *host
-	if s == nil {
-		s = f.newServer(name, origin)
-		h = &s.own
+// origin returns the origin of a URL, which it makes if it is new.
+func (f *Frontier) origin(u weburl.URL) *origin {
+	name := u.Origin()
+	if o := f.residency.origin(name); o != nil {
+		return o
+	}
+	if !f.residency.lookedUp(Hostname(name)) {
+		panic(fmt.Sprintf("frontier: origin %s may be evicted, and was not given to Prepare", name))
+	}
+	o := f.newOrigin(name, u.IsHTTP())
+	f.journal.originChanged(o) // it is recorded even if its first URL is dropped
+	return o
+}
+
+// newOrigin makes an origin that is not known.
+func (f *Frontier) newOrigin(name string, http bool) *origin {
+	hostname := Hostname(name)
+	h := f.residency.names.Find(hostname)
+	var o *origin
+	if h == nil {
+		h = f.newHost(hostname, name)
+		o = &h.own
 	} else {
-		h = new(host)
+		o = new(origin)
 	}
-	*h = host{server: s, name: origin, index: -1}
+	*o = origin{host: h, name: name, index: -1}
 	if f.cfg.Robots && http {
-		h.robots.phase = unknown
+		o.robots.phase = unknown
 	}
-	f.residency.added(h)
-	if h != &s.own {
-		f.originsOf(s).known[origin] = h
+	f.residency.added(o)
+	if o != &h.own {
+		f.originsOf(h).known[name] = o
 	}
-	return h
+	return o
 }
 
-// newServer makes the server of a name, which an origin has.
-func (f *Frontier) newServer(name, origin string) *server {
-	s := &server{last: f.politeness.restored, asked: never, turn: turn{index: -1, rank: -1}}
-	s.own.name = origin
-	if f.cfg.PerHost == 0 && !isLoopback(name) {
-		s.pace.most = startPace
-	}
-	f.joinDomain(s, name)
-	if f.cfg.Resolve {
-		if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
-			f.moveTo(s, addr)
-		} else if name != "" {
-			s.resolve = addressUnknown
-		}
-	}
-	return s
-}
-
-// addSeed takes in that a seed is on the host of u.
+// addSeed takes in that a seed is on the origin of u.
 func (f *Frontier) addSeed(u weburl.URL) {
-	if h := f.host(u); !h.seed {
-		h.seed = true
-		f.journal.hostChanged(h)
+	if o := f.origin(u); !o.seed {
+		o.seed = true
+		f.journal.originChanged(o)
 	}
 }
 
-// isResolving reports whether the address of the server is leased, as that of h.
-func (h *host) isResolving() bool { return h.resolve == addressAsked && h == &h.server.own }
+// isResolving reports whether the address of the host is leased, as that of o.
+func (o *origin) isResolving() bool { return o.resolve == addressAsked && o == &o.host.own }
 
-// seeded reports whether a seed is on h, or on its counterpart: the host that differs only by being
-// http or https, each on its default port, as where one redirects to the other.
-func (h *host) seeded() bool {
-	if h.seed || h.origins == nil {
-		return h.seed
+// seeded reports whether a seed is on o, or on its counterpart: the origin that differs only by
+// being http or https, each on its default port, as where one redirects to the other.
+func (o *origin) seeded() bool {
+	if o.seed || o.origins == nil {
+		return o.seed
 	}
-	scheme, authority, _ := strings.Cut(h.name, "://")
+	scheme, authority, _ := strings.Cut(o.name, "://")
 	counterpart := map[string]string{"http": "https://", "https": "http://"}[scheme]
-	other := h.origins.known[counterpart+authority]
+	other := o.origins.known[counterpart+authority]
 	return other != nil && other.seed
 }
 
 // take removes the URL that is due: a retry whose time has come before URLs that were never leased.
-func (h *host) take(now moment, u *URL) (again bool) {
-	if h.retries(now) {
-		*u = h.retry.Pop().url
-		if h.retry.Len() == 0 {
-			h.retry = nil
+func (o *origin) take(now moment, u *URL) (again bool) {
+	if o.retries(now) {
+		*u = o.retry.Pop().url
+		if o.retry.Len() == 0 {
+			o.retry = nil
 		}
 		return true
 	}
-	pop(&h.queue, u)
+	pop(&o.queue, u)
 	return false
 }
 
-// again returns the retries of h, the first of them in front.
-func (h *host) again() []*waiting {
-	if h.retry == nil {
+// again returns the retries of o, the first of them in front.
+func (o *origin) again() []*waiting {
+	if o.retry == nil {
 		return nil
 	}
-	return h.retry.Items()
+	return o.retry.Items()
 }
 
 // retries reports whether a retry is due.
-func (h *host) retries(now moment) bool { return h.retry != nil && h.retry.First().at <= now }
+func (o *origin) retries(now moment) bool { return o.retry != nil && o.retry.First().at <= now }
 
-// leastDepth returns that of the URLs of h that are in memory; known is false if none are.
-func (h *host) leastDepth() (depth int, known bool) {
+// leastDepth returns that of the URLs of o that are in memory; known is false if none are.
+func (o *origin) leastDepth() (depth int, known bool) {
 	depth = math.MaxInt
-	for c := range h.queue.Classes() {
+	for c := range o.queue.Classes() {
 		depth = min(depth, int(c.depth))
 	}
-	for _, w := range h.again() {
+	for _, w := range o.again() {
 		depth = min(depth, w.url.Depth)
 	}
 	return depth, depth < math.MaxInt
 }
 
-// queued returns how many URLs are in the queue of h.
-func (h *host) queued() int {
-	n := int(h.pending) - len(h.again())
-	if h.backlog != nil {
-		n -= h.backlog.n
+// queued returns how many URLs are in the queue of o.
+func (o *origin) queued() int {
+	n := int(o.pending) - len(o.again())
+	if o.backlog != nil {
+		n -= o.backlog.n
 	}
 	return n
 }
 
 // triedOnce counts a try that has ended, of a URL with so many tries before. More is 1 if there is
 // to be another, else -1.
-func (h *host) triedOnce(tries int, more int32) {
+func (o *origin) triedOnce(tries int, more int32) {
 	if tries == 0 {
-		h.answered++
+		o.answered++
 	}
 	if (tries > 0) != (more > 0) {
-		h.tried += more
+		o.tried += more
 	}
 }
 
-// refusing reports whether everything leased of h at a time would be refused.
-func (h *host) refusing(at moment) bool { return h.robots.refuses(at) || h.deadAt(at) }
+// refusing reports whether everything leased of o at a time would be refused.
+func (o *origin) refusing(at moment) bool { return o.robots.refuses(at) || o.deadAt(at) }

@@ -54,7 +54,7 @@ func TestPendingURLsKeepWithinMemory(t *testing.T) {
 					f.Done(at(now), lease, frontier.Result{})
 				}
 				if wants := f.Reads(); len(wants) > 0 {
-					f.NoteHosts()
+					f.NoteOrigins()
 					l.commit()
 					for _, w := range wants {
 						f.Provide(at(now), l.read(w))
@@ -89,7 +89,7 @@ func TestMoreHostsThanWants(t *testing.T) {
 	for i := range n {
 		name := fmt.Sprintf("http://h%d.s%d.example", i, i)
 		urls[name] = frontier.URL{URL: parsed(t, name+"/").URL, Depth: 1, Seq: uint64(i + 1)}
-		r.Host(epoch, frontier.HostState{Name: name, Pending: 1}, robots.Rules{})
+		r.Origin(epoch, frontier.OriginState{Name: name, Pending: 1}, robots.Rules{})
 	}
 	done := make(map[string]bool)
 	for now, turns := epoch.Add(time.Hour), 0; len(done) < n; turns++ {
@@ -106,7 +106,7 @@ func TestMoreHostsThanWants(t *testing.T) {
 			}
 		}
 		for _, r := range f.Reads() {
-			f.Provide(now, frontier.Page{Request: r, URLs: []frontier.URL{urls[r.Host]}})
+			f.Provide(now, frontier.Page{Request: r, URLs: []frontier.URL{urls[r.Origin]}})
 		}
 	}
 }

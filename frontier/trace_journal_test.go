@@ -32,7 +32,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 	case "notes":
 		return tr.notes()
 	case "commit":
-		tr.f.NoteHosts()
+		tr.f.NoteOrigins()
 		out := tr.notes()
 		tr.journal.commit()
 		return out
@@ -54,7 +54,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 	case "wants":
 		out := ""
 		for _, w := range tr.f.Reads() {
-			host, _, _ := strings.Cut(strings.TrimPrefix(w.Host, "http://"), ".")
+			host, _, _ := strings.Cut(strings.TrimPrefix(w.Origin, "http://"), ".")
 			tr.wants[host] = &want{Request: w.Early()}
 			after := "all of it"
 			if w.After.Seq > 0 {

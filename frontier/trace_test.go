@@ -153,7 +153,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 		return fmt.Sprintf("%v next: never\n", tr.now)
 	case "stats":
 		s := tr.f.Stats()
-		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
+		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Origins, s.Duplicates)
 		if s.Refused+s.OverLimit > 0 {
 			out += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
 		}
@@ -170,7 +170,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "hosts":
 		out := ""
 		for _, h := range tr.f.View().Slowest(10) {
-			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
+			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Origin, h.Pending, h.Leased, h.Took, h.Pace)
 			if !h.BackOff.IsZero() {
 				out += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
 			}
