@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -28,7 +29,7 @@ func TestGroups(t *testing.T) {
 	} {
 		cfg.Resolve = true
 		t.Run(fmt.Sprintf("delays %v %v %v, at once %d %d %d", cfg.Delay, cfg.DomainDelay, cfg.AddressDelay, cfg.PerHost, cfg.PerDomain, cfg.PerAddress), func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range long.Or[uint64](30, 200) {
 				m := newGroupModel(t, cfg, seed)
 				for range 400 {
 					m.step()

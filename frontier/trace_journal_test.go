@@ -81,7 +81,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 func (tr *trace) notes() string {
 	out := ""
 	for _, note := range tr.journal.notes {
-		out += fmt.Sprintf("%v note: %s\n", tr.now, note.text)
+		out += fmt.Sprintf("%v note: %s\n", tr.now, note.text())
 	}
 	return out
 }
