@@ -49,7 +49,7 @@ type explainer struct {
 	host    HostStatus  // zero: unknown
 	known   bool        // host was found
 	rules   robots.Rules
-	state   frontier.HostInfo
+	state   frontier.OriginInfo
 	why     Why
 }
 
@@ -319,11 +319,11 @@ func matching(expressions []string, s string) (int, error) {
 
 // askHost reads the state of the URL's host.
 func (q *explainer) askHost(ctx context.Context) error {
-	h, found, err := q.view.Job.Store.Host(q.url.Origin())
+	h, found, err := q.view.Job.Store.Origin(q.url.Origin())
 	if err != nil || !found {
 		return err
 	}
-	infos, err := q.view.infos(ctx, []store.Host{h})
+	infos, err := q.view.infos(ctx, []store.Origin{h})
 	if err != nil {
 		return err
 	}
@@ -339,7 +339,7 @@ func (q *explainer) askHost(ctx context.Context) error {
 func (q *explainer) askRobotsRedirect(ctx context.Context) error {
 	type redirect struct {
 		at    weburl.URL
-		host  frontier.HostInfo
+		host  frontier.OriginInfo
 		waits bool
 	}
 	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
