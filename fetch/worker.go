@@ -119,7 +119,7 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 // exchange records the metadata of a response, or of the received part of one.
 func exchange(r *record.Record, res *http1.Response) {
 	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
-	r.ContentType, r.Encoding = res.Header.Get("Content-Type"), res.Encoding
+	r.ContentType, r.Encoding = record.BriefContentType(res.Header.Get("Content-Type")), res.Encoding
 	if res.Addr.IsValid() {
 		r.IP = res.Addr.Addr().String()
 	}

@@ -140,6 +140,17 @@ func (r *Record) DuplicateWords() string {
 // Milliseconds returns d in milliseconds, to the microsecond.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+// maxContentType bounds a Content-Type in a record, in bytes.
+const maxContentType = 255
+
+// BriefContentType cuts a Content-Type to the length that a record keeps.
+func BriefContentType(s string) string {
+	if len(s) <= maxContentType {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxContentType], "")
+}
+
 // MediaType returns a Content-Type without its parameters.
 func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
