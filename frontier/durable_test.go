@@ -20,7 +20,7 @@ import (
 // is killed: the same URLs end in the same way as in a crawl that keeps everything in memory and
 // is never killed, each once.
 func TestDurable(t *testing.T) {
-	cases := long.Or[uint64](60, 1000) // 60 have every combination of what testDurable sets
+	cases := long.Or[uint64](120, 1000)
 	for _, c := range []struct {
 		name string
 		cfg  frontier.Config

@@ -230,7 +230,6 @@ func (l *journal) commitFirst(n int) {
 func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
 	l.notes = nil
 	r := frontier.Restore(cfg)
-	r.Reserve(len(l.seen))
 	r.Stats(l.counts)
 	for u := range l.seen {
 		r.Seen(u.Fingerprint())
