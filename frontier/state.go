@@ -35,10 +35,10 @@ type Journal interface {
 
 	// OverLimit drops every pending URL of an origin that was never tried (QueueKey.Tried is
 	// false). Those that are leased are repeated at once, by Pending.
-	OverLimit(host string)
+	OverLimit(origin string)
 
 	// Rules records a new robots.txt.
-	Rules(host string, r robots.Rules)
+	Rules(origin string, r robots.Rules)
 
 	// Redirected records what the frontier keeps about a URL that redirects led to, by its
 	// fingerprint, whenever that changes: the fewest redirects of all ways to it, and the target
@@ -47,7 +47,7 @@ type Journal interface {
 
 	// Origin and Counts are called by NoteOrigins only. A restart needs Done, Refused, OverLimit,
 	// OverVariants and Duplicates.
-	Origin(h OriginState)
+	Origin(o OriginState)
 	Counts(s Stats)
 }
 

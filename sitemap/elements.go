@@ -53,8 +53,16 @@ var roots = []struct {
 	{"urlset", URLSet, false}, {"sitemapindex", Index, false}, {"url", URLSet, true}, {"sitemap", Index, true},
 }
 
-// formats is the format of each type that is a feed, 0 for the others.
-var formats = [...]feed.Format{URLSet: 0, Index: 0, RSS: feed.RSS, Atom: feed.Atom}
+// feed returns the format of a type that is a feed, 0 for the others.
+func (t Type) feed() feed.Format {
+	switch t {
+	case RSS:
+		return feed.RSS
+	case Atom:
+		return feed.Atom
+	}
+	return 0
+}
 
 // feedFields maps the role of a text in a feed to the field of an entry.
 var feedFields = [feed.Published + 1]field{
@@ -190,7 +198,7 @@ func (r *reader) child(name, prefix []byte) {
 
 // begins reports whether an element of this name is an entry.
 func (r *reader) begins(name []byte) bool {
-	if format := formats[r.Type]; format != 0 {
+	if format := r.Type.feed(); format != 0 {
 		return format.IsEntry(name)
 	}
 	return is(name, "url") || is(name, "sitemap")
@@ -207,7 +215,7 @@ func isForeign(name []byte) bool {
 
 // fieldOf returns the field for the text of the current element.
 func (r *reader) fieldOf(name []byte) field {
-	if format := formats[r.Type]; format != 0 {
+	if format := r.Type.feed(); format != 0 {
 		_, role := format.Text(&r.xml)
 		return feedFields[role]
 	}
