@@ -1,11 +1,13 @@
 package http1
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -144,10 +146,18 @@ func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error
 	var err error
 	cn.tls, err = c.handshake(t, cn.Conn, host)
 	tm.TLS = c.loop.Now().Sub(began)
-	if err != nil {
-		return patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &untrusted):
+		return fail(KindTLS, "%w: %w", ErrCertificate, untrusted.Err)
 	}
-	return nil
+	failed := patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	if text, named := strings.CutPrefix(err.Error(), "tls: "); named && failed.Kind == KindTLS {
+		failed.Err = &reworded{text, err} // the kind says it
+	}
+	return failed
 }
 
 // list formats addresses for an error.
