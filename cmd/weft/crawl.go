@@ -125,6 +125,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	case o.Fresh:
 		return usage("--update and --fresh: expected one of them")
 	}
+	if err := mayBeJob(f.update); err != nil {
+		return usage("--update %w", err)
+	}
 	o.Job, o.Update = f.update, true
 	return nil
 }

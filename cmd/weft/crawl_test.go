@@ -75,7 +75,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: the reader has closed it") {
+	if code := exitCode(cmd.Wait()); code != exitPipe || stderr.String() != "" {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
