@@ -65,6 +65,9 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
+	if f.anyDepth {
+		con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
+	}
 	first := ""
 	var seeds *list
 	switch {

@@ -310,3 +310,22 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("in the end there are %d records, want 501", n)
 	}
 }
+
+// TestDepthZero: 0 is no limit, as Options.Depth has it, and the command says so: some expect it
+// to be none.
+func TestDepthZero(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if len(r.URL.Path) < 5 {
+			html(w, r.URL.Path+"a")
+		}
+	})
+	const hint = "weft: --depth 0: no limit, as without it; --scope page fetches only the given URLs\n"
+	e := weftRun(t, "crawl", "-d", "0", "-o", "-", "--format", "urls", s.URL)
+	if e.code != exitDone || strings.Count(e.stdout, "\n") != 5 || !strings.HasPrefix(e.stderr, hint) {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+	e = weftRun(t, "crawl", "--scope", "page", "-o", "-", "--format", "urls", s.URL)
+	if e.code != exitDone || e.stdout != s.URL+"/\n" || strings.Contains(e.stderr, "--depth") {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+}
