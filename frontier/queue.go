@@ -105,7 +105,7 @@ func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) }
 func cost(u *weburl.URL, from string, known *Visit) int {
 	n := costOfURL + len(u.String()) + len(from)
 	if v := known; v != nil {
-		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type)
+		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type) + len(v.Title)
 	}
 	return n
 }

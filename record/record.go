@@ -44,8 +44,8 @@ type Record struct {
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
 
-	// From the second visit on: see weft.Options.Update. Fields read from the text, such as
-	// Title and Links, are absent from an unchanged page, unless only its text is the same.
+	// From the second visit on: see weft.Options.Update. Links are not counted on an unchanged
+	// page, unless only its text is the same.
 	Visit       int       `json:"visit,omitempty"`
 	Change      Change    `json:"change,omitempty"`
 	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`

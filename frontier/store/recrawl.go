@@ -143,7 +143,8 @@ func appendKnown(b []byte, v *frontier.Visit) []byte {
 	b = binary.AppendUvarint(b, uint64(v.RobotsTag))
 	b = appendText(b, v.ETag)
 	b = appendText(b, v.Modified)
-	return appendText(b, v.Type)
+	b = appendText(b, v.Type)
+	return appendText(b, v.Title)
 }
 
 func (d *decoder) known() *frontier.Visit {
@@ -160,6 +161,9 @@ func (d *decoder) known() *frontier.Visit {
 	}
 	v.Bytes, v.Link, v.RobotsTag = d.varint(), d.hash(), d.hash()
 	v.ETag, v.Modified, v.Type = d.text(), d.text(), d.text()
+	if len(d.b) > 0 { // jobs that predate titles end here
+		v.Title = d.text()
+	}
 	return v
 }
 
