@@ -137,12 +137,12 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Ho
 
 // HostStat is the state of a host for a display.
 type HostStat struct {
-	Host    string // its origin
-	Pending int
-	Leased  int
-	Took    time.Duration // response time, smoothed; 0: unknown
-	Pace    int           // leases it may have at once now; 0: any number
-	BackOff time.Time     // the end of its back-off; zero: there is none
+	Host    string        `json:"host"` // its origin
+	Pending int           `json:"pending"`
+	Leased  int           `json:"leased"`
+	Took    time.Duration `json:"took_ns"`           // response time, smoothed; 0: unknown
+	Pace    int           `json:"pace"`              // leases it may have at once now; 0: any number
+	BackOff time.Time     `json:"back_off,omitzero"` // the end of its back-off; zero: there is none
 }
 
 // maxLooked bounds the hosts without a lease that Slowest looks at: a million would take seconds in

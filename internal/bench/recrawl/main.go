@@ -67,7 +67,7 @@ type figures struct {
 	URLs  int   `json:"done"`
 	Bytes int64 `json:"bytes"`
 	Same  int   `json:"unchanged"`
-	CPU   time.Duration
+	CPU   time.Duration `json:"cpu_ns"`
 }
 
 func measure(weft, jobs string, runs int, command string) ([]byte, error) {
