@@ -215,7 +215,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	if err := cn.send(t, req); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
-	sent := c.loop.Now()
+	sent := c.loop.Time()
 	if c.opt.FirstByteTimeout > 0 {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
 	}
@@ -228,6 +228,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		} else if err != nil {
 			return patience.classify(err, KindReset, func() string { return cn.pending(patience) })
 		}
+		arrived := c.loop.Arrival(cn.Conn)
 		waited, failed := cn.makeRoom(t, len(b), &total)
 		if failed != nil {
 			return failed
@@ -239,7 +240,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		now := c.loop.Now()
 		if began.IsZero() && !p.empty() {
 			began = now.Add(-waited)
-			cn.timing.FirstByte = began.Sub(sent)
+			cn.timing.FirstByte = max(0, arrived.Sub(sent))
 		}
 		began = began.Add(waited)
 		cn.count()
@@ -247,6 +248,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			return cn.err
 		}
 		if p.state == whole {
+			cn.timing.took(max(0, arrived.Sub(sent)))
 			return cn.decode(t, &total)
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys

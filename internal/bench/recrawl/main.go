@@ -64,9 +64,9 @@ type site struct {
 
 // figures are the cost of one crawl.
 type figures struct {
-	URLs  int   `json:"done"`
-	Bytes int64 `json:"bytes"`
-	Same  int   `json:"unchanged"`
+	URLs  int           `json:"done"`
+	Bytes int64         `json:"bytes"`
+	Same  int           `json:"unchanged"`
 	CPU   time.Duration `json:"cpu_ns"`
 }
 
