@@ -275,7 +275,9 @@ func Example_readme() {
 			log.Print(err) // a URL that failed: the crawl continues
 			continue
 		}
-		fmt.Println(page.Status, page.URL, page.Title, len(page.Links))
+		if page.IsPage() { // no 404, no style sheet
+			fmt.Println(page.URL, page.Title, len(page.Links))
+		}
 	}
 }
 
@@ -286,11 +288,14 @@ func Example_libraryCrawl() {
 				log.Print(err) // a URL that failed: the crawl continues
 				continue
 			}
+			if !page.IsPage() { // a 404, a style sheet
+				continue
+			}
 			doc, err := page.Document() // parsed by goquery
 			if err != nil {
 				return err
 			}
-			fmt.Println(page.Status, page.URL, doc.Find("h1").Text())
+			fmt.Println(page.URL, doc.Find("h1").Text())
 		}
 		return nil
 	}

@@ -112,7 +112,8 @@ func jsonLine(v any) []byte {
 	return b.Bytes()
 }
 
-// IsPage reports whether the URL is an HTML page that was received, or that still holds.
+// IsPage reports whether the URL is an HTML page that was received, or that still holds: not
+// another status such as 404, and not an image, a style sheet or a feed.
 func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.ContentType) }
 
 // IsFetched reports whether the response was a success, or confirmed an earlier one.
