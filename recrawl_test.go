@@ -627,3 +627,26 @@ func TestRecrawlPages(t *testing.T) {
 		s.mu.Unlock()
 	}
 }
+
+// TestRecrawlTitles: the record of an unchanged page keeps its title and its type, however often it
+// is visited, and whether a 304 or the same body says that it is unchanged.
+func TestRecrawlTitles(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]response{
+		"/": {body: `<title> The
+			title </title><a href=/same>x</a>`, etag: `"1"`},
+		"/same": {body: "<title>Same</title>"},
+	}
+	for range 3 {
+		s.visit(t, job, pages)
+	}
+	for visit, records := range recordsOf(t, job) {
+		for _, r := range records {
+			want := map[string]string{s.URL + "/": "The title", s.URL + "/same": "Same"}[r.URL]
+			if r.Title != want || r.ContentType != "text/html" || visit > 1 && r.Change != weft.ChangeUnchanged {
+				t.Errorf("visit %d: %s is %q, %q, %s; expected %q", visit, r.URL, r.Title, r.ContentType, r.Change, want)
+			}
+		}
+	}
+}

@@ -12,11 +12,11 @@ import (
 // Stats is a crawl at one moment.
 type Stats struct {
 	record.Counters
-	Elapsed   time.Duration
-	Paused    []string              // why no fetch starts; empty: they do
-	Memory    int64                 // bytes that the process has for its heap, stacks and tables
-	MaxMemory int64                 // the budget
-	Slowest   []frontier.OriginStat // hosts in flight with the longest response time, at most 5
+	Elapsed   time.Duration         `json:"elapsed_ns"`
+	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
+	Memory    int64                 `json:"memory"`     // bytes that the process has for its heap, stacks and tables
+	MaxMemory int64                 `json:"max_memory"` // the budget
+	Slowest   []frontier.OriginStat `json:"slowest"`    // origins in flight with the longest response time, at most 5
 }
 
 func (d *Coordinator) stats() Stats {

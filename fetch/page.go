@@ -28,7 +28,26 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 		return err
 	}
 	out.Folder, err = f.deliver(t, page)
+	if err == nil && page != nil && len(page.added) > 0 {
+		t.OnLoop(func() { f.followAdded(out, page.added) })
+	}
 	return err
+}
+
+// followAdded follows what OnPage has added, like links of the page that no nofollow is about.
+func (f *Loop) followAdded(out *Outcome, added []links.Link) {
+	c := collector{f: f, out: out, follow: true, depth: out.URL.Depth + 1}
+	for _, l := range added {
+		if !c.link(l) {
+			break
+		}
+	}
+	out.Links = append(out.Links, c.wanted...)
+	if c.n >= bigOutcome {
+		hold := f.shared.Outcomes.Open()
+		hold.Set(c.text + c.n*linkCost)
+		out.Holds = append(out.Holds, &hold)
+	}
 }
 
 // readInTurn reads a response when it is its turn, and memory allows: see mayRead.
@@ -91,7 +110,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 	}
 	var page *Page
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
-		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body}
+		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"encoding/hex"
 	"hash/fnv"
 
@@ -96,20 +97,24 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 		return
 	}
 	now := frontier.Snapshot{
-		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.ContentType,
+		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.ContentType, Title: r.Title,
 		Link: hashFields(res.Header, "Link"), RobotsTag: hashFields(res.Header, "X-Robots-Tag"),
 		First: r.Started, Changed: r.Started,
 	}
 	switch {
 	case notModified:
 		now, r.UnchangedBy = *known, record.SameNotModified
-		r.ContentType = known.Type
+		r.ContentType, r.Title = known.Type, known.Title
 		if known.Content != ([32]byte{}) {
 			r.SHA256 = hex.EncodeToString(known.Content[:])
 		}
 		out.Saved = max(0, known.Bytes-r.Bytes)
 	case known != nil:
 		now.First, r.UnchangedBy = known.First, sameness(known, &now)
+		if r.UnchangedBy == record.SameBody { // which is not read again
+			r.Title = cmp.Or(r.Title, known.Title)
+			now.Title = r.Title
+		}
 	}
 	now.Number, now.At = f.cfg.Visit, r.Started
 	validate(&now, res)

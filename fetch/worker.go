@@ -22,7 +22,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	req.Cut = IsSitemap(u) // the part that came is of use
 	req.Header = conditions(u.Known)
 	if err := f.askHook(u, &req); err != nil {
-		out.Record = newRecord(u, f.cfg.Visit, started, started)
+		out.Record = newRecord(u, f.cfg.Visit, started)
 		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
 		return out, nil
 	}
@@ -42,7 +42,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 		out.Retry, out.Try = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
-	out.Record = newRecord(u, f.cfg.Visit, started, f.loop.Now())
+	out.Record = newRecord(u, f.cfg.Visit, started)
 	exchange(out.Record, res)
 	return out, f.readPage(t, &out, res)
 }
@@ -72,7 +72,7 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
-	r := newRecord(out.URL, f.cfg.Visit, started, f.loop.Now())
+	r := newRecord(out.URL, f.cfg.Visit, started)
 	if res != nil {
 		exchange(r, res)
 	}
@@ -93,15 +93,14 @@ func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
 	return req
 }
 
-// newRecord returns the record of a try.
-func newRecord(u frontier.URL, visit int, started, ended time.Time) *record.Record {
+// newRecord returns the record of a try, but for what came of it.
+func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
 	r := &record.Record{
 		URL:     u.URL.String(),
 		From:    u.From,
 		Depth:   u.Depth,
 		Tries:   u.Tries + 1,
 		Started: started.UTC().Truncate(time.Millisecond),
-		TotalMS: record.Milliseconds(ended.Sub(started)),
 	}
 	if visit > 1 {
 		r.Visit = visit
@@ -111,7 +110,7 @@ func newRecord(u frontier.URL, visit int, started, ended time.Time) *record.Reco
 
 // Refused returns the record of a URL that is not requested.
 func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
-	r := newRecord(u.URL, visit, now, now)
+	r := newRecord(u.URL, visit, now)
 	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
 	return r
 }
@@ -128,7 +127,7 @@ func exchange(r *record.Record, res *http1.Response) {
 
 func timing(r *record.Record, t http1.Timing) {
 	ms := record.Milliseconds
-	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte)
+	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS, r.TotalMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte), ms(t.Total)
 }
 
 // resultOf says what a response teaches about the host's pace.

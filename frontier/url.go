@@ -72,9 +72,9 @@ type Snapshot struct {
 	Link, RobotsTag uint32
 
 	// The validators that a conditional request sends back, and the Content-Type, verbatim from
-	// the Web. Empty: there is none.
+	// the Web; the title, at most 512 bytes. Empty: there is none.
 	ETag, Modified string
-	Type           string
+	Type, Title    string
 }
 
 // QueueKey orders the pending URLs of an origin: tried URLs first, then kept ones, then by higher

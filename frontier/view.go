@@ -137,12 +137,12 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 
 // OriginStat is the state of an origin for a display.
 type OriginStat struct {
-	Origin  string
-	Pending int
-	Leased  int
-	Took    time.Duration // response time, smoothed; 0: unknown
-	Pace    int           // leases it may have at once now; 0: any number
-	BackOff time.Time     // the end of its back-off; zero: there is none
+	Origin  string        `json:"host"`
+	Pending int           `json:"pending"`
+	Leased  int           `json:"leased"`
+	Took    time.Duration `json:"took_ns"`           // response time, smoothed; 0: unknown
+	Pace    int           `json:"pace"`              // leases it may have at once now; 0: any number
+	BackOff time.Time     `json:"back_off,omitzero"` // the end of its back-off; zero: there is none
 }
 
 // maxLooked bounds the origins without a lease that Slowest looks at: a million would take seconds

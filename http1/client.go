@@ -131,7 +131,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		} else {
 			failed = cn.blame(failed)
 		}
-		cn.timing.Total = c.loop.Now().Sub(began)
+		if failed != nil {
+			cn.timing.Total = c.loop.Now().Sub(began)
+		}
 		again := cn.stale(failed)
 		res := cn.end(t, failed)
 		if again {

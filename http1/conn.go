@@ -1,11 +1,13 @@
 package http1
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -147,10 +149,18 @@ func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error
 	var err error
 	cn.tls, err = c.handshake(t, cn.Conn, host)
 	tm.TLS = c.loop.Now().Sub(began)
-	if err != nil {
-		return patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &untrusted):
+		return fail(KindTLS, "%w: %w", ErrCertificate, untrusted.Err)
 	}
-	return nil
+	failed := patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	if text, named := strings.CutPrefix(err.Error(), "tls: "); named && failed.Kind == KindTLS {
+		failed.Err = &reworded{text, err} // the kind says it
+	}
+	return failed
 }
 
 // list formats addresses for an error.
@@ -208,7 +218,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	if err := cn.send(t, req); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
-	sent := c.loop.Now()
+	sent := c.loop.Time()
 	if c.opt.FirstByteTimeout > 0 {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
 	}
@@ -221,6 +231,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		} else if err != nil {
 			return patience.classify(err, KindReset, func() string { return cn.pending(patience) })
 		}
+		arrived := c.loop.Arrival(cn.Conn)
 		waited, failed := cn.makeRoom(t, len(b), &total)
 		if failed != nil {
 			return failed
@@ -232,7 +243,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		now := c.loop.Now()
 		if began.IsZero() && !p.empty() {
 			began = now.Add(-waited)
-			cn.timing.FirstByte = began.Sub(sent)
+			cn.timing.FirstByte = max(0, arrived.Sub(sent))
 		}
 		began = began.Add(waited)
 		cn.count()
@@ -240,6 +251,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			return cn.err
 		}
 		if p.state == whole {
+			cn.timing.took(max(0, arrived.Sub(sent)))
 			return cn.decode(t, &total)
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys

@@ -56,6 +56,9 @@ var ErrNoRoom = errors.New("no room in memory for the rest of the response")
 // because it came too slowly while it held memory that others waited for: see Options.Meter.
 var ErrHeldUp = errors.New("the response comes too slowly to hold memory that others wait for")
 
+// ErrCertificate matches errors of KindTLS of a server whose certificate is not accepted.
+var ErrCertificate = errors.New("certificate not accepted")
+
 // Error is the error of Do.
 type Error struct {
 	Kind   Kind

@@ -2,10 +2,14 @@ package http1
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 )
 
-// Header holds the fields of a head in the order in which they arrived.
+// Header holds the fields of a head in the order in which they arrived. Its methods are those of
+// [http.Header]; names keep their case.
 type Header []Field
 
 // Field is a line of a header. Its value has no surrounding space.
@@ -29,6 +33,40 @@ func (h Header) Values(name string) (values []string) {
 		}
 	}
 	return values
+}
+
+// Add appends a field.
+func (h *Header) Add(name, value string) { *h = append(*h, Field{name, value}) }
+
+// Set makes a field the only one with its name, ignoring case.
+func (h *Header) Set(name, value string) {
+	h.Del(name)
+	h.Add(name, value)
+}
+
+// Del removes all fields with a name, ignoring case.
+func (h *Header) Del(name string) {
+	*h = slices.DeleteFunc(*h, func(f Field) bool { return isName(f.Name, name) })
+}
+
+// HTTP returns h as net/http has it.
+func (h Header) HTTP() http.Header {
+	all := make(http.Header, len(h))
+	for _, f := range h {
+		all.Add(f.Name, f.Value)
+	}
+	return all
+}
+
+// HeaderOf returns a header of net/http as a Header, by name.
+func HeaderOf(from http.Header) Header {
+	var h Header
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		for _, value := range from[name] {
+			h.Add(name, value)
+		}
+	}
+	return h
 }
 
 // has reports whether there is a field with a name.

@@ -115,7 +115,7 @@ func depth(v reflect.Value) string {
 	case n == 0:
 		return "any number"
 	case n < 0:
-		return "0"
+		return "none"
 	default:
 		return fmt.Sprint(n)
 	}

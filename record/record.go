@@ -34,7 +34,7 @@ type Record struct {
 	ConnectMS   float64   `json:"connect_ms"`
 	TLSMS       float64   `json:"tls_ms"`
 	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the response
-	TotalMS     float64   `json:"total_ms"`         // the last try
+	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see http1.Timing
 	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
 
 	// Duplicates: see weft.Options.Duplicates.
@@ -44,8 +44,8 @@ type Record struct {
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
 
-	// From the second visit on: see weft.Options.Update. Fields read from the text, such as
-	// Title and Links, are absent from an unchanged page, unless only its text is the same.
+	// From the second visit on: see weft.Options.Update. Links are not counted on an unchanged
+	// page, unless only its text is the same.
 	Visit       int       `json:"visit,omitempty"`
 	Change      Change    `json:"change,omitempty"`
 	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
@@ -112,7 +112,8 @@ func jsonLine(v any) []byte {
 	return b.Bytes()
 }
 
-// IsPage reports whether the URL is an HTML page that was received, or that still holds.
+// IsPage reports whether the URL is an HTML page that was received, or that still holds: not
+// another status such as 404, and not an image, a style sheet or a feed.
 func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.ContentType) }
 
 // IsFetched reports whether the response was a success, or confirmed an earlier one.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Format is how a stream writes records.
@@ -56,11 +57,26 @@ func (s *Stream) Add(r *Record, line []byte) {
 	case s.format == FormatJSONL:
 		s.batch.Write(line)
 	case s.format == FormatCSV:
-		_ = s.csv.Write(r.csv())
+		row := r.csv()
+		for i, cell := range row {
+			row[i] = asText(cell)
+		}
+		_ = s.csv.Write(row)
 	case r.IsFetched():
 		s.batch.WriteString(r.URL)
 		s.batch.WriteByte('\n')
 	}
+}
+
+// asText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
+// site that wrote it: text that begins as formulas do gets an apostrophe in front, as OWASP
+// recommends. So does text that begins with an apostrophe: without the first one, every cell is
+// what it was.
+func asText(cell string) string {
+	if first, _ := utf8.DecodeRuneInString(cell); strings.ContainsRune("=+-@'\t\r\n\x00＝＋－＠", first) {
+		return "'" + cell
+	}
+	return cell
 }
 
 // Len returns the size of what was added since the last Take, in bytes, but for CSV that is

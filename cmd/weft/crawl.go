@@ -65,6 +65,9 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
+	if f.anyDepth {
+		con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
+	}
 	first := ""
 	var seeds *list
 	switch {
@@ -124,6 +127,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 		return usage("--update and --job: expected one of them")
 	case o.Fresh:
 		return usage("--update and --fresh: expected one of them")
+	}
+	if err := mayBeJob(f.update); err != nil {
+		return usage("--update %w", err)
 	}
 	o.Job, o.Update = f.update, true
 	return nil

@@ -75,7 +75,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: the reader has closed it") {
+	if code := exitCode(cmd.Wait()); code != exitPipe || stderr.String() != "" {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -210,10 +210,10 @@ func TestMistakes(t *testing.T) {
 		"fetch: output":      {[]string{"fetch", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"fetch: head, body":  {[]string{"fetch", "-I", "-o", "-", u}, []string{"--head", "--output"}},
 		"fetch: two things":  {[]string{"fetch", "--json", "-o", "-", u}, []string{"--json", "--output"}},
-		"links: no file":     {[]string{"links", "missing.html"}, []string{"missing.html", "expected a file or a URL"}},
+		"links: no file":     {[]string{"links", "missing.html"}, []string{"missing.html", "expected a file, - for standard input, or a URL"}},
 		"links: base":        {[]string{"links", "--base", "docs/", empty}, []string{"--base", "docs/"}},
 		"links: a folder":    {[]string{"links", dir}, []string{"directory, expected a file"}},
-		"sitemap: no file":   {[]string{"sitemap", "missing.xml"}, []string{`sitemap: "missing.xml"`, "expected a file or a URL"}},
+		"sitemap: no file":   {[]string{"sitemap", "missing.xml"}, []string{`sitemap: "missing.xml"`, "expected a file, - for standard input, or a URL"}},
 		"sitemap: base":      {[]string{"sitemap", "--base", "docs/", empty}, []string{"--base", "docs/"}},
 		"sitemap: two":       {[]string{"sitemap", "a", "b"}, []string{"2 sitemaps given, expected one FILE or URL"}},
 		"sitemap: URL":       {[]string{"sitemap", "http://[/"}, []string{"http://["}},
@@ -308,5 +308,24 @@ func TestFullDisk(t *testing.T) {
 	b, _ = os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 	if n := strings.Count(string(b), "\n"); n != 501 {
 		t.Errorf("in the end there are %d records, want 501", n)
+	}
+}
+
+// TestDepthZero: 0 is no limit, as Options.Depth has it, and the command says so: some expect it
+// to be none.
+func TestDepthZero(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if len(r.URL.Path) < 5 {
+			html(w, r.URL.Path+"a")
+		}
+	})
+	const hint = "weft: --depth 0: no limit, as without it; --scope page fetches only the given URLs\n"
+	e := weftRun(t, "crawl", "-d", "0", "-o", "-", "--format", "urls", s.URL)
+	if e.code != exitDone || strings.Count(e.stdout, "\n") != 5 || !strings.HasPrefix(e.stderr, hint) {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+	e = weftRun(t, "crawl", "--scope", "page", "-o", "-", "--format", "urls", s.URL)
+	if e.code != exitDone || e.stdout != s.URL+"/\n" || strings.Contains(e.stderr, "--depth") {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/http1"
 )
 
 // Exit codes.
@@ -20,6 +22,7 @@ const (
 	exitUsage       = 3
 	exitLimit       = 4
 	exitInterrupted = 5
+	exitPipe        = 128 + int(syscall.SIGPIPE) // as a shell reports a process that SIGPIPE ended
 )
 
 // exit is an error with the exit code of the process.
@@ -55,14 +58,30 @@ func misread(cmd *cobra.Command, err error) error {
 		if optionOf(f).secret && invalid.GetValue() != "" {
 			return usage("--%s: %w", f.Name, why)
 		}
+		if long := cmd.Flags().Lookup(f.Shorthand + invalid.GetValue()); long != nil && f.Shorthand != "" {
+			why = fmt.Errorf("%w: did you mean --%s?", why, long.Name)
+		}
 		return misused(f.Name, invalid.GetValue(), why)
 	case errors.As(err, &missing):
 		f := missing.GetFlag()
 		return usage("--%s: no value, expected --%[1]s %s", f.Name, optionOf(f).arg)
 	case errors.As(err, &unknown):
-		return usage("%w, expected a flag that %s lists", err, fullHelp(cmd))
+		return unknownFlag(cmd, unknown)
 	}
 	return usage("%w", err)
+}
+
+// unknownFlag reports a flag that cmd does not have, with one that may be meant.
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	name := err.GetSpecifiedName()
+	flag := "--" + name
+	if group := err.GetSpecifiedShortnames(); group != "" {
+		name, flag = group, fmt.Sprintf("'%.1s' in -%s", group, group)
+	}
+	if near := nearFlag(cmd.Flags(), name); near != "" {
+		return usage("%s: unknown flag: did you mean --%s?", flag, near)
+	}
+	return usage("%s: unknown flag, expected one that %s lists", flag, fullHelp(cmd))
 }
 
 // flagOf returns the flags of weft crawl by the field of weft.Options that they set. Seeds
@@ -137,8 +156,12 @@ func reason(err error) error {
 	return err
 }
 
-// standardOutput adds to an error that it concerns standard output.
+// standardOutput adds to an error that it concerns standard output. A reader that has left, such
+// as head, is no mistake: nothing is printed.
 func standardOutput(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return &exit{exitPipe, nil}
+	}
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("standard output: %w", reason(err))}
 	}
@@ -168,14 +191,21 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if _, _, err := weft.ParseSeedCredential(args[0]); err == nil && !cmd.HasParent() {
-		return usage("%.128q: a URL, expected a command, as in %s crawl URL",
-			weft.WithoutSecrets(args[0]), cmd.Name())
-	}
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf(": did you mean %s?", near[0])
+	} else if strings.ContainsAny(args[0], ".:/") && !cmd.HasParent() { // no command has these
+		return usage("%.128q: a URL, expected a command, as in %s crawl URL",
+			weft.WithoutSecrets(args[0]), cmd.Name())
 	}
 	return usage("%.128q: unknown command, expected one that %s --help lists%s",
 		weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
+}
+
+// advised adds to the text of an error what may be done about it.
+func advised(text string) string {
+	if strings.Contains(text, http1.ErrCertificate.Error()) {
+		text += ": --ca FILE trusts its issuer, -k accepts any certificate"
+	}
+	return text
 }

@@ -176,10 +176,10 @@ func (c *clientFlags) get(
 				return ctx.Err()
 			}
 			if err := report(last); err != nil {
-				return fmt.Errorf("standard output: %w", err)
+				return standardOutput(err)
 			}
 			if last.ErrorKind != "" {
-				return fmt.Errorf("%s: %s: %s", last.URL, last.ErrorKind, last.Error)
+				return errors.New(advised(last.URL + ": " + last.ErrorKind + ": " + last.Error))
 			}
 			if next.IsZero() {
 				return nil
@@ -188,13 +188,14 @@ func (c *clientFlags) get(
 			u, redirects = next, redirects-1
 		}
 	})
+	var e *exit
 	switch {
 	case ctx.Err() != nil:
 		return last, &exit{exitInterrupted, nil}
-	case err != nil:
+	case err != nil && !errors.As(err, &e):
 		return last, &exit{exitError, err}
 	}
-	return last, nil
+	return last, err
 }
 
 // one sends one request. Next is the target of its redirect, if follow is set.

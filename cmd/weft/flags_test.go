@@ -183,7 +183,7 @@ var effects = map[string]func(t *testing.T){
 		expect(t, "requested", s.paths(), "/ /") // by path: one of the two links
 	},
 	"depth": func(t *testing.T) {
-		for depth, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
+		for depth, want := range map[string]string{"1": "/ /a", "2": "/ /a /aa"} {
 			s := newAsked(t, false, chain)
 			crawls(t, exitDone, "-d", depth, s.URL)
 			expect(t, "depth "+depth, s.paths(), want)

@@ -94,21 +94,21 @@ func (con *console) announce(job string, earlier weft.Summary) {
 // end prints the report, and returns the exit status. A crawl whose seeds are not those of its
 // job fetched nothing: it has no report.
 func (con *console) end(s report, interrupted bool, err error) error {
-	foreign := errors.Is(err, weft.ErrPlan)
-	if !con.quiet && !foreign {
+	foreign, unread := errors.Is(err, weft.ErrPlan), errors.Is(err, syscall.EPIPE)
+	if !con.quiet && !foreign && (!unread || s.job != "") {
 		con.report(s)
 	}
 	switch {
-	case errors.Is(err, syscall.EPIPE):
-		err = &exit{exitError, errors.New("output: the reader has closed it")}
+	case unread:
+		err = &exit{exitPipe, nil}
 	case foreign:
 		err = &exit{exitUsage, err}
 	case err != nil:
 		err = &exit{exitError, err}
 	case interrupted, s.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
-	case s.SeedsFetched == 0 && s.Stopped == "":
-		why := cmp.Or(s.FirstError, "none has a 2xx status")
+	case s.fetchedNone():
+		why := advised(cmp.Or(s.FirstError, "none has a 2xx status"))
 		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
 	case s.Stopped != "":
 		err = &exit{exitLimit, nil}

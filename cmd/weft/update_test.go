@@ -41,8 +41,8 @@ func TestUpdate(t *testing.T) {
 		{"why job URL/a", exitDone, []string{`  visit      6: unchanged, status 200, as since 20`, `ETag "1"`}, 27, 27},
 		{"crawl --update job URL/y", exitUsage, []string{"URL/y: expected URL/ URL/x, as the job began with: use --amend to add to them, --job with --fresh to start over\n"}, 27, 27},
 		{"crawl --update job --depth 3", exitUsage, []string{`--depth "3": expected any number, as the job began with: use --job with --fresh to start over` + "\n"}, 27, 27},
-		{"crawl --update job/pages.jsonl", exitUsage, []string{`--update "job/pages.jsonl": not a directory, expected the folder of a job` + "\n"}, 27, 27},
-		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected one to recrawl` + "\n"}, 27, 27},
+		{"crawl --update job/pages.jsonl", exitUsage, []string{`--update "job/pages.jsonl": a file, expected the folder of a job, such as example.org.weft` + "\n"}, 27, 27},
+		{"crawl --update none", exitUsage, []string{`weft: --update "none": no job, expected the folder of a job, such as example.org.weft` + "\n"}, 27, 27},
 		{"crawl --update job --job job", exitUsage, []string{"weft: --update and --job: expected one of them\n"}, 27, 27},
 		{"crawl --update job --fresh URL", exitUsage, []string{"weft: --update and --fresh: expected one of them\n"}, 27, 27},
 	} {

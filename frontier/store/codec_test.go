@@ -37,7 +37,7 @@ func urls(t testing.TB) []frontier.URL {
 		{URL: parse(t, "http://a.test./#x"), From: "http://a.test.evil/", Seq: 2},
 		{URL: parse(t, "http://a.test/known"), Seq: 4, Known: &frontier.Snapshot{
 			Number: 2, Change: "changed", At: at, First: at.Add(-time.Hour), Changed: at, Status: 200, Redirect: "http://b.test/", Content: [32]byte{1, 31: 2},
-			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html",
+			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html", Title: "A title",
 		}},
 		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Snapshot{}},
 		{URL: parse(t, long), From: long, Seq: 3},
