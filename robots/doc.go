@@ -32,6 +32,12 @@
 // Nor is "/robots.txt" allowed regardless of the rules, as the RFC has it: a crawler that fetches
 // the rules has none to ask, and a link to them is a link like any other.
 //
+// # Mistakes
+//
+// Where google/robotstxt reads a mistake, so does this package: a space instead of the colon, if a
+// line has two words, some misspelt names, and names that only begin like one: "Dissalow: /a",
+// "disallowed /a".
+//
 // # Limits
 //
 // The first [MaxSize] bytes of a file are read, and [MaxSitemaps] sitemaps kept;
