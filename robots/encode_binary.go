@@ -60,6 +60,7 @@ func (r *Rules) UnmarshalBinary(data []byte) error {
 	if d.err != nil {
 		return fmt.Errorf("robots: encoded rules: %w", d.err)
 	}
+	rules.index = newIndex(rules.rules)
 	*r = rules
 	return nil
 }

@@ -103,7 +103,10 @@ func testURLs(path string, urls []string, agent string) error {
 		if v.Allowed {
 			word = "allowed"
 		}
-		if v.Line > 0 {
+		switch {
+		case v.Undecided():
+			why = robots.TooMany
+		case v.Line > 0:
 			why = fmt.Sprintf("line %d: %s", v.Line, v.Rule)
 		}
 		fmt.Fprintf(out, "%-10s  %s  %s\n", word, printable(urls[i]), printable(why))
