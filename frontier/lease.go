@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// maxRefusals bounds the refusals of one Lease, so that a host with a million URLs that
-	// robots.txt disallows does not hold the caller up.
-	maxRefusals = 1000
+	// maxWork bounds the request targets that one Lease compares with rules, in bytes, of which each
+	// counts as leastWork or more. So a host with a million URLs that robots.txt disallows does not
+	// hold the caller up, nor do long URLs and a long robots.txt.
+	maxWork   = 64 << 10
+	leastWork = 64
 
 	// maxEnded bounds the turns ended by Limit that one Lease or Next skips: when the limit is
 	// reached, a million hosts may have one.
@@ -51,8 +53,8 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 		f.place(h)
 	}
 	var leases []URL
-	refusals := len(f.refused) + maxRefusals
-	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
+	f.work = 0
+	for len(leases) < max && f.work < maxWork && f.free <= f.now {
 		s, at := f.nextTurn()
 		if s == nil || at > f.now || f.ended(s) || f.stuck(s) {
 			break
@@ -61,11 +63,11 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 			leases = make([]URL, 0, min(max, 8)) // a URL is big: do not start with one
 		}
 		leases = append(leases, URL{})
-		if !f.lease(s, refusals, &leases[len(leases)-1]) {
+		if !f.lease(s, &leases[len(leases)-1]) {
 			leases = leases[:len(leases)-1]
 		}
 	}
-	if f.dormant.need = 0; f.free <= f.now && len(f.refused) < refusals {
+	if f.dormant.need = 0; f.free <= f.now && f.work < maxWork {
 		f.dormant.need = max - len(leases)
 	}
 	return leases
@@ -73,7 +75,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 
 // lease takes a lease from s, which is due. It returns false, and u is of no use, if everything
 // that is due is refused or only in the store.
-func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
+func (f *Frontier) lease(s *server, u *URL) bool {
 	f.politeness.withdraw(s) // to the end of the due servers
 	h := s.top()
 	if s.resolve == addressUnknown {
@@ -86,7 +88,7 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 	if h.index >= 0 {
 		s.origins.due.Remove(int(h.index)) // to the end of its server's, too
 	}
-	ok := f.pick(h, refusals, u)
+	ok := f.pick(h, u)
 	if ok {
 		if u.Addr, u.Pinned = (netip.Addr{}), false; s.address != nil {
 			u.Addr, u.Pinned = s.address.addr, s.pinned(f.now)
@@ -103,7 +105,7 @@ func (f *Frontier) lease(s *server, refusals int, u *URL) bool {
 
 // pick takes a lease from h, which is due: its robots.txt, or the first URL that is allowed. It
 // returns false, and u is of no use, if everything that is due is refused or only in the store.
-func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
+func (f *Frontier) pick(h *host, u *URL) bool {
 	if h.isRobotsRedirects() {
 		return f.pickRedirect(h, u)
 	}
@@ -112,7 +114,7 @@ func (f *Frontier) pick(h *host, refusals int, u *URL) bool {
 			return f.pickRobots(h, depth, u)
 		}
 	}
-	for len(f.refused) < refusals && f.has(h) {
+	for f.work < maxWork && f.has(h) {
 		if !h.retries(f.now) && f.full(h) && !h.capped {
 			f.dropRest(h)
 			continue
@@ -159,6 +161,10 @@ func (f *Frontier) pickRobots(h *host, depth int, u *URL) bool {
 
 // refuses returns why a URL of h is refused; kind is empty if it is not.
 func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
+	target := u.RequestTarget()
+	if f.refuse != nil || h.robots.rules != nil || h.deadAt(f.now) {
+		f.work += max(leastWork, len(target))
+	}
 	if f.refuse != nil {
 		kind, reason = f.refuse(u)
 	}
@@ -167,7 +173,7 @@ func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
 		kind, reason = why.kind, why.reason
 	}
 	if kind == "" {
-		kind, reason = h.robots.refuse(u.RequestTarget())
+		kind, reason = h.robots.refuse(target)
 		if rules := h.robots.rules; rules != nil && rules.place != nil {
 			f.robots.use(rules)
 		}
