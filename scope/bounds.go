@@ -44,8 +44,8 @@ type Rules struct {
 // that one as well, so that example.org, moved to www.example.org, is still crawled.
 type Bounds struct {
 	Rules
-	keys     map[string]bool // opened hosts or domains, by Scope
-	prefixes []string        // opened prefixes
+	keys    map[string]bool // opened hosts, domains or prefixes, by Scope; with prefixes their origins
+	slashes int             // the most of a prefix
 }
 
 // New returns bounds that no seed has opened yet.
@@ -60,7 +60,8 @@ func (b *Bounds) Open(seed weburl.URL) bool {
 		if b.hasPrefix(p) {
 			return false
 		}
-		b.prefixes = append(b.prefixes, p)
+		b.keys[p], b.keys[seed.Origin()] = true, true
+		b.slashes = max(b.slashes, strings.Count(p, "/"))
 		return true
 	}
 	key := b.key(seed)
@@ -84,8 +85,20 @@ func (b *Bounds) key(u weburl.URL) string {
 	return ""
 }
 
+// hasPrefix reports whether s begins with a prefix, which ends with a slash.
 func (b *Bounds) hasPrefix(s string) bool {
-	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+	end := 0
+	for range b.slashes {
+		next := strings.IndexByte(s[end:], '/')
+		if next < 0 {
+			break
+		}
+		end += next + 1
+		if b.keys[s[:end]] {
+			return true
+		}
+	}
+	return false
 }
 
 // AddExclusion adds an expression to Exclude.
@@ -98,8 +111,7 @@ func (b *Bounds) Reaches(u weburl.URL) bool {
 	if b.Scope != Prefix {
 		return b.Inside(u)
 	}
-	root := u.Origin() + "/"
-	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(p, root) })
+	return b.keys[u.Origin()]
 }
 
 // Inside reports whether u is within the scope, whatever depth, expressions and traps say.
