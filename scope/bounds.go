@@ -106,6 +106,9 @@ func (b *Bounds) AddExclusion(re *regexp.Regexp) {
 	b.Exclude = append(slices.Clip(b.Exclude), re) // other copies share the array
 }
 
+// Expressions returns how many expressions judge a link.
+func (b *Bounds) Expressions() int { return len(b.Include) + len(b.Exclude) }
+
 // Reaches reports whether any URL of the host of u may be within the scope.
 func (b *Bounds) Reaches(u weburl.URL) bool {
 	if b.Scope != Prefix {
@@ -164,7 +167,7 @@ func (b *Bounds) TooDeep(depth int) bool { return b.Depth < 0 || b.Depth > 0 && 
 
 // filtered returns why the user's expressions refuse u.
 func (b *Bounds) filtered(u weburl.URL) string {
-	if len(b.Include)+len(b.Exclude) == 0 {
+	if b.Expressions() == 0 {
 		return ""
 	}
 	s := u.String()
