@@ -132,16 +132,16 @@ func TestSiteIsBounded(t *testing.T) {
 func TestResponseIsBounded(t *testing.T) {
 	j := cookies.New()
 	var all []*http.Cookie
-	for i := range 100_000 {
+	for i := range 200_000 {
 		all = append(all, &http.Cookie{Name: fmt.Sprint("n", i), Value: "v"})
 	}
 	start := process.CPU()
 	j.SetCookies(at(t, "https://example.org/"), all)
-	if took := process.CPU() - start; took > time.Second/2 {
+	if took := process.CPU() - start; took > 200*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
 	got := sent(t, j, "https://example.org/")
-	if n := len(strings.Fields(got)); n != 180 || !strings.Contains(got, "n99999=") || !strings.Contains(got, "n99820=") {
+	if n := len(strings.Fields(got)); n != 180 || !strings.Contains(got, "n199999=") || !strings.Contains(got, "n199820=") {
 		t.Errorf("%d cookies, expected the last 180: %.100s", n, got)
 	}
 }
