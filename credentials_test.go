@@ -83,3 +83,94 @@ func TestCredentialOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestSecretsStayAtSeeds checks that Authorization and Cookie of Header, and a credential without a
+// scheme, go to the origins of seeds and to no host that these redirect or link to, robots.txt
+// included. Other fields go everywhere.
+func TestSecretsStayAtSeeds(t *testing.T) {
+	var mu sync.Mutex
+	seen := make(map[string]map[string]string) // by server, by field
+	server := func(name string, page func(w http.ResponseWriter, r *http.Request)) *httptest.Server {
+		seen[name] = make(map[string]string)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			for _, field := range []string{"Authorization", "Cookie", "X-Job"} {
+				seen[name][field] += r.Header.Get(field) + ";"
+			}
+			mu.Unlock()
+			page(w, r)
+		}))
+		t.Cleanup(s.Close)
+		return s
+	}
+	other := server("other", func(w http.ResponseWriter, r *http.Request) {})
+	linked := server("linked", func(w http.ResponseWriter, r *http.Request) {})
+	seed := server("seed", func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, `<a href="/to">x</a><a href="%s">y</a>`, linked.URL)
+		case "/to":
+			http.Redirect(w, r, other.URL+"/", http.StatusFound)
+		}
+	})
+	list := func(yield func(string, error) bool) { yield(seed.URL+"/", nil) }
+	secret := http1.Header{{Name: "authorization", Value: "Bearer sesame"}, {Name: "Cookie", Value: "id=1"}, {Name: "X-Job", Value: "7"}}
+	auth := []http1.Credential{{Host: strings.TrimPrefix(seed.URL, "http://"), User: "Ali", Password: "sesame"}}
+	for _, c := range []struct {
+		name string
+		o    weft.Options
+		want string // in Authorization, at the seed
+	}{
+		{"header", weft.Options{Seeds: []string{seed.URL}, Header: secret}, "Bearer sesame;"},
+		{"header, list", weft.Options{SeedSeq: list, Header: secret}, "Bearer sesame;"},
+		{"credential", weft.Options{Seeds: []string{seed.URL}, Auth: auth}, "Basic "},
+		{"credential, list", weft.Options{SeedSeq: list, Auth: auth}, "Basic "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, fields := range seen {
+				clear(fields)
+			}
+			c.o.Scope, c.o.AllowPrivate = weft.ScopeAny, true
+			crawler, err := weft.New(c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, err := crawler.Run(t.Context()); err != nil || s.Statuses[200].URLs != 3 {
+				t.Fatalf("%v, statuses %v, expected 3 of 200", err, s.Statuses)
+			}
+			for name, fields := range seen {
+				trusted := name == "seed"
+				if got := fields["Authorization"]; strings.HasPrefix(got, c.want) != trusted || strings.Contains(got, ";;") == trusted {
+					t.Errorf("%s: Authorization %q", name, got)
+				}
+				if got := strings.Contains(fields["Cookie"], "id=1"); got != (trusted && c.o.Header != nil) {
+					t.Errorf("%s: Cookie %q", name, fields["Cookie"])
+				}
+				if got := strings.Contains(fields["X-Job"], "7"); got != (c.o.Header != nil) {
+					t.Errorf("%s: X-Job %q", name, fields["X-Job"])
+				}
+			}
+		})
+	}
+}
+
+// TestUnusedCredential checks the warnings of credentials that no request can use.
+func TestUnusedCredential(t *testing.T) {
+	for _, c := range []struct {
+		credential http1.Credential
+		want       string
+	}{
+		{http1.Credential{Host: "pub.test", User: "a"}, ""},
+		{http1.Credential{Host: "other.test", User: "a"}, "credential for other.test is never sent: no seed is at other.test; to send it there, write https://other.test"},
+		{http1.Credential{Scheme: "https", Host: "other.test", User: "a"}, "credential for https://other.test is not sent unless a seed redirects there: https://other.test/ is out of scope"},
+	} {
+		var warnings []string
+		o := weft.Options{Seeds: []string{"http://pub.test/"}, Auth: []http1.Credential{c.credential}}
+		o.Hooks.OnWarning = func(err error) { warnings = append(warnings, err.Error()) }
+		web{"http://pub.test/": "a page"}.crawlOver(t, newDialNet(nil), o)
+		if got := strings.Join(warnings, "; "); got != c.want {
+			t.Errorf("%v: warnings %q, expected %q", c.credential, got, c.want)
+		}
+	}
+}

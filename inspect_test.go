@@ -320,6 +320,7 @@ func TestWhyUnseen(t *testing.T) {
 // TestWhyRobotsElsewhere checks that Why explains a URL whose host's robots.txt redirects to a host
 // that is backing off: what the URL waits for, and until when.
 func TestWhyRobotsElsewhere(t *testing.T) {
+	t.Parallel() // it waits for the crawl
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host, port, _ := strings.Cut(r.Host, ":"); host != "rules.test" {
 			http.Redirect(w, r, "http://rules.test:"+port+"/robots.txt", http.StatusFound)
@@ -532,6 +533,7 @@ func TestOpenJob(t *testing.T) {
 
 // TestOpenLockedJob opens a job that is in use by a process that does not respond.
 func TestOpenLockedJob(t *testing.T) {
+	t.Parallel() // it waits for seconds
 	dir := filepath.Join(t.TempDir(), "job")
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {

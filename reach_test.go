@@ -13,6 +13,8 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // dialNet is a network in which port 80 of every address accepts connections. It notes which
@@ -120,6 +122,12 @@ func TestReach(t *testing.T) {
 			inside, weft.Options{Seeds: []string{"http://in.test/"}},
 			map[string]string{"http://in.test/": "", "http://in.test/2": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked, "http://169.254.169.254/": blocked,
 				"http://192.168.0.1/": blocked, "http://[fd00::1]/": blocked}, []string{"10.0.0.1:80", "10.9.9.9:80"}},
+		{"a seed with public and private addresses", web{"http://evil.test/": a("/2", "http://10.0.0.1/", "http://127.0.0.1:81/", "http://127.0.0.1/", "http://169.254.169.254/")},
+			map[string][]string{"evil.test": {"10.0.0.1 93.184.215.66 127.0.0.1 169.254.169.254"}}, weft.Options{Seeds: []string{"http://evil.test/"}, Retries: -1},
+			map[string]string{"http://evil.test/": "", "http://evil.test/2": "", "http://10.0.0.1/": blocked, "http://127.0.0.1/": blocked, "http://127.0.0.1:81/": blocked, "http://169.254.169.254/": blocked}, nil},
+		{"a seed with public and private addresses that redirects", web{"http://evil.test/": "302 http://10.0.0.1/admin"},
+			map[string][]string{"evil.test": {"10.0.0.1 93.184.215.66"}}, weft.Options{Seeds: []string{"http://evil.test/"}},
+			map[string]string{"http://evil.test/": "", "http://10.0.0.1/admin": blocked}, nil},
 		{"a private seed beside a public one", web{"http://10.0.0.1/": "a page", "http://pub.test/": a("http://wiki.test/", "http://127.0.0.1/")}, inside,
 			weft.Options{Seeds: []string{"http://10.0.0.1/", "http://pub.test/"}},
 			map[string]string{"http://10.0.0.1/": "", "http://pub.test/": "", "http://wiki.test/": "", "http://127.0.0.1/": blocked}, nil},
@@ -161,6 +169,36 @@ func TestReach(t *testing.T) {
 				t.Errorf("dialed %q, expected %q", dials, c.dials)
 			}
 		})
+	}
+}
+
+// TestBlockedPorts checks that links, redirects and a redirected robots.txt do not reach a port that
+// browsers block, not even by a hook, and that a seed does, with the pages of its host.
+func TestBlockedPorts(t *testing.T) {
+	w := web{
+		"http://a.test/": a("http://b.test:25/", "http://c.test/", "/r", "/304"), "http://a.test/r": "302 http://b.test:6379/",
+		"http://c.test/": "a page", "http://c.test/robots.txt": "302 http://b.test:22/robots.txt", "http://a.test/304": "304 http://a.test/not", "http://a.test/not": "a page",
+		"http://seed.test:6000/": a("/2"), "http://seed.test:6000/2": "a page",
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/", "http://seed.test:6000/"}, Scope: weft.ScopeAny, AllowPrivate: true}
+	o.Hooks.OnLink = func(weburl.URL, links.Link) weft.Verdict { return weft.Verdict{Decision: weft.Follow} }
+	got, sum, seen := w.crawl(t, o)
+	want := map[string]string{
+		"http://a.test/": "", "http://a.test/r": "", "http://a.test/304": "", "http://c.test/": weft.KindNoRobots,
+		"http://seed.test:6000/": "", "http://seed.test:6000/2": "",
+	}
+	for u, r := range got {
+		if kind, ok := want[u]; !ok || kind != r.ErrorKind {
+			t.Errorf("%s: %q %s, expected %q", u, r.ErrorKind, r.Error, kind)
+		}
+	}
+	if len(got) != len(want) || sum.NotFollowed["blocked-port"] != 2 {
+		t.Errorf("%d records, expected %d; not followed: %v", len(got), len(want), sum.NotFollowed)
+	}
+	for _, u := range seen.urls() {
+		if strings.HasPrefix(u, "http://b.test") {
+			t.Errorf("requested %s", u)
+		}
 	}
 }
 

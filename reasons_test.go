@@ -28,6 +28,11 @@ func TestWhyReasons(t *testing.T) {
 	}{
 		{reason: "scope", web: home(a("http://b.test/x")), path: "http://b.test/x",
 			want: "unseen … a link to it is not followed: it is outside the scope … scope: host: outside, links to it are not followed"},
+		{reason: "blocked-port", web: home(a("http://a.test:25/x")), o: weft.Options{Scope: weft.ScopeDomain}, path: "http://a.test:25/x",
+			want: "unseen … a link to it is not followed: its port is blocked … port: 25 is blocked"},
+		{reason: "blocked-port", web: home("302 http://a.test:6379/x"), path: "http://a.test:6379/x", want: "unseen … port: 6379 is blocked"},
+		{reason: "blocked-port", web: web{"http://a.test/": a(), "http://a.test/robots.txt": "Sitemap: http://a.test:25/s.xml"}, o: weft.Options{Sitemaps: true}, path: "http://a.test:25/s.xml",
+			want: "unseen … port: 25 is blocked"},
 		{reason: "depth", web: home(a("/x")), o: weft.Options{Depth: -1}, path: "/x",
 			want: "unseen … a link to it is not followed: no links are followed … depth: at most 0 links from a seed are followed"},
 		{reason: "depth", web: web{"http://a.test/": a("/x"), "http://a.test/x": a("/y")}, o: weft.Options{Depth: 1}, path: "/y",

@@ -314,21 +314,9 @@ func TestSitemapWhy(t *testing.T) {
 // TestSitemapsOfSyntheticWeb crawls a web with all kinds of sitemaps. The records must match the
 // ground truth exactly.
 func TestSitemapsOfSyntheticWeb(t *testing.T) {
-	served := webtest.Start(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
-	job := filepath.Join(t.TempDir(), "job")
-	c, err := weft.New(weft.Options{
-		Seeds: []string{served.Web.Home(0)}, Job: job, Scope: weft.ScopeAny, Timeout: time.Second, DNS: serverAt(served), Sitemaps: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := c.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := records(t, job)
+	web, got, sum := crawlWeb(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9}, weft.Options{Sitemaps: true})
 	onlyInSitemaps, types := 0, make(map[string]int)
-	for u, fate := range served.Web.Truth(webtest.Policy{
+	for u, fate := range web.Truth(webtest.Policy{
 		Scope: webtest.Anywhere, Elements: []string{"a", "area", "frame", "iframe", "link", "meta", "header"},
 		MaxRedirects: 10, Retries: 2, Robots: true, Agent: "weft", Sitemaps: true,
 	}) {

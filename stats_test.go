@@ -1,9 +1,12 @@
 package weft_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -42,5 +45,37 @@ func TestStats(t *testing.T) {
 	}
 	if got.Done != sum.Done || got.Pages != sum.Pages || got.Redirects != sum.Redirects || got.Refused != sum.Errors[weft.KindRobots].URLs || got.Bytes != sum.Bytes || got.Elapsed != sum.Elapsed {
 		t.Errorf("stats %+v, but summary %+v", got, sum)
+	}
+}
+
+// TestLongContentTypes checks that the text of a server's Content-Type takes little of a record and
+// of the job's history, which every commit saves.
+func TestLongContentTypes(t *testing.T) {
+	n := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n++
+		w.Header().Set("Content-Type", fmt.Sprintf("text/%d%s; charset=utf-8", n, strings.Repeat("x", 30_000)))
+		fmt.Fprint(w, "text")
+	}))
+	defer server.Close()
+	o := weft.Options{Job: filepath.Join(t.TempDir(), "job"), Loops: 1}
+	for i := range 20 {
+		o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", server.URL, i))
+	}
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Run(t.Context())
+	if err != nil || s.Statuses[200].URLs != 20 {
+		t.Fatalf("%v, statuses %v", err, s.Statuses)
+	}
+	if len(s.ContentTypes) != 1 || s.ContentTypes["other"].URLs == 0 {
+		t.Errorf("%d content types in the summary, expected all among other", len(s.ContentTypes))
+	}
+	for u, r := range records(t, o.Job) {
+		if len(r.ContentType) > 255 {
+			t.Errorf("%s: a Content-Type of %d bytes", u, len(r.ContentType))
+		}
 	}
 }

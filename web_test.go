@@ -73,23 +73,15 @@ func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[stri
 	var sum weft.Summary
 	var seen requests
 	err = loop.Run(context.Background(), func(task *aio.Task) error {
-		ln, err := aio.Listen(task, "tcp", ":80")
-		if err != nil {
-			return err
-		}
 		return task.Group(func(g *aio.Group) error {
-			g.Go("web", func(task *aio.Task) error {
-				return task.Group(func(g *aio.Group) error {
-					for {
-						conn, err := ln.Accept(task)
-						if err != nil {
-							return ignore(err, aio.ErrClosed)
-						}
-						g.Go("server", func(task *aio.Task) error { return w.serve(task, conn, &seen) })
-					}
-				})
-			})
-			defer ln.Close()
+			for _, port := range w.ports() {
+				ln, err := aio.Listen(task, "tcp", ":"+port)
+				if err != nil {
+					return err
+				}
+				defer ln.Close()
+				g.Go("port "+port, func(task *aio.Task) error { return w.listen(task, ln, &seen) })
+			}
 			sum, err = c.RunOn(task)
 			return err
 		})
@@ -98,6 +90,30 @@ func (w web) crawlOver(t *testing.T, netw aio.Network, o weft.Options) (map[stri
 		t.Fatal(err)
 	}
 	return records(t, o.Job), sum, seen
+}
+
+// ports are those at which w has pages, and 80.
+func (w web) ports() []string {
+	ports := map[string]bool{"80": true}
+	for u := range w {
+		if _, port, ok := strings.Cut(strings.TrimPrefix(u, "http://"), ":"); ok && !strings.Contains(u, "[") {
+			ports[port[:strings.IndexByte(port, '/')]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(ports))
+}
+
+// listen serves connections until ln is closed.
+func (w web) listen(task *aio.Task, ln aio.Listener, seen *requests) error {
+	return task.Group(func(g *aio.Group) error {
+		for {
+			conn, err := ln.Accept(task)
+			if err != nil {
+				return ignore(err, aio.ErrClosed)
+			}
+			g.Go("server", func(task *aio.Task) error { return w.serve(task, conn, seen) })
+		}
+	})
 }
 
 func ignore(err, known error) error {

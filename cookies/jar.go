@@ -53,6 +53,26 @@ type kept struct {
 	host, domain, path, name string // domain is the attribute without its dot
 	bytes                    int
 	given                    bool // by a file
+	secure                   bool
+	expires                  time.Time // zero: with the crawl
+}
+
+// shadows reports whether k keeps a response over http from setting o: a secure cookie of the same
+// name, for hosts and paths that o would reach. See section 5.7, step 17, of
+// https://www.ietf.org/archive/id/draft-ietf-httpbis-rfc6265bis-20.html
+func (k kept) shadows(o kept, now time.Time) bool {
+	return k.secure && k.name == o.name && (k.expires.IsZero() || k.expires.After(now)) &&
+		(within(k.scope(), o.scope()) || within(o.scope(), k.scope())) && below(o.path, k.path)
+}
+
+// within reports whether a host is a domain, or below it.
+func within(host, domain string) bool {
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
+
+// below reports whether one path matches another, of a cookie (RFC 6265, section 5.1.4).
+func below(path, of string) bool {
+	return path == of || strings.HasPrefix(path, of) && (strings.HasSuffix(of, "/") || path[len(of)] == '/')
 }
 
 // same reports whether one cookie replaces the other.
@@ -105,15 +125,18 @@ func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
 	if !strings.HasPrefix(k.path, "/") {
 		k.path = folder(u.Path)
 	}
+	k.secure, k.expires = c.Secure, expiry(c)
 	if !k.may(u.Scheme == "https", c) {
 		return true
 	}
 	k.bytes = overhead + len(k.host) + len(k.domain) + len(k.path) + len(k.name) + len(c.Value)
 	name := siteOf(k.host)
 	s := j.mu.sites[name]
-	gone := c.MaxAge < 0 || !c.Expires.IsZero() && c.MaxAge == 0 && !c.Expires.After(time.Now())
+	now := time.Now()
+	gone := !k.expires.IsZero() && !k.expires.After(now)
+	shadowed := func(o kept) bool { return u.Scheme != "https" && o.shadows(k, now) }
 	switch {
-	case s == nil && gone:
+	case s == nil && gone, s != nil && slices.ContainsFunc(s.kept, shadowed):
 		return true
 	case s == nil:
 		s = newSite(name)
@@ -148,6 +171,17 @@ func (j *Jar) set(u *url.URL, c *http.Cookie, given bool) bool {
 	return room
 }
 
+// expiry returns when a cookie expires; zero: it does not.
+func expiry(c *http.Cookie) time.Time {
+	switch {
+	case c.MaxAge < 0:
+		return time.Unix(0, 0)
+	case c.MaxAge > 0:
+		return time.Now().Add(time.Duration(min(c.MaxAge, maxAge)) * time.Second)
+	}
+	return c.Expires
+}
+
 func newSite(domain string) *site {
 	// It never fails: see its documentation.
 	jar, _ := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
@@ -162,7 +196,7 @@ func (k *kept) may(secure bool, c *http.Cookie) bool {
 	switch {
 	case len(c.Name)+len(c.Value) > maxCookie, len(k.path) > maxPath, len(k.domain) > maxDomain, len(k.host) > maxDomain:
 		return false
-	case k.domain != "" && k.host != k.domain && !strings.HasSuffix(k.host, "."+k.domain):
+	case k.domain != "" && !within(k.host, k.domain):
 		return false
 	case c.Secure && !secure:
 		return false

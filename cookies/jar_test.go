@@ -95,6 +95,43 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// TestSecureIsNotReplaced checks that a response over http cannot replace, shadow or remove a secure
+// cookie: one of its name that would be sent with it.
+func TestSecureIsNotReplaced(t *testing.T) {
+	secure := http.Cookie{Name: "id", Value: "safe", Secure: true, Path: "/a"}
+	for _, c := range []struct {
+		name, from string
+		cookie     http.Cookie
+		want       string // at https://www.example.org/a/b
+	}{
+		{"same", "http://www.example.org/", http.Cookie{Name: "id", Value: "forged", Path: "/a"}, "id=safe"},
+		{"removed", "http://www.example.org/", http.Cookie{Name: "id", Path: "/a", MaxAge: -1}, "id=safe"},
+		{"longer path", "http://www.example.org/", http.Cookie{Name: "id", Value: "forged", Path: "/a/b"}, "id=safe"},
+		{"whole domain", "http://www.example.org/", http.Cookie{Name: "id", Value: "forged", Path: "/a", Domain: "example.org"}, "id=safe"},
+		{"from a sibling", "http://evil.example.org/", http.Cookie{Name: "id", Value: "forged", Path: "/a", Domain: "example.org"}, "id=safe"},
+		{"shorter path", "http://www.example.org/", http.Cookie{Name: "id", Value: "other", Path: "/"}, "id=safe id=other"},
+		{"another name", "http://www.example.org/", http.Cookie{Name: "n", Value: "v", Path: "/"}, "id=safe n=v"},
+		{"over https", "https://www.example.org/", http.Cookie{Name: "id", Value: "new", Path: "/a"}, "id=new"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := cookies.New()
+			j.SetCookies(at(t, "https://www.example.org/a/"), []*http.Cookie{&secure})
+			j.SetCookies(at(t, c.from), []*http.Cookie{&c.cookie})
+			if got := sent(t, j, "https://www.example.org/a/b"); got != c.want {
+				t.Errorf("sent %q, expected %q", got, c.want)
+			}
+		})
+	}
+	j := cookies.New()
+	expired := secure
+	expired.Expires = time.Now().Add(-time.Hour)
+	j.SetCookies(at(t, "https://www.example.org/a/"), []*http.Cookie{&expired})
+	j.SetCookies(at(t, "http://www.example.org/a/"), []*http.Cookie{{Name: "id", Value: "v"}})
+	if got := sent(t, j, "http://www.example.org/a/"); got != "id=v" {
+		t.Errorf("after the secure cookie has expired: sent %q", got)
+	}
+}
+
 // TestSiteIsBounded checks that a site keeps its 180 latest cookies, that setting one again makes
 // it the latest, and that given cookies stay.
 func TestSiteIsBounded(t *testing.T) {

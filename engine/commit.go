@@ -221,7 +221,7 @@ type sealed struct {
 // seal takes the open batch and opens the next.
 func (d *Coordinator) seal() sealed {
 	c := &d.committer
-	d.frontier.NoteHosts()
+	d.frontier.NoteOrigins()
 	s := sealed{c.open, d.history(), c.requests}
 	c.open, c.requests = batch{}, nil
 	if c.stream != nil {

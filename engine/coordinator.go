@@ -171,6 +171,7 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 		for _, u := range d.cfg.Seeds {
 			d.addSeed(u)
 		}
+		d.warnOfCredentials()
 	})
 	if d.seeds.read != nil {
 		d.seeds.read()
@@ -234,7 +235,7 @@ func (d *Coordinator) history() job.History {
 func (d *Coordinator) count(c *record.Counters) {
 	s := d.frontier.Stats()
 	c.Pending, c.InFlight, c.Done, c.Refused = s.Pending, s.Leased, s.Done, s.Refused
-	c.OverLimit, c.OverVariants, c.Hosts = s.OverLimit, s.OverVariants, s.Hosts
+	c.OverLimit, c.OverVariants, c.Hosts = s.OverLimit, s.OverVariants, s.Origins
 	c.Failed = record.Failed(d.progress.summary.Errors, c.Refused)
 }
 

@@ -250,9 +250,9 @@ func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
 // disk.
 func (d *Coordinator) overMemory() {
 	share := d.cfg.Shares.Seen
-	if hook := d.cfg.OnWarning; d.cfg.Job == nil && !d.warned && d.frontier.View().QueuedBytes() > share && hook != nil {
+	if d.cfg.Job == nil && !d.warned && d.frontier.View().QueuedBytes() > share {
 		d.warned = true
-		hook(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
+		d.warn(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
 	}
 }
 

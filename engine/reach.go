@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -31,6 +35,54 @@ func (d *Coordinator) widen(by []weburl.URL) {
 func (d *Coordinator) trust(seeds []weburl.URL) {
 	for _, f := range d.loops {
 		f.Trust(seeds)
+	}
+}
+
+// maxKnown bounds the origins of a list of seeds to which the user's secrets are sent.
+const maxKnown = 1 << 16
+
+// know lets the user's secrets go to the origin of a seed of the list.
+func (d *Coordinator) know(u weburl.URL) {
+	origins := d.seeds.origins
+	if !d.cfg.Fetch.HTTP.NeedsTrusted() || origins[u.Origin()] || len(origins) > maxKnown {
+		return
+	}
+	if origins == nil {
+		origins = make(map[string]bool)
+		d.seeds.origins = origins
+	}
+	origins[u.Origin()] = true
+	if len(origins) > maxKnown {
+		d.warn(fmt.Errorf("Authorization and Cookie are sent to the first %d origins of the list of seeds, and no others", maxKnown))
+		return
+	}
+	for _, f := range d.loops {
+		f.Know([]weburl.URL{u})
+	}
+}
+
+// warnOfCredentials warns of credentials that no request can use.
+func (d *Coordinator) warnOfCredentials() {
+	if d.cfg.SeedSeq != nil {
+		return // any host may come
+	}
+	seeds := d.canonicalSeeds()
+	for _, c := range d.cfg.Fetch.HTTP.Auth {
+		if slices.ContainsFunc(seeds, func(u weburl.URL) bool { return strings.EqualFold(u.Host(), c.Host) }) {
+			continue
+		}
+		if c.Scheme == "" {
+			d.warn(fmt.Errorf("%v is never sent: no seed is at %s; to send it there, write https://%s", c, c.Host, c.Host))
+		} else if u, err := weburl.Parse(c.Scheme + "://" + c.Host + "/"); err == nil && !d.bounds.Reaches(u) {
+			d.warn(fmt.Errorf("%v is not sent unless a seed redirects there: %s is out of scope", c, u))
+		}
+	}
+}
+
+// warn reports a problem that does not end the crawl.
+func (d *Coordinator) warn(err error) {
+	if hook := d.cfg.OnWarning; hook != nil {
+		hook(err)
 	}
 }
 

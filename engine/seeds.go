@@ -22,9 +22,10 @@ type seeds struct {
 	read    func() // starts to read the list; nil: there is none
 	reading bool   // the list has more
 	now     job.List
-	before  job.List // read by earlier runs; this one must be the same
-	differs bool     // it is not
-	held    []func() // each lets go a seed that came while enough was pending
+	before  job.List        // read by earlier runs; this one must be the same
+	differs bool            // it is not
+	held    []func()        // each lets go a seed that came while enough was pending
+	origins map[string]bool // of the list, that may have the user's secrets: see know
 }
 
 // comparing reports whether seeds that an earlier run read are still to come.
@@ -102,6 +103,7 @@ func (d *Coordinator) takeSeed(u weburl.URL, release func()) {
 func (d *Coordinator) compareSeed(u weburl.URL, release func()) {
 	s := &d.seeds
 	s.now.Add(u)
+	d.know(d.cfg.Fetch.Canon.Apply(u))
 	known := s.now.Seeds <= s.before.Seeds
 	switch {
 	case known && s.now.Seeds == s.before.Seeds && s.now.Sum != s.before.Sum:

@@ -13,10 +13,10 @@ import (
 type Stats struct {
 	record.Counters
 	Elapsed   time.Duration
-	Paused    []string            // why no fetch starts; empty: they do
-	Memory    int64               // bytes that the process has for its heap, stacks and tables
-	MaxMemory int64               // the budget
-	Slowest   []frontier.HostStat // hosts in flight with the longest response time, at most 5
+	Paused    []string              // why no fetch starts; empty: they do
+	Memory    int64                 // bytes that the process has for its heap, stacks and tables
+	MaxMemory int64                 // the budget
+	Slowest   []frontier.OriginStat // hosts in flight with the longest response time, at most 5
 }
 
 func (d *Coordinator) stats() Stats {

@@ -71,7 +71,7 @@ type Decision int
 // Decisions.
 const (
 	ByScope Decision = iota // as the options say
-	Follow                  // whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants
+	Follow                  // whatever scope, expressions, depth, nofollow and the limits on traps say, but for MaxVariants and blocked ports
 	Drop                    // not for this mention
 )
 

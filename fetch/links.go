@@ -100,6 +100,8 @@ func (c *collector) refuses(l links.Link, to weburl.URL, v Verdict) string {
 		return scope.ReasonDropped
 	case len(to.String()) > scope.MaxURL:
 		return scope.ReasonTooLong
+	case v.Decision == Follow && f.bounds.BlocksPort(to):
+		return scope.ReasonPort
 	case v.Decision == ByScope && l.NoFollow && !f.cfg.NoRobots:
 		return scope.ReasonRel
 	case v.Decision == ByScope:

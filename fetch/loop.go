@@ -17,7 +17,7 @@ import (
 )
 
 // Loop is one fetch loop: its workers, their client, and the way to the coordinator.
-// Owner: its event loop. The coordinator calls Lease, Widen, Permit, Trust, Exclude and Close,
+// Owner: its event loop. The coordinator calls Lease, Widen, Permit, Trust, Know, Exclude and Close,
 // which post to it.
 type Loop struct {
 	id     int
@@ -56,6 +56,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 		bounds: scope.New(cfg.Scope), recent: weburl.NewMemo(recentURLs),
 		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
 	}
+	f.reach = newReach()
 	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
 	return f
 }
@@ -99,6 +100,9 @@ func (f *Loop) Permit(open []guard.Network) {
 // Trust names seeds that were given one by one: see reach.
 func (f *Loop) Trust(seeds []weburl.URL) { f.post(func() { f.reach.trust(seeds) }) }
 
+// Know names seeds to whose origins the user's secrets may be sent: see http1.Options.Trusted.
+func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) }) }
+
 // Exclude adds an exclusion.
 func (f *Loop) Exclude(re *regexp.Regexp) { f.post(func() { f.bounds.AddExclusion(re) }) }
 
@@ -121,6 +125,9 @@ func (f *Loop) Ask(fn func()) bool { return f.inbox.Post(fn) == nil }
 func (f *Loop) Run(t *aio.Task) error {
 	o := f.cfg.HTTP
 	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS})
+	if o.NeedsTrusted() {
+		o.Trusted = f.reach.knows
+	}
 	f.client = http1.NewClient(f.loop, o)
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()

@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
 )
 
@@ -92,7 +93,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body}
 	}
-	if location := res.Header.Get("Location"); IsRedirect(res.Status) && location != "" {
+	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)
 		if f.cfg.KeepBody == nil {
 			return nil

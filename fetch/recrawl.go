@@ -11,7 +11,7 @@ import (
 
 // conditions returns the fields that ask whether a URL has changed since its last visit (RFC 9110,
 // section 13.1).
-func conditions(known *frontier.Visit) (h http1.Header) {
+func conditions(known *frontier.Snapshot) (h http1.Header) {
 	if known == nil {
 		return nil
 	}
@@ -26,7 +26,7 @@ func conditions(known *frontier.Visit) (h http1.Header) {
 
 // validate takes the validators for the next visit from a response. A 304 may leave out what has
 // not changed (RFC 9110, section 15.4.5).
-func validate(v *frontier.Visit, res *http1.Response) {
+func validate(v *frontier.Snapshot, res *http1.Response) {
 	switch res.Status {
 	case 200, 203, 304:
 	default:
@@ -46,7 +46,7 @@ func isThere(status int) bool { return status >= 200 && status < 400 && status !
 func isGone(status int) bool  { return status == 404 || status == 410 }
 
 // sameBody reports whether the response is the same as at the last visit, when its links were read.
-func sameBody(known *frontier.Visit, content [32]byte, r *record.Record) bool {
+func sameBody(known *frontier.Snapshot, content [32]byte, r *record.Record) bool {
 	return known != nil && known.Status == r.Status && r.Status < 300 && known.Content == content && known.Type == r.ContentType
 }
 
@@ -66,14 +66,14 @@ func hashFields(h http1.Header, name string) uint32 {
 
 // sameLinks reports whether the header leads where it led when the page's links were read. A 304
 // may leave a field out.
-func sameLinks(known *frontier.Visit, res *http1.Response) bool {
+func sameLinks(known *frontier.Snapshot, res *http1.Response) bool {
 	link, tag := hashFields(res.Header, "Link"), hashFields(res.Header, "X-Robots-Tag")
 	notModified := res.Status == 304
 	return (link == known.Link || notModified && link == 0) && (tag == known.RobotsTag || notModified && tag == 0)
 }
 
 // sameness compares a response with the last visit.
-func sameness(known, now *frontier.Visit) record.Sameness {
+func sameness(known, now *frontier.Snapshot) record.Sameness {
 	switch {
 	case isGone(now.Status) && isGone(known.Status):
 		return record.SameBody
@@ -95,7 +95,7 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 	if !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
 		return
 	}
-	now := frontier.Visit{
+	now := frontier.Snapshot{
 		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.ContentType,
 		Link: hashFields(res.Header, "Link"), RobotsTag: hashFields(res.Header, "X-Robots-Tag"),
 		First: r.Started, Changed: r.Started,
@@ -124,7 +124,7 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 }
 
 // change puts the change between two visits into the record.
-func (out *Outcome) change(known, now *frontier.Visit) {
+func (out *Outcome) change(known, now *frontier.Snapshot) {
 	r := out.Record
 	switch {
 	case r.UnchangedBy != "":

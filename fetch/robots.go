@@ -7,7 +7,6 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -37,17 +36,22 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		f.failRobots(&out, res, err)
 		return out, nil
 	}
-	out.Result = resultOf(res, f.loop.Now())
-	out.Result.Public = u.Seed && at.Host() == u.URL.Host() && guard.IsPublic(res.Addr.Addr())
+	out.Result = f.answered(u, at, res, f.loop.Now())
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")
 		to, err := at.Resolve(location)
-		if err == nil && to.IsHTTP() && u.Hops < robots.MaxRedirects && location != "" {
+		switch {
+		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "":
+			access = robots.Open
+		case f.bounds.BlocksPort(to):
+			out.Robots.Kind = record.KindNoRobots
+			out.Robots.Reason = fmt.Sprintf("robots.txt: redirects to %s, a blocked port", to.Host())
+			return out, nil
+		default:
 			out.Robots.At = &to
 			return out, nil
 		}
-		access = robots.Open
 	}
 	switch access {
 	case robots.Open:

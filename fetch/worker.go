@@ -9,7 +9,6 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
@@ -30,8 +29,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	res, err := f.client.Do(t, req)
 	if res != nil {
 		defer res.Close()
-		out.Result = resultOf(res, started)
-		out.Result.Public = u.Seed && guard.IsPublic(res.Addr.Addr())
+		out.Result = f.answered(u, u.URL, res, started)
 	}
 	if err != nil {
 		if endsCrawl(err) {
@@ -121,7 +119,7 @@ func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
 // exchange records the metadata of a response, or of the received part of one.
 func exchange(r *record.Record, res *http1.Response) {
 	r.Status, r.Bytes, r.BodyBytes = res.Status, res.Wire, len(res.Body)
-	r.ContentType, r.Encoding = res.Header.Get("Content-Type"), res.Encoding
+	r.ContentType, r.Encoding = record.BriefContentType(res.Header.Get("Content-Type")), res.Encoding
 	if res.Addr.IsValid() {
 		r.IP = res.Addr.Addr().String()
 	}
@@ -178,9 +176,6 @@ func retryAfter(value string, now time.Time) time.Duration {
 	}
 	return 0
 }
-
-// IsRedirect reports whether a response with a status leads elsewhere, if it has a Location.
-func IsRedirect(status int) bool { return status >= 300 && status < 400 }
 
 // mayPass reports whether a later response may have another status.
 func mayPass(status int) bool {

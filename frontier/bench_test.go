@@ -155,7 +155,7 @@ func BenchmarkHosts(b *testing.B) {
 				f = r.Frontier()
 				now := time.Unix(0, 0)
 				for i := range urls {
-					r.Host(now, frontier.HostState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
+					r.Origin(now, frontier.OriginState{Name: urls[i].URL.Origin(), Most: 2}, robots.Rules{})
 				}
 				for i := range urls {
 					f.Locate(urls[i].URL, netip.AddrFrom4([4]byte{10, 0, byte(i / 300 >> 8), byte(i / 300)}))
@@ -208,7 +208,7 @@ func BenchmarkRestore(b *testing.B) {
 					r.Seen([16]byte(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15), uint64(i))))
 				}
 				for _, name := range names {
-					r.Host(time.Unix(0, 0), frontier.HostState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
+					r.Origin(time.Unix(0, 0), frontier.OriginState{Name: name, Pending: 5, Most: 2}, robots.Rules{})
 				}
 			}
 			b.ReportMetric(float64(heapInUse()-before)/float64(c.urls), "heap-B/URL")
@@ -238,7 +238,7 @@ func BenchmarkHeads(b *testing.B) {
 			n++
 		}
 		for _, r := range f.Reads() {
-			f.NoteHosts()
+			f.NoteOrigins()
 			after := int(r.After.Seq)
 			end := min(after+r.N, len(urls))
 			f.Provide(now, frontier.Page{Request: r, URLs: urls[after:end], More: end < len(urls)})
@@ -258,7 +258,7 @@ func (silent) Variants([16]byte, int)                  {}
 func (silent) OverLimit(string)                        {}
 func (silent) Rules(string, robots.Rules)              {}
 func (silent) Redirected([16]byte, int, *frontier.URL) {}
-func (silent) Host(frontier.HostState)                 {}
+func (silent) Origin(frontier.OriginState)             {}
 func (silent) Counts(frontier.Stats)                   {}
 
 func heapInUse() uint64 {
@@ -307,7 +307,7 @@ func BenchmarkIdle(b *testing.B) {
 		f = r.Frontier()
 		f.SetJournal(silent{})
 		for i := range urls {
-			r.Host(now, frontier.HostState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
+			r.Origin(now, frontier.OriginState{Name: urls[i].Origin(), Most: 2, Answered: 1, Robots: frontier.RobotsState{Have: true}}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
 		start := time.Now()
@@ -319,7 +319,7 @@ func BenchmarkIdle(b *testing.B) {
 			}
 			page := frontier.Page{Request: r}
 			for _, name := range r.Names {
-				page.Hosts = append(page.Hosts, frontier.StoredHost{HostState: frontier.HostState{Name: "http://" + name, Most: 2, Answered: 1}})
+				page.Origins = append(page.Origins, frontier.StoredOrigin{OriginState: frontier.OriginState{Name: "http://" + name, Most: 2, Answered: 1}})
 				returned++
 			}
 			f.Provide(now, page)
@@ -342,7 +342,7 @@ func BenchmarkWaiting(b *testing.B) {
 		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
 		f = r.Frontier()
 		for i := range hosts {
-			r.Host(time.Unix(0, 0), frontier.HostState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
+			r.Origin(time.Unix(0, 0), frontier.OriginState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})
 		}
 		b.ReportMetric(float64(heapInUse()-before)/hosts, "heap-B/host")
 		b.ReportMetric(float64(f.View().HostBytes())/hosts, "counted-B/host")

@@ -3,7 +3,7 @@ package frontier
 import "time"
 
 // Config is the politeness of a frontier, and its limits. The zero value asks for no robots.txt,
-// has no delay and no limit, and follows the servers' pace.
+// has no delay and no limit, and follows the hosts' pace.
 type Config struct {
 	// Delay is the time between the end of a response and the host's next request; 0: none. A
 	// Crawl-delay raises it for its host.
@@ -28,8 +28,8 @@ type Config struct {
 
 	MaxRedirects int // redirects followed in a row; 0: none
 
-	Robots      bool // lease a host's robots.txt before its first URL
-	RobotsTries int  // to get it, before the URLs of the host are refused; 0: one
+	Robots      bool // lease an origin's robots.txt before its first URL
+	RobotsTries int  // to get it, before the URLs of the origin are refused; 0: one
 
 	Limit        int // URLs leased; 0: any number. Neither robots.txt nor further tries count
 	LimitPerHost int // the same, of each host
@@ -50,12 +50,12 @@ type Config struct {
 	// bytes each plus their robots.txt. More than 0 requires a journal.
 	HostBytes int
 
-	// Heads is how many URLs of a host that were never leased stay in memory, and up to twice as
+	// Heads is how many URLs of an origin that were never leased stay in memory, and up to twice as
 	// many for a while. The others are in the store until they are refilled: see Reads. 0: all.
 	// More than 0 requires a journal.
 	Heads int
 
-	// InMemory is how many bytes the queues of all hosts may take together. Beyond that a host
+	// InMemory is how many bytes the queues of all origins may take together. Beyond that an origin
 	// keeps few of its new URLs, or none, and at its turn is refilled with what can be leased
 	// then. 0: any number. More than 0 requires Heads.
 	InMemory int

@@ -1,34 +1,33 @@
 // Package frontier decides which URL is fetched next, and when.
 //
-// It is a pure state machine: it owns the set of URLs seen, the queue of every host and the rules
+// It is a pure state machine: it owns the set of URLs seen, the queue of every origin and the rules
 // of politeness, and receives the time from its caller. It has no clock, no network, no disk and no
 // goroutine, so a test crawls for a year in a second.
 //
 // # Vocabulary
 //
-//   - origin: scheme, host name and port. Robots.txt and queues belong to an origin; in this
-//     package "host" is short for the state of one.
-//   - server: the hosts of one name. Delay and pace belong to a server.
-//   - group: the servers of one registrable domain, or of one address. They share a load, so a
-//     group has a delay and a pace, too. A server that is alone in its domain stands for it.
-//   - siblings: the servers of one domain with one address.
+//   - origin: scheme, host and port. Robots.txt and queues belong to an origin.
+//   - host: the origins of one name. Delay, pace and LimitPerHost belong to a host.
+//   - group: the hosts of one registrable domain, or of one address. They share a load, so a
+//     group has a delay and a pace, too. A host that is alone in its domain stands for it.
+//   - siblings: the hosts of one domain with one address.
 //   - pending: seen, and still to be fetched. Leased: handed out. Done: finished, successfully or
 //     not. Refused: excluded by robots.txt. A URL goes from pending to leased or refused, and from
 //     leased to done, or back to pending for a retry.
-//   - lease: a URL handed out, or a host's robots.txt, or the address of its name. Exactly one
+//   - lease: a URL handed out, or an origin's robots.txt, or the address of a host. Exactly one
 //     Done, Retry or Postpone ends the lease of a URL; exactly one SetRobots, RobotsFailed,
 //     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.
-//   - robots redirect: a lease of a host's robots.txt at the place where redirects lead.
+//   - robots redirect: a lease of an origin's robots.txt at the place where redirects lead.
 //   - pace: the most leases that a host may have at once. Back-off: an overloaded host gets no
 //     requests until a time. Parked: nor does a host that has not responded several times in a row.
 //   - journal: records the changes that must outlive the process. Store: holds them, and answers
-//     requests. Backlog of a host: its pending URLs that are only in the store. Refill: reads some
-//     of them back into memory.
-//   - resident: in memory. Idle: a resident server with nothing left to do. Evicted: not resident;
+//     requests. Backlog of an origin: its pending URLs that are only in the store. Refill: reads
+//     some of them back into memory.
+//   - resident: in memory. Idle: a resident host with nothing left to do. Evicted: not resident;
 //     everything about it is in the store. Dormant: evicted with URLs pending. Revived: back for
 //     its turn.
 //   - visit: one pass over all URLs of a crawl. A recrawl starts a later visit, in which the ended
-//     URLs are pending in the store again, each with a summary of its last visit in Known.
+//     URLs are pending in the store again, each with a [Snapshot] of its last fetch in Known.
 //
 // # Lifecycle
 //
@@ -41,8 +40,8 @@
 // # Order
 //
 // Hosts take turns: the host that has been due for longest gives one URL, and goes to the end of
-// the line. So a crawl goes in breadth over hosts, and a host with a million URLs holds up no
-// other. Within a host the order is:
+// the line; the origins of a host take turns in the same way. So a crawl goes in breadth over
+// hosts, and a host with a million URLs holds up no other. Within an origin the order is:
 //
 //   - its robots.txt
 //   - retries whose time has come, the earliest first
@@ -60,10 +59,10 @@
 // With Resolve, the first lease of a name is its address, alone; from then on the source of a
 // response is its address. A lease names the address, whose turn it uses, and for 6 hours the
 // request goes there even if the name changes its address; if the address stops responding, one
-// request goes elsewhere. A host's robots.txt is leased before its first URL, alone, and again
-// after 24 hours, but not while all of the host's URLs are in its backlog. If a robots.txt
-// redirects to another server, it is leased at the turn of that server, under its delay and pace,
-// as one of its hosts; if that server is dead, the robots.txt has failed. Meanwhile its host waits.
+// request goes elsewhere. An origin's robots.txt is leased before its first URL, alone, and again
+// after 24 hours, but not while all of the origin's URLs are in its backlog. If a robots.txt
+// redirects to another host, it is leased at the turn of that host, under its delay and pace, as
+// one of its origins; if that host is dead, the robots.txt has failed. Meanwhile its origin waits.
 //
 // The delay counts from the end of a response, that of robots.txt included. Without PerHost a host
 // has two leases at first, one more whenever all responses of a window were as fast as its best,
@@ -73,23 +72,23 @@
 // the responses allow. Crawl-delay and overload belong to a name, and its longest value counts.
 //
 // A registrable domain and an address have the same: DomainDelay and AddressDelay, PerDomain and
-// PerAddress, or a pace that grows while each of their servers is as fast as it can be. An overload
+// PerAddress, or a pace that grows while each of their hosts is as fast as it can be. An overload
 // of one of them halves it.
 //
-// A server that leaves three leases in a row without a response is parked, for 1 s, 2 s, 4 s and so
+// A host that leaves three leases in a row without a response is parked, for 1 s, 2 s, 4 s and so
 // on, and then tried with one lease at once; after eight its URLs are refused for an hour. If it
 // accepts requests and then falls silent, which its pages may cause, the pauses stay below 17 s,
 // and it takes 32 failures. Any response resets the count.
 //
 // # What outlives the process
 //
-// The frontier records each change in a Journal as it happens, and the hosts that have changed when
-// NoteHosts is called: everything recorded until then is one state. A Restorer brings a new
+// The frontier records each change in a Journal as it happens, and the origins that have changed
+// when NoteOrigins is called: everything recorded until then is one state. A Restorer brings a new
 // frontier to that state. Later changes are lost: a URL that was leased, or even done, is pending
 // again. So every URL ends once, if the caller saves the results of a lease and its changes in the
 // journal together.
 //
-// A robots.txt that was leased is leased anew after a restart, from its host, wherever redirects
+// A robots.txt that was leased is leased anew after a restart, from its origin, wherever redirects
 // had led. After a restart Limit and LimitPerHost count the URLs with a response; a URL that was
 // leased when the process ended counts when it is leased again. Every restored host waits its full
 // delay. A host that was not recorded is due at once, although the last process may have sent it
@@ -105,7 +104,7 @@
 //   - Prepare takes each batch of URLs before they are added. Its request, if there is one, may be
 //     read at once, and its page is provided before the first Add.
 //   - Reads, after each Lease, returns requests that may be read only after the next commit:
-//     NoteHosts, commit, Saved, read, Provide.
+//     NoteOrigins, commit, Saved, read, Provide.
 //
 // A page may be older than the time at which it is provided: the frontier allows for everything
 // that has changed since the request. Provide panics on a page that was not requested, or is older
@@ -116,28 +115,28 @@
 // the filter but not in the cache has to be looked up in the store. Most of these were seen before,
 // few are new. Fingerprints added since the last commit (Saved) are kept outside the table.
 //
-// With Heads, and after a restart, some of a host's URLs are in its backlog: they are behind its
-// cursor, a QueueKey in the order in which the host's URLs are leased. When the turn of a host
-// comes and it has few URLs in memory, it is refilled; at most a thousand hosts at once.
+// With Heads, and after a restart, some of an origin's URLs are in its backlog: they are behind its
+// cursor, a QueueKey in the order in which the origin's URLs are leased. When the turn of an origin
+// comes and it has few URLs in memory, it is refilled; at most a thousand origins at once.
 //
-// With HostBytes, too many servers cause evictions, of the longest idle servers first, with their
-// hosts, their names, and groups without other servers. A new URL brings a server back as it was:
+// With HostBytes, too many hosts cause evictions, of the longest idle hosts first, with their
+// origins, their names, and groups without other hosts. A new URL brings a host back as it was:
 // pace, robots.txt, failures, LimitPerHost. Its address is looked up again, and a group that had
-// no other server learns its load again. The names of evicted servers are in a table like that of
+// no other host learns its load again. The names of evicted hosts are in a table like that of
 // URLs, of an eighth of HostBytes; when the table is full, new names are looked up, too.
 //
-// If that is not enough, servers with pending URLs are evicted, the longest resident first, if
+// If that is not enough, hosts with pending URLs are evicted, the longest resident first, if
 // nothing of them is leased or wanted, no delay or back-off is running, and the store has
-// everything. They come back with a new URL, too, and by turns: a cursor circles through the hosts
-// in the store when there is room, when Lease had too little to hand out, or when others have had
-// their share, four leases for each host that comes back. A revived server stays until it has had
-// its turn, unless it waits for its domain or its address and others need the room. So:
+// everything. They come back with a new URL, too, and by turns: a cursor circles through the
+// origins in the store when there is room, when Lease had too little to hand out, or when others
+// have had their share, four leases for each host that comes back. A revived host stays until it
+// has had its turn, unless it waits for its domain or its address and others need the room. So:
 //
 //   - a host with pending URLs has its turn after a round at most, about four leases of each host
 //   - no slot is free while a dormant host could use it, apart from the reads that the cursor needs
 //     to reach it. If the revived hosts cannot, because their domains or addresses are busy, the
 //     next follow after 50 ms, 100 ms, and so on up to 2 s
-//   - Steer applies to a dormant host when it comes back; View.Host and View.Slowest omit it
+//   - Steer applies to a dormant host when it comes back; View.Origin and View.Slowest omit it
 //
 // # Limits
 //
@@ -151,14 +150,15 @@
 //   - hosts: 300 bytes each, and one copy of each different robots.txt. With HostBytes, that much,
 //     plus the hosts that cannot be evicted yet: changed since the last commit, or within their
 //     delay, dead, or in back-off with something pending.
-//   - URLs pending. With Heads: up to twice as many for each host, and its retries. With InMemory:
-//     so many bytes for all hosts, and for 1,000 more hosts the URLs that can be leased at once.
+//   - URLs pending. With Heads: up to twice as many for each origin, and its retries. With
+//     InMemory: so many bytes for all origins, and for 1,000 more the URLs that can be leased at
+//     once.
 //   - URLs that only redirects have led to, while they are pending, and later, up to 16,384, if
 //     they redirect themselves: the middles of chains of redirects. URLs that LimitPerHost drops
 //     from a backlog stay to the end.
 //   - leases, and fingerprints not Saved yet. The caller bounds these.
 //
-// Lease and results take time logarithmic in the hosts, however many share a name, a domain or an
+// Lease and results take time logarithmic in the origins, however many share a name, a domain or an
 // address. One Lease refuses at most 1,000 URLs; the rest is due at once. One Lease or Next skips
 // at most 1,000 turns that Limit has ended.
 //

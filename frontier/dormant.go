@@ -8,34 +8,34 @@ const (
 	maxRevive = 256
 	minRevive = 64
 
-	// leasesAStay is how many leases of anybody pay for one dormant server that is revived though
+	// leasesAStay is how many leases of anybody pay for one dormant host that is revived though
 	// others have enough to do: as many as it has itself on average before it is evicted again. Its
 	// read, its address and its connections have to be worth it.
 	leasesAStay = 4
 
 	// usualHost is what a host takes in memory with its name and its share of groups.
-	usualHost = costOfServer + costOfGroup + 40
+	usualHost = costOfHost + costOfGroup + 40
 
-	// When none of the revived servers could be leased from, the next are requested after a pause
+	// When none of the revived hosts could be leased from, the next are requested after a pause
 	// that doubles.
 	firstRest = 50 * time.Millisecond
 	maxRest   = 2 * time.Second
 )
 
-// dormant is the servers that were evicted though URLs of theirs are pending: these, and everything
+// dormant is the hosts that were evicted though URLs of theirs are pending: these, and everything
 // else about them, are in the store only. They left because hosts took more memory than they may,
 // with nothing leased and no delay running. They are revived when one of their URLs is added, as
-// any evicted server is, and at their turn: a cursor goes round all hosts in the store, and never
+// any evicted host is, and at their turn: a cursor goes round all origins in the store, and never
 // skips one for good.
 //
-// Invariant: what the store knows of a server does not change while the server is not resident.
+// Invariant: what the store knows of a host does not change while the host is not resident.
 type dormant struct {
-	waiting evictionLine // resident servers that may become dormant
-	hosts   int          // dormant ones
+	waiting evictionLine // resident hosts that may become dormant
+	origins int          // dormant ones
 	urls    int          // pending on them
 	tried   int          // of these, retries
 
-	cursor    string              // the host that was looked at last; empty: none of this round
+	cursor    string              // the origin that was looked at last; empty: none of this round
 	request   *Request            // not answered yet; nil: none
 	left      map[string]struct{} // names evicted since the request: the page may be older
 	same      bool                // none was evicted or revived since the round began
@@ -46,40 +46,40 @@ type dormant struct {
 	notBefore moment // need requests nothing before this
 }
 
-// canWait reports whether s may be evicted with what is pending of it, as far as settled does not
+// canWait reports whether h may be evicted with what is pending of it, as far as settled does not
 // say.
-func (s *server) canWait() bool {
-	if s.busy > 0 || s.resolve == addressAsked || s.origins != nil && s.origins.redirects != nil {
+func (h *host) canWait() bool {
+	if h.busy > 0 || h.resolve == addressAsked || h.origins != nil && h.origins.redirects != nil {
 		return false
 	}
-	for h := range s.each {
-		refilling := h.backlog != nil && h.backlog.refill != nil
-		if h.leased > 0 || h.starved || h.robots.waits() || refilling || !storable(h.name) {
+	for o := range h.each {
+		refilling := o.backlog != nil && o.backlog.refill != nil
+		if o.leased > 0 || o.starved || o.robots.waits() || refilling || !storable(o.name) {
 			return false
 		}
 	}
 	return true
 }
 
-// heldUp reports whether s waits for others: of its domain, or its address.
-func (s *server) heldUp() bool {
-	if s.index >= 0 {
-		return s.waitsFor != nobody
+// heldUp reports whether h waits for others: of its domain, or its address.
+func (h *host) heldUp() bool {
+	if h.index >= 0 {
+		return h.waitsFor != nobody
 	}
-	return s.rank >= 0
+	return h.rank >= 0
 }
 
-// count counts a host that is dormant from now on, or with -1 is not any more.
-func (d *dormant) count(s HostState, n int) {
+// count counts an origin that is dormant from now on, or with -1 is not any more.
+func (d *dormant) count(s OriginState, n int) {
 	if s.Pending > 0 {
-		d.hosts += n
+		d.origins += n
 		d.urls += n * s.Pending
 		d.tried += n * s.Tried
 		d.same = false
 	}
 }
 
-// evicted takes in that the server of a name was evicted.
+// evicted takes in that the host of a name was evicted.
 func (d *dormant) evicted(name string) {
 	if d.left != nil {
 		d.left[name] = struct{}{}
@@ -88,12 +88,12 @@ func (d *dormant) evicted(name string) {
 
 // useful reports whether a request can bring anything to lease, or to refuse.
 func (d *dormant) useful(limited bool) bool {
-	return d.request == nil && d.hosts > 0 && (d.tried > 0 || !limited)
+	return d.request == nil && d.origins > 0 && (d.tried > 0 || !limited)
 }
 
 // turnover is how many bytes of hosts make room so that dormant ones get their turn.
 func (d *dormant) turnover(hostBytes int) int {
-	if d.hosts == 0 {
+	if d.origins == 0 {
 		return 0
 	}
 	return min(d.credit/leasesAStay*usualHost, hostBytes/8)
@@ -102,9 +102,9 @@ func (d *dormant) turnover(hostBytes int) int {
 // resting reports whether nothing is requested at a time, as a whole round was in vain.
 func (d *dormant) resting(now moment) bool { return d.cursor == "" && d.none && now < d.notBefore }
 
-// ask requests dormant hosts if there is room for them, if it is their turn, or if Lease has too
-// little to hand out. Room is how many bytes of hostBytes are free, resident how many hosts are
-// resident, and refilling how many hosts are being refilled.
+// ask requests dormant origins if there is room for them, if it is their turn, or if Lease has too
+// little to hand out. Room is how many bytes of hostBytes are free, resident how many origins are
+// resident, and refilling how many origins are being refilled.
 func (d *dormant) ask(
 	now moment, room, hostBytes, resident, refilling int, limited bool,
 ) (Request, bool) {
@@ -130,8 +130,8 @@ func (d *dormant) ask(
 	return *d.request, true
 }
 
-// answered takes in that a request has revived a number of hosts, up to an origin; empty: there is
-// none behind. It reports whether a whole round has found no dormant host.
+// answered takes in that a request has revived a number of origins, up to an origin; empty: none
+// is behind it. It reports whether a whole round has found no dormant origin.
 func (d *dormant) answered(now moment, revived int, last string) (missed bool) {
 	d.left = nil
 	d.credit = max(0, d.credit-leasesAStay*revived)
@@ -145,18 +145,18 @@ func (d *dormant) answered(now moment, revived int, last string) (missed bool) {
 	return missed
 }
 
-// leased takes in a lease of s.
-func (d *dormant) leased(s *server, u *URL) {
-	if d.hosts > 0 {
+// leased takes in a lease of h.
+func (d *dormant) leased(h *host, u *URL) {
+	if d.origins > 0 {
 		d.credit++
 	}
-	if s.owed { // reviving it was not in vain
+	if h.owed { // reviving it was not in vain
 		d.pause, d.notBefore = 0, 0
-		s.owed = u.Robots
+		h.owed = u.Robots
 	}
 }
 
-// missing takes in that the store lacks dormant hosts, because it was damaged; if only the tried
+// missing takes in that the store lacks dormant origins, because it was damaged; if only the tried
 // ones were looked for, those. It returns how many pending URLs are lost, and how many of these
 // were never leased.
 func (d *dormant) missing(tried bool) (pending, fresh int) {
@@ -164,7 +164,7 @@ func (d *dormant) missing(tried bool) (pending, fresh int) {
 	if tried {
 		pending = d.tried
 	} else {
-		d.hosts = 0
+		d.origins = 0
 		fresh = d.urls - d.tried
 	}
 	d.urls -= pending
@@ -172,7 +172,7 @@ func (d *dormant) missing(tried bool) (pending, fresh int) {
 	return pending, fresh
 }
 
-// requestDormant requests dormant hosts if they are wanted.
+// requestDormant requests dormant origins if they are wanted.
 func (f *Frontier) requestDormant() (Request, bool) {
 	d := &f.dormant
 	if !d.useful(f.Limited()) || d.resting(f.now) {
@@ -180,24 +180,24 @@ func (f *Frontier) requestDormant() (Request, bool) {
 	}
 	f.makeRoom()
 	room := f.cfg.HostBytes - f.hostBytes()
-	return d.ask(f.now, room, f.cfg.HostBytes, f.residency.hosts, f.refills.open, f.Limited())
+	return d.ask(f.now, room, f.cfg.HostBytes, f.residency.origins, f.refills.open, f.Limited())
 }
 
-// revive takes in the answer to a request for dormant hosts: all hosts of the names that were
+// revive takes in the answer to a request for dormant origins: all origins of the names that were
 // found.
-func (f *Frontier) revive(hosts []StoredHost, last string) {
+func (f *Frontier) revive(origins []StoredOrigin, last string) {
 	d := &f.dormant
 	if d.request == nil {
-		panic("frontier: Provide: nobody has requested dormant hosts")
+		panic("frontier: Provide: nobody has requested dormant origins")
 	}
 	tried := d.request.Tried
 	d.request = nil
 	revived := 0
-	for _, s := range hosts {
-		if _, left := d.left[Hostname(s.Name)]; left || f.residency.host(s.Name) != nil {
+	for _, s := range origins {
+		if _, left := d.left[Hostname(s.Name)]; left || f.residency.origin(s.Name) != nil {
 			continue
 		}
-		f.comeBack(s.HostState, s.Rules).owed = true
+		f.comeBack(s.OriginState, s.Rules).owed = true
 		revived++
 	}
 	if d.answered(f.now, revived, last) { // the crawl ends all the same, with everything there is

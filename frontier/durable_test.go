@@ -41,7 +41,7 @@ func TestDurable(t *testing.T) {
 				}
 			}
 			if left < int(cases) || dormant < int(cases)/8 {
-				t.Errorf("%d hosts have left memory in %d crawls, of these %d with something pending", left, cases, dormant)
+				t.Errorf("%d origins have left memory in %d crawls, of these %d with something pending", left, cases, dormant)
 			}
 		})
 	}
@@ -73,7 +73,7 @@ type smallWeb struct {
 	pages map[weburl.URL]*page
 	seeds []frontier.URL
 	rules map[string]robots.Rules
-	down  map[string]bool         // hosts whose robots.txt can't be had
+	down  map[string]bool         // origins whose robots.txt can't be had
 	moved map[string][]weburl.URL // where redirects of theirs lead, one after the other
 }
 
@@ -92,7 +92,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 	w := &smallWeb{pages: make(map[weburl.URL]*page), rules: make(map[string]robots.Rules), down: make(map[string]bool), moved: make(map[string][]weburl.URL)}
 	hosts := 1 + r.IntN(4)
 	far := 60        // as a link leads at most, in the order in which the URLs are made
-	if seed%2 == 1 { // hosts are visited one after the other, and so have nothing left to do soon
+	if seed%2 == 1 { // hosts are crawled one after the other, and so soon have nothing left to do
 		hosts, far = 10+r.IntN(16), 10
 	}
 	redirects, failures := r.IntN(8), r.IntN(5) // of 10 pages
@@ -103,7 +103,7 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 			host = i * hosts / 60
 		}
 		url := u(t, fmt.Sprintf("%c/%d", 'a'+host, i)).URL
-		if far < 60 && r.IntN(5) == 0 { // another host of the server
+		if far < 60 && r.IntN(5) == 0 { // another origin of the host
 			var err error
 			if url, err = url.Resolve(fmt.Sprintf("https://%s/%d", url.Hostname(), i)); err != nil {
 				t.Fatal(err)
@@ -127,13 +127,13 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 		for range r.IntN(10) {
 			p.links = append(p.links, link(i))
 		}
-		host := url.Origin()
-		if _, ok := w.rules[host]; !ok {
+		origin := url.Origin()
+		if _, ok := w.rules[origin]; !ok {
 			text := []string{"", "Disallow: /1", "Crawl-delay: 2", "Disallow: /*3\nCrawl-delay: 0.3"}[r.IntN(4)]
-			w.rules[host] = robots.Parse([]byte("User-agent: *\n" + text)).Agent("weft")
-			w.down[host] = r.IntN(10) == 0
+			w.rules[origin] = robots.Parse([]byte("User-agent: *\n" + text)).Agent("weft")
+			w.down[origin] = r.IntN(10) == 0
 			for r.IntN(3) == 0 {
-				w.moved[host] = append(w.moved[host], u(t, string(rune('a'+r.IntN(hosts+1)))+"/rules").URL)
+				w.moved[origin] = append(w.moved[origin], u(t, string(rune('a'+r.IntN(hosts+1)))+"/rules").URL)
 			}
 		}
 	}
@@ -153,14 +153,14 @@ func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
 
 // answer ends a lease. A done URL has the kind of its last try.
 func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, again time.Duration) {
-	host, p := u.URL.Origin(), w.pages[u.URL]
+	origin, p := u.URL.Origin(), w.pages[u.URL]
 	if u.Robots {
-		if u.Hops < len(w.moved[host]) {
-			f.RobotsAt(now, u, frontier.Result{}, w.moved[host][u.Hops])
-		} else if w.down[host] {
+		if u.Hops < len(w.moved[origin]) {
+			f.RobotsAt(now, u, frontier.Result{}, w.moved[origin][u.Hops])
+		} else if w.down[origin] {
 			f.RobotsFailed(now, u, frontier.Result{}, "robots-unreachable", "status 503", false)
 		} else {
-			f.SetRobots(now, u, w.rules[host], frontier.Result{})
+			f.SetRobots(now, u, w.rules[origin], frontier.Result{})
 		}
 		return
 	}
@@ -231,11 +231,11 @@ type durableCrawl struct {
 	often   int // they come: in 100 steps
 	later   int // leases that are postponed, of 10
 	steps   int
-	sealed  int                      // notes of the group that is being committed; 0: none is
-	left    int                      // hosts that were not in memory, at most
+	sealed  int                      // notes of the batch that is being committed; 0: none is
+	left    int                      // origins that were not in memory, at most
 	dormant int                      // of these, with something pending
 	late    int                      // the step at which RefuseBy begins to refuse
-	free    map[string]time.Duration // when the delay of a host is over
+	free    map[string]time.Duration // when the delay of an origin is over
 	fetched map[weburl.URL]bool      // but for what was lost in a kill
 
 	f       *frontier.Frontier
@@ -296,8 +296,8 @@ func (c *durableCrawl) begin() {
 	})
 	c.leases, c.wants, c.revival, c.leased, c.sealed = nil, nil, nil, make(map[string]int), 0
 	c.rules = make(map[string]*robots.Rules)
-	for host, r := range c.journal.rules {
-		c.rules[host] = &r
+	for origin, r := range c.journal.rules {
+		c.rules[origin] = &r
 	}
 	c.fetched = make(map[weburl.URL]bool)
 	for u := range c.journal.done {
@@ -322,7 +322,7 @@ func (c *durableCrawl) ask(urls []frontier.URL) {
 		return
 	}
 	if c.sealed == 0 && c.rand.IntN(3) == 0 {
-		c.f.NoteHosts()
+		c.f.NoteOrigins()
 		c.sealed = len(c.journal.notes)
 	}
 	r, ok := c.f.Prepare(func(func(weburl.URL) bool) {}, func(yield func(weburl.URL) bool) {
@@ -347,15 +347,15 @@ func (c *durableCrawl) ask(urls []frontier.URL) {
 
 func (c *durableCrawl) kill() {
 	c.kills--
-	// A host that the journal does not know may be asked at once.
+	// An origin that the journal does not know may be asked at once.
 	clear(c.free)
-	for host := range c.journal.hosts {
-		c.free[host] = c.now + c.delay(host, c.journal.rules[host])
+	for origin := range c.journal.origins {
+		c.free[origin] = c.now + c.delay(origin, c.journal.rules[origin])
 	}
 	c.begin()
 }
 
-func (c *durableCrawl) delay(host string, r robots.Rules) time.Duration {
+func (c *durableCrawl) delay(origin string, r robots.Rules) time.Duration {
 	if !c.cfg.Robots {
 		return c.cfg.Delay
 	}
@@ -386,13 +386,13 @@ func (c *durableCrawl) step() {
 	for _, w := range c.f.Reads() {
 		if w.Kind == frontier.Revive {
 			if c.revival != nil || w.N < 1 {
-				c.t.Errorf("hosts after %q are to be revived, and others are", w.Cursor)
+				c.t.Errorf("origins after %q are to be revived, and others are", w.Cursor)
 			}
 			c.revival = &revival{Request: w}
 			continue
 		}
-		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Host == w.Host }) || w.N < 1 {
-			c.t.Errorf("%s wants %d more, and has asked before", w.Host, w.N)
+		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Origin == w.Origin }) || w.N < 1 {
+			c.t.Errorf("%s wants %d more, and has asked before", w.Origin, w.N)
 		}
 		c.wants = append(c.wants, &want{Request: w})
 	}
@@ -415,13 +415,13 @@ func (c *durableCrawl) advance() {
 
 func (c *durableCrawl) lease(n int) {
 	for _, u := range c.f.Lease(at(c.now), n) {
-		host := u.Where().Origin()
-		rules := c.rules[host]
+		origin := u.Where().Origin()
+		rules := c.rules[origin]
 		switch {
-		case c.now < c.free[host]:
-			c.t.Errorf("%v: %s is leased, and the delay is over at %v", c.now, u.URL, c.free[host])
-		case c.cfg.PerHost > 0 && c.leased[host] == c.cfg.PerHost:
-			c.t.Errorf("%s is leased, besides %d others", u.URL, c.leased[host])
+		case c.now < c.free[origin]:
+			c.t.Errorf("%v: %s is leased, and the delay is over at %v", c.now, u.URL, c.free[origin])
+		case c.cfg.PerHost > 0 && c.leased[origin] == c.cfg.PerHost:
+			c.t.Errorf("%s is leased, besides %d others", u.URL, c.leased[origin])
 		case u.Robots:
 		case c.cfg.Robots && rules == nil:
 			c.t.Errorf("%s is leased before robots.txt", u.URL)
@@ -436,8 +436,8 @@ func (c *durableCrawl) lease(n int) {
 		if rules == nil {
 			rules = new(robots.Rules)
 		}
-		c.free[host] = c.now + c.delay(host, *rules)
-		c.leased[host]++
+		c.free[origin] = c.now + c.delay(origin, *rules)
+		c.leased[origin]++
 		c.leases = append(c.leases, u)
 	}
 	c.f.Refused()
@@ -466,8 +466,8 @@ func (c *durableCrawl) answer() {
 	u := c.leases[i]
 	c.leases = slices.Delete(c.leases, i, i+1)
 	c.now += time.Duration(c.rand.IntN(300)) * time.Millisecond
-	host := u.Where().Origin()
-	c.leased[host]--
+	origin := u.Where().Origin()
+	c.leased[origin]--
 	again := time.Duration(c.rand.IntN(3000)) * time.Millisecond
 	if c.rand.IntN(10) < c.later {
 		c.f.Postpone(at(c.now), u, at(c.now+again))
@@ -487,11 +487,11 @@ func (c *durableCrawl) answer() {
 			c.rules[of] = &r
 		}
 	}
-	rules := c.rules[host]
+	rules := c.rules[origin]
 	if rules == nil {
 		rules = new(robots.Rules)
 	}
-	c.free[host] = c.now + c.delay(host, *rules)
+	c.free[origin] = c.now + c.delay(origin, *rules)
 }
 
 func (c *durableCrawl) commit() {
@@ -500,7 +500,7 @@ func (c *durableCrawl) commit() {
 		c.f.Saved()
 		c.sealed = 0
 	}
-	c.f.NoteHosts()
+	c.f.NoteOrigins()
 	c.journal.commit()
 	if c.cfg.SeenBytes+c.cfg.HostBytes > 0 && c.rand.IntN(3) > 0 { // or the frontier does not know yet
 		c.f.Saved()
@@ -547,14 +547,14 @@ func (c *durableCrawl) checkEnd() {
 	d := &c.journal.durable
 	pending, counted := 0, 0
 	perHost := make(map[string]int) // that count for the limits
-	for _, h := range d.hosts {
-		pending += h.Pending
-		counted += h.Answered
-		name, err := weburl.Parse(h.Name)
+	for _, o := range d.origins {
+		pending += o.Pending
+		counted += o.Answered
+		name, err := weburl.Parse(o.Name)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		perHost[name.Hostname()] += h.Answered
+		perHost[name.Hostname()] += o.Answered
 	}
 	for u, r := range d.refused {
 		if r.URL.Tries == 0 && c.fetched[u] { // leased, postponed and then refused

@@ -8,18 +8,18 @@ import (
 
 // Locate sets the address of a known host, as a response does.
 func (f *Frontier) Locate(u weburl.URL, addr netip.Addr) {
-	s := f.residency.names.Find(Hostname(u.Origin()))
-	s.resolve = addressKnown
-	f.moveTo(s, addr)
+	h := f.residency.names.Find(Hostname(u.Origin()))
+	h.resolve = addressKnown
+	f.moveTo(h, addr)
 }
 
-// Hops returns of how many URLs is known how many redirects lead to them.
+// Hops returns the number of URLs whose redirects are remembered.
 func (f *Frontier) Hops() int { return len(f.redirects.hops) }
 
 // RulesHeld returns how many bytes the rules of robots.txt in memory take.
 func (f *Frontier) RulesHeld() int { return f.robots.held }
 
-// Early returns a request whose page may be provided before NoteHosts is called.
+// Early returns a request whose page may be provided before NoteOrigins is called.
 func (r Request) Early() Request {
 	r.seal = 0
 	return r

@@ -9,10 +9,10 @@ import (
 
 // Frontier holds the URLs of a crawl.
 //
-// Invariants: every URL seen is in exactly one state. A server has a turn if and only if time
-// alone will let it have another lease, refusal or refill, as far as that depends on the server;
+// Invariants: every URL seen is in exactly one state. A host has a turn if and only if time
+// alone will let it have another lease, refusal or refill, as far as that depends on the host;
 // but a turn for what Limit ends stays until it comes: see nextTurn. No turn is set to a time
-// before now: a server that is new, or whose delay is long over, comes after the servers that are
+// before now: a host that is new, or whose delay is long over, comes after the hosts that are
 // already due.
 type Frontier struct {
 	cfg Config
@@ -29,12 +29,12 @@ type Frontier struct {
 	dormant    dormant
 	politeness politeness
 	robots     robotsCache
-	failures   failures // of dead servers
+	failures   failures // of dead hosts
 	refills    refills
 
-	leased  map[weburl.URL]*host // without robots.txt
-	refused []Refusal            // not collected
-	work    int                  // of this Lease: see maxWork
+	leased  map[weburl.URL]*origin // without robots.txt
+	refused []Refusal              // not collected
+	work    int                    // of this Lease: see maxWork
 	refuse  func(weburl.URL) (kind, reason string)
 
 	stats Stats
@@ -56,7 +56,7 @@ func New(cfg Config) *Frontier {
 		residency: newResidency(cfg.HostBytes),
 		robots:    robotsCache{limit: cfg.RulesBytes},
 		failures:  make(failures),
-		leased:    make(map[weburl.URL]*host),
+		leased:    make(map[weburl.URL]*origin),
 		journal:   newJournal(),
 	}
 	f.politeness = newPoliteness(&f.cfg)
@@ -67,7 +67,7 @@ func New(cfg Config) *Frontier {
 // Stats returns the counts.
 func (f *Frontier) Stats() Stats {
 	s := f.stats
-	s.Hosts = f.residency.hosts + f.residency.evicted
+	s.Origins = f.residency.origins + f.residency.evicted
 	s.LimitReached = f.Limited() && f.fresh > 0
 	return s
 }
@@ -113,8 +113,8 @@ func (f *Frontier) Add(u URL) bool {
 	if u.Hops > 0 {
 		f.recordHops(fp, f.redirects.reached(fp, u.Hops))
 	}
-	h := f.host(u.URL)
-	if f.full(h) {
+	o := f.origin(u.URL)
+	if f.full(o) {
 		f.stats.OverLimit++
 		f.drop(fp, u, DropHost)
 		return false
@@ -125,12 +125,12 @@ func (f *Frontier) Add(u URL) bool {
 		return false
 	}
 	f.journal.pending(u)
-	h.pending++
+	o.pending++
 	f.fresh++
 	f.stats.Pending++
-	f.journal.hostChanged(h)
-	f.refills.add(h, &u)
-	f.place(h)
+	f.journal.originChanged(o)
+	f.refills.add(o, &u)
+	f.place(o)
 	return true
 }
 
@@ -147,12 +147,12 @@ func (f *Frontier) drop(fp fingerprint, u URL, why Drop) {
 // if no URL is added, no lease ends and no page is provided before; ok is false if there is no such
 // time. Beyond Limit it may be too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	s, due := f.nextTurn()
-	if ok = s != nil && !f.stuck(s); ok {
+	h, due := f.nextTurn()
+	if ok = h != nil && !f.stuck(h); ok {
 		due = max(due, f.free)
 	}
 	d := &f.dormant
-	if d.need > f.refills.open || s == nil && f.refills.open == 0 {
+	if d.need > f.refills.open || h == nil && f.refills.open == 0 {
 		if revival := max(d.notBefore, f.free); d.useful(f.Limited()) && (!ok || revival < due) {
 			due, ok = revival, true
 		}
@@ -163,8 +163,8 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 	return f.time(due), true
 }
 
-// RefuseBy makes the frontier ask fn about each URL whose turn comes, before its host's robots.txt:
-// the URL is refused if kind is not empty.
+// RefuseBy makes the frontier ask fn about each URL whose turn comes, before its origin's
+// robots.txt: the URL is refused if kind is not empty.
 func (f *Frontier) RefuseBy(fn func(weburl.URL) (kind, reason string)) { f.refuse = fn }
 
 // nextOrder returns the number of the next turn: turns due at once are taken in this order.

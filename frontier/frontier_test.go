@@ -327,15 +327,15 @@ func TestCounts(t *testing.T) {
 	}
 	expect("nothing", true, frontier.Stats{})
 	add(t, f, "a/1 b/1 a/1")
-	expect("Add", false, frontier.Stats{Pending: 2, Hosts: 2, Duplicates: 1})
+	expect("Add", false, frontier.Stats{Pending: 2, Origins: 2, Duplicates: 1})
 	leases := f.Lease(at(0), 10)
-	expect("Lease", false, frontier.Stats{Leased: 2, Hosts: 2, Duplicates: 1})
+	expect("Lease", false, frontier.Stats{Leased: 2, Origins: 2, Duplicates: 1})
 	f.Done(at(0), leases[0], frontier.Result{})
-	expect("Done", false, frontier.Stats{Leased: 1, Done: 1, Hosts: 2, Duplicates: 1})
+	expect("Done", false, frontier.Stats{Leased: 1, Done: 1, Origins: 2, Duplicates: 1})
 	f.Retry(at(0), leases[1], frontier.Result{}, at(time.Hour))
-	expect("Retry", false, frontier.Stats{Pending: 1, Done: 1, Hosts: 2, Duplicates: 1})
+	expect("Retry", false, frontier.Stats{Pending: 1, Done: 1, Origins: 2, Duplicates: 1})
 	f.Done(at(time.Hour), f.Lease(at(time.Hour), 10)[0], frontier.Result{})
-	expect("the last Done", true, frontier.Stats{Done: 2, Hosts: 2, Duplicates: 1})
+	expect("the last Done", true, frontier.Stats{Done: 2, Origins: 2, Duplicates: 1})
 }
 
 func TestAnswerForWhatIsNotLeasedPanics(t *testing.T) {

@@ -9,26 +9,26 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// group is servers that share a load: those with one address, or those of one registrable domain.
-// It has a delay and a pace as a server has, on top of the servers' own. What robots.txt asks for,
-// and back-off, concern a single server.
+// group is hosts that share a load: those with one address, or those of one registrable domain.
+// It has a delay and a pace as a host has, on top of the hosts' own. What robots.txt asks for,
+// and back-off, concern a single host.
 //
-// Invariant: a group is in the heap of groups if and only if servers wait for it and it may have
+// Invariant: a group is in the heap of groups if and only if hosts wait for it and it may have
 // another lease, now or when its delay is over.
 type group struct {
 	window
 	addr     netip.Addr // of an address; invalid: a domain
-	servers  int32
+	hosts    int32
 	busy     int32  // leases
 	last     moment // from which its delay counts
-	waiting  line   // servers that it held up when their turn came
+	waiting  line   // hosts that it held up when their turn came
 	siblings map[*group]*siblings
-	at       moment // key in the heap of groups: when the first waiting server may be leased from
-	order    uint64 // of that server
+	at       moment // key in the heap of groups: when the first waiting host may be leased from
+	order    uint64 // of that host
 	index    int32  // in that heap; -1: it is not there
 }
 
-// groupHeap is a heap of groups by the turn of the first server that waits for each.
+// groupHeap is a heap of groups by the turn of the first host that waits for each.
 type groupHeap = heap.Heap[*group, byTurn]
 
 type byTurn struct{}
@@ -41,11 +41,11 @@ func (byTurn) Before(a, b *group) bool {
 }
 func (byTurn) Moved(g *group, i int) { g.index = int32(i) }
 
-func (g *group) before(s *server) bool {
-	if g.at != s.at {
-		return g.at < s.at
+func (g *group) before(h *host) bool {
+	if g.at != h.at {
+		return g.at < h.at
 	}
-	return g.order < s.order
+	return g.order < h.order
 }
 
 // spend counts a lease.
@@ -56,22 +56,22 @@ func (g *group) spend(now moment) {
 	}
 }
 
-// learn takes in the end of a lease of s. An overload halves the pace of the group; a response that
-// is slow, or fast, for its server counts as such for the group, since its servers may be of any
+// learn takes in the end of a lease of h. An overload halves the pace of the group; a response that
+// is slow, or fast, for its host counts as such for the group, since its hosts may be of any
 // speed.
-func (g *group) learn(now moment, s *server, a Result, as speed, overloaded bool, bound uint8) {
+func (g *group) learn(now moment, h *host, a Result, as speed, overloaded bool, bound uint8) {
 	if g == nil {
 		return
 	}
 	g.busy--
 	g.last = now
 	switch {
-	case a.loopback() && !s.pace.overload:
+	case a.loopback() && !h.pace.overload:
 		g.most = 0
 	case overloaded:
 		g.halve()
 	case a.Took > 0 && g.count(as, bound):
-		s.pace.settle()
+		h.pace.settle()
 	}
 }
 
@@ -82,15 +82,15 @@ func (g *group) waitFrom(now moment) {
 	}
 }
 
-// politeness decides which server may be leased from, and when: it keeps the turns of the servers,
+// politeness decides which host may be leased from, and when: it keeps the turns of the hosts,
 // and the groups whose delay and pace they share.
 type politeness struct {
 	cfg       *Config
-	ready     line      // by the time at which the server may next be leased from
+	ready     line      // by the time at which the host may next be leased from
 	groups    groupHeap // by the time at which the first that waits for the group may be
 	addresses map[netip.Addr]*group
-	domains   map[string]*group // of several servers
-	empty     int               // groups without a server in memory
+	domains   map[string]*group // of several hosts
+	empty     int               // groups without a host in memory
 	sweepAt   int               // so many are swept next
 	restored  moment            // until then another process may have asked any host; never: none
 }
@@ -102,7 +102,7 @@ func newPoliteness(cfg *Config) politeness {
 	}
 }
 
-// sweepFrom is how many groups without a server are left alone.
+// sweepFrom is how many groups without a host are left alone.
 const sweepFrom = 64
 
 // bytes is about how much memory the groups take.
@@ -110,7 +110,7 @@ func (p *politeness) bytes() int { return costOfGroup * p.len() }
 
 func (p *politeness) len() int { return len(p.addresses) + len(p.domains) }
 
-// add returns a new group without servers, of an address or, if that is invalid, a domain.
+// add returns a new group without hosts, of an address or, if that is invalid, a domain.
 func (p *politeness) add(addr netip.Addr, unbounded bool) *group {
 	p.empty++
 	g := &group{addr: addr, last: p.restored, index: -1}
@@ -121,8 +121,8 @@ func (p *politeness) add(addr netip.Addr, unbounded bool) *group {
 	return g
 }
 
-// domainOf returns the group of a domain that has a further server besides first.
-func (p *politeness) domainOf(domain string, first *server) *group {
+// domainOf returns the group of a domain that has a further host besides first.
+func (p *politeness) domainOf(domain string, first *host) *group {
 	g := p.domains[domain]
 	if g == nil {
 		g = p.add(netip.Addr{}, first.pace.most == 0 && p.cfg.PerHost == 0)
@@ -142,61 +142,61 @@ func (p *politeness) address(now moment, addr netip.Addr) *group {
 	return g
 }
 
-// regroup makes s, with what it has leased, one of the servers of a domain, nil if it is alone
+// regroup makes h, with what it has leased, one of the hosts of a domain, nil if it is alone
 // there, and of an address, nil if that is unknown. It keeps its turn, and regroup reports whether
 // it has one: the time of that may be another now.
-func (p *politeness) regroup(now moment, s *server, domain, address *group) (turn bool) {
-	turn = s.hasTurn()
-	p.withdraw(s)
-	oldDomain, oldAddress := s.domain(), s.address
-	s.address = address
-	s.enter(domain)
+func (p *politeness) regroup(now moment, h *host, domain, address *group) (turn bool) {
+	turn = h.hasTurn()
+	p.withdraw(h)
+	oldDomain, oldAddress := h.domain(), h.address
+	h.address = address
+	h.enter(domain)
 	for _, change := range [][2]*group{{oldDomain, domain}, {oldAddress, address}} {
 		old, g := change[0], change[1]
 		if old == g {
 			continue
 		}
-		p.drop(s, old)
-		if g.servers == 0 {
+		p.drop(h, old)
+		if g.hosts == 0 {
 			p.empty--
 		}
-		g.servers++
-		g.busy += s.busy
-		g.last = max(g.last, s.last)
+		g.hosts++
+		g.busy += h.busy
+		g.last = max(g.last, h.last)
 		p.place(g)
 	}
 	if turn {
-		p.giveTurn(now, s, s.at, s.order)
+		p.giveTurn(now, h, h.at, h.order)
 	}
 	return turn
 }
 
-// drop takes s out of a group, with what it has leased.
-func (p *politeness) drop(s *server, g *group) {
+// drop takes h out of a group, with what it has leased.
+func (p *politeness) drop(h *host, g *group) {
 	if g == nil {
 		return
 	}
-	g.servers--
-	g.busy -= s.busy
-	if g.servers == 0 {
+	g.hosts--
+	g.busy -= h.busy
+	if g.hosts == 0 {
 		p.empty++
 	}
 	p.place(g)
 }
 
-// remove takes s, which leaves memory, out of all groups.
-func (p *politeness) remove(s *server) {
-	p.drop(s, s.domain())
-	p.drop(s, s.address)
-	s.enter(nil)
+// remove takes h, which leaves memory, out of all groups.
+func (p *politeness) remove(h *host) {
+	p.drop(h, h.domain())
+	p.drop(h, h.address)
+	h.enter(nil)
 }
 
-// sweep drops groups without a server once there are many, unless their delay is running.
+// sweep drops groups without a host once there are many, unless their delay is running.
 func (p *politeness) sweep(now moment) {
 	if p.empty <= p.sweepAt {
 		return
 	}
-	over := func(g *group) bool { return g.servers == 0 && p.freeAt(g) <= now }
+	over := func(g *group) bool { return g.hosts == 0 && p.freeAt(g) <= now }
 	before := p.len()
 	for addr, g := range p.addresses {
 		if over(g) {
@@ -212,7 +212,7 @@ func (p *politeness) sweep(now moment) {
 	p.sweepAt = 2*p.empty + sweepFrom + p.len()/4
 }
 
-// limit returns how many leases a group may have at once. A group of a single server has no limit
+// limit returns how many leases a group may have at once. A group of a single host has no limit
 // of its own.
 func (p *politeness) limit(g *group) int32 {
 	n, most := g.window.limit(), p.cfg.PerDomain
@@ -222,11 +222,11 @@ func (p *politeness) limit(g *group) int32 {
 	switch {
 	case most > 0:
 		n = most
-	case g.servers == 1 && p.cfg.PerHost > 0:
+	case g.hosts == 1 && p.cfg.PerHost > 0:
 		n = anyPace
 	case p.groupDelay(g.addr.IsValid()) > 0:
 		n = 1
-	case g.servers == 1:
+	case g.hosts == 1:
 		n = anyPace
 	}
 	return int32(min(n, anyPace))
@@ -248,7 +248,7 @@ func (p *politeness) groupDelay(isAddress bool) time.Duration {
 func (p *politeness) freeAt(g *group) moment {
 	delay := p.groupDelay(g.addr.IsValid())
 	if delay == 0 || g.last == never {
-		return 0 // or the last lease would cost waiting servers their turn
+		return 0 // or the last lease would cost waiting hosts their turn
 	}
 	return g.last + delay
 }
@@ -260,7 +260,7 @@ func (p *politeness) open(g *group, at moment) bool {
 
 // place puts a group into the heap of groups at the time at which the first that waits for it may
 // be leased from, or takes it out if time alone does not help. That one may have waited for long:
-// it comes before servers that became due later.
+// it comes before hosts that became due later.
 func (p *politeness) place(g *group) {
 	switch {
 	case g == nil:
@@ -279,115 +279,115 @@ func (p *politeness) place(g *group) {
 	}
 }
 
-// placeGroups places the groups of a server.
-func (p *politeness) placeGroups(s *server) {
-	p.place(s.domain())
-	p.place(s.address)
+// placeGroups places the groups of a host.
+func (p *politeness) placeGroups(h *host) {
+	p.place(h.domain())
+	p.place(h.address)
 }
 
-// spend counts a lease of a server.
-func (p *politeness) spend(now moment, s *server) {
-	s.busy++
-	s.asked, s.last = now, now // until the response says when it really ended
-	s.domain().spend(now)
-	s.address.spend(now)
-	p.placeGroups(s)
+// spend counts a lease of a host.
+func (p *politeness) spend(now moment, h *host) {
+	h.busy++
+	h.asked, h.last = now, now // until the response says when it really ended
+	h.domain().spend(now)
+	h.address.spend(now)
+	p.placeGroups(h)
 }
 
-// learn takes in the end of a lease of a server.
-func (p *politeness) learn(now moment, s *server, a Result) {
-	s.busy--
-	as, overloaded := s.pace.learn(now, a)
+// learn takes in the end of a lease of a host.
+func (p *politeness) learn(now moment, h *host, a Result) {
+	h.busy--
+	as, overloaded := h.pace.learn(now, a)
 	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))
-	for _, g := range [...]*group{s.domain(), s.address} {
-		g.learn(now, s, a, as, overloaded, bound)
+	for _, g := range [...]*group{h.domain(), h.address} {
+		g.learn(now, h, a, as, overloaded, bound)
 		p.place(g)
 	}
 }
 
-// delay returns the time between the end of a response of s and the next request. A server that is
+// delay returns the time between the end of a response of h and the next request. A host that is
 // alone in its domain stands for it.
-func (p *politeness) delay(s *server) time.Duration {
-	delay := max(p.cfg.Delay, s.crawlDelay())
-	if s.domain() == nil {
+func (p *politeness) delay(h *host) time.Duration {
+	delay := max(p.cfg.Delay, h.crawlDelay())
+	if h.domain() == nil {
 		delay = max(delay, p.groupDelay(false))
 	}
 	return delay
 }
 
-// pace returns how many leases s may have at once. One that is parked is tried with one.
-func (p *politeness) pace(s *server) int32 {
-	n := s.pace.limit()
+// pace returns how many leases h may have at once. One that is parked is tried with one.
+func (p *politeness) pace(h *host) int32 {
+	n := h.pace.limit()
 	switch {
 	case p.cfg.PerHost > 0:
 		n = min(n, p.cfg.PerHost)
-	case p.delay(s) > 0:
+	case p.delay(h) > 0:
 		n = 1
 	}
-	if s.domain() == nil && p.cfg.PerDomain > 0 {
+	if h.domain() == nil && p.cfg.PerDomain > 0 {
 		n = min(n, p.cfg.PerDomain)
 	}
-	if s.fails >= parkFrom {
+	if h.fails >= parkFrom {
 		n = min(n, 1)
 	}
 	return int32(n)
 }
 
-// earliest returns the time before which nothing of s is leased.
-func (p *politeness) earliest(s *server) moment {
-	if s.last == never {
-		return s.pace.hold
+// earliest returns the time before which nothing of h is leased.
+func (p *politeness) earliest(h *host) moment {
+	if h.last == never {
+		return h.pace.hold
 	}
-	return max(s.pace.hold, s.last+p.delay(s))
+	return max(h.pace.hold, h.last+p.delay(h))
 }
 
-// pinFor is for how many minutes requests to a server go to the address found, even if its name
+// pinFor is for how many minutes requests to a host go to the address found, even if its name
 // leads elsewhere by then. The turn of a lease belongs to one address; if names whose records
 // rotate were looked up each time, the request would mostly go to another. Heritrix keeps an
 // address for 6 hours, too.
 const pinFor = 6 * 60
 
-// pinned reports whether s, whose address is known, is to be requested there.
-func (s *server) pinned(now moment) bool { return minute(now)-s.located < pinFor }
+// pinned reports whether h, whose address is known, is to be requested there.
+func (h *host) pinned(now moment) bool { return minute(now)-h.located < pinFor }
 
 // minute returns the minute of a moment; it wraps around after 45 days.
 func minute(now moment) uint16 { return uint16(now / time.Minute) }
 
-// joinDomain makes s, which is new, one of the servers of its registrable domain. A name that has
+// joinDomain makes h, which is new, one of the hosts of its registrable domain. A name that has
 // none is a domain of its own.
-func (f *Frontier) joinDomain(s *server, name string) {
+func (f *Frontier) joinDomain(h *host, name string) {
 	names := f.residency.names
 	domain := weburl.RegistrableDomain(name)
 	first := names.Member(domain)
-	names.Add(name, s)
+	names.Add(name, h)
 	switch {
 	case domain == "":
 	case f.politeness.domains[domain] != nil:
-		f.regroup(s, f.politeness.domains[domain], s.address)
+		f.regroup(h, f.politeness.domains[domain], h.address)
 	case first == nil:
 		if !names.ShareKey(name, domain) {
-			names.Add(domain, s)
+			names.Add(domain, h)
 		}
 	default:
 		g := f.politeness.domainOf(domain, first)
 		f.regroup(first, g, first.address)
-		f.regroup(s, g, s.address)
+		f.regroup(h, g, h.address)
 	}
 }
 
-// moveTo takes in the address that s has, or has answered from.
-func (f *Frontier) moveTo(s *server, addr netip.Addr) {
+// moveTo takes in the address that h has, or has answered from.
+func (f *Frontier) moveTo(h *host, addr netip.Addr) {
 	g := f.politeness.address(f.now, addr.Unmap())
-	if s.address != g || !s.pinned(f.now) {
-		s.located = minute(f.now)
+	if h.address != g || !h.pinned(f.now) {
+		h.located = minute(f.now)
 	}
-	if s.address != g {
-		f.regroup(s, s.domain(), g)
+	if h.address != g {
+		f.regroup(h, h.domain(), g)
 	}
 }
 
-func (f *Frontier) regroup(s *server, domain, address *group) {
-	if f.politeness.regroup(f.now, s, domain, address) {
-		f.placeServer(s)
+func (f *Frontier) regroup(h *host, domain, address *group) {
+	if f.politeness.regroup(f.now, h, domain, address) {
+		f.placeHost(h)
 	}
 }

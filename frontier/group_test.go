@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -28,7 +29,7 @@ func TestGroups(t *testing.T) {
 	} {
 		cfg.Resolve = true
 		t.Run(fmt.Sprintf("delays %v %v %v, at once %d %d %d", cfg.Delay, cfg.DomainDelay, cfg.AddressDelay, cfg.PerHost, cfg.PerDomain, cfg.PerAddress), func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range long.Or[uint64](30, 200) {
 				m := newGroupModel(t, cfg, seed)
 				for range 400 {
 					m.step()
@@ -51,14 +52,14 @@ type groupModel struct {
 	now       time.Duration
 	added     int
 	ended     int
-	servers   []*groupServer // in the order in which they were added
-	known     map[string]*groupServer
+	hosts     []*groupHost // in the order in which they were added
+	known     map[string]*groupHost
 	domains   map[string]*load
 	addresses map[netip.Addr]*load
 	leases    []frontier.URL // not answered
 }
 
-// load is what a server or a group has in flight.
+// load is what a host or a group has in flight.
 type load struct {
 	leased int
 	last   time.Duration // it was asked, or has answered; −1: never
@@ -71,7 +72,7 @@ func (l *load) free(per int, delay time.Duration) (at time.Duration, room bool) 
 	return at, l.leased < per
 }
 
-type groupServer struct {
+type groupHost struct {
 	load
 	name     string
 	domain   *load
@@ -82,13 +83,13 @@ type groupServer struct {
 	hold     time.Duration
 	fails    int
 	dead     bool
-	passed   map[*groupServer]int // leases of others while it might have been asked
+	passed   map[*groupHost]int // leases of others while it might have been asked
 }
 
 func newGroupModel(t *testing.T, cfg frontier.Config, seed uint64) *groupModel {
 	return &groupModel{
 		t: t, cfg: cfg, f: frontier.New(cfg), rand: rand.New(rand.NewPCG(seed, 4)),
-		known: make(map[string]*groupServer), domains: make(map[string]*load), addresses: make(map[netip.Addr]*load),
+		known: make(map[string]*groupHost), domains: make(map[string]*load), addresses: make(map[netip.Addr]*load),
 	}
 }
 
@@ -125,7 +126,7 @@ func (m *groupModel) finish() {
 	}
 }
 
-// add adds a URL of one of a few servers: a domain has up to three, some on several ports.
+// add adds a URL of one of a few hosts: a domain has up to three, some on several ports.
 func (m *groupModel) add() {
 	domain := fmt.Sprintf("d%d.example", m.rand.IntN(4))
 	name := []string{"", "www.", "a."}[m.rand.IntN(3)] + domain
@@ -142,14 +143,14 @@ func (m *groupModel) add() {
 		if m.domains[domain] == nil {
 			m.domains[domain] = &load{last: -1}
 		}
-		s = &groupServer{name: name, domain: m.domains[domain], load: load{last: -1}, passed: make(map[*groupServer]int)}
+		s = &groupHost{name: name, domain: m.domains[domain], load: load{last: -1}, passed: make(map[*groupHost]int)}
 		m.known[name] = s
-		m.servers = append(m.servers, s)
+		m.hosts = append(m.hosts, s)
 	}
 	s.pending++
 }
 
-func (m *groupModel) of(u frontier.URL) *groupServer { return m.known[u.URL.Hostname()] }
+func (m *groupModel) of(u frontier.URL) *groupHost { return m.known[u.URL.Hostname()] }
 
 func (m *groupModel) lease(n int) {
 	before := len(m.leases)
@@ -163,7 +164,7 @@ func (m *groupModel) lease(n int) {
 	if len(m.leases)-before == n {
 		return
 	}
-	for _, s := range m.servers {
+	for _, s := range m.hosts {
 		if when, ok := m.due(s); ok && when <= m.now {
 			m.t.Fatalf("%v: Lease(%d) gave %d, and %s is due since %v", m.now, n, len(m.leases)-before, s.name, when)
 		}
@@ -182,7 +183,7 @@ func (m *groupModel) leased(u frontier.URL) {
 	case s.dead && m.now < s.hold:
 		m.t.Fatalf("%v: %s leased, which is dead", m.now, u.URL)
 	}
-	for _, other := range m.servers {
+	for _, other := range m.hosts {
 		if when, ok := m.due(other); other == s || !ok || when > m.now {
 			clear(other.passed)
 		} else if other.passed[s]++; other.passed[s] > 1 {
@@ -199,7 +200,7 @@ func (m *groupModel) leased(u frontier.URL) {
 		l.leased++
 		l.last = m.now
 	}
-	for _, other := range m.servers {
+	for _, other := range m.hosts {
 		if when, ok := m.due(other); !ok || when > m.now {
 			clear(other.passed)
 		}
@@ -207,7 +208,7 @@ func (m *groupModel) leased(u frontier.URL) {
 }
 
 // take removes a URL from those pending.
-func (m *groupModel) take(s *groupServer, u frontier.URL) {
+func (m *groupModel) take(s *groupHost, u frontier.URL) {
 	if u.Tries == 0 {
 		s.pending--
 		return
@@ -228,7 +229,7 @@ func (m *groupModel) refused(r frontier.Refusal) {
 	m.ended++
 }
 
-func (m *groupModel) loads(s *groupServer) []*load {
+func (m *groupModel) loads(s *groupHost) []*load {
 	all := []*load{&s.load, s.domain}
 	if s.address != nil {
 		all = append(all, s.address)
@@ -237,7 +238,7 @@ func (m *groupModel) loads(s *groupServer) []*load {
 }
 
 // due is when something of s is leased or refused; ok is false if time does not help.
-func (m *groupModel) due(s *groupServer) (when time.Duration, ok bool) {
+func (m *groupModel) due(s *groupHost) (when time.Duration, ok bool) {
 	switch {
 	case s.pending > 0:
 	case len(s.retry) > 0:
@@ -281,7 +282,7 @@ func (m *groupModel) answer() {
 	u := m.leases[i]
 	m.leases = slices.Delete(m.leases, i, i+1)
 	s := m.of(u)
-	for _, other := range m.servers { // the time of whoever shares something with s may have changed
+	for _, other := range m.hosts { // the time of whoever shares something with s may have changed
 		clear(other.passed)
 	}
 	addr := netip.AddrFrom4([4]byte{10, 0, 0, byte(m.rand.IntN(3))})
@@ -331,7 +332,7 @@ func (m *groupModel) answer() {
 }
 
 // move brings s to another address, with what is in flight.
-func (m *groupModel) move(s *groupServer, addr netip.Addr) {
+func (m *groupModel) move(s *groupHost, addr netip.Addr) {
 	if !addr.IsValid() {
 		return
 	}
@@ -355,7 +356,7 @@ func (m *groupModel) move(s *groupServer, addr netip.Addr) {
 func (m *groupModel) compare() {
 	var earliest time.Duration
 	known := false
-	for _, s := range m.servers {
+	for _, s := range m.hosts {
 		if when, ok := m.due(s); ok && (!known || when < earliest) {
 			earliest, known = when, true
 		}
@@ -394,7 +395,7 @@ func TestHeldBy(t *testing.T) {
 			if leases := f.Lease(at(0), 1); len(leases) != 1 || leases[0].URL.String() != c.asked {
 				t.Fatalf("leased %v", leases)
 			}
-			info, _ := f.View().Host(at(0), "http://a.one.example")
+			info, _ := f.View().Origin(at(0), "http://a.one.example")
 			if info.HeldBy != c.by || info.Next.Sub(at(0)) != c.next || info.Full != c.full {
 				t.Errorf("held by %d for %v, full %t, expected %d, %v, %t", info.HeldBy, info.Next.Sub(at(0)), info.Full, c.by, c.next, c.full)
 			}

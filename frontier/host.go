@@ -1,146 +1,104 @@
 package frontier
 
 import (
-	"fmt"
 	"math"
 	"net/netip"
 	"strings"
-
-	"github.com/weftcrawl/weft/weburl"
+	"time"
 )
 
-// host returns the host of a URL, which it makes if it is new.
-func (f *Frontier) host(u weburl.URL) *host {
-	origin := u.Origin()
-	if h := f.residency.host(origin); h != nil {
-		return h
-	}
-	if !f.residency.lookedUp(Hostname(origin)) {
-		panic(fmt.Sprintf("frontier: host %s may be evicted, and was not given to Prepare", origin))
-	}
-	h := f.newHost(origin, u.IsHTTP())
-	f.journal.hostChanged(h) // it is recorded even if its first URL is dropped
-	return h
+const never moment = math.MinInt64
+
+// How far the address of a host is known.
+const (
+	addressKnown   uint8 = iota // or not needed: see Config.Resolve
+	addressUnknown              // to be looked up before anything else
+	addressAsked                // leased
+)
+
+// host is what is known of a host name: what its origins, which differ by scheme and port, share. A
+// page over http and the next over https ask the same machine twice. A crawl may have a million
+// hosts with one origin each, so the first origin is part of the host.
+type host struct {
+	own      origin   // the first that was known
+	origins  *origins // all of them; nil: there is one
+	pace     pace
+	last     moment    // from which the delay counts: last request, response or restart
+	asked    moment    // its last request or response
+	address  *group    // nil: unknown
+	siblings *siblings // nil: it is alone in its registrable domain
+	turn
+	busy     int32   // leases of all origins
+	leases   int32   // URLs leased for the first time
+	waitsFor blocker // whose line the turn is in
+	resolve  uint8   // how far its address is known
+	fails    uint8   // leases in a row without a response
+	dead     bool    // too many: its URLs are refused until pace.hold
+	located  uint16  // the minute in which it came to its address: see pinned
+	residence
 }
 
-// newHost makes a host that is not known.
-func (f *Frontier) newHost(origin string, http bool) *host {
-	name := Hostname(origin)
-	s := f.residency.names.Find(name)
-	var h *host
-	if s == nil {
-		s = f.newServer(name, origin)
-		h = &s.own
-	} else {
-		h = new(host)
+// newHost makes the host of a name, with its first origin.
+func (f *Frontier) newHost(hostname, first string) *host {
+	h := &host{last: f.politeness.restored, asked: never, turn: turn{index: -1, rank: -1}}
+	h.own.name = first
+	if f.cfg.PerHost == 0 && !isLoopback(hostname) {
+		h.pace.most = startPace
 	}
-	*h = host{server: s, name: origin, index: -1}
-	if f.cfg.Robots && http {
-		h.robots.phase = unknown
-	}
-	f.residency.added(h)
-	if h != &s.own {
-		f.originsOf(s).known[origin] = h
-	}
-	return h
-}
-
-// newServer makes the server of a name, which an origin has.
-func (f *Frontier) newServer(name, origin string) *server {
-	s := &server{last: f.politeness.restored, asked: never, turn: turn{index: -1, rank: -1}}
-	s.own.name = origin
-	if f.cfg.PerHost == 0 && !isLoopback(name) {
-		s.pace.most = startPace
-	}
-	f.joinDomain(s, name)
+	f.joinDomain(h, hostname)
 	if f.cfg.Resolve {
-		if addr, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
-			f.moveTo(s, addr)
-		} else if name != "" {
-			s.resolve = addressUnknown
+		if addr, err := netip.ParseAddr(strings.Trim(hostname, "[]")); err == nil {
+			f.moveTo(h, addr)
+		} else if hostname != "" {
+			h.resolve = addressUnknown
 		}
 	}
-	return s
+	return h
 }
 
-// addSeed takes in that a seed is on the host of u.
-func (f *Frontier) addSeed(u weburl.URL) {
-	if h := f.host(u); !h.seed {
-		h.seed = true
-		f.journal.hostChanged(h)
+// name returns the host name.
+func (h *host) name() string { return Hostname(h.own.name) }
+
+// each yields the origins of h, in no order.
+func (h *host) each(yield func(*origin) bool) {
+	if h.origins == nil {
+		yield(&h.own)
+		return
 	}
-}
-
-// isResolving reports whether the address of the server is leased, as that of h.
-func (h *host) isResolving() bool { return h.resolve == addressAsked && h == &h.server.own }
-
-// seeded reports whether a seed is on h, or on its counterpart: the host that differs only by being
-// http or https, each on its default port, as where one redirects to the other.
-func (h *host) seeded() bool {
-	if h.seed || h.origins == nil {
-		return h.seed
-	}
-	scheme, authority, _ := strings.Cut(h.name, "://")
-	counterpart := map[string]string{"http": "https://", "https": "http://"}[scheme]
-	other := h.origins.known[counterpart+authority]
-	return other != nil && other.seed
-}
-
-// take removes the URL that is due: a retry whose time has come before URLs that were never leased.
-func (h *host) take(now moment, u *URL) (again bool) {
-	if h.retries(now) {
-		*u = h.retry.Pop().url
-		if h.retry.Len() == 0 {
-			h.retry = nil
+	for _, o := range h.origins.known {
+		if !yield(o) {
+			return
 		}
+	}
+}
+
+// crawlDelay returns what the robots.txt of the host's origins ask for.
+func (h *host) crawlDelay() time.Duration {
+	if h.origins == nil {
+		return h.own.robots.delay()
+	}
+	return h.origins.delay
+}
+
+// deadAt reports whether the URLs of h are refused at a time, because it does not respond.
+func (h *host) deadAt(at moment) bool { return h.dead && at < h.pace.hold }
+
+// Hostname returns the name in an origin; empty if it has none, as "null".
+func Hostname(origin string) string {
+	_, name, _ := strings.Cut(origin, "://")
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, ']') {
+		name = name[:i]
+	}
+	return name
+}
+
+// isLoopback reports whether a canonical host name can only mean this machine: RFC 6761, section
+// 6.3, and the loopback addresses.
+func isLoopback(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return true
 	}
-	pop(&h.queue, u)
-	return false
+	addr, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err == nil && addr.Unmap().IsLoopback()
 }
-
-// again returns the retries of h, the first of them in front.
-func (h *host) again() []*waiting {
-	if h.retry == nil {
-		return nil
-	}
-	return h.retry.Items()
-}
-
-// retries reports whether a retry is due.
-func (h *host) retries(now moment) bool { return h.retry != nil && h.retry.First().at <= now }
-
-// leastDepth returns that of the URLs of h that are in memory; known is false if none are.
-func (h *host) leastDepth() (depth int, known bool) {
-	depth = math.MaxInt
-	for c := range h.queue.Classes() {
-		depth = min(depth, int(c.depth))
-	}
-	for _, w := range h.again() {
-		depth = min(depth, w.url.Depth)
-	}
-	return depth, depth < math.MaxInt
-}
-
-// queued returns how many URLs are in the queue of h.
-func (h *host) queued() int {
-	n := int(h.pending) - len(h.again())
-	if h.backlog != nil {
-		n -= h.backlog.n
-	}
-	return n
-}
-
-// triedOnce counts a try that has ended, of a URL with so many tries before. More is 1 if there is
-// to be another, else -1.
-func (h *host) triedOnce(tries int, more int32) {
-	if tries == 0 {
-		h.answered++
-	}
-	if (tries > 0) != (more > 0) {
-		h.tried += more
-	}
-}
-
-// refusing reports whether everything leased of h at a time would be refused.
-func (h *host) refusing(at moment) bool { return h.robots.refuses(at) || h.deadAt(at) }

@@ -2,18 +2,18 @@ package frontier
 
 import "slices"
 
-// journal is where changes are recorded, and which hosts have changed since they were recorded
+// journal is where changes are recorded, and which origins have changed since they were recorded
 // last. Without a Journal it records nothing.
 type journal struct {
 	to      Journal // nil: none
-	changed []*host
-	leased  map[*host][]URL // of hosts that may reach LimitPerHost
-	entries int             // since the last seal
-	seals   uint32          // calls of NoteHosts
-	saved   uint32          // of these, the last whose batch is committed
+	changed []*origin
+	leased  map[*origin][]URL // of origins that may reach LimitPerHost
+	entries int               // since the last seal
+	seals   uint32            // calls of NoteOrigins
+	saved   uint32            // of these, the last whose batch is committed
 }
 
-func newJournal() journal { return journal{leased: make(map[*host][]URL)} }
+func newJournal() journal { return journal{leased: make(map[*origin][]URL)} }
 
 // record calls fn with the Journal, if there is one.
 func (j *journal) record(fn func(Journal)) {
@@ -46,75 +46,75 @@ func (j *journal) next() uint32 {
 	return j.seals + 1
 }
 
-// hostChanged marks a host as changed since the last seal.
-func (j *journal) hostChanged(h *host) {
-	if h.isRobotsRedirects() {
-		h = &h.own // the pace is the server's
+// originChanged marks an origin as changed since the last seal.
+func (j *journal) originChanged(o *origin) {
+	if o.isRobotsRedirects() {
+		o = &o.own // the pace is the host's
 	}
-	if j.to != nil && !h.dirty {
-		h.dirty = true
-		j.changed = append(j.changed, h)
+	if j.to != nil && !o.dirty {
+		o.dirty = true
+		j.changed = append(j.changed, o)
 	}
 }
 
 // urlLeased keeps a leased URL for overLimit.
-func (j *journal) urlLeased(h *host, u *URL) {
-	if j.to != nil && !h.capped {
-		j.leased[h] = append(j.leased[h], *u)
+func (j *journal) urlLeased(o *origin, u *URL) {
+	if j.to != nil && !o.capped {
+		j.leased[o] = append(j.leased[o], *u)
 	}
 }
 
 // leaseEnded drops what urlLeased has kept.
-func (j *journal) leaseEnded(h *host, seq uint64) {
+func (j *journal) leaseEnded(o *origin, seq uint64) {
 	if len(j.leased) == 0 {
 		return
 	}
-	urls := j.leased[h]
+	urls := j.leased[o]
 	i := slices.IndexFunc(urls, func(u URL) bool { return u.Seq == seq })
 	switch {
 	case i < 0:
 	case len(urls) == 1:
-		delete(j.leased, h)
+		delete(j.leased, o)
 	default:
-		j.leased[h] = slices.Delete(urls, i, i+1)
+		j.leased[o] = slices.Delete(urls, i, i+1)
 	}
 }
 
-// overLimit records that h has had LimitPerHost, and repeats those of its URLs that are in flight
+// overLimit records that o has had LimitPerHost, and repeats those of its URLs that are in flight
 // for the first time.
-func (j *journal) overLimit(h *host) {
+func (j *journal) overLimit(o *origin) {
 	if j.to == nil {
 		return
 	}
 	j.entries++
-	j.to.OverLimit(h.name)
-	for _, u := range j.leased[h] {
+	j.to.OverLimit(o.name)
+	for _, u := range j.leased[o] {
 		if u.Tries == 0 {
 			j.to.Pending(u)
 		}
 	}
-	for _, w := range h.again() {
+	for _, w := range o.again() {
 		if u := w.url; u.Tries == 0 { // postponed
 			j.to.Pending(u)
 		}
 	}
-	delete(j.leased, h)
+	delete(j.leased, o)
 }
 
 // SetJournal makes the frontier record each change in l from now on; nil: nowhere.
 func (f *Frontier) SetJournal(l Journal) { f.journal.to = l }
 
-// NoteHosts records the state of each host that has changed since the last call, and the counts.
-// With everything recorded before, that is a state to restart from: it ends a batch.
-func (f *Frontier) NoteHosts() {
+// NoteOrigins records the state of each origin that has changed since the last call, and the
+// counts. With everything recorded before, that is a state to restart from: it ends a batch.
+func (f *Frontier) NoteOrigins() {
 	j := &f.journal
 	j.seals++
 	j.entries = 0
-	for _, h := range j.changed {
-		h.dirty = false
-		h.noted = j.seals
-		j.to.Host(f.state(h))
-		f.consider(h.server)
+	for _, o := range j.changed {
+		o.dirty = false
+		o.noted = j.seals
+		j.to.Origin(f.state(o))
+		f.consider(o.host)
 	}
 	clear(j.changed)
 	j.changed = j.changed[:0]
@@ -124,43 +124,43 @@ func (f *Frontier) NoteHosts() {
 	}
 }
 
-// Saved reports that all changes up to the last NoteHosts are committed, and visible to the reads
+// Saved reports that all changes up to the last NoteOrigins are committed, and visible to the reads
 // of Requests.
 func (f *Frontier) Saved() {
 	f.seen.saved()
 	f.journal.saved = f.journal.seals
 }
 
-// state returns the part of a host's state that outlives the process.
-func (f *Frontier) state(h *host) HostState {
-	s := HostState{
-		Name:     h.name,
-		Pending:  int(h.pending + h.leased),
-		Tried:    int(h.tried),
-		Answered: int(h.answered),
-		Capped:   h.capped,
-		Seed:     h.seed,
-		Took:     h.pace.took.duration(),
-		Best:     h.pace.best.duration(),
-		Most:     int(h.pace.most),
-		Strikes:  int(h.pace.strikes),
-		Overload: h.pace.overload,
-		Failures: int(h.fails),
-		Dead:     h.deadAt(f.now),
+// state returns the part of an origin's state that outlives the process.
+func (f *Frontier) state(o *origin) OriginState {
+	s := OriginState{
+		Name:     o.name,
+		Pending:  int(o.pending + o.leased),
+		Tried:    int(o.tried),
+		Answered: int(o.answered),
+		Capped:   o.capped,
+		Seed:     o.seed,
+		Took:     o.pace.took.duration(),
+		Best:     o.pace.best.duration(),
+		Most:     int(o.pace.most),
+		Strikes:  int(o.pace.strikes),
+		Overload: o.pace.overload,
+		Failures: int(o.fails),
+		Dead:     o.deadAt(f.now),
 	}
-	if h.robots.phase == asked {
+	if o.robots.phase == asked {
 		s.Pending-- // a lease of robots.txt
 	}
-	if h.isResolving() {
+	if o.isResolving() {
 		s.Pending-- // a lease of its address
 	}
-	if h.asked != never {
-		s.Asked = f.time(h.asked)
+	if o.asked != never {
+		s.Asked = f.time(o.asked)
 	}
-	if h.pace.hold > f.now {
-		s.Hold = f.time(h.pace.hold)
+	if o.pace.hold > f.now {
+		s.Hold = f.time(o.pace.hold)
 	}
-	if r := &h.robots; r.phase != off {
+	if r := &o.robots; r.phase != off {
 		s.Robots = RobotsState{Have: r.have, Shut: r.phase == shut, Tries: int(r.tries)}
 		if r.until > f.now {
 			s.Robots.Until = f.time(r.until)

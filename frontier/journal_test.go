@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ type journal struct {
 }
 
 type note struct {
-	text  string
+	text  func() string // formatted on demand: few tests print their notes
 	apply func(*durable)
 }
 
@@ -32,14 +33,15 @@ type durable struct {
 	t       *testing.T
 	seq     uint64 // the largest
 	seen    map[weburl.URL]bool
-	pending map[string][]frontier.URL // by host, in order
+	pending map[string][]frontier.URL // by origin, in order
 	done    map[weburl.URL]frontier.URL
 	refused map[weburl.URL]frontier.Refusal
 	dropped map[weburl.URL]frontier.Drop
-	hosts   map[string]frontier.HostState
+	origins map[string]frontier.OriginState
 	rules   map[string]robots.Rules
 	hops    map[[16]byte]redirected
 	paths   map[[16]byte]int // variants
+	names   []string         // of origins, sorted; see originNames
 	counts  frontier.Stats
 }
 
@@ -56,19 +58,21 @@ func newJournal(t *testing.T) *journal {
 		done:    make(map[weburl.URL]frontier.URL),
 		refused: make(map[weburl.URL]frontier.Refusal),
 		dropped: make(map[weburl.URL]frontier.Drop),
-		hosts:   make(map[string]frontier.HostState),
+		origins: make(map[string]frontier.OriginState),
 		rules:   make(map[string]robots.Rules),
 		hops:    make(map[[16]byte]redirected),
 		paths:   make(map[[16]byte]int),
 	}}
 }
 
-func (l *journal) note(text string, apply func(*durable)) {
+func (l *journal) note(text func() string, apply func(*durable)) {
 	l.notes = append(l.notes, note{text, apply})
 }
 
 func (l *journal) Pending(u frontier.URL) {
-	l.note(fmt.Sprintf("pending %s at %s", short(u), key(u.QueueKey())), func(d *durable) {
+	l.note(func() string {
+		return fmt.Sprintf("pending %s at %s", short(u), key(u.QueueKey()))
+	}, func(d *durable) {
 		if _, done := d.done[u.URL]; done || d.refused[u.URL].Kind != "" {
 			d.t.Errorf("%s is pending, and was done or refused", u.URL)
 		}
@@ -82,14 +86,18 @@ func (l *journal) Pending(u frontier.URL) {
 }
 
 func (l *journal) Retried(u frontier.URL, was frontier.QueueKey) {
-	l.note(fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), key(u.QueueKey()), key(was), u.NotBefore.Sub(epoch), past(u)), func(d *durable) {
+	l.note(func() string {
+		return fmt.Sprintf("%s is pending at %s, was at %s, not before %v, after %s", short(u), key(u.QueueKey()), key(was), u.NotBefore.Sub(epoch), past(u))
+	}, func(d *durable) {
 		d.take(u.URL, was)
 		d.put(u)
 	})
 }
 
 func (l *journal) Done(u frontier.URL) {
-	l.note(fmt.Sprintf("done %s at %s", short(u), key(u.QueueKey())), func(d *durable) {
+	l.note(func() string {
+		return fmt.Sprintf("done %s at %s", short(u), key(u.QueueKey()))
+	}, func(d *durable) {
 		if _, done := d.done[u.URL]; done {
 			d.t.Errorf("%s is done twice", u.URL)
 		}
@@ -99,18 +107,22 @@ func (l *journal) Done(u frontier.URL) {
 }
 
 func (l *journal) Refused(r frontier.Refusal, at time.Time) {
-	l.note(fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), key(r.URL.QueueKey()), r.Kind, r.Reason), func(d *durable) {
+	l.note(func() string {
+		return fmt.Sprintf("refused %s at %s: %s: %s", short(r.URL), key(r.URL.QueueKey()), r.Kind, r.Reason)
+	}, func(d *durable) {
 		d.take(r.URL.URL, r.URL.QueueKey())
 		d.refused[r.URL.URL] = r
 	})
 }
 
 func (l *journal) Dropped(u frontier.URL, why frontier.Drop) {
-	text := "dropped " + short(u)
-	if why == frontier.DropVariants {
-		text += ", a variant"
-	}
-	l.note(text, func(d *durable) {
+	l.note(func() string {
+		text := "dropped " + short(u)
+		if why == frontier.DropVariants {
+			text += ", a variant"
+		}
+		return text
+	}, func(d *durable) {
 		if d.seen[u.URL] {
 			d.t.Errorf("%s is dropped as new, and was seen", u.URL)
 		}
@@ -119,7 +131,9 @@ func (l *journal) Dropped(u frontier.URL, why frontier.Drop) {
 }
 
 func (l *journal) Variants(key [16]byte, n int) {
-	l.note(fmt.Sprintf("%d variants", n), func(d *durable) {
+	l.note(func() string {
+		return fmt.Sprintf("%d variants", n)
+	}, func(d *durable) {
 		if d.paths[key] >= n {
 			d.t.Errorf("%d variants of a path, and there were %d", n, d.paths[key])
 		}
@@ -127,9 +141,11 @@ func (l *journal) Variants(key [16]byte, n int) {
 	})
 }
 
-func (l *journal) OverLimit(host string) {
-	l.note("over limit: "+host, func(d *durable) {
-		d.pending[host] = slices.DeleteFunc(d.pending[host], func(u frontier.URL) bool {
+func (l *journal) OverLimit(origin string) {
+	l.note(func() string {
+		return "over limit: " + origin
+	}, func(d *durable) {
+		d.pending[origin] = slices.DeleteFunc(d.pending[origin], func(u frontier.URL) bool {
 			if u.QueueKey().Tried {
 				return false
 			}
@@ -139,19 +155,26 @@ func (l *journal) OverLimit(host string) {
 	})
 }
 
-func (l *journal) Rules(host string, r robots.Rules) {
-	l.note("rules of "+host, func(d *durable) { d.rules[host] = r })
+func (l *journal) Rules(origin string, r robots.Rules) {
+	l.note(func() string {
+		return "rules of " + origin
+	}, func(d *durable) { d.rules[origin] = r })
 }
 
 func (l *journal) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
-	text := fmt.Sprintf("led to by %d redirects", fewest)
+	var to frontier.URL // now: it may change
 	if target != nil {
-		text += ", target " + short(*target)
+		to = *target
 	}
-	if fewest == 0 {
-		text = "how many redirects lead there is forgotten"
-	}
-	l.note(text, func(d *durable) {
+	l.note(func() string {
+		switch {
+		case fewest == 0:
+			return "how many redirects lead there is forgotten"
+		case target == nil:
+			return fmt.Sprintf("led to by %d redirects", fewest)
+		}
+		return fmt.Sprintf("led to by %d redirects, target %s", fewest, short(to))
+	}, func(d *durable) {
 		d.hops[fp] = redirected{fewest, target}
 		if fewest == 0 {
 			delete(d.hops, fp)
@@ -159,36 +182,40 @@ func (l *journal) Redirected(fp [16]byte, fewest int, target *frontier.URL) {
 	})
 }
 
-func (l *journal) Host(h frontier.HostState) {
-	l.note(hostText(h), func(d *durable) { d.hosts[h.Name] = h })
+func (l *journal) Origin(o frontier.OriginState) {
+	l.note(func() string {
+		return originText(o)
+	}, func(d *durable) { d.origins[o.Name] = o })
 }
 
 func (l *journal) Counts(s frontier.Stats) {
-	text := fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates)
-	if s.OverVariants > 0 {
-		text += fmt.Sprintf(", %d over variants", s.OverVariants)
-	}
-	l.note(text, func(d *durable) { d.counts = s })
+	l.note(func() string {
+		text := fmt.Sprintf("counts: %d done, %d refused, %d over limit, %d duplicates", s.Done, s.Refused, s.OverLimit, s.Duplicates)
+		if s.OverVariants > 0 {
+			text += fmt.Sprintf(", %d over variants", s.OverVariants)
+		}
+		return text
+	}, func(d *durable) { d.counts = s })
 }
 
 // commit makes the notes outlive the process, and checks the counts.
 func (l *journal) commit() { l.commitFirst(len(l.notes)) }
 
-// commitFirst commits a number of notes, the last of which are those of NoteHosts.
+// commitFirst commits a number of notes, the last of which are those of NoteOrigins.
 func (l *journal) commitFirst(n int) {
 	for _, note := range l.notes[:n] {
 		note.apply(&l.durable)
 	}
 	l.notes = slices.Clone(l.notes[n:])
-	for host, urls := range l.pending {
+	for origin, urls := range l.pending {
 		tried := 0
-		for _, u := range urls {
-			if u.Tries > 0 {
+		for i := range urls {
+			if urls[i].Tries > 0 {
 				tried++
 			}
 		}
-		if h := l.hosts[host]; h.Pending != len(urls) || h.Tried != tried {
-			l.t.Errorf("%s has %d pending, %d of them tried; in the journal are %d and %d", host, h.Pending, h.Tried, len(urls), tried)
+		if o := l.origins[origin]; o.Pending != len(urls) || o.Tried != tried {
+			l.t.Errorf("%s has %d pending, %d of them tried; in the journal are %d and %d", origin, o.Pending, o.Tried, len(urls), tried)
 		}
 	}
 	if c := l.counts; c.Done != len(l.done) || c.Refused != len(l.refused) || c.OverLimit+c.OverVariants != len(l.dropped) {
@@ -203,19 +230,18 @@ func (l *journal) commitFirst(n int) {
 func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier {
 	l.notes = nil
 	r := frontier.Restore(cfg)
-	r.Reserve(len(l.seen))
 	r.Stats(l.counts)
 	for u := range l.seen {
 		r.Seen(u.Fingerprint())
 	}
-	names := slices.Sorted(maps.Keys(l.hosts))
+	names := l.originNames()
 	whole := true
 	for _, name := range names {
-		whole = r.Host(now, l.hosts[name], l.rules[name]) && whole
+		whole = r.Origin(now, l.origins[name], l.rules[name]) && whole
 	}
 	for _, name := range names {
 		if !whole {
-			r.Beside(l.hosts[name], l.rules[name])
+			r.Beside(l.origins[name], l.rules[name])
 		}
 	}
 	for fp, h := range l.hops {
@@ -233,24 +259,26 @@ func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier
 // lookup answers a request of Prepare.
 func (d *durable) lookup(r frontier.Request) frontier.Page {
 	p := frontier.Page{Request: r, Seen: make([]bool, len(r.Fingerprints))}
-	for u := range d.seen {
-		if i, ok := slices.BinarySearchFunc(r.Fingerprints, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
-			p.Seen[i] = true
+	if len(r.Fingerprints) > 0 {
+		for u := range d.seen {
+			if i, ok := slices.BinarySearchFunc(r.Fingerprints, u.Fingerprint(), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }); ok {
+				p.Seen[i] = true
+			}
 		}
 	}
-	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+	for _, origin := range d.originNames() {
 		if slices.Contains(r.Names, nameOf(origin)) {
-			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
+			p.Origins = append(p.Origins, frontier.StoredOrigin{OriginState: d.origins[origin], Rules: d.rules[origin]})
 		}
 	}
 	return p
 }
 
-// dormant answers a Revive, after a look at a number of hosts at most.
+// dormant answers a Revive, after a look at a number of origins at most.
 func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
 	last := ""
 	names := make(map[string]bool)
-	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+	for _, origin := range d.originNames() {
 		if origin <= r.Cursor {
 			continue
 		}
@@ -258,21 +286,29 @@ func (d *durable) dormant(r frontier.Request, most int) frontier.Page {
 			break
 		}
 		most--
-		if h := d.hosts[origin]; h.Pending > 0 && (h.Tried > 0 || !r.Tried) {
+		if o := d.origins[origin]; o.Pending > 0 && (o.Tried > 0 || !r.Tried) {
 			names[nameOf(origin)] = true
 		}
 		last = origin
 	}
-	if last == slices.Max(append(slices.Collect(maps.Keys(d.hosts)), "")) {
+	if all := d.originNames(); len(all) > 0 && last == all[len(all)-1] {
 		last = ""
 	}
 	p := frontier.Page{Request: r, Last: last}
-	for _, origin := range slices.Sorted(maps.Keys(d.hosts)) {
+	for _, origin := range d.originNames() {
 		if names[nameOf(origin)] {
-			p.Hosts = append(p.Hosts, frontier.StoredHost{HostState: d.hosts[origin], Rules: d.rules[origin]})
+			p.Origins = append(p.Origins, frontier.StoredOrigin{OriginState: d.origins[origin], Rules: d.rules[origin]})
 		}
 	}
 	return p
+}
+
+// originNames returns the names of all origins, sorted. Origins are never removed.
+func (d *durable) originNames() []string {
+	if len(d.names) < len(d.origins) {
+		d.names = slices.Sorted(maps.Keys(d.origins))
+	}
+	return d.names
 }
 
 // nameOf returns the host name of an origin.
@@ -285,42 +321,45 @@ func nameOf(origin string) string {
 // read answers a Refill.
 func (d *durable) read(r frontier.Request) frontier.Page {
 	p := frontier.Page{Request: r}
-	for _, u := range d.pending[r.Host] {
-		switch {
-		case u.QueueKey().Compare(r.After) <= 0:
-		case len(p.URLs) == r.N:
-			p.More = true
-			return p
-		default:
-			p.URLs = append(p.URLs, u)
-		}
+	i, found := d.search(r.Origin, r.After)
+	if found {
+		i++
 	}
+	after := d.pending[r.Origin][i:]
+	p.URLs, p.More = slices.Clone(after[:min(r.N, len(after))]), len(after) > r.N
 	return p
 }
 
-// put puts a URL where it stands.
+// put adds a pending URL under its queue key.
 func (d *durable) put(u frontier.URL) {
 	d.seq = max(d.seq, u.Seq)
-	host := u.URL.Origin()
-	i, found := slices.BinarySearchFunc(d.pending[host], u.QueueKey(), byPlace)
+	origin := u.URL.Origin()
+	i, found := d.search(origin, u.QueueKey())
 	if found {
 		d.t.Errorf("%s is pending at %+v, where another is", u.URL, u.QueueKey())
 	}
-	d.pending[host] = slices.Insert(d.pending[host], i, u)
+	d.pending[origin] = slices.Insert(d.pending[origin], i, u)
 }
 
-// take takes a URL from where it stands.
-func (d *durable) take(u weburl.URL, place frontier.QueueKey) {
+// take removes a pending URL from under its queue key.
+func (d *durable) take(u weburl.URL, key frontier.QueueKey) {
 	urls := d.pending[u.Origin()]
-	i, found := slices.BinarySearchFunc(urls, place, byPlace)
-	if !found || urls[i].URL != u {
-		d.t.Errorf("%s is not pending at %+v", u, place)
-		return
+	i, found := d.search(u.Origin(), key)
+	switch {
+	case !found || urls[i].URL != u:
+		d.t.Errorf("%s is not pending at %+v", u, key)
+	case i == 0: // mostly; to move the others would take most of a test's time
+		d.pending[u.Origin()] = urls[1:]
+	default:
+		d.pending[u.Origin()] = slices.Delete(urls, i, i+1)
 	}
-	d.pending[u.Origin()] = slices.Delete(urls, i, i+1)
 }
 
-func byPlace(u frontier.URL, p frontier.QueueKey) int { return u.QueueKey().Compare(p) }
+// search returns where a queue key is, or belongs, among the pending URLs of an origin.
+func (d *durable) search(origin string, key frontier.QueueKey) (i int, found bool) {
+	urls := d.pending[origin]
+	return sort.Find(len(urls), func(i int) int { return key.Compare(urls[i].QueueKey()) })
+}
 
 // key is a QueueKey in words: "d2 #7", with priority "p1 d2 #7".
 func key(p frontier.QueueKey) string {
@@ -343,25 +382,25 @@ func past(u frontier.URL) string {
 	return strings.Join(all, ", ")
 }
 
-// hostText says in words what is not zero of a HostState.
-func hostText(h frontier.HostState) string {
-	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", h.Name, h.Pending, h.Tried, h.Answered)
-	if h.Capped {
+// originText describes what is not zero of an OriginState.
+func originText(o frontier.OriginState) string {
+	text := fmt.Sprintf("%s: %d pending, %d tried, %d answered", o.Name, o.Pending, o.Tried, o.Answered)
+	if o.Capped {
 		text += ", capped"
 	}
-	if !h.Asked.IsZero() {
-		text += fmt.Sprintf(", asked at %v", h.Asked.Sub(epoch))
+	if !o.Asked.IsZero() {
+		text += fmt.Sprintf(", asked at %v", o.Asked.Sub(epoch))
 	}
-	if h.Took > 0 {
-		text += fmt.Sprintf(", took %v at best %v", h.Took, h.Best)
+	if o.Took > 0 {
+		text += fmt.Sprintf(", took %v at best %v", o.Took, o.Best)
 	}
-	if h.Most > 0 {
-		text += fmt.Sprintf(", %d at once", h.Most)
+	if o.Most > 0 {
+		text += fmt.Sprintf(", %d at once", o.Most)
 	}
-	if h.Overload {
-		text += fmt.Sprintf(", overload %d, held until %v", h.Strikes, h.Hold.Sub(epoch))
+	if o.Overload {
+		text += fmt.Sprintf(", overload %d, held until %v", o.Strikes, o.Hold.Sub(epoch))
 	}
-	r := h.Robots
+	r := o.Robots
 	if r.Have {
 		text += ", has rules"
 	}
@@ -420,7 +459,7 @@ func TestRedirectsAreForgotten(t *testing.T) {
 			f.Redirect(lease, target)
 			f.Done(at(0), lease, frontier.Result{})
 			c.after(f, target)
-			f.NoteHosts()
+			f.NoteOrigins()
 			l.commit()
 			if len(l.hops) != c.kept {
 				t.Errorf("%d are kept, expected %d", len(l.hops), c.kept)

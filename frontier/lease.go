@@ -10,8 +10,8 @@ import (
 
 const (
 	// maxWork bounds the request targets that one Lease compares with rules, in bytes, of which each
-	// counts as leastWork or more. So a host with a million URLs that robots.txt disallows does not
-	// hold the caller up, nor do long URLs and a long robots.txt.
+	// counts as leastWork or more. So an origin with a million URLs that robots.txt disallows does
+	// not hold the caller up, nor do long URLs and a long robots.txt.
 	maxWork   = 64 << 10
 	leastWork = 64
 
@@ -45,25 +45,25 @@ func (f *Frontier) Refused() []Refusal {
 }
 
 // Lease hands out at most max URLs whose hosts may be requested now, hosts in turn. URLs that
-// robots.txt disallows are refused when their turn comes: see Refused. A host without a URL in
+// robots.txt disallows are refused when their turn comes: see Refused. An origin without a URL in
 // memory keeps its turn until it is refilled: see Reads.
 func (f *Frontier) Lease(now time.Time, max int) []URL {
 	f.tell(now)
-	for _, h := range f.robots.admit(f.now) {
-		f.place(h)
+	for _, o := range f.robots.admit(f.now) {
+		f.place(o)
 	}
 	var leases []URL
 	f.work = 0
 	for len(leases) < max && f.work < maxWork && f.free <= f.now {
-		s, at := f.nextTurn()
-		if s == nil || at > f.now || f.ended(s) || f.stuck(s) {
+		h, at := f.nextTurn()
+		if h == nil || at > f.now || f.ended(h) || f.stuck(h) {
 			break
 		}
 		if leases == nil {
 			leases = make([]URL, 0, min(max, 8)) // a URL is big: do not start with one
 		}
 		leases = append(leases, URL{})
-		if !f.lease(s, &leases[len(leases)-1]) {
+		if !f.lease(h, &leases[len(leases)-1]) {
 			leases = leases[:len(leases)-1]
 		}
 	}
@@ -73,176 +73,176 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	return leases
 }
 
-// lease takes a lease from s, which is due. It returns false, and u is of no use, if everything
+// lease takes a lease from h, which is due. It returns false, and u is of no use, if everything
 // that is due is refused or only in the store.
-func (f *Frontier) lease(s *server, u *URL) bool {
-	f.politeness.withdraw(s) // to the end of the due servers
-	h := s.top()
-	if s.resolve == addressUnknown {
-		s.resolve = addressAsked
-		*u = URL{URL: rootOf(s.own.name), Resolve: true}
-		s.own.leased++
+func (f *Frontier) lease(h *host, u *URL) bool {
+	f.politeness.withdraw(h) // to the end of the due hosts
+	o := h.top()
+	if h.resolve == addressUnknown {
+		h.resolve = addressAsked
+		*u = URL{URL: rootOf(h.own.name), Resolve: true}
+		h.own.leased++
 		f.stats.Leased++
 		return true
 	}
-	if h.index >= 0 {
-		s.origins.due.Remove(int(h.index)) // to the end of its server's, too
+	if o.index >= 0 {
+		h.origins.due.Remove(int(o.index)) // to the end of its host's, too
 	}
-	ok := f.pick(h, u)
+	ok := f.pick(o, u)
 	if ok {
-		if u.Addr, u.Pinned = (netip.Addr{}), false; s.address != nil {
-			u.Addr, u.Pinned = s.address.addr, s.pinned(f.now)
+		if u.Addr, u.Pinned = (netip.Addr{}), false; h.address != nil {
+			u.Addr, u.Pinned = h.address.addr, h.pinned(f.now)
 		}
-		f.spend(h)
-		f.dormant.leased(s, u)
+		f.spend(o)
+		f.dormant.leased(h, u)
 	}
-	if f.mayRefill(h) {
-		f.refills.want(h, !ok)
+	if f.mayRefill(o) {
+		f.refills.want(o, !ok)
 	}
-	f.place(h)
+	f.place(o)
 	return ok
 }
 
-// pick takes a lease from h, which is due: its robots.txt, or the first URL that is allowed. It
+// pick takes a lease from o, which is due: its robots.txt, or the first URL that is allowed. It
 // returns false, and u is of no use, if everything that is due is refused or only in the store.
-func (f *Frontier) pick(h *host, u *URL) bool {
-	if h.isRobotsRedirects() {
-		return f.pickRedirect(h, u)
+func (f *Frontier) pick(o *origin, u *URL) bool {
+	if o.isRobotsRedirects() {
+		return f.pickRedirect(o, u)
 	}
-	if h.robots.wanted(f.now) {
-		if depth, known := h.leastDepth(); known { // else a refill comes first
-			return f.pickRobots(h, depth, u)
+	if o.robots.wanted(f.now) {
+		if depth, known := o.leastDepth(); known { // else a refill comes first
+			return f.pickRobots(o, depth, u)
 		}
 	}
-	for f.work < maxWork && f.has(h) {
-		if !h.retries(f.now) && f.full(h) && !h.capped {
-			f.dropRest(h)
+	for f.work < maxWork && f.has(o) {
+		if !o.retries(f.now) && f.full(o) && !o.capped {
+			f.dropRest(o)
 			continue
 		}
-		again := h.take(f.now, u)
-		h.pending--
+		again := o.take(f.now, u)
+		o.pending--
 		f.stats.Pending--
 		if !again {
 			f.fresh--
 			f.refills.held -= u.cost()
 		}
-		if kind, reason := f.refuses(h, u.URL); kind != "" {
-			f.turnDown(h, Refusal{*u, kind, reason})
+		if kind, reason := f.refuses(o, u.URL); kind != "" {
+			f.turnDown(o, Refusal{*u, kind, reason})
 			continue
 		}
-		u.Seed = h.seeded()
-		f.leased[u.URL] = h
+		u.Seed = o.seeded()
+		f.leased[u.URL] = o
 		if f.cfg.LimitPerHost > 0 {
-			f.journal.urlLeased(h, u)
+			f.journal.urlLeased(o, u)
 		}
 		if !again {
-			f.count(h)
+			f.count(o)
 		}
 		return true
 	}
 	return false
 }
 
-// pickRobots leases the robots.txt of h, for URLs of a depth. It returns false if there is no room
+// pickRobots leases the robots.txt of o, for URLs of a depth. It returns false if there is no room
 // for its rules.
-func (f *Frontier) pickRobots(h *host, depth int, u *URL) bool {
-	if f.robots.full(f.now) && h.robots.lacks() {
-		h.robots.postpone(f.now + noRoom)
-		f.robots.starve(h)
+func (f *Frontier) pickRobots(o *origin, depth int, u *URL) bool {
+	if f.robots.full(f.now) && o.robots.lacks() {
+		o.robots.postpone(f.now + noRoom)
+		f.robots.starve(o)
 		return false
 	}
 	f.robots.asked++
 	*u = URL{
-		URL: h.robots.ask(h.name), Depth: depth, Tries: int(h.robots.tries),
-		Seed: h.seeded(), Robots: true,
+		URL: o.robots.ask(o.name), Depth: depth, Tries: int(o.robots.tries),
+		Seed: o.seeded(), Robots: true,
 	}
 	return true
 }
 
-// refuses returns why a URL of h is refused; kind is empty if it is not.
-func (f *Frontier) refuses(h *host, u weburl.URL) (kind, reason string) {
+// refuses returns why a URL of o is refused; kind is empty if it is not.
+func (f *Frontier) refuses(o *origin, u weburl.URL) (kind, reason string) {
 	target := u.RequestTarget()
-	if f.refuse != nil || h.robots.rules != nil || h.deadAt(f.now) {
+	if f.refuse != nil || o.robots.rules != nil || o.deadAt(f.now) {
 		f.work += max(leastWork, len(target))
 	}
 	if f.refuse != nil {
 		kind, reason = f.refuse(u)
 	}
-	if kind == "" && h.deadAt(f.now) {
-		why := f.failures[h.server]
+	if kind == "" && o.deadAt(f.now) {
+		why := f.failures[o.host]
 		kind, reason = why.kind, why.reason
 	}
 	if kind == "" {
-		kind, reason = h.robots.refuse(target)
-		if rules := h.robots.rules; rules != nil && rules.place != nil {
+		kind, reason = o.robots.refuse(target)
+		if rules := o.robots.rules; rules != nil && rules.place != nil {
 			f.robots.use(rules)
 		}
 	}
 	return kind, reason
 }
 
-// turnDown refuses a URL of h that was taken out of its queue.
-func (f *Frontier) turnDown(h *host, r Refusal) {
+// turnDown refuses a URL of o that was taken out of its queue.
+func (f *Frontier) turnDown(o *origin, r Refusal) {
 	f.refused = append(f.refused, r)
 	f.stats.Refused++
 	f.endRedirects(&r.URL)
 	if r.URL.Tries > 0 {
-		h.tried--
+		o.tried--
 	}
-	h.backlog.ended(r.URL.Seq)
-	f.journal.hostChanged(h)
+	o.backlog.ended(r.URL.Seq)
+	f.journal.originChanged(o)
 	f.journal.record(func(l Journal) { l.Refused(r, f.time(f.now)) })
 }
 
-// count counts a URL of h that is leased for the first time, and applies the limits.
-func (f *Frontier) count(h *host) {
-	h.leases++ // the server's other hosts drop their URLs when their turn comes
-	if f.full(h) && !h.capped {
-		f.dropRest(h)
+// count counts a URL of o that is leased for the first time, and applies the limits.
+func (f *Frontier) count(o *origin) {
+	o.leases++ // the host's other origins drop their URLs when their turn comes
+	if f.full(o) && !o.capped {
+		f.dropRest(o)
 	}
 	f.first++
 }
 
-// full reports whether h has had LimitPerHost.
-func (f *Frontier) full(h *host) bool {
-	return f.cfg.LimitPerHost > 0 && (h.capped || int(h.leases) >= f.cfg.LimitPerHost)
+// full reports whether o has had LimitPerHost.
+func (f *Frontier) full(o *origin) bool {
+	return f.cfg.LimitPerHost > 0 && (o.capped || int(o.leases) >= f.cfg.LimitPerHost)
 }
 
-// dropRest drops the URLs of h that were never leased. Those that were tried are in memory by now,
+// dropRest drops the URLs of o that were never leased. Those that were tried are in memory by now,
 // as they come first.
-func (f *Frontier) dropRest(h *host) {
-	n := h.queued()
-	f.refills.held -= costOf(&h.queue)
+func (f *Frontier) dropRest(o *origin) {
+	n := o.queued()
+	f.refills.held -= costOf(&o.queue)
 	if len(f.redirects.hops) > 0 {
-		for c, queued := range h.queue.All() {
+		for c, queued := range o.queue.All() {
 			u := queued.of(c)
 			f.endRedirects(&u)
 		}
 	}
-	h.queue = hostQueue{}
-	if b := h.backlog; b != nil {
+	o.queue = urlQueue{}
+	if b := o.backlog; b != nil {
 		n += b.n
 		b.n, b.more = 0, false
 		if b.refill != nil {
 			b.refill.void = true
 		}
-		f.refills.release(h)
+		f.refills.release(o)
 	}
-	h.pending -= int32(n)
+	o.pending -= int32(n)
 	f.fresh -= n
 	f.stats.Pending -= n
 	f.stats.OverLimit += n
-	h.capped = true
-	f.journal.hostChanged(h)
-	f.journal.overLimit(h)
+	o.capped = true
+	f.journal.originChanged(o)
+	f.journal.overLimit(o)
 }
 
-// spend counts a lease of h.
-func (f *Frontier) spend(h *host) {
-	h.leased++
+// spend counts a lease of o.
+func (f *Frontier) spend(o *origin) {
+	o.leased++
 	f.stats.Leased++
-	f.politeness.spend(f.now, h.server)
-	f.journal.hostChanged(h)
+	f.politeness.spend(f.now, o.host)
+	f.journal.originChanged(o)
 	if f.cfg.RateLimit > 0 {
 		f.free = max(f.free, f.now-rateSlack) + f.spacing()
 	}
@@ -256,114 +256,114 @@ func (f *Frontier) spacing() moment {
 	return moment(min(float64(time.Second)/f.cfg.RateLimit, float64(maxSpacing)))
 }
 
-// has reports whether h has a URL in memory that may be leased now.
-func (f *Frontier) has(h *host) bool {
-	return h.retries(f.now) || !h.queue.Empty() && !f.Limited()
+// has reports whether o has a URL in memory that may be leased now.
+func (f *Frontier) has(o *origin) bool {
+	return o.retries(f.now) || !o.queue.Empty() && !f.Limited()
 }
 
-// nextTurn returns the server whose turn is next, and when, without the turns that Limit has
+// nextTurn returns the host whose turn is next, and when, without the turns that Limit has
 // ended. Those are all of them if no URL is pending that was leased before. Otherwise each is
 // skipped when it comes, not all at once, which may be a million, when Limit is reached. After
 // maxEnded it returns one of them.
-func (f *Frontier) nextTurn() (s *server, at moment) {
+func (f *Frontier) nextTurn() (h *host, at moment) {
 	if f.Limited() && f.stats.Pending == f.fresh {
 		return nil, 0
 	}
-	s, at = f.politeness.next(f.now)
-	for n := 0; s != nil && n < maxEnded && f.ended(s); n++ {
-		f.placeServer(s)
-		s, at = f.politeness.next(f.now)
+	h, at = f.politeness.next(f.now)
+	for n := 0; h != nil && n < maxEnded && f.ended(h); n++ {
+		f.placeHost(h)
+		h, at = f.politeness.next(f.now)
 	}
-	return s, at
+	return h, at
 }
 
-// ended reports whether s has its turn for a URL that Limit keeps from being leased.
-func (f *Frontier) ended(s *server) bool {
+// ended reports whether h has its turn for a URL that Limit keeps from being leased.
+func (f *Frontier) ended(h *host) bool {
 	if !f.Limited() {
 		return false
 	}
-	at, ok := f.due(s)
-	return !ok || at > max(s.at, f.now)
+	at, ok := f.due(h)
+	return !ok || at > max(h.at, f.now)
 }
 
-// endOrigins places anew those hosts of s that come first for what Limit has ended.
-func (f *Frontier) endOrigins(s *server) {
-	for s.origins != nil && f.Limited() && s.origins.due.Len() > 0 {
-		o := s.origins.due.First()
-		if at, ok := f.dueOf(o.host); ok && at <= max(o.at, f.now) {
+// endOrigins places anew those origins of h that come first for what Limit has ended.
+func (f *Frontier) endOrigins(h *host) {
+	for h.origins != nil && f.Limited() && h.origins.due.Len() > 0 {
+		t := h.origins.due.First()
+		if at, ok := f.dueOf(t.origin); ok && at <= max(t.at, f.now) {
 			return
 		}
-		f.placeOrigin(o.host)
+		f.placeOrigin(t.origin)
 	}
 }
 
-// place takes in that what h has to lease or refuse, or its server, has changed.
-func (f *Frontier) place(h *host) {
-	if h.origins != nil {
-		f.placeOrigin(h)
+// place takes in that what o has to lease or refuse, or its host, has changed.
+func (f *Frontier) place(o *origin) {
+	if o.origins != nil {
+		f.placeOrigin(o)
 	}
-	f.placeServer(h.server)
+	f.placeHost(o.host)
 }
 
-// placeServer gives a server its turn at the time at which it may next be leased from, apart from
-// its domain and address, or takes the turn away if time alone does not help. A server that stays
+// placeHost gives a host its turn at the time at which it may next be leased from, apart from
+// its domain and address, or takes the turn away if time alone does not help. A host that stays
 // due, or whose time is as before, keeps its turn.
-func (f *Frontier) placeServer(s *server) {
-	f.endOrigins(s)
-	at, ok := f.due(s)
+func (f *Frontier) placeHost(h *host) {
+	f.endOrigins(h)
+	at, ok := f.due(h)
 	if !ok {
-		f.politeness.withdraw(s)
+		f.politeness.withdraw(h)
 		return
 	}
 	at = max(at, f.now)
 	switch {
-	case !s.hasTurn():
-		f.politeness.giveTurn(f.now, s, at, f.nextOrder())
-	case s.at == at, s.at <= f.now && at <= f.now:
+	case !h.hasTurn():
+		f.politeness.giveTurn(f.now, h, at, f.nextOrder())
+	case h.at == at, h.at <= f.now && at <= f.now:
 	default:
-		f.politeness.changeTurn(s, at, f.nextOrder())
+		f.politeness.changeTurn(h, at, f.nextOrder())
 	}
-	if s.waitsWithSiblings(f.now, at) != (s.rank >= 0) ||
-		s.index >= 0 && s.waitsFor != nobody && !s.requests(at) {
-		f.politeness.move(f.now, s)
+	if h.waitsWithSiblings(f.now, at) != (h.rank >= 0) ||
+		h.index >= 0 && h.waitsFor != nobody && !h.requests(at) {
+		f.politeness.move(f.now, h)
 	}
 }
 
-// dueOf returns when the next URL of h may be leased or refused, or its robots.txt leased, as far
-// as that depends on h alone.
-func (f *Frontier) dueOf(h *host) (at moment, ok bool) {
+// dueOf returns when the next URL of o may be leased or refused, or its robots.txt leased, as far
+// as that depends on o alone.
+func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 	switch {
-	case !h.queue.Empty() && !f.Limited(), f.mayRefill(h):
-	case h.retry != nil:
-		at = h.retry.First().at
+	case !o.queue.Empty() && !f.Limited(), f.mayRefill(o):
+	case o.retry != nil:
+		at = o.retry.First().at
 	default:
 		return 0, false
 	}
-	if h.refusing(max(at, f.now)) {
+	if o.refusing(max(at, f.now)) {
 		return at, true // without a request
 	}
-	if h.robots.waits() {
+	if o.robots.waits() {
 		return 0, false
 	}
-	return max(at, h.robots.notBefore()), true
+	return max(at, o.robots.notBefore()), true
 }
 
-// due returns the same of a server, as far as that depends on it alone.
-func (f *Frontier) due(s *server) (at moment, ok bool) {
-	h := s.top()
-	if h == nil {
+// due returns the same of a host, as far as that depends on it alone.
+func (f *Frontier) due(h *host) (at moment, ok bool) {
+	o := h.top()
+	if o == nil {
 		return 0, false
 	}
-	at, ok = f.dueOf(h)
+	at, ok = f.dueOf(o)
 	switch {
-	case !ok, h.refusing(max(at, f.now)):
+	case !ok, o.refusing(max(at, f.now)):
 		return at, ok
-	case s.resolve == addressUnknown:
+	case h.resolve == addressUnknown:
 		return 0, true
-	case s.resolve == addressAsked, s.busy >= f.politeness.pace(s):
+	case h.resolve == addressAsked, h.busy >= f.politeness.pace(h):
 		return 0, false
 	}
-	return max(at, f.politeness.earliest(s)), true
+	return max(at, f.politeness.earliest(h)), true
 }
 
 // rootOf returns the URL of an origin.

@@ -233,7 +233,7 @@ func (m *model) answer(retry bool) {
 
 // compare checks what a frontier says about itself.
 func (m *model) compare() {
-	want := frontier.Stats{Hosts: len(m.hosts), Duplicates: m.dups}
+	want := frontier.Stats{Origins: len(m.hosts), Duplicates: m.dups}
 	for _, u := range m.urls {
 		switch u.state {
 		case "pending":

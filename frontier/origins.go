@@ -8,111 +8,111 @@ import (
 	"github.com/weftcrawl/weft/internal/heap"
 )
 
-// origins are the hosts of a server that has several. There may be 65,535 ports, so nothing looks
+// origins are the origins of a host that has several. There may be 65,535 ports, so nothing looks
 // at all of them for a lease.
 type origins struct {
-	known     map[string]*host
-	redirects *host         // the server's robots.txt redirects, if there are any: see RobotsAt
-	due       originHeap    // hosts with something to lease or refuse, by when
+	known     map[string]*origin
+	redirects *origin       // the host's robots.txt redirects, if there are any: see RobotsAt
+	due       originHeap    // origins with something to lease or refuse, by when
 	delay     time.Duration // the longest Crawl-delay: one machine asks for it
 }
 
-// originHeap is a heap of a server's hosts by their turn.
-type originHeap = heap.Heap[origin, byOrigin]
+// originHeap is a heap of a host's origins by their turn.
+type originHeap = heap.Heap[originTurn, byOriginTurn]
 
-// origin is a host and its turn among those of its server.
-type origin struct {
-	at    moment
-	order uint64
-	host  *host
+// originTurn is an origin and its turn among those of its host.
+type originTurn struct {
+	at     moment
+	order  uint64
+	origin *origin
 }
 
-type byOrigin struct{}
+type byOriginTurn struct{}
 
-func (byOrigin) Before(a, b origin) bool {
+func (byOriginTurn) Before(a, b originTurn) bool {
 	if a.at != b.at {
 		return a.at < b.at
 	}
 	return a.order < b.order
 }
-func (byOrigin) Moved(o origin, i int) { o.host.index = int32(i) }
+func (byOriginTurn) Moved(t originTurn, i int) { t.origin.index = int32(i) }
 
-// originsOf makes s a server with several hosts.
-func (f *Frontier) originsOf(s *server) *origins {
-	if s.origins == nil {
-		s.origins = &origins{
-			known: map[string]*host{s.own.name: &s.own}, delay: s.own.robots.delay(),
+// originsOf makes h a host with several origins.
+func (f *Frontier) originsOf(h *host) *origins {
+	if h.origins == nil {
+		h.origins = &origins{
+			known: map[string]*origin{h.own.name: &h.own}, delay: h.own.robots.delay(),
 		}
-		f.placeOrigin(&s.own)
+		f.placeOrigin(&h.own)
 	}
-	return s.origins
+	return h.origins
 }
 
-// top returns the host of s whose turn is next; nil if none has anything to lease.
-func (s *server) top() *host {
+// top returns the origin of h whose turn is next; nil if none has anything to lease.
+func (h *host) top() *origin {
 	switch {
-	case s.origins == nil:
-		return &s.own
-	case s.origins.due.Len() == 0:
+	case h.origins == nil:
+		return &h.own
+	case h.origins.due.Len() == 0:
 		return nil
 	}
-	return s.origins.due.First().host
+	return h.origins.due.First().origin
 }
 
-// rulesChanged takes in that the robots.txt of h has changed, whose Crawl-delay was before.
-func (s *server) rulesChanged(h *host, before time.Duration) {
-	o := s.origins
-	switch delay := h.robots.delay(); {
-	case o == nil:
-	case delay >= o.delay:
-		o.delay = delay
-	case before == o.delay: // once a day, if at all
-		o.delay = 0
-		for _, other := range o.known {
-			o.delay = max(o.delay, other.robots.delay())
+// rulesChanged takes in that the robots.txt of o has changed, whose Crawl-delay was before.
+func (h *host) rulesChanged(o *origin, before time.Duration) {
+	all := h.origins
+	switch delay := o.robots.delay(); {
+	case all == nil:
+	case delay >= all.delay:
+		all.delay = delay
+	case before == all.delay: // once a day, if at all
+		all.delay = 0
+		for _, other := range all.known {
+			all.delay = max(all.delay, other.robots.delay())
 		}
 	}
 }
 
-// hosts returns all hosts of a server, by name.
-func (s *server) hosts() []*host {
-	if s.origins == nil {
-		return []*host{&s.own}
+// sortedOrigins returns all origins of a host, by name.
+func (h *host) sortedOrigins() []*origin {
+	if h.origins == nil {
+		return []*origin{&h.own}
 	}
-	var all []*host
-	for _, name := range slices.Sorted(maps.Keys(s.origins.known)) {
-		all = append(all, s.origins.known[name])
+	var all []*origin
+	for _, name := range slices.Sorted(maps.Keys(h.origins.known)) {
+		all = append(all, h.origins.known[name])
 	}
 	return all
 }
 
-// placeOrigin puts h among its server's hosts that are due, or takes it out. One that stays due, or
+// placeOrigin puts o among its host's origins that are due, or takes it out. One that stays due, or
 // whose time is as before, keeps its turn.
-func (f *Frontier) placeOrigin(h *host) {
-	due := &h.origins.due
-	at, ok := f.dueOf(h)
+func (f *Frontier) placeOrigin(o *origin) {
+	due := &o.origins.due
+	at, ok := f.dueOf(o)
 	at = max(at, f.now)
 	switch {
-	case !ok && h.index >= 0:
-		due.Remove(int(h.index))
+	case !ok && o.index >= 0:
+		due.Remove(int(o.index))
 	case !ok:
-	case h.index < 0:
-		due.Push(origin{at, f.nextOrder(), h})
+	case o.index < 0:
+		due.Push(originTurn{at, f.nextOrder(), o})
 	default:
-		if o := due.Items()[h.index]; o.at != at && (o.at > f.now || at > f.now) {
-			due.Set(int(h.index), origin{at, f.nextOrder(), h})
+		if t := due.Items()[o.index]; t.at != at && (t.at > f.now || at > f.now) {
+			due.Set(int(o.index), originTurn{at, f.nextOrder(), o})
 		}
 	}
 }
 
-// placeOrigins places all hosts of a server, if it has several.
-func (f *Frontier) placeOrigins(s *server) {
-	if s.origins != nil {
-		for _, h := range s.hosts() {
-			f.placeOrigin(h)
+// placeOrigins places all origins of a host, if it has several.
+func (f *Frontier) placeOrigins(h *host) {
+	if h.origins != nil {
+		for _, o := range h.sortedOrigins() {
+			f.placeOrigin(o)
 		}
-		if s.origins.redirects != nil {
-			f.placeOrigin(s.origins.redirects)
+		if h.origins.redirects != nil {
+			f.placeOrigin(h.origins.redirects)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func pause(n uint8) time.Duration {
 	return min(firstPause<<min(n-1, 30), maxPause)
 }
 
-// pace is what responses have taught about a server. The zero pace bounds nothing.
+// pace is what responses have taught about a host. The zero pace bounds nothing.
 type pace struct {
 	hold     moment  // the end of its back-off: it was overloaded, or does not respond
 	took     instant // smoothed; 0: unknown
@@ -46,7 +46,7 @@ type pace struct {
 	window
 }
 
-// instant is a response time in microseconds. Every server has two.
+// instant is a response time in microseconds. Every host has two.
 type instant int32
 
 const maxInstant = 1 << 29 // 9 minutes: longer ones count as this
@@ -138,7 +138,7 @@ func (p *pace) measure(d time.Duration) speed {
 	return as
 }
 
-// settle is for a server that is slow with one request at a time, which is not the crawler's doing.
+// settle is for a host that is slow with one request at a time, which is not the crawler's doing.
 // Its time becomes the best by and by, or the pace would never grow again.
 func (p *pace) settle() { p.best += (p.took - p.best) / smoothing }
 
@@ -179,7 +179,7 @@ func (w *window) halve() {
 
 // restore brings the pace of a new host to what it was, apart from its back-off. That it was
 // unbounded is not restored: that depends on where the server is, and on PerHost.
-func (p *pace) restore(s HostState) {
+func (p *pace) restore(s OriginState) {
 	if s.Most > 0 {
 		p.most = uint8(s.Most)
 	}

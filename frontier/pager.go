@@ -13,16 +13,16 @@ import (
 type RequestKind uint8
 
 const (
-	// Lookup asks which of the Fingerprints were seen, and for all http and https hosts with these
-	// Names.
+	// Lookup asks which of the Fingerprints were seen, and for all http and https origins with
+	// these Names.
 	Lookup RequestKind = iota + 1
 
-	// Refill requests the first N pending URLs of Host after a key, in order.
+	// Refill requests the first N pending URLs of Origin after a key, in order.
 	Refill
 
-	// Revive requests hosts with pending URLs, or with retries if Tried is true. The store goes
+	// Revive requests origins with pending URLs, or with retries if Tried is true. The store goes
 	// through them by origin, from the first after Cursor, up to N different names; the page has
-	// all hosts with one of these names.
+	// all origins with one of these names.
 	Revive
 )
 
@@ -34,15 +34,15 @@ type Request struct {
 	Fingerprints [][16]byte // of a Lookup, ascending
 	Names        []string   // of a Lookup, ascending
 
-	Host  string   // of a Refill: an origin
-	After QueueKey // of a Refill
+	Origin string   // of a Refill
+	After  QueueKey // of a Refill
 
 	Cursor string // of a Revive: an origin; empty: from the first on
 	Tried  bool   // of a Revive
 
 	N int // of a Refill and a Revive, ≥ 1
 
-	seal uint32 // the call of NoteHosts whose batch has to be committed before; 0: any
+	seal uint32 // the call of NoteOrigins whose batch has to be committed before; 0: any
 }
 
 // AfterCommit reports whether the request may only be read after everything that was recorded
@@ -56,7 +56,7 @@ type Page struct {
 
 	Seen []bool // of a Lookup: for each fingerprint whether the store has it
 
-	Hosts []StoredHost // of a Lookup and a Revive
+	Origins []StoredOrigin // of a Lookup and a Revive
 
 	URLs []URL // of a Refill; fewer than N will do, but one at least if there are more
 	More bool  // of a Refill: others come after these
@@ -75,7 +75,7 @@ type lookup struct {
 // Prepare takes the batch of URLs that are given to Add, Redirect, RobotsAt and View.Seen next, up
 // to the next call. A URL that may be given as a seed, whatever its From, is among seeds. If ok is
 // true, the frontier cannot tell by itself which of them were seen, or what is known of their
-// hosts: the request is read and its page provided before any of them is added. Meanwhile the
+// origins: the request is read and its page provided before any of them is added. Meanwhile the
 // frontier may be used in any other way, though no lease may end in a redirect.
 //
 // Without SeenBytes and HostBytes, and as long as everything fits in memory, there is no request.
@@ -136,7 +136,7 @@ func (f *Frontier) chain(b *lookup, u weburl.URL) {
 }
 
 // newHostnames yields the host names of the batch, except those of URLs that were seen and are no
-// seeds: their hosts are not needed.
+// seeds: their origins are not needed.
 func (f *Frontier) newHostnames(yield func(string) bool) {
 	for i, u := range f.lookup.urls {
 		if (i >= f.lookup.seeds || !f.seen.surely(f.lookup.prints[i])) && !yield(u.Hostname()) {
@@ -145,8 +145,8 @@ func (f *Frontier) newHostnames(yield func(string) bool) {
 	}
 }
 
-// Reads returns what else the frontier needs from the store: the queues of hosts whose turn has
-// come, or soon will, and dormant hosts. It is called after each Lease. All of these are read
+// Reads returns what else the frontier needs from the store: the queues of origins whose turn has
+// come, or soon will, and dormant origins. It is called after each Lease. All of these are read
 // after a commit: see Request.AfterCommit.
 func (f *Frontier) Reads() []Request {
 	var requests []Request
@@ -166,15 +166,15 @@ func (f *Frontier) Provide(now time.Time, p Page) {
 	f.tell(now)
 	r := &p.Request
 	if f.journal.to != nil && r.seal > f.journal.seals {
-		panic(fmt.Sprintf("frontier: Provide: a page for %+v that was read before NoteHosts", *r))
+		panic(fmt.Sprintf("frontier: Provide: a page for %+v that was read before NoteOrigins", *r))
 	}
 	switch r.Kind {
 	case Lookup:
 		f.provideLookup(p)
 	case Refill:
-		f.refill(r.Host, p.URLs, p.More)
+		f.refill(r.Origin, p.URLs, p.More)
 	case Revive:
-		f.revive(p.Hosts, p.Last)
+		f.revive(p.Origins, p.Last)
 	default:
 		panic("frontier: Provide: a page without a request")
 	}
@@ -185,9 +185,9 @@ func (f *Frontier) provideLookup(p Page) {
 	if !f.lookup.open {
 		panic("frontier: Provide: nobody has requested a lookup")
 	}
-	for _, s := range p.Hosts {
-		if f.residency.host(s.Name) == nil { // else it was revived meanwhile
-			f.comeBack(s.HostState, s.Rules)
+	for _, s := range p.Origins {
+		if f.residency.origin(s.Name) == nil { // else it was revived meanwhile
+			f.comeBack(s.OriginState, s.Rules)
 		}
 	}
 	f.seen.settle(p.Seen)

@@ -23,12 +23,12 @@ func expectPanic(t *testing.T, text string, fn func()) {
 	fn()
 }
 
-// withEvicted returns a frontier with one host evicted, and the state of that.
-func withEvicted() (*frontier.Frontier, frontier.StoredHost) {
+// withEvicted returns a frontier with an evicted origin, and the state of that origin.
+func withEvicted() (*frontier.Frontier, frontier.StoredOrigin) {
 	r := frontier.Restore(frontier.Config{HostBytes: 1})
-	evicted := frontier.StoredHost{HostState: frontier.HostState{Name: "http://b.example", Answered: 3}}
-	r.Host(at(0), frontier.HostState{Name: "http://a.example", Answered: 2}, robots.Rules{})
-	r.Host(at(0), evicted.HostState, robots.Rules{})
+	evicted := frontier.StoredOrigin{OriginState: frontier.OriginState{Name: "http://b.example", Answered: 3}}
+	r.Origin(at(0), frontier.OriginState{Name: "http://a.example", Answered: 2}, robots.Rules{})
+	r.Origin(at(0), evicted.OriginState, robots.Rules{})
 	return r.Frontier(), evicted
 }
 
@@ -44,13 +44,13 @@ func TestPrepare(t *testing.T) {
 	expectPanic(t, "Add", func() { f.Add(batch[0]) })
 	expectPanic(t, "Prepare", func() { f.Prepare(none, none) })
 	expectPanic(t, "without a request", func() { f.Provide(at(0), frontier.Page{}) })
-	page := frontier.Page{Request: r, Hosts: []frontier.StoredHost{evicted}}
+	page := frontier.Page{Request: r, Origins: []frontier.StoredOrigin{evicted}}
 	f.Provide(at(0), page)
 	expectPanic(t, "lookup", func() { f.Provide(at(0), page) })
 	if !f.Add(batch[0]) {
 		t.Error("the URL is not added")
 	}
-	if h, known := f.View().Host(at(0), "http://b.example"); !known || h.Answered != evicted.Answered || h.Pending != 1 {
+	if h, known := f.View().Origin(at(0), "http://b.example"); !known || h.Answered != evicted.Answered || h.Pending != 1 {
 		t.Errorf("known: %t, %+v", known, h)
 	}
 	other, _ := withEvicted()
@@ -68,8 +68,8 @@ func TestReads(t *testing.T) {
 		t.Fatalf("%+v, expected a refill after the next commit", reads)
 	}
 	page := l.read(reads[0])
-	expectPanic(t, "NoteHosts", func() { f.Provide(at(time.Second), page) })
-	f.NoteHosts()
+	expectPanic(t, "NoteOrigins", func() { f.Provide(at(time.Second), page) })
+	f.NoteOrigins()
 	l.commit()
 	f.Provide(at(time.Second), page)
 	expectPanic(t, "refill", func() { f.Provide(at(time.Second), page) })

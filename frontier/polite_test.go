@@ -13,7 +13,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// TestPolite crawls random webs of servers that are slow, overloaded or down, and checks that no
+// TestPolite crawls random webs of hosts that are slow, overloaded or down, and checks that no
 // rule of politeness is ever broken, that Next is right to the nanosecond, and that every URL ends
 // in one way.
 func TestPolite(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPolite(t *testing.T) {
 			for seed := range uint64(10) {
 				w := &web{
 					t: t, cfg: cfg, f: frontier.New(cfg), rand: rand.New(rand.NewPCG(seed, 1)),
-					hosts: make(map[string]*server), end: make(map[string]string),
+					hosts: make(map[string]*webHost), end: make(map[string]string),
 				}
 				w.crawl()
 			}
@@ -39,20 +39,20 @@ func TestPolite(t *testing.T) {
 	}
 }
 
-// web is servers, and a crawl of them on virtual time.
+// web is hosts, and a crawl of them on virtual time.
 type web struct {
 	t      *testing.T
 	cfg    frontier.Config
 	f      *frontier.Frontier
 	rand   *rand.Rand
 	now    time.Duration
-	hosts  map[string]*server
+	hosts  map[string]*webHost
 	end    map[string]string // how each URL that was added ended; empty: not yet
 	away   []request
 	leases []time.Duration // when, for RateLimit
 }
 
-type server struct {
+type webHost struct {
 	rules     string // lines of its robots.txt
 	known     bool   // to the crawler
 	leased    int
@@ -123,7 +123,7 @@ func (w *web) add(n int) {
 		url.Depth, url.Priority = w.rand.IntN(3), int8(w.rand.IntN(2))
 		host, _, _ := strings.Cut(name, "/")
 		if w.hosts[host] == nil {
-			w.hosts[host] = &server{rules: []string{"Disallow: /1", "", "Crawl-delay: 1\nDisallow: /2", "Disallow: /"}[w.rand.IntN(4)]}
+			w.hosts[host] = &webHost{rules: []string{"Disallow: /1", "", "Crawl-delay: 1\nDisallow: /2", "Disallow: /"}[w.rand.IntN(4)]}
 		}
 		if _, seen := w.end[name]; !seen {
 			w.end[name] = ""
@@ -140,8 +140,8 @@ func (w *web) lease() int {
 		w.away = append(w.away, request{lease, w.now + time.Duration(20+w.rand.IntN(60))*time.Millisecond})
 	}
 	for _, h := range w.f.View().Slowest(100) {
-		if h.Pace > 0 && h.Leased > h.Pace && len(leases) > 0 && strings.Contains(h.Host, leases[len(leases)-1].URL.Hostname()) {
-			w.t.Fatalf("%v: %s has %d leases at pace %d", w.now, h.Host, h.Leased, h.Pace)
+		if h.Pace > 0 && h.Leased > h.Pace && len(leases) > 0 && strings.Contains(h.Origin, leases[len(leases)-1].URL.Hostname()) {
+			w.t.Fatalf("%v: %s has %d leases at pace %d", w.now, h.Origin, h.Leased, h.Pace)
 		}
 	}
 	refused := w.f.Refused()
@@ -191,18 +191,18 @@ func (w *web) check(lease frontier.URL) {
 	w.leases = append(w.leases, w.now)
 }
 
-// robotsOf is the robots.txt of a host, which it makes known.
+// robotsOf returns the robots.txt of a host, and adds the host to the web.
 func (w *web) robotsOf(host string) weburl.URL {
 	if w.hosts[host] == nil {
-		w.hosts[host] = new(server)
+		w.hosts[host] = new(webHost)
 	}
 	return u(w.t, host+"/robots.txt").URL
 }
 
-// asked is the server that a lease asks.
-func (w *web) asked(lease frontier.URL) *server { return w.hosts[hostOf(lease.Where())] }
+// asked returns the host that a lease requests.
+func (w *web) asked(lease frontier.URL) *webHost { return w.hosts[hostOf(lease.Where())] }
 
-// hostOf is the short name of the host of a URL.
+// hostOf returns the short name of the host of a URL.
 func hostOf(u weburl.URL) string {
 	host, _, _ := strings.Cut(short(frontier.URL{URL: u}), "/")
 	return host

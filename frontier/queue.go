@@ -10,8 +10,9 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// hostQueue holds a host's URLs that were never leased. A host has few different classes at once.
-type hostQueue = queue.Queue[class, queued]
+// urlQueue holds an origin's URLs that were never leased. An origin has few different classes at
+// once.
+type urlQueue = queue.Queue[class, queued]
 
 // class is the part of a URL's QueueKey that it shares with others.
 type class struct {
@@ -40,7 +41,7 @@ type queued struct {
 	url   weburl.URL
 	from  string
 	came  uint64 // Seq, and in the low 16 bits Hops
-	known *Visit
+	known *Snapshot
 }
 
 const maxHops = 1<<16 - 1
@@ -60,19 +61,19 @@ func (c class) key(seq uint64) QueueKey {
 	return QueueKey{Kept: c.kept, Priority: c.priority, Depth: int(c.depth), Rank: c.rank, Seq: seq}
 }
 
-func push(q *hostQueue, u *URL) {
+func push(q *urlQueue, u *URL) {
 	c := class{int32(min(u.Depth, math.MaxInt32)), u.Priority, u.Rank, u.Kept}
 	q.Push(c, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
-func pop(q *hostQueue, u *URL) {
+func pop(q *urlQueue, u *URL) {
 	c, n := q.Pop()
 	*u = n.of(c)
 }
 
 // cut removes all but the first URLs of a queue that holds more. It returns a key, which what is
 // left does not exceed and what was removed does, and the cost of what was removed.
-func cut(q *hostQueue, keep int) (last QueueKey, freed int) {
+func cut(q *urlQueue, keep int) (last QueueKey, freed int) {
 	first, n := q.First()
 	last = first.key(n.seq() - 1)
 	q.Cut(keep, func(_ class, n *queued) { freed += n.cost() })
@@ -84,7 +85,7 @@ func cut(q *hostQueue, keep int) (last QueueKey, freed int) {
 }
 
 // all returns the URLs of a queue in order.
-func all(q *hostQueue) []URL {
+func all(q *urlQueue) []URL {
 	var urls []URL
 	for c, n := range q.All() {
 		urls = append(urls, n.of(c))
@@ -102,16 +103,17 @@ func (n *queued) cost() int { return cost(&n.url, n.from, n.known) }
 // cost is what a URL takes in memory while it is queued, in bytes.
 func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) }
 
-func cost(u *weburl.URL, from string, known *Visit) int {
+func cost(u *weburl.URL, from string, known *Snapshot) int {
 	n := costOfURL + len(u.String()) + len(from)
-	if v := known; v != nil {
-		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type)
+	if known != nil {
+		n += int(unsafe.Sizeof(*known)) + len(known.Redirect)
+		n += len(known.ETag) + len(known.Modified) + len(known.Type)
 	}
 	return n
 }
 
 // costOf is what the URLs of a queue take in memory, in bytes.
-func costOf(q *hostQueue) int {
+func costOf(q *urlQueue) int {
 	n := 0
 	for _, u := range q.All() {
 		n += u.cost()
@@ -126,7 +128,7 @@ type waiting struct {
 	order uint64
 }
 
-// retryHeap is a heap of a host's retries.
+// retryHeap is a heap of an origin's retries.
 type retryHeap = heap.Heap[*waiting, byTime]
 
 type byTime struct{}

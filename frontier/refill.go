@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// maxRefills is how many hosts are refilled at once, so that a crawl with a million hosts does
-	// not read of each when it restarts.
+	// maxRefills is how many origins are refilled at once, so that a crawl with a million origins
+	// does not read of each when it restarts.
 	maxRefills = 1000
 
 	// refillAll is how many URLs a refill brings without Heads.
 	refillAll = 10_000
 
-	// atOnce is how many URLs of a host a refill brings at least, if so many can be leased at once,
-	// even if there is no room.
+	// atOnce is how many URLs of an origin a refill brings at least, if so many can be leased at
+	// once, even if there is no room.
 	atOnce = 8
 
 	// usualCost is what a URL takes, for sharing the room.
@@ -25,7 +25,7 @@ const (
 // beforeAll is a key before that of any URL.
 var beforeAll = QueueKey{Tried: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
-// backlog is the pending URLs of a host that are only in the store.
+// backlog is the pending URLs of an origin that are only in the store.
 //
 // Invariant: URLs at or before the cursor are in memory (queued or retries) or leased; URLs behind
 // it are in the store only, unless they are leased or retries.
@@ -37,16 +37,16 @@ type backlog struct {
 	refill *refill // wanted or being read; nil: none
 }
 
-// refill is one of a host that is wanted or being read.
+// refill is one of an origin that is wanted or being read.
 type refill struct {
-	turn  bool // the host had nothing in memory when its turn came
+	turn  bool // the origin had nothing in memory when its turn came
 	at    moment
 	order uint64 // with at: its turn then
 	void  bool   // the cursor has moved, and the page is of no use
 
 	// Changes since the request, as the page may be older or newer than they are.
 	ended map[uint64]struct{} // Seq of URLs whose lease has ended, or that were refused
-	kept  hostQueue           // new URLs behind the cursor: all, or those up to last
+	kept  urlQueue            // new URLs behind the cursor: all, or those up to last
 	nKept int
 	last  QueueKey
 	cut   bool // there are others behind last
@@ -93,20 +93,20 @@ func (b *backlog) merge(r *refill, urls []URL, more bool) []URL {
 	return urls
 }
 
-// refills is the share of the queues that is in memory, and the hosts whose queues are refilled.
+// refills is the share of the queues that is in memory, and the origins whose queues are refilled.
 type refills struct {
 	cfg      *Config
-	held     int     // what the URLs in queues take, in bytes
-	backlogs int     // hosts that have one
-	wanted   []*host // to be requested
-	open     int     // wanted, or requested and not answered
+	held     int       // what the URLs in queues take, in bytes
+	backlogs int       // origins that have one
+	wanted   []*origin // to be requested
+	open     int       // wanted, or requested and not answered
 }
 
 // crowded reports whether there is no room for another URL in memory.
 func (r *refills) crowded() bool { return r.cfg.InMemory > 0 && r.held > r.cfg.InMemory }
 
-// heads returns how many URLs stay in memory of a host with a backlog; these hosts share the room.
-// It may be none.
+// heads returns how many URLs stay in memory of an origin with a backlog; these origins share the
+// room. It may be none.
 func (r *refills) heads() int {
 	if r.cfg.InMemory <= 0 {
 		return r.cfg.Heads
@@ -114,41 +114,41 @@ func (r *refills) heads() int {
 	return min(r.cfg.Heads, r.cfg.InMemory/usualCost/max(1, r.backlogs))
 }
 
-// backlog returns that of h, which has one from now on.
-func (r *refills) backlog(h *host) *backlog {
-	if h.backlog == nil {
-		h.backlog = new(backlog)
+// backlog returns that of o, which has one from now on.
+func (r *refills) backlog(o *origin) *backlog {
+	if o.backlog == nil {
+		o.backlog = new(backlog)
 		r.backlogs++
 	}
-	return h.backlog
+	return o.backlog
 }
 
-// release drops the backlog of h if it is empty.
-func (r *refills) release(h *host) {
-	if b := h.backlog; b != nil && !b.more && b.refill == nil {
-		h.backlog = nil
+// release drops the backlog of o if it is empty.
+func (r *refills) release(o *origin) {
+	if b := o.backlog; b != nil && !b.more && b.refill == nil {
+		o.backlog = nil
 		r.backlogs--
 	}
 }
 
-// restore makes everything pending of a host that was recalled its backlog.
-func (r *refills) restore(h *host, s HostState) {
+// restore makes everything pending of an origin that was recalled its backlog.
+func (r *refills) restore(o *origin, s OriginState) {
 	if s.Pending > 0 {
-		*r.backlog(h) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
+		*r.backlog(o) = backlog{cursor: beforeAll, more: true, n: s.Pending, tried: s.Tried}
 	}
 }
 
-// dropped takes in that a host with something pending was evicted.
-func (r *refills) dropped(h *host) {
-	r.held -= costOf(&h.queue)
-	if h.backlog != nil {
+// dropped takes in that an origin with something pending was evicted.
+func (r *refills) dropped(o *origin) {
+	r.held -= costOf(&o.queue)
+	if o.backlog != nil {
 		r.backlogs--
 	}
 }
 
 // add queues a new URL, in memory or behind the cursor in the store.
-func (r *refills) add(h *host, u *URL) {
-	if b := h.backlog; b != nil && b.cursor.Compare(u.QueueKey()) < 0 {
+func (r *refills) add(o *origin, u *URL) {
+	if b := o.backlog; b != nil && b.cursor.Compare(u.QueueKey()) < 0 {
 		b.n++
 		b.more = true
 		if b.refill != nil {
@@ -156,40 +156,40 @@ func (r *refills) add(h *host, u *URL) {
 		}
 		return
 	}
-	r.queue(h, u)
-	r.trim(h)
+	r.queue(o, u)
+	r.trim(o)
 	if r.crowded() {
-		r.spill(h)
+		r.spill(o)
 	}
 }
 
-// queue puts a URL into the queue of h.
-func (r *refills) queue(h *host, u *URL) {
-	push(&h.queue, u)
+// queue puts a URL into the queue of o.
+func (r *refills) queue(o *origin, u *URL) {
+	push(&o.queue, u)
 	r.held += u.cost()
 }
 
 // trim leaves the tail of a queue that has grown too long to the store.
-func (r *refills) trim(h *host) {
-	if r.cfg.Heads > 0 && h.queued() > 2*r.cfg.Heads {
-		r.cut(h, r.cfg.Heads)
+func (r *refills) trim(o *origin) {
+	if r.cfg.Heads > 0 && o.queued() > 2*r.cfg.Heads {
+		r.cut(o, r.cfg.Heads)
 	}
 }
 
-// spill leaves the second half of a queue to the store. A host's last URL stays while a refill is
-// being read, so that its turn is not in vain.
-func (r *refills) spill(h *host) {
-	keep := h.queued() / 2
-	if keep > 0 || h.backlog == nil || h.backlog.refill == nil {
-		r.cut(h, keep)
+// spill leaves the second half of a queue to the store. An origin's last URL stays while a refill
+// is being read, so that its turn is not in vain.
+func (r *refills) spill(o *origin) {
+	keep := o.queued() / 2
+	if keep > 0 || o.backlog == nil || o.backlog.refill == nil {
+		r.cut(o, keep)
 	}
 }
 
 // cut leaves all but the first URLs of a queue to the store.
-func (r *refills) cut(h *host, keep int) {
-	n, b := h.queued(), r.backlog(h)
+func (r *refills) cut(o *origin, keep int) {
+	n, b := o.queued(), r.backlog(o)
 	var freed int
-	b.cursor, freed = cut(&h.queue, keep)
+	b.cursor, freed = cut(&o.queue, keep)
 	r.held -= freed
 	b.more = true
 	b.n += n - keep
@@ -198,31 +198,31 @@ func (r *refills) cut(h *host, keep int) {
 	}
 }
 
-// want requests URLs of h, whose turn it is, if it has few in memory.
-func (r *refills) want(h *host, turn bool) {
+// want requests URLs of o, whose turn it is, if it has few in memory.
+func (r *refills) want(o *origin, turn bool) {
 	if r.open >= maxRefills {
 		return
 	}
 	heads := r.heads()
-	if r.cfg.Heads <= 0 || h.queued() <= heads/4 && (turn || heads > 0 && !r.crowded()) {
-		h.backlog.refill = &refill{turn: turn, at: h.at, order: h.order}
-		r.wanted = append(r.wanted, h)
+	if r.cfg.Heads <= 0 || o.queued() <= heads/4 && (turn || heads > 0 && !r.crowded()) {
+		o.backlog.refill = &refill{turn: turn, at: o.at, order: o.order}
+		r.wanted = append(r.wanted, o)
 		r.open++
 	}
 }
 
-// size returns how many URLs to request for h, if usable ones can be leased at its turn.
-func (r *refills) size(h *host, usable int) int {
+// size returns how many URLs to request for o, if usable ones can be leased at its turn.
+func (r *refills) size(o *origin, usable int) int {
 	switch {
 	case r.cfg.InMemory > 0:
-		return max(usable, r.heads()-h.queued())
+		return max(usable, r.heads()-o.queued())
 	case r.cfg.Heads > 0:
-		return max(1, r.cfg.Heads-h.queued())
+		return max(1, r.cfg.Heads-o.queued())
 	}
 	return refillAll
 }
 
-// fit returns how many of the URLs read for a host there is room for, at least usable.
+// fit returns how many of the URLs read for an origin there is room for, at least usable.
 func (r *refills) fit(usable int, urls []URL) int {
 	if r.cfg.InMemory <= 0 {
 		return len(urls)
@@ -236,38 +236,38 @@ func (r *refills) fit(usable int, urls []URL) int {
 	return len(urls)
 }
 
-// usable returns how many URLs of h can be leased when its turn comes: a refill may read that many
+// usable returns how many URLs of o can be leased when its turn comes: a refill may read that many
 // even without room.
-func (f *Frontier) usable(h *host) int {
-	return min(max(1, int(f.politeness.pace(h.server)-h.busy)), atOnce)
+func (f *Frontier) usable(o *origin) int {
+	return min(max(1, int(f.politeness.pace(o.host)-o.busy)), atOnce)
 }
 
-// mayRefill reports whether h has URLs that are only in the store, may be leased, and are not
+// mayRefill reports whether o has URLs that are only in the store, may be leased, and are not
 // wanted yet.
-func (f *Frontier) mayRefill(h *host) bool {
-	b := h.backlog
+func (f *Frontier) mayRefill(o *origin) bool {
+	b := o.backlog
 	return b != nil && b.more && b.refill == nil && (b.tried > 0 || !f.Limited())
 }
 
-// stuck reports whether s, whose turn it is, cannot even want its URLs, because too many others do.
+// stuck reports whether h, whose turn it is, cannot even want its URLs, because too many others do.
 // Those behind it wait with it, or it would lose its turn.
-func (f *Frontier) stuck(s *server) bool {
-	h := s.top()
-	if f.refills.open < maxRefills || s.resolve != addressKnown || !f.mayRefill(h) || f.has(h) {
+func (f *Frontier) stuck(h *host) bool {
+	o := h.top()
+	if f.refills.open < maxRefills || h.resolve != addressKnown || !f.mayRefill(o) || f.has(o) {
 		return false
 	}
-	_, known := h.leastDepth() // with which its robots.txt would be leased
-	return !known || !h.robots.wanted(f.now)
+	_, known := o.leastDepth() // with which its robots.txt would be leased
+	return !known || !o.robots.wanted(f.now)
 }
 
-// requestRefills returns the requests for the hosts that are wanted.
+// requestRefills returns the requests for the origins that are wanted.
 func (f *Frontier) requestRefills() []Request {
 	var requests []Request
-	for _, h := range f.refills.wanted {
-		r := h.backlog.refill
+	for _, o := range f.refills.wanted {
+		r := o.backlog.refill
 		*r = refill{turn: r.turn, at: r.at, order: r.order} // the store has the changes up to now
 		requests = append(requests, Request{
-			Kind: Refill, Host: h.name, After: h.backlog.cursor, N: f.refills.size(h, f.usable(h)),
+			Kind: Refill, Origin: o.name, After: o.backlog.cursor, N: f.refills.size(o, f.usable(o)),
 		})
 	}
 	clear(f.refills.wanted)
@@ -275,34 +275,34 @@ func (f *Frontier) requestRefills() []Request {
 	return requests
 }
 
-// refill takes in the page for a host: the first of its pending URLs after the cursor, in order,
+// refill takes in the page for an origin: the first of its pending URLs after the cursor, in order,
 // and whether there are others behind.
 func (f *Frontier) refill(name string, urls []URL, more bool) {
-	h := f.residency.host(name)
-	if h == nil || h.backlog == nil || h.backlog.refill == nil {
+	o := f.residency.origin(name)
+	if o == nil || o.backlog == nil || o.backlog.refill == nil {
 		panic(fmt.Sprintf("frontier: Provide: nobody has requested a refill of %q", name))
 	}
-	r := h.backlog.refill
-	h.backlog.refill = nil
+	r := o.backlog.refill
+	o.backlog.refill = nil
 	f.refills.open--
 	if !r.void {
-		if n := f.refills.fit(f.usable(h), urls); n < len(urls) {
+		if n := f.refills.fit(f.usable(o), urls); n < len(urls) {
 			urls, more = urls[:n], true
 		}
-		f.load(h, r, urls, more)
-		f.refills.trim(h)
+		f.load(o, r, urls, more)
+		f.refills.trim(o)
 	}
-	f.refills.release(h)
-	f.place(h)
-	if r.turn && h.hasTurn() && h.at <= f.now {
-		f.politeness.changeTurn(h.server, r.at, r.order)
+	f.refills.release(o)
+	f.place(o)
+	if r.turn && o.hasTurn() && o.at <= f.now {
+		f.politeness.changeTurn(o.host, r.at, r.order)
 	}
-	f.consider(h.server)
+	f.consider(o.host)
 }
 
 // load brings URLs that were read from the store into memory.
-func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
-	b := h.backlog
+func (f *Frontier) load(o *origin, r *refill, urls []URL, more bool) {
+	b := o.backlog
 	urls = b.merge(r, urls, more)
 	missing := make(map[uint64]struct{}, len(urls))
 	for i := range urls {
@@ -311,7 +311,7 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 	for seq := range r.ended {
 		delete(missing, seq)
 	}
-	for _, w := range h.again() {
+	for _, w := range o.again() {
 		delete(missing, w.url.Seq)
 	}
 	for i := range urls {
@@ -326,26 +326,26 @@ func (f *Frontier) load(h *host, r *refill, urls []URL, more bool) {
 		b.n--
 		if u.Tries > 0 {
 			b.tried--
-			f.queueAgain(h, *u, u.NotBefore)
+			f.queueAgain(o, *u, u.NotBefore)
 		} else {
-			f.refills.queue(h, u)
+			f.refills.queue(o, u)
 		}
 	}
-	f.recount(h)
+	f.recount(o)
 }
 
 // recount makes the size of a backlog agree with what was read of it. It does, unless the store was
 // damaged; then the crawl ends all the same, with everything there is.
-func (f *Frontier) recount(h *host) {
-	b := h.backlog
+func (f *Frontier) recount(o *origin) {
+	b := o.backlog
 	n, tried := 0, 0
 	if b.more {
 		n, tried = max(b.n, 0), max(b.tried, 0)
 	}
 	if n != b.n {
-		f.journal.hostChanged(h)
+		f.journal.originChanged(o)
 	}
-	h.pending += int32(n - b.n)
+	o.pending += int32(n - b.n)
 	f.stats.Pending += n - b.n
 	f.fresh += n - tried - (b.n - b.tried)
 	b.n, b.tried = n, tried

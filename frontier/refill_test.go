@@ -13,7 +13,7 @@ import (
 )
 
 func TestQueueKeys(t *testing.T) {
-	places := []frontier.QueueKey{ // in order
+	keys := []frontier.QueueKey{ // in order
 		{Tried: true, Priority: 1, Depth: 9, Seq: 9},
 		{Tried: true, Seq: 8},
 		{Kept: true, Priority: 0, Depth: 9, Seq: 7},
@@ -26,8 +26,8 @@ func TestQueueKeys(t *testing.T) {
 		{Priority: 0, Depth: 1, Rank: -1, Seq: 2},
 		{Priority: -128, Depth: 0, Seq: 1},
 	}
-	for i, p := range places {
-		for j, q := range places {
+	for i, p := range keys {
+		for j, q := range keys {
 			if got := p.Compare(q); got < 0 != (i < j) || got > 0 != (i > j) {
 				t.Errorf("%+v.Compare(%+v) = %d", p, q, got)
 			}
@@ -47,7 +47,7 @@ func restarted(t *testing.T, cfg frontier.Config, hosts, urls int) (*frontier.Fr
 	for i := range hosts * urls {
 		f.Add(u(t, fmt.Sprintf("h%04d/%d", i%hosts, i/hosts)))
 	}
-	f.NoteHosts()
+	f.NoteOrigins()
 	l.commit()
 	return l.restore(cfg, at(0)), l
 }
@@ -69,7 +69,7 @@ func TestFewHostsAreRefilledAtOnce(t *testing.T) {
 	leased := make(map[string]int)
 	for steps := 0; len(wants) > 0; steps++ {
 		w := wants[0]
-		f.NoteHosts()
+		f.NoteOrigins()
 		f.Provide(at(0), l.read(w))
 		for _, u := range f.Lease(at(0), 5000) {
 			leased[u.URL.Origin()]++
@@ -98,23 +98,23 @@ func TestRefilledHostsAreFirst(t *testing.T) {
 	expectLease(t, f, 0, 1, "late/1")
 	add(t, f, "later/1")
 	for _, w := range slices.Backward(wants) {
-		f.NoteHosts()
+		f.NoteOrigins()
 		f.Provide(at(0), l.read(w))
 	}
 	expectLease(t, f, 0, 9, "h0000/0 h0001/0 h0002/0 h0003/0 h0004/0 h0005/0 later/1")
 }
 
 func TestRefillThatIsNotWantedPanics(t *testing.T) {
-	for _, host := range []string{"http://x.example", "http://h0000.example", "http://a.example"} {
-		t.Run(host, func(t *testing.T) {
+	for _, origin := range []string{"http://x.example", "http://h0000.example", "http://a.example"} {
+		t.Run(origin, func(t *testing.T) {
 			f, _ := restarted(t, frontier.Config{}, 1, 1)
 			add(t, f, "a/1")
 			defer func() {
-				if r := fmt.Sprint(recover()); !strings.Contains(r, host) {
-					t.Errorf("panic %q, want one that names the host", r)
+				if r := fmt.Sprint(recover()); !strings.Contains(r, origin) {
+					t.Errorf("panic %q, want one that names the origin", r)
 				}
 			}()
-			f.Provide(at(0), frontier.Page{Request: frontier.Request{Kind: frontier.Refill, Host: host}})
+			f.Provide(at(0), frontier.Page{Request: frontier.Request{Kind: frontier.Refill, Origin: origin}})
 		})
 	}
 }
@@ -139,7 +139,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 					cfg.Limit = c.has - 1 // which is reached with the last one: one was tried before
 				}
 				r := frontier.Restore(cfg)
-				r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: c.recorded}, robots.Rules{})
+				r.Origin(at(0), frontier.OriginState{Name: "http://a.example", Pending: c.recorded}, robots.Rules{})
 				r.Seq(100)
 				f := r.Frontier()
 				f.SetJournal(l)
@@ -150,7 +150,7 @@ func TestCountsThatAreWrong(t *testing.T) {
 						leased++
 					}
 					for _, w := range f.Reads() {
-						f.NoteHosts()
+						f.NoteOrigins()
 						f.Provide(at(0), l.read(w))
 					}
 				}
@@ -162,24 +162,24 @@ func TestCountsThatAreWrong(t *testing.T) {
 	}
 }
 
-// TestHostStateRoundTrip checks that a restored host is recorded exactly as it was.
-func TestHostStateRoundTrip(t *testing.T) {
-	full := frontier.HostState{
+// TestOriginStateRoundTrip checks that a restored origin is recorded exactly as it was.
+func TestOriginStateRoundTrip(t *testing.T) {
+	full := frontier.OriginState{
 		Name: "http://a.example", Pending: 7, Tried: 2, Answered: 3, Capped: true,
 		Asked: at(time.Second), Took: 3 * time.Second, Best: 2 * time.Second, Most: 5, Hold: at(time.Hour), Strikes: 4, Overload: true,
 		Robots: frontier.RobotsState{Have: true, Until: at(3 * time.Hour), Tries: 1},
 	}
-	shut := frontier.HostState{
+	shut := frontier.OriginState{
 		Name: "http://b.example:81", Most: 1,
 		Robots: frontier.RobotsState{Shut: true, Until: at(3 * time.Hour), Kind: "timeout", Reason: "no answer"},
 	}
-	waits := frontier.HostState{Name: "https://c.example", Most: 1, Robots: frontier.RobotsState{Until: at(3 * time.Hour), Tries: 2}}
-	file := frontier.HostState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
-	for _, want := range []frontier.HostState{full, shut, waits, file} {
+	waits := frontier.OriginState{Name: "https://c.example", Most: 1, Robots: frontier.RobotsState{Until: at(3 * time.Hour), Tries: 2}}
+	file := frontier.OriginState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
+	for _, want := range []frontier.OriginState{full, shut, waits, file} {
 		t.Run(want.Name, func(t *testing.T) {
 			l := newJournal(t)
 			r := frontier.Restore(frontier.Config{Robots: true, RobotsTries: 3})
-			r.Host(at(2*time.Second), want, robots.Rules{})
+			r.Origin(at(2*time.Second), want, robots.Rules{})
 			f := r.Frontier()
 			f.SetJournal(l)
 			added, err := weburl.Parse(strings.Replace(want.Name, "null", "file://", 1) + "/new")
@@ -188,11 +188,11 @@ func TestHostStateRoundTrip(t *testing.T) {
 			}
 			want.Pending++
 			want.Seed = true
-			f.NoteHosts()
+			f.NoteOrigins()
 			for _, note := range l.notes {
 				note.apply(&l.durable)
 			}
-			if got := l.hosts[want.Name]; got != want {
+			if got := l.origins[want.Name]; got != want {
 				t.Errorf("%+v\nwant %+v", got, want)
 			}
 		})
@@ -203,9 +203,9 @@ func TestHostStateRoundTrip(t *testing.T) {
 func TestLimitWasReached(t *testing.T) {
 	r := frontier.Restore(frontier.Config{Limit: 2})
 	f := r.Frontier()
-	r.Host(at(0), frontier.HostState{Name: "http://a.example", Pending: 1}, robots.Rules{})
+	r.Origin(at(0), frontier.OriginState{Name: "http://a.example", Pending: 1}, robots.Rules{})
 	expectNext(t, f, 0)
-	r.Host(at(0), frontier.HostState{Name: "http://b.example", Answered: 2}, robots.Rules{})
+	r.Origin(at(0), frontier.OriginState{Name: "http://b.example", Answered: 2}, robots.Rules{})
 	expectNoNext(t, f)
 	if !f.Stopped() || !f.Stats().LimitReached {
 		t.Errorf("the limit is not reached: %+v", f.Stats())

@@ -14,40 +14,41 @@ import (
 )
 
 const (
-	// What hosts take in memory, in bytes, besides their names: with the tables that find them.
-	costOfServer = int(unsafe.Sizeof(server{})) + 80
-	costOfOrigin = int(unsafe.Sizeof(host{})) + 80
+	// What hosts, origins and groups take in memory, in bytes, besides their names: with the
+	// tables that find them.
+	costOfHost   = int(unsafe.Sizeof(host{})) + 80
+	costOfOrigin = int(unsafe.Sizeof(origin{})) + 80
 	costOfGroup  = int(unsafe.Sizeof(group{})) + 120
 
-	// maxVain is how many servers are looked at in a row that may not be evicted yet.
+	// maxVain is how many hosts are looked at in a row that may not be evicted yet.
 	maxVain = 64
 
 	// usualBatch is how many URLs a batch has for which the memory of the look-up is kept.
 	usualBatch = 4096
 )
 
-// residency is which servers are in memory, or resident, and which were evicted. A server is idle
-// when nothing of it is pending, leased or wanted. It leaves with all its hosts, and comes back
-// with all of them: they share a pace and LimitPerHost. Servers with something pending: see
+// residency is which hosts are in memory, or resident, and which were evicted. A host is idle
+// when nothing of it is pending, leased or wanted. It leaves with all its origins, and comes back
+// with all of them: they share a pace and LimitPerHost. Hosts with something pending: see
 // dormant.
 type residency struct {
-	names   *names.Index[server] // resident servers
-	hosts   int                  // resident
-	bytes   int                  // that these take, without groups
-	evicted int                  // hosts that are not resident, dormant ones included
-	idle    evictionLine         // servers that had nothing left to do
+	names   *names.Index[host] // resident hosts
+	origins int                // resident
+	bytes   int                // that these take, without groups
+	evicted int                // origins that are not resident, dormant ones included
+	idle    evictionLine       // hosts that had nothing left to do
 
-	gone  *seen.Set           // names of evicted servers, by nameKey; beyond its limit, some
+	gone  *seen.Set           // names of evicted hosts, by nameKey; beyond its limit, some
 	seeds [2]maphash.Seed     // of nameKey
 	asked map[string]struct{} // names of the last batch that were looked up if need be
 
-	waits   moment // a delay counts from here at least if another process has evicted the server
+	waits   moment // a delay counts from here at least if another process has evicted the host
 	steered bool   // PerHost was changed
 }
 
-// residence is what residency knows of a server.
+// residence is what residency knows of a host.
 type residence struct {
-	noted   uint32 // the last NoteHosts that recorded it
+	noted   uint32 // the last NoteOrigins that recorded it
 	idling  bool   // in the line residency.idle
 	waiting bool   // in the line dormant.waiting
 	owed    bool   // it came back for its turn, which it has not had
@@ -56,72 +57,72 @@ type residence struct {
 
 func newResidency(hostBytes int) residency {
 	return residency{
-		names: names.New((*server).name), gone: seen.New(max(1, hostBytes/8)),
+		names: names.New((*host).name), gone: seen.New(max(1, hostBytes/8)),
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, waits: never,
 	}
 }
 
-// host returns the resident host with an origin; nil if there is none.
-func (r *residency) host(origin string) *host {
-	s := r.names.Find(Hostname(origin))
+// origin returns the resident origin with a name; nil if there is none.
+func (r *residency) origin(name string) *origin {
+	h := r.names.Find(Hostname(name))
 	switch {
-	case s == nil:
+	case h == nil:
 		return nil
-	case s.own.name == origin:
-		return &s.own
-	case s.origins == nil:
+	case h.own.name == name:
+		return &h.own
+	case h.origins == nil:
 		return nil
 	}
-	return s.origins.known[origin]
+	return h.origins.known[name]
 }
 
-// each yields every resident host, in no order.
-func (r *residency) each(yield func(*host) bool) {
-	for s := range r.names.All {
-		for h := range s.each {
-			if !yield(h) {
+// each yields every resident origin, in no order.
+func (r *residency) each(yield func(*origin) bool) {
+	for h := range r.names.All {
+		for o := range h.each {
+			if !yield(o) {
 				return
 			}
 		}
 	}
 }
 
-// all returns every resident host by name, so that a crawl on a virtual clock is the same every
+// all returns every resident origin by name, so that a crawl on a virtual clock is the same every
 // time.
-func (r *residency) all() []*host {
-	return slices.SortedFunc(r.each, func(a, b *host) int {
+func (r *residency) all() []*origin {
+	return slices.SortedFunc(r.each, func(a, b *origin) int {
 		return strings.Compare(a.name, b.name)
 	})
 }
 
-// added takes in a host that is resident from now on.
-func (r *residency) added(h *host) {
-	r.hosts++
-	r.bytes += costOfHost(h)
+// added takes in an origin that is resident from now on.
+func (r *residency) added(o *origin) {
+	r.origins++
+	r.bytes += bytesOf(o)
 }
 
-// removed updates the state after a server has left memory.
-func (r *residency) removed(s *server) {
-	name := s.name()
+// removed updates the state after a host has left memory.
+func (r *residency) removed(h *host) {
+	name := h.name()
 	delete(r.asked, name) // a later Add has not looked it up
-	r.names.Remove(name, s)
+	r.names.Remove(name, h)
 	if domain := weburl.RegistrableDomain(name); domain != "" {
-		r.names.Remove(domain, s)
+		r.names.Remove(domain, h)
 	}
-	for h := range s.each {
-		r.bytes -= costOfHost(h)
-		r.hosts--
+	for o := range h.each {
+		r.bytes -= bytesOf(o)
+		r.origins--
 		r.evicted++
 	}
 	r.gone.Add(r.nameKey(name))
 }
 
-// costOfHost returns what a host takes in memory, without its robots.txt.
-func costOfHost(h *host) int {
-	if h == &h.server.own {
-		return costOfServer + len(h.name)
+// bytesOf returns what an origin takes in memory, without its robots.txt.
+func bytesOf(o *origin) int {
+	if o == &o.host.own {
+		return costOfHost + len(o.name)
 	}
-	return costOfOrigin + len(h.name)
+	return costOfOrigin + len(o.name)
 }
 
 // nameKey returns a fingerprint of a name. The Web chooses the name, and cannot know the seeds.
@@ -132,7 +133,7 @@ func (r *residency) nameKey(name string) (key fingerprint) {
 	return key
 }
 
-// lookedUp reports whether the hosts of a name that were evicted, if any, are back.
+// lookedUp reports whether the origins of a name that were evicted, if any, are back.
 func (r *residency) lookedUp(name string) bool {
 	if r.evicted == 0 || r.names.Find(name) != nil {
 		return true
@@ -141,7 +142,7 @@ func (r *residency) lookedUp(name string) bool {
 	return asked
 }
 
-// missing returns the names of a batch that may be of evicted servers.
+// missing returns the names of a batch that may be of evicted hosts.
 func (r *residency) missing(hostnames func(yield func(string) bool)) []string {
 	if r.asked == nil || len(r.asked) > usualBatch {
 		r.asked = make(map[string]struct{})
@@ -166,97 +167,97 @@ func (r *residency) mayBeEvicted(name string) bool {
 	return found || !final
 }
 
-// storable reports whether the store finds an origin by the name of its server.
+// storable reports whether the store finds an origin by the name of its host.
 func storable(origin string) bool {
 	return strings.HasPrefix(origin, "http://") || strings.HasPrefix(origin, "https://")
 }
 
-// isIdle reports whether nothing of s is left to do.
-func (s *server) isIdle() bool {
-	if s.busy > 0 || s.resolve == addressAsked || s.hasTurn() {
+// isIdle reports whether nothing of h is left to do.
+func (h *host) isIdle() bool {
+	if h.busy > 0 || h.resolve == addressAsked || h.hasTurn() {
 		return false
 	}
-	if o := s.origins; o != nil && (o.due.Len() > 0 || o.redirects != nil) {
+	if all := h.origins; all != nil && (all.due.Len() > 0 || all.redirects != nil) {
 		return false
 	}
-	for h := range s.each {
-		queued := h.pending > 0 || h.retry != nil || h.backlog != nil
-		if queued || h.leased > 0 || h.starved || h.robots.waits() || !storable(h.name) {
+	for o := range h.each {
+		queued := o.pending > 0 || o.retry != nil || o.backlog != nil
+		if queued || o.leased > 0 || o.starved || o.robots.waits() || !storable(o.name) {
 			return false
 		}
 	}
 	return true
 }
 
-// hostBytes returns about how much memory the hosts take, with their names and groups, without what
-// their robots.txt say.
+// hostBytes returns about how much memory the hosts take, with their origins, names and groups,
+// without what their robots.txt say.
 func (f *Frontier) hostBytes() int {
 	return f.residency.bytes + f.politeness.bytes() + f.residency.gone.Bytes()
 }
 
-// consider lines s up for eviction if nothing of it is left to do, or all of that can wait in the
+// consider lines h up for eviction if nothing of it is left to do, or all of that can wait in the
 // store.
-func (f *Frontier) consider(s *server) {
+func (f *Frontier) consider(h *host) {
 	switch {
 	case f.cfg.HostBytes <= 0:
-	case s.isIdle():
-		if !s.idling {
-			s.idling = true
-			f.residency.idle.push(s)
+	case h.isIdle():
+		if !h.idling {
+			h.idling = true
+			f.residency.idle.push(h)
 		}
-	case !s.waiting && s.canWait():
-		s.waiting = true
-		f.dormant.waiting.push(s)
+	case !h.waiting && h.canWait():
+		h.waiting = true
+		f.dormant.waiting.push(h)
 	}
 }
 
-// settled reports whether s, which is idle or can wait, may be evicted now: a commit has kept all
+// settled reports whether h, which is idle or can wait, may be evicted now: a commit has kept all
 // that is known of it, and time changes nothing of that except the age of its robots.txt and, if it
-// is idle, the rest of its back-off. Why a server is dead is not in the store.
-func (f *Frontier) settled(s *server) bool {
-	delayed := s.last != never && s.last+f.politeness.delay(s) > f.now
-	if s.noted > f.journal.saved || delayed || s.deadAt(f.now) {
+// is idle, the rest of its back-off. Why a host is dead is not in the store.
+func (f *Frontier) settled(h *host) bool {
+	delayed := h.last != never && h.last+f.politeness.delay(h) > f.now
+	if h.noted > f.journal.saved || delayed || h.deadAt(f.now) {
 		return false
 	}
-	if s.pace.hold > f.now && !s.isIdle() { // its turn would come in vain, and late once it is free
+	if h.pace.hold > f.now && !h.isIdle() { // its turn would come in vain, and late once it is free
 		return false
 	}
 	answered := int32(0)
-	for h := range s.each {
-		if h.dirty {
+	for o := range h.each {
+		if o.dirty {
 			return false
 		}
-		answered += h.answered
+		answered += o.answered
 	}
 	// Otherwise a lease counts that the store does not know: its URL was refused or postponed.
-	return answered == s.leases
+	return answered == h.leases
 }
 
-// makeRoom evicts servers as long as hosts exceed their budget: first the servers that have been
+// makeRoom evicts hosts as long as they exceed their budget: first the hosts that have been
 // idle for longest, then waiting ones that have been resident for longest. While a batch of URLs is
-// looked up, servers stay, so that each is resident, or not, until all of the batch are added.
+// looked up, hosts stay, so that each is resident, or not, until all of the batch are added.
 func (f *Frontier) makeRoom() {
 	if f.cfg.HostBytes <= 0 || f.lookup.open {
 		return
 	}
 	most := f.cfg.HostBytes - f.dormant.turnover(f.cfg.HostBytes)
-	f.evictFrom(&f.residency.idle, most, func(s *server) evictability {
+	f.evictFrom(&f.residency.idle, most, func(h *host) evictability {
 		switch {
-		case !s.isIdle():
-			s.idling = false
-			f.consider(s) // it may be able to wait
+		case !h.isIdle():
+			h.idling = false
+			f.consider(h) // it may be able to wait
 			return notAnyMore
-		case f.settled(s):
+		case f.settled(h):
 			return evictable
 		}
 		return notYet
 	})
-	f.evictFrom(&f.dormant.waiting, most, func(s *server) evictability {
+	f.evictFrom(&f.dormant.waiting, most, func(h *host) evictability {
 		switch {
-		case !s.canWait():
-			s.waiting = false
+		case !h.canWait():
+			h.waiting = false
 			return notAnyMore
-		case (!s.owed || s.heldUp() || s.isIdle()) && f.settled(s):
+		case (!h.owed || h.heldUp() || h.isIdle()) && f.settled(h):
 			return evictable
 		}
 		return notYet
@@ -264,7 +265,7 @@ func (f *Frontier) makeRoom() {
 	f.politeness.sweep(f.now)
 }
 
-// evictability is whether a server in a line may be evicted.
+// evictability is whether a host in a line may be evicted.
 type evictability int
 
 const (
@@ -273,121 +274,121 @@ const (
 	evictable
 )
 
-// evictFrom evicts servers from a line until hosts take no more memory than most.
-func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*server) evictability) {
+// evictFrom evicts hosts from a line until hosts take no more memory than most.
+func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*host) evictability) {
 	for vain := 0; f.hostBytes() > most && !l.empty() && vain < maxVain; {
-		s, changed := l.pop()
-		if s.evicted {
+		h, changed := l.pop()
+		if h.evicted {
 			continue
 		}
-		switch as := judge(s); {
+		switch as := judge(h); {
 		case as == notAnyMore:
 		case as == evictable && !changed:
-			f.evict(s)
+			f.evict(h)
 		default:
 			if !changed {
 				vain++
 			}
-			l.push(s)
+			l.push(h)
 		}
 	}
 }
 
-// evict drops s. The store must have all of its state.
-func (f *Frontier) evict(s *server) {
-	f.politeness.withdraw(s)
-	s.evicted = true
-	f.dormant.evicted(s.name())
-	f.residency.removed(s)
-	f.politeness.remove(s)
-	delete(f.failures, s)
-	for h := range s.each {
-		if h.pending > 0 {
-			f.refills.dropped(h)
-			f.dormant.count(HostState{Pending: int(h.pending), Tried: int(h.tried)}, 1)
+// evict drops h. The store must have all of its state.
+func (f *Frontier) evict(h *host) {
+	f.politeness.withdraw(h)
+	h.evicted = true
+	f.dormant.evicted(h.name())
+	f.residency.removed(h)
+	f.politeness.remove(h)
+	delete(f.failures, h)
+	for o := range h.each {
+		if o.pending > 0 {
+			f.refills.dropped(o)
+			f.dormant.count(OriginState{Pending: int(o.pending), Tried: int(o.tried)}, 1)
 		}
 	}
 }
 
-// comeBack makes an evicted host resident again.
-func (f *Frontier) comeBack(s HostState, r robots.Rules) *host {
-	h, latest := f.recall(s, r)
-	h.last = max(h.last, f.residency.waits, min(h.asked, f.now))
+// comeBack makes an evicted origin resident again.
+func (f *Frontier) comeBack(s OriginState, r robots.Rules) *origin {
+	o, latest := f.recall(s, r)
+	o.last = max(o.last, f.residency.waits, min(o.asked, f.now))
 	if latest {
-		h.pace.most = uint8(s.Most) // unbounded or not: this is the same process
+		o.pace.most = uint8(s.Most) // unbounded or not: this is the same process
 	}
 	if f.residency.steered {
-		f.steerPace(h)
+		f.steerPace(o)
 	}
-	f.wake(h, s)
-	return h
+	f.wake(o, s)
+	return o
 }
 
-// wake has a host that was evicted take its turn.
-func (f *Frontier) wake(h *host, s HostState) {
+// wake has an origin that was evicted take its turn.
+func (f *Frontier) wake(o *origin, s OriginState) {
 	f.residency.evicted--
 	f.dormant.count(s, -1)
-	f.refills.restore(h, s)
-	f.place(h)
-	f.consider(h.server)
+	f.refills.restore(o, s)
+	f.place(o)
+	f.consider(o.host)
 }
 
-// recall makes a host, and brings it to what is known of it, apart from its pending URLs and from
-// when its delay counts. It reports whether that is the latest that is known of its server.
-func (f *Frontier) recall(s HostState, r robots.Rules) (h *host, latest bool) {
-	h = f.newHost(s.Name, strings.HasPrefix(s.Name, "http"))
-	h.pending, h.tried, h.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
-	h.capped, h.seed = s.Capped, s.Seed
-	h.leases += h.answered
+// recall makes an origin, and brings it to what is known of it, apart from its pending URLs and
+// from when its delay counts. It reports whether that is the latest that is known of its host.
+func (f *Frontier) recall(s OriginState, r robots.Rules) (o *origin, latest bool) {
+	o = f.newOrigin(s.Name, strings.HasPrefix(s.Name, "http"))
+	o.pending, o.tried, o.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
+	o.capped, o.seed = s.Capped, s.Seed
+	o.leases += o.answered
 	since := never
 	if !s.Asked.IsZero() {
 		since = f.moment(s.Asked)
 	}
-	if latest = since >= h.asked; latest { // the host requested last knows the server's pace
-		h.asked = since
-		h.pace.restore(s)
-		h.fails = uint8(s.Failures)
+	if latest = since >= o.asked; latest { // the origin requested last knows the host's pace
+		o.asked = since
+		o.pace.restore(s)
+		o.fails = uint8(s.Failures)
 	}
 	if !s.Hold.IsZero() && !s.Dead { // why it was dead is not kept: it has another chance
-		h.pace.hold = max(h.pace.hold, f.moment(s.Hold))
+		o.pace.hold = max(o.pace.hold, f.moment(s.Hold))
 	}
-	if h.robots.phase != off {
+	if o.robots.phase != off {
 		rules, ok := f.robots.add(r, f.now)
 		if !ok {
 			s.Robots = RobotsState{} // it is leased again
 		}
-		h.robots.restore(s.Robots, rules)
+		o.robots.restore(s.Robots, rules)
 		if !s.Robots.Until.IsZero() {
-			h.robots.until = f.moment(s.Robots.Until)
+			o.robots.until = f.moment(s.Robots.Until)
 		}
-		h.rulesChanged(h, 0)
+		o.rulesChanged(o, 0)
 	}
-	return h, latest
+	return o, latest
 }
 
-// evictionLine is servers that may be evicted, those first that have waited for it for longest.
+// evictionLine is hosts that may be evicted, those first that have waited for it for longest.
 type evictionLine struct {
-	servers []lined
-	head    int
+	hosts []lined
+	head  int
 }
 
-// lined is a server and its last record when it was put into a line.
+// lined is a host and its last record when it was put into a line.
 type lined struct {
-	server *server
-	noted  uint32
+	host  *host
+	noted uint32
 }
 
-func (l *evictionLine) push(s *server) { l.servers = append(l.servers, lined{s, s.noted}) }
+func (l *evictionLine) push(h *host) { l.hosts = append(l.hosts, lined{h, h.noted}) }
 
-func (l *evictionLine) empty() bool { return l.head == len(l.servers) }
+func (l *evictionLine) empty() bool { return l.head == len(l.hosts) }
 
 // pop removes the first of a line that is not empty. It reports whether it was recorded since.
-func (l *evictionLine) pop() (s *server, changed bool) {
-	r := l.servers[l.head]
-	l.servers[l.head] = lined{}
-	if l.head++; l.head > len(l.servers)/2 {
-		l.servers = append(l.servers[:0:0], l.servers[l.head:]...)
+func (l *evictionLine) pop() (h *host, changed bool) {
+	r := l.hosts[l.head]
+	l.hosts[l.head] = lined{}
+	if l.head++; l.head > len(l.hosts)/2 {
+		l.hosts = append(l.hosts[:0:0], l.hosts[l.head:]...)
 		l.head = 0
 	}
-	return r.server, r.server.noted != r.noted
+	return r.host, r.host.noted != r.noted
 }

@@ -28,7 +28,7 @@ func newIdleCrawl(t *testing.T, cfg frontier.Config) *idleCrawl {
 
 // save commits everything recorded.
 func (c *idleCrawl) save() {
-	c.NoteHosts()
+	c.NoteOrigins()
 	c.l.commit()
 	c.Saved()
 }
@@ -98,32 +98,32 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 			}
 			now += time.Hour // no delay is running
 			crawl.Lease(at(now), 1)
-			was, _ := crawl.View().Host(at(now), "http://a.example")
+			was, _ := crawl.View().Origin(at(now), "http://a.example")
 			crawl.leave()
 			if crawl.View().Evicted() != 0 {
 				t.Fatal("a host has left that the journal does not know")
 			}
-			crawl.NoteHosts()
+			crawl.NoteOrigins()
 			crawl.leave()
 			if crawl.View().Evicted() != 0 {
 				t.Fatal("a host has left that was recorded, and not committed")
 			}
 			crawl.save()
 			crawl.leave()
-			if _, known := crawl.View().Host(at(now), "http://a.example"); known || crawl.View().Evicted() != 1 || crawl.Stats().Hosts != 1 {
-				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.View().Evicted(), crawl.Stats().Hosts)
+			if _, known := crawl.View().Origin(at(now), "http://a.example"); known || crawl.View().Evicted() != 1 || crawl.Stats().Origins != 1 {
+				t.Fatalf("known: %t, %d have left, %d hosts", known, crawl.View().Evicted(), crawl.Stats().Origins)
 			}
 			crawl.add("a/1")
 			if len(crawl.asked) != 0 || crawl.View().Evicted() != 1 {
 				t.Errorf("%q are looked up for a URL that was seen", crawl.asked)
 			}
 			crawl.add("a/3", "a/4", "a/secret", "b/1")
-			// The table of evicted names is full, and may take a new name for one of them: about once in
-			// 300 times. A name that was evicted is never missed.
+			// The table of evicted names is full, and may take a new name for one of them: about
+			// once in 300 times. A name that was evicted is never missed.
 			if asked := slices.Sorted(slices.Values(crawl.asked)); !slices.Equal(asked, []string{"a.example"}) && !slices.Equal(asked, []string{"a.example", "b.example"}) {
 				t.Errorf("%q are looked up, expected the one that has left", crawl.asked)
 			}
-			is, known := crawl.View().Host(at(now), "http://a.example")
+			is, known := crawl.View().Origin(at(now), "http://a.example")
 			is.Pending = was.Pending
 			if !known || is != was {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
@@ -136,14 +136,14 @@ func TestHostsComeBackAsTheyWere(t *testing.T) {
 				}
 				crawl.Refused()
 			}
-			if s := crawl.Stats(); s.OverLimit == 0 || s.Hosts != 2 {
+			if s := crawl.Stats(); s.OverLimit == 0 || s.Origins != 2 {
 				t.Errorf("%+v, expected URLs over the limit of the host, which had two before it left", s)
 			}
 		})
 	}
 }
 
-// TestHostsStayWhileTheyWait checks that no server is evicted before its delay is over: another of
+// TestHostsStayWhileTheyWait checks that no host is evicted before its delay is over: another of
 // its domain would be requested too soon.
 func TestHostsStayWhileTheyWait(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1, DomainDelay: time.Minute})
@@ -188,13 +188,13 @@ func TestHeldHostsLeave(t *testing.T) {
 				crawl.add("a/pending")
 			}
 			crawl.save()
-			was, _ := crawl.View().Host(at(now), "http://a.example")
+			was, _ := crawl.View().Origin(at(now), "http://a.example")
 			crawl.leave()
 			if crawl.View().Evicted() != c.left {
 				t.Fatalf("%d have left, expected %d", crawl.View().Evicted(), c.left)
 			}
 			crawl.add("a/new")
-			is, _ := crawl.View().Host(at(now), "http://a.example")
+			is, _ := crawl.View().Origin(at(now), "http://a.example")
 			if was.Pending, is.Pending = 0, 0; is != was || !is.Hold.After(at(now)) {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
 			}
@@ -205,7 +205,7 @@ func TestHeldHostsLeave(t *testing.T) {
 	}
 }
 
-// TestFailuresOfAnotherScheme checks that a server has the failures recorded last of its hosts,
+// TestFailuresOfAnotherScheme checks that a host has the failures recorded last of its origins,
 // not the most recorded of one.
 func TestFailuresOfAnotherScheme(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
@@ -221,9 +221,9 @@ func TestFailuresOfAnotherScheme(t *testing.T) {
 	for _, order := range [][]string{{"http://a.example", "https://a.example"}, {"https://a.example", "http://a.example"}} {
 		r := frontier.Restore(frontier.Config{})
 		for _, name := range order {
-			r.Host(at(2*time.Hour), crawl.l.hosts[name], robots.Rules{})
+			r.Origin(at(2*time.Hour), crawl.l.origins[name], robots.Rules{})
 		}
-		if info, known := r.Frontier().View().Host(at(2*time.Hour), "http://a.example"); !known || info.Failures != 0 {
+		if info, known := r.Frontier().View().Origin(at(2*time.Hour), "http://a.example"); !known || info.Failures != 0 {
 			t.Errorf("%v: known %t, %d failures, expected none since the last answer", order, known, info.Failures)
 		}
 	}
@@ -253,12 +253,12 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 		if got := crawl.View().HostBytes(); got > room+10_000 {
 			t.Fatalf("%d bytes of hosts after %d, expected about %d", got, 3*n, room)
 		}
-		if _, known := crawl.View().Host(at(now), fmt.Sprintf("http://h%d.example", n)); !known {
+		if _, known := crawl.View().Origin(at(now), fmt.Sprintf("http://h%d.example", n)); !known {
 			t.Fatalf("the host that was asked last has left")
 		}
 	}
-	if s := crawl.Stats(); s.Hosts != 1200 || crawl.View().Evicted() < 900 || crawl.View().HostBytes() < room/2 {
-		t.Errorf("%d hosts, %d have left, %d bytes", s.Hosts, crawl.View().Evicted(), crawl.View().HostBytes())
+	if s := crawl.Stats(); s.Origins != 1200 || crawl.View().Evicted() < 900 || crawl.View().HostBytes() < room/2 {
+		t.Errorf("%d hosts, %d have left, %d bytes", s.Origins, crawl.View().Evicted(), crawl.View().HostBytes())
 	}
 }
 
@@ -267,24 +267,24 @@ func TestIdleHostsTakeNoMemory(t *testing.T) {
 func TestRestoredHostsStayInTheStore(t *testing.T) {
 	r := frontier.Restore(frontier.Config{HostBytes: 1, LimitPerHost: 5, Delay: time.Second})
 	f := r.Frontier()
-	hosts := []frontier.HostState{
+	origins := []frontier.OriginState{
 		{Name: "http://a.example", Answered: 2, Pending: 2, Tried: 1},
 		{Name: "http://b.example", Answered: 3},
 		{Name: "http://c.example", Answered: 2, Pending: 3, Tried: 2},
 		{Name: "https://a.example", Answered: 2, Pending: 1},
 	}
 	whole := true
-	for _, h := range hosts {
-		whole = r.Host(at(0), h, robots.Rules{}) && whole
+	for _, o := range origins {
+		whole = r.Origin(at(0), o, robots.Rules{}) && whole
 	}
-	for _, h := range hosts {
-		r.Beside(h, robots.Rules{})
+	for _, o := range origins {
+		r.Beside(o, robots.Rules{})
 	}
-	if s := f.Stats(); whole || f.View().Evicted() != 2 || f.View().Dormant() != 1 || s.Hosts != 4 || s.Pending != 6 {
+	if s := f.Stats(); whole || f.View().Evicted() != 2 || f.View().Dormant() != 1 || s.Origins != 4 || s.Pending != 6 {
 		t.Fatalf("whole: %t, %d not in memory, %d dormant, %+v; expected b and c, as there was room for the first", whole, f.View().Evicted(), f.View().Dormant(), s)
 	}
 	for name, want := range map[string]bool{"http://a.example": true, "https://a.example": true, "http://b.example": false, "http://c.example": false} {
-		if _, known := f.View().Host(at(0), name); known != want {
+		if _, known := f.View().Origin(at(0), name); known != want {
 			t.Errorf("%s is known: %t, want %t", name, known, want)
 		}
 	}
@@ -292,7 +292,7 @@ func TestRestoredHostsStayInTheStore(t *testing.T) {
 	if !slices.Equal(lookup.Names, []string{"b.example"}) {
 		t.Fatalf("%q are looked up", lookup.Names)
 	}
-	f.Provide(at(0), frontier.Page{Request: lookup, Hosts: []frontier.StoredHost{{HostState: hosts[1]}}})
+	f.Provide(at(0), frontier.Page{Request: lookup, Origins: []frontier.StoredOrigin{{OriginState: origins[1]}}})
 	f.Add(u(t, "b/9"))
 	if leases := f.Lease(at(0), 9); len(leases) > 0 {
 		t.Errorf("%s is leased at once, and may have been asked before the restart", shorts(leases))
@@ -301,8 +301,8 @@ func TestRestoredHostsStayInTheStore(t *testing.T) {
 	if len(reads) != 1 || reads[0].Kind != frontier.Revive || reads[0].Cursor != "" || reads[0].Tried {
 		t.Fatalf("Reads: %+v, expected a request for the first dormant hosts", reads)
 	}
-	f.Provide(at(0), frontier.Page{Request: reads[0], Hosts: []frontier.StoredHost{{HostState: hosts[2]}}})
-	if c, known := f.View().Host(at(0), "http://c.example"); !known || c.HostState != hosts[2] || f.View().Dormant() != 0 {
+	f.Provide(at(0), frontier.Page{Request: reads[0], Origins: []frontier.StoredOrigin{{OriginState: origins[2]}}})
+	if c, known := f.View().Origin(at(0), "http://c.example"); !known || c.OriginState != origins[2] || f.View().Dormant() != 0 {
 		t.Errorf("c is known: %t, %+v, and %d are dormant", known, c, f.View().Dormant())
 	}
 	if leases := f.Lease(at(0), 9); len(leases) > 0 {
@@ -315,8 +315,8 @@ func TestRestoredHostsStayInTheStore(t *testing.T) {
 func TestDormantHostsThatAreLost(t *testing.T) {
 	for _, limit := range []int{0, 1} {
 		r := frontier.Restore(frontier.Config{HostBytes: 1, Limit: limit})
-		r.Host(at(0), frontier.HostState{Name: "http://a.example", Answered: 1}, robots.Rules{})
-		r.Host(at(0), frontier.HostState{Name: "http://b.example", Pending: 7, Tried: 2}, robots.Rules{})
+		r.Origin(at(0), frontier.OriginState{Name: "http://a.example", Answered: 1}, robots.Rules{})
+		r.Origin(at(0), frontier.OriginState{Name: "http://b.example", Pending: 7, Tried: 2}, robots.Rules{})
 		f := r.Frontier()
 		for n := 0; !f.Stopped(); n++ {
 			f.Lease(at(0), 9)

@@ -49,13 +49,13 @@ func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
 // Variants restores what Journal.Variants last recorded of a key.
 func (r *Restorer) Variants(key [16]byte, n int) { r.f.variants.Raise(key, n) }
 
-// Host restores a host. Each is restored once. Its pending URLs stay in the store: see
+// Origin restores an origin. Each is restored once. Its pending URLs stay in the store: see
 // Frontier.Reads. It waits its full delay from now, even if it was never requested: the journal
 // need not have recorded what was in flight when the process ended.
 //
-// With HostBytes it returns false if there is no room for the host, which stays in the store. Then
-// Beside is called for all hosts, once Host was.
-func (r *Restorer) Host(now time.Time, s HostState, rules robots.Rules) bool {
+// With HostBytes it returns false if there is no room for the origin, which stays in the store.
+// Then Beside is called for all origins, once Origin was.
+func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool {
 	f := r.f
 	f.tell(now)
 	f.residency.waits = f.now
@@ -68,32 +68,32 @@ func (r *Restorer) Host(now time.Time, s HostState, rules robots.Rules) bool {
 		f.first += s.Answered
 		return false
 	}
-	h, _ := f.recall(s, rules)
-	h.last = f.now
-	f.refills.restore(h, s)
-	h.address.waitFrom(f.now)
-	h.domain().waitFrom(f.now)
-	f.place(h)
-	f.consider(h.server)
+	o, _ := f.recall(s, rules)
+	o.last = f.now
+	f.refills.restore(o, s)
+	o.address.waitFrom(f.now)
+	o.domain().waitFrom(f.now)
+	f.place(o)
+	f.consider(o.host)
 	f.first += s.Answered
 	return true
 }
 
-// dispensable reports whether a host that is restored can stay in the store.
-func (f *Frontier) dispensable(s HostState) bool {
+// dispensable reports whether an origin that is restored can stay in the store.
+func (f *Frontier) dispensable(s OriginState) bool {
 	full := f.cfg.HostBytes > 0 && f.hostBytes() > f.cfg.HostBytes
 	return full && storable(s.Name) && f.residency.names.Find(Hostname(s.Name)) == nil
 }
 
-// Beside restores a host that Host has left out if another of its name is resident.
-func (r *Restorer) Beside(s HostState, rules robots.Rules) {
+// Beside restores an origin that Origin has left out if another of its name is resident.
+func (r *Restorer) Beside(s OriginState, rules robots.Rules) {
 	f := r.f
-	if f.residency.names.Find(Hostname(s.Name)) == nil || f.residency.host(s.Name) != nil {
+	if f.residency.names.Find(Hostname(s.Name)) == nil || f.residency.origin(s.Name) != nil {
 		return
 	}
-	h, _ := f.recall(s, rules)
-	h.last = f.now
-	f.wake(h, s)
+	o, _ := f.recall(s, rules)
+	o.last = f.now
+	f.wake(o, s)
 }
 
 // AskedUntil says that hosts which were not recorded may have been requested until now, by a

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// MaxCrawlDelay is the longest Crawl-delay that is obeyed: 24 pages a day. A host that asks for
+	// MaxCrawlDelay is the longest Crawl-delay that is obeyed: 24 pages a day. A site that asks for
 	// more is not crawled at all; its URLs are refused as if disallowed, and the reason says why.
 	//
 	// What others do: Yandex has ignored Crawl-delay since 2018. Heritrix caps it at 5 minutes, and
@@ -22,8 +22,8 @@ const (
 	// that wants a slow crawler, such as 10 minutes, and less than a way to say no, such as a day.
 	MaxCrawlDelay = time.Hour
 
-	// shutFor is how long the URLs of a host without an obtainable robots.txt are refused without
-	// another try.
+	// shutFor is how long the URLs of an origin without an obtainable robots.txt are refused
+	// without another try.
 	shutFor = time.Hour
 
 	// maxReason is how many bytes of a text from the Web a reason has: a line of robots.txt can
@@ -31,20 +31,20 @@ const (
 	maxReason = 200
 )
 
-// phase is the state of a host's robots.txt.
+// phase is the state of an origin's robots.txt.
 type phase uint8
 
 const (
 	off       phase = iota // not needed: everything is allowed
-	unknown                // to be leased, at until or later: the host's URLs wait
-	asked                  // leased: the host's URLs wait
-	elsewhere              // redirected, and waiting or leased there: the host's URLs wait
+	unknown                // to be leased, at until or later: the origin's URLs wait
+	asked                  // leased: the origin's URLs wait
+	elsewhere              // redirected, and waiting or leased there: the origin's URLs wait
 	known                  // to be leased again at until; the rules are old if that failed
 	shut                   // cannot be had: URLs are refused up to until, then it is leased again
 )
 
-// robotsTxt is the robots.txt of a host: RFC 9309. Most hosts have none, or one that says nothing
-// to this crawler: they keep no rules.
+// robotsTxt is the robots.txt of an origin: RFC 9309. Most origins have none, or one that says
+// nothing to this crawler: they keep no rules.
 type robotsTxt struct {
 	rules *cachedRules // nil: no rules, and no reason for that
 	until moment
@@ -61,7 +61,7 @@ func (r *robotsTxt) why() failure {
 	return r.rules.why
 }
 
-// delay returns the Crawl-delay; 0 if that is too long, when all of the host's URLs are refused.
+// delay returns the Crawl-delay; 0 if that is too long, when all of the origin's URLs are refused.
 func (r *robotsTxt) delay() time.Duration {
 	if r.rules == nil || r.rules.delay > MaxCrawlDelay {
 		return 0
@@ -94,10 +94,10 @@ func (r *robotsTxt) lacks() bool {
 	return !r.have
 }
 
-// waits reports whether the host's URLs wait for a response.
+// waits reports whether the origin's URLs wait for a response.
 func (r *robotsTxt) waits() bool { return r.phase == asked || r.phase == elsewhere }
 
-// refuses reports whether all of the host's URLs are refused at a time.
+// refuses reports whether all of the origin's URLs are refused at a time.
 func (r *robotsTxt) refuses(at moment) bool { return r.phase == shut && at < r.until }
 
 // notBefore returns the time before which neither a URL nor robots.txt is leased.
@@ -167,7 +167,7 @@ func (r *robotsTxt) postpone(until moment) {
 	}
 }
 
-// restore brings the robots.txt of a new host to what it was, apart from until.
+// restore brings the robots.txt of a new origin to what it was, apart from until.
 func (r *robotsTxt) restore(s RobotsState, answer *cachedRules) {
 	r.rules, r.have, r.tries = answer, s.Have, uint8(s.Tries)
 	switch {

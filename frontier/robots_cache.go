@@ -8,8 +8,8 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// cachedRules are the rules of a robots.txt, or why there are none. Hosts with the same rules share
-// one.
+// cachedRules are the rules of a robots.txt, or why there are none. Origins with the same rules
+// share one.
 type cachedRules struct {
 	rules   robots.Rules
 	delay   time.Duration // the Crawl-delay: it is kept when the rules are dropped
@@ -23,11 +23,12 @@ type cachedRules struct {
 }
 
 const (
-	// spared is how long unused rules are safe from being dropped. It gives the host of new rules
-	// time for a page; otherwise hosts with many rules would only ever fetch rules.
+	// spared is how long unused rules are safe from being dropped. It gives the origin of new rules
+	// time for a page; otherwise origins with many rules would only ever fetch rules.
 	spared = time.Minute
 
-	// noRoom is how long a host waits at most for room for its rules, while all others are spared.
+	// noRoom is how long an origin waits at most for room for its rules, while all others are
+	// spared.
 	noRoom = 30 * time.Second
 
 	// costOfRules is what a cachedRules takes besides its rules, with its place in the list.
@@ -45,10 +46,10 @@ type robotsCache struct {
 	alike   map[[sha256.Size]byte]*cachedRules
 	used    list.List // of *cachedRules, the last one used at the back
 	unused  list.List // of *cachedRules, as they came
-	starved []*host   // hosts that wait for room, as they came
+	starved []*origin // origins that wait for room, as they came
 }
 
-// add returns the cached form of rules: one copy of equal rules, which whole networks of hosts
+// add returns the cached form of rules: one copy of equal rules, which whole networks of origins
 // share; nil for empty rules. It returns false if there is no room.
 func (c *robotsCache) add(r robots.Rules, now moment) (*cachedRules, bool) {
 	if r.IsZero() {
@@ -127,24 +128,24 @@ func (c *robotsCache) answered() {
 	c.freed++
 }
 
-// starve has h wait for room.
-func (c *robotsCache) starve(h *host) {
-	if !h.starved {
-		h.starved = true
-		c.starved = append(c.starved, h)
+// starve has o wait for room.
+func (c *robotsCache) starve(o *origin) {
+	if !o.starved {
+		o.starved = true
+		c.starved = append(c.starved, o)
 	}
 }
 
-// admit returns the hosts that may now fetch their rules: as many as there may be room for. A host
-// for which there is no room after all waits again.
-func (c *robotsCache) admit(now moment) (admitted []*host) {
+// admit returns the origins that may now fetch their rules: as many as there may be room for. An
+// origin for which there is no room after all waits again.
+func (c *robotsCache) admit(now moment) (admitted []*origin) {
 	n := min(c.freed, len(c.starved))
 	c.freed = 0
-	for _, h := range c.starved[:n] {
-		h.starved = false
-		if r := &h.robots; r.phase == unknown && r.until > now && r.tries == 0 {
+	for _, o := range c.starved[:n] {
+		o.starved = false
+		if r := &o.robots; r.phase == unknown && r.until > now && r.tries == 0 {
 			r.until = now
-			admitted = append(admitted, h)
+			admitted = append(admitted, o)
 		}
 	}
 	clear(c.starved[:n])

@@ -8,83 +8,83 @@ import (
 )
 
 // A robots.txt that redirects elsewhere (RFC 9309, section 2.3.1.2) is leased at the turn of the
-// server there, under its delays and paces. A thousand hosts that all point to one server ask it
+// host there, under its delays and paces. A thousand origins that all point to one host ask it
 // one by one.
 //
-// The robots.txt redirects to a server wait as retries of a host without a name, which takes turns
-// with the server's other hosts. The host that needs the robots.txt waits: it has one redirect at
+// The robots.txt redirects to a host wait as retries of an origin without a name, which takes turns
+// with the host's other origins. The origin that needs the robots.txt waits: it has one redirect at
 // most, and its pending URLs keep the crawl from ending. Redirects do not outlive the process.
 
-// RobotsAt ends a lease of robots.txt: a redirect says that the host's rules are at another URL, of
-// any http or https server. That is leased next, as robots.txt of the same host, with one more in
-// Hops, by which the caller bounds how many redirects are followed. With HostBytes that URL is one
-// of the seeds last given to Prepare.
+// RobotsAt ends a lease of robots.txt: a redirect says that the origin's rules are at another URL,
+// of any http or https server. That is leased next, as robots.txt of the same origin, with one more
+// in Hops, by which the caller bounds how many redirects are followed. With HostBytes that URL is
+// one of the seeds last given to Prepare.
 func (f *Frontier) RobotsAt(now time.Time, u URL, a Result, at weburl.URL) {
-	h, asked := f.endRobots(now, u, a)
+	o, asked := f.endRobots(now, u, a)
 	f.failures.revive(asked)
-	h.robots.phase = elsewhere
+	o.robots.phase = elsewhere
 	u.At = &at
 	u.Hops++
-	s := f.residency.names.Find(Hostname(at.Origin()))
-	if s == nil {
-		s = f.newHost(at.Origin(), at.IsHTTP()).server
+	h := f.residency.names.Find(Hostname(at.Origin()))
+	if h == nil {
+		h = f.newOrigin(at.Origin(), at.IsHTTP()).host
 	}
-	f.redirectRobots(s, u, now)
+	f.redirectRobots(h, u, now)
 }
 
-// redirectRobots makes u a robots.txt redirect to s, not leased before a time.
-func (f *Frontier) redirectRobots(s *server, u URL, at time.Time) {
-	o := f.originsOf(s)
-	if o.redirects == nil {
-		o.redirects = &host{server: s, index: -1}
+// redirectRobots makes u a robots.txt redirect to h, not leased before a time.
+func (f *Frontier) redirectRobots(h *host, u URL, at time.Time) {
+	all := f.originsOf(h)
+	if all.redirects == nil {
+		all.redirects = &origin{host: h, index: -1}
 	}
-	f.queueAgain(o.redirects, u, at)
-	f.place(o.redirects)
+	f.queueAgain(all.redirects, u, at)
+	f.place(all.redirects)
 }
 
-// isRobotsRedirects reports whether h stands for its server's robots.txt redirects.
-func (h *host) isRobotsRedirects() bool { return h.name == "" }
+// isRobotsRedirects reports whether o stands for its host's robots.txt redirects.
+func (o *origin) isRobotsRedirects() bool { return o.name == "" }
 
-// pickRedirect takes the robots.txt redirect of h that is due. Those to a dead server fail; it
+// pickRedirect takes the robots.txt redirect of o that is due. Those to a dead host fail; it
 // returns false if no other is due.
-func (f *Frontier) pickRedirect(h *host, u *URL) bool {
-	for h.retries(f.now) {
-		h.take(f.now, u)
-		of := f.residency.host(u.URL.Origin())
-		if !h.deadAt(f.now) {
+func (f *Frontier) pickRedirect(o *origin, u *URL) bool {
+	for o.retries(f.now) {
+		o.take(f.now, u)
+		of := f.residency.origin(u.URL.Origin())
+		if !o.deadAt(f.now) {
 			f.robots.asked++
 			u.Seed = of.seeded()
 			return true
 		}
-		why := f.failures[h.server]
+		why := f.failures[o.host]
 		reason := fmt.Sprintf("robots.txt at %s: %s", Brief(u.At.String()), why.reason)
 		of.robots.fail(failure{why.kind, reason}, f.now, false, f.cfg.RobotsTries)
-		f.journal.hostChanged(of)
+		f.journal.originChanged(of)
 		f.place(of)
 	}
-	h.dropRedirects()
+	o.dropRedirects()
 	return false
 }
 
-// robotsRedirects returns the host that holds the robots redirects of a server. u is one of them,
+// robotsRedirects returns the origin that holds the robots redirects of a host. u is one of them,
 // and is leased.
-func (f *Frontier) robotsRedirects(u *URL) *host {
-	s := f.residency.names.Find(Hostname(u.At.Origin()))
-	if s == nil || s.origins == nil {
+func (f *Frontier) robotsRedirects(u *URL) *origin {
+	h := f.residency.names.Find(Hostname(u.At.Origin()))
+	if h == nil || h.origins == nil {
 		return nil
 	}
-	return s.origins.redirects
+	return h.origins.redirects
 }
 
-// dropRedirects drops the host that stands for a server's robots.txt redirects once there are none:
-// it takes as much memory as the server, at each server that a redirect has led to.
-func (s *server) dropRedirects() {
-	o := s.origins
+// dropRedirects drops the origin that stands for a host's robots.txt redirects once there are none:
+// it takes as much memory as the host, at each host that a redirect has led to.
+func (h *host) dropRedirects() {
+	all := h.origins
 	switch {
-	case o.redirects.retry != nil || o.redirects.leased > 0:
-	case len(o.known) > 1:
-		o.redirects = nil
+	case all.redirects.retry != nil || all.redirects.leased > 0:
+	case len(all.known) > 1:
+		all.redirects = nil
 	default:
-		s.own.index, s.origins = -1, nil
+		h.own.index, h.origins = -1, nil
 	}
 }

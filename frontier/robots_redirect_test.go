@@ -21,7 +21,7 @@ func asks(t *testing.T, f *frontier.Frontier, now time.Duration, host, where str
 	return leases[0]
 }
 
-// TestRedirectsTakeTheirTurn checks that robots.txt files that are all at one server are leased
+// TestRedirectsTakeTheirTurn checks that robots.txt files that are all at one host are leased
 // there one by one, under its delay, in turn with its own URLs, and that each response counts for
 // its host.
 func TestRedirectsTakeTheirTurn(t *testing.T) {
@@ -49,7 +49,7 @@ func TestRedirectsTakeTheirTurn(t *testing.T) {
 	}
 }
 
-// TestRedirectToTheDead checks that robots.txt redirects to a server that does not respond fail,
+// TestRedirectToTheDead checks that robots.txt redirects to a host that does not respond fail,
 // without a request once it is dead, and that their hosts have no obtainable robots.txt.
 func TestRedirectToTheDead(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1 e/1 f/1 g/1 h/1 i/1 j/1")
@@ -88,7 +88,7 @@ func TestRedirectToTheDead(t *testing.T) {
 }
 
 // TestRedirectIsReported checks where a waiting robots.txt redirect leads, and what holds the
-// server there up.
+// host there up.
 func TestRedirectIsReported(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, RobotsTries: 1, PerHost: 1}, "a/1 b/1 c/1 d/1")
 	const name = "http://d.example"
@@ -103,7 +103,7 @@ func TestRedirectIsReported(t *testing.T) {
 	}
 	to, info, ok := f.View().RobotsRedirect(at(0), name)
 	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Failures != 3 || !info.Hold.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
-		t.Errorf("%t, at %s, %+v, expected that it waits a second, for a server that is parked", ok, to, info)
+		t.Errorf("%t, at %s, %+v, expected that it waits a second, for a host that is parked", ok, to, info)
 	}
 	asks(t, f, time.Second, "d", "dead/rules")
 	if _, _, ok := f.View().RobotsRedirect(at(time.Second), name); ok {
@@ -111,7 +111,7 @@ func TestRedirectIsReported(t *testing.T) {
 	}
 }
 
-// TestRedirectByAddress checks that the address of the server that a robots.txt redirect leads to
+// TestRedirectByAddress checks that the address of the host that a robots.txt redirect leads to
 // is looked up first, and that the turn is that address's, too.
 func TestRedirectByAddress(t *testing.T) {
 	f := with(t, frontier.Config{Robots: true, Resolve: true, Delay: time.Second, AddressDelay: 3 * time.Second}, "a/1")
@@ -143,7 +143,7 @@ func TestRedirectIsForgotten(t *testing.T) {
 			if leased {
 				asks(t, f, 0, "a", "b/robots.txt")
 			}
-			f.NoteHosts()
+			f.NoteOrigins()
 			l.commit()
 			f = l.restore(cfg, at(0))
 			if s := f.Stats(); s.Pending != 2 || s.Leased != 0 {

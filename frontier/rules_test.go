@@ -170,7 +170,7 @@ func TestSlowest(t *testing.T) {
 	add(t, f, "d/2")
 	var got []string
 	for _, h := range f.View().Slowest(2) {
-		got = append(got, h.Host)
+		got = append(got, h.Origin)
 	}
 	if want := "[http://b.example http://a.example]"; fmt.Sprint(got) != want { // c has nothing to do
 		t.Errorf("slowest %v, want %s", got, want)
@@ -178,7 +178,7 @@ func TestSlowest(t *testing.T) {
 	c := f.Lease(at(0), 1)[0] // the next in turn
 	f.Done(at(0), c, frontier.Result{Overload: true, RetryAfter: time.Minute})
 	add(t, f, strings.Replace(short(c), "/", "/again-", 1))
-	if first := f.View().Slowest(1)[0]; !strings.Contains(first.Host, short(c)[:1]) || first.BackOff.IsZero() {
+	if first := f.View().Slowest(1)[0]; !strings.Contains(first.Origin, short(c)[:1]) || first.BackOff.IsZero() {
 		t.Errorf("%s was overloaded, and first comes %+v", short(c), first)
 	}
 	if got := f.View().Slowest(0); len(got) != 0 {

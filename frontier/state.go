@@ -13,7 +13,7 @@ import (
 // A lease is not recorded: a leased URL is still pending.
 type Journal interface {
 	// Pending records a new URL. It also repeats one that OverLimit has just dropped with the
-	// others of its host, because it is leased.
+	// others of its origin, because it is leased.
 	Pending(u URL)
 
 	// Retried records that a URL, pending at was, needs a retry. It is pending at u.QueueKey() now,
@@ -33,8 +33,8 @@ type Journal interface {
 	// on, an eighth more each time, and at MaxVariants.
 	Variants(key [16]byte, n int)
 
-	// OverLimit drops every pending URL of a host that was never tried (QueueKey.Tried is false).
-	// Those that are leased are repeated at once, by Pending.
+	// OverLimit drops every pending URL of an origin that was never tried (QueueKey.Tried is
+	// false). Those that are leased are repeated at once, by Pending.
 	OverLimit(host string)
 
 	// Rules records a new robots.txt.
@@ -45,15 +45,15 @@ type Journal interface {
 	// of its own redirect, nil if it has none. fewest is 0 once nothing is kept any more.
 	Redirected(fingerprint [16]byte, fewest int, target *URL)
 
-	// Host and Counts are called by NoteHosts only. A restart needs Done, Refused, OverLimit,
+	// Origin and Counts are called by NoteOrigins only. A restart needs Done, Refused, OverLimit,
 	// OverVariants and Duplicates.
-	Host(h HostState)
+	Origin(h OriginState)
 	Counts(s Stats)
 }
 
-// HostState is the part of a host's state that outlives the process.
-type HostState struct {
-	Name     string // its origin
+// OriginState is the part of an origin's state that outlives the process.
+type OriginState struct {
+	Name     string // scheme, host and port, as weburl.URL.Origin returns them
 	Pending  int    // URLs, leased ones included
 	Tried    int    // of these, retries: QueueKey.Tried
 	Answered int    // URLs that were tried: what Limit and LimitPerHost count after a restart
@@ -73,7 +73,7 @@ type HostState struct {
 	Robots RobotsState
 }
 
-// RobotsState is the state of a host's robots.txt. Journal.Rules records the rules themselves.
+// RobotsState is the state of an origin's robots.txt. Journal.Rules records the rules themselves.
 type RobotsState struct {
 	Have   bool      // there are rules, possibly old ones
 	Shut   bool      // it cannot be had: URLs are refused up to Until
@@ -83,9 +83,9 @@ type RobotsState struct {
 	Reason string    // the reason given to it. From the Web
 }
 
-// StoredHost is a host as the store has it.
-type StoredHost struct {
-	HostState
+// StoredOrigin is an origin as the store has it.
+type StoredOrigin struct {
+	OriginState
 	Rules robots.Rules
 }
 
@@ -97,7 +97,7 @@ type Stats struct {
 	Refused               int // by robots.txt, or for lack of one
 	OverLimit             int // dropped because their host had LimitPerHost
 	OverVariants          int // dropped because their path had MaxVariants
-	Hosts                 int
+	Origins               int
 	Duplicates            int  // URLs given to Add that had been seen
 	LimitReached          bool // Limit URLs were leased, and others are pending
 }

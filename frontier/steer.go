@@ -8,7 +8,7 @@ func (v View) Settings() Settings {
 }
 
 // Steer changes settings. A new Delay applies to responses that have ended, too; leases beyond a
-// new PerHost run on. If one of these changes, Steer looks at every resident host; evicted ones
+// new PerHost run on. If one of these changes, Steer looks at every resident origin; evicted ones
 // change when they come back.
 func (f *Frontier) Steer(now time.Time, to Settings) {
 	f.tell(now)
@@ -22,24 +22,24 @@ func (f *Frontier) Steer(now time.Time, to Settings) {
 	} else if to.Delay == from.Delay {
 		return
 	}
-	for _, h := range f.residency.all() {
+	for _, o := range f.residency.all() {
 		if to.PerHost != from.PerHost {
-			f.steerPace(h)
+			f.steerPace(o)
 		}
-		f.journal.hostChanged(h)
-		f.politeness.placeGroups(h.server)
-		f.place(h)
+		f.journal.originChanged(o)
+		f.politeness.placeGroups(o.host)
+		f.place(o)
 	}
 }
 
-// steerPace brings the pace of h in line with PerHost.
-func (f *Frontier) steerPace(h *host) {
-	switch p := &h.pace; {
+// steerPace brings the pace of o in line with PerHost.
+func (f *Frontier) steerPace(o *origin) {
+	switch p := &o.pace; {
 	case p.overload:
 	case f.cfg.PerHost > 0:
 		p.most = 0 // as of a new host
 	case p.most == 0:
-		if !isLoopback(h.server.name()) {
+		if !isLoopback(o.host.name()) {
 			p.most = startPace
 		}
 	}

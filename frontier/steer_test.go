@@ -69,13 +69,13 @@ func TestSetRateLimit(t *testing.T) {
 	expectLease(t, f, 2*time.Second, 9, "a/3 a/4")
 }
 
-// TestHostInfo follows a host through its life.
-func TestHostInfo(t *testing.T) {
+// TestOriginInfo follows an origin through its life.
+func TestOriginInfo(t *testing.T) {
 	const name = "http://a.example"
 	f := with(t, frontier.Config{Robots: true}, "a/1 a/2")
-	info := func(now time.Duration) frontier.HostInfo {
+	info := func(now time.Duration) frontier.OriginInfo {
 		t.Helper()
-		i, known := f.View().Host(at(now), name)
+		i, known := f.View().Origin(at(now), name)
 		if !known {
 			t.Fatal("unknown")
 		}
@@ -100,7 +100,7 @@ func TestHostInfo(t *testing.T) {
 	for range f.View().Leased() {
 		t.Error("something is leased")
 	}
-	if _, known := f.View().Host(at(5*time.Second), "http://b.example"); known {
+	if _, known := f.View().Origin(at(5*time.Second), "http://b.example"); known {
 		t.Error("a host that nothing led to is known")
 	}
 }

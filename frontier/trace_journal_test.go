@@ -9,30 +9,30 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// durable does what line says if that is one of
+// durable runs a command of a crawl with a journal:
 //
-//	ledger                  a journal in memory records each change from now on
-//	notes                   prints what was recorded since the last commit
-//	commit                  prints that, after NoteHosts, and commits it
-//	restart                 a new frontier begins where the journal was committed last
-//	postpone a/1 5s         answers a lease
-//	redirect a/1 a/2        says that a lease was answered by a redirect
-//	exclude a/1             from now on it is refused
-//	wants                   prints what is wanted, behind which place
-//	read a 2                reads what a wants, 2 URLs at most
-//	refill a                answers a want with what was read, or is read now
+//	journal                 from now on a journal in memory records each change
+//	notes                   prints the notes since the last commit
+//	commit                  prints them, after NoteOrigins, and commits them
+//	restart                 replaces the frontier by one in the state of the last commit
+//	postpone a/1 5s         ends a lease
+//	redirect a/1 a/2        reports that the response to a lease was a redirect
+//	exclude a/1             refuses the URL from now on
+//	wants                   prints the refills that are requested, and the queue keys they start after
+//	read a 2                reads the page of a refill of a, 2 URLs at most
+//	refill a                provides that page; reads it now if there is none
 func (tr *trace) durable(t *testing.T, line string) string {
 	t.Helper()
 	name, rest, _ := strings.Cut(line, " ")
 	args := strings.Fields(rest)
 	switch name {
-	case "ledger":
+	case "journal":
 		tr.journal, tr.wants = newJournal(t), make(map[string]*want)
 		tr.f.SetJournal(tr.journal)
 	case "notes":
 		return tr.notes()
 	case "commit":
-		tr.f.NoteHosts()
+		tr.f.NoteOrigins()
 		out := tr.notes()
 		tr.journal.commit()
 		return out
@@ -54,7 +54,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 	case "wants":
 		out := ""
 		for _, w := range tr.f.Reads() {
-			host, _, _ := strings.Cut(strings.TrimPrefix(w.Host, "http://"), ".")
+			host, _, _ := strings.Cut(strings.TrimPrefix(w.Origin, "http://"), ".")
 			tr.wants[host] = &want{Request: w.Early()}
 			after := "all of it"
 			if w.After.Seq > 0 {
@@ -81,7 +81,7 @@ func (tr *trace) durable(t *testing.T, line string) string {
 func (tr *trace) notes() string {
 	out := ""
 	for _, note := range tr.journal.notes {
-		out += fmt.Sprintf("%v note: %s\n", tr.now, note.text)
+		out += fmt.Sprintf("%v note: %s\n", tr.now, note.text())
 	}
 	return out
 }

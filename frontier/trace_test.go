@@ -13,26 +13,27 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestTrace runs the files in testdata: commands, a line "----", and what they
-// print; an empty line, and so on. URLs are short: a/1 is http://a.example/1.
+// TestTrace runs the files in testdata. A case is lines of commands, a line "----", the expected
+// output, and an empty line. URLs are short: a/1 is http://a.example/1.
 //
-//	config delay=1s per-host=2    a new frontier, at time 0; also rate, robots (its
-//	                              value is RobotsTries), limit, limit-per-host
+//	config delay=1s per-host=2    a new frontier, at time 0; also rate, robots (its value is
+//	                              RobotsTries), limit, limit-per-host, redirects, heads
 //	at 1.5s                       the time is now 1.5 s
-//	add a/1 b/1 b/2@d3 b/3@p1     prints which were not added; depth 3, priority 1
-//	lease 3                       prints the leases and what is refused
-//	done a/1 a/2                  answers leases
-//	retry a/1 5s                  answers a lease: again at 5 s
-//	robots a Disallow:/x          answers a lease of robots.txt: its lines for all agents
-//	robots-failed a status 503    answers it: what was wrong
+//	add a/1 b/1 b/2@d3 b/3@p1     prints which URLs are not added; depth 3, priority 1
+//	lease 3                       prints the leases and the refused URLs
+//	done a/1 a/2                  ends leases
+//	retry a/1 5s                  ends a lease: again at 5 s
+//	robots a Disallow:/x          ends a lease of robots.txt: its lines for all agents
+//	robots-failed a status 503    ends a lease of robots.txt, with the reason
 //	next                          prints when something is due
 //	stats                         prints the counts
-//	hosts                         prints how the hosts fare
+//	hosts                         prints the origins with something pending or leased
 //
-// and those of a crawl with a journal: see trace.durable. retry says why: "retry a/1 5s timeout".
+// and those of a crawl with a journal: see trace.durable. There retry has the kind of error, too:
+// "retry a/1 5s timeout".
 //
-// An answer may begin with what it teaches: took=20ms, loopback, overload, retry-after=5s, failed,
-// silent. A request for robots.txt is printed as a:robots.txt.
+// The arguments of a result may begin with what it teaches: took=20ms, loopback, overload,
+// retry-after=5s, failed, silent. A lease of robots.txt is printed as a:robots.txt.
 func TestTrace(t *testing.T) {
 	traces := make(map[string]*trace)
 	golden.Cases(t, "testdata/*.txt", golden.EmptyLine, func(t *testing.T, file, commands, _ string) string {
@@ -49,7 +50,7 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// trace is a frontier that is driven by words.
+// trace is a frontier that commands drive.
 type trace struct {
 	f       *frontier.Frontier
 	cfg     frontier.Config
@@ -153,7 +154,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 		return fmt.Sprintf("%v next: never\n", tr.now)
 	case "stats":
 		s := tr.f.Stats()
-		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Hosts, s.Duplicates)
+		out := fmt.Sprintf("%v stats: %d pending, %d leased, %d done, %d hosts, %d duplicates", tr.now, s.Pending, s.Leased, s.Done, s.Origins, s.Duplicates)
 		if s.Refused+s.OverLimit > 0 {
 			out += fmt.Sprintf(", %d refused, %d over limit", s.Refused, s.OverLimit)
 		}
@@ -170,7 +171,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 	case "hosts":
 		out := ""
 		for _, h := range tr.f.View().Slowest(10) {
-			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Host, h.Pending, h.Leased, h.Took, h.Pace)
+			out += fmt.Sprintf("%v %s: %d pending, %d leased, took %v, pace %d", tr.now, h.Origin, h.Pending, h.Leased, h.Took, h.Pace)
 			if !h.BackOff.IsZero() {
 				out += fmt.Sprintf(", held until %v", h.BackOff.Sub(epoch))
 			}
@@ -183,7 +184,7 @@ func (tr *trace) command(t *testing.T, line string) string {
 	return ""
 }
 
-// answer splits off what a response teaches.
+// answer parses what a result teaches, and returns the other arguments.
 func (tr *trace) answer(t *testing.T, args []string) (a frontier.Result, rest []string) {
 	t.Helper()
 	for i, arg := range args {

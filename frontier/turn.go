@@ -2,16 +2,16 @@ package frontier
 
 import "github.com/weftcrawl/weft/internal/heap"
 
-// turn is the turn of a server with something to lease or refuse, now or at a later time. Turns
-// have the same order everywhere: by the time at which the server may be leased from, then by when
+// turn is the turn of a host with something to lease or refuse, now or at a later time. Turns
+// have the same order everywhere: by the time at which the host may be leased from, then by when
 // it got its turn.
 //
-// A turn is in the line of ready servers, or in the line of a group that the server waits for. A
-// turn in the ready line promises nothing of the server's domain and address. When it comes to the
-// front and one of these is not free at its time, the server moves to the line of that group; when
+// A turn is in the line of ready hosts, or in the line of a group that the host waits for. A
+// turn in the ready line promises nothing of the host's domain and address. When it comes to the
+// front and one of these is not free at its time, the host moves to the line of that group; when
 // that is free and the other is not, to the other's. It keeps its turn, so nobody starves.
 //
-// Servers with the same domain and the same address are siblings. Only the first of them is in a
+// Hosts with the same domain and the same address are siblings. Only the first of them is in a
 // line: that it has to wait for either group says as much of the others, even if they are 100,000,
 // and none of them moves. So a lease takes time logarithmic in all of these, apart from the moves:
 // at most one per address of the domain, or domain of the address, that is held up.
@@ -22,23 +22,23 @@ type turn struct {
 	rank  int32 // among the siblings; -1: not there
 }
 
-// line is a heap of servers by their turn.
-type line = heap.Heap[*server, inLine]
+// line is a heap of hosts by their turn.
+type line = heap.Heap[*host, inLine]
 
 type inLine struct{}
 
-func (inLine) Before(a, b *server) bool { return a.before(b) }
-func (inLine) Moved(s *server, i int)   { s.index = int32(i) }
+func (inLine) Before(a, b *host) bool { return a.before(b) }
+func (inLine) Moved(h *host, i int)   { h.index = int32(i) }
 
 // family is a heap of siblings by their turn.
-type family = heap.Heap[*server, inFamily]
+type family = heap.Heap[*host, inFamily]
 
 type inFamily struct{}
 
-func (inFamily) Before(a, b *server) bool { return a.before(b) }
-func (inFamily) Moved(s *server, i int)   { s.rank = int32(i) }
+func (inFamily) Before(a, b *host) bool { return a.before(b) }
+func (inFamily) Moved(h *host, i int)   { h.rank = int32(i) }
 
-// blocker is what a server waits for.
+// blocker is what a host waits for.
 type blocker uint8
 
 const (
@@ -47,151 +47,151 @@ const (
 	itsAddress
 )
 
-func (s *server) before(t *server) bool {
-	if s.at != t.at {
-		return s.at < t.at
+func (h *host) before(t *host) bool {
+	if h.at != t.at {
+		return h.at < t.at
 	}
-	return s.order < t.order
+	return h.order < t.order
 }
 
-// siblings are the servers of one domain with one address. A domain with a single server has none.
+// siblings are the hosts of one domain with one address. A domain with a single host has none.
 type siblings struct {
 	domain, address *group
-	turns           family // of servers with something to lease or refuse
+	turns           family // of hosts with something to lease or refuse
 	n               int    // all of them
 }
 
-func (b *siblings) first() *server {
+func (b *siblings) first() *host {
 	if b.turns.Len() == 0 {
 		return nil
 	}
 	return b.turns.First()
 }
 
-// domain returns the group of the server's domain; nil if it is alone there.
-func (s *server) domain() *group {
-	if s.siblings == nil {
+// domain returns the group of the host's domain; nil if it is alone there.
+func (h *host) domain() *group {
+	if h.siblings == nil {
 		return nil
 	}
-	return s.siblings.domain
+	return h.siblings.domain
 }
 
-// enter makes s, which has no turn, a sibling of the servers of a domain with its address; nil: of
+// enter makes h, which has no turn, a sibling of the hosts of a domain with its address; nil: of
 // none.
-func (s *server) enter(domain *group) {
-	if b := s.siblings; b != nil {
+func (h *host) enter(domain *group) {
+	if b := h.siblings; b != nil {
 		if b.n--; b.n == 0 {
 			delete(b.domain.siblings, b.address)
 		}
-		s.siblings = nil
+		h.siblings = nil
 	}
 	if domain == nil {
 		return
 	}
-	b := domain.siblings[s.address]
+	b := domain.siblings[h.address]
 	if b == nil {
-		b = &siblings{domain: domain, address: s.address}
+		b = &siblings{domain: domain, address: h.address}
 		if domain.siblings == nil {
 			domain.siblings = make(map[*group]*siblings)
 		}
-		domain.siblings[s.address] = b
+		domain.siblings[h.address] = b
 	}
 	b.n++
-	s.siblings = b
+	h.siblings = b
 }
 
-// hasTurn reports whether s has a turn, in a line or among its siblings.
-func (s *server) hasTurn() bool { return s.index >= 0 || s.rank >= 0 }
+// hasTurn reports whether h has a turn, in a line or among its siblings.
+func (h *host) hasTurn() bool { return h.index >= 0 || h.rank >= 0 }
 
-// requests reports whether it takes a request to do what is due of s at a time.
-func (s *server) requests(at moment) bool {
-	return s.resolve == addressKnown && !s.top().refusing(at)
+// requests reports whether it takes a request to do what is due of h at a time.
+func (h *host) requests(at moment) bool {
+	return h.resolve == addressKnown && !h.top().refusing(at)
 }
 
-// waitsWithSiblings reports whether s, whose turn is at a time, waits among its siblings. What
+// waitsWithSiblings reports whether h, whose turn is at a time, waits among its siblings. What
 // takes no request, such as refusing what is due, need not wait for domain and address.
-func (s *server) waitsWithSiblings(now, at moment) bool {
-	return s.siblings != nil && s.requests(max(at, now))
+func (h *host) waitsWithSiblings(now, at moment) bool {
+	return h.siblings != nil && h.requests(max(at, now))
 }
 
-// lineOf returns the line in which s has its turn.
-func (p *politeness) lineOf(s *server) *line {
-	switch s.waitsFor {
+// lineOf returns the line in which h has its turn.
+func (p *politeness) lineOf(h *host) *line {
+	switch h.waitsFor {
 	case itsDomain:
-		return &s.domain().waiting
+		return &h.domain().waiting
 	case itsAddress:
-		return &s.address.waiting
+		return &h.address.waiting
 	}
 	return &p.ready
 }
 
-// lineChanged takes in that the first in the line of s may have changed.
-func (p *politeness) lineChanged(s *server) {
-	switch s.waitsFor {
+// lineChanged takes in that the first in the line of h may have changed.
+func (p *politeness) lineChanged(h *host) {
+	switch h.waitsFor {
 	case itsDomain:
-		p.place(s.domain())
+		p.place(h.domain())
 	case itsAddress:
-		p.place(s.address)
+		p.place(h.address)
 	}
 }
 
-func (p *politeness) join(s *server, waitsFor blocker) {
-	s.waitsFor = waitsFor
-	p.lineOf(s).Push(s)
-	p.lineChanged(s)
+func (p *politeness) join(h *host, waitsFor blocker) {
+	h.waitsFor = waitsFor
+	p.lineOf(h).Push(h)
+	p.lineChanged(h)
 }
 
-func (p *politeness) leave(s *server) {
-	p.lineOf(s).Remove(int(s.index))
-	p.lineChanged(s)
+func (p *politeness) leave(h *host) {
+	p.lineOf(h).Remove(int(h.index))
+	p.lineChanged(h)
 }
 
-// giveTurn gives s a turn; it has none.
-func (p *politeness) giveTurn(now moment, s *server, at moment, order uint64) {
-	s.at, s.order = at, order
-	if !s.waitsWithSiblings(now, at) {
-		p.join(s, nobody)
+// giveTurn gives h a turn; it has none.
+func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
+	h.at, h.order = at, order
+	if !h.waitsWithSiblings(now, at) {
+		p.join(h, nobody)
 		return
 	}
-	old := s.siblings.first()
-	s.siblings.turns.Push(s)
-	p.represent(s.siblings, old)
+	old := h.siblings.first()
+	h.siblings.turns.Push(h)
+	p.represent(h.siblings, old)
 }
 
-// withdraw takes the turn of s away, if it has one.
-func (p *politeness) withdraw(s *server) {
+// withdraw takes the turn of h away, if it has one.
+func (p *politeness) withdraw(h *host) {
 	switch {
-	case s.rank >= 0:
-		old := s.siblings.first()
-		s.siblings.turns.Remove(int(s.rank))
-		p.represent(s.siblings, old)
-	case s.index >= 0:
-		p.leave(s)
+	case h.rank >= 0:
+		old := h.siblings.first()
+		h.siblings.turns.Remove(int(h.rank))
+		p.represent(h.siblings, old)
+	case h.index >= 0:
+		p.leave(h)
 	}
 }
 
-// move brings s, which has a turn, to where it belongs now.
-func (p *politeness) move(now moment, s *server) {
-	p.withdraw(s)
-	p.giveTurn(now, s, s.at, s.order)
+// move brings h, which has a turn, to where it belongs now.
+func (p *politeness) move(now moment, h *host) {
+	p.withdraw(h)
+	p.giveTurn(now, h, h.at, h.order)
 }
 
-// changeTurn changes the turn of s, which has one.
-func (p *politeness) changeTurn(s *server, at moment, order uint64) {
-	s.at, s.order = at, order
-	if s.rank >= 0 {
-		old := s.siblings.first()
-		s.siblings.turns.Set(int(s.rank), s)
-		p.represent(s.siblings, old)
+// changeTurn changes the turn of h, which has one.
+func (p *politeness) changeTurn(h *host, at moment, order uint64) {
+	h.at, h.order = at, order
+	if h.rank >= 0 {
+		old := h.siblings.first()
+		h.siblings.turns.Set(int(h.rank), h)
+		p.represent(h.siblings, old)
 	}
-	if s.index >= 0 {
-		p.lineOf(s).Set(int(s.index), s)
-		p.lineChanged(s)
+	if h.index >= 0 {
+		p.lineOf(h).Set(int(h.index), h)
+		p.lineChanged(h)
 	}
 }
 
 // represent puts the first of the siblings into the line in which old stood for them.
-func (p *politeness) represent(b *siblings, old *server) {
+func (p *politeness) represent(b *siblings, old *host) {
 	first := b.first()
 	if first == old {
 		return
@@ -206,40 +206,40 @@ func (p *politeness) represent(b *siblings, old *server) {
 	}
 }
 
-// next returns the server whose turn is next, and when: at a time before now it is due. It
+// next returns the host whose turn is next, and when: at a time before now it is due. It
 // considers everything that time alone decides, and returns nil if only a response or a new URL
 // helps.
-func (p *politeness) next(now moment) (s *server, at moment) {
+func (p *politeness) next(now moment) (h *host, at moment) {
 	for {
 		switch {
 		case p.groups.Len() > 0 && (p.ready.Len() == 0 || p.groups.First().before(p.ready.First())):
 			g := p.groups.First()
-			s, at = g.waiting.First(), g.at
+			h, at = g.waiting.First(), g.at
 		case p.ready.Len() > 0:
-			s, at = p.ready.First(), p.ready.First().at
+			h, at = p.ready.First(), p.ready.First().at
 		default:
 			return nil, 0
 		}
-		if s.rank < 0 && s.waitsWithSiblings(now, at) { // it is not dead any more
-			p.move(now, s)
+		if h.rank < 0 && h.waitsWithSiblings(now, at) { // it is not dead any more
+			p.move(now, h)
 			continue
 		}
-		by := p.heldUp(s, max(at, now))
+		by := p.heldUp(h, max(at, now))
 		if by == nobody {
-			return s, at
+			return h, at
 		}
-		p.leave(s)
-		p.join(s, by)
+		p.leave(h)
+		p.join(h, by)
 	}
 }
 
-// heldUp returns what keeps s from being leased from at a time at which it has its turn.
-func (p *politeness) heldUp(s *server, at moment) blocker {
+// heldUp returns what keeps h from being leased from at a time at which it has its turn.
+func (p *politeness) heldUp(h *host, at moment) blocker {
 	switch {
-	case !s.requests(at):
-	case !p.open(s.domain(), at):
+	case !h.requests(at):
+	case !p.open(h.domain(), at):
 		return itsDomain
-	case !p.open(s.address, at):
+	case !p.open(h.address, at):
 		return itsAddress
 	}
 	return nobody

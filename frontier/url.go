@@ -15,22 +15,22 @@ type URL struct {
 	Depth    int        // links from a seed; a redirect keeps it
 	Hops     int        // redirects that led here from a link or seed
 	Tries    int        // made so far
-	Priority int8       // a host's URLs of higher priority come first, then those of less depth
+	Priority int8       // an origin's URLs of higher priority come first, then those of less depth
 	Rank     int8       // then those of higher rank; otherwise of use to the caller
-	Kept     bool       // comes before all URLs of its host that are not kept
+	Kept     bool       // comes before all URLs of its origin that are not kept
 
 	// What a lease adds.
-	Seed    bool        // a seed is on its host, which has not answered from a public address
-	Robots  bool        // this is the host's robots.txt, for URLs of Depth or more
+	Seed    bool        // a seed is on its origin, which has not answered from a public address
+	Robots  bool        // this is the origin's robots.txt, for URLs of Depth or more
 	At      *weburl.URL // of a robots.txt: where Hops redirects say that it is; nil: at URL
 	Resolve bool        // only the address of its host is wanted, by Resolved
 	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
-	Addr    netip.Addr  // where its server is assumed to be; invalid: unknown
+	Addr    netip.Addr  // where its host is assumed to be; invalid: unknown
 
 	Seq       uint64    // set by Add, unique within a crawl and ascending
 	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time
 	Past      []Try     // how its tries ended; the caller appends to it before it ends a lease
-	Known     *Visit    // its last visit; nil: none. The caller sets it before it ends a lease
+	Known     *Snapshot // of its last fetch; nil: none. The caller sets it before it ends a lease
 }
 
 // Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.
@@ -52,13 +52,13 @@ type Try struct {
 	Reason string
 }
 
-// Visit is what is known of a URL since its last visit, and what a later visit compares its
-// response with. The frontier carries it and never looks at it.
-type Visit struct {
-	Number  int       // of the visit of the job at which it last answered, from 1 on
+// Snapshot is the state of a URL after its last fetch, with which a later visit compares its
+// response. The frontier carries it and never looks at it.
+type Snapshot struct {
+	Number  int       // of the visit at which it last responded, from 1 on
 	Change  string    // what was found then: see package weft
 	At      time.Time // when that was
-	First   time.Time // its first visit
+	First   time.Time // its first fetch
 	Changed time.Time // when it was last found new or changed
 
 	Status   int      // of the last response with the fields below
@@ -77,7 +77,7 @@ type Visit struct {
 	Type           string
 }
 
-// QueueKey orders the pending URLs of a host: tried URLs first, then kept ones, then by higher
+// QueueKey orders the pending URLs of an origin: tried URLs first, then kept ones, then by higher
 // priority, smaller depth, higher rank, and smaller Seq. No two URLs of a crawl have the same key.
 type QueueKey struct {
 	Tried    bool
@@ -114,7 +114,7 @@ func first(is bool) int {
 	return 1
 }
 
-// QueueKey returns the key of u among its host's URLs.
+// QueueKey returns the key of u among its origin's URLs.
 func (u *URL) QueueKey() QueueKey {
 	return QueueKey{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
 }

@@ -87,14 +87,14 @@ func TestVariantsRestart(t *testing.T) {
 		if n := len(l.notes) - before; n > 40 { // for each URL one, and these
 			t.Errorf("%d variants: %d calls of the journal, want at most 40", before, n)
 		}
-		f.NoteHosts()
+		f.NoteOrigins()
 		l.commit()
 		f = l.restore(cfg, epoch)
 		total := before + add(limit, 3*limit)
 		if most := limit + max(before/8, min(before, 63)); total < limit || total > most || before == limit && total != limit {
 			t.Errorf("%d of %d variants taken in all, %d of them before the restart; expected at most %d", total, limit, before, most)
 		}
-		f.NoteHosts()
+		f.NoteOrigins()
 		l.commit()
 		f = l.restore(cfg, epoch)
 		if n := add(3*limit, 4*limit); n != 0 {

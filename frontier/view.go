@@ -26,15 +26,15 @@ func (v View) SeenBytes() int { return v.f.seen.table.Bytes() }
 // QueuedBytes returns how much memory the pending URLs take that were never leased.
 func (v View) QueuedBytes() int { return v.f.refills.held }
 
-// HostBytes returns about how much memory the hosts take, with their names and groups, without what
-// their robots.txt say.
+// HostBytes returns about how much memory the hosts take, with their origins, names and groups,
+// without what their robots.txt say.
 func (v View) HostBytes() int { return v.f.hostBytes() }
 
-// Evicted returns how many hosts are not in memory, dormant ones included.
+// Evicted returns how many origins are not in memory, dormant ones included.
 func (v View) Evicted() int { return v.f.residency.evicted }
 
-// Dormant returns how many hosts are not in memory though something of them is pending.
-func (v View) Dormant() int { return v.f.dormant.hosts }
+// Dormant returns how many origins are not in memory though something of them is pending.
+func (v View) Dormant() int { return v.f.dormant.origins }
 
 // Leased yields the URLs that are leased, in no order.
 func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
@@ -42,92 +42,92 @@ func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
 // IsLeased reports whether a canonical URL is leased.
 func (v View) IsLeased(u weburl.URL) bool { return v.f.leased[u] != nil }
 
-// HostInfo is all that is known of a host at a moment.
-type HostInfo struct {
-	HostState               // its times are up to now
-	Leased    int           // URLs
-	Asking    bool          // its robots.txt is leased
-	Pace      int           // leases it may have at once now; 0: any number
-	Delay     time.Duration // between the end of a response and the next lease
-	Next      time.Time     // nothing of it is leased before, if that is later than now
-	Resolving bool          // its address is leased
-	Full      bool          // it has as many leases as it may have
-	Starved   bool          // there is no room for its robots.txt among the rules in memory
-	HeldBy    Holder        // what keeps it from being requested, where it could be for itself
+// OriginInfo is all that is known of an origin at a moment.
+type OriginInfo struct {
+	OriginState               // its times are up to now
+	Leased      int           // URLs
+	Asking      bool          // its robots.txt is leased
+	Pace        int           // leases it may have at once now; 0: any number
+	Delay       time.Duration // between the end of a response and the next lease
+	Next        time.Time     // nothing of it is leased before, if that is later than now
+	Resolving   bool          // its address is leased
+	Full        bool          // it has as many leases as it may have
+	Starved     bool          // there is no room for its robots.txt among the rules in memory
+	HeldBy      Holder        // what keeps it from being requested, where it could be for itself
 }
 
-// Holder is a group that a host waits for.
+// Holder is a group that an origin waits for.
 type Holder int
 
-// What may hold up a host.
+// What may hold up an origin.
 const (
 	HeldByNone Holder = iota
 	HeldByDomain
 	HeldByAddress
 )
 
-// Host describes a resident host, named by its origin.
-func (v View) Host(now time.Time, name string) (info HostInfo, known bool) {
+// Origin describes a resident origin.
+func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	f := v.f
-	h := f.residency.host(name)
-	if h == nil {
-		return HostInfo{}, false
+	o := f.residency.origin(name)
+	if o == nil {
+		return OriginInfo{}, false
 	}
 	f.tell(now)
-	info = HostInfo{
-		HostState: f.state(h), Leased: int(h.leased), Asking: h.robots.waits(),
-		Delay: f.politeness.delay(h.server), Starved: h.starved,
+	info = OriginInfo{
+		OriginState: f.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
+		Delay: f.politeness.delay(o.host), Starved: o.starved,
 	}
-	if h.robots.phase == asked {
+	if o.robots.phase == asked {
 		info.Leased--
 	}
-	if h.isResolving() {
+	if o.isResolving() {
 		info.Leased--
 	}
-	f.describeHold(&info, h.server, h.robots.notBefore())
+	f.describeHold(&info, o.host, o.robots.notBefore())
 	return info, true
 }
 
-// describeHold says what keeps a server from being leased from, given that it has something to
+// describeHold says what keeps a host from being leased from, given that it has something to
 // lease from a time on.
-func (f *Frontier) describeHold(info *HostInfo, s *server, from moment) {
+func (f *Frontier) describeHold(info *OriginInfo, h *host, from moment) {
 	p := &f.politeness
-	info.Resolving = s.resolve == addressAsked
-	pace := p.pace(s)
+	info.Resolving = h.resolve == addressAsked
+	pace := p.pace(h)
 	if pace < anyPace {
 		info.Pace = int(pace)
 	}
-	next := max(p.earliest(s), from)
-	if info.Full = s.busy >= pace; !info.Full {
-		if !p.open(s.domain(), max(next, f.now)) {
-			info.HeldBy, next = HeldByDomain, max(next, p.freeAt(s.domain()))
+	next := max(p.earliest(h), from)
+	if info.Full = h.busy >= pace; !info.Full {
+		if !p.open(h.domain(), max(next, f.now)) {
+			info.HeldBy, next = HeldByDomain, max(next, p.freeAt(h.domain()))
 		}
-		if !p.open(s.address, max(next, f.now)) {
-			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, p.freeAt(s.address))
+		if !p.open(h.address, max(next, f.now)) {
+			info.HeldBy, next = cmp.Or(info.HeldBy, HeldByAddress), max(next, p.freeAt(h.address))
 		}
 	}
 	info.Next = f.time(next)
 }
 
-// RobotsRedirect returns where the robots.txt of a host, named by its origin, is to be requested
-// next, with what is known of the server there and what keeps that from being requested; ok is
+// RobotsRedirect returns where the robots.txt of an origin is to be requested
+// next, with what is known of the host there and what keeps that from being requested; ok is
 // false if no redirect has led elsewhere, or if that request is in flight. It looks at every
-// server.
-func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info HostInfo, ok bool) {
+// host.
+func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info OriginInfo, ok bool) {
 	f := v.f
-	h := f.residency.host(name)
-	if h == nil || h.robots.phase != elsewhere {
+	o := f.residency.origin(name)
+	if o == nil || o.robots.phase != elsewhere {
 		return at, info, false
 	}
 	f.tell(now)
-	for s := range f.residency.names.All {
-		if s.origins == nil || s.origins.redirects == nil {
+	for h := range f.residency.names.All {
+		if h.origins == nil || h.origins.redirects == nil {
 			continue
 		}
-		for _, w := range s.origins.redirects.again() {
+		for _, w := range h.origins.redirects.again() {
 			if w.url.URL.Origin() == name {
-				info = HostInfo{HostState: f.state(&s.own), Delay: f.politeness.delay(s)}
-				f.describeHold(&info, s, w.at)
+				info = OriginInfo{OriginState: f.state(&h.own), Delay: f.politeness.delay(h)}
+				f.describeHold(&info, h, w.at)
 				return *w.url.At, info, true
 			}
 		}
@@ -135,9 +135,9 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Ho
 	return at, info, false
 }
 
-// HostStat is the state of a host for a display.
-type HostStat struct {
-	Host    string // its origin
+// OriginStat is the state of an origin for a display.
+type OriginStat struct {
+	Origin  string
 	Pending int
 	Leased  int
 	Took    time.Duration // response time, smoothed; 0: unknown
@@ -145,48 +145,48 @@ type HostStat struct {
 	BackOff time.Time     // the end of its back-off; zero: there is none
 }
 
-// maxLooked bounds the hosts without a lease that Slowest looks at: a million would take seconds in
-// which nothing is leased.
+// maxLooked bounds the origins without a lease that Slowest looks at: a million would take seconds
+// in which nothing is leased.
 const maxLooked = 4096
 
-// Slowest returns at most n hosts with something pending or leased: first those in back-off, then
+// Slowest returns at most n origins with something pending or leased: first those in back-off, then
 // those with the longest response time. It is for a display that changes once a second: if there
-// are many hosts it looks at those with URLs leased, and at some of the others.
-func (v View) Slowest(n int) []HostStat {
+// are many origins it looks at those with URLs leased, and at some of the others.
+func (v View) Slowest(n int) []OriginStat {
 	f := v.f
-	var slowest []*host
-	held := func(h *host) moment { return max(0, h.pace.hold-f.now) }
-	longer := func(a, b *host) int {
+	var slowest []*origin
+	held := func(o *origin) moment { return max(0, o.pace.hold-f.now) }
+	longer := func(a, b *origin) int {
 		return cmp.Or(
 			cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
 	}
-	look := func(h *host) {
-		if h.pending == 0 && h.leased == 0 || len(slowest) == n && (n == 0 || longer(h, slowest[n-1]) > 0) {
+	look := func(o *origin) {
+		if o.pending == 0 && o.leased == 0 || len(slowest) == n && (n == 0 || longer(o, slowest[n-1]) > 0) {
 			return
 		}
-		if i, found := slices.BinarySearchFunc(slowest, h, longer); !found {
-			slowest = slices.Insert(slowest, i, h)
+		if i, found := slices.BinarySearchFunc(slowest, o, longer); !found {
+			slowest = slices.Insert(slowest, i, o)
 			slowest = slowest[:min(n, len(slowest))]
 		}
 	}
-	for _, h := range f.leased {
-		look(h)
+	for _, o := range f.leased {
+		look(o)
 	}
 	left := maxLooked
-	for h := range f.residency.each {
+	for o := range f.residency.each {
 		if left--; left < 0 {
 			break
 		}
-		look(h)
+		look(o)
 	}
-	stats := make([]HostStat, len(slowest))
-	for i, h := range slowest {
-		s := HostStat{Host: h.name, Pending: int(h.pending), Leased: int(h.leased), Took: h.pace.took.duration()}
-		if pace := f.politeness.pace(h.server); pace < anyPace {
+	stats := make([]OriginStat, len(slowest))
+	for i, o := range slowest {
+		s := OriginStat{Origin: o.name, Pending: int(o.pending), Leased: int(o.leased), Took: o.pace.took.duration()}
+		if pace := f.politeness.pace(o.host); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if h.pace.hold > f.now {
-			s.BackOff = f.time(h.pace.hold)
+		if o.pace.hold > f.now {
+			s.BackOff = f.time(o.pace.hold)
 		}
 		stats[i] = s
 	}

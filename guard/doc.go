@@ -19,8 +19,8 @@
 //
 // # Lifecycle
 //
-// The zero Guard allows public addresses. Open, and hosts that were Given, add networks; nothing
-// closes them again.
+// The zero Guard allows public addresses. Open, and answers of hosts that were Given, add networks;
+// nothing closes them again.
 //
 // # Concurrency
 //

@@ -12,10 +12,10 @@ import (
 // copied after its first use.
 type Guard struct {
 	AllowAll bool          // links may lead to any address
-	OnOpen   func(Network) // called for each network that a fetch or a link opens; nil: nothing
+	OnOpen   func(Network) // called for each network that a response or a link opens; nil: nothing
 
-	open         map[Network]bool
-	judge, admit func(netip.AddrPort) error // method values, made once
+	open  map[Network]bool
+	judge func(netip.AddrPort) error // a method value, made once
 }
 
 // Trust says who named the host of a URL.
@@ -29,27 +29,28 @@ const (
 	// the owner of one name in a million must not open the user's network by where it resolves to.
 	Listed
 	// Given hosts were named by the user one by one. They may have any address, and each opens
-	// its network for links.
+	// the network that it answers from for links: see Answered.
 	Given
 )
 
 // Allow returns the function that judges the addresses of a host; nil allows all of them.
 func (g *Guard) Allow(trust Trust) func(netip.AddrPort) error {
-	if g.judge == nil {
-		g.judge, g.admit = g.Judge, g.admitAndOpen
-	}
-	switch {
-	case trust == Given:
-		return g.admit
-	case trust == Listed || g.AllowAll:
+	if trust != Linked || g.AllowAll {
 		return nil
+	}
+	if g.judge == nil {
+		g.judge = g.Judge
 	}
 	return g.judge
 }
 
-func (g *Guard) admitAndOpen(to netip.AddrPort) error {
-	g.openFor(NetworkOf(to))
-	return nil
+// Answered takes in that a host answered from an address. A Given host opens the network of that
+// address, unless a look-up of the host returned a public address too: then private says false,
+// and the host is a public one, whose owner must not choose which network it opens.
+func (g *Guard) Answered(trust Trust, from netip.AddrPort, private bool) {
+	if trust == Given && private {
+		g.openFor(NetworkOf(from))
+	}
 }
 
 // Link opens the network of the address that a link's target is written with, if the page is

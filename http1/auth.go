@@ -4,13 +4,16 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Credential authenticates a crawl to one origin. It is sent unasked with each request to that
 // origin, and to no other: not to another host, port or scheme, even after a redirect.
 type Credential struct {
-	Scheme string // "https" or "http", on which anybody on the path can read the credential
+	// Scheme is "https", "http", on which anybody on the path can read the credential, or empty:
+	// those for which Options.Trusted holds.
+	Scheme string
 	Host   string // HOST or HOST:PORT, as in Request.Host
 
 	// Basic (RFC 7617), unless there is a Token.
@@ -21,7 +24,12 @@ type Credential struct {
 }
 
 // String names the origin without the secret.
-func (c Credential) String() string { return "credential for " + c.Scheme + "://" + c.Host }
+func (c Credential) String() string {
+	if c.Scheme == "" {
+		return "credential for " + c.Host
+	}
+	return "credential for " + c.Scheme + "://" + c.Host
+}
 
 // GoString is String, so that no format reveals the secret.
 func (c Credential) GoString() string { return c.String() }
@@ -29,7 +37,7 @@ func (c Credential) GoString() string { return c.String() }
 // Check returns why c cannot be sent, or nil. The error does not reveal the secret.
 func (c Credential) Check() error {
 	switch {
-	case c.Scheme != "http" && c.Scheme != "https":
+	case c.Scheme != "http" && c.Scheme != "https" && c.Scheme != "":
 		return fmt.Errorf("credential: scheme %.20q, expected http or https", c.Scheme)
 	case c.Host == "" || !visible(c.Host):
 		return fmt.Errorf("credential: host %.64q, expected HOST or HOST:PORT", c.Host)
@@ -85,5 +93,28 @@ func authorizations(credentials []Credential) map[origin]string {
 
 // authorization returns the Authorization value for req; "" for none.
 func (c *Client) authorization(req *Request) string {
-	return c.auth[origin{req.Scheme, strings.ToLower(req.Host)}]
+	host := strings.ToLower(req.Host)
+	if value, ok := c.auth[origin{req.Scheme, host}]; ok {
+		return value
+	}
+	if value, ok := c.auth[origin{"", host}]; ok && c.trusts(req) {
+		return value
+	}
+	return ""
+}
+
+// trusts reports whether secrets that name no origin may be sent with req.
+func (c *Client) trusts(req *Request) bool {
+	return c.opt.Trusted == nil || c.opt.Trusted(req.Scheme, req.Host)
+}
+
+// isSecret reports whether a field identifies the user: see Options.Trusted.
+func isSecret(f Field) bool {
+	return f.Value != "" && (isName(f.Name, "Authorization") || isName(f.Name, "Cookie"))
+}
+
+// NeedsTrusted reports whether o has a secret that names no origin.
+func (o *Options) NeedsTrusted() bool {
+	schemeless := func(c Credential) bool { return c.Scheme == "" }
+	return slices.ContainsFunc(o.Header, isSecret) || slices.ContainsFunc(o.Auth, schemeless)
 }

@@ -3,6 +3,7 @@ package http1
 import (
 	"crypto/tls"
 	"net/url"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/dns"
@@ -26,8 +27,10 @@ const (
 type Client struct {
 	loop     *aio.Loop
 	opt      Options
-	invalid  *Error // the error of opt.UserAgent, opt.Header or opt.Auth
-	header   header
+	invalid  *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
+	shared   Header            // of Options.Header, what is sent to every origin
+	secrets  Header            // and the rest
+	header   header            // shared, and the client's own fields
 	auth     map[origin]string // values of the Authorization field
 	names    names
 	tls      *tls.Config
@@ -54,7 +57,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	c := &Client{
 		loop:     l,
 		opt:      opt,
-		header:   newHeader(opt.UserAgent, opt.Header),
+		shared:   slices.DeleteFunc(slices.Clone(opt.Header), isSecret),
 		auth:     authorizations(opt.Auth),
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
 		tls:      newTLSConfig(l, &opt),
@@ -62,6 +65,12 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		wire:     buffers{max: opt.MaxKept},
 		decoded:  buffers{max: opt.MaxKept},
 		idle:     newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
+	}
+	c.header = newHeader(opt.UserAgent, c.shared)
+	for _, f := range opt.Header {
+		if isSecret(f) {
+			c.secrets = append(c.secrets, f)
+		}
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {
 		c.invalid = &Error{Kind: KindScheme, Err: err}
@@ -104,7 +113,7 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		page = pageOf(&req)
 	}
 	c.addFields(t, &req, page, to)
-	cn := c.kept(t, to)
+	cn := c.kept(t, &req, to)
 	for {
 		var tm Timing
 		if cn == nil {
@@ -178,6 +187,7 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	res := p.res
 	if res != nil {
 		res.Wire, res.Addr, res.Reused, res.Timing = p.wire, cn.addr(), cn.reused, cn.timing
+		res.Private = cn.lookup.private
 		if cn.tls != nil {
 			res.TLS = cn.tls.state
 		}
@@ -211,11 +221,11 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 	return res
 }
 
-// kept returns a kept connection for a route, or nil.
-func (c *Client) kept(t *aio.Task, to route) *conn {
+// kept returns a kept connection for a request and its route, or nil.
+func (c *Client) kept(t *aio.Task, req *Request, to route) *conn {
 	for {
 		cn := c.idle.take(to)
-		if cn == nil || cn.quiet(t) {
+		if cn == nil || cn.permits(req) && cn.quiet(t) {
 			return cn
 		}
 		cn.Close()

@@ -44,7 +44,8 @@ type conn struct {
 	client *Client
 	route  route
 	server netip.AddrPort // behind a proxy; invalid if the proxy has looked it up
-	tls    *channel       // nil for plain http
+	lookup lookup
+	tls    *channel // nil for plain http
 	reader *aio.Reader
 	parser parser
 	timing Timing
@@ -80,9 +81,10 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 	var raw aio.Conn
 	var to []netip.AddrPort
 	var server netip.AddrPort
+	var found lookup
 	dial := func(t *aio.Task) (err error) {
 		if at.via != nil {
-			raw, server, err = c.through(t, req, at, host, port, tm)
+			raw, server, found, err = c.through(t, req, at, host, port, tm)
 			return err
 		}
 		to, err = c.names.resolve(t, host, port)
@@ -90,6 +92,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 		if err != nil {
 			return err
 		}
+		found = c.lookup(host, port, to)
 		if to, err = c.permit(req, host, port, to); err != nil {
 			return err
 		}
@@ -123,7 +126,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 			return "no connection to " + list(to)
 		})
 	}
-	cn := &conn{Conn: raw, client: c, route: at, server: server, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed
 	if cn.route.tls {
 		if bad := cn.secure(t, host, total, tm); bad != nil {

@@ -10,15 +10,19 @@ import (
 // addFields adds to req the cookies and the credential of its origin, and what a forwarding proxy
 // needs. A field that the caller has set, for this request or for all, takes precedence.
 func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
-	own := len(req.Header)
+	own := req.Header
 	add := func(name, value string) {
-		if value == "" || req.Header.has(name) || c.opt.Header.has(name) {
+		if value == "" || req.Header.has(name) || c.shared.has(name) {
 			return
 		}
-		if len(req.Header) == own {
-			req.Header = slices.Clone(req.Header) // it is the caller's
+		req.Header = append(slices.Clip(req.Header), Field{name, value}) // the first ones are the caller's
+	}
+	if len(c.secrets) > 0 && c.trusts(req) {
+		for _, f := range c.secrets {
+			if !own.has(f.Name) {
+				req.Header = append(slices.Clip(req.Header), f)
+			}
 		}
-		req.Header = append(req.Header, Field{name, value})
 	}
 	if page != nil {
 		add("Cookie", c.cookies(t, page))

@@ -3,6 +3,7 @@ package http1
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/weftcrawl/weft/guard"
 )
@@ -38,6 +39,29 @@ func (c *Client) permit(req *Request, host string, port uint16, to []netip.AddrP
 		return nil, refused
 	}
 	return allowed, nil
+}
+
+// lookup is what a look-up of a connection's host said about the address that it leads to.
+type lookup struct {
+	judged  bool // Request.Allow applies: no Override names the address, and no proxy found it
+	private bool // judged, and none of the addresses is public
+}
+
+// lookup returns what a look-up of a host returned.
+func (c *Client) lookup(host string, port uint16, to []netip.AddrPort) lookup {
+	for i := range c.opt.Resolve {
+		if _, ok := c.opt.Resolve[i].resolve(host, port); ok {
+			return lookup{}
+		}
+	}
+	public := func(a netip.AddrPort) bool { return guard.IsPublic(a.Addr()) }
+	return lookup{judged: true, private: !slices.ContainsFunc(to, public)}
+}
+
+// permits reports whether req may use a kept connection: its Allow may have become stricter since
+// the connection was made.
+func (cn *conn) permits(req *Request) bool {
+	return req.Allow == nil || !cn.lookup.judged || req.Allow(cn.addr()) == nil
 }
 
 // permitThrough judges the host of a request that goes through a proxy, over any connection.

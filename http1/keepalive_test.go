@@ -1,6 +1,8 @@
 package http1_test
 
 import (
+	"errors"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -87,6 +89,22 @@ func TestConnectionIsNotKept(t *testing.T) {
 			b.reads("/1", "hello")
 			b.reads("/2", "second")
 		})
+	})
+}
+
+// A kept connection is closed once Allow refuses its address: the name is judged more strictly than
+// when it was dialled.
+func TestKeptConnectionIsJudgedAgain(t *testing.T) {
+	play(t, http1.Options{}, func(s *site) {
+		s.serve("/1", ok("first")).ended()
+	}, func(b *browser) {
+		b.reads("/1", "first")
+		refuse := func(netip.AddrPort) error { return errors.New("refused") }
+		res, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: "www.example", Target: "/2", Allow: refuse})
+		var e *http1.Error
+		if res != nil || !errors.As(err, &e) || e.Kind != http1.KindBlocked {
+			t.Errorf("%v, %v, expected an error of kind %s", res, err, http1.KindBlocked)
+		}
 	})
 }
 

@@ -61,13 +61,18 @@ type Options struct {
 
 	// UserAgent is the User-Agent field; empty: none is sent.
 	UserAgent string
-	// Header is sent with every request: see Request.Header.
+	// Header is sent with every request: see Request.Header. The fields Authorization and Cookie
+	// are secrets: see Trusted.
 	Header Header
 	// Cookies holds the cookies to send, and stores the cookies of responses. It is called on the
 	// loop. Nil: no cookies.
 	Cookies http.CookieJar
 	// Auth has one credential per origin; see Credential.Check.
 	Auth []Credential
+	// Trusted reports whether secrets that name no origin may be sent to one: the fields
+	// Authorization and Cookie of Header, and credentials without a scheme. It is called on the
+	// loop, with Request.Scheme and Request.Host. Nil: to every origin.
+	Trusted func(scheme, host string) bool
 	// Proxy returns the proxy for a scheme and a host (HOST or HOST:PORT): nil for none, otherwise
 	// a result of ParseProxy, the same one each time. Nil: no proxies.
 	Proxy func(scheme, host string) *Proxy

@@ -112,26 +112,27 @@ func (p *Proxy) failed(err error, to []netip.AddrPort) error {
 
 // through connects to the host of req by way of a proxy. server is the host's address, if it was
 // looked up here.
-func (c *Client) through(t *aio.Task, req *Request, at route, host string, port uint16, tm *Timing) (raw aio.Conn, server netip.AddrPort, err error) {
+func (c *Client) through(t *aio.Task, req *Request, at route, host string, port uint16, tm *Timing) (raw aio.Conn, server netip.AddrPort, found lookup, err error) {
 	via, tunnel := at.via, !at.forwarded()
 	began := c.loop.Now()
 	targets := []netip.AddrPort{{}}
 	if tunnel && !via.resolves() {
 		if targets, err = c.names.resolve(t, host, port); err == nil {
+			found = c.lookup(host, port, targets)
 			targets, err = c.permit(req, host, port, targets)
 		}
 		if err == nil {
 			targets = c.prefer(req, host, port, targets)
 		}
 		if err != nil {
-			return nil, server, err
+			return nil, server, found, err
 		}
 	}
 	to, err := c.names.resolve(t, via.Host, via.Port)
 	tm.DNS = c.loop.Now().Sub(began)
 	defer func() { tm.Connect = c.loop.Now().Sub(began) - tm.DNS }()
 	if err != nil {
-		return nil, server, via.failed(err, nil)
+		return nil, server, found, via.failed(err, nil)
 	}
 	for _, server = range targets[:min(len(targets), maxTargets)] {
 		if server.IsValid() {
@@ -139,20 +140,20 @@ func (c *Client) through(t *aio.Task, req *Request, at route, host string, port 
 		}
 		raw, err = aio.Connect(t, to)
 		if err != nil {
-			return nil, server, via.failed(err, to)
+			return nil, server, found, via.failed(err, to)
 		}
 		if tunnel {
 			err = c.tunnel(t, raw, via, net.JoinHostPort(host, strconv.Itoa(int(port))))
 		}
 		if err == nil {
-			return raw, server, nil
+			return raw, server, found, nil
 		}
 		raw.Close()
 		if err = via.failed(err, to); errorKind(err) != KindProxy {
 			break
 		}
 	}
-	return nil, server, err
+	return nil, server, found, err
 }
 
 // maxTargets bounds the addresses of a host that are tried through a proxy, one after the other.

@@ -22,8 +22,8 @@ type Request struct {
 	// made. Addresses for which it returns an error are left out; if none is left, the error is of
 	// KindBlocked. It runs on the loop. An address that an Override names for the host is not
 	// judged; with an Override for every host, literal addresses in the URL are judged, and other
-	// names cannot be. A kept connection is not judged again: Allow must depend only on scheme,
-	// host, port and address, or allow more over time. nil allows all.
+	// names cannot be. A kept connection is judged again, and closed if its address is refused. nil
+	// allows all.
 	Allow func(to netip.AddrPort) error
 
 	// Prefer is the address to try first if it is one of the host's. A kept connection may lead to

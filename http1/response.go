@@ -29,8 +29,13 @@ type Response struct {
 	// Wire counts the bytes received, including interim responses; over TLS, after decryption.
 	Wire int64
 
-	Addr   netip.AddrPort // the server's; invalid if a proxy has looked it up
-	Reused bool           // the connection was a kept one
+	Addr netip.AddrPort // the server's; invalid if a proxy has looked it up
+
+	// Private reports that the look-up which led to Addr returned no public address: see package
+	// guard. It is false with an Override.
+	Private bool
+
+	Reused bool // the connection was a kept one
 	Timing Timing
 	TLS    *tls.ConnectionState // shared by all responses of the connection; nil for plain http
 

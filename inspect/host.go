@@ -29,7 +29,7 @@ type HostStatus struct {
 
 // hostStatus is what is known of a host. Of a crawl that does not run, Leased, Asking, Pace, Delay,
 // Next, Resolving and HeldBy are zero.
-func hostStatus(now time.Time, p job.Plan, h frontier.HostInfo, rules robots.Rules) HostStatus {
+func hostStatus(now time.Time, p job.Plan, h frontier.OriginInfo, rules robots.Rules) HostStatus {
 	ms := record.Milliseconds
 	s := HostStatus{
 		Host: h.Name, Done: h.Answered - h.Tried, Pending: h.Pending - h.Leased, InFlight: h.Leased,
@@ -56,7 +56,7 @@ func hostStatus(now time.Time, p job.Plan, h frontier.HostInfo, rules robots.Rul
 	return s
 }
 
-func robotsState(now time.Time, p job.Plan, h frontier.HostInfo) string {
+func robotsState(now time.Time, p job.Plan, h frontier.OriginInfo) string {
 	switch r := h.Robots; {
 	case p.NoRobots:
 		return "off"
@@ -72,7 +72,7 @@ func robotsState(now time.Time, p job.Plan, h frontier.HostInfo) string {
 
 // waitsFor says what keeps the server of a host from being requested, and until when, if that is
 // known.
-func waitsFor(now time.Time, h frontier.HostInfo) (what string, until time.Time) {
+func waitsFor(now time.Time, h frontier.OriginInfo) (what string, until time.Time) {
 	switch {
 	case h.Dead:
 		return fmt.Sprintf("down: no response %d times in a row, its URLs are refused", h.Failures), h.Hold

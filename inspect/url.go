@@ -66,7 +66,7 @@ func urlStatus(e store.Entry, leased bool) URLStatus {
 		s.At, s.Status, s.ErrorKind, s.Error = last.At, last.Status, last.Kind, last.Reason
 		if last.Kind == "" {
 			s.Error = ""
-			if fetch.IsRedirect(last.Status) {
+			if record.IsRedirect(last.Status) {
 				s.Redirect = last.Reason
 			}
 		}

@@ -99,8 +99,8 @@ func (v *View) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 			yield(HostStatus{}, err)
 			return
 		}
-		for some, err := range chunks(v.Job.Store.Hosts(), atOnce) {
-			var infos []frontier.HostInfo
+		for some, err := range chunks(v.Job.Store.Origins(), atOnce) {
+			var infos []frontier.OriginInfo
 			if err == nil {
 				infos, err = v.infos(ctx, some)
 			}
@@ -119,15 +119,15 @@ func (v *View) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 }
 
 // infos returns what is known of hosts now.
-func (v *View) infos(ctx context.Context, hosts []store.Host) ([]frontier.HostInfo, error) {
-	infos := make([]frontier.HostInfo, len(hosts))
+func (v *View) infos(ctx context.Context, hosts []store.Origin) ([]frontier.OriginInfo, error) {
+	infos := make([]frontier.OriginInfo, len(hosts))
 	for i, h := range hosts {
-		infos[i].HostState, infos[i].Pace = h.HostState, h.Most
+		infos[i].OriginState, infos[i].Pace = h.OriginState, h.Most
 	}
-	now, p, err := ask(ctx, v, func(d *engine.Coordinator) []frontier.HostInfo {
+	now, p, err := ask(ctx, v, func(d *engine.Coordinator) []frontier.OriginInfo {
 		now := slices.Clone(infos)
 		for i, h := range hosts {
-			if info, known := d.Frontier().Host(d.Now(), h.Name); known { // else it was evicted since it was saved
+			if info, known := d.Frontier().Origin(d.Now(), h.Name); known { // else it was evicted since it was saved
 				now[i] = info
 			}
 		}

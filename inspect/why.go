@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/engine"
-	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/weburl"
@@ -49,7 +49,7 @@ type explainer struct {
 	host    HostStatus  // zero: unknown
 	known   bool        // host was found
 	rules   robots.Rules
-	state   frontier.HostInfo
+	state   frontier.OriginInfo
 	why     Why
 }
 
@@ -169,6 +169,7 @@ func (q *explainer) absence() string {
 	const aLink = 1 // from a seed; the real number is unknown
 	rule, refused := map[string]string{
 		scope.ReasonScope:   "it is outside the scope",
+		scope.ReasonPort:    "its port is blocked",
 		scope.ReasonDepth:   "no links are followed",
 		scope.ReasonExclude: "it is excluded",
 		scope.ReasonInclude: "it is not included",
@@ -231,6 +232,9 @@ func (q *explainer) askBounds(context.Context) error {
 		q.say(time.Time{}, "scope", "%s: outside, links to it are not followed", b.Scope)
 	default:
 		q.say(time.Time{}, "scope", "%s: outside, but a hook followed it", b.Scope)
+	}
+	if b.BlocksPort(q.url) {
+		q.say(time.Time{}, "port", "%d is blocked, as browsers block it; a seed could have it", q.url.EffectivePort())
 	}
 	switch {
 	case b.Depth == 0 || seed:
@@ -315,11 +319,11 @@ func matching(expressions []string, s string) (int, error) {
 
 // askHost reads the state of the URL's host.
 func (q *explainer) askHost(ctx context.Context) error {
-	h, found, err := q.view.Job.Store.Host(q.url.Origin())
+	h, found, err := q.view.Job.Store.Origin(q.url.Origin())
 	if err != nil || !found {
 		return err
 	}
-	infos, err := q.view.infos(ctx, []store.Host{h})
+	infos, err := q.view.infos(ctx, []store.Origin{h})
 	if err != nil {
 		return err
 	}
@@ -335,7 +339,7 @@ func (q *explainer) askHost(ctx context.Context) error {
 func (q *explainer) askRobotsRedirect(ctx context.Context) error {
 	type redirect struct {
 		at    weburl.URL
-		host  frontier.HostInfo
+		host  frontier.OriginInfo
 		waits bool
 	}
 	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
@@ -397,7 +401,7 @@ func (q *explainer) tries() {
 			text += " " + try.Kind
 		}
 		switch {
-		case fetch.IsRedirect(try.Status) && try.Reason != "" && try.Kind == "":
+		case record.IsRedirect(try.Status) && try.Reason != "" && try.Kind == "":
 			text += ", leads to " + try.Reason
 		case try.Reason != "" && try.Kind == "":
 			text += ", " + try.Reason

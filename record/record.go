@@ -140,6 +140,17 @@ func (r *Record) DuplicateWords() string {
 // Milliseconds returns d in milliseconds, to the microsecond.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+// maxContentType bounds a Content-Type in a record, in bytes.
+const maxContentType = 255
+
+// BriefContentType cuts a Content-Type to the length that a record keeps.
+func BriefContentType(s string) string {
+	if len(s) <= maxContentType {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxContentType], "")
+}
+
 // MediaType returns a Content-Type without its parameters.
 func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
@@ -150,4 +161,10 @@ func MediaType(contentType string) string {
 func IsHTML(contentType string) bool {
 	t := MediaType(contentType)
 	return strings.EqualFold(t, "text/html") || strings.EqualFold(t, "application/xhtml+xml")
+}
+
+// IsRedirect reports whether a response with a status leads elsewhere, if it has a Location. 304
+// says that nothing has changed (RFC 9110, section 15.4.5), 305 and 306 are no longer used.
+func IsRedirect(status int) bool {
+	return status >= 300 && status < 400 && (status < 304 || status > 306)
 }

@@ -67,6 +67,7 @@ type Count struct {
 
 const (
 	maxContentTypes = 100 // further ones count as "other"
+	maxMediaType    = 100 // bytes: longer ones, too; the longest registered one has 82
 	maxOpened       = 20
 	maxSlowest      = 10
 )
@@ -96,7 +97,7 @@ func (s *Summary) Count(r *Record) {
 	}
 	if r.BodyBytes > 0 {
 		t := strings.ToLower(MediaType(r.ContentType))
-		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes {
+		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes || len(t) > maxMediaType {
 			t = "other"
 		}
 		s.ContentTypes[t] = s.ContentTypes[t].plus(r.Bytes)

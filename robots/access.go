@@ -28,10 +28,10 @@ func For(status int) Access {
 	switch {
 	case status/100 == 2:
 		return Read
+	case status == 304, status/100 == 4 && status != 429: // 304 answers a condition, and none was sent
+		return Open
 	case status/100 == 3:
 		return Follow
-	case status/100 == 4 && status != 429:
-		return Open
 	default:
 		return Closed
 	}

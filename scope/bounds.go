@@ -46,6 +46,7 @@ type Bounds struct {
 	Rules
 	keys    map[string]bool // opened hosts, domains or prefixes, by Scope; with prefixes their origins
 	slashes int             // the most of a prefix
+	ports   map[string]bool // hosts of seeds whose port is blocked elsewhere
 }
 
 // New returns bounds that no seed has opened yet.
@@ -53,6 +54,11 @@ func New(r Rules) *Bounds { return &Bounds{Rules: r, keys: make(map[string]bool)
 
 // Open widens the bounds by a seed, and reports whether that changed them.
 func (b *Bounds) Open(seed weburl.URL) bool {
+	port := b.openPort(seed)
+	return b.open(seed) || port
+}
+
+func (b *Bounds) open(seed weburl.URL) bool {
 	if b.Scope == Prefix {
 		p := seed.String()
 		p, _, _ = strings.Cut(p, "?")
@@ -132,8 +138,11 @@ func (b *Bounds) Inside(u weburl.URL) bool {
 
 // Refuses returns the reason why a link to u, at a depth, is not followed; "" if it is.
 func (b *Bounds) Refuses(u weburl.URL, depth int) string {
-	if !b.Inside(u) {
+	switch {
+	case !b.Inside(u):
 		return ReasonScope
+	case b.BlocksPort(u):
+		return ReasonPort
 	}
 	if b.TooDeep(depth) {
 		return ReasonDepth
@@ -150,13 +159,19 @@ func (b *Bounds) RefusesTarget(to weburl.URL, depth int) string {
 	if depth > 0 {
 		return b.Refuses(to, depth)
 	}
+	if b.BlocksPort(to) {
+		return ReasonPort
+	}
 	return b.Traps.Reason(to)
 }
 
 // RefusesSitemap is Refuses for a sitemap that robots.txt, an index or a redirect of a sitemap
 // names: it may be on any host, and Include applies to its entries only.
 func (b *Bounds) RefusesSitemap(u weburl.URL) string {
-	if b.excluded(u.String()) {
+	switch {
+	case b.BlocksPort(u):
+		return ReasonPort
+	case b.excluded(u.String()):
 		return ReasonExclude
 	}
 	return b.Traps.Reason(u)

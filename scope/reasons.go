@@ -11,6 +11,7 @@ const (
 
 	ReasonRel     = "rel-nofollow"
 	ReasonScope   = "scope"
+	ReasonPort    = "blocked-port"
 	ReasonDepth   = "depth"
 	ReasonExclude = "exclude"
 	ReasonInclude = "include"
@@ -39,6 +40,7 @@ func Reasons() []Reason {
 		{ReasonDropped, "the program that uses the library dropped it (Hooks.OnLink) without a reason"},
 		{ReasonRel, "it has rel=nofollow: see --no-robots"},
 		{ReasonScope, "it leads out of --scope"},
+		{ReasonPort, "its port is one that browsers block, such as 25 or 6379, and not that of a seed"},
 		{ReasonDepth, "it is further from a seed than --depth"},
 		{ReasonExclude, "an --exclude matches its URL"},
 		{ReasonInclude, "no --include matches its URL"},

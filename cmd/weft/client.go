@@ -35,7 +35,8 @@ func (c *clientFlags) requestOptions() []option {
 			more: "robots.txt is matched by its first word. Default: " + weft.DefaultUserAgent + "."},
 		{name: "header", short: "H", arg: "'K: V'", field: "Header",
 			Value: appended((*[]http1.Field)(&c.Header), headerField),
-			help:  "add a header field to every request; repeatable"},
+			help:  "add a header field to every request; repeatable",
+			more:  "Authorization and Cookie are sent to the origins of the given URLs only."},
 		{name: "cookies", arg: "FILE", Value: to(&c.Cookies, cookieFile), field: "Cookies",
 			help: "send the cookies in FILE (Netscape format)",
 			more: "Sites may set further cookies, which are kept in memory."},
@@ -48,9 +49,10 @@ func (c *clientFlags) credentialOptions() []option {
 	return []option{
 		{name: "auth", arg: "HOST=USER:PASSWORD", field: "Auth", secret: true, advanced: true,
 			Value: appended(&c.Auth, basicCredential),
-			help:  "log in to HOST[:PORT] over https; repeatable",
-			more: "HOST may be http://HOST. HOST=@FILE reads USER:PASSWORD from a file. " +
-				"Default: the credentials in the given URLs."},
+			help:  "log in to HOST[:PORT]; repeatable",
+			more: "HOST stands for the scheme of the given URLs there; HOST may be https://HOST or " +
+				"http://HOST. HOST=@FILE reads USER:PASSWORD from a file. Default: the credentials " +
+				"in the given URLs."},
 		{name: "bearer", arg: "HOST=TOKEN", Value: appended(&c.Auth, bearerCredential), secret: true,
 			advanced: true, help: "send a bearer token to HOST, as with --auth; repeatable"},
 		{name: "proxy", arg: "URL", Value: to(&c.proxy, proxyOrNone), field: "Proxy", secret: true,

@@ -126,7 +126,7 @@ func (v jsonVoice) progress(s sample) {
 	if _, hosts := s.hosts(); len(hosts) > 0 {
 		held := make(map[string]float64)
 		for _, h := range hosts {
-			held[h.Host] = s.held(h).Seconds()
+			held[h.Origin] = s.held(h).Seconds()
 		}
 		args = append(args, "held_seconds", held)
 	}

@@ -63,14 +63,23 @@ func credential(s, form string) (c http1.Credential, text string, err error) {
 	if !ok {
 		return c, "", errors.New("expected " + form + ", or HOST=@FILE with the secret in a file")
 	}
-	if !strings.Contains(at, "://") {
+	bare := !strings.Contains(at, "://")
+	if bare {
 		at = "https://" + at
 	}
 	u, err := weft.ParseSeed(at)
 	if err != nil || u.RequestTarget() != "/" {
 		return c, "", errors.New("expected HOST or HOST:PORT before the =, or http://HOST, as in " + form)
 	}
-	c.Scheme, c.Host = u.Scheme(), u.Host()
+	if c.Scheme, c.Host = u.Scheme(), u.Host(); bare { // the schemes of the seeds of HOST
+		c.Scheme = ""
+		switch {
+		case strings.HasSuffix(at, ":443"):
+			c.Scheme = "https"
+		case u.EffectivePort() == 80:
+			c.Scheme, c.Host = "http", u.Hostname()
+		}
+	}
 	path, isFile := strings.CutPrefix(text, "@")
 	if !isFile {
 		return c, text, nil

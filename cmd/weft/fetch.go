@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -160,13 +161,14 @@ func (c *clientFlags) get(
 	}
 	follow := redirects >= 0
 	reach := reach{given: u, guard: guard.Guard{AllowAll: c.allowPrivate}}
+	options.Trusted = reach.trusted
 	err = aio.Run(ctx, func(t *aio.Task) error {
 		options.Resolver = dns.New(t.Loop(), dns.Options{Servers: c.servers})
 		client := http1.NewClient(t.Loop(), options)
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, method, u, reach.allow(u), follow)
+			last, next = one(t, client, method, u, &reach, follow)
 			if !next.IsZero() && redirects == 0 {
 				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
 			}
@@ -198,10 +200,10 @@ func (c *clientFlags) get(
 // one sends one request. Next is the target of its redirect, if follow is set.
 func one(
 	t *aio.Task, client *http1.Client, method string, u weburl.URL,
-	allow func(netip.AddrPort) error, follow bool,
+	reach *reach, follow bool,
 ) (f fetched, next weburl.URL) {
 	res, err := client.Do(t, http1.Request{
-		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: allow,
+		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
 	})
 	f = fetched{Method: method, URL: u.String()}
 	var e *http1.Error
@@ -213,6 +215,7 @@ func one(
 		return f, next
 	}
 	defer res.Close()
+	reach.answered(u, res.Addr, res.Private)
 	f.Status, f.Proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
 	f.body, f.BodyBytes = slices.Clone(res.Body), len(res.Body)
 	f.contentType = res.Header.Get("Content-Type")
@@ -224,7 +227,7 @@ func one(
 		f.TLS = tls.VersionName(res.TLS.Version) + ", " + tls.CipherSuiteName(res.TLS.CipherSuite)
 	}
 	location := res.Header.Get("Location")
-	if f.Error != "" || res.Status < 300 || res.Status >= 400 || location == "" {
+	if f.Error != "" || !record.IsRedirect(res.Status) || location == "" {
 		return f, next
 	}
 	to, err := u.Resolve(location)
@@ -238,6 +241,11 @@ func one(
 		if !to.IsHTTP() {
 			f.ErrorKind = weft.KindLocation
 			f.Error = fmt.Sprintf("scheme %.20q, expected http or https", to.Scheme())
+			return f, next
+		}
+		if guard.BlocksPort(to.EffectivePort()) && to.Host() != u.Host() {
+			f.ErrorKind = weft.KindLocation
+			f.Error = fmt.Sprintf("port %d, which is blocked, as in browsers", to.EffectivePort())
 			return f, next
 		}
 		next = to

@@ -17,7 +17,7 @@ func TestMemoryOfTheProcess(t *testing.T) {
 	const size = 8 << 20
 	pages, most := 40, 150 // MiB
 	if raced {             // a byte takes several, and much longer
-		pages, most = 20, 450
+		pages, most = 12, 450
 	}
 	text := bytes.Repeat([]byte("x"), size)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {

@@ -59,20 +59,20 @@ func (s sample) String() string {
 	}
 	slow, held := s.hosts()
 	if len(slow) > 0 {
-		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Host), seconds(slow[0].Took.Seconds()))
+		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Origin), seconds(slow[0].Took.Seconds()))
 	}
 	for _, h := range held {
-		fmt.Fprintf(&b, "; %s %s", printable(h.Host), waits(s.held(h)))
+		fmt.Fprintf(&b, "; %s %s", printable(h.Origin), waits(s.held(h)))
 	}
 	return b.String()
 }
 
 // held is how long a host still backs off; 0 if it does not.
-func (s sample) held(h frontier.HostStat) time.Duration { return max(0, h.BackOff.Sub(s.at)) }
+func (s sample) held(h frontier.OriginStat) time.Duration { return max(0, h.BackOff.Sub(s.at)) }
 
 // hosts returns the active hosts that have responded, the slowest first, and the hosts that back
 // off, the longest back-off first.
-func (s sample) hosts() (slow, held []frontier.HostStat) {
+func (s sample) hosts() (slow, held []frontier.OriginStat) {
 	for _, h := range s.Slowest {
 		switch {
 		case s.held(h) > 0:
@@ -81,7 +81,7 @@ func (s sample) hosts() (slow, held []frontier.HostStat) {
 			slow = append(slow, h)
 		}
 	}
-	slices.SortStableFunc(slow, func(a, b frontier.HostStat) int {
+	slices.SortStableFunc(slow, func(a, b frontier.OriginStat) int {
 		return cmp.Compare(b.Took, a.Took)
 	})
 	return slow, held

@@ -2,8 +2,10 @@ package main
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -21,7 +23,7 @@ func TestReach(t *testing.T) {
 	at := netip.MustParseAddrPort
 	for _, c := range []struct {
 		name    string
-		first   string // where the given host is
+		first   string // where the given host is; !: and at a public address, too
 		then    weburl.URL
 		at      string
 		allowed bool
@@ -33,12 +35,19 @@ func TestReach(t *testing.T) {
 		{"private, another there", "10.0.0.1:80", other, "10.2.3.4:80", true},
 		{"private, another elsewhere", "10.0.0.1:80", other, "192.168.0.1:80", false},
 		{"public, another on this machine", "93.184.216.34:80", other, "127.0.0.1:80", false},
+		{"private beside a public one, another there", "!10.0.0.1:80", other, "10.0.0.1:80", false},
 	} {
 		r := reach{given: given}
-		if err := r.allow(given)(at(c.first)); err != nil {
-			t.Errorf("%s: %v", c.name, err)
+		if r.allow(given) != nil {
+			t.Errorf("%s: the given host is judged", c.name)
 		}
-		if err := r.allow(c.then)(at(c.at)); (err == nil) != c.allowed {
+		first, mixed := strings.CutPrefix(c.first, "!")
+		r.answered(given, at(first), !mixed && !guard.IsPublic(at(first).Addr()))
+		var err error
+		if judge := r.allow(c.then); judge != nil {
+			err = judge(at(c.at))
+		}
+		if (err == nil) != c.allowed {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -58,13 +58,13 @@ func (v view) lines(s sample) []string {
 func (v view) hosts(s sample) []string {
 	slow, held := s.hosts()
 	var lines []string
-	line := func(title, figure, alone string, h frontier.HostStat) {
+	line := func(title, figure, alone string, h frontier.OriginStat) {
 		if v.width < narrow {
-			lines = append(lines, alone+"  "+printable(h.Host))
+			lines = append(lines, alone+"  "+printable(h.Origin))
 			return
 		}
 		load := v.style(faint, fmt.Sprintf("%s in flight, %s waiting", count(h.Leased), count(h.Pending)))
-		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, figure)+load+"  "+printable(h.Host))
+		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, figure)+load+"  "+printable(h.Origin))
 	}
 	title := "slowest"
 	for _, h := range slow[:min(len(slow), mostHosts)] {

@@ -8,15 +8,15 @@ import (
 	"github.com/weftcrawl/weft/frontier/names"
 )
 
-type server struct{ name, domain string }
+type host struct{ name, domain string }
 
-// TestIndex adds and removes servers at random, each under its name and some under their domain,
+// TestIndex adds and removes hosts at random, each under its name and some under their domain,
 // and compares the index with a map after each step.
 func TestIndex(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		x := names.New(func(s *server) string { return s.name })
-		known := make(map[string]*server)
+		x := names.New(func(s *host) string { return s.name })
+		known := make(map[string]*host)
 		for range 3000 {
 			domain := fmt.Sprintf("d%d.example", r.IntN(20))
 			name := []string{"", "www.", "a.", "b."}[r.IntN(4)] + domain
@@ -25,7 +25,7 @@ func TestIndex(t *testing.T) {
 				x.Remove(domain, s)
 				delete(known, name)
 			} else {
-				s = &server{name, domain}
+				s = &host{name, domain}
 				first := x.Member(domain) == nil
 				x.Add(name, s)
 				if first && !x.ShareKey(name, domain) {
@@ -38,7 +38,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, x *names.Index[server], known map[string]*server) {
+func check(t *testing.T, x *names.Index[host], known map[string]*host) {
 	t.Helper()
 	for name, s := range known {
 		if got := x.Find(name); got != s {
@@ -55,7 +55,7 @@ func check(t *testing.T, x *names.Index[server], known map[string]*server) {
 		}
 	}
 	if n != len(known) {
-		t.Fatalf("the index yields %d servers, expected %d", n, len(known))
+		t.Fatalf("the index yields %d hosts, expected %d", n, len(known))
 	}
 	if got := x.Find("nobody.example"); got != nil {
 		t.Fatalf("nobody is %v", got)

@@ -84,7 +84,7 @@ func (b *Batch) has(dir string) bool {
 	return ok
 }
 
-// Pending, Retried, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Host and
+// Pending, Retried, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin and
 // Counts implement [frontier.Journal].
 func (b *Batch) Pending(u frontier.URL) {
 	b.putSeen(u)
@@ -125,16 +125,16 @@ func (b *Batch) Variants(key [16]byte, n int) {
 	b.set(b.key, binary.AppendUvarint(nil, uint64(n)))
 }
 
-func (b *Batch) OverLimit(host string) {
-	b.key = appendPendingKey(b.key[:0], host, firstUntried)
-	to := pendingEnd(host)
+func (b *Batch) OverLimit(origin string) {
+	b.key = appendPendingKey(b.key[:0], origin, firstUntried)
+	to := pendingEnd(origin)
 	b.writer.deleteRange(b.key, to)
 	b.size += len(b.key) + len(to)
 }
 
-func (b *Batch) Rules(host string, r robots.Rules) {
+func (b *Batch) Rules(origin string, r robots.Rules) {
 	b.value, _ = r.AppendBinary(b.value[:0]) // never fails
-	b.set(hostKey(host, hostRules), b.value)
+	b.set(originKey(origin, originRules), b.value)
 }
 
 func (b *Batch) Redirected(fingerprint [16]byte, fewest int, target *frontier.URL) {
@@ -147,9 +147,9 @@ func (b *Batch) Redirected(fingerprint [16]byte, fewest int, target *frontier.UR
 	b.set(b.key, b.value)
 }
 
-func (b *Batch) Host(h frontier.HostState) {
-	b.value = appendHost(b.value[:0], h)
-	b.set(hostKey(h.Name, hostState), b.value)
+func (b *Batch) Origin(o frontier.OriginState) {
+	b.value = appendOrigin(b.value[:0], o)
+	b.set(originKey(o.Name, originState), b.value)
 }
 
 func (b *Batch) Counts(s frontier.Stats) {
@@ -190,9 +190,9 @@ func (b *Batch) writeSeen() {
 }
 
 func (b *Batch) putPending(u frontier.URL) {
-	host := u.URL.Origin()
-	b.key = appendPendingKey(b.key[:0], host, u.QueueKey())
-	b.value = appendKnown(appendPending(b.value[:0], host, u), u.Known)
+	origin := u.URL.Origin()
+	b.key = appendPendingKey(b.key[:0], origin, u.QueueKey())
+	b.value = appendKnown(appendPending(b.value[:0], origin, u), u.Known)
 	b.set(b.key, b.value)
 }
 

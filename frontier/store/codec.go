@@ -40,9 +40,10 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendVarint(b, t.UnixMicro())
 }
 
-// appendHref appends an absolute URL, without its origin if that is the host's, as for most links.
-func appendHref(b []byte, host, href string) []byte {
-	rest, same := strings.CutPrefix(href, host)
+// appendHref appends an absolute URL, without its origin if that is the known one, as for most
+// links.
+func appendHref(b []byte, origin, href string) []byte {
+	rest, same := strings.CutPrefix(href, origin)
 	b = appendBool(b, same)
 	return appendText(b, rest)
 }
@@ -132,18 +133,18 @@ func (d *decoder) text() string {
 	return s
 }
 
-func (d *decoder) href(host string) string {
+func (d *decoder) href(origin string) string {
 	same := d.bool()
 	rest := d.text()
 	if same {
-		return host + rest
+		return origin + rest
 	}
 	return rest
 }
 
 // url reads a canonical URL: parsing it must not change it.
-func (d *decoder) url(host string) weburl.URL {
-	href := d.href(host)
+func (d *decoder) url(origin string) weburl.URL {
+	href := d.href(origin)
 	if d.bad {
 		return weburl.URL{}
 	}
@@ -165,37 +166,37 @@ func (d *decoder) int8() int8 {
 
 // appendPending appends what the key of a pending URL lacks, except Known, the last field of a
 // value: see appendKnown.
-func appendPending(b []byte, host string, u frontier.URL) []byte {
-	b = appendHref(b, host, u.URL.String())
-	b = appendHref(b, host, u.From)
+func appendPending(b []byte, origin string, u frontier.URL) []byte {
+	b = appendHref(b, origin, u.URL.String())
+	b = appendHref(b, origin, u.From)
 	b = appendInt(b, u.Hops)
 	b = appendInt(b, u.Tries)
 	b = appendTime(b, u.NotBefore)
 	return appendPast(b, u.Past)
 }
 
-func (d *decoder) pending(host string, p frontier.QueueKey) frontier.URL {
+func (d *decoder) pending(origin string, p frontier.QueueKey) frontier.URL {
 	return frontier.URL{
-		URL: d.url(host), From: d.href(host), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
+		URL: d.url(origin), From: d.href(origin), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
 		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, Seq: p.Seq,
 	}
 }
 
 // appendURL appends all of a URL.
 func appendURL(b []byte, u frontier.URL) []byte {
-	host := u.URL.Origin()
-	b = appendText(b, host)
+	origin := u.URL.Origin()
+	b = appendText(b, origin)
 	b = binary.AppendVarint(b, int64(u.Priority))
 	b = appendInt(b, u.Depth)
 	b = binary.AppendVarint(b, int64(u.Rank))
 	b = binary.AppendUvarint(b, u.Seq)
-	return appendPending(b, host, u)
+	return appendPending(b, origin, u)
 }
 
 func (d *decoder) fullURL() frontier.URL {
-	host := d.text()
+	origin := d.text()
 	p := frontier.QueueKey{Priority: d.int8(), Depth: d.int(), Rank: d.int8(), Seq: d.uvarint()}
-	return d.pending(host, p)
+	return d.pending(origin, p)
 }
 
 func appendPast(b []byte, past []frontier.Try) []byte {
@@ -258,44 +259,44 @@ func decodeEntry(value []byte) (Entry, error) {
 	return e, d.end()
 }
 
-func appendHost(b []byte, h frontier.HostState) []byte {
-	b = appendInt(b, h.Pending)
-	b = appendInt(b, h.Tried)
-	b = appendInt(b, h.Answered)
-	b = appendBool(b, h.Capped)
-	b = appendTime(b, h.Asked)
-	b = appendInt(b, int(h.Took))
-	b = appendInt(b, int(h.Best))
-	b = appendInt(b, h.Most)
-	b = appendTime(b, h.Hold)
-	b = appendInt(b, h.Strikes)
-	b = appendBool(b, h.Overload)
-	b = appendBool(b, h.Robots.Have)
-	b = appendBool(b, h.Robots.Shut)
-	b = appendTime(b, h.Robots.Until)
-	b = appendInt(b, h.Robots.Tries)
-	b = appendText(b, h.Robots.Kind)
-	b = appendText(b, h.Robots.Reason)
-	b = appendBool(b, h.Seed)
-	b = appendInt(b, h.Failures)
-	return appendBool(b, h.Dead)
+func appendOrigin(b []byte, o frontier.OriginState) []byte {
+	b = appendInt(b, o.Pending)
+	b = appendInt(b, o.Tried)
+	b = appendInt(b, o.Answered)
+	b = appendBool(b, o.Capped)
+	b = appendTime(b, o.Asked)
+	b = appendInt(b, int(o.Took))
+	b = appendInt(b, int(o.Best))
+	b = appendInt(b, o.Most)
+	b = appendTime(b, o.Hold)
+	b = appendInt(b, o.Strikes)
+	b = appendBool(b, o.Overload)
+	b = appendBool(b, o.Robots.Have)
+	b = appendBool(b, o.Robots.Shut)
+	b = appendTime(b, o.Robots.Until)
+	b = appendInt(b, o.Robots.Tries)
+	b = appendText(b, o.Robots.Kind)
+	b = appendText(b, o.Robots.Reason)
+	b = appendBool(b, o.Seed)
+	b = appendInt(b, o.Failures)
+	return appendBool(b, o.Dead)
 }
 
-func decodeHost(name string, value []byte) (frontier.HostState, error) {
+func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
 	d := decoder{b: value}
-	h := frontier.HostState{Name: name}
-	h.Pending, h.Tried, h.Answered, h.Capped = d.int(), d.int(), d.int(), d.bool()
-	h.Asked, h.Took, h.Best, h.Most = d.time(), d.duration(), d.duration(), d.int()
-	h.Hold, h.Strikes, h.Overload = d.time(), d.int(), d.bool()
-	h.Robots.Have, h.Robots.Shut, h.Robots.Until = d.bool(), d.bool(), d.time()
-	h.Robots.Tries, h.Robots.Kind, h.Robots.Reason = d.int(), d.text(), d.text()
+	o := frontier.OriginState{Name: name}
+	o.Pending, o.Tried, o.Answered, o.Capped = d.int(), d.int(), d.int(), d.bool()
+	o.Asked, o.Took, o.Best, o.Most = d.time(), d.duration(), d.duration(), d.int()
+	o.Hold, o.Strikes, o.Overload = d.time(), d.int(), d.bool()
+	o.Robots.Have, o.Robots.Shut, o.Robots.Until = d.bool(), d.bool(), d.time()
+	o.Robots.Tries, o.Robots.Kind, o.Robots.Reason = d.int(), d.text(), d.text()
 	if len(d.b) > 0 { // jobs that predate marked seeds end here
-		h.Seed = d.bool()
+		o.Seed = d.bool()
 	}
 	if len(d.b) > 0 { // jobs that predate parked hosts end here
-		h.Failures, h.Dead = d.int(), d.bool()
+		o.Failures, o.Dead = d.int(), d.bool()
 	}
-	return h, d.end()
+	return o, d.end()
 }
 
 func appendRedirect(b []byte, fewest int, target *frontier.URL) []byte {

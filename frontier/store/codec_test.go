@@ -35,19 +35,19 @@ func urls(t testing.TB) []frontier.URL {
 			{At: at, Status: 503}, {At: at.Add(time.Second), Kind: "connect", Reason: "no \x00 luck"}, {},
 		}},
 		{URL: parse(t, "http://a.test./#x"), From: "http://a.test.evil/", Seq: 2},
-		{URL: parse(t, "http://a.test/known"), Seq: 4, Known: &frontier.Visit{
+		{URL: parse(t, "http://a.test/known"), Seq: 4, Known: &frontier.Snapshot{
 			Number: 2, Change: "changed", At: at, First: at.Add(-time.Hour), Changed: at, Status: 200, Redirect: "http://b.test/", Content: [32]byte{1, 31: 2},
 			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html",
 		}},
-		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Visit{}},
+		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Snapshot{}},
 		{URL: parse(t, long), From: long, Seq: 3},
 	}
 }
 
 func TestPendingRoundTrip(t *testing.T) {
 	for _, u := range urls(t) {
-		host := u.URL.Origin()
-		key, value := appendPendingKey(nil, host, u.QueueKey()), appendKnown(appendPending(nil, host, u), u.Known)
+		origin := u.URL.Origin()
+		key, value := appendPendingKey(nil, origin, u.QueueKey()), appendKnown(appendPending(nil, origin, u), u.Known)
 		got, err := decodePending(key, value)
 		if err != nil || !reflect.DeepEqual(got, u) {
 			t.Errorf("%.80s: %v\n got %.300v\nwant %.300v", u.URL, err, got, u)
@@ -60,9 +60,9 @@ func TestPendingRoundTrip(t *testing.T) {
 	}
 }
 
-func TestHostRoundTrip(t *testing.T) {
+func TestOriginRoundTrip(t *testing.T) {
 	at := time.UnixMicro(1_700_000_000_123_456)
-	for _, h := range []frontier.HostState{
+	for _, o := range []frontier.OriginState{
 		{Name: "http://a.test"},
 		{
 			Name: "http://a.test", Pending: 1 << 40, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
@@ -70,20 +70,20 @@ func TestHostRoundTrip(t *testing.T) {
 			Robots: frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
 		},
 	} {
-		got, err := decodeHost(h.Name, appendHost(nil, h))
-		if err != nil || got != h {
-			t.Errorf("%v\n got %v\nwant %v", err, got, h)
+		got, err := decodeOrigin(o.Name, appendOrigin(nil, o))
+		if err != nil || got != o {
+			t.Errorf("%v\n got %v\nwant %v", err, got, o)
 		}
 	}
-	b := appendHost(nil, frontier.HostState{Name: "http://a.test", Most: 2, Seed: true})
-	got, err := decodeHost("http://a.test", b[:len(b)-2]) // a job from before hosts were parked
-	if want := (frontier.HostState{Name: "http://a.test", Most: 2, Seed: true}); err != nil || got != want {
+	b := appendOrigin(nil, frontier.OriginState{Name: "http://a.test", Most: 2, Seed: true})
+	got, err := decodeOrigin("http://a.test", b[:len(b)-2]) // a job from before hosts were parked
+	if want := (frontier.OriginState{Name: "http://a.test", Most: 2, Seed: true}); err != nil || got != want {
 		t.Errorf("old job: %v\n got %v\nwant %v", err, got, want)
 	}
 }
 
 // TestQueueKeysAreOrdered checks that encoded queue keys sort like the keys themselves, since the
-// store reads a host's URLs in the order of its queue.
+// store reads an origin's URLs in the order of its queue.
 func TestQueueKeysAreOrdered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	edge := []uint64{0, 1, 127, 128, 255, 256, 65535, 65536, 1<<31 - 1}
@@ -117,13 +117,13 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte{}, appendDone(nil, u))
 		f.Add([]byte("0123456789abcdef"), appendRedirect(nil, 3, &u))
 	}
-	f.Add([]byte{}, appendHost(nil, frontier.HostState{Pending: 3}))
+	f.Add([]byte{}, appendOrigin(nil, frontier.OriginState{Pending: 3}))
 	f.Add([]byte{}, appendCounts(nil, frontier.Stats{Done: 3}))
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
-			host := string(key[:bytes.IndexByte(key, 0)])
-			again, err := decodePending(appendPendingKey(nil, host, frontier.QueueKey{Tried: key[len(host)+1] == classTried, Kept: key[len(host)+1] == classKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
-				appendKnown(appendPending(nil, host, u), u.Known))
+			origin := string(key[:bytes.IndexByte(key, 0)])
+			again, err := decodePending(appendPendingKey(nil, origin, frontier.QueueKey{Tried: key[len(origin)+1] == classTried, Kept: key[len(origin)+1] == classKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
+				appendKnown(appendPending(nil, origin, u), u.Known))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)
 			}
@@ -142,9 +142,9 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("redirect: %v, then %v, %v", r, again, err)
 			}
 		}
-		if h, err := decodeHost(string(key), value); err == nil {
-			if again, err := decodeHost(string(key), appendHost(nil, h)); err != nil || again != h {
-				t.Fatalf("host: %v, then %v, %v", h, again, err)
+		if o, err := decodeOrigin(string(key), value); err == nil {
+			if again, err := decodeOrigin(string(key), appendOrigin(nil, o)); err != nil || again != o {
+				t.Fatalf("origin: %v, then %v, %v", o, again, err)
 			}
 		}
 		if c, err := decodeCounts(value); err == nil {
@@ -158,16 +158,16 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestHostKeys checks that the key of a host identifies its origin, whatever its form, and starts
-// with the host's name.
-func TestHostKeys(t *testing.T) {
+// TestOriginKeys checks that the key of an origin identifies it, whatever its form, and starts
+// with the host name.
+func TestOriginKeys(t *testing.T) {
 	for origin, name := range map[string]string{
 		"http://a.test": "a.test", "https://a.test": "a.test", "http://a.test:8080": "a.test", "http://a.test.": "a.test.",
 		"http://127.0.0.1:81": "127.0.0.1", "http://[::1]": "[::1]", "https://[2001:db8::1]:8443": "[2001:db8::1]",
 		"ftp://a.test:2121": "a.test", "null": "",
 	} {
-		for _, of := range []byte{hostRules, hostState} {
-			key := hostKey(origin, of)
+		for _, of := range []byte{originRules, originState} {
+			key := originKey(origin, of)
 			got, named, ok := originOf(key)
 			if got != origin || named != name || !ok || key[len(key)-1] != of || !bytes.HasPrefix(key, nameKey(name)) {
 				t.Errorf("%s: key %q, of %q, name %q, %t; want name %q", origin, key, got, named, ok, name)

@@ -17,8 +17,8 @@
 //
 //	c                          counts of URLs
 //	f fingerprint              the seen set: queue key, and why the URL was dropped
-//	h name 0 origin 0          robots.txt of a host
-//	h name 0 origin 1          state of a host
+//	h name 0 origin 0          robots.txt of an origin
+//	h name 0 origin 1          state of an origin
 //	k fingerprint              fewest redirects to a URL, and its own target
 //	m number                   mark of the last batch, without a value
 //	n name                     note of the caller's
@@ -29,8 +29,8 @@
 //	v                          version of the format
 //	x variant key              number of variants taken
 //
-// The origin in a key of a host lacks the name, which precedes it. All integers of keys are
-// ordered as bytes, so a scan of p returns each host's URLs in the order of its queue.
+// In the key of an origin, the name precedes the scheme and the port. All integers of keys are
+// ordered as bytes, so a scan of p returns each origin's URLs in the order of its queue.
 //
 // # Lifecycle
 //
@@ -41,11 +41,11 @@
 // shorter than its committed length, or a state that lacks committed batches, is an error; with
 // Options.Fresh, Open starts any job anew.
 //
-// [Store.Recrawl] makes the URLs of a finished job pending again, with a summary of their last
-// visit, before a frontier is restored.
+// [Store.Recrawl] makes the URLs of a finished job pending again, with a [frontier.Snapshot] of
+// their last fetch, before a frontier is restored.
 //
 // The frontier reads the URLs it does not keep in memory with [Store.Pending], and looks up the
-// seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Host] serve people.
+// seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Origin] serve people.
 //
 // # Failure
 //

@@ -10,13 +10,13 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestDormant checks that Dormant returns hosts with pending URLs in order, all origins of a name
+// TestDormant checks that Dormant returns origins with pending URLs in order, all origins of a name
 // together, and continues where the last read ended.
 func TestDormant(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store) {
 		rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
 		g := s.Begin()
-		for _, h := range []frontier.HostState{
+		for _, o := range []frontier.OriginState{
 			{Name: "http://a.test", Answered: 7},
 			{Name: "http://b.test", Pending: 2},
 			{Name: "http://b.test:81", Pending: 1},
@@ -26,8 +26,8 @@ func TestDormant(t *testing.T) {
 			{Name: "https://a.test", Pending: 1, Tried: 1},
 			{Name: "null", Pending: 5},
 		} {
-			g.Rules(h.Name, rules)
-			g.Host(h)
+			g.Rules(o.Name, rules)
+			g.Origin(o)
 		}
 		commit(t, s, g)
 		for _, c := range []struct {
@@ -44,15 +44,15 @@ func TestDormant(t *testing.T) {
 			{"to be tried again", frontier.Request{N: 9, Tried: true}, []string{"http://a.test", "http://c.test", "https://a.test"}, ""},
 			{"none", frontier.Request{Cursor: "http://c.test", N: 9}, nil, ""},
 		} {
-			hosts, last, err := s.Dormant(c.r)
+			origins, last, err := s.Dormant(c.r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, h := range hosts {
-				got = append(got, h.Name)
-				if h.Rules.IsZero() {
-					t.Errorf("%s: %s has no rules", c.name, h.Name)
+			for _, o := range origins {
+				got = append(got, o.Name)
+				if o.Rules.IsZero() {
+					t.Errorf("%s: %s has no rules", c.name, o.Name)
 				}
 			}
 			if slices.Sort(got); !slices.Equal(got, c.want) || last != c.last {
@@ -62,15 +62,15 @@ func TestDormant(t *testing.T) {
 	})
 }
 
-// TestDormantIsBounded checks that a read stops after some hosts, even if none of them has pending
-// URLs.
+// TestDormantIsBounded checks that a read stops after some origins, even if none of them has
+// pending URLs.
 func TestDormantIsBounded(t *testing.T) {
 	s := open(t, store.Options{FS: newFS(t), Memory: true})
 	defer shut(t, s)
 	g := s.Begin()
 	const hosts = 120_000
 	for i := range hosts {
-		g.Host(frontier.HostState{Name: fmt.Sprintf("http://h%06d.test", i), Answered: 1, Pending: i / (hosts - 1)})
+		g.Origin(frontier.OriginState{Name: fmt.Sprintf("http://h%06d.test", i), Answered: 1, Pending: i / (hosts - 1)})
 	}
 	commit(t, s, g)
 	reads, found := 0, 0
@@ -83,6 +83,6 @@ func TestDormantIsBounded(t *testing.T) {
 		r.Cursor = last
 	}
 	if found != 1 || reads < 3 || reads > 10 {
-		t.Errorf("%d hosts in %d reads, want 1 host in 3 to 10 reads", found, reads)
+		t.Errorf("%d origins in %d reads, want 1 origin in 3 to 10 reads", found, reads)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	keySeen     = 'f' // fingerprint → queue key and, if dropped as a variant, that
 	keyPending  = 'p' // origin, 0, queue key → pending URL
 	keyEntry    = 'u' // URL → outcome: done or refused
-	keyHost     = 'h' // name, 0, rest of the origin, hostRules or hostState → robots.txt or state
+	keyOrigin   = 'h' // name, 0, rest of the origin, originRules or originState → robots.txt or state
 	keyRedirect = 'k' // fingerprint → fewest redirects to the URL, and its own target
 	keyVariants = 'x' // frontier.VariantKey → number of its URLs taken
 	keyNote     = 'n' // name → note of the caller's
@@ -30,29 +30,29 @@ const (
 	keyMark     = 'm' // number of the last batch → nothing
 )
 
-// A key of a pending URL sorts as the queue of its host does. A host is an origin, which contains
-// no byte 0, so keys of different hosts do not interleave.
-func appendPendingKey(b []byte, host string, p frontier.QueueKey) []byte {
+// A key of a pending URL sorts as the queue of its origin does. An origin contains no byte 0, so
+// keys of different origins do not interleave.
+func appendPendingKey(b []byte, origin string, p frontier.QueueKey) []byte {
 	b = append(b, keyPending)
-	b = append(b, host...)
+	b = append(b, origin...)
 	return appendQueueKey(append(b, 0), p)
 }
 
-// The last byte of a key of a host; one scan reads both.
+// The last byte of a key of an origin; one scan reads both.
 const (
-	hostRules = 0
-	hostState = 1
+	originRules = 0
+	originState = 1
 )
 
-// A key of a host starts with its name, so that all schemes and ports of a name are adjacent.
-func hostKey(origin string, part byte) []byte {
+// A key of an origin starts with its name, so that all schemes and ports of a name are adjacent.
+func originKey(origin string, part byte) []byte {
 	name, rest := cutName(origin)
 	b := append(nameKey(name), rest...)
 	return append(b, part)
 }
 
-// nameKey is the prefix of the keys of all hosts with a name.
-func nameKey(name string) []byte { return append(textKey(keyHost, name), 0) }
+// nameKey is the prefix of the keys of all origins with a name.
+func nameKey(name string) []byte { return append(textKey(keyOrigin, name), 0) }
 
 // cutName splits an origin into its name and the rest. The name is empty for an opaque origin,
 // "null".
@@ -67,7 +67,7 @@ func cutName(origin string) (name, rest string) {
 
 const sep = "://"
 
-// originOf returns the origin and the name in a key of a host.
+// originOf returns the origin and the name in a key of an origin.
 func originOf(key []byte) (origin, name string, ok bool) {
 	if len(key) < 2 {
 		return "", "", false
@@ -82,8 +82,8 @@ func originOf(key []byte) (origin, name string, ok bool) {
 // firstUntried precedes all URLs that were never tried.
 var firstUntried = frontier.QueueKey{Kept: true, Priority: math.MaxInt8, Rank: math.MaxInt8}
 
-// pendingEnd returns the end of the keys of a host, exclusive.
-func pendingEnd(host string) []byte { return append(append([]byte{keyPending}, host...), 1) }
+// pendingEnd returns the end of the keys of an origin, exclusive.
+func pendingEnd(origin string) []byte { return append(append([]byte{keyPending}, origin...), 1) }
 
 // appendQueueKey appends a queue key so that the encoding preserves its order.
 func appendQueueKey(b []byte, p frontier.QueueKey) []byte {
@@ -162,7 +162,7 @@ func decodeQueueKey(b []byte) (frontier.QueueKey, error) {
 
 // decodePending decodes the entry of a pending URL; its key holds the queue key.
 func decodePending(key, value []byte) (frontier.URL, error) {
-	host, rest, ok := bytes.Cut(key[1:], []byte{0})
+	origin, rest, ok := bytes.Cut(key[1:], []byte{0})
 	if !ok {
 		return frontier.URL{}, errValue
 	}
@@ -171,7 +171,7 @@ func decodePending(key, value []byte) (frontier.URL, error) {
 		return frontier.URL{}, err
 	}
 	d := decoder{b: value}
-	u := d.pending(string(host), p)
+	u := d.pending(string(origin), p)
 	u.Known = d.known()
 	return u, d.end()
 }

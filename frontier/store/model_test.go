@@ -23,7 +23,7 @@ type model struct {
 	seen      map[[16]byte]bool
 	pending   map[string]frontier.URL // by URL
 	ended     map[string]string       // by URL
-	hosts     map[string]frontier.HostState
+	origins   map[string]frontier.OriginState
 	rules     map[string]robots.Rules
 	redirects map[[16]byte]string
 	drops     map[string]frontier.Drop // by URL
@@ -36,7 +36,7 @@ type model struct {
 
 func newModel() *model {
 	return &model{
-		seen: map[[16]byte]bool{}, pending: map[string]frontier.URL{}, ended: map[string]string{}, hosts: map[string]frontier.HostState{},
+		seen: map[[16]byte]bool{}, pending: map[string]frontier.URL{}, ended: map[string]string{}, origins: map[string]frontier.OriginState{},
 		rules: map[string]robots.Rules{}, redirects: map[[16]byte]string{}, drops: map[string]frontier.Drop{}, variants: map[[16]byte]int{}, notes: map[string]string{},
 		outputs: map[string]string{"pages.jsonl": "", "links.jsonl": ""}, next: 1,
 	}
@@ -46,12 +46,12 @@ var outputs = []string{"pages.jsonl", "links.jsonl"}
 
 func (m *model) clone() *model {
 	return &model{
-		maps.Clone(m.seen), maps.Clone(m.pending), maps.Clone(m.ended), maps.Clone(m.hosts), maps.Clone(m.rules),
+		maps.Clone(m.seen), maps.Clone(m.pending), maps.Clone(m.ended), maps.Clone(m.origins), maps.Clone(m.rules),
 		maps.Clone(m.redirects), maps.Clone(m.drops), maps.Clone(m.variants), maps.Clone(m.notes), maps.Clone(m.outputs), m.counts, m.next,
 	}
 }
 
-// dump returns the whole model, one entry per line, including the order of each host's queue.
+// dump returns the whole model, one entry per line, including the order of each origin's queue.
 func (m *model) dump() string {
 	var b strings.Builder
 	for fp := range m.seen {
@@ -61,17 +61,17 @@ func (m *model) dump() string {
 	for _, u := range m.pending {
 		queues[u.URL.Origin()] = append(queues[u.URL.Origin()], u)
 	}
-	for host, q := range queues {
+	for origin, q := range queues {
 		slices.SortFunc(q, func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) })
 		for i, u := range q {
-			fmt.Fprintf(&b, "pending %s %d: %s\n", host, i, text(u))
+			fmt.Fprintf(&b, "pending %s %d: %s\n", origin, i, text(u))
 		}
 	}
 	for _, line := range m.ended {
 		b.WriteString(line)
 	}
-	for name, h := range m.hosts {
-		fmt.Fprintf(&b, "host %v, rules %v\n", h, m.rules[name])
+	for name, o := range m.origins {
+		fmt.Fprintf(&b, "origin %v, rules %v\n", o, m.rules[name])
 	}
 	for fp, r := range m.redirects {
 		fmt.Fprintf(&b, "redirect %x %s\n", fp, r)
@@ -95,15 +95,15 @@ func dumped(s *store.Store) (string, error) {
 		}
 		fmt.Fprintf(&b, "seen %x\n", fp)
 	}
-	host, i := "", 0
+	origin, i := "", 0
 	for e, err := range s.URLs(store.Pending) {
 		if err != nil {
 			return "", err
 		}
-		if h := e.URL.URL.Origin(); h != host {
-			host, i = h, 0
+		if h := e.URL.URL.Origin(); h != origin {
+			origin, i = h, 0
 		}
-		fmt.Fprintf(&b, "pending %s %d: %s\n", host, i, text(e.URL))
+		fmt.Fprintf(&b, "pending %s %d: %s\n", origin, i, text(e.URL))
 		i++
 	}
 	for _, state := range []store.State{store.Done, store.Refused} {
@@ -114,11 +114,11 @@ func dumped(s *store.Store) (string, error) {
 			b.WriteString(ended(e))
 		}
 	}
-	for h, err := range s.Hosts() {
+	for o, err := range s.Origins() {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "host %v, rules %v\n", h.HostState, h.Rules)
+		fmt.Fprintf(&b, "origin %v, rules %v\n", o.OriginState, o.Rules)
 	}
 	for r, err := range s.Redirects() {
 		if err != nil {
@@ -242,10 +242,10 @@ func (p *player) step(g *store.Batch) {
 		p.drops[u.URL.String()] = why
 		p.seen[u.URL.Fingerprint()] = true
 	case n < 78:
-		host := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
-		g.OverLimit(host)
+		origin := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
+		g.OverLimit(origin)
 		for _, u := range slices.SortedFunc(maps.Values(p.pending), func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) }) {
-			if u.URL.Origin() != host || u.Tries > 0 {
+			if u.URL.Origin() != origin || u.Tries > 0 {
 				continue
 			}
 			if p.rng.IntN(4) == 0 { // leased
@@ -257,10 +257,10 @@ func (p *player) step(g *store.Batch) {
 	case n < 84:
 		name := fmt.Sprintf("http://h%d.test", p.rng.IntN(4))
 		r := robots.Parse(fmt.Appendf(nil, "User-agent: *\nDisallow: /%d # why\nCrawl-delay: %d\n", n, n)).Agent("weft")
-		h := frontier.HostState{Name: name, Pending: n, Most: n, Asked: epoch, Robots: frontier.RobotsState{Have: true}}
+		o := frontier.OriginState{Name: name, Pending: n, Most: n, Asked: epoch, Robots: frontier.RobotsState{Have: true}}
 		g.Rules(name, r)
-		g.Host(h)
-		p.rules[name], p.hosts[name] = r, h
+		g.Origin(o)
+		p.rules[name], p.origins[name] = r, o
 	case n < 88:
 		u := p.url(5)
 		var target *frontier.URL
@@ -410,24 +410,24 @@ func (p *player) checkPending(t *testing.T, s *store.Store) {
 		queues[u.URL.Origin()] = append(queues[u.URL.Origin()], u)
 	}
 	queues["http://h.test"] = nil // a prefix of other names
-	for host, q := range queues {
+	for origin, q := range queues {
 		slices.SortFunc(q, func(a, b frontier.URL) int { return a.QueueKey().Compare(b.QueueKey()) })
 		after := frontier.QueueKey{Tried: true, Priority: 127, Rank: 127} // before all
-		for len(q) > 0 || host == "http://h.test" {
+		for len(q) > 0 || origin == "http://h.test" {
 			n := 1 + p.rng.IntN(5)
-			got, more, err := s.Pending(host, after, n)
+			got, more, err := s.Pending(origin, after, n)
 			want := q[:min(n, len(q))]
 			if err != nil || len(got) != len(want) || more != (len(q) > n) {
-				t.Fatalf("%s after %v: %d URLs, more %t, %v; want %d of %d", host, after, len(got), more, err, len(want), len(q))
+				t.Fatalf("%s after %v: %d URLs, more %t, %v; want %d of %d", origin, after, len(got), more, err, len(want), len(q))
 			}
 			for i := range got {
 				if text(got[i]) != text(want[i]) {
-					t.Fatalf("%s after %v, %d:\n got %s\nwant %s", host, after, i, text(got[i]), text(want[i]))
+					t.Fatalf("%s after %v, %d:\n got %s\nwant %s", origin, after, i, text(got[i]), text(want[i]))
 				}
 				after = got[i].QueueKey()
 			}
 			q = q[len(want):]
-			if host == "http://h.test" {
+			if origin == "http://h.test" {
 				break
 			}
 		}

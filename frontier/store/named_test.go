@@ -10,8 +10,8 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
-// TestNamed checks that Named returns all hosts of a name with their rules, and no host whose name
-// merely starts with it.
+// TestNamed checks that Named returns all origins of a name with their rules, and no origin whose
+// name merely starts with it.
 func TestNamed(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *store.Store) {
 		rules := robots.Parse([]byte("User-agent: *\nDisallow: /x\n")).Agent("weft")
@@ -23,7 +23,7 @@ func TestNamed(t *testing.T) {
 			if i%2 == 0 {
 				g.Rules(name, rules)
 			}
-			g.Host(frontier.HostState{Name: name, Answered: i})
+			g.Origin(frontier.OriginState{Name: name, Answered: i})
 		}
 		commit(t, s, g)
 		for _, c := range []struct {
@@ -37,13 +37,13 @@ func TestNamed(t *testing.T) {
 				"http://[::1] 6 true", "http://[::1]:81 7 false", "http://a.test 0 true", "http://a.test:81 2 true", "https://a.test 1 false", "https://a.test:8443 3 false",
 			}},
 		} {
-			hosts, err := s.Named(c.names)
+			origins, err := s.Named(c.names)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, h := range hosts {
-				got = append(got, fmt.Sprint(h.Name, " ", h.Answered, " ", !h.Rules.IsZero()))
+			for _, o := range origins {
+				got = append(got, fmt.Sprint(o.Name, " ", o.Answered, " ", !o.Rules.IsZero()))
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%q: %q, want %q", c.names, got, c.want)
@@ -52,8 +52,8 @@ func TestNamed(t *testing.T) {
 	})
 }
 
-// BenchmarkNamed measures the lookup of a host among 300,000 on disk, in batches of 256, and of a
-// host that is not there.
+// BenchmarkNamed measures the lookup of an origin among 300,000 on disk, in batches of 256, and of
+// a origin that is not there.
 func BenchmarkNamed(b *testing.B) {
 	const hosts, batch = 300_000, 256
 	for _, c := range []struct{ name, format string }{{"there", "www.h%06d.test"}, {"new", "www.n%06d.test"}} {
@@ -66,7 +66,7 @@ func BenchmarkNamed(b *testing.B) {
 			for i := 0; i < hosts; {
 				g := s.Begin()
 				for end := i + 10_000; i < end; i++ {
-					g.Host(frontier.HostState{Name: fmt.Sprintf("http://www.h%06d.test", i), Answered: 1, Most: 2, Asked: epoch, Robots: frontier.RobotsState{Have: true, Until: epoch}})
+					g.Origin(frontier.OriginState{Name: fmt.Sprintf("http://www.h%06d.test", i), Answered: 1, Most: 2, Asked: epoch, Robots: frontier.RobotsState{Have: true, Until: epoch}})
 				}
 				commit(b, s, g)
 			}

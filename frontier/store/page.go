@@ -8,15 +8,15 @@ func (s *Store) Read(r frontier.Request) (p frontier.Page, err error) {
 	p.Request = r
 	switch r.Kind {
 	case frontier.Refill:
-		p.URLs, p.More, err = s.Pending(r.Host, r.After, r.N)
+		p.URLs, p.More, err = s.Pending(r.Origin, r.After, r.N)
 	case frontier.Revive:
-		p.Hosts, p.Last, err = s.Dormant(r)
+		p.Origins, p.Last, err = s.Dormant(r)
 	case frontier.Lookup:
 		if len(r.Fingerprints) > 0 {
 			p.Seen, err = s.Known(r.Fingerprints)
 		}
 		if err == nil && len(r.Names) > 0 {
-			p.Hosts, err = s.Named(r.Names)
+			p.Origins, err = s.Named(r.Names)
 		}
 	}
 	return p, err

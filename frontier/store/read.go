@@ -50,8 +50,8 @@ type Entry struct {
 	Drop frontier.Drop // why, for a dropped one
 }
 
-// Host is what the store knows of a host.
-type Host = frontier.StoredHost
+// Origin is what the store knows of an origin.
+type Origin = frontier.StoredOrigin
 
 // Redirect is the last call of frontier.Journal.Redirected for a URL.
 type Redirect struct {
@@ -82,18 +82,18 @@ func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 		to.Seen(fp)
 	}
 	whole := true
-	for h, err := range s.Hosts() {
+	for o, err := range s.Origins() {
 		if err != nil {
 			return err
 		}
-		whole = to.Host(now, h.HostState, h.Rules) && whole
+		whole = to.Origin(now, o.OriginState, o.Rules) && whole
 	}
 	if !whole {
-		for h, err := range s.Hosts() {
+		for o, err := range s.Origins() {
 			if err != nil {
 				return err
 			}
-			to.Beside(h.HostState, h.Rules)
+			to.Beside(o.OriginState, o.Rules)
 		}
 	}
 	for r, err := range s.Redirects() {
@@ -166,63 +166,63 @@ func (s *Store) Known(fingerprints [][16]byte) ([]bool, error) {
 	return read(s, func() ([]bool, error) { return s.engine.has(keys) })
 }
 
-// Hosts yields the hosts of the frontier, by name, then by scheme and port.
-func (s *Store) Hosts() iter.Seq2[Host, error] {
-	return s.hosts([]byte{keyHost}, []byte{keyHost + 1})
+// Origins yields the origins of the frontier, by name, then by scheme and port.
+func (s *Store) Origins() iter.Seq2[Origin, error] {
+	return s.origins([]byte{keyOrigin}, []byte{keyOrigin + 1})
 }
 
-// Host returns one of them, named by its origin.
-func (s *Store) Host(name string) (h Host, found bool, err error) {
-	for h, err := range s.hosts(hostKey(name, hostRules), prefixEnd(hostKey(name, hostState))) {
-		return h, err == nil, err
+// Origin returns one of them by name.
+func (s *Store) Origin(name string) (o Origin, found bool, err error) {
+	for o, err := range s.origins(originKey(name, originRules), prefixEnd(originKey(name, originState))) {
+		return o, err == nil, err
 	}
-	return Host{}, false, nil
+	return Origin{}, false, nil
 }
 
-// Named returns the http and https hosts with these names, on any port. One call looks them
+// Named returns the http and https origins with these names, on any port. One call looks them
 // all up.
-func (s *Store) Named(names []string) ([]Host, error) {
+func (s *Store) Named(names []string) ([]Origin, error) {
 	ranges := make([][2][]byte, len(names))
 	for i, name := range slices.Sorted(slices.Values(names)) {
 		ranges[i] = [2][]byte{nameKey(name), prefixEnd(nameKey(name))}
 	}
-	return read(s, func() (hosts []Host, err error) {
-		decode := hostDecoder()
-		visited := s.engine.scanAll(ranges, func(key, value []byte) bool {
-			h, ok, bad := decode(key, value)
-			if ok && byHTTP(h.Name) {
-				hosts = append(hosts, h)
+	return read(s, func() (origins []Origin, err error) {
+		decode := originDecoder()
+		scanned := s.engine.scanAll(ranges, func(key, value []byte) bool {
+			o, ok, bad := decode(key, value)
+			if ok && byHTTP(o.Name) {
+				origins = append(origins, o)
 			}
 			err = s.check(key, bad)
 			return err == nil
 		})
-		return hosts, cmp.Or(err, visited)
+		return origins, cmp.Or(err, scanned)
 	})
 }
 
-// dormantScan bounds the hosts that one call of Dormant examines: a million finished hosts must not
-// delay a commit.
+// dormantScan bounds the origins that one call of Dormant examines: a million finished origins must
+// not delay a commit.
 const dormantScan = 50_000
 
-// Dormant returns the answer to a frontier.Request to revive hosts. It scans the hosts from one on
-// in order, and then reads all hosts with the names that it found.
-func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err error) {
+// Dormant returns the answer to a frontier.Request to revive origins. It scans the origins from one
+// on in order, and then reads all origins with the names that it found.
+func (s *Store) Dormant(r frontier.Request) (origins []Origin, last string, err error) {
 	var names []string
-	from := []byte{keyHost}
+	from := []byte{keyOrigin}
 	if r.Cursor != "" {
-		from = append(hostKey(r.Cursor, hostState), 0)
+		from = append(originKey(r.Cursor, originState), 0)
 	}
 	for c, looked := new(chunk), 0; ; from = c.after() {
-		if c, err = s.chunk(from, []byte{keyHost + 1}, c, min(2*r.N, chunkEntries)); err != nil {
+		if c, err = s.chunk(from, []byte{keyOrigin + 1}, c, min(2*r.N, chunkEntries)); err != nil {
 			return nil, "", err
 		}
 		for key, value := range c.entries {
 			if len(names) == r.N {
-				hosts, err = s.Named(names)
-				return hosts, last, err
+				origins, err = s.Named(names)
+				return origins, last, err
 			}
 			end := len(key) - 1
-			if key[end] != hostState {
+			if key[end] != originState {
 				continue
 			}
 			origin, name, ok := originOf(key)
@@ -238,13 +238,13 @@ func (s *Store) Dormant(r frontier.Request) (hosts []Host, last string, err erro
 			last = ""
 		}
 		if looked += len(c.ends) / 2; looked >= dormantScan || !c.more {
-			hosts, err = s.Named(names)
-			return hosts, last, err
+			origins, err = s.Named(names)
+			return origins, last, err
 		}
 	}
 }
 
-// dormant reports from the state of a host whether it has URLs pending, or to retry.
+// dormant reports from the state of an origin whether it has URLs pending, or to retry.
 func dormant(state []byte, tried bool) (wanted, bad bool) {
 	d := decoder{b: state}
 	n := d.int()
@@ -254,30 +254,30 @@ func dormant(state []byte, tried bool) (wanted, bad bool) {
 	return n > 0, d.bad
 }
 
-// byHTTP reports whether a host may be looked up by name; others are always in memory.
+// byHTTP reports whether an origin may be looked up by name; others are always in memory.
 func byHTTP(origin string) bool { return strings.HasPrefix(origin, "http") }
 
-func (s *Store) hosts(from, to []byte) iter.Seq2[Host, error] {
-	return each(s, from, to, hostDecoder())
+func (s *Store) origins(from, to []byte) iter.Seq2[Origin, error] {
+	return each(s, from, to, originDecoder())
 }
 
-// hostDecoder decodes the entries of hosts, up to two for each, in order.
-func hostDecoder() func(key, value []byte) (h Host, ok bool, err error) {
-	var rules robots.Rules // of the host whose state follows
-	return func(key, value []byte) (h Host, ok bool, err error) {
+// originDecoder decodes the entries of origins, up to two for each, in order.
+func originDecoder() func(key, value []byte) (o Origin, ok bool, err error) {
+	var rules robots.Rules // of the origin whose state follows
+	return func(key, value []byte) (o Origin, ok bool, err error) {
 		origin, _, named := originOf(key)
 		switch of := key[len(key)-1]; {
 		case !named:
-			return Host{}, false, errValue
-		case of == hostRules:
+			return Origin{}, false, errValue
+		case of == originRules:
 			rules = robots.Rules{}
-			return Host{}, false, rules.UnmarshalBinary(value)
-		case of == hostState:
-			h.HostState, err = decodeHost(origin, value)
-			h.Rules, rules = rules, robots.Rules{}
-			return h, true, err
+			return Origin{}, false, rules.UnmarshalBinary(value)
+		case of == originState:
+			o.OriginState, err = decodeOrigin(origin, value)
+			o.Rules, rules = rules, robots.Rules{}
+			return o, true, err
 		default:
-			return Host{}, false, errValue
+			return Origin{}, false, errValue
 		}
 	}
 }
@@ -307,12 +307,12 @@ func (s *Store) VariantsOf(key [16]byte) (int, error) {
 	return int(min(n, math.MaxInt)), err
 }
 
-// Pending returns up to n pending URLs of a host after a queue key, in order. more reports whether
-// others follow.
-func (s *Store) Pending(host string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
-	from := append(appendPendingKey(nil, host, after), 0)
+// Pending returns up to n pending URLs of an origin after a queue key, in order. more reports
+// whether others follow.
+func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []frontier.URL, more bool, err error) {
+	from := append(appendPendingKey(nil, origin, after), 0)
 	for c := new(chunk); ; from = c.after() {
-		if c, err = s.chunk(from, pendingEnd(host), c, n+1-len(urls)); err != nil {
+		if c, err = s.chunk(from, pendingEnd(origin), c, n+1-len(urls)); err != nil {
 			return nil, false, err
 		}
 		for key, value := range c.entries {
@@ -331,7 +331,7 @@ func (s *Store) Pending(host string, after frontier.QueueKey, n int) (urls []fro
 	}
 }
 
-// URLs yields the URLs in a state: pending ones by host, each host's in the order of its queue;
+// URLs yields the URLs in a state: pending ones by origin, each origin's in the order of its queue;
 // done or refused ones by URL. It yields no dropped URLs: only their fingerprints are stored.
 func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
 	if state == Pending {

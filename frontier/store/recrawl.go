@@ -11,8 +11,8 @@ import (
 )
 
 // Recrawl makes every URL that is done or refused pending again, as if never tried, with its queue
-// key and a summary of its last visit. With keep, URLs that have a summary come before
-// all new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
+// key and a [frontier.Snapshot] of its last fetch. With keep, URLs that have one come before all
+// new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
 // limits and their previous pace; robots.txt stays valid as long as it would have been, and one
 // that could not be fetched is requested at once. Dropped URLs stay dropped.
 //
@@ -49,12 +49,12 @@ type recrawl struct {
 	keep     bool
 	counts   frontier.Stats
 	batch    *Batch
-	hosts    map[string]frontier.HostState // of the URLs in the batch
-	from, to []byte                        // first and last key of their entries; nil if there are none
+	origins  map[string]frontier.OriginState // of the URLs in the batch
+	from, to []byte                          // first and last key of their entries; nil if there are none
 }
 
 func (v *recrawl) begin() {
-	v.batch, v.hosts, v.from = v.store.Begin(), make(map[string]frontier.HostState), nil
+	v.batch, v.origins, v.from = v.store.Begin(), make(map[string]frontier.OriginState), nil
 }
 
 // commit saves the batch. It holds every entry between its first and its last: nothing else adds
@@ -63,8 +63,8 @@ func (v *recrawl) commit() error {
 	if v.from != nil {
 		v.batch.writer.deleteRange(v.from, append(slices.Clone(v.to), 0))
 	}
-	for _, h := range v.hosts {
-		v.batch.Host(h)
+	for _, o := range v.origins {
+		v.batch.Origin(o)
 	}
 	v.batch.Counts(v.counts)
 	if err := v.store.Commit(v.batch); err != nil {
@@ -81,16 +81,16 @@ func (v *recrawl) requeue(key, value []byte) error {
 		return v.store.check(key, err)
 	}
 	name := e.URL.URL.Origin()
-	h, known := v.hosts[name]
+	o, known := v.origins[name]
 	if !known {
-		was, _, err := v.store.Host(name)
+		was, _, err := v.store.Origin(name)
 		if err != nil {
 			return err
 		}
-		h = resetHost(name, was.HostState)
+		o = resetOrigin(name, was.OriginState)
 	}
-	h.Pending++
-	v.hosts[name] = h
+	o.Pending++
+	v.origins[name] = o
 	v.counts.Pending++
 	if e.State == Done {
 		v.counts.Done--
@@ -114,53 +114,53 @@ func (v *recrawl) requeue(key, value []byte) error {
 	return nil
 }
 
-// resetHost returns the state of a host at the start of a recrawl, or a few batches later.
-func resetHost(name string, h frontier.HostState) frontier.HostState {
-	h.Name, h.Tried, h.Answered, h.Capped = name, 0, 0, false
-	if h.Robots.Shut {
-		h.Robots = frontier.RobotsState{}
+// resetOrigin returns the state of an origin at the start of a recrawl, or a few batches later.
+func resetOrigin(name string, o frontier.OriginState) frontier.OriginState {
+	o.Name, o.Tried, o.Answered, o.Capped = name, 0, 0, false
+	if o.Robots.Shut {
+		o.Robots = frontier.RobotsState{}
 	}
-	return h
+	return o
 }
 
-// appendKnown appends the summary of the last visit of a URL. It is the last field of a value,
+// appendKnown appends the snapshot of a URL. It is the last field of a value,
 // and absent if nothing is known, as in jobs that predate recrawls.
-func appendKnown(b []byte, v *frontier.Visit) []byte {
-	if v == nil {
+func appendKnown(b []byte, known *frontier.Snapshot) []byte {
+	if known == nil {
 		return b
 	}
-	b = appendInt(b, v.Number)
-	b = appendText(b, v.Change)
-	b = appendTime(b, v.At)
-	b = appendTime(b, v.First)
-	b = appendTime(b, v.Changed)
-	b = appendInt(b, v.Status)
-	b = appendText(b, v.Redirect)
-	b = append(b, v.Content[:]...)
-	b = binary.BigEndian.AppendUint64(b, v.Text)
-	b = binary.AppendVarint(b, v.Bytes)
-	b = binary.AppendUvarint(b, uint64(v.Link))
-	b = binary.AppendUvarint(b, uint64(v.RobotsTag))
-	b = appendText(b, v.ETag)
-	b = appendText(b, v.Modified)
-	return appendText(b, v.Type)
+	b = appendInt(b, known.Number)
+	b = appendText(b, known.Change)
+	b = appendTime(b, known.At)
+	b = appendTime(b, known.First)
+	b = appendTime(b, known.Changed)
+	b = appendInt(b, known.Status)
+	b = appendText(b, known.Redirect)
+	b = append(b, known.Content[:]...)
+	b = binary.BigEndian.AppendUint64(b, known.Text)
+	b = binary.AppendVarint(b, known.Bytes)
+	b = binary.AppendUvarint(b, uint64(known.Link))
+	b = binary.AppendUvarint(b, uint64(known.RobotsTag))
+	b = appendText(b, known.ETag)
+	b = appendText(b, known.Modified)
+	return appendText(b, known.Type)
 }
 
-func (d *decoder) known() *frontier.Visit {
+func (d *decoder) known() *frontier.Snapshot {
 	if len(d.b) == 0 {
 		return nil
 	}
-	v := &frontier.Visit{
+	known := &frontier.Snapshot{
 		Number: d.int(), Change: d.text(), At: d.time(), First: d.time(), Changed: d.time(),
 		Status: d.int(), Redirect: d.text(),
 	}
-	copy(v.Content[:], d.bytes(len(v.Content)))
+	copy(known.Content[:], d.bytes(len(known.Content)))
 	if text := d.bytes(8); text != nil {
-		v.Text = binary.BigEndian.Uint64(text)
+		known.Text = binary.BigEndian.Uint64(text)
 	}
-	v.Bytes, v.Link, v.RobotsTag = d.varint(), d.hash(), d.hash()
-	v.ETag, v.Modified, v.Type = d.text(), d.text(), d.text()
-	return v
+	known.Bytes, known.Link, known.RobotsTag = d.varint(), d.hash(), d.hash()
+	known.ETag, known.Modified, known.Type = d.text(), d.text(), d.text()
+	return known
 }
 
 // hash reads a 32-bit hash.

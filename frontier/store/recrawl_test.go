@@ -17,7 +17,7 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// visited writes a finished job: hosts whose URLs are done, some after several tries, refused or
+// visited writes a finished job: origins whose URLs are done, some after several tries, refused or
 // dropped. It returns the job's dump, and the one expected after Recrawl.
 func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after string) {
 	t.Helper()
@@ -26,9 +26,9 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 	was, is := newModel(), newModel()
 	g := s.Begin()
 	for h := range hosts {
-		host := fmt.Sprintf("http://h%d.test", h)
-		state := frontier.HostState{
-			Name: host, Answered: urls, Capped: h == 1, Asked: epoch, Took: time.Second, Most: 3, Hold: epoch.Add(time.Hour), Strikes: 1,
+		origin := fmt.Sprintf("http://h%d.test", h)
+		state := frontier.OriginState{
+			Name: origin, Answered: urls, Capped: h == 1, Asked: epoch, Took: time.Second, Most: 3, Hold: epoch.Add(time.Hour), Strikes: 1,
 			Robots: frontier.RobotsState{Have: true, Until: epoch.Add(24 * time.Hour)},
 		}
 		again := state
@@ -37,10 +37,10 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 			state.Robots = frontier.RobotsState{Shut: true, Until: epoch.Add(time.Hour), Tries: 3, Kind: "connect", Reason: "none"}
 			again.Robots = frontier.RobotsState{}
 		}
-		was.hosts[host], is.hosts[host] = state, again
+		was.origins[origin], is.origins[origin] = state, again
 		for i := range urls + 1 {
 			was.next++
-			u := recrawledURL(t, host, i, was.next-1)
+			u := recrawledURL(t, origin, i, was.next-1)
 			was.seen[u.URL.Fingerprint()] = true
 			if i == urls {
 				g.Dropped(u, frontier.DropHost)
@@ -50,7 +50,7 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 			g.Pending(u)
 			pending := u
 			if i%3 == 0 {
-				pending.Known = &frontier.Visit{Number: 1, At: epoch, Status: 200, ETag: `"x"`, Content: [32]byte{byte(i)}}
+				pending.Known = &frontier.Snapshot{Number: 1, At: epoch, Status: 200, ETag: `"x"`, Content: [32]byte{byte(i)}}
 			}
 			is.pending[u.URL.String()] = pending
 			u.Known = pending.Known
@@ -71,7 +71,7 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 			}
 			was.ended[u.URL.String()] = ended(e)
 		}
-		g.Host(state)
+		g.Origin(state)
 	}
 	was.counts.Duplicates = 7
 	g.Counts(was.counts)
@@ -84,17 +84,17 @@ func visited(t *testing.T, fs *storetest.FS, hosts, urls int) (before, after str
 	return was.dump(), is.dump()
 }
 
-func recrawledURL(t *testing.T, host string, i int, seq uint64) frontier.URL {
+func recrawledURL(t *testing.T, origin string, i int, seq uint64) frontier.URL {
 	t.Helper()
-	u, err := weburl.Parse(fmt.Sprintf("%s/%d", host, i))
+	u, err := weburl.Parse(fmt.Sprintf("%s/%d", origin, i))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return frontier.URL{URL: u, From: host + "/from" + strings.Repeat("x", 100), Depth: i % 7, Hops: i % 2, Priority: int8(i % 3), Seq: seq}
+	return frontier.URL{URL: u, From: origin + "/from" + strings.Repeat("x", 100), Depth: i % 7, Hops: i % 2, Priority: int8(i % 3), Seq: seq}
 }
 
 // TestRecrawl checks that all done and refused URLs are pending again, with their old queue keys
-// and a summary of their last visit, that hosts have their full limits again, and that nothing
+// and a snapshot of their last fetch, that hosts have their full limits again, and that nothing
 // else has changed. A canceled Recrawl can be continued.
 func TestRecrawl(t *testing.T) {
 	fs := newFS(t)
@@ -210,17 +210,17 @@ func BenchmarkRecrawl(b *testing.B) {
 	}
 	g, counts := s.Begin(), frontier.Stats{}
 	for i := range b.N {
-		host := fmt.Sprintf("http://h%d.test", i/each)
-		u, err := weburl.Parse(fmt.Sprintf("%s/some/path/page-%d.html", host, i%each))
+		origin := fmt.Sprintf("http://h%d.test", i/each)
+		u, err := weburl.Parse(fmt.Sprintf("%s/some/path/page-%d.html", origin, i%each))
 		if err != nil {
 			b.Fatal(err)
 		}
 		g.Done(frontier.URL{
-			URL: u, From: host + "/", Depth: i % 5, Seq: uint64(i + 1), Past: []frontier.Try{{At: epoch, Status: 200}},
-			Known: &frontier.Visit{Number: 1, At: epoch, First: epoch, Changed: epoch, Status: 200, Bytes: 10_000, ETag: `"5f1-60d3b6c5"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html"},
+			URL: u, From: origin + "/", Depth: i % 5, Seq: uint64(i + 1), Past: []frontier.Try{{At: epoch, Status: 200}},
+			Known: &frontier.Snapshot{Number: 1, At: epoch, First: epoch, Changed: epoch, Status: 200, Bytes: 10_000, ETag: `"5f1-60d3b6c5"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html"},
 		})
 		if i%each == 0 {
-			g.Host(frontier.HostState{Name: host, Answered: each})
+			g.Origin(frontier.OriginState{Name: origin, Answered: each})
 		}
 		if counts.Done++; g.Size() > 1<<20 || i == b.N-1 {
 			g.Counts(counts)

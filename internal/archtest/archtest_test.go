@@ -58,7 +58,7 @@ var imports = map[string][]string{
 	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
 	// coordinator.
 	"record": {},
-	"scope":  {"weburl"},
+	"scope":  {"guard", "weburl"},
 	"seed":   {"http1", "weburl"},
 	"job":    {"frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
 	"fetch":  {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
@@ -73,7 +73,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",

@@ -173,7 +173,7 @@ func TestStalledBodiesEnd(t *testing.T) {
 // TestStalledBodiesDelayNoOthers checks that small pages of other hosts are fetched while stalled
 // bodies fill the memory, and that the stalled fetches end after their tries, with default limits.
 func TestStalledBodiesDelayNoOthers(t *testing.T) {
-	const stalling, hosts, size = 24, 224, 4 * mebi
+	const stalling, hosts, size = 24, 124, 2 * mebi
 	text := strings.Repeat("x", size)
 	isStalling := regexp.MustCompile(`\bh(0\d|1\d|2[0-3])\.test`)
 	send := func(task *aio.Task, c aio.Conn, request string) error {

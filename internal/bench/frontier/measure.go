@@ -258,7 +258,7 @@ func (c *crawl) check(urls []frontier.URL) error {
 }
 
 func (c *crawl) commit() error {
-	c.front.NoteHosts()
+	c.front.NoteOrigins()
 	g := c.group
 	c.group = c.store.Begin()
 	c.front.SetJournal(c.group)

@@ -100,7 +100,7 @@ func (w *web) finish(g *store.Batch, at time.Time) {
 }
 
 func (w *web) host(g *store.Batch, u frontier.URL, at time.Time) {
-	g.Host(frontier.HostState{
+	g.Origin(frontier.OriginState{
 		Name: u.URL.Origin(), Pending: (int(w.seq) - w.done) / w.hosts, Answered: w.done / w.hosts, Asked: at, Took: 50 * time.Millisecond,
 		Best: 40 * time.Millisecond, Most: 4, Robots: frontier.RobotsState{Have: true, Until: at.Add(24 * time.Hour)},
 	})
@@ -209,7 +209,7 @@ func (t task) restart(r *result) error {
 			if err != nil {
 				return err
 			}
-			f.NoteHosts()
+			f.NoteOrigins()
 			f.Provide(now, page)
 		}
 	}

@@ -21,8 +21,9 @@ func parsed(t *testing.T, url string) frontier.URL {
 	return frontier.URL{URL: u}
 }
 
-// A host that is asked over http and https, or at several ports, is one machine to be
-// polite to: delay, hold, requests at once and the limit of URLs count for all together.
+// TestSchemesShareAPace checks that the origins of a host, on http, https and several ports, are
+// one machine to be polite to: delay, hold, concurrency and the limit of URLs count for all
+// together.
 func TestSchemesShareAPace(t *testing.T) {
 	urls := []string{"http://a.example/1", "https://a.example/2", "http://a.example:8080/3", "http://a.example/4"}
 	begin := func(cfg frontier.Config) *frontier.Frontier {
@@ -78,8 +79,8 @@ func TestSchemesShareAPace(t *testing.T) {
 	}
 }
 
-// A name may have hosts on all ports. They take turns, and a Crawl-delay that one of them asks for
-// holds for all, as it is one machine that asks for it.
+// TestManyPorts checks that origins on all ports of a host take turns, and that a Crawl-delay of
+// one of them holds for all: one machine asks for it.
 func TestManyPorts(t *testing.T) {
 	const ports = 20_000
 	f := frontier.New(frontier.Config{Robots: true, PerHost: 1})
@@ -130,7 +131,7 @@ func TestManyPorts(t *testing.T) {
 func TestRestartKeepsGroups(t *testing.T) {
 	r := frontier.Restore(frontier.Config{Resolve: true, DomainDelay: 3 * time.Second, AddressDelay: 2 * time.Second})
 	f := r.Frontier()
-	r.Host(at(0), frontier.HostState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
+	r.Origin(at(0), frontier.OriginState{Name: "http://a.site.test", Most: 2}, robots.Rules{})
 	r.AskedUntil(at(0))
 	for _, url := range []string{"http://b.site.test/", "http://b.other.test/", "http://10.0.0.1/"} {
 		f.Add(parsed(t, url))
