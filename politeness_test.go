@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -200,6 +201,63 @@ func TestLongRobots(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBrokenBodyOfRobots: the body of a response that is no robots.txt is not needed, so it may be
+// broken. Without that of a robots.txt the host stays closed.
+func TestBrokenBodyOfRobots(t *testing.T) {
+	for status, kind := range map[int]string{404: "", 403: "", 302: "", 200: "encoding", 503: weft.KindNoRobots} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" {
+					w.Header().Set("Content-Encoding", "gzip")
+					w.Header().Set("Location", "/rules")
+					w.WriteHeader(status)
+				}
+				fmt.Fprint(w, "User-agent: *")
+			}))
+			defer server.Close()
+			job := filepath.Join(t.TempDir(), "job")
+			c, err := weft.New(weft.Options{Seeds: []string{server.URL + "/"}, Job: job})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if r := records(t, job)[server.URL+"/"]; r.ErrorKind != kind {
+				t.Errorf("status %d, error %s: %s; expected the error %q", r.Status, r.ErrorKind, r.Error, kind)
+			}
+		})
+	}
+}
+
+// TestHostileRobots: a robots.txt as long as it may be, and a page with as much to compare it with,
+// cost a crawl little time. The bound is generous: seconds for work of milliseconds.
+func TestHostileRobots(t *testing.T) {
+	const n = 1500
+	letters := strings.Repeat("a", 1950)
+	var file, page strings.Builder
+	file.WriteString("User-agent: *\nDisallow: /a\n")
+	for i := 0; file.Len() < robots.MaxSize-100; i++ {
+		fmt.Fprintf(&file, "Disallow: /*%s%db\n", letters[:64+i%40], i)
+	}
+	for i := range n {
+		fmt.Fprintf(&page, "<a href=/%s%d>", letters, i)
+	}
+	w := web{
+		"http://hostile.test/robots.txt": file.String(), "http://hostile.test/": page.String(),
+		"http://healthy.test/robots.txt": "User-agent: *\nDisallow: /x", "http://healthy.test/": a("/1"), "http://healthy.test/1": "a page",
+	}
+	start := process.CPU() // wall time grows with the load of the machine
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://hostile.test/", "http://healthy.test/"}})
+	if took := process.CPU() - start; took > 6*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if sum.Refused != n || sum.Pages != 3 || got["http://healthy.test/1"].Status != 200 {
+		t.Errorf("%d URLs are refused and %d fetched, expected %d and 3: %v", sum.Refused, sum.Pages, n, fetched(got))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/cookies"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 func at(t *testing.T, s string) *url.URL {
@@ -160,6 +161,25 @@ func TestSiteIsBounded(t *testing.T) {
 	}
 	if again := strings.Fields(sent(t, j, "https://example.org/")); len(again) != 180 {
 		t.Errorf("cookies that may not be set have pushed out %d", 180-len(again))
+	}
+}
+
+// TestResponseIsBounded checks that of thousands of cookies of one response the last ones are set,
+// and that the others cost next to nothing: the whole crawl waits for the jar.
+func TestResponseIsBounded(t *testing.T) {
+	j := cookies.New()
+	var all []*http.Cookie
+	for i := range 200_000 {
+		all = append(all, &http.Cookie{Name: fmt.Sprint("n", i), Value: "v"})
+	}
+	start := process.CPU()
+	j.SetCookies(at(t, "https://example.org/"), all)
+	if took := process.CPU() - start; took > 200*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	got := sent(t, j, "https://example.org/")
+	if n := len(strings.Fields(got)); n != 180 || !strings.Contains(got, "n199999=") || !strings.Contains(got, "n199820=") {
+		t.Errorf("%d cookies, expected the last 180: %.100s", n, got)
 	}
 }
 

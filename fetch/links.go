@@ -59,6 +59,9 @@ func (c *collector) link(l links.Link) bool {
 		c.out.Drop(scope.ReasonTooMany)
 		return false
 	}
+	if !f.judging(l.URL) {
+		return false
+	}
 	if c.showAll {
 		c.page.Links = append(c.page.Links, l)
 	}

@@ -38,6 +38,7 @@ type Loop struct {
 	client  *http1.Client
 	reading *aio.Quota
 	turn    aio.Lock // held by the worker that reads a page: see mayRead
+	slices  slices   // the page that it reads
 	links   *links.Extractor
 	text    *text.Reader
 

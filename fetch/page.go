@@ -69,14 +69,14 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page
 		return nil, err
 	}
 	var page *Page
-	t.OnLoop(func() {
+	err := f.inSlices(t, func() {
 		page = f.read(out, res)
 		f.compare(out, res)
 	})
 	res.Keep(-unpacks)
 	out.weigh(res, page)
 	f.turn.Unlock(t)
-	return page, nil
+	return page, err
 }
 
 // deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
@@ -100,8 +100,8 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 	})
 }
 
-// read fills the record from a response and finds its links. It runs on the loop's stack. The page
-// is nil if there is nothing to deliver.
+// read fills the record from a response and finds its links: see inSlices. The page is nil if there
+// is nothing to deliver.
 func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 	r, u := out.Record, out.URL
 	if len(res.Body) > 0 {

@@ -29,10 +29,10 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		defer res.Close()
 		out.Robots.Bytes = res.Wire
 	}
-	if err != nil {
-		if endsCrawl(err) {
-			return out, err
-		}
+	if err != nil && endsCrawl(err) {
+		return out, err
+	}
+	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) { // else the status says it all
 		f.failRobots(&out, res, err)
 		return out, nil
 	}

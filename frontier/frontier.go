@@ -34,6 +34,7 @@ type Frontier struct {
 
 	leased  map[weburl.URL]*origin // without robots.txt
 	refused []Refusal              // not collected
+	work    int                    // of this Lease: see maxWork
 	refuse  func(weburl.URL) (kind, reason string)
 
 	stats Stats

@@ -125,6 +125,9 @@ func (r *robotsTxt) refuse(target string) (kind, reason string) {
 		}
 		return "", ""
 	}
+	if v.Undecided() {
+		return "robots", robots.TooMany
+	}
 	return "robots", fmt.Sprintf("line %d: %s", v.Line, Brief(v.Rule))
 }
 

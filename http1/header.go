@@ -80,18 +80,7 @@ func (h Header) has(name string) bool {
 }
 
 // list returns the values of all fields with a name as one list (RFC 9110, section 5.3).
-func (h Header) list(name string) string {
-	list := ""
-	for i := range h {
-		if isName(h[i].Name, name) {
-			if list != "" {
-				list += ", "
-			}
-			list += h[i].Value
-		}
-	}
-	return list
-}
+func (h Header) list(name string) string { return strings.Join(h.Values(name), ", ") }
 
 // reservedFields are the fields that a request may not set: they frame it, or ask for something
 // that this client does not do.

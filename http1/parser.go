@@ -233,7 +233,7 @@ func (p *parser) frame() *Error {
 	h := p.res.Header
 	old := p.res.Proto == "HTTP/1.0"
 	length := int64(-1)
-	coding, coded := "", false
+	coded := false
 	closing, keeping := false, false
 	for _, f := range h {
 		switch {
@@ -249,16 +249,17 @@ func (p *parser) frame() *Error {
 				length = int64(n)
 			}
 		case isName(f.Name, "Transfer-Encoding"):
-			if coded {
-				coding += ", "
-			}
-			coding, coded = coding+f.Value, true
+			coded = true
 		case isName(f.Name, "Connection"):
 			for v := range strings.SplitSeq(f.Value, ",") {
 				closing = closing || strings.EqualFold(trim(v), "close")
 				keeping = keeping || strings.EqualFold(trim(v), "keep-alive")
 			}
 		}
+	}
+	coding := ""
+	if coded {
+		coding = h.list("Transfer-Encoding")
 	}
 	p.close = closing || old && !keeping
 	switch {

@@ -44,9 +44,9 @@ type Rules struct {
 // that one as well, so that example.org, moved to www.example.org, is still crawled.
 type Bounds struct {
 	Rules
-	keys     map[string]bool // opened hosts or domains, by Scope
-	prefixes []string        // opened prefixes
-	ports    map[string]bool // hosts of seeds whose port is blocked elsewhere
+	keys    map[string]bool // opened hosts, domains or prefixes, by Scope; with prefixes their origins
+	slashes int             // the most of a prefix
+	ports   map[string]bool // hosts of seeds whose port is blocked elsewhere
 }
 
 // New returns bounds that no seed has opened yet.
@@ -66,7 +66,8 @@ func (b *Bounds) open(seed weburl.URL) bool {
 		if b.hasPrefix(p) {
 			return false
 		}
-		b.prefixes = append(b.prefixes, p)
+		b.keys[p], b.keys[seed.Origin()] = true, true
+		b.slashes = max(b.slashes, strings.Count(p, "/"))
 		return true
 	}
 	key := b.key(seed)
@@ -90,8 +91,20 @@ func (b *Bounds) key(u weburl.URL) string {
 	return ""
 }
 
+// hasPrefix reports whether s begins with a prefix, which ends with a slash.
 func (b *Bounds) hasPrefix(s string) bool {
-	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+	end := 0
+	for range b.slashes {
+		next := strings.IndexByte(s[end:], '/')
+		if next < 0 {
+			break
+		}
+		end += next + 1
+		if b.keys[s[:end]] {
+			return true
+		}
+	}
+	return false
 }
 
 // AddExclusion adds an expression to Exclude.
@@ -99,13 +112,15 @@ func (b *Bounds) AddExclusion(re *regexp.Regexp) {
 	b.Exclude = append(slices.Clip(b.Exclude), re) // other copies share the array
 }
 
+// Expressions returns how many expressions judge a link.
+func (b *Bounds) Expressions() int { return len(b.Include) + len(b.Exclude) }
+
 // Reaches reports whether any URL of the host of u may be within the scope.
 func (b *Bounds) Reaches(u weburl.URL) bool {
 	if b.Scope != Prefix {
 		return b.Inside(u)
 	}
-	root := u.Origin() + "/"
-	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(p, root) })
+	return b.keys[u.Origin()]
 }
 
 // Inside reports whether u is within the scope, whatever depth, expressions and traps say.
@@ -167,7 +182,7 @@ func (b *Bounds) TooDeep(depth int) bool { return b.Depth < 0 || b.Depth > 0 && 
 
 // filtered returns why the user's expressions refuse u.
 func (b *Bounds) filtered(u weburl.URL) string {
-	if len(b.Include)+len(b.Exclude) == 0 {
+	if b.Expressions() == 0 {
 		return ""
 	}
 	s := u.String()

@@ -17,6 +17,6 @@
 //
 // # Limits
 //
-// A Bounds grows with the hosts, domains or prefixes of the seeds. Judging a URL takes time
-// in proportion to its length, and with ScopePrefix to the number of prefixes.
+// A Bounds grows with the hosts, domains or prefixes of the seeds. Judging a URL takes time in
+// proportion to its length, to the number of expressions and, with Prefix, to the depth of prefixes.
 package scope

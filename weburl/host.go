@@ -10,9 +10,13 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxIDNA bounds, in bytes, a domain that needs IDNA processing: Punycode is
-// quadratic, and DNS carries 253 bytes at most. The standard has no such limit.
-const maxIDNA = 1024
+// Punycode is quadratic: maxIDNA bounds, in bytes, a domain that needs IDNA processing, and maxOther
+// the characters of a label that are not ASCII. DNS carries 253 bytes at most, and 63 in a label, of
+// which each such character needs one. The standard has no such limits.
+const (
+	maxIDNA  = 1024
+	maxOther = 63
+)
 
 // profile is UTS #46 as the URL Standard uses it with beStrict false.
 var profile = idna.New(
@@ -79,7 +83,7 @@ func toASCII(domain string) (string, error) {
 	if isASCII(domain) {
 		return strings.ToLower(domain), nil
 	}
-	if len(domain) > maxIDNA || !utf8.ValidString(domain) {
+	if len(domain) > maxIDNA || !utf8.ValidString(domain) || hasLongLabel(domain) {
 		return "", ErrIDNA
 	}
 	ascii, err := profile.ToASCII(domain)
@@ -87,6 +91,23 @@ func toASCII(domain string) (string, error) {
 		return "", ErrIDNA
 	}
 	return ascii, nil
+}
+
+// hasLongLabel reports whether a label has more than maxOther characters that are not ASCII.
+func hasLongLabel(domain string) bool {
+	n := 0
+	for _, c := range domain {
+		switch {
+		case c == '.', c == '。', c == '．', c == '｡':
+			n = 0
+		case c >= utf8.RuneSelf:
+			n++
+		}
+		if n > maxOther {
+			return true
+		}
+	}
+	return false
 }
 
 func isASCII(s string) bool {

@@ -126,7 +126,10 @@ func (f *robotsFlags) test(arg string, urls []string) error {
 		if v.Allowed {
 			word = "allowed"
 		}
-		if v.Line > 0 {
+		switch {
+		case v.Undecided():
+			why = robots.TooMany
+		case v.Line > 0:
 			why = fmt.Sprintf("line %d: %s", v.Line, v.Rule)
 		}
 		fmt.Fprintf(out, "%-10s  %s  %s\n", word, printable(urls[i]), printable(why))
