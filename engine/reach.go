@@ -53,7 +53,7 @@ func (d *Coordinator) know(u weburl.URL) {
 	}
 	origins[u.Origin()] = true
 	if len(origins) > maxKnown {
-		d.warn(fmt.Errorf("Authorization and Cookie are sent to the first %d origins of the list of seeds, and no others", maxKnown))
+		d.warn(fmt.Errorf("the fields Authorization and Cookie are sent to the first %d origins of the list of seeds only", maxKnown))
 		return
 	}
 	for _, f := range d.loops {
