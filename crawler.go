@@ -126,6 +126,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 		HTTP: http1.Options{
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
+			MaxIdleBytes: shares.Idle, MaxSessionBytes: shares.Sessions,
 			UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 			Resolve: c.Resolve,
 		},

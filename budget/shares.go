@@ -20,7 +20,7 @@ const (
 	PageCost = 3
 )
 
-// Shares split a budget, in bytes. Without the seen set they come to at most 51 % of it. The
+// Shares split a budget, in bytes. Without the seen set they come to at most 58 % of it. The
 // rest is for requests, code and garbage that is not yet collected; with less of it the
 // collector would take half of the CPU. Only crawls of millions of URLs fill the share of the
 // seen set, which the collector does not scan.
@@ -41,6 +41,8 @@ type Shares struct {
 	Pending    int // queued URLs of all hosts; beyond, they are only in the store
 	Bodies     int // bodies, raw and decoded; beyond, no fetch starts or reads on, but for one body
 	Kept       int // buffers kept for the next bodies, of each of the two sorts, per loop
+	Idle       int // certificates of idle connections; beyond, the one idle for longest is closed; per loop
+	Sessions   int // TLS sessions; beyond, the least recently used are forgotten; per loop
 	Buffer     int // writes that the store has not flushed; at most 2 of them
 	Cache      int // blocks of the store's files
 	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
@@ -57,6 +59,8 @@ func Split(memory, loops int) Shares {
 		Pending:    perMille(60),
 		Bodies:     perMille(120),
 		Kept:       perMille(20) / loops,
+		Idle:       perMille(50) / loops,
+		Sessions:   perMille(20) / loops,
 		Buffer:     min(perMille(50), 64<<20),
 		Cache:      perMille(20),
 		Rules:      perMille(20),
