@@ -37,6 +37,7 @@ const (
 //     until the page is saved
 type Shares struct {
 	Seen       int // seen set; beyond, it spills to disk
+	Scope      int // hosts that seeds open; beyond, redirects of seeds open no more
 	Hosts      int // state of hosts; others are evicted, with their queues
 	Pending    int // queued URLs of all hosts; beyond, they are only in the store
 	Bodies     int // bodies, raw and decoded; beyond, no fetch starts or reads on, but for one body
@@ -54,7 +55,8 @@ type Shares struct {
 func Split(memory, loops int) Shares {
 	perMille := func(n int) int { return memory / 1000 * n }
 	return Shares{
-		Seen:       seenShare(memory),
+		Seen:       seenShare(memory) - memory/20,
+		Scope:      memory / 20,
 		Hosts:      perMille(60),
 		Pending:    perMille(60),
 		Bodies:     perMille(120),

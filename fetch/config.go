@@ -40,6 +40,7 @@ type Config struct {
 type Shared struct {
 	Bodies     *budget.Meter     // bodies in memory
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
+	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
 }
 

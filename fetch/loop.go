@@ -17,8 +17,8 @@ import (
 )
 
 // Loop is one fetch loop: its workers, their client, and the way to the coordinator.
-// Owner: its event loop. The coordinator calls Lease, Widen, Permit, Trust, Exclude and Close,
-// which post to it.
+// Owner: its event loop. The coordinator calls Lease, Permit, Trust, Exclude and Close, which post
+// to it.
 type Loop struct {
 	id     int
 	cfg    *Config
@@ -41,8 +41,8 @@ type Loop struct {
 	links   *links.Extractor
 	text    *text.Reader
 
-	bounds *scope.Bounds // a copy; the coordinator sends what widens it
-	reach  reach         // the same
+	bounds *scope.Bounds // shares what the coordinator's open
+	reach  reach         // the coordinator sends what widens it
 	recent *weburl.Memo  // URLs sent to the coordinator lately
 }
 
@@ -52,7 +52,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 	f := &Loop{
 		id: id, cfg: cfg, shared: shared, report: report,
 		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
-		bounds: scope.New(cfg.Scope), recent: weburl.NewMemo(recentURLs),
+		bounds: shared.Bounds.Share(), recent: weburl.NewMemo(recentURLs),
 		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
 	}
 	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
@@ -73,15 +73,6 @@ func (f *Loop) Lease(leases []Lease) {
 	f.post(func() { // a loop ends before the coordinator only by an error, which ends all
 		for _, l := range leases {
 			f.leases.TryPut(l)
-		}
-	})
-}
-
-// Widen widens the scope.
-func (f *Loop) Widen(by []weburl.URL) {
-	f.post(func() {
-		for _, u := range by {
-			f.bounds.Open(u)
 		}
 	})
 }
