@@ -18,6 +18,8 @@ import (
 type Config struct {
 	HTTP         http1.Options    // but for Resolver, which each loop makes
 	DNS          []netip.AddrPort // name servers; empty: the system's
+	NameBytes    int              // memory for names of each loop; 0: the default of package dns
+	RecentBytes  int              // memory for recent URLs of each loop; 0: any
 	Scope        scope.Rules
 	Canon        weburl.RuleSet
 	AllowPrivate bool // links may lead to private addresses

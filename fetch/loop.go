@@ -52,7 +52,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 	f := &Loop{
 		id: id, cfg: cfg, shared: shared, report: report,
 		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
-		bounds: shared.Bounds.Share(), recent: weburl.NewMemo(recentURLs),
+		bounds: shared.Bounds.Share(), recent: weburl.NewMemo(recentURLs, cfg.RecentBytes),
 		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
 	}
 	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
@@ -110,7 +110,7 @@ func (f *Loop) Ask(fn func()) bool { return f.inbox.Post(fn) == nil }
 // Run is the task that the workers belong to. It ends when the coordinator has closed the loop.
 func (f *Loop) Run(t *aio.Task) error {
 	o := f.cfg.HTTP
-	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS})
+	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes})
 	f.client = http1.NewClient(f.loop, o)
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()

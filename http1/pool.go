@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// pool holds the idle connections of a client. When it is full, of connections or of certificates, it closes the one that has been
-// idle longest: a broad crawl leaves most hosts for good, and their connections must not displace
-// those of active hosts.
+// pool holds the idle connections of a client. When it is full, of connections or of certificates,
+// it closes the one that has been idle longest: a broad crawl leaves most hosts for good, and their
+// connections must not displace those of active hosts.
 type pool struct {
 	loop           *aio.Loop
 	max            int // negative: none are kept
