@@ -36,6 +36,9 @@ func New(o Options) (*Crawler, error) {
 	}
 	shares := budget.Split(cfg.Memory, cfg.Loops)
 	disk := &engine.Disk{OnWarning: cfg.Hooks.OnWarning}
+	if j, ok := cfg.Cookies.(interface{ Limit(bytes int) }); ok {
+		j.Limit(shares.Cookies)
+	}
 	c := new(Crawler)
 	if cfg.Job != "" {
 		if c.job, err = cfg.openJob(shares, disk); err != nil {
@@ -116,7 +119,7 @@ const (
 // fetch is what fetch loops need of the options.
 func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	f := fetch.Config{
-		DNS: c.DNS, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
+		DNS: c.DNS, NameBytes: shares.Names, RecentBytes: shares.Recent, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
 		Visit: 1, Job: j != nil, KeepLinks: c.KeepLinks, Hooks: c.Hooks.forFetch(),
 		Duplicates: c.Duplicates != DuplicatesOff, Near: c.Duplicates == DuplicatesNear, Prune: c.PruneDuplicates,
 		Scope: scope.Rules{
@@ -126,6 +129,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 		HTTP: http1.Options{
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
+			MaxIdleBytes: shares.Idle, MaxSessionBytes: shares.Sessions,
 			UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 			Resolve: c.Resolve,
 		},

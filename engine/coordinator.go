@@ -32,9 +32,9 @@ type Coordinator struct {
 	slots  slots
 	shared *fetch.Shared
 
-	bounds   *scope.Bounds // each fetch loop has a copy, and of networks
-	networks guard.Guard
-	nested   map[string]int // sitemaps that indexes have named in this run, by host
+	bounds   *scope.Bounds // the fetch loops share what is open
+	networks guard.Guard   // each fetch loop has a copy
+	nested   nested
 
 	admission admission
 	committer committer
@@ -47,6 +47,7 @@ type Coordinator struct {
 	later      *aio.Callback // Dispatch, when the next host is due
 	tooLong    *aio.Callback // stop, after MaxTime
 	warned     bool          // by overMemory
+	scopeFull  bool          // see openTarget
 	duplicates duplicateLog
 }
 
@@ -60,7 +61,7 @@ type ending struct {
 
 func newCoordinator(cfg *Config) *Coordinator {
 	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope)}
-	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(cfg.Shares.Bodies / 2))}
+	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(cfg.Shares.Bodies / 2)), Bounds: d.bounds}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
 	}
@@ -137,6 +138,9 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			if err := j.StartVisit(ctx); err != nil {
 				return struct{}{}, err
 			}
+			if err := d.recallScope(j); err != nil {
+				return struct{}{}, err
+			}
 			return struct{}{}, j.Store.Restore(now, d.restorer)
 		})
 		if err != nil {
@@ -148,10 +152,6 @@ func (d *Coordinator) resume(t *aio.Task) error {
 		if j.Resumed {
 			d.restorer.AskedUntil(now)
 		}
-		for _, u := range j.Scope {
-			d.bounds.Open(u)
-		}
-		d.widen(j.Scope)
 		d.recallNetworks(j.Networks)
 		d.committer.begin(d.frontier)
 		if len(d.cfg.Late) > 0 {

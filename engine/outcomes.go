@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -175,7 +176,7 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 
 // redirect adds the target of a redirect. The target of a seed counts as a seed.
 func (d *Coordinator) redirect(out *fetch.Outcome) {
-	if out.URL.Depth == 0 && d.open(out.Target.URL) {
+	if out.URL.Depth == 0 && d.openTarget(out.Target.URL) {
 		d.progress.summary.Open(out.Target.URL.Host())
 	}
 	if !d.frontier.Redirect(out.URL, *out.Target) {
@@ -239,11 +240,25 @@ func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
 	if !fetch.IsSitemap(u) || d.frontier.View().Seen(u.URL) {
 		return false
 	}
-	if d.nested == nil {
-		d.nested = make(map[string]int)
+	return d.nested.count(u.URL.Host()) > fetch.MaxNested
+}
+
+// nested counts the sitemaps that the indexes of hosts have named in this run.
+type nested struct {
+	key maphash.Seed
+	by  map[uint64]int // by hash of the host
+}
+
+// maxNesting is the number of hosts whose sitemaps are counted. With more, all start again.
+const maxNesting = 1 << 16
+
+func (n *nested) count(host string) int {
+	if n.by == nil || len(n.by) == maxNesting {
+		*n = nested{maphash.MakeSeed(), make(map[uint64]int)}
 	}
-	d.nested[u.URL.Host()]++
-	return d.nested[u.URL.Host()] > fetch.MaxNested
+	h := maphash.String(n.key, host)
+	n.by[h]++
+	return n.by[h]
 }
 
 // overMemory warns, once, that pending URLs exceed their share: without a job they cannot spill to

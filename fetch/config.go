@@ -19,6 +19,8 @@ import (
 type Config struct {
 	HTTP         http1.Options    // but for Resolver, which each loop makes
 	DNS          []netip.AddrPort // name servers; empty: the system's
+	NameBytes    int              // memory for names of each loop; 0: the default of package dns
+	RecentBytes  int              // memory for recent URLs of each loop; 0: any
 	Scope        scope.Rules
 	Canon        weburl.RuleSet
 	AllowPrivate bool // links may lead to private addresses
@@ -41,6 +43,7 @@ type Config struct {
 type Shared struct {
 	Bodies     *budget.Meter     // bodies in memory
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
+	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
 }
 

@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"unicode/utf8"
+
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/http1"
@@ -53,6 +55,14 @@ func (out *Outcome) weigh(res *http1.Response, page *Page) {
 	out.Holds[0].Set(n)
 	res.Hand(out.Holds[1])
 	out.Holds[1].Set(out.Holds[1].Size() + n)
+}
+
+// transcoded returns how many bytes a body may take in UTF-8 while it is read as a sitemap.
+func transcoded(body []byte) int {
+	if utf8.Valid(body) {
+		return 0
+	}
+	return 3 * len(body)
 }
 
 // maxInflation is the most that deflate expands (zlib's technical notes).

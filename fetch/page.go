@@ -50,30 +50,44 @@ func (f *Loop) followAdded(out *Outcome, added []links.Link) {
 	}
 }
 
-// readInTurn reads a response when it is its turn, and memory allows: see mayRead.
-func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page, error) {
-	unpacks := 0
-	if f.cfg.Sitemaps && isGzip(res.Body) {
-		unpacks = unpacked(res.Body, f.cfg.HTTP.MaxBody)
-		if err := res.Make(t, unpacks); err != nil {
-			return nil, err
-		}
-	}
-	if n := len(res.Body); n > shortBody || unpacks > 0 {
+// readInTurn reads a response when it is its turn, and memory allows: see mayRead. What reading
+// makes counts before.
+func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page *Page, err error) {
+	zipped := f.cfg.Sitemaps && isGzip(res.Body)
+	if n := len(res.Body); n > shortBody || zipped {
 		if err := f.reading.Take(t); err != nil {
 			return nil, err
 		}
 		f.reading.Spend(n)
 	}
+	var text *charset.Undecoded
+	t.OnLoop(func() {
+		if page, text = f.look(out, res); text == nil {
+			f.compare(out, res)
+		}
+	})
+	if text == nil {
+		return page, nil
+	}
+	before := text.Room
+	switch {
+	case zipped:
+		before += unpacked(res.Body, f.cfg.HTTP.MaxBody)
+	case f.cfg.Sitemaps && (IsSitemap(out.URL) || text.Room > 0):
+		before += transcoded(res.Body)
+	}
+	if err := res.Make(t, before); err != nil {
+		return nil, err
+	}
 	if err := f.mayRead(t, out); err != nil {
 		return nil, err
 	}
-	var page *Page
-	err := f.inSlices(t, func() {
-		page = f.read(out, res)
+	var made int
+	err = f.inSlices(t, func() {
+		made = f.read(out, res, page, text)
 		f.compare(out, res)
 	})
-	res.Keep(-unpacks)
+	res.Keep(made - before)
 	out.weigh(res, page)
 	f.turn.Unlock(t)
 	return page, err
@@ -100,9 +114,10 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 	})
 }
 
-// read fills the record from a response and finds its links: see inSlices. The page is nil if there
-// is nothing to deliver.
-func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
+// look fills the record from a response, as far as that needs no text. It returns the text to be
+// read, not decoded yet, or nil, and the page to deliver, or nil. It runs on the loop's stack, as
+// read does.
+func (f *Loop) look(out *Outcome, res *http1.Response) (*Page, *charset.Undecoded) {
 	r, u := out.Record, out.URL
 	if len(res.Body) > 0 {
 		out.content = sha256.Sum256(res.Body)
@@ -115,44 +130,47 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)
 		if f.cfg.KeepBody == nil {
-			return nil
+			return nil, nil
 		}
 		page.redirect = true
-		return page
+		return page, nil
 	}
-	showAll := f.cfg.Hooks.OnPage != nil
-	if !showAll && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
+	if f.cfg.Hooks.OnPage == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
 		f.judge(out, !IsSitemap(u))
-		return page // its links were found when they were new
+		return page, nil // its links were found when they were new
 	}
-	body := f.decodeText(out, res)
+	text := charset.Undecoded{}
+	if links.Reads(r.ContentType) {
+		text = charset.Prepare(r.ContentType, res.Body)
+		r.Charset = text.Encoding.Name()
+	}
+	return page, &text
+}
+
+// read finds the links of a response, and returns how many bytes of text it has made.
+func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) (made int) {
+	u, showAll := out.URL, f.cfg.Hooks.OnPage != nil
+	body := res.Body
+	if text.Encoding != nil { // else it is of a type that has no links
+		body = text.Text()
+	}
+	if text.Room > 0 {
+		made = cap(body)
+	}
 	if page != nil {
 		page.Text = body
 	}
 	if res.Status < 200 || res.Status >= 300 && !showAll {
-		return page
+		return made
 	}
 	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1}
 	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(res)) && c.sitemap(res) {
 		f.judge(out, false)
-		return page
+		return made
 	}
 	f.extract(&c, res, body)
-	return page
-}
-
-// decodeText returns the body in UTF-8, if it is of a type that has links; else as it is.
-func (f *Loop) decodeText(out *Outcome, res *http1.Response) []byte {
-	r := out.Record
-	if !links.Reads(r.ContentType) {
-		return res.Body
-	}
-	body, name := charset.UTF8(r.ContentType, res.Body)
-	if r.Charset = name; len(body) > 0 && &body[0] != &res.Body[0] {
-		res.Keep(len(body))
-	}
-	return body
+	return made
 }
 
 // extract finds links, title, directives and, where it is of use, the text of a page.

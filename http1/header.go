@@ -15,6 +15,13 @@ type Header []Field
 // Field is a line of a header. Its value has no surrounding space.
 type Field struct{ Name, Value string }
 
+// fieldSize is the memory of a Field beside its text, in bytes.
+const fieldSize = 32
+
+// maxFields is the most fields of a head. Each takes memory beside its text, and a head of the
+// largest size could have 20,000.
+const maxFields = 2000
+
 // Get returns the value of the first field with a name, ignoring case; "" for none.
 func (h Header) Get(name string) string {
 	for i := range h {
@@ -114,7 +121,11 @@ func (h Header) Check() error {
 // end in a bare LF. Fields are substrings of lines. odd reports a malformed field, which was
 // dropped, or a space before a colon, which was removed; see ADR 6.
 func parseFields(lines string) (h Header, odd bool, err *Error) {
-	h = make(Header, 0, strings.Count(lines, "\n"))
+	n := strings.Count(lines, "\n")
+	if n > maxFields {
+		return nil, false, fail(KindTooLarge, "header over %d fields", maxFields)
+	}
+	h = make(Header, 0, n)
 	for lines != "" {
 		var line string
 		line, lines = cutLine(lines)

@@ -25,6 +25,13 @@ func (l limit) within(d time.Duration, from time.Time, kind Kind) limit {
 	return l
 }
 
+// extend moves a deadline by d.
+func (l *limit) extend(d time.Duration) {
+	if !l.at.IsZero() {
+		l.at = l.at.Add(d)
+	}
+}
+
 // limitNames are the names of the limits in the text of an error.
 var limitNames = map[Kind]string{
 	KindDialTimeout:      "dial timeout",

@@ -113,11 +113,13 @@ func (q *explainer) draw(context.Context) error {
 		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
 	}
 	q.bounds = scope.New(rules)
-	opened, err := q.view.Job.SavedScope()
-	for _, u := range opened {
+	for u, err := range q.view.Job.Scope() {
+		if err != nil {
+			return err
+		}
 		q.bounds.Open(u)
 	}
-	return err
+	return nil
 }
 
 // origin explains where the URL came from.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -42,7 +43,6 @@ type Job struct {
 	Store    *store.Store
 	Plan     Plan
 	History  History         // of the runs before this one
-	Scope    []weburl.URL    // seeds and targets that have widened the scope
 	Networks []guard.Network // open to links
 	Resumed  bool            // there was an earlier run
 }
@@ -220,11 +220,13 @@ func (j *Job) recall(o *Options) error {
 	if j.History, err = j.SavedHistory(); err != nil {
 		return err
 	}
-	if j.Scope, err = j.SavedScope(); err != nil {
-		return err
+	for n, err := range noted(j.Store, noteNetwork, guard.ParseNetwork) {
+		if err != nil {
+			return err
+		}
+		j.Networks = append(j.Networks, n)
 	}
-	j.Networks, err = noted(j.Store, noteNetwork, guard.ParseNetwork)
-	return err
+	return nil
 }
 
 // SavedPlan reads the plan; known is false if there is none.
@@ -240,23 +242,24 @@ func (j *Job) SavedHistory() (History, error) {
 	return s.history(), err
 }
 
-// SavedScope reads what has widened the scope.
-func (j *Job) SavedScope() ([]weburl.URL, error) { return noted(j.Store, noteScope, weburl.Parse) }
+// Scope reads the seeds and targets that have widened the scope. They may be many.
+func (j *Job) Scope() iter.Seq2[weburl.URL, error] { return noted(j.Store, noteScope, weburl.Parse) }
 
-// noted reads values that are names of notes.
-func noted[T any](s *store.Store, prefix string, parse func(string) (T, error)) ([]T, error) {
-	var all []T
-	for n, err := range s.Notes(prefix) {
-		if err != nil {
-			return nil, err
+// noted reads values that are names of notes, up to the first error.
+func noted[T any](s *store.Store, prefix string, parse func(string) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for n, err := range s.Notes(prefix) {
+			var v T
+			if err == nil {
+				if v, err = parse(n.Name[len(prefix):]); err != nil {
+					err = fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+				}
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
 		}
-		v, err := parse(n.Name[len(prefix):])
-		if err != nil {
-			return nil, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
-		}
-		all = append(all, v)
 	}
-	return all, nil
 }
 
 // note reads a note into v; known is false if there is none.

@@ -31,7 +31,7 @@ func BenchmarkResolve(b *testing.B) {
 		})
 	}
 	var r Resolver
-	known := NewMemo(1 << 12)
+	known := NewMemo(1<<12, 0)
 	perLink("weft", func(p sitePage) {
 		r.Reset(p.base)
 		for ref := range p.refs {

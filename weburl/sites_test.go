@@ -122,7 +122,7 @@ func TestSites(t *testing.T) {
 	if fell > links/20 {
 		t.Errorf("%d of %d links not by the fast path, expected 5 %% at most", fell, links)
 	}
-	memo := NewMemo(1 << 12)
+	memo := NewMemo(1<<12, 0)
 	allocs := testing.AllocsPerRun(1, func() {
 		for _, page := range pages {
 			r.Reset(page.base)

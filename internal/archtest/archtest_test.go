@@ -57,12 +57,13 @@ var imports = map[string][]string{
 
 	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
 	// coordinator.
-	"record": {},
-	"scope":  {"guard", "weburl"},
-	"seed":   {"http1", "weburl"},
-	"job":    {"frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
-	"fetch":  {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
-	"engine": {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
+	"record":       {},
+	"scope":        {"guard", "scope/places", "weburl"},
+	"scope/places": {},
+	"seed":         {"http1", "weburl"},
+	"job":          {"frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
+	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
+	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "weburl"},
