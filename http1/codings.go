@@ -40,6 +40,10 @@ var codings = []coding{
 	{"zstd", (*decoders).decodeZstd},
 }
 
+// undecodable are the other codings that change a body: those of the registry
+// (https://www.iana.org/assignments/http-parameters/), and the alias of one.
+var undecodable = []string{"aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"}
+
 func (d *decoders) inflater() *inflate.Decoder {
 	if d.inflate == nil {
 		d.inflate = new(inflate.Decoder)
