@@ -76,7 +76,7 @@ func (c *collector) link(l links.Link) bool {
 	if f.cfg.Hooks.OnLink != nil {
 		v = f.cfg.Hooks.OnLink(c.out.URL.URL, l)
 	}
-	if v.Decision == ByScope && !followed.Has(l.Kind) || v.Decision != Drop && l.Kind == links.KindHint {
+	if v.Decision == ByScope && !followed.Has(l.Kind) {
 		return true
 	}
 	if reason := c.refuses(l, to, v); reason != "" {

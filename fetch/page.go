@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/scope"
 )
@@ -88,6 +89,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 		out.content = sha256.Sum256(res.Body)
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
+	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
 	var page *Page
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body}
@@ -114,7 +116,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 		return page
 	}
 	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1}
-	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(res)) && c.sitemap(res) {
+	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(r, res)) && c.sitemap(res) {
 		f.judge(out, false)
 		return page
 	}
@@ -125,10 +127,10 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 // decodeText returns the body in UTF-8, if it is of a type that has links; else as it is.
 func (f *Loop) decodeText(out *Outcome, res *http1.Response) []byte {
 	r := out.Record
-	if !links.Reads(r.ContentType) {
+	if !links.Reads(r.Type()) {
 		return res.Body
 	}
-	body, name := charset.UTF8(r.ContentType, res.Body)
+	body, name := charset.UTF8(r.Type(), res.Body)
 	if r.Charset = name; len(body) > 0 && &body[0] != &res.Body[0] {
 		res.Keep(len(body))
 	}
@@ -139,8 +141,9 @@ func (f *Loop) decodeText(out *Outcome, res *http1.Response) []byte {
 func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
+	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
-	doc := links.Document{Base: out.URL.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}
+	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
 	if f.cfg.Near || f.cfg.Job { // to recognize near duplicates, or a change at a later visit
 		found, out.text = f.text.Extract(f.links, doc, c.link)
 	} else {

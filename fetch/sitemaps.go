@@ -141,8 +141,8 @@ func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b})
 
 // resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
 // in XML: a seed, or the target of a link.
-func resemblesSitemap(res *http1.Response) bool {
-	if record.IsHTML(res.Header.Get("Content-Type")) {
+func resemblesSitemap(r *record.Record, res *http1.Response) bool {
+	if record.IsHTML(r.Type()) {
 		return false
 	}
 	const head = 4 << 10

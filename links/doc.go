@@ -2,7 +2,7 @@
 // URLs with the element and attribute they came from and what they are for ([Kind]).
 //
 // An [Extractor] reads one page after another; [Extract] reads one alone. [Header] finds the
-// links in a response's header, [RobotsTag] what that header says to robots. A [TextReader]
+// links in a response's header, [RefreshHeader] those of its Refresh field, [RobotsTag] what that header says to robots. A [TextReader]
 // receives the text of a page in the same pass.
 //
 // The extractor is a scanner, not a parser: it jumps from '<' to '<', reads the names of tags,
@@ -46,8 +46,9 @@
 // of the text, "css", "json" or "script"; Attr is "url", "import" or "style" for CSS, the name
 // in JSON, and "text" for text.
 //
-// A link in the header (RFC 8288) has "header" as its element and "link" as its attribute. It is
-// resolved against the URL of the page, whatever <base> says.
+// A link in the header, of a Link field (RFC 8288) or a Refresh field, has "header" as its element
+// and "link" or "refresh" as its attribute. It is resolved against the URL of the page, whatever
+// <base> says.
 //
 // Only URLs that resolve to http or https are yielded. An empty value is a link only on a and
 // area, where it leads to the base itself. Contents of noscript, iframe and noframes are read as

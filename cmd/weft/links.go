@@ -125,10 +125,11 @@ func isRemote(s string) bool {
 
 // page is a page whose links are extracted.
 type page struct {
-	url         weburl.URL
-	contentType string
-	linkFields  []string
-	body        []byte
+	url           weburl.URL
+	contentType   string
+	linkFields    []string
+	refreshFields []string
+	body          []byte
 }
 
 // page fetches a page. A contentType that is given overrides the one of the response.
@@ -153,8 +154,11 @@ func (c *clientFlags) page(address, contentType string, redirects int) (page, er
 	u, err = weburl.Parse(last.URL)
 	p := page{url: u, contentType: contentType, body: last.body}
 	for _, field := range last.Header {
-		if strings.EqualFold(field[0], "Link") {
+		switch {
+		case strings.EqualFold(field[0], "Link"):
 			p.linkFields = append(p.linkFields, field[1])
+		case strings.EqualFold(field[0], "Refresh"):
+			p.refreshFields = append(p.refreshFields, field[1])
 		}
 	}
 	return p, err
@@ -185,7 +189,11 @@ func (p page) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) 
 		}
 		return err == nil
 	}
-	if links.Header(p.url, p.linkFields, print); err == nil {
+	links.Header(p.url, p.linkFields, print)
+	if err == nil {
+		links.RefreshHeader(p.url, p.refreshFields, print)
+	}
+	if err == nil {
 		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
 		cut = x.Extract(d, print).Cut
 	}
