@@ -33,8 +33,12 @@
 //	link               imagesrcset        video    src, poster
 //	script, embed      src                audio, track  src
 //	meta               content, with http-equiv=refresh
+//	body, table, tbody, td, tfoot, th, thead, tr  background
 //	style, and style=  CSS
 //	script             JSON-LD, with type=application/ld+json
+//
+// The srcdoc of an iframe is a page within the page: its links count, resolved against the base of
+// the page or its own <base>, its title and its meta elements for robots do not.
 //
 // In SVG, within HTML or alone (image/svg+xml): href or xlink:href of a, feImage, image, script
 // and use. Element names with a prefix are unknown.
@@ -68,13 +72,14 @@
 // fields of a header; a page with many links and a base of more than 4 KiB is cut ([Page].Cut),
 // since each link costs as much as its base is long. Memory beyond the body is bounded by a small
 // multiple of its longest attribute value. Values over 64 KiB are no links, except srcset, whose
-// candidates count one by one. The nesting of JSON-LD and the length of a URL in a script are
+// candidates count one by one, and srcdoc. The nesting of JSON-LD and the length of a URL in a script are
 // bounded. Nothing panics, whatever the bytes.
 //
 // Since there is no tree, tags alone decide where SVG and MathML end (foreign.go), and a link in
 // a <template> counts like any other. XHTML and SVG are read by HTML's rules, except that a tag
 // that closes itself has no content and a CDATA section is text up to "]]>". The HTML that is
-// escaped in a feed or in srcdoc is not read; nor are xml:base, image-set() and web manifests.
+// escaped in a feed is not read, nor are the fifth level of srcdoc in srcdoc, xml:base, image-set()
+// and web manifests.
 //
 // # Concurrency
 //

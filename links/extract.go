@@ -86,6 +86,8 @@ type reading struct {
 	values  [numAttributes][]byte // values of those present, undecoded
 	decoded []byte                // values that needed decoding, one after the other
 
+	frames int // how many srcdoc attributes this document is in
+
 	inner *element // an open style or script of SVG
 
 	open    bool // an anchor is open

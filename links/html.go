@@ -44,6 +44,7 @@ func (x *Extractor) html() {
 			if s.style != nil {
 				x.styleAttribute(s.Name, s.style)
 			}
+			x.backgroundAttribute(s.Name)
 			s.startPart(s.Name, s.role, false)
 		case markup.EndTag:
 			x.endTag(s.Name)
@@ -130,6 +131,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
+	if e == nil && !foreign {
+		x.backgroundAttribute(name)
+	}
 	switch {
 	case e == nil:
 		return
@@ -137,6 +141,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		e.read(x, e)
 	default:
 		x.links(e)
+		if e.tag == "iframe" {
+			x.srcDocument()
+		}
 	}
 	switch {
 	case !e.raw || s.SelfClosing && (s.xml || foreign):
@@ -171,6 +178,45 @@ func (x *Extractor) readAttributes() {
 			x.present |= 1 << a
 			x.values[a] = value
 		}
+	}
+}
+
+// backgroundAttribute yields the background attribute of the current tag, if it has one.
+func (x *Extractor) backgroundAttribute(name []byte) {
+	raw := x.scan.background
+	if raw == nil || !x.wants(KindImage) || len(raw) > maxValue || hasOtherScheme(raw) {
+		return
+	}
+	value := x.decode(raw)
+	for _, tag := range backed {
+		if markup.EqualFold(name, tag) && len(markup.Trim(value)) > 0 {
+			x.found(&Mention{Value: value, Tag: tag, Attr: "background", Kind: KindImage})
+		}
+	}
+}
+
+// maxFrames bounds the documents in one another that srcdoc attributes hold: each level is decoded
+// and read again.
+const maxFrames = 4
+
+// srcDocument reads the document that an <iframe> has in its srcdoc attribute. It is a part of this
+// page: its links are this page's, and it has this page's base unless it has a <base> of its own.
+// Its title and what it says to robots do not count.
+func (x *Extractor) srcDocument() {
+	raw := x.raw(srcDoc)
+	if raw == nil || x.frames == maxFrames || x.stopped {
+		return
+	}
+	outer := x.reading
+	x.begin(x.decode(raw), outer.yield)
+	x.decoded, x.text.buf, x.foreign.open = nil, nil, nil // the outer page's
+	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
+	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
+	x.html()
+	outer.stopped, outer.spent, outer.page.Cut = x.stopped, x.spent, x.page.Cut
+	moved := x.hasBase
+	if x.reading = outer; moved {
+		x.setBase(x.page.Base)
 	}
 }
 
