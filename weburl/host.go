@@ -7,22 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"github.com/weftcrawl/weft/internal/idna"
 )
 
 // maxIDNA bounds, in bytes, a domain that needs IDNA processing: Punycode is
 // quadratic, and DNS carries 253 bytes at most. The standard has no such limit.
 const maxIDNA = 1024
-
-// profile is UTS #46 as the URL Standard uses it with beStrict false.
-var profile = idna.New(
-	idna.MapForLookup(), // sets the strict options, which the next two reset
-	idna.StrictDomainName(false),
-	idna.CheckHyphens(false),
-	idna.CheckJoiners(true),
-	idna.BidiRule(),
-	idna.VerifyDNSLength(false),
-)
 
 // appendHost is the host parser for special URLs: a domain, an IPv4 address or an IPv6 address.
 // See https://url.spec.whatwg.org/#host-parsing.
@@ -79,10 +69,10 @@ func toASCII(domain string) (string, error) {
 	if isASCII(domain) {
 		return strings.ToLower(domain), nil
 	}
-	if len(domain) > maxIDNA || !utf8.ValidString(domain) {
+	if len(domain) > maxIDNA {
 		return "", ErrIDNA
 	}
-	ascii, err := profile.ToASCII(domain)
+	ascii, err := idna.ToASCII(domain)
 	if err != nil {
 		return "", ErrIDNA
 	}

@@ -28,7 +28,7 @@ var imports = map[string][]string{
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
 	"budget":            {"aio"},
 	"guard":             {},
-	"weburl": {"github.com/cespare/xxhash/v2", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
+	"weburl": {"internal/idna", "github.com/cespare/xxhash/v2", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
 		"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"},
 
 	// Level 1: what a crawler reads and says.
@@ -106,6 +106,8 @@ var imports = map[string][]string{
 	"internal/ctl":            {},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
+	"internal/idna":           {"golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
+	"internal/idna/gen":       {"internal/idna", "golang.org/x/net/idna", "golang.org/x/text/unicode/bidi"},
 	"internal/inflate":        {},
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
@@ -133,7 +135,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
-	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "seed", "internal/feed", "internal/heap", "internal/inflate", "internal/markup", "internal/sniff",
+	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "seed", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
 }
 
