@@ -20,10 +20,11 @@ type elements struct {
 	prefix  []byte   // of its name
 	foreign int      // depth of an element in it that describes something else; 0: none is open
 	kind    Kind     // of the entry
+	counted int      // Entries and Skipped when it began
 
 	field    field
 	url      []byte
-	guid     []byte // the URL if there is no other
+	guid     []byte // a text that is the URL if there is no other
 	lastMod  []byte
 	priority float32
 
@@ -38,6 +39,7 @@ const (
 	nothing   field = iota // no meaning
 	address                // a URL
 	permalink              // perhaps a URL
+	bare                   // of the entry itself: a URL if it is absolute
 	changed                // a date
 	published              // the date, if there is no other
 	priority
@@ -128,7 +130,7 @@ func (r *reader) finish() {
 		r.field = nothing
 	}
 	r.endField()
-	r.guid = r.guid[:0]
+	r.guid, r.counted = r.guid[:0], -1
 	r.endEntry()
 	switch {
 	case r.stopped:
@@ -140,8 +142,13 @@ func (r *reader) finish() {
 }
 
 func (r *reader) start() {
-	r.endField()
 	name := markup.LocalName(r.xml.Name)
+	if r.field == address && r.begins(name) && !r.xml.Empty && len(bytes.TrimSpace(r.xml.Text)) == 0 && len(r.open) < maxNesting {
+		r.open = append(r.open, r.xml.Name) // <loc><url>…: the URL is one element deeper
+		r.collect(address)
+		return
+	}
+	r.endField()
 	prefix := r.xml.Name[:len(r.xml.Name)-len(name)]
 	begins := r.begins(name) && (r.depth == 0 || bytes.Equal(prefix, r.prefix))
 	if begins && r.depth > 0 { // one in another: the first has no end tag
@@ -159,8 +166,12 @@ func (r *reader) start() {
 		r.endEntry()
 		if !r.xml.Empty {
 			r.depth, r.prefix, r.priority = len(r.open), prefix, DefaultPriority
+			r.counted = r.Entries + r.Skipped
 			if r.kind = Page; is(name, "sitemap") {
 				r.kind = Sitemap
+			}
+			if formats[r.Type] == 0 {
+				r.collect(bare) // <sitemap>URL</sitemap>
 			}
 		}
 		return
@@ -169,8 +180,14 @@ func (r *reader) start() {
 		r.child(name, prefix)
 	}
 	if r.field != nothing {
-		r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
+		r.collect(r.field)
 	}
+}
+
+// collect keeps the text up to the next tag, as a field.
+func (r *reader) collect(f field) {
+	r.field = f
+	r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
 }
 
 // child reads the start tag of an element in an entry.
@@ -263,6 +280,10 @@ func (r *reader) endField() {
 			break
 		}
 		r.guid = append(r.guid[:0], text...)
+	case bare:
+		if isAbsolute(text) && r.xml.Undefined == nil {
+			r.guid = append(r.guid[:0], text...)
+		}
 	case changed:
 		r.setLastMod(text)
 	case published:
@@ -338,6 +359,8 @@ func (r *reader) endEntry() {
 		r.emitEntry()
 	case r.flaw != "":
 		r.broken(r.flawAt, "%s", r.flaw)
+	case formats[r.Type] == 0 && r.counted == r.Entries+r.Skipped:
+		r.Skipped++ // the entry has no URL at all
 	}
 	r.depth, r.foreign, r.flaw = 0, 0, ""
 	r.url, r.guid, r.lastMod = r.url[:0], r.guid[:0], r.lastMod[:0]
