@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -96,5 +97,22 @@ func TestRefreshHeader(t *testing.T) {
 	got, _ := answers{"/": {map[string]string{"Refresh": "5; URL='/next'"}, "<html>"}}.crawl(t, weft.Options{})
 	if r := got["/next"]; r.Status != 404 || r.Depth != 1 {
 		t.Errorf("%+v, expected that the Refresh field leads there", r)
+	}
+}
+
+// TestCut: a page of 20 MB whose links something huge hides says so in its record.
+func TestCut(t *testing.T) {
+	big := strings.Repeat("x", 20<<20)
+	of := map[string]string{"Content-Type": "text/html"}
+	got, sum := answers{
+		"/":       {of, a("/script", "/name")},
+		"/script": {of, "<script>" + big + a("/no")},
+		"/name":   {of, "<" + big + ">" + a("/yes")},
+	}.crawl(t, weft.Options{MaxBody: 32 << 20})
+	if r := got["/script"]; r.Cut != "unclosed" || r.Links != 0 || sum.NotFollowed["unclosed"] != 1 {
+		t.Errorf("record %+v, not followed %v", r, sum.NotFollowed)
+	}
+	if r := got["/name"]; r.Cut != "" || got["/yes"].Status != 404 {
+		t.Errorf("record %+v, and of its link %+v", r, got["/yes"])
 	}
 }

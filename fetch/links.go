@@ -56,7 +56,7 @@ func (c *collector) link(l links.Link) bool {
 	c.n++
 	c.text += len(l.URL.String()) + len(r.URL)
 	if c.n > maxLinks || c.text > maxLinkText {
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 		return false
 	}
 	if c.showAll {

@@ -152,7 +152,10 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	f.judge(out, true)
 	r.Title = found.Title
 	if found.Cut {
-		out.Drop(scope.ReasonTooMany)
+		out.Cut(scope.ReasonTooMany)
+	}
+	if found.Hidden {
+		out.Cut(scope.ReasonUnclosed)
 	}
 	found.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.HTTP.UserAgent))
 	r.Robots = found.All()

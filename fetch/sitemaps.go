@@ -125,9 +125,9 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	r.Sitemap = found.Type.String()
 	switch {
 	case errors.Is(found.Err, sitemap.ErrLimit):
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 	case found.Err != nil:
-		c.out.Drop(scope.ReasonBroken)
+		c.out.Cut(scope.ReasonBroken)
 	}
 	if c.entries != nil && whole && found.Err == nil && found.Entries > 0 {
 		c.out.text.Hash = max(1, c.entries.Sum64())
@@ -173,7 +173,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	refused := c.f.bounds.RefusesSitemap(to)
 	switch {
 	case rank == leastSitemap || r.Links == MaxNested:
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 		return false
 	case to.Origin() != u.URL.Origin() && !c.f.bounds.Reaches(to):
 		c.out.Drop(scope.ReasonScope)

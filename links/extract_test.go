@@ -321,6 +321,39 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
+// TestLongStarts: links behind something huge are found, or the page says that it hides them.
+func TestLongStarts(t *testing.T) {
+	const n = 20 << 20
+	const link = `<a href="behind">`
+	for name, c := range map[string]struct {
+		start  string
+		hidden bool
+	}{
+		"tag name":                {"<" + strings.Repeat("a", n) + ">", false},
+		"run of <":                {strings.Repeat("<", n), false},
+		"title":                   {"<title>" + strings.Repeat("x", n) + "</title>", false},
+		"script":                  {"<script>" + strings.Repeat("x<", n/2) + "</script>", false},
+		"attribute":               {`<p class="` + strings.Repeat("x", n) + `">`, false},
+		"comment":                 {"<!--" + strings.Repeat("->", n/2) + "-->", false},
+		"unclosed title":          {"<title>" + strings.Repeat("x", n), true},
+		"unclosed script":         {"<script>" + strings.Repeat("x", n), true},
+		"unclosed hidden scripts": {"<script><!--" + strings.Repeat("<script></script>", n/17), true},
+		"unclosed style":          {"<svg></svg><style>" + strings.Repeat("x", n), true},
+		"unclosed attribute":      {`<p class='` + strings.Repeat("x", n), true},
+		"unclosed in an end tag":  {`</p class='` + strings.Repeat("x", n), true},
+		"unclosed link":           {`<a href='` + strings.Repeat("x", n), true},
+		"unclosed comment":        {"<!--" + strings.Repeat("x", n), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			page := Extract(mustParse(t, pageURL), "text/html", []byte(c.start+link), func(Link) bool { found++; return true })
+			if page.Hidden != c.hidden || found == 0 != c.hidden {
+				t.Errorf("%d links, hidden %v, expected %v", found, page.Hidden, c.hidden)
+			}
+		})
+	}
+}
+
 // TestNestedFrames: documents in srcdoc attributes are read some levels deep, so the time is linear.
 func TestNestedFrames(t *testing.T) {
 	body := strings.Repeat("<iframe/srcdoc=", 1<<20) + "<a/href=deep>"

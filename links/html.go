@@ -48,7 +48,10 @@ func (x *Extractor) html() {
 			s.startPart(s.Name, s.role, false)
 		case markup.EndTag:
 			x.endTag(s.Name)
+		case markup.Other:
+			s.endOfOther()
 		case markup.EOF:
+			x.page.Hidden = mayHaveLinks(s.hidden)
 			x.closeAnchor()
 			if s.textOutput != nil {
 				s.flush(false)
@@ -92,7 +95,9 @@ func (x *Extractor) setRules() { x.scan.Sections = x.scan.xml || x.foreign.secti
 
 func (x *Extractor) endTag(name []byte) {
 	s := &x.scan
+	from := s.Pos
 	if s.skip(); s.Cut {
+		s.hidden = s.Body[from:]
 		return
 	}
 	if len(name) == 1 && name[0]|0x20 == 'a' {
@@ -114,12 +119,14 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		e = nil
 	}
 	x.decoded = x.decoded[:0]
+	attributes := s.Pos
 	if e == nil {
 		s.skip()
 	} else {
 		x.readAttributes()
 	}
 	if s.Cut {
+		s.hidden = s.Body[attributes:]
 		return
 	}
 	foreign := false
@@ -152,6 +159,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	case !foreign:
 		from := s.Pos
 		text := s.RawText(e.tag)
+		if s.Pos == len(s.Body) && e.tag != "plaintext" {
+			s.hidden = text
+		}
 		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
 		}
@@ -179,6 +189,11 @@ func (x *Extractor) readAttributes() {
 			x.values[a] = value
 		}
 	}
+}
+
+// mayHaveLinks reports whether what a broken page hides would matter.
+func mayHaveLinks(hidden []byte) bool {
+	return bytes.Contains(hidden, []byte("href")) || bytes.Contains(hidden, []byte("HREF"))
 }
 
 // backgroundAttribute yields the background attribute of the current tag, if it has one.

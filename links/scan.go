@@ -21,6 +21,8 @@ type scanner struct {
 	background []byte   // its background attribute
 	element    *element // of a start tag; nil if it does not matter
 
+	hidden []byte // what the end of the body cut off, where a tag or the like should have ended
+
 	only bool // nothing matters but text
 	*textOutput
 }
@@ -98,6 +100,7 @@ func (s *scanner) seek() markup.Token {
 			after, style, role = s.Pos, s.style, s.role
 			if s.Cut {
 				style, role, s.background = nil, nil, nil
+				s.hidden = body[end:]
 			}
 		}
 		if !isEnd && (style != nil || reads && role != nil || s.background != nil) {
@@ -183,6 +186,28 @@ func skipClass(body []byte, at int) int {
 		return end + 1
 	}
 	return at
+}
+
+// endOfOther keeps what a token that is no tag hides, if it is the last one and has no end. A
+// doctype has its first '>'.
+func (s *scanner) endOfOther() {
+	if s.Pos < len(s.Body) {
+		return
+	}
+	token := s.Body[s.From+len(s.Text):]
+	ends := []string{">"}
+	switch {
+	case bytes.HasPrefix(token, []byte("<!--")):
+		ends = []string{"-->", "--!>"}
+	case s.CDATA != nil:
+		ends = []string{"]]>"}
+	}
+	for _, end := range ends {
+		if bytes.HasSuffix(token, []byte(end)) {
+			return
+		}
+	}
+	s.hidden = token
 }
 
 // skip moves after the tag and keeps its style, role and background attributes.

@@ -28,6 +28,7 @@ type Record struct {
 	Title       string    `json:"title,omitempty"`
 	Sitemap     string    `json:"sitemap,omitempty"` // sitemap format: urlset, index, text, rss or atom
 	Robots      []string  `json:"robots,omitempty"`  // the page's directives for this crawler: noindex, nofollow, noarchive …
+	Cut         string    `json:"cut,omitempty"`     // why links of the page may be missing, the first of such reasons: see weft.Reasons
 	Tries       int       `json:"tries"`             // 0: never requested; a stale kept connection is not a try
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // start of the last try
