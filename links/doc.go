@@ -2,8 +2,8 @@
 // URLs with the element and attribute they came from and what they are for ([Kind]).
 //
 // An [Extractor] reads one page after another; [Extract] reads one alone. [Header] finds the
-// links in a response's header, [RefreshHeader] those of its Refresh field, [RobotsTag] what that header says to robots. A [TextReader]
-// receives the text of a page in the same pass.
+// links in a response's header, [RefreshHeader] those of its Refresh field, [RobotsTag] what that
+// header says to robots. A [TextReader] receives the text of a page in the same pass.
 //
 // The extractor is a scanner, not a parser: it jumps from '<' to '<', reads the names of tags,
 // and looks only into tags that can hold a link. It builds no tree, so it sees links as they
@@ -69,11 +69,13 @@
 // # Limits
 //
 // The body is UTF-8 (transcode it first; see [Reads]). Time is linear in the body and in the
-// fields of a header; a page with many links and a base of more than 4 KiB is cut ([Page].Cut),
-// since each link costs as much as its base is long. Memory beyond the body is bounded by a small
-// multiple of its longest attribute value. Values over 64 KiB are no links, except srcset, whose
-// candidates count one by one, and srcdoc. The nesting of JSON-LD and the length of a URL in a script are
-// bounded. Nothing panics, whatever the bytes.
+// fields of a header. What an unclosed tag, comment or raw text contains up to the end of the body
+// is not read, as in browsers; if it may be links, the page says so ([Page].Hidden). A page with
+// many links and a base of more than 4 KiB is cut ([Page].Cut), since each link costs as much as its
+// base is long. Memory beyond the body is bounded by a small multiple of its longest attribute
+// value. Values over 64 KiB are no links, except srcset, whose candidates count one by one, and
+// srcdoc. The nesting of JSON-LD and the length of a URL in a script are bounded. Nothing panics,
+// whatever the bytes.
 //
 // Since there is no tree, tags alone decide where SVG and MathML end (foreign.go), and a link in
 // a <template> counts like any other. XHTML and SVG are read by HTML's rules, except that a tag

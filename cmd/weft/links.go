@@ -109,12 +109,18 @@ func (f *linksFlags) run(args []string) error {
 	if base != "" {
 		p.url = given
 	}
-	cut, err := p.printLinks(extractor, f.asJSON)
-	if err == nil && cut {
+	found, err := p.printLinks(extractor, f.asJSON)
+	switch {
+	case err != nil:
+		return standardOutput(err)
+	case found.Cut:
 		return &exit{exitError, fmt.Errorf(
 			"links: %.128q: too many links for the length of its base: some are not listed", args[0])}
+	case found.Hidden:
+		return &exit{exitError, fmt.Errorf(
+			"links: %.128q ends within a tag, a comment, a script or the like: what may be links there is not listed", args[0])}
 	}
-	return standardOutput(err)
+	return nil
 }
 
 // isRemote reports whether an argument is a URL rather than a file.
@@ -169,8 +175,8 @@ func (c *clientFlags) file(command, path string) ([]byte, error) {
 	return readSource(command, path, fileOrURL, cmp.Or(c.MaxBody, 16<<20), ", see --max-body")
 }
 
-// printLinks reports whether the extractor has left links out.
-func (p page) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) {
+// printLinks prints the links of the page, and returns what else was found.
+func (p page) printLinks(x *links.Extractor, asJSON bool) (found links.Page, err error) {
 	text, encoding := charset.UTF8(p.contentType, p.body)
 	out := newPrinter()
 	print := func(l links.Link) bool {
@@ -195,9 +201,9 @@ func (p page) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) 
 	}
 	if err == nil {
 		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
-		cut = x.Extract(d, print).Cut
+		found = x.Extract(d, print)
 	}
-	return cut, errors.Join(err, out.Flush())
+	return found, errors.Join(err, out.Flush())
 }
 
 // linksQuestion is a line of --jsonl.
