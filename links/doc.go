@@ -71,8 +71,8 @@
 // The body is UTF-8 (transcode it first; see [Reads]). Time is linear in the body and in the
 // fields of a header. What an unclosed tag, comment or raw text contains up to the end of the body
 // is not read, as in browsers; if it may be links, the page says so ([Page].Hidden). A page with
-// many links and a base of more than 4 KiB is cut ([Page].Cut), since each link costs as much as its
-// base is long. Memory beyond the body is bounded by a small multiple of its longest attribute
+// many links and a base of more than 4 KiB is cut ([Page].Cut), since each link costs as much as
+// its base is long. Memory beyond the body is bounded by a small multiple of its longest attribute
 // value. Values over 64 KiB are no links, except srcset, whose candidates count one by one, and
 // srcdoc. The nesting of JSON-LD and the length of a URL in a script are bounded. Nothing panics,
 // whatever the bytes.

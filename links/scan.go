@@ -41,8 +41,8 @@ func (s *scanner) next() markup.Token {
 }
 
 // seek moves to the next token that matters for links where text and end tags do not: a start
-// tag of one of elements, one with a style or background attribute (which it skips), or a token that is no tag;
-// with a text reader, also the tags that matter to it. It does what next and skip do again and
+// tag of one of elements, one with a style or background attribute (which it skips), or a token
+// that is no tag; with a text reader, also the tags that matter to it. It does what next and skip do again and
 // again, in one loop: most of a page goes by here.
 func (s *scanner) seek() markup.Token {
 	body, at := s.Body, s.Pos
@@ -138,7 +138,7 @@ func indexByte(body []byte, at int, c byte) int {
 
 // skipPlain returns the end of the tag whose attributes begin at at, and its style and role
 // attributes, if the tag is plain, as nearly all are: each attribute is a space, a name and a
-// value in double quotes. Otherwise it returns -1. A background attribute, which is rare, it keeps.
+// value in double quotes. Otherwise it returns -1. It keeps a background attribute, which is rare.
 func (s *scanner) skipPlain(body []byte, at int) (end int, style, role []byte) {
 	at = skipClass(body, at)
 	for at < len(body) {
