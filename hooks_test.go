@@ -53,9 +53,9 @@ func TestOnRequest(t *testing.T) {
 
 func TestOnLink(t *testing.T) {
 	w := web{
-		"http://a.test/":     a("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png">`,
+		"http://a.test/":     a("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png"><link rel="prefetch" href="/soon">`,
 		"http://a.test/last": "a page", "http://a.test/first": "a page", "http://a.test/drop": "a page",
-		"http://b.test/": "a page", "http://a.test/picture.png": "a picture",
+		"http://b.test/": "a page", "http://a.test/picture.png": "a picture", "http://a.test/soon": "a page",
 	}
 	_, sum, seen := w.crawl(t, weft.Options{
 		Seeds: []string{"http://a.test/"}, PerHost: 1, NoRobots: true,
@@ -68,7 +68,7 @@ func TestOnLink(t *testing.T) {
 				return weft.Verdict{Decision: weft.Drop, Reason: "it is a trap"}
 			case strings.HasSuffix(l.Raw, "first"):
 				return weft.Verdict{Priority: 5}
-			case l.Tag == "img" || strings.HasPrefix(l.Raw, "http://b.test"):
+			case l.Tag == "img" || l.Kind == links.KindHint || strings.HasPrefix(l.Raw, "http://b.test"):
 				return weft.Verdict{Decision: weft.Follow, Priority: -1}
 			}
 			return weft.Verdict{}
@@ -83,7 +83,7 @@ func TestOnLink(t *testing.T) {
 	} else {
 		urls = slices.Delete(urls, i, i+1)
 	}
-	want := []string{"http://a.test/", "http://a.test/first", "http://a.test/last", "http://a.test/picture.png"}
+	want := []string{"http://a.test/", "http://a.test/first", "http://a.test/last", "http://a.test/picture.png", "http://a.test/soon"}
 	if !slices.Equal(urls, want) {
 		t.Errorf("requested %q, expected %q", urls, want)
 	}

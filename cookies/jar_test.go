@@ -2,6 +2,7 @@ package cookies_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -62,7 +63,7 @@ func TestWhoGetsWhat(t *testing.T) {
 			map[string]string{"https://example.org/": ""}},
 		{"expired", "https://example.org/", http.Cookie{Name: "n", Value: "v", Expires: time.Unix(1, 0)},
 			map[string]string{"https://example.org/": ""}},
-		{"longest of ages", "https://example.org/", http.Cookie{Name: "n", Value: "v", MaxAge: 1 << 62},
+		{"longest of ages", "https://example.org/", http.Cookie{Name: "n", Value: "v", MaxAge: math.MaxInt},
 			map[string]string{"https://example.org/": "n=v"}},
 		{"address", "http://192.0.2.1/", http.Cookie{Name: "n", Value: "v"},
 			map[string]string{"http://192.0.2.1:81/": "n=v", "http://192.0.2.2/": ""}},

@@ -86,7 +86,7 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	for _, u := range out.Links {
 		if d.nestedTooOften(u) {
-			out.Drop(scope.ReasonTooMany)
+			out.Cut(scope.ReasonTooMany)
 		} else if d.frontier.Add(u) {
 			out.Record.NewLinks++
 		}
@@ -148,6 +148,8 @@ func unfollowed(out *fetch.Outcome) string {
 			words = append(words, "its last links are not followed, as they are too many")
 		case scope.ReasonBroken:
 			words = append(words, "it is broken, so that not all URLs in it could be read")
+		case scope.ReasonUnclosed:
+			words = append(words, "it ends within a tag, a comment, a script or the like, which may hide links")
 		}
 	}
 	return strings.Join(words, "; ")

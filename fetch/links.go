@@ -56,7 +56,7 @@ func (c *collector) link(l links.Link) bool {
 	c.n++
 	c.text += len(l.URL.String()) + len(r.URL)
 	if c.n > maxLinks || c.text > maxLinkText {
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 		return false
 	}
 	if !f.judging(l.URL) {
@@ -79,7 +79,7 @@ func (c *collector) link(l links.Link) bool {
 	if f.cfg.Hooks.OnLink != nil {
 		v = f.cfg.Hooks.OnLink(c.out.URL.URL, l)
 	}
-	if v.Decision == ByScope && !followed.Has(l.Kind) || v.Decision != Drop && l.Kind == links.KindHint {
+	if v.Decision == ByScope && !followed.Has(l.Kind) {
 		return true
 	}
 	if reason := c.refuses(l, to, v); reason != "" {

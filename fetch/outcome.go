@@ -63,6 +63,14 @@ type Dropped struct {
 	N      int
 }
 
+// Cut counts links that are not known, and puts into the record why.
+func (out *Outcome) Cut(reason string) {
+	out.Drop(reason)
+	if out.Record.Cut == "" {
+		out.Record.Cut = reason
+	}
+}
+
 // Drop counts a link that is not followed.
 func (out *Outcome) Drop(reason string) {
 	for i := range out.Dropped {

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
@@ -123,6 +124,7 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (*Page, *charset.Undecode
 		out.content = sha256.Sum256(res.Body)
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
+	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
 	var page *Page
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: u.URL}
@@ -141,8 +143,8 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (*Page, *charset.Undecode
 		return page, nil // its links were found when they were new
 	}
 	text := charset.Undecoded{}
-	if links.Reads(r.ContentType) {
-		text = charset.Prepare(r.ContentType, res.Body)
+	if links.Reads(r.Type()) {
+		text = charset.Prepare(r.Type(), res.Body)
 		r.Charset = text.Encoding.Name()
 	}
 	return page, &text
@@ -165,7 +167,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 		return made
 	}
 	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1}
-	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(res)) && c.sitemap(res) {
+	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(out.Record, res)) && c.sitemap(res) {
 		f.judge(out, false)
 		return made
 	}
@@ -177,8 +179,9 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
+	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
-	doc := links.Document{Base: out.URL.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}
+	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
 	if f.cfg.Near || f.cfg.Job { // to recognize near duplicates, or a change at a later visit
 		found, out.text = f.text.Extract(f.links, doc, c.link)
 	} else {
@@ -187,7 +190,10 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	f.judge(out, true)
 	r.Title = found.Title
 	if found.Cut {
-		out.Drop(scope.ReasonTooMany)
+		out.Cut(scope.ReasonTooMany)
+	}
+	if found.Hidden {
+		out.Cut(scope.ReasonUnclosed)
 	}
 	found.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.HTTP.UserAgent))
 	r.Robots = found.All()

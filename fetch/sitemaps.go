@@ -125,9 +125,9 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	r.Sitemap = found.Type.String()
 	switch {
 	case errors.Is(found.Err, sitemap.ErrLimit):
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 	case found.Err != nil:
-		c.out.Drop(scope.ReasonBroken)
+		c.out.Cut(scope.ReasonBroken)
 	}
 	if c.entries != nil && whole && found.Err == nil && found.Entries > 0 {
 		c.out.text.Hash = max(1, c.entries.Sum64())
@@ -141,8 +141,8 @@ func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b})
 
 // resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
 // in XML: a seed, or the target of a link.
-func resemblesSitemap(res *http1.Response) bool {
-	if record.IsHTML(res.Header.Get("Content-Type")) {
+func resemblesSitemap(r *record.Record, res *http1.Response) bool {
+	if record.IsHTML(r.Type()) {
 		return false
 	}
 	const head = 4 << 10
@@ -173,7 +173,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	refused := c.f.bounds.RefusesSitemap(to)
 	switch {
 	case rank == leastSitemap || r.Links == MaxNested:
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 		return false
 	case to.Origin() != u.URL.Origin() && !c.f.bounds.Reaches(to):
 		c.out.Drop(scope.ReasonScope)

@@ -97,6 +97,10 @@ func expectZstd(src []byte) expected {
 	return e
 }
 
+// undecodable are the other codings that change a body: those of the registry
+// (https://www.iana.org/assignments/http-parameters/), and the alias of one.
+var undecodable = []string{"aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"}
+
 func (d *decoders) inflater() *inflate.Decoder {
 	if d.inflate == nil {
 		d.inflate = new(inflate.Decoder)

@@ -23,17 +23,18 @@ const (
 	maxBetween = 32
 )
 
-// codingsOf parses a Content-Encoding: the codings in the order in which they were applied.
+// codingsOf parses a Content-Encoding: the codings in the order in which they were applied. What is
+// no coding, such as none, utf-8 or binary, means that there is none, as in browsers.
 func codingsOf(list string) ([]coding, *Error) {
 	var all []coding
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.ToLower(trim(name))
-		if name == "" || name == "identity" {
-			continue
-		}
 		i := slices.IndexFunc(codings, func(c coding) bool { return c.name == name || name == "x-gzip" && c.name == "gzip" })
-		if i < 0 {
+		switch {
+		case slices.Contains(undecodable, name):
 			return nil, fail(KindEncoding, "Content-Encoding %.64q, expected gzip, deflate, br or zstd", list)
+		case i < 0:
+			continue
 		}
 		if all = append(all, codings[i]); len(all) > maxCodings {
 			return nil, fail(KindEncoding, "Content-Encoding %.64q, expected at most %d codings", list, maxCodings)

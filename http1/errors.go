@@ -31,7 +31,7 @@ const (
 	KindEarlyEnd         Kind = "early-end"          // the connection ended before the response did
 	KindProtocol         Kind = "protocol"           // not HTTP/1, or of doubtful length
 	KindTooLarge         Kind = "too-large"          // head or body exceed their limit
-	KindEncoding         Kind = "encoding"           // unknown, or the body does not match it
+	KindEncoding         Kind = "encoding"           // not decoded here, or the body does not match it
 	KindBomb             Kind = "bomb"               // a compressed body grows beyond the limit
 	KindScheme           Kind = "scheme"             // the request cannot be sent as it is
 	KindResource         Kind = "resource"           // no descriptor, port or memory at the moment

@@ -190,6 +190,7 @@ func (q *explainer) absence() string {
 		{scope.ReasonDropped, "links that a hook dropped"},
 		{scope.ReasonTooMany, "the last links of pages with too many"},
 		{scope.ReasonBroken, "URLs in sitemaps that are broken"},
+		{scope.ReasonUnclosed, "links that pages hide in an unclosed tag, comment, script or the like"},
 	} {
 		if n := q.history.Summary.NotFollowed[silent.reason] + q.history.NotFollowed[silent.reason]; n > 0 {
 			text += fmt.Sprintf("; not kept: %s (%d)", silent.links, n)

@@ -18,15 +18,17 @@ type Record struct {
 	Depth       int       `json:"depth"`                // links from a seed
 	From        string    `json:"from,omitempty"`       // page that linked here first
 	ContentType string    `json:"content_type,omitempty"`
-	Charset     string    `json:"charset,omitempty"`  // name in the Encoding Standard, lower case; only of bodies read for links
-	Encoding    string    `json:"encoding,omitempty"` // the Content-Encoding that was decoded
-	Bytes       int64     `json:"bytes"`              // received
-	BodyBytes   int       `json:"body_bytes"`         // decoded body
-	Links       int       `json:"links"`              // followed links, each mention counted
-	NewLinks    int       `json:"new_links"`          // of these, URLs seen for the first time
+	SniffedType string    `json:"sniffed_type,omitempty"` // media type by the content, where ContentType is none, or wrong: see package sniff
+	Charset     string    `json:"charset,omitempty"`      // name in the Encoding Standard, lower case; only of bodies read for links
+	Encoding    string    `json:"encoding,omitempty"`     // the Content-Encoding that was decoded
+	Bytes       int64     `json:"bytes"`                  // received
+	BodyBytes   int       `json:"body_bytes"`             // decoded body
+	Links       int       `json:"links"`                  // followed links, each mention counted
+	NewLinks    int       `json:"new_links"`              // of these, URLs seen for the first time
 	Title       string    `json:"title,omitempty"`
 	Sitemap     string    `json:"sitemap,omitempty"` // sitemap format: urlset, index, text, rss or atom
 	Robots      []string  `json:"robots,omitempty"`  // the page's directives for this crawler: noindex, nofollow, noarchive …
+	Cut         string    `json:"cut,omitempty"`     // why links of the page may be missing, the first of such reasons: see weft.Reasons
 	Tries       int       `json:"tries"`             // 0: never requested; a stale kept connection is not a try
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // start of the last try
@@ -112,9 +114,21 @@ func jsonLine(v any) []byte {
 	return b.Bytes()
 }
 
+// Type returns the type as which the body is read: SniffedType, with the parameters of ContentType,
+// or ContentType.
+func (r *Record) Type() string {
+	if r.SniffedType == "" {
+		return r.ContentType
+	}
+	if at := strings.IndexByte(r.ContentType, ';'); at >= 0 {
+		return r.SniffedType + r.ContentType[at:]
+	}
+	return r.SniffedType
+}
+
 // IsPage reports whether the URL is an HTML page that was received, or that still holds: not
 // another status such as 404, and not an image, a style sheet or a feed.
-func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.ContentType) }
+func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.Type()) }
 
 // IsFetched reports whether the response was a success, or confirmed an earlier one.
 func (r *Record) IsFetched() bool { return r.Status >= 200 && r.Status < 300 || r.notModified() }

@@ -98,6 +98,7 @@ var csvHeader = []string{
 	"links", "new_links", "title", "sitemap", "robots", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
 	"text_hash", "simhash", "duplicate_of", "near_duplicate_of", "pruned",
 	"visit", "change", "unchanged_by", "changed_at",
+	"sniffed_type", "cut",
 }
 
 func (r *Record) csv() []string {
@@ -119,5 +120,6 @@ func (r *Record) csv() []string {
 		r.Sitemap, strings.Join(r.Robots, ", "), strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
 		r.TextHash, r.Simhash, r.DuplicateOf, r.NearDuplicateOf, strconv.FormatBool(r.Pruned),
 		visit, string(r.Change), string(r.UnchangedBy), changed,
+		r.SniffedType, r.Cut,
 	}
 }

@@ -96,7 +96,7 @@ func (s *Summary) Count(r *Record) {
 		s.slow(r)
 	}
 	if r.BodyBytes > 0 {
-		t := strings.ToLower(MediaType(r.ContentType))
+		t := strings.ToLower(MediaType(r.Type()))
 		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes || len(t) > maxMediaType {
 			t = "other"
 		}

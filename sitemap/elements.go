@@ -20,10 +20,11 @@ type elements struct {
 	prefix  []byte   // of its name
 	foreign int      // depth of an element in it that describes something else; 0: none is open
 	kind    Kind     // of the entry
+	counted int      // Entries and Skipped when it began
 
 	field    field
 	url      []byte
-	guid     []byte // the URL if there is no other
+	guid     []byte // a text that is the URL if there is no other
 	lastMod  []byte
 	priority float32
 
@@ -38,6 +39,7 @@ const (
 	nothing   field = iota // no meaning
 	address                // a URL
 	permalink              // perhaps a URL
+	bare                   // of the entry itself: a URL if it is absolute
 	changed                // a date
 	published              // the date, if there is no other
 	priority
@@ -136,7 +138,7 @@ func (r *reader) finish() {
 		r.field = nothing
 	}
 	r.endField()
-	r.guid = r.guid[:0]
+	r.guid, r.counted = r.guid[:0], -1
 	r.endEntry()
 	switch {
 	case r.stopped:
@@ -148,8 +150,13 @@ func (r *reader) finish() {
 }
 
 func (r *reader) start() {
-	r.endField()
 	name := markup.LocalName(r.xml.Name)
+	if r.field == address && r.begins(name) && !r.xml.Empty && len(bytes.TrimSpace(r.xml.Text)) == 0 && len(r.open) < maxNesting {
+		r.open = append(r.open, r.xml.Name) // <loc><url>…: the URL is one element deeper
+		r.collect(address)
+		return
+	}
+	r.endField()
 	prefix := r.xml.Name[:len(r.xml.Name)-len(name)]
 	begins := r.begins(name) && (r.depth == 0 || bytes.Equal(prefix, r.prefix))
 	if begins && r.depth > 0 { // one in another: the first has no end tag
@@ -167,8 +174,12 @@ func (r *reader) start() {
 		r.endEntry()
 		if !r.xml.Empty {
 			r.depth, r.prefix, r.priority = len(r.open), prefix, DefaultPriority
+			r.counted = r.Entries + r.Skipped
 			if r.kind = Page; is(name, "sitemap") {
 				r.kind = Sitemap
+			}
+			if r.Type.feed() == 0 {
+				r.collect(bare) // <sitemap>URL</sitemap>
 			}
 		}
 		return
@@ -177,8 +188,14 @@ func (r *reader) start() {
 		r.child(name, prefix)
 	}
 	if r.field != nothing {
-		r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
+		r.collect(r.field)
 	}
+}
+
+// collect keeps the text up to the next tag, as a field.
+func (r *reader) collect(f field) {
+	r.field = f
+	r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
 }
 
 // child reads the start tag of an element in an entry.
@@ -271,6 +288,10 @@ func (r *reader) endField() {
 			break
 		}
 		r.guid = append(r.guid[:0], text...)
+	case bare:
+		if isAbsolute(text) && r.xml.Undefined == nil {
+			r.guid = append(r.guid[:0], text...)
+		}
 	case changed:
 		r.setLastMod(text)
 	case published:
@@ -346,6 +367,8 @@ func (r *reader) endEntry() {
 		r.emitEntry()
 	case r.flaw != "":
 		r.broken(r.flawAt, "%s", r.flaw)
+	case r.Type.feed() == 0 && r.counted == r.Entries+r.Skipped:
+		r.Skipped++ // the entry has no URL at all
 	}
 	r.depth, r.foreign, r.flaw = 0, 0, ""
 	r.url, r.guid, r.lastMod = r.url[:0], r.guid[:0], r.lastMod[:0]

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"github.com/weftcrawl/weft/internal/idna"
 )
 
 // Punycode is quadratic: maxIDNA bounds, in bytes, a domain that needs IDNA processing, and maxOther
@@ -16,16 +16,6 @@ import (
 const (
 	maxIDNA  = 1024
 	maxOther = 63
-)
-
-// profile is UTS #46 as the URL Standard uses it with beStrict false.
-var profile = idna.New(
-	idna.MapForLookup(), // sets the strict options, which the next two reset
-	idna.StrictDomainName(false),
-	idna.CheckHyphens(false),
-	idna.CheckJoiners(true),
-	idna.BidiRule(),
-	idna.VerifyDNSLength(false),
 )
 
 // appendHost is the host parser for special URLs: a domain, an IPv4 address or an IPv6 address.
@@ -86,7 +76,7 @@ func toASCII(domain string) (string, error) {
 	if len(domain) > maxIDNA || !utf8.ValidString(domain) || hasLongLabel(domain) {
 		return "", ErrIDNA
 	}
-	ascii, err := profile.ToASCII(domain)
+	ascii, err := idna.ToASCII(domain)
 	if err != nil {
 		return "", ErrIDNA
 	}

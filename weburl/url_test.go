@@ -245,3 +245,18 @@ func BenchmarkFingerprint(b *testing.B) {
 		u.Fingerprint()
 	}
 }
+
+// TestUnicode: hosts are mapped by the rules of Unicode 17.
+func TestUnicode(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://STRAẞE.de/":       "xn--strae-oqa.de",
+		"http://straße.de/":       "xn--strae-oqa.de",
+		"http://strasse.de/":      "strasse.de",
+		"http://%E1%BA%9E.de/":    "xn--zca.de",
+		"http://\U0001fa8a.test/": "xn--l09h.test",
+	} {
+		if u, err := Parse(raw); err != nil || u.Host() != want {
+			t.Errorf("%s: %q, %v, expected %q", raw, u.Host(), err, want)
+		}
+	}
+}

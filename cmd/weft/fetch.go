@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -145,7 +146,7 @@ type fetched struct {
 	Total     float64     `json:"total_ms"`
 
 	body        []byte
-	contentType string
+	contentType string // as the body is read
 }
 
 // get fetches u, and follows at most redirects redirects; negative: none, and that is no
@@ -219,7 +220,9 @@ func one(
 	reach.answered(u, res.Addr, res.Private)
 	f.Status, f.Proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
 	f.body, f.BodyBytes = slices.Clone(res.Body), len(res.Body)
-	f.contentType = res.Header.Get("Content-Type")
+	r := weft.Record{ContentType: res.Header.Get("Content-Type")}
+	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
+	f.contentType = r.Type()
 	f.at(res.Addr, res.Timing)
 	for _, field := range res.Header {
 		f.Header = append(f.Header, [2]string{field.Name, field.Value})

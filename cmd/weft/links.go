@@ -108,12 +108,18 @@ func (f *linksFlags) run(args []string) error {
 			"%s: content type %.64q, expected one with links such as text/html: see --content-type",
 			p.url, p.contentType)}
 	}
-	cut, err := p.printLinks(extractor, f.asJSON)
-	if err == nil && cut {
+	found, err := p.printLinks(extractor, f.asJSON)
+	switch {
+	case err != nil:
+		return standardOutput(err)
+	case found.Cut:
 		return &exit{exitError, fmt.Errorf(
 			"links: %.128q: too many links for the length of its base: some are not listed", args[0])}
+	case found.Hidden:
+		return &exit{exitError, fmt.Errorf(
+			"links: %.128q ends within a tag, a comment, a script or the like: what may be links there is not listed", args[0])}
 	}
-	return standardOutput(err)
+	return nil
 }
 
 // isRemote reports whether an argument is a URL rather than a file.
@@ -125,8 +131,8 @@ func isRemote(s string) bool {
 // maxPage is the largest page that a command reads without --max-body, in bytes.
 const maxPage = 16 << 20
 
-// printLinks reports whether the extractor has left links out.
-func (p source) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) {
+// printLinks prints the links of the page, and returns what else was found.
+func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, err error) {
 	text, encoding := charset.UTF8(p.contentType, p.body)
 	out := newPrinter()
 	print := func(l links.Link) bool {
@@ -145,17 +151,20 @@ func (p source) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error
 		}
 		return err == nil
 	}
-	if links.Header(p.url, p.linkFields(), print); err == nil {
-		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
-		cut = x.Extract(d, print).Cut
+	if links.Header(p.url, p.fields("Link"), print); err == nil {
+		links.RefreshHeader(p.url, p.fields("Refresh"), print)
 	}
-	return cut, errors.Join(err, out.Flush())
+	if err == nil {
+		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
+		found = x.Extract(d, print)
+	}
+	return found, errors.Join(err, out.Flush())
 }
 
-// linkFields returns the values of the Link fields of a response.
-func (p source) linkFields() (values []string) {
+// fields returns the values of a field of a response.
+func (p source) fields(name string) (values []string) {
 	for _, field := range p.header {
-		if strings.EqualFold(field[0], "Link") {
+		if strings.EqualFold(field[0], name) {
 			values = append(values, field[1])
 		}
 	}

@@ -127,7 +127,7 @@ func (f *robotsFlags) test(arg string, urls []string) error {
 			word = "allowed"
 		}
 		switch {
-		case v.Undecided():
+		case access == robots.Read && v.Undecided():
 			why = robots.TooMany
 		case v.Line > 0:
 			why = fmt.Sprintf("line %d: %s", v.Line, v.Rule)

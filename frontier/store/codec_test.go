@@ -65,7 +65,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	for _, o := range []frontier.OriginState{
 		{Name: "http://a.test"},
 		{
-			Name: "http://a.test", Pending: 1 << 40, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
+			Name: "http://a.test", Pending: 1 << 30, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
 			Hold: at.Add(time.Hour), Strikes: 4, Overload: true, Failures: 8, Dead: true,
 			Robots: frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
 		},

@@ -62,7 +62,7 @@ var tables = map[string][]string{
 	},
 	"a buffer of a loop, of 64 KiB or less": {
 		"aio.Loop.buffers", "http1.Client.opened", "text.Reader.buf", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
-		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.element.links",
+		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "frontier.redirects.middle", "engine.nested.by"},
