@@ -615,6 +615,9 @@ func TestRecrawlPages(t *testing.T) {
 		if want := []int{2, 3}[visit-1]; err != nil || bytes.Count(links, []byte("\n")) != want || len(bodies) != visit+2 {
 			t.Errorf("visit %d: %d bodies, links %s, expected %d links; %v", visit, len(bodies), links, want, err)
 		}
+		if n := bytes.Count(links, []byte(`,"visit":2}`+"\n")); n != visit-1 {
+			t.Errorf("visit %d: %d links say that they are of visit 2: %s", visit, n, links)
+		}
 		want := map[string]string{"/": "200 , true, 0", "/validated": "200 , true, 0", "/edited": "200 , true, 0"}
 		if visit == 2 {
 			want = map[string]string{"/": "304 unchanged, false, 2", "/validated": "304 unchanged, false, 2", "/edited": "200 changed, true, 2"}

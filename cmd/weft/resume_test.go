@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -60,6 +61,7 @@ func TestResume(t *testing.T) {
 		"a newer version":  {edit("state/marker.format-version*", newer), "URL", exitError, `--job "job": job/state: written by a newer version of Weft; this one reads format 5` + others, "/ /a /b"},
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
+		"killed in fresh":  {edit("state", clearing), "URL", exitDone, "", "/ / /a /a /b /b /c"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
 		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove this one, or name another` + "\n", "/ /a /b"},
 	} {
@@ -79,10 +81,11 @@ func TestResume(t *testing.T) {
 				t.Errorf("exit %d, requested %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
 			}
 			resuming := "weft: job: resuming: 3 URLs done, 1 left\n"
-			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, resuming) && c.printed == "" {
+			over := strings.HasPrefix(c.asked, "/ / ")
+			if over == strings.HasPrefix(e.stderr, resuming) && c.printed == "" {
 				t.Errorf("printed %q", e.stderr)
 			}
-			if c.code == exitDone && !strings.Contains(c.args, "--fresh") && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
+			if c.code == exitDone && !over && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
 				t.Errorf("records %q, expected first %q", e.file("job/pages.jsonl"), records)
 			}
 			printed := strings.NewReplacer(s.URL, "URL", strconv.Itoa(len(records)), "N").Replace(strings.TrimPrefix(e.stderr, "weft: "))
@@ -157,6 +160,12 @@ func TestOtherList(t *testing.T) {
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
 		t.Errorf("with --amend: requested %s: %+v", s.paths(), e)
 	}
+}
+
+// clearing makes a job one whose --fresh was killed.
+func clearing(state string) error {
+	return errors.Join(os.WriteFile(filepath.Join(state, "clearing"), []byte("pages.jsonl\nlinks.jsonl\nbodies"), 0o666),
+		os.Remove(filepath.Join(state, "../pages.jsonl")))
 }
 
 // setFormat makes a state one of another version.
