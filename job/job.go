@@ -205,6 +205,9 @@ func (j *Job) begun(update bool) (bool, error) {
 // recall reads the state of the last run, and compares its plan with the requested one.
 func (j *Job) recall(o *Options) error {
 	was, known, err := j.SavedPlan()
+	if err == nil {
+		j.History, err = j.SavedHistory()
+	}
 	if err != nil {
 		return err
 	}
@@ -213,12 +216,13 @@ func (j *Job) recall(o *Options) error {
 		if now.seedless() || o.Amend {
 			now = now.inherit(&o.Asked, &was)
 		}
-		if j.Plan, err = was.resume(now, o.Amend); err != nil {
-			return err
+		j.Plan, err = was.resume(now, o.Amend)
+		var differs *PlanError
+		if errors.As(err, &differs) {
+			differs.Finished = j.History.Summary.Finished
+			first := differs.Differences[0]
+			return &OptionError{first.Option, first.Now, differs}
 		}
-	}
-	if j.History, err = j.SavedHistory(); err != nil {
-		return err
 	}
 	if j.Scope, err = j.SavedScope(); err != nil {
 		return err

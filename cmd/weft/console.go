@@ -16,8 +16,8 @@ type console struct {
 	voice
 	screen  *screen // nil: no terminal, or --quiet
 	quiet   bool
-	verbose bool           // a line for each URL
-	update  bool           // --update named the job
+	verbose bool // a line for each URL
+	job     naming
 	signals chan os.Signal // end the crawl: see start
 }
 

@@ -89,6 +89,7 @@ func (f *crawlFlags) run(args []string) error {
 		}
 		o.Job = weft.JobName(u)
 	}
+	con.job = f.naming(o.Job)
 	out, err := openOutput(f.output)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (f *crawlFlags) run(args []string) error {
 	o.Hooks = con.hooks()
 	c, err := con.start(o, out)
 	if err != nil {
-		return f.refused(err, o.Update, len(args) == 0)
+		return f.refused(err, con.job, len(args) == 0)
 	}
 	return con.crawl(c, out, f.input != "" || o.Amend)
 }
@@ -129,15 +130,26 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	return nil
 }
 
+// naming says which flag, if any, names the folder of the job.
+func (f *crawlFlags) naming(dir string) naming {
+	switch {
+	case f.update != "":
+		return naming{"update", dir}
+	case f.options.Job != "":
+		return naming{"job", dir}
+	}
+	return naming{"", dir}
+}
+
 // refused returns the error of weft.New in the words of the command.
-func (f *crawlFlags) refused(err error, update, noURL bool) error {
+func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 	var wrong *weft.OptionError
 	switch {
 	case errors.Is(err, weft.ErrJobUnusable):
-		return &exit{exitError, byFlag(err, update)}
+		return &exit{exitError, byFlag(err, job)}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && noURL && f.input == "":
 		return usage(
 			"crawl: no URL given, expected one such as https://example.org/, or the folder of a job")
 	}
-	return &exit{exitUsage, byFlag(err, update)}
+	return &exit{exitUsage, byFlag(err, job)}
 }

@@ -18,7 +18,6 @@ import (
 // start is weft.New, which waits while the disk is full. Until it returns, a signal ends the
 // process; later ones are left in con.signals for handleSignals.
 func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
-	con.update = o.Update
 	con.signals = make(chan os.Signal, 2)
 	// Interrupts count even if they are ignored, as some shells arrange for background jobs;
 	// hangups do not, as nohup arranges.
@@ -118,7 +117,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	var e *exit
 	if errors.As(err, &e) && e.err != nil {
 		for _, one := range parts(e.err) {
-			con.failed(byFlag(one, con.update))
+			con.failed(byFlag(one, con.job))
 		}
 		e.err = nil
 	}
