@@ -311,7 +311,7 @@ func TestRecrawl(t *testing.T) {
 		t.Errorf("status %+v, %v", status, err)
 	}
 	n := 0
-	for u, err := range j.URLs(t.Context(), weft.URLState(weft.ChangeUnchanged)) {
+	for u, err := range j.URLs(t.Context(), weft.URLFilter{State: weft.URLState(weft.ChangeUnchanged)}) {
 		if n++; err != nil || u.Known.Visit != 4 || u.Known.FirstAt.After(u.Known.ChangedAt) {
 			t.Errorf("%+v, %v", u, err)
 		}

@@ -211,7 +211,11 @@ func (d *Coordinator) refuse() {
 
 // countRecord takes a record into the summary, and calls the hooks.
 func (d *Coordinator) countRecord(r *record.Record) {
-	d.progress.summary.Count(r)
+	s := &d.progress.summary
+	broken := len(s.Broken)
+	if s.Count(r); len(s.Broken) > broken && d.cfg.Job != nil {
+		d.cfg.Job.SetBroken(d.committer.open.state, s.Broken)
+	}
 	d.progress.rate.count(d.loop.Now(), r.Bytes)
 	if hook := d.cfg.OnRecord; hook != nil {
 		hook(r)

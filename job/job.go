@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/ctl"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -29,6 +30,7 @@ const (
 const (
 	notePlan      = "plan"
 	noteHistory   = "history"
+	noteBroken    = "broken"   // Summary.Broken, apart from the history, which each batch has
 	noteScope     = "scope/"   // + URL that widened the scope: a seed, or the target of its redirect
 	noteNetwork   = "network/" // + private network that links may lead to
 	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
@@ -155,6 +157,7 @@ func (j *Job) begin(o *Options, begun bool) error {
 	case o.Update && j.History.Summary.Finished:
 		j.History = j.History.nextVisit()
 		j.SetHistory(b, j.History)
+		j.SetBroken(b, nil)
 	case begun && o.Amend: // there is more to do, however this run ends
 		j.History.Summary.Finished = false
 		j.SetHistory(b, j.History)
@@ -240,8 +243,12 @@ func (j *Job) SavedPlan() (p Plan, known bool, err error) {
 // SavedHistory reads the history; without one it is zero.
 func (j *Job) SavedHistory() (History, error) {
 	var s stored
-	_, err := j.note(noteHistory, &s)
-	return s.history(), err
+	if _, err := j.note(noteHistory, &s); err != nil {
+		return History{}, err
+	}
+	h := s.history()
+	_, err := j.note(noteBroken, &h.Summary.Broken)
+	return h, err
 }
 
 // SavedScope reads what has widened the scope.
@@ -280,6 +287,9 @@ func (j *Job) SetPlan(b *store.Batch) { b.Set(notePlan, j.Plan.Encode()) }
 
 // SetHistory adds a history to a batch.
 func (*Job) SetHistory(b *store.Batch, h History) { b.Set(noteHistory, h.Encode()) }
+
+// SetBroken adds to a batch the broken URLs of a summary, which have changed.
+func (*Job) SetBroken(b *store.Batch, all []record.Broken) { b.Set(noteBroken, encode(all)) }
 
 // SetScope adds to a batch that u has widened the scope.
 func (*Job) SetScope(b *store.Batch, u weburl.URL) { b.Set(noteScope+u.String(), nil) }

@@ -66,7 +66,7 @@ func (r report) String() string {
 	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
 		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
-	out.some("first error", r.FirstError)
+	r.showBroken(out)
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())
 	if r.Runs > 1 {

@@ -38,10 +38,9 @@ func (v view) lines(s sample) []string {
 		volume(s.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
 		count(s.Pending) + " waiting",
 		count(s.InFlight) + " in flight",
-		plural(s.Failed+s.Refused, "error"),
-		plural(s.Redirects, "redirect"),
-		plural(s.Hosts, "host"),
 	}
+	figures = append(figures, s.troubles()...)
+	figures = append(figures, plural(s.Redirects, "redirect"), plural(s.Hosts, "host"))
 	if s.Memory > 0 {
 		figures = append(figures, volume(s.Memory)+" memory")
 	}
