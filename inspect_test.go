@@ -333,7 +333,7 @@ func TestWhyRobotsElsewhere(t *testing.T) {
 	home := "http://a.test:" + port
 	r := start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), Resolve: overrides(t, "*:"+port+":127.0.0.1")})
 	r.inspect()
-	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: overloaded\n"
+	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: 503, Retry-After 1800 s\n"
 	r.await("waiting for the other host", func(weft.Status) bool { return strings.Contains(whyText(t, r.job, home, "/"), want) })
 	why, err := r.job.Why(t.Context(), home)
 	if until := why.Steps[len(why.Steps)-1].At; err != nil || time.Until(until) < 20*time.Minute || time.Until(until) > 30*time.Minute {

@@ -141,6 +141,7 @@ func resultOf(res *http1.Response, now time.Time) frontier.Result {
 		Overload: res.Status == 429 || res.Status == 503,
 	}
 	if a.Overload {
+		a.Status = res.Status
 		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
 	}
 	return a

@@ -53,6 +53,7 @@ type HostInfo struct {
 	Resolving bool          // its address is leased
 	Full      bool          // it has as many leases as it may have
 	Starved   bool          // there is no room for its robots.txt among the rules in memory
+	BackOff   string        // why it is left alone up to Hold, in words; empty: it is not
 	HeldBy    Holder        // what keeps it from being requested, where it could be for itself
 }
 
@@ -92,6 +93,9 @@ func (v View) Host(now time.Time, name string) (info HostInfo, known bool) {
 // lease from a time on.
 func (f *Frontier) describeHold(info *HostInfo, s *server, from moment) {
 	p := &f.politeness
+	if s.pace.hold > f.now {
+		info.BackOff = s.backOffWords()
+	}
 	info.Resolving = s.resolve == addressAsked
 	pace := p.pace(s)
 	if pace < anyPace {
@@ -142,7 +146,8 @@ type HostStat struct {
 	Leased  int
 	Took    time.Duration // response time, smoothed; 0: unknown
 	Pace    int           // leases it may have at once now; 0: any number
-	BackOff time.Time     // the end of its back-off; zero: there is none
+	BackOff time.Time     // until when it is left alone; zero: it is not
+	Why     string        // that is, in words
 }
 
 // maxLooked bounds the hosts without a lease that Slowest looks at: a million would take seconds in
@@ -155,7 +160,13 @@ const maxLooked = 4096
 func (v View) Slowest(n int) []HostStat {
 	f := v.f
 	var slowest []*host
-	held := func(h *host) moment { return max(0, h.pace.hold-f.now) }
+	held := func(h *host) moment {
+		at, waits := h.robots.retryAt()
+		if !waits {
+			at = f.now
+		}
+		return max(0, h.pace.hold-f.now, at-f.now)
+	}
 	longer := func(a, b *host) int {
 		return cmp.Or(
 			cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
@@ -185,8 +196,12 @@ func (v View) Slowest(n int) []HostStat {
 		if pace := f.politeness.pace(h.server); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if h.pace.hold > f.now {
-			s.BackOff = f.time(h.pace.hold)
+		if wait := held(h); wait > 0 {
+			s.BackOff, s.Why = f.time(f.now+wait), h.backOffWords()
+			if f.now+wait > h.pace.hold {
+				robots := f.state(h).Robots
+				s.Why = robots.FailedWords()
+			}
 		}
 		stats[i] = s
 	}

@@ -368,6 +368,8 @@ func (q *explainer) robots() {
 	switch {
 	case q.plan.NoRobots:
 		q.say(time.Time{}, "robots", "not requested")
+	case q.known && q.host.Robots == "unknown" && q.state.Robots.Reason != "":
+		q.say(time.Time{}, "robots", "robots.txt of %s could not be read yet: %s", q.url.Origin(), q.state.Robots.Reason)
 	case !q.known || q.host.Robots == "unknown":
 		q.say(time.Time{}, "robots", "robots.txt of %s is not known yet", q.url.Origin())
 	case q.host.Robots == "asked" && !q.state.Robots.Have:

@@ -102,8 +102,8 @@ var running = sample{
 		Status4xx: 1234, Status5xx: 5,
 		Elapsed: 754 * time.Second, Counters: weft.Counters{Done: 123456, Pages: 110000, Redirects: 2345, Failed: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012},
 		Slowest: []frontier.HostStat{
-			{Host: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour)},
-			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond)},
+			{Host: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour), Why: "robots.txt: status 500"},
+			{Host: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond), Why: "503, Retry-After 120 s"},
 			{Host: "日本語.test", Pending: 1, Leased: 1, Took: 345 * time.Millisecond},
 			{Host: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
 			{Host: "fourth.test", BackOff: noon},

@@ -62,7 +62,7 @@ func (s sample) String() string {
 		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Host), seconds(slow[0].Took.Seconds()))
 	}
 	for _, h := range held {
-		fmt.Fprintf(&b, "; %s %s", printable(h.Host), waits(s.held(h)))
+		fmt.Fprintf(&b, "; %s %s: %s", printable(h.Host), waits(s.held(h)), printable(h.Why))
 	}
 	return b.String()
 }

@@ -57,23 +57,23 @@ func (v view) lines(s sample) []string {
 func (v view) hosts(s sample) []string {
 	slow, held := s.hosts()
 	var lines []string
-	line := func(title, figure, alone string, h frontier.HostStat) {
+	line := func(title, figure, alone, why string, h frontier.HostStat) {
 		if v.width < narrow {
 			lines = append(lines, alone+"  "+printable(h.Host))
 			return
 		}
-		load := v.style(faint, fmt.Sprintf("%s in flight, %s waiting", count(h.Leased), count(h.Pending)))
+		load := v.style(faint, fmt.Sprintf("%s, %s waiting", why, count(h.Pending)))
 		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, figure)+load+"  "+printable(h.Host))
 	}
 	title := "slowest"
 	for _, h := range slow[:min(len(slow), mostHosts)] {
 		took := seconds(h.Took.Seconds())
-		line(title, took, took, h)
+		line(title, took, took, count(h.Leased)+" in flight", h)
 		title = ""
 	}
 	title = "held"
 	for _, h := range held {
-		line(title, clock(roundUp(s.held(h))), waits(s.held(h)), h)
+		line(title, clock(roundUp(s.held(h))), waits(s.held(h)), printable(h.Why), h)
 		title = ""
 	}
 	return lines
