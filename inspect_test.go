@@ -215,7 +215,9 @@ func TestInspectJob(t *testing.T) {
 	if got := whyText(t, r.job, site.URL, "/held"); !strings.HasSuffix(got, "next: try 1 is in flight\n") {
 		t.Errorf("/held: %s", got)
 	}
-	r.await("saved", func(weft.Status) bool { return len(collect(t, r.job.URLs(t.Context(), weft.URLFilter{State: weft.URLDone}))) == 7 })
+	r.await("saved", func(weft.Status) bool {
+		return len(collect(t, r.job.URLs(t.Context(), weft.URLFilter{State: weft.URLDone}))) == 7
+	})
 	ended := func(job *weft.Job, done string) {
 		t.Helper()
 		for state, want := range map[weft.URLState]string{weft.URLPending: "", weft.URLDone: done, weft.URLFailed: "/broken", weft.URLRefused: "/private"} {

@@ -48,7 +48,12 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 			}
 		}
 	}
-	return out.Target == nil || yield(out.Target.URL)
+	for _, u := range []*frontier.URL{out.Target, out.Instead} {
+		if u != nil && !yield(u.URL) {
+			return false
+		}
+	}
+	return true
 }
 
 // takeOutcomes takes outcomes into the frontier and the open batch: first what all of them found,
@@ -92,6 +97,9 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	}
 	if out.Target != nil {
 		d.redirect(out)
+	}
+	if out.Instead != nil {
+		d.fallBack(*out.Instead)
 	}
 }
 
@@ -170,7 +178,14 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 		d.countDropped(out.Dropped)
 		return
 	}
-	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, r.Final)
+	final := r.Final || out.URL.At == nil && fetch.IsUnanswered(r.Kind) && d.frontier.View().OnlyRank(out.URL.URL.Origin(), fetch.GuessedRank)
+	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
+}
+
+// fallBack adds the URL that is fetched in place of a seed whose scheme was a wrong guess.
+func (d *Coordinator) fallBack(u frontier.URL) {
+	d.open(u.URL)
+	d.frontier.Add(u)
 }
 
 // redirect adds the target of a redirect. The target of a seed counts as a seed.
@@ -203,6 +218,10 @@ func (d *Coordinator) refuse() {
 	now := d.loop.Now()
 	for _, u := range refused {
 		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
+		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
+			r.Error = fetch.TriedInstead(r.Error, instead)
+			d.admit(one(instead.URL), none, func() { d.fallBack(instead) })
+		}
 		d.committer.record(r)
 		d.countRecord(r)
 	}

@@ -20,6 +20,21 @@ func (f *Frontier) View() View { return View{f} }
 // batch last given to Prepare.
 func (v View) Seen(u weburl.URL) bool { return v.f.seen.has(u.Fingerprint()) }
 
+// OnlyRank reports whether a host, named by its origin, waits with URLs of one rank only, none of
+// which was leased before.
+func (v View) OnlyRank(name string, rank int8) bool {
+	h := v.f.residency.host(name)
+	if h == nil || h.queue.Empty() || h.retry != nil || h.backlog != nil && h.backlog.n > 0 {
+		return false
+	}
+	for c := range h.queue.Classes() {
+		if c.rank != rank {
+			return false
+		}
+	}
+	return true
+}
+
 // SeenBytes returns how much memory the fingerprints take.
 func (v View) SeenBytes() int { return v.f.seen.table.Bytes() }
 

@@ -139,6 +139,9 @@ func (q *explainer) origin(context.Context) error {
 	}
 	what, where := "found", "on"
 	switch {
+	case q.why.Depth == 0 && q.why.Hops == 0:
+		q.say(parent.At, "seed", "in place of %s, which did not answer: the seed was given without a scheme", q.why.From)
+		return nil
 	case q.why.Hops > 0:
 		what, where = "redirected", "from"
 	case parent.Sitemap:

@@ -23,10 +23,11 @@ import (
 type Plan struct {
 	Version string    `json:"version"` // of Weft, that began the job
 	Begun   time.Time `json:"begun"`
-	Seeds   []string  `json:"seeds"`           // but for those of SeedSeq
-	Added   []string  `json:"added,omitempty"` // seeds added while the crawl ran
-	List    bool      `json:"list"`            // there is a SeedSeq
-	Late    []string  `json:"late,omitempty"`  // exclusions added since: they apply to pending URLs, too
+	Seeds   []string  `json:"seeds"`             // but for those of SeedSeq
+	Guessed []string  `json:"guessed,omitempty"` // of Seeds, those whose scheme is a guess
+	Added   []string  `json:"added,omitempty"`   // seeds added while the crawl ran
+	List    bool      `json:"list"`              // there is a SeedSeq
+	Late    []string  `json:"late,omitempty"`    // exclusions added since: they apply to pending URLs, too
 
 	Scope        scope.Scope `json:"scope"`
 	Include      []string    `json:"include,omitempty"`
@@ -191,6 +192,7 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 			}
 		}
 		p.Seeds, p.List = Union(p.Seeds, now.Seeds), p.List || now.List
+		p.Guessed = Union(p.Guessed, now.Guessed)
 	} else {
 		if !now.seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List) {
 			differ = append(differ, Difference{"Seeds", p.seedWords(), now.seedWords()})

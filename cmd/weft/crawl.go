@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,7 +71,7 @@ func (f *crawlFlags) run(args []string) error {
 	var seeds *list
 	switch {
 	case f.input != "":
-		list, err := openList(f.input, con.warn)
+		list, err := openList(f.input, f.strict, con.warn)
 		if err != nil {
 			return err
 		}
@@ -78,16 +80,19 @@ func (f *crawlFlags) run(args []string) error {
 	case len(args) == 0 && (o.Job == "" || o.Fresh): // a job knows its seeds
 		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
+	if err := noFiles(args); err != nil {
+		return err
+	}
 	o.Seeds = args
 	if len(args) > 0 {
 		first = args[0]
 	}
 	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies) {
-		u, _, err := weft.ParseSeedCredential(first)
+		s, err := weft.ReadSeed(first)
 		if err != nil {
 			return &exit{exitUsage, err}
 		}
-		o.Job = weft.JobName(u)
+		o.Job = weft.JobName(s.URL)
 	}
 	con.job = f.naming(o.Job)
 	out, err := openOutput(f.output)
@@ -105,6 +110,22 @@ func (f *crawlFlags) run(args []string) error {
 		return f.refused(err, con.job, len(args) == 0)
 	}
 	return con.crawl(c, out, f.input != "" || o.Amend)
+}
+
+// noFiles refuses arguments that name a file or a job: as URLs without a scheme, both would only
+// fail.
+func noFiles(args []string) error {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular():
+			return usage("crawl: %.128q: a file, expected a URL: -i %[1]s reads URLs from it", arg)
+		case strings.HasSuffix(filepath.Clean(arg), ".weft"):
+			return usage("crawl: %.128q: a job, expected a URL: --job %[1]s resumes it", arg)
+		}
+	}
+	return nil
 }
 
 // check completes the options, and refuses flags that exclude each other.

@@ -94,13 +94,14 @@ func (con *console) announce(job string, earlier weft.Summary) {
 // job fetched nothing: it has no report.
 func (con *console) end(s report, interrupted bool, err error) error {
 	foreign := errors.Is(err, weft.ErrPlan)
+	var bad *badLine
 	if !con.quiet && !foreign {
 		con.report(s)
 	}
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		err = &exit{exitError, errors.New("output: the reader has closed it")}
-	case foreign:
+	case foreign, errors.As(err, &bad):
 		err = &exit{exitUsage, err}
 	case err != nil:
 		err = &exit{exitError, err}
