@@ -172,6 +172,7 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 			d.addSeed(s)
 		}
 	})
+	d.keepPromises()
 	if d.seeds.read != nil {
 		d.seeds.read()
 	}

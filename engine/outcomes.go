@@ -182,6 +182,36 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
 }
 
+// promise has fallBack add a URL once it is looked up. Until then the job has a note of it, as the
+// URL in whose place it comes is done.
+func (d *Coordinator) promise(u frontier.URL) {
+	added, noted := false, false
+	d.admit(one(u.URL), none, func() {
+		added = true
+		d.fallBack(u)
+		if noted {
+			d.cfg.Job.Unpromise(d.committer.open.state, u)
+		}
+	})
+	if noted = !added && d.cfg.Job != nil; noted {
+		d.cfg.Job.Promise(d.committer.open.state, u)
+	}
+}
+
+// keepPromises adds what an earlier run has promised and not added.
+func (d *Coordinator) keepPromises() {
+	if d.cfg.Job == nil {
+		return
+	}
+	for _, u := range d.cfg.Job.Promised {
+		d.admit(one(u.URL), none, func() {
+			d.fallBack(u)
+			d.cfg.Job.Unpromise(d.committer.open.state, u)
+			d.changed()
+		})
+	}
+}
+
 // fallBack adds the URL that is fetched in place of a seed whose scheme was a wrong guess.
 func (d *Coordinator) fallBack(u frontier.URL) {
 	d.open(u.URL)
@@ -220,7 +250,7 @@ func (d *Coordinator) refuse() {
 		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
 		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
 			r.Error = fetch.TriedInstead(r.Error, instead)
-			d.admit(one(instead.URL), none, func() { d.fallBack(instead) })
+			d.promise(instead)
 		}
 		d.committer.record(r)
 		d.countRecord(r)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/ctl"
@@ -32,6 +33,7 @@ const (
 	noteHistory   = "history"
 	noteBroken    = "broken"   // Summary.Broken, apart from the history, which each batch has
 	noteScope     = "scope/"   // + URL that widened the scope: a seed, or the target of its redirect
+	notePromise   = "promise/" // + URL to add in place of one that failed; its value is that one
 	noteNetwork   = "network/" // + private network that links may lead to
 	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
 )
@@ -46,6 +48,7 @@ type Job struct {
 	History  History         // of the runs before this one
 	Scope    []weburl.URL    // seeds and targets that have widened the scope
 	Networks []guard.Network // open to links
+	Promised []frontier.URL  // to be added: see Promise
 	Resumed  bool            // there was an earlier run
 }
 
@@ -230,6 +233,9 @@ func (j *Job) recall(o *Options) error {
 	if j.Scope, err = j.SavedScope(); err != nil {
 		return err
 	}
+	if j.Promised, err = j.promised(); err != nil {
+		return err
+	}
 	j.Networks, err = noted(j.Store, noteNetwork, guard.ParseNetwork)
 	return err
 }
@@ -293,6 +299,29 @@ func (*Job) SetBroken(b *store.Batch, all []record.Broken) { b.Set(noteBroken, e
 
 // SetScope adds to a batch that u has widened the scope.
 func (*Job) SetScope(b *store.Batch, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
+
+// Promise adds to a batch that u will be added in place of u.From, which is done.
+func (*Job) Promise(b *store.Batch, u frontier.URL) {
+	b.Set(notePromise+u.URL.String(), []byte(u.From))
+}
+
+// Unpromise adds to a batch that u was added.
+func (*Job) Unpromise(b *store.Batch, u frontier.URL) { b.Delete(notePromise + u.URL.String()) }
+
+// promised reads what was promised and not added.
+func (j *Job) promised() (all []frontier.URL, err error) {
+	for n, err := range j.Store.Notes(notePromise) {
+		if err != nil {
+			return nil, err
+		}
+		u, err := weburl.Parse(n.Name[len(notePromise):])
+		if err != nil {
+			return nil, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+		}
+		all = append(all, frontier.URL{URL: u, From: string(n.Value)})
+	}
+	return all, nil
+}
 
 // SetNetwork adds to a batch that links may lead to a network.
 func (*Job) SetNetwork(b *store.Batch, n guard.Network) { b.Set(noteNetwork+n.String(), nil) }

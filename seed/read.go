@@ -35,6 +35,15 @@ func ReadListed(s string) (Seed, error) {
 	return bare, err
 }
 
+// isName reports whether a host looks like a name of the DNS; without a port it has a dot, as words
+// have none.
+func isName(host string, port bool) bool {
+	strange := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}
+	return (port || strings.Contains(host, ".")) && strings.IndexFunc(host, strange) < 0
+}
+
 // complete adds the scheme to a URL that lacks it. It returns false if s has one, or looks like
 // something else, such as the name of a file or a word.
 func complete(s string) (Seed, bool) {
@@ -59,8 +68,8 @@ func complete(s string) (Seed, bool) {
 	switch {
 	case err != nil:
 		return Seed{}, false
-	case noAddress != nil && !here && port == "" && !strings.Contains(host, "."):
-		return Seed{}, false // a word
+	case noAddress != nil && !here && !isName(host, port != ""):
+		return Seed{}, false
 	case noAddress == nil, here, port == "80":
 		u, err = weburl.Parse("http://" + s)
 		return Seed{URL: u.Canonical()}, err == nil

@@ -24,6 +24,8 @@ func TestRead(t *testing.T) {
 		"http://ada:pw@example.org/":  "http://example.org/ credential",
 		"example.org/?u=http://a.b/c": "https://example.org/?u=http://a.b/c guessed",
 		"intranet":                    "",
+		"f(x).serve()":                "",
+		"a='1.5'":                     "",
 		"/etc/hosts":                  "",
 		"./urls.txt":                  "",
 		"mailto:ada@example.org":      "",

@@ -90,6 +90,9 @@ func otherCrawl(e *weft.PlanError, n naming) error {
 	other := &advice{error: fmt.Errorf("%s holds another crawl (%s)", n.dir, strings.Join(how, "; "))}
 	if n.isUpdate() {
 		other.add("weft crawl --update "+n.dir, "recrawls it with its own options")
+		if amendable {
+			other.add("--amend", "adds to it")
+		}
 		other.add("--job "+n.another()+" URL", "crawls beside it")
 		return other
 	}

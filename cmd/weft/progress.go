@@ -71,10 +71,10 @@ func (s sample) String() string {
 func (s sample) troubles() []string {
 	all := []string{plural(s.Failed+s.Refused, "error")}
 	if s.Status4xx > 0 {
-		all = append(all, "4xx "+count(s.Status4xx))
+		all = append(all, "4xx: "+count(s.Status4xx))
 	}
 	if s.Status5xx > 0 {
-		all = append(all, "5xx "+count(s.Status5xx))
+		all = append(all, "5xx: "+count(s.Status5xx))
 	}
 	return all
 }

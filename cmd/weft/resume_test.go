@@ -184,7 +184,7 @@ func TestFinished(t *testing.T) {
 			for _, args := range []string{"crawl --job job " + c.seed, "crawl --job job", "crawl --job job -o out " + c.seed} {
 				e := weftIn(t, first.dir, strings.Fields(args)...)
 				line, rest, _ := strings.Cut(e.stderr, "\n")
-				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; use --update to recrawl it, --fresh to start over, --amend to add URLs" || again != table {
+				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; weft crawl --update job recrawls it, --fresh starts over, --amend adds URLs" || again != table {
 					t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, c.code, table)
 				}
 			}

@@ -50,8 +50,8 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
-		con.warn(c.Job() + " is finished; use --update to recrawl it, --fresh to start over, " +
-			"--amend to add URLs")
+		con.warn(c.Job() + " is finished; weft crawl --update " + c.Job() + " recrawls it, --fresh starts over, " +
+			"--amend adds URLs")
 		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
 		return con.end(r, false, nil)
 	}

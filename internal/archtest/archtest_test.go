@@ -60,7 +60,7 @@ var imports = map[string][]string{
 	"record": {},
 	"scope":  {"weburl"},
 	"seed":   {"http1", "weburl"},
-	"job":    {"frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
+	"job":    {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
 	"fetch":  {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
 	"engine": {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
 
