@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -15,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -72,7 +74,12 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 		c.late, err = j.Plan.LateExclusions()
 	}
 	if err == nil {
-		c.seeds, err = j.Plan.SeedURLs()
+		var urls []weburl.URL
+		urls, err = j.Plan.SeedURLs()
+		c.seeds = nil
+		for _, u := range urls {
+			c.seeds = append(c.seeds, engine.Seed{URL: u, Guessed: slices.Contains(j.Plan.Guessed, u.String())})
+		}
 	}
 	if err != nil { // job.Open has checked the plan: this cannot be
 		_ = j.Close()
@@ -144,18 +151,18 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 }
 
 // seedSeq parses the seeds of SeedSeq. It ends at the first that is none.
-func (c *config) seedSeq() iter.Seq2[weburl.URL, error] {
-	return func(yield func(weburl.URL, error) bool) {
-		for s, err := range c.SeedSeq {
-			var u weburl.URL
+func (c *config) seedSeq() iter.Seq2[engine.Seed, error] {
+	return func(yield func(engine.Seed, error) bool) {
+		for line, err := range c.SeedSeq {
+			var s seed.Seed
 			if err == nil {
-				u, err = ParseSeed(s)
+				s, err = seed.ReadListed(line)
 			}
 			if err != nil {
-				yield(u, &OptionError{Option: "SeedSeq", Err: err})
+				yield(engine.Seed{}, &OptionError{Option: "SeedSeq", Err: err})
 				return
 			}
-			if !yield(u, nil) {
+			if !yield(engine.Seed{URL: s.URL, Guessed: s.Guessed}, nil) {
 				return
 			}
 		}

@@ -339,7 +339,7 @@ func Example_libraryJob() {
 			return err
 		}
 		defer job.Close()
-		for u, err := range job.URLs(ctx, weft.URLFailed) {
+		for u, err := range job.URLs(ctx, weft.URLFilter{State: weft.URLFailed}) {
 			if err != nil {
 				return err
 			}

@@ -311,7 +311,7 @@ func TestRecrawl(t *testing.T) {
 		t.Errorf("status %+v, %v", status, err)
 	}
 	n := 0
-	for u, err := range j.URLs(t.Context(), weft.URLState(weft.ChangeUnchanged)) {
+	for u, err := range j.URLs(t.Context(), weft.URLFilter{State: weft.URLState(weft.ChangeUnchanged)}) {
 		if n++; err != nil || u.Known.Visit != 4 || u.Known.FirstAt.After(u.Known.ChangedAt) {
 			t.Errorf("%+v, %v", u, err)
 		}
@@ -614,6 +614,9 @@ func TestRecrawlPages(t *testing.T) {
 		bodies, _ := filepath.Glob(filepath.Join(job, "bodies", "*", "*"))
 		if want := []int{2, 3}[visit-1]; err != nil || bytes.Count(links, []byte("\n")) != want || len(bodies) != visit+2 {
 			t.Errorf("visit %d: %d bodies, links %s, expected %d links; %v", visit, len(bodies), links, want, err)
+		}
+		if n := bytes.Count(links, []byte(`,"visit":2}`+"\n")); n != visit-1 {
+			t.Errorf("visit %d: %d links say that they are of visit 2: %s", visit, n, links)
 		}
 		want := map[string]string{"/": "200 , true, 0", "/validated": "200 , true, 0", "/edited": "200 , true, 0"}
 		if visit == 2 {

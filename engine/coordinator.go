@@ -168,11 +168,12 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 	given := d.canonicalSeeds()
 	d.trust(given)
 	d.admit(none, d.seedURLs(given...), func() {
-		for _, u := range d.cfg.Seeds {
-			d.addSeed(u)
+		for _, s := range d.cfg.Seeds {
+			d.addSeed(s)
 		}
 		d.warnOfCredentials()
 	})
+	d.keepPromises()
 	if d.seeds.read != nil {
 		d.seeds.read()
 	}

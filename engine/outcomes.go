@@ -49,7 +49,12 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 			}
 		}
 	}
-	return out.Target == nil || yield(out.Target.URL)
+	for _, u := range []*frontier.URL{out.Target, out.Instead} {
+		if u != nil && !yield(u.URL) {
+			return false
+		}
+	}
+	return true
 }
 
 // takeOutcomes takes outcomes into the frontier and the open batch: first what all of them found,
@@ -93,6 +98,9 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	}
 	if out.Target != nil {
 		d.redirect(out)
+	}
+	if out.Instead != nil {
+		d.fallBack(*out.Instead)
 	}
 }
 
@@ -173,7 +181,44 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 		d.countDropped(out.Dropped)
 		return
 	}
-	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, r.Final)
+	final := r.Final || out.URL.At == nil && fetch.IsUnanswered(r.Kind) && d.frontier.View().OnlyRank(out.URL.URL.Origin(), fetch.GuessedRank)
+	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
+}
+
+// promise has fallBack add a URL once it is looked up. Until then the job has a note of it, as the
+// URL in whose place it comes is done.
+func (d *Coordinator) promise(u frontier.URL) {
+	added, noted := false, false
+	d.admit(one(u.URL), none, func() {
+		added = true
+		d.fallBack(u)
+		if noted {
+			d.cfg.Job.Unpromise(d.committer.open.state, u)
+		}
+	})
+	if noted = !added && d.cfg.Job != nil; noted {
+		d.cfg.Job.Promise(d.committer.open.state, u)
+	}
+}
+
+// keepPromises adds what an earlier run has promised and not added.
+func (d *Coordinator) keepPromises() {
+	if d.cfg.Job == nil {
+		return
+	}
+	for _, u := range d.cfg.Job.Promised {
+		d.admit(one(u.URL), none, func() {
+			d.fallBack(u)
+			d.cfg.Job.Unpromise(d.committer.open.state, u)
+			d.changed()
+		})
+	}
+}
+
+// fallBack adds the URL that is fetched in place of a seed whose scheme was a wrong guess.
+func (d *Coordinator) fallBack(u frontier.URL) {
+	d.open(u.URL)
+	d.frontier.Add(u)
 }
 
 // redirect adds the target of a redirect. The target of a seed counts as a seed.
@@ -206,6 +251,10 @@ func (d *Coordinator) refuse() {
 	now := d.loop.Now()
 	for _, u := range refused {
 		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
+		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
+			r.Error = fetch.TriedInstead(r.Error, instead)
+			d.promise(instead)
+		}
 		d.committer.record(r)
 		d.countRecord(r)
 	}
@@ -214,7 +263,11 @@ func (d *Coordinator) refuse() {
 
 // countRecord takes a record into the summary, and calls the hooks.
 func (d *Coordinator) countRecord(r *record.Record) {
-	d.progress.summary.Count(r)
+	s := &d.progress.summary
+	broken := len(s.Broken)
+	if s.Count(r); len(s.Broken) > broken && d.cfg.Job != nil {
+		d.cfg.Job.SetBroken(d.committer.open.state, s.Broken)
+	}
 	d.progress.rate.count(d.loop.Now(), r.Bytes)
 	if hook := d.cfg.OnRecord; hook != nil {
 		hook(r)

@@ -13,6 +13,8 @@ import (
 type Stats struct {
 	record.Counters
 	Elapsed   time.Duration         `json:"elapsed_ns"`
+	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
+	Status5xx int                   `json:"status_5xx"` // and of 5xx
 	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
 	Memory    int64                 `json:"memory"`     // bytes that the process has for its heap, stacks and tables
 	MaxMemory int64                 `json:"max_memory"` // the budget
@@ -25,6 +27,8 @@ func (d *Coordinator) stats() Stats {
 		Elapsed:  d.progress.elapsed(d.loop.Now()), Paused: d.Paused(),
 		Memory: budget.Used(), MaxMemory: int64(d.cfg.Memory),
 	}
+	s.Status4xx = d.progress.summary.Answered(400, 499)
+	s.Status5xx = d.progress.summary.Answered(500, 599)
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
 		s.Slowest = d.frontier.View().Slowest(5)

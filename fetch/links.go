@@ -69,7 +69,7 @@ func (c *collector) link(l links.Link) bool {
 		return true
 	}
 	if f.cfg.KeepLinks {
-		c.out.Lines = append(c.out.Lines, linkLine(r.URL, l)...)
+		c.out.Lines = append(c.out.Lines, linkLine(r, l)...)
 	}
 	to := l.URL
 	if f.cfg.Canon != 0 {
@@ -143,6 +143,6 @@ func (c *collector) forget(reason string) {
 	c.out.Record.Links = c.byHook
 }
 
-func linkLine(from string, l links.Link) []byte {
-	return record.Link{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text}.Line()
+func linkLine(on *record.Record, l links.Link) []byte {
+	return record.Link{From: on.URL, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text, Visit: on.Visit}.Line()
 }

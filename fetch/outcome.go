@@ -31,6 +31,7 @@ type Outcome struct {
 
 	Links   []frontier.URL // to follow, not sent lately
 	Target  *frontier.URL  // of a redirect that is followed
+	Instead *frontier.URL  // to fetch in place of this one
 	Dropped []Dropped      // links that are not followed
 
 	Lines     []byte             // for links.jsonl

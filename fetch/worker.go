@@ -65,7 +65,10 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 	if res == nil {
 		blameHost(&out.Result, e)
 	}
+	instead, guessed := Instead(out.URL, string(e.Kind))
 	switch {
+	case guessed:
+		out.Instead = &instead
 	case e.Kind == http1.KindResource:
 		out.Postpone, out.Crowded = true, errors.Is(e, http1.ErrNoRoom)
 	case e.Temporary() && out.URL.Tries < f.cfg.Retries:
@@ -77,6 +80,9 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 		exchange(r, res)
 	}
 	r.ErrorKind, r.Error, r.Bytes = string(e.Kind), e.Err.Error(), e.Wire
+	if guessed {
+		r.Error = TriedInstead(r.Error, instead)
+	}
 	if e.Addr.IsValid() {
 		r.IP = e.Addr.Addr().String()
 	}
@@ -138,6 +144,7 @@ func resultOf(res *http1.Response, now time.Time) frontier.Result {
 		Overload: res.Status == 429 || res.Status == 503,
 	}
 	if a.Overload {
+		a.Status = res.Status
 		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
 	}
 	return a

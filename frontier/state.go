@@ -79,8 +79,8 @@ type RobotsState struct {
 	Shut   bool      // it cannot be had: URLs are refused up to Until
 	Until  time.Time // when it is next requested; zero: at once
 	Tries  int       // in a row that failed, 0 to 255
-	Kind   string    // of Shut: the kind given to RobotsFailed
-	Reason string    // the reason given to it. From the Web
+	Kind   string    // without rules, after a failure: the kind last given to RobotsFailed
+	Reason string    // the reason given with it. From the Web
 }
 
 // StoredOrigin is an origin as the store has it.

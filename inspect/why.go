@@ -141,6 +141,9 @@ func (q *explainer) origin(context.Context) error {
 	}
 	what, where := "found", "on"
 	switch {
+	case q.why.Depth == 0 && q.why.Hops == 0:
+		q.say(parent.At, "seed", "in place of %s, which did not answer: the seed was given without a scheme", q.why.From)
+		return nil
 	case q.why.Hops > 0:
 		what, where = "redirected", "from"
 	case parent.Sitemap:
@@ -375,6 +378,8 @@ func (q *explainer) robots() {
 	switch {
 	case q.plan.NoRobots:
 		q.say(time.Time{}, "robots", "not requested")
+	case q.known && q.host.Robots == "unknown" && q.state.Robots.Reason != "":
+		q.say(time.Time{}, "robots", "robots.txt of %s could not be read yet: %s", q.url.Origin(), q.state.Robots.Reason)
 	case !q.known || q.host.Robots == "unknown":
 		q.say(time.Time{}, "robots", "robots.txt of %s is not known yet", q.url.Origin())
 	case q.host.Robots == "asked" && !q.state.Robots.Have:

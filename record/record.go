@@ -95,6 +95,8 @@ type Link struct {
 	Rel  string `json:"rel,omitempty"`
 	Kind string `json:"kind"` // as in package links, such as "page"
 	Text string `json:"text,omitempty"`
+
+	Visit int `json:"visit,omitempty"` // at which the page had it, as Record.Visit
 }
 
 // Line returns the record as a line of JSON.

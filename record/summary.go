@@ -53,6 +53,7 @@ type Summary struct {
 	Opened       []string         `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
 	FirstError   string           `json:"first_error"`   // the first URL that failed, and why
 	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10
+	Broken       []Broken         `json:"broken"`        // the first URLs of each error kind and error status: 10 of each, 100 of all
 	Stopped      string           `json:"stopped"`       // the limit that ended the crawl: "limit", "max-time" or ""
 	Interrupted  bool             `json:"interrupted"`   // URLs are left, because of Drain or the context
 	Finished     bool             `json:"finished"`      // no URL is left
@@ -84,13 +85,14 @@ func NewSummary() Summary {
 func (s Summary) Clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
 	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
-	s.Opened, s.Slowest = slices.Clone(s.Opened), slices.Clone(s.Slowest)
+	s.Opened, s.Slowest, s.Broken = slices.Clone(s.Opened), slices.Clone(s.Slowest), slices.Clone(s.Broken)
 	return s
 }
 
 // Count adds a record.
 func (s *Summary) Count(r *Record) {
 	s.Bytes += r.Bytes
+	s.broken(r)
 	if r.Status != 0 {
 		s.Statuses[r.Status] = s.Statuses[r.Status].plus(r.Bytes)
 		s.slow(r)

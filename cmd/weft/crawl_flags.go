@@ -9,6 +9,7 @@ type crawlFlags struct {
 	console       consoleFlags
 	input, output string
 	anyDepth      bool   // --depth 0 was given
+	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
 }
 
@@ -33,6 +34,9 @@ func (f *crawlFlags) reachOptions() []option {
 		{name: "input", short: "i", arg: "FILE", field: "SeedSeq",
 			Value: to(&f.input, some("a FILE, or - for standard input")),
 			help:  "read further URLs from FILE, one per line (-: stdin)"},
+		{name: "strict", Value: on(&f.strict), advanced: true,
+			help: "end at a line of --input that is no URL, with status 3",
+			more: "By default such lines are reported and skipped."},
 		{name: "scope", arg: "SCOPE", field: "Scope",
 			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
 				weft.ScopeDomain, weft.ScopeAny)),

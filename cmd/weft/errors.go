@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -98,32 +97,39 @@ var flagOf = sync.OnceValue(func() map[string]string {
 	return flags
 })
 
-// amendable are the options that --amend adds to.
-var amendable = []string{"Seeds", "SeedSeq", "Exclude"}
+// amendableOptions are those that --amend adds to.
+var amendableOptions = []string{"Seeds", "SeedSeq", "Exclude"}
 
 // byFlag returns an error of package weft in the words of the command: with the flag in place
-// of the option. If update is set, --update named the job, which --fresh excludes.
-func byFlag(err error, update bool) error {
+// of the option. A flag that names the job is named only if it was typed.
+func byFlag(err error, n naming) error {
 	var o *weft.OptionError
 	if !errors.As(err, &o) {
 		return err
 	}
+	var plan *weft.PlanError
+	if errors.As(o.Err, &plan) {
+		return otherCrawl(plan, n)
+	}
 	why, name := o.Err, flagOf()[o.Option]
-	over := "use --fresh to start over, or --job for another job"
-	if update {
+	over := "use --fresh to start over, or --job " + n.another() + " for another job"
+	if n.isUpdate() {
 		over = "use --job with --fresh to start over"
 	}
 	switch {
 	case errors.Is(why, weft.ErrJobExists) && o.Option == "Update":
 		why = fmt.Errorf("%w, expected the folder of a job", why)
 	case errors.Is(why, weft.ErrJobExists):
-		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another", why)
-	case errors.Is(why, weft.ErrPlan) && slices.Contains(amendable, o.Option):
-		why = fmt.Errorf("%w: use --amend to add to them, %s", why, strings.TrimPrefix(over, "use "))
-	case errors.Is(why, weft.ErrJobUnusable), errors.Is(why, weft.ErrPlan):
+		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another with --job", why)
+	case errors.Is(why, weft.ErrPlan): // of a list of seeds
+		return fmt.Errorf("%s: the list of seeds: %w: use --amend to add to it, %s",
+			n.dir, why, strings.TrimPrefix(over, "use "))
+	case errors.Is(why, weft.ErrJobUnusable):
 		why = fmt.Errorf("%w: %s", why, over)
 	}
 	switch {
+	case o.Option == "Job" && o.Value == n.dir:
+		return fmt.Errorf("%s: %w", n.given(), why)
 	case name == "" && o.Value != "":
 		return fmt.Errorf("%s: %w", o.Value, why)
 	case name == "":

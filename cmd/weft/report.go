@@ -72,7 +72,7 @@ func (r report) String() string {
 		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
 	if !r.fetchedNone() { // else it is the error of the crawl
-		out.some("first error", r.FirstError)
+		r.showBroken(out)
 	}
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())

@@ -61,7 +61,7 @@ var imports = map[string][]string{
 	"scope":        {"guard", "scope/places", "weburl"},
 	"scope/places": {},
 	"seed":         {"http1", "weburl"},
-	"job":          {"frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
+	"job":          {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
 	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
 	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
 

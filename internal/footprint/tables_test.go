@@ -72,14 +72,14 @@ var tables = map[string][]string{
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
 	"collected after each lease":                     {"frontier.Frontier.refused"},
 	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
-	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "job.History.NotFollowed"},
+	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "job.History.NotFollowed"},
 	"private networks that there are":                {"guard.Guard.open", "job.Job.Networks"},
 	"what the user gives, or 1,000 seeds ahead": {
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
 		"engine.Config.Late", "engine.Config.Seeds", "engine.Coordinator.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "http1.Client.auth", "http1.Client.secrets", "http1.Client.shared", "http1.Options.Auth",
 		"http1.Options.Header", "http1.Options.Resolve", "http1.header.fields", "http1.names.overrides", "http1.Response.Raw", "http1.parser.raw",
-		"job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
+		"job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
 	},
 }
 
