@@ -29,11 +29,11 @@ type Frontier struct {
 	dormant    dormant
 	politeness politeness
 	robots     robotsCache
-	failures   failures // of dead hosts
 	refills    refills
 
 	leased  map[weburl.URL]*origin // without robots.txt
 	refused []Refusal              // not collected
+	givenUp []GivenUp              // not collected
 	refuse  func(weburl.URL) (kind, reason string)
 
 	stats Stats
@@ -54,7 +54,6 @@ func New(cfg Config) *Frontier {
 		redirects: newRedirects(),
 		residency: newResidency(cfg.HostBytes),
 		robots:    robotsCache{limit: cfg.RulesBytes},
-		failures:  make(failures),
 		leased:    make(map[weburl.URL]*origin),
 		journal:   newJournal(),
 	}

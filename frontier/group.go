@@ -327,7 +327,7 @@ func (p *politeness) pace(h *host) int32 {
 	if h.domain() == nil && p.cfg.PerDomain > 0 {
 		n = min(n, p.cfg.PerDomain)
 	}
-	if h.fails >= parkFrom {
+	if h.failing() {
 		n = min(n, 1)
 	}
 	return int32(n)

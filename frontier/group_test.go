@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,11 +127,18 @@ func (m *groupModel) finish() {
 	}
 }
 
+// failingDomain has hosts of one origin each, as failures are an origin's.
+const failingDomain = "d0.example"
+
 // add adds a URL of one of a few hosts: a domain has up to three, some on several ports.
 func (m *groupModel) add() {
 	domain := fmt.Sprintf("d%d.example", m.rand.IntN(4))
 	name := []string{"", "www.", "a."}[m.rand.IntN(3)] + domain
-	url, err := weburl.Parse(fmt.Sprintf("http://%s:%d/%d", name, 80+m.rand.IntN(3), m.added))
+	port := 80
+	if domain != failingDomain {
+		port += m.rand.IntN(3)
+	}
+	url, err := weburl.Parse(fmt.Sprintf("http://%s:%d/%d", name, port, m.added))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -303,14 +311,14 @@ func (m *groupModel) answer() {
 	switch n := m.rand.IntN(40); {
 	case n < 1:
 		a.Addr = addr
-	case n < 20 && s.name == "d0.example" || n < 6:
+	case strings.HasSuffix(s.name, failingDomain) && (n < 20 && s.name == failingDomain || n < 6):
 		a.Failure, a.Reason = "connect", "connection refused"
 	default:
 		a.Took = time.Millisecond
 	}
 	switch {
 	case a.Failure == "":
-		s.fails, s.dead = 0, false
+		s.fails, s.dead, s.hold = 0, false, 0
 	case m.now >= s.hold:
 		s.fails = min(s.fails+1, 8)
 		if s.fails >= 3 {

@@ -42,6 +42,12 @@ func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
 // IsLeased reports whether a canonical URL is leased.
 func (v View) IsLeased(u weburl.URL) bool { return v.f.leased[u] != nil }
 
+// Responded reports whether the origin of a URL has ever responded; false if it is not resident.
+func (v View) Responded(u weburl.URL) bool {
+	o := v.f.residency.origin(u.Origin())
+	return o != nil && o.responded
+}
+
 // OriginInfo is all that is known of an origin at a moment.
 type OriginInfo struct {
 	OriginState               // its times are up to now
@@ -84,7 +90,7 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	if o.isResolving() {
 		info.Leased--
 	}
-	f.describeHold(&info, o.host, o.robots.notBefore())
+	f.describeHold(&info, o.host, max(o.robots.notBefore(), o.parked()))
 	return info, true
 }
 
@@ -127,7 +133,8 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 		for _, w := range h.origins.redirects.again() {
 			if w.url.URL.Origin() == name {
 				info = OriginInfo{OriginState: f.state(&h.own), Delay: f.politeness.delay(h)}
-				f.describeHold(&info, h, w.at)
+				info.Trouble = f.troubleState(h.origins.redirects)
+				f.describeHold(&info, h, max(w.at, h.origins.redirects.parked()))
 				return *w.url.At, info, true
 			}
 		}
@@ -155,7 +162,7 @@ const maxLooked = 4096
 func (v View) Slowest(n int) []OriginStat {
 	f := v.f
 	var slowest []*origin
-	held := func(o *origin) moment { return max(0, o.pace.hold-f.now) }
+	held := func(o *origin) moment { return max(0, o.pace.hold-f.now, o.parked()-f.now) }
 	longer := func(a, b *origin) int {
 		return cmp.Or(
 			cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
@@ -185,8 +192,8 @@ func (v View) Slowest(n int) []OriginStat {
 		if pace := f.politeness.pace(o.host); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if o.pace.hold > f.now {
-			s.BackOff = f.time(o.pace.hold)
+		if rest := held(o); rest > 0 {
+			s.BackOff = f.time(f.now + rest)
 		}
 		stats[i] = s
 	}

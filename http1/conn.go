@@ -116,7 +116,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 		if noPort(err, to) {
 			kind = KindResource
 		}
-		return nil, patience.classify(err, kind, func() string {
+		bad := patience.classify(err, kind, func() string {
 			switch {
 			case at.via != nil:
 				return fmt.Sprintf("no connection through the proxy %v", at.via)
@@ -125,6 +125,8 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 			}
 			return "no connection to " + list(to)
 		})
+		bad.local = noRoute(err, to)
+		return nil, bad
 	}
 	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
 	cn.step = cn.feed

@@ -85,6 +85,8 @@ type storedSummary struct {
 	Errors       map[string]record.Count `json:"Errors"`
 	NotFollowed  map[string]int          `json:"NotFollowed"`
 	Opened       []string                `json:"Opened"`
+	GivenUp      []record.GivenUp        `json:"GivenUp,omitempty"`
+	MoreGivenUp  int                     `json:"MoreGivenUp,omitempty"`
 	FirstError   string                  `json:"FirstError"`
 	Slowest      []record.Record         `json:"Slowest"`
 	Bytes        int64                   `json:"Bytes"`
@@ -112,7 +114,7 @@ func (h *History) stored() stored {
 			Pages: s.Pages, Redirects: s.Redirects, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
-			Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
+			GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
 			Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Visit: s.Visit,
 			Unchanged: s.Unchanged, Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved,
 		},
@@ -131,7 +133,7 @@ func (d *stored) history() History {
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
-			FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
+			GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
 		},
 	}
 }

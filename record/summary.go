@@ -50,6 +50,8 @@ type Summary struct {
 	ContentTypes map[string]Count // responses with a body, by media type
 	Errors       map[string]Count // by error kind
 	NotFollowed  map[string]int   // link mentions, by reason: see weft.Reasons; or OnLink's own
+	GivenUp      []GivenUp        // origins whose URLs were refused, at most 20, the first ones
+	MoreGivenUp  int              // further ones
 	Opened       []string         // hosts that redirects of seeds brought into scope, at most 20
 	FirstError   string           // the first URL that failed, and why
 	Slowest      []Record         // slowest responses, at most 10
@@ -57,6 +59,15 @@ type Summary struct {
 	Interrupted  bool             // URLs are left, because of Drain or the context
 	Finished     bool             // no URL is left
 	Runs         int              // runs of the visit, with this one
+}
+
+// GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too
+// long.
+type GivenUp struct {
+	Origin string `json:"origin"`
+	Kind   string `json:"kind"`   // the error kind of its URLs
+	Reason string `json:"reason"` // from the Web
+	URLs   int    `json:"urls"`   // that were waiting
 }
 
 // Count is a number of URLs and the bytes received for them.
@@ -68,6 +79,7 @@ type Count struct {
 const (
 	maxContentTypes = 100 // further ones count as "other"
 	maxOpened       = 20
+	maxGivenUp      = 20
 	maxSlowest      = 10
 )
 
@@ -83,6 +95,7 @@ func NewSummary() Summary {
 func (s Summary) Clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
 	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
+	s.GivenUp = slices.Clone(s.GivenUp)
 	s.Opened, s.Slowest = slices.Clone(s.Opened), slices.Clone(s.Slowest)
 	return s
 }
@@ -142,6 +155,15 @@ func Failed(errors map[string]Count, refused int) int {
 		n += e.URLs
 	}
 	return max(0, n)
+}
+
+// GiveUp adds an origin that was given up.
+func (s *Summary) GiveUp(g GivenUp) {
+	if len(s.GivenUp) >= maxGivenUp {
+		s.MoreGivenUp++
+		return
+	}
+	s.GivenUp = append(s.GivenUp, g)
 }
 
 // Open adds a host that a seed's redirect brought into scope.

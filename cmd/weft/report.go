@@ -39,6 +39,8 @@ const (
 	mostTypes  = 10
 	mostSlow   = 5
 	mostOpened = 3
+
+	mostGivenUp = 5
 )
 
 func (r report) String() string {
@@ -67,6 +69,7 @@ func (r report) String() string {
 		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
 	out.some("first error", r.FirstError)
+	r.givenUp(out)
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())
 	if r.Runs > 1 {
@@ -95,6 +98,17 @@ func (r report) contentTypes(out *sheet) {
 	}
 	if n := len(types) - mostTypes; n > 0 {
 		out.counted("content type", "("+plural(n, "other")+")", others)
+	}
+}
+
+// givenUp lists origins that were given up.
+func (r report) givenUp(out *sheet) {
+	shown := min(len(r.GivenUp), mostGivenUp)
+	for _, g := range r.GivenUp[:shown] {
+		out.line("given up", "%s, %s left: %s: %s", g.Origin, plural(g.URLs, "URL"), g.Kind, g.Reason)
+	}
+	if n := len(r.GivenUp) - shown + r.MoreGivenUp; n > 0 {
+		out.line("given up", "%s", plural(n, "other"))
 	}
 }
 
