@@ -68,10 +68,13 @@ func (f *Frontier) judge(o *origin, a *Result) {
 // for a long Crawl-delay, is borne for as long as GiveUp says.
 func (f *Frontier) responded(o *origin, busy bool) {
 	o.responded = true
-	o.setDoubtful(false)
 	if all := o.origins; all != nil {
-		all.fails, all.park = 0, 0
+		all.fails = 0
+		if all.vouchers == 0 {
+			all.park = 0
+		}
 	}
+	o.setDoubtful(false)
 	if o.trouble != nil {
 		o.setFails(o.trouble, 0)
 	}
@@ -113,6 +116,9 @@ func (f *Frontier) failed(o *origin, a *Result) {
 	}
 	if n := t.pauses(a, o.responded); n > 0 {
 		t.until = f.now + pause(n)
+		if end := t.since + f.cfg.GiveUp; o.responded && end > f.now {
+			t.until = min(t.until, end)
+		}
 	}
 	most := uint8(maxFails)
 	if a.Silent {

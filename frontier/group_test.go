@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -127,18 +126,12 @@ func (m *groupModel) finish() {
 	}
 }
 
-// failingDomain has hosts of one origin each, as failures are an origin's.
-const failingDomain = "d0.example"
-
-// add adds a URL of one of a few hosts: a domain has up to three, some on several ports.
+// add adds a URL of one of a few hosts: a domain has up to three. Hosts with several ports:
+// see TestPortsTakeTurns.
 func (m *groupModel) add() {
 	domain := fmt.Sprintf("d%d.example", m.rand.IntN(4))
 	name := []string{"", "www.", "a."}[m.rand.IntN(3)] + domain
-	port := 80
-	if domain != failingDomain {
-		port += m.rand.IntN(3)
-	}
-	url, err := weburl.Parse(fmt.Sprintf("http://%s:%d/%d", name, port, m.added))
+	url, err := weburl.Parse(fmt.Sprintf("http://%s/%d", name, m.added))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -311,7 +304,7 @@ func (m *groupModel) answer() {
 	switch n := m.rand.IntN(40); {
 	case n < 1:
 		a.Addr = addr
-	case strings.HasSuffix(s.name, failingDomain) && (n < 20 && s.name == failingDomain || n < 6):
+	case n < 20 && s.name == "d0.example" || n < 6:
 		a.Failure, a.Reason = "connect", "connection refused"
 	default:
 		a.Took = time.Millisecond

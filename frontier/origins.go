@@ -19,8 +19,8 @@ type origins struct {
 	doubts    originHeap    // the same, of doubtful ones that take a request
 	delay     time.Duration // the longest Crawl-delay: one machine asks for it
 
-	// Any page can link to 65,535 ports of a host. Once one has failed, those that have not
-	// responded take turns as one origin, and leave the others a slot, and most of the time.
+	// Any page can link to 65,535 ports of a host. While others respond, those that have not have a
+	// quarter of the leases; once one has failed, they take turns as one origin.
 	vouchers int32  // origins that are not doubtful
 	failing  int32  // doubtful ones that have failed
 	probing  int32  // leases of doubtful ones
@@ -114,17 +114,17 @@ func (p *politeness) top(h *host) *origin {
 	return probe.origin
 }
 
-// mayProbe reports whether a doubtful origin of h may take its turn: while others respond, one
-// lease is left to them.
+// mayProbe reports whether a doubtful origin of h may take its turn: while others respond, the
+// doubtful ones have a quarter of the leases, one at least.
 func (p *politeness) mayProbe(h *host) bool {
 	all := h.origins
 	switch {
 	case all.doubts.Len() == 0:
 		return false
-	case all.probing == 0, all.vouchers == 0, all.failing == 0, all.due.Len() == 0:
+	case all.probing == 0, all.vouchers == 0, all.due.Len() == 0:
 		return true
 	}
-	return all.probing < p.pace(h)-1
+	return all.probing < p.pace(h)/4
 }
 
 // rulesChanged takes in that the robots.txt of o has changed, whose Crawl-delay was before.

@@ -59,6 +59,9 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 		o.robots.postpone(f.now + noRoom)
 	}
 	o.rulesChanged(o, before)
+	if o.robots.delay() > longDelay {
+		o.inTrouble(f.now)
+	}
 	f.journal.record(func(l Journal) { l.Rules(o.name, r) })
 	f.place(o)
 }
