@@ -114,5 +114,5 @@ func (o *outage) limit(now time.Time, n, inFlight int) int {
 // words says why no fetch starts.
 func (o *outage) words(now time.Time) string {
 	wait := max(0, o.probe.Sub(now)).Round(time.Second)
-	return fmt.Sprintf("the network seems to be down (%s), trying again in %v", o.why, wait)
+	return fmt.Sprintf("%s; trying again in %v", o.why, wait)
 }

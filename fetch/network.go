@@ -15,9 +15,7 @@ const (
 // blameNetwork takes in what an error says of the network.
 func (out *Outcome) blameNetwork(e *http1.Error) {
 	switch e.Kind {
-	case http1.KindReset, http1.KindEarlyEnd, http1.KindTLS, http1.KindProtocol:
-		out.Network = NetworkUp
-	case http1.KindProxy:
+	case http1.KindReset, http1.KindEarlyEnd, http1.KindTLS, http1.KindProtocol, http1.KindProxy:
 		out.Network = NetworkUp
 	case http1.KindConnect:
 		out.Network = NetworkLost
@@ -35,7 +33,11 @@ func (out *Outcome) blameNetwork(e *http1.Error) {
 	if e.Local() {
 		out.Network = NetworkDown
 	}
-	if out.Network >= NetworkLost {
-		out.Lost = e.Err.Error()
+	switch {
+	case out.Network < NetworkLost:
+	case e.Kind == http1.KindProxy:
+		out.Lost = "the proxy seems to be down: " + e.Err.Error()
+	default:
+		out.Lost = "the network seems to be down: " + e.Err.Error()
 	}
 }
