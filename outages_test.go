@@ -73,7 +73,7 @@ func (c *exposed) Write(t *aio.Task, b []byte) (int, error) {
 	return c.Conn.Write(t, b)
 }
 
-// under crawls w over a network whose hosts are at 10.0.0.1 and so on, in the order of names, under
+// under crawls w over a network whose hosts are at 93.184.0.1 and so on, in the order of names, under
 // a weather.
 func (w web) under(t *testing.T, fails func(time.Duration, netip.Addr) syscall.Errno, names []string, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
 	t.Helper()
@@ -84,9 +84,9 @@ func (w web) under(t *testing.T, fails func(time.Duration, netip.Addr) syscall.E
 	return w.crawlOver(t, &weather{netw, fails}, o)
 }
 
-// address is that of host number i.
+// address is that of host number i: a public one.
 func address(i int) netip.Addr {
-	return netip.AddrFrom4([4]byte{10, 0, byte((i + 1) / 256), byte((i + 1) % 256)})
+	return netip.AddrFrom4([4]byte{93, 184, byte((i + 1) / 256), byte((i + 1) % 256)})
 }
 
 // TestShortOutage: a host that is down for a while loses no URL, however it is down.
@@ -174,6 +174,29 @@ func TestNetworkGoesAway(t *testing.T) {
 				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, want, sum.Elapsed, sum.Errors)
 			}
 		})
+	}
+}
+
+// TestNoInternet: a crawl of a site on a private network ends soon, though the Internet that its pages
+// link to cannot be reached.
+func TestNoInternet(t *testing.T) {
+	const links = 20
+	w, names := web{}, []string{"a.test"}
+	var hrefs []string
+	for i := range links {
+		names = append(names, fmt.Sprintf("h%02d.test", i))
+		hrefs = append(hrefs, fmt.Sprintf("http://h%02d.test/", i))
+	}
+	w["http://10.1.2.3/"] = a(hrefs...)
+	offline := func(_ time.Duration, to netip.Addr) syscall.Errno {
+		if to.IsPrivate() {
+			return 0
+		}
+		return syscall.ENETUNREACH
+	}
+	_, sum, _ := w.under(t, offline, names, weft.Options{Seeds: []string{"http://10.1.2.3/"}, Scope: weft.ScopeAny})
+	if sum.Pages != 1 || sum.Errors["dns"].URLs != links || sum.Elapsed > 2*time.Minute {
+		t.Errorf("%d pages, errors %v, in %v", sum.Pages, sum.Errors, sum.Elapsed)
 	}
 }
 
@@ -295,31 +318,45 @@ func (p *ported) Connect(t *aio.Task, to net.Addr) (aio.Conn, error) {
 	return p.Network.Connect(t, to)
 }
 
-// TestRetryAfterOfANeighbor: a name that points at the address of another site, and asks for an
-// hour, holds up that name only.
-func TestRetryAfterOfANeighbor(t *testing.T) {
-	w := flat(100)
-	w["http://neighbor.evil/"] = "503 3600"
-	for i := range 100 {
-		w[fmt.Sprintf("http://n%d.evil/", i)] = "503 3600"
-	}
-	names := []string{"http://neighbor.evil/"}
-	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
-	netw.Host("a.test", "10.0.0.1")
-	netw.Host("neighbor.evil", "10.0.0.1")
-	for i := range 100 {
-		netw.Host(fmt.Sprintf("n%d.evil", i), "10.0.0.1")
-		names = append(names, fmt.Sprintf("http://n%d.evil/", i))
-	}
-	_, _, seen := w.crawlOver(t, netw, weft.Options{Seeds: append(names, "http://a.test/"), Retries: -1})
-	n := 0
-	for _, r := range seen {
-		if strings.HasPrefix(r.url, "http://a.test/") && r.end.Sub(aiotest.Epoch) < time.Minute {
-			n++
-		}
-	}
-	if n != 102 {
-		t.Errorf("%d of 102 requests to the site in its first minute", n)
+// TestOverloadOfANeighbor: names that point at the address of a site, and answer 503 there, hold up
+// themselves only, for whatever time they ask.
+func TestOverloadOfANeighbor(t *testing.T) {
+	const pages, neighbors = 400, 50
+	for _, c := range []struct{ name, page string }{{"%d.evil.test", "503 3600"}, {"n.evil%d.test", "503 3600"}, {"%d.evil.test", "503"}} {
+		t.Run(c.name+" "+c.page, func(t *testing.T) {
+			took := func(neighbors int) (at time.Duration) {
+				w := flat(pages)
+				netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+				netw.Host("a.test", "10.0.0.1")
+				o := weft.Options{Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}
+				for i := range neighbors {
+					name := fmt.Sprintf(c.name, i)
+					netw.Host(name, "10.0.0.1")
+					for page := range 20 {
+						url := fmt.Sprintf("http://%s/%d", name, page)
+						w[url] = c.page
+						o.Seeds = append(o.Seeds, url)
+					}
+				}
+				_, _, seen := w.crawlOver(t, netw, o)
+				n := 0
+				for _, r := range seen {
+					if strings.HasPrefix(r.url, "http://a.test/") {
+						n++
+						at = max(at, r.end.Sub(aiotest.Epoch))
+					}
+				}
+				if n != pages+2 {
+					t.Errorf("%d of %d requests to the site", n, pages+2)
+				}
+				return at
+			}
+			alone, beside := took(0), took(neighbors)
+			if beside > 3*alone {
+				t.Errorf("the site took %v, alone %v", beside, alone)
+			}
+			t.Logf("alone %v, beside %v", alone, beside)
+		})
 	}
 }
 

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/fetch"
+	"github.com/weftcrawl/weft/guard"
 )
 
 const (
-	// A failure that can only be this machine's counts once nothing has responded for quietOwn; those
-	// that may be the servers', once nothing has for quietOthers, and so many hosts are lost.
+	// A failure that can only be this machine's counts once nothing has responded for quietOwn; one
+	// that may be the server's, once nothing has for quietOthers, and so many hosts are lost.
 	quietOwn    = time.Second
 	quietOthers = 5 * time.Second
 	manyHosts   = 5
@@ -18,8 +19,8 @@ const (
 	firstProbe = time.Second
 	lastProbe  = time.Minute
 
-	// firstPatience bounds an outage in which a job begins: nothing can be lost yet, as the same
-	// command tries again.
+	// firstPatience bounds an outage of a job that has seen nothing of the Internet yet: the same
+	// command tries again, or this machine cannot reach the Internet at all.
 	firstPatience = 30 * time.Second
 )
 
@@ -34,6 +35,7 @@ type outage struct {
 	why   string
 
 	responded time.Time           // last; zero: never in this run
+	far       bool                // a server with a public address has, or a proxy
 	lost      map[string]struct{} // hosts since then, at most manyHosts
 	spent     bool                // it has lasted for too long
 }
@@ -44,7 +46,7 @@ func (d *Coordinator) sense(now time.Time, batch []fetch.Outcome) {
 	for i := range batch {
 		switch out := &batch[i]; out.Network {
 		case fetch.NetworkUp:
-			*o = outage{responded: now}
+			*o = outage{responded: now, far: o.far || isFar(out)}
 		case fetch.NetworkLost, fetch.NetworkDown:
 			switch {
 			case o.down && !now.Before(o.probe):
@@ -53,7 +55,7 @@ func (d *Coordinator) sense(now time.Time, batch []fetch.Outcome) {
 			case !o.down && !o.spent && d.provesOutage(now, out):
 				*o = outage{
 					down: true, began: now, pause: firstProbe, probe: now.Add(firstProbe),
-					why: out.Lost, responded: o.responded,
+					why: out.Lost, responded: o.responded, far: o.far,
 				}
 			}
 		}
@@ -63,10 +65,17 @@ func (d *Coordinator) sense(now time.Time, batch []fetch.Outcome) {
 	}
 }
 
+// isFar reports whether a response came from the Internet.
+func isFar(out *fetch.Outcome) bool {
+	a := &out.Result
+	return a.Took > 0 && (!a.Addr.IsValid() || guard.IsPublic(a.Addr))
+}
+
 // patience is how long an outage may last; 0: any time.
 func (d *Coordinator) patience() time.Duration {
 	give := d.cfg.Frontier.GiveUp
-	if d.neverResponded() && (give == 0 || give > firstPatience) {
+	begins := d.cfg.Job == nil || !d.cfg.Job.Resumed || d.neverResponded()
+	if begins && !d.outage.far && (give == 0 || give > firstPatience) {
 		return firstPatience
 	}
 	return give
@@ -77,22 +86,23 @@ func (d *Coordinator) neverResponded() bool {
 	return d.outage.responded.IsZero() && len(d.progress.summary.Statuses) == 0
 }
 
-// provesOutage reports whether a failure shows that the network is down. Servers that have never
-// responded show nothing, once others have: a crawl may end with hosts that are all dead.
+// provesOutage reports whether a failure shows that the network is down. That of a server that has
+// never responded shows little, once others have: a crawl may end with hosts that are all dead.
 func (d *Coordinator) provesOutage(now time.Time, out *fetch.Outcome) bool {
 	o := &d.outage
-	quiet := now.Sub(o.responded)
-	if out.Network == fetch.NetworkDown {
-		return quiet >= quietOwn
-	}
-	if !d.neverResponded() && !d.frontier.View().Responded(out.URL.URL) {
+	own, quiet := out.Network == fetch.NetworkDown, now.Sub(o.responded)
+	telling := d.neverResponded() || d.frontier.View().Responded(out.URL.URL)
+	switch {
+	case own && quiet < quietOwn, !own && (quiet < quietOthers || !telling):
 		return false
+	case own && telling:
+		return true
 	}
 	if o.lost == nil {
 		o.lost = make(map[string]struct{})
 	}
 	o.lost[out.URL.URL.Hostname()] = struct{}{}
-	return quiet >= quietOthers && len(o.lost) >= manyHosts
+	return len(o.lost) >= manyHosts
 }
 
 // excuses reports whether an outcome is a failure that does not count.
