@@ -81,12 +81,12 @@ func (f *Frontier) responded(o *origin, busy bool) {
 	delay := o.robots.delay()
 	switch {
 	case !busy && delay <= longDelay:
-		o.trouble = nil
+		f.setTrouble(o, nil)
 		return
 	case o.deadAt(f.now): // it was in flight
 		return
 	}
-	t := o.inTrouble(f.now)
+	t := f.inTrouble(o)
 	*t = trouble{since: t.since}
 	switch lasted := (f.now - t.since).Round(time.Second); {
 	case !f.tooLong(t, f.now):
@@ -103,7 +103,7 @@ const overloaded = "overloaded"
 
 // failed takes in that o has not responded. What was in flight at a failure is the same failure.
 func (f *Frontier) failed(o *origin, a *Result) {
-	t := o.inTrouble(f.now)
+	t := f.inTrouble(o)
 	if f.now < t.until {
 		return
 	}
@@ -193,11 +193,20 @@ func (o *origin) setFails(t *trouble, n uint8) {
 }
 
 // inTrouble returns the trouble of o, which has one from now on.
-func (o *origin) inTrouble(now moment) *trouble {
+func (f *Frontier) inTrouble(o *origin) *trouble {
 	if o.trouble == nil {
-		o.trouble = &trouble{since: now}
+		f.setTrouble(o, &trouble{since: f.now})
 	}
 	return o.trouble
+}
+
+// setTrouble sets the trouble of o, nil if it is over. It counts as memory of the host.
+func (f *Frontier) setTrouble(o *origin, t *trouble) {
+	before := bytesOf(o)
+	o.trouble = t
+	if !o.isRobotsRedirects() {
+		f.residency.bytes += bytesOf(o) - before
+	}
 }
 
 // parked returns the time before which nothing of o is leased because it does not respond.
@@ -251,7 +260,7 @@ func (f *Frontier) troubleState(o *origin) (s TroubleState) {
 func (f *Frontier) restoreTrouble(o *origin, s OriginState, ofAnother bool) {
 	o.responded = s.Responded
 	if t := s.Trouble; t != (TroubleState{}) {
-		o.trouble = &trouble{since: f.restored(t.Since, 0)}
+		f.setTrouble(o, &trouble{since: f.restored(t.Since, 0)})
 		o.setFails(o.trouble, uint8(t.Failures))
 		if ofAnother {
 			o.trouble.since = f.now - max(0, s.Asked.Sub(t.Since))

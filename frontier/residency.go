@@ -21,6 +21,9 @@ const (
 	costOfOrigin = int(unsafe.Sizeof(origin{})) + 80
 	costOfGroup  = int(unsafe.Sizeof(group{})) + 120
 
+	// With the reason why it was given up.
+	costOfTrouble = int(unsafe.Sizeof(trouble{})) + 100
+
 	// maxVain is how many hosts are looked at in a row that may not be evicted yet.
 	maxVain = 64
 
@@ -120,10 +123,14 @@ func (r *residency) removed(h *host) {
 
 // bytesOf returns what an origin takes in memory, without its robots.txt.
 func bytesOf(o *origin) int {
+	n := costOfOrigin + len(o.name)
 	if o == &o.host.own {
-		return costOfHost + len(o.name)
+		n = costOfHost + len(o.name)
 	}
-	return costOfOrigin + len(o.name)
+	if o.trouble != nil {
+		n += costOfTrouble
+	}
+	return n
 }
 
 // nameKey returns a fingerprint of a name. The Web chooses the name, and cannot know the seeds.

@@ -60,7 +60,7 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 	}
 	o.rulesChanged(o, before)
 	if o.robots.delay() > longDelay {
-		o.inTrouble(f.now)
+		f.inTrouble(o)
 	}
 	f.journal.record(func(l Journal) { l.Rules(o.name, r) })
 	f.place(o)

@@ -125,7 +125,7 @@ func (j *Job) open(o *Options) error {
 		if err := j.recall(o); err != nil {
 			return err
 		}
-		if j.fruitless(o) { // what failed then says nothing now
+		if j.startsAnew(o) { // what failed then says nothing now
 			begun = false
 			options.Fresh, options.Clear = true, outputs
 			if err := j.Store.Close(); err != nil {
@@ -161,12 +161,9 @@ func (j *Job) open(o *Options) error {
 // outputs are the files and folders that a job starts without.
 var outputs = []string{PagesFile, LinksFile, bodiesDir}
 
-// fruitless reports whether the job has ended without a seed fetched, so that it starts anew: its
-// network, its proxy or its server may be there by now.
-func (j *Job) fruitless(o *Options) bool {
-	s := &j.History.Summary
-	failed := s.Finished && s.Visit <= 1 && s.SeedsFetched == 0 && s.Pages == 0
-	return failed && !o.Update && !o.Amend && (o.List || !j.Plan.List)
+// startsAnew reports whether the job starts anew because its last run has fetched nothing.
+func (j *Job) startsAnew(o *Options) bool {
+	return j.History.Summary.Fruitless() && !o.Update && !o.Amend && (o.List || !j.Plan.List)
 }
 
 // begin saves the plan, and a history that says what this run is to do.

@@ -166,6 +166,12 @@ func (s *Summary) GiveUp(g GivenUp) {
 	s.GivenUp = append(s.GivenUp, g)
 }
 
+// Fruitless reports whether the crawl has ended without a seed fetched: its server, its proxy or the
+// network was not there.
+func (s *Summary) Fruitless() bool {
+	return s.Finished && s.Visit <= 1 && s.SeedsFetched == 0 && s.Pages == 0
+}
+
 // Open adds a host that a seed's redirect brought into scope.
 func (s *Summary) Open(host string) {
 	if len(s.Opened) < maxOpened && !slices.Contains(s.Opened, host) {
