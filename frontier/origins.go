@@ -1,9 +1,7 @@
 package frontier
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -140,18 +138,6 @@ func (h *host) rulesChanged(o *origin, before time.Duration) {
 			all.delay = max(all.delay, other.robots.delay())
 		}
 	}
-}
-
-// sortedOrigins returns all origins of a host, by name.
-func (h *host) sortedOrigins() []*origin {
-	if h.origins == nil {
-		return []*origin{&h.own}
-	}
-	var all []*origin
-	for _, name := range slices.Sorted(maps.Keys(h.origins.known)) {
-		all = append(all, h.origins.known[name])
-	}
-	return all
 }
 
 // placeOrigin puts o among its host's origins that are due, or takes it out. One that stays due, or
