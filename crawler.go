@@ -98,7 +98,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 		Frontier: frontier.Config{
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,
 			PerHost: c.PerHost, PerDomain: c.PerDomain, PerAddress: c.PerAddress, Resolve: true, RateLimit: c.RateLimit, MaxRedirects: c.MaxRedirects,
-			Robots: !c.NoRobots, RobotsTries: c.Retries + 1, Limit: c.Limit, LimitPerHost: c.LimitPerHost, MaxVariants: c.MaxVariants,
+			Robots: !c.NoRobots, RobotsTries: c.Retries + 1, GiveUp: c.GiveUp, Limit: c.Limit, LimitPerHost: c.LimitPerHost, MaxVariants: c.MaxVariants,
 			RulesBytes: shares.Rules,
 		},
 	}

@@ -128,9 +128,11 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 		{"credential, list", weft.Options{SeedSeq: list, Auth: auth}, "Basic "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			mu.Lock()
 			for _, fields := range seen {
 				clear(fields)
 			}
+			mu.Unlock()
 			c.o.Scope, c.o.AllowPrivate = weft.ScopeAny, true
 			crawler, err := weft.New(c.o)
 			if err != nil {
@@ -139,6 +141,8 @@ func TestSecretsStayAtSeeds(t *testing.T) {
 			if s, err := crawler.Run(t.Context()); err != nil || s.Statuses[200].URLs != 3 {
 				t.Fatalf("%v, statuses %v, expected 3 of 200", err, s.Statuses)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			for name, fields := range seen {
 				trusted := name == "seed"
 				if got := fields["Authorization"]; strings.HasPrefix(got, c.want) != trusted || strings.Contains(got, ";;") == trusted {

@@ -13,7 +13,7 @@ import (
 // is frozen: it decides which URLs belong to the crawl, or what the job keeps of them.
 var perRun = []string{
 	"SeedSeq", "Seeds", // compared separately: see job.Plan
-	"Limit", "MaxTime",
+	"Limit", "MaxTime", "GiveUp",
 	"Concurrency", "PerHost", "PerDomain", "PerAddress", "Delay", "DomainDelay", "AddressDelay", "RateLimit", "Memory",
 	"Timeout", "DialTimeout", "TLSTimeout", "FirstByteTimeout", "IdleTimeout", "MinRate", "Retries", "MaxBody",
 	"Header", "Cookies", "Auth", "Proxy", "Insecure", "RootCAs", "AllowPrivate", "Resolve", "DNS",

@@ -37,6 +37,7 @@ const (
 	JobPaused      = inspect.JobPaused
 	JobEnding      = inspect.JobEnding
 	JobFinished    = inspect.JobFinished
+	JobFailed      = inspect.JobFailed
 	JobStopped     = inspect.JobStopped
 	JobInterrupted = inspect.JobInterrupted
 	JobKilled      = inspect.JobKilled

@@ -7,12 +7,13 @@ import (
 
 // Error kinds of a Record that the crawler gives itself; the others are those of package http1.
 const (
-	KindRedirects = record.KindRedirects
-	KindLocation  = record.KindLocation
-	KindRefused   = record.KindRefused
-	KindExcluded  = record.KindExcluded
-	KindRobots    = record.KindRobots
-	KindNoRobots  = record.KindNoRobots
+	KindRedirects  = record.KindRedirects
+	KindLocation   = record.KindLocation
+	KindRefused    = record.KindRefused
+	KindExcluded   = record.KindExcluded
+	KindRobots     = record.KindRobots
+	KindNoRobots   = record.KindNoRobots
+	KindOverloaded = record.KindOverloaded
 )
 
 // ErrorKind is a value that Record.ErrorKind may have.
@@ -29,6 +30,7 @@ func Kinds() []ErrorKind {
 		{KindExcluded, "an --exclude that was added while the URL waited matches it"},
 		{KindRobots, "robots.txt disallows it, or asks for a Crawl-delay of more than an hour"},
 		{KindNoRobots, "robots.txt returned a status of 5xx, so nothing on the host is fetched"},
+		{KindOverloaded, "for as long as --give-up its server answered only 429 or 503, or asked for long pauses"},
 		{KindRefused, "the program that uses the library refused it (Hooks.OnRequest)"},
 		{string(http1.KindScheme), "no valid request can be made: scheme, host, target or a header field is invalid"},
 		{string(http1.KindResource), "this machine had no descriptor, port or memory for a connection"},

@@ -64,6 +64,12 @@ type Options struct {
 	LimitPerHost int           // URLs fetched from one host, sitemaps included; 0: any number
 	MaxTime      time.Duration // stop starting fetches after it; 0: no limit
 
+	// GiveUp is how long URLs wait for a server that has responded before and cannot be reached any
+	// more, that answers nothing but 429 and 503, or whose robots.txt asks for more than 10 minutes
+	// between requests. Then its URLs fail, and the summary lists it. A server that never responded
+	// is given up after 8 tries. 0: 2 hours; negative: any time.
+	GiveUp time.Duration
+
 	// Its pace. By default a crawl requests a host's robots.txt first, then two URLs at once, and
 	// more while the response time holds; from an address of this machine as fast as it can. The
 	// limits of a host hold for all hosts of one registrable domain together, and for all on one
@@ -307,6 +313,7 @@ func (c *config) fillIn() {
 	}
 	c.Loops = min(c.Loops, c.Concurrency)
 	c.Retries = orDefault(c.Retries, 2)
+	c.GiveUp = orDefault(c.GiveUp, defaultGiveUp)
 	c.MaxRedirects = orDefault(c.MaxRedirects, 10)
 	c.MaxURLLength = cmp.Or(orDefault(c.MaxURLLength, scope.DefaultURLLength), scope.MaxURL)
 	c.MaxPathDepth = orDefault(c.MaxPathDepth, scope.DefaultPathDepth)
@@ -320,6 +327,9 @@ func (c *config) fillIn() {
 	}
 	c.tuning.Heads = cmp.Or(c.tuning.Heads, 512)
 }
+
+// defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.
+const defaultGiveUp = 2 * time.Hour
 
 // DefaultMemory is Options.Memory when that is 0.
 const DefaultMemory = budget.Default
@@ -339,7 +349,7 @@ func maxConcurrency() int {
 }
 
 // orDefault returns n; 0 stands for def, and a negative number for 0.
-func orDefault(n, def int) int {
+func orDefault[N int | time.Duration](n, def N) N {
 	switch {
 	case n == 0:
 		return def

@@ -179,7 +179,7 @@ func TestDeadHost(t *testing.T) {
 	for _, u := range links {
 		r := got[u]
 		tried += r.Tries
-		if r.ErrorKind != "connect" || r.Tries == 0 && !strings.Contains(r.Error, "did not answer 8 times in a row") {
+		if r.ErrorKind != "connect" || r.Tries == 0 && !strings.Contains(r.Error, "no response 8 times in a row") {
 			t.Fatalf("record of %s: %+v", u, r)
 		}
 	}

@@ -42,6 +42,7 @@ type Coordinator struct {
 	progress  progress
 	pauses    pauses
 	short     shortage
+	outage    outage
 	ending    ending
 
 	later      *aio.Callback // Dispatch, when the next host is due

@@ -20,7 +20,8 @@ func (d *Coordinator) Dispatch() {
 	var leases []frontier.URL
 	starts := d.mayStart()
 	if starts {
-		leases = d.frontier.Lease(d.loop.Now(), slots)
+		now := d.loop.Now()
+		leases = d.frontier.Lease(now, d.outage.limit(now, slots, d.frontier.Stats().Leased))
 		d.refuse()
 		d.hand(leases)
 		d.readForFrontier()
@@ -83,8 +84,11 @@ func (d *Coordinator) wakeLater(idle bool, slots int) {
 		d.later = nil
 	}
 	at, ok := d.frontier.Next()
-	if !ok || !idle {
+	if !ok || !idle || d.outage.down && d.frontier.Stats().Leased > 0 {
 		return
+	}
+	if d.outage.down && at.Before(d.outage.probe) {
+		at = d.outage.probe
 	}
 	if slots == 0 && at.Before(d.slots.next()) {
 		at = d.slots.next()

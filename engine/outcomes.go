@@ -62,13 +62,11 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 	d.free[loop] += len(batch)
 	now := d.loop.Now()
+	d.sense(now, batch)
 	for i := range batch {
 		out := &batch[i]
 		d.slots.give(out.Ticket)
-		if out.URL.Resolve {
-			continue
-		}
-		if out.Postpone = out.Crowded || d.short.postpones(now, out.URL.URL, out.Postpone); out.Postpone {
+		if out.URL.Resolve || d.postpones(now, out) {
 			continue
 		}
 		d.takeLinks(out)
@@ -85,6 +83,19 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 	}
 	d.overMemory()
 	d.changed()
+}
+
+// postpones reports whether an outcome leaves its URL pending without a try, and marks it so.
+func (d *Coordinator) postpones(now time.Time, out *fetch.Outcome) bool {
+	switch {
+	case d.outage.excuses(out):
+		out.Postpone = true
+	case d.frontier.Outlasts(now, out.URL, out.Result):
+		out.Await = true
+	default:
+		out.Postpone = out.Crowded || d.short.postpones(now, out.URL.URL, out.Postpone)
+	}
+	return out.Postpone || out.Await
 }
 
 // takeLinks adds what an outcome leads to.
@@ -106,7 +117,7 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 
 // endLease reports the result of a lease to the frontier.
 func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
-	if !out.Postpone && out.Robots == nil && !out.URL.Resolve {
+	if !out.Postpone && !out.Await && out.Robots == nil && !out.URL.Resolve {
 		out.URL.Past = append(out.URL.Past, try(out, now))
 	}
 	switch {
@@ -114,6 +125,8 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		d.frontier.Resolved(now, out.URL, out.Result.Addr)
 	case out.Postpone:
 		d.frontier.Postpone(now, out.URL, now.Add(time.Second))
+	case out.Await:
+		d.frontier.Await(now, out.URL, out.Result)
 	case out.Robots != nil:
 		d.endRobots(now, out)
 	case out.Retry:
@@ -242,8 +255,11 @@ func (d *Coordinator) keep(out *fetch.Outcome) {
 }
 
 // refuse records the URLs that the frontier refuses to lease: by robots.txt, or by an exclusion
-// that is younger than they.
+// that is younger than they, and counts the origins that it gives up.
 func (d *Coordinator) refuse() {
+	for _, g := range d.frontier.GivenUp() {
+		d.progress.summary.GiveUp(record.GivenUp{Origin: g.Origin, Kind: g.Kind, Reason: g.Reason, URLs: g.Pending})
+	}
 	refused := d.frontier.Refused()
 	if len(refused) == 0 {
 		return

@@ -28,6 +28,9 @@ func (d *Coordinator) Paused() []string {
 	if d.shared.Bodies.Full() && !d.ending.over.IsSet() {
 		all = append(all, pausedMemory)
 	}
+	if d.outage.down {
+		all = append(all, d.outage.words(d.loop.Now()))
+	}
 	return all
 }
 

@@ -190,6 +190,10 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if err != nil && endsCrawl(err) {
 		return out, err
 	}
+	var e *http1.Error
+	if errors.As(err, &e) {
+		out.blameNetwork(e)
+	}
 	if len(to) > 0 {
 		out.Result.Addr = to[0].Addr()
 	}

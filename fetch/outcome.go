@@ -26,6 +26,9 @@ type Outcome struct {
 	Try      frontier.Try    // with Retry: how this try ended
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
 	Crowded  bool            // with Postpone: memory for bodies, which others hold, so it will not last
+	Await    bool            // its origin cannot be reached at the moment: no try either
+	Network  Network         // what it says of this machine's network
+	Lost     string          // with NetworkLost and NetworkDown: what seems to be down, and the error
 	Robots   *Robots         // of a lease of robots.txt
 	Record   *record.Record  // if none of the above, and with Postpone
 

@@ -30,6 +30,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if res != nil {
 		defer res.Close()
 		out.Result = f.answered(u, u.URL, res, started)
+		out.Network = NetworkUp
 	}
 	if err != nil {
 		if endsCrawl(err) {
@@ -62,6 +63,7 @@ func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
 func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
 	errors.As(err, &e)
+	out.blameNetwork(e)
 	if res == nil {
 		blameHost(&out.Result, e)
 	}
@@ -156,7 +158,11 @@ func blameHost(a *frontier.Result, e *http1.Error) {
 	switch e.Kind {
 	case http1.KindFirstByteTimeout, http1.KindTimeout, http1.KindReset, http1.KindEarlyEnd:
 		a.Silent = true
-	case http1.KindDNS, http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	case http1.KindConnect, http1.KindDialTimeout, http1.KindTLSTimeout:
+		a.Unreached = true
+	case http1.KindDNS:
+		a.Unreached, a.Absent = e.Temporary(), !e.Temporary()
+	case http1.KindTLS:
 	default:
 		return
 	}

@@ -31,6 +31,11 @@ type Config struct {
 	Robots      bool // lease an origin's robots.txt before its first URL
 	RobotsTries int  // to get it, before the URLs of the origin are refused; 0: one
 
+	// GiveUp is how long the URLs of an origin wait that has responded before and cannot be reached
+	// any more, that answers nothing but 429 and 503, or that asks for a Crawl-delay of more than
+	// longDelay. Then they are refused. 0: any time.
+	GiveUp time.Duration
+
 	Limit        int // URLs leased; 0: any number. Neither robots.txt nor further tries count
 	LimitPerHost int // the same, of each host
 

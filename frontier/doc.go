@@ -19,7 +19,8 @@
 //     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.
 //   - robots redirect: a lease of an origin's robots.txt at the place where redirects lead.
 //   - pace: the most leases that a host may have at once. Back-off: an overloaded host gets no
-//     requests until a time. Parked: nor does a host that has not responded several times in a row.
+//     requests until a time. Parked: nor does an origin that has not responded. Given up: its URLs
+//     are refused.
 //   - journal: records the changes that must outlive the process. Store: holds them, and answers
 //     requests. Backlog of an origin: its pending URLs that are only in the store. Refill: reads
 //     some of them back into memory.
@@ -73,12 +74,27 @@
 //
 // A registrable domain and an address have the same: DomainDelay and AddressDelay, PerDomain and
 // PerAddress, or a pace that grows while each of their hosts is as fast as it can be. An overload
-// of one of them halves it.
+// of a host halves the pace of its domain.
 //
-// A host that leaves three leases in a row without a response is parked, for 1 s, 2 s, 4 s and so
-// on, and then tried with one lease at once; after eight its URLs are refused for an hour. If it
-// accepts requests and then falls silent, which its pages may cause, the pauses stay below 17 s,
-// and it takes 32 failures. Any response resets the count.
+// # Failures
+//
+// A failure belongs to its origin. One that has never responded is parked from its third failure in
+// a row on, for 1 s, 2 s, 4 s and so on, and then tried with one lease at once; after eight it is
+// given up for an hour. If it accepts requests and then falls silent, which its pages may cause, the
+// pauses stay below 17 s, and it takes 32 failures.
+//
+// An origin that has responded before is parked at its first failure to connect, for 5 minutes at
+// most. Its URLs stay pending (Outlasts, Await), until it has been in trouble for GiveUp. If it is
+// silent, its URLs end one by one, after the tries that the caller gives them; its robots.txt is
+// leased between them, since that shows whether the server hangs or some of its pages. An origin
+// that responds 429 or 503 to everything, or asks for a Crawl-delay of more than 10 minutes, is
+// given up after GiveUp, too. A good response ends the trouble.
+//
+// Any page can link to any port of a host, so origins that fail cost the others little. Those that
+// have never responded, or not to their last lease, have a quarter of the host's leases while
+// another responds; once one has failed, they take turns as one origin, and rest for twice as long
+// as the last failure took. If no origin of the host responds, one is tried a second, and each at
+// least once.
 //
 // # What outlives the process
 //
@@ -92,7 +108,9 @@
 // had led. After a restart Limit and LimitPerHost count the URLs with a response; a URL that was
 // leased when the process ended counts when it is leased again. Every restored host waits its full
 // delay. A host that was not recorded is due at once, although the last process may have sent it
-// a request, unless Restorer.AskedUntil says so.
+// a request, unless Restorer.AskedUntil says so. The time between two processes counts for no
+// trouble, and nothing that is restored waits for longer than its own longest pause: the clock may
+// have been set back.
 //
 // # Reads from the store
 //

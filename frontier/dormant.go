@@ -49,7 +49,7 @@ type dormant struct {
 // canWait reports whether h may be evicted with what is pending of it, as far as settled does not
 // say.
 func (h *host) canWait() bool {
-	if h.busy > 0 || h.resolve == addressAsked || h.origins != nil && h.origins.redirects != nil {
+	if h.busy > 0 || h.resolve == addressAsked || h.origins != nil && h.origins.isRedirecting() {
 		return false
 	}
 	for o := range h.each {

@@ -29,12 +29,12 @@ type Frontier struct {
 	dormant    dormant
 	politeness politeness
 	robots     robotsCache
-	failures   failures // of dead hosts
 	refills    refills
 
 	leased  map[weburl.URL]*origin // without robots.txt
 	refused []Refusal              // not collected
 	work    int                    // of this Lease: see maxWork
+	givenUp []GivenUp              // not collected
 	refuse  func(weburl.URL) (kind, reason string)
 
 	stats Stats
@@ -55,7 +55,6 @@ func New(cfg Config) *Frontier {
 		redirects: newRedirects(),
 		residency: newResidency(cfg.HostBytes),
 		robots:    robotsCache{limit: cfg.RulesBytes},
-		failures:  make(failures),
 		leased:    make(map[weburl.URL]*origin),
 		journal:   newJournal(),
 	}

@@ -56,9 +56,9 @@ func (g *group) spend(now moment) {
 	}
 }
 
-// learn takes in the end of a lease of h. An overload halves the pace of the group; a response that
-// is slow, or fast, for its host counts as such for the group, since its hosts may be of any
-// speed.
+// learn takes in the end of a lease of h. An overload halves the pace of its domain, not of its
+// address: anybody can point names there, and have them refused. A response that is slow, or fast,
+// for its host counts as such for the group, since its hosts may be of any speed.
 func (g *group) learn(now moment, h *host, a Result, as speed, overloaded bool, bound uint8) {
 	if g == nil {
 		return
@@ -68,6 +68,7 @@ func (g *group) learn(now moment, h *host, a Result, as speed, overloaded bool, 
 	switch {
 	case a.loopback() && !h.pace.overload:
 		g.most = 0
+	case a.Overload && g.addr.IsValid():
 	case overloaded:
 		g.halve()
 	case a.Took > 0 && g.count(as, bound):
@@ -327,7 +328,7 @@ func (p *politeness) pace(h *host) int32 {
 	if h.domain() == nil && p.cfg.PerDomain > 0 {
 		n = min(n, p.cfg.PerDomain)
 	}
-	if h.fails >= parkFrom {
+	if h.failing() {
 		n = min(n, 1)
 	}
 	return int32(n)

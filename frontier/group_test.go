@@ -126,11 +126,12 @@ func (m *groupModel) finish() {
 	}
 }
 
-// add adds a URL of one of a few hosts: a domain has up to three, some on several ports.
+// add adds a URL of one of a few hosts: a domain has up to three. Hosts with several ports:
+// see TestPortsTakeTurns.
 func (m *groupModel) add() {
 	domain := fmt.Sprintf("d%d.example", m.rand.IntN(4))
 	name := []string{"", "www.", "a."}[m.rand.IntN(3)] + domain
-	url, err := weburl.Parse(fmt.Sprintf("http://%s:%d/%d", name, 80+m.rand.IntN(3), m.added))
+	url, err := weburl.Parse(fmt.Sprintf("http://%s/%d", name, m.added))
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -310,7 +311,7 @@ func (m *groupModel) answer() {
 	}
 	switch {
 	case a.Failure == "":
-		s.fails, s.dead = 0, false
+		s.fails, s.dead, s.hold = 0, false, 0
 	case m.now >= s.hold:
 		s.fails = min(s.fails+1, 8)
 		if s.fails >= 3 {

@@ -32,8 +32,6 @@ type host struct {
 	leases   int32   // URLs leased for the first time
 	waitsFor blocker // whose line the turn is in
 	resolve  uint8   // how far its address is known
-	fails    uint8   // leases in a row without a response
-	dead     bool    // too many: its URLs are refused until pace.hold
 	located  uint16  // the minute in which it came to its address: see pinned
 	residence
 }
@@ -79,9 +77,6 @@ func (h *host) crawlDelay() time.Duration {
 	}
 	return h.origins.delay
 }
-
-// deadAt reports whether the URLs of h are refused at a time, because it does not respond.
-func (h *host) deadAt(at moment) bool { return h.dead && at < h.pace.hold }
 
 // Hostname returns the name in an origin; empty if it has none, as "null".
 func Hostname(origin string) string {

@@ -145,8 +145,9 @@ func (f *Frontier) state(o *origin) OriginState {
 		Most:     int(o.pace.most),
 		Strikes:  int(o.pace.strikes),
 		Overload: o.pace.overload,
-		Failures: int(o.fails),
-		Dead:     o.deadAt(f.now),
+		Trouble:  f.troubleState(o),
+
+		Responded: o.responded,
 	}
 	if o.robots.phase == asked {
 		s.Pending-- // a lease of robots.txt

@@ -77,16 +77,16 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 // that is due is refused or only in the store.
 func (f *Frontier) lease(h *host, u *URL) bool {
 	f.politeness.withdraw(h) // to the end of the due hosts
-	o := h.top()
+	o := f.politeness.top(h)
 	if h.resolve == addressUnknown {
 		h.resolve = addressAsked
 		*u = URL{URL: rootOf(h.own.name), Resolve: true}
-		h.own.leased++
+		h.own.countLeases(1)
 		f.stats.Leased++
 		return true
 	}
-	if o.index >= 0 {
-		h.origins.due.Remove(int(o.index)) // to the end of its host's, too
+	if o.origins != nil {
+		o.leaveTurns() // to the end of its host's, too
 	}
 	ok := f.pick(o, u)
 	if ok {
@@ -169,8 +169,7 @@ func (f *Frontier) refuses(o *origin, u weburl.URL) (kind, reason string) {
 		kind, reason = f.refuse(u)
 	}
 	if kind == "" && o.deadAt(f.now) {
-		why := f.failures[o.host]
-		kind, reason = why.kind, why.reason
+		kind, reason = o.trouble.why.kind, o.trouble.why.reason
 	}
 	if kind == "" {
 		kind, reason = o.robots.refuse(target)
@@ -239,8 +238,11 @@ func (f *Frontier) dropRest(o *origin) {
 
 // spend counts a lease of o.
 func (f *Frontier) spend(o *origin) {
-	o.leased++
+	o.countLeases(1)
 	f.stats.Leased++
+	if all := o.origins; all != nil && o.doubtful {
+		all.probed, all.order = f.now, f.nextOrder()
+	}
 	f.politeness.spend(f.now, o.host)
 	f.journal.originChanged(o)
 	if f.cfg.RateLimit > 0 {
@@ -288,12 +290,17 @@ func (f *Frontier) ended(h *host) bool {
 
 // endOrigins places anew those origins of h that come first for what Limit has ended.
 func (f *Frontier) endOrigins(h *host) {
-	for h.origins != nil && f.Limited() && h.origins.due.Len() > 0 {
-		t := h.origins.due.First()
-		if at, ok := f.dueOf(t.origin); ok && at <= max(t.at, f.now) {
-			return
+	if h.origins == nil || !f.Limited() {
+		return
+	}
+	for _, turns := range [...]*originHeap{&h.origins.due, &h.origins.doubts} {
+		for turns.Len() > 0 {
+			t := turns.First()
+			if at, ok := f.dueOf(t.origin); ok && at <= max(t.at, f.now) {
+				break
+			}
+			f.placeOrigin(t.origin)
 		}
-		f.placeOrigin(t.origin)
 	}
 }
 
@@ -323,8 +330,8 @@ func (f *Frontier) placeHost(h *host) {
 	default:
 		f.politeness.changeTurn(h, at, f.nextOrder())
 	}
-	if h.waitsWithSiblings(f.now, at) != (h.rank >= 0) ||
-		h.index >= 0 && h.waitsFor != nobody && !h.requests(at) {
+	if f.politeness.waitsWithSiblings(f.now, h, at) != (h.rank >= 0) ||
+		h.index >= 0 && h.waitsFor != nobody && !f.politeness.requests(h, at) {
 		f.politeness.move(f.now, h)
 	}
 }
@@ -345,12 +352,12 @@ func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 	if o.robots.waits() {
 		return 0, false
 	}
-	return max(at, o.robots.notBefore()), true
+	return max(at, o.robots.notBefore(), o.parked()), true
 }
 
 // due returns the same of a host, as far as that depends on it alone.
 func (f *Frontier) due(h *host) (at moment, ok bool) {
-	o := h.top()
+	o := f.politeness.top(h)
 	if o == nil {
 		return 0, false
 	}
@@ -362,6 +369,9 @@ func (f *Frontier) due(h *host) (at moment, ok bool) {
 		return 0, true
 	case h.resolve == addressAsked, h.busy >= f.politeness.pace(h):
 		return 0, false
+	}
+	if h.origins != nil && o.doubtful {
+		at = max(at, h.origins.park)
 	}
 	return max(at, f.politeness.earliest(h)), true
 }

@@ -16,6 +16,7 @@ type origin struct {
 	retry    *retryHeap
 	backlog  *backlog // pending, and only in the store; nil: none
 	robots   robotsTxt
+	trouble  *trouble
 	index    int32 // among the origins of its host that are due; -1: not there
 	leased   int32 // with robots.txt
 	pending  int32 // in queue, retry and backlog
@@ -25,6 +26,10 @@ type origin struct {
 	seed     bool  // a seed is on it, and it has not answered from a public address
 	dirty    bool  // changed since NoteOrigins
 	starved  bool  // it waits for room in the robots.txt cache
+
+	responded bool // ever
+	doubtful  bool // it has never responded, or not to its last lease
+	inDoubts  bool // index is that in origins.doubts
 }
 
 // origin returns the origin of a URL, which it makes if it is new.
@@ -52,7 +57,7 @@ func (f *Frontier) newOrigin(name string, http bool) *origin {
 	} else {
 		o = new(origin)
 	}
-	*o = origin{host: h, name: name, index: -1}
+	*o = origin{host: h, name: name, index: -1, doubtful: true}
 	if f.cfg.Robots && http {
 		o.robots.phase = unknown
 	}

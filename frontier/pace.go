@@ -144,11 +144,12 @@ func (p *pace) measure(d time.Duration) speed {
 	return as
 }
 
-// backOffWords says why the host is left alone, while it is.
-func (h *host) backOffWords() string {
-	switch p := &h.pace; {
-	case h.fails > 0:
-		return fmt.Sprintf("no response %d times in a row", h.fails)
+// backOffWords says why an origin is left alone, while it is.
+func (o *origin) backOffWords() string {
+	p := &o.pace
+	switch {
+	case o.trouble != nil && o.trouble.fails > 0:
+		return fmt.Sprintf("no response %d times in a row", o.trouble.fails)
 	case p.overloadStatus == 0:
 		return "overloaded"
 	case p.retryAfter > 0:

@@ -252,7 +252,7 @@ func (f *Frontier) mayRefill(o *origin) bool {
 // stuck reports whether h, whose turn it is, cannot even want its URLs, because too many others do.
 // Those behind it wait with it, or it would lose its turn.
 func (f *Frontier) stuck(h *host) bool {
-	o := h.top()
+	o := f.politeness.top(h)
 	if f.refills.open < maxRefills || h.resolve != addressKnown || !f.mayRefill(o) || f.has(o) {
 		return false
 	}
@@ -326,7 +326,7 @@ func (f *Frontier) load(o *origin, r *refill, urls []URL, more bool) {
 		b.n--
 		if u.Tries > 0 {
 			b.tried--
-			f.queueAgain(o, *u, u.NotBefore)
+			f.queueAgain(o, *u, f.time(f.restored(u.NotBefore, MaxRetryAfter)))
 		} else {
 			f.refills.queue(o, u)
 		}

@@ -171,9 +171,9 @@ func TestOriginStateRoundTrip(t *testing.T) {
 	}
 	shut := frontier.OriginState{
 		Name: "http://b.example:81", Most: 1,
-		Robots: frontier.RobotsState{Shut: true, Until: at(3 * time.Hour), Kind: "timeout", Reason: "no answer"},
+		Robots: frontier.RobotsState{Shut: true, Until: at(time.Hour), Kind: "timeout", Reason: "no answer"},
 	}
-	waits := frontier.OriginState{Name: "https://c.example", Most: 1, Robots: frontier.RobotsState{Until: at(3 * time.Hour), Tries: 2}}
+	waits := frontier.OriginState{Name: "https://c.example", Most: 1, Robots: frontier.RobotsState{Until: at(5 * time.Minute), Tries: 2}}
 	file := frontier.OriginState{Name: "null", Pending: 1, Most: 2} // what has no origin has no robots.txt
 	for _, want := range []frontier.OriginState{full, shut, waits, file} {
 		t.Run(want.Name, func(t *testing.T) {

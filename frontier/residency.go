@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/weftcrawl/weft/frontier/names"
@@ -19,6 +20,9 @@ const (
 	costOfHost   = int(unsafe.Sizeof(host{})) + 80
 	costOfOrigin = int(unsafe.Sizeof(origin{})) + 80
 	costOfGroup  = int(unsafe.Sizeof(group{})) + 120
+
+	// With the reason why it was given up.
+	costOfTrouble = int(unsafe.Sizeof(trouble{})) + 100
 
 	// maxVain is how many hosts are looked at in a row that may not be evicted yet.
 	maxVain = 64
@@ -119,10 +123,14 @@ func (r *residency) removed(h *host) {
 
 // bytesOf returns what an origin takes in memory, without its robots.txt.
 func bytesOf(o *origin) int {
+	n := costOfOrigin + len(o.name)
 	if o == &o.host.own {
-		return costOfHost + len(o.name)
+		n = costOfHost + len(o.name)
 	}
-	return costOfOrigin + len(o.name)
+	if o.trouble != nil {
+		n += costOfTrouble
+	}
+	return n
 }
 
 // nameKey returns a fingerprint of a name. The Web chooses the name, and cannot know the seeds.
@@ -177,7 +185,7 @@ func (h *host) isIdle() bool {
 	if h.busy > 0 || h.resolve == addressAsked || h.hasTurn() {
 		return false
 	}
-	if all := h.origins; all != nil && (all.due.Len() > 0 || all.redirects != nil) {
+	if all := h.origins; all != nil && (all.due.Len()+all.doubts.Len() > 0 || all.isRedirecting()) {
 		return false
 	}
 	for o := range h.each {
@@ -216,15 +224,16 @@ func (f *Frontier) consider(h *host) {
 // is idle, the rest of its back-off. Why a host is dead is not in the store.
 func (f *Frontier) settled(h *host) bool {
 	delayed := h.last != never && h.last+f.politeness.delay(h) > f.now
-	if h.noted > f.journal.saved || delayed || h.deadAt(f.now) {
+	if h.noted > f.journal.saved || delayed {
 		return false
 	}
-	if h.pace.hold > f.now && !h.isIdle() { // its turn would come in vain, and late once it is free
+	// Its turn would come in vain, and late once it is free.
+	if held := f.untilHeld(h); held > f.now && !h.isIdle() {
 		return false
 	}
 	answered := int32(0)
 	for o := range h.each {
-		if o.dirty {
+		if o.dirty || o.deadAt(f.now) {
 			return false
 		}
 		answered += o.answered
@@ -301,7 +310,6 @@ func (f *Frontier) evict(h *host) {
 	f.dormant.evicted(h.name())
 	f.residency.removed(h)
 	f.politeness.remove(h)
-	delete(f.failures, h)
 	for o := range h.each {
 		if o.pending > 0 {
 			f.refills.dropped(o)
@@ -312,7 +320,7 @@ func (f *Frontier) evict(h *host) {
 
 // comeBack makes an evicted origin resident again.
 func (f *Frontier) comeBack(s OriginState, r robots.Rules) *origin {
-	o, latest := f.recall(s, r)
+	o, latest := f.recall(s, r, false)
 	o.last = max(o.last, f.residency.waits, min(o.asked, f.now))
 	if latest {
 		o.pace.most = uint8(s.Most) // unbounded or not: this is the same process
@@ -334,36 +342,49 @@ func (f *Frontier) wake(o *origin, s OriginState) {
 }
 
 // recall makes an origin, and brings it to what is known of it, apart from its pending URLs and
-// from when its delay counts. It reports whether that is the latest that is known of its host.
-func (f *Frontier) recall(s OriginState, r robots.Rules) (o *origin, latest bool) {
+// from when its delay counts; ofAnother says whether another process has recorded that. It reports
+// whether that is the latest that is known of its host.
+func (f *Frontier) recall(
+	s OriginState, r robots.Rules, ofAnother bool,
+) (o *origin, latest bool) {
 	o = f.newOrigin(s.Name, strings.HasPrefix(s.Name, "http"))
 	o.pending, o.tried, o.answered = int32(s.Pending), int32(s.Tried), int32(s.Answered)
 	o.capped, o.seed = s.Capped, s.Seed
 	o.leases += o.answered
 	since := never
 	if !s.Asked.IsZero() {
-		since = f.moment(s.Asked)
+		since = f.restored(s.Asked, 0)
 	}
 	if latest = since >= o.asked; latest { // the origin requested last knows the host's pace
 		o.asked = since
 		o.pace.restore(s)
-		o.fails = uint8(s.Failures)
 	}
-	if !s.Hold.IsZero() && !s.Dead { // why it was dead is not kept: it has another chance
-		o.pace.hold = max(o.pace.hold, f.moment(s.Hold))
+	if !s.Hold.IsZero() {
+		o.pace.hold = max(o.pace.hold, f.restored(s.Hold, MaxRetryAfter))
 	}
+	f.restoreTrouble(o, s, ofAnother)
 	if o.robots.phase != off {
 		rules, ok := f.robots.add(r, f.now)
 		if !ok {
 			s.Robots = RobotsState{} // it is leased again
 		}
 		o.robots.restore(s.Robots, rules)
+		longest := shutFor
+		if s.Robots.Have {
+			longest = robots.CacheFor
+		}
 		if !s.Robots.Until.IsZero() {
-			o.robots.until = f.moment(s.Robots.Until)
+			o.robots.until = f.restored(s.Robots.Until, longest)
 		}
 		o.rulesChanged(o, 0)
 	}
 	return o, latest
+}
+
+// restored returns a time that another process has recorded, by a clock that may have been ahead of
+// this one: it is at most so much later than now.
+func (f *Frontier) restored(t time.Time, most time.Duration) moment {
+	return min(f.moment(t), f.now+most)
 }
 
 // evictionLine is hosts that may be evicted, those first that have waited for it for longest.

@@ -195,7 +195,11 @@ func TestHeldHostsLeave(t *testing.T) {
 			}
 			crawl.add("a/new")
 			is, _ := crawl.View().Origin(at(now), "http://a.example")
-			if was.Pending, is.Pending = 0, 0; is != was || !is.Hold.After(at(now)) {
+			held := is.Hold
+			if is.Trouble.Until.After(held) {
+				held = is.Trouble.Until
+			}
+			if was.Pending, is.Pending = 0, 0; is != was || !held.After(at(now)) {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
 			}
 			if next, ok := crawl.Next(); c.left > 0 && (!ok || !next.Equal(is.Hold)) {
@@ -205,8 +209,8 @@ func TestHeldHostsLeave(t *testing.T) {
 	}
 }
 
-// TestFailuresOfAnotherScheme checks that a host has the failures recorded last of its origins,
-// not the most recorded of one.
+// TestFailuresOfAnotherScheme checks that the failures of an origin stay its own, when another of
+// its host responds.
 func TestFailuresOfAnotherScheme(t *testing.T) {
 	crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
 	crawl.add("a/1")
@@ -223,8 +227,11 @@ func TestFailuresOfAnotherScheme(t *testing.T) {
 		for _, name := range order {
 			r.Origin(at(2*time.Hour), crawl.l.origins[name], robots.Rules{})
 		}
-		if info, known := r.Frontier().View().Origin(at(2*time.Hour), "http://a.example"); !known || info.Failures != 0 {
-			t.Errorf("%v: known %t, %d failures, expected none since the last answer", order, known, info.Failures)
+		if info, known := r.Frontier().View().Origin(at(2*time.Hour), "http://a.example"); !known || info.Trouble.Failures != 1 {
+			t.Errorf("%v: known %t, %d failures, expected its own", order, known, info.Trouble.Failures)
+		}
+		if info, known := r.Frontier().View().Origin(at(2*time.Hour), "https://a.example"); !known || info.Trouble.Failures != 0 {
+			t.Errorf("%v: known %t, %d failures, expected none since its response", order, known, info.Trouble.Failures)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 		f.first += s.Answered
 		return false
 	}
-	o, _ := f.recall(s, rules)
+	o, _ := f.recall(s, rules, true)
 	o.last = f.now
 	f.refills.restore(o, s)
 	o.address.waitFrom(f.now)
@@ -90,7 +90,7 @@ func (r *Restorer) Beside(s OriginState, rules robots.Rules) {
 	if f.residency.names.Find(Hostname(s.Name)) == nil || f.residency.origin(s.Name) != nil {
 		return
 	}
-	o, _ := f.recall(s, rules)
+	o, _ := f.recall(s, rules, true)
 	o.last = f.now
 	f.wake(o, s)
 }

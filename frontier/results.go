@@ -32,9 +32,9 @@ func (f *Frontier) Retry(now time.Time, u URL, a Result, at time.Time) {
 // robots.txt too, but none of an address.
 func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 	if u.Robots {
-		o, asked := f.endRobots(now, u, Result{})
+		o, leased := f.endRobots(now, u, Result{}, false)
 		if u.At != nil {
-			f.redirectRobots(asked, u, at)
+			f.redirectRobots(leased.host, u, at)
 			return
 		}
 		o.robots.postpone(f.moment(at))
@@ -44,10 +44,14 @@ func (f *Frontier) Postpone(now time.Time, u URL, at time.Time) {
 	f.wait(f.endLease(now, &u, Result{}), u, at)
 }
 
+// Await is a Postpone of a URL that has failed, as Outlasts says: its origin is parked.
+func (f *Frontier) Await(now time.Time, u URL, a Result) {
+	f.wait(f.endLease(now, &u, a), u, now)
+}
+
 // SetRobots ends a lease of robots.txt: these are the origin's rules, for [robots.CacheFor].
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
-	o, asked := f.endRobots(now, u, a)
-	f.failures.revive(asked) // through a proxy nothing else shows that it responds
+	o, _ := f.endRobots(now, u, a, true)
 	before := o.robots.delay()
 	if rules, ok := f.robots.add(r, f.now); ok {
 		o.robots.set(rules, f.now)
@@ -55,6 +59,9 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 		o.robots.postpone(f.now + noRoom)
 	}
 	o.rulesChanged(o, before)
+	if o.robots.delay() > longDelay {
+		f.inTrouble(o)
+	}
 	f.journal.record(func(l Journal) { l.Rules(o.name, r) })
 	f.place(o)
 }
@@ -65,8 +72,12 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 // kind and reason, new ones too, for an hour: RFC 9309, section 2.3.1.4. Then the origin has
 // another chance.
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Result, kind, reason string, final bool) {
-	o, _ := f.endRobots(now, u, a)
-	o.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
+	o, leased := f.endRobots(now, u, a, false)
+	if o == leased && f.bears(o, f.now, &a) { // it is parked
+		o.robots.postpone(f.now)
+	} else {
+		o.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
+	}
 	f.place(o)
 }
 
@@ -78,7 +89,7 @@ func (f *Frontier) Resolved(now time.Time, u URL, addr netip.Addr) {
 		panic(fmt.Sprintf("frontier: address of %s, which is not leased", u.URL))
 	}
 	f.tell(now)
-	o.leased--
+	o.countLeases(-1)
 	f.stats.Leased--
 	o.resolve = addressKnown
 	if addr.IsValid() {
@@ -117,10 +128,11 @@ func (f *Frontier) endLease(now time.Time, u *URL, a Result) *origin {
 	return o
 }
 
-// endRobots takes in the end of a lease of robots.txt. It returns the origin that it is of, and the
-// host that was requested.
-func (f *Frontier) endRobots(now time.Time, u URL, a Result) (*origin, *host) {
-	o := f.residency.origin(u.URL.Origin())
+// endRobots takes in the end of a lease of robots.txt, and whether there was a response, which
+// nothing else shows through a proxy. It returns the origin that it is of, and the one that was
+// requested.
+func (f *Frontier) endRobots(now time.Time, u URL, a Result, responded bool) (o, leased *origin) {
+	o = f.residency.origin(u.URL.Origin())
 	leased, phase := o, asked
 	if u.At != nil {
 		leased, phase = f.robotsRedirects(&u), elsewhere
@@ -131,28 +143,30 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Result) (*origin, *host) {
 	f.robots.answered()
 	a.Took = 0 // a small file says nothing about how long pages take
 	f.learn(leased, now, a)
+	if responded {
+		f.responded(leased, false)
+		f.place(leased)
+	}
 	if leased != o {
 		leased.dropRedirects()
 		f.journal.originChanged(o)
 	}
-	return o, leased.host
+	return o, leased
 }
 
 // learn takes in the end of a lease of o.
 func (f *Frontier) learn(o *origin, now time.Time, a Result) {
 	f.tell(now)
-	o.leased--
+	o.countLeases(-1)
 	f.stats.Leased--
 	h := o.host
 	f.politeness.learn(f.now, h, a)
-	if f.failures.learn(f.now, h, a) {
-		f.placeOrigins(h)
-	}
+	f.judge(o, &a)
 	h.asked, h.last = f.now, f.now
 	if a.Addr.IsValid() && f.cfg.Resolve {
 		f.moveTo(h, a.Addr)
 	}
 	o.seed = o.seed && !a.Public
 	f.journal.originChanged(o)
-	f.placeHost(h)
+	f.place(o)
 }

@@ -178,6 +178,14 @@ func (s *RobotsState) FailedWords() string {
 	return "robots.txt: " + strings.TrimPrefix(s.Reason, "robots.txt: ")
 }
 
+// probe has robots.txt leased before any page, to learn whether it is the server that hangs, or
+// some of its pages.
+func (r *robotsTxt) probe(now moment) {
+	if r.phase == known {
+		r.until = now
+	}
+}
+
 // postpone takes in that it was not requested after all.
 func (r *robotsTxt) postpone(until moment) {
 	r.phase, r.until = unknown, until

@@ -20,8 +20,7 @@ import (
 // in Hops, by which the caller bounds how many redirects are followed. With HostBytes that URL is
 // one of the seeds last given to Prepare.
 func (f *Frontier) RobotsAt(now time.Time, u URL, a Result, at weburl.URL) {
-	o, asked := f.endRobots(now, u, a)
-	f.failures.revive(asked)
+	o, _ := f.endRobots(now, u, a, true)
 	o.robots.phase = elsewhere
 	u.At = &at
 	u.Hops++
@@ -36,7 +35,7 @@ func (f *Frontier) RobotsAt(now time.Time, u URL, a Result, at weburl.URL) {
 func (f *Frontier) redirectRobots(h *host, u URL, at time.Time) {
 	all := f.originsOf(h)
 	if all.redirects == nil {
-		all.redirects = &origin{host: h, index: -1}
+		all.redirects = &origin{host: h, index: -1, doubtful: true}
 	}
 	f.queueAgain(all.redirects, u, at)
 	f.place(all.redirects)
@@ -56,7 +55,7 @@ func (f *Frontier) pickRedirect(o *origin, u *URL) bool {
 			u.Seed = of.seeded()
 			return true
 		}
-		why := f.failures[o.host]
+		why := o.trouble.why
 		reason := fmt.Sprintf("robots.txt at %s: %s", Brief(u.At.String()), why.reason)
 		of.robots.fail(failure{why.kind, reason}, f.now, false, f.cfg.RobotsTries)
 		f.journal.originChanged(of)
@@ -76,13 +75,19 @@ func (f *Frontier) robotsRedirects(u *URL) *origin {
 	return h.origins.redirects
 }
 
+// isRedirecting reports whether robots.txt redirects to the host wait, or are leased.
+func (all *origins) isRedirecting() bool {
+	return all.redirects != nil && (all.redirects.retry != nil || all.redirects.leased > 0)
+}
+
 // dropRedirects drops the origin that stands for a host's robots.txt redirects once there are none:
 // it takes as much memory as the host, at each host that a redirect has led to.
 func (h *host) dropRedirects() {
 	all := h.origins
 	switch {
-	case all.redirects.retry != nil || all.redirects.leased > 0:
+	case all.isRedirecting() || all.redirects.trouble != nil:
 	case len(all.known) > 1:
+		all.redirects.setDoubtful(true) // it vouches for nothing any more
 		all.redirects = nil
 	default:
 		h.own.index, h.origins = -1, nil

@@ -80,7 +80,7 @@ func TestRedirectToTheDead(t *testing.T) {
 	}
 	want := map[string]int{
 		"connect: refused": 8,
-		"connect: robots.txt at http://dead.example/robots.txt: its host did not answer 8 times in a row: refused": 2,
+		"connect: robots.txt at http://dead.example/robots.txt: no response 8 times in a row: refused": 2,
 	}
 	if asked != 9 || !maps.Equal(reasons, want) {
 		t.Errorf("asked %d times; refused %v", asked, reasons)
@@ -102,7 +102,7 @@ func TestRedirectIsReported(t *testing.T) {
 		f.RobotsFailed(at(0), f.Lease(at(0), 9)[0], frontier.Result{Failure: "connect", Reason: "refused"}, "connect", "refused", true)
 	}
 	to, info, ok := f.View().RobotsRedirect(at(0), name)
-	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Failures != 3 || !info.Hold.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
+	if !ok || to.String() != "http://dead.example/rules" || info.Name != "http://dead.example" || info.Trouble.Failures != 3 || !info.Trouble.Until.Equal(at(time.Second)) || !info.Next.Equal(at(time.Second)) {
 		t.Errorf("%t, at %s, %+v, expected that it waits a second, for a host that is parked", ok, to, info)
 	}
 	asks(t, f, time.Second, "d", "dead/rules")

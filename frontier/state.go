@@ -67,10 +67,21 @@ type OriginState struct {
 	Hold     time.Time     // end of its back-off; zero: there is none
 	Strikes  int           // overloads in a row, 0 to 255
 	Overload bool          // has ever been overloaded
-	Failures int           // leases in a row without a response, 0 to 255; if any, they caused Hold
-	Dead     bool          // too many: its URLs are refused until Hold
 
-	Robots RobotsState
+	Responded bool // ever
+	Trouble   TroubleState
+	Robots    RobotsState
+}
+
+// TroubleState is what keeps an origin from being crawled; zero: it has responded well.
+type TroubleState struct {
+	Since    time.Time // when it began, had the crawl run without a break
+	Failures int       // leases in a row without a response, 0 to 255
+	Until    time.Time // it is parked, or its URLs are refused; zero: it is not
+	GivenUp  bool      // its URLs are refused
+
+	// Of the last failure, and why it was given up: the kind and reason of the refusals.
+	Kind, Reason string
 }
 
 // RobotsState is the state of an origin's robots.txt. Journal.Rules records the rules themselves.

@@ -104,14 +104,14 @@ func (h *host) enter(domain *group) {
 func (h *host) hasTurn() bool { return h.index >= 0 || h.rank >= 0 }
 
 // requests reports whether it takes a request to do what is due of h at a time.
-func (h *host) requests(at moment) bool {
-	return h.resolve == addressKnown && !h.top().refusing(at)
+func (p *politeness) requests(h *host, at moment) bool {
+	return h.resolve == addressKnown && !p.top(h).refusing(at)
 }
 
 // waitsWithSiblings reports whether h, whose turn is at a time, waits among its siblings. What
 // takes no request, such as refusing what is due, need not wait for domain and address.
-func (h *host) waitsWithSiblings(now, at moment) bool {
-	return h.siblings != nil && h.requests(max(at, now))
+func (p *politeness) waitsWithSiblings(now moment, h *host, at moment) bool {
+	return h.siblings != nil && p.requests(h, max(at, now))
 }
 
 // lineOf returns the line in which h has its turn.
@@ -149,7 +149,7 @@ func (p *politeness) leave(h *host) {
 // giveTurn gives h a turn; it has none.
 func (p *politeness) giveTurn(now moment, h *host, at moment, order uint64) {
 	h.at, h.order = at, order
-	if !h.waitsWithSiblings(now, at) {
+	if !p.waitsWithSiblings(now, h, at) {
 		p.join(h, nobody)
 		return
 	}
@@ -220,7 +220,7 @@ func (p *politeness) next(now moment) (h *host, at moment) {
 		default:
 			return nil, 0
 		}
-		if h.rank < 0 && h.waitsWithSiblings(now, at) { // it is not dead any more
+		if h.rank < 0 && p.waitsWithSiblings(now, h, at) { // it is not dead any more
 			p.move(now, h)
 			continue
 		}
@@ -236,7 +236,7 @@ func (p *politeness) next(now moment) (h *host, at moment) {
 // heldUp returns what keeps h from being leased from at a time at which it has its turn.
 func (p *politeness) heldUp(h *host, at moment) blocker {
 	switch {
-	case !h.requests(at):
+	case !p.requests(h, at):
 	case !p.open(h.domain(), at):
 		return itsDomain
 	case !p.open(h.address, at):

@@ -130,9 +130,13 @@ type Result struct {
 
 	// Failure is the kind of error if there was no response at all, and Reason the error; both
 	// empty: there was one, or this is unknown. Silent: the server accepted the request and sent
-	// nothing. See maxFails.
-	Failure, Reason string
-	Silent          bool
+	// nothing. Unreached: there was no connection, which may pass. Absent: there is no such name.
+	// See maxFails.
+	Failure, Reason           string
+	Silent, Unreached, Absent bool
 }
+
+// mayPass reports whether a failure may be that of a server that will respond again.
+func (a *Result) mayPass() bool { return a.Silent || a.Unreached || a.Absent }
 
 func (a *Result) loopback() bool { return a.Addr.Unmap().IsLoopback() }

@@ -57,6 +57,12 @@ func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
 // IsLeased reports whether a canonical URL is leased.
 func (v View) IsLeased(u weburl.URL) bool { return v.f.leased[u] != nil }
 
+// Responded reports whether the origin of a URL has ever responded; false if it is not resident.
+func (v View) Responded(u weburl.URL) bool {
+	o := v.f.residency.origin(u.Origin())
+	return o != nil && o.responded
+}
+
 // OriginInfo is all that is known of an origin at a moment.
 type OriginInfo struct {
 	OriginState               // its times are up to now
@@ -100,7 +106,10 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	if o.isResolving() {
 		info.Leased--
 	}
-	f.describeHold(&info, o.host, o.robots.notBefore())
+	if max(o.pace.hold, o.parked()) > f.now {
+		info.BackOff = o.backOffWords()
+	}
+	f.describeHold(&info, o.host, max(o.robots.notBefore(), o.parked()))
 	return info, true
 }
 
@@ -108,9 +117,6 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 // lease from a time on.
 func (f *Frontier) describeHold(info *OriginInfo, h *host, from moment) {
 	p := &f.politeness
-	if h.pace.hold > f.now {
-		info.BackOff = h.backOffWords()
-	}
 	info.Resolving = h.resolve == addressAsked
 	pace := p.pace(h)
 	if pace < anyPace {
@@ -146,7 +152,8 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 		for _, w := range h.origins.redirects.again() {
 			if w.url.URL.Origin() == name {
 				info = OriginInfo{OriginState: f.state(&h.own), Delay: f.politeness.delay(h)}
-				f.describeHold(&info, h, w.at)
+				info.Trouble = f.troubleState(h.origins.redirects)
+				f.describeHold(&info, h, max(w.at, h.origins.redirects.parked()))
 				return *w.url.At, info, true
 			}
 		}
@@ -180,7 +187,7 @@ func (v View) Slowest(n int) []OriginStat {
 		if !waits {
 			at = f.now
 		}
-		return max(0, o.pace.hold-f.now, at-f.now)
+		return max(0, o.pace.hold-f.now, o.parked()-f.now, at-f.now)
 	}
 	longer := func(a, b *origin) int {
 		return cmp.Or(
@@ -213,7 +220,7 @@ func (v View) Slowest(n int) []OriginStat {
 		}
 		if wait := held(o); wait > 0 {
 			s.BackOff, s.Why = f.time(f.now+wait), o.backOffWords()
-			if f.now+wait > o.pace.hold {
+			if f.now+wait > max(o.pace.hold, o.parked()) {
 				robots := f.state(o).Robots
 				s.Why = robots.FailedWords()
 			}

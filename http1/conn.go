@@ -118,7 +118,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		if noPort(err, to) {
 			kind = KindResource
 		}
-		return nil, patience.classify(err, kind, func() string {
+		bad := patience.classify(err, kind, func() string {
 			switch {
 			case at.via != nil:
 				return fmt.Sprintf("no connection through the proxy %v", at.via)
@@ -127,6 +127,8 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 			}
 			return "no connection to " + join(to)
 		})
+		bad.local = noRoute(err, to)
+		return nil, bad
 	}
 	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw), hold: c.opt.Meter.Open()}
 	cn.step = cn.feed

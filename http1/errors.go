@@ -66,6 +66,8 @@ type Error struct {
 	Timing Timing         // until the failure
 	Addr   netip.AddrPort // of the server; invalid if not connected or not known
 	Wire   int64          // bytes of the response received, including interim responses
+
+	local bool // see Local
 }
 
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Err.Error() }
@@ -85,6 +87,40 @@ func (e *Error) Temporary() bool {
 		return true
 	}
 	return false
+}
+
+// Refused reports whether a host answered that it takes no connection.
+func (e *Error) Refused() bool { return errors.Is(e.Err, syscall.ECONNREFUSED) }
+
+// Local reports whether the failure can only be that of this machine's own network: it has no route,
+// its name servers are not there, or its proxy does not respond.
+func (e *Error) Local() bool {
+	switch e.Kind {
+	case KindProxy:
+		var no *refusal
+		return !errors.As(e.Err, &no)
+	case KindDNS:
+		var dns *net.DNSError
+		return errors.As(e.Err, &dns) && slices.ContainsFunc(noNetwork, func(errno syscall.Errno) bool {
+			return dns.Err == errno.Error()
+		})
+	}
+	return e.local
+}
+
+// noNetwork are the errors of a machine without a network. A name server is often this machine.
+var noNetwork = []syscall.Errno{
+	syscall.ENETUNREACH, syscall.ENETDOWN, syscall.EHOSTUNREACH, syscall.ECONNREFUSED,
+}
+
+// noRoute reports whether err, from connecting to addresses, means that this machine has no route
+// anywhere. That there is none for IPv6 alone is usual.
+func noRoute(err error, to []netip.AddrPort) bool {
+	if !errors.Is(err, syscall.ENETUNREACH) && !errors.Is(err, syscall.ENETDOWN) {
+		return false
+	}
+	is4 := func(to netip.AddrPort) bool { return to.Addr().Unmap().Is4() }
+	return slices.ContainsFunc(to, is4) && !errors.Is(err, syscall.ECONNREFUSED)
 }
 
 func fail(k Kind, format string, args ...any) *Error {

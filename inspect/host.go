@@ -75,10 +75,10 @@ func robotsState(now time.Time, p job.Plan, h frontier.OriginInfo) string {
 // known.
 func waitsFor(now time.Time, h frontier.OriginInfo) (what string, until time.Time) {
 	switch {
-	case h.Dead:
-		return fmt.Sprintf("down: no response %d times in a row, its URLs are refused", h.Failures), h.Hold
-	case h.Hold.After(now) && h.Failures > 0:
-		return fmt.Sprintf("parked: no response %d times in a row", h.Failures), h.Hold
+	case h.Trouble.GivenUp:
+		return fmt.Sprintf("given up, its URLs are refused: %s", h.Trouble.Reason), h.Trouble.Until
+	case h.Trouble.Until.After(now):
+		return fmt.Sprintf("parked: no response %d times in a row, %s", h.Trouble.Failures, h.Trouble.Kind), h.Trouble.Until
 	case h.Hold.After(now):
 		return cmp.Or(h.BackOff, "overloaded"), h.Hold
 	case h.Resolving:

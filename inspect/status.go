@@ -20,6 +20,7 @@ const (
 	JobPaused      JobState = "paused"      // no fetch starts
 	JobEnding      JobState = "ending"      // fetches in flight finish, no other starts
 	JobFinished    JobState = "finished"    // nothing is left to do
+	JobFailed      JobState = "failed"      // no seed was fetched: the same command starts anew
 	JobStopped     JobState = "stopped"     // a limit stopped it, and URLs are left
 	JobInterrupted JobState = "interrupted" // URLs are left
 	JobKilled      JobState = "killed"      // or an error ended it and kept it from saving even that
@@ -87,6 +88,8 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) S
 		s.State, s.Reasons = JobStopped, []string{sum.Stopped}
 	case counts.Pending > 0 || p.List && !h.List.Listed:
 		s.State = JobInterrupted
+	case sum.Fruitless():
+		s.State = JobFailed
 	default:
 		s.State = JobFinished
 	}

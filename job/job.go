@@ -120,7 +120,7 @@ func (j *Job) open(o *Options) error {
 	case (!begun || o.Fresh) && j.Plan.seedless():
 		return &OptionError{Option: "Seeds", Err: ErrNoSeed}
 	case o.Fresh && begun:
-		options.Fresh, options.Clear = true, []string{PagesFile, LinksFile, bodiesDir}
+		options.Fresh, options.Clear = true, outputs
 		begun = false
 	}
 	if err := j.openStore(options); err != nil {
@@ -129,6 +129,17 @@ func (j *Job) open(o *Options) error {
 	if j.Resumed = begun; begun {
 		if err := j.recall(o); err != nil {
 			return err
+		}
+		if j.startsAnew(o) { // what failed then says nothing now
+			begun = false
+			options.Fresh, options.Clear = true, outputs
+			if err := j.Store.Close(); err != nil {
+				return err
+			}
+			*j = Job{Dir: j.Dir, Files: j.Files, Plan: j.Plan}
+			if err := j.openStore(options); err != nil {
+				return err
+			}
 		}
 	}
 	switch {
@@ -150,6 +161,14 @@ func (j *Job) open(o *Options) error {
 		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
 	}
 	return j.begin(o, begun)
+}
+
+// outputs are the files and folders that a job starts without.
+var outputs = []string{PagesFile, LinksFile, bodiesDir}
+
+// startsAnew reports whether the job starts anew because its last run has fetched nothing.
+func (j *Job) startsAnew(o *Options) bool {
+	return j.History.Summary.Fruitless() && !o.Update && !o.Amend && (o.List || !j.Plan.List)
 }
 
 // begin saves the plan, and a history that says what this run is to do.

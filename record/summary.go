@@ -50,6 +50,8 @@ type Summary struct {
 	ContentTypes map[string]Count `json:"content_types"` // responses with a body, by media type
 	Errors       map[string]Count `json:"errors"`        // by error kind
 	NotFollowed  map[string]int   `json:"not_followed"`  // link mentions, by reason: see weft.Reasons; or OnLink's own
+	GivenUp      []GivenUp        `json:"given_up"`      // origins whose URLs were refused, at most 20, the first ones
+	MoreGivenUp  int              `json:"more_given_up"` // further ones
 	Opened       []string         `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
 	FirstError   string           `json:"first_error"`   // the first URL that failed, and why
 	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10
@@ -58,6 +60,15 @@ type Summary struct {
 	Interrupted  bool             `json:"interrupted"`   // URLs are left, because of Drain or the context
 	Finished     bool             `json:"finished"`      // no URL is left
 	Runs         int              `json:"runs"`          // runs of the visit, with this one
+}
+
+// GivenUp is an origin whose URLs were refused: it did not respond, or let the crawl wait, for too
+// long.
+type GivenUp struct {
+	Origin string `json:"origin"`
+	Kind   string `json:"kind"`   // the error kind of its URLs
+	Reason string `json:"reason"` // from the Web
+	URLs   int    `json:"urls"`   // that were waiting
 }
 
 // Count is a number of URLs and the bytes received for them.
@@ -70,6 +81,7 @@ const (
 	maxContentTypes = 100 // further ones count as "other"
 	maxMediaType    = 100 // bytes: longer ones, too; the longest registered one has 82
 	maxOpened       = 20
+	maxGivenUp      = 20
 	maxSlowest      = 10
 )
 
@@ -85,6 +97,7 @@ func NewSummary() Summary {
 func (s Summary) Clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
 	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
+	s.GivenUp = slices.Clone(s.GivenUp)
 	s.Opened, s.Slowest, s.Broken = slices.Clone(s.Opened), slices.Clone(s.Slowest), slices.Clone(s.Broken)
 	return s
 }
@@ -145,6 +158,21 @@ func Failed(errors map[string]Count, refused int) int {
 		n += e.URLs
 	}
 	return max(0, n)
+}
+
+// GiveUp adds an origin that was given up.
+func (s *Summary) GiveUp(g GivenUp) {
+	if len(s.GivenUp) >= maxGivenUp {
+		s.MoreGivenUp++
+		return
+	}
+	s.GivenUp = append(s.GivenUp, g)
+}
+
+// Fruitless reports whether the crawl has ended without a seed fetched: its server, its proxy or the
+// network was not there.
+func (s *Summary) Fruitless() bool {
+	return s.Finished && s.Visit <= 1 && s.SeedsFetched == 0 && s.Pages == 0
 }
 
 // Open adds a host that a seed's redirect brought into scope.

@@ -141,7 +141,7 @@ func (v jsonVoice) report(r report) {
 		"duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots, "bytes", r.Bytes,
 		"urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages),
 		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
-		"not_followed", r.NotFollowed, "opened", r.Opened,
+		"not_followed", r.NotFollowed, "opened", r.Opened, "given_up", r.GivenUp,
 		"first_error", r.FirstError, "broken", r.Broken, "slowest", r.Slowest,
 		"pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
 		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished,

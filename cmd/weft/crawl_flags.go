@@ -119,6 +119,10 @@ func (f *crawlFlags) paceOptions() []option {
 			more: "Default: no limit."},
 		{name: "retries", arg: "N", Value: to(&o.Retries, orNone), field: "Retries", advanced: true,
 			help: "retry up to N times after a temporary error", def: "2"},
+		{name: "give-up", arg: "D", Value: to(&o.GiveUp, durationOrNever), field: "GiveUp",
+			advanced: true, help: "give up a server that is down or overloaded for D", def: "2h",
+			more: "Until then its URLs wait. D may be never. A server that has never responded is " +
+				"given up after 8 tries."},
 		{name: "memory", arg: "SIZE", Value: to(&o.Memory, size), field: "Memory", advanced: true,
 			help: "use at most SIZE of memory, however large the crawl", def: "512MiB",
 			more: "No fetch starts while response bodies fill their share of it."},

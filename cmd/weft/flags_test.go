@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -329,6 +330,23 @@ var effects = map[string]func(t *testing.T){
 			weftRun(t, "crawl", "--retries", tries, s.URL)
 			expect(t, "requested, with retries "+tries, s.paths(), want)
 		}
+	},
+	"give-up": func(t *testing.T) {
+		var s *httptest.Server
+		s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Content-Type", "text/html")
+			if r.URL.Path == "/" {
+				fmt.Fprint(w, "<a href=/a></a><a href=/b></a>")
+				s.Listener.Close() // it does not come back
+			}
+		}))
+		t.Cleanup(s.Close)
+		e := crawls(t, exitDone, "--give-up", "1s", s.URL)
+		if !strings.Contains(e.stderr, "given up") || !strings.Contains(e.stderr, "no response for 1s") {
+			t.Errorf("the report: %s", e.stderr)
+		}
+		crawls(t, exitUsage, "--give-up", "0", s.URL)
 	},
 	"timeout": func(t *testing.T) {
 		kind(t, "timeout", "--timeout", "200ms", newAsked(t, false, hang("")).URL)

@@ -93,6 +93,18 @@ func durationOrNone(s string) (time.Duration, error) {
 	return d, err
 }
 
+// durationOrNever reads a time and turns never into the -1 that the library takes for that.
+func durationOrNever(s string) (time.Duration, error) {
+	if s == "never" {
+		return -1, nil
+	}
+	d, err := duration(s)
+	if err != nil {
+		return 0, errors.New("expected a time above 0, such as 30m or 12h, or never")
+	}
+	return d, nil
+}
+
 // size reads a number of bytes.
 func size(s string) (int, error) {
 	n, err := humanize.ParseBytes(s)

@@ -44,6 +44,8 @@ const (
 	mostTypes  = 10
 	mostSlow   = 5
 	mostOpened = 3
+
+	mostGivenUp = 5
 )
 
 func (r report) String() string {
@@ -74,6 +76,7 @@ func (r report) String() string {
 	if !r.fetchedNone() { // else it is the error of the crawl
 		r.showBroken(out)
 	}
+	r.givenUp(out)
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())
 	if r.Runs > 1 {
@@ -102,6 +105,17 @@ func (r report) contentTypes(out *sheet) {
 	}
 	if n := len(types) - mostTypes; n > 0 {
 		out.counted("content type", "("+plural(n, "other")+")", others)
+	}
+}
+
+// givenUp lists origins that were given up.
+func (r report) givenUp(out *sheet) {
+	shown := min(len(r.GivenUp), mostGivenUp)
+	for _, g := range r.GivenUp[:shown] {
+		out.line("given up", "%s, %s left: %s: %s", g.Origin, plural(g.URLs, "URL"), g.Kind, g.Reason)
+	}
+	if n := len(r.GivenUp) - shown + r.MoreGivenUp; n > 0 {
+		out.line("given up", "%s", plural(n, "other"))
 	}
 }
 

@@ -163,44 +163,49 @@ func mustSeed(t *testing.T, s string) weburl.URL {
 	return u
 }
 
+// TestFailedJob: a job that has fetched no seed says so, and the same command tries again.
+func TestFailedJob(t *testing.T) {
+	first := weftRun(t, "crawl", "--retries", "0", "--job", "job", "http://127.0.0.1:1/")
+	if first.code != exitError || !strings.Contains(first.stderr, "no seed could be fetched") {
+		t.Fatalf("exit %d: %s", first.code, first.stderr)
+	}
+	if status := weftIn(t, first.dir, "status", "job").stdout; !strings.HasPrefix(status, "job: failed, no seed was fetched") {
+		t.Errorf("status: %s", status)
+	}
+	again := weftIn(t, first.dir, "crawl", "--retries", "0", "--job", "job")
+	if again.code != exitError || strings.Contains(again.stderr, "finished") || strings.Count(again.file("job/pages.jsonl"), "\n") != 1 {
+		t.Errorf("exit %d: %s\nrecords %s", again.code, again.stderr, again.file("job/pages.jsonl"))
+	}
+}
+
 // TestFinished: for a finished job, the command prints the same report again, and changes nothing.
 func TestFinished(t *testing.T) {
 	s := newAsked(t, false, star)
-	for name, c := range map[string]struct {
-		seed string
-		code int
-	}{
-		"done":         {s.URL, exitDone},
-		"none fetched": {"http://127.0.0.1:1/", exitError},
-	} {
-		t.Run(name, func(t *testing.T) {
-			first := weftRun(t, "crawl", "--retries", "0", "--job", "job", c.seed)
-			_, table, _ := strings.Cut(first.stderr, "\n") // skip the elapsed time, which is not saved to the end
-			records, status := first.file("job/pages.jsonl"), weftIn(t, first.dir, "status", "--json", "job").stdout
-			if first.code != c.code || records == "" || status == "" {
-				t.Fatalf("%+v: records %q, status %s", first, records, status)
-			}
-			asked, robots := len(s.got()), s.forRobots()
-			for _, args := range []string{"crawl --job job " + c.seed, "crawl --job job", "crawl --job job -o out " + c.seed} {
-				e := weftIn(t, first.dir, strings.Fields(args)...)
-				line, rest, _ := strings.Cut(e.stderr, "\n")
-				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; weft crawl --update job recrawls it, --fresh starts over, --amend adds URLs" || again != table {
-					t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, c.code, table)
-				}
-			}
-			if len(s.got()) != asked || s.forRobots() != robots || first.file("job/pages.jsonl") != records {
-				t.Errorf("it was crawled again")
-			}
-			if now := weftIn(t, first.dir, "status", "--json", "job").stdout; now != status {
-				t.Errorf("status %s, expected as before: %s", now, status)
-			}
-			if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
-				t.Errorf("an empty output is left")
-			}
-			if e := weftIn(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job: resuming: ") {
-				t.Errorf("with another URL: %+v", e)
-			}
-		})
+	first := weftRun(t, "crawl", "--retries", "0", "--job", "job", s.URL)
+	_, table, _ := strings.Cut(first.stderr, "\n") // skip the elapsed time, which is not saved to the end
+	records, status := first.file("job/pages.jsonl"), weftIn(t, first.dir, "status", "--json", "job").stdout
+	if first.code != exitDone || records == "" || status == "" {
+		t.Fatalf("%+v: records %q, status %s", first, records, status)
+	}
+	asked, robots := len(s.got()), s.forRobots()
+	for _, args := range []string{"crawl --job job " + s.URL, "crawl --job job", "crawl --job job -o out " + s.URL} {
+		e := weftIn(t, first.dir, strings.Fields(args)...)
+		line, rest, _ := strings.Cut(e.stderr, "\n")
+		if _, again, _ := strings.Cut(rest, "\n"); e.code != exitDone || line != "weft: job is finished; weft crawl --update job recrawls it, --fresh starts over, --amend adds URLs" || again != table {
+			t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, exitDone, table)
+		}
+	}
+	if len(s.got()) != asked || s.forRobots() != robots || first.file("job/pages.jsonl") != records {
+		t.Errorf("it was crawled again")
+	}
+	if now := weftIn(t, first.dir, "status", "--json", "job").stdout; now != status {
+		t.Errorf("status %s, expected as before: %s", now, status)
+	}
+	if _, err := os.Lstat(filepath.Join(first.dir, "out")); err == nil {
+		t.Errorf("an empty output is left")
+	}
+	if e := weftIn(t, first.dir, "crawl", "--job", "job", "--amend", s.URL+"/more"); e.code != exitDone || !strings.HasPrefix(e.stderr, "weft: job: resuming: ") {
+		t.Errorf("with another URL: %+v", e)
 	}
 }
 

@@ -44,6 +44,7 @@ and after.` + jobExit,
 var stateInWords = map[weft.JobState]string{
 	weft.JobStarting:    "starting, reading the state of its last run",
 	weft.JobEnding:      "ending, finishing the fetches that have started",
+	weft.JobFailed:      "failed, no seed was fetched, weft crawl --job tries again",
 	weft.JobInterrupted: "interrupted, weft crawl --job resumes it",
 	weft.JobKilled:      "killed or ended by an error, weft crawl --job resumes it",
 }

@@ -278,8 +278,13 @@ func appendOrigin(b []byte, o frontier.OriginState) []byte {
 	b = appendText(b, o.Robots.Kind)
 	b = appendText(b, o.Robots.Reason)
 	b = appendBool(b, o.Seed)
-	b = appendInt(b, o.Failures)
-	return appendBool(b, o.Dead)
+	b = appendInt(b, o.Trouble.Failures)
+	b = appendBool(b, o.Trouble.GivenUp)
+	b = appendBool(b, o.Responded)
+	b = appendTime(b, o.Trouble.Since)
+	b = appendTime(b, o.Trouble.Until)
+	b = appendText(b, o.Trouble.Kind)
+	return appendText(b, o.Trouble.Reason)
 }
 
 func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
@@ -294,7 +299,17 @@ func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
 		o.Seed = d.bool()
 	}
 	if len(d.b) > 0 { // jobs that predate parked hosts end here
-		o.Failures, o.Dead = d.int(), d.bool()
+		o.Trouble.Failures, o.Trouble.GivenUp = d.int(), d.bool()
+	}
+	if len(d.b) > 0 {
+		o.Responded, o.Trouble.Since, o.Trouble.Until = d.bool(), d.time(), d.time()
+		o.Trouble.Kind, o.Trouble.Reason = d.text(), d.text()
+		return o, d.end()
+	}
+	// In older jobs a parked host held back all of its origins.
+	o.Responded = o.Robots.Have || o.Took > 0
+	if o.Trouble.Failures > 0 {
+		o.Trouble.Since, o.Trouble.Until, o.Hold = o.Asked, o.Hold, time.Time{}
 	}
 	return o, d.end()
 }

@@ -66,8 +66,9 @@ func TestOriginRoundTrip(t *testing.T) {
 		{Name: "http://a.test"},
 		{
 			Name: "http://a.test", Pending: 1 << 30, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
-			Hold: at.Add(time.Hour), Strikes: 4, Overload: true, Failures: 8, Dead: true,
-			Robots: frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
+			Hold: at.Add(time.Hour), Strikes: 4, Overload: true, Responded: true,
+			Trouble: frontier.TroubleState{Since: at, Failures: 8, Until: at.Add(time.Minute), GivenUp: true, Kind: "connect", Reason: "refused"},
+			Robots:  frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
 		},
 	} {
 		got, err := decodeOrigin(o.Name, appendOrigin(nil, o))
@@ -76,7 +77,7 @@ func TestOriginRoundTrip(t *testing.T) {
 		}
 	}
 	b := appendOrigin(nil, frontier.OriginState{Name: "http://a.test", Most: 2, Seed: true})
-	got, err := decodeOrigin("http://a.test", b[:len(b)-2]) // a job from before hosts were parked
+	got, err := decodeOrigin("http://a.test", b[:len(b)-7]) // a job from before hosts were parked
 	if want := (frontier.OriginState{Name: "http://a.test", Most: 2, Seed: true}); err != nil || got != want {
 		t.Errorf("old job: %v\n got %v\nwant %v", err, got, want)
 	}

@@ -117,6 +117,7 @@ func (v *recrawl) requeue(key, value []byte) error {
 // resetOrigin returns the state of an origin at the start of a recrawl, or a few batches later.
 func resetOrigin(name string, o frontier.OriginState) frontier.OriginState {
 	o.Name, o.Tried, o.Answered, o.Capped = name, 0, 0, false
+	o.Responded, o.Trouble = false, frontier.TroubleState{}
 	if o.Robots.Shut {
 		o.Robots = frontier.RobotsState{}
 	}

@@ -24,7 +24,7 @@ var tables = map[string][]string{
 	"Scope": {"scope/places.Set.slots"},
 	"Hosts": { // evicted hosts are in the store, with their queues; so are names in a filter
 		"frontier/names.Index.under", "frontier.origins.known", "frontier.group.siblings", "frontier.politeness.addresses",
-		"frontier.politeness.domains", "frontier.evictionLine.hosts", "frontier.Frontier.failures", "internal/heap.Heap.items",
+		"frontier.politeness.domains", "frontier.evictionLine.hosts", "internal/heap.Heap.items",
 	},
 	"Pending": {"frontier/queue.Queue.buckets", "frontier/queue.bucket.items", "frontier.URL.Past"},
 	"Bodies": { // each counts as held before it is made, or as it arrives
@@ -67,12 +67,13 @@ var tables = map[string][]string{
 	},
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "frontier.redirects.middle", "engine.nested.by"},
 	"10,000 entries": {"engine.shortage.since"},
+	"5 hosts":        {"engine.outage.lost"},
 	"4 MiB":          {"frontier/variants.Counter.counts"},
 	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
-	"collected after each lease":                     {"frontier.Frontier.refused"},
+	"collected after each lease":                     {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
 	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
-	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "job.History.NotFollowed"},
+	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "job.History.NotFollowed"},
 	"private networks that there are":                {"guard.Guard.open", "job.Job.Networks"},
 	"what the user gives, or 1,000 seeds ahead": {
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",

@@ -1,0 +1,418 @@
+package weft_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+// weather is a network that breaks down for some time: fails says with which error an address is
+// out of reach at a time since the start. The error 0 stands for none, ETIMEDOUT for silence.
+type weather struct {
+	aio.Network
+	fails func(at time.Duration, to netip.Addr) syscall.Errno
+}
+
+func (w *weather) Connect(t *aio.Task, to net.Addr) (aio.Conn, error) {
+	tcp, ok := to.(*net.TCPAddr)
+	if !ok {
+		return w.Network.Connect(t, to)
+	}
+	addr := tcp.AddrPort().Addr().Unmap()
+	switch errno := w.now(t, addr); errno {
+	case 0:
+	case syscall.ETIMEDOUT:
+		if err := t.Sleep(2 * time.Minute); err != nil {
+			return nil, err
+		}
+		return nil, os.NewSyscallError("connect", errno)
+	default:
+		return nil, os.NewSyscallError("connect", errno)
+	}
+	c, err := w.Network.Connect(t, to)
+	if err != nil {
+		return nil, err
+	}
+	return &exposed{c, w, addr}, nil
+}
+
+func (w *weather) Lookup(t *aio.Task, host string) ([]net.IP, error) {
+	if errno := w.now(t, netip.Addr{}); errno != 0 {
+		return nil, &net.DNSError{Err: errno.Error(), Name: host, Server: "192.0.2.53", IsTemporary: true}
+	}
+	return w.Network.Lookup(t, host)
+}
+
+func (w *weather) now(t *aio.Task, to netip.Addr) syscall.Errno {
+	return w.fails(t.Loop().Now().Sub(aiotest.Epoch), to)
+}
+
+// exposed is a connection that an outage breaks.
+type exposed struct {
+	aio.Conn
+	weather *weather
+	to      netip.Addr
+}
+
+func (c *exposed) Write(t *aio.Task, b []byte) (int, error) {
+	if c.weather.now(t, c.to) != 0 {
+		return 0, os.NewSyscallError("write", syscall.ECONNRESET)
+	}
+	return c.Conn.Write(t, b)
+}
+
+// under crawls w over a network whose hosts are at 93.184.0.1 and so on, in the order of names, under
+// a weather.
+func (w web) under(t *testing.T, fails func(time.Duration, netip.Addr) syscall.Errno, names []string, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
+	t.Helper()
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	for i, name := range names {
+		netw.Host(name, address(i).String())
+	}
+	return w.crawlOver(t, &weather{netw, fails}, o)
+}
+
+// address is that of host number i: a public one.
+func address(i int) netip.Addr {
+	return netip.AddrFrom4([4]byte{93, 184, byte((i + 1) / 256), byte((i + 1) % 256)})
+}
+
+// TestShortOutage: a host that is down for a while loses no URL, however it is down.
+func TestShortOutage(t *testing.T) {
+	const pages = 1000
+	for name, errno := range map[string]syscall.Errno{"refused": syscall.ECONNREFUSED, "silent": syscall.ETIMEDOUT, "no route to it": syscall.EHOSTUNREACH} {
+		t.Run(name, func(t *testing.T) {
+			w := flat(pages)
+			w["http://b.test/"] = "another site"
+			down := func(at time.Duration, to netip.Addr) syscall.Errno {
+				if to == address(0) && at > 2*time.Second && at < 47*time.Second {
+					return errno
+				}
+				return 0
+			}
+			_, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}})
+			if sum.Pages != pages+2 || len(sum.Errors) > 0 || !sum.Finished {
+				t.Errorf("%d pages, errors %v", sum.Pages, sum.Errors)
+			}
+			if sum.Elapsed > 4*time.Minute {
+				t.Errorf("it took %v, after an outage of 45s", sum.Elapsed)
+			}
+		})
+	}
+}
+
+// TestNetworkComesLate: a crawl that starts before the network of its machine does waits for it.
+func TestNetworkComesLate(t *testing.T) {
+	const hosts = 300
+	w := web{}
+	var o weft.Options
+	var names []string
+	for i := range hosts {
+		name := fmt.Sprintf("h%03d.test", i)
+		names = append(names, name)
+		w["http://"+name+"/"] = "a page"
+		o.Seeds = append(o.Seeds, "http://"+name+"/")
+	}
+	for name, errno := range map[string]syscall.Errno{"no route": syscall.ENETUNREACH, "silence": syscall.ETIMEDOUT} {
+		t.Run(name, func(t *testing.T) {
+			late := func(at time.Duration, to netip.Addr) syscall.Errno {
+				if at < 8*time.Second {
+					return errno
+				}
+				return 0
+			}
+			o := o
+			o.Job = filepath.Join(t.TempDir(), "job")
+			_, sum, _ := w.under(t, late, names, o)
+			if sum.Pages != hosts || sum.Elapsed > 2*time.Minute {
+				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, hosts, sum.Elapsed, sum.Errors)
+			}
+		})
+	}
+}
+
+// TestNetworkGoesAway: when the machine's network fails for an hour in the middle of a crawl, no URL
+// is lost, whether its host has responded before or not, and the pause says why.
+func TestNetworkGoesAway(t *testing.T) {
+	const hosts, pages = 50, 20
+	w := web{}
+	var names, homes []string
+	for i := range hosts {
+		name := fmt.Sprintf("h%03d.test", i)
+		names = append(names, name)
+		homes = append(homes, "http://"+name+"/")
+		var links []string
+		for p := range pages {
+			links = append(links, fmt.Sprintf("/%d", p))
+			w[fmt.Sprintf("http://%s/%d", name, p)] = "a page"
+		}
+		w["http://"+name+"/"] = a(links...)
+	}
+	w["http://h000.test/"] += a(homes...)
+	for name, errno := range map[string]syscall.Errno{"no route": syscall.ENETUNREACH, "silence": syscall.ETIMEDOUT} {
+		t.Run(name, func(t *testing.T) {
+			away := func(at time.Duration, to netip.Addr) syscall.Errno {
+				if at > 1500*time.Millisecond && at < time.Hour {
+					return errno
+				}
+				return 0
+			}
+			_, sum, _ := w.under(t, away, names, weft.Options{Seeds: homes[:1], Scope: weft.ScopeAny, Delay: 100 * time.Millisecond})
+			if want := hosts * (pages + 1); sum.Pages != want || sum.Elapsed > 70*time.Minute {
+				t.Errorf("%d pages of %d in %v, errors %v", sum.Pages, want, sum.Elapsed, sum.Errors)
+			}
+		})
+	}
+}
+
+// TestNoInternet: a crawl of a site on a private network ends soon, though the Internet that its pages
+// link to cannot be reached.
+func TestNoInternet(t *testing.T) {
+	const links = 20
+	w, names := web{}, []string{"a.test"}
+	var hrefs []string
+	for i := range links {
+		names = append(names, fmt.Sprintf("h%02d.test", i))
+		hrefs = append(hrefs, fmt.Sprintf("http://h%02d.test/", i))
+	}
+	w["http://10.1.2.3/"] = a(hrefs...)
+	offline := func(_ time.Duration, to netip.Addr) syscall.Errno {
+		if to.IsPrivate() {
+			return 0
+		}
+		return syscall.ENETUNREACH
+	}
+	_, sum, _ := w.under(t, offline, names, weft.Options{Seeds: []string{"http://10.1.2.3/"}, Scope: weft.ScopeAny})
+	if sum.Pages != 1 || sum.Errors["dns"].URLs != links || sum.Elapsed > 2*time.Minute {
+		t.Errorf("%d pages, errors %v, in %v", sum.Pages, sum.Errors, sum.Elapsed)
+	}
+}
+
+// TestGivenUp: a host that stops responding, that is overloaded for good, or that asks for an hour
+// between requests is given up after GiveUp, and the summary lists it. Another is not affected.
+func TestGivenUp(t *testing.T) {
+	const pages = 1000
+	for _, c := range []struct {
+		name, robots, page string
+		down               bool
+		reason             string
+	}{
+		{name: "down", down: true, page: "a page", reason: "no response for 30m0s"},
+		{name: "503", page: "503 60", reason: "every response for 3"},
+		{name: "429", page: "429", reason: "every response for 3"},
+		{name: "Crawl-delay", robots: "User-agent: *\nCrawl-delay: 3600", page: "a page", reason: "it asks for a Crawl-delay of 1h0m0s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := flat(pages)
+			for i := range pages {
+				w[fmt.Sprintf("http://a.test/%d", i)] = c.page
+			}
+			w["http://a.test/robots.txt"] = c.robots
+			w["http://b.test/"] = a("/1", "/2", "/3")
+			w["http://b.test/1"], w["http://b.test/2"], w["http://b.test/3"] = "a page", "a page", "a page"
+			down := func(at time.Duration, to netip.Addr) syscall.Errno {
+				if c.down && to == address(0) && at > 2*time.Second {
+					return syscall.ECONNREFUSED
+				}
+				return 0
+			}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: 30 * time.Minute}
+			got, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, o)
+			if len(sum.GivenUp) != 1 || sum.GivenUp[0].Origin != "http://a.test" || !strings.HasPrefix(sum.GivenUp[0].Reason, c.reason) {
+				t.Errorf("given up: %+v, expected http://a.test, %s", sum.GivenUp, c.reason)
+			}
+			if len(got) != pages+5 || sum.Elapsed < 30*time.Minute || sum.Elapsed > 2*time.Hour {
+				t.Errorf("%d records, after %v", len(got), sum.Elapsed)
+			}
+			if got["http://b.test/3"].Status != 200 {
+				t.Errorf("the other site: %+v", got["http://b.test/3"])
+			}
+		})
+	}
+}
+
+// TestClosedPorts: pages that link to many ports of a host where nothing responds cost that host
+// none of its pages, and little time.
+func TestClosedPorts(t *testing.T) {
+	const pages, ports = 400, 300
+	healthy := web{}
+	var links []string
+	for i := range pages {
+		links = append(links, fmt.Sprintf("/%d", i))
+		healthy[fmt.Sprintf("http://healthy.test/%d", i)] = "a page"
+	}
+	healthy["http://healthy.test/"] = a(links...)
+	const seed = "http://healthy.test/"
+	last := func(seen requests) (at time.Duration) {
+		for _, r := range seen {
+			if strings.HasPrefix(r.url, seed) {
+				at = max(at, r.end.Sub(aiotest.Epoch))
+			}
+		}
+		return at
+	}
+	for _, silent := range []bool{false, true} {
+		for _, perHost := range []int{0, 1} {
+			t.Run(fmt.Sprintf("silent %t, per host %d", silent, perHost), func(t *testing.T) {
+				o := weft.Options{Seeds: []string{"http://other.test/", seed}, Scope: weft.ScopeAny, PerHost: perHost}
+				w := web{"http://other.test/": "nothing"}
+				for u, page := range healthy {
+					w[u] = page
+				}
+				_, _, seen := w.crawlPorts(t, false, o)
+				alone := last(seen)
+				var closed []string
+				for i := range ports {
+					closed = append(closed, fmt.Sprintf("http://healthy.test:%d/", 8100+i))
+				}
+				w["http://other.test/"] = a(closed...)
+				o.Seeds = o.Seeds[:1]
+				w["http://other.test/"] += a(seed)
+				got, sum, seen := w.crawlPorts(t, silent, o)
+				if n := len(fetched(got)); n != pages+2 {
+					t.Errorf("%d of %d pages, errors %v", n, pages+2, sum.Errors)
+				}
+				if took := last(seen); took > 3*alone {
+					t.Errorf("the site took %v, alone %v", took, alone)
+				}
+				t.Logf("alone %v, beside %v, all %v", alone, last(seen), sum.Elapsed)
+			})
+		}
+	}
+}
+
+// crawlPorts crawls where ports above 8000 are closed, or silent.
+func (w web) crawlPorts(t *testing.T, silent bool, o weft.Options) (map[string]weft.Record, weft.Summary, requests) {
+	t.Helper()
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	netw.Host("healthy.test", "10.0.0.1")
+	netw.Host("other.test", "10.0.0.2")
+	return w.crawlOver(t, &ported{netw, silent}, o)
+}
+
+// ported is a network where ports above 8000 are closed, or silent.
+type ported struct {
+	aio.Network
+	silent bool
+}
+
+func (p *ported) Connect(t *aio.Task, to net.Addr) (aio.Conn, error) {
+	if tcp, ok := to.(*net.TCPAddr); ok && tcp.Port > 8000 && p.silent {
+		if err := t.Sleep(2 * time.Minute); err != nil {
+			return nil, err
+		}
+		return nil, os.NewSyscallError("connect", syscall.ETIMEDOUT)
+	}
+	return p.Network.Connect(t, to)
+}
+
+// TestOverloadOfANeighbor: names that point at the address of a site, and answer 503 there, hold up
+// themselves only, for whatever time they ask.
+func TestOverloadOfANeighbor(t *testing.T) {
+	const pages, neighbors = 400, 50
+	for _, c := range []struct{ name, page string }{{"%d.evil.test", "503 3600"}, {"n.evil%d.test", "503 3600"}, {"%d.evil.test", "503"}} {
+		t.Run(c.name+" "+c.page, func(t *testing.T) {
+			took := func(neighbors int) (at time.Duration) {
+				w := flat(pages)
+				netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+				netw.Host("a.test", "10.0.0.1")
+				o := weft.Options{Seeds: []string{"http://a.test/"}, MaxTime: time.Minute}
+				for i := range neighbors {
+					name := fmt.Sprintf(c.name, i)
+					netw.Host(name, "10.0.0.1")
+					for page := range 20 {
+						url := fmt.Sprintf("http://%s/%d", name, page)
+						w[url] = c.page
+						o.Seeds = append(o.Seeds, url)
+					}
+				}
+				_, _, seen := w.crawlOver(t, netw, o)
+				n := 0
+				for _, r := range seen {
+					if strings.HasPrefix(r.url, "http://a.test/") {
+						n++
+						at = max(at, r.end.Sub(aiotest.Epoch))
+					}
+				}
+				if n != pages+2 {
+					t.Errorf("%d of %d requests to the site", n, pages+2)
+				}
+				return at
+			}
+			alone, beside := took(0), took(neighbors)
+			if beside > 3*alone {
+				t.Errorf("the site took %v, alone %v", beside, alone)
+			}
+			t.Logf("alone %v, beside %v", alone, beside)
+		})
+	}
+}
+
+// TestFruitlessJobTriesAgain: a job that has fetched no seed is not finished. The same command tries
+// again, and reports nothing of the run before.
+func TestFruitlessJobTriesAgain(t *testing.T) {
+	job := filepath.Join(t.TempDir(), "job")
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + ln.Addr().String() + "/"
+	ln.Close()
+	o := weft.Options{Seeds: []string{url}, Job: job, Retries: -1}
+	run := func() weft.Summary {
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	if sum := run(); sum.SeedsFetched != 0 || sum.FirstError == "" {
+		t.Fatalf("nobody listens: %+v", sum)
+	}
+	serveAt(t, strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"))
+	if sum := run(); sum.Pages != 1 || sum.FirstError != "" || len(sum.Errors) > 0 || sum.Runs != 1 {
+		t.Errorf("the server has started: %+v", sum)
+	}
+	if got := records(t, job); len(got) != 1 || got[url].Status != 200 {
+		t.Errorf("records %+v", got)
+	}
+	o.Seeds = nil
+	if sum := run(); sum.Pages != 1 || sum.Runs != 2 {
+		t.Errorf("a finished job: %+v", sum)
+	}
+}
+
+// serveAt serves a page at an address until the test ends.
+func serveAt(t *testing.T, addr string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "a page")
+	})}
+	go s.Serve(ln)
+	t.Cleanup(func() { s.Close() })
+}
