@@ -106,17 +106,17 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	if o.isResolving() {
 		info.Leased--
 	}
-	if max(o.pace.hold, o.parked()) > f.now {
-		info.BackOff = o.backOffWords()
-	}
-	f.describeHold(&info, o.host, max(o.robots.notBefore(), o.parked()))
+	f.describeHold(&info, o, max(o.robots.notBefore(), o.parked()))
 	return info, true
 }
 
-// describeHold says what keeps a host from being leased from, given that it has something to
+// describeHold says what keeps an origin from being leased from, given that it has something to
 // lease from a time on.
-func (f *Frontier) describeHold(info *OriginInfo, h *host, from moment) {
-	p := &f.politeness
+func (f *Frontier) describeHold(info *OriginInfo, o *origin, from moment) {
+	p, h := &f.politeness, o.host
+	if max(o.pace.hold, o.parked()) > f.now {
+		info.BackOff = o.backOffWords()
+	}
 	info.Resolving = h.resolve == addressAsked
 	pace := p.pace(h)
 	if pace < anyPace {
@@ -153,7 +153,7 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 			if w.url.URL.Origin() == name {
 				info = OriginInfo{OriginState: f.state(&h.own), Delay: f.politeness.delay(h)}
 				info.Trouble = f.troubleState(h.origins.redirects)
-				f.describeHold(&info, h, max(w.at, h.origins.redirects.parked()))
+				f.describeHold(&info, h.origins.redirects, max(w.at, h.origins.redirects.parked()))
 				return *w.url.At, info, true
 			}
 		}
