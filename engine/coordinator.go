@@ -52,7 +52,9 @@ type Coordinator struct {
 
 // ending is how the crawl ends.
 type ending struct {
-	draining bool // no more fetches start
+	draining bool          // no more fetches start
+	until    time.Time     // draining: then what is in flight is broken off
+	breakOff *aio.Callback // at until
 	over     aio.Event
 	broken   bool  // by a cancelled context: the batch that is being saved is the last
 	failure  error // of the outputs, or the seeds

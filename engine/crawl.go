@@ -151,8 +151,8 @@ func (c *Crawl) feed(seq iter.Seq2[weburl.URL, error], inbox *aio.Handle) {
 	_ = inbox.Post(func() { d.endSeeds(failure) }) // a crawl that is over needs no more seeds
 }
 
-// Drain ends the crawl in good order: no more fetches start, those in flight finish, and Run
-// returns.
+// Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken
+// off after DrainTime, and Run returns.
 func (c *Crawl) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

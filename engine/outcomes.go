@@ -62,7 +62,7 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 		if out.URL.Resolve {
 			continue
 		}
-		if out.Postpone = out.Crowded || d.short.postpones(now, out.URL.URL, out.Postpone); out.Postpone {
+		if out.Postpone = out.Crowded || out.Broken || d.short.postpones(now, out.URL.URL, out.Postpone); out.Postpone {
 			continue
 		}
 		d.takeLinks(out)

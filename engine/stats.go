@@ -14,6 +14,8 @@ type Stats struct {
 	record.Counters
 	Elapsed   time.Duration
 	Paused    []string              // why no fetch starts; empty: they do
+	Ending    bool                  // no other fetch starts
+	EndsIn    time.Duration         // then what is still in flight is broken off
 	Memory    int64                 // bytes that the process has for its heap, stacks and tables
 	MaxMemory int64                 // the budget
 	Slowest   []frontier.OriginStat // hosts in flight with the longest response time, at most 5
@@ -23,7 +25,11 @@ func (d *Coordinator) stats() Stats {
 	s := Stats{
 		Counters: d.progress.summary.Counters,
 		Elapsed:  d.progress.elapsed(d.loop.Now()), Paused: d.Paused(),
+		Ending: d.ending.draining || d.ending.over.IsSet(),
 		Memory: budget.Used(), MaxMemory: int64(d.cfg.Memory),
+	}
+	if d.ending.draining {
+		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
 	}
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
@@ -39,7 +45,6 @@ type Snapshot struct {
 	Counts  frontier.Stats
 	Stats   Stats
 
-	Ending         bool // no more fetches start
 	URLsPerSecond  float64
 	BytesPerSecond float64
 }
@@ -48,7 +53,6 @@ type Snapshot struct {
 func (d *Coordinator) Snapshot() Snapshot {
 	s := Snapshot{
 		Plan: d.cfg.Job.Plan, History: d.history(), Counts: d.frontier.Stats(), Stats: d.stats(),
-		Ending: d.ending.draining || d.ending.over.IsSet(),
 	}
 	s.URLsPerSecond, s.BytesPerSecond = d.progress.rate.perSecond(d.loop.Now())
 	return s

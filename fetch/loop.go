@@ -33,7 +33,9 @@ type Loop struct {
 
 	workers int // at most
 	hired   int
-	idle    int // of these
+	idle    int        // of these
+	crew    *aio.Group // of these
+	broken  bool       // see Break
 
 	client  *http1.Client
 	reading *aio.Quota
@@ -105,6 +107,16 @@ func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) })
 // Exclude adds an exclusion.
 func (f *Loop) Exclude(re *regexp.Regexp) { f.post(func() { f.bounds.AddExclusion(re) }) }
 
+// Break breaks off what is in flight: the workers leave, and all leases come back as Broken.
+func (f *Loop) Break() {
+	f.post(func() {
+		f.broken = true
+		if f.crew != nil {
+			f.crew.Cancel()
+		}
+	})
+}
+
 // Close ends the loop when its leases have ended.
 func (f *Loop) Close() {
 	f.post(f.leases.Close)
@@ -131,10 +143,21 @@ func (f *Loop) Run(t *aio.Task) error {
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()
 	defer f.outbox.Close()
-	return t.Group(func(g *aio.Group) error {
+	err := t.Group(func(g *aio.Group) error {
+		f.crew = g
 		f.hire(g)
 		return nil
 	})
+	for err == nil && f.broken { // leases that no worker has taken
+		var l Lease
+		if l, err = f.leases.Get(t); err == nil {
+			f.send(Outcome{URL: l.URL, Ticket: l.Ticket, Postpone: true, Broken: true})
+		}
+	}
+	if err == aio.ErrQueueClosed {
+		return nil
+	}
+	return err
 }
 
 // hire adds a worker.
@@ -166,6 +189,9 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 			out, err = f.fetchRobots(t, l.URL)
 		default:
 			out, err = f.fetch(t, l.URL)
+		}
+		if f.broken && errors.Is(err, aio.ErrCanceled) {
+			out, err = Outcome{URL: l.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil
 		}
 		if err != nil {
 			return err
