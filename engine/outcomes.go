@@ -109,6 +109,9 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		d.endRobots(now, out)
 	case out.Retry:
 		pause := max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
+		if out.Stale {
+			pause = 0
+		}
 		d.frontier.Retry(now, out.URL, out.Result, now.Add(pause))
 	default:
 		d.frontier.Done(now, out.URL, out.Result)

@@ -75,8 +75,9 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Postpone, out.Crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
-	if res == nil {
+	out.Stale = errors.Is(e, http1.ErrStale)
+	out.Postpone, out.Crowded = e.Kind == http1.KindResource || out.Stale, errors.Is(e, http1.ErrNoRoom)
+	if res == nil && !out.Stale {
 		blameHost(&out.Result, e)
 	}
 	r := out.Robots

@@ -62,13 +62,14 @@ func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
 func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
 	errors.As(err, &e)
-	if res == nil {
+	out.Stale = errors.Is(e, http1.ErrStale)
+	if res == nil && !out.Stale {
 		blameHost(&out.Result, e)
 	}
 	switch {
 	case e.Kind == http1.KindResource:
 		out.Postpone, out.Crowded = true, errors.Is(e, http1.ErrNoRoom)
-	case e.Temporary() && out.URL.Tries < f.cfg.Retries:
+	case out.Stale, e.Temporary() && out.URL.Tries < f.cfg.Retries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
@@ -86,7 +87,10 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 
 // request returns the request for u, which a lease or its redirects led to.
 func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
-	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
+	req := http1.Request{
+		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u),
+		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
+	}
 	if at := lease.Where(); u.Hostname() == at.Hostname() {
 		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
 	}

@@ -56,6 +56,10 @@ var ErrNoRoom = errors.New("no room in memory for the rest of the response")
 // because it came too slowly while it held memory that others waited for: see Options.Meter.
 var ErrHeldUp = errors.New("the response comes too slowly to hold memory that others wait for")
 
+// ErrStale matches the error of a request that was sent over a kept connection just when the server
+// ended that: nothing is wrong with either, and the request may be sent again. See Request.Once.
+var ErrStale = errors.New("the server has ended the kept connection")
+
 // Error is the error of Do.
 type Error struct {
 	Kind   Kind
