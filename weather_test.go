@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,7 +19,13 @@ import (
 // calls with before the crawl runs.
 func crawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
 	t.Helper()
-	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
+	return crawlOn(t, aiotest.NewClock(), netw, o, serve, with)
+}
+
+// crawlOn is crawlServed on a clock of the caller.
+func crawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+	t.Helper()
+	loop := aio.NewLoop(aio.Options{Clock: clock, Network: netw})
 	o.Job = filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(o)
 	if err != nil {
@@ -178,3 +185,38 @@ func TestStaleConnectionWithoutRetries(t *testing.T) {
 	}
 }
 
+// TestClockIsSet checks that a record has the time of the calendar, although that was set while the
+// crawl ran, and durations that do not include the step; and that a Retry-After with a date means
+// the new time.
+func TestClockIsSet(t *testing.T) {
+	const step = 49 * time.Hour
+	clock := aiotest.NewClock()
+	netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+	netw.Host("a.test", "10.0.0.1")
+	busy := true
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		if _, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192); err != nil {
+			return ignore(err, io.EOF)
+		}
+		if busy {
+			busy = false
+			clock.Set(step)
+			at := aiotest.Epoch.Add(step + time.Minute).Format(http.TimeFormat)
+			_, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 503 Busy\r\nRetry-After: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", at)
+			return err
+		}
+		_, err := io.WriteString(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		return err
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true}
+	got, sum := crawlOn(t, clock, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	r := got["http://a.test/"]
+	if want := aiotest.Epoch.Add(step + time.Minute); r.Started.Before(want) || r.Started.After(want.Add(2*time.Second)) {
+		t.Errorf("started at %v, expected %v", r.Started, want)
+	}
+	if r.TotalMS > 1000 || r.Tries != 2 || sum.Elapsed > 65*time.Second {
+		t.Errorf("took %v ms at try %d, the crawl %v", r.TotalMS, r.Tries, sum.Elapsed)
+	}
+}

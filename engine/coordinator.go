@@ -228,7 +228,7 @@ func (d *Coordinator) history() job.History {
 		h.NotFollowed = d.cfg.Job.History.NotFollowed
 	}
 	if d.ending.over.IsSet() || d.ending.broken {
-		h.Ended = d.loop.Now().UTC()
+		h.Ended = d.loop.Wall().UTC()
 	}
 	return h
 }

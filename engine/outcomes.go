@@ -98,7 +98,7 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 // endLease reports the result of a lease to the frontier.
 func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 	if !out.Postpone && out.Robots == nil && !out.URL.Resolve {
-		out.URL.Past = append(out.URL.Past, try(out, now))
+		out.URL.Past = append(out.URL.Past, try(out, d.loop.Wall()))
 	}
 	switch {
 	case out.URL.Resolve:
@@ -203,7 +203,7 @@ func (d *Coordinator) refuse() {
 	if len(refused) == 0 {
 		return
 	}
-	now := d.loop.Now()
+	now := d.loop.Wall()
 	for _, u := range refused {
 		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
 		d.committer.record(r)

@@ -36,7 +36,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		f.failRobots(&out, res, err)
 		return out, nil
 	}
-	out.Result = f.answered(u, at, res, f.loop.Now())
+	out.Result = f.answered(u, at, res)
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")

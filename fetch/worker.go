@@ -22,14 +22,14 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	req.Cut = IsSitemap(u) // the part that came is of use
 	req.Header = conditions(u.Known)
 	if err := f.askHook(u, &req); err != nil {
-		out.Record = newRecord(u, f.cfg.Visit, started, started)
+		out.Record = f.newRecord(u, started)
 		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
 		return out, nil
 	}
 	res, err := f.client.Do(t, req)
 	if res != nil {
 		defer res.Close()
-		out.Result = f.answered(u, u.URL, res, started)
+		out.Result = f.answered(u, u.URL, res)
 	}
 	if err != nil {
 		if endsCrawl(err) {
@@ -42,7 +42,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 		out.Retry, out.Try = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
-	out.Record = newRecord(u, f.cfg.Visit, started, f.loop.Now())
+	out.Record = f.newRecord(u, started)
 	exchange(out.Record, res)
 	return out, f.readPage(t, &out, res)
 }
@@ -73,7 +73,7 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
-	r := newRecord(out.URL, f.cfg.Visit, started, f.loop.Now())
+	r := f.newRecord(out.URL, started)
 	if res != nil {
 		exchange(r, res)
 	}
@@ -97,15 +97,20 @@ func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
 	return req
 }
 
-// newRecord returns the record of a try.
-func newRecord(u frontier.URL, visit int, started, ended time.Time) *record.Record {
+// newRecord returns the record of a try that started at a time of the loop and ends now.
+func (f *Loop) newRecord(u frontier.URL, started time.Time) *record.Record {
+	took := f.loop.Now().Sub(started)
+	return newRecord(u, f.cfg.Visit, f.loop.Wall().Add(-took), took)
+}
+
+func newRecord(u frontier.URL, visit int, started time.Time, took time.Duration) *record.Record {
 	r := &record.Record{
 		URL:     u.URL.String(),
 		From:    u.From,
 		Depth:   u.Depth,
 		Tries:   u.Tries + 1,
 		Started: started.UTC().Truncate(time.Millisecond),
-		TotalMS: record.Milliseconds(ended.Sub(started)),
+		TotalMS: record.Milliseconds(took),
 	}
 	if visit > 1 {
 		r.Visit = visit
@@ -115,7 +120,7 @@ func newRecord(u frontier.URL, visit int, started, ended time.Time) *record.Reco
 
 // Refused returns the record of a URL that is not requested.
 func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
-	r := newRecord(u.URL, visit, now, now)
+	r := newRecord(u.URL, visit, now, 0)
 	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
 	return r
 }

@@ -23,7 +23,7 @@ func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
 		InsecureSkipVerify: opt.Insecure,
 		NextProtos:         []string{"http/1.1"},
 		ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
-		Time:               l.Now,
+		Time:               l.Wall,
 	}
 }
 
