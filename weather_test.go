@@ -1,12 +1,18 @@
 package weft_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -218,5 +224,71 @@ func TestClockIsSet(t *testing.T) {
 	}
 	if r.TotalMS > 1000 || r.Tries != 2 || sum.Elapsed > 65*time.Second {
 		t.Errorf("took %v ms at try %d, the crawl %v", r.TotalMS, r.Tries, sum.Elapsed)
+	}
+}
+
+// fullDisk is an output on a disk that is full until there is room, after a few bytes.
+type fullDisk struct {
+	mu sync.Mutex
+	bytes.Buffer
+	left    int
+	refused chan bool
+}
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, _ := d.Buffer.Write(p[:min(len(p), d.left)])
+	if d.left -= n; n == len(p) {
+		return n, nil
+	}
+	select {
+	case d.refused <- true:
+	default:
+	}
+	return n, syscall.ENOSPC
+}
+
+// TestOutputOnFullDisk checks that a crawl whose output has no room waits for it, says so, and then
+// continues with the byte at which it stopped.
+func TestOutputOnFullDisk(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/" {
+			for i := range 100 {
+				fmt.Fprintf(w, "<a href=/%d>", i)
+			}
+		}
+	}))
+	defer s.Close()
+	d := &fullDisk{left: 5000, refused: make(chan bool)}
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Output: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-d.refused
+		<-d.refused
+		if paused := c.Stats().Paused; !slices.Contains(paused, "the disk is full") {
+			t.Errorf("paused: %q", paused)
+		}
+		d.mu.Lock()
+		d.left = 1 << 30
+		d.mu.Unlock()
+	}()
+	sum, err := c.Run(t.Context())
+	if err != nil || sum.Pages != 101 {
+		t.Fatalf("%d pages, %v", sum.Pages, err)
+	}
+	n := 0
+	for line := range bytes.Lines(d.Bytes()) {
+		var r weft.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		n++
+	}
+	if n != 101 {
+		t.Errorf("%d lines, expected 101", n)
 	}
 }

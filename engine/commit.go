@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 	"unsafe"
@@ -45,7 +44,7 @@ type batch struct {
 type committer struct {
 	job    *job.Job       // nil: nothing is kept
 	stream *record.Stream // nil: there is no Output
-	output io.Writer
+	output *store.PatientWriter
 	most   int // bytes: a larger open batch holds the crawl up
 
 	open     batch
@@ -151,9 +150,7 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 	c := &d.committer
 	for {
 		if err := c.gather(t); err != nil {
-			if c.job != nil {
-				c.job.Store.Abandon() // do not wait for space on the disk any longer
-			}
+			c.abandon()
 			d.ending.broken = true
 			return errors.Join(err, t.Shield(d.commit))
 		}
@@ -163,6 +160,16 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 		if err := d.commit(t); err != nil {
 			return err
 		}
+	}
+}
+
+// abandon ends all waiting for space on the disk.
+func (c *committer) abandon() {
+	if c.job != nil {
+		c.job.Store.Abandon()
+	}
+	if c.output != nil {
+		c.output.Abandon()
 	}
 }
 
@@ -254,6 +261,7 @@ const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 // it could not take is not done.
 func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 	if len(b.stream) > 0 {
+		defer c.output.AbandonWith(ctx)()
 		if _, err := c.output.Write(b.stream); err != nil {
 			return committed{err: fmt.Errorf("output: %w", err)}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
@@ -73,8 +74,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 		d.progress.summary.Visit = cfg.Fetch.Visit
 	}
 	d.progress.summary.Runs++
-	d.committer = committer{job: cfg.Job, output: cfg.Output, most: cfg.Shares.Batch}
+	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch}
 	if cfg.Output != nil {
+		d.committer.output = store.NewPatientWriter(cfg.Output, cfg.Disk.Waiting)
 		d.committer.stream = record.NewStream(cfg.Format, d.progress.summary.Runs == 1)
 	}
 	d.restorer = frontier.Restore(cfg.Frontier)

@@ -107,6 +107,15 @@ func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) })
 // Exclude adds an exclusion.
 func (f *Loop) Exclude(re *regexp.Regexp) { f.post(func() { f.bounds.AddExclusion(re) }) }
 
+// Disconnect closes the connections that are kept for later requests.
+func (f *Loop) Disconnect() {
+	f.post(func() {
+		if f.client != nil {
+			f.client.Disconnect()
+		}
+	})
+}
+
 // Break breaks off what is in flight: the workers leave, and all leases come back as Broken.
 func (f *Loop) Break() {
 	f.post(func() {

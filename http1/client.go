@@ -87,6 +87,9 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 // Close closes the idle connections; connections in use are closed after their exchange.
 func (c *Client) Close() { c.idle.close() }
 
+// Disconnect closes the idle connections. Others will be kept.
+func (c *Client) Disconnect() { c.idle.clear() }
+
 // Do sends req and waits for the whole response. Response.Close returns its buffer.
 //
 // The error is an *Error. With an error, the Response holds what arrived of it, without its body;
