@@ -29,7 +29,8 @@ const (
 //
 //   - a request in flight without its body: PerRequest
 //   - a page being read, one per loop: its text in UTF-8 (counted among the bodies) and at most
-//     32 MiB of link text. The next page waits while unsaved outcomes fill half of Bodies
+//     32 MiB of link text. The next page waits while unsaved outcomes fill half of Bodies,
+//     or 4 MiB
 //   - URLs read back from the store: one batch's share, and what a host may have in memory
 //   - cached names, per loop: 16,384, of about 200 bytes each
 //   - cookies: 16 MiB

@@ -119,10 +119,11 @@ func (c *committer) size() int {
 	return n
 }
 
-// behind reports whether so much waits to be saved that no fetch is to start.
-func (c *committer) behind(now time.Time) bool {
+// behind reports whether so much waits to be saved that no fetch is to start. Big outcomes, of
+// which as much waits as they hold, do not count: they have a bound of their own.
+func (c *committer) behind(now time.Time, big int64) bool {
 	return !c.began.IsZero() && !c.open.since.IsZero() &&
-		(c.size() >= c.most || now.Sub(c.open.since) >= holdAfter)
+		(c.size() >= c.most+int(big) || now.Sub(c.open.since) >= holdAfter)
 }
 
 // gather waits for a batch that is worth a commit. An empty one means that the crawl is over.

@@ -61,9 +61,13 @@ type ending struct {
 	failure  error // of the outputs, or the seeds
 }
 
+// mostUnsaved bounds the big outcomes that wait to be saved, in bytes: a commit takes no longer
+// than holdAfter for as much, so that other outcomes do not wait for it.
+const mostUnsaved = 4 << 20
+
 func newCoordinator(cfg *Config) *Coordinator {
 	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope)}
-	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(cfg.Shares.Bodies / 2))}
+	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved)))}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
 	}

@@ -41,7 +41,7 @@ func (d *Coordinator) Dispatch() {
 
 // mayStart reports whether fetches may start now.
 func (d *Coordinator) mayStart() bool {
-	return !d.ending.draining && !d.committer.behind(d.loop.Now()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.shared.Bodies.Full()
+	return !d.ending.draining && !d.committer.behind(d.loop.Now(), d.shared.Outcomes.Held()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.shared.Bodies.Full()
 }
 
 // hand posts leases to the fetch loops, each to the one with the most idle workers.

@@ -39,7 +39,7 @@ type Loop struct {
 
 	client  *http1.Client
 	reading *aio.Quota
-	turn    aio.Lock // held by the worker that reads a page: see mayRead
+	readers readers
 	links   *links.Extractor
 	text    *text.Reader
 

@@ -46,7 +46,8 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page
 		}
 		f.reading.Spend(n)
 	}
-	if err := f.mayRead(t, out); err != nil {
+	done, err := f.mayRead(t, out)
+	if err != nil {
 		return nil, err
 	}
 	var page *Page
@@ -55,8 +56,8 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page
 		f.compare(out, res)
 	})
 	res.Keep(-unpacks)
-	out.weigh(res, page)
-	f.turn.Unlock(t)
+	f.weigh(out, res, page)
+	done()
 	return page, nil
 }
 
@@ -114,7 +115,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return page
 	}
-	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1}
+	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
 	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(res)) && c.sitemap(res) {
 		f.judge(out, false)
 		return page

@@ -101,7 +101,8 @@ func (f *Loop) sitemaps(out *Outcome, file *robots.Robots) []frontier.URL {
 // reports whether the response is a sitemap; else it is a page.
 func (c *collector) sitemap(res *http1.Response) bool {
 	f, u, r := c.f, c.out.URL, c.out.Record
-	depthOfPage := c.depth
+	depthOfPage, most := c.depth, c.most
+	c.most = maxLinkText // its links are absolute
 	if IsSitemap(u) {
 		c.depth = u.Depth
 	}
@@ -119,7 +120,7 @@ func (c *collector) sitemap(res *http1.Response) bool {
 		f.reading.Spend(more)
 	}
 	if found.Type == sitemap.Unknown {
-		c.depth, c.rank = depthOfPage, 0
+		c.depth, c.rank, c.most = depthOfPage, 0, most
 		return false
 	}
 	r.Sitemap = found.Type.String()
