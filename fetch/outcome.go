@@ -26,7 +26,7 @@ type Outcome struct {
 	Try      frontier.Try    // with Retry: how this try ended
 	Stale    bool            // with Retry: it met the end of a kept connection, so it may be tried again at once
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
-	Crowded  bool            // with Postpone: memory for bodies, which others hold, so it will not last
+	Crowded  bool            // with Postpone of a robots.txt: memory for bodies, which others hold, so it will not last
 	Broken   bool            // with Postpone: it was broken off, as the crawl ends
 	Robots   *Robots         // of a lease of robots.txt
 	Record   *record.Record  // if none of the above, and with Postpone

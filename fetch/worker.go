@@ -58,6 +58,10 @@ func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
 	return err
 }
 
+// crowdedTries is how many tries more a URL has whose response waited in vain for memory that
+// others hold: the server is not to blame, but has sent it each time.
+const crowdedTries = 5
+
 // fail takes in an error of the exchange; res is what came of the response, or nil.
 func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
@@ -67,8 +71,12 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 		blameHost(&out.Result, e)
 	}
 	switch {
+	case errors.Is(e, http1.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
+		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
+		return
+	case errors.Is(e, http1.ErrNoRoom):
 	case e.Kind == http1.KindResource:
-		out.Postpone, out.Crowded = true, errors.Is(e, http1.ErrNoRoom)
+		out.Postpone = true
 	case out.Stale, e.Temporary() && out.URL.Tries < f.cfg.Retries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
