@@ -43,9 +43,11 @@ type Loop struct {
 	links   *links.Extractor
 	text    *text.Reader
 
-	bounds *scope.Bounds // a copy; the coordinator sends what widens it
-	reach  reach         // the same
-	recent *weburl.Memo  // URLs sent to the coordinator lately
+	bounds  *scope.Bounds // a copy; the coordinator sends what widens it
+	reach   reach         // the same
+	widened int           // how often bounds has changed
+	known   map[sitemapKey]knownSitemap
+	recent  *weburl.Memo // URLs sent to the coordinator lately
 }
 
 // NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
@@ -83,6 +85,7 @@ func (f *Loop) Lease(leases []Lease) {
 // Widen widens the scope.
 func (f *Loop) Widen(by []weburl.URL) {
 	f.post(func() {
+		f.widened++
 		for _, u := range by {
 			f.bounds.Open(u)
 		}
@@ -105,7 +108,12 @@ func (f *Loop) Trust(seeds []weburl.URL) { f.post(func() { f.reach.trust(seeds) 
 func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) }) }
 
 // Exclude adds an exclusion.
-func (f *Loop) Exclude(re *regexp.Regexp) { f.post(func() { f.bounds.AddExclusion(re) }) }
+func (f *Loop) Exclude(re *regexp.Regexp) {
+	f.post(func() {
+		f.widened++
+		f.bounds.AddExclusion(re)
+	})
+}
 
 // Disconnect closes the connections that are kept for later requests.
 func (f *Loop) Disconnect() {

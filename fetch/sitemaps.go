@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
@@ -106,6 +108,12 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	if IsSitemap(u) {
 		c.depth = u.Depth
 	}
+	key := f.sitemapKey(c)
+	if known, ok := f.known[key]; ok {
+		r.Sitemap, r.Links, c.out.text.Hash = known.kind, known.links, known.hash
+		c.out.Dropped = append(c.out.Dropped, known.dropped...)
+		return true
+	}
 	if f.cfg.Job {
 		c.entries = fnv.New64a()
 	}
@@ -134,7 +142,49 @@ func (c *collector) sitemap(res *http1.Response) bool {
 		c.out.text.Hash = max(1, c.entries.Sum64())
 	}
 	c.out.Links = append(c.out.Links, c.wanted...)
+	f.knowSitemap(key, knownSitemap{r.Sitemap, r.Links, c.out.text.Hash, slices.Clone(c.out.Dropped)})
 	return true
+}
+
+// A site may give one sitemap many names. Its entries were sent to the coordinator when it was read
+// for the first time, so a loop reads it once, as long as it is among the last maxKnown of its
+// sitemaps and what decides about the entries is the same.
+const maxKnown = 1024
+
+// sitemapKey is what decides about the entries of a sitemap.
+type sitemapKey struct {
+	content  [32]byte
+	place    string // the URL without what follows the last slash, for relative entries
+	depth    int
+	rank     int8
+	priority int8
+	scope    int // how often that has changed
+}
+
+// knownSitemap is what became of a sitemap.
+type knownSitemap struct {
+	kind    string
+	links   int
+	hash    uint64
+	dropped []Dropped
+}
+
+func (f *Loop) sitemapKey(c *collector) sitemapKey {
+	u := c.out.URL
+	place, _, _ := strings.Cut(u.URL.String(), "?")
+	place = place[:strings.LastIndexByte(place, '/')+1]
+	return sitemapKey{c.out.content, place, c.depth, u.Rank, u.Priority, f.widened}
+}
+
+// knowSitemap remembers a sitemap, unless somebody wants to see its links each time.
+func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap) {
+	if f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil || f.cfg.Hooks.OnPage != nil {
+		return
+	}
+	if f.known == nil || len(f.known) >= maxKnown {
+		f.known = make(map[sitemapKey]knownSitemap)
+	}
+	f.known[key] = s
 }
 
 // isGzip reports whether a body is gzip, which takes an unknown time to read as a sitemap.
