@@ -27,12 +27,12 @@ test:
 test-long:
 	@WEFT_LONG=1 script/test
 
-## check: formatting, vet (Linux and macOS), staticcheck
+## check: formatting, vet (Linux, 32 bit, macOS), what Windows says, staticcheck
 .PHONY: check
 check:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
-	GOOS=darwin go vet ./...
+	@script/systems
 	$(STATICCHECK) ./...
 
 ## fuzz: every fuzz target for a few seconds (FUZZTIME=10s)

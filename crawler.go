@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -15,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -36,6 +38,9 @@ func New(o Options) (*Crawler, error) {
 	}
 	shares := budget.Split(cfg.Memory, cfg.Loops)
 	disk := &engine.Disk{OnWarning: cfg.Hooks.OnWarning}
+	if j, ok := cfg.Cookies.(interface{ Limit(bytes int) }); ok {
+		j.Limit(shares.Cookies)
+	}
 	c := new(Crawler)
 	if cfg.Job != "" {
 		if c.job, err = cfg.openJob(shares, disk); err != nil {
@@ -69,7 +74,12 @@ func (c *config) openJob(shares budget.Shares, disk *engine.Disk) (*job.Job, err
 		c.late, err = j.Plan.LateExclusions()
 	}
 	if err == nil {
-		c.seeds, err = j.Plan.SeedURLs()
+		var urls []weburl.URL
+		urls, err = j.Plan.SeedURLs()
+		c.seeds = nil
+		for _, u := range urls {
+			c.seeds = append(c.seeds, engine.Seed{URL: u, Guessed: slices.Contains(j.Plan.Guessed, u.String())})
+		}
 	}
 	if err != nil { // job.Open has checked the plan: this cannot be
 		_ = j.Close()
@@ -116,7 +126,7 @@ const (
 // fetch is what fetch loops need of the options.
 func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	f := fetch.Config{
-		DNS: c.DNS, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
+		DNS: c.DNS, NameBytes: shares.Names, RecentBytes: shares.Recent, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
 		Visit: 1, Job: j != nil, KeepLinks: c.KeepLinks, Hooks: c.Hooks.forFetch(),
 		Duplicates: c.Duplicates != DuplicatesOff, Near: c.Duplicates == DuplicatesNear, Prune: c.PruneDuplicates,
 		Scope: scope.Rules{
@@ -126,6 +136,7 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 		HTTP: http1.Options{
 			Timeout: c.Timeout, DialTimeout: c.DialTimeout, TLSTimeout: c.TLSTimeout, FirstByteTimeout: c.FirstByteTimeout,
 			IdleTimeout: c.IdleTimeout, MinRate: c.MinRate, MaxBody: c.MaxBody, MaxIdle: (c.Concurrency + c.Loops - 1) / c.Loops, MaxKept: shares.Kept,
+			MaxIdleBytes: shares.Idle, MaxSessionBytes: shares.Sessions,
 			UserAgent: c.UserAgent, Header: c.Header, Cookies: c.Cookies, Auth: c.Auth, Proxy: c.Proxy, Insecure: c.Insecure, RootCAs: c.RootCAs,
 			Resolve: c.Resolve,
 		},
@@ -140,18 +151,18 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 }
 
 // seedSeq parses the seeds of SeedSeq. It ends at the first that is none.
-func (c *config) seedSeq() iter.Seq2[weburl.URL, error] {
-	return func(yield func(weburl.URL, error) bool) {
-		for s, err := range c.SeedSeq {
-			var u weburl.URL
+func (c *config) seedSeq() iter.Seq2[engine.Seed, error] {
+	return func(yield func(engine.Seed, error) bool) {
+		for line, err := range c.SeedSeq {
+			var s seed.Seed
 			if err == nil {
-				u, err = ParseSeed(s)
+				s, err = seed.ReadListed(line)
 			}
 			if err != nil {
-				yield(u, &OptionError{Option: "SeedSeq", Err: err})
+				yield(engine.Seed{}, &OptionError{Option: "SeedSeq", Err: err})
 				return
 			}
-			if !yield(u, nil) {
+			if !yield(engine.Seed{URL: s.URL, Guessed: s.Guessed}, nil) {
 				return
 			}
 		}

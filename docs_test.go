@@ -94,6 +94,38 @@ func TestRecordsPage(t *testing.T) {
 	}
 }
 
+// TestJSONKeys checks that every type of the library that is data, with all that it holds, becomes
+// JSON with keys in snake case.
+func TestJSONKeys(t *testing.T) {
+	snakeCase := regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+	var check func(of reflect.Type)
+	check = func(of reflect.Type) {
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			check(of.Elem())
+		case reflect.Struct:
+			if of == reflect.TypeFor[time.Time]() {
+				return
+			}
+			for i := range of.NumField() {
+				f := of.Field(i)
+				key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				if f.IsExported() && !f.Anonymous && !snakeCase.MatchString(key) {
+					t.Errorf("%s: %s has the key %q", of, f.Name, key)
+				}
+				check(f.Type)
+			}
+		}
+	}
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[weft.Record](), reflect.TypeFor[weft.LinkRecord](), reflect.TypeFor[weft.Summary](), reflect.TypeFor[weft.Stats](),
+		reflect.TypeFor[weft.Status](), reflect.TypeFor[weft.HostStatus](), reflect.TypeFor[weft.URLStatus](), reflect.TypeFor[weft.Why](),
+		reflect.TypeFor[weft.TaskStatus](),
+	} {
+		check(of)
+	}
+}
+
 // jsonField describes a struct field as JSON encodes it.
 type jsonField struct {
 	name, kind string
@@ -243,7 +275,9 @@ func Example_readme() {
 			log.Print(err) // a URL that failed: the crawl continues
 			continue
 		}
-		fmt.Println(page.Status, page.URL, page.Title, len(page.Links))
+		if page.IsPage() { // no 404, no style sheet
+			fmt.Println(page.URL, page.Title, len(page.Links))
+		}
 	}
 }
 
@@ -254,11 +288,14 @@ func Example_libraryCrawl() {
 				log.Print(err) // a URL that failed: the crawl continues
 				continue
 			}
+			if !page.IsPage() { // a 404, a style sheet
+				continue
+			}
 			doc, err := page.Document() // parsed by goquery
 			if err != nil {
 				return err
 			}
-			fmt.Println(page.Status, page.URL, doc.Find("h1").Text())
+			fmt.Println(page.URL, doc.Find("h1").Text())
 		}
 		return nil
 	}
@@ -302,7 +339,7 @@ func Example_libraryJob() {
 			return err
 		}
 		defer job.Close()
-		for u, err := range job.URLs(ctx, weft.URLFailed) {
+		for u, err := range job.URLs(ctx, weft.URLFilter{State: weft.URLFailed}) {
 			if err != nil {
 				return err
 			}

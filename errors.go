@@ -10,6 +10,12 @@ import (
 // OptionError reports an invalid option.
 type OptionError = job.OptionError
 
+// PlanError reports in an OptionError every frozen option that differs from the job's.
+type PlanError = job.PlanError
+
+// Difference is one of them.
+type Difference = job.Difference
+
 var (
 	// ErrJobExists is returned when the job's folder exists and is not that of a job.
 	ErrJobExists = job.ErrExists

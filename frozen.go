@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -14,10 +15,13 @@ import (
 // has as text is converted: expressions, and the rules of Canon.
 
 // plan returns the frozen options of o, with its seeds.
-func (o *Options) plan(seeds []weburl.URL) job.Plan {
+func (o *Options) plan(seeds []engine.Seed) job.Plan {
 	p := job.Plan{Version: Version, Begun: time.Now().UTC().Truncate(time.Second), List: o.SeedSeq != nil}
-	for _, u := range seeds {
-		p.Seeds = append(p.Seeds, u.String())
+	for _, s := range seeds {
+		p.Seeds = append(p.Seeds, s.URL.String())
+		if s.Guessed {
+			p.Guessed = append(p.Guessed, s.URL.String())
+		}
 	}
 	p.Seeds = job.Union(p.Seeds)
 	from, to := reflect.ValueOf(o).Elem(), reflect.ValueOf(&p).Elem()

@@ -30,7 +30,7 @@ type Hooks struct {
 	// 304 too, which has no body. It runs on a goroutine of its own, and the worker that fetched
 	// the page waits for it: a slow OnPage slows the crawl. At most Concurrency run at once; fewer
 	// while the links of their pages fill a share of Memory, and then no other page is read.
-	// OnPage owns the page until it returns. An error ends the crawl, and Run returns it, wrapped,
+	// OnPage owns the page until it returns, and may add URLs: see Page.Add. An error ends the crawl, and Run returns it, wrapped,
 	// with the page's URL; ctx is done when the crawl is cancelled.
 	OnPage func(ctx context.Context, page *Page) error
 
@@ -66,15 +66,35 @@ type Page struct {
 	Body   []byte       // decoded from its Content-Encoding, in the page's charset
 	Links  []links.Link // all links, followed or not
 
-	text []byte // Body in UTF-8
+	page *fetch.Page // nil: the URL failed
 }
 
 // Text returns the body in UTF-8.
-func (p *Page) Text() []byte { return p.text }
+func (p *Page) Text() []byte {
+	if p.page == nil {
+		return nil
+	}
+	return p.page.Text
+}
+
+// Add adds a URL to the crawl, absolute or relative to the page, as if the page linked to it: one
+// link further from the seed, with the page as From. OnLink sees it as a link with Tag "hook" and
+// Attr "add". If the scope, an expression, Depth or a trap refuses it, it is not followed, and
+// counted in Summary.NotFollowed; a nofollow of the page does not matter. It is saved together with
+// the page's record: after a crash either both are, or OnPage gets the page again.
+//
+// Only OnPage, or the body of a loop over Crawl, may call it, before the page is no longer valid.
+// Errors: ref is no http or https URL; the page is one that failed.
+func (p *Page) Add(ref string) error {
+	if p.page == nil {
+		return fmt.Errorf("%s: nothing was fetched to which %.128q could be added", p.URL, ref)
+	}
+	return p.page.Add(ref)
+}
 
 // Document parses the page. Each call does so anew.
 func (p *Page) Document() (*goquery.Document, error) {
-	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(p.text))
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(p.Text()))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.URL, err)
 	}
@@ -86,7 +106,7 @@ func (h *Hooks) forFetch() fetch.Hooks {
 	hooks := fetch.Hooks{OnRequest: h.OnRequest, OnLink: h.OnLink}
 	if onPage := h.OnPage; onPage != nil {
 		hooks.OnPage = func(ctx context.Context, p *fetch.Page) error {
-			return onPage(ctx, &Page{p.Record, p.Header, p.Body, p.Links, p.Text})
+			return onPage(ctx, &Page{p.Record, p.Header, p.Body, p.Links, p})
 		}
 	}
 	return hooks

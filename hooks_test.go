@@ -3,8 +3,12 @@ package weft_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -49,9 +53,9 @@ func TestOnRequest(t *testing.T) {
 
 func TestOnLink(t *testing.T) {
 	w := web{
-		"http://a.test/":     a("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png">`,
+		"http://a.test/":     a("/last", "/drop", "/first", "http://b.test/") + `<img src="/picture.png"><link rel="prefetch" href="/soon">`,
 		"http://a.test/last": "a page", "http://a.test/first": "a page", "http://a.test/drop": "a page",
-		"http://b.test/": "a page", "http://a.test/picture.png": "a picture",
+		"http://b.test/": "a page", "http://a.test/picture.png": "a picture", "http://a.test/soon": "a page",
 	}
 	_, sum, seen := w.crawl(t, weft.Options{
 		Seeds: []string{"http://a.test/"}, PerHost: 1, NoRobots: true,
@@ -64,7 +68,7 @@ func TestOnLink(t *testing.T) {
 				return weft.Verdict{Decision: weft.Drop, Reason: "it is a trap"}
 			case strings.HasSuffix(l.Raw, "first"):
 				return weft.Verdict{Priority: 5}
-			case l.Tag == "img" || strings.HasPrefix(l.Raw, "http://b.test"):
+			case l.Tag == "img" || l.Kind == links.KindHint || strings.HasPrefix(l.Raw, "http://b.test"):
 				return weft.Verdict{Decision: weft.Follow, Priority: -1}
 			}
 			return weft.Verdict{}
@@ -79,7 +83,7 @@ func TestOnLink(t *testing.T) {
 	} else {
 		urls = slices.Delete(urls, i, i+1)
 	}
-	want := []string{"http://a.test/", "http://a.test/first", "http://a.test/last", "http://a.test/picture.png"}
+	want := []string{"http://a.test/", "http://a.test/first", "http://a.test/last", "http://a.test/picture.png", "http://a.test/soon"}
 	if !slices.Equal(urls, want) {
 		t.Errorf("requested %q, expected %q", urls, want)
 	}
@@ -216,4 +220,101 @@ func TestCrawlLoop(t *testing.T) {
 			t.Errorf("%d iterations, expected one", n)
 		}
 	})
+}
+
+// TestPageAdd: a URL that OnPage adds is one link further from the seed, is judged as a link, by
+// OnLink too, and outlives the process together with its page.
+func TestPageAdd(t *testing.T) {
+	w := web{
+		"http://a.test/":      "<meta name=robots content=nofollow>" + a("/linked"),
+		"http://a.test/added": a("/deep", "/lost"), "http://a.test/deep": "", "http://a.test/deeper": "",
+		"http://a.test/after-lost": "", "http://b.test/no": "", "http://b.test/yes": "",
+	}
+	add := map[string][]string{
+		"http://a.test/":      {"added#here", "/added", "http://a.test/added", "http://b.test/no", "http://b.test/yes"},
+		"http://a.test/deep":  {"/deeper"},
+		"http://a.test/lost":  {"/after-lost"},
+		"http://a.test/added": nil,
+	}
+	dir := filepath.Join(t.TempDir(), "job")
+	o := weft.Options{
+		Seeds: []string{"http://a.test/"}, Job: dir, KeepLinks: true, Depth: 2, Limit: 1,
+		Hooks: weft.Hooks{
+			OnPage: func(_ context.Context, p *weft.Page) error {
+				for _, ref := range []string{"mailto:me@a.test", "http://a b/"} {
+					if p.Add(ref) == nil {
+						t.Errorf("%s: %q was added", p.URL, ref)
+					}
+				}
+				for _, ref := range add[p.URL] {
+					if err := p.Add(ref); err != nil {
+						t.Error(err)
+					}
+				}
+				return nil
+			},
+			OnLink: func(_ weburl.URL, l links.Link) weft.Verdict {
+				if l.Tag == "hook" && l.Attr == "add" && strings.HasSuffix(l.Raw, "/yes") {
+					return weft.Verdict{Decision: weft.Follow}
+				}
+				return weft.Verdict{}
+			},
+		},
+	}
+	if got, sum, _ := w.crawl(t, o); len(got) != 1 || sum.NotFollowed["scope"] != 1 || sum.Pending != 2 {
+		t.Errorf("%v, %+v", slices.Sorted(maps.Keys(got)), sum)
+	}
+	o.Limit = 0
+	got, sum, _ := w.crawl(t, o)
+	for url, want := range map[string][2]any{
+		"http://a.test/added":      {1, "http://a.test/"},
+		"http://b.test/yes":        {1, "http://a.test/"},
+		"http://a.test/deep":       {2, "http://a.test/added"},
+		"http://a.test/after-lost": {nil, nil},
+		"http://a.test/deeper":     {nil, nil},
+		"http://a.test/linked":     {nil, nil},
+		"http://b.test/no":         {nil, nil},
+	} {
+		r, ok := got[url]
+		if want[0] == nil {
+			if ok {
+				t.Errorf("%s was fetched", url)
+			}
+		} else if !ok || r.Depth != want[0] || !strings.HasPrefix(r.From, fmt.Sprint(want[1])) {
+			t.Errorf("%s: %+v, expected %v", url, r, want)
+		}
+	}
+	if sum.NotFollowed["depth"] != 2 || sum.NotFollowed["scope"] != 1 {
+		t.Errorf("not followed: %v", sum.NotFollowed)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "links.jsonl"))
+	if want := `{"from":"http://a.test/","to":"http://b.test/no","tag":"hook","attr":"add","kind":"page"}`; err != nil || strings.Count(string(b), want) != 1 {
+		t.Errorf("%v, %s", err, b)
+	}
+}
+
+// TestPageAddInLoop: the body of a loop over Crawl may add URLs, but not to a page that failed.
+func TestPageAddInLoop(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	s := leafy(t, 0)
+	var got []string
+	for page, err := range weft.Crawl(t.Context(), weft.Options{Seeds: []string{s.URL, "http://127.0.0.1:1/"}, Retries: -1}) {
+		if err != nil {
+			if page.Add("/x") == nil || page.Text() != nil {
+				t.Errorf("%s: a page that failed took a URL", page.URL)
+			}
+			continue
+		}
+		got = append(got, strings.TrimPrefix(page.URL, s.URL))
+		if len(got) == 1 {
+			for i := range 1000 {
+				if err := page.Add(fmt.Sprintf("/%d", i)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if len(got) != 1001 {
+		t.Errorf("%d pages, expected 1001", len(got))
+	}
 }

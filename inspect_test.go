@@ -167,7 +167,7 @@ func collect[T any](t *testing.T, values iter.Seq2[T, error]) []T {
 func paths(t *testing.T, job *weft.Job, state weft.URLState) string {
 	t.Helper()
 	var all []string
-	for _, u := range collect(t, job.URLs(t.Context(), state)) {
+	for _, u := range collect(t, job.URLs(t.Context(), weft.URLFilter{State: state})) {
 		if u.State != state && state != weft.URLDone {
 			t.Errorf("%s is %s, but is listed as %s", u.URL, u.State, state)
 		}
@@ -215,7 +215,9 @@ func TestInspectJob(t *testing.T) {
 	if got := whyText(t, r.job, site.URL, "/held"); !strings.HasSuffix(got, "next: try 1 is in flight\n") {
 		t.Errorf("/held: %s", got)
 	}
-	r.await("saved", func(weft.Status) bool { return len(collect(t, r.job.URLs(t.Context(), weft.URLDone))) == 7 })
+	r.await("saved", func(weft.Status) bool {
+		return len(collect(t, r.job.URLs(t.Context(), weft.URLFilter{State: weft.URLDone}))) == 7
+	})
 	ended := func(job *weft.Job, done string) {
 		t.Helper()
 		for state, want := range map[weft.URLState]string{weft.URLPending: "", weft.URLDone: done, weft.URLFailed: "/broken", weft.URLRefused: "/private"} {
@@ -310,7 +312,7 @@ func TestWhyUnseen(t *testing.T) {
 	if _, err := job.Why(t.Context(), "/docs"); err == nil {
 		t.Error("Why accepts a path")
 	}
-	for _, err := range job.URLs(t.Context(), "odd") {
+	for _, err := range job.URLs(t.Context(), weft.URLFilter{State: "odd"}) {
 		if err == nil || !strings.Contains(err.Error(), "expected pending") {
 			t.Errorf("URLs of an unknown state: %v", err)
 		}
@@ -320,6 +322,7 @@ func TestWhyUnseen(t *testing.T) {
 // TestWhyRobotsElsewhere checks that Why explains a URL whose host's robots.txt redirects to a host
 // that is backing off: what the URL waits for, and until when.
 func TestWhyRobotsElsewhere(t *testing.T) {
+	t.Parallel() // it waits for the crawl
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host, port, _ := strings.Cut(r.Host, ":"); host != "rules.test" {
 			http.Redirect(w, r, "http://rules.test:"+port+"/robots.txt", http.StatusFound)
@@ -333,7 +336,7 @@ func TestWhyRobotsElsewhere(t *testing.T) {
 	home := "http://a.test:" + port
 	r := start(t, weft.Options{Seeds: []string{home}, Job: filepath.Join(t.TempDir(), "job"), Resolve: overrides(t, "*:"+port+":127.0.0.1")})
 	r.inspect()
-	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: overloaded\n"
+	want := "next: try 1; its host waits: its robots.txt redirects to http://rules.test:" + port + "/robots.txt, which is requested at its turn; the host there waits: 503, Retry-After 1800 s\n"
 	r.await("waiting for the other host", func(weft.Status) bool { return strings.Contains(whyText(t, r.job, home, "/"), want) })
 	why, err := r.job.Why(t.Context(), home)
 	if until := why.Steps[len(why.Steps)-1].At; err != nil || time.Until(until) < 20*time.Minute || time.Until(until) > 30*time.Minute {
@@ -383,7 +386,7 @@ func TestOrders(t *testing.T) {
 	}
 	var waits []weft.URLStatus
 	r.await("saved", func(weft.Status) bool {
-		waits = collect(t, r.job.URLs(t.Context(), weft.URLPending))
+		waits = collect(t, r.job.URLs(t.Context(), weft.URLFilter{State: weft.URLPending}))
 		return len(waits) == s.Pending
 	})
 	victim := waits[len(waits)-1].URL
@@ -435,7 +438,7 @@ func TestOrders(t *testing.T) {
 		!slices.ContainsFunc(why.Steps, func(s weft.Step) bool { return s.What == "exclude" && strings.HasSuffix(s.Text, "matches") }) {
 		t.Errorf("why %s: %+v, error %v", victim, why, err)
 	}
-	done, refused := collect(t, job.URLs(t.Context(), weft.URLDone)), collect(t, job.URLs(t.Context(), weft.URLRefused))
+	done, refused := collect(t, job.URLs(t.Context(), weft.URLFilter{State: weft.URLDone})), collect(t, job.URLs(t.Context(), weft.URLFilter{State: weft.URLRefused}))
 	if s := status(t, job); s.State != weft.JobFinished || s.Done != len(done) || s.Refused != len(refused) || len(done)+len(refused) != len(all) {
 		t.Errorf("%d done, %d refused, %d records: %+v", len(done), len(refused), len(all), s)
 	}
@@ -532,6 +535,7 @@ func TestOpenJob(t *testing.T) {
 
 // TestOpenLockedJob opens a job that is in use by a process that does not respond.
 func TestOpenLockedJob(t *testing.T) {
+	t.Parallel() // it waits for seconds
 	dir := filepath.Join(t.TempDir(), "job")
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {

@@ -17,15 +17,17 @@ import (
 
 // What a look at a job returns.
 type (
-	Status     = inspect.Status
-	JobState   = inspect.JobState
-	HostStatus = inspect.HostStatus
-	URLStatus  = inspect.URLStatus
-	URLState   = inspect.URLState
-	Known      = inspect.Known
-	Why        = inspect.Why
-	Step       = inspect.Step
-	TaskStatus = engine.TaskStatus
+	Status      = inspect.Status
+	JobState    = inspect.JobState
+	HostStatus  = inspect.HostStatus
+	URLStatus   = inspect.URLStatus
+	URLState    = inspect.URLState
+	URLFilter   = inspect.URLFilter
+	StatusRange = inspect.StatusRange
+	Known       = inspect.Known
+	Why         = inspect.Why
+	Step        = inspect.Step
+	TaskStatus  = engine.TaskStatus
 )
 
 // States of a job.
@@ -140,13 +142,13 @@ func (j *Job) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 	return j.view.Hosts(ctx)
 }
 
-// URLs yields the URLs in a state. Pending ones come by host, in the order of its queue; others by
-// URL.
-func (j *Job) URLs(ctx context.Context, state URLState) iter.Seq2[URLStatus, error] {
+// URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
+// others by URL. While the crawl runs, one that ends meanwhile may come twice.
+func (j *Job) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error] {
 	if j.client != nil {
-		return j.client.URLs(ctx, state)
+		return j.client.URLs(ctx, f)
 	}
-	return j.view.URLs(ctx, state)
+	return j.view.URLs(ctx, f)
 }
 
 // Why explains what has become of a URL, and why. Errors: those of ParseSeed, too.

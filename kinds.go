@@ -47,7 +47,7 @@ func Kinds() []ErrorKind {
 		{string(http1.KindEarlyEnd), "the connection ended before the response did"},
 		{string(http1.KindProtocol), "the response is not HTTP/1, or its length is ambiguous"},
 		{string(http1.KindTooLarge), "its head is larger than 64 KiB, or its body than --max-body"},
-		{string(http1.KindEncoding), "the Content-Encoding is unknown, or the body is not what it says"},
+		{string(http1.KindEncoding), "the body is not what its Content-Encoding says, or Weft does not decode that"},
 		{string(http1.KindBomb), "the compressed body grows beyond --max-body"},
 		{KindLocation, "it redirects to nowhere: its Location is no http or https URL"},
 		{KindRedirects, "one redirect more than --max-redirects"},

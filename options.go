@@ -19,6 +19,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/tuning"
@@ -33,13 +34,13 @@ import (
 type Options struct {
 	// Where it starts, and where it goes.
 
-	Seeds   []string                 // absolute http and https URLs; user and password are for their origins (see Auth)
+	Seeds   []string                 // http and https URLs; without a scheme, see ReadSeed; user and password are for their origins (see Auth)
 	SeedSeq iter.Seq2[string, error] // more of them, read while the crawl runs; an error ends the crawl
 	Scope   Scope                    // which links are followed; empty: ScopeHost
 	Include []*regexp.Regexp         // if any, follow only links that one of them matches
 	Exclude []*regexp.Regexp         // do not follow links that one of them matches
 	Canon   weburl.RuleSet           // canonical rules beyond the standard, which make one page of several URLs; zero: none
-	Depth   int                      // links from a seed; 0: any number, negative: none
+	Depth   int                      // links from a seed; 0: any number, negative: none, as with ScopePage
 
 	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
 	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries,
@@ -145,7 +146,7 @@ type config struct {
 
 	tuning  tuning.Options
 	workers int // requests in flight, including requests that only wait
-	seeds   []weburl.URL
+	seeds   []engine.Seed
 	late    []*regexp.Regexp // exclusions added after the job's first run
 }
 
@@ -166,13 +167,13 @@ func (c *config) checkSeeds() error {
 		return &OptionError{Option: "Seeds", Err: job.ErrNoSeed}
 	}
 	for _, s := range c.Seeds {
-		u, credential, err := ParseSeedCredential(s)
+		from, err := ReadSeed(s)
 		if err != nil {
 			return &OptionError{Option: "Seeds", Err: err}
 		}
-		c.seeds = append(c.seeds, u)
-		if credential != nil {
-			c.Auth = append(slices.Clip(c.Auth), *credential)
+		c.seeds = append(c.seeds, engine.Seed{URL: from.URL, Guessed: from.Guessed})
+		if from.Credential != nil {
+			c.Auth = append(slices.Clip(c.Auth), *from.Credential)
 		}
 	}
 	return nil

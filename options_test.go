@@ -37,7 +37,7 @@ func TestOptionError(t *testing.T) {
 		})
 	}
 	expect("no seed", func(o *weft.Options) { o.Seeds = nil }, "option Seeds: none, expected a URL")
-	expect("bad seed", func(o *weft.Options) { o.Seeds[0] = "a.test" }, `option Seeds: URL "a.test": no scheme`)
+	expect("bad seed", func(o *weft.Options) { o.Seeds[0] = "//a.test" }, `option Seeds: URL "//a.test": no scheme`)
 	expect("scope", func(o *weft.Options) { o.Scope = "site" }, "option Scope: ")
 	expect("format", func(o *weft.Options) { o.Format = "xml" }, "option Format: ")
 	expect("concurrency", func(o *weft.Options) { o.Concurrency = -1 }, `option Concurrency "-1": expected more than 0, or 0 for the default`)
@@ -66,7 +66,7 @@ func TestSeedSeqError(t *testing.T) {
 	}
 	for want, seq := range map[string]iter.Seq2[string, error]{
 		"option SeedSeq: unexpected EOF":               list("", io.ErrUnexpectedEOF),
-		`option SeedSeq: URL "a.test": no scheme, exp`: list("a.test", nil),
+		`option SeedSeq: URL "intranet": no scheme, e`: list("intranet", nil),
 	} {
 		c, err := weft.New(weft.Options{SeedSeq: seq})
 		if err != nil {

@@ -225,7 +225,7 @@ func TestStallingHosts(t *testing.T) {
 		concurrency        int
 		most               float64 // permitted slowdown, as a factor
 	}{
-		{"ten, limited concurrency", 1000, 10, 50, 64, 2},
+		{"ten, limited concurrency", 400, 10, 50, 64, 2},
 		{"a hundred, default concurrency", 1000, 100, 10, 0, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {

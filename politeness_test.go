@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/robots"
 )
 
@@ -136,9 +137,9 @@ func TestLongRobots(t *testing.T) {
 		return head, "Disallow: /half" + strings.Repeat("*", endless) + "/but-not-this\nDisallow: /beyond\n"
 	}
 	const near = robots.MaxSize - 1000
-	zip := func(head, rest string, piece int) []byte {
+	zip := func(level int, head, rest string, piece int) []byte {
 		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
+		z, _ := gzip.NewWriterLevel(&b, level)
 		_, _ = z.Write([]byte(head))
 		for part := range slices.Chunk([]byte(rest), piece) {
 			_, _ = z.Write(part)
@@ -147,8 +148,8 @@ func TestLongRobots(t *testing.T) {
 		_ = z.Close()
 		return b.Bytes()
 	}
-	head, rest := file(100_000, 150_000)
-	padded := zip(head, rest, 1) // takes seconds
+	head, rest := file(100_000, 100_000)
+	padded := zip(gzip.NoCompression, head, rest, 1) // 11 bytes for each of rest
 	for name, send := range map[string]func(w http.ResponseWriter){
 		"plain": func(w http.ResponseWriter) {
 			head, rest := file(near, 2<<20)
@@ -165,7 +166,7 @@ func TestLongRobots(t *testing.T) {
 		"gzip": func(w http.ResponseWriter) {
 			head, rest := file(near, 2<<20)
 			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(zip(head, rest, 1<<20))
+			_, _ = w.Write(zip(gzip.DefaultCompression, head, rest, 1<<20))
 		},
 		// The accepted compressed bytes decompress to less than the limit of robots.txt.
 		"gzip, larger than its content": func(w http.ResponseWriter) {
@@ -200,6 +201,63 @@ func TestLongRobots(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBrokenBodyOfRobots: the body of a response that is no robots.txt is not needed, so it may be
+// broken. Without that of a robots.txt the host stays closed.
+func TestBrokenBodyOfRobots(t *testing.T) {
+	for status, kind := range map[int]string{404: "", 403: "", 302: "", 200: "encoding", 503: weft.KindNoRobots} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" {
+					w.Header().Set("Content-Encoding", "gzip")
+					w.Header().Set("Location", "/rules")
+					w.WriteHeader(status)
+				}
+				fmt.Fprint(w, "User-agent: *")
+			}))
+			defer server.Close()
+			job := filepath.Join(t.TempDir(), "job")
+			c, err := weft.New(weft.Options{Seeds: []string{server.URL + "/"}, Job: job})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if r := records(t, job)[server.URL+"/"]; r.ErrorKind != kind {
+				t.Errorf("status %d, error %s: %s; expected the error %q", r.Status, r.ErrorKind, r.Error, kind)
+			}
+		})
+	}
+}
+
+// TestHostileRobots: a robots.txt as long as it may be, and a page with as much to compare it with,
+// cost a crawl little time. The bound is generous: seconds for work of milliseconds.
+func TestHostileRobots(t *testing.T) {
+	const n = 1500
+	letters := strings.Repeat("a", 1950)
+	var file, page strings.Builder
+	file.WriteString("User-agent: *\nDisallow: /a\n")
+	for i := 0; file.Len() < robots.MaxSize-100; i++ {
+		fmt.Fprintf(&file, "Disallow: /*%s%db\n", letters[:64+i%40], i)
+	}
+	for i := range n {
+		fmt.Fprintf(&page, "<a href=/%s%d>", letters, i)
+	}
+	w := web{
+		"http://hostile.test/robots.txt": file.String(), "http://hostile.test/": page.String(),
+		"http://healthy.test/robots.txt": "User-agent: *\nDisallow: /x", "http://healthy.test/": a("/1"), "http://healthy.test/1": "a page",
+	}
+	start := process.CPU() // wall time grows with the load of the machine
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://hostile.test/", "http://healthy.test/"}})
+	if took := process.CPU() - start; took > 6*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if sum.Refused != n || sum.Pages != 3 || got["http://healthy.test/1"].Status != 200 {
+		t.Errorf("%d URLs are refused and %d fetched, expected %d and 3: %v", sum.Refused, sum.Pages, n, fetched(got))
 	}
 }
 

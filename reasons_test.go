@@ -73,6 +73,9 @@ func TestWhyReasons(t *testing.T) {
 		{reason: "broken-sitemap", web: web{"http://a.test/": a(), "http://a.test/sitemap.xml": "<urlset><url><loc>/1</loc></url><url><loc>/x"}, o: weft.Options{Sitemaps: true}, path: "/x",
 			want: "unseen … not kept: URLs in sitemaps that are broken (1)"},
 
+		{reason: "unclosed", web: home("<script>" + a("/x")), path: "/x",
+			want: "unseen … not kept: links that pages hide in an unclosed tag, comment, script or the like (1)"},
+
 		{reason: weft.KindRobots, web: web{"http://a.test/": a("/x"), "http://a.test/robots.txt": "User-agent: *\nDisallow: /x"}, path: "/x",
 			want: "refused … robots: disallowed by line 2: Disallow: /x … refused: robots: "},
 		{reason: weft.KindNoRobots, web: web{"http://a.test/robots.txt": "503"}, path: "/",

@@ -16,6 +16,7 @@ type (
 	Change     = record.Change
 	Sameness   = record.Sameness
 	Summary    = record.Summary
+	Broken     = record.Broken
 	Counters   = record.Counters
 	Count      = record.Count
 	Format     = record.Format

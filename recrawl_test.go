@@ -311,7 +311,7 @@ func TestRecrawl(t *testing.T) {
 		t.Errorf("status %+v, %v", status, err)
 	}
 	n := 0
-	for u, err := range j.URLs(t.Context(), weft.URLState(weft.ChangeUnchanged)) {
+	for u, err := range j.URLs(t.Context(), weft.URLFilter{State: weft.URLState(weft.ChangeUnchanged)}) {
 		if n++; err != nil || u.Known.Visit != 4 || u.Known.FirstAt.After(u.Known.ChangedAt) {
 			t.Errorf("%+v, %v", u, err)
 		}
@@ -615,6 +615,9 @@ func TestRecrawlPages(t *testing.T) {
 		if want := []int{2, 3}[visit-1]; err != nil || bytes.Count(links, []byte("\n")) != want || len(bodies) != visit+2 {
 			t.Errorf("visit %d: %d bodies, links %s, expected %d links; %v", visit, len(bodies), links, want, err)
 		}
+		if n := bytes.Count(links, []byte(`,"visit":2}`+"\n")); n != visit-1 {
+			t.Errorf("visit %d: %d links say that they are of visit 2: %s", visit, n, links)
+		}
 		want := map[string]string{"/": "200 , true, 0", "/validated": "200 , true, 0", "/edited": "200 , true, 0"}
 		if visit == 2 {
 			want = map[string]string{"/": "304 unchanged, false, 2", "/validated": "304 unchanged, false, 2", "/edited": "200 changed, true, 2"}
@@ -625,5 +628,28 @@ func TestRecrawlPages(t *testing.T) {
 		s.mu.Lock()
 		s.mu.pages["/edited"] = response{body: prose("two", "/validated")}
 		s.mu.Unlock()
+	}
+}
+
+// TestRecrawlTitles: the record of an unchanged page keeps its title and its type, however often it
+// is visited, and whether a 304 or the same body says that it is unchanged.
+func TestRecrawlTitles(t *testing.T) {
+	s := newChanging(t)
+	job := filepath.Join(t.TempDir(), "job")
+	pages := map[string]response{
+		"/": {body: `<title> The
+			title </title><a href=/same>x</a>`, etag: `"1"`},
+		"/same": {body: "<title>Same</title>"},
+	}
+	for range 3 {
+		s.visit(t, job, pages)
+	}
+	for visit, records := range recordsOf(t, job) {
+		for _, r := range records {
+			want := map[string]string{s.URL + "/": "The title", s.URL + "/same": "Same"}[r.URL]
+			if r.Title != want || r.ContentType != "text/html" || visit > 1 && r.Change != weft.ChangeUnchanged {
+				t.Errorf("visit %d: %s is %q, %q, %s; expected %q", visit, r.URL, r.Title, r.ContentType, r.Change, want)
+			}
+		}
 	}
 }

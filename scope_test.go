@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -288,5 +290,66 @@ func TestScopeAcrossRuns(t *testing.T) {
 	}
 	if got := records(t, job); len(got) != 6 || got[there.URL+"/xxxx"].Status != 200 {
 		t.Errorf("%d records, expected 6: %+v", len(got), got)
+	}
+}
+
+// TestSlowExpressions: while slow expressions judge the links of a page, everything else on the
+// loop has its turns: each after a bounded number of bytes.
+func TestSlowExpressions(t *testing.T) {
+	const n, most = 2000, 300 // links, and those between two turns
+	letters := strings.Repeat("a", 500)
+	var page strings.Builder
+	for i := range n {
+		fmt.Fprintf(&page, "<a href=/%s%d>", letters, i)
+	}
+	w := web{"http://a.test/": page.String()}
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	netw.Host("a.test", "10.0.0.1")
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw})
+	var reading aio.Event
+	judged, inARow, longest := 0, 0, 0
+	c, err := weft.New(weft.Options{
+		Seeds: []string{"http://a.test/"}, Job: filepath.Join(t.TempDir(), "job"),
+		Exclude: []*regexp.Regexp{regexp.MustCompile("(a|aa)*b$"), regexp.MustCompile("(a|aa)*c$"), regexp.MustCompile("a{9}")},
+		Hooks: weft.Hooks{OnLink: func(weburl.URL, links.Link) (v weft.Verdict) {
+			reading.Set()
+			judged++
+			inARow++
+			longest = max(longest, inARow)
+			return v
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = loop.Run(t.Context(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("web", func(task *aio.Task) error {
+				for {
+					conn, err := ln.Accept(task)
+					if err != nil {
+						return ignore(err, aio.ErrClosed)
+					}
+					g.Go("server", func(task *aio.Task) error { return w.serve(task, conn, new(requests)) })
+				}
+			})
+			g.Go("others", func(task *aio.Task) error {
+				err := reading.Wait(task)
+				for ; err == nil && judged < n; err = task.Yield() {
+					inARow = 0
+				}
+				return err
+			})
+			defer ln.Close()
+			_, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil || judged != n || longest > most {
+		t.Errorf("%d links, %d of them in one turn, expected %d and at most %d; error %v", judged, longest, n, most, err)
 	}
 }

@@ -16,6 +16,17 @@ func ParseSeedCredential(s string) (weburl.URL, *http1.Credential, error) {
 	return seed.ParseCredential(s)
 }
 
+// Seed is a URL that a crawl starts from.
+type Seed = seed.Seed
+
+// ReadSeed reads a URL as Options.Seeds and SeedSeq have them. It may lack its scheme: then https is
+// tried first, and http if the host does not answer by that; an address and a name of this machine
+// are by http.
+func ReadSeed(s string) (Seed, error) { return seed.Read(s) }
+
+// ReadListedSeed is ReadSeed for a line of a list, which has no credentials.
+func ReadListedSeed(s string) (Seed, error) { return seed.ReadListed(s) }
+
 // WithoutSecrets returns the text of a URL, valid or not, without what may be its user and
 // password.
 func WithoutSecrets(s string) string { return seed.WithoutSecrets(s) }

@@ -18,6 +18,7 @@ import (
 // TestSlowDiskLimitsFetching checks that only a limited number of URLs is fetched while a commit is
 // stuck, and that all of them are fetched once it completes.
 func TestSlowDiskLimitsFetching(t *testing.T) {
+	t.Parallel() // it mostly waits
 	const pages = 3000
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {

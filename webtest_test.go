@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/internal/long"
 	"github.com/weftcrawl/weft/internal/webtest"
@@ -68,6 +69,44 @@ func TestSyntheticWeb(t *testing.T) {
 			}
 		})
 	}
+}
+
+// crawlWeb crawls a synthetic web, from its first host to all others, over an in-memory network, on
+// a virtual clock.
+func crawlWeb(t *testing.T, cfg webtest.Config, o weft.Options) (*webtest.Web, map[string]weft.Record, weft.Summary) {
+	t.Helper()
+	web, err := webtest.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	for i := range web.Hosts() {
+		if addr, ok := web.Addr(i); ok {
+			netw.Host(web.Name(i), addr.String())
+		}
+	}
+	o.Seeds, o.Scope, o.Job = []string{web.Home(0)}, weft.ScopeAny, filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum weft.Summary
+	err = aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: netw}).Run(t.Context(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("web", func(task *aio.Task) error { return webtest.NewServer(web, nil).Serve(task, ln) })
+			defer ln.Close()
+			sum, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return web, records(t, o.Job), sum
 }
 
 // serverAt returns the name server of a web.

@@ -52,11 +52,7 @@ type Loop struct {
 	left  int // entries of ready that this turn still has to run
 	turns uint64
 
-	// Time. now is the last reading of the clock, which is read at most once a turn and only on
-	// demand.
-	base   time.Time
-	now    int64 // since base; never 0
-	fresh  bool  // now was read in this turn
+	times
 	timers timers
 
 	tasks     taskList
@@ -79,6 +75,16 @@ type Loop struct {
 	selector poll.Selector
 	sleeper  Sleeper
 	inbox    inbox
+}
+
+// times is what a loop knows of the time. now is the last reading of the clock, which is read at
+// most once a turn and only on demand.
+type times struct {
+	base   time.Time
+	now    int64 // since base; never 0
+	fresh  bool  // now was read in this turn
+	polled int64 // when the selector last returned
+	late   int64 // how long before that it had not been asked: see Arrival
 }
 
 // inbox holds the functions that other goroutines have posted to a loop.
@@ -111,6 +117,7 @@ func NewLoop(opt Options) *Loop {
 	}
 	l.fds.loop = l
 	l.readClock()
+	l.polled = l.now
 	return l
 }
 
@@ -279,14 +286,14 @@ func (l *Loop) poll(busy bool) {
 	}
 	var wait time.Duration // negative: no limit
 	until := l.timers.next()
-	switch {
-	case busy:
-	case until == 0:
-		wait = -1
-	default:
+	if !busy {
 		l.readClock()
-		wait = max(0, time.Duration(until-l.now))
+		wait = -1
+		if until != 0 {
+			wait = max(0, time.Duration(until-l.now))
+		}
 	}
+	asked := l.now
 	if wait != 0 {
 		l.inbox.sleeping.Store(true)
 		if l.inbox.filled.Load() { // posted before sleeping was set: nobody will wake us
@@ -308,6 +315,10 @@ func (l *Loop) poll(busy bool) {
 	l.watch.idle.Store(false)
 	l.inbox.sleeping.Store(false)
 	l.readClock()
+	if busy { // it did not wait
+		asked = l.now
+	}
+	l.polled, l.late = l.now, asked-l.polled
 	if until != 0 {
 		if late, fired := l.timers.fire(l.now); fired {
 			l.stats.lag(late)
@@ -404,6 +415,31 @@ func (l *Loop) Wall() time.Time {
 		return l.opt.Clock.Wall()
 	}
 	return time.Now().Round(0)
+}
+
+// Time reads the loop's clock: it goes on while a turn lasts.
+func (l *Loop) Time() time.Time {
+	if l.opt.Clock != nil {
+		return l.opt.Clock.Now()
+	}
+	return l.timeOf(int64(time.Since(l.base)))
+}
+
+// busyFor is how long a loop may have been busy for Arrival to be the end of that: the system's
+// clock, which it asks otherwise, ticks every 1 to 4 ms.
+const busyFor = int64(5 * time.Millisecond)
+
+// Arrival returns when the bytes arrived that a task has last waited for on c, in this turn. That
+// is when the loop found out, unless it was busy before: then it is when the system received the
+// last of them, to a tick of its clock.
+func (l *Loop) Arrival(c Conn) time.Time {
+	at := l.polled
+	if s, ok := c.(*socket); ok && l.late > busyFor && s.network == "tcp" {
+		if ago, ok := sinceReceived(s.fd); ok {
+			at = min(at, max(at-l.late, int64(time.Since(l.base)-ago)))
+		}
+	}
+	return l.timeOf(at)
 }
 
 // Network returns Options.Network: nil for the system's.

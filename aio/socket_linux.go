@@ -1,6 +1,7 @@
 package aio
 
 import (
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -32,4 +33,13 @@ func sysSocket(family, kind int) (int, error) {
 
 func sysAccept(fd int) (int, unix.Sockaddr, error) {
 	return unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+}
+
+// sinceReceived returns how long ago a TCP socket received the last bytes; false if that is unknown.
+func sinceReceived(fd int) (time.Duration, bool) {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return 0, false
+	}
+	return time.Duration(info.Last_data_recv) * time.Millisecond, true
 }

@@ -4,6 +4,7 @@ package aio
 
 import (
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,3 +41,6 @@ func prepare(fd int, err error) (int, error) {
 	}
 	return fd, nil
 }
+
+// sinceReceived is known on Linux only.
+func sinceReceived(int) (time.Duration, bool) { return 0, false }

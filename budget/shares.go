@@ -20,28 +20,33 @@ const (
 	PageCost = 3
 )
 
-// Shares split a budget, in bytes. Without the seen set they come to at most 51 % of it. The
+// Shares split a budget, in bytes. Without the seen set they come to at most 65 % of it. The
 // rest is for requests, code and garbage that is not yet collected; with less of it the
 // collector would take half of the CPU. Only crawls of millions of URLs fill the share of the
 // seen set, which the collector does not scan.
 //
 // What has no share has bounds that do not grow with the crawl:
 //
-//   - a request in flight without its body: PerRequest
+//   - a request in flight without its body: PerRequest. Certificates and heads beyond what most
+//     have count among the bodies
 //   - a page being read, one per loop: its text in UTF-8 (counted among the bodies) and at most
 //     32 MiB of link text. The next page waits while unsaved outcomes fill half of Bodies,
 //     or 4 MiB
 //   - URLs read back from the store: one batch's share, and what a host may have in memory
-//   - cached names, per loop: 16,384, of about 200 bytes each
-//   - cookies: 16 MiB
 //   - a page in Hooks.OnPage: its body counts among the bodies until the hook returns, many links
 //     until the page is saved
 type Shares struct {
 	Seen       int // seen set; beyond, it spills to disk
+	Scope      int // hosts that seeds open; beyond, redirects of seeds open no more
 	Hosts      int // state of hosts; others are evicted, with their queues
 	Pending    int // queued URLs of all hosts; beyond, they are only in the store
 	Bodies     int // bodies, raw and decoded; beyond, no fetch starts or reads on, but for one body
 	Kept       int // buffers kept for the next bodies, of each of the two sorts, per loop
+	Idle       int // certificates of idle connections; beyond, the one idle for longest is closed; per loop
+	Sessions   int // TLS sessions; beyond, the least recently used are forgotten; per loop
+	Names      int // cached names; beyond, the least recently used are forgotten; per loop
+	Recent     int // URLs sent to the frontier lately; beyond, they are forgotten; per loop
+	Cookies    int // of responses; beyond, those of the site that has set none for longest are forgotten
 	Buffer     int // writes that the store has not flushed; at most 2 of them
 	Cache      int // blocks of the store's files
 	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
@@ -54,10 +59,16 @@ func Split(memory, loops int) Shares {
 	perMille := func(n int) int { return memory / 1000 * n }
 	return Shares{
 		Seen:       seenShare(memory),
+		Scope:      memory / 20,
 		Hosts:      perMille(60),
 		Pending:    perMille(60),
 		Bodies:     perMille(120),
 		Kept:       perMille(20) / loops,
+		Idle:       perMille(40) / loops,
+		Sessions:   perMille(15) / loops,
+		Names:      perMille(15) / loops,
+		Recent:     perMille(5) / loops,
+		Cookies:    min(perMille(20), 16<<20),
 		Buffer:     min(perMille(50), 64<<20),
 		Cache:      perMille(20),
 		Rules:      perMille(20),
@@ -66,9 +77,9 @@ func Split(memory, loops int) Shares {
 	}
 }
 
-// seenShare is a fifth of the budget, and two more fifths of what exceeds 128 MiB, the program
-// and its buffers. At 5.8 bytes a URL, 512 MiB hold 47 million URLs, and 1 GiB 100 million.
-func seenShare(memory int) int { return memory/5 + max(0, memory-128<<20)/5*2 }
+// seenShare is 15 % of the budget, and 25 % of what exceeds 128 MiB, the program and its buffers.
+// At 5.8 bytes a URL, 512 MiB hold 31 million URLs, and 1 GiB 68 million.
+func seenShare(memory int) int { return memory/20*3 + max(0, memory-128<<20)/4 }
 
 // Used returns the bytes that the process has from the system for Go's heap, stacks and tables.
 func Used() int64 {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -31,7 +32,7 @@ func Serve(v *inspect.View, warn func(error)) (stop func()) {
 const (
 	commandStatus = "status" // → a Status
 	commandHosts  = "hosts"  // → HostStatuses
-	commandURLs   = "urls"   // URLState → URLStatuses
+	commandURLs   = "urls"   // a URLFilter as JSON → URLStatuses
 	commandWhy    = "why"    // URL → a Why
 	commandDo     = "do"     // Order → lines of text
 	commandTasks  = "tasks"  // → TaskStatuses
@@ -42,7 +43,11 @@ func commands(v *inspect.View) map[string]ctl.Command {
 		commandStatus: command(func(ctx context.Context, _ []string) iter.Seq2[inspect.Status, error] { return only(v.Status(ctx)) }),
 		commandHosts:  command(func(ctx context.Context, _ []string) iter.Seq2[inspect.HostStatus, error] { return v.Hosts(ctx) }),
 		commandURLs: command(func(ctx context.Context, args []string) iter.Seq2[inspect.URLStatus, error] {
-			return v.URLs(ctx, inspect.URLState(first(args)))
+			var f inspect.URLFilter
+			if err := json.Unmarshal([]byte(first(args)), &f); err != nil {
+				return failed[inspect.URLStatus](err)
+			}
+			return v.URLs(ctx, f)
 		}),
 		commandWhy: command(func(ctx context.Context, args []string) iter.Seq2[inspect.Why, error] {
 			u, err := seed.Parse(first(args))
@@ -133,9 +138,13 @@ func (c *Client) Hosts(ctx context.Context) iter.Seq2[inspect.HostStatus, error]
 	return ctl.Ask[inspect.HostStatus](ctx, c.ctl, commandHosts)
 }
 
-// URLs yields the URLs in a state.
-func (c *Client) URLs(ctx context.Context, state inspect.URLState) iter.Seq2[inspect.URLStatus, error] {
-	return ctl.Ask[inspect.URLStatus](ctx, c.ctl, commandURLs, string(state))
+// URLs yields the URLs that a filter selects.
+func (c *Client) URLs(ctx context.Context, f inspect.URLFilter) iter.Seq2[inspect.URLStatus, error] {
+	filter, err := json.Marshal(f)
+	if err != nil {
+		return failed[inspect.URLStatus](err)
+	}
+	return ctl.Ask[inspect.URLStatus](ctx, c.ctl, commandURLs, string(filter))
 }
 
 // Why explains what has become of a URL.

@@ -34,6 +34,7 @@ type Jar struct {
 		// List of *site without given cookies; the one that has set none for longest is first.
 		order list.List
 		bytes int // of the sites in order
+		most  int // bytes
 	}
 }
 
@@ -91,7 +92,16 @@ func (k kept) scope() string {
 func New() *Jar {
 	j := new(Jar)
 	j.mu.sites = make(map[string]*site)
+	j.mu.most = maxBytes
 	return j
+}
+
+// Limit has the cookies of responses take at most so many bytes in memory; 16 MiB at most.
+func (j *Jar) Limit(bytes int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.mu.most = min(bytes, maxBytes)
+	j.shrink()
 }
 
 // Cookies returns the names and values of the cookies for a request to u, in the order in which to
@@ -107,8 +117,10 @@ func (j *Jar) Cookies(u *url.URL) []*http.Cookie {
 	return s.jar.Cookies(&url.URL{Scheme: u.Scheme, Host: host, Path: u.Path})
 }
 
-// SetCookies stores the cookies that a response from u has set.
+// SetCookies stores the cookies that a response from u has set: of thousands, the last ones, as they
+// would replace the others.
 func (j *Jar) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	cookies = cookies[max(0, len(cookies)-maxPerSite):]
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, c := range cookies {
@@ -229,7 +241,7 @@ func (s *site) forget(i int) {
 
 // shrink drops sites until all cookies are within the limit.
 func (j *Jar) shrink() {
-	for j.mu.bytes > maxBytes {
+	for j.mu.bytes > j.mu.most {
 		s := j.mu.order.Remove(j.mu.order.Front()).(*site)
 		j.mu.bytes -= s.bytes
 		delete(j.mu.sites, s.domain)

@@ -2,6 +2,7 @@ package cookies_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/cookies"
+	"github.com/weftcrawl/weft/internal/process"
 )
 
 func at(t *testing.T, s string) *url.URL {
@@ -61,7 +63,7 @@ func TestWhoGetsWhat(t *testing.T) {
 			map[string]string{"https://example.org/": ""}},
 		{"expired", "https://example.org/", http.Cookie{Name: "n", Value: "v", Expires: time.Unix(1, 0)},
 			map[string]string{"https://example.org/": ""}},
-		{"longest of ages", "https://example.org/", http.Cookie{Name: "n", Value: "v", MaxAge: 1 << 62},
+		{"longest of ages", "https://example.org/", http.Cookie{Name: "n", Value: "v", MaxAge: math.MaxInt},
 			map[string]string{"https://example.org/": "n=v"}},
 		{"address", "http://192.0.2.1/", http.Cookie{Name: "n", Value: "v"},
 			map[string]string{"http://192.0.2.1:81/": "n=v", "http://192.0.2.2/": ""}},
@@ -160,6 +162,25 @@ func TestSiteIsBounded(t *testing.T) {
 	}
 	if again := strings.Fields(sent(t, j, "https://example.org/")); len(again) != 180 {
 		t.Errorf("cookies that may not be set have pushed out %d", 180-len(again))
+	}
+}
+
+// TestResponseIsBounded checks that of thousands of cookies of one response the last ones are set,
+// and that the others cost next to nothing: the whole crawl waits for the jar.
+func TestResponseIsBounded(t *testing.T) {
+	j := cookies.New()
+	var all []*http.Cookie
+	for i := range 200_000 {
+		all = append(all, &http.Cookie{Name: fmt.Sprint("n", i), Value: "v"})
+	}
+	start := process.CPU()
+	j.SetCookies(at(t, "https://example.org/"), all)
+	if took := process.CPU() - start; took > 200*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	got := sent(t, j, "https://example.org/")
+	if n := len(strings.Fields(got)); n != 180 || !strings.Contains(got, "n199999=") || !strings.Contains(got, "n199820=") {
+		t.Errorf("%d cookies, expected the last 180: %.100s", n, got)
 	}
 }
 

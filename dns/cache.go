@@ -27,14 +27,16 @@ type answer struct {
 
 // cache keeps answers, and has each name looked up once at a time.
 type cache struct {
-	max   int
+	max   int // weight of all names
+	total int
 	known map[string]*list.Element
 	names *list.List // of *name, most recently used first
 	era   int        // forget starts a new one
 }
 
 type name struct {
-	text string
+	text   string
+	weight int // 1 for NameBytes
 	answer
 	until   time.Time
 	looking bool    // a task is looking it up
@@ -81,6 +83,13 @@ func (c *cache) look(t *aio.Task, n *name, lookup func(t *aio.Task, text string)
 		a.keep = min(a.keep, minKeep)
 	}
 	n.answer, n.until = a, t.Loop().Now().Add(a.keep)
+	if c.known[n.text] != nil && c.known[n.text].Value == n { // it may have been forgotten meanwhile
+		const addr = 24
+		c.total -= n.weight
+		n.weight = 1 + addr*len(a.addrs)/NameBytes
+		c.total += n.weight
+		c.shrink(c.max)
+	}
 	return nil
 }
 
@@ -90,12 +99,20 @@ func (c *cache) name(text string) *name {
 		c.names.MoveToFront(e)
 		return e.Value.(*name)
 	}
-	if c.names.Len() >= c.max {
-		delete(c.known, c.names.Remove(c.names.Back()).(*name).text)
-	}
-	n := &name{text: text}
+	c.shrink(c.max - 1)
+	n := &name{text: text, weight: 1}
 	c.known[text] = c.names.PushFront(n)
+	c.total++
 	return n
+}
+
+// shrink forgets the least recently used names until the others weigh at most most.
+func (c *cache) shrink(most int) {
+	for c.total > most && c.names.Len() > 0 {
+		n := c.names.Remove(c.names.Back()).(*name)
+		delete(c.known, n.text)
+		c.total -= n.weight
+	}
 }
 
 // forget makes every name be looked up again; names being looked up now, soon.

@@ -16,13 +16,18 @@ type Options struct {
 	// Servers replace those of resolv.conf, in this order.
 	Servers []netip.AddrPort
 
-	MaxNames   int // kept; 0 or negative: 16,384
+	// MaxNames limits the names that are kept, of NameBytes each. A name with many addresses
+	// counts as several. 0 or negative: 16,384.
+	MaxNames   int
 	MaxLookups int // at once; 0 or negative: 256
 
 	// Files. Empty: /etc/resolv.conf and /etc/hosts; no files on a loop whose network is not the
 	// system's.
 	Conf, Hosts string
 }
+
+// NameBytes is the memory of a name with a few addresses, in bytes.
+const NameBytes = 512
 
 // Resolver resolves names. It belongs to its loop.
 //

@@ -38,6 +38,11 @@ func (a *admission) empty() bool { return len(a.waiting) == 0 && len(a.asked) ==
 // none yields no URL.
 func none(func(weburl.URL) bool) {}
 
+// one yields a URL.
+func one(u weburl.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) { yield(u) }
+}
+
 // admit calls take when the frontier is ready for these URLs, at once or later. The crawl does not
 // end before, nor in take: the caller dispatches.
 func (d *Coordinator) admit(urls, hosts iter.Seq[weburl.URL], take func()) {

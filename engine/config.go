@@ -15,15 +15,21 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
+// Seed is a URL to start from.
+type Seed struct {
+	URL     weburl.URL
+	Guessed bool // its scheme is: see fetch.GuessedRank
+}
+
 // Config is a crawl, checked and with its defaults filled in.
 type Config struct {
 	Frontier frontier.Config
 	Fetch    fetch.Config
 
-	Seeds   []weburl.URL
-	SeedSeq iter.Seq2[weburl.URL, error] // read while the crawl runs; nil: none
-	Amend   bool                         // SeedSeq may be another list than the job's
-	Late    []*regexp.Regexp             // exclusions that apply to pending URLs, too
+	Seeds   []Seed
+	SeedSeq iter.Seq2[Seed, error] // read while the crawl runs; nil: none
+	Amend   bool                   // SeedSeq may be another list than the job's
+	Late    []*regexp.Regexp       // exclusions that apply to pending URLs, too
 
 	Loops       int // fetch loops, of Run
 	Concurrency int // requests in flight

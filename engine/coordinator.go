@@ -33,9 +33,9 @@ type Coordinator struct {
 	slots  slots
 	shared *fetch.Shared
 
-	bounds   *scope.Bounds // each fetch loop has a copy, and of networks
-	networks guard.Guard
-	nested   map[string]int // sitemaps that indexes have named in this run, by host
+	bounds   *scope.Bounds // the fetch loops share what is open
+	networks guard.Guard   // each fetch loop has a copy
+	nested   nested
 
 	admission admission
 	committer committer
@@ -48,6 +48,7 @@ type Coordinator struct {
 	later      *aio.Callback // Dispatch, when the next host is due
 	tooLong    *aio.Callback // stop, after MaxTime
 	warned     bool          // by overMemory
+	scopeFull  bool          // see openTarget
 	duplicates duplicateLog
 }
 
@@ -67,7 +68,7 @@ const mostUnsaved = 4 << 20
 
 func newCoordinator(cfg *Config) *Coordinator {
 	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope)}
-	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved)))}
+	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
 	}
@@ -145,6 +146,9 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			if err := j.StartVisit(ctx); err != nil {
 				return struct{}{}, err
 			}
+			if err := d.recallScope(j); err != nil {
+				return struct{}{}, err
+			}
 			return struct{}{}, j.Store.Restore(now, d.restorer)
 		})
 		if err != nil {
@@ -156,10 +160,6 @@ func (d *Coordinator) resume(t *aio.Task) error {
 		if j.Resumed {
 			d.restorer.AskedUntil(now)
 		}
-		for _, u := range j.Scope {
-			d.bounds.Open(u)
-		}
-		d.widen(j.Scope)
 		d.recallNetworks(j.Networks)
 		d.committer.begin(d.frontier)
 		if len(d.cfg.Late) > 0 {
@@ -176,11 +176,12 @@ func (d *Coordinator) crawl(t *aio.Task) error {
 	given := d.canonicalSeeds()
 	d.trust(given)
 	d.admit(none, d.seedURLs(given...), func() {
-		for _, u := range d.cfg.Seeds {
-			d.addSeed(u)
+		for _, s := range d.cfg.Seeds {
+			d.addSeed(s)
 		}
 		d.warnOfCredentials()
 	})
+	d.keepPromises()
 	if d.seeds.read != nil {
 		d.seeds.read()
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/record"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 var (
@@ -129,13 +128,13 @@ const seedsAhead = 1000
 
 // feed hands the seeds of seq to the coordinator as it has room for them. When the crawl ends, seq
 // is left at its next seed: a read that blocks cannot be broken off, and nothing waits for it.
-func (c *Crawl) feed(seq iter.Seq2[weburl.URL, error], inbox *aio.Handle) {
+func (c *Crawl) feed(seq iter.Seq2[Seed, error], inbox *aio.Handle) {
 	defer inbox.Close()
 	d := c.coordinator
 	room := make(chan struct{}, seedsAhead)
 	release := func() { <-room }
 	var failure error
-	for u, err := range seq {
+	for s, err := range seq {
 		if err != nil {
 			failure = err
 			break
@@ -145,7 +144,7 @@ func (c *Crawl) feed(seq iter.Seq2[weburl.URL, error], inbox *aio.Handle) {
 		case <-c.over:
 			return
 		}
-		if inbox.Post(func() { d.takeSeed(u, release) }) != nil {
+		if inbox.Post(func() { d.takeSeed(s, release) }) != nil {
 			return
 		}
 	}

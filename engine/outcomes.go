@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"time"
 
@@ -48,7 +49,12 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 			}
 		}
 	}
-	return out.Target == nil || yield(out.Target.URL)
+	for _, u := range []*frontier.URL{out.Target, out.Instead} {
+		if u != nil && !yield(u.URL) {
+			return false
+		}
+	}
+	return true
 }
 
 // takeOutcomes takes outcomes into the frontier and the open batch: first what all of them found,
@@ -85,13 +91,16 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	for _, u := range out.Links {
 		if d.nestedTooOften(u) {
-			out.Drop(scope.ReasonTooMany)
+			out.Cut(scope.ReasonTooMany)
 		} else if d.frontier.Add(u) {
 			out.Record.NewLinks++
 		}
 	}
 	if out.Target != nil {
 		d.redirect(out)
+	}
+	if out.Instead != nil {
+		d.fallBack(*out.Instead)
 	}
 }
 
@@ -150,6 +159,8 @@ func unfollowed(out *fetch.Outcome) string {
 			words = append(words, "its last links are not followed, as they are too many")
 		case scope.ReasonBroken:
 			words = append(words, "it is broken, so that not all URLs in it could be read")
+		case scope.ReasonUnclosed:
+			words = append(words, "it ends within a tag, a comment, a script or the like, which may hide links")
 		}
 	}
 	return strings.Join(words, "; ")
@@ -173,12 +184,49 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 		d.countDropped(out.Dropped)
 		return
 	}
-	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, r.Final)
+	final := r.Final || out.URL.At == nil && fetch.IsUnanswered(r.Kind) && d.frontier.View().OnlyRank(out.URL.URL.Origin(), fetch.GuessedRank)
+	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
+}
+
+// promise has fallBack add a URL once it is looked up. Until then the job has a note of it, as the
+// URL in whose place it comes is done.
+func (d *Coordinator) promise(u frontier.URL) {
+	added, noted := false, false
+	d.admit(one(u.URL), none, func() {
+		added = true
+		d.fallBack(u)
+		if noted {
+			d.cfg.Job.Unpromise(d.committer.open.state, u)
+		}
+	})
+	if noted = !added && d.cfg.Job != nil; noted {
+		d.cfg.Job.Promise(d.committer.open.state, u)
+	}
+}
+
+// keepPromises adds what an earlier run has promised and not added.
+func (d *Coordinator) keepPromises() {
+	if d.cfg.Job == nil {
+		return
+	}
+	for _, u := range d.cfg.Job.Promised {
+		d.admit(one(u.URL), none, func() {
+			d.fallBack(u)
+			d.cfg.Job.Unpromise(d.committer.open.state, u)
+			d.changed()
+		})
+	}
+}
+
+// fallBack adds the URL that is fetched in place of a seed whose scheme was a wrong guess.
+func (d *Coordinator) fallBack(u frontier.URL) {
+	d.open(u.URL)
+	d.frontier.Add(u)
 }
 
 // redirect adds the target of a redirect. The target of a seed counts as a seed.
 func (d *Coordinator) redirect(out *fetch.Outcome) {
-	if out.URL.Depth == 0 && d.open(out.Target.URL) {
+	if out.URL.Depth == 0 && d.openTarget(out.Target.URL) {
 		d.progress.summary.Open(out.Target.URL.Host())
 	}
 	if !d.frontier.Redirect(out.URL, *out.Target) {
@@ -206,6 +254,10 @@ func (d *Coordinator) refuse() {
 	now := d.loop.Wall()
 	for _, u := range refused {
 		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
+		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
+			r.Error = fetch.TriedInstead(r.Error, instead)
+			d.promise(instead)
+		}
 		d.committer.record(r)
 		d.countRecord(r)
 	}
@@ -214,7 +266,11 @@ func (d *Coordinator) refuse() {
 
 // countRecord takes a record into the summary, and calls the hooks.
 func (d *Coordinator) countRecord(r *record.Record) {
-	d.progress.summary.Count(r)
+	s := &d.progress.summary
+	broken := len(s.Broken)
+	if s.Count(r); len(s.Broken) > broken && d.cfg.Job != nil {
+		d.cfg.Job.SetBroken(d.committer.open.state, s.Broken)
+	}
 	d.progress.rate.count(d.loop.Now(), r.Bytes)
 	if hook := d.cfg.OnRecord; hook != nil {
 		hook(r)
@@ -242,11 +298,25 @@ func (d *Coordinator) nestedTooOften(u frontier.URL) bool {
 	if !fetch.IsSitemap(u) || d.frontier.View().Seen(u.URL) {
 		return false
 	}
-	if d.nested == nil {
-		d.nested = make(map[string]int)
+	return d.nested.count(u.URL.Host()) > fetch.MaxNested
+}
+
+// nested counts the sitemaps that the indexes of hosts have named in this run.
+type nested struct {
+	key maphash.Seed
+	by  map[uint64]int // by hash of the host
+}
+
+// maxNesting is the number of hosts whose sitemaps are counted. With more, all start again.
+const maxNesting = 1 << 16
+
+func (n *nested) count(host string) int {
+	if n.by == nil || len(n.by) == maxNesting {
+		*n = nested{maphash.MakeSeed(), make(map[uint64]int)}
 	}
-	d.nested[u.URL.Host()]++
-	return d.nested[u.URL.Host()] > fetch.MaxNested
+	h := maphash.String(n.key, host)
+	n.by[h]++
+	return n.by[h]
 }
 
 // overMemory warns, once, that pending URLs exceed their share: without a job they cannot spill to

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
 	"github.com/weftcrawl/weft/guard"
+	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -15,7 +17,6 @@ func (d *Coordinator) open(u weburl.URL) bool {
 	if !d.bounds.Open(u) {
 		return false
 	}
-	d.widen([]weburl.URL{u})
 	if d.cfg.Job != nil {
 		d.cfg.Job.SetScope(d.committer.open.state, u)
 		d.changed()
@@ -23,11 +24,29 @@ func (d *Coordinator) open(u weburl.URL) bool {
 	return true
 }
 
-// widen passes URLs that widen the scope to the fetch loops.
-func (d *Coordinator) widen(by []weburl.URL) {
-	for _, f := range d.loops {
-		f.Widen(by)
+// openTarget widens the scope by the target of a seed's redirect. Servers choose how many hosts
+// they redirect to: beyond the share of the scope, none is opened.
+func (d *Coordinator) openTarget(u weburl.URL) bool {
+	if share := d.cfg.Shares.Scope; d.bounds.Bytes() > share && !d.bounds.Inside(u) {
+		if hook := d.cfg.OnWarning; !d.scopeFull && hook != nil {
+			hook(fmt.Errorf("the hosts that redirects of seeds lead to take more than %s, their share of the memory budget; links on further ones are not followed",
+				humanize.IBytes(uint64(share))))
+		}
+		d.scopeFull = true
+		return false
 	}
+	return d.open(u)
+}
+
+// recallScope opens what was open in the job's last run.
+func (d *Coordinator) recallScope(j *job.Job) error {
+	for u, err := range j.Scope() {
+		if err != nil {
+			return err
+		}
+		d.bounds.Open(u)
+	}
+	return nil
 }
 
 // trust passes seeds that were given one by one to the fetch loops, before any lease that they
@@ -53,7 +72,7 @@ func (d *Coordinator) know(u weburl.URL) {
 	}
 	origins[u.Origin()] = true
 	if len(origins) > maxKnown {
-		d.warn(fmt.Errorf("Authorization and Cookie are sent to the first %d origins of the list of seeds, and no others", maxKnown))
+		d.warn(fmt.Errorf("the fields Authorization and Cookie are sent to the first %d origins of the list of seeds only", maxKnown))
 		return
 	}
 	for _, f := range d.loops {

@@ -58,8 +58,8 @@ func (s *seeds) releaseAll() {
 // canonicalSeeds are the seeds that were given one by one, under the rules of Canon.
 func (d *Coordinator) canonicalSeeds() []weburl.URL {
 	var all []weburl.URL
-	for _, u := range d.cfg.Seeds {
-		all = append(all, d.cfg.Fetch.Canon.Apply(u))
+	for _, s := range d.cfg.Seeds {
+		all = append(all, d.cfg.Fetch.Canon.Apply(s.URL))
 	}
 	return all
 }
@@ -80,12 +80,16 @@ func (d *Coordinator) seedURLs(seeds ...weburl.URL) iter.Seq[weburl.URL] {
 }
 
 // addSeed adds a seed, and reports whether it is new.
-func (d *Coordinator) addSeed(u weburl.URL) bool {
+func (d *Coordinator) addSeed(s Seed) bool {
 	c := &d.cfg.Fetch
-	u = c.Canon.Apply(u)
+	u := c.Canon.Apply(s.URL)
 	d.open(u)
 	d.openNetwork(fetch.WrittenNetwork(u))
-	added := d.frontier.Add(frontier.URL{URL: u})
+	seed := frontier.URL{URL: u}
+	if s.Guessed {
+		seed.Rank = fetch.GuessedRank
+	}
+	added := d.frontier.Add(seed)
 	if c.NoRobots { // no robots.txt will name its sitemaps
 		d.addSitemaps(c.HostSitemaps(d.bounds, frontier.URL{URL: u}, new(robots.Robots), nil))
 	}
@@ -94,28 +98,28 @@ func (d *Coordinator) addSeed(u weburl.URL) bool {
 }
 
 // takeSeed takes in a seed of the list; release makes room for another.
-func (d *Coordinator) takeSeed(u weburl.URL, release func()) {
-	d.admit(none, d.seedURLs(d.cfg.Fetch.Canon.Apply(u)), func() { d.compareSeed(u, release) })
+func (d *Coordinator) takeSeed(given Seed, release func()) {
+	d.admit(none, d.seedURLs(d.cfg.Fetch.Canon.Apply(given.URL)), func() { d.compareSeed(given, release) })
 	d.Dispatch()
 }
 
 // compareSeed adds a seed of the list. One that an earlier run read is known, and only compared.
-func (d *Coordinator) compareSeed(u weburl.URL, release func()) {
+func (d *Coordinator) compareSeed(given Seed, release func()) {
 	s := &d.seeds
-	s.now.Add(u)
-	d.know(d.cfg.Fetch.Canon.Apply(u))
+	s.now.Add(given.URL)
+	d.know(d.cfg.Fetch.Canon.Apply(given.URL))
 	known := s.now.Seeds <= s.before.Seeds
 	switch {
 	case known && s.now.Seeds == s.before.Seeds && s.now.Sum != s.before.Sum:
 		d.failList(fmt.Sprintf("the first %d URLs have changed", s.now.Seeds))
 	case !known && s.before.Listed:
-		d.failList(fmt.Sprintf("%.128s is new", u))
+		d.failList(fmt.Sprintf("%.128s is new", given.URL))
 	}
 	if known || s.differs {
 		release()
 	} else {
 		s.held = append(s.held, release)
-		d.addSeed(u)
+		d.addSeed(given)
 	}
 }
 
@@ -165,7 +169,7 @@ func (d *Coordinator) AddSeed(u weburl.URL) SeedState {
 	state := SeedWaits
 	d.admit(none, d.seedURLs(u), func() {
 		state = SeedKnown
-		if d.addSeed(u) {
+		if d.addSeed(Seed{URL: u}) {
 			state = SeedAdded
 		}
 	})

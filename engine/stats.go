@@ -12,13 +12,15 @@ import (
 // Stats is a crawl at one moment.
 type Stats struct {
 	record.Counters
-	Elapsed   time.Duration
-	Paused    []string              // why no fetch starts; empty: they do
-	Ending    bool                  // no other fetch starts
-	EndsIn    time.Duration         // then what is still in flight is broken off
-	Memory    int64                 // bytes that the process has for its heap, stacks and tables
-	MaxMemory int64                 // the budget
-	Slowest   []frontier.OriginStat // hosts in flight with the longest response time, at most 5
+	Elapsed   time.Duration         `json:"elapsed_ns"`
+	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
+	Status5xx int                   `json:"status_5xx"` // and of 5xx
+	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
+	Ending    bool                  `json:"ending"`     // no other fetch starts
+	EndsIn    time.Duration         `json:"ends_in_ns"` // then what is still in flight is broken off
+	Memory    int64                 `json:"memory"`     // bytes that the process has for its heap, stacks and tables
+	MaxMemory int64                 `json:"max_memory"` // the budget
+	Slowest   []frontier.OriginStat `json:"slowest"`    // origins in flight with the longest response time, at most 5
 }
 
 func (d *Coordinator) stats() Stats {
@@ -31,6 +33,8 @@ func (d *Coordinator) stats() Stats {
 	if d.ending.draining {
 		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
 	}
+	s.Status4xx = d.progress.summary.Answered(400, 499)
+	s.Status5xx = d.progress.summary.Answered(500, 599)
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
 		s.Slowest = d.frontier.View().Slowest(5)

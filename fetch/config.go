@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 
 	"github.com/weftcrawl/weft/budget"
@@ -18,6 +19,8 @@ import (
 type Config struct {
 	HTTP         http1.Options    // but for Resolver, which each loop makes
 	DNS          []netip.AddrPort // name servers; empty: the system's
+	NameBytes    int              // memory for names of each loop; 0: the default of package dns
+	RecentBytes  int              // memory for recent URLs of each loop; 0: any
 	Scope        scope.Rules
 	Canon        weburl.RuleSet
 	AllowPrivate bool // links may lead to private addresses
@@ -40,6 +43,7 @@ type Config struct {
 type Shared struct {
 	Bodies     *budget.Meter     // bodies in memory
 	Outcomes   *budget.Meter     // big outcomes that are not saved yet
+	Bounds     *scope.Bounds     // the coordinator's
 	Duplicates *duplicates.Index // first pages of each content; nil: none are remembered
 }
 
@@ -62,7 +66,7 @@ type Request struct {
 	From   string // page that linked here; empty for a seed
 	Depth  int
 	Tries  int          // earlier ones
-	Header http1.Header // fields to send besides, or instead of, those of Options; the hook may change them
+	Header http1.Header // fields to send besides, or instead of, those of Options, which an empty value removes; the hook may change them
 }
 
 // Decision says whether a link is followed.
@@ -90,5 +94,22 @@ type Page struct {
 	Links  []links.Link // all links, followed or not
 	Text   []byte       // Body in UTF-8
 
+	url      weburl.URL
 	redirect bool // kept, and not shown to OnPage
+	added    []links.Link
+}
+
+// Add is that of weft.Page.
+func (p *Page) Add(ref string) error {
+	to, err := p.url.Resolve(ref)
+	switch {
+	case err != nil:
+		return err
+	case !to.IsHTTP():
+		return fmt.Errorf("%.128q: scheme %.20q, expected http or https", ref, to.Scheme())
+	case len(p.added) == maxLinks:
+		return fmt.Errorf("%.128q: more than %d URLs added by one page", ref, maxLinks)
+	}
+	p.added = append(p.added, links.Link{Raw: ref, URL: to.Canonical(), Tag: "hook", Attr: "add", Kind: links.KindPage})
+	return nil
 }

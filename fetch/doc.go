@@ -11,8 +11,8 @@
 // # Lifecycle
 //
 // [NewLoop] makes a loop, [Loop.Run] is its main task. The coordinator posts leases
-// ([Loop.Lease]) and what widens the crawl ([Loop.Widen], [Loop.Permit], …), and ends the loop
-// with [Loop.Close]. A worker takes a lease, fetches and reads, and reports; the outcomes of one
+// ([Loop.Lease]) and what widens the crawl ([Loop.Permit], …), and ends the loop with
+// [Loop.Close]. A worker takes a lease, fetches and reads, and reports; the outcomes of one
 // turn of the loop go to the coordinator in one message.
 //
 // # Life of an outcome

@@ -69,7 +69,10 @@ func (c *collector) link(l links.Link) bool {
 	c.own += len(l.URL.String())
 	c.text += len(l.URL.String()) + len(r.URL)
 	if c.n > maxLinks || c.text > maxLinkText || c.own > c.most {
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
+		return false
+	}
+	if !f.judging(l.URL) {
 		return false
 	}
 	if c.showAll {
@@ -79,7 +82,7 @@ func (c *collector) link(l links.Link) bool {
 		return true
 	}
 	if f.cfg.KeepLinks {
-		c.out.Lines = append(c.out.Lines, linkLine(r.URL, l)...)
+		c.out.Lines = append(c.out.Lines, linkLine(r, l)...)
 	}
 	to := l.URL
 	if f.cfg.Canon != 0 {
@@ -89,7 +92,7 @@ func (c *collector) link(l links.Link) bool {
 	if f.cfg.Hooks.OnLink != nil {
 		v = f.cfg.Hooks.OnLink(c.out.URL.URL, l)
 	}
-	if v.Decision == ByScope && !followed.Has(l.Kind) || v.Decision != Drop && l.Kind == links.KindHint {
+	if v.Decision == ByScope && !followed.Has(l.Kind) {
 		return true
 	}
 	if reason := c.refuses(l, to, v); reason != "" {
@@ -153,6 +156,6 @@ func (c *collector) forget(reason string) {
 	c.out.Record.Links = c.byHook
 }
 
-func linkLine(from string, l links.Link) []byte {
-	return record.Link{From: from, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text}.Line()
+func linkLine(on *record.Record, l links.Link) []byte {
+	return record.Link{From: on.URL, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text, Visit: on.Visit}.Line()
 }

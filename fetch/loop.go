@@ -17,8 +17,8 @@ import (
 )
 
 // Loop is one fetch loop: its workers, their client, and the way to the coordinator.
-// Owner: its event loop. The coordinator calls Lease, Widen, Permit, Trust, Know, Exclude and Close,
-// which post to it.
+// Owner: its event loop. The coordinator calls Lease, Permit, Trust, Know, Exclude and Close, which
+// post to it.
 type Loop struct {
 	id     int
 	cfg    *Config
@@ -40,14 +40,15 @@ type Loop struct {
 	client  *http1.Client
 	reading *aio.Quota
 	readers readers
+	turn    aio.Lock // held by the worker that reads a page
+	slices  slices   // the page that it reads
 	links   *links.Extractor
 	text    *text.Reader
 
-	bounds  *scope.Bounds // a copy; the coordinator sends what widens it
-	reach   reach         // the same
-	widened int           // how often bounds has changed
-	known   map[sitemapKey]knownSitemap
-	recent  *weburl.Memo // URLs sent to the coordinator lately
+	bounds *scope.Bounds // shares what the coordinator's open
+	reach  reach         // the coordinator sends what widens it
+	recent *weburl.Memo  // URLs sent to the coordinator lately
+	known  map[sitemapKey]knownSitemap
 }
 
 // NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
@@ -56,7 +57,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 	f := &Loop{
 		id: id, cfg: cfg, shared: shared, report: report,
 		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
-		bounds: scope.New(cfg.Scope), recent: weburl.NewMemo(recentURLs),
+		bounds: shared.Bounds.Share(), recent: weburl.NewMemo(recentURLs, cfg.RecentBytes),
 		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
 	}
 	f.reach = newReach()
@@ -82,16 +83,6 @@ func (f *Loop) Lease(leases []Lease) {
 	})
 }
 
-// Widen widens the scope.
-func (f *Loop) Widen(by []weburl.URL) {
-	f.post(func() {
-		f.widened++
-		for _, u := range by {
-			f.bounds.Open(u)
-		}
-	})
-}
-
 // Permit lets links lead to private networks.
 func (f *Loop) Permit(open []guard.Network) {
 	f.post(func() {
@@ -110,7 +101,6 @@ func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) })
 // Exclude adds an exclusion.
 func (f *Loop) Exclude(re *regexp.Regexp) {
 	f.post(func() {
-		f.widened++
 		f.bounds.AddExclusion(re)
 	})
 }
@@ -152,10 +142,10 @@ func (f *Loop) Ask(fn func()) bool { return f.inbox.Post(fn) == nil }
 // Run is the task that the workers belong to. It ends when the coordinator has closed the loop.
 func (f *Loop) Run(t *aio.Task) error {
 	o := f.cfg.HTTP
-	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS})
 	if o.NeedsTrusted() {
 		o.Trusted = f.reach.knows
 	}
+	o.Resolver = dns.New(f.loop, dns.Options{Servers: f.cfg.DNS, MaxNames: f.cfg.NameBytes / dns.NameBytes})
 	f.client = http1.NewClient(f.loop, o)
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()

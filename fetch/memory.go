@@ -1,6 +1,8 @@
 package fetch
 
 import (
+	"unicode/utf8"
+
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/http1"
@@ -40,7 +42,7 @@ func (r *readers) weighed(host string, n int) {
 	r.weights[host] = n
 }
 
-// mayRead waits until a page may be read; done must be called when it was.
+// mayRead waits, with the lock f.turn, until a page may be read; done must be called when it was.
 func (f *Loop) mayRead(t *aio.Task, out *Outcome) (done func(), err error) {
 	line, n := &f.readers.light, 1
 	if weight := f.readers.weights[out.URL.URL.Host()]; weight > 0 {
@@ -50,12 +52,19 @@ func (f *Loop) mayRead(t *aio.Task, out *Outcome) (done func(), err error) {
 		return nil, err
 	}
 	out.reading = f.shared.Outcomes.Open()
-	if err := out.reading.Grow(t, n); err != nil {
+	err = out.reading.Grow(t, n)
+	if err == nil {
+		err = f.turn.Lock(t)
+	}
+	if err != nil {
 		out.reading.Release()
 		line.Unlock(t)
 		return nil, err
 	}
-	return func() { line.Unlock(t) }, nil
+	return func() {
+		f.turn.Unlock(t)
+		line.Unlock(t)
+	}, nil
 }
 
 // weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
@@ -83,6 +92,14 @@ func (f *Loop) weigh(out *Outcome, res *http1.Response, page *Page) {
 	out.Holds[0].Set(n)
 	res.Hand(out.Holds[1])
 	out.Holds[1].Set(out.Holds[1].Size() + n)
+}
+
+// transcoded returns how many bytes a body may take in UTF-8 while it is read as a sitemap.
+func transcoded(body []byte) int {
+	if utf8.Valid(body) {
+		return 0
+	}
+	return 3 * len(body)
 }
 
 // maxInflation is the most that deflate expands (zlib's technical notes).

@@ -33,6 +33,7 @@ type Outcome struct {
 
 	Links   []frontier.URL // to follow, not sent lately
 	Target  *frontier.URL  // of a redirect that is followed
+	Instead *frontier.URL  // to fetch in place of this one
 	Dropped []Dropped      // links that are not followed
 
 	Lines     []byte             // for links.jsonl
@@ -63,6 +64,14 @@ type Robots struct {
 type Dropped struct {
 	Reason string
 	N      int
+}
+
+// Cut counts links that are not known, and puts into the record why.
+func (out *Outcome) Cut(reason string) {
+	out.Drop(reason)
+	if out.Record.Cut == "" {
+		out.Record.Cut = reason
+	}
 }
 
 // Drop counts a link that is not followed.

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
@@ -28,37 +29,70 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 		return err
 	}
 	out.Folder, err = f.deliver(t, page)
+	if err == nil && page != nil && len(page.added) > 0 {
+		t.OnLoop(func() { f.followAdded(out, page.added) })
+	}
 	return err
 }
 
-// readInTurn reads a response when it is its turn, and memory allows: see mayRead.
-func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (*Page, error) {
-	unpacks := 0
-	if f.cfg.Sitemaps && isGzip(res.Body) {
-		unpacks = unpacked(res.Body, f.cfg.HTTP.MaxBody)
-		if err := res.Make(t, unpacks); err != nil {
-			return nil, err
+// followAdded follows what OnPage has added, like links of the page that no nofollow is about.
+func (f *Loop) followAdded(out *Outcome, added []links.Link) {
+	c := collector{f: f, out: out, follow: true, depth: out.URL.Depth + 1, most: maxLinkText}
+	for _, l := range added {
+		if !c.link(l) {
+			break
 		}
 	}
-	if n := len(res.Body); n > shortBody || unpacks > 0 {
+	out.Links = append(out.Links, c.wanted...)
+	if c.n >= bigOutcome {
+		hold := f.shared.Outcomes.Open()
+		hold.Set(c.text + c.n*linkCost)
+		out.Holds = append(out.Holds, &hold)
+	}
+}
+
+// readInTurn reads a response when it is its turn, and memory allows: see mayRead. What reading
+// makes counts before.
+func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page *Page, err error) {
+	zipped := f.cfg.Sitemaps && isGzip(res.Body)
+	if n := len(res.Body); n > shortBody || zipped {
 		if err := f.reading.Take(t); err != nil {
 			return nil, err
 		}
 		f.reading.Spend(n)
 	}
+	var text *charset.Undecoded
+	t.OnLoop(func() {
+		if page, text = f.look(out, res); text == nil {
+			f.compare(out, res)
+		}
+	})
+	if text == nil {
+		return page, nil
+	}
+	before := text.Room
+	switch {
+	case zipped:
+		before += unpacked(res.Body, f.cfg.HTTP.MaxBody)
+	case f.cfg.Sitemaps && (IsSitemap(out.URL) || text.Room > 0):
+		before += transcoded(res.Body)
+	}
+	if err := res.Make(t, before); err != nil {
+		return nil, err
+	}
 	done, err := f.mayRead(t, out)
 	if err != nil {
 		return nil, err
 	}
-	var page *Page
-	t.OnLoop(func() {
-		page = f.read(out, res)
+	var made int
+	err = f.inSlices(t, func() {
+		made = f.read(out, res, page, text)
 		f.compare(out, res)
 	})
-	res.Keep(-unpacks)
+	res.Keep(made - before)
 	f.weigh(out, res, page)
 	done()
-	return page, nil
+	return page, err
 }
 
 // deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
@@ -82,67 +116,73 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 	})
 }
 
-// read fills the record from a response and finds its links. It runs on the loop's stack. The page
-// is nil if there is nothing to deliver.
-func (f *Loop) read(out *Outcome, res *http1.Response) *Page {
+// look fills the record from a response, as far as that needs no text. It returns the text to be
+// read, not decoded yet, or nil, and the page to deliver, or nil. It runs on the loop's stack, as
+// read does.
+func (f *Loop) look(out *Outcome, res *http1.Response) (*Page, *charset.Undecoded) {
 	r, u := out.Record, out.URL
 	if len(res.Body) > 0 {
 		out.content = sha256.Sum256(res.Body)
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
+	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
 	var page *Page
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
-		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body}
+		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)
 		if f.cfg.KeepBody == nil {
-			return nil
+			return nil, nil
 		}
 		page.redirect = true
-		return page
+		return page, nil
 	}
-	showAll := f.cfg.Hooks.OnPage != nil
-	if !showAll && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
+	if f.cfg.Hooks.OnPage == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
 		f.judge(out, !IsSitemap(u))
-		return page // its links were found when they were new
+		return page, nil // its links were found when they were new
 	}
-	body := f.decodeText(out, res)
+	text := charset.Undecoded{}
+	if links.Reads(r.Type()) {
+		text = charset.Prepare(r.Type(), res.Body)
+		r.Charset = text.Encoding.Name()
+	}
+	return page, &text
+}
+
+// read finds the links of a response, and returns how many bytes of text it has made.
+func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) (made int) {
+	u, showAll := out.URL, f.cfg.Hooks.OnPage != nil
+	body := res.Body
+	if text.Encoding != nil { // else it is of a type that has no links
+		body = text.Text()
+	}
+	if text.Room > 0 {
+		made = cap(body)
+	}
 	if page != nil {
 		page.Text = body
 	}
 	if res.Status < 200 || res.Status >= 300 && !showAll {
-		return page
+		return made
 	}
 	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
-	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(res)) && c.sitemap(res) {
+	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(out.Record, res)) && c.sitemap(res) {
 		f.judge(out, false)
-		return page
+		return made
 	}
 	f.extract(&c, res, body)
-	return page
-}
-
-// decodeText returns the body in UTF-8, if it is of a type that has links; else as it is.
-func (f *Loop) decodeText(out *Outcome, res *http1.Response) []byte {
-	r := out.Record
-	if !links.Reads(r.ContentType) {
-		return res.Body
-	}
-	body, name := charset.UTF8(r.ContentType, res.Body)
-	if r.Charset = name; len(body) > 0 && &body[0] != &res.Body[0] {
-		res.Keep(len(body))
-	}
-	return body
+	return made
 }
 
 // extract finds links, title, directives and, where it is of use, the text of a page.
 func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	out, r := c.out, c.out.Record
 	links.Header(out.URL.URL, res.Header.Values("Link"), c.link)
+	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
-	doc := links.Document{Base: out.URL.URL, ContentType: r.ContentType, Body: body, Charset: r.Charset}
+	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
 	if f.cfg.Near || f.cfg.Job { // to recognize near duplicates, or a change at a later visit
 		found, out.text = f.text.Extract(f.links, doc, c.link)
 	} else {
@@ -151,7 +191,10 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	f.judge(out, true)
 	r.Title = found.Title
 	if found.Cut {
-		out.Drop(scope.ReasonTooMany)
+		out.Cut(scope.ReasonTooMany)
+	}
+	if found.Hidden {
+		out.Cut(scope.ReasonUnclosed)
 	}
 	found.Add(links.RobotsTag(res.Header.Values("X-Robots-Tag"), f.cfg.HTTP.UserAgent))
 	r.Robots = found.All()

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"encoding/hex"
 	"hash/fnv"
 
@@ -47,27 +48,32 @@ func isGone(status int) bool  { return status == 404 || status == 410 }
 
 // sameBody reports whether the response is the same as at the last visit, when its links were read.
 func sameBody(known *frontier.Snapshot, content [32]byte, r *record.Record) bool {
-	return known != nil && known.Status == r.Status && r.Status < 300 && known.Content == content && known.Type == r.ContentType
+	return known != nil && known.Status == r.Status && r.Status < 300 && known.Content == content && known.Type == r.Type()
 }
 
-// hashFields returns a hash of the values of a field, the same in every run; 0: there are none.
-func hashFields(h http1.Header, name string) uint32 {
-	values := h.Values(name)
-	if len(values) == 0 {
-		return 0
+// hashFields returns a hash of the values of fields, the same in every run; 0: there are none.
+func hashFields(h http1.Header, names ...string) uint32 {
+	sum, found := fnv.New32a(), false
+	for _, name := range names {
+		for _, v := range h.Values(name) {
+			found = true
+			sum.Write([]byte(v))
+			sum.Write([]byte{'\n'}) // no value has one
+		}
 	}
-	sum := fnv.New32a()
-	for _, v := range values {
-		sum.Write([]byte(v))
-		sum.Write([]byte{'\n'}) // no value has one
+	if !found {
+		return 0
 	}
 	return max(1, sum.Sum32())
 }
 
+// leading are the fields that have links.
+var leading = []string{"Link", "Refresh"}
+
 // sameLinks reports whether the header leads where it led when the page's links were read. A 304
 // may leave a field out.
 func sameLinks(known *frontier.Snapshot, res *http1.Response) bool {
-	link, tag := hashFields(res.Header, "Link"), hashFields(res.Header, "X-Robots-Tag")
+	link, tag := hashFields(res.Header, leading...), hashFields(res.Header, "X-Robots-Tag")
 	notModified := res.Status == 304
 	return (link == known.Link || notModified && link == 0) && (tag == known.RobotsTag || notModified && tag == 0)
 }
@@ -96,20 +102,24 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 		return
 	}
 	now := frontier.Snapshot{
-		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.ContentType,
-		Link: hashFields(res.Header, "Link"), RobotsTag: hashFields(res.Header, "X-Robots-Tag"),
+		Status: r.Status, Redirect: r.Redirect, Content: out.content, Text: out.text.Hash, Bytes: r.Bytes, Type: r.Type(), Title: r.Title,
+		Link: hashFields(res.Header, leading...), RobotsTag: hashFields(res.Header, "X-Robots-Tag"),
 		First: r.Started, Changed: r.Started,
 	}
 	switch {
 	case notModified:
 		now, r.UnchangedBy = *known, record.SameNotModified
-		r.ContentType = known.Type
+		r.ContentType, r.Title = known.Type, known.Title
 		if known.Content != ([32]byte{}) {
 			r.SHA256 = hex.EncodeToString(known.Content[:])
 		}
 		out.Saved = max(0, known.Bytes-r.Bytes)
 	case known != nil:
 		now.First, r.UnchangedBy = known.First, sameness(known, &now)
+		if r.UnchangedBy == record.SameBody { // which is not read again
+			r.Title = cmp.Or(r.Title, known.Title)
+			now.Title = r.Title
+		}
 	}
 	now.Number, now.At = f.cfg.Visit, r.Started
 	validate(&now, res)

@@ -41,4 +41,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	}
 	f.mention(out.URL.URL, to)
 	out.Target = &frontier.URL{URL: to, From: r.URL, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank}
+	if out.URL.Rank == GuessedRank {
+		out.Target.Rank = 0 // its scheme is none
+	}
 }

@@ -29,10 +29,10 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		defer res.Close()
 		out.Robots.Bytes = res.Wire
 	}
-	if err != nil {
-		if endsCrawl(err) {
-			return out, err
-		}
+	if err != nil && endsCrawl(err) {
+		return out, err
+	}
+	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) { // else the status says it all
 		f.failRobots(&out, res, err)
 		return out, nil
 	}
@@ -81,5 +81,12 @@ func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 		blameHost(&out.Result, e)
 	}
 	r := out.Robots
-	r.Kind, r.Reason, r.Final = string(e.Kind), "robots.txt: "+e.Err.Error(), out.Postpone || !e.Temporary()
+	r.Kind, r.Reason, r.Final = string(e.Kind), e.Err.Error(), out.Postpone || !e.Temporary()
+	switch e.Kind {
+	case http1.KindDNS, http1.KindConnect, http1.KindProxy, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+		if out.URL.At == nil {
+			return // an error of the host, as any of its URLs would have it
+		}
+	}
+	r.Reason = "robots.txt: " + r.Reason
 }

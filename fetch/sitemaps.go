@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -111,7 +110,6 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	key := f.sitemapKey(c)
 	if known, ok := f.known[key]; ok {
 		r.Sitemap, r.Links, c.out.text.Hash = known.kind, known.links, known.hash
-		c.out.Dropped = append(c.out.Dropped, known.dropped...)
 		return true
 	}
 	if f.cfg.Job {
@@ -134,21 +132,21 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	r.Sitemap = found.Type.String()
 	switch {
 	case errors.Is(found.Err, sitemap.ErrLimit):
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 	case found.Err != nil:
-		c.out.Drop(scope.ReasonBroken)
+		c.out.Cut(scope.ReasonBroken)
 	}
 	if c.entries != nil && whole && found.Err == nil && found.Entries > 0 {
 		c.out.text.Hash = max(1, c.entries.Sum64())
 	}
 	c.out.Links = append(c.out.Links, c.wanted...)
-	f.knowSitemap(key, knownSitemap{r.Sitemap, r.Links, c.out.text.Hash, slices.Clone(c.out.Dropped)})
+	f.knowSitemap(key, knownSitemap{r.Sitemap, r.Links, c.out.text.Hash}, c.out.Dropped)
 	return true
 }
 
 // A site may give one sitemap many names. Its entries were sent to the coordinator when it was read
 // for the first time, so a loop reads it once, as long as it is among the last maxKnown of its
-// sitemaps and what decides about the entries is the same.
+// sitemaps.
 const maxKnown = 1024
 
 // sitemapKey is what decides about the entries of a sitemap.
@@ -158,27 +156,26 @@ type sitemapKey struct {
 	depth    int
 	rank     int8
 	priority int8
-	scope    int // how often that has changed
 }
 
 // knownSitemap is what became of a sitemap.
 type knownSitemap struct {
-	kind    string
-	links   int
-	hash    uint64
-	dropped []Dropped
+	kind  string
+	links int
+	hash  uint64
 }
 
 func (f *Loop) sitemapKey(c *collector) sitemapKey {
 	u := c.out.URL
 	place, _, _ := strings.Cut(u.URL.String(), "?")
 	place = place[:strings.LastIndexByte(place, '/')+1]
-	return sitemapKey{c.out.content, place, c.depth, u.Rank, u.Priority, f.widened}
+	return sitemapKey{c.out.content, place, c.depth, u.Rank, u.Priority}
 }
 
-// knowSitemap remembers a sitemap, unless somebody wants to see its links each time.
-func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap) {
-	if f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil || f.cfg.Hooks.OnPage != nil {
+// knowSitemap remembers a sitemap, unless somebody wants to see its links each time, or some are
+// not followed, which may change.
+func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap, dropped []Dropped) {
+	if len(dropped) > 0 || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil || f.cfg.Hooks.OnPage != nil {
 		return
 	}
 	if f.known == nil || len(f.known) >= maxKnown {
@@ -192,8 +189,8 @@ func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b})
 
 // resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
 // in XML: a seed, or the target of a link.
-func resemblesSitemap(res *http1.Response) bool {
-	if record.IsHTML(res.Header.Get("Content-Type")) {
+func resemblesSitemap(r *record.Record, res *http1.Response) bool {
+	if record.IsHTML(r.Type()) {
 		return false
 	}
 	const head = 4 << 10
@@ -224,7 +221,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	refused := c.f.bounds.RefusesSitemap(to)
 	switch {
 	case rank == leastSitemap || r.Links == MaxNested:
-		c.out.Drop(scope.ReasonTooMany)
+		c.out.Cut(scope.ReasonTooMany)
 		return false
 	case to.Origin() != u.URL.Origin() && !c.f.bounds.Reaches(to):
 		c.out.Drop(scope.ReasonScope)

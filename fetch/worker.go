@@ -70,7 +70,10 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 	if res == nil && !out.Stale {
 		blameHost(&out.Result, e)
 	}
+	instead, guessed := Instead(out.URL, string(e.Kind))
 	switch {
+	case guessed:
+		out.Instead = &instead
 	case errors.Is(e, http1.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
@@ -86,6 +89,9 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 		exchange(r, res)
 	}
 	r.ErrorKind, r.Error, r.Bytes = string(e.Kind), e.Err.Error(), e.Wire
+	if guessed {
+		r.Error = TriedInstead(r.Error, instead)
+	}
 	if e.Addr.IsValid() {
 		r.IP = e.Addr.Addr().String()
 	}
@@ -108,17 +114,16 @@ func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
 // newRecord returns the record of a try that started at a time of the loop and ends now.
 func (f *Loop) newRecord(u frontier.URL, started time.Time) *record.Record {
 	took := f.loop.Now().Sub(started)
-	return newRecord(u, f.cfg.Visit, f.loop.Wall().Add(-took), took)
+	return newRecord(u, f.cfg.Visit, f.loop.Wall().Add(-took))
 }
 
-func newRecord(u frontier.URL, visit int, started time.Time, took time.Duration) *record.Record {
+func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
 	r := &record.Record{
 		URL:     u.URL.String(),
 		From:    u.From,
 		Depth:   u.Depth,
 		Tries:   u.Tries + 1,
 		Started: started.UTC().Truncate(time.Millisecond),
-		TotalMS: record.Milliseconds(took),
 	}
 	if visit > 1 {
 		r.Visit = visit
@@ -128,7 +133,7 @@ func newRecord(u frontier.URL, visit int, started time.Time, took time.Duration)
 
 // Refused returns the record of a URL that is not requested.
 func Refused(u frontier.Refusal, visit int, now time.Time) *record.Record {
-	r := newRecord(u.URL, visit, now, 0)
+	r := newRecord(u.URL, visit, now)
 	r.Tries, r.ErrorKind, r.Error = 0, u.Kind, u.Reason
 	return r
 }
@@ -145,7 +150,7 @@ func exchange(r *record.Record, res *http1.Response) {
 
 func timing(r *record.Record, t http1.Timing) {
 	ms := record.Milliseconds
-	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte)
+	r.DNSMS, r.ConnectMS, r.TLSMS, r.TTFBMS, r.TotalMS = ms(t.DNS), ms(t.Connect), ms(t.TLS), ms(t.FirstByte), ms(t.Total)
 }
 
 // resultOf says what a response teaches about the host's pace.
@@ -156,6 +161,7 @@ func resultOf(res *http1.Response, now time.Time) frontier.Result {
 		Overload: res.Status == 429 || res.Status == 503,
 	}
 	if a.Overload {
+		a.Status = res.Status
 		a.RetryAfter = retryAfter(res.Header.Get("Retry-After"), now)
 	}
 	return a

@@ -3,6 +3,7 @@ package frontier_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -339,7 +340,7 @@ func BenchmarkWaiting(b *testing.B) {
 	for b.Loop() {
 		f = nil
 		before := heapInUse()
-		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: 1 << 40, Heads: 512, InMemory: 30 << 20})
+		r := frontier.Restore(frontier.Config{Resolve: true, Robots: true, HostBytes: math.MaxInt, Heads: 512, InMemory: 30 << 20})
 		f = r.Frontier()
 		for i := range hosts {
 			r.Origin(time.Unix(0, 0), frontier.OriginState{Name: fmt.Sprintf("http://www.h%d.example", i), Most: 2, Pending: 1}, robots.Rules{})

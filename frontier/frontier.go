@@ -34,6 +34,7 @@ type Frontier struct {
 
 	leased  map[weburl.URL]*origin // without robots.txt
 	refused []Refusal              // not collected
+	work    int                    // of this Lease: see maxWork
 	refuse  func(weburl.URL) (kind, reason string)
 
 	stats Stats
@@ -110,7 +111,9 @@ func (f *Frontier) Add(u URL) bool {
 	u.Seq = f.seq
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
 	if u.Hops > 0 {
-		f.recordHops(fp, f.redirects.reached(fp, u.Hops))
+		if h := f.redirects.reached(fp, u.Hops); h != nil {
+			f.recordHops(fp, h)
+		}
 	}
 	o := f.origin(u.URL)
 	if f.full(o) {

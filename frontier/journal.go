@@ -165,7 +165,7 @@ func (f *Frontier) state(o *origin) OriginState {
 		if r.until > f.now {
 			s.Robots.Until = f.time(r.until)
 		}
-		if r.phase == shut {
+		if !r.have && !r.dropped() {
 			why := r.why()
 			s.Robots.Kind, s.Robots.Reason = why.kind, why.reason
 		}

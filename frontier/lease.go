@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// maxRefusals bounds the refusals of one Lease, so that an origin with a million URLs that
-	// robots.txt disallows does not hold the caller up.
-	maxRefusals = 1000
+	// maxWork bounds the request targets that one Lease compares with rules, in bytes, of which each
+	// counts as leastWork or more. So an origin with a million URLs that robots.txt disallows does
+	// not hold the caller up, nor do long URLs and a long robots.txt.
+	maxWork   = 64 << 10
+	leastWork = 64
 
 	// maxEnded bounds the turns ended by Limit that one Lease or Next skips: when the limit is
 	// reached, a million hosts may have one.
@@ -51,8 +53,8 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 		f.place(o)
 	}
 	var leases []URL
-	refusals := len(f.refused) + maxRefusals
-	for len(leases) < max && len(f.refused) < refusals && f.free <= f.now {
+	f.work = 0
+	for len(leases) < max && f.work < maxWork && f.free <= f.now {
 		h, at := f.nextTurn()
 		if h == nil || at > f.now || f.ended(h) || f.stuck(h) {
 			break
@@ -61,11 +63,11 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 			leases = make([]URL, 0, min(max, 8)) // a URL is big: do not start with one
 		}
 		leases = append(leases, URL{})
-		if !f.lease(h, refusals, &leases[len(leases)-1]) {
+		if !f.lease(h, &leases[len(leases)-1]) {
 			leases = leases[:len(leases)-1]
 		}
 	}
-	if f.dormant.need = 0; f.free <= f.now && len(f.refused) < refusals {
+	if f.dormant.need = 0; f.free <= f.now && f.work < maxWork {
 		f.dormant.need = max - len(leases)
 	}
 	return leases
@@ -73,7 +75,7 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 
 // lease takes a lease from h, which is due. It returns false, and u is of no use, if everything
 // that is due is refused or only in the store.
-func (f *Frontier) lease(h *host, refusals int, u *URL) bool {
+func (f *Frontier) lease(h *host, u *URL) bool {
 	f.politeness.withdraw(h) // to the end of the due hosts
 	o := h.top()
 	if h.resolve == addressUnknown {
@@ -86,7 +88,7 @@ func (f *Frontier) lease(h *host, refusals int, u *URL) bool {
 	if o.index >= 0 {
 		h.origins.due.Remove(int(o.index)) // to the end of its host's, too
 	}
-	ok := f.pick(o, refusals, u)
+	ok := f.pick(o, u)
 	if ok {
 		if u.Addr, u.Pinned = (netip.Addr{}), false; h.address != nil {
 			u.Addr, u.Pinned = h.address.addr, h.pinned(f.now)
@@ -103,7 +105,7 @@ func (f *Frontier) lease(h *host, refusals int, u *URL) bool {
 
 // pick takes a lease from o, which is due: its robots.txt, or the first URL that is allowed. It
 // returns false, and u is of no use, if everything that is due is refused or only in the store.
-func (f *Frontier) pick(o *origin, refusals int, u *URL) bool {
+func (f *Frontier) pick(o *origin, u *URL) bool {
 	if o.isRobotsRedirects() {
 		return f.pickRedirect(o, u)
 	}
@@ -112,7 +114,7 @@ func (f *Frontier) pick(o *origin, refusals int, u *URL) bool {
 			return f.pickRobots(o, depth, u)
 		}
 	}
-	for len(f.refused) < refusals && f.has(o) {
+	for f.work < maxWork && f.has(o) {
 		if !o.retries(f.now) && f.full(o) && !o.capped {
 			f.dropRest(o)
 			continue
@@ -159,6 +161,10 @@ func (f *Frontier) pickRobots(o *origin, depth int, u *URL) bool {
 
 // refuses returns why a URL of o is refused; kind is empty if it is not.
 func (f *Frontier) refuses(o *origin, u weburl.URL) (kind, reason string) {
+	target := u.RequestTarget()
+	if f.refuse != nil || o.robots.rules != nil || o.deadAt(f.now) {
+		f.work += max(leastWork, len(target))
+	}
 	if f.refuse != nil {
 		kind, reason = f.refuse(u)
 	}
@@ -167,7 +173,7 @@ func (f *Frontier) refuses(o *origin, u weburl.URL) (kind, reason string) {
 		kind, reason = why.kind, why.reason
 	}
 	if kind == "" {
-		kind, reason = o.robots.refuse(u.RequestTarget())
+		kind, reason = o.robots.refuse(target)
 		if rules := o.robots.rules; rules != nil && rules.place != nil {
 			f.robots.use(rules)
 		}

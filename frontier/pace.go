@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -44,6 +45,8 @@ type pace struct {
 	strikes  uint8   // overloads in a row, not counting what was in flight at the first
 	overload bool    // ever: a loopback address makes no difference any more
 	window
+	overloadStatus uint16 // that began the back-off; 0: unknown
+	retryAfter     uint16 // seconds that the server asked for then; 0: it did not
 }
 
 // instant is a response time in microseconds. Every host has two.
@@ -113,7 +116,10 @@ func (p *pace) backOff(now moment, held bool, a Result) {
 	if a.RetryAfter <= 0 {
 		wait = pause(p.strikes)
 	}
-	p.hold = max(p.hold, now+wait)
+	if now+wait > p.hold {
+		p.hold = now + wait
+		p.overloadStatus, p.retryAfter = uint16(a.Status), uint16(min(a.RetryAfter, MaxRetryAfter)/time.Second)
+	}
 	p.overload = true
 	p.window = window{most: 1}
 }
@@ -136,6 +142,20 @@ func (p *pace) measure(d time.Duration) speed {
 		p.settle()
 	}
 	return as
+}
+
+// backOffWords says why the host is left alone, while it is.
+func (h *host) backOffWords() string {
+	switch p := &h.pace; {
+	case h.fails > 0:
+		return fmt.Sprintf("no response %d times in a row", h.fails)
+	case p.overloadStatus == 0:
+		return "overloaded"
+	case p.retryAfter > 0:
+		return fmt.Sprintf("%d, Retry-After %d s", p.overloadStatus, p.retryAfter)
+	default:
+		return fmt.Sprint(p.overloadStatus)
+	}
 }
 
 // settle is for a host that is slow with one request at a time, which is not the crawler's doing.

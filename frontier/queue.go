@@ -105,9 +105,8 @@ func (u *URL) cost() int { return cost(&u.URL, u.From, u.Known) }
 
 func cost(u *weburl.URL, from string, known *Snapshot) int {
 	n := costOfURL + len(u.String()) + len(from)
-	if known != nil {
-		n += int(unsafe.Sizeof(*known)) + len(known.Redirect)
-		n += len(known.ETag) + len(known.Modified) + len(known.Type)
+	if v := known; v != nil {
+		n += int(unsafe.Sizeof(*v)) + len(v.Redirect) + len(v.ETag) + len(v.Modified) + len(v.Type) + len(v.Title)
 	}
 	return n
 }

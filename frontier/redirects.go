@@ -7,6 +7,7 @@ type redirects struct {
 	hops   map[fingerprint]*hops
 	middle []fingerprint // of URLs that redirected themselves, in a ring: see maxMiddles
 	oldest int           // in that ring, once it is full
+	full   bool          // there were more than maxReached
 }
 
 // hops is kept for a URL that redirects led to until a link leads to it, or it ends without a
@@ -20,10 +21,19 @@ type hops struct {
 // million of them; the price of forgetting one is that a shorter way to it is missed.
 const maxMiddles = 16_384
 
+// maxReached bounds the hops of all URLs, middles or pending. The price of not keeping those of a URL is
+// that a shorter way to it is missed: its own Hops count.
+const maxReached = 4 * maxMiddles
+
 func newRedirects() redirects { return redirects{hops: make(map[fingerprint]*hops)} }
 
-// reached records that a new URL was reached over a number of redirects.
+// reached records that a new URL was reached over a number of redirects. It returns nil if there is
+// no room.
 func (r *redirects) reached(fp fingerprint, n int) *hops {
+	if len(r.hops) >= maxReached {
+		r.full = true
+		return nil
+	}
 	h := &hops{fewest: n}
 	r.hops[fp] = h
 	return h
@@ -86,7 +96,11 @@ func (f *Frontier) Redirect(u, target URL) bool {
 	fp := u.URL.Fingerprint()
 	h := f.redirects.hops[fp]
 	if h == nil { // a link or seed: there is no shorter way
-		return f.follow(&hops{target: &target})
+		h = &hops{target: &target}
+		if f.redirects.full {
+			h.fewest = u.Hops
+		}
+		return f.follow(h)
 	}
 	if oldest, ok := f.redirects.redirected(fp, h, &target); ok {
 		f.recordForgotten(oldest)

@@ -38,8 +38,7 @@ func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
 	if fewest == 0 { // of a job older than the forgetting of such
 		return
 	}
-	h := r.f.redirects.reached(fingerprint, fewest)
-	if target != nil {
+	if h := r.f.redirects.reached(fingerprint, fewest); h != nil && target != nil {
 		if oldest, ok := r.f.redirects.redirected(fingerprint, h, target); ok {
 			r.f.recordForgotten(oldest)
 		}

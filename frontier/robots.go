@@ -125,6 +125,9 @@ func (r *robotsTxt) refuse(target string) (kind, reason string) {
 		}
 		return "", ""
 	}
+	if v.Undecided() {
+		return "robots", robots.TooMany
+	}
 	return "robots", fmt.Sprintf("line %d: %s", v.Line, Brief(v.Rule))
 }
 
@@ -151,9 +154,28 @@ func (r *robotsTxt) fail(why failure, now moment, final bool, tries int) {
 		r.phase = known
 	case !final && int(r.tries) < tries:
 		r.phase = unknown
+		r.rules = &cachedRules{why: why, delay: r.keptDelay()}
 	default:
 		r.phase, r.rules, r.tries, r.until = shut, &cachedRules{why: why}, 0, now+shutFor
 	}
+}
+
+// keptDelay returns the Crawl-delay of rules that were dropped, or that could not be renewed.
+func (r *robotsTxt) keptDelay() time.Duration {
+	if r.rules == nil {
+		return 0
+	}
+	return r.rules.delay
+}
+
+// retryAt returns when robots.txt is requested again after it failed, if the host waits for that.
+func (r *robotsTxt) retryAt() (at moment, waits bool) {
+	return r.until, r.phase == unknown && r.tries > 0
+}
+
+// FailedWords says how the last try failed.
+func (s *RobotsState) FailedWords() string {
+	return "robots.txt: " + strings.TrimPrefix(s.Reason, "robots.txt: ")
 }
 
 // postpone takes in that it was not requested after all.
@@ -172,5 +194,7 @@ func (r *robotsTxt) restore(s RobotsState, answer *cachedRules) {
 		r.phase, r.rules = shut, &cachedRules{why: failure{s.Kind, s.Reason}}
 	case s.Have:
 		r.phase = known
+	case s.Reason != "":
+		r.rules = &cachedRules{why: failure{s.Kind, s.Reason}}
 	}
 }

@@ -50,7 +50,7 @@ func TestManyRefusals(t *testing.T) {
 	}
 	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /"), frontier.Result{})
 	total := 0
-	for _, want := range []int{1000, 1000, 500} {
+	for _, want := range []int{1024, 1024, 452} {
 		expectNext(t, f, 0)
 		expectLease(t, f, 0, 9, "")
 		if f.Over() {
@@ -63,6 +63,39 @@ func TestManyRefusals(t *testing.T) {
 	}
 	if s := f.Stats(); !f.Over() || s.Refused != n || total != n {
 		t.Errorf("not over: %+v", s)
+	}
+}
+
+// A host with long URLs and rules to compare them with holds nobody up, either: what one Lease
+// compares is bounded, and other hosts have their turns in between.
+func TestMuchToCompare(t *testing.T) {
+	const n, most = 200, 70_000
+	f := with(t, frontier.Config{Robots: true}, "a/1")
+	f.SetRobots(at(0), f.Lease(at(0), 1)[0], rulesOf("Disallow: /*a"), frontier.Result{})
+	f.Done(at(0), f.Lease(at(0), 1)[0], frontier.Result{})
+	for i := range n {
+		f.Add(u(t, fmt.Sprintf("a/%d%s", i, strings.Repeat("a", 1950))))
+	}
+	f.Add(u(t, "b/1"))
+	total := 0
+	for calls := 1; f.Stats().Pending > 1; calls++ {
+		expectNext(t, f, 0)
+		for _, u := range f.Lease(at(0), 9) {
+			if u.URL.Host() != "b.example" || !u.Robots || calls > 2 {
+				t.Errorf("%s is leased in call %d, expected only the robots.txt of b, soon", u.URL, calls)
+			}
+		}
+		bytes := 0
+		for _, r := range f.Refused() {
+			bytes += len(r.URL.URL.RequestTarget())
+			total++
+		}
+		if bytes > most {
+			t.Fatalf("%d bytes of targets are compared in a Lease, expected at most %d", bytes, most)
+		}
+	}
+	if total != n {
+		t.Errorf("%d are refused, expected %d", total, n)
 	}
 }
 

@@ -35,10 +35,10 @@ type Journal interface {
 
 	// OverLimit drops every pending URL of an origin that was never tried (QueueKey.Tried is
 	// false). Those that are leased are repeated at once, by Pending.
-	OverLimit(host string)
+	OverLimit(origin string)
 
 	// Rules records a new robots.txt.
-	Rules(host string, r robots.Rules)
+	Rules(origin string, r robots.Rules)
 
 	// Redirected records what the frontier keeps about a URL that redirects led to, by its
 	// fingerprint, whenever that changes: the fewest redirects of all ways to it, and the target
@@ -47,7 +47,7 @@ type Journal interface {
 
 	// Origin and Counts are called by NoteOrigins only. A restart needs Done, Refused, OverLimit,
 	// OverVariants and Duplicates.
-	Origin(h OriginState)
+	Origin(o OriginState)
 	Counts(s Stats)
 }
 
@@ -79,8 +79,8 @@ type RobotsState struct {
 	Shut   bool      // it cannot be had: URLs are refused up to Until
 	Until  time.Time // when it is next requested; zero: at once
 	Tries  int       // in a row that failed, 0 to 255
-	Kind   string    // of Shut: the kind given to RobotsFailed
-	Reason string    // the reason given to it. From the Web
+	Kind   string    // without rules, after a failure: the kind last given to RobotsFailed
+	Reason string    // the reason given with it. From the Web
 }
 
 // StoredOrigin is an origin as the store has it.

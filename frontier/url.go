@@ -72,9 +72,9 @@ type Snapshot struct {
 	Link, RobotsTag uint32
 
 	// The validators that a conditional request sends back, and the Content-Type, verbatim from
-	// the Web. Empty: there is none.
+	// the Web; the title, at most 512 bytes. Empty: there is none.
 	ETag, Modified string
-	Type           string
+	Type, Title    string
 }
 
 // QueueKey orders the pending URLs of an origin: tried URLs first, then kept ones, then by higher
@@ -125,6 +125,7 @@ type Result struct {
 	Addr       netip.Addr    // the server's; invalid: unknown
 	Public     bool          // the host has a public address: see URL.Seed
 	Overload   bool          // the server was overloaded: it sent 429 or 503
+	Status     int           // of an overloaded server, which people are shown
 	RetryAfter time.Duration // how long the server wants to be left alone; 0: it did not say
 
 	// Failure is the kind of error if there was no response at all, and Reason the error; both

@@ -20,6 +20,21 @@ func (f *Frontier) View() View { return View{f} }
 // batch last given to Prepare.
 func (v View) Seen(u weburl.URL) bool { return v.f.seen.has(u.Fingerprint()) }
 
+// OnlyRank reports whether an origin waits with URLs of one rank only, none of
+// which was leased before.
+func (v View) OnlyRank(name string, rank int8) bool {
+	o := v.f.residency.origin(name)
+	if o == nil || o.queue.Empty() || o.retry != nil || o.backlog != nil && o.backlog.n > 0 {
+		return false
+	}
+	for c := range o.queue.Classes() {
+		if c.rank != rank {
+			return false
+		}
+	}
+	return true
+}
+
 // SeenBytes returns how much memory the fingerprints take.
 func (v View) SeenBytes() int { return v.f.seen.table.Bytes() }
 
@@ -53,6 +68,7 @@ type OriginInfo struct {
 	Resolving   bool          // its address is leased
 	Full        bool          // it has as many leases as it may have
 	Starved     bool          // there is no room for its robots.txt among the rules in memory
+	BackOff     string        // why it is left alone up to Hold, in words; empty: it is not
 	HeldBy      Holder        // what keeps it from being requested, where it could be for itself
 }
 
@@ -92,6 +108,9 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 // lease from a time on.
 func (f *Frontier) describeHold(info *OriginInfo, h *host, from moment) {
 	p := &f.politeness
+	if h.pace.hold > f.now {
+		info.BackOff = h.backOffWords()
+	}
 	info.Resolving = h.resolve == addressAsked
 	pace := p.pace(h)
 	if pace < anyPace {
@@ -137,12 +156,13 @@ func (v View) RobotsRedirect(now time.Time, name string) (at weburl.URL, info Or
 
 // OriginStat is the state of an origin for a display.
 type OriginStat struct {
-	Origin  string
-	Pending int
-	Leased  int
-	Took    time.Duration // response time, smoothed; 0: unknown
-	Pace    int           // leases it may have at once now; 0: any number
-	BackOff time.Time     // the end of its back-off; zero: there is none
+	Origin  string        `json:"host"`
+	Pending int           `json:"pending"`
+	Leased  int           `json:"leased"`
+	Took    time.Duration `json:"took_ns"`           // response time, smoothed; 0: unknown
+	Pace    int           `json:"pace"`              // leases it may have at once now; 0: any number
+	BackOff time.Time     `json:"back_off,omitzero"` // until when it is left alone; zero: it is not
+	Why     string        `json:"why,omitempty"`     // that is, in words
 }
 
 // maxLooked bounds the origins without a lease that Slowest looks at: a million would take seconds
@@ -155,7 +175,13 @@ const maxLooked = 4096
 func (v View) Slowest(n int) []OriginStat {
 	f := v.f
 	var slowest []*origin
-	held := func(o *origin) moment { return max(0, o.pace.hold-f.now) }
+	held := func(o *origin) moment {
+		at, waits := o.robots.retryAt()
+		if !waits {
+			at = f.now
+		}
+		return max(0, o.pace.hold-f.now, at-f.now)
+	}
 	longer := func(a, b *origin) int {
 		return cmp.Or(
 			cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
@@ -185,8 +211,12 @@ func (v View) Slowest(n int) []OriginStat {
 		if pace := f.politeness.pace(o.host); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if o.pace.hold > f.now {
-			s.BackOff = f.time(o.pace.hold)
+		if wait := held(o); wait > 0 {
+			s.BackOff, s.Why = f.time(f.now+wait), o.backOffWords()
+			if f.now+wait > o.pace.hold {
+				robots := f.state(o).Robots
+				s.Why = robots.FailedWords()
+			}
 		}
 		stats[i] = s
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/dns"
 )
 
@@ -35,6 +36,7 @@ type Client struct {
 	auth     map[origin]string // values of the Authorization field
 	names    names
 	tls      *tls.Config
+	sessions sessions
 	idle     pool
 	decoders decoders
 	decoding *aio.Quota
@@ -65,7 +67,8 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 		decoding: aio.NewQuota(l, decodeQuota),
 		wire:     buffers{max: opt.MaxKept},
 		decoded:  buffers{max: opt.MaxKept},
-		idle:     newPool(l, opt.MaxIdle, opt.MaxIdlePerHost, opt.KeepAlive),
+		idle:     newPool(l, &opt),
+		sessions: newSessions(opt.MaxSessionBytes),
 	}
 	c.header = newHeader(opt.UserAgent, c.shared)
 	for _, f := range opt.Header {
@@ -125,7 +128,7 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		var tm Timing
 		if cn == nil {
 			var failed *Error
-			if cn, failed = c.connect(t, &req, to, total, &tm); failed != nil {
+			if cn, failed = c.connect(t, &req, to, &total, &tm); failed != nil {
 				failed.Timing = tm
 				failed.Timing.Total = c.loop.Now().Sub(began)
 				return nil, failed
@@ -138,7 +141,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		} else {
 			failed = cn.blame(failed)
 		}
-		cn.timing.Total = c.loop.Now().Sub(began)
+		if failed != nil {
+			cn.timing.Total = c.loop.Now().Sub(began)
+		}
 		again := cn.stale(failed)
 		res := cn.end(t, failed)
 		if again {
@@ -195,8 +200,14 @@ func (cn *conn) begin(req *Request, tm Timing) {
 	if opt.KeepRaw {
 		cn.parser.raw = new([]byte)
 	}
-	cn.timing = tm
-	cn.hold, cn.waited, cn.progress = opt.Meter.Open(), 0, progress{}
+	cn.timing, cn.progress = tm, progress{}
+	if cn.reused {
+		cn.hold, cn.waited = opt.Meter.Open(), 0
+	}
+	cn.hold.Set(cn.chain())
+	if cn.hold.Size() > budget.Small { // others may wait for it before the response begins
+		cn.judgeFrom(cn.client.loop.Now())
+	}
 }
 
 // end returns the response, or what arrived of it when the exchange has failed, and keeps or
@@ -226,7 +237,8 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 		cn.hold.Move(&res.hold)
 	}
 	// Bytes beyond the response are not ours to interpret.
-	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0
+	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||
+		cn.tls != nil && !cn.tls.lasting()
 	cn.parser = parser{} // which refers to the response
 	if over {
 		if failed == nil && !cn.ended {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/adler32"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/andybalholm/brotli"
@@ -31,14 +32,74 @@ type coding struct {
 	// decode appends the decoded src, at most max bytes, to dst, which is empty. With an error it
 	// returns what was decoded before it.
 	decode func(d *decoders, dst, src []byte, max int) ([]byte, error)
+	// expect returns what decoding src probably takes.
+	expect func(src []byte) expected
+}
+
+// expected is what decoding a body takes, in bytes.
+type expected struct {
+	size    int  // of the decoded body
+	window  int  // of the decoder, beside it
+	certain bool // the source says its size, which may still be a lie
 }
 
 var codings = []coding{
-	{"gzip", (*decoders).decodeGzip},
-	{"deflate", (*decoders).decodeDeflate},
-	{"br", (*decoders).decodeBrotli},
-	{"zstd", (*decoders).decodeZstd},
+	{"gzip", (*decoders).decodeGzip, expectGzip},
+	{"deflate", (*decoders).decodeDeflate, expectLikely},
+	{"br", (*decoders).decodeBrotli, expectBrotli},
+	{"zstd", (*decoders).decodeZstd, expectZstd},
 }
+
+// likelyRatio is the compression ratio that few pages exceed, and maxRatio the highest that deflate
+// has (zlib's technical notes).
+const (
+	likelyRatio = 16
+	maxRatio    = 1032
+)
+
+// expectLikely expects what few pages exceed.
+func expectLikely(src []byte) expected { return expected{size: max(shortBody, likelyRatio*len(src))} }
+
+// expectGzip expects what the last member says, which most often is the only one.
+func expectGzip(src []byte) expected {
+	const least = 18 // header and trailer
+	if len(src) < least {
+		return expectLikely(src)
+	}
+	size := int64(binary.LittleEndian.Uint32(src[len(src)-4:]))
+	return expected{size: int(min(size, maxRatio*int64(len(src)))), certain: true}
+}
+
+// expectBrotli expects a window that grows with the body, to the next power of two, up to what the
+// first bits say, which is 16 MiB at most (RFC 7932, section 9.1).
+func expectBrotli(src []byte) expected {
+	e := expectLikely(src)
+	e.window = min(2*e.size, maxBrotliWindow)
+	return e
+}
+
+// maxBrotliWindow is the largest window of brotli.
+const maxBrotliWindow = 16 << 20
+
+// expectZstd expects what the header of the first frame says.
+func expectZstd(src []byte) expected {
+	e := expectLikely(src)
+	var h zstd.Header
+	if h.Decode(src) != nil || h.Skippable {
+		return e
+	}
+	if h.HasFCS {
+		e.size, e.certain = int(min(h.FrameContentSize, math.MaxInt32)), true
+	}
+	if e.window = int(min(h.WindowSize, maxZstdWindow)); h.SingleSegment {
+		e.window = min(e.size, maxZstdWindow)
+	}
+	return e
+}
+
+// undecodable are the other codings that change a body: those of the registry
+// (https://www.iana.org/assignments/http-parameters/), and the alias of one.
+var undecodable = []string{"aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"}
 
 func (d *decoders) inflater() *inflate.Decoder {
 	if d.inflate == nil {

@@ -1,11 +1,13 @@
 package http1
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -72,7 +74,7 @@ func (cn *conn) Close() error {
 
 // connect looks up the server of req and connects to it, or to its proxy. On failure tm says where
 // the time went.
-func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *Timing) (*conn, *Error) {
+func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *Timing) (*conn, *Error) {
 	host, port, bad := req.server()
 	if bad != nil {
 		return nil, bad
@@ -123,14 +125,15 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 			case len(to) == 0:
 				return fmt.Sprintf("no address of %.64q", host)
 			}
-			return "no connection to " + list(to)
+			return "no connection to " + join(to)
 		})
 	}
-	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw)}
+	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw), hold: c.opt.Meter.Open()}
 	cn.step = cn.feed
 	if cn.route.tls {
 		if bad := cn.secure(t, host, total, tm); bad != nil {
 			bad.Addr = cn.addr()
+			cn.hold.Release()
 			cn.Close()
 			return nil, bad
 		}
@@ -138,23 +141,46 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total limit, tm *T
 	return cn, nil
 }
 
-// secure does the TLS handshake.
-func (cn *conn) secure(t *aio.Task, host string, total limit, tm *Timing) *Error {
+// secure does the TLS handshake. Time that it waits for room is not the server's.
+func (cn *conn) secure(t *aio.Task, host string, total *limit, tm *Timing) *Error {
 	c := cn.client
 	began := c.loop.Now()
 	patience := total.within(c.opt.TLSTimeout, began, KindTLSTimeout)
 	_ = cn.SetDeadline(patience.at)
 	var err error
-	cn.tls, err = c.handshake(t, cn.Conn, host)
-	tm.TLS = c.loop.Now().Sub(began)
-	if err != nil {
-		return patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	cn.tls, err = c.handshake(t, cn.Conn, host, func(n int) error {
+		waited, failed := cn.holdMore(t, certBytes*n-plainChain-cn.hold.Size(), &patience)
+		if failed != nil {
+			return failed
+		}
+		total.extend(waited)
+		return nil
+	})
+	tm.TLS = c.loop.Now().Sub(began) - cn.waited
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &untrusted):
+		return fail(KindTLS, "%w: %w", ErrCertificate, untrusted.Err)
 	}
-	return nil
+	failed := patience.classify(err, KindTLS, func() string { return "TLS handshake not done" })
+	if text, named := strings.CutPrefix(err.Error(), "tls: "); named && failed.Kind == KindTLS {
+		failed.Err = &reworded{text, err} // the kind says it
+	}
+	return failed
 }
 
-// list formats addresses for an error.
-func list(addrs []netip.AddrPort) string {
+// chain returns the memory of the server's certificates that counts as held by each exchange.
+func (cn *conn) chain() int {
+	if cn.tls == nil {
+		return 0
+	}
+	return max(0, cn.tls.weight()-plainChain)
+}
+
+// join formats addresses for an error.
+func join(addrs []netip.AddrPort) string {
 	s := addrs[0].String()
 	if n := len(addrs) - 1; n > 0 {
 		s += fmt.Sprintf(" and %d more", n)
@@ -208,7 +234,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 	if err := cn.send(t, req); err != nil {
 		return total.classify(err, KindReset, func() string { return "request not sent" })
 	}
-	sent := c.loop.Now()
+	sent := c.loop.Time()
 	if c.opt.FirstByteTimeout > 0 {
 		patience = total.within(c.opt.FirstByteTimeout, sent, KindFirstByteTimeout)
 	}
@@ -221,6 +247,10 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		} else if err != nil {
 			return patience.classify(err, KindReset, func() string { return cn.pending(patience) })
 		}
+		arrived := c.loop.Arrival(cn.Conn)
+		if p.state == inHead {
+			b = b[:min(len(b), maxRecord)] // a head counts before more of it is taken
+		}
 		waited, failed := cn.makeRoom(t, len(b), &total)
 		if failed != nil {
 			return failed
@@ -232,7 +262,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 		now := c.loop.Now()
 		if began.IsZero() && !p.empty() {
 			began = now.Add(-waited)
-			cn.timing.FirstByte = began.Sub(sent)
+			cn.timing.FirstByte = max(0, arrived.Sub(sent))
 		}
 		began = began.Add(waited)
 		cn.count()
@@ -240,6 +270,7 @@ func (cn *conn) exchange(t *aio.Task, req *Request, total limit) *Error {
 			return cn.err
 		}
 		if p.state == whole {
+			cn.timing.took(max(0, arrived.Sub(sent)))
 			return cn.decode(t, &total)
 		}
 		if cn.tls != nil && len(cn.tls.out) > 0 { // the server has requested new keys

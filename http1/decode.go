@@ -23,17 +23,18 @@ const (
 	maxBetween = 32
 )
 
-// codingsOf parses a Content-Encoding: the codings in the order in which they were applied.
+// codingsOf parses a Content-Encoding: the codings in the order in which they were applied. What is
+// no coding, such as none, utf-8 or binary, means that there is none, as in browsers.
 func codingsOf(list string) ([]coding, *Error) {
 	var all []coding
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.ToLower(trim(name))
-		if name == "" || name == "identity" {
-			continue
-		}
 		i := slices.IndexFunc(codings, func(c coding) bool { return c.name == name || name == "x-gzip" && c.name == "gzip" })
-		if i < 0 {
+		switch {
+		case slices.Contains(undecodable, name):
 			return nil, fail(KindEncoding, "Content-Encoding %.64q, expected gzip, deflate, br or zstd", list)
+		case i < 0:
+			continue
 		}
 		if all = append(all, codings[i]); len(all) > maxCodings {
 			return nil, fail(KindEncoding, "Content-Encoding %.64q, expected at most %d codings", list, maxCodings)
@@ -81,55 +82,81 @@ const longSource = 256 << 10
 const blockCost = 8
 
 // decodeStep decodes one coding of the body, to at most room bytes: on the loop, in a turn that
-// has time for it; a long source off the loop, one at a time. The decoded length of a short source
-// is unknown, so if there is no time it is first tried as a short body.
-//
-// For the same reason a decoded body is counted only when it is there. So decoding starts only
-// while there is room for something, which is checked just before.
+// has time for it; a long source off the loop, one at a time. What it makes counts before it is
+// made: as long as the source says, or as is likely. If that is not enough it starts over with
+// more.
 func (cn *conn) decodeStep(t *aio.Task, from coding, room int, total *limit) *Error {
 	c, r := cn.client, cn.parser.res
-	decoded := c.decoded.take()
-	err := cn.decodeInTurn(t, from, decoded, room, total)
-	cn.hold.Set(cap(*r.whole) + cap(*decoded))
-	if n := len(*decoded); len(r.Body) <= longSource && max(n, len(r.Body)) > shortBody {
-		c.decoding.Spend(max(n, blockCost*len(r.Body)))
+	want := from.expect(r.Body)
+	want.size = min(want.size, room)
+	var decoded *[]byte
+	var err error
+	for {
+		held := cn.base(0) + cap(*r.whole) + want.size + want.window
+		if _, failed := cn.holdMore(t, held-cn.hold.Size(), total); failed != nil {
+			c.decoded.give(decoded)
+			return failed
+		}
+		if decoded == nil {
+			decoded = cn.takeDecoded(want)
+		}
+		err = cn.decodeInTurn(t, from, decoded, want.size, total)
+		if n := len(*decoded); len(r.Body) <= longSource && max(n, len(r.Body)) > shortBody {
+			c.decoding.Spend(max(n, blockCost*len(r.Body)))
+		}
+		if !errors.Is(err, errBomb) || want.size == room {
+			break
+		}
+		want.size = min(room, 4*want.size+shortBody)
+		*decoded = (*decoded)[:0]
 	}
 	if failed := cn.decodeFailed(err, from, room, total); failed != nil {
 		c.decoded.give(decoded)
 		return failed
 	}
 	r.from.give(r.whole)
-	cn.hold.Set(cap(*decoded))
 	r.from, r.whole, r.Body = &c.decoded, decoded, *decoded
+	cn.count()
 	return nil
 }
 
-// decodeInTurn appends the decoded body to dst, once there is time and room for it.
-func (cn *conn) decodeInTurn(t *aio.Task, from coding, dst *[]byte, room int, total *limit) (err error) {
+// takeDecoded returns a buffer for a decoded body of a size that is held already. If the size is
+// certain it has that capacity, as growing would leave garbage.
+func (cn *conn) takeDecoded(want expected) *[]byte {
+	c := cn.client
+	buf := c.decoded.take()
+	if more := cap(*buf) - want.size; more > 0 && !cn.hold.Try(more) {
+		c.decoded.give(buf)
+		buf = new([]byte)
+	}
+	if want.certain && want.size > cap(*buf) && want.size > keptBody {
+		*buf = make([]byte, 0, want.size+inflate.Spare)
+	}
+	return buf
+}
+
+// decodeInTurn appends the decoded body, at most most bytes, to dst, once there is time for it. A
+// short source that may become long is tried as a short body first.
+func (cn *conn) decodeInTurn(t *aio.Task, from coding, dst *[]byte, most int, total *limit) (err error) {
 	c, body := cn.client, cn.parser.res.Body
 	decode := func(max int) {
 		t.OnLoop(func() { err = c.decoders.decode(from, dst, body, max) })
 	}
 	switch {
 	case len(body) > longSource:
-		return cn.decodeOffLoop(t, total, from, dst, room)
-	case c.decoding.Free() && cn.hold.Try(1):
-		decode(room)
+		return cn.decodeOffLoop(t, total, from, dst, most)
+	case c.decoding.Free():
+		decode(most)
 		return err
 	case len(body) <= shortBody:
-		decode(min(room, shortBody))
-		if !errors.Is(err, errBomb) || room <= shortBody {
+		decode(min(most, shortBody))
+		if !errors.Is(err, errBomb) || most <= shortBody {
 			return err
 		}
 	}
 	*dst = (*dst)[:0]
-	for err = c.decoding.Take(t); err == nil && !cn.hold.Try(1); err = c.decoding.Take(t) {
-		if _, failed := cn.holdMore(t, 1, total); failed != nil {
-			return failed
-		}
-	}
-	if err == nil {
-		decode(room)
+	if err = c.decoding.Take(t); err == nil {
+		decode(most)
 	}
 	return err
 }
@@ -163,39 +190,23 @@ func (cn *conn) decodeFailed(err error, from coding, room int, total *limit) *Er
 var errBomb = inflate.ErrTooLong
 
 // decodeOffLoop runs decoders.decode on a goroutine of its own while the loop continues. A task
-// waits for its turn no longer than for the response; decoding that has started runs to its end. A
-// task that has to wait for room gives up its turn: the one that the meter favours may be behind
-// it.
+// waits for its turn no longer than for the response; decoding that has started runs to its end.
 func (cn *conn) decodeOffLoop(t *aio.Task, total *limit, from coding, dst *[]byte, max int) error {
 	c, src := cn.client, cn.parser.res.Body
-	crowded := false
 	decode := func(t *aio.Task) error {
 		if err := c.offLoop.turn.Lock(t); err != nil {
 			return err
 		}
 		defer c.offLoop.turn.Unlock(t)
-		if crowded = !cn.hold.Try(1); crowded {
-			return nil
-		}
 		_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
 			return struct{}{}, c.offLoop.decoders.decode(from, dst, src, max)
 		})
 		return err
 	}
-	for {
-		var err error
-		if total.at.IsZero() {
-			err = decode(t)
-		} else {
-			err = t.Deadline(total.at, decode)
-		}
-		if err != nil || !crowded {
-			return err
-		}
-		if _, failed := cn.holdMore(t, 1, total); failed != nil {
-			return failed
-		}
+	if total.at.IsZero() {
+		return decode(t)
 	}
+	return t.Deadline(total.at, decode)
 }
 
 // decode appends the decoded src, at most max bytes. With an error dst holds what was decoded
@@ -209,5 +220,8 @@ func (d *decoders) decode(from coding, dst *[]byte, src []byte, max int) (err er
 		}
 	}()
 	*dst, err = from.decode(d, *dst, src, max)
+	if len(*dst) > keptBody { // these keep a window as long as the body
+		d.br, d.zstd = nil, nil
+	}
 	return err
 }

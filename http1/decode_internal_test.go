@@ -69,7 +69,7 @@ func TestDecoderThatPanics(t *testing.T) {
 	err := d.decode(coding{"x", func(*decoders, []byte, []byte, int) ([]byte, error) {
 		var none []byte
 		return none[1:2], nil
-	}}, &body, []byte("hello"), 100)
+	}, expectLikely}, &body, []byte("hello"), 100)
 	if err == nil || !strings.Contains(err.Error(), "panicked") {
 		t.Errorf("%v", err)
 	}
@@ -104,7 +104,7 @@ func TestLongSourceIsDecodedOffTheLoop(t *testing.T) {
 					}
 				}
 				return append(dst, "text"...), nil
-			}}
+			}, expectLikely}
 			if err := cn.decodeStep(task, waits, 1<<20, &limit{}); err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func TestEmptyBlocksCountForTheTurn(t *testing.T) {
 	err := aio.Run(t.Context(), func(task *aio.Task) error {
 		c := NewClient(task.Loop(), Options{})
 		defer c.Close()
-		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
+		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }, expectLikely}
 		for range 2 {
 			body := make([]byte, longSource)
 			cn := &conn{client: c, parser: parser{res: &Response{Body: body, whole: &body, from: &c.wire}}}
@@ -152,7 +152,7 @@ func TestTimeoutWhileDecoding(t *testing.T) {
 		if err := c.offLoop.turn.Lock(task); err != nil { // another body is being decoded
 			return err
 		}
-		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }}
+		nothing := coding{"x", func(_ *decoders, dst, _ []byte, _ int) ([]byte, error) { return dst, nil }, expectLikely}
 		return task.Group(func(g *aio.Group) error {
 			g.Go("waits", func(task *aio.Task) error {
 				body := make([]byte, longSource+1)

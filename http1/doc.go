@@ -97,7 +97,9 @@
 //
 // These are bounded: head and body; the overhead of the chunked coding; the output of each
 // decoding step (between two codings 32 times the input, or 64 KiB); the window of zstd (8 MiB);
-// interim responses (16, within the limit of the head); remembered TLS sessions (1,024). A body
-// that is too long is an error, or with Request.Cut its beginning is returned. Every failure is an
-// *Error with a Kind listed in errors.go.
+// interim responses (16, within the limit of the head); fields of a head (2,000); the memory of
+// remembered TLS sessions and of the certificates of idle connections (16 MiB each: see Options). A
+// connection with a handshake of more than 32 KiB is used once. A body that is too long is an
+// error, or with Request.Cut its beginning is returned. Every failure is an *Error with a Kind
+// listed in errors.go.
 package http1

@@ -31,7 +31,7 @@ const (
 	KindEarlyEnd         Kind = "early-end"          // the connection ended before the response did
 	KindProtocol         Kind = "protocol"           // not HTTP/1, or of doubtful length
 	KindTooLarge         Kind = "too-large"          // head or body exceed their limit
-	KindEncoding         Kind = "encoding"           // unknown, or the body does not match it
+	KindEncoding         Kind = "encoding"           // not decoded here, or the body does not match it
 	KindBomb             Kind = "bomb"               // a compressed body grows beyond the limit
 	KindScheme           Kind = "scheme"             // the request cannot be sent as it is
 	KindResource         Kind = "resource"           // no descriptor, port or memory at the moment
@@ -59,6 +59,9 @@ var ErrHeldUp = errors.New("the response comes too slowly to hold memory that ot
 // ErrStale matches the error of a request that was sent over a kept connection just when the server
 // ended that: nothing is wrong with either, and the request may be sent again. See Request.Once.
 var ErrStale = errors.New("the server has ended the kept connection")
+
+// ErrCertificate matches errors of KindTLS of a server whose certificate is not accepted.
+var ErrCertificate = errors.New("certificate not accepted")
 
 // Error is the error of Do.
 type Error struct {

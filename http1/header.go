@@ -2,14 +2,25 @@ package http1
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 )
 
-// Header holds the fields of a head in the order in which they arrived.
+// Header holds the fields of a head in the order in which they arrived. Its methods are those of
+// [http.Header]; names keep their case.
 type Header []Field
 
 // Field is a line of a header. Its value has no surrounding space.
 type Field struct{ Name, Value string }
+
+// fieldSize is the memory of a Field beside its text, in bytes.
+const fieldSize = 32
+
+// maxFields is the most fields of a head. Each takes memory beside its text, and a head of the
+// largest size could have 20,000.
+const maxFields = 2000
 
 // Get returns the value of the first field with a name, ignoring case; "" for none.
 func (h Header) Get(name string) string {
@@ -31,6 +42,40 @@ func (h Header) Values(name string) (values []string) {
 	return values
 }
 
+// Add appends a field.
+func (h *Header) Add(name, value string) { *h = append(*h, Field{name, value}) }
+
+// Set makes a field the only one with its name, ignoring case.
+func (h *Header) Set(name, value string) {
+	h.Del(name)
+	h.Add(name, value)
+}
+
+// Del removes all fields with a name, ignoring case.
+func (h *Header) Del(name string) {
+	*h = slices.DeleteFunc(*h, func(f Field) bool { return isName(f.Name, name) })
+}
+
+// HTTP returns h as net/http has it.
+func (h Header) HTTP() http.Header {
+	all := make(http.Header, len(h))
+	for _, f := range h {
+		all.Add(f.Name, f.Value)
+	}
+	return all
+}
+
+// HeaderOf returns a header of net/http as a Header, by name.
+func HeaderOf(from http.Header) Header {
+	var h Header
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		for _, value := range from[name] {
+			h.Add(name, value)
+		}
+	}
+	return h
+}
+
 // has reports whether there is a field with a name.
 func (h Header) has(name string) bool {
 	for i := range h {
@@ -42,18 +87,7 @@ func (h Header) has(name string) bool {
 }
 
 // list returns the values of all fields with a name as one list (RFC 9110, section 5.3).
-func (h Header) list(name string) string {
-	list := ""
-	for i := range h {
-		if isName(h[i].Name, name) {
-			if list != "" {
-				list += ", "
-			}
-			list += h[i].Value
-		}
-	}
-	return list
-}
+func (h Header) list(name string) string { return strings.Join(h.Values(name), ", ") }
 
 // reservedFields are the fields that a request may not set: they frame it, or ask for something
 // that this client does not do.
@@ -87,7 +121,11 @@ func (h Header) Check() error {
 // end in a bare LF. Fields are substrings of lines. odd reports a malformed field, which was
 // dropped, or a space before a colon, which was removed; see ADR 6.
 func parseFields(lines string) (h Header, odd bool, err *Error) {
-	h = make(Header, 0, strings.Count(lines, "\n"))
+	n := strings.Count(lines, "\n")
+	if n > maxFields {
+		return nil, false, fail(KindTooLarge, "header over %d fields", maxFields)
+	}
+	h = make(Header, 0, n)
 	for lines != "" {
 		var line string
 		line, lines = cutLine(lines)

@@ -35,7 +35,7 @@ func (cn *conn) makeRoom(t *aio.Task, n int, total *limit) (waited time.Duration
 		}
 		room = max(room, size+n)
 	}
-	waited, failed = cn.holdMore(t, room-cn.hold.Size(), total)
+	waited, failed = cn.holdMore(t, cn.base(n)+room-cn.hold.Size(), total)
 	if failed == nil && room > cap(*p.body) {
 		*p.body = append(make([]byte, 0, room), *p.body...)
 	}
@@ -64,19 +64,31 @@ func (cn *conn) holdMore(t *aio.Task, n int, total *limit) (waited time.Duration
 	waited = c.loop.Now().Sub(began)
 	cn.waited += waited
 	if waited > 0 && !total.at.IsZero() {
-		total.at = total.at.Add(waited)
+		total.extend(waited)
 		_ = cn.SetDeadline(total.at)
 	}
 	return waited, nil
 }
 
-// count updates the hold to the body's capacity, which may exceed what has arrived: TLS keeps the
-// beginning of a record.
+// count makes the hold what the response takes. The body's capacity may exceed what has arrived:
+// TLS keeps the beginning of a record.
 func (cn *conn) count() {
-	if body := cn.parser.body; body != nil && cap(*body) > cn.hold.Size() {
-		cn.hold.Set(cap(*body))
+	p := &cn.parser
+	n := cn.base(0)
+	switch {
+	case p.body != nil:
+		n += cap(*p.body)
+	case p.res != nil && p.res.whole != nil:
+		n += cap(*p.res.whole)
 	}
+	cn.hold.Set(n)
 }
+
+// plainHead is the memory of a head that counts with the connection: see budget.PerRequest.
+const plainHead = 8 << 10
+
+// base returns what the response takes beside its body, with n bytes more to come.
+func (cn *conn) base(n int) int { return cn.chain() + max(0, cn.parser.headSize(n)-plainHead) }
 
 // longWait is how long a response must have waited for room before the server is not to blame for
 // giving up.

@@ -25,6 +25,13 @@ func (l limit) within(d time.Duration, from time.Time, kind Kind) limit {
 	return l
 }
 
+// extend moves a deadline by d.
+func (l *limit) extend(d time.Duration) {
+	if !l.at.IsZero() {
+		l.at = l.at.Add(d)
+	}
+}
+
 // limitNames are the names of the limits in the text of an error.
 var limitNames = map[Kind]string{
 	KindDialTimeout:      "dial timeout",
@@ -42,14 +49,14 @@ func (l limit) classify(err error, otherwise Kind, pending func() string) *Error
 		return classify(err, otherwise)
 	}
 	text := fmt.Sprintf("%s within %v (%s)", pending(), l.span, limitNames[l.kind])
-	return &Error{Kind: l.kind, Err: &timeoutError{text, err}}
+	return &Error{Kind: l.kind, Err: &reworded{text, err}}
 }
 
-// timeoutError is a time-out with a readable text. It matches aio.ErrTimeout.
-type timeoutError struct {
+// reworded is an error with a text that suits its kind.
+type reworded struct {
 	text  string
 	cause error
 }
 
-func (e *timeoutError) Error() string { return e.text }
-func (e *timeoutError) Unwrap() error { return e.cause }
+func (e *reworded) Error() string { return e.text }
+func (e *reworded) Unwrap() error { return e.cause }

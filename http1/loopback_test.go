@@ -330,3 +330,71 @@ func TestLoopbackUnrequested(t *testing.T) {
 		})
 	}
 }
+
+// TestTimingOfABusyLoop: the times of a response do not include what the client did meanwhile.
+func TestTimingOfABusyLoop(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	const response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	asked, served := make(chan struct{}), make(chan struct{})
+	go func() {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		b := make([]byte, 4096)
+		for range 2 {
+			if _, err := c.Read(b); err != nil {
+				return
+			}
+			asked <- struct{}{}
+			_, _ = c.Write([]byte(response))
+			served <- struct{}{}
+		}
+	}()
+	const busy = 300 * time.Millisecond
+	err = aio.Run(t.Context(), func(task *aio.Task) error {
+		client := http1.NewClient(task.Loop(), http1.Options{})
+		defer client.Close()
+		for _, kept := range []bool{false, true} {
+			var res *http1.Response
+			err := task.Group(func(g *aio.Group) error {
+				g.Go("fetch", func(task *aio.Task) (err error) {
+					res, err = client.Do(task, http1.Request{Method: "GET", Scheme: "http", Host: ln.Addr().String(), Target: "/"})
+					return err
+				})
+				g.Go("work", func(task *aio.Task) error {
+					for {
+						select {
+						case <-asked: // the loop works on something else
+							<-served
+							for began := time.Now(); time.Since(began) < busy; {
+							}
+							return nil
+						default:
+							if err := task.Yield(); err != nil {
+								return err
+							}
+						}
+					}
+				})
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if tm := res.Timing; res.Reused != kept || tm.FirstByte > busy/3 || tm.Total > busy/2 {
+				t.Errorf("a kept connection: %v, took %+v, with a client that was busy for %v", res.Reused, tm, busy)
+			}
+			res.Close()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -55,6 +55,11 @@ type Options struct {
 	// MaxKept limits the buffers kept for later responses in bytes, once for raw and once for
 	// decoded bodies; 0 or negative: 32 MiB.
 	MaxKept int
+	// MaxIdleBytes limits what the certificates of idle connections take; 0 or negative: 16 MiB.
+	MaxIdleBytes int
+	// MaxSessionBytes limits what TLS sessions take that are remembered for resumption; 0 or
+	// negative: 16 MiB.
+	MaxSessionBytes int
 
 	// Requests. A field of the same name in Header, or in Request.Header, takes precedence over
 	// cookies and credentials.
@@ -113,6 +118,7 @@ const (
 	defaultMaxBody     = 16 << 20
 	defaultMaxIdle     = 1024
 	defaultMaxKept     = keptBodies * keptBody
+	defaultMaxTLS      = 16 << 20 // of idle connections, and of sessions
 )
 
 // rateGrace is how long a response may be slower than MinRate.
@@ -143,6 +149,8 @@ func (opt Options) withDefaults() Options {
 	size(&opt.MaxHead, defaultMaxHead)
 	size(&opt.MaxBody, defaultMaxBody)
 	size(&opt.MaxKept, defaultMaxKept)
+	size(&opt.MaxIdleBytes, defaultMaxTLS)
+	size(&opt.MaxSessionBytes, defaultMaxTLS)
 	opt.MinRate = max(0, opt.MinRate)
 	opt.MaxIdlePerHost = max(0, opt.MaxIdlePerHost)
 	if opt.MaxIdle == 0 {

@@ -89,6 +89,19 @@ func (p *parser) step(b []byte) (int, *Error) {
 	return p.feedLine(b)
 }
 
+// headSize returns the memory of the head and the trailer, with n bytes more to come. A head is
+// there as it arrives, then as one string, which the fields refer to.
+func (p *parser) headSize(n int) int {
+	size := cap(p.lines)
+	if p.state == inHead {
+		size += 3 * n
+	}
+	if r := p.res; r != nil {
+		size += len(r.RawHead) + (cap(r.Header)+cap(r.Trailer))*fieldSize
+	}
+	return size
+}
+
 // eof reports the end of the connection. If it was torn, which only TLS can detect, it is not the
 // end of a body (RFC 9112, section 8).
 func (p *parser) eof(torn bool) *Error {
@@ -233,7 +246,7 @@ func (p *parser) frame() *Error {
 	h := p.res.Header
 	old := p.res.Proto == "HTTP/1.0"
 	length := int64(-1)
-	coding, coded := "", false
+	coded := false
 	closing, keeping := false, false
 	for _, f := range h {
 		switch {
@@ -249,16 +262,17 @@ func (p *parser) frame() *Error {
 				length = int64(n)
 			}
 		case isName(f.Name, "Transfer-Encoding"):
-			if coded {
-				coding += ", "
-			}
-			coding, coded = coding+f.Value, true
+			coded = true
 		case isName(f.Name, "Connection"):
 			for v := range strings.SplitSeq(f.Value, ",") {
 				closing = closing || strings.EqualFold(trim(v), "close")
 				keeping = keeping || strings.EqualFold(trim(v), "keep-alive")
 			}
 		}
+	}
+	coding := ""
+	if coded {
+		coding = h.list("Transfer-Encoding")
 	}
 	p.close = closing || old && !keeping
 	switch {

@@ -7,34 +7,49 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// pool holds the idle connections of a client. When it is full, it closes the one that has been
-// idle longest: a broad crawl leaves most hosts for good, and their connections must not displace
-// those of active hosts.
+// pool holds the idle connections of a client. When it is full, of connections or of certificates,
+// it closes the one that has been idle longest: a broad crawl leaves most hosts for good, and their
+// connections must not displace those of active hosts.
 type pool struct {
 	loop           *aio.Loop
 	max            int // negative: none are kept
 	maxPerRoute    int // 0: no limit
+	maxBytes       int // of the servers' certificates
 	age            time.Duration
-	n              int
+	n, bytes       int
 	byRoute        map[route][]*conn // most recently put last; never empty
 	oldest, newest *conn             // all of them, in the order in which they were put
 	// Runs when the oldest is due, or earlier; nil while there is none.
 	reaper *aio.Callback
 }
 
-func newPool(l *aio.Loop, max, maxPerRoute int, age time.Duration) pool {
-	return pool{loop: l, max: max, maxPerRoute: maxPerRoute, age: age, byRoute: make(map[route][]*conn)}
+func newPool(l *aio.Loop, opt *Options) pool {
+	return pool{
+		loop: l, max: opt.MaxIdle, maxPerRoute: opt.MaxIdlePerHost, maxBytes: opt.MaxIdleBytes, age: opt.KeepAlive,
+		byRoute: make(map[route][]*conn),
+	}
+}
+
+// weight returns what an idle connection counts of the pool's bytes.
+func weight(cn *conn) int {
+	if cn.tls == nil {
+		return 0
+	}
+	return cn.tls.weight()
 }
 
 // put keeps cn, or closes it.
 func (p *pool) put(cn *conn) {
-	if p.max < 0 {
+	if p.max < 0 || weight(cn) > p.maxBytes {
 		cn.Close()
 		return
 	}
 	if same := p.byRoute[cn.route]; p.maxPerRoute > 0 && len(same) >= p.maxPerRoute {
 		p.drop(same[0])
 	} else if p.n >= p.max {
+		p.drop(p.oldest)
+	}
+	for p.bytes += weight(cn); p.bytes > p.maxBytes; {
 		p.drop(p.oldest)
 	}
 	p.byRoute[cn.route] = append(p.byRoute[cn.route], cn)
@@ -118,4 +133,5 @@ func (p *pool) remove(cn *conn, i int) {
 	}
 	cn.older, cn.newer = nil, nil
 	p.n--
+	p.bytes -= weight(cn)
 }

@@ -46,8 +46,11 @@ type Response struct {
 
 // Timing says where the time of an exchange went. Steps that were not reached are 0, and so are
 // the first three steps over a kept connection. If a request was sent twice, because the end of a
-// kept connection crossed it, all but Total describe the second try. Times are the loop's, read at
-// most once a turn.
+// kept connection crossed it, the second try is described.
+//
+// A response is timed by when its bytes arrived, even if the loop was busy then and read them
+// later: to a tick of the system's clock on Linux, elsewhere not. The first three steps last until
+// the loop found out.
 type Timing struct {
 	DNS     time.Duration // until the host's addresses were known, possibly from a cache
 	Connect time.Duration // until there was a connection
@@ -55,8 +58,13 @@ type Timing struct {
 	// FirstByte lasts from when the system had taken the whole request to the first bytes of a
 	// response, possibly interim.
 	FirstByte time.Duration
-	Total     time.Duration // of the call of Do
+	// Total is the first three and the time from the request to the last bytes of the response.
+	// Decoding is not part of it. With an error, it is the time of the call of Do.
+	Total time.Duration
 }
+
+// took completes the times: the response ended d after the request.
+func (t *Timing) took(d time.Duration) { t.Total = t.DNS + t.Connect + t.TLS + d }
 
 // Keep counts n bytes that were made from the body, in addition to it, until Close: see
 // Options.Meter. A negative n stops counting them.

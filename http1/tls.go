@@ -10,9 +10,6 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// maxSessions bounds the TLS sessions that a client remembers for resumption.
-const maxSessions = 1024
-
 // maxRecord is the most that one TLS record carries (RFC 8446, section 5.1).
 const maxRecord = 16 << 10
 
@@ -22,7 +19,6 @@ func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
 		RootCAs:            opt.RootCAs,
 		InsecureSkipVerify: opt.Insecure,
 		NextProtos:         []string{"http/1.1"},
-		ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
 		Time:               l.Wall,
 	}
 }
@@ -39,6 +35,15 @@ type channel struct {
 	ended    bool                 // nothing comes after in
 	torn     bool                 // crypto/tls has met that end without a preceding close_notify
 	out      []byte               // to be sent
+
+	// The memory of the handshake: see sessions.
+	arrived  func(n int) error // during the handshake, called for all bytes so far
+	came     int               // bytes during the handshake
+	chain    int               // memory of the server's certificates
+	resumed  int               // chain of the session that was offered to the server
+	sessions *sessions
+	server   string                  // of session
+	session  *tls.ClientSessionState // put during the handshake
 }
 
 // errMore is what crypto/tls gets when it wants more than has arrived. It treats a temporary error
@@ -53,7 +58,11 @@ func (wantsMore) Temporary() bool { return true }
 
 func (ch *channel) Read(p []byte) (int, error) {
 	if ch.Conn != nil {
-		return ch.Conn.Read(p)
+		n, err := ch.Conn.Read(p)
+		if ch.came += n; err == nil {
+			err = ch.arrived(ch.came)
+		}
+		return n, err
 	}
 	if len(ch.in) == 0 {
 		if ch.ended {
@@ -83,20 +92,36 @@ func (ch *channel) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// handshake starts TLS over raw, for use by t, with the server of a name.
-func (c *Client) handshake(t *aio.Task, raw aio.Conn, name string) (*channel, error) {
+// handshake starts TLS over raw, for use by t, with the server of a name. arrived is called with
+// the number of bytes that have arrived.
+func (c *Client) handshake(t *aio.Task, raw aio.Conn, name string, arrived func(n int) error) (*channel, error) {
+	ch := &channel{Conn: aio.NewNetConn(t, raw), sessions: &c.sessions, arrived: arrived}
 	config := c.tls.Clone()
-	config.ServerName = name
-	ch := &channel{Conn: aio.NewNetConn(t, raw)}
+	config.ServerName, config.ClientSessionCache = name, ch
 	ch.tls = tls.Client(ch, config)
 	if err := ch.tls.Handshake(); err != nil {
 		return nil, err
 	}
-	ch.Conn = nil
+	ch.Conn, ch.arrived = nil, nil
 	state := ch.tls.ConnectionState()
 	ch.state = &state
+	if ch.chain = ch.resumed; !state.DidResume {
+		ch.chain = weighChain(state.PeerCertificates)
+	}
+	if ch.session != nil && ch.lasting() {
+		ch.sessions.put(ch.server, ch.session, ch.chain)
+	}
+	ch.session = nil
 	return ch, nil
 }
+
+// lasting reports whether the connection may be kept, and its session remembered: the server has
+// not sent more certificates than are of use.
+func (ch *channel) lasting() bool { return ch.came <= maxChain }
+
+// weight returns the memory of the connection that the server chooses: its certificates, and
+// crypto/tls's buffer of the longest message of the handshake, which doubles as it grows.
+func (ch *channel) weight() int { return ch.chain + 2*ch.came }
 
 // sendCloseNotify sends a close_notify, which must precede the end of a connection (RFC 9112,
 // section 9.8), if the peer accepts it at once.

@@ -24,7 +24,9 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/webtest"
 )
 
 // certificate returns a certificate for names, and the pool that trusts it. It is valid for a day
@@ -162,6 +164,75 @@ func (b *browser) readsTLS(target, body string) *http1.Response {
 	}
 	res.Close()
 	return res
+}
+
+// TestNeedlessCertificates: certificates count as held until the response is closed, from the
+// handshake on. A connection with many is not kept, and its session is not resumed.
+func TestNeedlessCertificates(t *testing.T) {
+	needless, err := webtest.Needless(200 << 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := needless.GetCertificate(new(tls.ClientHelloInfo))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meter := budget.New(1 << 20) // a quarter of what they take
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		playTLS(t, func(opt *http1.Options, config *tls.Config) {
+			opt.Meter = meter
+			config.MaxVersion = version
+			own := &config.Certificates[0]
+			own.Certificate = append(own.Certificate, more.Certificate...)
+		}, func(v *tlsSite) {
+			for _, target := range []string{"/1", "/2"} {
+				c := v.admit()
+				if meter.Held() < 1<<20 {
+					t.Errorf("%d bytes are held after a handshake, want at least 1 MiB", meter.Held())
+				}
+				c.serve(target, ok("a page"))
+				c.Close()
+			}
+		}, func(b *browser) {
+			for _, target := range []string{"/1", "/2"} {
+				res, err := b.getTLS("www.example", target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.Reused || res.TLS.DidResume || meter.Held() < 1<<20 {
+					t.Errorf("reused %v, resumed %v, %d bytes are held", res.Reused, res.TLS.DidResume, meter.Held())
+				}
+				res.Close()
+				if meter.Held() != 0 {
+					t.Errorf("%d bytes are held after the response", meter.Held())
+				}
+			}
+		})
+	}
+}
+
+// TestSessionsAreBounded: sessions take as much memory as they may, and the least recently used are
+// forgotten first; so are idle connections.
+func TestSessionsAreBounded(t *testing.T) {
+	for _, room := range []int{1, 24 << 10, 1 << 20} {
+		remembered := room > 1<<10
+		playTLS(t, func(opt *http1.Options, config *tls.Config) {
+			opt.MaxSessionBytes, opt.MaxIdleBytes = room, 1
+		}, func(v *tlsSite) {
+			for _, target := range []string{"/1", "/2", "/3"} {
+				c := v.admit()
+				c.serve(target, ok("a page"))
+				c.Close()
+			}
+		}, func(b *browser) {
+			for _, target := range []string{"/1", "/2", "/3"} {
+				res := b.readsTLS(target, "a page")
+				if res.Reused || res.TLS.DidResume != (remembered && target != "/1") {
+					t.Errorf("room for %d bytes, %s: reused %v, resumed %v", room, target, res.Reused, res.TLS.DidResume)
+				}
+			}
+		})
+	}
 }
 
 // A second request uses the first connection, although a TLS 1.3 server sends unrequested tickets;

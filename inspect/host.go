@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -28,7 +29,7 @@ type HostStatus struct {
 }
 
 // hostStatus is what is known of a host. Of a crawl that does not run, Leased, Asking, Pace, Delay,
-// Next, Resolving and HeldBy are zero.
+// Next, Resolving, BackOff and HeldBy are zero.
 func hostStatus(now time.Time, p job.Plan, h frontier.OriginInfo, rules robots.Rules) HostStatus {
 	ms := record.Milliseconds
 	s := HostStatus{
@@ -49,7 +50,7 @@ func hostStatus(now time.Time, p job.Plan, h frontier.OriginInfo, rules robots.R
 	case h.Starved:
 		s.Waits = "memory for its robots.txt"
 	case r.Tries > 0 && !r.Have && r.Until.After(now) && !h.Hold.After(r.Until):
-		s.Waits, s.WaitsUntil = "robots.txt failed", r.Until
+		s.Waits, s.WaitsUntil = r.FailedWords(), r.Until
 	default:
 		s.Waits, s.WaitsUntil = waitsFor(now, h)
 	}
@@ -79,7 +80,7 @@ func waitsFor(now time.Time, h frontier.OriginInfo) (what string, until time.Tim
 	case h.Hold.After(now) && h.Failures > 0:
 		return fmt.Sprintf("parked: no response %d times in a row", h.Failures), h.Hold
 	case h.Hold.After(now):
-		return "overloaded", h.Hold
+		return cmp.Or(h.BackOff, "overloaded"), h.Hold
 	case h.Resolving:
 		return "its address is being resolved", time.Time{}
 	case h.Full: // as the numbers say

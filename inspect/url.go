@@ -93,6 +93,32 @@ func urlStatus(e store.Entry, leased bool) URLStatus {
 	return s
 }
 
+// URLFilter selects URLs; its zero value selects all.
+type URLFilter struct {
+	State     URLState    // or a record.Change of the last visit; empty: any
+	Status    StatusRange // of the last response; zero: any, or none
+	ErrorKind string      // of the last error; empty: any, or none
+}
+
+// StatusRange is the statuses from one to another.
+type StatusRange struct{ From, To int }
+
+func (r StatusRange) has(status int) bool {
+	return r == StatusRange{} || r.From <= status && status <= r.To
+}
+
+// states are those of URLFilter.
+var states = []URLState{
+	URLPending, URLLeased, URLDone, URLFailed, URLRefused,
+	URLState(record.ChangeUnchanged), URLState(record.ChangeChanged), URLState(record.ChangeGone), URLState(record.ChangeNew),
+}
+
+// selects reports whether the filter selects a URL of a job that is at a visit.
+func (f *URLFilter) selects(s *URLStatus, visit int) bool {
+	return (f.State == "" || s.isIn(f.State, visit)) &&
+		f.Status.has(s.Status) && (f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
+}
+
 // isIn reports whether a URL is in a state, or has changed so at a visit.
 func (s *URLStatus) isIn(state URLState, visit int) bool {
 	return s.State == state || state == URLDone && s.State == URLFailed ||

@@ -14,7 +14,6 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
-	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -161,43 +160,49 @@ func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
 	}
 }
 
-// URLs yields the URLs in a state. Pending ones come by host, in the order of its queue; others by
-// URL.
-func (v *View) URLs(ctx context.Context, state URLState) iter.Seq2[URLStatus, error] {
-	of, ok := map[URLState]store.State{
-		URLPending: store.Pending, URLDone: store.Done, URLFailed: store.Done, URLRefused: store.Refused,
-		URLState(record.ChangeUnchanged): store.Done, URLState(record.ChangeChanged): store.Done, URLState(record.ChangeGone): store.Done, URLState(record.ChangeNew): store.Done,
-	}[state]
-	if !ok && state != URLLeased {
-		return func(yield func(URLStatus, error) bool) {
-			yield(URLStatus{}, fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", state))
-		}
-	}
+// URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
+// others by URL. One that ends meanwhile may come twice, as what it was and as what it became.
+func (v *View) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error] {
 	return func(yield func(URLStatus, error) bool) {
 		leased, err := v.leased(ctx)
 		var h job.History
 		if err == nil {
 			_, h, err = v.saved()
 		}
+		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
+			err = fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", f.State)
+		}
 		if err != nil {
 			yield(URLStatus{}, err)
 			return
 		}
-		entries := v.Job.Store.URLs(of)
-		if state == URLLeased {
-			entries = v.entries(leased)
-		}
-		for e, err := range entries {
+		for e, err := range v.entriesIn(f.State, leased) {
 			if err != nil {
 				yield(URLStatus{}, err)
 				return
 			}
 			u := urlStatus(e, leased[e.URL.URL])
-			if u.isIn(state, h.Summary.Visit) && !yield(u, nil) {
+			if f.selects(&u, h.Summary.Visit) && !yield(u, nil) {
 				return
 			}
 		}
 	}
+}
+
+// entriesIn yields what is saved of the URLs that may be in a state.
+func (v *View) entriesIn(state URLState, leased map[weburl.URL]bool) iter.Seq2[store.Entry, error] {
+	s := v.Job.Store
+	switch state {
+	case URLLeased:
+		return v.entries(leased)
+	case URLPending:
+		return s.URLs(store.Pending)
+	case URLRefused:
+		return s.URLs(store.Refused)
+	case "":
+		return s.URLs(0)
+	}
+	return s.URLs(store.Done)
 }
 
 // leased returns the URLs that are being fetched.

@@ -113,11 +113,13 @@ func (q *explainer) draw(context.Context) error {
 		return fmt.Errorf("%w: plan: %w", store.ErrDamaged, err)
 	}
 	q.bounds = scope.New(rules)
-	opened, err := q.view.Job.SavedScope()
-	for _, u := range opened {
+	for u, err := range q.view.Job.Scope() {
+		if err != nil {
+			return err
+		}
 		q.bounds.Open(u)
 	}
-	return err
+	return nil
 }
 
 // origin explains where the URL came from.
@@ -139,6 +141,9 @@ func (q *explainer) origin(context.Context) error {
 	}
 	what, where := "found", "on"
 	switch {
+	case q.why.Depth == 0 && q.why.Hops == 0:
+		q.say(parent.At, "seed", "in place of %s, which did not answer: the seed was given without a scheme", q.why.From)
+		return nil
 	case q.why.Hops > 0:
 		what, where = "redirected", "from"
 	case parent.Sitemap:
@@ -188,6 +193,7 @@ func (q *explainer) absence() string {
 		{scope.ReasonDropped, "links that a hook dropped"},
 		{scope.ReasonTooMany, "the last links of pages with too many"},
 		{scope.ReasonBroken, "URLs in sitemaps that are broken"},
+		{scope.ReasonUnclosed, "links that pages hide in an unclosed tag, comment, script or the like"},
 	} {
 		if n := q.history.Summary.NotFollowed[silent.reason] + q.history.NotFollowed[silent.reason]; n > 0 {
 			text += fmt.Sprintf("; not kept: %s (%d)", silent.links, n)
@@ -372,6 +378,8 @@ func (q *explainer) robots() {
 	switch {
 	case q.plan.NoRobots:
 		q.say(time.Time{}, "robots", "not requested")
+	case q.known && q.host.Robots == "unknown" && q.state.Robots.Reason != "":
+		q.say(time.Time{}, "robots", "robots.txt of %s could not be read yet: %s", q.url.Origin(), q.state.Robots.Reason)
 	case !q.known || q.host.Robots == "unknown":
 		q.say(time.Time{}, "robots", "robots.txt of %s is not known yet", q.url.Origin())
 	case q.host.Robots == "asked" && !q.state.Robots.Have:

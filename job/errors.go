@@ -42,6 +42,26 @@ func (e *OptionError) Error() string {
 
 func (e *OptionError) Unwrap() error { return e.Err }
 
+// PlanError reports frozen options whose values are not the job's. It is an ErrPlan.
+type PlanError struct {
+	Differences []Difference // in the order of Frozen, then seeds and exclusions
+	Finished    bool         // the job's crawl is
+}
+
+// Difference is an option with the job's value and the requested one, in words.
+type Difference struct{ Option, Was, Now string }
+
+// Error leaves the name and value of the first difference to the OptionError that wraps it.
+func (e *PlanError) Error() string {
+	text := fmt.Sprintf("expected %s, %v", e.Differences[0].Was, ErrPlan)
+	for _, d := range e.Differences[1:] {
+		text += fmt.Sprintf("; option %s %.128q: expected %s", d.Option, d.Now, d.Was)
+	}
+	return text
+}
+
+func (*PlanError) Is(target error) bool { return target == ErrPlan }
+
 // unusable makes an error of the store ErrUnusable.
 type unusable struct{ error }
 

@@ -1,8 +1,10 @@
 package job
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"time"
 
 	"github.com/weftcrawl/weft/record"
@@ -58,8 +60,7 @@ func (h History) nextVisit() History {
 // Encode returns the history as the store keeps it.
 func (h *History) Encode() []byte { return encode(h.stored()) }
 
-// stored is the history on disk. Its keys are part of the format of a job: those of Summary
-// are the names that its fields had when the format was made.
+// stored is the history on disk. Its keys are part of the format of a job.
 type stored struct {
 	Summary     storedSummary  `json:"summary"`
 	List        List           `json:"list"`
@@ -70,38 +71,58 @@ type stored struct {
 }
 
 type storedSummary struct {
-	Started      time.Time               `json:"Started"`
-	Elapsed      time.Duration           `json:"Elapsed"`
-	Done         int                     `json:"Done"` // with those refused
-	Refused      int                     `json:"Refused"`
-	Pages        int                     `json:"Pages"`
-	Redirects    int                     `json:"Redirects"`
-	Duplicates   int                     `json:"Duplicates"`
-	Near         int                     `json:"Near"`
-	Robots       int                     `json:"Robots"`
-	SeedsFetched int                     `json:"SeedsFetched"`
-	Statuses     map[int]record.Count    `json:"Statuses"`
-	ContentTypes map[string]record.Count `json:"ContentTypes"`
-	Errors       map[string]record.Count `json:"Errors"`
-	NotFollowed  map[string]int          `json:"NotFollowed"`
-	Opened       []string                `json:"Opened"`
-	FirstError   string                  `json:"FirstError"`
-	Slowest      []record.Record         `json:"Slowest"`
-	Bytes        int64                   `json:"Bytes"`
-	Pending      int                     `json:"Pending"`
-	OverLimit    int                     `json:"OverLimit"`
-	OverVariants int                     `json:"OverVariants"`
-	Stopped      string                  `json:"Stopped"`
-	Interrupted  bool                    `json:"Interrupted"`
-	Finished     bool                    `json:"Finished"`
-	Runs         int                     `json:"Runs"`
-	Visit        int                     `json:"Visit"`
-	Unchanged    int                     `json:"Unchanged"`
-	Changed      int                     `json:"Changed"`
-	Gone         int                     `json:"Gone"`
-	New          int                     `json:"New"`
-	BytesSaved   int64                   `json:"BytesSaved"`
+	Started      time.Time               `json:"started"`
+	Elapsed      time.Duration           `json:"elapsed"`
+	Done         int                     `json:"done"` // with those refused
+	Refused      int                     `json:"refused"`
+	Pages        int                     `json:"pages"`
+	Redirects    int                     `json:"redirects"`
+	Duplicates   int                     `json:"duplicates"`
+	Near         int                     `json:"near"`
+	Robots       int                     `json:"robots"`
+	SeedsFetched int                     `json:"seeds_fetched"`
+	Statuses     map[int]record.Count    `json:"statuses"`
+	ContentTypes map[string]record.Count `json:"content_types"`
+	Errors       map[string]record.Count `json:"errors"`
+	NotFollowed  map[string]int          `json:"not_followed"`
+	Opened       []string                `json:"opened"`
+	FirstError   string                  `json:"first_error"`
+	Slowest      []record.Record         `json:"slowest"`
+	Bytes        int64                   `json:"bytes"`
+	Pending      int                     `json:"pending"`
+	OverLimit    int                     `json:"over_limit"`
+	OverVariants int                     `json:"over_variants"`
+	Stopped      string                  `json:"stopped"`
+	Interrupted  bool                    `json:"interrupted"`
+	Finished     bool                    `json:"finished"`
+	Runs         int                     `json:"runs"`
+	Visit        int                     `json:"visit"`
+	Unchanged    int                     `json:"unchanged"`
+	Changed      int                     `json:"changed"`
+	Gone         int                     `json:"gone"`
+	New          int                     `json:"new"`
+	BytesSaved   int64                   `json:"bytes_saved"`
 }
+
+// UnmarshalJSON also reads the keys of earlier versions, such as SeedsFetched for seeds_fetched.
+func (s *storedSummary) UnmarshalJSON(b []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return err
+	}
+	keys := make(map[string]json.RawMessage, len(fields))
+	for name, value := range fields {
+		keys[wordStart.ReplaceAllString(name, "${1}_$2")] = value // ignoring case
+	}
+	b, err := json.Marshal(keys)
+	if err != nil {
+		return err
+	}
+	type plain storedSummary
+	return json.Unmarshal(b, (*plain)(s))
+}
+
+var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 
 func (h *History) stored() stored {
 	s := &h.Summary

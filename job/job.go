@@ -6,14 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/ctl"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -29,7 +32,9 @@ const (
 const (
 	notePlan      = "plan"
 	noteHistory   = "history"
+	noteBroken    = "broken"   // Summary.Broken, apart from the history, which each batch has
 	noteScope     = "scope/"   // + URL that widened the scope: a seed, or the target of its redirect
+	notePromise   = "promise/" // + URL to add in place of one that failed; its value is that one
 	noteNetwork   = "network/" // + private network that links may lead to
 	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
 )
@@ -42,8 +47,8 @@ type Job struct {
 	Store    *store.Store
 	Plan     Plan
 	History  History         // of the runs before this one
-	Scope    []weburl.URL    // seeds and targets that have widened the scope
 	Networks []guard.Network // open to links
+	Promised []frontier.URL  // to be added: see Promise
 	Resumed  bool            // there was an earlier run
 }
 
@@ -155,6 +160,7 @@ func (j *Job) begin(o *Options, begun bool) error {
 	case o.Update && j.History.Summary.Finished:
 		j.History = j.History.nextVisit()
 		j.SetHistory(b, j.History)
+		j.SetBroken(b, nil)
 	case begun && o.Amend: // there is more to do, however this run ends
 		j.History.Summary.Finished = false
 		j.SetHistory(b, j.History)
@@ -205,6 +211,9 @@ func (j *Job) begun(update bool) (bool, error) {
 // recall reads the state of the last run, and compares its plan with the requested one.
 func (j *Job) recall(o *Options) error {
 	was, known, err := j.SavedPlan()
+	if err == nil {
+		j.History, err = j.SavedHistory()
+	}
 	if err != nil {
 		return err
 	}
@@ -213,17 +222,21 @@ func (j *Job) recall(o *Options) error {
 		if now.seedless() || o.Amend {
 			now = now.inherit(&o.Asked, &was)
 		}
-		if j.Plan, err = was.resume(now, o.Amend); err != nil {
-			return err
+		j.Plan, err = was.resume(now, o.Amend)
+		var differs *PlanError
+		if errors.As(err, &differs) {
+			differs.Finished = j.History.Summary.Finished
+			first := differs.Differences[0]
+			return &OptionError{first.Option, first.Now, differs}
 		}
 	}
-	if j.History, err = j.SavedHistory(); err != nil {
-		return err
+	for n, err := range noted(j.Store, noteNetwork, guard.ParseNetwork) {
+		if err != nil {
+			return err
+		}
+		j.Networks = append(j.Networks, n)
 	}
-	if j.Scope, err = j.SavedScope(); err != nil {
-		return err
-	}
-	j.Networks, err = noted(j.Store, noteNetwork, guard.ParseNetwork)
+	j.Promised, err = j.promised()
 	return err
 }
 
@@ -236,27 +249,32 @@ func (j *Job) SavedPlan() (p Plan, known bool, err error) {
 // SavedHistory reads the history; without one it is zero.
 func (j *Job) SavedHistory() (History, error) {
 	var s stored
-	_, err := j.note(noteHistory, &s)
-	return s.history(), err
+	if _, err := j.note(noteHistory, &s); err != nil {
+		return History{}, err
+	}
+	h := s.history()
+	_, err := j.note(noteBroken, &h.Summary.Broken)
+	return h, err
 }
 
-// SavedScope reads what has widened the scope.
-func (j *Job) SavedScope() ([]weburl.URL, error) { return noted(j.Store, noteScope, weburl.Parse) }
+// Scope reads the seeds and targets that have widened the scope. They may be many.
+func (j *Job) Scope() iter.Seq2[weburl.URL, error] { return noted(j.Store, noteScope, weburl.Parse) }
 
-// noted reads values that are names of notes.
-func noted[T any](s *store.Store, prefix string, parse func(string) (T, error)) ([]T, error) {
-	var all []T
-	for n, err := range s.Notes(prefix) {
-		if err != nil {
-			return nil, err
+// noted reads values that are names of notes, up to the first error.
+func noted[T any](s *store.Store, prefix string, parse func(string) (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for n, err := range s.Notes(prefix) {
+			var v T
+			if err == nil {
+				if v, err = parse(n.Name[len(prefix):]); err != nil {
+					err = fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+				}
+			}
+			if !yield(v, err) || err != nil {
+				return
+			}
 		}
-		v, err := parse(n.Name[len(prefix):])
-		if err != nil {
-			return nil, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
-		}
-		all = append(all, v)
 	}
-	return all, nil
 }
 
 // note reads a note into v; known is false if there is none.
@@ -277,8 +295,34 @@ func (j *Job) SetPlan(b *store.Batch) { b.Set(notePlan, j.Plan.Encode()) }
 // SetHistory adds a history to a batch.
 func (*Job) SetHistory(b *store.Batch, h History) { b.Set(noteHistory, h.Encode()) }
 
+// SetBroken adds to a batch the broken URLs of a summary, which have changed.
+func (*Job) SetBroken(b *store.Batch, all []record.Broken) { b.Set(noteBroken, encode(all)) }
+
 // SetScope adds to a batch that u has widened the scope.
 func (*Job) SetScope(b *store.Batch, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
+
+// Promise adds to a batch that u will be added in place of u.From, which is done.
+func (*Job) Promise(b *store.Batch, u frontier.URL) {
+	b.Set(notePromise+u.URL.String(), []byte(u.From))
+}
+
+// Unpromise adds to a batch that u was added.
+func (*Job) Unpromise(b *store.Batch, u frontier.URL) { b.Delete(notePromise + u.URL.String()) }
+
+// promised reads what was promised and not added.
+func (j *Job) promised() (all []frontier.URL, err error) {
+	for n, err := range j.Store.Notes(notePromise) {
+		if err != nil {
+			return nil, err
+		}
+		u, err := weburl.Parse(n.Name[len(notePromise):])
+		if err != nil {
+			return nil, fmt.Errorf("%w: note %q: %w", store.ErrDamaged, n.Name, err)
+		}
+		all = append(all, frontier.URL{URL: u, From: string(n.Value)})
+	}
+	return all, nil
+}
 
 // SetNetwork adds to a batch that links may lead to a network.
 func (*Job) SetNetwork(b *store.Batch, n guard.Network) { b.Set(noteNetwork+n.String(), nil) }

@@ -23,10 +23,11 @@ import (
 type Plan struct {
 	Version string    `json:"version"` // of Weft, that began the job
 	Begun   time.Time `json:"begun"`
-	Seeds   []string  `json:"seeds"`           // but for those of SeedSeq
-	Added   []string  `json:"added,omitempty"` // seeds added while the crawl ran
-	List    bool      `json:"list"`            // there is a SeedSeq
-	Late    []string  `json:"late,omitempty"`  // exclusions added since: they apply to pending URLs, too
+	Seeds   []string  `json:"seeds"`             // but for those of SeedSeq
+	Guessed []string  `json:"guessed,omitempty"` // of Seeds, those whose scheme is a guess
+	Added   []string  `json:"added,omitempty"`   // seeds added while the crawl ran
+	List    bool      `json:"list"`              // there is a SeedSeq
+	Late    []string  `json:"late,omitempty"`    // exclusions added since: they apply to pending URLs, too
 
 	Scope        scope.Scope `json:"scope"`
 	Include      []string    `json:"include,omitempty"`
@@ -115,7 +116,7 @@ func depth(v reflect.Value) string {
 	case n == 0:
 		return "any number"
 	case n < 0:
-		return "0"
+		return "none"
 	default:
 		return fmt.Sprint(n)
 	}
@@ -167,8 +168,9 @@ func (p Plan) inherit(asked *Plan, was *Plan) Plan {
 
 // resume returns the plan with which a job of plan p continues when the caller requests now: p
 // itself, as both must agree. With amend, now may add seeds and exclusions. A plan without seeds
-// takes the seeds of p. Its error is an *OptionError.
+// takes the seeds of p. Its error is a *PlanError.
 func (p Plan) resume(now Plan, amend bool) (Plan, error) {
+	var differ []Difference
 	for i := range Frozen {
 		o := &Frozen[i]
 		if o.amendable {
@@ -176,25 +178,31 @@ func (p Plan) resume(now Plan, amend bool) (Plan, error) {
 		}
 		was, is := o.of(&p), o.of(&now)
 		if !o.agree(was, is) {
-			return p, &OptionError{o.Name, o.words(is), fmt.Errorf("expected %s, %w", o.words(was), ErrPlan)}
+			differ = append(differ, Difference{o.Name, o.words(was), o.words(is)})
 		}
 		if o.free {
 			was.Set(is)
 		}
 	}
 	exclude := Union(p.Exclude, p.Late)
-	switch {
-	case amend:
+	if amend {
 		for _, re := range now.Exclude {
 			if !slices.Contains(exclude, re) {
 				p.Late = append(p.Late, re)
 			}
 		}
 		p.Seeds, p.List = Union(p.Seeds, now.Seeds), p.List || now.List
-	case !now.seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List):
-		return p, &OptionError{"Seeds", now.seedWords(), fmt.Errorf("expected %s, %w", p.seedWords(), ErrPlan)}
-	case !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude):
-		return p, &OptionError{"Exclude", inWords(now.Exclude), fmt.Errorf("expected %s, %w", inWords(exclude), ErrPlan)}
+		p.Guessed = Union(p.Guessed, now.Guessed)
+	} else {
+		if !now.seedless() && (!same(p.Seeds, now.Seeds) && !same(Union(p.Seeds, p.Added), now.Seeds) || p.List != now.List) {
+			differ = append(differ, Difference{"Seeds", p.seedWords(), now.seedWords()})
+		}
+		if !same(p.Exclude, now.Exclude) && !same(exclude, now.Exclude) {
+			differ = append(differ, Difference{"Exclude", inWords(exclude), inWords(now.Exclude)})
+		}
+	}
+	if len(differ) > 0 {
+		return p, &PlanError{Differences: differ}
 	}
 	return p, nil
 }

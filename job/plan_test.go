@@ -38,8 +38,8 @@ func TestPlanIsFrozen(t *testing.T) {
 		now := was
 		o.of(&now).SetZero()
 		_, err := was.resume(now, false)
-		var wrong *OptionError
-		if !errors.As(err, &wrong) || wrong.Option != o.Name || !errors.Is(err, ErrPlan) {
+		var wrong *PlanError
+		if !errors.As(err, &wrong) || len(wrong.Differences) != 1 || wrong.Differences[0].Option != o.Name || !errors.Is(err, ErrPlan) {
 			t.Errorf("%s differs: %v", o.Name, err)
 		}
 		if p := now.inherit(&now, &was); !reflect.DeepEqual(p, was) {
@@ -50,6 +50,11 @@ func TestPlanIsFrozen(t *testing.T) {
 		if p := now.inherit(&asked, &was); !o.of(&p).IsZero() {
 			t.Errorf("%s is set, and inherited all the same", o.Name)
 		}
+	}
+	other := was
+	other.Scope, other.KeepLinks, other.Seeds = "any", false, []string{"http://b.test/"}
+	if _, err := was.resume(other, false); err == nil || err.Error() != `expected set, as the job began with; option KeepLinks "false": expected true; option Seeds "http://b.test/": expected http://a.test/` {
+		t.Errorf("three differ: %v", err)
 	}
 	reversed := was
 	reversed.Include = []string{"two", "one"}

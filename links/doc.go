@@ -2,8 +2,8 @@
 // URLs with the element and attribute they came from and what they are for ([Kind]).
 //
 // An [Extractor] reads one page after another; [Extract] reads one alone. [Header] finds the
-// links in a response's header, [RobotsTag] what that header says to robots. A [TextReader]
-// receives the text of a page in the same pass.
+// links in a response's header, [RefreshHeader] those of its Refresh field, [RobotsTag] what that
+// header says to robots. A [TextReader] receives the text of a page in the same pass.
 //
 // The extractor is a scanner, not a parser: it jumps from '<' to '<', reads the names of tags,
 // and looks only into tags that can hold a link. It builds no tree, so it sees links as they
@@ -33,8 +33,12 @@
 //	link               imagesrcset        video    src, poster
 //	script, embed      src                audio, track  src
 //	meta               content, with http-equiv=refresh
+//	body, table, tbody, td, tfoot, th, thead, tr  background
 //	style, and style=  CSS
 //	script             JSON-LD, with type=application/ld+json
+//
+// The srcdoc of an iframe is a page within the page: its links count, resolved against the base of
+// the page or its own <base>, its title and its meta elements for robots do not.
 //
 // In SVG, within HTML or alone (image/svg+xml): href or xlink:href of a, feImage, image, script
 // and use. Element names with a prefix are unknown.
@@ -46,8 +50,9 @@
 // of the text, "css", "json" or "script"; Attr is "url", "import" or "style" for CSS, the name
 // in JSON, and "text" for text.
 //
-// A link in the header (RFC 8288) has "header" as its element and "link" as its attribute. It is
-// resolved against the URL of the page, whatever <base> says.
+// A link in the header, of a Link field (RFC 8288) or a Refresh field, has "header" as its element
+// and "link" or "refresh" as its attribute. It is resolved against the URL of the page, whatever
+// <base> says.
 //
 // Only URLs that resolve to http or https are yielded. An empty value is a link only on a and
 // area, where it leads to the base itself. Contents of noscript, iframe and noframes are read as
@@ -64,16 +69,19 @@
 // # Limits
 //
 // The body is UTF-8 (transcode it first; see [Reads]). Time is linear in the body and in the
-// fields of a header; a page with many links and a base of more than 4 KiB is cut ([Page].Cut),
-// since each link costs as much as its base is long. Memory beyond the body is bounded by a small
-// multiple of its longest attribute value. Values over 64 KiB are no links, except srcset, whose
-// candidates count one by one. The nesting of JSON-LD and the length of a URL in a script are
-// bounded. Nothing panics, whatever the bytes.
+// fields of a header. What an unclosed tag, comment or raw text contains up to the end of the body
+// is not read, as in browsers; if it may be links, the page says so ([Page].Hidden). A page with
+// many links and a base of more than 4 KiB is cut ([Page].Cut), since each link costs as much as
+// its base is long. Memory beyond the body is bounded by a small multiple of its longest attribute
+// value. Values over 64 KiB are no links, except srcset, whose candidates count one by one, and
+// srcdoc. The nesting of JSON-LD and the length of a URL in a script are bounded. Nothing panics,
+// whatever the bytes.
 //
 // Since there is no tree, tags alone decide where SVG and MathML end (foreign.go), and a link in
 // a <template> counts like any other. XHTML and SVG are read by HTML's rules, except that a tag
 // that closes itself has no content and a CDATA section is text up to "]]>". The HTML that is
-// escaped in a feed or in srcdoc is not read; nor are xml:base, image-set() and web manifests.
+// escaped in a feed is not read, nor are the fifth level of srcdoc in srcdoc, xml:base, image-set()
+// and web manifests.
 //
 // # Concurrency
 //

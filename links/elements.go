@@ -16,6 +16,7 @@ const (
 	data
 	poster
 	style
+	srcDoc
 	rel
 	role
 	typ
@@ -27,7 +28,7 @@ const (
 
 var attributeNames = [numAttributes]string{
 	href: "href", xlinkHref: "xlink:href", src: "src", srcset: "srcset", imageSrcset: "imagesrcset", action: "action",
-	formAction: "formaction", data: "data", poster: "poster", style: "style", rel: "rel", role: "role", typ: "type",
+	formAction: "formaction", data: "data", poster: "poster", style: "style", srcDoc: "srcdoc", rel: "rel", role: "role", typ: "type",
 	content: "content", metaName: "name", httpEquiv: "http-equiv",
 }
 
@@ -82,6 +83,10 @@ var elements = []element{
 	{tag: "video", links: []source{{src, KindMedia}, {poster, KindImage}}},
 	{tag: "xmp", raw: true},
 }
+
+// backed are the elements that may have a background attribute (HTML Standard, section 15.3). They
+// are so frequent, and the attribute so rare, that the scanner looks for it in tags it passes over.
+var backed = []string{"body", "table", "tbody", "td", "tfoot", "th", "thead", "tr"}
 
 // longestName is the length of the longest name that matters.
 const longestName = len("imagesrcset")

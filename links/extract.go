@@ -42,6 +42,7 @@ type Page struct {
 	Title   string     // the first title, white space collapsed, at most 512 bytes
 	Refresh weburl.URL // target of the first valid meta refresh; zero if that is the page itself
 	Cut     bool       // the base is so long, and the links are so many, that the rest was not read
+	Hidden  bool       // it ends within a tag, a comment or raw text, which hides what may be links
 	Robots             // what its meta elements say to robots
 }
 
@@ -85,6 +86,8 @@ type reading struct {
 	present uint32                // attributes of the current tag, as bits
 	values  [numAttributes][]byte // values of those present, undecoded
 	decoded []byte                // values that needed decoding, one after the other
+
+	frames int // how many srcdoc attributes this document is in
 
 	inner *element // an open style or script of SVG
 

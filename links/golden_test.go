@@ -55,6 +55,9 @@ func describe(t *testing.T, contentType, body string) string {
 	if page.Base != base {
 		fmt.Fprintf(&head, " base=%s", page.Base)
 	}
+	if page.Hidden {
+		head.WriteString(" hidden")
+	}
 	if !page.Refresh.IsZero() {
 		fmt.Fprintf(&head, " refresh=%s", page.Refresh)
 	}

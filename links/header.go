@@ -50,6 +50,23 @@ func (l fieldLink) from(base weburl.URL) (Link, bool) {
 	}, true
 }
 
+// RefreshHeader yields the links in the Refresh fields of a response at the URL base: the field
+// means what <meta http-equiv=refresh> does. Tag is "header", Attr is "refresh".
+func RefreshHeader(base weburl.URL, values []string, yield func(Link) bool) {
+	for _, value := range values {
+		target, ok := refresh([]byte(strings.ToValidUTF8(value, "\ufffd")))
+		if !ok || len(target) == 0 || len(target) > maxValue {
+			continue
+		}
+		raw := string(target)
+		if u, err := base.Resolve(raw); err == nil && u.IsHTTP() {
+			if !yield(Link{Raw: raw, URL: u, Tag: "header", Attr: "refresh", Kind: KindRedirect}) {
+				return
+			}
+		}
+	}
+}
+
 // fieldLinks yields the elements of a field as appendix B of RFC 8288 reads them, except that an
 // element without '<' is skipped and does not end the field.
 func fieldLinks(s string) iter.Seq[fieldLink] {

@@ -110,3 +110,27 @@ func BenchmarkHeader(b *testing.B) {
 		Header(base, []string{value.String()}, func(Link) bool { return true })
 	}
 }
+
+func TestRefreshHeader(t *testing.T) {
+	base := mustParse(t, "http://a.test/b/")
+	for value, want := range map[string]string{
+		"0; url=c":                       "http://a.test/b/c",
+		"5;URL='http://d.test/' ignored": "http://d.test/",
+		"5":                              "",
+		"soon; url=c":                    "",
+		"5; url=mailto:c":                "",
+		"":                               "",
+	} {
+		got := ""
+		RefreshHeader(base, []string{value}, func(l Link) bool {
+			if l.Kind != KindRedirect || l.Tag != "header" || l.Attr != "refresh" {
+				t.Errorf("%s: %+v", value, l)
+			}
+			got += l.URL.String()
+			return true
+		})
+		if got != want {
+			t.Errorf("%q leads to %q, expected %q", value, got, want)
+		}
+	}
+}

@@ -44,10 +44,14 @@ func (x *Extractor) html() {
 			if s.style != nil {
 				x.styleAttribute(s.Name, s.style)
 			}
+			x.backgroundAttribute(s.Name)
 			s.startPart(s.Name, s.role, false)
 		case markup.EndTag:
 			x.endTag(s.Name)
+		case markup.Other:
+			s.endOfOther()
 		case markup.EOF:
+			x.page.Hidden = mayHaveLinks(s.hidden)
 			x.closeAnchor()
 			if s.textOutput != nil {
 				s.flush(false)
@@ -91,7 +95,9 @@ func (x *Extractor) setRules() { x.scan.Sections = x.scan.xml || x.foreign.secti
 
 func (x *Extractor) endTag(name []byte) {
 	s := &x.scan
+	from := s.Pos
 	if s.skip(); s.Cut {
+		s.hidden = s.Body[from:]
 		return
 	}
 	if len(name) == 1 && name[0]|0x20 == 'a' {
@@ -113,12 +119,14 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		e = nil
 	}
 	x.decoded = x.decoded[:0]
+	attributes := s.Pos
 	if e == nil {
 		s.skip()
 	} else {
 		x.readAttributes()
 	}
 	if s.Cut {
+		s.hidden = s.Body[attributes:]
 		return
 	}
 	foreign := false
@@ -130,6 +138,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	if s.style != nil && !s.only {
 		x.styleAttribute(name, s.style)
 	}
+	if e == nil && !foreign {
+		x.backgroundAttribute(name)
+	}
 	switch {
 	case e == nil:
 		return
@@ -137,6 +148,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 		e.read(x, e)
 	default:
 		x.links(e)
+		if e.tag == "iframe" {
+			x.srcDocument()
+		}
 	}
 	switch {
 	case !e.raw || s.SelfClosing && (s.xml || foreign):
@@ -145,6 +159,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	case !foreign:
 		from := s.Pos
 		text := s.RawText(e.tag)
+		if s.Pos == len(s.Body) && e.tag != "plaintext" {
+			s.hidden = text
+		}
 		if e.text != nil && !x.stopped {
 			e.text(x, e, text)
 		}
@@ -171,6 +188,50 @@ func (x *Extractor) readAttributes() {
 			x.present |= 1 << a
 			x.values[a] = value
 		}
+	}
+}
+
+// mayHaveLinks reports whether what a broken page hides would matter.
+func mayHaveLinks(hidden []byte) bool {
+	return bytes.Contains(hidden, []byte("href")) || bytes.Contains(hidden, []byte("HREF"))
+}
+
+// backgroundAttribute yields the background attribute of the current tag, if it has one.
+func (x *Extractor) backgroundAttribute(name []byte) {
+	raw := x.scan.background
+	if raw == nil || !x.wants(KindImage) || len(raw) > maxValue || hasOtherScheme(raw) {
+		return
+	}
+	value := x.decode(raw)
+	for _, tag := range backed {
+		if markup.EqualFold(name, tag) && len(markup.Trim(value)) > 0 {
+			x.found(&Mention{Value: value, Tag: tag, Attr: "background", Kind: KindImage})
+		}
+	}
+}
+
+// maxFrames bounds the documents in one another that srcdoc attributes hold: each level is decoded
+// and read again.
+const maxFrames = 4
+
+// srcDocument reads the document that an <iframe> has in its srcdoc attribute. It is a part of this
+// page: its links are this page's, and it has this page's base unless it has a <base> of its own.
+// Its title and what it says to robots do not count.
+func (x *Extractor) srcDocument() {
+	raw := x.raw(srcDoc)
+	if raw == nil || x.frames == maxFrames || x.stopped {
+		return
+	}
+	outer := x.reading
+	x.begin(x.decode(raw), outer.yield)
+	x.decoded, x.text.buf, x.foreign.open = nil, nil, nil // the outer page's
+	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
+	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
+	x.html()
+	outer.stopped, outer.spent, outer.page.Cut = x.stopped, x.spent, x.page.Cut
+	moved := x.hasBase
+	if x.reading = outer; moved {
+		x.setBase(x.page.Base)
 	}
 }
 

@@ -16,16 +16,19 @@ type scanner struct {
 	markup.Scanner
 	xml bool // tags can close themselves
 
-	style   []byte   // style attribute of a tag that was skipped; else nil
-	role    []byte   // its role attribute
-	element *element // of a start tag; nil if it does not matter
+	style      []byte   // style attribute of a tag that was skipped; else nil
+	role       []byte   // its role attribute
+	background []byte   // its background attribute
+	element    *element // of a start tag; nil if it does not matter
+
+	hidden []byte // what the end of the body cut off, where a tag or the like should have ended
 
 	only bool // nothing matters but text
 	*textOutput
 }
 
-// skipped is the token by which seek reports a start tag that matters only for its style or role
-// attribute. Its attributes have been read.
+// skipped is the token by which seek reports a start tag that matters only for its style, role or
+// background attribute. Its attributes have been read.
 const skipped = markup.Other + 1
 
 // next moves to the next token.
@@ -38,13 +41,13 @@ func (s *scanner) next() markup.Token {
 }
 
 // seek moves to the next token that matters for links where text and end tags do not: a start
-// tag of one of elements, one with a style attribute (which it skips), or a token that is no tag;
-// with a text reader, also the tags that matter to it. It does what next and skip do again and
+// tag of one of elements, one with a style or background attribute (which it skips), or a token
+// that is no tag; with a text reader, also the tags that matter to it. It does what next and skip do again and
 // again, in one loop: most of a page goes by here.
 func (s *scanner) seek() markup.Token {
 	body, at := s.Body, s.Pos
 	reads := s.textOutput != nil
-	s.CDATA = nil
+	s.CDATA, s.background = nil, nil
 	for {
 		text := at                              // where the text begins
 		if at >= len(body) || body[at] != '<' { // often a tag follows a tag
@@ -90,16 +93,17 @@ func (s *scanner) seek() markup.Token {
 				return markup.StartTag
 			}
 		}
-		after, style, role := skipPlain(body, end)
+		after, style, role := s.skipPlain(body, end)
 		if after < 0 {
 			s.Pos = end
 			s.skip()
 			after, style, role = s.Pos, s.style, s.role
 			if s.Cut {
-				style, role = nil, nil
+				style, role, s.background = nil, nil, nil
+				s.hidden = body[end:]
 			}
 		}
-		if !isEnd && (style != nil || reads && role != nil) {
+		if !isEnd && (style != nil || reads && role != nil || s.background != nil) {
 			s.Text, s.From = body[text:at], text
 			s.Name, s.style, s.role, s.Pos = body[from:end], style, role, after
 			return skipped
@@ -107,7 +111,7 @@ func (s *scanner) seek() markup.Token {
 		if reads {
 			s.addText(text, at)
 		}
-		at = after
+		at, s.background = after, nil
 	}
 }
 
@@ -134,8 +138,8 @@ func indexByte(body []byte, at int, c byte) int {
 
 // skipPlain returns the end of the tag whose attributes begin at at, and its style and role
 // attributes, if the tag is plain, as nearly all are: each attribute is a space, a name and a
-// value in double quotes. Otherwise it returns -1.
-func skipPlain(body []byte, at int) (end int, style, role []byte) {
+// value in double quotes. Otherwise it returns -1. It keeps a background attribute, which is rare.
+func (s *scanner) skipPlain(body []byte, at int) (end int, style, role []byte) {
 	at = skipClass(body, at)
 	for at < len(body) {
 		switch body[at] {
@@ -163,6 +167,8 @@ func skipPlain(body []byte, at int) (end int, style, role []byte) {
 			style = body[at:quote]
 		case len(name) == len("role") && role == nil && markup.EqualFold(name, "role"):
 			role = body[at:quote]
+		case len(name) == len("background") && s.background == nil && markup.EqualFold(name, "background"):
+			s.background = body[at:quote]
 		}
 		at = quote + 1
 	}
@@ -182,15 +188,38 @@ func skipClass(body []byte, at int) int {
 	return at
 }
 
-// skip moves after the tag and keeps its style and role attributes.
+// endOfOther keeps what a token that is no tag hides, if it is the last one and has no end. A
+// doctype has its first '>'.
+func (s *scanner) endOfOther() {
+	if s.Pos < len(s.Body) {
+		return
+	}
+	token := s.Body[s.From+len(s.Text):]
+	ends := []string{">"}
+	switch {
+	case bytes.HasPrefix(token, []byte("<!--")):
+		ends = []string{"-->", "--!>"}
+	case s.CDATA != nil:
+		ends = []string{"]]>"}
+	}
+	for _, end := range ends {
+		if bytes.HasSuffix(token, []byte(end)) {
+			return
+		}
+	}
+	s.hidden = token
+}
+
+// skip moves after the tag and keeps its style, role and background attributes.
 func (s *scanner) skip() {
-	s.Cut = false
-	end, style, role := skipPlain(s.Body, s.Pos)
+	s.Cut, s.background = false, nil
+	end, style, role := s.skipPlain(s.Body, s.Pos)
 	s.style, s.role = style, role
 	if end >= 0 {
 		s.Pos = end
 		return
 	}
+	s.background = nil
 	for {
 		name, value, ok := s.Attr()
 		switch {
@@ -200,6 +229,8 @@ func (s *scanner) skip() {
 			s.style = value
 		case s.role == nil && markup.EqualFold(name, "role"):
 			s.role = value
+		case s.background == nil && markup.EqualFold(name, "background"):
+			s.background = value
 		}
 	}
 }

@@ -153,14 +153,14 @@ func compareLinks(t testing.TB, base weburl.URL, body []byte) int {
 	return len(got)
 }
 
-// TestSites: on the pages of both sites, every tenth in a short run, the scanner finds the tags
+// TestSites: on the pages of both sites, every twentieth in a short run, the scanner finds the tags
 // and attributes that the tokenizer of x/net finds, and Extract the links.
 func TestSites(t *testing.T) {
 	for _, s := range sites {
 		t.Run(s.name, func(t *testing.T) {
 			pages, size := s.read(t)
 			n := 0
-			for i := 0; i < len(pages); i += long.Or(10, 1) {
+			for i := 0; i < len(pages); i += long.Or(20, 1) {
 				compareWithNet(t, pages[i].body)
 				n += compareLinks(t, mustParse(t, pages[i].url), pages[i].body)
 			}

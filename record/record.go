@@ -18,15 +18,17 @@ type Record struct {
 	Depth       int       `json:"depth"`                // links from a seed
 	From        string    `json:"from,omitempty"`       // page that linked here first
 	ContentType string    `json:"content_type,omitempty"`
-	Charset     string    `json:"charset,omitempty"`  // name in the Encoding Standard, lower case; only of bodies read for links
-	Encoding    string    `json:"encoding,omitempty"` // the Content-Encoding that was decoded
-	Bytes       int64     `json:"bytes"`              // received
-	BodyBytes   int       `json:"body_bytes"`         // decoded body
-	Links       int       `json:"links"`              // followed links, each mention counted
-	NewLinks    int       `json:"new_links"`          // of these, URLs seen for the first time
+	SniffedType string    `json:"sniffed_type,omitempty"` // media type by the content, where ContentType is none, or wrong: see package sniff
+	Charset     string    `json:"charset,omitempty"`      // name in the Encoding Standard, lower case; only of bodies read for links
+	Encoding    string    `json:"encoding,omitempty"`     // the Content-Encoding that was decoded
+	Bytes       int64     `json:"bytes"`                  // received
+	BodyBytes   int       `json:"body_bytes"`             // decoded body
+	Links       int       `json:"links"`                  // followed links, each mention counted
+	NewLinks    int       `json:"new_links"`              // of these, URLs seen for the first time
 	Title       string    `json:"title,omitempty"`
 	Sitemap     string    `json:"sitemap,omitempty"` // sitemap format: urlset, index, text, rss or atom
 	Robots      []string  `json:"robots,omitempty"`  // the page's directives for this crawler: noindex, nofollow, noarchive …
+	Cut         string    `json:"cut,omitempty"`     // why links of the page may be missing, the first of such reasons: see weft.Reasons
 	Tries       int       `json:"tries"`             // requests that were sent; 0: none
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // start of the last try
@@ -34,7 +36,7 @@ type Record struct {
 	ConnectMS   float64   `json:"connect_ms"`
 	TLSMS       float64   `json:"tls_ms"`
 	TTFBMS      float64   `json:"ttfb_ms"`          // from the request sent to the first byte of the response
-	TotalMS     float64   `json:"total_ms"`         // the last try
+	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see http1.Timing
 	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
 
 	// Duplicates: see weft.Options.Duplicates.
@@ -44,8 +46,8 @@ type Record struct {
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
 
-	// From the second visit on: see weft.Options.Update. Fields read from the text, such as
-	// Title and Links, are absent from an unchanged page, unless only its text is the same.
+	// From the second visit on: see weft.Options.Update. Links are not counted on an unchanged
+	// page, unless only its text is the same.
 	Visit       int       `json:"visit,omitempty"`
 	Change      Change    `json:"change,omitempty"`
 	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
@@ -93,6 +95,8 @@ type Link struct {
 	Rel  string `json:"rel,omitempty"`
 	Kind string `json:"kind"` // as in package links, such as "page"
 	Text string `json:"text,omitempty"`
+
+	Visit int `json:"visit,omitempty"` // at which the page had it, as Record.Visit
 }
 
 // Line returns the record as a line of JSON.
@@ -112,8 +116,21 @@ func jsonLine(v any) []byte {
 	return b.Bytes()
 }
 
-// IsPage reports whether the URL is an HTML page that was received, or that still holds.
-func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.ContentType) }
+// Type returns the type as which the body is read: SniffedType, with the parameters of ContentType,
+// or ContentType.
+func (r *Record) Type() string {
+	if r.SniffedType == "" {
+		return r.ContentType
+	}
+	if at := strings.IndexByte(r.ContentType, ';'); at >= 0 {
+		return r.SniffedType + r.ContentType[at:]
+	}
+	return r.SniffedType
+}
+
+// IsPage reports whether the URL is an HTML page that was received, or that still holds: not
+// another status such as 404, and not an image, a style sheet or a feed.
+func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.Type()) }
 
 // IsFetched reports whether the response was a success, or confirmed an earlier one.
 func (r *Record) IsFetched() bool { return r.Status >= 200 && r.Status < 300 || r.notModified() }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Format is how a stream writes records.
@@ -56,11 +57,26 @@ func (s *Stream) Add(r *Record, line []byte) {
 	case s.format == FormatJSONL:
 		s.batch.Write(line)
 	case s.format == FormatCSV:
-		_ = s.csv.Write(r.csv())
+		row := r.csv()
+		for i, cell := range row {
+			row[i] = asText(cell)
+		}
+		_ = s.csv.Write(row)
 	case r.IsFetched():
 		s.batch.WriteString(r.URL)
 		s.batch.WriteByte('\n')
 	}
+}
+
+// asText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
+// site that wrote it: text that begins as formulas do gets an apostrophe in front, as OWASP
+// recommends. So does text that begins with an apostrophe: without the first one, every cell is
+// what it was.
+func asText(cell string) string {
+	if first, _ := utf8.DecodeRuneInString(cell); strings.ContainsRune("=+-@'\t\r\n\x00＝＋－＠", first) {
+		return "'" + cell
+	}
+	return cell
 }
 
 // Len returns the size of what was added since the last Take, in bytes, but for CSV that is
@@ -82,6 +98,7 @@ var csvHeader = []string{
 	"links", "new_links", "title", "sitemap", "robots", "tries", "ip", "started", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "total_ms", "sha256",
 	"text_hash", "simhash", "duplicate_of", "near_duplicate_of", "pruned",
 	"visit", "change", "unchanged_by", "changed_at",
+	"sniffed_type", "cut",
 }
 
 func (r *Record) csv() []string {
@@ -103,5 +120,6 @@ func (r *Record) csv() []string {
 		r.Sitemap, strings.Join(r.Robots, ", "), strconv.Itoa(r.Tries), r.IP, r.Started.Format(time.RFC3339Nano), ms(r.DNSMS), ms(r.ConnectMS), ms(r.TLSMS), ms(r.TTFBMS), ms(r.TotalMS), r.SHA256,
 		r.TextHash, r.Simhash, r.DuplicateOf, r.NearDuplicateOf, strconv.FormatBool(r.Pruned),
 		visit, string(r.Change), string(r.UnchangedBy), changed,
+		r.SniffedType, r.Cut,
 	}
 }

@@ -41,28 +41,29 @@ func (c *Counters) Recorded() int { return c.Done + c.Refused }
 // Summary is the result of a crawl.
 type Summary struct {
 	Counters
-	Started      time.Time
-	Elapsed      time.Duration
-	Duplicates   int              // URLs with the body of another
-	Near         int              // URLs with nearly the text of another
-	SeedsFetched int              // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
-	Statuses     map[int]Count    // by status
-	ContentTypes map[string]Count // responses with a body, by media type
-	Errors       map[string]Count // by error kind
-	NotFollowed  map[string]int   // link mentions, by reason: see weft.Reasons; or OnLink's own
-	Opened       []string         // hosts that redirects of seeds brought into scope, at most 20
-	FirstError   string           // the first URL that failed, and why
-	Slowest      []Record         // slowest responses, at most 10
-	Stopped      string           // the limit that ended the crawl: "limit", "max-time" or ""
-	Interrupted  bool             // URLs are left, because of Drain or the context
-	Finished     bool             // no URL is left
-	Runs         int              // runs of the visit, with this one
+	Started      time.Time        `json:"started"`
+	Elapsed      time.Duration    `json:"elapsed_ns"`
+	Duplicates   int              `json:"duplicates"`    // URLs with the body of another
+	Near         int              `json:"near"`          // URLs with nearly the text of another
+	SeedsFetched int              `json:"seeds_fetched"` // seeds, and targets of their redirects, with a status of 2xx or unchanged; on a recrawl, seeds that newly redirect, too
+	Statuses     map[int]Count    `json:"statuses"`      // by status
+	ContentTypes map[string]Count `json:"content_types"` // responses with a body, by media type
+	Errors       map[string]Count `json:"errors"`        // by error kind
+	NotFollowed  map[string]int   `json:"not_followed"`  // link mentions, by reason: see weft.Reasons; or OnLink's own
+	Opened       []string         `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
+	FirstError   string           `json:"first_error"`   // the first URL that failed, and why
+	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10
+	Broken       []Broken         `json:"broken"`        // the first URLs of each error kind and error status: 10 of each, 100 of all
+	Stopped      string           `json:"stopped"`       // the limit that ended the crawl: "limit", "max-time" or ""
+	Interrupted  bool             `json:"interrupted"`   // URLs are left, because of Drain or the context
+	Finished     bool             `json:"finished"`      // no URL is left
+	Runs         int              `json:"runs"`          // runs of the visit, with this one
 }
 
 // Count is a number of URLs and the bytes received for them.
 type Count struct {
-	URLs  int   `json:"URLs"`
-	Bytes int64 `json:"Bytes"`
+	URLs  int   `json:"urls"`
+	Bytes int64 `json:"bytes"`
 }
 
 const (
@@ -84,19 +85,20 @@ func NewSummary() Summary {
 func (s Summary) Clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
 	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
-	s.Opened, s.Slowest = slices.Clone(s.Opened), slices.Clone(s.Slowest)
+	s.Opened, s.Slowest, s.Broken = slices.Clone(s.Opened), slices.Clone(s.Slowest), slices.Clone(s.Broken)
 	return s
 }
 
 // Count adds a record.
 func (s *Summary) Count(r *Record) {
 	s.Bytes += r.Bytes
+	s.broken(r)
 	if r.Status != 0 {
 		s.Statuses[r.Status] = s.Statuses[r.Status].plus(r.Bytes)
 		s.slow(r)
 	}
 	if r.BodyBytes > 0 {
-		t := strings.ToLower(MediaType(r.ContentType))
+		t := strings.ToLower(MediaType(r.Type()))
 		if _, known := s.ContentTypes[t]; !known && len(s.ContentTypes) >= maxContentTypes || len(t) > maxMediaType {
 			t = "other"
 		}

@@ -32,13 +32,23 @@
 // Nor is "/robots.txt" allowed regardless of the rules, as the RFC has it: a crawler that fetches
 // the rules has none to ask, and a link to them is a link like any other.
 //
+// # Mistakes
+//
+// Where google/robotstxt reads a mistake, so does this package: a space instead of the colon, if a
+// line has two words, some misspelt names, and names that only begin like one: "Dissalow: /a",
+// "disallowed /a".
+//
 // # Limits
 //
 // The first [MaxSize] bytes of a file are read, and [MaxSitemaps] sitemaps kept;
 // [Robots.SitemapsCut] reports whether there were more. Memory is a small multiple of the bytes
-// read. A test takes time proportional at most to the rules of the group times the length of the
-// target, whatever the wildcards; a rule without a wildcard takes no longer than its pattern.
-// Nothing panics and nothing is an error: unknown lines are skipped, and do not end a group.
+// read. Nothing panics and nothing is an error: unknown lines are skipped, and do not end a group.
+//
+// A test takes time for the length of the target and for the rules that may match it, not for all
+// rules of the group: a page can have as many links as a robots.txt has rules. A rule with a
+// wildcard within may match if the letters of it that are the rarest in the group occur in the
+// target. Of more than 64 rules, at most 500 such rules are compared with a target, those with the
+// longest patterns first; if none of them matches, the target is disallowed: [Verdict.Undecided].
 //
 // # Concurrency
 //

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 )
 
@@ -61,6 +60,7 @@ func (r *Rules) UnmarshalBinary(data []byte) error {
 	if d.err != nil {
 		return fmt.Errorf("robots: encoded rules: %w", d.err)
 	}
+	rules.index = newIndex(rules.rules)
 	*r = rules
 	return nil
 }
@@ -104,12 +104,9 @@ func (d *decoder) rule() rule {
 	}
 	text := d.data[:size]
 	d.data = d.data[size:]
-	field, pattern, _ := strings.Cut(string(text), ":")
-	switch strings.ToLower(strings.TrimSpace(field)) {
-	case "allow":
-		return newRule(true, int(line), text, []byte(strings.TrimSpace(pattern)))
-	case "disallow":
-		return newRule(false, int(line), text, []byte(strings.TrimSpace(pattern)))
+	switch of, pattern := parts(text); of {
+	case allowField, disallowField:
+		return newRule(of == allowField, int(line), text, pattern)
 	}
 	d.fail(fmt.Errorf("%.40q where a rule is expected", text))
 	return rule{}

@@ -92,24 +92,20 @@ func lines(body []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// line reads one line, "field: value # comment".
+// line reads one line.
 func (r *Robots) line(number int, line []byte) {
 	line, _, _ = bytes.Cut(line, []byte("#"))
-	field, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok {
-		return
-	}
-	value = bytes.TrimSpace(value)
-	switch strings.ToLower(string(bytes.TrimSpace(field))) {
-	case "user-agent":
+	field, value := parts(line)
+	switch field {
+	case agentField:
 		r.agent(string(value))
-	case "allow":
+	case allowField:
 		r.rule(newRule(true, number, line, value))
-	case "disallow":
+	case disallowField:
 		r.rule(newRule(false, number, line, value))
-	case "crawl-delay":
+	case delayField:
 		r.delay(string(value))
-	case "sitemap":
+	case sitemapField:
 		r.sitemap(string(value))
 	}
 }

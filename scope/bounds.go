@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weftcrawl/weft/scope/places"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -40,17 +41,22 @@ type Rules struct {
 	Traps            Traps
 }
 
-// Bounds is the scope that the seeds have opened. A seed that redirects to another host opens
-// that one as well, so that example.org, moved to www.example.org, is still crawled.
+// Bounds is the scope that the seeds have opened. Those of several loops share what is open. A seed
+// that redirects to another host opens that one as well, so that example.org, moved to
+// www.example.org, is still crawled.
 type Bounds struct {
 	Rules
-	keys     map[string]bool // opened hosts or domains, by Scope
-	prefixes []string        // opened prefixes
-	ports    map[string]bool // hosts of seeds whose port is blocked elsewhere
+	opened *places.Set // hosts, domains or prefixes, by Scope; with prefixes, their origins, too
 }
 
 // New returns bounds that no seed has opened yet.
-func New(r Rules) *Bounds { return &Bounds{Rules: r, keys: make(map[string]bool)} }
+func New(r Rules) *Bounds { return &Bounds{Rules: r, opened: places.New()} }
+
+// Share returns bounds for another loop, with rules of its own: what b opens is open there, too.
+func (b *Bounds) Share() *Bounds { return &Bounds{Rules: b.Rules, opened: b.opened} }
+
+// Bytes returns how much memory the opened places take.
+func (b *Bounds) Bytes() int { return b.opened.Bytes() }
 
 // Open widens the bounds by a seed, and reports whether that changed them.
 func (b *Bounds) Open(seed weburl.URL) bool {
@@ -66,15 +72,11 @@ func (b *Bounds) open(seed weburl.URL) bool {
 		if b.hasPrefix(p) {
 			return false
 		}
-		b.prefixes = append(b.prefixes, p)
-		return true
+		b.opened.Add(seed.Origin())
+		return b.opened.Add(p)
 	}
 	key := b.key(seed)
-	if key == "" || b.keys[key] {
-		return false
-	}
-	b.keys[key] = true
-	return true
+	return key != "" && b.opened.Add(key)
 }
 
 func (b *Bounds) key(u weburl.URL) string {
@@ -90,8 +92,18 @@ func (b *Bounds) key(u weburl.URL) string {
 	return ""
 }
 
+// hasPrefix reports whether s begins with a prefix, which ends with a slash.
 func (b *Bounds) hasPrefix(s string) bool {
-	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+	s = s[:min(len(s), b.opened.Longest())]
+	for end := 0; ; {
+		next := strings.IndexByte(s[end:], '/')
+		if next < 0 {
+			return false
+		}
+		if end += next + 1; b.opened.Has(s[:end]) {
+			return true
+		}
+	}
 }
 
 // AddExclusion adds an expression to Exclude.
@@ -99,13 +111,15 @@ func (b *Bounds) AddExclusion(re *regexp.Regexp) {
 	b.Exclude = append(slices.Clip(b.Exclude), re) // other copies share the array
 }
 
+// Expressions returns how many expressions judge a link.
+func (b *Bounds) Expressions() int { return len(b.Include) + len(b.Exclude) }
+
 // Reaches reports whether any URL of the host of u may be within the scope.
 func (b *Bounds) Reaches(u weburl.URL) bool {
 	if b.Scope != Prefix {
 		return b.Inside(u)
 	}
-	root := u.Origin() + "/"
-	return slices.ContainsFunc(b.prefixes, func(p string) bool { return strings.HasPrefix(p, root) })
+	return b.opened.Has(u.Origin())
 }
 
 // Inside reports whether u is within the scope, whatever depth, expressions and traps say.
@@ -118,7 +132,7 @@ func (b *Bounds) Inside(u weburl.URL) bool {
 	case Page:
 		return false
 	}
-	return b.keys[b.key(u)]
+	return b.opened.Has(b.key(u))
 }
 
 // Refuses returns the reason why a link to u, at a depth, is not followed; "" if it is.
@@ -167,7 +181,7 @@ func (b *Bounds) TooDeep(depth int) bool { return b.Depth < 0 || b.Depth > 0 && 
 
 // filtered returns why the user's expressions refuse u.
 func (b *Bounds) filtered(u weburl.URL) string {
-	if len(b.Include)+len(b.Exclude) == 0 {
+	if b.Expressions() == 0 {
 		return ""
 	}
 	s := u.String()

@@ -7,6 +7,7 @@ const (
 	ReasonNoFollow  = "nofollow"
 	ReasonDuplicate = "duplicate"
 	ReasonBroken    = "broken-sitemap"
+	ReasonUnclosed  = "unclosed"
 	ReasonDropped   = "dropped"
 
 	ReasonRel     = "rel-nofollow"
@@ -37,6 +38,7 @@ func Reasons() []Reason {
 		{ReasonNoFollow, "its page says nofollow, in a robots meta element or X-Robots-Tag: see --no-robots"},
 		{ReasonDuplicate, "its page is a duplicate: see --prune-duplicates"},
 		{ReasonBroken, "the sitemap is broken at this entry, or ends before it; counted once a sitemap"},
+		{ReasonUnclosed, "its page ends within a tag, a comment, a script or the like, which hides it; counted once a page"},
 		{ReasonDropped, "the program that uses the library dropped it (Hooks.OnLink) without a reason"},
 		{ReasonRel, "it has rel=nofollow: see --no-robots"},
 		{ReasonScope, "it leads out of --scope"},

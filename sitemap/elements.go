@@ -20,10 +20,11 @@ type elements struct {
 	prefix  []byte   // of its name
 	foreign int      // depth of an element in it that describes something else; 0: none is open
 	kind    Kind     // of the entry
+	counted int      // Entries and Skipped when it began
 
 	field    field
 	url      []byte
-	guid     []byte // the URL if there is no other
+	guid     []byte // a text that is the URL if there is no other
 	lastMod  []byte
 	priority float32
 
@@ -38,6 +39,7 @@ const (
 	nothing   field = iota // no meaning
 	address                // a URL
 	permalink              // perhaps a URL
+	bare                   // of the entry itself: a URL if it is absolute
 	changed                // a date
 	published              // the date, if there is no other
 	priority
@@ -53,8 +55,16 @@ var roots = []struct {
 	{"urlset", URLSet, false}, {"sitemapindex", Index, false}, {"url", URLSet, true}, {"sitemap", Index, true},
 }
 
-// formats is the format of each type that is a feed, 0 for the others.
-var formats = [...]feed.Format{URLSet: 0, Index: 0, RSS: feed.RSS, Atom: feed.Atom}
+// feed returns the format of a type that is a feed, 0 for the others.
+func (t Type) feed() feed.Format {
+	switch t {
+	case RSS:
+		return feed.RSS
+	case Atom:
+		return feed.Atom
+	}
+	return 0
+}
 
 // feedFields maps the role of a text in a feed to the field of an entry.
 var feedFields = [feed.Published + 1]field{
@@ -128,7 +138,7 @@ func (r *reader) finish() {
 		r.field = nothing
 	}
 	r.endField()
-	r.guid = r.guid[:0]
+	r.guid, r.counted = r.guid[:0], -1
 	r.endEntry()
 	switch {
 	case r.stopped:
@@ -140,8 +150,13 @@ func (r *reader) finish() {
 }
 
 func (r *reader) start() {
-	r.endField()
 	name := markup.LocalName(r.xml.Name)
+	if r.field == address && r.begins(name) && !r.xml.Empty && len(bytes.TrimSpace(r.xml.Text)) == 0 && len(r.open) < maxNesting {
+		r.open = append(r.open, r.xml.Name) // <loc><url>…: the URL is one element deeper
+		r.collect(address)
+		return
+	}
+	r.endField()
 	prefix := r.xml.Name[:len(r.xml.Name)-len(name)]
 	begins := r.begins(name) && (r.depth == 0 || bytes.Equal(prefix, r.prefix))
 	if begins && r.depth > 0 { // one in another: the first has no end tag
@@ -159,8 +174,12 @@ func (r *reader) start() {
 		r.endEntry()
 		if !r.xml.Empty {
 			r.depth, r.prefix, r.priority = len(r.open), prefix, DefaultPriority
+			r.counted = r.Entries + r.Skipped
 			if r.kind = Page; is(name, "sitemap") {
 				r.kind = Sitemap
+			}
+			if r.Type.feed() == 0 {
+				r.collect(bare) // <sitemap>URL</sitemap>
 			}
 		}
 		return
@@ -169,8 +188,14 @@ func (r *reader) start() {
 		r.child(name, prefix)
 	}
 	if r.field != nothing {
-		r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
+		r.collect(r.field)
 	}
+}
+
+// collect keeps the text up to the next tag, as a field.
+func (r *reader) collect(f field) {
+	r.field = f
+	r.xml.Collect(r.options.MaxURL + searched) // white space around it counts too
 }
 
 // child reads the start tag of an element in an entry.
@@ -190,7 +215,7 @@ func (r *reader) child(name, prefix []byte) {
 
 // begins reports whether an element of this name is an entry.
 func (r *reader) begins(name []byte) bool {
-	if format := formats[r.Type]; format != 0 {
+	if format := r.Type.feed(); format != 0 {
 		return format.IsEntry(name)
 	}
 	return is(name, "url") || is(name, "sitemap")
@@ -207,7 +232,7 @@ func isForeign(name []byte) bool {
 
 // fieldOf returns the field for the text of the current element.
 func (r *reader) fieldOf(name []byte) field {
-	if format := formats[r.Type]; format != 0 {
+	if format := r.Type.feed(); format != 0 {
 		_, role := format.Text(&r.xml)
 		return feedFields[role]
 	}
@@ -263,6 +288,10 @@ func (r *reader) endField() {
 			break
 		}
 		r.guid = append(r.guid[:0], text...)
+	case bare:
+		if isAbsolute(text) && r.xml.Undefined == nil {
+			r.guid = append(r.guid[:0], text...)
+		}
 	case changed:
 		r.setLastMod(text)
 	case published:
@@ -338,6 +367,8 @@ func (r *reader) endEntry() {
 		r.emitEntry()
 	case r.flaw != "":
 		r.broken(r.flawAt, "%s", r.flaw)
+	case r.Type.feed() == 0 && r.counted == r.Entries+r.Skipped:
+		r.Skipped++ // the entry has no URL at all
 	}
 	r.depth, r.foreign, r.flaw = 0, 0, ""
 	r.url, r.guid, r.lastMod = r.url[:0], r.guid[:0], r.lastMod[:0]

@@ -97,7 +97,7 @@ var (
 type Result struct {
 	Type    Type
 	Entries int   // yielded
-	Skipped int   // URLs that are not http or https, or too long
+	Skipped int   // URLs that are not http or https, or too long, and entries of sitemaps without one
 	Read    int   // bytes of the text that were read
 	Err     error // the first loss of entries, and the reason for stopping early; nil if there is none
 }

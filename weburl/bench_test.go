@@ -13,7 +13,7 @@ import (
 // parser, which does not follow the WHATWG, and whatwg-url resolve it and write it out. An
 // operation is a link; mallocs/op is allocs/op, not rounded. On a shared machine use cpu-ns/op.
 func BenchmarkResolve(b *testing.B) {
-	pages := siteLinks(b)
+	pages := siteLinks(b, 1)
 	perLink := func(name string, page func(sitePage)) {
 		b.Run(name, func(b *testing.B) {
 			m := cost.Start(b)
@@ -31,7 +31,7 @@ func BenchmarkResolve(b *testing.B) {
 		})
 	}
 	var r Resolver
-	known := NewMemo(1 << 12)
+	known := NewMemo(1<<12, 0)
 	perLink("weft", func(p sitePage) {
 		r.Reset(p.base)
 		for ref := range p.refs {

@@ -7,21 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
+	"github.com/weftcrawl/weft/internal/idna"
 )
 
-// maxIDNA bounds, in bytes, a domain that needs IDNA processing: Punycode is
-// quadratic, and DNS carries 253 bytes at most. The standard has no such limit.
-const maxIDNA = 1024
-
-// profile is UTS #46 as the URL Standard uses it with beStrict false.
-var profile = idna.New(
-	idna.MapForLookup(), // sets the strict options, which the next two reset
-	idna.StrictDomainName(false),
-	idna.CheckHyphens(false),
-	idna.CheckJoiners(true),
-	idna.BidiRule(),
-	idna.VerifyDNSLength(false),
+// Punycode is quadratic: maxIDNA bounds, in bytes, a domain that needs IDNA processing, and maxOther
+// the characters of a label that are not ASCII. DNS carries 253 bytes at most, and 63 in a label, of
+// which each such character needs one. The standard has no such limits.
+const (
+	maxIDNA  = 1024
+	maxOther = 63
 )
 
 // appendHost is the host parser for special URLs: a domain, an IPv4 address or an IPv6 address.
@@ -79,14 +73,31 @@ func toASCII(domain string) (string, error) {
 	if isASCII(domain) {
 		return strings.ToLower(domain), nil
 	}
-	if len(domain) > maxIDNA || !utf8.ValidString(domain) {
+	if len(domain) > maxIDNA || !utf8.ValidString(domain) || hasLongLabel(domain) {
 		return "", ErrIDNA
 	}
-	ascii, err := profile.ToASCII(domain)
+	ascii, err := idna.ToASCII(domain)
 	if err != nil {
 		return "", ErrIDNA
 	}
 	return ascii, nil
+}
+
+// hasLongLabel reports whether a label has more than maxOther characters that are not ASCII.
+func hasLongLabel(domain string) bool {
+	n := 0
+	for _, c := range domain {
+		switch {
+		case c == '.', c == '。', c == '．', c == '｡':
+			n = 0
+		case c >= utf8.RuneSelf:
+			n++
+		}
+		if n > maxOther {
+			return true
+		}
+	}
+	return false
 }
 
 func isASCII(s string) bool {

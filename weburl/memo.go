@@ -16,6 +16,8 @@ func (b URL) Hash() uint64 {
 type Memo struct {
 	slots []memoSlot // a power of two; each URL has one possible slot
 	last  uint64     // the slot of the last call: links come in runs
+	bytes int        // of the URLs
+	most  int        // bytes, beyond which all are forgotten; 0: any number
 }
 
 type memoSlot struct {
@@ -24,13 +26,14 @@ type memoSlot struct {
 }
 
 // NewMemo returns a Memo that remembers at most n URLs, with 64 bytes for each plus the text of
-// the URL; n is rounded up to a power of two.
-func NewMemo(n int) *Memo {
+// the URL; n is rounded up to a power of two. If their texts come to more than most bytes, all are
+// forgotten; 0: they may come to any number.
+func NewMemo(n, most int) *Memo {
 	size := 1
 	for size < n {
 		size *= 2
 	}
-	return &Memo{slots: make([]memoSlot, size)}
+	return &Memo{slots: make([]memoSlot, size), most: most}
 }
 
 // Add returns the canonical form of u, in memory of its own (see [URL.Clone]), its fingerprint,
@@ -50,6 +53,10 @@ func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
 	if slot = &m.slots[m.last]; slot.url.href == u.href {
 		return slot, false
 	}
+	if m.bytes += len(u.href) - len(slot.url.href); m.most > 0 && m.bytes > m.most {
+		clear(m.slots)
+		m.bytes = len(u.href)
+	}
 	slot.url, slot.fingerprint = u.Clone(), fingerprint(u.href)
 	return slot, true
 }
@@ -57,6 +64,7 @@ func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
 // Forget removes u, which is canonical, so that it can be added again.
 func (m *Memo) Forget(u URL) {
 	if slot := &m.slots[xxhash.Sum64String(u.href)&uint64(len(m.slots)-1)]; slot.url.href == u.href {
+		m.bytes -= len(slot.url.href)
 		*slot = memoSlot{}
 	}
 }

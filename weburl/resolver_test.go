@@ -114,7 +114,7 @@ func TestClone(t *testing.T) {
 }
 
 func TestMemo(t *testing.T) {
-	m := NewMemo(3)
+	m := NewMemo(3, 0)
 	if len(m.slots) != 4 {
 		t.Errorf("%d places, expected 4", len(m.slots))
 	}

@@ -91,11 +91,15 @@ func (s RuleSet) Apply(u URL) URL {
 // stripWWW removes "www" and a number, repeatedly, while a host within a registrable domain
 // follows. (A longer host is not a name: looking at each of its labels would take quadratic time.)
 func stripWWW(u URL) URL {
-	for len(u.Hostname()) <= maxName {
+	host := u.Hostname()
+	if len(host) > maxName || !strings.HasPrefix(host, "www") {
+		return u
+	}
+	for domain := len(RegistrableDomain(host)); domain > 0; {
 		label, rest, _ := strings.Cut(u.Hostname(), ".")
 		number, ok := strings.CutPrefix(label, "www")
-		if !ok || strings.Trim(number, "0123456789") != "" || RegistrableDomain(rest) == "" {
-			return u
+		if !ok || strings.Trim(number, "0123456789") != "" || len(strings.TrimSuffix(rest, ".")) < domain {
+			break
 		}
 		u = u.replace(u.hostAt, u.hostEnd, rest)
 	}

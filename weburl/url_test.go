@@ -176,7 +176,8 @@ func TestErrors(t *testing.T) {
 		{URL{}, "http://a b/", ErrHost, `weburl: "http://a b/": invalid host`},
 		{URL{}, "http://%zz/", ErrHost, `weburl: "http://%zz/": invalid host`},
 		{URL{}, "http://\u2488com/", ErrIDNA, `weburl: "http://⒈com/": invalid international host name`},
-		{URL{}, "http://" + strings.Repeat("é", 513) + "/", ErrIDNA, ""},
+		{URL{}, "http://" + strings.Repeat("é.", 342) + "/", ErrIDNA, ""},
+		{URL{}, "http://" + strings.Repeat("é", 64) + ".test/", ErrIDNA, ""},
 		{URL{}, "http://1.2.3.256/", ErrIPv4, `weburl: "http://1.2.3.256/": invalid IPv4 address`},
 		{URL{}, "http://[::1%25eth0]/", ErrIPv6, `weburl: "http://[::1%25eth0]/": invalid IPv6 address`},
 		{URL{}, "http://a:65536/", ErrPort, `weburl: "http://a:65536/": invalid port`},
@@ -242,5 +243,20 @@ func BenchmarkFingerprint(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		u.Fingerprint()
+	}
+}
+
+// TestUnicode: hosts are mapped by the rules of Unicode 17.
+func TestUnicode(t *testing.T) {
+	for raw, want := range map[string]string{
+		"http://STRAẞE.de/":       "xn--strae-oqa.de",
+		"http://straße.de/":       "xn--strae-oqa.de",
+		"http://strasse.de/":      "strasse.de",
+		"http://%E1%BA%9E.de/":    "xn--zca.de",
+		"http://\U0001fa8a.test/": "xn--l09h.test",
+	} {
+		if u, err := Parse(raw); err != nil || u.Host() != want {
+			t.Errorf("%s: %q, %v, expected %q", raw, u.Host(), err, want)
+		}
 	}
 }

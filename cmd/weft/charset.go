@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -8,31 +9,35 @@ import (
 	"github.com/weftcrawl/weft/internal/charset"
 )
 
-// maxPage bounds the file that weft charset reads, in bytes.
-const maxPage = 64 << 20
+// maxText is the largest page that weft charset reads without --max-body, in bytes.
+const maxText = 64 << 20
 
 // charsetFlags are the options of weft charset.
 type charsetFlags struct {
+	client        clientFlags
 	contentType   string
 	decode, jsonl bool
+	redirects     int
 }
 
 func charsetCommand() *cobra.Command {
-	var f charsetFlags
+	f := charsetFlags{redirects: 10}
 	cmd := &cobra.Command{
-		Use:     "charset [flags] FILE",
+		Use:     "charset [flags] FILE|URL",
 		Short:   "Detect a page's character encoding",
 		GroupID: sectionURL,
-		Long: `Read a page from a file or standard input (-) and print its encoding (the name
-in the Encoding Standard) and where that comes from:
+		Long: `Read a page from a file, standard input (-) or the Web and print its encoding
+(the name in the Encoding Standard) and where that comes from:
 
   bom       a byte order mark
-  header    the charset of --content-type
+  header    the charset of the response, or of --content-type
   meta      a <meta> element
   xml       an XML declaration
   detected  the bytes of the text
   default   none: ASCII only, or bytes of no known encoding`,
 		Annotations: detailed(`
+Redirects are followed; robots.txt is not read.
+
 With --jsonl, FILE (default: standard input) holds one question per line, with
 an "id" of any kind. Each line is answered with one line:
 
@@ -44,13 +49,12 @@ an "id" of any kind. Each line is answered with one line:
 or with {"id", "error", "kind"}. content_type is optional.
 
 Exit status: 0 all questions answered, whatever the answers; 1 input or output
-failed; 3 usage error.`),
-		Example: `  weft charset page.html
-  curl -s https://example.org/ | weft charset --content-type text/html -
+failed, or the page has a status other than 2xx; 3 usage error; 5 interrupted.`),
+		Example: `  weft charset https://example.org/
+  weft charset --content-type 'text/html; charset=koi8-r' page.html
   weft charset --decode page.html
   weft charset --jsonl < questions.jsonl`,
-		Args: orJSONL(&f.jsonl, "argument",
-			arguments(1, 1, "argument", "a FILE or - for standard input")),
+		Args: orJSONL(&f.jsonl, "page", arguments(1, 1, "page", "one FILE or URL")),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case f.jsonl && f.decode:
@@ -58,27 +62,29 @@ failed; 3 usage error.`),
 			case f.jsonl:
 				return answerLines("charset", args, charsetQuestion.answer)
 			}
-			return printCharset(args[0], f.contentType, f.decode)
+			return f.print(args[0])
 		},
 	}
-	define(cmd, group{"Question", []option{
+	define(cmd, append([]group{{"Question", []option{
 		{name: "content-type", arg: "TYPE", Value: to(&f.contentType, anyText),
-			help: "the page's type, as in text/html; charset=koi8-r"},
+			help: "the page's type, as in text/html; charset=koi8-r",
+			more: "Default: the type it comes with."},
 		{name: "decode", Value: on(&f.decode), help: "print the page in UTF-8 instead"},
 		jsonlOption(&f.jsonl),
-	}})
+		redirectsOption(&f.redirects, "follow at most N redirects"),
+	}}}, f.client.groups("64MiB")...)...)
 	return cmd
 }
 
-func printCharset(path, contentType string, decode bool) error {
-	body, err := readSource("charset", path, fileOrInput, maxPage, "")
+func (f *charsetFlags) print(arg string) error {
+	p, err := f.client.readPage("charset", arg, maxText, f.redirects)
 	if err != nil {
 		return err
 	}
-	e, source := charset.Determine(contentType, body)
+	e, source := charset.Determine(cmp.Or(f.contentType, p.contentType), p.body)
 	out := terminal(os.Stdout)
-	if decode {
-		_, err = out.Write(e.Decode(body))
+	if f.decode {
+		_, err = out.Write(e.Decode(p.body))
 	} else {
 		_, err = fmt.Fprintf(out, "%s  %s\n", e.Name(), source)
 	}

@@ -16,8 +16,8 @@ type console struct {
 	voice
 	screen  *screen // nil: no terminal, or --quiet
 	quiet   bool
-	verbose bool           // a line for each URL
-	update  bool           // --update named the job
+	verbose bool // a line for each URL
+	job     naming
 	signals chan os.Signal // end the crawl: see start
 }
 
@@ -111,6 +111,7 @@ func (v jsonVoice) progress(s sample) {
 	args := []any{
 		"seconds", s.Elapsed.Seconds(),
 		"urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
+		"status_4xx", s.Status4xx, "status_5xx", s.Status5xx,
 		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
@@ -144,7 +145,7 @@ func (v jsonVoice) report(r report) {
 		"urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages),
 		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
 		"not_followed", r.NotFollowed, "opened", r.Opened,
-		"first_error", r.FirstError, "slowest", r.Slowest,
+		"first_error", r.FirstError, "broken", r.Broken, "slowest", r.Slowest,
 		"pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
 		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished,
 		"runs", r.Runs, "records", r.records,

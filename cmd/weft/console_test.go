@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -38,9 +39,14 @@ func TestReport(t *testing.T) {
 	for i := range 12 {
 		types["application/x-"+string(rune('a'+i))] = weft.Count{URLs: 1, Bytes: 1000}
 	}
+	lost := []weft.Broken{{URL: "http://" + hostile + "/", ErrorKind: "dns", Error: "no such host", From: "http://a.test/" + hostile}}
+	for i := range 10 {
+		lost = append(lost, weft.Broken{URL: fmt.Sprintf("http://a.test/%d", i), Status: 404, From: "http://a.test/"})
+	}
+	lost = append(lost, weft.Broken{URL: "http://a.test/start", Status: 499})
 	r := report{weft.Summary{
 		Elapsed: 12345 * time.Millisecond, Counters: weft.Counters{Done: 1234, Pages: 1100, Redirects: 30, Bytes: 23456789, Pending: 99, OverLimit: 7, OverVariants: 1234},
-		Statuses:     map[int]weft.Count{200: {URLs: 1150, Bytes: 23e6}, 404: {URLs: 4, Bytes: 2000}, 301: {URLs: 30, Bytes: 9000}},
+		Statuses:     map[int]weft.Count{200: {URLs: 1150, Bytes: 23e6}, 404: {URLs: 57, Bytes: 2000}, 499: {URLs: 1}, 301: {URLs: 30, Bytes: 9000}},
 		ContentTypes: types,
 		Errors:       map[string]weft.Count{"dns": {URLs: 3}, "timeout": {URLs: 12, Bytes: 34567}},
 		NotFollowed:  map[string]int{"scope": 2345, hostile: 1},
@@ -50,6 +56,7 @@ func TestReport(t *testing.T) {
 			{URL: "http://a.test/slow", Status: 200, TotalMS: 12345},
 			{URL: "http://a.test/" + hostile, Status: 404, TotalMS: 345},
 		},
+		Broken:  lost,
 		Stopped: "limit",
 	}, "a.test.weft", []string{"a.test.weft/pages.jsonl", "out.csv"}, false}
 	golden.Equal(t, "testdata/report.txt", r.String())
@@ -92,10 +99,11 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // running is a crawl in progress, with a host whose name is hostile, and two that back off.
 var running = sample{
 	Stats: weft.Stats{
+		Status4xx: 1234, Status5xx: 5,
 		Elapsed: 754 * time.Second, Counters: weft.Counters{Done: 123456, Pages: 110000, Redirects: 2345, Failed: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012},
 		Slowest: []frontier.OriginStat{
-			{Origin: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour)},
-			{Origin: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond)},
+			{Origin: "fifth.test", Pending: 3, BackOff: noon.Add(time.Hour), Why: "robots.txt: status 500"},
+			{Origin: strings.Repeat("long-label.", 20) + "test", Pending: 1234, Leased: 1, Took: 2 * time.Second, BackOff: noon.Add(34100 * time.Millisecond), Why: "503, Retry-After 120 s"},
 			{Origin: "日本語.test", Pending: 1, Leased: 1, Took: 345 * time.Millisecond},
 			{Origin: hostile, Pending: 12, Leased: 2, Took: 12345 * time.Millisecond},
 			{Origin: "fourth.test", BackOff: noon},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -65,11 +67,14 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
+	if f.anyDepth {
+		con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
+	}
 	first := ""
 	var seeds *list
 	switch {
 	case f.input != "":
-		list, err := openList(f.input, con.warn)
+		list, err := openList(f.input, f.strict, con.warn)
 		if err != nil {
 			return err
 		}
@@ -78,17 +83,21 @@ func (f *crawlFlags) run(args []string) error {
 	case len(args) == 0 && (o.Job == "" || o.Fresh): // a job knows its seeds
 		return usage("crawl: no URL given, expected one such as https://example.org/, or -i FILE")
 	}
+	if err := noFiles(args); err != nil {
+		return err
+	}
 	o.Seeds = args
 	if len(args) > 0 {
 		first = args[0]
 	}
 	if o.Job == "" && (f.output == "" || o.KeepLinks || o.KeepBodies) {
-		u, _, err := weft.ParseSeedCredential(first)
+		s, err := weft.ReadSeed(first)
 		if err != nil {
 			return &exit{exitUsage, err}
 		}
-		o.Job = weft.JobName(u)
+		o.Job = weft.JobName(s.URL)
 	}
+	con.job = f.naming(o.Job)
 	out, err := openOutput(f.output)
 	if err != nil {
 		return err
@@ -101,9 +110,25 @@ func (f *crawlFlags) run(args []string) error {
 	o.Hooks = con.hooks()
 	c, err := con.start(o, out)
 	if err != nil {
-		return f.refused(err, o.Update, len(args) == 0)
+		return f.refused(err, con.job, len(args) == 0)
 	}
 	return con.crawl(c, out, f.input != "" || o.Amend)
+}
+
+// noFiles refuses arguments that name a file or a job: as URLs without a scheme, both would only
+// fail.
+func noFiles(args []string) error {
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular():
+			return usage("crawl: %.128q: a file, expected a URL: -i %[1]s reads URLs from it", arg)
+		case strings.HasSuffix(filepath.Clean(arg), ".weft"):
+			return usage("crawl: %.128q: a job, expected a URL: --job %[1]s resumes it", arg)
+		}
+	}
+	return nil
 }
 
 // check completes the options, and refuses flags that exclude each other.
@@ -125,19 +150,33 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	case o.Fresh:
 		return usage("--update and --fresh: expected one of them")
 	}
+	if err := mayBeJob(f.update); err != nil {
+		return usage("--update %w", err)
+	}
 	o.Job, o.Update = f.update, true
 	return nil
 }
 
+// naming says which flag, if any, names the folder of the job.
+func (f *crawlFlags) naming(dir string) naming {
+	switch {
+	case f.update != "":
+		return naming{"update", dir}
+	case f.options.Job != "":
+		return naming{"job", dir}
+	}
+	return naming{"", dir}
+}
+
 // refused returns the error of weft.New in the words of the command.
-func (f *crawlFlags) refused(err error, update, noURL bool) error {
+func (f *crawlFlags) refused(err error, job naming, noURL bool) error {
 	var wrong *weft.OptionError
 	switch {
 	case errors.Is(err, weft.ErrJobUnusable):
-		return &exit{exitError, byFlag(err, update)}
+		return &exit{exitError, byFlag(err, job)}
 	case errors.As(err, &wrong) && wrong.Option == "Seeds" && noURL && f.input == "":
 		return usage(
 			"crawl: no URL given, expected one such as https://example.org/, or the folder of a job")
 	}
-	return &exit{exitUsage, byFlag(err, update)}
+	return &exit{exitUsage, byFlag(err, job)}
 }

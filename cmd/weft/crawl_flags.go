@@ -8,6 +8,8 @@ type crawlFlags struct {
 	client        clientFlags
 	console       consoleFlags
 	input, output string
+	anyDepth      bool   // --depth 0 was given
+	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
 }
 
@@ -32,6 +34,9 @@ func (f *crawlFlags) reachOptions() []option {
 		{name: "input", short: "i", arg: "FILE", field: "SeedSeq",
 			Value: to(&f.input, some("a FILE, or - for standard input")),
 			help:  "read further URLs from FILE, one per line (-: stdin)"},
+		{name: "strict", Value: on(&f.strict), advanced: true,
+			help: "end at a line of --input that is no URL, with status 3",
+			more: "By default such lines are reported and skipped."},
 		{name: "scope", arg: "SCOPE", field: "Scope",
 			Value: to(&o.Scope, oneOf(weft.ScopePage, weft.ScopePrefix, weft.ScopeHost,
 				weft.ScopeDomain, weft.ScopeAny)),
@@ -39,9 +44,9 @@ func (f *crawlFlags) reachOptions() []option {
 			help:  "limit to page, prefix, host (default), domain or any",
 			more: "page: follow no links; prefix: stay in the folder of a seed; domain: the registrable " +
 				"domain. The target of a seed's redirect is in scope, too."},
-		{name: "depth", short: "d", arg: "N", Value: to(&o.Depth, orNone), field: "Depth",
+		{name: "depth", short: "d", arg: "N", Value: to(&o.Depth, f.readDepth), field: "Depth",
 			help: "follow links up to N steps from a seed",
-			more: "0: only the seeds. Default: no limit."},
+			more: "Default, and 0: no limit. For only the given URLs, see --scope page."},
 		{name: "include", arg: "RE", Value: appended(&o.Include, expression), field: "Include",
 			help: "follow only links that match RE; repeatable"},
 		{name: "exclude", arg: "RE", Value: appended(&o.Exclude, expression), field: "Exclude",
@@ -60,6 +65,13 @@ func (f *crawlFlags) reachOptions() []option {
 			advanced: true, help: "do not follow the links of duplicate pages",
 			more: "Only where the other page is on the same registrable domain: see --duplicates."},
 	}
+}
+
+// readDepth reads --depth. 0 is no limit, as in the library.
+func (f *crawlFlags) readDepth(s string) (int, error) {
+	n, err := number(0)(s)
+	f.anyDepth = err == nil && n == 0
+	return n, err
 }
 
 func (f *crawlFlags) limitOptions() []option {

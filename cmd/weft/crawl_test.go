@@ -50,7 +50,7 @@ func TestCrawlCommand(t *testing.T) {
 
 	again, stderr := weftCommand(t, "crawl", s.URL)
 	again.Dir = e.dir
-	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " is finished; use --update to recrawl it, --fresh to start over") {
+	if code := exitCode(again.Run()); code != exitDone || len(s.got()) != 6 || !strings.Contains(stderr.String(), " recrawls it, --fresh starts over") {
 		t.Errorf("a second crawl into the same folder: exit %d, %d requests in all: %q", code, len(s.got()), stderr)
 	}
 }
@@ -75,7 +75,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Close()
-	if code := exitCode(cmd.Wait()); code != exitError || !strings.Contains(stderr.String(), "output: the reader has closed it") {
+	if code := exitCode(cmd.Wait()); code != exitPipe || stderr.String() != "" {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
@@ -142,7 +142,7 @@ func TestMistakes(t *testing.T) {
 		"no URL":             {[]string{"crawl"}, []string{"no URL given", "https://example.org/"}},
 		"no job":             {[]string{"crawl", "--job", "nosuch"}, []string{"crawl: no URL given, expected one such as https://example.org/, or the folder of a job\n"}},
 		"empty URL":          {[]string{"crawl", " "}, []string{`""`, "empty, expected"}},
-		"port as scheme":     {[]string{"crawl", "localhost:8080"}, []string{"localhost:8080", "as in http://localhost:8080/"}},
+		"port as scheme":     {[]string{"fetch", "localhost:8080"}, []string{"localhost:8080", "as in http://localhost:8080/"}},
 		"no such command":    {[]string{"crwl"}, []string{"crwl", "did you mean crawl?"}},
 		"command unlike any": {[]string{"frobnicate"}, []string{"frobnicate", "weft --help"}},
 		"help for nothing":   {[]string{"help", "crawls"}, []string{"crawls", "did you mean crawl?"}},
@@ -151,11 +151,11 @@ func TestMistakes(t *testing.T) {
 		"no such shorthand":  {[]string{"crawl", "-Z", u}, []string{"'Z'", "weft crawl --help"}},
 		"flag twice wrong":   {[]string{"crawl", "--=3", u}, []string{"--=3"}},
 		"no such flag":       {[]string{"crawl", "--dept", "3", u}, []string{"--dept"}},
-		"no scheme":          {[]string{"crawl", "example.org"}, []string{`"example.org"`, "expected"}},
+		"no scheme":          {[]string{"crawl", "intranet"}, []string{`"intranet"`, "no scheme, expected"}},
 		"other scheme":       {[]string{"crawl", "ftp://example.org/"}, []string{"ftp", "expected http or https"}},
 		"bad host":           {[]string{"crawl", "http://a b/"}, []string{"http://a b/"}},
 		"escape in URL":      {[]string{"crawl", "foo\x1b[2J"}, []string{`\x1b`}},
-		"second URL":         {[]string{"crawl", u, "example.net"}, []string{`"example.net"`}},
+		"second URL":         {[]string{"crawl", u, "//example.net"}, []string{`"//example.net"`}},
 		"not a number":       {[]string{"crawl", "-c", "many", u}, []string{`"many"`, "--concurrency", "expected a whole number, 1 or more"}},
 		"zero workers":       {[]string{"crawl", "-c", "0", u}, []string{"--concurrency", "1 or more"}},
 		"too many workers":   {[]string{"crawl", "-c", "99999999", u}, []string{`--concurrency "99999999"`, "expected at most", "ulimit -n"}},
@@ -190,30 +190,30 @@ func TestMistakes(t *testing.T) {
 		"no list":            {[]string{"crawl", "-i", "missing.txt"}, []string{"--input", "missing.txt"}},
 		"list is a folder":   {[]string{"crawl", "-i", dir}, []string{"--input", "directory"}},
 		"empty list":         {[]string{"crawl", "-i", empty}, []string{"--input", "no URL in it"}},
-		"list names an URL":  {[]string{"crawl", "-i", bad, u}, []string{"--input", "bad:2", "no scheme"}},
+		"list names an URL":  {[]string{"crawl", "--strict", "-i", bad, u}, []string{"--input", "bad:2", "no scheme"}},
 		"no name of a list":  {[]string{"crawl", "-i", "", u}, []string{`--input "": expected a FILE`}},
 		"standard input":     {[]string{"crawl", "-i", "-"}, []string{"--input standard input: no URL in it, expected one per line"}},
-		"list of something":  {[]string{"crawl", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
+		"list of something":  {[]string{"crawl", "--strict", "-i", bad}, []string{"--input", "bad:2", "nonsense"}},
 		"folder in a file":   {[]string{"crawl", "--job", empty + "/job", u}, []string{`--job "`, "not a directory, expected a new folder"}},
 		"folder's name":      {[]string{"crawl", "--job", strings.Repeat("a", 300), u}, []string{`--job "`, "file name too long, expected a new folder"}},
 		"folder in /proc":    {[]string{"crawl", "--job", "/proc/job", u}, []string{`--job "/proc/job": `, "no such file or directory"}},
-		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"--job", "file name too long"}},
+		"folder of a host":   {[]string{"crawl", "http://" + strings.Repeat("a.", 130) + "test/"}, []string{"test.weft: file name too long, expected a new folder"}},
 		"folder there":       {[]string{"crawl", "--job", dir, u}, []string{`--job "`, "already exists, and is not that of a job, expected a new folder: remove this one, or name another"}},
 		"no folder":          {[]string{"crawl", "--job=", u}, []string{`--job "": expected a folder`}},
 		"output":             {[]string{"crawl", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"output is a folder": {[]string{"crawl", "-o", dir, u}, []string{"--output", "directory"}},
 		"output in a file":   {[]string{"crawl", "-o", empty + "/out", u}, []string{`--output "`, "not a directory, expected a file"}},
-		"output, bad URL":    {[]string{"crawl", "-o", "new.jsonl", "example.org"}, []string{"example.org"}},
+		"output, bad URL":    {[]string{"crawl", "-o", "new.jsonl", "ftp://example.org"}, []string{"example.org"}},
 		"fetch: no URL":      {[]string{"fetch"}, []string{"expected one"}},
 		"fetch: bad URL":     {[]string{"fetch", "example.org"}, []string{"example.org", "expected"}},
 		"fetch: redirects":   {[]string{"fetch", "--max-redirects", "3", u}, []string{"--max-redirects", "--follow"}},
 		"fetch: output":      {[]string{"fetch", "-o", "no/such", u}, []string{"--output", "no/such"}},
 		"fetch: head, body":  {[]string{"fetch", "-I", "-o", "-", u}, []string{"--head", "--output"}},
 		"fetch: two things":  {[]string{"fetch", "--json", "-o", "-", u}, []string{"--json", "--output"}},
-		"links: no file":     {[]string{"links", "missing.html"}, []string{"missing.html", "expected a file or a URL"}},
+		"links: no file":     {[]string{"links", "missing.html"}, []string{"missing.html", "expected a file, - for standard input, or a URL"}},
 		"links: base":        {[]string{"links", "--base", "docs/", empty}, []string{"--base", "docs/"}},
 		"links: a folder":    {[]string{"links", dir}, []string{"directory, expected a file"}},
-		"sitemap: no file":   {[]string{"sitemap", "missing.xml"}, []string{`sitemap: "missing.xml"`, "expected a file or a URL"}},
+		"sitemap: no file":   {[]string{"sitemap", "missing.xml"}, []string{`sitemap: "missing.xml"`, "expected a file, - for standard input, or a URL"}},
 		"sitemap: base":      {[]string{"sitemap", "--base", "docs/", empty}, []string{"--base", "docs/"}},
 		"sitemap: two":       {[]string{"sitemap", "a", "b"}, []string{"2 sitemaps given, expected one FILE or URL"}},
 		"sitemap: URL":       {[]string{"sitemap", "http://[/"}, []string{"http://["}},
@@ -248,7 +248,7 @@ func TestOutputKept(t *testing.T) {
 	if err := os.WriteFile(path, []byte("kept"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	weftRun(t, "crawl", "-o", path, "example.org")
+	weftRun(t, "crawl", "-o", path, "ftp://example.org")
 	if b, _ := os.ReadFile(path); string(b) != "kept" {
 		t.Errorf("it has %q", b)
 	}
@@ -308,5 +308,24 @@ func TestFullDisk(t *testing.T) {
 	b, _ = os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
 	if n := strings.Count(string(b), "\n"); n != 501 {
 		t.Errorf("in the end there are %d records, want 501", n)
+	}
+}
+
+// TestDepthZero: 0 is no limit, as Options.Depth has it, and the command says so: some expect it
+// to be none.
+func TestDepthZero(t *testing.T) {
+	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+		if len(r.URL.Path) < 5 {
+			html(w, r.URL.Path+"a")
+		}
+	})
+	const hint = "weft: --depth 0: no limit, as without it; --scope page fetches only the given URLs\n"
+	e := weftRun(t, "crawl", "-d", "0", "-o", "-", "--format", "urls", s.URL)
+	if e.code != exitDone || strings.Count(e.stdout, "\n") != 5 || !strings.HasPrefix(e.stderr, hint) {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+	e = weftRun(t, "crawl", "--scope", "page", "-o", "-", "--format", "urls", s.URL)
+	if e.code != exitDone || e.stdout != s.URL+"/\n" || strings.Contains(e.stderr, "--depth") {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/http1"
 )
 
 // Exit codes.
@@ -20,6 +21,7 @@ const (
 	exitUsage       = 3
 	exitLimit       = 4
 	exitInterrupted = 5
+	exitPipe        = 128 + int(syscall.SIGPIPE) // as a shell reports a process that SIGPIPE ended
 )
 
 // exit is an error with the exit code of the process.
@@ -55,14 +57,30 @@ func misread(cmd *cobra.Command, err error) error {
 		if optionOf(f).secret && invalid.GetValue() != "" {
 			return usage("--%s: %w", f.Name, why)
 		}
+		if long := cmd.Flags().Lookup(f.Shorthand + invalid.GetValue()); long != nil && f.Shorthand != "" {
+			why = fmt.Errorf("%w: did you mean --%s?", why, long.Name)
+		}
 		return misused(f.Name, invalid.GetValue(), why)
 	case errors.As(err, &missing):
 		f := missing.GetFlag()
 		return usage("--%s: no value, expected --%[1]s %s", f.Name, optionOf(f).arg)
 	case errors.As(err, &unknown):
-		return usage("%w, expected a flag that %s lists", err, fullHelp(cmd))
+		return unknownFlag(cmd, unknown)
 	}
 	return usage("%w", err)
+}
+
+// unknownFlag reports a flag that cmd does not have, with one that may be meant.
+func unknownFlag(cmd *cobra.Command, err *pflag.NotExistError) error {
+	name := err.GetSpecifiedName()
+	flag := "--" + name
+	if group := err.GetSpecifiedShortnames(); group != "" {
+		name, flag = group, fmt.Sprintf("'%.1s' in -%s", group, group)
+	}
+	if near := nearFlag(cmd.Flags(), name); near != "" {
+		return usage("%s: unknown flag: did you mean --%s?", flag, near)
+	}
+	return usage("%s: unknown flag, expected one that %s lists", flag, fullHelp(cmd))
 }
 
 // flagOf returns the flags of weft crawl by the field of weft.Options that they set. Seeds
@@ -79,32 +97,39 @@ var flagOf = sync.OnceValue(func() map[string]string {
 	return flags
 })
 
-// amendable are the options that --amend adds to.
-var amendable = []string{"Seeds", "SeedSeq", "Exclude"}
+// amendableOptions are those that --amend adds to.
+var amendableOptions = []string{"Seeds", "SeedSeq", "Exclude"}
 
 // byFlag returns an error of package weft in the words of the command: with the flag in place
-// of the option. If update is set, --update named the job, which --fresh excludes.
-func byFlag(err error, update bool) error {
+// of the option. A flag that names the job is named only if it was typed.
+func byFlag(err error, n naming) error {
 	var o *weft.OptionError
 	if !errors.As(err, &o) {
 		return err
 	}
+	var plan *weft.PlanError
+	if errors.As(o.Err, &plan) {
+		return otherCrawl(plan, n)
+	}
 	why, name := o.Err, flagOf()[o.Option]
-	over := "use --fresh to start over, or --job for another job"
-	if update {
+	over := "use --fresh to start over, or --job " + n.another() + " for another job"
+	if n.isUpdate() {
 		over = "use --job with --fresh to start over"
 	}
 	switch {
 	case errors.Is(why, weft.ErrJobExists) && o.Option == "Update":
 		why = fmt.Errorf("%w, expected the folder of a job", why)
 	case errors.Is(why, weft.ErrJobExists):
-		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another", why)
-	case errors.Is(why, weft.ErrPlan) && slices.Contains(amendable, o.Option):
-		why = fmt.Errorf("%w: use --amend to add to them, %s", why, strings.TrimPrefix(over, "use "))
-	case errors.Is(why, weft.ErrJobUnusable), errors.Is(why, weft.ErrPlan):
+		why = fmt.Errorf("%w, expected a new folder: remove this one, or name another with --job", why)
+	case errors.Is(why, weft.ErrPlan): // of a list of seeds
+		return fmt.Errorf("%s: the list of seeds: %w: use --amend to add to it, %s",
+			n.dir, why, strings.TrimPrefix(over, "use "))
+	case errors.Is(why, weft.ErrJobUnusable):
 		why = fmt.Errorf("%w: %s", why, over)
 	}
 	switch {
+	case o.Option == "Job" && o.Value == n.dir:
+		return fmt.Errorf("%s: %w", n.given(), why)
 	case name == "" && o.Value != "":
 		return fmt.Errorf("%s: %w", o.Value, why)
 	case name == "":
@@ -137,8 +162,12 @@ func reason(err error) error {
 	return err
 }
 
-// standardOutput adds to an error that it concerns standard output.
+// standardOutput adds to an error that it concerns standard output. A reader that has left, such
+// as head, is no mistake: nothing is printed.
 func standardOutput(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return &exit{exitPipe, nil}
+	}
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("standard output: %w", reason(err))}
 	}
@@ -168,14 +197,21 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if _, _, err := weft.ParseSeedCredential(args[0]); err == nil && !cmd.HasParent() {
-		return usage("%.128q: a URL, expected a command, as in %s crawl URL",
-			weft.WithoutSecrets(args[0]), cmd.Name())
-	}
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf(": did you mean %s?", near[0])
+	} else if strings.ContainsAny(args[0], ".:/") && !cmd.HasParent() { // no command has these
+		return usage("%.128q: a URL, expected a command, as in %s crawl URL",
+			weft.WithoutSecrets(args[0]), cmd.Name())
 	}
 	return usage("%.128q: unknown command, expected one that %s --help lists%s",
 		weft.WithoutSecrets(args[0]), cmd.CommandPath(), hint)
+}
+
+// advised adds to the text of an error what may be done about it.
+func advised(text string) string {
+	if strings.Contains(text, http1.ErrCertificate.Error()) {
+		text += ": --ca FILE trusts its issuer, -k accepts any certificate"
+	}
+	return text
 }

@@ -59,12 +59,21 @@ func TestFlagOf(t *testing.T) {
 			t.Errorf("option %s: there is no --%s", name, flag)
 		default:
 			err := fmt.Errorf("in all: %w", &weft.OptionError{Option: name, Value: "a", Err: io.EOF})
-			if got := byFlag(err, false); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
+			if got := byFlag(err, naming{"job", "job"}); got.Error() != "--"+flag+` "a": EOF` || !errors.Is(got, io.EOF) {
 				t.Errorf("option %s is reported as %v", name, got)
 			}
 		}
 	}
 	if len(flagOf())+len(code) != fields {
 		t.Errorf("%d options, and %d known", fields, len(flagOf())+len(code))
+	}
+}
+
+// TestFrozenInWords: each option that a job freezes has words for messages.
+func TestFrozenInWords(t *testing.T) {
+	for _, option := range append(weft.FrozenOptions(), "Seeds", "SeedSeq") {
+		if frozenInWords[option].what == "" {
+			t.Errorf("no words for %s", option)
+		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/dns"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/internal/sniff"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -145,7 +146,7 @@ type fetched struct {
 	Total     float64     `json:"total_ms"`
 
 	body        []byte
-	contentType string
+	contentType string // as the body is read
 }
 
 // get fetches u, and follows at most redirects redirects; negative: none, and that is no
@@ -176,10 +177,10 @@ func (c *clientFlags) get(
 				return ctx.Err()
 			}
 			if err := report(last); err != nil {
-				return fmt.Errorf("standard output: %w", err)
+				return standardOutput(err)
 			}
 			if last.ErrorKind != "" {
-				return fmt.Errorf("%s: %s: %s", last.URL, last.ErrorKind, last.Error)
+				return errors.New(advised(last.URL + ": " + last.ErrorKind + ": " + last.Error))
 			}
 			if next.IsZero() {
 				return nil
@@ -188,13 +189,14 @@ func (c *clientFlags) get(
 			u, redirects = next, redirects-1
 		}
 	})
+	var e *exit
 	switch {
 	case ctx.Err() != nil:
 		return last, &exit{exitInterrupted, nil}
-	case err != nil:
+	case err != nil && !errors.As(err, &e):
 		return last, &exit{exitError, err}
 	}
-	return last, nil
+	return last, err
 }
 
 // one sends one request. Next is the target of its redirect, if follow is set.
@@ -218,7 +220,9 @@ func one(
 	reach.answered(u, res.Addr, res.Private)
 	f.Status, f.Proto, f.Encoding, f.Bytes = res.Status, res.Proto, res.Encoding, res.Wire
 	f.body, f.BodyBytes = slices.Clone(res.Body), len(res.Body)
-	f.contentType = res.Header.Get("Content-Type")
+	r := weft.Record{ContentType: res.Header.Get("Content-Type")}
+	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
+	f.contentType = r.Type()
 	f.at(res.Addr, res.Timing)
 	for _, field := range res.Header {
 		f.Header = append(f.Header, [2]string{field.Name, field.Value})

@@ -190,6 +190,7 @@ func TestLinks(t *testing.T) {
 
 // TestDemoAlone: the demo shows some of each failure, and leaves no files behind.
 func TestDemoAlone(t *testing.T) {
+	t.Parallel() // it waits for time-outs
 	cmd, stderr := weftCommand(t, "demo")
 	temporary := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
@@ -210,6 +211,7 @@ func TestDemoAlone(t *testing.T) {
 
 // TestDemo: the demo finds all pages of its site.
 func TestDemo(t *testing.T) {
+	t.Parallel() // it waits for time-outs
 	e := weftRun(t, "demo", "--seed", "3", "--pages", "12", "--job", "job")
 	if e.code != exitDone || !strings.Contains(e.stderr, "a generated site of 12 pages") || !strings.Contains(e.stderr, "job/pages.jsonl") {
 		t.Errorf("%+v", e)

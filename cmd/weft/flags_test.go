@@ -147,6 +147,7 @@ func delayed(t *testing.T, flag, other string) {
 
 // effects tests what each flag of weft crawl changes.
 var effects = map[string]func(t *testing.T){
+	"strict": TestStrict,
 	"input": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		list := filepath.Join(t.TempDir(), "list")
@@ -183,7 +184,7 @@ var effects = map[string]func(t *testing.T){
 		expect(t, "requested", s.paths(), "/ /") // by path: one of the two links
 	},
 	"depth": func(t *testing.T) {
-		for depth, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
+		for depth, want := range map[string]string{"1": "/ /a", "2": "/ /a /aa"} {
 			s := newAsked(t, false, chain)
 			crawls(t, exitDone, "-d", depth, s.URL)
 			expect(t, "depth "+depth, s.paths(), want)

@@ -58,7 +58,7 @@ func writeHost(w io.Writer, now time.Time, h weft.HostStatus) {
 		host += "  waits: " + h.Waits
 	}
 	if h.WaitsUntil.After(now) {
-		host += ", for " + clock(roundUp(h.WaitsUntil.Sub(now)))
+		host += ", next request in " + clock(roundUp(h.WaitsUntil.Sub(now)))
 	}
 	hostTable.row(w, count(h.Done), count(h.Pending), count(h.InFlight),
 		orDash(h.TookMS), orAny(h.Pace), orDash(h.DelayMS), h.Robots, host)

@@ -14,20 +14,28 @@ import (
 // maxLine bounds a line of a list of seeds, in bytes.
 const maxLine = 1 << 20
 
+// mostSkipped is how many lines that are not URLs are reported one by one.
+const mostSkipped = 10
+
 // list is a file of URLs, one per line, read while the crawl runs. Empty lines and lines that start
-// with '#' are skipped.
+// with '#' are skipped, and so are lines that are not URLs, with a warning, unless it is strict.
 type list struct {
-	name  string
-	file  io.ReadCloser
-	lines *bufio.Reader
-	line  int          // number of the last line read
-	first string       // its first URL, read ahead
-	warn  func(string) // about lines that are not URLs
+	name    string
+	file    io.ReadCloser
+	lines   *bufio.Reader
+	line    int    // number of the last line read
+	first   string // its first URL, read ahead
+	strict  bool
+	skipped int // lines that are not URLs
+	warn    func(string)
 }
 
-// openList opens a list and reads its first URL. It is an error if that is not one.
-func openList(path string, warn func(string)) (*list, error) {
-	l := &list{name: path, file: os.Stdin, warn: warn}
+// badLine is a line that is not a URL.
+type badLine struct{ error }
+
+// openList opens a list and reads its first URL. It is an error if there is none.
+func openList(path string, strict bool, warn func(string)) (*list, error) {
+	l := &list{name: path, file: os.Stdin, strict: strict, warn: warn}
 	if path == "-" {
 		l.name = "standard input"
 	} else {
@@ -48,17 +56,15 @@ func openList(path string, warn func(string)) (*list, error) {
 
 // readFirst reads the first URL.
 func (l *list) readFirst() (err error) {
-	l.first, err = l.next()
+	l.first, err = l.nextURL()
+	var bad *badLine
 	switch {
+	case errors.As(err, &bad):
+		return usage("--input: %w", err)
 	case errors.Is(err, io.EOF):
 		return usage("--input %s: no URL in it, expected one per line, such as https://example.org/", l.name)
-	case errors.Is(err, errLongLine):
-		return usage("--input %s:%d: %w", l.name, l.line, err)
 	case err != nil:
 		return usage("--input %s: %w, expected a file of URLs", l.name, reason(err))
-	}
-	if _, err := weft.ParseSeed(l.first); err != nil {
-		return usage("--input %s:%d: %w", l.name, l.line, err)
 	}
 	return nil
 }
@@ -66,35 +72,50 @@ func (l *list) readFirst() (err error) {
 // Close closes the file: a read in progress fails.
 func (l *list) Close() { _ = l.file.Close() }
 
-// urls yields the URLs. It warns about lines that are not URLs; an error ends the list.
+// urls yields the URLs. An error ends the list.
 func (l *list) urls(yield func(string, error) bool) {
-	if !yield(l.first, nil) {
-		return
-	}
-	for {
-		s, err := l.next()
-		if errors.Is(err, errLongLine) {
-			l.skip(err)
-			continue
-		}
-		if errors.Is(err, io.EOF) {
+	for s := l.first; yield(s, nil); {
+		var err error
+		s, err = l.nextURL()
+		var bad *badLine
+		switch {
+		case errors.Is(err, io.EOF):
+			if more := l.skipped - mostSkipped; more > 0 {
+				l.warn(fmt.Sprintf("%s: %s more skipped", l.name, plural(more, "line")))
+			}
 			return
-		}
-		if err != nil {
+		case errors.As(err, &bad):
+			yield("", err)
+			return
+		case err != nil:
 			yield("", fmt.Errorf("%s: %w", l.name, reason(err)))
-			return
-		}
-		if _, err := weft.ParseSeed(s); err != nil {
-			l.skip(err)
-			continue
-		}
-		if !yield(s, nil) {
 			return
 		}
 	}
 }
 
-func (l *list) skip(err error) { l.warn(fmt.Sprintf("%s:%d: %v: skipped", l.name, l.line, err)) }
+// nextURL returns the next URL. The error is a *badLine if the list is strict, io.EOF, or one of
+// the file.
+func (l *list) nextURL() (string, error) {
+	for {
+		s, err := l.next()
+		if err != nil && !errors.Is(err, errLongLine) {
+			return "", err
+		}
+		if err == nil {
+			if _, err = weft.ReadListedSeed(s); err == nil {
+				return s, nil
+			}
+		}
+		err = fmt.Errorf("%s:%d: %w", l.name, l.line, err)
+		if l.strict {
+			return "", &badLine{err}
+		}
+		if l.skipped++; l.skipped <= mostSkipped {
+			l.warn(err.Error() + ": skipped")
+		}
+	}
+}
 
 var errLongLine = fmt.Errorf("longer than %d bytes, expected a URL", maxLine)
 

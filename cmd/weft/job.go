@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -14,10 +16,13 @@ import (
 
 // inJob opens the job in dir for look, whether its crawl runs or not.
 func inJob(dir string, look func(context.Context, *weft.Job) error) error {
+	if err := mayBeJob(dir); err != nil {
+		return err
+	}
 	ctx := context.Background()
 	job, err := weft.OpenJob(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return usage("%.128q: no job, expected the folder of a job, such as example.org.weft", dir)
+		return noJob(dir, "no job")
 	}
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("job %.128q: %w", dir, err)}
@@ -31,6 +36,33 @@ func inJob(dir string, look func(context.Context, *weft.Job) error) error {
 		err = &exit{exitError, fmt.Errorf("job %.128q: %w", dir, err)}
 	}
 	return err
+}
+
+// mayBeJob refuses what cannot be the folder of a job.
+func mayBeJob(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && !info.IsDir():
+		return noJob(path, "a file")
+	case err != nil && isRemote(path):
+		return noJob(path, "a URL")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return noJob(path, "no job")
+	}
+	return nil // what else is wrong with it, opening it says
+}
+
+// noJob reports an argument that is not the folder of a job, with the one of the same site.
+func noJob(arg, what string) error {
+	folder := arg + ".weft"
+	if u, err := weft.ParseSeed(arg); err == nil {
+		folder = weft.JobName(u)
+	}
+	if _, err := os.Stat(folder); err == nil {
+		return usage("%.128q: %s, expected the folder of a job: did you mean %s?", arg, what, folder)
+	}
+	return usage("%.128q: %s, expected the folder of a job, such as example.org.weft",
+		weft.WithoutSecrets(arg), what)
 }
 
 // jobExit is the exit status of the commands that read a job.

@@ -47,7 +47,7 @@ func answerLines[Q any](command string, args []string, answer func(Q) (any, erro
 	if len(args) > 0 {
 		path = args[0]
 	}
-	f, err := openSource(command, path, fileOrInput)
+	f, err := openFile(command, path, fileOrInput)
 	if err != nil {
 		return err
 	}

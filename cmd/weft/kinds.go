@@ -32,5 +32,7 @@ The report counts the links that are not followed, by reason:
 		Short:   "Explain error kinds and why links are not followed",
 		GroupID: sectionTools,
 		Long:    strings.TrimSpace(b.String()),
+		Args:    noArguments,
+		RunE:    showHelp,
 	}
 }

@@ -85,36 +85,41 @@ func (f *linksFlags) run(args []string) error {
 			return q.answer(extractor, f.base, f.contentType)
 		})
 	}
-	remote := isRemote(args[0])
-	base := f.base
-	if !remote {
-		base = cmp.Or(base, localBase)
-	}
-	var given weburl.URL
+	var base weburl.URL
 	var err error
-	if base != "" {
-		if given, err = weft.ParseSeed(base); err != nil {
+	if text := f.base; text != "" || !isRemote(args[0]) {
+		if base, err = weft.ParseSeed(cmp.Or(text, localBase)); err != nil {
 			return usage("--base: %w", err)
 		}
 	}
-	p := page{contentType: cmp.Or(f.contentType, "text/html")}
-	if remote {
-		p, err = f.client.page(args[0], f.contentType, f.redirects)
-	} else {
-		p.body, err = f.client.file("links", args[0])
-	}
+	p, err := f.client.readPage("links", args[0], maxPage, f.redirects)
 	if err != nil {
 		return err
 	}
-	if base != "" {
-		p.url = given
+	if !base.IsZero() {
+		p.url = base
 	}
-	cut, err := p.printLinks(extractor, f.asJSON)
-	if err == nil && cut {
+	p.contentType = cmp.Or(f.contentType, p.contentType)
+	switch {
+	case p.contentType == "" && p.status == 0:
+		p.contentType = "text/html"
+	case !links.Reads(p.contentType):
+		return &exit{exitError, fmt.Errorf(
+			"%s: content type %.64q, expected one with links such as text/html: see --content-type",
+			p.url, p.contentType)}
+	}
+	found, err := p.printLinks(extractor, f.asJSON)
+	switch {
+	case err != nil:
+		return standardOutput(err)
+	case found.Cut:
 		return &exit{exitError, fmt.Errorf(
 			"links: %.128q: too many links for the length of its base: some are not listed", args[0])}
+	case found.Hidden:
+		return &exit{exitError, fmt.Errorf(
+			"links: %.128q ends within a tag, a comment, a script or the like: what may be links there is not listed", args[0])}
 	}
-	return standardOutput(err)
+	return nil
 }
 
 // isRemote reports whether an argument is a URL rather than a file.
@@ -123,50 +128,11 @@ func isRemote(s string) bool {
 	return scheme == "http" || scheme == "https"
 }
 
-// page is a page whose links are extracted.
-type page struct {
-	url         weburl.URL
-	contentType string
-	linkFields  []string
-	body        []byte
-}
+// maxPage is the largest page that a command reads without --max-body, in bytes.
+const maxPage = 16 << 20
 
-// page fetches a page. A contentType that is given overrides the one of the response.
-func (c *clientFlags) page(address, contentType string, redirects int) (page, error) {
-	u, err := c.seed(address)
-	if err != nil {
-		return page{}, err
-	}
-	last, err := c.get("GET", u, redirects, noReport)
-	if err != nil {
-		return page{}, err
-	}
-	contentType = cmp.Or(contentType, last.contentType)
-	switch {
-	case last.Status < 200 || last.Status > 299:
-		return page{}, &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx", last.URL, last.Status)}
-	case !links.Reads(contentType):
-		return page{}, &exit{exitError, fmt.Errorf(
-			"%s: content type %.64q, expected one with links such as text/html: see --content-type",
-			last.URL, contentType)}
-	}
-	u, err = weburl.Parse(last.URL)
-	p := page{url: u, contentType: contentType, body: last.body}
-	for _, field := range last.Header {
-		if strings.EqualFold(field[0], "Link") {
-			p.linkFields = append(p.linkFields, field[1])
-		}
-	}
-	return p, err
-}
-
-// file reads a file or standard input, within --max-body.
-func (c *clientFlags) file(command, path string) ([]byte, error) {
-	return readSource(command, path, fileOrURL, cmp.Or(c.MaxBody, 16<<20), ", see --max-body")
-}
-
-// printLinks reports whether the extractor has left links out.
-func (p page) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) {
+// printLinks prints the links of the page, and returns what else was found.
+func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, err error) {
 	text, encoding := charset.UTF8(p.contentType, p.body)
 	out := newPrinter()
 	print := func(l links.Link) bool {
@@ -185,11 +151,24 @@ func (p page) printLinks(x *links.Extractor, asJSON bool) (cut bool, err error) 
 		}
 		return err == nil
 	}
-	if links.Header(p.url, p.linkFields, print); err == nil {
-		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
-		cut = x.Extract(d, print).Cut
+	if links.Header(p.url, p.fields("Link"), print); err == nil {
+		links.RefreshHeader(p.url, p.fields("Refresh"), print)
 	}
-	return cut, errors.Join(err, out.Flush())
+	if err == nil {
+		d := links.Document{Base: p.url, ContentType: p.contentType, Body: text, Charset: encoding}
+		found = x.Extract(d, print)
+	}
+	return found, errors.Join(err, out.Flush())
+}
+
+// fields returns the values of a field of a response.
+func (p source) fields(name string) (values []string) {
+	for _, field := range p.header {
+		if strings.EqualFold(field[0], name) {
+			values = append(values, field[1])
+		}
+	}
+	return values
 }
 
 // linksQuestion is a line of --jsonl.

@@ -155,7 +155,7 @@ func TestLookAtKilledCrawl(t *testing.T) {
 		t.Errorf("the next run printed %s", e.stdout)
 	}
 	says(run(exitDone, "status", "job"), "job: finished\n")
-	says(run(exitDone, "urls", "--state", "refused", "job"), s.URL+"/secret\n")
+	says(run(exitDone, "urls", "--state", "refused", "job"), s.URL+"/secret  from "+s.URL+"/\n")
 	says(run(exitDone, "urls", "--state", "done", "job"), s.URL+"/more\n")
 	if _, err := os.Lstat(filepath.Join(cmd.Dir, "job", "ctl.sock")); err == nil {
 		t.Error("a socket is left")

@@ -26,6 +26,12 @@ func main() {
 	if e.err != nil {
 		fmt.Fprintf(os.Stderr, "weft: %s\n", printable(e.err.Error()))
 	}
+	var a *advice
+	if errors.As(e.err, &a) {
+		for _, line := range a.lines() {
+			fmt.Fprintln(os.Stderr, printable(line))
+		}
+	}
 	os.Exit(e.code)
 }
 

@@ -22,7 +22,7 @@ on.
 
 Exit status: 0 done, 1 a page could not be written, 3 usage error.`,
 		Example: `  weft man /usr/local/share/man/man1`,
-		Args:    arguments(1, 1, "argument", "a folder"),
+		Args:    aFolder,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
@@ -30,6 +30,19 @@ Exit status: 0 done, 1 a page could not be written, 3 usage error.`,
 
 		DisableFlagsInUseLine: true,
 	}
+}
+
+// aFolder accepts the name of a folder. That of a command is a mistake, unless there is such a
+// folder.
+func aFolder(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err == nil && len(rest) == 0 && about.HasParent() {
+		if _, err := os.Stat(args[0]); err != nil {
+			return usage("man: %q: a command, expected a folder for the manual pages: %s explains it",
+				strings.Join(args, " "), fullHelp(about))
+		}
+	}
+	return arguments(1, 1, "argument", "a folder")(cmd, args)
 }
 
 // writePages writes the pages of a command and those below it.

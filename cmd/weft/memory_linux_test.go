@@ -3,12 +3,17 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/webtest"
 )
 
 // TestMemoryOfTheProcess: the process stays near its budget where concurrent bodies are many times
@@ -17,7 +22,7 @@ func TestMemoryOfTheProcess(t *testing.T) {
 	const size = 8 << 20
 	pages, most := 40, 150 // MiB
 	if raced {             // a byte takes several, and much longer
-		pages, most = 20, 450
+		pages, most = 12, 450
 	}
 	text := bytes.Repeat([]byte("x"), size)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +37,43 @@ func TestMemoryOfTheProcess(t *testing.T) {
 		}
 		html(w, links...)
 	})
-	cmd, stderr := weftCommand(t, "crawl", "--memory", "64MiB", s.URL)
+	resident := residentAtMost(t, "crawl", "--memory", "64MiB", s.URL)
+	if resident > most {
+		t.Errorf("%d MiB were resident at most, expected at most %d of %d MiB of bodies", resident, most, pages*size>>20)
+	}
+}
+
+// TestMemoryOverTLS: the process stays near its budget where servers send certificates that nobody
+// needs, and a few connections come to more than all of it.
+func TestMemoryOverTLS(t *testing.T) {
+	const size = 240 << 10 // crypto/tls takes 256 KiB
+	hosts, most := 200, 110
+	if raced {
+		hosts, most = 60, 450
+	}
+	config, err := webtest.Needless(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { html(w, "/a", "/b") }))
+	s.TLS = config
+	s.StartTLS()
+	defer s.Close()
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	args := []string{"crawl", "--memory", "64MiB", "--no-robots", "--insecure", "--job", filepath.Join(t.TempDir(), "job"),
+		"--address-delay", "0s", "--domain-delay", "0s", "--delay", "0s", "--resolve", "*:" + port + ":127.0.0.1"}
+	for i := range hosts {
+		args = append(args, fmt.Sprintf("https://h%d.test:%s/", i, port))
+	}
+	if resident := residentAtMost(t, args...); resident > most {
+		t.Errorf("%d MiB were resident at most, expected at most %d, with %d hosts that send %d KiB of certificates", resident, most, hosts, size>>10)
+	}
+}
+
+// residentAtMost runs the command and returns the most MiB that were resident.
+func residentAtMost(t *testing.T, args ...string) int {
+	t.Helper()
+	cmd, stderr := weftCommand(t, args...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +96,5 @@ func TestMemoryOfTheProcess(t *testing.T) {
 		}
 	}
 	t.Logf("%d MiB were resident at most", resident)
-	if resident > most {
-		t.Errorf("%d MiB were resident at most, expected at most %d of %d MiB of bodies", resident, most, pages*size>>20)
-	}
+	return resident
 }

@@ -51,7 +51,7 @@ func (s sample) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed),
 		plural(s.Recorded(), "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
-		volume(int64(s.byteRate)), plural(s.Failed+s.Refused, "error"), count(s.Pending), count(s.InFlight))
+		volume(int64(s.byteRate)), strings.Join(s.troubles(), ", "), count(s.Pending), count(s.InFlight))
 	if s.Ending {
 		fmt.Fprintf(&b, ", %s", s.ends())
 	} else if len(s.Paused) > 0 {
@@ -64,7 +64,7 @@ func (s sample) String() string {
 		fmt.Fprintf(&b, "; slowest %s %s", printable(slow[0].Origin), seconds(slow[0].Took.Seconds()))
 	}
 	for _, h := range held {
-		fmt.Fprintf(&b, "; %s %s", printable(h.Origin), waits(s.held(h)))
+		fmt.Fprintf(&b, "; %s %s: %s", printable(h.Origin), waits(s.held(h)), printable(h.Why))
 	}
 	return b.String()
 }
@@ -75,6 +75,18 @@ func (s sample) ends() string {
 		return "ending"
 	}
 	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.EndsIn)))
+}
+
+// troubles counts errors, and responses with an error status, if there are any.
+func (s sample) troubles() []string {
+	all := []string{plural(s.Failed+s.Refused, "error")}
+	if s.Status4xx > 0 {
+		all = append(all, "4xx: "+count(s.Status4xx))
+	}
+	if s.Status5xx > 0 {
+		all = append(all, "5xx: "+count(s.Status5xx))
+	}
+	return all
 }
 
 // held is how long a host still backs off; 0 if it does not.

@@ -31,6 +31,11 @@ func records(job string, out *output) []string {
 	return files
 }
 
+// fetchedNone reports whether a crawl went on to its end, and could fetch none of its seeds.
+func (r report) fetchedNone() bool {
+	return r.SeedsFetched == 0 && r.Stopped == "" && !r.failed && !r.Interrupted
+}
+
 // rate is n per second of the whole crawl.
 func (r report) rate(n int) float64 { return float64(n) / max(r.Elapsed.Seconds(), 1e-3) }
 
@@ -66,7 +71,9 @@ func (r report) String() string {
 	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
 		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
-	out.some("first error", r.FirstError)
+	if !r.fetchedNone() { // else it is the error of the crawl
+		r.showBroken(out)
+	}
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())
 	if r.Runs > 1 {

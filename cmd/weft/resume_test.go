@@ -1,21 +1,31 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/golden"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // TestResume: output and requests of a second crawl of a job, three of whose four URLs are done,
 // by its flags and by the state of the job.
 func TestResume(t *testing.T) {
-	const asBegun, adds = ", as the job began with", ": use --amend to add to them, --fresh to start over, or --job for another job\n"
-	const others = ": use --fresh to start over, or --job for another job\n"
+	const others = ": use --fresh to start over, or --job job-2 for another job\n"
+	holds := func(how, amend string) string {
+		return "job holds another crawl (" + how + ")\n  weft crawl --job job   resumes it\n" + amend +
+			"  --job job-2            crawls beside it\n  --fresh                crawls in its place\n"
+	}
+	const adds = "  --amend                adds to it\n"
 	edit := func(pattern string, fn func(path string) error) func(*testing.T, string) {
 		return func(t *testing.T, job string) {
 			t.Helper()
@@ -36,22 +46,23 @@ func TestResume(t *testing.T) {
 		edit    func(t *testing.T, job string)
 		args    string // URL stands for the site
 		code    int
-		printed string // its only line; empty: the job is resumed or starts over
+		printed string // all of it, or the beginning of its only line; empty: the job is resumed or starts over
 		asked   string // by both crawls
 	}{
 		"the same":              {nil, "URL", exitDone, "", "/ /a /b /c"},
 		"no URL":                {nil, "", exitDone, "", "/ /a /b /c"},
 		"fresh":                 {nil, "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
 		"fresh, without a URL":  {nil, "--fresh", exitUsage, "crawl: no URL given, expected one such as https://example.org/, or -i FILE\n", "/ /a /b"},
-		"another scope":         {nil, "--scope any URL", exitUsage, `--scope "any": expected host` + asBegun + others, "/ /a /b"},
-		"another scope, amend":  {nil, "--scope any --amend URL", exitUsage, `--scope "any": expected host` + asBegun + others, "/ /a /b"},
+		"another scope":         {nil, "--scope any URL", exitUsage, holds("scope: host, not any", ""), "/ /a /b"},
+		"another scope, amend":  {nil, "--scope any --amend URL", exitUsage, holds("scope: host, not any", ""), "/ /a /b"},
 		"another scope, fresh":  {nil, "--scope any --fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"another depth":         {nil, "-d 3 URL", exitUsage, `--depth "3": expected any number` + asBegun + others, "/ /a /b"},
-		"links":                 {nil, "--links URL", exitUsage, `--links "true": expected false` + asBegun + others, "/ /a /b"},
-		"another seed":          {nil, "URL/x", exitUsage, "URL/x: expected URL/" + asBegun + adds, "/ /a /b"},
-		"a further seed":        {nil, "URL URL/x", exitUsage, "URL/ URL/x: expected URL/" + asBegun + adds, "/ /a /b"},
+		"another depth":         {nil, "-d 3 URL", exitUsage, holds("links from a seed: any number, not 3", ""), "/ /a /b"},
+		"links":                 {nil, "--links URL", exitUsage, holds("links: not saved", ""), "/ /a /b"},
+		"several":               {nil, "--bodies --canon sort-query URL/x", exitUsage, holds("canonical rules: none, not sort-query; bodies: not saved; seeds: URL/, not URL/x", ""), "/ /a /b"},
+		"another seed":          {nil, "URL/x", exitUsage, holds("seeds: URL/, not URL/x", adds), "/ /a /b"},
+		"a further seed":        {nil, "URL URL/x", exitUsage, holds("seeds: URL/, not URL/ URL/x", adds), "/ /a /b"},
 		"a further seed, amend": {nil, "--amend URL/x", exitDone, "", "/ /a /b /c /x"},
-		"an exclusion":          {nil, "--exclude /c$ URL", exitUsage, `--exclude "/c$": expected none` + asBegun + adds, "/ /a /b"},
+		"an exclusion":          {nil, "--exclude /c$ URL", exitUsage, holds("exclusions: none, not /c$", adds), "/ /a /b"},
 		"an exclusion, amend":   {nil, "--amend --exclude /c$ URL", exitDone, "", "/ /a /b"},
 
 		"records lost":     {edit("pages.jsonl", cut), "URL", exitError, `--job "job": job/pages.jsonl: 10 bytes, expected at least the N that were committed` + others, "/ /a /b"},
@@ -60,8 +71,9 @@ func TestResume(t *testing.T) {
 		"a newer version":  {edit("state/marker.format-version*", newer), "URL", exitError, `--job "job": job/state: written by a newer version of Weft; this one reads format 5` + others, "/ /a /b"},
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
 		"state gone":       {edit("state/MANIFEST-*", os.Remove), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},
+		"killed in fresh":  {edit("state", clearing), "URL", exitDone, "", "/ / /a /a /b /b /c"},
 		"damage, fresh":    {edit("state/MANIFEST-*", os.Remove), "--fresh URL", exitDone, "", "/ / /a /a /b /b /c"},
-		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove this one, or name another` + "\n", "/ /a /b"},
+		"no job, but full": {edit("state", os.RemoveAll), "URL", exitUsage, `--job "job": already exists, and is not that of a job, expected a new folder: remove this one, or name another with --job` + "\n", "/ /a /b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newAsked(t, false, star)
@@ -79,18 +91,76 @@ func TestResume(t *testing.T) {
 				t.Errorf("exit %d, requested %s; expected %d, %s", e.code, s.paths(), c.code, c.asked)
 			}
 			resuming := "weft: job: resuming: 3 URLs done, 1 left\n"
-			if strings.Contains(c.args, "--fresh") == strings.HasPrefix(e.stderr, resuming) && c.printed == "" {
+			over := strings.HasPrefix(c.asked, "/ / ")
+			if over == strings.HasPrefix(e.stderr, resuming) && c.printed == "" {
 				t.Errorf("printed %q", e.stderr)
 			}
-			if c.code == exitDone && !strings.Contains(c.args, "--fresh") && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
+			if c.code == exitDone && !over && !strings.HasPrefix(e.file("job/pages.jsonl"), records) {
 				t.Errorf("records %q, expected first %q", e.file("job/pages.jsonl"), records)
 			}
 			printed := strings.NewReplacer(s.URL, "URL", strconv.Itoa(len(records)), "N").Replace(strings.TrimPrefix(e.stderr, "weft: "))
-			if c.printed != "" && (!strings.HasPrefix(printed, c.printed) || strings.HasSuffix(c.printed, "\n") && printed != c.printed || strings.Count(printed, "\n") != 1) {
+			if c.printed != "" && (!strings.HasPrefix(printed, c.printed) || strings.HasSuffix(c.printed, "\n") && printed != c.printed || strings.Count(printed, "\n") > max(1, strings.Count(c.printed, "\n"))) {
 				t.Errorf("printed %q, expected %q", printed, c.printed)
 			}
 		})
 	}
+}
+
+// TestOtherCrawl: what a user types who tries the examples one after the other in one folder. The
+// message names the folder and what to type, and no flag that was not typed.
+func TestOtherCrawl(t *testing.T) {
+	s := newAsked(t, false, star)
+	dir := t.TempDir()
+	folder := weft.JobName(mustSeed(t, s.URL))
+	text := strings.NewReplacer("HOST", strings.TrimSuffix(folder, ".weft"), "SITE", s.URL)
+	var b strings.Builder
+	for _, c := range []struct {
+		args string // SITE and HOST stand for the site
+		code int
+	}{
+		{"SITE", exitDone},
+		{"--links SITE", exitUsage},
+		{"--links --job HOST-2.weft SITE", exitDone},
+		{"-d 1 --links SITE", exitUsage},
+		{"--update HOST.weft --links", exitUsage},
+		{"--fresh --limit 1 SITE", exitLimit},
+		{"--bodies SITE", exitUsage},
+		{"SITE/other", exitUsage},
+		{"--job HOST.weft", exitDone},
+	} {
+		e := weftIn(t, dir, append([]string{"crawl"}, strings.Fields(text.Replace(c.args))...)...)
+		if e.code != c.code {
+			t.Errorf("%s: exit %d, expected %d", c.args, e.code, c.code)
+		}
+		if c.code == exitUsage {
+			host := strings.NewReplacer(s.URL, "http://example.org", strings.TrimSuffix(folder, ".weft"), "example.org")
+			site := strings.NewReplacer("HOST", "example.org", "SITE", "http://example.org")
+			fmt.Fprintf(&b, "$ weft crawl %s\n%s\n", site.Replace(c.args), host.Replace(e.stderr))
+		}
+	}
+	golden.Equal(t, "testdata/other-crawl.txt", regexp.MustCompile(`   +`).ReplaceAllString(b.String(), "   "))
+}
+
+// TestDefaultFolder: a message about a folder that the command chose does not name --job as if it
+// had been typed.
+func TestDefaultFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "example.org.weft", "mine"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	const want = "weft: example.org.weft: already exists, and is not that of a job, expected a new folder: remove this one, or name another with --job\n"
+	if e := weftIn(t, dir, "crawl", "https://example.org/"); e.code != exitUsage || e.stderr != want {
+		t.Errorf("exit %d, %q, expected %q", e.code, e.stderr, want)
+	}
+}
+
+func mustSeed(t *testing.T, s string) weburl.URL {
+	t.Helper()
+	u, err := weft.ParseSeed(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 // TestFinished: for a finished job, the command prints the same report again, and changes nothing.
@@ -114,7 +184,7 @@ func TestFinished(t *testing.T) {
 			for _, args := range []string{"crawl --job job " + c.seed, "crawl --job job", "crawl --job job -o out " + c.seed} {
 				e := weftIn(t, first.dir, strings.Fields(args)...)
 				line, rest, _ := strings.Cut(e.stderr, "\n")
-				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; use --update to recrawl it, --fresh to start over, --amend to add URLs" || again != table {
+				if _, again, _ := strings.Cut(rest, "\n"); e.code != c.code || line != "weft: job is finished; weft crawl --update job recrawls it, --fresh starts over, --amend adds URLs" || again != table {
 					t.Errorf("%s: exit %d, %q\nexpected exit %d, a line, and then %q", args, e.code, e.stderr, c.code, table)
 				}
 			}
@@ -150,13 +220,19 @@ func TestOtherList(t *testing.T) {
 	}
 	more := s.URL + "\n" + s.URL + "/x\n"
 	e := crawl(more)
-	if _, printed, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(printed, `weft: --input`) || strings.Count(printed, "\n") != 1 ||
-		!strings.HasSuffix(printed, " as the job began with: use --amend to add to them, --fresh to start over, or --job for another job\n") {
+	if _, printed, _ := strings.Cut(e.stderr, "\n"); e.code != exitUsage || !strings.HasPrefix(printed, "weft: job: the list of seeds: ") || strings.Count(printed, "\n") != 1 ||
+		!strings.HasSuffix(printed, " as the job began with: use --amend to add to it, --fresh to start over, or --job job-2 for another job\n") {
 		t.Errorf("exit %d, printed %q", e.code, e.stderr)
 	}
 	if e := crawl(more, "--amend"); e.code != exitDone || s.paths() != "/ /a /b /c /x" {
 		t.Errorf("with --amend: requested %s: %+v", s.paths(), e)
 	}
+}
+
+// clearing makes a job one whose --fresh was killed.
+func clearing(state string) error {
+	return errors.Join(os.WriteFile(filepath.Join(state, "clearing"), []byte("pages.jsonl\nlinks.jsonl\nbodies"), 0o666),
+		os.Remove(filepath.Join(state, "../pages.jsonl")))
 }
 
 // setFormat makes a state one of another version.

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -27,16 +27,27 @@ func robotsCommand() *cobra.Command {
 	return cmd
 }
 
+// robotsFlags are the options of weft robots test.
+type robotsFlags struct {
+	client clientFlags
+	agent  string // empty: the client's
+	jsonl  bool
+}
+
 func robotsTestCommand() *cobra.Command {
-	agent := weft.DefaultUserAgent
-	var jsonl bool
+	var f robotsFlags
 	cmd := &cobra.Command{
-		Use:   "test [flags] FILE URL...",
+		Use:   "test [flags] FILE|URL [URL...]",
 		Short: "Show which URLs a robots.txt allows, and by which line",
-		Long: `Read a robots.txt from a file or standard input (-) and print, for each URL,
-whether a crawler may fetch it and the line that decides. A URL may be a path,
-such as /a?b; it is canonicalized as in a crawl.`,
+		Long: `Read a robots.txt from a file, standard input (-) or the Web and print, for
+each further URL, whether a crawler may fetch it and the line that decides. The
+URL of a whole site stands for its /robots.txt; a URL alone is tested against
+the robots.txt of its site. A URL to test may be a path, such as /a?b; it is
+canonicalized as in a crawl.`,
 		Annotations: detailed(`
+Redirects are followed. As in a crawl, a status of 4xx allows everything, and
+429 and 5xx disallow everything.
+
 With --jsonl there is no URL argument, and FILE (default: standard input) holds
 one question per line:
 
@@ -51,31 +62,42 @@ Without a rule, rule is "" and line 0. The delay is in seconds or null. The URL
 is taken as it is written.
 
 Exit status: 0 all questions answered, whatever the answers; 1 input or output
-failed; 3 usage error.`),
-		Example: `  weft robots test robots.txt /private/ https://example.org/a.html
-  curl -s https://example.org/robots.txt | weft robots test --ua otherbot - /
+failed; 3 usage error; 5 interrupted.`),
+		Example: `  weft robots test https://example.org/private/report.pdf
+  weft robots test https://example.org/ /private/ /docs/a.html
+  weft robots test --ua otherbot robots.txt /private/
   weft robots test --jsonl < questions.jsonl`,
-		Args: orJSONL(&jsonl, "argument", arguments(2, math.MaxInt, "argument",
-			"a FILE and a URL such as https://example.org/")),
+		Args: orJSONL(&f.jsonl, "argument", f.arguments),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if jsonl {
+			if f.jsonl {
+				agent := cmp.Or(f.agent, f.client.UserAgent)
 				return answerLines("robots test", args, func(q question) (any, error) {
 					return q.answer(agent)
 				})
 			}
-			return testURLs(args[0], args[1:], agent)
+			return f.test(args[0], args[min(1, len(args)-1):])
 		},
 	}
-	define(cmd, group{"Question", []option{
-		{name: "ua", arg: "NAME", Value: to(&agent, userAgent),
+	define(cmd, append([]group{{"Question", []option{
+		{name: "ua", arg: "NAME", Value: to(&f.agent, userAgent),
 			help: "ask for the crawler NAME, or its User-Agent",
-			more: "Default: " + weft.DefaultUserAgent + "."},
-		jsonlOption(&jsonl),
-	}})
+			more: "Default: that of --user-agent."},
+		jsonlOption(&f.jsonl),
+	}}}, f.client.groups("16MiB")...)...)
 	return cmd
 }
 
-func testURLs(path string, urls []string, agent string) error {
+// arguments accepts a robots.txt and URLs, or one URL alone.
+func (f *robotsFlags) arguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && isRemote(args[0]) {
+		return nil
+	}
+	return arguments(2, math.MaxInt, "argument",
+		"FILE|URL of a robots.txt and a URL such as https://example.org/")(cmd, args)
+}
+
+// test prints what the robots.txt that arg names says of URLs.
+func (f *robotsFlags) test(arg string, urls []string) error {
 	targets := make([]string, len(urls))
 	for i, s := range urls {
 		u, err := absolute(s)
@@ -84,31 +106,51 @@ func testURLs(path string, urls []string, agent string) error {
 		}
 		targets[i] = u.Canonical().RequestTarget()
 	}
-	f, err := openSource("robots test", path, fileOrInput)
+	file, err := f.client.robotsOf(arg, arg == urls[0])
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	// The byte beyond MaxSize shows the parser that the file is cut.
-	body, err := io.ReadAll(io.LimitReader(f, robots.MaxSize+1))
-	if err != nil {
-		return usage("robots test: %.128q: %w, expected a file that can be read", path, reason(err))
+	rules := robots.Parse(file.body).Agent(cmp.Or(f.agent, f.client.UserAgent))
+	access := robots.Read
+	if file.status != 0 {
+		access = robots.For(file.status)
 	}
-
-	rules := robots.Parse(body).Agent(agent)
 	out := newPrinter()
 	for i, target := range targets {
-		v := rules.Test(target)
-		word, why := "disallowed", "no rule"
+		v := robots.Verdict{Allowed: access != robots.Closed}
+		why := fmt.Sprintf("%s: status %d", file.url, file.status)
+		if access == robots.Read {
+			v, why = rules.Test(target), "no rule"
+		}
+		word := "disallowed"
 		if v.Allowed {
 			word = "allowed"
 		}
-		if v.Line > 0 {
+		switch {
+		case access == robots.Read && v.Undecided():
+			why = robots.TooMany
+		case v.Line > 0:
 			why = fmt.Sprintf("line %d: %s", v.Line, v.Rule)
 		}
 		fmt.Fprintf(out, "%-10s  %s  %s\n", word, printable(urls[i]), printable(why))
 	}
 	return standardOutput(out.Flush())
+}
+
+// robotsOf reads the robots.txt that an argument names: a file, its URL, or the URL of its site;
+// if page is set, that of any URL of the site.
+func (c *clientFlags) robotsOf(arg string, page bool) (source, error) {
+	if !isRemote(arg) {
+		return c.read("robots test", arg, maxPage, robots.MaxRedirects)
+	}
+	u, err := c.seed(arg)
+	if err == nil && (page || u.RequestTarget() == "/") {
+		u, err = u.Resolve("/robots.txt")
+	}
+	if err != nil {
+		return source{}, err
+	}
+	return c.fetch(u, robots.MaxRedirects)
 }
 
 // absolute reads a URL, or a path on some host.

@@ -18,7 +18,6 @@ import (
 // start is weft.New, which waits while the disk is full. Until it returns, a signal ends the
 // process; later ones are left in con.signals for handleSignals.
 func (con *console) start(o weft.Options, out *output) (*weft.Crawler, error) {
-	con.update = o.Update
 	con.signals = make(chan os.Signal, 2)
 	// Interrupts count even if they are ignored, as some shells arrange for background jobs;
 	// hangups do not, as nohup arranges.
@@ -51,8 +50,8 @@ func (con *console) crawl(c *weft.Crawler, out *output, more bool) error {
 	earlier := c.Earlier()
 	if earlier.Finished && !more {
 		out.discard()
-		con.warn(c.Job() + " is finished; use --update to recrawl it, --fresh to start over, " +
-			"--amend to add URLs")
+		con.warn(c.Job() + " is finished; weft crawl --update " + c.Job() + " recrawls it, --fresh starts over, " +
+			"--amend adds URLs")
 		r := report{Summary: earlier, job: c.Job(), records: records(c.Job(), &output{})}
 		return con.end(r, false, nil)
 	}
@@ -94,21 +93,22 @@ func (con *console) announce(job string, earlier weft.Summary) {
 // end prints the report, and returns the exit status. A crawl whose seeds are not those of its
 // job fetched nothing: it has no report.
 func (con *console) end(s report, interrupted bool, err error) error {
-	foreign := errors.Is(err, weft.ErrPlan)
-	if !con.quiet && !foreign {
+	foreign, unread := errors.Is(err, weft.ErrPlan), errors.Is(err, syscall.EPIPE)
+	var bad *badLine
+	if !con.quiet && !foreign && (!unread || s.job != "") {
 		con.report(s)
 	}
 	switch {
-	case errors.Is(err, syscall.EPIPE):
-		err = &exit{exitError, errors.New("output: the reader has closed it")}
-	case foreign:
+	case unread:
+		err = &exit{exitPipe, nil}
+	case foreign, errors.As(err, &bad):
 		err = &exit{exitUsage, err}
 	case err != nil:
 		err = &exit{exitError, err}
 	case interrupted, s.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
-	case s.SeedsFetched == 0 && s.Stopped == "":
-		why := cmp.Or(s.FirstError, "none has a 2xx status")
+	case s.fetchedNone():
+		why := advised(cmp.Or(s.FirstError, "none has a 2xx status"))
 		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
 	case s.Stopped != "":
 		err = &exit{exitLimit, nil}
@@ -118,7 +118,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 	var e *exit
 	if errors.As(err, &e) && e.err != nil {
 		for _, one := range parts(e.err) {
-			con.failed(byFlag(one, con.update))
+			con.failed(byFlag(one, con.job))
 		}
 		e.err = nil
 	}

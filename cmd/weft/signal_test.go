@@ -153,6 +153,7 @@ func TestNohup(t *testing.T) {
 
 // TestInterruptStuck: a second Ctrl-C soon ends the process, even if a loop hangs.
 func TestInterruptStuck(t *testing.T) {
+	t.Parallel() // it waits for the patience with the crawl
 	s := newAsked(t, false, star)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], s.URL)
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=stuck"), t.TempDir()

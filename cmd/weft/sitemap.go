@@ -83,7 +83,6 @@ func (f *sitemapFlags) run(args []string) error {
 			return q.answer(f.base, f.contentType)
 		})
 	}
-	f.client.MaxBody = cmp.Or(f.client.MaxBody, maxSitemap)
 	out := newPrinter()
 	print := func(e sitemap.Entry) error { return printEntry(out, e) }
 	if f.asJSON {
@@ -120,13 +119,17 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 			if err != nil || len(named) > 0 {
 				return err
 			}
+			address = u.String()
 		}
-		if err := f.fetch(u, &d); err != nil {
-			return err
-		}
-	} else if d.Body, err = f.client.file("sitemap", address); err != nil {
+	}
+	s, err := f.client.readPage("sitemap", address, maxSitemap, f.redirects)
+	if err != nil {
 		return err
 	}
+	if d.Base.IsZero() {
+		d.Base = s.url
+	}
+	d.ContentType, d.Body = cmp.Or(d.ContentType, s.contentType), s.body
 	r := sitemap.Read(d, sitemap.Options{}, func(e sitemap.Entry) bool {
 		err = print(e)
 		return err == nil
@@ -140,25 +143,6 @@ func (f *sitemapFlags) print(address string, print func(sitemap.Entry) error) (e
 	return nil
 }
 
-// fetch fetches a sitemap. The content type and the base that d has hold for those of the
-// response.
-func (f *sitemapFlags) fetch(u weburl.URL, d *sitemap.Document) error {
-	last, err := f.client.get("GET", u, f.redirects, noReport)
-	switch {
-	case err != nil:
-		return err
-	case last.Status < 200 || last.Status > 299:
-		return &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx", last.URL, last.Status)}
-	}
-	if d.Base.IsZero() {
-		if d.Base, err = weburl.Parse(last.URL); err != nil {
-			return err
-		}
-	}
-	d.ContentType, d.Body = cmp.Or(d.ContentType, last.contentType), last.body
-	return nil
-}
-
 // namedSitemaps returns the sitemaps that a site's robots.txt names. If there are none, u
 // becomes the URL of /sitemap.xml.
 func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []weburl.URL, err error) {
@@ -166,12 +150,12 @@ func (c *clientFlags) namedSitemaps(u *weburl.URL, redirects int) (named []webur
 	if err != nil {
 		return nil, err
 	}
-	last, err := c.get("GET", at, redirects, noReport)
+	s, err := c.fetch(at, redirects)
 	if err != nil {
 		return nil, err
 	}
-	if robots.For(last.Status) == robots.Read {
-		file := robots.Parse(last.body)
+	if robots.For(s.status) == robots.Read {
+		file := robots.Parse(s.body)
 		for _, s := range file.Sitemaps() {
 			if to, err := at.Resolve(s); err == nil && to.IsHTTP() {
 				named = append(named, to)

@@ -1,19 +1,65 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // localBase is the URL of a page that is read from a file.
 const localBase = "http://localhost/"
 
-// openSource opens a file, or standard input for "-" . Expected says what else the argument
-// of the command may be.
-func openSource(command, path, expected string) (*os.File, error) {
+// source is what a command reads: the argument FILE|URL names it.
+type source struct {
+	url         weburl.URL // after redirects; zero: it is a file
+	status      int        // of the response
+	header      [][2]string
+	contentType string
+	body        []byte
+}
+
+// read reads a file, standard input for "-", or a URL, within --max-body, or most bytes without it.
+// Redirects are followed, at most as many as redirects. The status may be any.
+func (c *clientFlags) read(command, arg string, most, redirects int) (source, error) {
+	c.MaxBody = cmp.Or(c.MaxBody, most)
+	if !isRemote(arg) {
+		body, err := readFile(command, arg, c.MaxBody)
+		return source{body: body}, err
+	}
+	u, err := c.seed(arg)
+	if err != nil {
+		return source{}, err
+	}
+	return c.fetch(u, redirects)
+}
+
+// readPage is read for what has to be there: a status other than 2xx is an error.
+func (c *clientFlags) readPage(command, arg string, most, redirects int) (source, error) {
+	s, err := c.read(command, arg, most, redirects)
+	if err == nil && isRemote(arg) && (s.status < 200 || s.status > 299) {
+		err = &exit{exitError, fmt.Errorf("%s: status %d, expected 2xx", s.url, s.status)}
+	}
+	return s, err
+}
+
+// fetch is read for a URL.
+func (c *clientFlags) fetch(u weburl.URL, redirects int) (source, error) {
+	last, err := c.get("GET", u, redirects, noReport)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{status: last.Status, header: last.Header, contentType: last.contentType, body: last.body}
+	s.url, err = weburl.Parse(last.URL)
+	return s, err
+}
+
+// openFile opens a file, or standard input for "-". Expected says what else the argument of the
+// command may be.
+func openFile(command, path, expected string) (*os.File, error) {
 	if path == "-" {
 		return os.Stdin, nil
 	}
@@ -27,13 +73,12 @@ func openSource(command, path, expected string) (*os.File, error) {
 // What an argument that names a file may be.
 const (
 	fileOrInput = "a file or - for standard input"
-	fileOrURL   = "a file or a URL that starts with http:// or https://"
+	fileOrURL   = "a file, - for standard input, or a URL that starts with http:// or https://"
 )
 
-// readSource reads a file, or standard input for "-". More than most bytes are an error, whose
-// text ends with hint.
-func readSource(command, path, expected string, most int, hint string) ([]byte, error) {
-	f, err := openSource(command, path, expected)
+// readFile reads a file, or standard input for "-". More than most bytes are an error.
+func readFile(command, path string, most int) ([]byte, error) {
+	f, err := openFile(command, path, fileOrURL)
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +88,8 @@ func readSource(command, path, expected string, most int, hint string) ([]byte, 
 	case err != nil:
 		return nil, usage("%s: %.128q: %w, expected a file that can be read", command, path, reason(err))
 	case len(b) > most:
-		return nil, &exit{exitError, fmt.Errorf("%s: %.128q: larger than %s%s",
-			command, path, plural(most, "byte"), hint)}
+		return nil, &exit{exitError, fmt.Errorf("%s: %.128q: larger than %s, see --max-body",
+			command, path, plural(most, "byte"))}
 	}
 	return b, nil
 }

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
@@ -17,13 +22,14 @@ var urlStates = []weft.URLState{
 }
 
 func urlsCommand() *cobra.Command {
-	var asJSON bool
-	state := weft.URLPending
+	var asJSON, only bool
+	var filter weft.URLFilter
 	cmd := &cobra.Command{
 		Use:     "urls [flags] JOB",
-		Short:   "List a job's URLs by state",
+		Short:   "List a job's URLs",
 		GroupID: sectionJob,
-		Long: `List the URLs of a job in one state, one per line:
+		Long: `List the URLs of a job, one per line: what came of it, the URL, and for one that
+is broken the page that links to it. The states are:
 
   pending    waits; by host, in the order of fetching
   leased     is being fetched
@@ -31,16 +37,21 @@ func urlsCommand() *cobra.Command {
   failed     done, with an error
   refused    by robots.txt, by a missing one, or by a later exclusion
   unchanged, changed, gone, new
-             done, as found by the last recrawl (weft crawl --update)` + jobExit,
-		Example: `  weft urls example.org.weft
-  weft urls --state failed --json example.org.weft | jq -r .error_kind`,
+             done, as found by the last recrawl (weft crawl --update)
+
+Of several filters, all apply.` + jobExit,
+		Example: `  weft urls --status 404 example.org.weft
+  weft urls --error dns --json example.org.weft | jq -r '[.url, .from] | @tsv'
+  weft urls --status 5xx --only-urls example.org.weft | weft crawl -i - -o -`,
 		Args:              jobArguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
+			write := writeURL
+			if only {
+				write = func(w io.Writer, u weft.URLStatus) { fmt.Fprintln(w, printable(u.URL)) }
+			}
 			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
-				return printAll(job.URLs(ctx, state), 0, asJSON, func(w io.Writer, u weft.URLStatus) {
-					fmt.Fprintln(w, printable(u.URL))
-				})
+				return printAll(job.URLs(ctx, filter), 0, asJSON, write)
 			})
 		},
 	}
@@ -48,10 +59,74 @@ func urlsCommand() *cobra.Command {
 	for i, s := range urlStates {
 		names[i] = string(s)
 	}
-	define(cmd, group{"Output", []option{
-		{name: "state", arg: "STATE", Value: to(&state, oneOf(urlStates...)), words: names,
-			help: "list the URLs in STATE", def: "pending"},
-		jsonOption(&asJSON, "print JSON, with depth, tries, error and more"),
-	}})
+	define(cmd,
+		group{"Filters", []option{
+			{name: "state", arg: "STATE", Value: to(&filter.State, oneOf(urlStates...)), words: names,
+				help: "list the URLs in STATE", def: "all"},
+			{name: "status", arg: "STATUS", Value: to(&filter.Status, statuses),
+				help: "list URLs by status: 404, 4xx or 500-599"},
+			{name: "error", arg: "KIND", Value: to(&filter.ErrorKind, errorKind), words: errorKinds(),
+				help: "list URLs by error kind: see weft kinds"},
+		}},
+		group{"Output", []option{
+			{name: "only-urls", Value: on(&only), help: "print nothing but the URLs"},
+			jsonOption(&asJSON, "print JSON, with depth, tries, error and more"),
+		}},
+	)
 	return cmd
+}
+
+// urlTable is outcome and URL.
+var urlTable = table{{"", -12}, {"", 0}}
+
+func writeURL(w io.Writer, u weft.URLStatus) {
+	outcome := string(u.State)
+	switch u.State {
+	case weft.URLDone, weft.URLFailed, weft.URLRefused:
+		outcome = cmp.Or(u.ErrorKind, strconv.Itoa(u.Status))
+	}
+	line := u.URL
+	if u.From != "" && (u.ErrorKind != "" || u.Status >= 400) {
+		line += "  from " + u.From
+	}
+	urlTable.row(w, outcome, line)
+}
+
+// statuses reads 404, 4xx or 500-599.
+func statuses(s string) (r weft.StatusRange, err error) {
+	from, to, isRange := strings.Cut(s, "-")
+	switch class, isClass := strings.CutSuffix(strings.ToLower(s), "xx"); {
+	case isClass:
+		from, to = class+"00", class+"99"
+	case !isRange:
+		to = from
+	}
+	code := func(s string) int {
+		n, err := strconv.Atoi(s)
+		if err != nil || len(s) != 3 {
+			return 0
+		}
+		return n
+	}
+	r = weft.StatusRange{From: code(from), To: code(to)}
+	if r.From < 100 || r.To < r.From {
+		return r, errors.New("expected one such as 404, 4xx or 500-599")
+	}
+	return r, nil
+}
+
+func errorKinds() []string {
+	var names []string
+	for _, k := range weft.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// errorKind reads the name of an error kind.
+func errorKind(s string) (string, error) {
+	if !slices.Contains(errorKinds(), s) {
+		return "", errors.New("expected an error kind that weft kinds lists, such as dns")
+	}
+	return s, nil
 }

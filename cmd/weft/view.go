@@ -38,10 +38,9 @@ func (v view) lines(s sample) []string {
 		volume(s.Bytes) + ", " + volume(int64(s.byteRate)) + "/s",
 		count(s.Pending) + " waiting",
 		count(s.InFlight) + " in flight",
-		plural(s.Failed+s.Refused, "error"),
-		plural(s.Redirects, "redirect"),
-		plural(s.Hosts, "host"),
 	}
+	figures = append(figures, s.troubles()...)
+	figures = append(figures, plural(s.Redirects, "redirect"), plural(s.Hosts, "host"))
 	if s.Memory > 0 {
 		figures = append(figures, volume(s.Memory)+" memory")
 	}
@@ -58,23 +57,23 @@ func (v view) lines(s sample) []string {
 func (v view) hosts(s sample) []string {
 	slow, held := s.hosts()
 	var lines []string
-	line := func(title, figure, alone string, h frontier.OriginStat) {
+	line := func(title, figure, alone, why string, h frontier.OriginStat) {
 		if v.width < narrow {
 			lines = append(lines, alone+"  "+printable(h.Origin))
 			return
 		}
-		load := v.style(faint, fmt.Sprintf("%s in flight, %s waiting", count(h.Leased), count(h.Pending)))
+		load := v.style(faint, fmt.Sprintf("%s, %s waiting", why, count(h.Pending)))
 		lines = append(lines, fmt.Sprintf("%-7s %8s  ", title, figure)+load+"  "+printable(h.Origin))
 	}
 	title := "slowest"
 	for _, h := range slow[:min(len(slow), mostHosts)] {
 		took := seconds(h.Took.Seconds())
-		line(title, took, took, h)
+		line(title, took, took, count(h.Leased)+" in flight", h)
 		title = ""
 	}
 	title = "held"
 	for _, h := range held {
-		line(title, clock(roundUp(s.held(h))), waits(s.held(h)), h)
+		line(title, clock(roundUp(s.held(h))), waits(s.held(h)), printable(h.Why), h)
 		title = ""
 	}
 	return lines

@@ -37,7 +37,7 @@ func urls(t testing.TB) []frontier.URL {
 		{URL: parse(t, "http://a.test./#x"), From: "http://a.test.evil/", Seq: 2},
 		{URL: parse(t, "http://a.test/known"), Seq: 4, Known: &frontier.Snapshot{
 			Number: 2, Change: "changed", At: at, First: at.Add(-time.Hour), Changed: at, Status: 200, Redirect: "http://b.test/", Content: [32]byte{1, 31: 2},
-			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html",
+			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html", Title: "A title",
 		}},
 		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Snapshot{}},
 		{URL: parse(t, long), From: long, Seq: 3},
@@ -65,7 +65,7 @@ func TestOriginRoundTrip(t *testing.T) {
 	for _, o := range []frontier.OriginState{
 		{Name: "http://a.test"},
 		{
-			Name: "http://a.test", Pending: 1 << 40, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
+			Name: "http://a.test", Pending: 1 << 30, Tried: 3, Answered: 7, Capped: true, Asked: at, Took: time.Hour, Best: -1, Most: 255,
 			Hold: at.Add(time.Hour), Strikes: 4, Overload: true, Failures: 8, Dead: true,
 			Robots: frontier.RobotsState{Have: true, Shut: true, Until: at, Tries: 2, Kind: "http-503", Reason: "\x1b[0m"},
 		},

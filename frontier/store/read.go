@@ -331,19 +331,34 @@ func (s *Store) Pending(origin string, after frontier.QueueKey, n int) (urls []f
 	}
 }
 
-// URLs yields the URLs in a state: pending ones by origin, each origin's in the order of its queue;
-// done or refused ones by URL. It yields no dropped URLs: only their fingerprints are stored.
+// URLs yields the URLs in a state: pending ones by origin, each origin's in the order of its
+// queue;
+// done or refused ones by URL; 0: all of these, one after the other. It yields no dropped URLs: only
+// their fingerprints are stored.
 func (s *Store) URLs(state State) iter.Seq2[Entry, error] {
-	if state == Pending {
-		return each(s, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
-			u, ok, err := pendingEntry(key, value)
-			return Entry{URL: u, State: Pending}, ok, err
-		})
-	}
-	return each(s, []byte{keyEntry}, []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
-		e, err := decodeEntry(value)
-		return e, e.State == state, err
+	pending := each(s, []byte{keyPending}, []byte{keyPending + 1}, func(key, value []byte) (Entry, bool, error) {
+		u, ok, err := pendingEntry(key, value)
+		return Entry{URL: u, State: Pending}, ok, err
 	})
+	ended := each(s, []byte{keyEntry}, []byte{keyEntry + 1}, func(_, value []byte) (Entry, bool, error) {
+		e, err := decodeEntry(value)
+		return e, e.State == state || state == 0, err
+	})
+	switch state {
+	case Pending:
+		return pending
+	case 0:
+		return func(yield func(Entry, error) bool) {
+			for _, some := range []iter.Seq2[Entry, error]{pending, ended} {
+				for e, err := range some {
+					if !yield(e, err) || err != nil {
+						return
+					}
+				}
+			}
+		}
+	}
+	return ended
 }
 
 func pendingEntry(key, value []byte) (frontier.URL, bool, error) {

@@ -143,7 +143,8 @@ func appendKnown(b []byte, known *frontier.Snapshot) []byte {
 	b = binary.AppendUvarint(b, uint64(known.RobotsTag))
 	b = appendText(b, known.ETag)
 	b = appendText(b, known.Modified)
-	return appendText(b, known.Type)
+	b = appendText(b, known.Type)
+	return appendText(b, known.Title)
 }
 
 func (d *decoder) known() *frontier.Snapshot {
@@ -160,6 +161,9 @@ func (d *decoder) known() *frontier.Snapshot {
 	}
 	known.Bytes, known.Link, known.RobotsTag = d.varint(), d.hash(), d.hash()
 	known.ETag, known.Modified, known.Type = d.text(), d.text(), d.text()
+	if len(d.b) > 0 { // jobs that predate titles end here
+		known.Title = d.text()
+	}
 	return known
 }
 

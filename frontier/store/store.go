@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -180,10 +181,8 @@ func (s *Store) openState(o Options) error {
 		return fmt.Errorf("store: %s: %w", s.dir, ErrLocked)
 	}
 	s.lock = lock
-	if o.Fresh {
-		if err := s.clear(o); err != nil {
-			return err
-		}
+	if err := s.startOver(o); err != nil {
+		return err
 	}
 	if !o.ReadOnly {
 		_ = s.fs.RemoveAll(s.partialDir()) // left by a killed run; they only take space
@@ -193,6 +192,22 @@ func (s *Store) openState(o Options) error {
 		return cmp.Or(s.failure.get(), damage(s.state, err))
 	}
 	s.engine = engine
+	return nil
+}
+
+// startOver removes the job if o asks for that, or if a process that was removing it has ended.
+func (s *Store) startOver(o Options) error {
+	names, underWay, err := s.clearing()
+	switch {
+	case err != nil:
+		return err
+	case o.Fresh:
+		return s.clear(slices.Concat(o.Outputs, o.Clear))
+	case underWay && o.ReadOnly:
+		return fmt.Errorf("store: %s: %w", s.state, fs.ErrNotExist)
+	case underWay:
+		return s.finishClearing(names)
+	}
 	return nil
 }
 

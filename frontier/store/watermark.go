@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 )
 
 const (
@@ -83,33 +82,4 @@ func readWatermark(fs FS, path string) uint64 {
 		return 0
 	}
 	return batch
-}
-
-// clear removes the job from its folder and keeps the lock. It removes outputs before the state,
-// and the watermark last, so that a crash never leaves what looks like a job with less done.
-func (s *Store) clear(o Options) error {
-	for _, name := range slices.Concat(o.Outputs, o.Clear) {
-		if err := s.fs.RemoveAll(s.fs.PathJoin(s.dir, name)); err != nil {
-			return wrap(err)
-		}
-	}
-	if err := syncDir(s.fs, s.dir); err != nil {
-		return wrap(err)
-	}
-	names, err := s.fs.List(s.state)
-	if err != nil {
-		return wrap(err)
-	}
-	for _, name := range names {
-		if name == lockFile || name == watermarkFile {
-			continue
-		}
-		if err := s.fs.RemoveAll(s.fs.PathJoin(s.state, name)); err != nil {
-			return wrap(err)
-		}
-	}
-	if err := syncDir(s.fs, s.state); err != nil {
-		return wrap(err)
-	}
-	return wrap(s.fs.RemoveAll(s.fs.PathJoin(s.state, watermarkFile)))
 }

@@ -28,7 +28,7 @@ var imports = map[string][]string{
 	"aio/aiotest":       {"aio", "golang.org/x/sys/unix"},
 	"budget":            {"aio"},
 	"guard":             {},
-	"weburl": {"github.com/cespare/xxhash/v2", "golang.org/x/net/idna", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
+	"weburl": {"internal/idna", "github.com/cespare/xxhash/v2", "golang.org/x/net/publicsuffix", "golang.org/x/text/encoding",
 		"golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/japanese"},
 
 	// Level 1: what a crawler reads and says.
@@ -57,12 +57,13 @@ var imports = map[string][]string{
 
 	// Level 3: a crawl. Where it goes, what it writes, its folder; fetch loops, then the
 	// coordinator.
-	"record": {},
-	"scope":  {"guard", "weburl"},
-	"seed":   {"http1", "weburl"},
-	"job":    {"frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
-	"fetch":  {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
-	"engine": {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
+	"record":       {},
+	"scope":        {"guard", "scope/places", "weburl"},
+	"scope/places": {},
+	"seed":         {"http1", "weburl"},
+	"job":          {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
+	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
+	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "weburl"},
@@ -73,7 +74,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "weburl", "internal/charset", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "weburl", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -106,11 +107,14 @@ var imports = map[string][]string{
 	"internal/ctl":            {},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
+	"internal/idna":           {"golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
+	"internal/idna/gen":       {"internal/idna", "golang.org/x/net/idna", "golang.org/x/text/unicode/bidi"},
 	"internal/inflate":        {},
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
 	"internal/process":        {},
+	"internal/sniff":          {"internal/markup"},
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/recrawl":  {"internal/process"},
@@ -132,7 +136,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
-	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "seed", "internal/feed", "internal/heap", "internal/inflate", "internal/markup",
+	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "seed", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
 }
 

@@ -27,6 +27,7 @@ var doors = map[string]string{
 	"budget/meter.go":     "all loops count the memory they hold",
 	"cookies/jar.go":      "all loops share a jar",
 	"duplicates/index.go": "all loops share an index",
+	"scope/places":        "all loops look at what the coordinator opens",
 
 	// What callers and loops on other threads enter a crawl by.
 	"crawl.go":        "the caller reads pages of a crawl that runs in the background",

@@ -15,6 +15,7 @@ const (
 // largeStructs may have more than mostFields, each with the reason.
 var largeStructs = map[string]string{
 	"Options":                "options",
+	"http1/Options":          "options",
 	"record/Record":          "a record",
 	"job/storedSummary":      "a record: the summary on disk",
 	"internal/webtest/Rates": "options: one rate for each kind of page",

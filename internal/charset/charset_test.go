@@ -1,6 +1,7 @@
 package charset_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -170,6 +171,25 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestRoom: the room for a text is known before it is made, and a long one takes no more.
+func TestRoom(t *testing.T) {
+	const n = 1 << 18
+	for _, c := range []struct {
+		encoding, piece string
+		room            int // of each piece
+	}{
+		{"windows-874", "\xa1\xd2\xc3 ", 10}, {"windows-1251", "\xe0\xe1 ", 5}, {"utf-8", "\xc3\xa4", 0}, {"windows-1252", "abc", 0},
+		{"utf-8", "a\xffb", 5}, {"gbk", "\xd6\xd0", 6}, {"utf-16le", "a\x00", 3}, {"iso-2022-jp", "a", 3},
+	} {
+		body := bytes.Repeat([]byte(c.piece), n)
+		u := charset.Lookup(c.encoding).Prepare(body)
+		text := u.Text()
+		if u.Room != c.room*n && u.Room != c.room*n+1 || c.room > 0 && (cap(text) > u.Room+u.Room/8 || len(text) > u.Room) {
+			t.Errorf("%s: room for %d bytes, expected %d; the text has %d and takes %d", c.encoding, u.Room, c.room*n, len(text), cap(text))
+		}
+	}
+}
+
 // FuzzDecode: whatever the bytes, the text is valid UTF-8 and bounded, and no ASCII is lost.
 func FuzzDecode(f *testing.F) {
 	for _, label := range []string{"utf-8", "gb18030", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "utf-16le", "windows-1253"} {
@@ -180,9 +200,10 @@ func FuzzDecode(f *testing.F) {
 		if e == nil {
 			return
 		}
-		text := e.Decode(body)
-		if !utf8.Valid(text) || len(text) > 3*len(body) {
-			t.Fatalf("%s %q: %q", e.Name(), body, text)
+		u := e.Prepare(body)
+		text := u.Text()
+		if !utf8.Valid(text) || len(text) > 3*len(body) || u.Room > 0 && len(text) > u.Room || u.Room > 3*len(body) {
+			t.Fatalf("%s %q: %q, and room for %d bytes", e.Name(), body, text, u.Room)
 		}
 	})
 }

@@ -179,6 +179,12 @@ func hasMeta(b []byte) bool {
 	return false // fewer than nine bytes declare nothing
 }
 
+// Prepare determines the encoding of a body as Determine does, and how much room its text takes.
+func Prepare(contentType string, body []byte) Undecoded {
+	e, _ := Determine(contentType, body)
+	return e.Prepare(body)
+}
+
 // UTF8 returns the body of a page with this Content-Type in UTF-8, and the name of its original
 // encoding. The text shares memory with a body that is UTF-8 already.
 func UTF8(contentType string, body []byte) (text []byte, name string) {

@@ -178,7 +178,7 @@ func (l *schedule) killed(disk **storetest.FS, after time.Duration) {
 // It must find what an undisturbed crawl finds, whatever the memory for URLs and fingerprints, and
 // whatever the concurrency and so the size of batches.
 func TestBrokenOff(t *testing.T) {
-	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	w := newWorld(t, webtest.Config{Seed: 5, Hosts: long.Or(5, 6), Pages: long.Or(4, 8), SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
 	t.Logf("%d URLs", len(w.truth))
 	const all = 1 << 20
 	runs := long.Or(8, 20) // at most; the last one is undisturbed
@@ -191,7 +191,7 @@ func TestBrokenOff(t *testing.T) {
 				before, committed := "", 0
 				w := *w // the original is shared
 				for run := 1; ; run++ {
-					w.seenBytes = []int{0, 1, 64 * 300}[(run+workers)%3] // all, none, a third
+					w.seenBytes = []int{0, 1, 64 * len(w.truth) / 2}[(run+workers)%3] // all, none, a third
 					l := schedule{clock: clock, server: server, begin: time.Duration(rng.Int64N(int64(time.Minute)))}
 					after := time.Duration(rng.ExpFloat64() * float64(2*time.Second))
 					switch rng.IntN(4) {

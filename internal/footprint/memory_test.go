@@ -173,7 +173,7 @@ func TestStalledBodiesEnd(t *testing.T) {
 // TestStalledBodiesDelayNoOthers checks that small pages of other hosts are fetched while stalled
 // bodies fill the memory, and that the stalled fetches end after their tries, with default limits.
 func TestStalledBodiesDelayNoOthers(t *testing.T) {
-	const stalling, hosts, size = 24, 224, 4 * mebi
+	const stalling, hosts, size = 24, 124, 2 * mebi
 	text := strings.Repeat("x", size)
 	isStalling := regexp.MustCompile(`\bh(0\d|1\d|2[0-3])\.test`)
 	send := func(task *aio.Task, c aio.Conn, request string) error {
@@ -252,6 +252,44 @@ func TestBombsKeepWithinMemory(t *testing.T) {
 	}
 	if most := c.bodies.Share() + 3*size; peak > most {
 		t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
+	}
+}
+
+// TestTextKeepsWithinMemory checks that bodies whose text is three times as long are decoded one
+// after the other when memory does not suffice for all, however many loops there are.
+func TestTextKeepsWithinMemory(t *testing.T) {
+	const hosts, size, loops = 16, 2 * mebi, 8
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write(bytes.Repeat([]byte("\xa1\xd2\xc3 "), size/4-1))
+	_ = z.Close()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=windows-874") // which is quick to read
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(zipped.Bytes())
+	}))
+	defer s.Close()
+	var m meters
+	o := weft.Options{Memory: 64 * mebi, MaxBody: size, NoRobots: true, PerHost: hosts, Loops: loops, Duplicates: weft.DuplicatesOff}
+	o.Tuning = &tuning.Options{OnMeters: m.take}
+	o.Hooks.OnRecord = func(r *weft.Record) {
+		if r.ErrorKind != "" || r.BodyBytes != size-4 || r.Charset != "windows-874" {
+			t.Errorf("%s: %d bytes in %s, error %s: %s", r.URL, r.BodyBytes, r.Charset, r.ErrorKind, r.Error)
+		}
+	}
+	for i := range hosts {
+		o.Seeds = append(o.Seeds, fmt.Sprintf("%s/%d", s.URL, i))
+	}
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := c.Run(t.Context()); err != nil || sum.Recorded() != hosts {
+		t.Fatalf("%d records, error %v", sum.Recorded(), err)
+	}
+	const page = size + 5*size/2 // in UTF-8
+	if peak, most := m.bodies.Peak(), m.bodies.Share()+page+mebi; peak < page || peak > most || m.bodies.Held() != 0 {
+		t.Errorf("bodies held %d bytes, expected at least %d and at most %d; %d at the end", peak, page, most, m.bodies.Held())
 	}
 }
 

@@ -105,7 +105,7 @@ func (s *stream) drop(bits uint) {
 // grow makes room for a match and more, as far as the limit permits.
 func (s *stream) grow() {
 	if len(s.out)-s.w < fastRoom && len(s.out) < s.end {
-		s.out = slices.Grow(s.out[:s.w], max(s.w, 4096))
+		s.out = slices.Grow(s.out[:s.w], min(max(s.w, 4096), s.end-s.w+fastRoom))
 		s.out = s.out[:min(cap(s.out), s.end)]
 	}
 }

@@ -162,7 +162,7 @@ func (c *crawl) look(r *result) error {
 		for i := range c.urls {
 			k := c.rng.IntN(r.URLs)
 			if c.rng.IntN(10) >= 7 {
-				k += 1 << 40 // nobody has found it
+				k += r.URLs // nobody has found it
 			}
 			c.urls[i] = c.url(k)
 		}

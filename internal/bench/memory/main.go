@@ -12,6 +12,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -75,29 +76,47 @@ var loads = []load{
 	{"30 pages of 10,000 new URLs on one host", []string{"--limit", "30", "-c", "4"}, hub(manyLinks)},
 	{"64 pages of 20,000 links of 2,000 bytes on one host", []string{"--limit", "65", "--per-host", "64", "--delay", "0s"}, hub(longLinks)},
 	{"40 hosts with a sitemap of 100,000 URLs, 500 KB that decompress to 15 MB", []string{"--sitemaps", "--limit", "200"}, served(40, longSitemap)},
+	{"60 hosts that each send 16 MB in windows-874, 16 KB compressed", []string{"--no-robots"}, served(60, thai)},
+	{"200 hosts over TLS with 240 KB of needless certificates", []string{"--no-robots", "--insecure"}, servedTLS(200)},
+	{"2,000 hosts over TLS with 240 KB of needless certificates", []string{"--no-robots", "--insecure"}, servedTLS(2000)},
+	{"2,000 hosts with heads of 60 KB", []string{"--no-robots"}, served(2000, longHead)},
 	{"1,000 hosts of 30 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(1000, 30)},
 	{"10,000 hosts of 10 pages, in 10 s", []string{"--max-time", "10s", "--timeout", "5s"}, synthetic(10_000, 10)},
 }
 
 // served serves a number of hosts that all respond alike.
 func served(hosts int, send http.HandlerFunc) func() (running, error) {
+	return func() (running, error) { return hostsOf("http", hosts, send, nil) }
+}
+
+// servedTLS serves a number of hosts over TLS, whose certificates come with needless ones.
+func servedTLS(hosts int) func() (running, error) {
 	return func() (running, error) {
-		s, err := serve(send)
+		config, err := webtest.Needless(240 << 10)
 		if err != nil {
 			return running{}, err
 		}
-		b := running{args: []string{"-c", "64", "--address-delay", "0s", "--domain-delay", "0s", "--resolve", "*:" + s.port + ":127.0.0.1"}, close: s.close}
-		for i := range hosts {
-			b.seeds = append(b.seeds, fmt.Sprintf("http://h%03d.test:%s/", i, s.port))
-		}
-		return b, nil
+		return hostsOf("https", hosts, page, config)
 	}
+}
+
+// hostsOf serves hosts, over TLS if there is a configuration.
+func hostsOf(scheme string, hosts int, send http.HandlerFunc, config *tls.Config) (running, error) {
+	s, err := serve(send, config)
+	if err != nil {
+		return running{}, err
+	}
+	b := running{args: []string{"-c", "64", "--address-delay", "0s", "--domain-delay", "0s", "--resolve", "*:" + s.port + ":127.0.0.1"}, close: s.close}
+	for i := range hosts {
+		b.seeds = append(b.seeds, fmt.Sprintf("%s://h%03d.test:%s/", scheme, i, s.port))
+	}
+	return b, nil
 }
 
 // hub serves one host.
 func hub(send http.HandlerFunc) func() (running, error) {
 	return func() (running, error) {
-		s, err := serve(send)
+		s, err := serve(send, nil)
 		if err != nil {
 			return running{}, err
 		}
@@ -106,7 +125,7 @@ func hub(send http.HandlerFunc) func() (running, error) {
 }
 
 func site() (running, error) {
-	s, err := serve(page)
+	s, err := serve(page, nil)
 	if err != nil {
 		return running{}, err
 	}

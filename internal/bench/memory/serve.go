@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -24,10 +25,13 @@ type server struct {
 	close func() error
 }
 
-func serve(handler http.HandlerFunc) (server, error) {
+func serve(handler http.HandlerFunc, config *tls.Config) (server, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return server{}, err
+	}
+	if config != nil {
+		ln = tls.NewListener(ln, config)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &http.Server{Handler: handler, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -66,6 +70,31 @@ var zipped = sync.OnceValue(func() []byte {
 	_ = z.Close()
 	return b.Bytes()
 })
+
+var zippedThai = sync.OnceValue(func() []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(bytes.Repeat([]byte("\xa1\xd2\xc3 "), size/4))
+	_ = z.Close()
+	return b.Bytes()
+})
+
+// thai sends a short body that decompresses to the largest allowed size, and nearly takes three
+// times as much in UTF-8.
+func thai(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=windows-874")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(zippedThai()) // the crawler may leave
+}
+
+// longHead sends a head that is nearly as long as Weft reads, and a short body.
+func longHead(w http.ResponseWriter, _ *http.Request) {
+	for i := range 600 {
+		w.Header().Set(fmt.Sprintf("X-Field-%d", i), strings.Repeat("x", 80))
+	}
+	w.Header().Set("Content-Type", "text/html")
+	_, _ = w.Write([]byte("<p>A page.")) // the crawler may leave
+}
 
 // bomb sends a short body that decompresses to the largest allowed size.
 func bomb(w http.ResponseWriter, _ *http.Request) {

@@ -64,10 +64,10 @@ type site struct {
 
 // figures are the cost of one crawl.
 type figures struct {
-	URLs  int   `json:"done"`
-	Bytes int64 `json:"bytes"`
-	Same  int   `json:"unchanged"`
-	CPU   time.Duration
+	URLs  int           `json:"done"`
+	Bytes int64         `json:"bytes"`
+	Same  int           `json:"unchanged"`
+	CPU   time.Duration `json:"cpu_ns"`
 }
 
 func measure(weft, jobs string, runs int, command string) ([]byte, error) {

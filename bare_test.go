@@ -1,0 +1,96 @@
+package weft_test
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/internal/tuning"
+)
+
+// TestBareSeedsBeyondMemory checks that seeds without a scheme whose hosts answer by http only are
+// fetched by http where everything that was seen is looked up on disk first, and that a promise of
+// such a fetch that a crash has left is kept by the next run.
+func TestBareSeedsBeyondMemory(t *testing.T) {
+	const hosts = 30
+	s := leafy(t, 0)
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, closed, _ := net.SplitHostPort(ln.Addr().String())
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names := func(yield func(string, error) bool) {
+		for i := range hosts {
+			if !yield(fmt.Sprintf("h%02d.test", i), nil) {
+				return
+			}
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "job")
+	o := weft.Options{
+		SeedSeq: names, Job: dir, Scope: weft.ScopePage, AllowPrivate: true, PerAddress: 16,
+		Resolve: overrides(t, "*:80:127.0.0.1:"+port, "*:443:127.0.0.1:"+closed),
+		Tuning:  &tuning.Options{Heads: 2, SeenBytes: 1, HostBytes: 1},
+	}
+	run := func() weft.Summary {
+		t.Helper()
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	sum, all := run(), records(t, dir)
+	for i := range hosts {
+		secure, plain := all[fmt.Sprintf("https://h%02d.test/", i)], all[fmt.Sprintf("http://h%02d.test/", i)]
+		if secure.ErrorKind != "connect" || plain.Status != 200 || plain.From != secure.URL || plain.Depth != 0 {
+			t.Errorf("%+v, %+v", secure, plain)
+		}
+	}
+	if !sum.Finished || sum.SeedsFetched != hosts || len(all) != 2*hosts {
+		t.Errorf("%d records, %+v", len(all), sum)
+	}
+
+	s2, err := store.Open(dir, store.Options{Outputs: []string{"pages.jsonl"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := slices.Collect(notesOf(s2, "promise/")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	b := s2.Begin()
+	b.Set("promise/http://late.test/", []byte("https://late.test/"))
+	if err := s2.Commit(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := s2.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run()
+	if late := records(t, dir)["http://late.test/"]; late.Status != 200 || late.From != "https://late.test/" {
+		t.Errorf("promised: %+v", late)
+	}
+}
+
+// notesOf yields the names of the notes in a store.
+func notesOf(s *store.Store, prefix string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for n, err := range s.Notes(prefix) {
+			if err != nil || !yield(n.Name) {
+				return
+			}
+		}
+	}
+}

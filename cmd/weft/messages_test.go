@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestDidYouMean: a flag, a command or a folder that is nearly right is suggested, and a wrong
+// word never does anything.
+func TestDidYouMean(t *testing.T) {
+	for name, c := range map[string]struct{ args, want string }{
+		"a letter too few":   {"crawl --dept 3", "--dept: unknown flag: did you mean --depth?"},
+		"letters swapped":    {"crawl --exculde x", "did you mean --exclude?"},
+		"another case":       {"links --JSON -", "did you mean --json?"},
+		"an underscore":      {"crawl --max_body 1", "did you mean --max-body?"},
+		"no hyphen":          {"crawl --limit-perhost 3", "did you mean --limit-per-host?"},
+		"a beginning":        {"crawl --conc 3", "did you mean --concurrency?"},
+		"an end":             {"crawl --max-depth 3", "did you mean --depth?"},
+		"the help":           {"--hlep", "did you mean --help?"},
+		"of a sub-command":   {"robots test --us x", "did you mean --ua?"},
+		"one hyphen":         {"crawl -limit 3", "did you mean --limit?"},
+		"one hyphen, value":  {"crawl -depth 3", "did you mean --depth?"},
+		"nothing near":       {"crawl --frobnicate", "--frobnicate: unknown flag, expected one that weft crawl --help-all lists\n"},
+		"a command":          {"crwl", "did you mean crawl?"},
+		"a sub-command":      {"robots tset", "did you mean test?"},
+		"a sub-command, far": {"robots frobnicate", "expected one that weft robots --help lists"},
+		"help of nothing":    {"help robots frobnicate", "expected one that weft robots --help lists"},
+		"a host":             {"example.org", "expected a command, as in weft crawl URL"},
+		"words after kinds":  {"kinds of", "expected none"},
+		"man and a command":  {"man crawl", "a command, expected a folder for the manual pages: weft crawl --help-all explains it"},
+		"man and two":        {"man robots test", "expected a folder"},
+	} {
+		e := weftRun(t, strings.Fields(c.args)...)
+		left, _ := os.ReadDir(e.dir)
+		if e.code != exitUsage || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || e.stdout != "" || len(left) > 0 {
+			t.Errorf("%s: weft %s: exit %d, %s%s, left %v; expected %s", name, c.args, e.code, e.stdout, e.stderr, left, c.want)
+		}
+	}
+}
+
+// TestNoJobFolder: what is not the folder of a job is named for what it is.
+func TestNoJobFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("pages.jsonl", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll("example.org.weft/state", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"status", "hosts", "urls", "why ARG http://a.test/", "ctl ARG pause", "crawl --update"} {
+		for arg, want := range map[string]string{
+			"pages.jsonl":          `"pages.jsonl": a file, expected the folder of a job, such as example.org.weft`,
+			"pages.jsonl/x":        `"pages.jsonl/x": no job, expected the folder of a job, such as example.org.weft`,
+			"nosuch":               `"nosuch": no job, expected the folder of a job, such as example.org.weft`,
+			"https://example.net/": `"https://example.net/": a URL, expected the folder of a job, such as example.org.weft`,
+			"https://example.org/": `"https://example.org/": a URL, expected the folder of a job: did you mean example.org.weft?`,
+			"example.org":          `"example.org": no job, expected the folder of a job: did you mean example.org.weft?`,
+		} {
+			words := strings.Fields(command)
+			if strings.Contains(command, "ARG") {
+				words = strings.Fields(strings.ReplaceAll(command, "ARG", arg))
+			} else {
+				words = append(words, arg)
+			}
+			cmd, stderr := weftCommand(t, words...)
+			cmd.Dir = dir
+			if code := exitCode(cmd.Run()); code != exitUsage || !strings.HasSuffix(stderr.String(), want+"\n") || strings.Count(stderr.String(), "\n") != 1 {
+				t.Errorf("weft %s: exit %d, %s, expected %s", words, code, stderr, want)
+			}
+		}
+	}
+}
+
+// TestCertificateMessage: a certificate that is not accepted is reported once, in one line that
+// names what to do; an error of the host is not one of its robots.txt.
+func TestCertificateMessage(t *testing.T) {
+	s := newAsked(t, true, star)
+	const want = "certificate not accepted: x509: certificate signed by unknown authority: " +
+		"--ca FILE trusts its issuer, -k accepts any certificate"
+	for _, args := range [][]string{{"crawl", "-o", "-"}, {"crawl"}, {"fetch"}, {"links"}, {"sitemap"}} {
+		e := weftRun(t, append(args, s.URL)...)
+		if e.code != exitError || strings.Count(e.stderr, "x509") != 1 || !strings.Contains(e.stderr, s.URL+"/") || !strings.HasSuffix(e.stderr, ": tls: "+want+"\n") {
+			t.Errorf("weft %s: exit %d\n%s", args, e.code, e.stderr)
+		}
+		if strings.Contains(e.stderr+e.stdout, " robots.txt: ") {
+			t.Errorf("weft %s blames robots.txt:\n%s%s", args, e.stderr, e.stdout)
+		}
+	}
+	for _, u := range []string{"http://127.0.0.1:9/", "http://nowhere.invalid/"} {
+		if e := weftRun(t, "crawl", "--retries", "0", "-o", "-", u); e.code != exitError || strings.Contains(e.stderr+e.stdout, "robots.txt") {
+			t.Errorf("%s: exit %d\n%s%s", u, e.code, e.stdout, e.stderr)
+		}
+	}
+}
+
+// TestReaderLeaves: like other tools, a command whose reader leaves ends without a word, whether
+// SIGPIPE ends it or is ignored.
+func TestReaderLeaves(t *testing.T) {
+	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
+	dir := t.TempDir()
+	var question bytes.Buffer
+	for i := range 50_000 {
+		fmt.Fprintf(&question, "{\"id\":%d,\"input\":\"http://a.test/%d\"}\n", i, i)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "questions"), question.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	weft := func(args string) string { return os.Args[0] + " " + args }
+	for _, command := range []string{
+		weft("crawl --job many --limit 3000 -q "+endless.URL) + "; " + weft("urls many --state done"),
+		weft("crawl -o - " + endless.URL), weft("crawl -o - --format csv --log-format json " + endless.URL),
+		weft("crawl -o /dev/stdout " + endless.URL),
+		weft("url --jsonl questions"), weft("kinds; "+weft("kinds; ")) + weft("kinds"),
+	} {
+		for _, trap := range []string{"", "trap '' PIPE; "} {
+			cmd := exec.CommandContext(t.Context(), "bash", "-c", "{ "+trap+command+"; echo status $? >&2; } | head -n 1 >first")
+			cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), dir
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%s: %v", command, err)
+			}
+			if got := stderr.String(); got != "status 141\n" && (!strings.Contains(command, "kinds") || got != "status 0\n") {
+				t.Errorf("%s%s: %s", trap, command, got)
+			}
+			_ = os.RemoveAll(filepath.Join(dir, "many"))
+		}
+	}
+}
+
+// TestReaderLeavesJob: the reader of a job's stream leaves; what is left of the job is worth a
+// report.
+func TestReaderLeavesJob(t *testing.T) {
+	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
+	cmd, stderr := weftCommand(t, "crawl", "--job", "job", "-o", "-", endless.URL)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = out.Read(make([]byte, 1))
+	out.Close()
+	if code := exitCode(cmd.Wait()); code != exitPipe || !strings.Contains(stderr.String(), "the same command resumes it") || strings.Contains(stderr.String(), "weft: ") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

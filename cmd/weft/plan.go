@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft"
+)
+
+// naming is how the command line names the folder of its job.
+type naming struct {
+	flag string // "job" or "update"; empty: the folder is that of the first URL's host
+	dir  string
+}
+
+// isUpdate reports whether --update names the job, which --job and --fresh exclude.
+func (n naming) isUpdate() bool { return n.flag == "update" }
+
+// given is the folder as messages name it.
+func (n naming) given() string {
+	if n.flag == "" {
+		return n.dir
+	}
+	return fmt.Sprintf("--%s %.128q", n.flag, n.dir)
+}
+
+// another is a folder name like that of the job for which there is no folder.
+func (n naming) another() string {
+	name := filepath.Clean(n.dir)
+	stem, isWeft := strings.CutSuffix(name, ".weft")
+	for i := 2; ; i++ {
+		other := fmt.Sprintf("%s-%d", stem, i)
+		if isWeft {
+			other += ".weft"
+		}
+		if _, err := os.Lstat(other); err != nil {
+			return other
+		}
+	}
+}
+
+// frozenInWords says what a frozen option is about, and what yes and no mean if it is a switch.
+var frozenInWords = map[string]struct{ what, yes, no string }{
+	"Scope":           {what: "scope"},
+	"Canon":           {what: "canonical rules"},
+	"Depth":           {what: "links from a seed"},
+	"LimitPerHost":    {what: "limit of URLs per host"},
+	"MaxRedirects":    {what: "redirects in a row"},
+	"MaxURLLength":    {what: "length of a URL"},
+	"MaxPathDepth":    {what: "segments of a path"},
+	"MaxRepeats":      {what: "repeats of a path segment"},
+	"MaxVariants":     {what: "URLs that differ after ; or ?"},
+	"NoRobots":        {"robots.txt", "ignored", "obeyed"},
+	"Sitemaps":        {"sitemaps", "crawled", "not crawled"},
+	"UserAgent":       {what: "name for robots.txt"},
+	"KeepLinks":       {"links", "saved", "not saved"},
+	"KeepBodies":      {"bodies", "saved", "not saved"},
+	"Duplicates":      {what: "duplicates to mark"},
+	"PruneDuplicates": {"links of duplicates", "not followed", "followed"},
+	"Include":         {what: "inclusions"},
+	"Exclude":         {what: "exclusions"},
+	"Seeds":           {what: "seeds"},
+	"SeedSeq":         {what: "list of seeds"},
+}
+
+// differs says how the job differs from the command.
+func differs(d weft.Difference) string {
+	words := frozenInWords[d.Option]
+	switch {
+	case words.yes == "":
+		return fmt.Sprintf("%s: %s, not %s", words.what, d.Was, d.Now)
+	case d.Was == "true":
+		return words.what + ": " + words.yes
+	}
+	return words.what + ": " + words.no
+}
+
+// otherCrawl says that the folder of the job holds a crawl with other options, and what to type
+// to get either. It names options in words, as most of those that differ were not typed.
+func otherCrawl(e *weft.PlanError, n naming) error {
+	var how []string
+	amendable := true
+	for _, d := range e.Differences {
+		how = append(how, differs(d))
+		amendable = amendable && slices.Contains(amendableOptions, d.Option)
+	}
+	other := &advice{error: fmt.Errorf("%s holds another crawl (%s)", n.dir, strings.Join(how, "; "))}
+	if n.isUpdate() {
+		other.add("weft crawl --update "+n.dir, "recrawls it with its own options")
+		if amendable {
+			other.add("--amend", "adds to it")
+		}
+		other.add("--job "+n.another()+" URL", "crawls beside it")
+		return other
+	}
+	if !e.Finished {
+		other.add("weft crawl --job "+n.dir, "resumes it")
+	}
+	if amendable {
+		other.add("--amend", "adds to it")
+	}
+	other.add("--job "+n.another(), "crawls beside it")
+	other.add("--fresh", "crawls in its place")
+	return other
+}
+
+// advice is an error with what may be typed instead, and what comes of each.
+type advice struct {
+	error
+	ways [][2]string
+}
+
+func (a *advice) add(words, effect string) { a.ways = append(a.ways, [2]string{words, effect}) }
+
+func (a *advice) Unwrap() error { return a.error }
+
+// lines are the ways, to be printed below the error.
+func (a *advice) lines() []string {
+	width := 0
+	for _, w := range a.ways {
+		width = max(width, len(w[0]))
+	}
+	var all []string
+	for _, w := range a.ways {
+		all = append(all, fmt.Sprintf("  %-*s   %s", width, w[0], w[1]))
+	}
+	return all
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestWaitsSayWhy: a host that is left alone for a while says why, in weft hosts and weft why.
+func TestWaitsSayWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		handler    http.HandlerFunc
+		hosts, why string
+	}{
+		"overloaded": {
+			func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/":
+					html(w, "/a")
+				case "/a":
+					w.Header().Set("Retry-After", "12")
+					w.WriteHeader(http.StatusServiceUnavailable)
+				}
+			},
+			"waits: 503, Retry-After 12 s, next request in 1",
+			"its host waits: 503, Retry-After 12 s",
+		},
+		"robots.txt": {
+			func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+			"waits: robots.txt: status 500, next request in ",
+			"could not be read yet: robots.txt: status 500",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(c.handler)
+			defer s.Close()
+			cmd, stderr := weftCommand(t, "crawl", "--job", "job", "--retries", "9", s.URL)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = cmd.Process.Kill()
+				_ = cmd.Wait()
+			}()
+			url := s.URL + map[bool]string{true: "/a", false: "/"}[name == "overloaded"]
+			says := func(want string, args ...string) {
+				t.Helper()
+				var last string
+				for range 200 {
+					if last = weftIn(t, cmd.Dir, args...).stdout; strings.Contains(last, want) {
+						return
+					}
+				}
+				t.Errorf("%q printed %s, expected %q in it; the crawl printed %s", args, last, want, stderr)
+			}
+			says(c.hosts, "hosts", "job")
+			says(c.why, "why", "job", url)
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package archtest
+
+import (
+	"go/ast"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// snakeCase is the form of every JSON key.
+var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// TestJSONKeys: every key is in snake case, and no exported field of a struct with keys is without
+// one, which would appear under its Go name.
+func TestJSONKeys(t *testing.T) {
+	for _, f := range files(t) {
+		if f.test {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			s, ok := n.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			tagged := 0
+			for _, field := range s.Fields.List {
+				key, ok := jsonKey(field)
+				if !ok {
+					continue
+				}
+				tagged++
+				if key != "-" && !snakeCase.MatchString(key) {
+					t.Errorf("%s: JSON key %q, expected snake_case", f.at(field), key)
+				}
+			}
+			for _, field := range s.Fields.List {
+				if _, ok := jsonKey(field); tagged > 0 && !ok && len(field.Names) > 0 && field.Names[0].IsExported() {
+					t.Errorf("%s: %s has no JSON key, and others of its struct have", f.at(field), field.Names[0])
+				}
+			}
+			return true
+		})
+	}
+}
+
+// jsonKey returns the JSON key of a field.
+func jsonKey(field *ast.Field) (key string, ok bool) {
+	if field.Tag == nil {
+		return "", false
+	}
+	tag, err := strconv.Unquote(field.Tag.Value)
+	if err != nil {
+		return "", false
+	}
+	key, ok = reflect.StructTag(tag).Lookup("json")
+	key, _, _ = strings.Cut(key, ",")
+	return key, ok
+}

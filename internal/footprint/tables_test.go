@@ -1,0 +1,171 @@
+package footprint_test
+
+import (
+	"container/list"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/cookies"
+	"github.com/weftcrawl/weft/dns"
+)
+
+// tables lists everything in a crawl that can grow, maps, slices and lists, by what bounds it: a
+// share of the budget, by its name in budget.Shares, or words. TestTables compares it with the
+// types. What is new belongs here, and what the Web can make grow without a bound does not exist.
+var tables = map[string][]string{
+	"Seen": {
+		"frontier/seen.segment.buckets", "frontier/seen.segment.filter", "frontier/seen.packed.buckets", "frontier/seen.packed.far",
+	},
+	"Scope": {"scope/places.Set.slots"},
+	"Hosts": { // evicted hosts are in the store, with their queues; so are names in a filter
+		"frontier/names.Index.under", "frontier.origins.known", "frontier.group.siblings", "frontier.politeness.addresses",
+		"frontier.politeness.domains", "frontier.evictionLine.hosts", "frontier.Frontier.failures", "internal/heap.Heap.items",
+	},
+	"Pending": {"frontier/queue.Queue.buckets", "frontier/queue.bucket.items", "frontier.URL.Past"},
+	"Bodies": { // each counts as held before it is made, or as it arrives
+		"http1.Response.Body", "http1.Response.whole", "http1.Response.Header", "http1.Response.Trailer",
+		"http1.parser.body", "http1.parser.lines", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
+		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.Outcome.Holds", "engine.batch.holds",
+	},
+	"Kept":     {"http1.buffers.free"},
+	"Idle":     {"http1.pool.byRoute"},
+	"Sessions": {"http1.sessions.known", "http1.sessions.used"},
+	"Names":    {"dns.cache.known", "dns.cache.names"},
+	"Recent":   {"weburl.Memo.slots"},
+	"Cookies":  {"cookies.Jar.mu.sites", "cookies.Jar.mu.order", "cookies.site.kept"},
+	"Rules": {
+		"robots.index.grams", "robots.index.order", "robots.index.prefixes", "robots.index.rules", "robots.index.wild",
+		"robots.Rules.rules", "frontier.robotsCache.alike", "frontier.robotsCache.used", "frontier.robotsCache.unused",
+	},
+	"Duplicates": {"duplicates.state.entries", "duplicates.state.same", "duplicates.state.near"},
+	"Batch": {
+		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
+		"frontier/store.Batch.dirs", "engine.batch.stream", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
+		"frontier.refill.ended",
+	},
+
+	"one of a request in flight": { // and there are at most so many: budget.PerRequest
+		"aio.Group.errs", "aio.Queue.items", "aio.Reader.buf", "aio.fdTable.byFD", "aio.fdTable.events", "aio.fdTable.free", "aio.fdTable.slots",
+		"aio.future.callbacks", "aio.inbox.mu.posted", "aio.ready.ring", "aio.scopeContext.mu.after", "aio.timers.heap", "aio.PanicError.Stack",
+		"budget.Meter.mu.queue", "engine.slots.queue", "engine.admission.waiting", "engine.admission.asked", "fetch.Loop.batch",
+		"fetch.Outcome.Dropped", "frontier.Frontier.leased", "frontier.journal.leased", "frontier.robotsCache.starved",
+		"http1.channel.in", "http1.channel.out", "http1.conn.got", "http1.parser.line",
+	},
+	"one of a URL in what waits for admission": {
+		"frontier.lookup.prints", "frontier.lookup.urls", "frontier.seenSet.asked", "frontier.seenSet.batch", "frontier.residency.asked",
+		"frontier.Request.Fingerprints", "frontier.Request.Names",
+	},
+	"a buffer of a loop, of 64 KiB or less": {
+		"aio.Loop.buffers", "http1.Client.opened", "text.Reader.buf", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
+		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
+		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
+	},
+	"4,096 hosts, and 1,024 sitemaps, of a loop": {"fetch.readers.weights", "fetch.Loop.known"},
+
+	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "frontier.redirects.middle", "engine.nested.by"},
+	"10,000 entries": {"engine.shortage.since"},
+	"4 MiB":          {"frontier/variants.Counter.counts"},
+	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
+	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
+	"collected after each lease":                     {"frontier.Frontier.refused"},
+	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
+	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "job.History.NotFollowed"},
+	"private networks that there are":                {"guard.Guard.open", "job.Job.Networks"},
+	"what the user gives, or 1,000 seeds ahead": {
+		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
+		"engine.Config.Late", "engine.Config.Seeds", "engine.Coordinator.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
+		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "http1.Client.auth", "http1.Client.secrets", "http1.Client.shared", "http1.Options.Auth",
+		"http1.Options.Header", "http1.Options.Resolve", "http1.header.fields", "http1.names.overrides", "http1.Response.Raw", "http1.parser.raw",
+		"job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
+	},
+}
+
+// TestTables: everything in a crawl that can grow is listed with its bound, and what is listed
+// exists. Shares do not grow with the number of loops.
+func TestTables(t *testing.T) {
+	listed := make(map[string]bool)
+	shares := reflect.TypeFor[budget.Shares]()
+	for bound, names := range tables {
+		if _, isShare := shares.FieldByName(bound); !isShare && !strings.Contains(bound, " ") {
+			t.Errorf("%s is no share of the budget", bound)
+		}
+		for _, name := range names {
+			listed[name] = true
+		}
+	}
+	found := growing(new(weft.Crawler), new(cookies.Jar), new(dns.Resolver))
+	for _, name := range found {
+		if !listed[name] {
+			t.Errorf("%s can grow: expected its bound in the list", name)
+		}
+		delete(listed, name)
+	}
+	for name := range listed {
+		t.Errorf("%s is listed, and not found", name)
+	}
+	for _, memory := range []int{budget.Least, budget.Default} {
+		if one, many := total(memory, 1), total(memory, 16); many > one || one > memory {
+			t.Errorf("the shares of %d bytes come to %d with one loop, and to %d with 16", memory, one, many)
+		}
+	}
+}
+
+// total returns what all shares of a budget come to, in bytes.
+func total(memory, loops int) int {
+	s := budget.Split(memory, loops)
+	perLoop := 2*s.Kept + s.Idle + s.Sessions + s.Names + s.Recent
+	shared := s.Seen + s.Scope + s.Hosts + s.Pending + s.Bodies + 2*s.Buffer + s.Cache + s.Rules + s.Duplicates + 2*s.Batch + s.Cookies
+	return shared + loops*perLoop
+}
+
+const module = "github.com/weftcrawl/weft/"
+
+// typeArguments are those of a generic type, in its name.
+var typeArguments = regexp.MustCompile(`\[.*\]`)
+
+// growing returns the fields that can grow of every type of this module that one of the roots leads
+// to, as PACKAGE.TYPE.FIELD. It does not see behind interfaces and functions.
+func growing(roots ...any) []string {
+	var found []string
+	seen := make(map[reflect.Type]bool)
+	var walk func(t reflect.Type, at string)
+	walk = func(t reflect.Type, at string) {
+		switch t.Kind() {
+		case reflect.Map, reflect.Slice:
+			found = append(found, at)
+			if t.Kind() == reflect.Map {
+				walk(t.Key(), at)
+			}
+			walk(t.Elem(), at)
+		case reflect.Array, reflect.Pointer:
+			walk(t.Elem(), at)
+		case reflect.Struct:
+			switch {
+			case t == reflect.TypeFor[list.List]():
+				found = append(found, at)
+			case t.PkgPath() == "sync/atomic" && strings.HasPrefix(t.Name(), "Pointer["):
+				walk(t.Field(0).Type.Elem(), at) // its first field is an array of none, for the type
+			case seen[t] || t.Name() != "" && !strings.HasPrefix(t.PkgPath()+"/", module):
+			default:
+				seen[t] = true
+				name := at // of a struct without a name
+				if t.Name() != "" {
+					name = typeArguments.ReplaceAllString(strings.TrimPrefix(t.PkgPath(), module)+"."+t.Name(), "")
+				}
+				for i := range t.NumField() {
+					walk(t.Field(i).Type, name+"."+t.Field(i).Name)
+				}
+			}
+		}
+	}
+	for _, root := range roots {
+		walk(reflect.TypeOf(root), "")
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}

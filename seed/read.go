@@ -1,0 +1,78 @@
+package seed
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Seed is a URL that a crawl starts from.
+type Seed struct {
+	URL        weburl.URL        // canonical
+	Credential *http1.Credential // for its origin; nil: none
+	Guessed    bool              // it was given without a scheme: http is next if https does not answer
+}
+
+// Read is ParseCredential for a URL that may lack its scheme, as people type them: example.org,
+// example.org/docs or example.org:8080. Its scheme is https then, and a guess. An address, a name of
+// this machine and port 80 are by http.
+func Read(s string) (Seed, error) {
+	if bare, ok := complete(strings.TrimSpace(s)); ok {
+		return bare, nil
+	}
+	u, credential, err := ParseCredential(s)
+	return Seed{URL: u, Credential: credential}, err
+}
+
+// ReadListed is Read for a line of a list, which has no credentials.
+func ReadListed(s string) (Seed, error) {
+	bare, err := Read(s)
+	if err == nil && bare.Credential != nil {
+		_, err = Parse(s)
+	}
+	return bare, err
+}
+
+// isName reports whether a host looks like a name of the DNS; without a port it has a dot, as words
+// have none.
+func isName(host string, port bool) bool {
+	strange := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}
+	return (port || strings.Contains(host, ".")) && strings.IndexFunc(host, strange) < 0
+}
+
+// complete adds the scheme to a URL that lacks it. It returns false if s has one, or looks like
+// something else, such as the name of a file or a word.
+func complete(s string) (Seed, bool) {
+	authority := s
+	if i := strings.IndexAny(s, "/?#"); i >= 0 {
+		authority = s[:i]
+	}
+	name, port := authority, ""
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		name, port = authority[:i], authority[i+1:]
+		if port == "" || strings.Trim(port, "0123456789") != "" {
+			return Seed{}, false // a scheme
+		}
+	}
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(authority, "@\\") {
+		return Seed{}, false
+	}
+	u, err := weburl.Parse("https://" + s)
+	host := u.Hostname()
+	_, noAddress := netip.ParseAddr(strings.Trim(host, "[]"))
+	here := host == "localhost" || strings.HasSuffix(host, ".localhost")
+	switch {
+	case err != nil:
+		return Seed{}, false
+	case noAddress != nil && !here && !isName(host, port != ""):
+		return Seed{}, false
+	case noAddress == nil, here, port == "80":
+		u, err = weburl.Parse("http://" + s)
+		return Seed{URL: u.Canonical()}, err == nil
+	}
+	return Seed{URL: u.Canonical(), Guessed: true}, true
+}
