@@ -180,8 +180,11 @@ func (c *Crawler) Run(ctx context.Context) (Summary, error) { return c.crawl.Run
 // network a crawl is the same every time.
 func (c *Crawler) RunOn(t *aio.Task) (Summary, error) { return c.crawl.RunOn(t) }
 
-// Drain ends the crawl in good order: no more fetches start, those in flight finish, and Run
-// returns. It may be called at any time.
+// DrainTime is how long a crawl that drains waits for requests in flight.
+const DrainTime = engine.DrainTime
+
+// Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken
+// off after DrainTime and stay pending, and Run returns. It may be called at any time.
 func (c *Crawler) Drain() { c.crawl.Drain() }
 
 // Stats returns where the crawl is: zero before Run. It takes time in proportion to the hosts in

@@ -147,8 +147,8 @@ func TestLongLinks(t *testing.T) {
 		seed string
 		want map[string]int
 	}{
-		"a base":         {w: web{"http://a.test/": base(8<<10, many.String())}, want: map[string]int{"too-many": 1, "depth": maxLinkText / (8<<10 + 30)}},
-		"a longer one":   {w: web{"http://a.test/": base(60<<10, many.String())}, want: map[string]int{"too-many": 1, "too-long": maxLinkText / (60<<10 + 30)}},
+		"a base":         {w: web{"http://a.test/": base(8<<10, many.String())}, want: map[string]int{"too-many": 1, "depth": mostLinkText(8<<10+many.Len()) / (8<<10 + 30)}},
+		"a longer one":   {w: web{"http://a.test/": base(60<<10, many.String())}, want: map[string]int{"too-many": 1, "too-long": mostLinkText(60<<10+many.Len()) / (60<<10 + 30)}},
 		"a foreign one":  {w: web{"http://a.test/": "<base href=foo:/" + strings.Repeat("a", 60<<10) + "/>" + many.String()}, want: map[string]int{"too-many": 1}},
 		"the page's own": {w: web{at: strings.Repeat("<a href=//b.test/>", 12_000)}, seed: at, want: map[string]int{"too-many": 1, "scope": maxLinkText / (3<<10 + 31)}},
 		"one link":       {w: web{"http://a.test/": "<a href=/" + strings.Repeat("a", 16<<10) + "><a href=b>"}, want: map[string]int{"too-long": 1, "depth": 1}},
@@ -167,8 +167,11 @@ func TestLongLinks(t *testing.T) {
 	}
 }
 
-// maxLinkText is the limit for the text of all links of a page, in bytes.
+// maxLinkText is the limit for the text of all links of a page and its own URL with each, in bytes.
 const maxLinkText = 32 << 20
+
+// mostLinkText is the limit for the text of all links of a page of n bytes.
+func mostLinkText(n int) int { return 256<<10 + 16*n }
 
 // shortNet is a network without free file descriptors until a given time. It counts connection
 // attempts.

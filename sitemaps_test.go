@@ -351,3 +351,27 @@ func ignoreTimeout(err error) error {
 	}
 	return err
 }
+
+// TestSameSitemap checks that a sitemap under several names is recorded under each, with the same
+// figures, and that its entries are found once.
+func TestSameSitemap(t *testing.T) {
+	urls := "<urlset><url><loc>http://a.test/1</loc></url><url><loc>http://a.test/2</loc></url></urlset>"
+	w := web{
+		"http://a.test/":           "home",
+		"http://a.test/robots.txt": "Sitemap: http://a.test/x.xml\nSitemap: http://a.test/y.xml\nSitemap: http://a.test/z.xml",
+		"http://a.test/x.xml":      urls, "http://a.test/y.xml": urls, "http://a.test/z.xml": urls,
+		"http://a.test/1": "one", "http://a.test/2": "two",
+	}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true, PerHost: 1})
+	found := 0
+	for _, name := range []string{"x", "y", "z"} {
+		r := got["http://a.test/"+name+".xml"]
+		if r.Sitemap != "urlset" || r.Links != 2 {
+			t.Errorf("%s.xml: sitemap %q, %d links", name, r.Sitemap, r.Links)
+		}
+		found += r.NewLinks
+	}
+	if len(got) != 6 || found != 2 {
+		t.Errorf("%d records, %d new links, not followed: %v", len(got), found, sum.NotFollowed)
+	}
+}

@@ -5,7 +5,10 @@ import "time"
 // Clock gives a loop the time, and a place to wait when it has nothing to do. Zero Options use the
 // system's clock and wait for descriptors; package aiotest has a virtual clock that jumps.
 type Clock interface {
+	// Now never goes back.
 	Now() time.Time
+	// Wall is the time of the calendar: see Loop.Wall.
+	Wall() time.Time
 	// Attach returns a Sleeper for one loop, which closes it when it ends.
 	Attach() Sleeper
 }

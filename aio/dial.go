@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -216,9 +217,16 @@ func lookupPort(t *Task, network, service string) (int, error) {
 	})
 }
 
+// maxAttempts bounds the connections that one dial tries at the same time, each with a descriptor,
+// however many addresses a name has. To start another, the oldest ends: with FallbackDelay it had a
+// second.
+const maxAttempts = 4
+
 // connectFirst starts a connection to each address in turn and returns the first that succeeds.
 func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 	type attempt struct {
+		to   *net.TCPAddr
+		task *Task
 		conn Conn
 		err  error
 	}
@@ -226,20 +234,29 @@ func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 		results Queue[attempt]
 		won     Conn
 		errs    []error
+		trying  []attempt // oldest first
 	)
 	err := t.Group(func(g *Group) error {
-		for next, running := 0, 0; next < len(addrs) || running > 0; {
+		for next := 0; next < len(addrs) || len(trying) > 0; {
 			if next < len(addrs) {
 				to := addrs[next]
-				next, running = next+1, running+1
-				g.Go("connect "+to.String(), func(t *Task) error {
+				next++
+				if len(trying) == maxAttempts {
+					trying[0].task.Cancel()
+					errs = append(errs, fmt.Errorf("%s: not connected in time", trying[0].to))
+					trying = trying[1:]
+				}
+				trying = append(trying, attempt{to: to, task: g.Go("connect "+to.String(), func(t *Task) error {
 					c, err := t.loop.network.Connect(t, to)
-					if err != nil {
+					switch {
+					case errors.Is(err, ErrCanceled):
+						return nil
+					case err != nil:
 						err = fmt.Errorf("%s: %w", to, err)
 					}
-					results.TryPut(attempt{c, err})
+					results.TryPut(attempt{to, t, c, err})
 					return nil
-				})
+				})})
 			}
 			var a attempt
 			get := func(t *Task) (err error) {
@@ -262,7 +279,7 @@ func connectFirst(t *Task, addrs []*net.TCPAddr) (Conn, error) {
 				g.Cancel()
 				return nil
 			}
-			running--
+			trying = slices.DeleteFunc(trying, func(other attempt) bool { return other.task == a.task })
 			errs = append(errs, a.err)
 		}
 		return nil

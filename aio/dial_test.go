@@ -378,3 +378,47 @@ func TestListenAddresses(t *testing.T) {
 		})
 	}
 }
+
+// countingNet counts the connections that are tried at the same time.
+type countingNet struct {
+	*aiotest.Net
+	now, most int
+}
+
+func (n *countingNet) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
+	n.now++
+	n.most = max(n.most, n.now)
+	defer func() { n.now-- }()
+	return n.Net.Connect(task, to)
+}
+
+// TestDialBoundsItsAttempts checks that a name with many silent addresses takes few descriptors,
+// and that its last address is tried all the same.
+func TestDialBoundsItsAttempts(t *testing.T) {
+	n := &countingNet{Net: aiotest.NewNet(aiotest.NetOptions{Latency: dialLatency})}
+	var addrs []netip.AddrPort
+	for i := range 20 {
+		addr := netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)})
+		addrs = append(addrs, netip.AddrPortFrom(addr, 80))
+		n.Blackhole(addr.String())
+	}
+	addrs = append(addrs, netip.MustParseAddrPort("192.0.2.100:80"))
+	loop := aio.NewLoop(aio.Options{Clock: aiotest.NewClock(), Network: n})
+	err := loop.Run(t.Context(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", "192.0.2.100:80")
+		if err != nil {
+			return err
+		}
+		defer ln.Close()
+		c, err := aio.Connect(task, addrs)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		expect(t, "connected after", now(task), 20*aio.FallbackDelay+dialRoundTrip)
+		return nil
+	})
+	expect(t, "Run", err, nil)
+	expect(t, "attempts at the same time", n.most, 4)
+	expect(t, "attempts left", n.now, 0)
+}

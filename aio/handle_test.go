@@ -392,6 +392,7 @@ type handoverClock struct {
 }
 
 func (c *handoverClock) Now() time.Time      { return time.Now() }
+func (c *handoverClock) Wall() time.Time     { return time.Now() }
 func (c *handoverClock) Attach() aio.Sleeper { return c }
 
 func (c *handoverClock) Sleep(time.Time) {

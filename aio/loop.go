@@ -407,6 +407,16 @@ func (l *Loop) clock() int64 {
 // Now returns the time of the current turn on the loop's clock.
 func (l *Loop) Now() time.Time { return l.timeOf(l.clock()) }
 
+// Wall returns the time of the calendar, for what leaves the process: dates in records, and of
+// certificates. Now starts as the same, and then counts how time passes for the process: it stands
+// still while the machine sleeps, and does not follow when its clock is set.
+func (l *Loop) Wall() time.Time {
+	if l.opt.Clock != nil {
+		return l.opt.Clock.Wall()
+	}
+	return time.Now().Round(0)
+}
+
 // Time reads the loop's clock: it goes on while a turn lasts.
 func (l *Loop) Time() time.Time {
 	if l.opt.Clock != nil {

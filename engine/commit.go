@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 	"unsafe"
@@ -45,7 +44,7 @@ type batch struct {
 type committer struct {
 	job    *job.Job       // nil: nothing is kept
 	stream *record.Stream // nil: there is no Output
-	output io.Writer
+	output *store.PatientWriter
 	most   int // bytes: a larger open batch holds the crawl up
 
 	open     batch
@@ -120,10 +119,11 @@ func (c *committer) size() int {
 	return n
 }
 
-// behind reports whether so much waits to be saved that no fetch is to start.
-func (c *committer) behind(now time.Time) bool {
+// behind reports whether so much waits to be saved that no fetch is to start. Big outcomes, of
+// which as much waits as they hold, do not count: they have a bound of their own.
+func (c *committer) behind(now time.Time, big int64) bool {
 	return !c.began.IsZero() && !c.open.since.IsZero() &&
-		(c.size() >= c.most || now.Sub(c.open.since) >= holdAfter)
+		(c.size() >= c.most+int(big) || now.Sub(c.open.since) >= holdAfter)
 }
 
 // gather waits for a batch that is worth a commit. An empty one means that the crawl is over.
@@ -151,9 +151,7 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 	c := &d.committer
 	for {
 		if err := c.gather(t); err != nil {
-			if c.job != nil {
-				c.job.Store.Abandon() // do not wait for space on the disk any longer
-			}
+			c.abandon()
 			d.ending.broken = true
 			return errors.Join(err, t.Shield(d.commit))
 		}
@@ -163,6 +161,16 @@ func (d *Coordinator) commitAll(t *aio.Task) error {
 		if err := d.commit(t); err != nil {
 			return err
 		}
+	}
+}
+
+// abandon ends all waiting for space on the disk.
+func (c *committer) abandon() {
+	if c.job != nil {
+		c.job.Store.Abandon()
+	}
+	if c.output != nil {
+		c.output.Abandon()
 	}
 }
 
@@ -254,6 +262,7 @@ const costOfURL = int(unsafe.Sizeof(frontier.URL{}))
 // it could not take is not done.
 func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 	if len(b.stream) > 0 {
+		defer c.output.AbandonWith(ctx)()
 		if _, err := c.output.Write(b.stream); err != nil {
 			return committed{err: fmt.Errorf("output: %w", err)}
 		}

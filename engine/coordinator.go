@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
@@ -54,15 +55,21 @@ type Coordinator struct {
 
 // ending is how the crawl ends.
 type ending struct {
-	draining bool // no more fetches start
+	draining bool          // no more fetches start
+	until    time.Time     // draining: then what is in flight is broken off
+	breakOff *aio.Callback // at until
 	over     aio.Event
 	broken   bool  // by a cancelled context: the batch that is being saved is the last
 	failure  error // of the outputs, or the seeds
 }
 
+// mostUnsaved bounds the big outcomes that wait to be saved, in bytes: a commit takes no longer
+// than holdAfter for as much, so that other outcomes do not wait for it.
+const mostUnsaved = 4 << 20
+
 func newCoordinator(cfg *Config) *Coordinator {
 	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope)}
-	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(cfg.Shares.Bodies / 2)), Bounds: d.bounds}
+	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
 	}
@@ -73,8 +80,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 		d.progress.summary.Visit = cfg.Fetch.Visit
 	}
 	d.progress.summary.Runs++
-	d.committer = committer{job: cfg.Job, output: cfg.Output, most: cfg.Shares.Batch}
+	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch}
 	if cfg.Output != nil {
+		d.committer.output = store.NewPatientWriter(cfg.Output, cfg.Disk.Waiting)
 		d.committer.stream = record.NewStream(cfg.Format, d.progress.summary.Runs == 1)
 	}
 	d.restorer = frontier.Restore(cfg.Frontier)
@@ -228,7 +236,7 @@ func (d *Coordinator) history() job.History {
 		h.NotFollowed = d.cfg.Job.History.NotFollowed
 	}
 	if d.ending.over.IsSet() || d.ending.broken {
-		h.Ended = d.loop.Now().UTC()
+		h.Ended = d.loop.Wall().UTC()
 	}
 	return h
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -150,8 +151,8 @@ func (c *Crawl) feed(seq iter.Seq2[Seed, error], inbox *aio.Handle) {
 	_ = inbox.Post(func() { d.endSeeds(failure) }) // a crawl that is over needs no more seeds
 }
 
-// Drain ends the crawl in good order: no more fetches start, those in flight finish, and Run
-// returns.
+// Drain ends the crawl in good order: no more fetches start, those in flight finish, or are broken
+// off after DrainTime, and Run returns.
 func (c *Crawl) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,8 +212,8 @@ func (c *Crawl) Meters() (bodies, outcomes *budget.Meter) {
 	return c.coordinator.shared.Bodies, c.coordinator.shared.Outcomes
 }
 
-// Disk passes on that the store of a job waits for room on its disk: as a warning before the crawl
-// runs, as a pause while it does.
+// Disk passes on that the store of a job, or the output, waits for room on its disk or for a
+// descriptor: as a warning before the crawl runs, as a pause while it does.
 type Disk struct {
 	OnWarning func(error)
 
@@ -222,15 +223,22 @@ type Disk struct {
 	}
 }
 
-// Waiting reports that the disk is full, or with nil that there is room again.
+// Waiting reports that the disk is full or no descriptor left, or with nil that it waits no longer.
 func (d *Disk) Waiting(full error) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	reason := PausedFull
+	if store.NoDescriptor(full) {
+		reason = PausedDescriptors
+	}
 	switch {
 	case d.mu.crawl != nil:
-		d.mu.crawl.pauseFull(full != nil)
+		d.mu.crawl.pauseFull(reason, full != nil)
 	case full != nil && d.OnWarning != nil:
-		d.OnWarning(fmt.Errorf("%s, the crawl starts when there is room: %w", PausedFull, full))
+		d.OnWarning(fmt.Errorf("%s, the crawl starts when there is room: %w", reason, full))
 	}
 }
 
@@ -243,10 +251,18 @@ func (d *Disk) attach(c *Crawl) {
 	d.mu.crawl = c
 }
 
-func (c *Crawl) pauseFull(full bool) {
+// pauseFull pauses the crawl for a shortage of the disk, or continues it after any.
+func (c *Crawl) pauseFull(reason string, full bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.mu.inbox.Post(func() { c.coordinator.Pause(PausedFull, full) }) // a crawl that is over starts nothing
+	_ = c.mu.inbox.Post(func() { // a crawl that is over starts nothing
+		if full {
+			c.coordinator.Pause(reason, true)
+			return
+		}
+		c.coordinator.Pause(PausedFull, false)
+		c.coordinator.Pause(PausedDescriptors, false)
+	})
 }
 
 // withoutTasks returns err without the names of the tasks that it came through: the caller of a

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
@@ -41,7 +42,7 @@ func (d *Coordinator) Dispatch() {
 
 // mayStart reports whether fetches may start now.
 func (d *Coordinator) mayStart() bool {
-	return !d.ending.draining && !d.committer.behind(d.loop.Now()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.shared.Bodies.Full()
+	return !d.ending.draining && !d.committer.behind(d.loop.Now(), d.shared.Outcomes.Held()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.shared.Bodies.Full()
 }
 
 // hand posts leases to the fetch loops, each to the one with the most idle workers.
@@ -99,15 +100,30 @@ func (d *Coordinator) wakeLater(idle bool, slots int) {
 // finish ends the crawl, in which nothing is left to do.
 func (d *Coordinator) finish() {
 	d.ending.over.Set()
+	if d.ending.breakOff != nil {
+		d.ending.breakOff.Cancel()
+	}
 	d.changed() // the history says that it has ended, and how
 	d.committer.dirty.Set()
 	d.committer.hurry.Set()
 	d.admission.begin.Set()
 }
 
-// Drain starts no more fetches: what is in flight finishes, then the crawl ends.
+// DrainTime is how long a crawl that drains waits for what is in flight. It is longer than most
+// fetches take, and shorter than people wait for a command that they have interrupted.
+const DrainTime = 10 * time.Second
+
+// Drain starts no more fetches. What is in flight finishes, or is broken off after DrainTime and
+// stays pending; then the crawl ends.
 func (d *Coordinator) Drain() {
-	d.ending.draining = true
+	if e := &d.ending; !e.draining {
+		e.draining, e.until = true, d.loop.Now().Add(DrainTime)
+		e.breakOff = d.loop.CallAt(e.until, func() {
+			for _, f := range d.loops {
+				f.Break()
+			}
+		})
+	}
 	d.Dispatch()
 }
 

@@ -93,7 +93,7 @@ func (d *Coordinator) postpones(now time.Time, out *fetch.Outcome) bool {
 	case d.frontier.Outlasts(now, out.URL, out.Result):
 		out.Await = true
 	default:
-		out.Postpone = out.Crowded || d.short.postpones(now, out.URL.URL, out.Postpone)
+		out.Postpone = out.Crowded || out.Broken || d.short.postpones(now, out.URL.URL, out.Postpone)
 	}
 	return out.Postpone || out.Await
 }
@@ -118,7 +118,7 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 // endLease reports the result of a lease to the frontier.
 func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 	if !out.Postpone && !out.Await && out.Robots == nil && !out.URL.Resolve {
-		out.URL.Past = append(out.URL.Past, try(out, now))
+		out.URL.Past = append(out.URL.Past, try(out, d.loop.Wall()))
 	}
 	switch {
 	case out.URL.Resolve:
@@ -131,6 +131,9 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		d.endRobots(now, out)
 	case out.Retry:
 		pause := max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
+		if out.Stale {
+			pause = 0
+		}
 		d.frontier.Retry(now, out.URL, out.Result, now.Add(pause))
 	default:
 		d.frontier.Done(now, out.URL, out.Result)
@@ -264,7 +267,7 @@ func (d *Coordinator) refuse() {
 	if len(refused) == 0 {
 		return
 	}
-	now := d.loop.Now()
+	now := d.loop.Wall()
 	for _, u := range refused {
 		r := fetch.Refused(u, d.cfg.Fetch.Visit, now)
 		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {

@@ -12,10 +12,11 @@ import (
 
 // Why a crawl starts no fetch for a while; more than one may hold.
 const (
-	PausedFull   = "the disk is full"
-	PausedFree   = "free disk space is below the minimum"
-	PausedByHand = "by hand"
-	pausedMemory = "waiting for memory"
+	PausedFull        = "the disk is full"
+	PausedDescriptors = "no file descriptor is left"
+	PausedFree        = "free disk space is below the minimum"
+	PausedByHand      = "by hand"
+	pausedMemory      = "waiting for memory"
 )
 
 // pauses are the reasons why no fetch starts; empty: they do.
@@ -45,6 +46,11 @@ func (d *Coordinator) Pause(reason string, on bool) {
 	switch {
 	case on:
 		d.pauses[reason] = true
+		if reason == PausedDescriptors { // a kept connection has one
+			for _, f := range d.loops {
+				f.Disconnect()
+			}
+		}
 	case d.pauses[reason]:
 		delete(d.pauses, reason)
 		d.Dispatch()

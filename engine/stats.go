@@ -16,6 +16,8 @@ type Stats struct {
 	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
 	Status5xx int                   `json:"status_5xx"` // and of 5xx
 	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
+	Ending    bool                  `json:"ending"`     // no other fetch starts
+	EndsIn    time.Duration         `json:"ends_in_ns"` // then what is still in flight is broken off
 	Memory    int64                 `json:"memory"`     // bytes that the process has for its heap, stacks and tables
 	MaxMemory int64                 `json:"max_memory"` // the budget
 	Slowest   []frontier.OriginStat `json:"slowest"`    // origins in flight with the longest response time, at most 5
@@ -25,7 +27,11 @@ func (d *Coordinator) stats() Stats {
 	s := Stats{
 		Counters: d.progress.summary.Counters,
 		Elapsed:  d.progress.elapsed(d.loop.Now()), Paused: d.Paused(),
+		Ending: d.ending.draining || d.ending.over.IsSet(),
 		Memory: budget.Used(), MaxMemory: int64(d.cfg.Memory),
+	}
+	if d.ending.draining {
+		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
 	}
 	s.Status4xx = d.progress.summary.Answered(400, 499)
 	s.Status5xx = d.progress.summary.Answered(500, 599)
@@ -43,7 +49,6 @@ type Snapshot struct {
 	Counts  frontier.Stats
 	Stats   Stats
 
-	Ending         bool // no more fetches start
 	URLsPerSecond  float64
 	BytesPerSecond float64
 }
@@ -52,7 +57,6 @@ type Snapshot struct {
 func (d *Coordinator) Snapshot() Snapshot {
 	s := Snapshot{
 		Plan: d.cfg.Job.Plan, History: d.history(), Counts: d.frontier.Stats(), Stats: d.stats(),
-		Ending: d.ending.draining || d.ending.over.IsSet(),
 	}
 	s.URLsPerSecond, s.BytesPerSecond = d.progress.rate.perSecond(d.loop.Now())
 	return s

@@ -31,7 +31,17 @@ const (
 	// maxLinkText bounds their text, in bytes: each link's own and that of the page, which goes
 	// with it. With <base> a page of a megabyte can be gigabytes of links.
 	maxLinkText = 32 << 20
+
+	// maxGrowth bounds the text of a page's links by that of the page, beyond minLinkText: with
+	// <base> a short page can be megabytes of links, which take time from other sites. Links of
+	// real pages, which are relative to a path of usual length, are not four times as long as
+	// their elements.
+	minLinkText = 256 << 10
+	maxGrowth   = 16
 )
+
+// mostLinkText returns how much text the links of a page of n bytes may have.
+func mostLinkText(n int) int { return min(maxLinkText, minLinkText+maxGrowth*n) }
 
 // collector collects the links of one page.
 type collector struct {
@@ -44,6 +54,8 @@ type collector struct {
 	rank    int8           // the same
 	n       int            // links
 	text    int            // of them, as maxLinkText counts
+	own     int            // of this, without that of the page
+	most    int            // of own
 	byHook  int            // followed because OnLink says so
 	wanted  []frontier.URL // by OnLink
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
@@ -54,8 +66,9 @@ type collector struct {
 func (c *collector) link(l links.Link) bool {
 	f, r := c.f, c.out.Record
 	c.n++
+	c.own += len(l.URL.String())
 	c.text += len(l.URL.String()) + len(r.URL)
-	if c.n > maxLinks || c.text > maxLinkText {
+	if c.n > maxLinks || c.text > maxLinkText || c.own > c.most {
 		c.out.Cut(scope.ReasonTooMany)
 		return false
 	}

@@ -33,11 +33,14 @@ type Loop struct {
 
 	workers int // at most
 	hired   int
-	idle    int // of these
+	idle    int        // of these
+	crew    *aio.Group // of these
+	broken  bool       // see Break
 
 	client  *http1.Client
 	reading *aio.Quota
-	turn    aio.Lock // held by the worker that reads a page: see mayRead
+	readers readers
+	turn    aio.Lock // held by the worker that reads a page
 	slices  slices   // the page that it reads
 	links   *links.Extractor
 	text    *text.Reader
@@ -45,6 +48,7 @@ type Loop struct {
 	bounds *scope.Bounds // shares what the coordinator's open
 	reach  reach         // the coordinator sends what widens it
 	recent *weburl.Memo  // URLs sent to the coordinator lately
+	known  map[sitemapKey]knownSitemap
 }
 
 // NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
@@ -95,7 +99,30 @@ func (f *Loop) Trust(seeds []weburl.URL) { f.post(func() { f.reach.trust(seeds) 
 func (f *Loop) Know(seeds []weburl.URL) { f.post(func() { f.reach.know(seeds) }) }
 
 // Exclude adds an exclusion.
-func (f *Loop) Exclude(re *regexp.Regexp) { f.post(func() { f.bounds.AddExclusion(re) }) }
+func (f *Loop) Exclude(re *regexp.Regexp) {
+	f.post(func() {
+		f.bounds.AddExclusion(re)
+	})
+}
+
+// Disconnect closes the connections that are kept for later requests.
+func (f *Loop) Disconnect() {
+	f.post(func() {
+		if f.client != nil {
+			f.client.Disconnect()
+		}
+	})
+}
+
+// Break breaks off what is in flight: the workers leave, and all leases come back as Broken.
+func (f *Loop) Break() {
+	f.post(func() {
+		f.broken = true
+		if f.crew != nil {
+			f.crew.Cancel()
+		}
+	})
+}
 
 // Close ends the loop when its leases have ended.
 func (f *Loop) Close() {
@@ -123,10 +150,21 @@ func (f *Loop) Run(t *aio.Task) error {
 	f.reading = aio.NewQuota(f.loop, readQuota)
 	defer f.client.Close()
 	defer f.outbox.Close()
-	return t.Group(func(g *aio.Group) error {
+	err := t.Group(func(g *aio.Group) error {
+		f.crew = g
 		f.hire(g)
 		return nil
 	})
+	for err == nil && f.broken { // leases that no worker has taken
+		var l Lease
+		if l, err = f.leases.Get(t); err == nil {
+			f.send(Outcome{URL: l.URL, Ticket: l.Ticket, Postpone: true, Broken: true})
+		}
+	}
+	if err == aio.ErrQueueClosed {
+		return nil
+	}
+	return err
 }
 
 // hire adds a worker.
@@ -158,6 +196,9 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 			out, err = f.fetchRobots(t, l.URL)
 		default:
 			out, err = f.fetch(t, l.URL)
+		}
+		if f.broken && errors.Is(err, aio.ErrCanceled) {
+			out, err = Outcome{URL: l.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil
 		}
 		if err != nil {
 			return err

@@ -16,25 +16,60 @@ const (
 	linkCost   = 200
 )
 
-// mayRead waits, with the lock f.turn, until a page may be read: while unsaved big outcomes fill
-// their share, one at a time. What a page leads to is known only when it is read, so a loop reads
-// one page at a time.
-func (f *Loop) mayRead(t *aio.Task, out *Outcome) error {
-	if err := f.turn.Lock(t); err != nil {
-		return err
+// heavyHosts bounds the hosts whose last outcome is known to be big.
+const heavyHosts = 4096
+
+// readers are the lines in which pages wait to be read.
+//
+// What a page leads to is known only when it is read, so a loop reads one page at a time, and waits
+// while unsaved big outcomes fill their share. Pages of hosts whose last outcome was big wait in a
+// line of their own, for room for as much again, of which a quarter is reserved for the others (see
+// budget.Small): so a site of such pages does not hold up the rest.
+type readers struct {
+	light, heavy aio.Lock       // held by the worker that reads, or waits for room
+	weights      map[string]int // of the last outcome of a host, if it was big
+}
+
+// weighed takes in the weight of an outcome of a host; 0: it was not big.
+func (r *readers) weighed(host string, n int) {
+	switch {
+	case n == 0:
+		delete(r.weights, host)
+		return
+	case len(r.weights) >= heavyHosts || r.weights == nil:
+		r.weights = make(map[string]int)
+	}
+	r.weights[host] = n
+}
+
+// mayRead waits, with the lock f.turn, until a page may be read; done must be called when it was.
+func (f *Loop) mayRead(t *aio.Task, out *Outcome) (done func(), err error) {
+	line, n := &f.readers.light, 1
+	if weight := f.readers.weights[out.URL.URL.Host()]; weight > 0 {
+		line, n = &f.readers.heavy, weight
+	}
+	if err := line.Lock(t); err != nil {
+		return nil, err
 	}
 	out.reading = f.shared.Outcomes.Open()
-	err := out.reading.Grow(t, 1)
+	err = out.reading.Grow(t, n)
+	if err == nil {
+		err = f.turn.Lock(t)
+	}
 	if err != nil {
 		out.reading.Release()
-		f.turn.Unlock(t)
+		line.Unlock(t)
+		return nil, err
 	}
-	return err
+	return func() {
+		f.turn.Unlock(t)
+		line.Unlock(t)
+	}, nil
 }
 
 // weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
 // and among the bodies.
-func (out *Outcome) weigh(res *http1.Response, page *Page) {
+func (f *Loop) weigh(out *Outcome, res *http1.Response, page *Page) {
 	n := cap(out.Lines)
 	var shown []links.Link
 	if page != nil {
@@ -42,6 +77,7 @@ func (out *Outcome) weigh(res *http1.Response, page *Page) {
 	}
 	if max(len(out.Links), len(shown)) < bigOutcome && n < bigOutcome*linkCost {
 		out.reading.Release()
+		f.readers.weighed(out.URL.URL.Host(), 0)
 		return
 	}
 	for _, u := range out.Links {
@@ -50,6 +86,7 @@ func (out *Outcome) weigh(res *http1.Response, page *Page) {
 	for _, l := range shown {
 		n += len(l.URL.String()) + linkCost
 	}
+	f.readers.weighed(out.URL.URL.Host(), n)
 	out.Holds = []*budget.Hold{new(budget.Hold), new(budget.Hold)}
 	out.reading.Move(out.Holds[0])
 	out.Holds[0].Set(n)

@@ -37,7 +37,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []links.Link) {
-	c := collector{f: f, out: out, follow: true, depth: out.URL.Depth + 1}
+	c := collector{f: f, out: out, follow: true, depth: out.URL.Depth + 1, most: maxLinkText}
 	for _, l := range added {
 		if !c.link(l) {
 			break
@@ -80,7 +80,8 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page 
 	if err := res.Make(t, before); err != nil {
 		return nil, err
 	}
-	if err := f.mayRead(t, out); err != nil {
+	done, err := f.mayRead(t, out)
+	if err != nil {
 		return nil, err
 	}
 	var made int
@@ -89,8 +90,8 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page 
 		f.compare(out, res)
 	})
 	res.Keep(made - before)
-	out.weigh(res, page)
-	f.turn.Unlock(t)
+	f.weigh(out, res, page)
+	done()
 	return page, err
 }
 
@@ -166,7 +167,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made
 	}
-	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1}
+	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
 	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(out.Record, res)) && c.sitemap(res) {
 		f.judge(out, false)
 		return made

@@ -36,7 +36,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		f.failRobots(&out, res, err)
 		return out, nil
 	}
-	out.Result, out.Network = f.answered(u, at, res, f.loop.Now()), NetworkUp
+	out.Result, out.Network = f.answered(u, at, res), NetworkUp
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")
@@ -75,9 +75,12 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Postpone, out.Crowded = e.Kind == http1.KindResource, errors.Is(e, http1.ErrNoRoom)
-	out.blameNetwork(e)
-	if res == nil {
+	out.Stale = errors.Is(e, http1.ErrStale)
+	out.Postpone, out.Crowded = e.Kind == http1.KindResource || out.Stale, errors.Is(e, http1.ErrNoRoom)
+	if !out.Stale {
+		out.blameNetwork(e)
+	}
+	if res == nil && !out.Stale {
 		blameHost(&out.Result, e)
 	}
 	r := out.Robots

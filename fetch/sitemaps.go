@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
@@ -101,9 +102,15 @@ func (f *Loop) sitemaps(out *Outcome, file *robots.Robots) []frontier.URL {
 // reports whether the response is a sitemap; else it is a page.
 func (c *collector) sitemap(res *http1.Response) bool {
 	f, u, r := c.f, c.out.URL, c.out.Record
-	depthOfPage := c.depth
+	depthOfPage, most := c.depth, c.most
+	c.most = maxLinkText // its links are absolute
 	if IsSitemap(u) {
 		c.depth = u.Depth
+	}
+	key := f.sitemapKey(c)
+	if known, ok := f.known[key]; ok {
+		r.Sitemap, r.Links, c.out.text.Hash = known.kind, known.links, known.hash
+		return true
 	}
 	if f.cfg.Job {
 		c.entries = fnv.New64a()
@@ -119,7 +126,7 @@ func (c *collector) sitemap(res *http1.Response) bool {
 		f.reading.Spend(more)
 	}
 	if found.Type == sitemap.Unknown {
-		c.depth, c.rank = depthOfPage, 0
+		c.depth, c.rank, c.most = depthOfPage, 0, most
 		return false
 	}
 	r.Sitemap = found.Type.String()
@@ -133,7 +140,48 @@ func (c *collector) sitemap(res *http1.Response) bool {
 		c.out.text.Hash = max(1, c.entries.Sum64())
 	}
 	c.out.Links = append(c.out.Links, c.wanted...)
+	f.knowSitemap(key, knownSitemap{r.Sitemap, r.Links, c.out.text.Hash}, c.out.Dropped)
 	return true
+}
+
+// A site may give one sitemap many names. Its entries were sent to the coordinator when it was read
+// for the first time, so a loop reads it once, as long as it is among the last maxKnown of its
+// sitemaps.
+const maxKnown = 1024
+
+// sitemapKey is what decides about the entries of a sitemap.
+type sitemapKey struct {
+	content  [32]byte
+	place    string // the URL without what follows the last slash, for relative entries
+	depth    int
+	rank     int8
+	priority int8
+}
+
+// knownSitemap is what became of a sitemap.
+type knownSitemap struct {
+	kind  string
+	links int
+	hash  uint64
+}
+
+func (f *Loop) sitemapKey(c *collector) sitemapKey {
+	u := c.out.URL
+	place, _, _ := strings.Cut(u.URL.String(), "?")
+	place = place[:strings.LastIndexByte(place, '/')+1]
+	return sitemapKey{c.out.content, place, c.depth, u.Rank, u.Priority}
+}
+
+// knowSitemap remembers a sitemap, unless somebody wants to see its links each time, or some are
+// not followed, which may change.
+func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap, dropped []Dropped) {
+	if len(dropped) > 0 || f.cfg.KeepLinks || f.cfg.Hooks.OnLink != nil || f.cfg.Hooks.OnPage != nil {
+		return
+	}
+	if f.known == nil || len(f.known) >= maxKnown {
+		f.known = make(map[sitemapKey]knownSitemap)
+	}
+	f.known[key] = s
 }
 
 // isGzip reports whether a body is gzip, which takes an unknown time to read as a sitemap.

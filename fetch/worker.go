@@ -22,14 +22,14 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 	req.Cut = IsSitemap(u) // the part that came is of use
 	req.Header = conditions(u.Known)
 	if err := f.askHook(u, &req); err != nil {
-		out.Record = newRecord(u, f.cfg.Visit, started)
+		out.Record = f.newRecord(u, started)
 		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
 		return out, nil
 	}
 	res, err := f.client.Do(t, req)
 	if res != nil {
 		defer res.Close()
-		out.Result = f.answered(u, u.URL, res, started)
+		out.Result = f.answered(u, u.URL, res)
 		out.Network = NetworkUp
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
 		out.Retry, out.Try = true, frontier.Try{Status: res.Status}
 		return out, nil
 	}
-	out.Record = newRecord(u, f.cfg.Visit, started)
+	out.Record = f.newRecord(u, started)
 	exchange(out.Record, res)
 	return out, f.readPage(t, &out, res)
 }
@@ -59,25 +59,36 @@ func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
 	return err
 }
 
+// crowdedTries is how many tries more a URL has whose response waited in vain for memory that
+// others hold: the server is not to blame, but has sent it each time.
+const crowdedTries = 5
+
 // fail takes in an error of the exchange; res is what came of the response, or nil.
 func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.blameNetwork(e)
-	if res == nil {
+	out.Stale = errors.Is(e, http1.ErrStale)
+	if !out.Stale {
+		out.blameNetwork(e)
+	}
+	if res == nil && !out.Stale {
 		blameHost(&out.Result, e)
 	}
 	instead, guessed := Instead(out.URL, string(e.Kind))
 	switch {
 	case guessed:
 		out.Instead = &instead
+	case errors.Is(e, http1.ErrNoRoom) && out.URL.Tries < f.cfg.Retries+crowdedTries:
+		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
+		return
+	case errors.Is(e, http1.ErrNoRoom):
 	case e.Kind == http1.KindResource:
-		out.Postpone, out.Crowded = true, errors.Is(e, http1.ErrNoRoom)
-	case e.Temporary() && out.URL.Tries < f.cfg.Retries:
+		out.Postpone = true
+	case out.Stale, e.Temporary() && out.URL.Tries < f.cfg.Retries:
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
-	r := newRecord(out.URL, f.cfg.Visit, started)
+	r := f.newRecord(out.URL, started)
 	if res != nil {
 		exchange(r, res)
 	}
@@ -94,14 +105,22 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 
 // request returns the request for u, which a lease or its redirects led to.
 func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
-	req := http1.Request{Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u)}
+	req := http1.Request{
+		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u),
+		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
+	}
 	if at := lease.Where(); u.Hostname() == at.Hostname() {
 		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
 	}
 	return req
 }
 
-// newRecord returns the record of a try, but for what came of it.
+// newRecord returns the record of a try that started at a time of the loop and ends now.
+func (f *Loop) newRecord(u frontier.URL, started time.Time) *record.Record {
+	took := f.loop.Now().Sub(started)
+	return newRecord(u, f.cfg.Visit, f.loop.Wall().Add(-took))
+}
+
 func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
 	r := &record.Record{
 		URL:     u.URL.String(),

@@ -2,6 +2,7 @@ package http1
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net/url"
 	"slices"
 
@@ -89,6 +90,9 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 // Close closes the idle connections; connections in use are closed after their exchange.
 func (c *Client) Close() { c.idle.close() }
 
+// Disconnect closes the idle connections. Others will be kept.
+func (c *Client) Disconnect() { c.idle.clear() }
+
 // Do sends req and waits for the whole response. Response.Close returns its buffer.
 //
 // The error is an *Error. With an error, the Response holds what arrived of it, without its body;
@@ -116,7 +120,10 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 		page = pageOf(&req)
 	}
 	c.addFields(t, &req, page, to)
-	cn := c.kept(t, &req, to)
+	var cn *conn
+	if !req.Fresh {
+		cn = c.kept(t, &req, to)
+	}
 	for {
 		var tm Timing
 		if cn == nil {
@@ -143,6 +150,9 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 			if res != nil {
 				res.Close()
 			}
+			if req.Once {
+				return nil, cn.staleError(failed)
+			}
 			cn = nil
 			continue
 		}
@@ -158,8 +168,8 @@ func (c *Client) Do(t *aio.Task, req Request) (*Response, error) {
 
 // stale reports whether the server ended a kept connection just when it was used again. Then no
 // response began, or the response was not for this request: a 408 (RFC 9110, section 15.5.9). The
-// request is sent once more over a new connection: the other kept ones have probably been ended
-// too.
+// request is sent once more, unless it says otherwise, over a new connection: the other kept ones
+// have probably been ended too.
 func (cn *conn) stale(failed *Error) bool {
 	p := &cn.parser
 	switch {
@@ -169,6 +179,15 @@ func (cn *conn) stale(failed *Error) bool {
 		return p.res.Status == 408 && p.close
 	}
 	return p.empty() && (failed.Kind == KindEarlyEnd || failed.Kind == KindReset)
+}
+
+// staleError returns the error of a request that is not sent again; failed is nil after a 408.
+func (cn *conn) staleError(failed *Error) *Error {
+	if failed == nil {
+		return &Error{Kind: KindEarlyEnd, Err: ErrStale, Timing: cn.timing}
+	}
+	failed.Err = fmt.Errorf("%w: %w", ErrStale, failed.Err)
+	return failed
 }
 
 // begin prepares cn for an exchange.

@@ -56,6 +56,10 @@ var ErrNoRoom = errors.New("no room in memory for the rest of the response")
 // because it came too slowly while it held memory that others waited for: see Options.Meter.
 var ErrHeldUp = errors.New("the response comes too slowly to hold memory that others wait for")
 
+// ErrStale matches the error of a request that was sent over a kept connection just when the server
+// ended that: nothing is wrong with either, and the request may be sent again. See Request.Once.
+var ErrStale = errors.New("the server has ended the kept connection")
+
 // ErrCertificate matches errors of KindTLS of a server whose certificate is not accepted.
 var ErrCertificate = errors.New("certificate not accepted")
 

@@ -93,6 +93,12 @@ func (p *pool) reap() {
 
 // close closes all connections, and any that are put later.
 func (p *pool) close() {
+	p.clear()
+	p.max = -1
+}
+
+// clear closes all connections.
+func (p *pool) clear() {
 	for p.oldest != nil {
 		p.drop(p.oldest)
 	}
@@ -100,7 +106,6 @@ func (p *pool) close() {
 		p.reaper.Cancel()
 		p.reaper = nil
 	}
-	p.max = -1
 }
 
 // drop closes cn, which has been idle longest on its route.

@@ -33,6 +33,11 @@ type Request struct {
 	Prefer netip.Addr
 	Pinned bool
 
+	// Fresh sends the request over a new connection, not over a kept one. Once does not send it
+	// again if the server ends a kept connection just when it is used: the error then matches
+	// ErrStale.
+	Fresh, Once bool
+
 	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
 	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
 }

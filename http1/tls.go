@@ -19,7 +19,7 @@ func newTLSConfig(l *aio.Loop, opt *Options) *tls.Config {
 		RootCAs:            opt.RootCAs,
 		InsecureSkipVerify: opt.Insecure,
 		NextProtos:         []string{"http/1.1"},
-		Time:               l.Now,
+		Time:               l.Wall,
 	}
 }
 

@@ -56,6 +56,7 @@ type Status struct {
 	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
 	SecondsLeft    float64 `json:"seconds_left,omitempty"` // at least, to finish the URLs known by now; 0: unknown
+	EndsIn         float64 `json:"ends_in,omitempty"`      // seconds, while it ends: then what is still in flight is broken off
 }
 
 // savedStatus is what plan, history and counts of a job say.
@@ -101,8 +102,8 @@ func runningStatus(dir string, now engine.Snapshot) Status {
 	s := savedStatus(dir, now.Plan, now.History, now.Counts)
 	s.Ended, s.Reasons = time.Time{}, nil
 	switch {
-	case now.Ending:
-		s.State = JobEnding
+	case now.Stats.Ending:
+		s.State, s.EndsIn = JobEnding, now.Stats.EndsIn.Seconds()
 	default:
 		s.State = JobRunning
 		if s.Reasons = now.Stats.Paused; len(s.Reasons) > 0 {

@@ -29,7 +29,7 @@ type Record struct {
 	Sitemap     string    `json:"sitemap,omitempty"` // sitemap format: urlset, index, text, rss or atom
 	Robots      []string  `json:"robots,omitempty"`  // the page's directives for this crawler: noindex, nofollow, noarchive …
 	Cut         string    `json:"cut,omitempty"`     // why links of the page may be missing, the first of such reasons: see weft.Reasons
-	Tries       int       `json:"tries"`             // 0: never requested; a stale kept connection is not a try
+	Tries       int       `json:"tries"`             // requests that were sent; 0: none
 	IP          string    `json:"ip,omitempty"`
 	Started     time.Time `json:"started"` // start of the last try
 	DNSMS       float64   `json:"dns_ms"`  // 0: cached, or a kept connection

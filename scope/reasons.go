@@ -34,7 +34,7 @@ type Reason struct {
 // Counters.OverLimit and Counters.OverVariants; the others count mentions of links.
 func Reasons() []Reason {
 	return []Reason{
-		{ReasonTooMany, "beyond a page's or sitemap's first 100,000 links, 32 MiB or 1,000 sitemaps; once a page"},
+		{ReasonTooMany, "beyond a page's or sitemap's first 100,000 links, their text or 1,000 sitemaps; once a page"},
 		{ReasonNoFollow, "its page says nofollow, in a robots meta element or X-Robots-Tag: see --no-robots"},
 		{ReasonDuplicate, "its page is a duplicate: see --prune-duplicates"},
 		{ReasonBroken, "the sitemap is broken at this entry, or ends before it; counted once a sitemap"},

@@ -19,6 +19,7 @@ type Clock struct {
 	mu struct {
 		sync.Mutex
 		now      time.Time
+		ahead    time.Duration // of now: the time of the calendar
 		sleepers []*sleeper
 		holds    int // running offloads
 	}
@@ -38,6 +39,21 @@ func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.now
+}
+
+// Wall returns the virtual time of the calendar. Any goroutine may call it.
+func (c *Clock) Wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.now.Add(c.mu.ahead)
+}
+
+// Set moves the time of the calendar by d, as setting the system's clock does. Any goroutine may
+// call it.
+func (c *Clock) Set(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.ahead += d
 }
 
 // Attach is called by a loop when it starts.

@@ -121,6 +121,9 @@ func (v jsonVoice) progress(s sample) {
 	if len(s.Paused) > 0 {
 		args = append(args, "paused", s.Paused)
 	}
+	if s.Ending {
+		args = append(args, "ends_in", s.EndsIn.Seconds())
+	}
 	if s.left > 0 {
 		args = append(args, "left_seconds", s.left.Seconds())
 	}

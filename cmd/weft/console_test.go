@@ -113,8 +113,13 @@ var running = sample{
 	urlRate: 163.7, pageRate: 145.2, byteRate: 4.58e6, left: 279 * time.Second,
 }
 
+// ending is a crawl that waits for its last fetches.
+var ending = sample{Stats: weft.Stats{
+	Elapsed: 754 * time.Second, Counters: weft.Counters{InFlight: 12, Pending: 3}, Ending: true, EndsIn: 7100 * time.Millisecond,
+}}
+
 func TestProgressLine(t *testing.T) {
-	golden.Equal(t, "testdata/progress.txt", running.String()+"\n"+sample{}.String()+"\n")
+	golden.Equal(t, "testdata/progress.txt", running.String()+"\n"+sample{}.String()+"\n"+ending.String()+"\n")
 	var b bytes.Buffer
 	jsonVoice{slog.New(slog.NewJSONHandler(&b, nil))}.progress(running)
 	var line struct {

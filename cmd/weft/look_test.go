@@ -32,7 +32,7 @@ func TestWriteStatus(t *testing.T) {
 	fmt.Fprintln(&b, "----")
 	writeStatus(&b, weft.Status{Job: "empty", State: weft.JobKilled, Begun: lookedAt, Scope: weft.ScopeHost})
 	for _, s := range []weft.Status{
-		{State: weft.JobStarting}, {State: weft.JobPaused, Reasons: []string{"by hand", "the disk is full"}}, {State: weft.JobEnding},
+		{State: weft.JobStarting}, {State: weft.JobPaused, Reasons: []string{"by hand", "the disk is full"}}, {State: weft.JobEnding}, {State: weft.JobEnding, EndsIn: 7.2},
 		{State: weft.JobFinished}, {State: weft.JobInterrupted}, {State: weft.JobStopped, Reasons: []string{"max-time"}},
 	} {
 		var one strings.Builder

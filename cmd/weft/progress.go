@@ -52,7 +52,9 @@ func (s sample) String() string {
 	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed),
 		plural(s.Recorded(), "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
 		volume(int64(s.byteRate)), strings.Join(s.troubles(), ", "), count(s.Pending), count(s.InFlight))
-	if len(s.Paused) > 0 {
+	if s.Ending {
+		fmt.Fprintf(&b, ", %s", s.ends())
+	} else if len(s.Paused) > 0 {
 		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
 	} else if s.left > 0 {
 		fmt.Fprintf(&b, ", at least %s left", clock(s.left))
@@ -65,6 +67,14 @@ func (s sample) String() string {
 		fmt.Fprintf(&b, "; %s %s: %s", printable(h.Origin), waits(s.held(h)), printable(h.Why))
 	}
 	return b.String()
+}
+
+// ends says how long the end of the crawl may take.
+func (s sample) ends() string {
+	if s.InFlight == 0 {
+		return "ending"
+	}
+	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.EndsIn)))
 }
 
 // troubles counts errors, and responses with an error status, if there are any.

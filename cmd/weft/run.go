@@ -135,7 +135,8 @@ func (con *console) handleSignals(c *weft.Crawler, stop func(), ended <-chan str
 		<-con.signals
 		interrupted.Store(true)
 		c.Drain()
-		con.warn("finishing the fetches that have started; interrupt again to stop at once")
+		con.warn(fmt.Sprintf("finishing the fetches that have started, for at most %s; "+
+			"interrupt again to stop at once", clock(weft.DrainTime)))
 		<-con.signals
 		stop()
 		con.screen.close() // the third signal must leave the terminal in order

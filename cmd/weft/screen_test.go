@@ -21,6 +21,7 @@ func TestView(t *testing.T) {
 		text += fmt.Sprintf("running, %d cells\n----\n%s\n\n", width, strings.Join(v.lines(running), "\n"))
 		text += fmt.Sprintf("at the start, %d cells\n----\n%s\n\n", width, strings.Join(v.lines(sample{}), "\n"))
 	}
+	text += fmt.Sprintf("at the end\n----\n%s\n", strings.Join(view{width: 80, height: 24}.lines(ending), "\n"))
 	golden.Equal(t, "testdata/screen.txt", text)
 	if strings.Contains(text, "\x1b") {
 		t.Error("without styles there are escape sequences")

@@ -168,7 +168,7 @@ func TestInterruptStuck(t *testing.T) {
 	for _, c := range []struct {
 		printed string
 		press   bool
-	}{{"stuck", true}, {"weft: finishing the fetches that have started; interrupt again to stop at once", true}, {"weft: the crawl does not stop: ended without a report", false}} {
+	}{{"stuck", true}, {"weft: finishing the fetches that have started, for at most 10s; interrupt again to stop at once", true}, {"weft: the crawl does not stop: ended without a report", false}} {
 		if lines.Scan(); lines.Text() != c.printed {
 			t.Errorf("printed %q, expected %q", lines.Text(), c.printed)
 		}

@@ -43,7 +43,6 @@ and after.` + jobExit,
 // stateInWords explains states whose names do not.
 var stateInWords = map[weft.JobState]string{
 	weft.JobStarting:    "starting, reading the state of its last run",
-	weft.JobEnding:      "ending, finishing the fetches that have started",
 	weft.JobFailed:      "failed, no seed was fetched, weft crawl --job tries again",
 	weft.JobInterrupted: "interrupted, weft crawl --job resumes it",
 	weft.JobKilled:      "killed or ended by an error, weft crawl --job resumes it",
@@ -57,6 +56,11 @@ func writeStatus(w io.Writer, s weft.Status) {
 	switch s.State {
 	case weft.JobPaused:
 		state += ": " + strings.Join(s.Reasons, ", ")
+	case weft.JobEnding:
+		state += ", finishing the fetches that have started"
+		if s.EndsIn > 0 {
+			state += ", for at most " + clock(roundUp(fromSeconds(s.EndsIn)))
+		}
 	case weft.JobStopped:
 		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl --job resumes it"
 	}

@@ -82,7 +82,9 @@ func (v view) hosts(s sample) []string {
 // bar shows the share of the known URLs that is done, and the time left.
 func (v view) bar(s sample) []string {
 	left := "time left unknown"
-	if len(s.Paused) > 0 {
+	if s.Ending {
+		left = v.style(strong, s.ends())
+	} else if len(s.Paused) > 0 {
 		left = v.style(strong, "paused: "+printable(strings.Join(s.Paused, ", ")))
 	} else if s.left > 0 {
 		left = "at least " + clock(s.left) + " left"

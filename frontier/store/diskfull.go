@@ -1,7 +1,9 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"syscall"
@@ -10,8 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// spaceWaiter makes writes wait for space on a full disk, so that a full disk is a pause and not a
-// failure. Outputs, Pebble's log, flushes and compactions all wait here.
+// spaceWaiter makes writes wait for space on a full disk, and files to be opened for a descriptor,
+// so that a shortage is a pause and not a failure. Outputs, Pebble's log, flushes, compactions and
+// reads all wait here.
 //
 // A sync that reports a full disk is an error like any other: the kernel may have dropped the data
 // that it could not write, and a second sync would not report it.
@@ -26,8 +29,15 @@ type spaceWaiter struct {
 	}
 }
 
+// full reports whether an error says that the disk is full, or NoDescriptor.
 func full(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || NoDescriptor(err)
+}
+
+// NoDescriptor reports whether an error says that the process or the machine has no file
+// descriptor left.
+func NoDescriptor(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // try repeats op until there is space for it, and returns its error.
@@ -62,6 +72,41 @@ func (w *spaceWaiter) count(n int, err error) {
 	}
 }
 
+// PatientWriter passes on what is written to another writer, and waits while that has no space.
+type PatientWriter struct {
+	w      io.Writer
+	waiter spaceWaiter
+	end    func()
+}
+
+// NewPatientWriter returns a PatientWriter that calls waiting as a store does: see Options.
+func NewPatientWriter(w io.Writer, waiting func(error)) *PatientWriter {
+	abandoned := make(chan struct{})
+	return &PatientWriter{w, spaceWaiter{every: time.Second, notify: waiting, abandoned: abandoned}, sync.OnceFunc(func() { close(abandoned) })}
+}
+
+// Abandon ends all waiting, now and later.
+func (p *PatientWriter) Abandon() { p.end() }
+
+// AbandonWith calls Abandon when a context ends, unless stop is called before.
+func (p *PatientWriter) AbandonWith(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, p.end)
+}
+
+func (p *PatientWriter) Write(b []byte) (n int, err error) {
+	return p.waiter.write(b, p.w.Write)
+}
+
+// write repeats the write of p, or of what is left of it.
+func (w *spaceWaiter) write(p []byte, write func([]byte) (int, error)) (n int, err error) {
+	err = w.try(func() error {
+		m, err := write(p[n:])
+		n += m
+		return err
+	})
+	return n, err
+}
+
 // diskFullFS is a file system whose writes wait for space.
 type diskFullFS struct {
 	FS
@@ -69,6 +114,22 @@ type diskFullFS struct {
 }
 
 func (fs diskFullFS) Unwrap() vfs.FS { return fs.FS }
+
+func (fs diskFullFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.Open(name, opts...) })
+}
+
+func (fs diskFullFS) OpenDir(name string) (vfs.File, error) {
+	return fs.file(func() (vfs.File, error) { return fs.FS.OpenDir(name) })
+}
+
+func (fs diskFullFS) List(dir string) (names []string, err error) {
+	err = fs.waiter.try(func() (err error) {
+		names, err = fs.FS.List(dir)
+		return err
+	})
+	return names, err
+}
 
 func (fs diskFullFS) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
 	return fs.file(func() (vfs.File, error) { return fs.FS.Create(name, c) })
@@ -111,14 +172,7 @@ type diskFullFile struct {
 	waiter *spaceWaiter
 }
 
-func (f diskFullFile) Write(p []byte) (n int, err error) {
-	err = f.waiter.try(func() error {
-		m, err := f.File.Write(p[n:])
-		n += m
-		return err
-	})
-	return n, err
-}
+func (f diskFullFile) Write(p []byte) (int, error) { return f.waiter.write(p, f.File.Write) }
 
 func (f diskFullFile) WriteAt(p []byte, at int64) (n int, err error) {
 	err = f.waiter.try(func() error {

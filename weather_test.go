@@ -1,0 +1,294 @@
+package weft_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
+)
+
+// crawlServed crawls over an in-memory network on which serve has every connection to port 80. It
+// calls with before the crawl runs.
+func crawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+	t.Helper()
+	return crawlOn(t, aiotest.NewClock(), netw, o, serve, with)
+}
+
+// crawlOn is crawlServed on a clock of the caller.
+func crawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
+	t.Helper()
+	loop := aio.NewLoop(aio.Options{Clock: clock, Network: netw})
+	o.Job = filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum weft.Summary
+	err = loop.Run(context.Background(), func(task *aio.Task) error {
+		ln, err := aio.Listen(task, "tcp", ":80")
+		if err != nil {
+			return err
+		}
+		return task.Group(func(g *aio.Group) error {
+			g.Go("servers", func(task *aio.Task) error {
+				return task.Group(func(g *aio.Group) error {
+					for {
+						conn, err := ln.Accept(task)
+						if err != nil {
+							return ignore(err, aio.ErrClosed)
+						}
+						g.Go("server", func(task *aio.Task) error {
+							defer conn.Close()
+							return serve(task, conn)
+						})
+					}
+				})
+			})
+			defer ln.Close()
+			with(loop, c)
+			sum, err = c.RunOn(task)
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open := netw.Open(); len(open) > 0 {
+		t.Errorf("connections left open: %v", open)
+	}
+	return records(t, o.Job), sum
+}
+
+// drip sends the head of a response, a byte a second.
+func drip(task *aio.Task, conn aio.Conn) error {
+	for _, b := range []byte(fmt.Sprintf("HTTP/1.1 200 OK\r\nX: %01000d", 0)) {
+		if _, err := conn.Write(task, []byte{b}); err != nil {
+			break // the crawler has left
+		}
+		if err := task.Sleep(time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestDrainIsBounded checks that a drained crawl breaks off what is still in flight after ten
+// seconds, and that those URLs stay pending, untried.
+func TestDrainIsBounded(t *testing.T) {
+	const hosts = 40
+	for name, maxTime := range map[string]time.Duration{"Drain": 0, "MaxTime": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			netw := aiotest.NewNet(aiotest.NetOptions{})
+			o := weft.Options{Concurrency: hosts / 2, MaxTime: maxTime}
+			for i := range hosts {
+				netw.Host(fmt.Sprintf("h%d.test", i), fmt.Sprintf("10.0.0.%d", i+1))
+				o.Seeds = append(o.Seeds, fmt.Sprintf("http://h%d.test/", i))
+			}
+			got, sum := crawlServed(t, netw, o, drip, func(l *aio.Loop, c *weft.Crawler) {
+				if maxTime == 0 {
+					l.CallLater(5*time.Second, c.Drain)
+				}
+			})
+			if sum.Elapsed < 15*time.Second || sum.Elapsed > 16*time.Second || sum.Pending != hosts || len(got) > 0 {
+				t.Errorf("after %v: %d records, %d pending, expected all %d after 15 s", sum.Elapsed, len(got), sum.Pending, hosts)
+			}
+		})
+	}
+}
+
+// TestStaleConnection checks that a request whose kept connection turns out to have ended is sent
+// again when the host may be requested, not into its Retry-After, and that it counts as a try.
+func TestStaleConnection(t *testing.T) {
+	netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+	netw.Host("a.test", "10.0.0.1")
+	pages := map[string]string{"/": a("/1", "/2"), "/1": a("/busy"), "/2": a("/kept"), "/busy": "", "/kept": ""}
+	var asked []string
+	var at []time.Duration
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		for n := 0; ; n++ {
+			head, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+			if err != nil {
+				return ignore(err, io.EOF)
+			}
+			path := strings.Fields(string(head))[1]
+			first := len(asked) < 5
+			asked, at = append(asked, path), append(at, task.Loop().Now().Sub(aiotest.Epoch))
+			if err := task.Sleep(100 * time.Millisecond); err != nil {
+				return err
+			}
+			w := writer{task, conn}
+			switch {
+			case path == "/busy" && first:
+				_, err = io.WriteString(w, "HTTP/1.1 429 Busy\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n")
+			case path == "/kept" && first && n > 0:
+				return task.Sleep(200 * time.Millisecond) // and then the connection ends
+			default:
+				_, err = fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(pages[path]), pages[path])
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true, PerHost: 2, Retries: 1}
+	got, _ := crawlServed(t, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	if r := got["http://a.test/kept"]; r.Status != 200 || r.Tries != 2 {
+		t.Errorf("status %d after %d tries, %s; expected 200 after 2", r.Status, r.Tries, r.Error)
+	}
+	if len(asked) != 7 {
+		t.Fatalf("requested %q at %v", asked, at)
+	}
+	for i, path := range asked[5:] {
+		if at[5+i] < 30*time.Second {
+			t.Errorf("%s was requested again after %v, within the Retry-After", path, at[5+i])
+		}
+	}
+}
+
+// TestStaleConnectionWithoutRetries checks that a crawl without retries does so once, too, over a
+// new connection.
+func TestStaleConnectionWithoutRetries(t *testing.T) {
+	netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+	netw.Host("a.test", "10.0.0.1")
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		if _, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192); err != nil {
+			return ignore(err, io.EOF)
+		}
+		body := a("/1", "/2", "/3", "/4")
+		if _, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			return err
+		}
+		_, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192) // each connection serves one request
+		return ignore(err, io.EOF)
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true, PerHost: 2, Retries: -1}
+	got, sum := crawlServed(t, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	if sum.Pages != 5 || sum.Elapsed > time.Second {
+		t.Errorf("%d pages in %v, errors %v", sum.Pages, sum.Elapsed, sum.Errors)
+	}
+	for u, r := range got {
+		if r.Tries < 1 || r.Tries > 2 || r.Status != 200 {
+			t.Errorf("%s: status %d after %d tries", u, r.Status, r.Tries)
+		}
+	}
+}
+
+// TestClockIsSet checks that a record has the time of the calendar, although that was set while the
+// crawl ran, and durations that do not include the step; and that a Retry-After with a date means
+// the new time.
+func TestClockIsSet(t *testing.T) {
+	const step = 49 * time.Hour
+	clock := aiotest.NewClock()
+	netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+	netw.Host("a.test", "10.0.0.1")
+	busy := true
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		if _, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192); err != nil {
+			return ignore(err, io.EOF)
+		}
+		if busy {
+			busy = false
+			clock.Set(step)
+			at := aiotest.Epoch.Add(step + time.Minute).Format(http.TimeFormat)
+			_, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 503 Busy\r\nRetry-After: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", at)
+			return err
+		}
+		_, err := io.WriteString(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		return err
+	}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, NoRobots: true}
+	got, sum := crawlOn(t, clock, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	r := got["http://a.test/"]
+	if want := aiotest.Epoch.Add(step + time.Minute); r.Started.Before(want) || r.Started.After(want.Add(2*time.Second)) {
+		t.Errorf("started at %v, expected %v", r.Started, want)
+	}
+	if r.TotalMS > 1000 || r.Tries != 2 || sum.Elapsed > 65*time.Second {
+		t.Errorf("took %v ms at try %d, the crawl %v", r.TotalMS, r.Tries, sum.Elapsed)
+	}
+}
+
+// fullDisk is an output on a disk that is full until there is room, after a few bytes.
+type fullDisk struct {
+	mu sync.Mutex
+	bytes.Buffer
+	left    int
+	refused chan bool
+}
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, _ := d.Buffer.Write(p[:min(len(p), d.left)])
+	if d.left -= n; n == len(p) {
+		return n, nil
+	}
+	select {
+	case d.refused <- true:
+	default:
+	}
+	return n, syscall.ENOSPC
+}
+
+// TestOutputOnFullDisk checks that a crawl whose output has no room waits for it, says so, and then
+// continues with the byte at which it stopped.
+func TestOutputOnFullDisk(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/" {
+			for i := range 100 {
+				fmt.Fprintf(w, "<a href=/%d>", i)
+			}
+		}
+	}))
+	defer s.Close()
+	d := &fullDisk{left: 5000, refused: make(chan bool)}
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Output: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-d.refused
+		<-d.refused
+		if paused := c.Stats().Paused; !slices.Contains(paused, "the disk is full") {
+			t.Errorf("paused: %q", paused)
+		}
+		d.mu.Lock()
+		d.left = 1 << 30
+		d.mu.Unlock()
+	}()
+	sum, err := c.Run(t.Context())
+	if err != nil || sum.Pages != 101 {
+		t.Fatalf("%d pages, %v", sum.Pages, err)
+	}
+	n := 0
+	for line := range bytes.Lines(d.Bytes()) {
+		var r weft.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		n++
+	}
+	if n != 101 {
+		t.Errorf("%d lines, expected 101", n)
+	}
+}
