@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -77,5 +78,36 @@ func TestLongContentTypes(t *testing.T) {
 		if len(r.ContentType) > 255 {
 			t.Errorf("%s: a Content-Type of %d bytes", u, len(r.ContentType))
 		}
+	}
+}
+
+// TestPendingWithoutRobots: a crawl that is broken off while it waits for robots.txt leaves as many
+// URLs as it has seeds: the requests for robots.txt do not count.
+func TestPendingWithoutRobots(t *testing.T) {
+	const servers = 3
+	asked, ended := make(chan bool, servers), make(chan bool)
+	o := weft.Options{Job: filepath.Join(t.TempDir(), "job")}
+	for range servers {
+		s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			asked <- true
+			<-ended
+		}))
+		defer s.Close()
+		o.Seeds = append(o.Seeds, s.URL+"/")
+	}
+	defer close(ended)
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for range servers {
+			<-asked
+		}
+		cancel()
+	}()
+	if s, err := c.Run(ctx); s.Pending != servers || s.InFlight != 0 {
+		t.Errorf("%d pending, %d in flight, expected %d and 0; error %v", s.Pending, s.InFlight, servers, err)
 	}
 }

@@ -225,7 +225,7 @@ func (d *Coordinator) history() job.History {
 	s := d.progress.summary.Clone()
 	if d.ready {
 		d.count(&s.Counters)
-		s.Pending, s.InFlight = s.Pending+s.InFlight, 0 // on disk a leased URL is pending
+		s.Pending, s.InFlight = s.Pending+d.frontier.View().LeasedURLs(), 0 // on disk a leased URL is pending
 	}
 	s.Elapsed = d.progress.elapsed(d.loop.Now())
 	if s.Finished = s.Pending == 0 && !d.seeds.reading; s.Finished {

@@ -54,6 +54,9 @@ func (v View) Dormant() int { return v.f.dormant.origins }
 // Leased yields the URLs that are leased, in no order.
 func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
 
+// LeasedURLs returns how many URLs are leased, not counting robots.txt and addresses.
+func (v View) LeasedURLs() int { return len(v.f.leased) }
+
 // IsLeased reports whether a canonical URL is leased.
 func (v View) IsLeased(u weburl.URL) bool { return v.f.leased[u] != nil }
 
