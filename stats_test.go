@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -52,10 +53,9 @@ func TestStats(t *testing.T) {
 // TestLongContentTypes checks that the text of a server's Content-Type takes little of a record and
 // of the job's history, which every commit saves.
 func TestLongContentTypes(t *testing.T) {
-	n := 0
+	var n atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n++
-		w.Header().Set("Content-Type", fmt.Sprintf("text/%d%s; charset=utf-8", n, strings.Repeat("x", 30_000)))
+		w.Header().Set("Content-Type", fmt.Sprintf("text/%d%s; charset=utf-8", n.Add(1), strings.Repeat("x", 30_000)))
 		fmt.Fprint(w, "text")
 	}))
 	defer server.Close()

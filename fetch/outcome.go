@@ -19,6 +19,9 @@ type Lease struct {
 // Outcome is what a worker reports of a lease. It is one of: an address (URL.Resolve), a
 // robots.txt, a postponement, a retry, or a record.
 type Outcome struct {
+	NetworkSign
+	contents
+
 	URL      frontier.URL
 	Ticket   any
 	Result   frontier.Result // what it teaches about the host's pace
@@ -29,8 +32,6 @@ type Outcome struct {
 	Crowded  bool            // with Postpone of a robots.txt: memory for bodies, which others hold, so it will not last
 	Broken   bool            // with Postpone: it was broken off, as the crawl ends
 	Await    bool            // its origin cannot be reached at the moment: no try either
-	Network  Network         // what it says of this machine's network
-	Lost     string          // with NetworkLost and NetworkDown: what seems to be down, and the error
 	Robots   *Robots         // of a lease of robots.txt
 	Record   *record.Record  // if none of the above, and with Postpone
 
@@ -47,9 +48,19 @@ type Outcome struct {
 
 	Holds []*budget.Hold // memory of a big outcome, until it is saved: see weigh
 
+	reading budget.Hold // from mayRead to weigh
+}
+
+// NetworkSign is what an outcome says of this machine's network.
+type NetworkSign struct {
+	Network Network
+	Lost    string // with NetworkLost and NetworkDown: what seems to be down, and the error
+}
+
+// contents is what later visits compare a page with.
+type contents struct {
 	content [32]byte         // SHA-256 of the body; zero: none
 	text    text.Fingerprint // of the page's text; zero: not read
-	reading budget.Hold      // from mayRead to weigh
 }
 
 // Robots is what became of a host's robots.txt.
