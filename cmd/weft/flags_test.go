@@ -332,15 +332,17 @@ var effects = map[string]func(t *testing.T){
 		}
 	},
 	"give-up": func(t *testing.T) {
-		var s *httptest.Server
-		s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := httptest.NewUnstartedServer(nil)
+		listener := s.Listener
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Content-Type", "text/html")
 			if r.URL.Path == "/" {
 				fmt.Fprint(w, "<a href=/a></a><a href=/b></a>")
-				s.Listener.Close() // it does not come back
+				listener.Close() // it does not come back
 			}
-		}))
+		})
+		s.Start()
 		t.Cleanup(s.Close)
 		e := crawls(t, exitDone, "--give-up", "1s", s.URL)
 		if !strings.Contains(e.stderr, "given up") || !strings.Contains(e.stderr, "no response for 1s") {
