@@ -19,7 +19,8 @@ import (
 )
 
 // weather is a network that breaks down for some time: fails says with which error an address is
-// out of reach at a time since the start. The error 0 stands for none, ETIMEDOUT for silence.
+// out of reach at a time since the start. The error 0 stands for none, ETIMEDOUT for silence, and
+// EINPROGRESS for a server that accepts connections and does not respond.
 type weather struct {
 	aio.Network
 	fails func(at time.Duration, to netip.Addr) syscall.Errno
@@ -32,7 +33,7 @@ func (w *weather) Connect(t *aio.Task, to net.Addr) (aio.Conn, error) {
 	}
 	addr := tcp.AddrPort().Addr().Unmap()
 	switch errno := w.now(t, addr); errno {
-	case 0:
+	case 0, syscall.EINPROGRESS:
 	case syscall.ETIMEDOUT:
 		if err := t.Sleep(2 * time.Minute); err != nil {
 			return nil, err
@@ -67,7 +68,11 @@ type exposed struct {
 }
 
 func (c *exposed) Write(t *aio.Task, b []byte) (int, error) {
-	if c.weather.now(t, c.to) != 0 {
+	switch c.weather.now(t, c.to) {
+	case 0:
+	case syscall.EINPROGRESS:
+		return len(b), nil
+	default:
 		return 0, os.NewSyscallError("write", syscall.ECONNRESET)
 	}
 	return c.Conn.Write(t, b)
@@ -108,6 +113,38 @@ func TestShortOutage(t *testing.T) {
 			}
 			if sum.Elapsed > 4*time.Minute {
 				t.Errorf("it took %v, after an outage of 45s", sum.Elapsed)
+			}
+		})
+	}
+}
+
+// TestHangingServer: a server that accepts requests and responds to none of them for an hour costs
+// none of its URLs, even if nobody cares about its robots.txt.
+func TestHangingServer(t *testing.T) {
+	const pages = 1000
+	for name, noRobots := range map[string]bool{"robots": false, "no robots": true} {
+		t.Run(name, func(t *testing.T) {
+			w := flat(pages)
+			w["http://a.test/robots.txt"] = "User-agent: *\nDisallow: /"
+			if !noRobots {
+				delete(w, "http://a.test/robots.txt")
+			}
+			w["http://b.test/"] = "another site"
+			hangs := func(at time.Duration, to netip.Addr) syscall.Errno {
+				if to == address(0) && at > 2*time.Second && at < time.Hour {
+					return syscall.EINPROGRESS
+				}
+				return 0
+			}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, NoRobots: noRobots}
+			_, sum, seen := w.under(t, hangs, []string{"a.test", "b.test"}, o)
+			if sum.Pages != pages+2 || len(sum.Errors) > 0 || !sum.Finished || sum.Elapsed > 70*time.Minute {
+				t.Errorf("%d pages in %v, errors %v", sum.Pages, sum.Elapsed, sum.Errors)
+			}
+			for i, u := range seen.urls() {
+				if noRobots && strings.HasSuffix(u, "/robots.txt") && seen[i].at.Sub(aiotest.Epoch) < time.Hour {
+					t.Errorf("request %d was for %s, though the server responded", i, u)
+				}
 			}
 		})
 	}
@@ -206,10 +243,13 @@ func TestGivenUp(t *testing.T) {
 	const pages = 1000
 	for _, c := range []struct {
 		name, robots, page string
-		down               bool
+		down               syscall.Errno
+		noRobots           bool
 		reason             string
 	}{
-		{name: "down", down: true, page: "a page", reason: "no response for 30m0s"},
+		{name: "down", down: syscall.ECONNREFUSED, page: "a page", reason: "no response for 30m0s"},
+		{name: "hangs", down: syscall.EINPROGRESS, page: "a page", reason: "no response for 3"},
+		{name: "hangs, no robots", down: syscall.EINPROGRESS, noRobots: true, page: "a page", reason: "no response for 3"},
 		{name: "503", page: "503 60", reason: "every response for 3"},
 		{name: "429", page: "429", reason: "every response for 3"},
 		{name: "Crawl-delay", robots: "User-agent: *\nCrawl-delay: 3600", page: "a page", reason: "it asks for a Crawl-delay of 1h0m0s"},
@@ -223,12 +263,12 @@ func TestGivenUp(t *testing.T) {
 			w["http://b.test/"] = a("/1", "/2", "/3")
 			w["http://b.test/1"], w["http://b.test/2"], w["http://b.test/3"] = "a page", "a page", "a page"
 			down := func(at time.Duration, to netip.Addr) syscall.Errno {
-				if c.down && to == address(0) && at > 2*time.Second {
-					return syscall.ECONNREFUSED
+				if to == address(0) && at > 2*time.Second {
+					return c.down
 				}
 				return 0
 			}
-			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: 30 * time.Minute}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: 30 * time.Minute, NoRobots: c.noRobots}
 			got, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, o)
 			if len(sum.GivenUp) != 1 || sum.GivenUp[0].Origin != "http://a.test" || !strings.HasPrefix(sum.GivenUp[0].Reason, c.reason) {
 				t.Errorf("given up: %+v, expected http://a.test, %s", sum.GivenUp, c.reason)
