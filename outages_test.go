@@ -238,46 +238,62 @@ func TestNoInternet(t *testing.T) {
 }
 
 // TestGivenUp: a host that stops responding, that is overloaded for good, or that asks for an hour
-// between requests is given up after GiveUp, and the summary lists it. Another is not affected.
+// between requests is given up after GiveUp, at once if it asks for more than that, and the summary
+// lists it. Another is not affected.
 func TestGivenUp(t *testing.T) {
 	const pages = 1000
+	const half = 30 * time.Minute
 	for _, c := range []struct {
 		name, robots, page string
 		down               syscall.Errno
 		noRobots           bool
+		patience           time.Duration
 		reason             string
+		from, to           time.Duration // of the crawl
 	}{
-		{name: "down", down: syscall.ECONNREFUSED, page: "a page", reason: "no response for 30m0s"},
-		{name: "hangs", down: syscall.EINPROGRESS, page: "a page", reason: "no response for 3"},
-		{name: "hangs, no robots", down: syscall.EINPROGRESS, noRobots: true, page: "a page", reason: "no response for 3"},
-		{name: "503", page: "503 60", reason: "every response for 3"},
-		{name: "429", page: "429", reason: "every response for 3"},
-		{name: "Crawl-delay", robots: "User-agent: *\nCrawl-delay: 3600", page: "a page", reason: "it asks for a Crawl-delay of 1h0m0s"},
+		{name: "down", down: syscall.ECONNREFUSED, page: "a page", patience: half, reason: "no response for 30m0s", from: half, to: 2 * half},
+		{name: "hangs", down: syscall.EINPROGRESS, page: "a page", patience: half, reason: "no response for 3", from: half, to: 2 * half},
+		{name: "hangs, no robots", down: syscall.EINPROGRESS, noRobots: true, page: "a page", patience: half, reason: "no response for 3", from: half, to: 2 * half},
+		{name: "503", page: "503 60", patience: half, reason: "every response for 3", from: half, to: 2 * half},
+		{name: "429", page: "429", patience: half, reason: "every response for 3", from: half, to: 2 * half},
+		{name: "503 for an hour", page: "503 3600", patience: half, reason: "it asks to be left alone for 1h0m0s", to: half},
+		{name: "503 for two hours", page: "503 3600", patience: 3 * half, reason: "every response for 2h", from: 4 * half, to: 5 * half},
+		{name: "Crawl-delay", robots: "User-agent: *\nCrawl-delay: 1200", page: "a page", patience: half, reason: "it asks for a Crawl-delay of 20m0s", from: half, to: 2 * half},
+		{name: "long Crawl-delay", robots: "User-agent: *\nCrawl-delay: 3600", patience: half, reason: "it asks for a Crawl-delay of 1h0m0s", to: half},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := flat(pages)
-			for i := range pages {
+			w := web{"http://a.test/": "a page"}
+			if c.page != "" {
+				w = flat(pages)
+			}
+			for i := range len(w) - 1 {
 				w[fmt.Sprintf("http://a.test/%d", i)] = c.page
 			}
 			w["http://a.test/robots.txt"] = c.robots
 			w["http://b.test/"] = a("/1", "/2", "/3")
 			w["http://b.test/1"], w["http://b.test/2"], w["http://b.test/3"] = "a page", "a page", "a page"
+			urls := len(w) - 1
 			down := func(at time.Duration, to netip.Addr) syscall.Errno {
 				if to == address(0) && at > 2*time.Second {
 					return c.down
 				}
 				return 0
 			}
-			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: 30 * time.Minute, NoRobots: c.noRobots}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: c.patience, NoRobots: c.noRobots}
 			got, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, o)
 			if len(sum.GivenUp) != 1 || sum.GivenUp[0].Origin != "http://a.test" || !strings.HasPrefix(sum.GivenUp[0].Reason, c.reason) {
 				t.Errorf("given up: %+v, expected http://a.test, %s", sum.GivenUp, c.reason)
 			}
-			if len(got) != pages+5 || sum.Elapsed < 30*time.Minute || sum.Elapsed > 2*time.Hour {
-				t.Errorf("%d records, after %v", len(got), sum.Elapsed)
+			if len(got) != urls || sum.Elapsed < c.from || sum.Elapsed > c.to {
+				t.Errorf("%d records of %d, after %v", len(got), urls, sum.Elapsed)
 			}
 			if got["http://b.test/3"].Status != 200 {
 				t.Errorf("the other site: %+v", got["http://b.test/3"])
+			}
+			for _, b := range sum.Broken {
+				if b.ErrorKind == weft.KindOverloaded {
+					t.Errorf("a URL of an overloaded host is listed as broken: %+v", b)
+				}
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 	}
 	o.rulesChanged(o, before)
 	if o.robots.delay() > longDelay {
-		f.inTrouble(o)
+		f.responded(o, &Result{})
 	}
 	f.journal.record(func(l Journal) { l.Rules(o.name, r) })
 	f.place(o)
@@ -150,7 +150,7 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Result, responded bool) (o,
 	a.Took = 0 // a small file says nothing about how long pages take
 	f.learn(leased, now, a)
 	if responded {
-		f.responded(leased, false)
+		f.responded(leased, &Result{})
 		f.place(leased)
 	}
 	if leased != o {
