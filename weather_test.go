@@ -34,7 +34,9 @@ func crawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*ai
 func crawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
 	t.Helper()
 	loop := aio.NewLoop(aio.Options{Clock: clock, Network: netw})
-	o.Job = filepath.Join(t.TempDir(), "job")
+	if o.Job == "" {
+		o.Job = filepath.Join(t.TempDir(), "job")
+	}
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -97,8 +97,8 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 // then how each lease ended.
 func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 	d.free[loop] += len(batch)
-	now := d.loop.Now()
-	d.sense(now, batch)
+	d.sense(d.loop.Now(), batch)
+	now := d.clock.now()
 	for i := range batch {
 		out := &batch[i]
 		d.slots.give(out.Ticket)
@@ -380,8 +380,8 @@ func (n *nested) count(host string) int {
 // disk.
 func (d *Coordinator) overMemory() {
 	share := d.cfg.Shares.Seen
-	if d.cfg.Job == nil && !d.warned && d.frontier.View().QueuedBytes() > share {
-		d.warned = true
+	if d.cfg.Job == nil && !d.warned.memory && d.frontier.View().QueuedBytes() > share {
+		d.warned.memory = true
 		d.warn(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
 	}
 }
