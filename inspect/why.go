@@ -329,12 +329,15 @@ func (q *explainer) askHost(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	infos, err := q.view.infos(ctx, []store.Origin{h})
+	now, err := q.view.Origins(ctx, []string{h.Name})
 	if err != nil {
 		return err
 	}
-	q.known, q.rules, q.state = true, h.Rules, infos[0]
-	q.host = hostStatus(q.now, q.plan, infos[0], h.Rules)
+	q.known, q.rules, q.state = true, h.Rules, savedInfo(h)
+	if len(now) > 0 {
+		q.state = now[0]
+	}
+	q.host = hostStatus(q.now, q.plan, q.state, h.Rules)
 	if q.state.Asking {
 		return q.askRobotsRedirect(ctx)
 	}
