@@ -149,11 +149,15 @@ func (j *Job) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error]
 // list yields what a listing of the job has. This process reads it, not the crawl's, from a
 // snapshot of the state.
 func list[T any](ctx context.Context, j *Job, of func(*inspect.Listing) iter.Seq2[T, error]) iter.Seq2[T, error] {
-	if j.client == nil {
-		return of(&inspect.Listing{Job: j.view.Job})
-	}
 	return func(yield func(T, error) bool) {
-		l, done, err := j.client.Listing(ctx)
+		var l *inspect.Listing
+		var err error
+		done := func() error { return nil }
+		if j.client != nil {
+			l, done, err = j.client.Listing(ctx)
+		} else {
+			l, err = inspect.List(j.view.Job)
+		}
 		if err != nil {
 			var none T
 			yield(none, err)

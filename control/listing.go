@@ -15,8 +15,9 @@ import (
 
 // snapshot is the state of a job at a moment, for another process to read.
 type snapshot struct {
-	Dir    string   `json:"dir"`    // relative to the job's
-	Leased []string `json:"leased"` // the URLs that were being fetched just before
+	Dir    string    `json:"dir"`    // relative to the job's
+	Leased []string  `json:"leased"` // the URLs that were being fetched just before
+	Clock  job.Clock `json:"clock"`
 }
 
 // makeSnapshot sends a snapshot, and removes it when the client leaves. When the crawl ends before
@@ -26,6 +27,9 @@ func makeSnapshot(v *inspect.View) ctl.Command {
 		var s snapshot
 		var err error
 		if s.Leased, err = v.Leased(ctx); err != nil {
+			return err
+		}
+		if s.Clock, err = v.Clock(ctx); err != nil {
 			return err
 		}
 		dir, remove, err := v.Job.Store.Snapshot()
@@ -63,7 +67,7 @@ func (c *Client) Listing(ctx context.Context) (l *inspect.Listing, done func() e
 		leave()
 		return err
 	}
-	return &inspect.Listing{Job: saved, Leased: s.Leased, Origins: c.origins}, done, nil
+	return &inspect.Listing{Job: saved, Clock: s.Clock, Leased: s.Leased, Origins: c.origins}, done, nil
 }
 
 // origins is that of inspect.View.

@@ -17,11 +17,18 @@ import (
 // snapshot that its crawl has made.
 type Listing struct {
 	Job    *job.Job
-	Leased []string // the URLs that are being fetched, in order
+	Clock  job.Clock // of the job, now or at its last commit
+	Leased []string  // the URLs that are being fetched, in order
 
 	// Origins returns what the crawl knows of those of the named origins that are in its memory;
 	// nil: it does not run.
 	Origins func(ctx context.Context, names []string) ([]frontier.OriginInfo, error)
+}
+
+// List returns the listing of a job that does not run.
+func List(j *job.Job) (*Listing, error) {
+	h, err := j.SavedHistory()
+	return &Listing{Job: j, Clock: h.Clock}, err
 }
 
 // atOnce is how many hosts a running crawl is asked about at a time.
@@ -46,7 +53,9 @@ func (l *Listing) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 			}
 			now := time.Now()
 			for _, h := range some {
-				if !yield(hostStatus(now, p, infos[h.Name], h.Rules), nil) {
+				info := infos[h.Name]
+				dateInfo(l.Clock, &info)
+				if !yield(hostStatus(now, p, info, h.Rules), nil) {
 					return
 				}
 			}
@@ -115,7 +124,7 @@ func (l *Listing) URLs(f URLFilter) iter.Seq2[URLStatus, error] {
 				yield(URLStatus{}, err)
 				return
 			}
-			u := urlStatus(e, l.isLeased(e))
+			u := urlStatus(e, l.isLeased(e), l.Clock)
 			if f.selects(&u, h.Summary.Visit) && !yield(u, nil) {
 				return
 			}

@@ -94,15 +94,34 @@ func (v *View) Leased(ctx context.Context) ([]string, error) {
 }
 
 // Origins returns what the crawl knows of those of the named origins that are in its memory; what
-// is saved of the others holds.
+// is saved of the others holds. Their times are those of the job.
 func (v *View) Origins(ctx context.Context, names []string) ([]frontier.OriginInfo, error) {
 	infos, _, err := ask(ctx, v, func(d *engine.Coordinator) (infos []frontier.OriginInfo) {
 		for _, name := range names {
-			if info, known := d.Frontier().Origin(d.Now(), name); known {
+			if info, known := d.Frontier().Origin(d.Clock().Job, name); known {
 				infos = append(infos, info)
 			}
 		}
 		return infos
 	})
 	return infos, err
+}
+
+// Clock returns the time of the job and of the calendar, now or at its last commit.
+func (v *View) Clock(ctx context.Context) (job.Clock, error) {
+	c, p, err := ask(ctx, v, (*engine.Coordinator).Clock)
+	if p == live || err != nil {
+		return c, err
+	}
+	_, h, err := v.saved()
+	return h.Clock, err
+}
+
+// dateInfo turns times of the job into those of the calendar.
+func dateInfo(c job.Clock, h *frontier.OriginInfo) {
+	for _, t := range []*time.Time{
+		&h.Asked, &h.Hold, &h.Next, &h.Trouble.Since, &h.Trouble.Until, &h.Robots.Until,
+	} {
+		*t = c.Date(*t)
+	}
 }
