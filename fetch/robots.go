@@ -75,7 +75,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Stale = errors.Is(e, http1.ErrStale)
+	out.Stale, out.Result.Total = errors.Is(e, http1.ErrStale), e.Timing.Total
 	out.Postpone, out.Crowded = e.Kind == http1.KindResource || out.Stale, errors.Is(e, http1.ErrNoRoom)
 	if !out.Stale {
 		out.blameNetwork(e)

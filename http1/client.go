@@ -202,7 +202,7 @@ func (cn *conn) begin(req *Request, tm Timing) {
 	}
 	cn.timing, cn.progress = tm, progress{}
 	if cn.reused {
-		cn.hold, cn.waited = opt.Meter.Open(), 0
+		cn.hold, cn.waited = opt.Meter.Open(req.Prompt), 0
 	}
 	cn.hold.Set(cn.chain())
 	if cn.hold.Size() > budget.Small { // others may wait for it before the response begins
