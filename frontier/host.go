@@ -33,6 +33,7 @@ type host struct {
 	leases   int32   // URLs leased for the first time
 	waitsFor blocker // whose line the turn is in
 	resolve  uint8   // how far its address is known
+	quick    uint8   // pages in a row that came within PromptTime, up to promptPages
 	prompt   bool    // whose turns it has: see stalls
 	located  uint16  // the minute in which it came to its address: see pinned
 	residence

@@ -2,12 +2,13 @@ package frontier
 
 import "time"
 
-// A host is prompt if its last page came within PromptTime, and while it has leases, if one of
-// them has ended within that time. Prompt hosts have turns like all hosts, and a reserve: what the
-// caller leases by LeasePrompt only. So hosts that keep leases for long, from the first on or all
-// of a sudden, hold up each other and new hosts, but none that is known to be prompt.
+// A host is prompt if each of its last promptPages came within PromptTime, and while it has leases,
+// if one of them has ended within that time. Prompt hosts have turns like all hosts, and a reserve:
+// what the caller leases by LeasePrompt only. So hosts that keep leases for long, from the first on
+// or all of a sudden, hold up each other and new hosts, but none that is known to be prompt.
 const (
-	PromptTime = time.Second
+	PromptTime  = time.Second
+	promptPages = 4 // more than a quick home page before slow ones
 
 	// reserveFor is how long the reserve is kept after the last prompt lease: a crawl of hosts none
 	// of which is prompt has no use for it.
@@ -47,7 +48,12 @@ func (p *politeness) judgePrompt(now moment, h *host, a *Result) {
 	if a.Total <= 0 {
 		return
 	}
-	prompt := a.Total <= PromptTime
+	if a.Total > PromptTime {
+		h.quick = 0
+	} else if h.quick < promptPages {
+		h.quick++
+	}
+	prompt := h.quick == promptPages
 	if prompt {
 		p.lastly = now
 	}

@@ -249,6 +249,7 @@ func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 			return nil, 0
 		}
 		if h.prompt && p.stalls(now, h) {
+			h.quick = 0
 			p.setPrompt(now, h, false)
 			continue
 		}
