@@ -15,8 +15,7 @@ func (d *Coordinator) Dispatch() {
 	}
 	starts := d.mayStart()
 	if starts {
-		now := d.loop.Now()
-		room := d.room(now)
+		now, room := d.clock.now(), d.room()
 		leases := d.frontier.Lease(now, room.all)
 		if room.prompt > room.all {
 			leases = append(leases, d.frontier.LeasePrompt(now, room.prompt-len(leases))...)
@@ -51,11 +50,12 @@ type room struct{ all, prompt int }
 const reserved = 8
 
 // room returns how many leases may start now. Without hosts that need it nothing is reserved.
-func (d *Coordinator) room(now time.Time) room {
+func (d *Coordinator) room() room {
+	now := d.loop.Now()
 	idle, left := d.idle(), d.slots.left(now)
 	most := d.outage.limit(now, min(idle, left), d.frontier.Stats().Leased)
 	r := room{most, most}
-	if !d.outage.down && d.frontier.Reserves(now) {
+	if !d.outage.down && d.frontier.Reserves(d.clock.now()) {
 		r.all = max(0, min(idle-d.cfg.Workers/reserved, left-d.slots.most/reserved))
 	}
 	switch {
@@ -115,8 +115,9 @@ func (d *Coordinator) wakeLater(starts bool) {
 
 // nextStart returns when the next lease may start, unless an outcome comes before.
 func (d *Coordinator) nextStart() (at time.Time, ok bool) {
-	room := d.room(d.loop.Now())
+	room := d.room()
 	at, ok = d.frontier.Next()
+	at = d.clock.onLoop(at)
 	switch {
 	case !ok || d.idle() == 0:
 		return at, false
@@ -131,8 +132,8 @@ func (d *Coordinator) nextStart() (at time.Time, ok bool) {
 		at = later(at, slot)
 	}
 	if room.prompt > 0 {
-		if prompt, ok := d.frontier.NextPrompt(); ok && (!waits || prompt.Before(at)) {
-			return prompt, true
+		if prompt, ok := d.frontier.NextPrompt(); ok && (!waits || d.clock.onLoop(prompt).Before(at)) {
+			return d.clock.onLoop(prompt), true
 		}
 	}
 	return at, waits

@@ -46,6 +46,8 @@ func Neighbours() []Neighbour {
 		{Name: "origins of 16 MB in windows-874, gzip, 16 loops", Short: 0, Long: 60, Loops: 16, serve: each(thai)},
 		{Name: "sitemaps that decompress to 50 MB", Short: 1, Long: 20, Flags: []string{"--sitemaps"}, serve: each(sitemapBomb)},
 		{Name: "honest sitemaps of 50,000 URLs on one origin", Short: 1, Long: 100, Flags: []string{"--sitemaps"}, serve: sitemaps, single: true},
+		{Name: "origins with an honest sitemap of 50,000 URLs", Short: 0, Long: 100, Flags: []string{"--sitemaps"}, serve: each(sitemaps(1))},
+		{Name: "sitemaps of the same 50,000 URLs on one origin", Short: 0, Long: 100, Flags: []string{"--sitemaps"}, serve: sameSitemaps, single: true},
 		{Name: "origins of pages that amplify by <base>", Short: 1, Long: 40, serve: each(amplify)},
 	}
 }
@@ -351,7 +353,13 @@ func sitemapBomb(w http.ResponseWriter, r *http.Request) {
 }
 
 // sitemaps names n sitemaps of 50,000 different URLs.
-func sitemaps(n int) http.HandlerFunc {
+func sitemaps(n int) http.HandlerFunc { return mapped(n, func(at string) string { return at }) }
+
+// sameSitemaps names n sitemaps of the same 50,000 URLs.
+func sameSitemaps(n int) http.HandlerFunc { return mapped(n, func(string) string { return "" }) }
+
+// mapped names n sitemaps, whose URLs begin with the prefix for the path of each.
+func mapped(n int, prefix func(at string) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/robots.txt":
@@ -363,7 +371,7 @@ func sitemaps(n int) http.HandlerFunc {
 			var b strings.Builder
 			b.WriteString("<urlset>")
 			for i := range 50_000 {
-				fmt.Fprintf(&b, "<url><loc>http://%s%s/a/page/of/the/site/%d</loc></url>\n", r.Host, r.URL.Path, i)
+				fmt.Fprintf(&b, "<url><loc>http://%s%s/a/page/of/the/site/%d</loc></url>\n", r.Host, prefix(r.URL.Path), i)
 			}
 			b.WriteString("</urlset>")
 			_, _ = io.WriteString(w, b.String()) // the crawler may leave
