@@ -59,6 +59,7 @@ type conn struct {
 	reused bool
 	err    *Error // output of feed
 	hold   budget.Hold
+	fields int           // bytes of the request's own fields, as held during the exchange
 	waited time.Duration // time spent waiting for room
 	progress
 
