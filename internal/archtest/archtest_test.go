@@ -132,7 +132,7 @@ var imports = map[string][]string{
 	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest"},
 	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/torture", "internal/webtest"},
-	"internal/proof/proof":     {"internal/process", "internal/proof"},
+	"internal/proof/proof":     {"internal/process", "internal/proof", "internal/webtest"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
