@@ -13,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -69,7 +70,7 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 		if out.URL.Resolve || d.postpones(now, out) {
 			continue
 		}
-		d.takeLinks(out)
+		d.takeLinks(out, d.judge(out))
 		if out.Record != nil {
 			d.committer.record(out.Record)
 			d.keep(out)
@@ -98,13 +99,16 @@ func (d *Coordinator) postpones(now time.Time, out *fetch.Outcome) bool {
 	return out.Postpone || out.Await
 }
 
-// takeLinks adds what an outcome leads to.
-func (d *Coordinator) takeLinks(out *fetch.Outcome) {
+// takeLinks adds what an outcome leads to; stale says that its page has nothing new.
+func (d *Coordinator) takeLinks(out *fetch.Outcome, stale bool) {
 	for _, u := range out.Links {
 		if d.nestedTooOften(u) {
 			out.Cut(scope.ReasonTooMany)
 		} else if d.frontier.Add(u) {
 			out.Record.NewLinks++
+			if stale {
+				d.traps.Found(shapes.Of(u.URL))
+			}
 		}
 	}
 	if out.Target != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -94,6 +95,10 @@ const atOnce = 256
 func (v *View) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 	return func(yield func(HostStatus, error) bool) {
 		p, _, err := v.saved()
+		var traps map[string][]string
+		if err == nil {
+			traps, err = v.traps()
+		}
 		if err != nil {
 			yield(HostStatus{}, err)
 			return
@@ -109,12 +114,27 @@ func (v *View) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 			}
 			now := time.Now()
 			for i, h := range some {
-				if !yield(hostStatus(now, p, infos[i], h.Rules), nil) {
+				s := hostStatus(now, p, infos[i], h.Rules)
+				s.Traps = traps[h.Name]
+				if !yield(s, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// traps returns the shapes of URLs that are refused, by origin.
+func (v *View) traps() (map[string][]string, error) {
+	traps := make(map[string][]string)
+	for name, err := range v.Job.Traps("") {
+		if err != nil {
+			return nil, err
+		}
+		origin := shapes.Origin(name)
+		traps[origin] = append(traps[origin], frontier.Brief(name))
+	}
+	return traps, nil
 }
 
 // infos returns what is known of hosts now.
