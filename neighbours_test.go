@@ -32,20 +32,26 @@ func based(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mapped is a site of many sitemaps, all with the same entries.
-func mapped(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path == "/robots.txt":
-		for i := range 100 {
-			fmt.Fprintf(w, "Sitemap: http://%s/map/%d.xml\n", r.Host, i)
+// mapped returns a site of many sitemaps, with the same entries or different ones.
+func mapped(maps int, same bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/robots.txt":
+			for i := range maps {
+				fmt.Fprintf(w, "Sitemap: http://%s/map/%d.xml\n", r.Host, i)
+			}
+		case strings.HasPrefix(r.URL.Path, "/map/"):
+			w.Header().Set("Content-Type", "application/xml")
+			part := r.URL.Path
+			if same {
+				part = ""
+			}
+			io.WriteString(w, "<urlset>")
+			for i := range 50_000 {
+				fmt.Fprintf(w, "<url><loc>http://%s/a/page/of/the/site%s/%d</loc></url>\n", r.Host, part, i)
+			}
+			io.WriteString(w, "</urlset>")
 		}
-	case strings.HasPrefix(r.URL.Path, "/map/"):
-		w.Header().Set("Content-Type", "application/xml")
-		io.WriteString(w, "<urlset>")
-		for i := range 50_000 {
-			fmt.Fprintf(w, "<url><loc>http://%s/a/page/of/the/site/%d</loc></url>\n", r.Host, i)
-		}
-		io.WriteString(w, "</urlset>")
 	}
 }
 
@@ -110,9 +116,10 @@ func crawlHealthy(t *testing.T, pages int, beside neighbour) (took time.Duration
 // site takes at most three times as long as alone.
 func TestNeighbours(t *testing.T) {
 	pages := long.Or(100, 400)
-	neighbours := []neighbour{{"pages that amplify by base", long.Or(3, 40), based}, {"the same sitemaps", 1, mapped}}
-	if long.Enabled() { // its end takes ten seconds: see TestDrainIsBounded
-		neighbours = append(neighbours, neighbour{"slow bodies", 60, slow})
+	neighbours := []neighbour{{"pages that amplify by base", long.Or(3, 40), based}, {"the same sitemaps", 1, mapped(100, true)}}
+	if long.Enabled() { // the end beside slow bodies takes ten seconds: see TestDrainIsBounded
+		neighbours = append(neighbours, neighbour{"slow bodies", 60, slow},
+			neighbour{"different sitemaps", 1, mapped(100, false)}, neighbour{"different sitemaps of many hosts", 100, mapped(1, false)})
 	}
 	alone, _, _ := crawlHealthy(t, pages, neighbour{})
 	for _, n := range neighbours {

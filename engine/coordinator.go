@@ -25,6 +25,7 @@ import (
 type Coordinator struct {
 	cfg      *Config
 	loop     *aio.Loop
+	clock    clock // of the job
 	frontier *frontier.Frontier
 	restorer *frontier.Restorer // of the frontier, before the crawl
 	ready    bool               // the frontier is as the job's last run left it
@@ -47,10 +48,9 @@ type Coordinator struct {
 	outage    outage
 	ending    ending
 
-	later      *aio.Callback // Dispatch, when the next host is due
-	tooLong    *aio.Callback // stop, after MaxTime
-	warned     bool          // by overMemory
-	scopeFull  bool          // see openTarget
+	later   *aio.Callback // Dispatch, when the next host is due
+	tooLong *aio.Callback // stop, after MaxTime
+	warned  warned
 	contents
 }
 
@@ -58,6 +58,12 @@ type Coordinator struct {
 type contents struct {
 	duplicates duplicateLog
 	traps      traps
+}
+
+// warned is of what the user was warned once.
+type warned struct {
+	memory bool // see overMemory
+	scope  bool // see openTarget
 }
 
 // ending is how the crawl ends.
@@ -115,7 +121,12 @@ func (d *Coordinator) recall(j *job.Job) {
 // start gives the coordinator and its fetch loops their event loops. It runs before these do.
 func (d *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
 	d.loop = own
-	d.progress.start(own.Now())
+	var last job.Clock
+	if d.cfg.Job != nil {
+		last = d.cfg.Job.History.Clock
+	}
+	d.clock.start(own, last)
+	d.progress.start(own.Now(), own.Wall())
 	d.slots.most = d.cfg.Concurrency
 	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork}
 	n := len(loops)
@@ -152,7 +163,7 @@ func (d *Coordinator) run(t *aio.Task) error {
 // resume brings the frontier to where the job's last run left it.
 func (d *Coordinator) resume(t *aio.Task) error {
 	if j := d.cfg.Job; j != nil {
-		now := d.loop.Now()
+		now := d.clock.now()
 		_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
 			if err := j.StartVisit(ctx); err != nil {
 				return struct{}{}, err
@@ -172,7 +183,7 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			d.restorer.AskedUntil(now)
 		}
 		d.recallNetworks(j.Networks)
-		d.committer.begin(d.frontier)
+		d.committer.begin(d.frontier, d.clock.date)
 		if err := d.recallTraps(); err != nil {
 			return err
 		}
@@ -244,7 +255,7 @@ func (d *Coordinator) history() job.History {
 	if s.Finished = s.Pending == 0 && !d.seeds.reading; s.Finished {
 		s.Stopped = ""
 	}
-	h := job.History{Summary: s, List: d.seeds.list()}
+	h := job.History{Summary: s, List: d.seeds.list(), Clock: d.clock.read()}
 	if d.cfg.Job != nil {
 		h.NotFollowed = d.cfg.Job.History.NotFollowed
 	}
@@ -270,10 +281,10 @@ type progress struct {
 	ended   bool // the summary is whole
 }
 
-func (p *progress) start(now time.Time) {
+func (p *progress) start(now, date time.Time) {
 	p.started = now
 	if p.summary.Started.IsZero() {
-		p.summary.Started = now
+		p.summary.Started = date
 	}
 }
 

@@ -21,8 +21,8 @@ func (d *Coordinator) Dispatch() {
 	var leases []frontier.URL
 	starts := d.mayStart()
 	if starts {
-		now := d.loop.Now()
-		leases = d.frontier.Lease(now, d.outage.limit(now, slots, d.frontier.Stats().Leased))
+		most := d.outage.limit(d.loop.Now(), slots, d.frontier.Stats().Leased)
+		leases = d.frontier.Lease(d.clock.now(), most)
 		d.refuse()
 		d.hand(leases)
 		d.readForFrontier()
@@ -88,6 +88,7 @@ func (d *Coordinator) wakeLater(idle bool, slots int) {
 	if !ok || !idle || d.outage.down && d.frontier.Stats().Leased > 0 {
 		return
 	}
+	at = d.clock.onLoop(at)
 	if d.outage.down && at.Before(d.outage.probe) {
 		at = d.outage.probe
 	}

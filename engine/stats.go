@@ -42,6 +42,9 @@ func (d *Coordinator) stats() Stats {
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
 		s.Slowest = d.frontier.View().Slowest(5)
+		for i := range s.Slowest {
+			s.Slowest[i].BackOff = d.clock.date(s.Slowest[i].BackOff)
+		}
 	}
 	return s
 }
@@ -72,8 +75,8 @@ func (d *Coordinator) Ready() bool { return d.ready }
 // Over reports whether the crawl has ended, but for saving.
 func (d *Coordinator) Over() bool { return d.ending.over.IsSet() }
 
-// Now returns the time of the coordinator's loop.
-func (d *Coordinator) Now() time.Time { return d.loop.Now() }
+// Clock returns the time of the job and of the calendar.
+func (d *Coordinator) Clock() job.Clock { return d.clock.read() }
 
 // Frontier returns a view of the frontier, to look at within [Crawl.Ask].
 func (d *Coordinator) Frontier() frontier.View { return d.frontier.View() }
@@ -85,5 +88,5 @@ func (d *Coordinator) InFlight() int { return d.frontier.Stats().Leased }
 func (d *Coordinator) Steer(change func(*frontier.Settings)) {
 	s := d.frontier.View().Settings()
 	change(&s)
-	d.frontier.Steer(d.loop.Now(), s)
+	d.frontier.Steer(d.clock.now(), s)
 }

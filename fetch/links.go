@@ -63,6 +63,7 @@ type collector struct {
 	wanted  []frontier.URL // by OnLink
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
 	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
+	line    []byte         // an entry, as it is hashed
 }
 
 // link takes in a link, and reports whether to read on.
@@ -75,7 +76,7 @@ func (c *collector) link(l links.Link) bool {
 		c.out.Cut(scope.ReasonTooMany)
 		return false
 	}
-	if !f.judging(l.URL) {
+	if !f.proceed(l.URL) {
 		return false
 	}
 	if c.showAll {

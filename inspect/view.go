@@ -140,13 +140,17 @@ func (v *View) traps() (map[string][]string, error) {
 // infos returns what is known of hosts now.
 func (v *View) infos(ctx context.Context, hosts []store.Origin) ([]frontier.OriginInfo, error) {
 	infos := make([]frontier.OriginInfo, len(hosts))
+	clock, err := v.clock(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for i, h := range hosts {
 		infos[i].OriginState, infos[i].Pace = h.OriginState, h.Most
 	}
 	now, p, err := ask(ctx, v, func(d *engine.Coordinator) []frontier.OriginInfo {
 		now := slices.Clone(infos)
 		for i, h := range hosts {
-			if info, known := d.Frontier().Origin(d.Now(), h.Name); known { // else it was evicted since it was saved
+			if info, known := d.Frontier().Origin(d.Clock().Job, h.Name); known { // else it was evicted since it was saved
 				now[i] = info
 			}
 		}
@@ -155,7 +159,29 @@ func (v *View) infos(ctx context.Context, hosts []store.Origin) ([]frontier.Orig
 	if p == live {
 		infos = now
 	}
+	for i := range infos {
+		dateInfo(clock, &infos[i])
+	}
 	return infos, err
+}
+
+// clock returns the time of the job and of the calendar, now or at its last commit.
+func (v *View) clock(ctx context.Context) (job.Clock, error) {
+	c, p, err := ask(ctx, v, (*engine.Coordinator).Clock)
+	if p == live || err != nil {
+		return c, err
+	}
+	_, h, err := v.saved()
+	return h.Clock, err
+}
+
+// dateInfo turns times of the job into those of the calendar.
+func dateInfo(c job.Clock, h *frontier.OriginInfo) {
+	for _, t := range []*time.Time{
+		&h.Asked, &h.Hold, &h.Next, &h.Trouble.Since, &h.Trouble.Until, &h.Robots.Until,
+	} {
+		*t = c.Date(*t)
+	}
 }
 
 // chunks yields values n at a time.
@@ -189,6 +215,10 @@ func (v *View) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error
 		if err == nil {
 			_, h, err = v.saved()
 		}
+		var clock job.Clock
+		if err == nil {
+			clock, err = v.clock(ctx)
+		}
 		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
 			err = fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", f.State)
 		}
@@ -201,7 +231,7 @@ func (v *View) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error
 				yield(URLStatus{}, err)
 				return
 			}
-			u := urlStatus(e, leased[e.URL.URL])
+			u := urlStatus(e, leased[e.URL.URL], clock)
 			if f.selects(&u, h.Summary.Visit) && !yield(u, nil) {
 				return
 			}

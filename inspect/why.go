@@ -45,6 +45,7 @@ type explainer struct {
 	history job.History
 	bounds  *scope.Bounds // as they are now
 	now     time.Time
+	clock   job.Clock
 	url     weburl.URL
 	entry   store.Entry // zero: never seen
 	host    HostStatus  // zero: unknown
@@ -76,6 +77,9 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	if q.plan, q.history, err = q.view.saved(); err != nil {
 		return err
 	}
+	if q.clock, err = q.view.clock(ctx); err != nil {
+		return err
+	}
 	canon, err := weburl.ParseRules(q.plan.Canon)
 	if err != nil {
 		return err
@@ -94,7 +98,7 @@ func (q *explainer) find(ctx context.Context) (err error) {
 		return nil
 	}
 	leased, _, err := ask(ctx, q.view, func(d *engine.Coordinator) bool { return d.Frontier().IsLeased(q.url) })
-	q.why.URLStatus = urlStatus(q.entry, leased)
+	q.why.URLStatus = urlStatus(q.entry, leased, q.clock)
 	return err
 }
 
@@ -213,7 +217,7 @@ func (q *explainer) parent(href string) (URLStatus, error) {
 	if err != nil || !found {
 		return URLStatus{}, err
 	}
-	return urlStatus(e, false), nil
+	return urlStatus(e, false, q.clock), nil
 }
 
 // linksAway returns a depth in words.
@@ -368,12 +372,13 @@ func (q *explainer) askRobotsRedirect(ctx context.Context) error {
 		waits bool
 	}
 	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
-		e.at, e.host, e.waits = d.Frontier().RobotsRedirect(d.Now(), q.url.Origin())
+		e.at, e.host, e.waits = d.Frontier().RobotsRedirect(d.Clock().Job, q.url.Origin())
 		return e
 	})
 	if err != nil || !e.waits {
 		return err
 	}
+	dateInfo(q.clock, &e.host)
 	q.host.Waits = "its robots.txt redirects to " + frontier.Brief(e.at.String()) + ", which is requested at its turn"
 	what, until := waitsFor(q.now, e.host)
 	if what == "" && e.host.Full {
