@@ -109,7 +109,7 @@ func newCoordinator(cfg *Config) *Coordinator {
 // recall takes in what is known of the job before its frontier is.
 func (d *Coordinator) recall(j *job.Job) {
 	if j.History.Summary.Runs > 0 {
-		s := j.History.Summary
+		s := j.History.Summary.Clone() // the job's is what earlier runs have come to
 		s.Stopped, s.Interrupted, s.Finished = "", false, false
 		d.progress.summary = s
 	}

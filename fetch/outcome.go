@@ -47,7 +47,7 @@ type Outcome struct {
 	Moved     bool               // it redirects, and did not when it was first fetched
 	Duplicate duplicates.Verdict // zero: not judged
 
-	Holds []*budget.Hold // memory of a big outcome, until it is saved: see weigh
+	Holds []*budget.Hold // memory of a big outcome, or of many rules, until it is saved: see weigh
 
 	reading budget.Hold // from mayRead to weigh
 }

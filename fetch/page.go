@@ -45,7 +45,7 @@ func (f *Loop) followAdded(out *Outcome, added []links.Link) {
 	}
 	out.Links = append(out.Links, c.wanted...)
 	if c.n >= bigOutcome {
-		hold := f.shared.Outcomes.Open()
+		hold := f.shared.Outcomes.Open(out.URL.Prompt)
 		hold.Set(c.text + c.n*linkCost)
 		out.Holds = append(out.Holds, &hold)
 	}

@@ -148,7 +148,7 @@ func (f *Frontier) drop(fp fingerprint, u URL, why Drop) {
 // if no URL is added, no lease ends and no page is provided before; ok is false if there is no such
 // time. Beyond Limit it may be too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	h, due := f.nextTurn()
+	h, due := f.nextTurn(true)
 	if ok = h != nil && !f.stuck(h); ok {
 		due = max(due, f.free)
 	}

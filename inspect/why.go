@@ -77,7 +77,7 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	if q.plan, q.history, err = q.view.saved(); err != nil {
 		return err
 	}
-	if q.clock, err = q.view.clock(ctx); err != nil {
+	if q.clock, err = q.view.Clock(ctx); err != nil {
 		return err
 	}
 	canon, err := weburl.ParseRules(q.plan.Canon)
@@ -352,12 +352,16 @@ func (q *explainer) askHost(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	infos, err := q.view.infos(ctx, []store.Origin{h})
+	now, err := q.view.Origins(ctx, []string{h.Name})
 	if err != nil {
 		return err
 	}
-	q.known, q.rules, q.state = true, h.Rules, infos[0]
-	q.host = hostStatus(q.now, q.plan, infos[0], h.Rules)
+	q.known, q.rules, q.state = true, h.Rules, savedInfo(h)
+	if len(now) > 0 {
+		q.state = now[0]
+	}
+	dateInfo(q.clock, &q.state)
+	q.host = hostStatus(q.now, q.plan, q.state, h.Rules)
 	if q.state.Asking {
 		return q.askRobotsRedirect(ctx)
 	}

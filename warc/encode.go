@@ -187,7 +187,7 @@ func (e *Encoder) payload(m *Message, block []byte) Digest {
 	if !m.chunked() {
 		e.hash.Write(block[m.Head:])
 	} else {
-		m.Body = bytes.NewReader(block[m.Head:])
+		m.Rest = bytes.NewReader(block[m.Head:])
 		if _, err := io.Copy(e.hash, m.Payload()); err != nil {
 			return Digest{}
 		}

@@ -15,15 +15,15 @@ type Message struct {
 	Header Header
 	Head   int // length of start line and fields with the empty line, in bytes
 
-	// Body is what follows as it is in the block, with its transfer coding.
-	Body io.Reader
+	// Rest is what follows as it is in the block: the body with its transfer coding.
+	Rest io.Reader
 }
 
 // ReadMessage reads the head of an HTTP message. It accepts lines that end with LF alone, and a
 // head without an empty line at its end.
 func ReadMessage(block io.Reader) (*Message, error) {
 	in := bufio.NewReader(block)
-	m := &Message{Body: in}
+	m := &Message{Rest: in}
 	lines, n, err := readHead(in, maxHead, maxFields)
 	if err != nil {
 		return nil, fmt.Errorf("head of an HTTP message: %w", err)
@@ -50,9 +50,9 @@ func (m *Message) Status() int {
 // their writers have removed: a body that does not begin like a chunk is the payload itself.
 func (m *Message) Payload() io.Reader {
 	if !m.chunked() {
-		return m.Body
+		return m.Rest
 	}
-	in := bufio.NewReader(m.Body)
+	in := bufio.NewReader(m.Rest)
 	if start, _ := in.Peek(maxSizeLine); !beginsChunk(start) {
 		return in
 	}

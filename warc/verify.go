@@ -69,9 +69,9 @@ func (r *Record) readPayload(in io.Reader, plain, coded io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m.Body = io.TeeReader(m.Body, coded)
+	m.Rest = io.TeeReader(m.Rest, coded)
 	_, err = io.Copy(plain, m.Payload())
-	_, rest := io.Copy(io.Discard, m.Body)
+	_, rest := io.Copy(io.Discard, m.Rest)
 	return errors.Join(err, rest)
 }
 
