@@ -35,7 +35,7 @@ func (r *Record) IsBroken() bool {
 	switch r.ErrorKind {
 	case "":
 		return r.Status >= 400
-	case KindRobots, KindExcluded, KindRefused, KindOverloaded:
+	case KindRobots, KindExcluded, KindRefused, KindOverloaded, KindNothingNew:
 		return false
 	}
 	return true
