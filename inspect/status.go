@@ -54,14 +54,19 @@ type Status struct {
 	Memory    int64 `json:"memory,omitempty"`
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// While it runs, over the last seconds.
+	Outlook // while it runs
+
+	EndsIn float64 `json:"ends_in,omitempty"` // seconds, while it ends: then what is still in flight is broken off
+}
+
+// Outlook is how fast a running job goes on, over the last seconds, and how long it takes.
+type Outlook struct {
 	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
 	SecondsLeft    float64 `json:"seconds_left,omitempty"` // see engine.Estimate; 0: unknown, or Growing
 	LeftBound      string  `json:"left_bound,omitempty"`   // what they depend on: an origin, "limit" or "max-time"; empty: all hosts
 	NewPerURL      float64 `json:"new_per_url,omitempty"`  // new URLs that a URL leads to
 	Growing        bool    `json:"growing,omitempty"`      // about as fast as URLs are done
-	EndsIn         float64 `json:"ends_in,omitempty"`      // seconds, while it ends: then what is still in flight is broken off
 }
 
 // savedStatus is what plan, history and counts of a job say.
