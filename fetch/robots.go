@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/scope"
 )
 
 // maxRobots is how much of a robots.txt is read, as sent and as decoded, whatever the limit for
@@ -46,7 +47,8 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		location := res.Header.Get("Location")
 		to, err := at.Resolve(location)
 		switch {
-		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "":
+		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "",
+			len(to.String()) > scope.DefaultURLLength: // each host that waits for its turn there keeps one
 			access = robots.Open
 		case f.bounds.BlocksPort(to):
 			out.Robots.Kind = record.KindNoRobots

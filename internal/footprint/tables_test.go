@@ -68,10 +68,10 @@ var tables = map[string][]string{
 	},
 	"4,096 hosts, and 1,024 sitemaps, of a loop": {"fetch.readers.weights", "fetch.Loop.known"},
 
-	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "frontier.redirects.middle", "engine.nested.by"},
+	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"10,000 entries": {"engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
-	"4 MiB":          {"frontier/variants.Counter.counts"},
+	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
 	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
 	"collected after each lease":                     {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
