@@ -20,7 +20,7 @@ const (
 	PageCost = 3
 )
 
-// Shares split a budget, in bytes. Without the seen set they come to at most 65 % of it. The
+// Shares split a budget, in bytes. Without the seen set they come to at most 66 % of it. The
 // rest is for requests, code and garbage that is not yet collected; with less of it the
 // collector would take half of the CPU. Only crawls of millions of URLs fill the share of the
 // seen set, which the collector does not scan.
@@ -64,9 +64,9 @@ func Split(memory, loops int) Shares {
 		Pending:    perMille(60),
 		Bodies:     perMille(120),
 		Kept:       perMille(20) / loops,
-		Idle:       perMille(40) / loops,
+		Idle:       perMille(30) / loops,
 		Sessions:   perMille(15) / loops,
-		Names:      perMille(15) / loops,
+		Names:      perMille(30) / loops,
 		Recent:     perMille(5) / loops,
 		Cookies:    min(perMille(20), 16<<20),
 		Buffer:     min(perMille(50), 64<<20),
