@@ -189,7 +189,7 @@ func TestNamesAreAskedOnce(t *testing.T) {
 		asked, queries = asked+min(n, 1), queries+n
 	}
 	t.Logf("%d URLs of %d hosts, whose names were asked for %d times", sum.Recorded(), asked, queries)
-	if asked < hosts/2 || queries > asked*6/5 {
+	if asked < hosts/2 || queries > asked*3/2 {
 		t.Errorf("the names of %d hosts were asked for %d times", asked, queries)
 	}
 }

@@ -51,6 +51,7 @@ type Shares struct {
 	Cache      int // blocks of the store's files
 	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
 	Duplicates int // first pages of each content; beyond, the oldest are forgotten
+	Shapes     int // of paths, and sketches of their pages; beyond, the oldest are forgotten
 	Batch      int // the open batch; beyond, no fetch starts. The batch being committed may be as large
 }
 
@@ -66,13 +67,14 @@ func Split(memory, loops int) Shares {
 		Kept:       perMille(20) / loops,
 		Idle:       perMille(30) / loops,
 		Sessions:   perMille(15) / loops,
-		Names:      perMille(30) / loops,
+		Names:      perMille(27) / loops,
 		Recent:     perMille(5) / loops,
 		Cookies:    min(perMille(20), 16<<20),
 		Buffer:     min(perMille(50), 64<<20),
 		Cache:      perMille(20),
 		Rules:      perMille(20),
 		Duplicates: perMille(50),
+		Shapes:     perMille(5),
 		Batch:      min(perMille(20), 16<<20),
 	}
 }

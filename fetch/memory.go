@@ -52,7 +52,7 @@ func (f *Loop) mayRead(t *aio.Task, out *Outcome, sitemap bool) (done func(), er
 	if err := line.Lock(t); err != nil {
 		return nil, err
 	}
-	out.reading = f.shared.Outcomes.Open()
+	out.reading = f.shared.Outcomes.Open(out.URL.Prompt)
 	err = out.reading.Grow(t, n)
 	if err == nil {
 		err = f.turn.Lock(t)

@@ -45,7 +45,7 @@ func (f *Loop) followAdded(out *Outcome, added []links.Link) {
 	}
 	out.Links = append(out.Links, c.wanted...)
 	if c.n >= bigOutcome {
-		hold := f.shared.Outcomes.Open()
+		hold := f.shared.Outcomes.Open(out.URL.Prompt)
 		hold.Set(c.text + c.n*linkCost)
 		out.Holds = append(out.Holds, &hold)
 	}
@@ -189,6 +189,9 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 		found, out.text = f.text.Extract(f.links, doc, c.link)
 	} else {
 		found = f.links.Extract(doc, c.link)
+	}
+	if out.watched && r.IsPage() {
+		out.Sketch = f.text.Sketch(f.pieces, doc)
 	}
 	f.judge(out, true)
 	r.Title = found.Title

@@ -38,6 +38,9 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		return out, nil
 	}
 	out.Result, out.Network = f.answered(u, at, res), NetworkUp
+	if f.cfg.NoRobots { // it was to see whether the server responds
+		return out, nil
+	}
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")
@@ -82,7 +85,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Stale = errors.Is(e, http1.ErrStale)
+	out.Stale, out.Result.Total = errors.Is(e, http1.ErrStale), e.Timing.Total
 	out.Postpone, out.Crowded = e.Kind == http1.KindResource || out.Stale, errors.Is(e, http1.ErrNoRoom)
 	if !out.Stale {
 		out.blameNetwork(e)

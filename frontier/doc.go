@@ -18,6 +18,7 @@
 //     Done, Retry or Postpone ends the lease of a URL; exactly one SetRobots, RobotsFailed,
 //     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.
 //   - robots redirect: a lease of an origin's robots.txt at the place where redirects lead.
+//   - prompt: a host whose last pages came within a second, and of which no lease is overdue.
 //   - pace: the most leases that a host may have at once. Back-off: an overloaded host gets no
 //     requests until a time. Parked: nor does an origin that has not responded. Given up: its URLs
 //     are refused.
@@ -42,7 +43,8 @@
 //
 // Hosts take turns: the host that has been due for longest gives one URL, and goes to the end of
 // the line; the origins of a host take turns in the same way. So a crawl goes in breadth over
-// hosts, and a host with a million URLs holds up no other. Within an origin the order is:
+// hosts, and a host with a million URLs holds up no other. LeasePrompt leaves out hosts that are
+// not prompt: a caller keeps a part of its workers for it. Within an origin the order is:
 //
 //   - its robots.txt
 //   - retries whose time has come, the earliest first
@@ -86,9 +88,9 @@
 // An origin that has responded before is parked at its first failure to connect, for 5 minutes at
 // most. Its URLs stay pending (Outlasts, Await), until it has been in trouble for GiveUp. If it is
 // silent, its URLs end one by one, after the tries that the caller gives them; its robots.txt is
-// leased between them, since that shows whether the server hangs or some of its pages. An origin
-// that responds 429 or 503 to everything, or asks for a Crawl-delay of more than 10 minutes, is
-// given up after GiveUp, too. A good response ends the trouble.
+// leased between them, even without Config.Robots, since that shows whether the server hangs or
+// some of its pages. An origin that responds 429 or 503 to everything, or asks for a Crawl-delay of
+// more than 10 minutes, is given up after GiveUp, too. A good response ends the trouble.
 //
 // Any page can link to any port of a host, so origins that fail cost the others little. Those that
 // have never responded, or not to their last lease, have a quarter of the host's leases while

@@ -202,7 +202,7 @@ func (cn *conn) begin(req *Request, tm Timing) {
 	}
 	cn.timing, cn.progress = tm, progress{}
 	if cn.reused {
-		cn.hold, cn.waited = opt.Meter.Open(), 0
+		cn.hold, cn.waited = opt.Meter.Open(req.Prompt), 0
 	}
 	cn.fields = 0
 	for _, f := range req.Header {
