@@ -36,7 +36,8 @@ func (c *clientFlags) requestOptions() []option {
 		{name: "header", short: "H", arg: "'K: V'", field: "Header",
 			Value: appended((*[]http1.Field)(&c.Header), headerField),
 			help:  "add a header field to every request; repeatable",
-			more:  "Authorization and Cookie are sent to the origins of the given URLs only."},
+			more: "Authorization and Cookie are sent to the origins of the given URLs only, " +
+				"Proxy-Authorization to an HTTP proxy only."},
 		{name: "cookies", arg: "FILE", Value: to(&c.Cookies, cookieFile), field: "Cookies",
 			help: "send the cookies in FILE (Netscape format)",
 			more: "Sites may set further cookies, which are kept in memory."},
