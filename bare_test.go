@@ -94,3 +94,37 @@ func notesOf(s *store.Store, prefix string) func(func(string) bool) {
 		}
 	}
 }
+
+// TestAddBareSeed: a seed without a scheme that is added while the crawl runs is fetched by http where
+// https does not answer, and stays a guess in the plan.
+func TestAddBareSeed(t *testing.T) {
+	s := newHeld(t)
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := ln.Addr().String()
+	if err := ln.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, weft.Options{
+		Seeds: []string{s.URL + "/held"}, Job: filepath.Join(t.TempDir(), "job"), AllowPrivate: true, Retries: -1,
+		Resolve: overrides(t, "*:80:127.0.0.1:"+port, "*:443:"+closed), Scope: weft.ScopePage,
+	})
+	r.inspect()
+	r.await("held", func(now weft.Status) bool { return now.InFlight == 1 })
+	if got := r.do("add", "b.test/a"); !slices.Equal(got, []string{"added: https://b.test/a"}) {
+		t.Errorf("%q", got)
+	}
+	r.await("by http", func(now weft.Status) bool { return now.Statuses[200] == 1 })
+	s.release()
+	<-r.done
+	if got := records(t, r.dir)["http://b.test/a"]; got.Status != 200 || got.From != "https://b.test/a" {
+		t.Errorf("%+v", got)
+	}
+	job := open(t, r.dir)
+	if why, err := job.Why(t.Context(), "b.test/a"); err != nil || why.URL != "http://b.test/a" {
+		t.Errorf("%+v, %v", why, err)
+	}
+}

@@ -158,18 +158,21 @@ const (
 )
 
 // AddSeed makes a URL one of the job's seeds.
-func (d *Coordinator) AddSeed(u weburl.URL) SeedState {
-	p, text := &d.cfg.Job.Plan, u.String()
+func (d *Coordinator) AddSeed(s Seed) SeedState {
+	p, text := &d.cfg.Job.Plan, s.URL.String()
 	if !slices.Contains(p.AllSeeds(), text) {
 		p.Added = append(p.Added, text)
+		if s.Guessed {
+			p.Guessed = append(p.Guessed, text)
+		}
 		d.savePlan()
 	}
-	u = d.cfg.Fetch.Canon.Apply(u)
+	u := d.cfg.Fetch.Canon.Apply(s.URL)
 	d.trust([]weburl.URL{u})
 	state := SeedWaits
 	d.admit(none, d.seedURLs(u), func() {
 		state = SeedKnown
-		if d.addSeed(Seed{URL: u}) {
+		if d.addSeed(Seed{URL: u, Guessed: s.Guessed}) {
 			state = SeedAdded
 		}
 	})

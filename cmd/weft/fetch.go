@@ -161,6 +161,7 @@ func (c *clientFlags) get(
 		return last, err
 	}
 	follow := redirects >= 0
+	u = c.settled(u)
 	reach := reach{given: u, guard: guard.Guard{AllowAll: c.allowPrivate}}
 	options.Trusted = reach.trusted
 	err = aio.Run(ctx, func(t *aio.Task) error {
@@ -170,11 +171,18 @@ func (c *clientFlags) get(
 		for {
 			var next weburl.URL
 			last, next = one(t, client, method, u, &reach, follow)
-			if !next.IsZero() && redirects == 0 {
-				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
-			}
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if plain, ok := c.instead(u, &last); ok {
+				if err := report(last); err != nil {
+					return standardOutput(err)
+				}
+				u = plain
+				continue
+			}
+			if !next.IsZero() && redirects == 0 {
+				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
 			}
 			if err := report(last); err != nil {
 				return standardOutput(err)

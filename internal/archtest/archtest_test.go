@@ -63,7 +63,7 @@ var imports = map[string][]string{
 	"scope/places": {},
 	"seed":         {"http1", "weburl"},
 	"job":          {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
-	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
+	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "seed", "sitemap", "text", "weburl"},
 	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
