@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -47,10 +48,16 @@ type Coordinator struct {
 	outage    outage
 	ending    ending
 
-	later      *aio.Callback // Dispatch, when the next host is due
-	tooLong    *aio.Callback // stop, after MaxTime
-	warned     warned
+	later   *aio.Callback // Dispatch, when the next host is due
+	tooLong *aio.Callback // stop, after MaxTime
+	warned  warned
+	contents
+}
+
+// contents is what the crawl knows of the contents of pages.
+type contents struct {
 	duplicates duplicateLog
+	traps      traps
 }
 
 // warned is of what the user was warned once.
@@ -78,6 +85,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
+	}
+	if cfg.MaxAlike > 0 {
+		d.traps.Table = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
 	}
 	cfg.Fetch.HTTP.Meter = d.shared.Bodies
 	d.progress.summary = record.NewSummary()
@@ -174,8 +184,11 @@ func (d *Coordinator) resume(t *aio.Task) error {
 		}
 		d.recallNetworks(j.Networks)
 		d.committer.begin(d.frontier, d.clock.date)
-		if len(d.cfg.Late) > 0 {
-			d.frontier.RefuseBy(d.excluded)
+		if err := d.recallTraps(); err != nil {
+			return err
+		}
+		if len(d.cfg.Late) > 0 || d.traps.Table != nil && d.traps.Traps() > 0 {
+			d.frontier.RefuseBy(d.refuses)
 		}
 	}
 	d.ready = true

@@ -79,7 +79,7 @@ func (d *Coordinator) hand(leases []frontier.URL) {
 			}
 		}
 		d.free[most]--
-		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now)})
+		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u)})
 	}
 	for i, urls := range share {
 		if len(urls) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -47,7 +48,7 @@ func (d *Coordinator) receiveInSlices(loop int, out *fetch.Outcome) {
 	part := fetch.Outcome{Links: out.Links[:slice]}
 	out.Links = out.Links[slice:]
 	d.admit(func(yield func(weburl.URL) bool) { leads(&part, yield) }, none, func() {
-		d.addLinks(out, part.Links)
+		d.addLinks(out, part.Links, false)
 		d.changed()
 		d.loop.CallSoon(func() { d.receiveInSlices(loop, out) })
 	})
@@ -136,7 +137,7 @@ func (d *Coordinator) postpones(now time.Time, out *fetch.Outcome) bool {
 
 // takeLinks adds what an outcome leads to.
 func (d *Coordinator) takeLinks(out *fetch.Outcome) {
-	d.addLinks(out, out.Links)
+	d.addLinks(out, out.Links, d.judge(out))
 	if out.Target != nil {
 		d.redirect(out)
 	}
@@ -145,13 +146,16 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	}
 }
 
-// addLinks adds links of an outcome.
-func (d *Coordinator) addLinks(out *fetch.Outcome, links []frontier.URL) {
+// addLinks adds links of an outcome; stale says that its page has nothing new.
+func (d *Coordinator) addLinks(out *fetch.Outcome, links []frontier.URL, stale bool) {
 	for _, u := range links {
 		if d.nestedTooOften(u) {
 			out.Cut(scope.ReasonTooMany)
 		} else if d.frontier.Add(u) {
 			out.Record.NewLinks++
+			if stale {
+				d.traps.Found(shapes.Of(u.URL))
+			}
 		}
 	}
 }

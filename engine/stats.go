@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/budget"
@@ -15,6 +16,8 @@ type Stats struct {
 	Elapsed   time.Duration         `json:"elapsed_ns"`
 	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
 	Status5xx int                   `json:"status_5xx"` // and of 5xx
+	Traps     []string              `json:"traps"`      // as in the summary
+	MoreTraps int                   `json:"more_traps"` // the same
 	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
 	Ending    bool                  `json:"ending"`     // no other fetch starts
 	EndsIn    time.Duration         `json:"ends_in_ns"` // then what is still in flight is broken off
@@ -33,6 +36,7 @@ func (d *Coordinator) stats() Stats {
 	if d.ending.draining {
 		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
 	}
+	s.Traps, s.MoreTraps = slices.Clone(d.progress.summary.Traps), d.progress.summary.MoreTraps
 	s.Status4xx = d.progress.summary.Answered(400, 499)
 	s.Status5xx = d.progress.summary.Answered(500, 599)
 	if d.ready { // before, the frontier is not the coordinator's yet

@@ -15,6 +15,9 @@ import (
 var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
 	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
 
+// sketched is the kinds of links that tell a page from others like it, with its text.
+var sketched = links.KindsOf(links.KindFrame, links.KindImage, links.KindMedia, links.KindEmbed)
+
 // extraction selects the links to read from a page: all, or only the kinds to follow.
 func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {

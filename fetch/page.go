@@ -190,6 +190,9 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	} else {
 		found = f.links.Extract(doc, c.link)
 	}
+	if out.watched && r.IsPage() {
+		out.Sketch = f.text.Sketch(f.pieces, doc)
+	}
 	f.judge(out, true)
 	r.Title = found.Title
 	if found.Cut {

@@ -15,8 +15,9 @@ import (
 )
 
 // fetch makes one try at a URL. An error ends the crawl: a cancelled task, OnPage, or the disk.
-func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
-	out := Outcome{URL: u}
+func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
+	u := l.URL
+	out := Outcome{URL: u, contents: contents{watched: l.Sketch}}
 	started := f.loop.Now()
 	req := f.request(u, u.URL)
 	req.Cut = IsSitemap(u) // the part that came is of use

@@ -133,7 +133,7 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 			f.fresh--
 			f.refills.held -= u.cost()
 		}
-		if kind, reason := f.refuses(o, u.URL); kind != "" {
+		if kind, reason := f.refuses(o, u); kind != "" {
 			f.turnDown(o, Refusal{*u, kind, reason})
 			continue
 		}
@@ -167,8 +167,8 @@ func (f *Frontier) pickRobots(o *origin, depth int, u *URL) bool {
 }
 
 // refuses returns why a URL of o is refused; kind is empty if it is not.
-func (f *Frontier) refuses(o *origin, u weburl.URL) (kind, reason string) {
-	target := u.RequestTarget()
+func (f *Frontier) refuses(o *origin, u *URL) (kind, reason string) {
+	target := u.URL.RequestTarget()
 	if f.refuse != nil || o.robots.rules != nil || o.deadAt(f.now) {
 		f.work += max(leastWork, len(target))
 	}

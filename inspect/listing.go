@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -38,6 +39,10 @@ const atOnce = 256
 func (l *Listing) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 	return func(yield func(HostStatus, error) bool) {
 		p, _, err := l.Job.SavedPlan()
+		var traps map[string][]string
+		if err == nil {
+			traps, err = l.traps()
+		}
 		if err != nil {
 			yield(HostStatus{}, err)
 			return
@@ -55,12 +60,27 @@ func (l *Listing) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
 			for _, h := range some {
 				info := infos[h.Name]
 				dateInfo(l.Clock, &info)
-				if !yield(hostStatus(now, p, info, h.Rules), nil) {
+				s := hostStatus(now, p, info, h.Rules)
+				s.Traps = traps[h.Name]
+				if !yield(s, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// traps returns the shapes of URLs that are refused, by origin.
+func (l *Listing) traps() (map[string][]string, error) {
+	traps := make(map[string][]string)
+	for name, err := range l.Job.Traps("") {
+		if err != nil {
+			return nil, err
+		}
+		origin := shapes.Origin(name)
+		traps[origin] = append(traps[origin], frontier.Brief(name))
+	}
+	return traps, nil
 }
 
 // infos returns what is known of hosts now, by name.

@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -270,6 +271,9 @@ func (q *explainer) askLimits(context.Context) error {
 	if q.state.Capped {
 		q.say(time.Time{}, "limit", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
 	}
+	if err := q.askTraps(); err != nil {
+		return err
+	}
 	key, ok := frontier.VariantKey(q.url)
 	if !ok || q.plan.MaxVariants == 0 {
 		return nil
@@ -279,6 +283,21 @@ func (q *explainer) askLimits(context.Context) error {
 		q.say(time.Time{}, "limit", "%s", q.fullPath())
 	}
 	return err
+}
+
+// askTraps says whether URLs like a new one are refused.
+func (q *explainer) askTraps() error {
+	shape := shapes.Name(q.url)
+	for name, err := range q.view.Job.Traps(shape) {
+		if err != nil {
+			return err
+		}
+		if name == shape {
+			q.say(time.Time{}, "trap", "%s", engine.TrapWords(frontier.Brief(shape), q.plan.MaxAlike))
+		}
+		break // in their order, itself is the first with this prefix
+	}
+	return nil
 }
 
 // fullPath says that the path of the URL reached MaxVariants.

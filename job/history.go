@@ -88,6 +88,8 @@ type storedSummary struct {
 	Errors       map[string]record.Count `json:"errors"`
 	NotFollowed  map[string]int          `json:"not_followed"`
 	Opened       []string                `json:"opened"`
+	Traps        []string                `json:"traps,omitempty"`
+	MoreTraps    int                     `json:"more_traps,omitempty"`
 	GivenUp      []record.GivenUp        `json:"given_up,omitempty"`
 	MoreGivenUp  int                     `json:"more_given_up,omitempty"`
 	FirstError   string                  `json:"first_error"`
@@ -137,7 +139,7 @@ func (h *History) stored() stored {
 			Pages: s.Pages, Redirects: s.Redirects, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
-			GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
+			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
 			Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Visit: s.Visit,
 			Unchanged: s.Unchanged, Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved,
 		},
@@ -156,7 +158,7 @@ func (d *stored) history() History {
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
-			GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
+			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
 		},
 	}
 }

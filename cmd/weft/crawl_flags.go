@@ -144,6 +144,9 @@ func (f *crawlFlags) trapOptions() []option {
 		{name: "max-variants", arg: "N", Value: to(&o.MaxVariants, orNone), field: "MaxVariants",
 			advanced: true, help: "take at most N URLs that differ only after ; or ?", def: "10000",
 			more: "0: no limit."},
+		{name: "max-alike", arg: "N", Value: to(&o.MaxAlike, orNone), field: "MaxAlike",
+			advanced: true, help: "refuse URLs like N pages in a row with nothing new", def: "500",
+			more: "Of paths that differ in numbers, dates and tokens, and lead to ever more. 0: no limit."},
 	}
 }
 
@@ -176,7 +179,7 @@ func (f *crawlFlags) outputOptions() []option {
 			Value: to(&o.Format, oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV)),
 			words: []string{"jsonl", "urls", "csv"},
 			help:  "write -o as jsonl, urls or csv", def: "jsonl",
-			more: "urls: the URLs that were answered with a 2xx status."},
+			more: "FILE.csv is csv by default. urls: the URLs that were answered with a 2xx status."},
 		{name: "links", Value: on(&o.KeepLinks), field: "KeepLinks",
 			help: "save every link of every page in JOB/links.jsonl"},
 		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies",
