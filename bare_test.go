@@ -1,13 +1,19 @@
 package weft_test
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/aio/aiotest"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/tuning"
 )
@@ -126,5 +132,34 @@ func TestAddBareSeed(t *testing.T) {
 	job := open(t, r.dir)
 	if why, err := job.Why(t.Context(), "b.test/a"); err != nil || why.URL != "http://b.test/a" {
 		t.Errorf("%+v, %v", why, err)
+	}
+}
+
+// silentTLS is a network where port 443 never answers.
+type silentTLS struct{ *aiotest.Net }
+
+func (n silentTLS) Connect(task *aio.Task, to net.Addr) (aio.Conn, error) {
+	if strings.HasSuffix(to.String(), ":443") {
+		return nil, cmp.Or(task.Sleep(time.Hour), error(syscall.ETIMEDOUT))
+	}
+	return n.Net.Connect(task, to)
+}
+
+// TestBareSilent: where https stays silent, a seed without a scheme is by http after 3 s, whether
+// robots.txt is read or not; a seed with one is waited for.
+func TestBareSilent(t *testing.T) {
+	for seed, c := range map[string]struct {
+		status int // of the page by http
+		most   time.Duration
+	}{"a.test": {200, 4 * time.Second}, "https://a.test/": {0, 11 * time.Second}} {
+		for _, noRobots := range []bool{false, true} {
+			n := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+			n.Host("a.test", "10.0.0.1")
+			o := weft.Options{Seeds: []string{seed}, NoRobots: noRobots, Retries: -1}
+			all, sum, _ := web{"http://a.test/": "<p>"}.crawlOver(t, silentTLS{n}, o)
+			if all["http://a.test/"].Status != c.status || sum.Elapsed > c.most || sum.Elapsed < 3*time.Second {
+				t.Errorf("%s, NoRobots %t: %+v after %v", seed, noRobots, all, sum.Elapsed)
+			}
+		}
 	}
 }

@@ -79,13 +79,23 @@ func (d *Coordinator) hand(leases []frontier.URL) {
 			}
 		}
 		d.free[most]--
-		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u)})
+		share[most] = append(share[most], fetch.Lease{
+			URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
+		})
 	}
 	for i, urls := range share {
 		if len(urls) > 0 {
 			d.loops[i].Lease(urls)
 		}
 	}
+}
+
+// isGuess reports whether the scheme of a URL is a guess, or that of all URLs that a robots.txt is for.
+func (d *Coordinator) isGuess(u *frontier.URL) bool {
+	if u.Robots {
+		return u.At == nil && d.frontier.View().OnlyRank(u.URL.Origin(), fetch.GuessedRank)
+	}
+	return u.Rank == fetch.GuessedRank
 }
 
 // readForFrontier has the committer read what the frontier wants back in memory.

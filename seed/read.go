@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
@@ -26,6 +27,10 @@ func Read(s string) (Seed, error) {
 	u, credential, err := ParseCredential(s)
 	return Seed{URL: u, Credential: credential}, err
 }
+
+// Patience is how long a host is given to accept a connection by a scheme that is a guess, once its
+// name is looked up. A handshake takes less, with a lost packet sent again after one second.
+const Patience = 3 * time.Second
 
 // Instead returns the URL to try in place of one whose scheme is a guess, after an error of a kind:
 // the same by http, if its host did not answer.

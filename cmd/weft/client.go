@@ -158,10 +158,25 @@ func (c *clientFlags) settled(u weburl.URL) weburl.URL {
 	return u
 }
 
+// request returns the request for u.
+func (c *clientFlags) request(method string, u weburl.URL, reach *reach) http1.Request {
+	req := http1.Request{
+		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
+	}
+	if c.guess(u).Guessed {
+		req.ConnectTimeout = weft.GuessPatience
+	}
+	return req
+}
+
+// guess returns u, and whether its scheme is a guess.
+func (c *clientFlags) guess(u weburl.URL) weft.Seed {
+	return weft.Seed{URL: u, Guessed: c.given.Guessed && !c.byHTTP && u.Origin() == c.given.URL.Origin()}
+}
+
 // instead returns what is fetched in place of u, which failed so.
 func (c *clientFlags) instead(u weburl.URL, f *fetched) (weburl.URL, bool) {
-	guess := weft.Seed{URL: u, Guessed: c.given.Guessed && !c.byHTTP && u.Origin() == c.given.URL.Origin()}
-	plain, ok := guess.Instead(http1.Kind(f.ErrorKind))
+	plain, ok := c.guess(u).Instead(http1.Kind(f.ErrorKind))
 	if ok {
 		c.byHTTP = true
 		f.Error += fmt.Sprintf("; %s is tried instead", plain)

@@ -170,7 +170,7 @@ func (c *clientFlags) get(
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, method, u, &reach, follow)
+			last, next = one(t, client, c.request(method, u, &reach), u, &reach, follow)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -209,13 +209,11 @@ func (c *clientFlags) get(
 
 // one sends one request. Next is the target of its redirect, if follow is set.
 func one(
-	t *aio.Task, client *http1.Client, method string, u weburl.URL,
+	t *aio.Task, client *http1.Client, req http1.Request, u weburl.URL,
 	reach *reach, follow bool,
 ) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, http1.Request{
-		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
-	})
-	f = fetched{Method: method, URL: u.String()}
+	res, err := client.Do(t, req)
+	f = fetched{Method: req.Method, URL: u.String()}
 	var e *http1.Error
 	if errors.As(err, &e) {
 		f.ErrorKind, f.Error, f.Bytes = string(e.Kind), e.Err.Error(), e.Wire
