@@ -96,7 +96,7 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 		f.spend(o)
 		f.dormant.leased(h, u)
 	}
-	if f.mayRefill(o) {
+	if f.mayRefill(o) && f.mayDescend(o) {
 		f.refills.want(o, !ok)
 	}
 	f.place(o)
@@ -137,6 +137,7 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 		}
 		if !again {
 			f.count(o)
+			o.descended(u.Depth)
 		}
 		return true
 	}
@@ -244,6 +245,7 @@ func (f *Frontier) spend(o *origin) {
 		all.probed, all.order = f.now, f.nextOrder()
 	}
 	f.politeness.spend(f.now, o.host)
+	f.stir(o)
 	f.journal.originChanged(o)
 	if f.cfg.RateLimit > 0 {
 		f.free = max(f.free, f.now-rateSlack) + f.spacing()
@@ -260,7 +262,7 @@ func (f *Frontier) spacing() moment {
 
 // has reports whether o has a URL in memory that may be leased now.
 func (f *Frontier) has(o *origin) bool {
-	return o.retries(f.now) || !o.queue.Empty() && !f.Limited()
+	return o.retries(f.now) || !o.queue.Empty() && !f.Limited() && f.mayDescend(o)
 }
 
 // nextTurn returns the host whose turn is next, and when, without the turns that Limit has
@@ -271,6 +273,7 @@ func (f *Frontier) nextTurn() (h *host, at moment) {
 	if f.Limited() && f.stats.Pending == f.fresh {
 		return nil, 0
 	}
+	f.openLevels()
 	h, at = f.politeness.next(f.now)
 	for n := 0; h != nil && n < maxEnded && f.ended(h); n++ {
 		f.placeHost(h)
@@ -306,6 +309,7 @@ func (f *Frontier) endOrigins(h *host) {
 
 // place takes in that what o has to lease or refuse, or its host, has changed.
 func (f *Frontier) place(o *origin) {
+	f.stand(o)
 	if o.origins != nil {
 		f.placeOrigin(o)
 	}
@@ -340,7 +344,7 @@ func (f *Frontier) placeHost(h *host) {
 // as that depends on o alone.
 func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 	switch {
-	case !o.queue.Empty() && !f.Limited(), f.mayRefill(o):
+	case (!o.queue.Empty() && !f.Limited() || f.mayRefill(o)) && f.mayDescend(o):
 	case o.retry != nil:
 		at = o.retry.First().at
 	default:
