@@ -96,6 +96,11 @@ proof-memory:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/memory -command "make proof-memory" -o docs/proof/memory.md "$$bin/weft"
 
+## proof-neighbours: a healthy site beside sites that hurt, into docs/proof/neighbours.md (about 10 minutes)
+.PHONY: proof-neighbours
+proof-neighbours:
+	@go run ./internal/proof/proof -neighbours -o docs/proof/neighbours.md
+
 ## bench-store: the frontier's store, into docs/bench/store.md (about 15 minutes; DISK=folder on a disk)
 .PHONY: bench-store
 bench-store:

@@ -137,19 +137,39 @@ func (j *Job) Status(ctx context.Context) (Status, error) {
 
 // Hosts yields the hosts, by name.
 func (j *Job) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
-	if j.client != nil {
-		return j.client.Hosts(ctx)
-	}
-	return j.view.Hosts(ctx)
+	return list(ctx, j, func(l *inspect.Listing) iter.Seq2[HostStatus, error] { return l.Hosts(ctx) })
 }
 
 // URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
-// others by URL. While the crawl runs, one that ends meanwhile may come twice.
+// others by URL. While the crawl runs, it lists them as they are when the iteration begins.
 func (j *Job) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error] {
-	if j.client != nil {
-		return j.client.URLs(ctx, f)
+	return list(ctx, j, func(l *inspect.Listing) iter.Seq2[URLStatus, error] { return l.URLs(f) })
+}
+
+// list yields what a listing of the job has. This process reads it, not the crawl's, from a
+// snapshot of the state.
+func list[T any](ctx context.Context, j *Job, of func(*inspect.Listing) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var l *inspect.Listing
+		var err error
+		done := func() error { return nil }
+		if j.client != nil {
+			l, done, err = j.client.Listing(ctx)
+		} else {
+			l, err = inspect.List(j.view.Job)
+		}
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		defer func() { _ = done() }() // everything was read
+		for v, err := range of(l) {
+			if !yield(v, err) {
+				return
+			}
+		}
 	}
-	return j.view.URLs(ctx, f)
 }
 
 // Why explains what has become of a URL, and why. Errors: those of ParseSeed, too.

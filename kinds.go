@@ -14,6 +14,7 @@ const (
 	KindRobots     = record.KindRobots
 	KindNoRobots   = record.KindNoRobots
 	KindOverloaded = record.KindOverloaded
+	KindNothingNew = record.KindNothingNew
 )
 
 // ErrorKind is a value that Record.ErrorKind may have.
@@ -28,6 +29,7 @@ type ErrorKind struct {
 func Kinds() []ErrorKind {
 	return []ErrorKind{
 		{KindExcluded, "an --exclude that was added while the URL waited matches it"},
+		{KindNothingNew, "--max-alike pages like it in a row said nothing new, and led to ever more"},
 		{KindRobots, "robots.txt disallows it, or asks for a Crawl-delay of more than an hour"},
 		{KindNoRobots, "robots.txt returned a status of 5xx, so nothing on the host is fetched"},
 		{KindOverloaded, "for as long as --give-up its server answered only 429 or 503, or asked for long pauses"},

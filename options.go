@@ -56,6 +56,7 @@ type Options struct {
 	MaxPathDepth    int  // segments of a path; 0: 20
 	MaxRepeats      int  // repetitions of a segment at equal distances, as of x in /x/x/x and /x/1/x/2/x/3; 0: 3
 	MaxVariants     int  // URLs that differ only after the first ; or ?, over all runs of a job; 0: 10,000
+	MaxAlike        int  // pages like one another in a row that say nothing new and lead to ever more: then others like them are refused, as nothing-new; 0: 500
 	PruneDuplicates bool // do not follow links of a page that Duplicates recognizes, if the other page is on its registrable domain
 
 	// When it stops. Fetches in flight finish.
@@ -319,6 +320,7 @@ func (c *config) fillIn() {
 	c.MaxPathDepth = orDefault(c.MaxPathDepth, scope.DefaultPathDepth)
 	c.MaxRepeats = orDefault(c.MaxRepeats, scope.DefaultRepeats)
 	c.MaxVariants = orDefault(c.MaxVariants, scope.DefaultVariants)
+	c.MaxAlike = orDefault(c.MaxAlike, scope.DefaultAlike)
 	if c.Tuning != nil {
 		c.tuning = *c.Tuning
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // crawlServed crawls over an in-memory network on which serve has every connection to port 80. It
@@ -32,7 +34,9 @@ func crawlServed(t *testing.T, netw *aiotest.Net, o weft.Options, serve func(*ai
 func crawlOn(t *testing.T, clock *aiotest.Clock, netw *aiotest.Net, o weft.Options, serve func(*aio.Task, aio.Conn) error, with func(*aio.Loop, *weft.Crawler)) (map[string]weft.Record, weft.Summary) {
 	t.Helper()
 	loop := aio.NewLoop(aio.Options{Clock: clock, Network: netw})
-	o.Job = filepath.Join(t.TempDir(), "job")
+	if o.Job == "" {
+		o.Job = filepath.Join(t.TempDir(), "job")
+	}
 	c, err := weft.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -290,5 +294,53 @@ func TestOutputOnFullDisk(t *testing.T) {
 	}
 	if n != 101 {
 		t.Errorf("%d lines, expected 101", n)
+	}
+}
+
+// TestLongSitemapTakesTurns checks that a long sitemap is read and admitted in slices, between which
+// everything else on the loop has its turn.
+func TestLongSitemapTakesTurns(t *testing.T) {
+	const entries = 20_000
+	netw := aiotest.NewNet(aiotest.NetOptions{})
+	netw.Host("a.test", "10.0.0.1")
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		if _, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192); err != nil {
+			return ignore(err, io.EOF)
+		}
+		var b strings.Builder
+		b.WriteString("<urlset>")
+		for i := range entries {
+			fmt.Fprintf(&b, "<url><loc>http://a.test/a/page/of/the/site/%d</loc></url>", i)
+		}
+		_, err := fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\n\r\n%s</urlset>", &b)
+		return err
+	}
+	turns, first, last := 0, 0, 0
+	var tick func()
+	o := weft.Options{Seeds: []string{"http://a.test/sitemap.xml"}, Sitemaps: true, NoRobots: true, Limit: 1}
+	o.Hooks.OnLink = func(weburl.URL, links.Link) weft.Verdict {
+		if first == 0 {
+			first = 1
+			tick()
+		}
+		last = turns
+		return weft.Verdict{}
+	}
+	read, admitted := 0, 0
+	o.Hooks.OnRecord = func(r *weft.Record) { read, admitted = last, turns-last }
+	got, sum := crawlServed(t, netw, o, serve, func(l *aio.Loop, _ *weft.Crawler) {
+		tick = func() {
+			if turns++; admitted == 0 {
+				l.CallSoon(tick)
+			}
+		}
+	})
+	if r := got["http://a.test/sitemap.xml"]; r.NewLinks != entries || sum.Pending != entries {
+		t.Errorf("%d new links and %d pending URLs, expected %d", r.NewLinks, sum.Pending, entries)
+	}
+	if read < 5 || admitted < 15 {
+		t.Errorf("read in %d turns and admitted in %d, expected 5 and 15 at least", read, admitted)
 	}
 }

@@ -24,7 +24,9 @@
 // At most the share and one favoured body are held, plus memory counted with Set after its
 // allocation.
 //
-// A quarter of the share is reserved for Holds of at most [Small] bytes, so that a few large
-// bodies do not hold up many small ones. A Meter does not know the speed of a body: a caller
-// should end slow ones while the Meter is [Meter.Crowded].
+// An eighth of the share is reserved for Holds that the caller calls prompt, so that hosts that
+// send slowly hold up each other only. Of the rest a seventh is reserved for Holds of at most
+// [Small] bytes, so that a few large bodies do not hold up many small ones; prompt ones leave them
+// a sixteenth of the share. A Meter does not know the speed of a body: a caller should end slow
+// ones while the Meter is [Meter.Crowded].
 package budget

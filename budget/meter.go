@@ -8,8 +8,7 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// Small is the largest Hold that may use the reserved quarter of the share. Most pages fit into
-// it.
+// Small is the largest Hold that may use what is reserved for small ones. Most pages fit into it.
 const Small = 64 << 10
 
 // Meter counts what responses hold. A nil Meter counts nothing and has unlimited room.
@@ -66,20 +65,21 @@ func (m *Meter) Share() int64 {
 	return m.share
 }
 
-// Full reports whether no new work that needs room should start.
-func (m *Meter) Full() bool { return m != nil && m.held.Load() >= m.share }
+// Full reports whether no new work that needs room should start, prompt or not.
+func (m *Meter) Full(prompt bool) bool { return m != nil && m.held.Load() >= m.limit(0, prompt) }
 
 // Crowded reports whether somebody waits for room, or would.
-func (m *Meter) Crowded() bool { return m != nil && (m.waiting.Load() > 0 || m.Full()) }
+func (m *Meter) Crowded() bool { return m != nil && (m.waiting.Load() > 0 || m.Full(false)) }
 
-// Open returns an empty Hold.
-func (m *Meter) Open() Hold { return Hold{meter: m} }
+// Open returns an empty Hold; a prompt one may use what is reserved for these.
+func (m *Meter) Open(prompt bool) Hold { return Hold{meter: m, prompt: prompt} }
 
 // Hold counts what one response holds. The zero Hold counts nothing. It must not be copied; Move
 // passes it on.
 type Hold struct {
 	meter    *Meter
 	n        int64
+	prompt   bool
 	favoured bool
 }
 
@@ -94,7 +94,7 @@ func (h *Hold) Try(more int) bool {
 		return true
 	case h.favoured:
 		m.add(h, n)
-	case !m.take(n, m.limit(h.n+n)):
+	case !m.take(n, m.limit(h.n+n, h.prompt)):
 		return false
 	}
 	h.n += n
@@ -148,9 +148,14 @@ func (h *Hold) Move(to *Hold) {
 }
 
 // limit returns the limit that applies to a Hold of n bytes.
-func (m *Meter) limit(n int64) int64 {
-	if n <= Small {
+func (m *Meter) limit(n int64, prompt bool) int64 {
+	switch small := n <= Small; {
+	case small && prompt:
 		return m.share
+	case prompt:
+		return m.share - m.share/16
+	case small:
+		return m.share - m.share/8
 	}
 	return m.share - m.share/4
 }
@@ -224,7 +229,7 @@ func (m *Meter) release(favoured bool) {
 // favoured. The caller holds the lock.
 func (m *Meter) grant() {
 	m.mu.queue = slices.DeleteFunc(m.mu.queue, func(w *waiter) bool {
-		if !m.take(w.more, m.limit(w.hold.n+w.more)) {
+		if !m.take(w.more, m.limit(w.hold.n+w.more, w.hold.prompt)) {
 			if m.mu.favoured {
 				return false
 			}

@@ -20,7 +20,7 @@ const (
 	PageCost = 3
 )
 
-// Shares split a budget, in bytes. Without the seen set they come to at most 65 % of it. The
+// Shares split a budget, in bytes. Without the seen set they come to at most 66 % of it. The
 // rest is for requests, code and garbage that is not yet collected; with less of it the
 // collector would take half of the CPU. Only crawls of millions of URLs fill the share of the
 // seen set, which the collector does not scan.
@@ -51,6 +51,7 @@ type Shares struct {
 	Cache      int // blocks of the store's files
 	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
 	Duplicates int // first pages of each content; beyond, the oldest are forgotten
+	Shapes     int // of paths, and sketches of their pages; beyond, the oldest are forgotten
 	Batch      int // the open batch; beyond, no fetch starts. The batch being committed may be as large
 }
 
@@ -73,6 +74,7 @@ func Split(memory, loops int) Shares {
 		Cache:      perMille(20),
 		Rules:      perMille(20),
 		Duplicates: perMille(50),
+		Shapes:     perMille(5),
 		Batch:      min(perMille(20), 16<<20),
 	}
 }

@@ -39,8 +39,8 @@ func TestBeforeAndAfter(t *testing.T) {
 		if s, err := v.Status(t.Context()); err != nil || s.State != want || s.Seeds != 1 {
 			t.Errorf("%+v, error %v, expected %s", s, err, want)
 		}
-		for _, err := range v.Hosts(t.Context()) {
-			t.Errorf("a host; error %v", err)
+		if infos, err := v.Origins(t.Context(), []string{"http://site.test"}); len(infos) != 0 || err != nil {
+			t.Errorf("%+v, error %v", infos, err)
 		}
 		if _, err := do(t.Context(), crawl, order); !errors.Is(err, refused) {
 			t.Errorf("told to pause: %v, expected %v", err, refused)

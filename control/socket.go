@@ -2,12 +2,12 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
 
 	"github.com/weftcrawl/weft/engine"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/internal/ctl"
@@ -30,24 +30,20 @@ func Serve(v *inspect.View, warn func(error)) (stop func()) {
 
 // The commands of the protocol. Those without arguments do not look at any.
 const (
-	commandStatus = "status" // → a Status
-	commandHosts  = "hosts"  // → HostStatuses
-	commandURLs   = "urls"   // a URLFilter as JSON → URLStatuses
-	commandWhy    = "why"    // URL → a Why
-	commandDo     = "do"     // Order → lines of text
-	commandTasks  = "tasks"  // → TaskStatuses
+	commandStatus   = "status"   // → a Status
+	commandWhy      = "why"      // URL → a Why
+	commandSnapshot = "snapshot" // → a snapshot, which is there until the client leaves
+	commandOrigins  = "origins"  // names → OriginInfos of those in memory
+	commandDo       = "do"       // Order → lines of text
+	commandTasks    = "tasks"    // → TaskStatuses
 )
 
 func commands(v *inspect.View) map[string]ctl.Command {
 	return map[string]ctl.Command{
-		commandStatus: command(func(ctx context.Context, _ []string) iter.Seq2[inspect.Status, error] { return only(v.Status(ctx)) }),
-		commandHosts:  command(func(ctx context.Context, _ []string) iter.Seq2[inspect.HostStatus, error] { return v.Hosts(ctx) }),
-		commandURLs: command(func(ctx context.Context, args []string) iter.Seq2[inspect.URLStatus, error] {
-			var f inspect.URLFilter
-			if err := json.Unmarshal([]byte(first(args)), &f); err != nil {
-				return failed[inspect.URLStatus](err)
-			}
-			return v.URLs(ctx, f)
+		commandStatus:   command(func(ctx context.Context, _ []string) iter.Seq2[inspect.Status, error] { return only(v.Status(ctx)) }),
+		commandSnapshot: makeSnapshot(v),
+		commandOrigins: command(func(ctx context.Context, names []string) iter.Seq2[frontier.OriginInfo, error] {
+			return each(v.Origins(ctx, names))
 		}),
 		commandWhy: command(func(ctx context.Context, args []string) iter.Seq2[inspect.Why, error] {
 			u, err := seed.Parse(first(args))
@@ -114,7 +110,10 @@ func failed[T any](err error) iter.Seq2[T, error] {
 }
 
 // Client asks a running crawl, over its socket.
-type Client struct{ ctl *ctl.Client }
+type Client struct {
+	dir string // the job's
+	ctl *ctl.Client
+}
 
 // ErrNobody is returned when no crawl serves a folder.
 var ErrNobody = ctl.ErrNobody
@@ -125,26 +124,12 @@ func Dial(ctx context.Context, dir string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{c}, nil
+	return &Client{dir, c}, nil
 }
 
-// Status is that of inspect.View, as are Hosts, URLs and Why.
+// Status is that of inspect.View, as is Why.
 func (c *Client) Status(ctx context.Context) (inspect.Status, error) {
 	return theOne(ctl.Ask[inspect.Status](ctx, c.ctl, commandStatus))
-}
-
-// Hosts yields the hosts, by name.
-func (c *Client) Hosts(ctx context.Context) iter.Seq2[inspect.HostStatus, error] {
-	return ctl.Ask[inspect.HostStatus](ctx, c.ctl, commandHosts)
-}
-
-// URLs yields the URLs that a filter selects.
-func (c *Client) URLs(ctx context.Context, f inspect.URLFilter) iter.Seq2[inspect.URLStatus, error] {
-	filter, err := json.Marshal(f)
-	if err != nil {
-		return failed[inspect.URLStatus](err)
-	}
-	return ctl.Ask[inspect.URLStatus](ctx, c.ctl, commandURLs, string(filter))
 }
 
 // Why explains what has become of a URL.

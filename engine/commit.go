@@ -56,9 +56,10 @@ type committer struct {
 	failure  error              // of the first commit or look-up that failed: nothing is committed after it
 }
 
-// begin opens the first batch of a job.
-func (c *committer) begin(f *frontier.Frontier) {
+// begin opens the first batch of a job, or the next. Its refusals get their date by a function.
+func (c *committer) begin(f *frontier.Frontier, date func(time.Time) time.Time) {
 	c.open.state = c.job.Store.Begin()
+	c.open.state.DateBy(date)
 	f.SetJournal(c.open.state)
 }
 
@@ -210,7 +211,7 @@ func (d *Coordinator) commit(t *aio.Task) error {
 func (d *Coordinator) refill(sealed sealed, done committed) {
 	c := &d.committer
 	for _, page := range done.pages {
-		d.frontier.Provide(d.loop.Now(), page)
+		d.frontier.Provide(d.clock.now(), page)
 	}
 	if rest := sealed.requests[len(done.pages):]; len(rest) > 0 && !d.ending.over.IsSet() {
 		c.requests = slices.Concat(rest, c.requests)
@@ -236,7 +237,7 @@ func (d *Coordinator) seal() sealed {
 		s.stream = c.stream.Take()
 	}
 	if s.state != nil {
-		c.begin(d.frontier)
+		c.begin(d.frontier, d.clock.date)
 	}
 	if !d.ending.over.IsSet() {
 		c.dirty.Clear()

@@ -37,6 +37,7 @@ type Config struct {
 	Memory      int
 	Shares      budget.Shares
 	Duplicates  int // pages to remember; 0: none
+	MaxAlike    int // pages like one another in a row, until others like them are refused; 0: any number
 	MaxTime     time.Duration
 	MinFree     int // bytes; while less is free on the job's disk no fetch starts
 	Loop        aio.Options

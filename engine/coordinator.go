@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -24,6 +25,7 @@ import (
 type Coordinator struct {
 	cfg      *Config
 	loop     *aio.Loop
+	clock    clock // of the job
 	frontier *frontier.Frontier
 	restorer *frontier.Restorer // of the frontier, before the crawl
 	ready    bool               // the frontier is as the job's last run left it
@@ -46,11 +48,22 @@ type Coordinator struct {
 	outage    outage
 	ending    ending
 
-	later      *aio.Callback // Dispatch, when the next host is due
-	tooLong    *aio.Callback // stop, after MaxTime
-	warned     bool          // by overMemory
-	scopeFull  bool          // see openTarget
+	later   *aio.Callback // Dispatch, when the next host is due
+	tooLong *aio.Callback // stop, after MaxTime
+	warned  warned
+	contents
+}
+
+// contents is what the crawl knows of the contents of pages.
+type contents struct {
 	duplicates duplicateLog
+	traps      traps
+}
+
+// warned is of what the user was warned once.
+type warned struct {
+	memory bool // see overMemory
+	scope  bool // see openTarget
 }
 
 // ending is how the crawl ends.
@@ -73,6 +86,9 @@ func newCoordinator(cfg *Config) *Coordinator {
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)
 	}
+	if cfg.MaxAlike > 0 {
+		d.traps.Table = shapes.NewTable(cfg.Shares.Shapes, cfg.MaxAlike)
+	}
 	cfg.Fetch.HTTP.Meter = d.shared.Bodies
 	d.progress.summary = record.NewSummary()
 	if cfg.Job != nil {
@@ -93,7 +109,7 @@ func newCoordinator(cfg *Config) *Coordinator {
 // recall takes in what is known of the job before its frontier is.
 func (d *Coordinator) recall(j *job.Job) {
 	if j.History.Summary.Runs > 0 {
-		s := j.History.Summary
+		s := j.History.Summary.Clone() // the job's is what earlier runs have come to
 		s.Stopped, s.Interrupted, s.Finished = "", false, false
 		d.progress.summary = s
 	}
@@ -105,7 +121,12 @@ func (d *Coordinator) recall(j *job.Job) {
 // start gives the coordinator and its fetch loops their event loops. It runs before these do.
 func (d *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
 	d.loop = own
-	d.progress.start(own.Now())
+	var last job.Clock
+	if d.cfg.Job != nil {
+		last = d.cfg.Job.History.Clock
+	}
+	d.clock.start(own, last)
+	d.progress.start(own.Now(), own.Wall())
 	d.slots.most = d.cfg.Concurrency
 	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork}
 	n := len(loops)
@@ -142,7 +163,7 @@ func (d *Coordinator) run(t *aio.Task) error {
 // resume brings the frontier to where the job's last run left it.
 func (d *Coordinator) resume(t *aio.Task) error {
 	if j := d.cfg.Job; j != nil {
-		now := d.loop.Now()
+		now := d.clock.now()
 		_, err := aio.Offload(t, func(ctx context.Context) (struct{}, error) {
 			if err := j.StartVisit(ctx); err != nil {
 				return struct{}{}, err
@@ -162,9 +183,12 @@ func (d *Coordinator) resume(t *aio.Task) error {
 			d.restorer.AskedUntil(now)
 		}
 		d.recallNetworks(j.Networks)
-		d.committer.begin(d.frontier)
-		if len(d.cfg.Late) > 0 {
-			d.frontier.RefuseBy(d.excluded)
+		d.committer.begin(d.frontier, d.clock.date)
+		if err := d.recallTraps(); err != nil {
+			return err
+		}
+		if len(d.cfg.Late) > 0 || d.traps.Table != nil && d.traps.Traps() > 0 {
+			d.frontier.RefuseBy(d.refuses)
 		}
 	}
 	d.ready = true
@@ -233,7 +257,7 @@ func (d *Coordinator) history() job.History {
 	if s.Finished = s.Pending == 0 && !d.seeds.reading; s.Finished {
 		s.Stopped = ""
 	}
-	h := job.History{Summary: s, List: d.seeds.list()}
+	h := job.History{Summary: s, List: d.seeds.list(), Clock: d.clock.read()}
 	if d.cfg.Job != nil {
 		h.NotFollowed = d.cfg.Job.History.NotFollowed
 	}
@@ -259,10 +283,10 @@ type progress struct {
 	ended   bool // the summary is whole
 }
 
-func (p *progress) start(now time.Time) {
+func (p *progress) start(now, date time.Time) {
 	p.started = now
 	if p.summary.Started.IsZero() {
-		p.summary.Started = now
+		p.summary.Started = date
 	}
 }
 

@@ -13,16 +13,13 @@ func (d *Coordinator) Dispatch() {
 	if d.ending.over.IsSet() || !d.ready {
 		return
 	}
-	free := 0
-	for _, n := range d.free {
-		free += n
-	}
-	slots := min(free, d.slots.left(d.loop.Now()))
-	var leases []frontier.URL
 	starts := d.mayStart()
 	if starts {
-		now := d.loop.Now()
-		leases = d.frontier.Lease(now, d.outage.limit(now, slots, d.frontier.Stats().Leased))
+		now, room := d.clock.now(), d.room()
+		leases := d.frontier.Lease(now, room.all)
+		if room.prompt > room.all {
+			leases = append(leases, d.frontier.LeasePrompt(now, room.prompt-len(leases))...)
+		}
 		d.refuse()
 		d.hand(leases)
 		d.readForFrontier()
@@ -37,12 +34,37 @@ func (d *Coordinator) Dispatch() {
 		d.finish()
 		return
 	}
-	d.wakeLater(starts && free > len(leases), slots-len(leases))
+	d.wakeLater(starts)
 }
 
-// mayStart reports whether fetches may start now.
+// mayStart reports whether fetches may start now, as far as hosts do not matter.
 func (d *Coordinator) mayStart() bool {
-	return !d.ending.draining && !d.committer.behind(d.loop.Now(), d.shared.Outcomes.Held()) && !d.seeds.comparing() && len(d.pauses) == 0 && !d.shared.Bodies.Full()
+	return !d.ending.draining && !d.committer.behind(d.loop.Now(), d.shared.Outcomes.Held()) && !d.seeds.comparing() && len(d.pauses) == 0
+}
+
+// room is how many leases may start: of all hosts, and as many of prompt ones in all.
+type room struct{ all, prompt int }
+
+// reserved is the part of workers and slots that only prompt hosts have, one in so many, as of the
+// memory for bodies: see budget.
+const reserved = 8
+
+// room returns how many leases may start now. Without hosts that need it nothing is reserved.
+func (d *Coordinator) room() room {
+	now := d.loop.Now()
+	idle, left := d.idle(), d.slots.left(now)
+	most := d.outage.limit(now, min(idle, left), d.frontier.Stats().Leased)
+	r := room{most, most}
+	if !d.outage.down && d.frontier.Reserves(d.clock.now()) {
+		r.all = max(0, min(idle-d.cfg.Workers/reserved, left-d.slots.most/reserved))
+	}
+	switch {
+	case d.shared.Bodies.Full(true):
+		return room{}
+	case d.shared.Bodies.Full(false):
+		r.all = 0
+	}
+	return r
 }
 
 // hand posts leases to the fetch loops, each to the one with the most idle workers.
@@ -57,7 +79,7 @@ func (d *Coordinator) hand(leases []frontier.URL) {
 			}
 		}
 		d.free[most]--
-		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now)})
+		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u)})
 	}
 	for i, urls := range share {
 		if len(urls) > 0 {
@@ -77,24 +99,59 @@ func (d *Coordinator) readForFrontier() {
 	d.committer.hurry.Set()
 }
 
-// wakeLater schedules Dispatch for when the next host is due, or the next slot is free, if there is
-// an idle worker.
-func (d *Coordinator) wakeLater(idle bool, slots int) {
+// wakeLater schedules Dispatch for when the next host is due that there is room for.
+func (d *Coordinator) wakeLater(starts bool) {
 	if d.later != nil {
 		d.later.Cancel()
 		d.later = nil
 	}
-	at, ok := d.frontier.Next()
-	if !ok || !idle || d.outage.down && d.frontier.Stats().Leased > 0 {
+	if !starts || d.outage.down && d.frontier.Stats().Leased > 0 {
 		return
 	}
-	if d.outage.down && at.Before(d.outage.probe) {
-		at = d.outage.probe
+	if at, ok := d.nextStart(); ok {
+		d.later = d.loop.CallAt(at, d.Dispatch)
 	}
-	if slots == 0 && at.Before(d.slots.next()) {
-		at = d.slots.next()
+}
+
+// nextStart returns when the next lease may start, unless an outcome comes before.
+func (d *Coordinator) nextStart() (at time.Time, ok bool) {
+	room := d.room()
+	at, ok = d.frontier.Next()
+	at = d.clock.onLoop(at)
+	switch {
+	case !ok || d.idle() == 0:
+		return at, false
+	case d.outage.down:
+		return later(at, d.outage.probe), true
+	case room.all > 0:
+		return at, true
 	}
-	d.later = d.loop.CallAt(at, d.Dispatch)
+	// A slot that becomes free is for any host.
+	slot, waits := d.slots.next()
+	if waits {
+		at = later(at, slot)
+	}
+	if room.prompt > 0 {
+		if prompt, ok := d.frontier.NextPrompt(); ok && (!waits || d.clock.onLoop(prompt).Before(at)) {
+			return d.clock.onLoop(prompt), true
+		}
+	}
+	return at, waits
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// idle returns how many workers have no lease.
+func (d *Coordinator) idle() (n int) {
+	for _, free := range d.free {
+		n += free
+	}
+	return n
 }
 
 // finish ends the crawl, in which nothing is left to do.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,11 +14,48 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
+// slice is how many links of an outcome are admitted before everything else has its turn: a few
+// milliseconds' work. A sitemap may have a hundred times as many.
+const slice = 1000
+
 // receive takes in what the workers of a fetch loop did in one of its turns.
 func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
+	big := func(out fetch.Outcome) bool { return len(out.Links) > slice }
+	if i := slices.IndexFunc(batch, big); i >= 0 {
+		out := batch[i]
+		d.receiveInSlices(loop, &out)
+		if batch = slices.Delete(batch, i, i+1); len(batch) > 0 {
+			d.receive(loop, batch)
+		}
+		return
+	}
+	d.admitOutcomes(loop, batch)
+	d.Dispatch()
+}
+
+// receiveInSlices takes in a big outcome, slice by slice of its links. All but the last may be
+// saved before the outcome is: after a crash, its URL is fetched again.
+func (d *Coordinator) receiveInSlices(loop int, out *fetch.Outcome) {
+	if len(out.Links) <= slice {
+		d.admitOutcomes(loop, []fetch.Outcome{*out})
+		d.Dispatch()
+		return
+	}
+	part := fetch.Outcome{Links: out.Links[:slice]}
+	out.Links = out.Links[slice:]
+	d.admit(func(yield func(weburl.URL) bool) { leads(&part, yield) }, none, func() {
+		d.addLinks(out, part.Links, false)
+		d.changed()
+		d.loop.CallSoon(func() { d.receiveInSlices(loop, out) })
+	})
+}
+
+// admitOutcomes admits outcomes as a whole.
+func (d *Coordinator) admitOutcomes(loop int, batch []fetch.Outcome) {
 	found := func(yield func(weburl.URL) bool) {
 		for i := range batch {
 			if !leads(&batch[i], yield) {
@@ -33,7 +71,6 @@ func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
 		}
 	}
 	d.admit(found, elsewhere, func() { d.takeOutcomes(loop, batch) })
-	d.Dispatch()
 }
 
 // leads yields the URLs that an outcome may add to the frontier.
@@ -61,8 +98,8 @@ func leads(out *fetch.Outcome, yield func(weburl.URL) bool) bool {
 // then how each lease ended.
 func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 	d.free[loop] += len(batch)
-	now := d.loop.Now()
-	d.sense(now, batch)
+	d.sense(d.loop.Now(), batch)
+	now := d.clock.now()
 	for i := range batch {
 		out := &batch[i]
 		d.slots.give(out.Ticket)
@@ -100,18 +137,26 @@ func (d *Coordinator) postpones(now time.Time, out *fetch.Outcome) bool {
 
 // takeLinks adds what an outcome leads to.
 func (d *Coordinator) takeLinks(out *fetch.Outcome) {
-	for _, u := range out.Links {
-		if d.nestedTooOften(u) {
-			out.Cut(scope.ReasonTooMany)
-		} else if d.frontier.Add(u) {
-			out.Record.NewLinks++
-		}
-	}
+	d.addLinks(out, out.Links, d.judge(out))
 	if out.Target != nil {
 		d.redirect(out)
 	}
 	if out.Instead != nil {
 		d.fallBack(*out.Instead)
+	}
+}
+
+// addLinks adds links of an outcome; stale says that its page has nothing new.
+func (d *Coordinator) addLinks(out *fetch.Outcome, links []frontier.URL, stale bool) {
+	for _, u := range links {
+		if d.nestedTooOften(u) {
+			out.Cut(scope.ReasonTooMany)
+		} else if d.frontier.Add(u) {
+			out.Record.NewLinks++
+			if stale {
+				d.traps.Found(shapes.Of(u.URL))
+			}
+		}
 	}
 }
 
@@ -339,8 +384,8 @@ func (n *nested) count(host string) int {
 // disk.
 func (d *Coordinator) overMemory() {
 	share := d.cfg.Shares.Seen
-	if d.cfg.Job == nil && !d.warned && d.frontier.View().QueuedBytes() > share {
-		d.warned = true
+	if d.cfg.Job == nil && !d.warned.memory && d.frontier.View().QueuedBytes() > share {
+		d.warned.memory = true
 		d.warn(fmt.Errorf("queued URLs take more than %s, their share of the memory budget; with a job they would spill to disk", humanize.IBytes(uint64(share))))
 	}
 }

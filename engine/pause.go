@@ -26,7 +26,7 @@ type pauses map[string]bool
 // outcome, so nothing else need wake the crawl from pausedMemory.
 func (d *Coordinator) Paused() []string {
 	all := slices.Sorted(maps.Keys(d.pauses))
-	if d.shared.Bodies.Full() && !d.ending.over.IsSet() {
+	if d.shared.Bodies.Full(false) && !d.ending.over.IsSet() {
 		all = append(all, pausedMemory)
 	}
 	if d.outage.down {

@@ -28,11 +28,11 @@ func (d *Coordinator) open(u weburl.URL) bool {
 // they redirect to: beyond the share of the scope, none is opened.
 func (d *Coordinator) openTarget(u weburl.URL) bool {
 	if share := d.cfg.Shares.Scope; d.bounds.Bytes() > share && !d.bounds.Inside(u) {
-		if hook := d.cfg.OnWarning; !d.scopeFull && hook != nil {
+		if hook := d.cfg.OnWarning; !d.warned.scope && hook != nil {
 			hook(fmt.Errorf("the hosts that redirects of seeds lead to take more than %s, their share of the memory budget; links on further ones are not followed",
 				humanize.IBytes(uint64(share))))
 		}
-		d.scopeFull = true
+		d.warned.scope = true
 		return false
 	}
 	return d.open(u)

@@ -205,7 +205,7 @@ func (d *Coordinator) Exclude(re *regexp.Regexp) bool {
 		f.Exclude(re)
 	}
 	d.savePlan()
-	d.frontier.RefuseBy(d.excluded)
+	d.frontier.RefuseBy(d.refuses)
 	return true
 }
 

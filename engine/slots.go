@@ -38,8 +38,7 @@ func (s *slots) give(ticket any) {
 	}
 }
 
-// left returns how many leases may start. If none, more may from next on, unless an outcome comes
-// before.
+// left returns how many leases may start.
 func (s *slots) left(now time.Time) int {
 	for len(s.queue) > 0 && (s.queue[0].free || now.Sub(s.queue[0].began) >= waitsFrom) {
 		s.give(s.queue[0])
@@ -49,4 +48,11 @@ func (s *slots) left(now time.Time) int {
 	return s.most - s.busy
 }
 
-func (s *slots) next() time.Time { return s.queue[0].began.Add(waitsFrom) }
+// next returns when the next lease counts no more, unless an outcome comes before; false: none
+// does.
+func (s *slots) next() (at time.Time, ok bool) {
+	if len(s.queue) == 0 {
+		return at, false
+	}
+	return s.queue[0].began.Add(waitsFrom), true
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/budget"
@@ -15,6 +16,8 @@ type Stats struct {
 	Elapsed   time.Duration         `json:"elapsed_ns"`
 	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
 	Status5xx int                   `json:"status_5xx"` // and of 5xx
+	Traps     []string              `json:"traps"`      // as in the summary
+	MoreTraps int                   `json:"more_traps"` // the same
 	Paused    []string              `json:"paused"`     // why no fetch starts; empty: they do
 	Ending    bool                  `json:"ending"`     // no other fetch starts
 	EndsIn    time.Duration         `json:"ends_in_ns"` // then what is still in flight is broken off
@@ -33,11 +36,15 @@ func (d *Coordinator) stats() Stats {
 	if d.ending.draining {
 		s.EndsIn = max(0, d.ending.until.Sub(d.loop.Now()))
 	}
+	s.Traps, s.MoreTraps = slices.Clone(d.progress.summary.Traps), d.progress.summary.MoreTraps
 	s.Status4xx = d.progress.summary.Answered(400, 499)
 	s.Status5xx = d.progress.summary.Answered(500, 599)
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
 		s.Slowest = d.frontier.View().Slowest(5)
+		for i := range s.Slowest {
+			s.Slowest[i].BackOff = d.clock.date(s.Slowest[i].BackOff)
+		}
 	}
 	return s
 }
@@ -68,8 +75,8 @@ func (d *Coordinator) Ready() bool { return d.ready }
 // Over reports whether the crawl has ended, but for saving.
 func (d *Coordinator) Over() bool { return d.ending.over.IsSet() }
 
-// Now returns the time of the coordinator's loop.
-func (d *Coordinator) Now() time.Time { return d.loop.Now() }
+// Clock returns the time of the job and of the calendar.
+func (d *Coordinator) Clock() job.Clock { return d.clock.read() }
 
 // Frontier returns a view of the frontier, to look at within [Crawl.Ask].
 func (d *Coordinator) Frontier() frontier.View { return d.frontier.View() }
@@ -81,5 +88,5 @@ func (d *Coordinator) InFlight() int { return d.frontier.Stats().Leased }
 func (d *Coordinator) Steer(change func(*frontier.Settings)) {
 	s := d.frontier.View().Settings()
 	change(&s)
-	d.frontier.Steer(d.loop.Now(), s)
+	d.frontier.Steer(d.clock.now(), s)
 }

@@ -47,8 +47,10 @@ func (c *Crawl) Tasks(ctx context.Context) ([]TaskStatus, error) {
 
 func tasksOf(name string, l *aio.Loop) []TaskStatus {
 	var all []TaskStatus
+	ahead := l.Wall().Sub(l.Now())
 	for _, t := range l.Tasks() {
-		all = append(all, TaskStatus{name, t.ID, t.Name, t.Parent, t.State, t.Waits, t.Since})
+		since := t.Since.Add(ahead)
+		all = append(all, TaskStatus{name, t.ID, t.Name, t.Parent, t.State, t.Waits, since})
 	}
 	return all
 }

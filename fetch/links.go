@@ -15,6 +15,9 @@ import (
 var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
 	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
 
+// sketched is the kinds of links that tell a page from others like it, with its text.
+var sketched = links.KindsOf(links.KindFrame, links.KindImage, links.KindMedia, links.KindEmbed)
+
 // extraction selects the links to read from a page: all, or only the kinds to follow.
 func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
@@ -60,6 +63,7 @@ type collector struct {
 	wanted  []frontier.URL // by OnLink
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
 	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
+	line    []byte         // an entry, as it is hashed
 }
 
 // link takes in a link, and reports whether to read on.
@@ -72,7 +76,7 @@ func (c *collector) link(l links.Link) bool {
 		c.out.Cut(scope.ReasonTooMany)
 		return false
 	}
-	if !f.judging(l.URL) {
+	if !f.proceed(l.URL) {
 		return false
 	}
 	if c.showAll {

@@ -42,13 +42,19 @@ type Loop struct {
 	readers readers
 	turn    aio.Lock // held by the worker that reads a page
 	slices  slices   // the page that it reads
-	links   *links.Extractor
-	text    *text.Reader
+	extractors
 
 	bounds *scope.Bounds // shares what the coordinator's open
 	reach  reach         // the coordinator sends what widens it
 	recent *weburl.Memo  // URLs sent to the coordinator lately
 	known  map[sitemapKey]knownSitemap
+}
+
+// extractors read pages.
+type extractors struct {
+	links  *links.Extractor
+	text   *text.Reader
+	pieces *links.Extractor // finds what belongs to a page itself: see sketched
 }
 
 // NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
@@ -58,7 +64,10 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 		id: id, cfg: cfg, shared: shared, report: report,
 		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
 		bounds: shared.Bounds.Share(), recent: weburl.NewMemo(recentURLs, cfg.RecentBytes),
-		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
+		extractors: extractors{
+			links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
+			pieces: links.NewExtractor(links.Options{Kinds: sketched, Bare: true}),
+		},
 	}
 	f.reach = newReach()
 	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened
@@ -195,7 +204,7 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 		case l.Robots:
 			out, err = f.fetchRobots(t, l.URL)
 		default:
-			out, err = f.fetch(t, l.URL)
+			out, err = f.fetch(t, l)
 		}
 		if f.broken && errors.Is(err, aio.ErrCanceled) {
 			out, err = Outcome{URL: l.URL, Postpone: true, Broken: true, Holds: out.Holds}, nil

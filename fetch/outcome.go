@@ -13,7 +13,8 @@ import (
 // Lease is a URL handed to a loop.
 type Lease struct {
 	frontier.URL
-	Ticket any // the coordinator's; the outcome brings it back
+	Ticket any  // the coordinator's; the outcome brings it back
+	Sketch bool // its page is to be sketched: see Outcome.Sketch
 }
 
 // Outcome is what a worker reports of a lease. It is one of: an address (URL.Resolve), a
@@ -46,7 +47,7 @@ type Outcome struct {
 	Moved     bool               // it redirects, and did not when it was first fetched
 	Duplicate duplicates.Verdict // zero: not judged
 
-	Holds []*budget.Hold // memory of a big outcome, until it is saved: see weigh
+	Holds []*budget.Hold // memory of a big outcome, or of many rules, until it is saved: see weigh
 
 	reading budget.Hold // from mayRead to weigh
 }
@@ -57,10 +58,12 @@ type NetworkSign struct {
 	Lost    string // with NetworkLost and NetworkDown: what seems to be down, and the error
 }
 
-// contents is what later visits compare a page with.
+// contents is what other pages, and later visits, are compared with.
 type contents struct {
 	content [32]byte         // SHA-256 of the body; zero: none
 	text    text.Fingerprint // of the page's text; zero: not read
+	watched bool             // the page is to be sketched
+	Sketch  uint64           // what the page says that its URL does not explain: see text.Reader.Sketch; 0: not read
 }
 
 // Robots is what became of a host's robots.txt.

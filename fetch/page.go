@@ -45,7 +45,7 @@ func (f *Loop) followAdded(out *Outcome, added []links.Link) {
 	}
 	out.Links = append(out.Links, c.wanted...)
 	if c.n >= bigOutcome {
-		hold := f.shared.Outcomes.Open()
+		hold := f.shared.Outcomes.Open(out.URL.Prompt)
 		hold.Set(c.text + c.n*linkCost)
 		out.Holds = append(out.Holds, &hold)
 	}
@@ -55,7 +55,8 @@ func (f *Loop) followAdded(out *Outcome, added []links.Link) {
 // makes counts before.
 func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page *Page, err error) {
 	zipped := f.cfg.Sitemaps && isGzip(res.Body)
-	if n := len(res.Body); n > shortBody || zipped {
+	long := len(res.Body) > shortBody || zipped
+	if n := len(res.Body); long {
 		if err := f.reading.Take(t); err != nil {
 			return nil, err
 		}
@@ -80,12 +81,13 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page 
 	if err := res.Make(t, before); err != nil {
 		return nil, err
 	}
-	done, err := f.mayRead(t, out)
+	long = long && f.mayBeSitemap(out, res)
+	done, err := f.mayRead(t, out, long)
 	if err != nil {
 		return nil, err
 	}
 	var made int
-	err = f.inSlices(t, func() {
+	err = f.inSlices(t, long, func() {
 		made = f.read(out, res, page, text)
 		f.compare(out, res)
 	})
@@ -168,7 +170,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 		return made
 	}
 	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
-	if c.follow && f.cfg.Sitemaps && (IsSitemap(u) || resemblesSitemap(out.Record, res)) && c.sitemap(res) {
+	if c.follow && f.mayBeSitemap(out, res) && c.sitemap(res) {
 		f.judge(out, false)
 		return made
 	}
@@ -187,6 +189,9 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 		found, out.text = f.text.Extract(f.links, doc, c.link)
 	} else {
 		found = f.links.Extract(doc, c.link)
+	}
+	if out.watched && r.IsPage() {
+		out.Sketch = f.text.Sketch(f.pieces, doc)
 	}
 	f.judge(out, true)
 	r.Title = found.Title

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
@@ -65,6 +66,12 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 			file := robots.Parse(body)
 			out.Robots.Rules, out.Robots.Sitemaps = file.Agent(f.cfg.HTTP.UserAgent), f.sitemaps(&out, file)
 		})
+		if n := out.Robots.Rules.Size(); n > bigOutcome*linkCost {
+			hold := new(budget.Hold)
+			res.Hand(hold)
+			hold.Set(n)
+			out.Holds = append(out.Holds, hold)
+		}
 	case robots.Closed:
 		out.Robots.Kind, out.Robots.Reason = record.KindNoRobots, fmt.Sprintf("robots.txt: status %d", res.Status)
 	}
@@ -75,7 +82,7 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Stale = errors.Is(e, http1.ErrStale)
+	out.Stale, out.Result.Total = errors.Is(e, http1.ErrStale), e.Timing.Total
 	out.Postpone, out.Crowded = e.Kind == http1.KindResource || out.Stale, errors.Is(e, http1.ErrNoRoom)
 	if !out.Stale {
 		out.blameNetwork(e)

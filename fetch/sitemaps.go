@@ -3,9 +3,9 @@ package fetch
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
@@ -118,10 +118,12 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	o := sitemap.Options{MaxSize: f.cfg.HTTP.MaxBody, MaxEntries: maxLinks, MaxURL: scope.MaxURL}
 	whole := true
 	doc := sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}
+	f.slices.shares = true
 	found := sitemap.Read(doc, o, func(e sitemap.Entry) bool {
 		whole = c.entry(e)
 		return whole
 	})
+	f.slices.shares = false
 	if more := found.Read - len(res.Body); more > 0 { // decompressed
 		f.reading.Spend(more)
 	}
@@ -187,6 +189,11 @@ func (f *Loop) knowSitemap(key sitemapKey, s knownSitemap, dropped []Dropped) {
 // isGzip reports whether a body is gzip, which takes an unknown time to read as a sitemap.
 func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
 
+// mayBeSitemap reports whether a response is to be read as a sitemap, if it is one.
+func (f *Loop) mayBeSitemap(out *Outcome, res *http1.Response) bool {
+	return f.cfg.Sitemaps && (IsSitemap(out.URL) || resemblesSitemap(out.Record, res))
+}
+
 // resemblesSitemap reports whether a response that was not requested as a sitemap begins like one
 // in XML: a seed, or the target of a link.
 func resemblesSitemap(r *record.Record, res *http1.Response) bool {
@@ -199,11 +206,21 @@ func resemblesSitemap(r *record.Record, res *http1.Response) bool {
 	return found.Type == sitemap.URLSet || found.Type == sitemap.Index
 }
 
+// hash adds an entry to the hash of the sitemap.
+func (c *collector) hash(e sitemap.Entry) {
+	b := append(c.line[:0], e.URL.String()...)
+	for _, text := range [...]string{e.LastMod, e.Kind.String(), ""} {
+		b = append(append(b, ' '), text...)
+	}
+	c.line = append(strconv.AppendFloat(b, float64(e.Priority), 'g', -1, 32), '\n')
+	_, _ = c.entries.Write(c.line) // never fails
+}
+
 // entry takes in an entry of a sitemap, and reports whether to read on.
 func (c *collector) entry(e sitemap.Entry) bool {
 	u, r := c.out.URL, c.out.Record
 	if c.entries != nil {
-		_, _ = fmt.Fprintln(c.entries, e.URL, e.LastMod, e.Kind, e.Priority)
+		c.hash(e)
 	}
 	if e.Kind != sitemap.Sitemap {
 		c.rank = rankOf(e.Priority)

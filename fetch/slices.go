@@ -1,26 +1,30 @@
 package fetch
 
 import (
+	"errors"
+
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/weburl"
 )
 
 // sliceText is how many bytes of links a page may have judged by an expression, or fewer by
-// several, before everything else on the loop has its turn. An expression may take 100 ns a byte,
-// and a page may have maxLinkText bytes.
+// several, or a sitemap may have read, before everything else on the loop has its turn. An
+// expression may take 100 ns a byte, and a page may have maxLinkText bytes; a sitemap takes 30 ns.
 const sliceText = 128 << 10
 
 // slices is the page that is being read in slices.
 type slices struct {
-	task *aio.Task // nil: none
-	left int       // of sliceText
-	err  error     // the task is cancelled
+	task   *aio.Task // nil: none
+	left   int       // of sliceText
+	shares bool      // other pages may be read between two slices
+	err    error     // the task is cancelled
 }
 
 // inSlices runs fn, which reads a page, with the lock f.turn: on the loop's stack, or, if the user's
-// expressions judge links, on that of the task, which then gives up its turn now and then.
-func (f *Loop) inSlices(t *aio.Task, fn func()) error {
-	if f.bounds.Expressions() == 0 {
+// expressions judge links or the page may be a long sitemap, on that of the task, which then gives
+// up its turn now and then.
+func (f *Loop) inSlices(t *aio.Task, long bool, fn func()) error {
+	if f.bounds.Expressions() == 0 && !long {
 		t.OnLoop(fn)
 		return nil
 	}
@@ -31,16 +35,29 @@ func (f *Loop) inSlices(t *aio.Task, fn func()) error {
 	return err
 }
 
-// judging is called before expressions judge a link of the page that is being read, and reports
-// whether to read on.
-func (f *Loop) judging(u weburl.URL) bool {
+// proceed is called for each link of the page that is being read, before expressions judge it, and
+// reports whether to read on.
+func (f *Loop) proceed(u weburl.URL) bool {
 	s := &f.slices
 	if s.task == nil || s.err != nil {
 		return s.err == nil
 	}
-	if s.left -= len(u.String()) * f.bounds.Expressions(); s.left < 0 {
-		s.left = sliceText
-		s.err = s.task.Yield()
+	if s.left -= len(u.String()) * max(1, f.bounds.Expressions()); s.left < 0 {
+		f.pause()
 	}
 	return s.err == nil
+}
+
+// pause gives up the turn of the task that reads a page, and the lock f.turn if it shares that.
+func (f *Loop) pause() {
+	s := f.slices
+	s.left = sliceText
+	if !s.shares {
+		s.err = s.task.Yield()
+	} else {
+		f.slices = slices{}
+		f.turn.Unlock(s.task)
+		s.err = errors.Join(s.task.Yield(), s.task.Shield(f.turn.Lock))
+	}
+	f.slices = s
 }

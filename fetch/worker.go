@@ -15,8 +15,9 @@ import (
 )
 
 // fetch makes one try at a URL. An error ends the crawl: a cancelled task, OnPage, or the disk.
-func (f *Loop) fetch(t *aio.Task, u frontier.URL) (Outcome, error) {
-	out := Outcome{URL: u}
+func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
+	u := l.URL
+	out := Outcome{URL: u, contents: contents{watched: l.Sketch}}
 	started := f.loop.Now()
 	req := f.request(u, u.URL)
 	req.Cut = IsSitemap(u) // the part that came is of use
@@ -67,7 +68,7 @@ const crowdedTries = 5
 func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Stale = errors.Is(e, http1.ErrStale)
+	out.Stale, out.Result.Total = errors.Is(e, http1.ErrStale), e.Timing.Total
 	if !out.Stale {
 		out.blameNetwork(e)
 	}
@@ -108,6 +109,7 @@ func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
 	req := http1.Request{
 		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u),
 		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
+		Prompt: lease.Prompt,
 	}
 	if at := lease.Where(); u.Hostname() == at.Hostname() {
 		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is
@@ -161,6 +163,7 @@ func timing(r *record.Record, t http1.Timing) {
 func resultOf(res *http1.Response, now time.Time) frontier.Result {
 	a := frontier.Result{
 		Took:     res.Timing.FirstByte,
+		Total:    res.Timing.Total,
 		Addr:     res.Addr.Addr(),
 		Overload: res.Status == 429 || res.Status == 503,
 	}

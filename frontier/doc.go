@@ -18,6 +18,7 @@
 //     Done, Retry or Postpone ends the lease of a URL; exactly one SetRobots, RobotsFailed,
 //     RobotsAt or Postpone the lease of a robots.txt; Resolved the lease of an address.
 //   - robots redirect: a lease of an origin's robots.txt at the place where redirects lead.
+//   - prompt: a host whose last pages came within a second, and of which no lease is overdue.
 //   - pace: the most leases that a host may have at once. Back-off: an overloaded host gets no
 //     requests until a time. Parked: nor does an origin that has not responded. Given up: its URLs
 //     are refused.
@@ -42,7 +43,8 @@
 //
 // Hosts take turns: the host that has been due for longest gives one URL, and goes to the end of
 // the line; the origins of a host take turns in the same way. So a crawl goes in breadth over
-// hosts, and a host with a million URLs holds up no other. Within an origin the order is:
+// hosts, and a host with a million URLs holds up no other. LeasePrompt leaves out hosts that are
+// not prompt: a caller keeps a part of its workers for it. Within an origin the order is:
 //
 //   - its robots.txt
 //   - retries whose time has come, the earliest first

@@ -146,8 +146,8 @@ func newSmallWeb(t *testing.T, seed uint64) *smallWeb {
 }
 
 // refuse is given to RefuseBy.
-func (w *smallWeb) refuse(u weburl.URL) (kind, reason string) {
-	if w.pages[u].excluded {
+func (w *smallWeb) refuse(u *frontier.URL) (kind, reason string) {
+	if w.pages[u.URL].excluded {
 		return "excluded", "by the user"
 	}
 	return "", ""
@@ -298,7 +298,7 @@ func (c *durableCrawl) over() bool {
 // begin starts a process.
 func (c *durableCrawl) begin() {
 	c.f = c.journal.restore(c.cfg, at(c.now))
-	c.f.RefuseBy(func(u weburl.URL) (kind, reason string) {
+	c.f.RefuseBy(func(u *frontier.URL) (kind, reason string) {
 		if c.steps < c.late {
 			return "", ""
 		}

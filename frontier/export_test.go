@@ -24,3 +24,6 @@ func (r Request) Early() Request {
 	r.seal = 0
 	return r
 }
+
+// Starved returns how many origins wait in line for room for their rules.
+func (f *Frontier) Starved() int { return len(f.robots.starved) }

@@ -159,7 +159,7 @@ func TestClockSetBack(t *testing.T) {
 		"delay":    {frontier.OriginState{Asked: far}, 0},
 		"parked":   {frontier.OriginState{Trouble: frontier.TroubleState{Since: far, Failures: 5, Until: far}}, 5 * time.Minute},
 		"robots.txt that failed": {
-			frontier.OriginState{Robots: frontier.RobotsState{Tries: 2, Until: far}}, time.Hour,
+			frontier.OriginState{Robots: frontier.RobotsState{Tries: 2, Until: far}}, 5 * time.Minute,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

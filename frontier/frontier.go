@@ -36,7 +36,7 @@ type Frontier struct {
 	refused []Refusal              // not collected
 	work    int                    // of this Lease: see maxWork
 	givenUp []GivenUp              // not collected
-	refuse  func(weburl.URL) (kind, reason string)
+	refuse  func(*URL) (kind, reason string)
 
 	stats Stats
 	first int    // URLs leased for the first time
@@ -152,7 +152,7 @@ func (f *Frontier) drop(fp fingerprint, u URL, why Drop) {
 // if no URL is added, no lease ends and no page is provided before; ok is false if there is no such
 // time. Beyond Limit it may be too early.
 func (f *Frontier) Next() (at time.Time, ok bool) {
-	h, due := f.nextTurn()
+	h, due := f.nextTurn(true)
 	if ok = h != nil && !f.stuck(h); ok {
 		due = max(due, f.free)
 	}
@@ -173,7 +173,7 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 
 // RefuseBy makes the frontier ask fn about each URL whose turn comes, before its origin's
 // robots.txt: the URL is refused if kind is not empty.
-func (f *Frontier) RefuseBy(fn func(weburl.URL) (kind, reason string)) { f.refuse = fn }
+func (f *Frontier) RefuseBy(fn func(*URL) (kind, reason string)) { f.refuse = fn }
 
 // nextOrder returns the number of the next turn: turns due at once are taken in this order.
 func (f *Frontier) nextOrder() uint64 {

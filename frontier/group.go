@@ -26,6 +26,7 @@ type group struct {
 	at       moment // key in the heap of groups: when the first waiting host may be leased from
 	order    uint64 // of that host
 	index    int32  // in that heap; -1: it is not there
+	prompt   bool   // that heap is of prompt hosts, as that host is
 }
 
 // groupHeap is a heap of groups by the turn of the first host that waits for each.
@@ -87,8 +88,9 @@ func (g *group) waitFrom(now moment) {
 // and the groups whose delay and pace they share.
 type politeness struct {
 	cfg       *Config
-	ready     line      // by the time at which the host may next be leased from
-	groups    groupHeap // by the time at which the first that waits for the group may be
+	prompt    turns // of hosts that are: see prompt.go
+	others    turns
+	lastly    moment // when a prompt lease ended last; never: none did
 	addresses map[netip.Addr]*group
 	domains   map[string]*group // of several hosts
 	empty     int               // groups without a host in memory
@@ -99,7 +101,7 @@ type politeness struct {
 func newPoliteness(cfg *Config) politeness {
 	return politeness{
 		cfg: cfg, addresses: make(map[netip.Addr]*group), domains: make(map[string]*group),
-		sweepAt: sweepFrom, restored: never,
+		sweepAt: sweepFrom, restored: never, lastly: never,
 	}
 }
 
@@ -267,15 +269,18 @@ func (p *politeness) place(g *group) {
 	case g == nil:
 	case g.waiting.Len() == 0 || g.busy >= p.limit(g):
 		if g.index >= 0 {
-			p.groups.Remove(int(g.index))
+			p.turnsOf(g.prompt).groups.Remove(int(g.index))
 		}
 	default:
 		first := g.waiting.First()
-		g.at, g.order = max(first.at, p.freeAt(g)), first.order
-		if g.index < 0 {
-			p.groups.Push(g)
+		if g.index >= 0 && g.prompt != first.prompt {
+			p.turnsOf(g.prompt).groups.Remove(int(g.index))
+		}
+		g.at, g.order, g.prompt = max(first.at, p.freeAt(g)), first.order, first.prompt
+		if groups := &p.turnsOf(g.prompt).groups; g.index < 0 {
+			groups.Push(g)
 		} else {
-			p.groups.Set(int(g.index), g)
+			groups.Set(int(g.index), g)
 		}
 	}
 }
@@ -288,7 +293,9 @@ func (p *politeness) placeGroups(h *host) {
 
 // spend counts a lease of a host.
 func (p *politeness) spend(now moment, h *host) {
-	h.busy++
+	if h.busy++; h.busy == 1 {
+		h.moved = now
+	}
 	h.asked, h.last = now, now // until the response says when it really ended
 	h.domain().spend(now)
 	h.address.spend(now)
@@ -298,6 +305,7 @@ func (p *politeness) spend(now moment, h *host) {
 // learn takes in the end of a lease of a host.
 func (p *politeness) learn(now moment, h *host, a Result) {
 	h.busy--
+	p.judgePrompt(now, h, &a)
 	as, overloaded := h.pace.learn(now, a)
 	bound := uint8(max(maxPace, min(p.cfg.PerHost, math.MaxUint8)))
 	for _, g := range [...]*group{h.domain(), h.address} {

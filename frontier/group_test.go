@@ -300,7 +300,7 @@ func (m *groupModel) answer() {
 		l.leased--
 		l.last = m.now
 	}
-	a := frontier.Result{}
+	a := frontier.Result{Total: time.Duration(m.rand.IntN(1100)) * time.Millisecond}
 	switch n := m.rand.IntN(40); {
 	case n < 1:
 		a.Addr = addr

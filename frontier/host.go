@@ -25,6 +25,7 @@ type host struct {
 	pace     pace
 	last     moment    // from which the delay counts: last request, response or restart
 	asked    moment    // its last request or response
+	moved    moment    // the end of its last lease, or the first one since it had none
 	address  *group    // nil: unknown
 	siblings *siblings // nil: it is alone in its registrable domain
 	turn
@@ -32,6 +33,8 @@ type host struct {
 	leases   int32   // URLs leased for the first time
 	waitsFor blocker // whose line the turn is in
 	resolve  uint8   // how far its address is known
+	quick    uint8   // pages in a row that came within PromptTime, up to promptPages
+	prompt   bool    // whose turns it has: see stalls
 	located  uint16  // the minute in which it came to its address: see pinned
 	residence
 }

@@ -480,7 +480,7 @@ func TestRedirectsAreForgotten(t *testing.T) {
 		}, kept: 1},
 		{name: "linked to", after: func(f *frontier.Frontier, target frontier.URL) { f.Add(target) }},
 		{name: "refused", after: func(f *frontier.Frontier, target frontier.URL) {
-			f.RefuseBy(func(weburl.URL) (kind, reason string) { return "scope", "" })
+			f.RefuseBy(func(*frontier.URL) (kind, reason string) { return "scope", "" })
 			f.Lease(at(0), 1)
 		}},
 		{name: "dropped", cfg: frontier.Config{LimitPerHost: 1}, after: func(*frontier.Frontier, frontier.URL) {}},

@@ -52,10 +52,19 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 	for _, o := range f.robots.admit(f.now) {
 		f.place(o)
 	}
+	leases := f.leaseOf(max, true)
+	if f.dormant.need = 0; f.free <= f.now && f.work < maxWork {
+		f.dormant.need = max - len(leases)
+	}
+	return leases
+}
+
+// leaseOf hands out at most max URLs, of all hosts or of the prompt ones.
+func (f *Frontier) leaseOf(max int, all bool) []URL {
 	var leases []URL
 	f.work = 0
 	for len(leases) < max && f.work < maxWork && f.free <= f.now {
-		h, at := f.nextTurn()
+		h, at := f.nextTurn(all)
 		if h == nil || at > f.now || f.ended(h) || f.stuck(h) {
 			break
 		}
@@ -66,9 +75,6 @@ func (f *Frontier) Lease(now time.Time, max int) []URL {
 		if !f.lease(h, &leases[len(leases)-1]) {
 			leases = leases[:len(leases)-1]
 		}
-	}
-	if f.dormant.need = 0; f.free <= f.now && f.work < maxWork {
-		f.dormant.need = max - len(leases)
 	}
 	return leases
 }
@@ -93,6 +99,7 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 		if u.Addr, u.Pinned = (netip.Addr{}), false; h.address != nil {
 			u.Addr, u.Pinned = h.address.addr, h.pinned(f.now)
 		}
+		u.Prompt = h.prompt
 		f.spend(o)
 		f.dormant.leased(h, u)
 	}
@@ -126,7 +133,7 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 			f.fresh--
 			f.refills.held -= u.cost()
 		}
-		if kind, reason := f.refuses(o, u.URL); kind != "" {
+		if kind, reason := f.refuses(o, u); kind != "" {
 			f.turnDown(o, Refusal{*u, kind, reason})
 			continue
 		}
@@ -161,8 +168,8 @@ func (f *Frontier) pickRobots(o *origin, depth int, u *URL) bool {
 }
 
 // refuses returns why a URL of o is refused; kind is empty if it is not.
-func (f *Frontier) refuses(o *origin, u weburl.URL) (kind, reason string) {
-	target := u.RequestTarget()
+func (f *Frontier) refuses(o *origin, u *URL) (kind, reason string) {
+	target := u.URL.RequestTarget()
 	if f.refuse != nil || o.robots.rules != nil || o.deadAt(f.now) {
 		f.work += max(leastWork, len(target))
 	}
@@ -265,19 +272,19 @@ func (f *Frontier) has(o *origin) bool {
 	return o.retries(f.now) || !o.queue.Empty() && !f.Limited() && f.mayDescend(o)
 }
 
-// nextTurn returns the host whose turn is next, and when, without the turns that Limit has
-// ended. Those are all of them if no URL is pending that was leased before. Otherwise each is
+// nextTurn returns the host whose turn is next, of all or of the prompt ones, and when, without the
+// turns that Limit has ended. Those are all of them if no URL is pending that was leased before. Otherwise each is
 // skipped when it comes, not all at once, which may be a million, when Limit is reached. After
 // maxEnded it returns one of them.
-func (f *Frontier) nextTurn() (h *host, at moment) {
+func (f *Frontier) nextTurn(all bool) (h *host, at moment) {
 	if f.Limited() && f.stats.Pending == f.fresh {
 		return nil, 0
 	}
 	f.openLevels()
-	h, at = f.politeness.next(f.now)
+	h, at = f.politeness.next(f.now, all)
 	for n := 0; h != nil && n < maxEnded && f.ended(h); n++ {
 		f.placeHost(h)
-		h, at = f.politeness.next(f.now)
+		h, at = f.politeness.next(f.now, all)
 	}
 	return h, at
 }

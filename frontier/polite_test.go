@@ -135,6 +135,7 @@ func (w *web) add(n int) {
 // lease leases, checks each lease, and returns how many leases and refusals there were.
 func (w *web) lease() int {
 	leases := w.f.Lease(at(w.now), 1+w.rand.IntN(9))
+	leases = append(leases, w.f.LeasePrompt(at(w.now), w.rand.IntN(3))...)
 	for _, lease := range leases {
 		w.check(lease)
 		w.away = append(w.away, request{lease, w.now + time.Duration(20+w.rand.IntN(60))*time.Millisecond})
@@ -215,7 +216,7 @@ func (w *web) answer(u frontier.URL) {
 		h.redirects--
 	}
 	h.lastEnd = w.now
-	a := frontier.Result{Took: time.Duration(5+w.rand.IntN(40)) * time.Millisecond}
+	a := frontier.Result{Took: time.Duration(5+w.rand.IntN(40)) * time.Millisecond, Total: time.Duration(w.rand.IntN(1100)) * time.Millisecond}
 	if w.rand.IntN(12) == 0 {
 		a.Overload = true
 		a.RetryAfter = time.Duration(w.rand.IntN(3)) * time.Second

@@ -375,9 +375,12 @@ func (f *Frontier) recall(
 			s.Robots = RobotsState{} // it is leased again
 		}
 		o.robots.restore(s.Robots, rules)
-		longest := shutFor
-		if s.Robots.Have {
+		longest := maxPause
+		switch {
+		case s.Robots.Have:
 			longest = robots.CacheFor
+		case s.Robots.Shut:
+			longest = shutFor
 		}
 		if !s.Robots.Until.IsZero() {
 			o.robots.until = f.restored(s.Robots.Until, longest)

@@ -145,6 +145,9 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Result, responded bool) (o,
 	}
 	f.robots.answered()
 	a.Took = 0 // a small file says nothing about how long pages take
+	if a.Total <= PromptTime {
+		a.Total = 0
+	}
 	f.learn(leased, now, a)
 	if responded {
 		f.responded(leased, false)

@@ -31,6 +31,10 @@ const (
 	// spared.
 	noRoom = 30 * time.Second
 
+	// maxStarved bounds the origins that wait in line for room, as they stay in memory. Others come
+	// back after noRoom, and may wait in the store until then.
+	maxStarved = 1000
+
 	// costOfRules is what a cachedRules takes besides its rules, with its place in the list.
 	costOfRules = 400
 )
@@ -46,7 +50,7 @@ type robotsCache struct {
 	alike   map[[sha256.Size]byte]*cachedRules
 	used    list.List // of *cachedRules, the last one used at the back
 	unused  list.List // of *cachedRules, as they came
-	starved []*origin // origins that wait for room, as they came
+	starved []*origin // origins that wait for room, as they came; at most maxStarved
 }
 
 // add returns the cached form of rules: one copy of equal rules, which whole networks of origins
@@ -128,9 +132,9 @@ func (c *robotsCache) answered() {
 	c.freed++
 }
 
-// starve has o wait for room.
+// starve has o wait for room, in line if that is not too long.
 func (c *robotsCache) starve(o *origin) {
-	if !o.starved {
+	if !o.starved && len(c.starved) < maxStarved {
 		o.starved = true
 		c.starved = append(c.starved, o)
 	}

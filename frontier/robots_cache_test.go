@@ -10,6 +10,36 @@ import (
 	"github.com/weftcrawl/weft/robots"
 )
 
+// TestOriginsInLineForRules checks that no more than 1,000 origins wait in line for room for their
+// rules, which keeps them in memory, and that every URL ends all the same.
+func TestOriginsInLineForRules(t *testing.T) {
+	const hosts, large = 3000, 1000
+	f := frontier.New(frontier.Config{PerHost: 1, Delay: time.Second, Robots: true, RobotsTries: 1, RulesBytes: 100 * large})
+	for i := range hosts {
+		f.Add(u(t, fmt.Sprintf("h%04d/page", i)))
+	}
+	most, done := 0, 0
+	for now := time.Duration(0); !f.Over(); {
+		for _, lease := range f.Lease(at(now), 20) {
+			if lease.Robots {
+				rules := robots.Parse([]byte("User-agent: *\nDisallow: /" + lease.URL.Host() + strings.Repeat("x", large)))
+				f.SetRobots(at(now), lease, rules.Agent("weft"), frontier.Result{})
+				continue
+			}
+			done++
+			f.Done(at(now), lease, frontier.Result{})
+		}
+		most = max(most, f.Starved())
+		if when, ok := f.Next(); ok {
+			now = max(now, when.Sub(epoch))
+		}
+	}
+	if most > 1000 || done != hosts {
+		t.Errorf("%d origins were in line, expected 1,000 at most; %d of %d URLs are done", most, done, hosts)
+	}
+	t.Logf("%d origins were in line", most)
+}
+
 // TestRulesKeepWithinMemory checks that the rules of many hosts keep within their share of memory,
 // that what a host disallows is refused and its Crawl-delay kept all the same, and that every URL
 // ends.

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // durable runs a command of a crawl with a journal:
@@ -45,8 +44,8 @@ func (tr *trace) durable(t *testing.T, line string) string {
 			return fmt.Sprintf("%v redirect: not followed\n", tr.now)
 		}
 	case "exclude":
-		tr.f.RefuseBy(func(tested weburl.URL) (kind, reason string) {
-			if short(frontier.URL{URL: tested}) == rest {
+		tr.f.RefuseBy(func(tested *frontier.URL) (kind, reason string) {
+			if short(frontier.URL{URL: tested.URL}) == rest {
 				return "excluded", "by the user"
 			}
 			return "", ""

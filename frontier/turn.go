@@ -22,6 +22,26 @@ type turn struct {
 	rank  int32 // among the siblings; -1: not there
 }
 
+// turns are the hosts that have a turn: those in the ready line, and by their first those that wait
+// for a group.
+type turns struct {
+	ready  line      // by the time at which the host may next be leased from
+	groups groupHeap // by the time at which the first that waits for the group may be
+}
+
+// first returns the host whose turn is first, and the turn's time and order; nil if there is none.
+func (t *turns) first() (h *host, at moment, order uint64) {
+	switch {
+	case t.groups.Len() > 0 && (t.ready.Len() == 0 || t.groups.First().before(t.ready.First())):
+		g := t.groups.First()
+		return g.waiting.First(), g.at, g.order
+	case t.ready.Len() > 0:
+		h = t.ready.First()
+		return h, h.at, h.order
+	}
+	return nil, 0, 0
+}
+
 // line is a heap of hosts by their turn.
 type line = heap.Heap[*host, inLine]
 
@@ -122,7 +142,15 @@ func (p *politeness) lineOf(h *host) *line {
 	case itsAddress:
 		return &h.address.waiting
 	}
-	return &p.ready
+	return &p.turnsOf(h.prompt).ready
+}
+
+// turnsOf returns the turns of hosts that are prompt, or are not.
+func (p *politeness) turnsOf(prompt bool) *turns {
+	if prompt {
+		return &p.prompt
+	}
+	return &p.others
 }
 
 // lineChanged takes in that the first in the line of h may have changed.
@@ -206,19 +234,24 @@ func (p *politeness) represent(b *siblings, old *host) {
 	}
 }
 
-// next returns the host whose turn is next, and when: at a time before now it is due. It
-// considers everything that time alone decides, and returns nil if only a response or a new URL
-// helps.
-func (p *politeness) next(now moment) (h *host, at moment) {
+// next returns the host whose turn is next, of all or of the prompt ones, and when: at a time
+// before now it is due. It considers everything that time alone decides, and returns nil if only a
+// response or a new URL helps.
+func (p *politeness) next(now moment, all bool) (h *host, at moment) {
 	for {
-		switch {
-		case p.groups.Len() > 0 && (p.ready.Len() == 0 || p.groups.First().before(p.ready.First())):
-			g := p.groups.First()
-			h, at = g.waiting.First(), g.at
-		case p.ready.Len() > 0:
-			h, at = p.ready.First(), p.ready.First().at
-		default:
+		h, at, order := p.prompt.first()
+		if all {
+			if o, oAt, oOrder := p.others.first(); h == nil || o != nil && (oAt < at || oAt == at && oOrder < order) {
+				h, at = o, oAt
+			}
+		}
+		if h == nil {
 			return nil, 0
+		}
+		if h.prompt && p.stalls(now, h) {
+			h.quick = 0
+			p.setPrompt(now, h, false)
+			continue
 		}
 		if h.rank < 0 && p.waitsWithSiblings(now, h, at) { // it is not dead any more
 			p.move(now, h)

@@ -27,6 +27,7 @@ type URL struct {
 	Resolve bool        // only the address of its host is wanted, by Resolved
 	Pinned  bool        // request it from Addr, even if its name leads elsewhere by now: see pinFor
 	Addr    netip.Addr  // where its host is assumed to be; invalid: unknown
+	Prompt  bool        // its host is: see LeasePrompt
 
 	Seq       uint64    // set by Add, unique within a crawl and ascending
 	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time
@@ -133,6 +134,7 @@ func (u *URL) QueueKey() QueueKey {
 // Result is what the end of a lease teaches about a host's pace. The zero Result teaches nothing.
 type Result struct {
 	Took       time.Duration // from the request to the first byte of the response; 0: unknown
+	Total      time.Duration // of the exchange, with or without success; 0: unknown
 	Addr       netip.Addr    // the server's; invalid: unknown
 	Public     bool          // the host has a public address: see URL.Seed
 	Overload   bool          // the server was overloaded: it sent 429 or 503

@@ -202,9 +202,13 @@ func (cn *conn) begin(req *Request, tm Timing) {
 	}
 	cn.timing, cn.progress = tm, progress{}
 	if cn.reused {
-		cn.hold, cn.waited = opt.Meter.Open(), 0
+		cn.hold, cn.waited = opt.Meter.Open(req.Prompt), 0
 	}
-	cn.hold.Set(cn.chain())
+	cn.fields = 0
+	for _, f := range req.Header {
+		cn.fields += len(f.Value)
+	}
+	cn.hold.Set(cn.base(0))
 	if cn.hold.Size() > budget.Small { // others may wait for it before the response begins
 		cn.judgeFrom(cn.client.loop.Now())
 	}

@@ -59,6 +59,7 @@ type conn struct {
 	reused bool
 	err    *Error // output of feed
 	hold   budget.Hold
+	fields int           // bytes of the request's own fields, as held during the exchange
 	waited time.Duration // time spent waiting for room
 	progress
 
@@ -130,7 +131,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 		bad.local = noRoute(err, to)
 		return nil, bad
 	}
-	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw), hold: c.opt.Meter.Open()}
+	cn := &conn{Conn: raw, client: c, route: at, server: server, lookup: found, reader: aio.NewReader(c.loop, raw), hold: c.opt.Meter.Open(req.Prompt)}
 	cn.step = cn.feed
 	if cn.route.tls {
 		if bad := cn.secure(t, host, total, tm); bad != nil {

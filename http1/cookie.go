@@ -9,9 +9,10 @@ import (
 	"github.com/weftcrawl/weft/aio"
 )
 
-// maxCookies bounds the Cookie field of a request, in bytes; the last cookies are left out.
-// Servers accept a header of about 8 KiB at most.
-const maxCookies = 32 << 10
+// maxCookies bounds the Cookie field of a request, in bytes. Cookies that do not fit are left out:
+// the first to stay are those of longer paths, then those set first (RFC 6265, section 5.4). A site
+// may set 180 of 4 KiB, and servers accept a head of 8 to 16 KiB.
+const maxCookies = 16 << 10
 
 // cookies returns the Cookie field of a request for page; "" for none.
 func (c *Client) cookies(t *aio.Task, page *url.URL) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/cookies"
 	"github.com/weftcrawl/weft/http1"
 )
@@ -147,7 +148,8 @@ func TestSetCookieForms(t *testing.T) {
 	}
 }
 
-// TestCookieFieldIsBounded checks that an unlimited jar does not make an unlimited request.
+// TestCookieFieldIsBounded checks that an unlimited jar does not make an unlimited request, and that
+// a long one counts.
 func TestCookieFieldIsBounded(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -158,15 +160,19 @@ func TestCookieFieldIsBounded(t *testing.T) {
 		many = append(many, &http.Cookie{Name: strings.Repeat("n", i+1), Value: "v"})
 	}
 	jar.SetCookies(&url.URL{Scheme: "http", Host: "www.example"}, append(many, &http.Cookie{Name: "evil", Value: "a\r\nX-Evil: 1"}))
-	play(t, http1.Options{Cookies: jar},
+	meter := budget.New(1 << 20)
+	play(t, http1.Options{Cookies: jar, Meter: meter},
 		func(s *site) {
 			p := s.accept()
 			head, err := p.reader.ReadUntil(p.task, []byte("\r\n\r\n"), 64<<10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := field(string(head), "Cookie"); len(got) > 33<<10 || len(got) < 31<<10 || strings.Contains(string(head), "vil") {
-				t.Errorf("a field of %d bytes, want at most 32 KiB", len(got))
+			if held := meter.Held(); held < 7<<10 {
+				t.Errorf("the request counts as %d bytes, want 7 KiB at least", held)
+			}
+			if got := field(string(head), "Cookie"); len(got) > 16<<10 || len(got) < 15<<10 || strings.Contains(string(head), "vil") {
+				t.Errorf("a field of %d bytes, want at most 16 KiB", len(got))
 			}
 			p.send(ok("x"))
 		},

@@ -62,7 +62,7 @@
 //
 // Cookies come from the jar of Options.Cookies, and cookies that a response sets go there once its
 // head has arrived, redirects included. A Set-Cookie field is parsed as browsers parse it, and at
-// most 32 KiB of cookies are sent. A Credential goes with every request to its origin, and nowhere
+// most 16 KiB of cookies are sent. A Credential goes with every request to its origin, and nowhere
 // else. A header field of the caller's takes precedence.
 //
 // # Proxies

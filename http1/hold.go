@@ -84,11 +84,14 @@ func (cn *conn) count() {
 	cn.hold.Set(n)
 }
 
-// plainHead is the memory of a head that counts with the connection: see budget.PerRequest.
+// plainHead is the memory of the request's fields and the head that counts with the connection: see
+// budget.PerRequest.
 const plainHead = 8 << 10
 
-// base returns what the response takes beside its body, with n bytes more to come.
-func (cn *conn) base(n int) int { return cn.chain() + max(0, cn.parser.headSize(n)-plainHead) }
+// base returns what the exchange takes beside the body, with n bytes more to come.
+func (cn *conn) base(n int) int {
+	return cn.chain() + max(0, cn.fields+cn.parser.headSize(n)-plainHead)
+}
 
 // longWait is how long a response must have waited for room before the server is not to blame for
 // giving up.

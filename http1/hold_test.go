@@ -54,7 +54,7 @@ func TestDecodedIsHeldBefore(t *testing.T) {
 	for name, source := range sources {
 		t.Run(name, func(t *testing.T) {
 			meter := budget.New(room)
-			favoured, other := meter.Open(), meter.Open()
+			favoured, other := meter.Open(false), meter.Open(false)
 			play(t, http1.Options{Meter: meter, MaxBody: size}, func(s *site) {
 				if err := favoured.Grow(s.task, room+1); err != nil {
 					t.Fatal(err)

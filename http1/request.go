@@ -38,6 +38,10 @@ type Request struct {
 	// ErrStale.
 	Fresh, Once bool
 
+	// Prompt lets the response use the memory that Options.Meter reserves for hosts that respond
+	// promptly.
+	Prompt bool
+
 	MaxBody int  // overrides Options.MaxBody; 0 or negative: does not
 	Cut     bool // cut a body at the limit and set Response.Truncated, instead of failing
 }

@@ -24,6 +24,7 @@ type HostStatus struct {
 	Asked       time.Time `json:"asked,omitzero"` // last request or response
 	Robots      string    `json:"robots"`         // known, unknown, asked (in flight), unreachable, or off
 	RobotsUntil time.Time `json:"robots_until,omitzero"`
+	Traps       []string  `json:"traps,omitempty"` // shapes of its URLs that are refused: see Summary.Traps
 	Waits       string    `json:"waits,omitempty"` // why it is not requested now, in words
 	WaitsUntil  time.Time `json:"waits_until,omitzero"`
 }

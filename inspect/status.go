@@ -46,6 +46,8 @@ type Status struct {
 	Errors      map[string]int `json:"errors"`       // URLs failed and refused, by error kind
 	NotFollowed map[string]int `json:"not_followed"` // link mentions, by reason
 	FirstError  string         `json:"first_error,omitempty"`
+	Traps       []string       `json:"traps,omitempty"`      // as in Summary
+	MoreTraps   int            `json:"more_traps,omitempty"` // the same
 
 	// While it runs, in bytes: what the process has for its heap, stacks and tables, and its
 	// budget.
@@ -66,6 +68,7 @@ func savedStatus(dir string, p job.Plan, h job.History, counts frontier.Stats) S
 		Job: dir, Version: p.Version, Begun: p.Begun, Ended: h.Ended, Runs: sum.Runs, Seconds: sum.Elapsed.Seconds(), Scope: p.Scope,
 		Counters: sum.Counters,
 		Statuses: make(map[int]int), Errors: make(map[string]int), NotFollowed: sum.NotFollowed, FirstError: sum.FirstError,
+		Traps: sum.Traps, MoreTraps: sum.MoreTraps,
 	}
 	s.Pending, s.InFlight, s.Done, s.Refused = counts.Pending, counts.Leased, counts.Done, counts.Refused
 	s.OverLimit, s.OverVariants = counts.OverLimit, counts.OverVariants

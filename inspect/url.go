@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 )
 
@@ -55,11 +56,11 @@ type Known struct {
 	LastModified string        `json:"last_modified,omitempty"`
 }
 
-func urlStatus(e store.Entry, leased bool) URLStatus {
+func urlStatus(e store.Entry, leased bool, c job.Clock) URLStatus {
 	u := e.URL
 	s := URLStatus{
 		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u),
-		Tries: u.Tries, NotBefore: u.NotBefore,
+		Tries: u.Tries, NotBefore: c.Date(u.NotBefore),
 	}
 	if n := len(u.Past); n > 0 {
 		last := u.Past[n-1]

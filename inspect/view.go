@@ -3,18 +3,12 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
-	"iter"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier"
-	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // View answers questions about a job: from what is saved of it, and, while its crawl runs, from
@@ -87,144 +81,47 @@ func (v *View) Status(ctx context.Context) (Status, error) {
 	return s, nil
 }
 
-// atOnce is how many hosts or URLs a running crawl is asked about at a time.
-const atOnce = 256
-
-// Hosts yields the hosts of the job, by name.
-func (v *View) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
-	return func(yield func(HostStatus, error) bool) {
-		p, _, err := v.saved()
-		if err != nil {
-			yield(HostStatus{}, err)
-			return
-		}
-		for some, err := range chunks(v.Job.Store.Origins(), atOnce) {
-			var infos []frontier.OriginInfo
-			if err == nil {
-				infos, err = v.infos(ctx, some)
-			}
-			if err != nil {
-				yield(HostStatus{}, err)
-				return
-			}
-			now := time.Now()
-			for i, h := range some {
-				if !yield(hostStatus(now, p, infos[i], h.Rules), nil) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// infos returns what is known of hosts now.
-func (v *View) infos(ctx context.Context, hosts []store.Origin) ([]frontier.OriginInfo, error) {
-	infos := make([]frontier.OriginInfo, len(hosts))
-	for i, h := range hosts {
-		infos[i].OriginState, infos[i].Pace = h.OriginState, h.Most
-	}
-	now, p, err := ask(ctx, v, func(d *engine.Coordinator) []frontier.OriginInfo {
-		now := slices.Clone(infos)
-		for i, h := range hosts {
-			if info, known := d.Frontier().Origin(d.Now(), h.Name); known { // else it was evicted since it was saved
-				now[i] = info
-			}
-		}
-		return now
-	})
-	if p == live {
-		infos = now
-	}
-	return infos, err
-}
-
-// chunks yields values n at a time.
-func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
-	return func(yield func([]T, error) bool) {
-		var some []T
-		for v, err := range values {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if some = append(some, v); len(some) == n {
-				if !yield(some, nil) {
-					return
-				}
-				some = some[:0]
-			}
-		}
-		if len(some) > 0 {
-			yield(some, nil)
-		}
-	}
-}
-
-// URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
-// others by URL. One that ends meanwhile may come twice, as what it was and as what it became.
-func (v *View) URLs(ctx context.Context, f URLFilter) iter.Seq2[URLStatus, error] {
-	return func(yield func(URLStatus, error) bool) {
-		leased, err := v.leased(ctx)
-		var h job.History
-		if err == nil {
-			_, h, err = v.saved()
-		}
-		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
-			err = fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", f.State)
-		}
-		if err != nil {
-			yield(URLStatus{}, err)
-			return
-		}
-		for e, err := range v.entriesIn(f.State, leased) {
-			if err != nil {
-				yield(URLStatus{}, err)
-				return
-			}
-			u := urlStatus(e, leased[e.URL.URL])
-			if f.selects(&u, h.Summary.Visit) && !yield(u, nil) {
-				return
-			}
-		}
-	}
-}
-
-// entriesIn yields what is saved of the URLs that may be in a state.
-func (v *View) entriesIn(state URLState, leased map[weburl.URL]bool) iter.Seq2[store.Entry, error] {
-	s := v.Job.Store
-	switch state {
-	case URLLeased:
-		return v.entries(leased)
-	case URLPending:
-		return s.URLs(store.Pending)
-	case URLRefused:
-		return s.URLs(store.Refused)
-	case "":
-		return s.URLs(0)
-	}
-	return s.URLs(store.Done)
-}
-
-// leased returns the URLs that are being fetched.
-func (v *View) leased(ctx context.Context) (map[weburl.URL]bool, error) {
-	leased, _, err := ask(ctx, v, func(d *engine.Coordinator) map[weburl.URL]bool {
-		leased := make(map[weburl.URL]bool)
+// Leased returns the URLs that are being fetched, in order.
+func (v *View) Leased(ctx context.Context) ([]string, error) {
+	leased, _, err := ask(ctx, v, func(d *engine.Coordinator) (leased []string) {
 		for u := range d.Frontier().Leased() {
-			leased[u] = true
+			leased = append(leased, u.String())
 		}
 		return leased
 	})
+	slices.Sort(leased)
 	return leased, err
 }
 
-// entries yields what is saved of URLs, in their order. It leaves out one that is not saved yet.
-func (v *View) entries(urls map[weburl.URL]bool) iter.Seq2[store.Entry, error] {
-	return func(yield func(store.Entry, error) bool) {
-		for _, u := range slices.SortedFunc(maps.Keys(urls), func(a, b weburl.URL) int { return strings.Compare(a.String(), b.String()) }) {
-			e, found, err := v.Job.Store.Find(u)
-			if (found || err != nil) && !yield(e, err) {
-				return
+// Origins returns what the crawl knows of those of the named origins that are in its memory; what
+// is saved of the others holds. Their times are those of the job.
+func (v *View) Origins(ctx context.Context, names []string) ([]frontier.OriginInfo, error) {
+	infos, _, err := ask(ctx, v, func(d *engine.Coordinator) (infos []frontier.OriginInfo) {
+		for _, name := range names {
+			if info, known := d.Frontier().Origin(d.Clock().Job, name); known {
+				infos = append(infos, info)
 			}
 		}
+		return infos
+	})
+	return infos, err
+}
+
+// Clock returns the time of the job and of the calendar, now or at its last commit.
+func (v *View) Clock(ctx context.Context) (job.Clock, error) {
+	c, p, err := ask(ctx, v, (*engine.Coordinator).Clock)
+	if p == live || err != nil {
+		return c, err
+	}
+	_, h, err := v.saved()
+	return h.Clock, err
+}
+
+// dateInfo turns times of the job into those of the calendar.
+func dateInfo(c job.Clock, h *frontier.OriginInfo) {
+	for _, t := range []*time.Time{
+		&h.Asked, &h.Hold, &h.Next, &h.Trouble.Since, &h.Trouble.Until, &h.Robots.Until,
+	} {
+		*t = c.Date(*t)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/scope/shapes"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -44,6 +45,7 @@ type explainer struct {
 	history job.History
 	bounds  *scope.Bounds // as they are now
 	now     time.Time
+	clock   job.Clock
 	url     weburl.URL
 	entry   store.Entry // zero: never seen
 	host    HostStatus  // zero: unknown
@@ -75,6 +77,9 @@ func (q *explainer) find(ctx context.Context) (err error) {
 	if q.plan, q.history, err = q.view.saved(); err != nil {
 		return err
 	}
+	if q.clock, err = q.view.Clock(ctx); err != nil {
+		return err
+	}
 	canon, err := weburl.ParseRules(q.plan.Canon)
 	if err != nil {
 		return err
@@ -93,7 +98,7 @@ func (q *explainer) find(ctx context.Context) (err error) {
 		return nil
 	}
 	leased, _, err := ask(ctx, q.view, func(d *engine.Coordinator) bool { return d.Frontier().IsLeased(q.url) })
-	q.why.URLStatus = urlStatus(q.entry, leased)
+	q.why.URLStatus = urlStatus(q.entry, leased, q.clock)
 	return err
 }
 
@@ -212,7 +217,7 @@ func (q *explainer) parent(href string) (URLStatus, error) {
 	if err != nil || !found {
 		return URLStatus{}, err
 	}
-	return urlStatus(e, false), nil
+	return urlStatus(e, false, q.clock), nil
 }
 
 // linksAway returns a depth in words.
@@ -266,6 +271,9 @@ func (q *explainer) askLimits(context.Context) error {
 	if q.state.Capped {
 		q.say(time.Time{}, "limit", "its host reached its limit of %d URLs", q.plan.LimitPerHost)
 	}
+	if err := q.askTraps(); err != nil {
+		return err
+	}
 	key, ok := frontier.VariantKey(q.url)
 	if !ok || q.plan.MaxVariants == 0 {
 		return nil
@@ -275,6 +283,21 @@ func (q *explainer) askLimits(context.Context) error {
 		q.say(time.Time{}, "limit", "%s", q.fullPath())
 	}
 	return err
+}
+
+// askTraps says whether URLs like a new one are refused.
+func (q *explainer) askTraps() error {
+	shape := shapes.Name(q.url)
+	for name, err := range q.view.Job.Traps(shape) {
+		if err != nil {
+			return err
+		}
+		if name == shape {
+			q.say(time.Time{}, "trap", "%s", engine.TrapWords(frontier.Brief(shape), q.plan.MaxAlike))
+		}
+		break // in their order, itself is the first with this prefix
+	}
+	return nil
 }
 
 // fullPath says that the path of the URL reached MaxVariants.
@@ -329,12 +352,16 @@ func (q *explainer) askHost(ctx context.Context) error {
 	if err != nil || !found {
 		return err
 	}
-	infos, err := q.view.infos(ctx, []store.Origin{h})
+	now, err := q.view.Origins(ctx, []string{h.Name})
 	if err != nil {
 		return err
 	}
-	q.known, q.rules, q.state = true, h.Rules, infos[0]
-	q.host = hostStatus(q.now, q.plan, infos[0], h.Rules)
+	q.known, q.rules, q.state = true, h.Rules, savedInfo(h)
+	if len(now) > 0 {
+		q.state = now[0]
+	}
+	dateInfo(q.clock, &q.state)
+	q.host = hostStatus(q.now, q.plan, q.state, h.Rules)
 	if q.state.Asking {
 		return q.askRobotsRedirect(ctx)
 	}
@@ -349,12 +376,13 @@ func (q *explainer) askRobotsRedirect(ctx context.Context) error {
 		waits bool
 	}
 	e, _, err := ask(ctx, q.view, func(d *engine.Coordinator) (e redirect) {
-		e.at, e.host, e.waits = d.Frontier().RobotsRedirect(d.Now(), q.url.Origin())
+		e.at, e.host, e.waits = d.Frontier().RobotsRedirect(d.Clock().Job, q.url.Origin())
 		return e
 	})
 	if err != nil || !e.waits {
 		return err
 	}
+	dateInfo(q.clock, &e.host)
 	q.host.Waits = "its robots.txt redirects to " + frontier.Brief(e.at.String()) + ", which is requested at its turn"
 	what, until := waitsFor(q.now, e.host)
 	if what == "" && e.host.Full {

@@ -15,6 +15,7 @@ import (
 type History struct {
 	Summary record.Summary // of the visit
 	List    List
+	Clock   Clock     // when this was saved
 	Ended   time.Time // end of the last run; zero while it runs, or if it was killed
 	Turning bool      // a visit starts: finished URLs are becoming pending
 
@@ -45,7 +46,7 @@ func fnv1a(s string) uint64 {
 
 // nextVisit returns the history with which a finished job starts its next visit.
 func (h History) nextVisit() History {
-	next := History{Summary: record.NewSummary(), List: h.List, Turning: true, NotFollowed: maps.Clone(h.Summary.NotFollowed)}
+	next := History{Summary: record.NewSummary(), List: h.List, Clock: h.Clock, Turning: true, NotFollowed: maps.Clone(h.Summary.NotFollowed)}
 	if next.NotFollowed == nil {
 		next.NotFollowed = make(map[string]int)
 	}
@@ -65,6 +66,7 @@ type stored struct {
 	Summary     storedSummary  `json:"summary"`
 	List        List           `json:"list"`
 	Hosts       int            `json:"hosts"`
+	Clock       Clock          `json:"clock,omitzero"`
 	Ended       time.Time      `json:"ended,omitzero"`
 	Turning     bool           `json:"turning,omitempty"`
 	NotFollowed map[string]int `json:"not_followed,omitempty"`
@@ -86,6 +88,8 @@ type storedSummary struct {
 	Errors       map[string]record.Count `json:"errors"`
 	NotFollowed  map[string]int          `json:"not_followed"`
 	Opened       []string                `json:"opened"`
+	Traps        []string                `json:"traps,omitempty"`
+	MoreTraps    int                     `json:"more_traps,omitempty"`
 	GivenUp      []record.GivenUp        `json:"given_up,omitempty"`
 	MoreGivenUp  int                     `json:"more_given_up,omitempty"`
 	FirstError   string                  `json:"first_error"`
@@ -129,13 +133,13 @@ var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 func (h *History) stored() stored {
 	s := &h.Summary
 	return stored{
-		List: h.List, Hosts: s.Hosts, Ended: h.Ended, Turning: h.Turning, NotFollowed: h.NotFollowed,
+		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, NotFollowed: h.NotFollowed,
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
 			Pages: s.Pages, Redirects: s.Redirects, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
-			GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
+			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
 			Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs, Visit: s.Visit,
 			Unchanged: s.Unchanged, Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved,
 		},
@@ -145,7 +149,7 @@ func (h *History) stored() stored {
 func (d *stored) history() History {
 	s := &d.Summary
 	return History{
-		List: d.List, Ended: d.Ended, Turning: d.Turning, NotFollowed: d.NotFollowed,
+		List: d.List, Clock: d.Clock, Ended: d.Ended, Turning: d.Turning, NotFollowed: d.NotFollowed,
 		Summary: record.Summary{
 			Counters: record.Counters{
 				Pending: s.Pending, Done: s.Done - s.Refused, Refused: s.Refused, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
@@ -154,7 +158,7 @@ func (d *stored) history() History {
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,
 			Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors, NotFollowed: s.NotFollowed, Opened: s.Opened,
-			GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
+			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, FirstError: s.FirstError, Slowest: s.Slowest, Stopped: s.Stopped, Interrupted: s.Interrupted, Finished: s.Finished, Runs: s.Runs,
 		},
 	}
 }

@@ -36,6 +36,7 @@ const (
 	noteScope     = "scope/"   // + URL that widened the scope: a seed, or the target of its redirect
 	notePromise   = "promise/" // + URL to add in place of one that failed; its value is that one
 	noteNetwork   = "network/" // + private network that links may lead to
+	noteTrap      = "trap/"    // + name of a shape whose URLs are refused
 	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
 )
 
@@ -319,6 +320,14 @@ func (*Job) SetBroken(b *store.Batch, all []record.Broken) { b.Set(noteBroken, e
 
 // SetScope adds to a batch that u has widened the scope.
 func (*Job) SetScope(b *store.Batch, u weburl.URL) { b.Set(noteScope+u.String(), nil) }
+
+// SetTrap adds to a batch that the URLs of a shape are refused.
+func (*Job) SetTrap(b *store.Batch, shape string) { b.Set(noteTrap+shape, nil) }
+
+// Traps reads the names of the shapes whose URLs are refused, those that begin with prefix.
+func (j *Job) Traps(prefix string) iter.Seq2[string, error] {
+	return noted(j.Store, noteTrap+prefix, func(rest string) (string, error) { return prefix + rest, nil })
+}
 
 // Promise adds to a batch that u will be added in place of u.From, which is done.
 func (*Job) Promise(b *store.Batch, u frontier.URL) {

@@ -40,6 +40,7 @@ type Plan struct {
 	MaxPathDepth int         `json:"max_path_depth"` // 0: any number, as in the next two
 	MaxRepeats   int         `json:"max_repeats"`
 	MaxVariants  int         `json:"max_variants"`
+	MaxAlike     int         `json:"max_alike"`
 	NoRobots     bool        `json:"no_robots"`
 	Sitemaps     bool        `json:"sitemaps"`
 	UserAgent    string      `json:"user_agent"` // its product token selects the rules of robots.txt, and is frozen
@@ -73,6 +74,7 @@ var Frozen = []FrozenOption{
 	{Name: "MaxPathDepth", words: limit},
 	{Name: "MaxRepeats", words: limit},
 	{Name: "MaxVariants", words: limit},
+	{Name: "MaxAlike", words: limit},
 	{Name: "NoRobots", words: yesNo},
 	{Name: "Sitemaps", words: yesNo},
 	{Name: "UserAgent", words: productToken, free: true},

@@ -34,7 +34,7 @@ func (r *Record) IsBroken() bool {
 	switch r.ErrorKind {
 	case "":
 		return r.Status >= 400
-	case KindRobots, KindExcluded, KindRefused:
+	case KindRobots, KindExcluded, KindRefused, KindNothingNew:
 		return false
 	}
 	return true

@@ -52,6 +52,8 @@ type Summary struct {
 	NotFollowed  map[string]int   `json:"not_followed"`  // link mentions, by reason: see weft.Reasons; or OnLink's own
 	GivenUp      []GivenUp        `json:"given_up"`      // origins whose URLs were refused, at most 20, the first ones
 	MoreGivenUp  int              `json:"more_given_up"` // further ones
+	Traps        []string         `json:"traps"`         // shapes of endless paths, such as http://h/cal/#/#/, at most 20
+	MoreTraps    int              `json:"more_traps"`    // further ones
 	Opened       []string         `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
 	FirstError   string           `json:"first_error"`   // the first URL that failed, and why
 	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10
@@ -82,6 +84,7 @@ const (
 	maxMediaType    = 100 // bytes: longer ones, too; the longest registered one has 82
 	maxOpened       = 20
 	maxGivenUp      = 20
+	maxTraps        = 20
 	maxSlowest      = 10
 )
 
@@ -97,7 +100,7 @@ func NewSummary() Summary {
 func (s Summary) Clone() Summary {
 	s.Statuses, s.ContentTypes = maps.Clone(s.Statuses), maps.Clone(s.ContentTypes)
 	s.Errors, s.NotFollowed = maps.Clone(s.Errors), maps.Clone(s.NotFollowed)
-	s.GivenUp = slices.Clone(s.GivenUp)
+	s.GivenUp, s.Traps = slices.Clone(s.GivenUp), slices.Clone(s.Traps)
 	s.Opened, s.Slowest, s.Broken = slices.Clone(s.Opened), slices.Clone(s.Slowest), slices.Clone(s.Broken)
 	return s
 }
@@ -167,6 +170,15 @@ func (s *Summary) GiveUp(g GivenUp) {
 		return
 	}
 	s.GivenUp = append(s.GivenUp, g)
+}
+
+// Trap adds the shape of a trap.
+func (s *Summary) Trap(shape string) {
+	if len(s.Traps) >= maxTraps {
+		s.MoreTraps++
+		return
+	}
+	s.Traps = append(s.Traps, shape)
 }
 
 // Fruitless reports whether the crawl has ended without a seed fetched: its server, its proxy or the

@@ -34,6 +34,10 @@ const (
 	// Forums and shops have thousands of pages in one script; at a request a second a
 	// calendar ends after three hours.
 	DefaultVariants = 10_000
+
+	// Forty years of an empty calendar. Sites have more pages that say the same, but other pages
+	// lead to these.
+	DefaultAlike = 500
 )
 
 // trapRule is one sign of a trap.

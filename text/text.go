@@ -35,6 +35,8 @@ type Reader struct {
 	buf   []byte           // up to n: words not hashed yet, each followed by one blank
 	votes votes            // unused with HashOnly
 
+	sketch sketch // see Sketch
+
 	decoded [2 * bufStep]byte // room for a reference
 
 	state
@@ -122,6 +124,10 @@ func (r *Reader) end() Fingerprint {
 func (r *Reader) take(end int) {
 	words := r.buf[:end]
 	r.count += bytes.Count(words, []byte(" "))
+	if r.sketch.on {
+		r.sketch.read(words)
+		return
+	}
 	_, _ = r.digest.Write(words) // which cannot fail
 	if r.HashOnly {
 		return

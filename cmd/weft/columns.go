@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // A sheet prints lines of a title and a text, the titles in a column of the given width.
@@ -59,7 +60,13 @@ func (t table) row(w io.Writer, cells ...string) {
 				b.WriteByte(' ')
 			}
 		}
-		fmt.Fprintf(&b, "%*s", c.width, printable(cells[i]))
+		text := printable(cells[i])
+		space := strings.Repeat(" ", max(0, max(c.width, -c.width)-utf8.RuneCountInString(text)))
+		if c.width < 0 {
+			text, space = space, text
+		}
+		b.WriteString(space)
+		b.WriteString(text)
 	}
-	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	_, _ = io.WriteString(w, strings.TrimRight(b.String(), " ")+"\n") // w keeps its error
 }

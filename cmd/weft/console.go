@@ -112,7 +112,7 @@ func (v jsonVoice) progress(s sample) {
 		"seconds", s.Elapsed.Seconds(),
 		"urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
 		"status_4xx", s.Status4xx, "status_5xx", s.Status5xx,
-		"bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
+		"traps", len(s.Traps) + s.MoreTraps, "bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
 		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
 	if s.Memory > 0 {
@@ -144,7 +144,7 @@ func (v jsonVoice) report(r report) {
 		"duplicates", r.Duplicates, "near_duplicates", r.Near, "robots", r.Robots, "bytes", r.Bytes,
 		"urls_per_second", r.rate(r.Recorded()), "pages_per_second", r.rate(r.Pages),
 		"statuses", r.Statuses, "content_types", r.ContentTypes, "errors", r.Errors,
-		"not_followed", r.NotFollowed, "opened", r.Opened, "given_up", r.GivenUp,
+		"not_followed", r.NotFollowed, "opened", r.Opened, "given_up", r.GivenUp, "traps", r.Traps,
 		"first_error", r.FirstError, "broken", r.Broken, "slowest", r.Slowest,
 		"pending", r.Pending, "over_limit", r.OverLimit, "over_variants", r.OverVariants,
 		"stopped", r.Stopped, "interrupted", r.Interrupted, "finished", r.Finished,

@@ -145,6 +145,9 @@ func (f *crawlFlags) trapOptions() []option {
 		{name: "max-variants", arg: "N", Value: to(&o.MaxVariants, orNone), field: "MaxVariants",
 			advanced: true, help: "take at most N URLs that differ only after ; or ?", def: "10000",
 			more: "0: no limit."},
+		{name: "max-alike", arg: "N", Value: to(&o.MaxAlike, orNone), field: "MaxAlike",
+			advanced: true, help: "refuse URLs like N pages in a row with nothing new", def: "500",
+			more: "Of paths that differ in numbers, dates and tokens, and lead to ever more. 0: no limit."},
 	}
 }
 

@@ -17,6 +17,9 @@ func printable(s string) string { return escape(s, "") }
 
 // escape is printable with an exception for the runes in keep.
 func escape(s, keep string) string {
+	if isPlain(s) {
+		return s
+	}
 	fine := func(r rune) bool { return unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !fine(r) }) < 0 {
 		return s
@@ -35,6 +38,16 @@ func escape(s, keep string) string {
 		}
 	}
 	return b.String()
+}
+
+// isPlain reports whether a text is printable ASCII, as most are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // terminal returns a writer to f that escapes the text if f is a terminal.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -221,6 +222,16 @@ var effects = map[string]func(t *testing.T){
 			expect(t, "cut "+most, strings.Contains(e.stderr, "cut           1 URL by --max-variants"), most == "2")
 		}
 	},
+	"max-alike": func(t *testing.T) {
+		for most, status := range map[string]int{"20": exitDone, "0": exitLimit} {
+			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+				n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/day/"))
+				html(w, fmt.Sprintf("/day/%d", n+1))
+			})
+			e := crawls(t, status, "--max-alike", most, "--limit", "400", s.URL)
+			expect(t, "most "+most, strings.Contains(e.stderr, "/day/#: ever more pages with nothing new, others like it are refused"), most == "20")
+		}
+	},
 	"max-redirects": func(t *testing.T) {
 		for limit, want := range map[string]string{"0": "/", "2": "/ /a /aa"} {
 			s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a", http.StatusFound) })
@@ -272,7 +283,7 @@ var effects = map[string]func(t *testing.T){
 	},
 	"max-time": func(t *testing.T) {
 		s := newAsked(t, false, chain)
-		if e := crawls(t, exitLimit, "--max-time", "300ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
+		if e := crawls(t, exitLimit, "--max-alike", "0", "--max-time", "300ms", s.URL); !strings.Contains(e.stderr, "stopped by --max-time") {
 			t.Errorf("the report: %s", e.stderr)
 		}
 	},

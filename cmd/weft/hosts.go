@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ var hostTable = table{
 
 func writeHost(w io.Writer, now time.Time, h weft.HostStatus) {
 	host := h.Host
+	for _, shape := range h.Traps {
+		host += "  trap: " + strings.TrimPrefix(shape, h.Host)
+	}
 	if h.Waits != "" {
 		host += "  waits: " + h.Waits
 	}

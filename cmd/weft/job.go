@@ -27,6 +27,9 @@ func inJob(dir string, look func(context.Context, *weft.Job) error) error {
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("job %.128q: %w", dir, err)}
 	}
+	if job.Running() {
+		stepBack()
+	}
 	err = look(ctx, job)
 	if closed := job.Close(); err == nil {
 		err = closed

@@ -63,7 +63,7 @@ func TestPages(t *testing.T) {
 func TestPagesFlags(t *testing.T) {
 	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true} // the last two of weft-lab
 	crawl := crawlCommand()
-	for _, cmd := range append(robotsCommand().Commands(), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
+	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
 		linksCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 	}

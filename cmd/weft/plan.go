@@ -53,6 +53,7 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"MaxPathDepth":    {what: "segments of a path"},
 	"MaxRepeats":      {what: "repeats of a path segment"},
 	"MaxVariants":     {what: "URLs that differ after ; or ?"},
+	"MaxAlike":        {what: "pages in a row with nothing new"},
 	"NoRobots":        {"robots.txt", "ignored", "obeyed"},
 	"Sitemaps":        {"sitemaps", "crawled", "not crawled"},
 	"UserAgent":       {what: "name for robots.txt"},

@@ -86,6 +86,9 @@ func (s sample) troubles() []string {
 	if s.Status5xx > 0 {
 		all = append(all, "5xx: "+count(s.Status5xx))
 	}
+	if n := len(s.Traps) + s.MoreTraps; n > 0 {
+		all = append(all, plural(n, "trap"))
+	}
 	return all
 }
 

@@ -46,6 +46,7 @@ const (
 	mostOpened = 3
 
 	mostGivenUp = 5
+	mostTraps   = 5
 )
 
 func (r report) String() string {
@@ -77,6 +78,7 @@ func (r report) String() string {
 		r.showBroken(out)
 	}
 	r.givenUp(out)
+	out.traps(r.Traps, r.MoreTraps)
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())
 	if r.Runs > 1 {
@@ -116,6 +118,17 @@ func (r report) givenUp(out *sheet) {
 	}
 	if n := len(r.GivenUp) - shown + r.MoreGivenUp; n > 0 {
 		out.line("given up", "%s", plural(n, "other"))
+	}
+}
+
+// traps lists endless paths.
+func (s *sheet) traps(shapes []string, others int) {
+	shown := min(len(shapes), mostTraps)
+	for _, shape := range shapes[:shown] {
+		s.line("trap", "%s: ever more pages with nothing new, others like it are refused", shape)
+	}
+	if n := len(shapes) - shown + others; n > 0 {
+		s.line("trap", "%s", plural(n, "other"))
 	}
 }
 

@@ -79,6 +79,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 		plural(s.Redirects, "redirect"), count(s.Failed))
 	out.line("refused", "%s", count(s.Refused))
 	out.cuts(s.OverLimit, s.OverVariants)
+	out.traps(s.Traps, s.MoreTraps)
 	out.line("waiting", "%s", count(s.Pending))
 	out.line("in flight", "%s", count(s.InFlight))
 	out.line("hosts", "%s", count(s.Hosts))

@@ -24,8 +24,9 @@ type Batch struct {
 	next   uint64              // larger than every Seq in it
 	seen   []seenEntry         // not in writer yet
 	size   int
-	key    []byte // scratch; writer copies it
-	value  []byte // scratch; writer copies it
+	date   func(time.Time) time.Time // of a refusal
+	key    []byte                    // scratch; writer copies it
+	value  []byte                    // scratch; writer copies it
 }
 
 // seenEntry is a fingerprint and its value. Entries are written in key order: unsorted, each would
@@ -47,8 +48,12 @@ func (s *Store) Begin() *Batch {
 	return &Batch{
 		store: s, writer: s.engine.newWriter(),
 		lines: make(map[string][]byte), dirs: make(map[string]struct{}),
+		date: func(t time.Time) time.Time { return t },
 	}
 }
+
+// DateBy sets how the frontier's time becomes the date of a refusal, which people read.
+func (b *Batch) DateBy(date func(time.Time) time.Time) { b.date = date }
 
 // Size returns the approximate size of the batch in bytes.
 func (b *Batch) Size() int { return b.size }
@@ -119,7 +124,7 @@ func (b *Batch) Done(u frontier.URL) {
 
 func (b *Batch) Refused(r frontier.Refusal, at time.Time) {
 	b.deletePending(r.URL, r.URL.QueueKey())
-	b.value = appendRefused(b.value[:0], r, at)
+	b.value = appendRefused(b.value[:0], r, b.date(at))
 	b.putEntry(r.URL)
 }
 

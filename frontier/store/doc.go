@@ -46,7 +46,8 @@
 // their last fetch, before a frontier is restored.
 //
 // The frontier reads the URLs it does not keep in memory with [Store.Pending], and looks up the
-// seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Origin] serve people.
+// seen set with [Store.Known]. [Store.Find], [Store.URLs] and [Store.Origin] serve people;
+// [Store.Snapshot] copies the state for another process to do so.
 //
 // # Failure
 //

@@ -16,6 +16,10 @@ type engine interface {
 	// scanAll does the same for several ranges in ascending order, pairs of from and to.
 	scanAll(ranges [][2][]byte, fn func(key, value []byte) bool) error
 
+	// snapshot makes a copy of all that is committed, for another process to open, in a folder
+	// that does not exist.
+	snapshot(dir string) error
+
 	newWriter() writer
 	commit(writer) error // durable once it returns nil
 	close() error

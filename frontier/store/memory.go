@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strings"
 	"sync"
 
@@ -59,6 +60,8 @@ func (m *memoryEngine) scanAll(ranges [][2][]byte, fn func(key, value []byte) bo
 }
 
 func (m *memoryEngine) close() error { return nil }
+
+func (m *memoryEngine) snapshot(string) error { return errors.ErrUnsupported }
 
 func (m *memoryEngine) newWriter() writer { return new(memoryWriter) }
 

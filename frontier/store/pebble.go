@@ -47,7 +47,7 @@ func openPebble(dir string, fs FS, o Options, fail *failure) (*pebbleEngine, err
 	size := cmp.Or(o.Buffer, buffer)
 	err := fail.run(func() (err error) {
 		db, err = pebble.Open(dir, &pebble.Options{
-			FS:                          failStopFS{fs, fail},
+			FS:                          snapshotFS{failStopFS{fs, fail}, fs.Unwrap(), fs.PathJoin(dir, looksDir)},
 			ReadOnly:                    o.ReadOnly,
 			FormatMajorVersion:          pebble.FormatValueSeparation,                         // part of our format, whatever a newer Pebble supports
 			CacheSize:                   int64(cmp.Or(o.Cache, blockCache) + maxBuffers*size), // buffers count
@@ -190,6 +190,8 @@ func (e *pebbleEngine) scanAll(ranges [][2][]byte, fn func(key, value []byte) bo
 	}
 	return it.Close() // with the error of the iteration
 }
+
+func (e *pebbleEngine) snapshot(dir string) error { return e.db.Checkpoint(dir) }
 
 func (e *pebbleEngine) newWriter() writer { return pebbleWriter{e.db.NewBatch()} }
 

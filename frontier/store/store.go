@@ -186,6 +186,7 @@ func (s *Store) openState(o Options) error {
 	}
 	if !o.ReadOnly {
 		_ = s.fs.RemoveAll(s.partialDir()) // left by a killed run; they only take space
+		s.removeSnapshots()
 	}
 	engine, err := openPebble(s.state, s.fs, o, s.failure)
 	if err != nil {

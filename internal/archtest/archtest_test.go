@@ -38,6 +38,7 @@ var imports = map[string][]string{
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
+	"warc":    {"github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -60,13 +61,14 @@ var imports = map[string][]string{
 	"record":       {},
 	"scope":        {"guard", "scope/places", "weburl"},
 	"scope/places": {},
+	"scope/shapes": {"weburl"},
 	"seed":         {"http1", "weburl"},
 	"job":          {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
 	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
-	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "weburl", "github.com/dustin/go-humanize"},
+	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "scope/shapes", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
-	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "weburl"},
+	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "scope/shapes", "weburl"},
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed", "weburl"},
 
 	// Level 5: the product.
@@ -74,7 +76,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "weburl", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "warc", "weburl", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -131,12 +133,12 @@ var imports = map[string][]string{
 	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
 	"internal/torture":         {".", "frontier/store", "internal/webtest"},
 	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/torture", "internal/webtest"},
-	"internal/proof/proof":     {"internal/process", "internal/proof"},
+	"internal/proof/proof":     {"internal/process", "internal/proof", "internal/webtest"},
 }
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
-	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "seed", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
+	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
 }
 

@@ -158,7 +158,6 @@ var waiting = map[string]string{
 	"internal/measure/measure_test.go":  "cancels a measurement of real time",
 	"internal/torture/torture_test.go":  "kills a real process at an instant",
 	"lab/ways_linux_test.go":            "servers that pause in real time",
-	"neighbours_test.go":                "servers that are slow on purpose, and what they cost others",
 	"slow_test.go":                      "a server that is slow on purpose, and a look at what does not happen",
 }
 

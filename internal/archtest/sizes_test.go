@@ -17,6 +17,7 @@ var largeStructs = map[string]string{
 	"Options":                "options",
 	"http1/Options":          "options",
 	"record/Record":          "a record",
+	"job/Plan":               "options: those that a job freezes",
 	"job/storedSummary":      "a record: the summary on disk",
 	"internal/webtest/Rates": "options: one rate for each kind of page",
 }

@@ -256,3 +256,34 @@ func TestCloseWhileReplying(t *testing.T) {
 	}
 	waiting.Wait()
 }
+
+// TestWait: a command that waits ends when its client leaves, or at once when the server closes; its
+// reply has arrived by then.
+func TestWait(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	dir := t.TempDir()
+	left := make(chan bool, 1)
+	s, err := ctl.Serve(dir, map[string]ctl.Command{
+		"hold": func(ctx context.Context, _ []string, reply func(any) error) error {
+			err := reply("x")
+			ctl.Wait(ctx)
+			left <- true
+			return err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, dir)
+	for range ctl.Ask[string](t.Context(), c, "hold") {
+		break
+	}
+	<-left
+	for _, err := range ctl.Ask[string](t.Context(), c, "hold") {
+		if err != nil {
+			t.Error(err)
+		}
+		s.Close()
+		<-left
+	}
+}

@@ -39,6 +39,8 @@ type Server struct {
 	commands map[string]Command
 	http     http.Server
 	running  sync.WaitGroup // http.Serve, and connections
+	closing  context.Context
+	end      context.CancelFunc // of closing
 }
 
 // Serve serves commands on the socket in dir until Close.
@@ -48,6 +50,7 @@ func Serve(dir string, commands map[string]Command) (*Server, error) {
 		return nil, fmt.Errorf("socket %s: %w", filepath.Join(dir, Name), err)
 	}
 	s := &Server{dir: dir, commands: commands}
+	s.closing, s.end = context.WithCancel(context.Background())
 	s.http = http.Server{
 		Handler: s, ReadHeaderTimeout: patience, MaxHeaderBytes: maxHeader, ConnState: s.count,
 		ErrorLog: log.New(io.Discard, "", 0), // drops errors about clients that leave
@@ -56,6 +59,12 @@ func Serve(dir string, commands map[string]Command) (*Server, error) {
 	return s, nil
 }
 
+// Wait is for a command with ctx that has replied: it returns when the client leaves, or the server
+// closes.
+func Wait(ctx context.Context) { ctx.Value(waitKey{}).(func())() }
+
+type waitKey struct{}
+
 // Close gives running commands a second to finish, and returns when nothing runs any more. Closing
 // a nil server does nothing.
 func (s *Server) Close() {
@@ -63,6 +72,7 @@ func (s *Server) Close() {
 		return
 	}
 	_ = os.Remove(filepath.Join(s.dir, Name)) // absent already, or harmless
+	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
@@ -115,7 +125,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = conn.Flush()                      // sends the header: the crawl is alive
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	if err := command(r.Context(), r.PostForm["arg"], func(value any) error { return out.Encode(line{Value: value}) }); err != nil {
+	ctx := context.WithValue(r.Context(), waitKey{}, func() {
+		_ = conn.Flush() // if the client has left, there is no waiting
+		select {
+		case <-r.Context().Done():
+		case <-s.closing.Done():
+		}
+	})
+	if err := command(ctx, r.PostForm["arg"], func(value any) error { return out.Encode(line{Value: value}) }); err != nil {
 		_ = out.Encode(line{Error: err.Error()}) // the client may have left
 	}
 }

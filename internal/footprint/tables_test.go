@@ -43,6 +43,7 @@ var tables = map[string][]string{
 		"robots.Rules.rules", "frontier.robotsCache.alike", "frontier.robotsCache.used", "frontier.robotsCache.unused",
 	},
 	"Duplicates": {"duplicates.state.entries", "duplicates.state.same", "duplicates.state.near"},
+	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
 		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
 		"frontier/store.Batch.dirs", "engine.batch.stream", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
@@ -61,21 +62,21 @@ var tables = map[string][]string{
 		"frontier.Request.Fingerprints", "frontier.Request.Names",
 	},
 	"a buffer of a loop, of 64 KiB or less": {
-		"aio.Loop.buffers", "http1.Client.opened", "text.Reader.buf", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
+		"aio.Loop.buffers", "http1.Client.opened", "text.Reader.buf", "text.sketch.own", "text.sketch.word", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
 	"4,096 hosts, and 1,024 sitemaps, of a loop": {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "frontier.redirects.middle", "engine.nested.by"},
-	"10,000 entries": {"engine.shortage.since"},
+	"10,000 entries": {"engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
 	"4 MiB":          {"frontier/variants.Counter.counts"},
 	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
 	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
 	"collected after each lease":                     {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
 	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
-	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "job.History.NotFollowed"},
+	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
 	"private networks that there are":                {"guard.Guard.open", "job.Job.Networks"},
 	"what the user gives, or 1,000 seeds ahead": {
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
@@ -120,7 +121,7 @@ func TestTables(t *testing.T) {
 func total(memory, loops int) int {
 	s := budget.Split(memory, loops)
 	perLoop := 2*s.Kept + s.Idle + s.Sessions + s.Names + s.Recent
-	shared := s.Seen + s.Scope + s.Hosts + s.Pending + s.Bodies + 2*s.Buffer + s.Cache + s.Rules + s.Duplicates + 2*s.Batch + s.Cookies
+	shared := s.Seen + s.Scope + s.Hosts + s.Pending + s.Bodies + 2*s.Buffer + s.Cache + s.Rules + s.Duplicates + s.Shapes + 2*s.Batch + s.Cookies
 	return shared + loops*perLoop
 }
 

@@ -2,8 +2,11 @@ package proof_test
 
 import (
 	"bytes"
+	"context"
+	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,6 +15,31 @@ import (
 	"github.com/weftcrawl/weft/internal/proof"
 	"github.com/weftcrawl/weft/internal/webtest"
 )
+
+// dir is for what tests share.
+var dir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if dir, err = os.MkdirTemp("", "weft-proof"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir) // a temporary folder
+	os.Exit(code)
+}
+
+var build = sync.OnceValues(func() (string, error) { return process.BuildWeft(context.Background(), dir) })
+
+// weft returns the weft command, built once for all tests.
+func weft(t *testing.T) string {
+	t.Helper()
+	command, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command
+}
 
 func expectPolite(t *testing.T, v webtest.Verdict) {
 	t.Helper()
@@ -34,10 +62,7 @@ func TestCrawl(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("samples of memory are read from Linux's /proc")
 	}
-	command, err := process.BuildWeft(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := weft(t)
 	const delay = 20 * time.Millisecond
 	web := proof.Web(long.Or(200, 400), delay)
 	web.Rates.Shared = 0.1                        // 40 hosts per address, so that it takes seconds

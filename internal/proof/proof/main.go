@@ -18,6 +18,7 @@ import (
 
 	"github.com/weftcrawl/weft/internal/process"
 	"github.com/weftcrawl/weft/internal/proof"
+	"github.com/weftcrawl/weft/internal/webtest"
 )
 
 func main() {
@@ -42,6 +43,8 @@ func run(ctx context.Context, args []string) (err error) {
 	dir := f.String("dir", "", "existing folder for the job; empty: a temporary one")
 	flags := f.String("flags", "", "additional flags of the weft command, separated by spaces")
 	out := f.String("o", "", "file for the page; empty: standard output")
+	neighbours := f.Bool("neighbours", false, "crawl a healthy site beside each kind of neighbour")
+	only := f.String("only", "", "with -neighbours: only those whose name contains this")
 	simulate := f.Bool("simulate", false, "drive a frontier on virtual time, without sockets")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -84,11 +87,34 @@ func run(ctx context.Context, args []string) (err error) {
 	if task.Dir == "" {
 		task.Dir = tmp
 	}
+	if *neighbours {
+		return crawlBeside(ctx, task, *only, w, line)
+	}
 	r, err := proof.Crawl(ctx, task)
 	if err != nil {
 		return err
 	}
 	return errors.Join(r.Write(w, line), failed(r.Failures()))
+}
+
+// crawlBeside crawls a healthy site alone and beside each neighbour.
+func crawlBeside(ctx context.Context, task proof.Task, only string, w io.Writer, line string) error {
+	var all []proof.Hurt
+	for _, n := range append([]proof.Neighbour{{}}, webtest.Neighbours()...) {
+		if n.Name != "" && !strings.Contains(n.Name, only) {
+			continue
+		}
+		h, err := proof.Beside{
+			Command: task.Command, Dir: task.Dir, Neighbour: n, N: n.Long, Pages: 400, Latency: 20 * time.Millisecond,
+			Memory: task.Memory, Flags: append([]string{"--per-host", "2"}, task.Flags...), Patience: 2 * time.Minute,
+		}.Run(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Name, err)
+		}
+		task.Logf("%d %s: %d pages in %v, end %v, %d MiB, CPU %v", h.N, n.Name, h.Fetched, h.Took, h.Drain, h.Peak>>20, h.CPU)
+		all = append(all, h)
+	}
+	return proof.WriteNeighbours(w, line, all)
 }
 
 // failed returns an error for a crawl with failures; the page lists them.

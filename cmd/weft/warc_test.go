@@ -1,0 +1,152 @@
+package main
+
+import (
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/warc"
+)
+
+// anArchive returns a WARC file with a page that came compressed, the same page once more, and an
+// error response, and the offset of each record.
+func anArchive(t *testing.T) (file []byte, offsets []int) {
+	t.Helper()
+	n := byte(0)
+	e := warc.NewEncoder(warc.Options{NewID: func() warc.ID { n++; return warc.NewID([16]byte{15: n}) }})
+	at := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	add := func(url, head, body string, original *warc.Original) warc.Capture {
+		offsets = append(offsets, len(file))
+		var c warc.Capture
+		file, c = e.Exchange(file, &warc.Exchange{URL: url, Date: at, Original: original,
+			Response: []byte("HTTP/1.1 " + head + "\r\n\r\n" + body)})
+		return c
+	}
+	first := add("https://example.org/", "200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Encoding: gzip", gzipped(t, "<p>a page\x1b[2J</p>\n"), nil)
+	add("https://example.org/again", "200 OK\r\nContent-Type: text/html", "<p>a page</p>\n", &warc.Original{ID: first.ID, URL: "https://example.org/", Date: at})
+	add("https://example.org/lost", "404 Not Found\r\nContent-Type: TEXT/plain", "lost\n", nil)
+	return file, offsets
+}
+
+func weftAmong(t *testing.T, files map[string][]byte, args ...string) ended {
+	t.Helper()
+	cmd, stderr := weftCommand(t, args...)
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(cmd.Dir, name), content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := cmd.Output()
+	return ended{exitCode(err), string(out), stderr.String(), cmd.Dir}
+}
+
+// TestWarc lists, prints and checks a good archive, and one with a damaged record.
+func TestWarc(t *testing.T) {
+	good, at := anArchive(t)
+	bad := slices.Clone(good)
+	bad[at[1]+60] ^= 0xff
+	files := map[string][]byte{"good.warc.gz": good, "bad.warc.gz": bad}
+
+	e := weftAmong(t, files, "warc", "ls", "good.warc.gz")
+	length := len("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Encoding: gzip\r\n\r\n") + len(gzipped(t, "<p>a page\x1b[2J</p>\n"))
+	want := fmt.Sprintf(`          0  response   200  text/html                %10d  2026-11-22T12:00:00.000000Z  https://example.org/
+%11d  revisit    200  text/html                        44  2026-11-22T12:00:00.000000Z  https://example.org/again
+%11d  response   404  text/plain                       57  2026-11-22T12:00:00.000000Z  https://example.org/lost
+`, length, at[1], at[2])
+	if e.code != exitDone || e.stdout != want {
+		t.Errorf("exit %d\n%swant\n%s%s", e.code, e.stdout, want, e.stderr)
+	}
+	e = weftAmong(t, files, "warc", "ls", "--jsonl", "bad.warc.gz")
+	var lines []listed
+	for d := json.NewDecoder(strings.NewReader(e.stdout)); d.More(); {
+		var l listed
+		if err := d.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	if e.code != exitError || len(lines) != 2 || lines[1].Status != 404 || lines[1].Offset != int64(at[2]) || !strings.HasPrefix(lines[0].Digest, "sha256:") {
+		t.Errorf("exit %d: %+v", e.code, lines)
+	}
+	if want := fmt.Sprintf("weft: bad.warc.gz: offset %d: ", at[1]); !strings.HasPrefix(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
+		t.Errorf("%swant %s", e.stderr, want)
+	}
+
+	for _, which := range []string{"0", "https://example.org/"} {
+		if e := weftAmong(t, files, "warc", "cat", "good.warc.gz", which); e.code != exitDone || e.stdout != "<p>a page\x1b[2J</p>\n" {
+			t.Errorf("exit %d: %q%s", e.code, e.stdout, e.stderr)
+		}
+	}
+	if e := weftAmong(t, files, "warc", "cat", "-i", "bad.warc.gz", "https://example.org/lost"); e.stdout != "HTTP/1.1 404 Not Found\r\nContent-Type: TEXT/plain\r\n\r\nlost\n" {
+		t.Errorf("exit %d: %q%s", e.code, e.stdout, e.stderr)
+	}
+	if e := weftAmong(t, files, "warc", "cat", "--raw", "good.warc.gz", fmt.Sprint(at[1])); !strings.HasPrefix(e.stdout, "WARC/1.1\r\nWARC-Type: revisit\r\n") || !strings.HasSuffix(e.stdout, "Content-Type: text/html\r\n\r\n") {
+		t.Errorf("exit %d: %q%s", e.code, e.stdout, e.stderr)
+	}
+
+	if e := weftAmong(t, files, "warc", "check", "good.warc.gz"); e.code != exitDone || e.stdout != "3 records: no faults\n" {
+		t.Errorf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+	e = weftAmong(t, map[string][]byte{"a.warc.gz": good[at[1]:at[2]], "b.warc.gz": good[at[2]:], "c.warc.gz": good[:at[1]]}, "warc", "check", "a.warc.gz", "b.warc.gz")
+	if want := "a.warc.gz: offset 0: revisit of https://example.org/, captured 2026-11-22T12:00:00.000000Z: no whole response of it is here\n2 records: 1 fault\n"; e.code != exitError || e.stdout != want {
+		t.Errorf("exit %d: %s", e.code, e.stdout)
+	}
+	if e := weftAmong(t, map[string][]byte{"a.warc.gz": good[at[1]:], "b.warc.gz": good[:at[1]]}, "warc", "check", "a.warc.gz", "b.warc.gz"); e.code != exitDone {
+		t.Errorf("exit %d: %s", e.code, e.stdout) // in any order
+	}
+}
+
+// TestWarcMistakes: a mistake prints one line that names it.
+func TestWarcMistakes(t *testing.T) {
+	good, at := anArchive(t)
+	files := map[string][]byte{"good.warc.gz": good, "page.html": []byte("<!doctype html>\x1b[2J")}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no file":         {[]string{"ls"}, exitUsage, "expected a WARC or ARC file"},
+		"no such file":    {[]string{"check", "missing"}, exitUsage, "missing"},
+		"no archive":      {[]string{"ls", "page.html"}, exitError, "expected a gzip member, WARC/1.1 or the five fields of ARC"},
+		"no such URL":     {[]string{"cat", "good.warc.gz", "https://example.org/x"}, exitError, "no response of https://example.org/x"},
+		"beyond the end":  {[]string{"cat", "good.warc.gz", "9999"}, exitError, "offset 9999: the file ends before"},
+		"within a record": {[]string{"cat", "good.warc.gz", fmt.Sprint(at[1] + 1)}, exitError, "expected a gzip member"},
+		"a wrong command": {[]string{"list"}, exitUsage, "unknown command"},
+	} {
+		e := weftAmong(t, files, append([]string{"warc"}, c.args...)...)
+		if e.code != c.code || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 || strings.Contains(e.stderr, "\x1b") {
+			t.Errorf("%s: exit %d: %s", name, e.code, e.stderr)
+		}
+	}
+}
+
+// TestWarcPlain: an archive without compression is read from standard input. A digest of a body with
+// its transfer coding is no fault.
+func TestWarcPlain(t *testing.T) {
+	body := "3\r\nabc\r\n0\r\n\r\n"
+	sum := sha1.Sum([]byte(body))
+	block := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body
+	record := fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2014-01-01T00:00:00Z\r\nWARC-Target-URI: http://a/\r\nWARC-Payload-Digest: sha1:%s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		base32.StdEncoding.EncodeToString(sum[:]), len(block), block)
+	for _, c := range []struct {
+		in, want string
+		code     int
+	}{
+		{record, "1 record: no faults\n1 payload digest of a body with its transfer coding\n", exitDone},
+		{strings.Replace(record, "abc", "abd", 1), "-: offset 0: the payload does not match its digest sha1:" + base32.StdEncoding.EncodeToString(sum[:]) + "\n1 record: 1 fault\n", exitError},
+	} {
+		cmd, stderr := weftCommand(t, "warc", "check", "-")
+		cmd.Stdin = strings.NewReader(c.in)
+		out, err := cmd.Output()
+		if string(out) != c.want || exitCode(err) != c.code {
+			t.Errorf("%s%swant %s", out, stderr, c.want)
+		}
+	}
+}

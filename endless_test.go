@@ -1,0 +1,144 @@
+package weft_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/long"
+	"github.com/weftcrawl/weft/internal/webtest"
+)
+
+// serve returns the URL of a server of the pages at paths, and how many it was asked for.
+func serve(t *testing.T, page func(path string) string) (site string, requests *atomic.Int64) {
+	t.Helper()
+	requests = new(atomic.Int64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		requests.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, page(r.URL.Path))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, requests
+}
+
+// finish runs a crawl to its end.
+func finish(t *testing.T, o weft.Options) weft.Summary {
+	t.Helper()
+	c, err := weft.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil || !sum.Finished {
+		t.Fatalf("summary %+v, error %v", sum, err)
+	}
+	return sum
+}
+
+// TestEndlessPaths: a calendar and a forum with session ids, both endless, end after a bounded number
+// of requests; what was left of them is refused, with a record, and the summary names them. A later
+// run, and a recrawl, keep to it.
+func TestEndlessPaths(t *testing.T) {
+	aiotest.CheckLeaks(t)
+	site, requests := serve(t, webtest.EndlessSite)
+	o := weft.Options{Seeds: []string{site}, Job: filepath.Join(t.TempDir(), "job"), MaxAlike: long.Or(60, 0)}
+	sum := finish(t, o)
+	t.Logf("%d requests; %d refused; %d pages", requests.Load(), sum.Refused, sum.Pages)
+	if n := requests.Load(); n > 4000 {
+		t.Errorf("%d requests, expected at most 4000 for both", n)
+	}
+	slices.Sort(sum.Traps)
+	if want := []string{site + "/cal/#/#/", site + "/cal/#/#/#", site + "/s/@/topic/#"}; !slices.Equal(sum.Traps, want) {
+		t.Errorf("traps %q, expected %q", sum.Traps, want)
+	}
+	if sum.Errors["nothing-new"].URLs != sum.Refused || sum.Refused == 0 || len(sum.Broken) > 0 {
+		t.Errorf("%d refused, errors %v", sum.Refused, sum.Errors)
+	}
+	all := records(t, o.Job)
+	for i := range 10 {
+		if u := fmt.Sprintf("%s/about/%d", site, i); all[u].Status != 200 {
+			t.Errorf("%s: %+v", u, all[u])
+		}
+	}
+	job := open(t, o.Job)
+	for u, r := range all {
+		if r.ErrorKind == "nothing-new" {
+			if got := whyText(t, job, site, strings.TrimPrefix(u, site)); !strings.Contains(got, "refused: nothing-new: ") || !strings.Contains(got, "said nothing new\n") {
+				t.Errorf("why %s: %s", u, got)
+			}
+			break
+		}
+	}
+	if got := whyText(t, job, site, "/cal/9999/01/"); !strings.Contains(got, "trap: ") || !strings.Contains(got, "/cal/#/#/ in a row said nothing new") {
+		t.Errorf("why a month that was not found: %s", got)
+	}
+	for h, err := range job.Hosts(t.Context()) {
+		if err != nil || len(h.Traps) != 3 {
+			t.Errorf("host %+v, %v, expected 3 traps", h, err)
+		}
+	}
+	if err := job.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	before := requests.Load()
+	again := finish(t, weft.Options{Job: o.Job, Update: true})
+	if n := requests.Load() - before; n > before+100 || len(again.Traps) != 3 || again.Refused != sum.Refused {
+		t.Errorf("recrawl: %d requests after %d, %d refused, traps %v", n, before, again.Refused, again.Traps)
+	}
+}
+
+// TestEndlessPathsInRuns: a crawl that is broken off again and again keeps to the traps that it has
+// recognised.
+func TestEndlessPathsInRuns(t *testing.T) {
+	site, requests := serve(t, webtest.EndlessSite)
+	o := weft.Options{Seeds: []string{site + "/s/start00/topic/0"}, Job: filepath.Join(t.TempDir(), "job"), MaxAlike: 60}
+	for o.Limit = 250; ; o.Limit += 250 {
+		c, err := weft.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum.Finished {
+			break
+		}
+	}
+	if n := requests.Load(); n > 400 {
+		t.Errorf("%d requests, expected at most 400", n)
+	}
+}
+
+// TestBigSitesAreWhole: a crawl has all pages of a big site, however alike they are, and stops at
+// endless paths only if it is asked to.
+func TestBigSitesAreWhole(t *testing.T) {
+	n := long.Or(300, 3000)
+	site, requests := serve(t, func(path string) string { return webtest.BigSite(n, path) })
+	sum := finish(t, weft.Options{Seeds: []string{site}, MaxAlike: 30})
+	if want := int64(1 + 10*n); requests.Load() != want || sum.Pages != int(want) || len(sum.Traps) > 0 || sum.Refused > 0 {
+		t.Errorf("%d requests, %d pages, expected %d; %d refused, traps %q", requests.Load(), sum.Pages, want, sum.Refused, sum.Traps)
+	}
+
+	endless, requests := serve(t, webtest.EndlessSite)
+	c, err := weft.New(weft.Options{Seeds: []string{endless}, MaxAlike: -1, Limit: 2500})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := c.Run(t.Context()); err != nil || sum.Stopped != "limit" || requests.Load() != 2500 {
+		t.Errorf("without the bound: %d requests, %+v, %v", requests.Load(), sum, err)
+	}
+}

@@ -1,0 +1,194 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/scope/shapes"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Listing lists the hosts and the URLs of a job from what is saved of it: its own store, or a
+// snapshot that its crawl has made.
+type Listing struct {
+	Job    *job.Job
+	Clock  job.Clock // of the job, now or at its last commit
+	Leased []string  // the URLs that are being fetched, in order
+
+	// Origins returns what the crawl knows of those of the named origins that are in its memory;
+	// nil: it does not run.
+	Origins func(ctx context.Context, names []string) ([]frontier.OriginInfo, error)
+}
+
+// List returns the listing of a job that does not run.
+func List(j *job.Job) (*Listing, error) {
+	h, err := j.SavedHistory()
+	return &Listing{Job: j, Clock: h.Clock}, err
+}
+
+// atOnce is how many hosts a running crawl is asked about at a time.
+const atOnce = 256
+
+// Hosts yields the hosts of the job, by name.
+func (l *Listing) Hosts(ctx context.Context) iter.Seq2[HostStatus, error] {
+	return func(yield func(HostStatus, error) bool) {
+		p, _, err := l.Job.SavedPlan()
+		var traps map[string][]string
+		if err == nil {
+			traps, err = l.traps()
+		}
+		if err != nil {
+			yield(HostStatus{}, err)
+			return
+		}
+		for some, err := range chunks(l.Job.Store.Origins(), atOnce) {
+			var infos map[string]frontier.OriginInfo
+			if err == nil {
+				infos, err = l.infos(ctx, some)
+			}
+			if err != nil {
+				yield(HostStatus{}, err)
+				return
+			}
+			now := time.Now()
+			for _, h := range some {
+				info := infos[h.Name]
+				dateInfo(l.Clock, &info)
+				s := hostStatus(now, p, info, h.Rules)
+				s.Traps = traps[h.Name]
+				if !yield(s, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// traps returns the shapes of URLs that are refused, by origin.
+func (l *Listing) traps() (map[string][]string, error) {
+	traps := make(map[string][]string)
+	for name, err := range l.Job.Traps("") {
+		if err != nil {
+			return nil, err
+		}
+		origin := shapes.Origin(name)
+		traps[origin] = append(traps[origin], frontier.Brief(name))
+	}
+	return traps, nil
+}
+
+// infos returns what is known of hosts now, by name.
+func (l *Listing) infos(ctx context.Context, hosts []store.Origin) (map[string]frontier.OriginInfo, error) {
+	infos := make(map[string]frontier.OriginInfo, len(hosts))
+	names := make([]string, len(hosts))
+	for i, h := range hosts {
+		infos[h.Name], names[i] = savedInfo(h), h.Name
+	}
+	if l.Origins == nil {
+		return infos, nil
+	}
+	now, err := l.Origins(ctx, names)
+	for _, info := range now {
+		infos[info.Name] = info
+	}
+	return infos, err
+}
+
+// savedInfo is what is saved of a host, as that of a host at rest.
+func savedInfo(h store.Origin) frontier.OriginInfo {
+	return frontier.OriginInfo{OriginState: h.OriginState, Pace: h.Most}
+}
+
+// chunks yields values n at a time.
+func chunks[T any](values iter.Seq2[T, error], n int) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var some []T
+		for v, err := range values {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if some = append(some, v); len(some) == n {
+				if !yield(some, nil) {
+					return
+				}
+				some = some[:0]
+			}
+		}
+		if len(some) > 0 {
+			yield(some, nil)
+		}
+	}
+}
+
+// URLs yields the URLs that a filter selects: pending ones by host, in the order of its queue, then
+// others by URL.
+func (l *Listing) URLs(f URLFilter) iter.Seq2[URLStatus, error] {
+	return func(yield func(URLStatus, error) bool) {
+		h, err := l.Job.SavedHistory()
+		if err == nil && f.State != "" && !slices.Contains(states, f.State) {
+			err = fmt.Errorf("state %.32q, expected pending, leased, done, failed, refused, unchanged, changed, gone or new", f.State)
+		}
+		if err != nil {
+			yield(URLStatus{}, err)
+			return
+		}
+		for e, err := range l.entries(f.State) {
+			if err != nil {
+				yield(URLStatus{}, err)
+				return
+			}
+			u := urlStatus(e, l.isLeased(e), l.Clock)
+			if f.selects(&u, h.Summary.Visit) && !yield(u, nil) {
+				return
+			}
+		}
+	}
+}
+
+// isLeased reports whether a URL that is saved as pending is being fetched.
+func (l *Listing) isLeased(e store.Entry) bool {
+	if e.State != store.Pending {
+		return false
+	}
+	_, leased := slices.BinarySearch(l.Leased, e.URL.URL.String())
+	return leased
+}
+
+// entries yields what is saved of the URLs that may be in a state.
+func (l *Listing) entries(state URLState) iter.Seq2[store.Entry, error] {
+	s := l.Job.Store
+	switch state {
+	case URLLeased:
+		return l.leased
+	case URLPending:
+		return s.URLs(store.Pending)
+	case URLRefused:
+		return s.URLs(store.Refused)
+	case "":
+		return s.URLs(0)
+	}
+	return s.URLs(store.Done)
+}
+
+// leased yields what is saved of the URLs that are being fetched. It leaves out one that is not
+// saved yet.
+func (l *Listing) leased(yield func(store.Entry, error) bool) {
+	for _, name := range l.Leased {
+		u, err := weburl.Parse(name)
+		var e store.Entry
+		var found bool
+		if err == nil {
+			e, found, err = l.Job.Store.Find(u)
+		}
+		if (found || err != nil) && !yield(e, err) {
+			return
+		}
+	}
+}
