@@ -18,6 +18,7 @@ import (
 // What a look at a job returns.
 type (
 	Status      = inspect.Status
+	Outlook     = inspect.Outlook
 	JobState    = inspect.JobState
 	HostStatus  = inspect.HostStatus
 	URLStatus   = inspect.URLStatus

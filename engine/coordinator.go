@@ -280,6 +280,7 @@ type progress struct {
 	summary record.Summary // Elapsed is that of the runs before this one
 	started time.Time      // this run
 	rate    rate
+	growth  growth
 	ended   bool // the summary is whole
 }
 

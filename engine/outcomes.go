@@ -333,6 +333,7 @@ func (d *Coordinator) countRecord(r *record.Record) {
 		d.cfg.Job.SetBroken(d.committer.open.state, s.Broken)
 	}
 	d.progress.rate.count(d.loop.Now(), r.Bytes)
+	d.progress.growth.add(r.NewLinks)
 	if hook := d.cfg.OnRecord; hook != nil {
 		hook(r)
 	}

@@ -179,6 +179,22 @@ type OriginStat struct {
 // in which nothing is leased.
 const maxLooked = 4096
 
+// looked yields origins for a display, some of them twice: those with URLs leased, and up to maxLooked
+// of all.
+func (f *Frontier) looked(yield func(*origin) bool) {
+	for _, o := range f.leased {
+		if !yield(o) {
+			return
+		}
+	}
+	left := maxLooked
+	for o := range f.residency.each {
+		if left--; left < 0 || !yield(o) {
+			return
+		}
+	}
+}
+
 // Slowest returns at most n origins with something pending or leased: first those in back-off, then
 // those with the longest response time. It is for a display that changes once a second: if there
 // are many origins it looks at those with URLs leased, and at some of the others.
@@ -205,14 +221,7 @@ func (v View) Slowest(n int) []OriginStat {
 			slowest = slowest[:min(n, len(slowest))]
 		}
 	}
-	for _, o := range f.leased {
-		look(o)
-	}
-	left := maxLooked
-	for o := range f.residency.each {
-		if left--; left < 0 {
-			break
-		}
+	for o := range f.looked {
 		look(o)
 	}
 	stats := make([]OriginStat, len(slowest))

@@ -139,6 +139,9 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	if err := f.client.configure(o); err != nil {
 		return err
 	}
+	if o.Format == "" && strings.EqualFold(filepath.Ext(f.output), ".csv") {
+		o.Format = weft.FormatCSV
+	}
 	switch {
 	case f.output == "" && o.Format != "":
 		return misused("format", string(o.Format),

@@ -180,7 +180,7 @@ func (f *crawlFlags) outputOptions() []option {
 			Value: to(&o.Format, oneOf(weft.FormatJSONL, weft.FormatURLs, weft.FormatCSV)),
 			words: []string{"jsonl", "urls", "csv"},
 			help:  "write -o as jsonl, urls or csv", def: "jsonl",
-			more: "urls: the URLs that were answered with a 2xx status."},
+			more: "FILE.csv is csv by default. urls: the URLs that were answered with a 2xx status."},
 		{name: "links", Value: on(&o.KeepLinks), field: "KeepLinks",
 			help: "save every link of every page in JOB/links.jsonl"},
 		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies",

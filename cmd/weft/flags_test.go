@@ -473,6 +473,14 @@ var effects = map[string]func(t *testing.T){
 		if !strings.HasPrefix(e.stdout, "url,status,") || strings.Count(e.stdout, "\n") != 5 {
 			t.Errorf("csv: %s", e.stdout)
 		}
+		e = crawls(t, exitDone, "-o", "out.csv", s.URL)
+		if !strings.HasPrefix(e.file("out.csv"), "url,status,") {
+			t.Errorf("out.csv: %s", e.file("out.csv"))
+		}
+		e = crawls(t, exitDone, "-o", "out.csv", "--format", "jsonl", s.URL)
+		if !strings.HasPrefix(e.file("out.csv"), "{") {
+			t.Errorf("out.csv as JSON lines: %s", e.file("out.csv"))
+		}
 	},
 	"links": func(t *testing.T) {
 		e := crawls(t, exitDone, "--links", "--job", "job", newAsked(t, false, star).URL)

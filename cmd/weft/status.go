@@ -91,8 +91,10 @@ func writeStatus(w io.Writer, s weft.Status) {
 	}
 	if s.URLsPerSecond > 0 {
 		out.line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))
-		out.line("left", "at least %s", clock(fromSeconds(s.SecondsLeft)))
 	}
+	out.some("estimate", inWords(weft.Estimate{
+		Left: fromSeconds(s.SecondsLeft), Bound: s.LeftBound, NewPerURL: s.NewPerURL, Growing: s.Growing,
+	}))
 	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		out.figure("status", fmt.Sprint(status), s.Statuses[status], "")
 	}

@@ -59,8 +59,8 @@ func (w *world) checkVisits(disk *storetest.FS) error {
 // TestRecrawlBrokenOff drains, cancels or kills a recrawl at random times and resumes it until it
 // finishes. Each URL has exactly one record per visit.
 func TestRecrawlBrokenOff(t *testing.T) {
-	w := newWorld(t, webtest.Config{Seed: 5, Hosts: 6, Pages: 8, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
-	for _, heads := range []int{1, 64} {
+	w := brokenOffWorld(t)
+	for _, heads := range []int{1, long.Or(16, 64)} {
 		t.Run(fmt.Sprintf("heads=%d", heads), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(heads), 6))
 			disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)

@@ -174,15 +174,24 @@ func (l *schedule) killed(disk **storetest.FS, after time.Duration) {
 	l.stop, l.last = after, func() { *disk = live.Crash(100, rand.New(rand.NewPCG(1, 2))) }
 }
 
+// brokenOffWorld returns a small web with a little of everything. In the short form no response
+// stalls, as minutes until a timeout cost more than all pages.
+func brokenOffWorld(t *testing.T) *world {
+	return newWorld(t, webtest.Config{
+		Seed: long.Or[uint64](29, 5), Hosts: long.Or(4, 6), Pages: long.Or(4, 8), SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond,
+		Rates: webtest.Rates{Stalled: long.Or(-1.0, 0)},
+	})
+}
+
 // TestBrokenOff drains, cancels or kills a crawl at random times and resumes it until it finishes.
 // It must find what an undisturbed crawl finds, whatever the memory for URLs and fingerprints, and
 // whatever the concurrency and so the size of batches.
 func TestBrokenOff(t *testing.T) {
-	w := newWorld(t, webtest.Config{Seed: 5, Hosts: long.Or(5, 6), Pages: long.Or(4, 8), SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond})
+	w := brokenOffWorld(t)
 	t.Logf("%d URLs", len(w.truth))
 	const all = 1 << 20
 	runs := long.Or(8, 20) // at most; the last one is undisturbed
-	for _, heads := range []int{1, 3, 64, all} {
+	for _, heads := range []int{1, 3, long.Or(16, 64), all} {
 		for _, workers := range []int{1, 16} {
 			t.Run(fmt.Sprintf("%d URLs in memory, %d workers", heads, workers), func(t *testing.T) {
 				t.Parallel()

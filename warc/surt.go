@@ -1,0 +1,155 @@
+package warc
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// SURT returns the key by which indexes sort a URL: the labels of its host in reverse, then path
+// and query, all in lower case. URLs that usually lead to the same page have the same key: with
+// and without www, scheme, default port, session identifiers, a slash at the end of the path, and
+// in any order of the parameters. These are the rules of the Internet Archive's surt, which
+// pywb and ReplayWeb.page follow.
+//
+// URLs of other schemes than http, https, ftp and whois are keys themselves.
+func SURT(url string) string {
+	url = strings.TrimSpace(url)
+	scheme, rest, found := strings.Cut(url, "://")
+	scheme = strings.ToLower(scheme)
+	if !found || !slices.Contains([]string{"http", "https", "ftp", "whois"}, scheme) {
+		return url
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	rest, query, _ := strings.Cut(rest, "?")
+	rest = strings.TrimLeft(rest, "/")
+	authority, path, _ := strings.Cut(rest, "/")
+	key := keyOfHost(scheme, authority) + ")" + keyOfPath(path)
+	if query = keyOfQuery(query); query != "" {
+		key += "?" + query
+	}
+	return key
+}
+
+var wwwDigits = regexp.MustCompile(`^www\d*\.`)
+
+// keyOfHost reverses the labels of a name. Addresses stay as they are.
+func keyOfHost(scheme, authority string) string {
+	host := authority[strings.LastIndexByte(authority, '@')+1:]
+	port := ""
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		host, port = host[:i], host[i+1:]
+	}
+	if scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		port = ""
+	}
+	host = strings.ToLower(strings.Trim(host, "."))
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil {
+		labels := strings.Split(wwwDigits.ReplaceAllString(host, ""), ".")
+		slices.Reverse(labels)
+		host = strings.Join(labels, ",")
+	}
+	if port != "" {
+		host += ":" + port
+	}
+	return host
+}
+
+// Session identifiers that servers put into URLs.
+var (
+	pathSessions = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`),
+		regexp.MustCompile(`(?i)^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`),
+	}
+	querySessions = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
+	}
+)
+
+func keyOfPath(path string) string {
+	var kept []string
+	for s := range strings.SplitSeq(unescape(path), "/") {
+		switch {
+		case s == "..":
+			kept = kept[:max(0, len(kept)-1)]
+		case s != "" && s != ".":
+			kept = append(kept, s)
+		}
+	}
+	path = "/" + strings.Join(kept, "/")
+	for _, session := range pathSessions {
+		path = session.ReplaceAllString(path, "$1$2")
+	}
+	return escape(strings.ToLower(path))
+}
+
+func keyOfQuery(query string) string {
+	query = unescape(query)
+	for _, session := range querySessions {
+		query = session.ReplaceAllString(query, "$1$2")
+	}
+	parameters := strings.Split(strings.ToLower(query), "&")
+	slices.SortFunc(parameters, func(a, b string) int { // by name, then by value
+		nameA, valueA, hasA := strings.Cut(a, "=")
+		nameB, valueB, hasB := strings.Cut(b, "=")
+		switch c := strings.Compare(nameA, nameB); {
+		case c != 0:
+			return c
+		case hasA != hasB:
+			if hasB {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(valueA, valueB)
+	})
+	return escape(strings.Join(parameters, "&"))
+}
+
+// unescape removes percent-encoding until none is left: "%2525" is "%".
+func unescape(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		b = append(b, s[i])
+		for n := len(b); n >= 3 && b[n-3] == '%'; n = len(b) {
+			hi, lo := unhex(b[n-2]), unhex(b[n-1])
+			if hi < 0 || lo < 0 {
+				break
+			}
+			b = append(b[:n-3], byte(hi<<4|lo))
+		}
+	}
+	return string(b)
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// escape encodes what a line of an index cannot hold, and what would change a URL's meaning.
+func escape(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '%' {
+			const hex = "0123456789abcdef"
+			b = append(b, '%', hex[c>>4], hex[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,57 @@
+package warc
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// The expected keys are what the Internet Archive's surt returns.
+func TestSURT(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://www.archive.org/":                          "org,archive)/",
+		"http://WWW34.Archive.org:80/Index.html#top":        "org,archive)/index.html",
+		"https://archive.org:8443":                          "org,archive:8443)/",
+		"http://archive.org/goo/?":                          "org,archive)/goo",
+		"http://archive.org/goo/?a=2&b&a=1":                 "org,archive)/goo?a=1&a=2&b",
+		"http://archive.org/?b=b&a=b&b=a&a=a&a":             "org,archive)/?a&a=a&a=b&b=a&b=b",
+		"http://www2foo.com/":                               "com,www2foo)/",
+		"http://user:secret@example.com/big/":               "com,example)/big",
+		"http://host.com//two/./slashes/../x?m//s":          "com,host)/two/x?m//s",
+		"http://host.com/%2525252525?%7Ea%20b%23":           "com,host)/%25?~a%20b%23",
+		"http://example.com/caf%C3%A9":                      "com,example)/caf%c3%a9",
+		"http://192.0.2.7:8000/a":                           "192.0.2.7:8000)/a",
+		"http://[2001:db8::1]/":                             "[2001:db8::1])/",
+		"whois://whois.isoc.org.il/shaveh.co.il":            "il,org,isoc,whois)/shaveh.co.il",
+		"dns:archive.org":                                   "dns:archive.org",
+		"mailto:foo@example.com":                            "mailto:foo@example.com",
+		"http://a.org/(S(4hqa0555fwsecu455xqckv45))/m.aspx": "org,a)/m.aspx",
+		"http://a.org/index.php?PHPSESSID=0123456789abcdefghijklemopqrstuv&action=u;4": "org,a)/index.php?action=u;4",
+		"http://a.org/?CFID=1169580&CFTOKEN=48630702&d=1":                              "org,a)/?d=1",
+		"http://a.org/?jsessionid=0123456789abcdefghijklemopqrstuv0":                   "org,a)/?jsessionid=0123456789abcdefghijklemopqrstuv0",
+	} {
+		if got := SURT(url); got != want {
+			t.Errorf("%s: %s, expected %s", url, got, want)
+		}
+	}
+}
+
+// A line has the form that pywb and ReplayWeb.page read, and is read again.
+func TestIndex(t *testing.T) {
+	x := Index{SURT("https://www.example.org/a?b&c"), noon.Truncate(time.Second), "https://www.example.org/a?b&c", "text/html", 200, "sha256:00", "a.warc.gz", 1386, 500}
+	line := string(x.Append(nil))
+	const want = `org,example)/a?b&c 20261122120000 {"url":"https://www.example.org/a?b&c","mime":"text/html","status":"200","digest":"sha256:00","length":"500","offset":"1386","filename":"a.warc.gz"}` + "\n"
+	if line != want {
+		t.Errorf("%s, expected %s", line, want)
+	}
+	for _, line := range []string{line, strings.NewReplacer(`"200"`, "200", `"1386"`, "1386", "20261122120000 ", "20261122120000123 ").Replace(line)} {
+		if got, err := ParseIndex(line); err != nil || got != x {
+			t.Errorf("%+v, %v, expected %+v", got, err, x)
+		}
+	}
+	for _, line := range []string{"", "a", "a b {}", "a 20261122120000", "a 20261122120000 {"} {
+		if _, err := ParseIndex(line); err == nil {
+			t.Errorf("%q is read", line)
+		}
+	}
+}
