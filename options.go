@@ -87,7 +87,7 @@ type Options struct {
 	DomainDelay  time.Duration // the same, to the next request to any host of its domain; 0: Delay, negative: none
 	AddressDelay time.Duration // the same, to any host on its address
 	RateLimit    float64       // requests per second, to all hosts; 0: any number
-	NoRobots     bool          // do not request or obey robots.txt
+	NoRobots     bool          // do not obey robots.txt, nor request it unless a server hangs
 
 	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight,
 	// queued URLs, tables and the store have shares of it (package budget), and no worker starts a

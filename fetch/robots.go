@@ -38,6 +38,9 @@ func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
 		return out, nil
 	}
 	out.Result, out.Network = f.answered(u, at, res), NetworkUp
+	if f.cfg.NoRobots { // it was to see whether the server responds
+		return out, nil
+	}
 	access := robots.For(res.Status)
 	if access == robots.Follow {
 		location := res.Header.Get("Location")

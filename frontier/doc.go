@@ -95,9 +95,9 @@
 // An origin that has responded before is parked at its first failure to connect, for 5 minutes at
 // most. Its URLs stay pending (Outlasts, Await), until it has been in trouble for GiveUp. If it is
 // silent, its URLs end one by one, after the tries that the caller gives them; its robots.txt is
-// leased between them, since that shows whether the server hangs or some of its pages. An origin
-// that responds 429 or 503 to everything, or asks for a Crawl-delay of more than 10 minutes, is
-// given up after GiveUp, too. A good response ends the trouble.
+// leased between them, even without Config.Robots, since that shows whether the server hangs or
+// some of its pages. An origin that responds 429 or 503 to everything, or asks for a Crawl-delay of
+// more than 10 minutes, is given up after GiveUp, too. A good response ends the trouble.
 //
 // Any page can link to any port of a host, so origins that fail cost the others little. Those that
 // have never responded, or not to their last lease, have a quarter of the host's leases while

@@ -123,7 +123,9 @@ func (f *Frontier) NoteOrigins() {
 	clear(j.changed)
 	j.changed = j.changed[:0]
 	if j.to != nil {
-		j.to.Counts(f.Stats())
+		s := f.Stats()
+		s.Leased = len(f.leased) // no robots.txt and no address: after a restart these are pending
+		j.to.Counts(s)
 		f.seen.seal()
 	}
 }

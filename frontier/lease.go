@@ -352,6 +352,7 @@ func (f *Frontier) placeHost(h *host) {
 func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 	switch {
 	case (!o.queue.Empty() && !f.Limited() || f.mayRefill(o)) && f.mayDescend(o):
+	case o.retries(f.now):
 	case o.retry != nil:
 		at = o.retry.First().at
 	default:

@@ -114,8 +114,10 @@ func (o *origin) again() []*waiting {
 	return o.retry.Items()
 }
 
-// retries reports whether a retry is due.
-func (o *origin) retries(now moment) bool { return o.retry != nil && o.retry.First().at <= now }
+// retries reports whether a retry is due: any is if they are refused.
+func (o *origin) retries(now moment) bool {
+	return o.retry != nil && (o.retry.First().at <= now || o.deadAt(now))
+}
 
 // leastDepth returns that of the URLs of o that are in memory; known is false if none are.
 func (o *origin) leastDepth() (depth int, known bool) {

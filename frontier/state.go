@@ -54,7 +54,7 @@ type Journal interface {
 	Redirected(fingerprint [16]byte, fewest int, target *URL)
 
 	// Origin and Counts are called by NoteOrigins only. A restart needs Done, Refused, OverLimit,
-	// OverVariants and Duplicates.
+	// OverVariants and Duplicates. Leased counts URLs only.
 	Origin(o OriginState)
 	Counts(s Stats)
 }
