@@ -173,3 +173,29 @@ func TestPolitenessSeenByServer(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesAreAskedOnce checks that several loops do not each ask for the addresses of every host.
+func TestNamesAreAskedOnce(t *testing.T) {
+	const hosts = 200
+	served := webtest.Start(t, webtest.Config{Seed: 5, Hosts: hosts, Pages: 4, Latency: 5 * time.Millisecond, Clean: true})
+	c, err := weft.New(weft.Options{
+		Seeds: []string{served.Web.Home(0)}, Job: filepath.Join(t.TempDir(), "job"), Scope: weft.ScopeAny,
+		Loops: 2, DNS: serverAt(served),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, queries := 0, 0
+	for i := range hosts {
+		n := served.DNS.Asked(i)
+		asked, queries = asked+min(n, 1), queries+n
+	}
+	t.Logf("%d URLs of %d hosts, whose names were asked for %d times", sum.Recorded(), asked, queries)
+	if asked < hosts/2 || queries > asked*3/2 {
+		t.Errorf("the names of %d hosts were asked for %d times", asked, queries)
+	}
+}
