@@ -75,11 +75,17 @@ func TestSyntheticWeb(t *testing.T) {
 // a virtual clock.
 func crawlWeb(t *testing.T, cfg webtest.Config, o weft.Options) (*webtest.Web, map[string]weft.Record, weft.Summary) {
 	t.Helper()
+	return crawlWebOver(t, cfg, aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}, o)
+}
+
+// crawlWebOver is crawlWeb over a given network.
+func crawlWebOver(t *testing.T, cfg webtest.Config, over aiotest.NetOptions, o weft.Options) (*webtest.Web, map[string]weft.Record, weft.Summary) {
+	t.Helper()
 	web, err := webtest.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	netw := aiotest.NewNet(over)
 	for i := range web.Hosts() {
 		if addr, ok := web.Addr(i); ok {
 			netw.Host(web.Name(i), addr.String())

@@ -76,13 +76,23 @@ func (d *Coordinator) hand(leases []frontier.URL) {
 	for _, u := range leases {
 		i := d.loopFor(u)
 		d.free[i]--
-		share[i] = append(share[i], fetch.Lease{URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u)})
+		share[i] = append(share[i], fetch.Lease{
+			URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
+		})
 	}
 	for i, urls := range share {
 		if len(urls) > 0 {
 			d.loops[i].Lease(urls)
 		}
 	}
+}
+
+// isGuess reports whether the scheme of a URL is a guess, or that of all URLs that a robots.txt is for.
+func (d *Coordinator) isGuess(u *frontier.URL) bool {
+	if u.Robots {
+		return u.At == nil && d.frontier.View().OnlyRank(u.URL.Origin(), fetch.GuessedRank)
+	}
+	return u.Rank == fetch.GuessedRank
 }
 
 // loopFor returns the loop for a lease: that of its host, which has its address and perhaps a

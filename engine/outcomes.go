@@ -251,7 +251,7 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 		d.countDropped(out.Dropped)
 		return
 	}
-	final := r.Final || out.URL.At == nil && fetch.IsUnanswered(r.Kind) && d.frontier.View().OnlyRank(out.URL.URL.Origin(), fetch.GuessedRank)
+	final := r.Final || fetch.IsUnanswered(r.Kind) && d.isGuess(&out.URL)
 	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
 }
 
