@@ -40,7 +40,7 @@ type Options struct {
 	Include []*regexp.Regexp         // if any, follow only links that one of them matches
 	Exclude []*regexp.Regexp         // do not follow links that one of them matches
 	Canon   weburl.RuleSet           // canonical rules beyond the standard, which make one page of several URLs; zero: none
-	Depth   int                      // links from a seed; 0: any number, negative: none, as with ScopePage
+	Depth   int                      // least number of links from a seed; 0: any number, negative: none, as with ScopePage
 
 	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
 	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries,
@@ -87,7 +87,7 @@ type Options struct {
 	DomainDelay  time.Duration // the same, to the next request to any host of its domain; 0: Delay, negative: none
 	AddressDelay time.Duration // the same, to any host on its address
 	RateLimit    float64       // requests per second, to all hosts; 0: any number
-	NoRobots     bool          // do not request or obey robots.txt
+	NoRobots     bool          // do not obey robots.txt, nor request it unless a server hangs
 
 	// Memory is the crawl's budget in bytes, whatever its size; 0: 512 MiB. Bodies in flight,
 	// queued URLs, tables and the store have shares of it (package budget), and no worker starts a

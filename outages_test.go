@@ -19,7 +19,8 @@ import (
 )
 
 // weather is a network that breaks down for some time: fails says with which error an address is
-// out of reach at a time since the start. The error 0 stands for none, ETIMEDOUT for silence.
+// out of reach at a time since the start. The error 0 stands for none, ETIMEDOUT for silence, and
+// EINPROGRESS for a server that accepts connections and does not respond.
 type weather struct {
 	aio.Network
 	fails func(at time.Duration, to netip.Addr) syscall.Errno
@@ -32,7 +33,7 @@ func (w *weather) Connect(t *aio.Task, to net.Addr) (aio.Conn, error) {
 	}
 	addr := tcp.AddrPort().Addr().Unmap()
 	switch errno := w.now(t, addr); errno {
-	case 0:
+	case 0, syscall.EINPROGRESS:
 	case syscall.ETIMEDOUT:
 		if err := t.Sleep(2 * time.Minute); err != nil {
 			return nil, err
@@ -67,7 +68,11 @@ type exposed struct {
 }
 
 func (c *exposed) Write(t *aio.Task, b []byte) (int, error) {
-	if c.weather.now(t, c.to) != 0 {
+	switch c.weather.now(t, c.to) {
+	case 0:
+	case syscall.EINPROGRESS:
+		return len(b), nil
+	default:
 		return 0, os.NewSyscallError("write", syscall.ECONNRESET)
 	}
 	return c.Conn.Write(t, b)
@@ -108,6 +113,38 @@ func TestShortOutage(t *testing.T) {
 			}
 			if sum.Elapsed > 4*time.Minute {
 				t.Errorf("it took %v, after an outage of 45s", sum.Elapsed)
+			}
+		})
+	}
+}
+
+// TestHangingServer: a server that accepts requests and responds to none of them for an hour costs
+// none of its URLs, even if nobody cares about its robots.txt.
+func TestHangingServer(t *testing.T) {
+	const pages = 1000
+	for name, noRobots := range map[string]bool{"robots": false, "no robots": true} {
+		t.Run(name, func(t *testing.T) {
+			w := flat(pages)
+			w["http://a.test/robots.txt"] = "User-agent: *\nDisallow: /"
+			if !noRobots {
+				delete(w, "http://a.test/robots.txt")
+			}
+			w["http://b.test/"] = "another site"
+			hangs := func(at time.Duration, to netip.Addr) syscall.Errno {
+				if to == address(0) && at > 2*time.Second && at < time.Hour {
+					return syscall.EINPROGRESS
+				}
+				return 0
+			}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, NoRobots: noRobots}
+			_, sum, seen := w.under(t, hangs, []string{"a.test", "b.test"}, o)
+			if sum.Pages != pages+2 || len(sum.Errors) > 0 || !sum.Finished || sum.Elapsed > 70*time.Minute {
+				t.Errorf("%d pages in %v, errors %v", sum.Pages, sum.Elapsed, sum.Errors)
+			}
+			for i, u := range seen.urls() {
+				if noRobots && strings.HasSuffix(u, "/robots.txt") && seen[i].at.Sub(aiotest.Epoch) < time.Hour {
+					t.Errorf("request %d was for %s, though the server responded", i, u)
+				}
 			}
 		})
 	}
@@ -201,43 +238,62 @@ func TestNoInternet(t *testing.T) {
 }
 
 // TestGivenUp: a host that stops responding, that is overloaded for good, or that asks for an hour
-// between requests is given up after GiveUp, and the summary lists it. Another is not affected.
+// between requests is given up after GiveUp, at once if it asks for more than that, and the summary
+// lists it. Another is not affected.
 func TestGivenUp(t *testing.T) {
 	const pages = 1000
+	const half = 30 * time.Minute
 	for _, c := range []struct {
 		name, robots, page string
-		down               bool
+		down               syscall.Errno
+		noRobots           bool
+		patience           time.Duration
 		reason             string
+		from, to           time.Duration // of the crawl
 	}{
-		{name: "down", down: true, page: "a page", reason: "no response for 30m0s"},
-		{name: "503", page: "503 60", reason: "every response for 3"},
-		{name: "429", page: "429", reason: "every response for 3"},
-		{name: "Crawl-delay", robots: "User-agent: *\nCrawl-delay: 3600", page: "a page", reason: "it asks for a Crawl-delay of 1h0m0s"},
+		{name: "down", down: syscall.ECONNREFUSED, page: "a page", patience: half, reason: "no response for 30m0s", from: half, to: 2 * half},
+		{name: "hangs", down: syscall.EINPROGRESS, page: "a page", patience: half, reason: "no response for 3", from: half, to: 2 * half},
+		{name: "hangs, no robots", down: syscall.EINPROGRESS, noRobots: true, page: "a page", patience: half, reason: "no response for 3", from: half, to: 2 * half},
+		{name: "503", page: "503 60", patience: half, reason: "every response for 3", from: half, to: 2 * half},
+		{name: "429", page: "429", patience: half, reason: "every response for 3", from: half, to: 2 * half},
+		{name: "503 for an hour", page: "503 3600", patience: half, reason: "it asks to be left alone for 1h0m0s", to: half},
+		{name: "503 for two hours", page: "503 3600", patience: 3 * half, reason: "every response for 2h", from: 4 * half, to: 5 * half},
+		{name: "Crawl-delay", robots: "User-agent: *\nCrawl-delay: 1200", page: "a page", patience: half, reason: "it asks for a Crawl-delay of 20m0s", from: half, to: 2 * half},
+		{name: "long Crawl-delay", robots: "User-agent: *\nCrawl-delay: 3600", patience: half, reason: "it asks for a Crawl-delay of 1h0m0s", to: half},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := flat(pages)
-			for i := range pages {
+			w := web{"http://a.test/": "a page"}
+			if c.page != "" {
+				w = flat(pages)
+			}
+			for i := range len(w) - 1 {
 				w[fmt.Sprintf("http://a.test/%d", i)] = c.page
 			}
 			w["http://a.test/robots.txt"] = c.robots
 			w["http://b.test/"] = a("/1", "/2", "/3")
 			w["http://b.test/1"], w["http://b.test/2"], w["http://b.test/3"] = "a page", "a page", "a page"
+			urls := len(w) - 1
 			down := func(at time.Duration, to netip.Addr) syscall.Errno {
-				if c.down && to == address(0) && at > 2*time.Second {
-					return syscall.ECONNREFUSED
+				if to == address(0) && at > 2*time.Second {
+					return c.down
 				}
 				return 0
 			}
-			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: 30 * time.Minute}
+			o := weft.Options{Seeds: []string{"http://a.test/", "http://b.test/"}, GiveUp: c.patience, NoRobots: c.noRobots}
 			got, sum, _ := w.under(t, down, []string{"a.test", "b.test"}, o)
 			if len(sum.GivenUp) != 1 || sum.GivenUp[0].Origin != "http://a.test" || !strings.HasPrefix(sum.GivenUp[0].Reason, c.reason) {
 				t.Errorf("given up: %+v, expected http://a.test, %s", sum.GivenUp, c.reason)
 			}
-			if len(got) != pages+5 || sum.Elapsed < 30*time.Minute || sum.Elapsed > 2*time.Hour {
-				t.Errorf("%d records, after %v", len(got), sum.Elapsed)
+			if len(got) != urls || sum.Elapsed < c.from || sum.Elapsed > c.to {
+				t.Errorf("%d records of %d, after %v", len(got), urls, sum.Elapsed)
 			}
 			if got["http://b.test/3"].Status != 200 {
 				t.Errorf("the other site: %+v", got["http://b.test/3"])
+			}
+			for _, b := range sum.Broken {
+				if b.ErrorKind == weft.KindOverloaded {
+					t.Errorf("a URL of an overloaded host is listed as broken: %+v", b)
+				}
 			}
 		})
 	}

@@ -21,6 +21,7 @@ type (
 	Count      = record.Count
 	Format     = record.Format
 	Stats      = engine.Stats
+	Estimate   = engine.Estimate
 )
 
 // Changes that a recrawl finds.

@@ -110,4 +110,12 @@ func TestPendingWithoutRobots(t *testing.T) {
 	if s, err := c.Run(ctx); s.Pending != servers || s.InFlight != 0 {
 		t.Errorf("%d pending, %d in flight, expected %d and 0; error %v", s.Pending, s.InFlight, servers, err)
 	}
+	j, err := weft.OpenJob(t.Context(), o.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if s, err := j.Status(t.Context()); err != nil || s.Pending != servers {
+		t.Errorf("the job has %d pending, expected %d; error %v", s.Pending, servers, err)
+	}
 }

@@ -242,7 +242,7 @@ func (d *Coordinator) endRobots(now time.Time, out *fetch.Outcome) {
 		d.countDropped(out.Dropped)
 		return
 	}
-	final := r.Final || out.URL.At == nil && fetch.IsUnanswered(r.Kind) && d.frontier.View().OnlyRank(out.URL.URL.Origin(), fetch.GuessedRank)
+	final := r.Final || fetch.IsUnanswered(r.Kind) && d.isGuess(&out.URL)
 	d.frontier.RobotsFailed(now, out.URL, out.Result, r.Kind, r.Reason, final)
 }
 
@@ -333,6 +333,7 @@ func (d *Coordinator) countRecord(r *record.Record) {
 		d.cfg.Job.SetBroken(d.committer.open.state, s.Broken)
 	}
 	d.progress.rate.count(d.loop.Now(), r.Bytes)
+	d.progress.growth.add(r.NewLinks)
 	if hook := d.cfg.OnRecord; hook != nil {
 		hook(r)
 	}

@@ -13,6 +13,7 @@ import (
 // Stats is a crawl at one moment.
 type Stats struct {
 	record.Counters
+	Estimate
 	Elapsed   time.Duration         `json:"elapsed_ns"`
 	Status4xx int                   `json:"status_4xx"` // URLs answered with a status of 4xx
 	Status5xx int                   `json:"status_5xx"` // and of 5xx
@@ -41,6 +42,7 @@ func (d *Coordinator) stats() Stats {
 	s.Status5xx = d.progress.summary.Answered(500, 599)
 	if d.ready { // before, the frontier is not the coordinator's yet
 		d.count(&s.Counters)
+		s.Estimate = d.estimate()
 		s.Slowest = d.frontier.View().Slowest(5)
 		for i := range s.Slowest {
 			s.Slowest[i].BackOff = d.clock.date(s.Slowest[i].BackOff)

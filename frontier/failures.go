@@ -58,15 +58,15 @@ func (f *Frontier) GivenUp() []GivenUp {
 func (f *Frontier) judge(o *origin, a *Result) {
 	switch {
 	case a.Addr.IsValid() || a.Took > 0 || a.Overload:
-		f.responded(o, a.Overload)
+		f.responded(o, a)
 	case a.Failure != "":
 		f.failed(o, a)
 	}
 }
 
 // responded takes in a response of o. A good one ends its trouble; that it is overloaded, or asks
-// for a long Crawl-delay, is borne for as long as GiveUp says.
-func (f *Frontier) responded(o *origin, busy bool) {
+// for a long Crawl-delay, is borne for as long as GiveUp says, unless it asks for more at once.
+func (f *Frontier) responded(o *origin, a *Result) {
 	o.responded = true
 	if all := o.origins; all != nil {
 		all.fails = 0
@@ -80,7 +80,7 @@ func (f *Frontier) responded(o *origin, busy bool) {
 	}
 	delay := o.robots.delay()
 	switch {
-	case !busy && delay <= longDelay:
+	case !a.Overload && delay <= longDelay:
 		f.setTrouble(o, nil)
 		return
 	case o.deadAt(f.now): // it was in flight
@@ -88,13 +88,16 @@ func (f *Frontier) responded(o *origin, busy bool) {
 	}
 	t := f.inTrouble(o)
 	*t = trouble{since: t.since}
-	switch lasted := (f.now - t.since).Round(time.Second); {
-	case !f.tooLong(t, f.now):
-	case busy:
+	asks := min(a.RetryAfter, MaxRetryAfter)
+	late := f.tooLong(t, f.now)
+	switch {
+	case !a.Overload && (late || f.exceeds(delay)):
+		f.giveUp(o, overloaded, fmt.Sprintf("it asks for a Crawl-delay of %v", delay))
+	case late:
+		lasted := (f.now - t.since).Round(time.Second)
 		f.giveUp(o, overloaded, fmt.Sprintf("every response for %v was 429 or 503", lasted))
-	default:
-		const reason = "it asks for a Crawl-delay of %v, and took %v so far"
-		f.giveUp(o, overloaded, fmt.Sprintf(reason, delay, lasted))
+	case f.exceeds(asks):
+		f.giveUp(o, overloaded, fmt.Sprintf("it asks to be left alone for %v", asks))
 	}
 }
 
@@ -165,6 +168,11 @@ func (f *Frontier) giveUp(o *origin, kind, reason string) {
 // tooLong reports whether a trouble has lasted for GiveUp at a time.
 func (f *Frontier) tooLong(t *trouble, at moment) bool {
 	return f.cfg.GiveUp > 0 && at-t.since >= f.cfg.GiveUp
+}
+
+// exceeds reports whether a wait is longer than GiveUp.
+func (f *Frontier) exceeds(wait time.Duration) bool {
+	return f.cfg.GiveUp > 0 && wait > f.cfg.GiveUp
 }
 
 // Outlasts reports whether a leased URL stays pending after a failure: its origin has responded

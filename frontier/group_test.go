@@ -181,7 +181,7 @@ func (m *groupModel) leased(u frontier.URL) {
 		m.t.Fatalf("%v: %s leased; it is due: %v, at %v", m.now, u.URL, ok, when)
 	case u.Resolve != (s.resolved == 0):
 		m.t.Fatalf("%v: %s leased, its address is known: %d", m.now, u.URL, s.resolved)
-	case s.dead && m.now < s.hold:
+	case s.isDead(m.now):
 		m.t.Fatalf("%v: %s leased, which is dead", m.now, u.URL)
 	}
 	for _, other := range m.hosts {
@@ -208,6 +208,9 @@ func (m *groupModel) leased(u frontier.URL) {
 	}
 }
 
+// isDead reports whether everything of s is refused at a time.
+func (s *groupHost) isDead(at time.Duration) bool { return s.dead && at < s.hold }
+
 // take removes a URL from those pending.
 func (m *groupModel) take(s *groupHost, u frontier.URL) {
 	if u.Tries == 0 {
@@ -215,7 +218,7 @@ func (m *groupModel) take(s *groupHost, u frontier.URL) {
 		return
 	}
 	i := slices.Index(s.retry, u.NotBefore.Sub(epoch))
-	if i < 0 || s.retry[i] > m.now {
+	if i < 0 || s.retry[i] > m.now && !s.isDead(m.now) {
 		m.t.Fatalf("%v: %s before its time", m.now, u.URL)
 	}
 	s.retry = slices.Delete(s.retry, i, i+1)
@@ -223,7 +226,7 @@ func (m *groupModel) take(s *groupHost, u frontier.URL) {
 
 func (m *groupModel) refused(r frontier.Refusal) {
 	s := m.of(r.URL)
-	if !s.dead || m.now >= s.hold || r.Kind != "connect" {
+	if !s.isDead(m.now) || r.Kind != "connect" {
 		m.t.Fatalf("%v: %s refused: %s: %s", m.now, r.URL.URL, r.Kind, r.Reason)
 	}
 	m.take(s, r.URL)
@@ -241,7 +244,7 @@ func (m *groupModel) loads(s *groupHost) []*load {
 // due is when something of s is leased or refused; ok is false if time does not help.
 func (m *groupModel) due(s *groupHost) (when time.Duration, ok bool) {
 	switch {
-	case s.pending > 0:
+	case s.pending > 0, len(s.retry) > 0 && s.isDead(m.now):
 	case len(s.retry) > 0:
 		when = slices.Min(s.retry)
 	default:

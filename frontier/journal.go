@@ -113,13 +113,19 @@ func (f *Frontier) NoteOrigins() {
 	for _, o := range j.changed {
 		o.dirty = false
 		o.noted = j.seals
-		j.to.Origin(f.state(o))
+		s := f.state(o)
+		j.to.Origin(s)
+		if o.step != nil {
+			o.step.noted = s.Levels
+		}
 		f.consider(o.host)
 	}
 	clear(j.changed)
 	j.changed = j.changed[:0]
 	if j.to != nil {
-		j.to.Counts(f.Stats())
+		s := f.Stats()
+		s.Leased = len(f.leased) // no robots.txt and no address: after a restart these are pending
+		j.to.Counts(s)
 		f.seen.seal()
 	}
 }
@@ -146,6 +152,7 @@ func (f *Frontier) state(o *origin) OriginState {
 		Strikes:  int(o.pace.strikes),
 		Overload: o.pace.overload,
 		Trouble:  f.troubleState(o),
+		Levels:   f.levelState(o),
 
 		Responded: o.responded,
 	}

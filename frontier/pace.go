@@ -148,6 +148,8 @@ func (p *pace) measure(d time.Duration) speed {
 func (o *origin) backOffWords() string {
 	p := &o.pace
 	switch {
+	case o.trouble != nil && o.trouble.givenUp:
+		return "given up: " + o.trouble.why.reason
 	case o.trouble != nil && o.trouble.fails > 0:
 		return fmt.Sprintf("no response %d times in a row", o.trouble.fails)
 	case p.overloadStatus == 0:

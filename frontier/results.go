@@ -15,6 +15,9 @@ func (f *Frontier) Done(now time.Time, u URL, a Result) {
 	f.endRedirects(&u)
 	o.triedOnce(u.Tries, -1)
 	f.journal.done(u)
+	if o.step != nil && u.Tries > 0 { // its next URL may have waited for this one
+		f.place(o)
+	}
 }
 
 // Retry ends a lease: the URL is pending again, not before at. It counts as a try.
@@ -52,6 +55,9 @@ func (f *Frontier) Await(now time.Time, u URL, a Result) {
 // SetRobots ends a lease of robots.txt: these are the origin's rules, for [robots.CacheFor].
 func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 	o, _ := f.endRobots(now, u, a, true)
+	if f.probed(o) {
+		return
+	}
 	before := o.robots.delay()
 	if rules, ok := f.robots.add(r, f.now); ok {
 		o.robots.set(rules, f.now)
@@ -60,7 +66,7 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 	}
 	o.rulesChanged(o, before)
 	if o.robots.delay() > longDelay {
-		f.inTrouble(o)
+		f.responded(o, &Result{})
 	}
 	f.journal.record(func(l Journal) { l.Rules(o.name, r) })
 	f.place(o)
@@ -73,9 +79,12 @@ func (f *Frontier) SetRobots(now time.Time, u URL, r robots.Rules, a Result) {
 // another chance.
 func (f *Frontier) RobotsFailed(now time.Time, u URL, a Result, kind, reason string, final bool) {
 	o, leased := f.endRobots(now, u, a, false)
-	if o == leased && f.bears(o, f.now, &a) { // it is parked
+	switch {
+	case o == leased && f.bears(o, f.now, &a): // it is parked
 		o.robots.postpone(f.now)
-	} else {
+	case f.probed(o):
+		return
+	default:
 		o.robots.fail(failure{kind, reason}, f.now, final, f.cfg.RobotsTries)
 	}
 	f.place(o)
@@ -147,7 +156,7 @@ func (f *Frontier) endRobots(now time.Time, u URL, a Result, responded bool) (o,
 	}
 	f.learn(leased, now, a)
 	if responded {
-		f.responded(leased, false)
+		f.responded(leased, &Result{})
 		f.place(leased)
 	}
 	if leased != o {
@@ -162,6 +171,7 @@ func (f *Frontier) learn(o *origin, now time.Time, a Result) {
 	f.tell(now)
 	o.countLeases(-1)
 	f.stats.Leased--
+	f.stir(o)
 	h := o.host
 	f.politeness.learn(f.now, h, a)
 	f.judge(o, &a)

@@ -179,11 +179,24 @@ func (s *RobotsState) FailedWords() string {
 }
 
 // probe has robots.txt leased before any page, to learn whether it is the server that hangs, or
-// some of its pages.
+// some of its pages; even where nobody cares what it says.
 func (r *robotsTxt) probe(now moment) {
-	if r.phase == known {
+	switch r.phase {
+	case known:
 		r.until = now
+	case off:
+		r.phase, r.until = unknown, now
 	}
+}
+
+// probed takes in the response to a probe without Config.Robots. It reports whether there was one.
+func (f *Frontier) probed(o *origin) bool {
+	if f.cfg.Robots {
+		return false
+	}
+	o.robots = robotsTxt{}
+	f.place(o)
+	return true
 }
 
 // postpone takes in that it was not requested after all.

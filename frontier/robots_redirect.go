@@ -21,6 +21,9 @@ import (
 // one of the seeds last given to Prepare.
 func (f *Frontier) RobotsAt(now time.Time, u URL, a Result, at weburl.URL) {
 	o, _ := f.endRobots(now, u, a, true)
+	if f.probed(o) {
+		return
+	}
 	o.robots.phase = elsewhere
 	u.At = &at
 	u.Hops++

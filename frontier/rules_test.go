@@ -185,3 +185,22 @@ func TestSlowest(t *testing.T) {
 		t.Errorf("Slowest(0) = %v", got)
 	}
 }
+
+// TestLongDelayIsShown: a display says that a host waits for its next turn, if that takes long.
+func TestLongDelayIsShown(t *testing.T) {
+	for delay, want := range map[time.Duration]string{
+		time.Hour:   "until 1h0m0s: Crawl-delay of 1h0m0s",
+		time.Second: "",
+	} {
+		f := with(t, frontier.Config{Robots: true}, "a/1")
+		rules := rulesOf(fmt.Sprintf("Crawl-delay: %d", int(delay.Seconds())))
+		f.SetRobots(at(0), f.Lease(at(0), 1)[0], rules, frontier.Result{})
+		got := ""
+		if first := f.View().Slowest(1)[0]; !first.BackOff.IsZero() {
+			got = fmt.Sprintf("until %v: %s", first.BackOff.Sub(epoch), first.Why)
+		}
+		if got != want {
+			t.Errorf("Crawl-delay %v: %q, expected %q", delay, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -179,22 +180,31 @@ type OriginStat struct {
 // in which nothing is leased.
 const maxLooked = 4096
 
+// looked yields origins for a display, some of them twice: those with URLs leased, and up to maxLooked
+// of all.
+func (f *Frontier) looked(yield func(*origin) bool) {
+	for _, o := range f.leased {
+		if !yield(o) {
+			return
+		}
+	}
+	left := maxLooked
+	for o := range f.residency.each {
+		if left--; left < 0 || !yield(o) {
+			return
+		}
+	}
+}
+
 // Slowest returns at most n origins with something pending or leased: first those in back-off, then
 // those with the longest response time. It is for a display that changes once a second: if there
 // are many origins it looks at those with URLs leased, and at some of the others.
 func (v View) Slowest(n int) []OriginStat {
 	f := v.f
 	var slowest []*origin
-	held := func(o *origin) moment {
-		at, waits := o.robots.retryAt()
-		if !waits {
-			at = f.now
-		}
-		return max(0, o.pace.hold-f.now, o.parked()-f.now, at-f.now)
-	}
 	longer := func(a, b *origin) int {
 		return cmp.Or(
-			cmp.Compare(held(b), held(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
+			cmp.Compare(f.leftAlone(b), f.leftAlone(a)), cmp.Compare(b.pace.took, a.pace.took), cmp.Compare(a.name, b.name))
 	}
 	look := func(o *origin) {
 		if o.pending == 0 && o.leased == 0 || len(slowest) == n && (n == 0 || longer(o, slowest[n-1]) > 0) {
@@ -205,14 +215,7 @@ func (v View) Slowest(n int) []OriginStat {
 			slowest = slowest[:min(n, len(slowest))]
 		}
 	}
-	for _, o := range f.leased {
-		look(o)
-	}
-	left := maxLooked
-	for o := range f.residency.each {
-		if left--; left < 0 {
-			break
-		}
+	for o := range f.looked {
 		look(o)
 	}
 	stats := make([]OriginStat, len(slowest))
@@ -221,14 +224,40 @@ func (v View) Slowest(n int) []OriginStat {
 		if pace := f.politeness.pace(o.host); pace < anyPace {
 			s.Pace = int(pace)
 		}
-		if wait := held(o); wait > 0 {
-			s.BackOff, s.Why = f.time(f.now+wait), o.backOffWords()
-			if f.now+wait > max(o.pace.hold, o.parked()) {
-				robots := f.state(o).Robots
-				s.Why = robots.FailedWords()
-			}
+		if until := f.leftAlone(o); until > f.now {
+			s.BackOff, s.Why = f.time(until), f.leftAloneWords(o, until)
 		}
 		stats[i] = s
 	}
 	return stats
+}
+
+// longWait is from when on a delay explains why a host is left alone.
+const longWait = time.Minute
+
+// leftAlone returns until when o is left alone; now if it is not.
+func (f *Frontier) leftAlone(o *origin) moment {
+	until := max(f.now, o.pace.hold, o.parked())
+	if at, waits := o.robots.retryAt(); waits {
+		until = max(until, at)
+	}
+	if o.pending > 0 && o.busy == 0 && f.politeness.delay(o.host) >= longWait {
+		until = max(until, f.politeness.earliest(o.host))
+	}
+	return until
+}
+
+// leftAloneWords says why o is left alone until then.
+func (f *Frontier) leftAloneWords(o *origin, until moment) string {
+	at, waits := o.robots.retryAt()
+	switch {
+	case until == max(o.pace.hold, o.parked()):
+		return o.backOffWords()
+	case waits && until == at:
+		robots := f.state(o).Robots
+		return robots.FailedWords()
+	case o.crawlDelay() == f.politeness.delay(o.host):
+		return fmt.Sprintf("Crawl-delay of %v", o.crawlDelay())
+	}
+	return fmt.Sprintf("delay of %v", f.politeness.delay(o.host))
 }

@@ -54,11 +54,19 @@ type Status struct {
 	Memory    int64 `json:"memory,omitempty"`
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// While it runs, over the last seconds.
+	Outlook // while it runs
+
+	EndsIn float64 `json:"ends_in,omitempty"` // seconds, while it ends: then what is still in flight is broken off
+}
+
+// Outlook is how fast a running job goes on, over the last seconds, and how long it takes.
+type Outlook struct {
 	URLsPerSecond  float64 `json:"urls_per_second,omitempty"`
 	BytesPerSecond float64 `json:"bytes_per_second,omitempty"`
-	SecondsLeft    float64 `json:"seconds_left,omitempty"` // at least, to finish the URLs known by now; 0: unknown
-	EndsIn         float64 `json:"ends_in,omitempty"`      // seconds, while it ends: then what is still in flight is broken off
+	SecondsLeft    float64 `json:"seconds_left,omitempty"` // see engine.Estimate; 0: unknown, or Growing
+	LeftBound      string  `json:"left_bound,omitempty"`   // what they depend on: an origin, "limit" or "max-time"; empty: all hosts
+	NewPerURL      float64 `json:"new_per_url,omitempty"`  // new URLs that a URL leads to
+	Growing        bool    `json:"growing,omitempty"`      // about as fast as URLs are done
 }
 
 // savedStatus is what plan, history and counts of a job say.
@@ -115,8 +123,7 @@ func runningStatus(dir string, now engine.Snapshot) Status {
 	}
 	s.Memory, s.MaxMemory = now.Stats.Memory, now.Stats.MaxMemory
 	s.URLsPerSecond, s.BytesPerSecond = now.URLsPerSecond, now.BytesPerSecond
-	if s.URLsPerSecond > 0 {
-		s.SecondsLeft = float64(s.Pending+s.InFlight) / s.URLsPerSecond
-	}
+	e := now.Stats.Estimate
+	s.SecondsLeft, s.LeftBound, s.NewPerURL, s.Growing = e.Left.Seconds(), e.Bound, e.NewPerURL, e.Growing
 	return s
 }

@@ -113,7 +113,7 @@ func (v jsonVoice) progress(s sample) {
 		"urls", s.Recorded(), "pages", s.Pages, "redirects", s.Redirects, "errors", s.Failed + s.Refused,
 		"status_4xx", s.Status4xx, "status_5xx", s.Status5xx,
 		"traps", len(s.Traps) + s.MoreTraps, "bytes", s.Stats.Bytes, "pending", s.Pending, "in_flight", s.InFlight, "hosts", s.Hosts,
-		"urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
+		"new_per_url", s.NewPerURL, "growing", s.Growing, "urls_per_second", s.urlRate, "pages_per_second", s.pageRate, "bytes_per_second", s.byteRate,
 	}
 	if s.Memory > 0 {
 		args = append(args, "memory", s.Memory, "max_memory", s.MaxMemory)
@@ -124,8 +124,8 @@ func (v jsonVoice) progress(s sample) {
 	if s.Ending {
 		args = append(args, "ends_in", s.EndsIn.Seconds())
 	}
-	if s.left > 0 {
-		args = append(args, "left_seconds", s.left.Seconds())
+	if s.Left > 0 {
+		args = append(args, "left_seconds", s.Left.Seconds(), "left_bound", s.Bound)
 	}
 	if _, hosts := s.hosts(); len(hosts) > 0 {
 		held := make(map[string]float64)

@@ -81,16 +81,25 @@ func TestMeter(t *testing.T) {
 	if s.pageRate < 49 || s.pageRate > 51 {
 		t.Errorf("%.1f pages a second, expected 50", s.pageRate)
 	}
-	if s.urlRate < 99 || s.urlRate > 101 || s.byteRate < 99_000 || s.byteRate > 101_000 || s.left.Round(time.Second) != 10*time.Second {
-		t.Errorf("%.1f URLs and %.0f bytes a second, %v left; expected 100, 100,000 and 10 s", s.urlRate, s.byteRate, s.left)
+	if s.urlRate < 99 || s.urlRate > 101 || s.byteRate < 99_000 || s.byteRate > 101_000 {
+		t.Errorf("%.1f URLs and %.0f bytes a second; expected 100 and 100,000", s.urlRate, s.byteRate)
 	}
 	if len(m.past) > 30 {
 		t.Errorf("%d samples are kept", len(m.past))
 	}
-	still := new(meter)
-	still.sample(weft.Stats{})
-	if s := still.sample(weft.Stats{Elapsed: time.Second, Counters: weft.Counters{Pending: 5}}); s.left != 0 {
-		t.Errorf("with no answer yet, %v are left", s.left)
+}
+
+func TestInWords(t *testing.T) {
+	for want, e := range map[string]weft.Estimate{
+		"":                                   {},
+		"about 4m39s left":                   {Left: 278500 * time.Millisecond, NewPerURL: 0.5},
+		"about 1h00m left for http://a.test": {Left: time.Hour, Bound: "http://a.test"},
+		"about 10s left by --limit":          {Left: 10 * time.Second, Bound: "limit", NewPerURL: 3},
+		"growing: 12 new URLs per URL, no end in sight": {NewPerURL: 12.3, Growing: true},
+	} {
+		if got := inWords(e); got != want {
+			t.Errorf("%+v: %q, expected %q", e, got, want)
+		}
 	}
 }
 
@@ -99,6 +108,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // running is a crawl in progress, with a host whose name is hostile, and two that back off.
 var running = sample{
 	Stats: weft.Stats{
+		Estimate:  weft.Estimate{Left: 279 * time.Second},
 		Status4xx: 1234, Status5xx: 5,
 		Elapsed: 754 * time.Second, Counters: weft.Counters{Done: 123456, Pages: 110000, Redirects: 2345, Failed: 67, Pending: 45678, InFlight: 64, Hosts: 12, Bytes: 3456789012},
 		Slowest: []frontier.OriginStat{
@@ -110,7 +120,7 @@ var running = sample{
 		},
 	},
 	at:      noon,
-	urlRate: 163.7, pageRate: 145.2, byteRate: 4.58e6, left: 279 * time.Second,
+	urlRate: 163.7, pageRate: 145.2, byteRate: 4.58e6,
 }
 
 // ending is a crawl that waits for its last fetches.

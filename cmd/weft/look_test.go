@@ -25,7 +25,7 @@ func TestWriteStatus(t *testing.T) {
 		Counters: weft.Counters{Pending: 56789, InFlight: 64, Done: 12345, Refused: 12, OverLimit: 5, OverVariants: 4321, Failed: 45, Pages: 12000, Redirects: 200, Hosts: 230, Robots: 230, Bytes: 83e6},
 		Statuses: map[int]int{200: 12000, 404: 100}, Errors: map[string]int{"robots": 12, "timeout": 45},
 		NotFollowed: map[string]int{"scope": 400}, FirstError: "https://example.org/\x1b[31m: timeout: late",
-		URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4,
+		Outlook: weft.Outlook{URLsPerSecond: 120.4, BytesPerSecond: 8.3e6, SecondsLeft: 473.4},
 	}
 	var b strings.Builder
 	writeStatus(&b, full)
@@ -246,7 +246,7 @@ func TestLookMistakes(t *testing.T) {
 		{"no order", "ctl job", "weft ctl: 1 argument given, expected JOB and an ORDER such as pause\n"},
 		{"no folder", "status none", `weft: "none": no job, expected the folder of a job`},
 		{"no job in it", "hosts .", `weft: ".": no job`},
-		{"no URL's form", "why . example.org", `weft: why: URL "example.org": no scheme`},
+		{"no URL's form", "why . example", `weft: why: URL "example": no scheme`},
 		{"no state", "urls --state odd .", `weft: --state "odd": expected one of pending, leased, done, failed, refused`},
 		{"no number", "hosts --limit 0 .", `weft: --limit "0": expected a whole number, 1 or more`},
 		{"no such order", "ctl . dance", `weft: ctl: order "dance", expected pause, resume, stop, set, exclude or add; or tasks` + "\n"},

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,8 +18,7 @@ const smoothed = 5 * time.Second
 type sample struct {
 	weft.Stats
 	at                          time.Time
-	urlRate, pageRate, byteRate float64       // a second
-	left                        time.Duration // until all known URLs are done, at that rate; 0: unknown
+	urlRate, pageRate, byteRate float64 // a second
 }
 
 // meter takes samples. Owner: one goroutine.
@@ -40,9 +38,6 @@ func (m *meter) sample(now weft.Stats) sample {
 		s.pageRate = float64(now.Pages-then.Pages) / secs
 		s.byteRate = float64(now.Bytes-then.Bytes) / secs
 	}
-	if s.urlRate > 0 {
-		s.left = fromSeconds(math.Ceil(float64(now.Pending+now.InFlight) / s.urlRate))
-	}
 	return s
 }
 
@@ -56,8 +51,8 @@ func (s sample) String() string {
 		fmt.Fprintf(&b, ", %s", s.ends())
 	} else if len(s.Paused) > 0 {
 		fmt.Fprintf(&b, ", paused: %s", printable(strings.Join(s.Paused, ", ")))
-	} else if s.left > 0 {
-		fmt.Fprintf(&b, ", at least %s left", clock(s.left))
+	} else if left := inWords(s.Estimate); left != "" {
+		fmt.Fprintf(&b, ", %s", left)
 	}
 	slow, held := s.hosts()
 	if len(slow) > 0 {

@@ -169,7 +169,7 @@ func TestFailedJob(t *testing.T) {
 	if first.code != exitError || !strings.Contains(first.stderr, "no seed could be fetched") {
 		t.Fatalf("exit %d: %s", first.code, first.stderr)
 	}
-	if status := weftIn(t, first.dir, "status", "job").stdout; !strings.HasPrefix(status, "job: failed, no seed was fetched") {
+	if status := weftIn(t, first.dir, "status", "job").stdout; !strings.HasPrefix(status, "job: failed, no seed was fetched, weft crawl --job job tries again\n") {
 		t.Errorf("status: %s", status)
 	}
 	again := weftIn(t, first.dir, "crawl", "--retries", "0", "--job", "job")

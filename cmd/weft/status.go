@@ -40,19 +40,20 @@ and after.` + jobExit,
 	return cmd
 }
 
-// stateInWords explains states whose names do not.
+// stateInWords explains states whose names do not. JOB stands for the job's folder.
 var stateInWords = map[weft.JobState]string{
 	weft.JobStarting:    "starting, reading the state of its last run",
-	weft.JobFailed:      "failed, no seed was fetched, weft crawl --job tries again",
-	weft.JobInterrupted: "interrupted, weft crawl --job resumes it",
-	weft.JobKilled:      "killed or ended by an error, weft crawl --job resumes it",
+	weft.JobFailed:      "failed, no seed was fetched, weft crawl --job JOB tries again",
+	weft.JobInterrupted: "interrupted, weft crawl --job JOB resumes it",
+	weft.JobKilled:      "killed or ended by an error, weft crawl --job JOB resumes it",
 }
 
 // titleWidth is the width of the titles of status and report, in cells.
 const titleWidth = 13
 
 func writeStatus(w io.Writer, s weft.Status) {
-	state := cmp.Or(stateInWords[s.State], string(s.State))
+	words := strings.Replace(stateInWords[s.State], "JOB", s.Job, 1)
+	state := cmp.Or(words, string(s.State))
 	switch s.State {
 	case weft.JobPaused:
 		state += ": " + strings.Join(s.Reasons, ", ")
@@ -62,7 +63,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 			state += ", for at most " + clock(roundUp(fromSeconds(s.EndsIn)))
 		}
 	case weft.JobStopped:
-		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl --job resumes it"
+		state += " by --" + strings.Join(s.Reasons, ", ") + ", weft crawl --job " + s.Job + " resumes it"
 	}
 	fmt.Fprintf(w, "%s: %s\n", printable(s.Job), printable(state))
 	out := &sheet{Writer: w, width: titleWidth}
@@ -91,8 +92,10 @@ func writeStatus(w io.Writer, s weft.Status) {
 	}
 	if s.URLsPerSecond > 0 {
 		out.line("rate", "%s/s, %s/s", perSecond(s.URLsPerSecond), volume(int64(s.BytesPerSecond)))
-		out.line("left", "at least %s", clock(fromSeconds(s.SecondsLeft)))
 	}
+	out.some("estimate", inWords(weft.Estimate{
+		Left: fromSeconds(s.SecondsLeft), Bound: s.LeftBound, NewPerURL: s.NewPerURL, Growing: s.Growing,
+	}))
 	for _, status := range slices.Sorted(maps.Keys(s.Statuses)) {
 		out.figure("status", fmt.Sprint(status), s.Statuses[status], "")
 	}

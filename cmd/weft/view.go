@@ -86,8 +86,8 @@ func (v view) bar(s sample) []string {
 		left = v.style(strong, s.ends())
 	} else if len(s.Paused) > 0 {
 		left = v.style(strong, "paused: "+printable(strings.Join(s.Paused, ", ")))
-	} else if s.left > 0 {
-		left = "at least " + clock(s.left) + " left"
+	} else if words := inWords(s.Estimate); words != "" {
+		left = words
 	}
 	cells := min(v.width-len("  ")-ansi.StringWidth(left), longestBar)
 	if cells < 10 {

@@ -35,7 +35,7 @@ var tables = map[string][]string{
 	"Kept":     {"http1.buffers.free"},
 	"Idle":     {"http1.pool.byRoute"},
 	"Sessions": {"http1.sessions.known", "http1.sessions.used"},
-	"Names":    {"dns.cache.known", "dns.cache.names"},
+	"Names":    {"dns.cache.known"},
 	"Recent":   {"weburl.Memo.slots"},
 	"Cookies":  {"cookies.Jar.mu.sites", "cookies.Jar.mu.order", "cookies.site.kept"},
 	"Rules": {
@@ -109,6 +109,10 @@ func TestTables(t *testing.T) {
 	}
 	for name := range listed {
 		t.Errorf("%s is listed, and not found", name)
+	}
+	const loops = 8
+	if names := loops * (budget.Split(budget.Default, loops).Names / dns.NameBytes); names < 65_000 {
+		t.Errorf("there is room for %d names, expected 65,000 at least", names)
 	}
 	for _, memory := range []int{budget.Least, budget.Default} {
 		if one, many := total(memory, 1), total(memory, 16); many > one || one > memory {

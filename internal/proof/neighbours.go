@@ -184,16 +184,21 @@ func (h *Hurt) budget() int {
 	return weft.DefaultMemory
 }
 
+// Missed lists the marks that crawls beside neighbours miss, the first of which was alone.
+func Missed(all []Hurt) (wrong []string) {
+	for i := range all[1:] {
+		h := &all[1+i]
+		for _, mark := range h.Wrong(all[0].Took, 0) {
+			wrong = append(wrong, fmt.Sprintf("%d %s: %s", h.N, h.Name, mark))
+		}
+	}
+	return wrong
+}
+
 // WriteNeighbours writes the page of crawls beside neighbours, the first of which was alone.
 func WriteNeighbours(w io.Writer, command string, all []Hurt) error {
 	p := &page{w: w}
-	alone := all[0]
-	var failures []string
-	for i := range all[1:] {
-		for _, wrong := range all[1+i].Wrong(alone.Took, 0) {
-			failures = append(failures, fmt.Sprintf("%d %s: %s", all[1+i].N, all[1+i].Name, wrong))
-		}
-	}
+	alone, failures := all[0], Missed(all)
 	p.line("# Healthy sites beside others\n")
 	if len(failures) == 0 {
 		p.line("A healthy site keeps its marks beside every one of these neighbours.\n")

@@ -14,6 +14,7 @@
 //     spelling.
 //   - fate: the outcome of a URL in a crawl that loses nothing: a status or an error.
 //   - manners: how politely a crawler behaved, from the log of the server.
+//   - neighbour: a site, or many, that may hurt a healthy site of the same crawl.
 //   - referee: judges politeness during a crawl, in memory that does not grow with the requests.
 //
 // # Lifecycle

@@ -124,7 +124,7 @@ func TestCost(t *testing.T) {
 			table.Judge(s, uint64(i))
 		}
 	}
-	if n > 700 {
+	if n > 400 {
 		t.Errorf("%d of 10,000 pages are sketched", n)
 	}
 }

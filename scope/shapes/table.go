@@ -34,7 +34,7 @@ const (
 	// are known, then one in sampling.
 	unwatched = 32
 	watched   = 64
-	sampling  = 16
+	sampling  = 32
 
 	stale    = 16  // alike pages in a row from which a shape may feed others
 	window   = 128 // judged pages over which growth is measured

@@ -114,7 +114,7 @@ func crawlBeside(ctx context.Context, task proof.Task, only string, w io.Writer,
 		task.Logf("%d %s: %d pages in %v, end %v, %d MiB, CPU %v", h.N, n.Name, h.Fetched, h.Took, h.Drain, h.Peak>>20, h.CPU)
 		all = append(all, h)
 	}
-	return proof.WriteNeighbours(w, line, all)
+	return errors.Join(proof.WriteNeighbours(w, line, all), failed(proof.Missed(all)))
 }
 
 // failed returns an error for a crawl with failures; the page lists them.

@@ -1,0 +1,80 @@
+package engine
+
+import "time"
+
+// Estimate is how long a crawl takes from now on: all URLs that it knows, and those that they lead
+// to, at the pace of the last seconds.
+type Estimate struct {
+	Left time.Duration `json:"left_ns"` // 0: unknown, or Growing
+
+	// Bound is what Left depends on: the origin whose delay and response times alone take as long,
+	// or the limit that ends the crawl, "limit" or "max-time"; empty: the pace of all hosts.
+	Bound string `json:"left_bound,omitempty"`
+
+	// NewPerURL is how many new URLs a URL leads to, on average over the latest.
+	NewPerURL float64 `json:"new_per_url"`
+
+	// Growing says that new URLs come about as fast as others are done: no end is in sight.
+	Growing bool `json:"growing"`
+}
+
+const (
+	// growthOver is the number of URLs that NewPerURL is averaged over; up to twice as many.
+	growthOver = 32
+
+	// endless is the NewPerURL from which the crawl is growing. With a little less it takes ten
+	// times what the known URLs do.
+	endless = 0.9
+)
+
+// estimate says how long the crawl takes from now on.
+func (d *Coordinator) estimate() Estimate {
+	now := d.loop.Now()
+	e := Estimate{NewPerURL: d.progress.growth.perURL()}
+	stats, view := d.frontier.Stats(), d.frontier.View()
+	known := stats.Pending + view.LeasedURLs()
+	perSecond, _ := d.progress.rate.perSecond(now)
+	take := func(urls int) time.Duration { return time.Duration(float64(urls) / perSecond * float64(time.Second)) }
+	if e.Growing = known > 0 && e.NewPerURL >= endless; !e.Growing {
+		if perSecond > 0 {
+			e.Left = take(known)
+		}
+		if origin, left := view.Longest(); left > e.Left {
+			e.Bound, e.Left = origin, left
+		}
+		e.Left = time.Duration(float64(e.Left) / (1 - e.NewPerURL))
+	}
+	if rest := d.cfg.Frontier.Limit - stats.Done; d.cfg.Frontier.Limit > 0 && perSecond > 0 {
+		e.endBy("limit", take(max(0, rest)))
+	}
+	if d.cfg.MaxTime > 0 {
+		e.endBy("max-time", max(0, d.cfg.MaxTime-now.Sub(d.progress.started)))
+	}
+	return e
+}
+
+// endBy takes in that a limit ends the crawl.
+func (e *Estimate) endBy(limit string, left time.Duration) {
+	if e.Growing || e.Left == 0 || left < e.Left {
+		e.Growing, e.Bound, e.Left = false, limit, left
+	}
+}
+
+// growth is how many new URLs the latest URLs have led to.
+type growth struct{ now, before finds }
+
+// finds are URLs that were done, at most growthOver, and the new ones that they led to.
+type finds struct{ done, found int }
+
+// add takes in a URL that led to new ones.
+func (g *growth) add(found int) {
+	if g.now.done == growthOver {
+		g.now, g.before = finds{}, g.now
+	}
+	g.now.done++
+	g.now.found += found
+}
+
+func (g *growth) perURL() float64 {
+	return float64(g.now.found+g.before.found) / float64(max(1, g.now.done+g.before.done))
+}
