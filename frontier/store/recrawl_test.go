@@ -126,7 +126,7 @@ func TestRecrawl(t *testing.T) {
 // the unsynced data left. Each URL is then in one state, and the next Recrawl has the same result.
 func TestRecrawlCrash(t *testing.T) {
 	const hosts = 4
-	urls := long.Or(30, 300) // of each
+	urls := long.Or(15, 300) // of each
 	finished := newFS(t)
 	before, after := visited(t, finished, hosts, urls)
 	recrawl := func(each func(left *storetest.FS, op storetest.Op, path string)) {
@@ -147,7 +147,7 @@ func TestRecrawlCrash(t *testing.T) {
 	}
 	var all, points storetest.Points
 	recrawl(func(_ *storetest.FS, op storetest.Op, path string) { all.Next(op, path) })
-	tried := storetest.Sample(all.All(), long.Or(13, 5))
+	tried := storetest.Sample(all.All(), long.Or(8, 5))
 	crashes, between := 0, make(map[int]bool)
 	recrawl(func(fs *storetest.FS, op storetest.Op, path string) {
 		if !slices.Contains(tried, points.Next(op, path)) {
