@@ -99,7 +99,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,
 			PerHost: c.PerHost, PerDomain: c.PerDomain, PerAddress: c.PerAddress, Resolve: true, RateLimit: c.RateLimit, MaxRedirects: c.MaxRedirects,
 			Robots: !c.NoRobots, RobotsTries: c.Retries + 1, GiveUp: c.GiveUp, Limit: c.Limit, LimitPerHost: c.LimitPerHost, MaxVariants: c.MaxVariants,
-			RulesBytes: shares.Rules,
+			Levels: c.Depth > 0, RulesBytes: shares.Rules,
 		},
 	}
 	if c.Duplicates != DuplicatesOff {

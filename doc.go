@@ -25,6 +25,6 @@
 // # Limits
 //
 // The first 100,000 links of a page are followed; see [Options] for the limits that can be set. A
-// URL for which this machine has no descriptor, port or memory waits for up to a minute, which is
-// no try; then that is its error.
+// URL for which this machine has no descriptor, port or memory waits until none has found them for
+// a minute, which is no try; then that is its error.
 package weft

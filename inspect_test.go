@@ -561,7 +561,7 @@ func TestParseOrder(t *testing.T) {
 		{"exclude", "exclude: expected an expression"},
 		{"exclude (", `exclude: "(": missing closing ), expected an expression`},
 		{"add", "add: none, expected a URL"},
-		{"add example.org", `add: URL "example.org": no scheme`},
+		{"add example", `add: URL "example": no scheme`},
 	} {
 		if _, err := weft.ParseOrder(strings.Fields(c.order)...); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, expected %s", c.order, err, c.want)

@@ -9,6 +9,7 @@ import (
 	"github.com/weftcrawl/weft/control"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/frontier/store"
+	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/seed"
@@ -173,14 +174,27 @@ func list[T any](ctx context.Context, j *Job, of func(*inspect.Listing) iter.Seq
 	}
 }
 
-// Why explains what has become of a URL, and why. Errors: those of ParseSeed, too.
+// Why explains what has become of a URL, and why. A URL without a scheme is that by https if the job
+// has it and its host answered, else that by http. Errors: those of ReadListedSeed, too.
 func (j *Job) Why(ctx context.Context, url string) (Why, error) {
-	if j.client != nil {
-		return j.client.Why(ctx, url)
-	}
-	u, err := seed.Parse(url)
+	s, err := seed.ReadListed(url)
 	if err != nil {
 		return Why{}, err
+	}
+	first, err := j.why(ctx, s.URL)
+	plain, guessed := s.ByHTTP()
+	if err != nil || !guessed || first.State != URLUnseen && !seed.IsUnanswered(http1.Kind(first.ErrorKind)) {
+		return first, err
+	}
+	if second, err := j.why(ctx, plain); err != nil || second.State != URLUnseen {
+		return second, err
+	}
+	return first, nil
+}
+
+func (j *Job) why(ctx context.Context, u weburl.URL) (Why, error) {
+	if j.client != nil {
+		return j.client.Why(ctx, u.String())
 	}
 	return j.view.Why(ctx, u)
 }

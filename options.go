@@ -40,7 +40,7 @@ type Options struct {
 	Include []*regexp.Regexp         // if any, follow only links that one of them matches
 	Exclude []*regexp.Regexp         // do not follow links that one of them matches
 	Canon   weburl.RuleSet           // canonical rules beyond the standard, which make one page of several URLs; zero: none
-	Depth   int                      // links from a seed; 0: any number, negative: none, as with ScopePage
+	Depth   int                      // least number of links from a seed; 0: any number, negative: none, as with ScopePage
 
 	// Sitemaps requests the sitemaps of each host in the scope, named in its robots.txt or else
 	// /sitemap.xml, and follows their entries like links. Sitemaps of a host, and their entries,

@@ -24,6 +24,10 @@ type Seed = seed.Seed
 // are by http.
 func ReadSeed(s string) (Seed, error) { return seed.Read(s) }
 
+// GuessPatience is how long https may take to connect where a URL lacks its scheme, before http is
+// tried.
+const GuessPatience = seed.Patience
+
 // ReadListedSeed is ReadSeed for a line of a list, which has no credentials.
 func ReadListedSeed(s string) (Seed, error) { return seed.ReadListed(s) }
 

@@ -8,8 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/weftcrawl/weft"
@@ -37,9 +37,10 @@ var realSites = []realSite{
 	{"medium", "8802", "/usr/share/doc/libboost1.81-doc/doc/html", 3903},
 }
 
-// nginx serves the sites on free ports until the test ends. It returns the ports by site name and
-// the path of the access log, which has one line per request (see ../shared/bench/nginx.conf.in).
-func nginx(t *testing.T) (ports map[string]string, log string) {
+// nginx serves the sites on free ports, the small one compressed, until the test ends or stop is
+// called. It returns the ports by site name; stop returns the access log, which has one line per
+// request (see ../shared/bench/nginx.conf.in).
+func nginx(t *testing.T) (ports map[string]string, stop func() (log string)) {
 	t.Helper()
 	bench := os.Getenv("WEFT_BENCH")
 	if bench == "" {
@@ -59,8 +60,9 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 		}
 	}
 	dir := t.TempDir()
-	log = filepath.Join(dir, "access.log")
+	log := filepath.Join(dir, "access.log")
 	text := strings.NewReplacer("@RUN@", dir, "@LOG@", log, "@EXTRA@", "").Replace(string(conf))
+	text = strings.ReplaceAll(text, "{ listen 127.0.0.1:8802", "{ gzip off; listen 127.0.0.1:8802")
 	ports = make(map[string]string)
 	for _, s := range realSites {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,15 +88,24 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() {
+	interrupt := sync.OnceFunc(func() {
 		cmd.Process.Signal(os.Interrupt) // a fast shutdown, which flushes the log
 		<-ended
 	})
+	t.Cleanup(interrupt)
+	stop = func() string {
+		interrupt()
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
 	for {
 		c, err := net.Dial("tcp", "127.0.0.1:"+ports["medium"])
 		if err == nil {
 			c.Close()
-			return ports, log
+			return ports, stop
 		}
 		select {
 		case err := <-ended:
@@ -108,12 +119,12 @@ func nginx(t *testing.T) (ports map[string]string, log string) {
 // TestRealSites crawls two real documentation sites completely, with one worker, a few and many.
 // Every reachable page is fetched, and none twice.
 func TestRealSites(t *testing.T) {
-	ports, log := nginx(t)
+	ports, stop := nginx(t)
 	bench := os.Getenv("WEFT_BENCH")
 	if bench == "" {
 		bench = "../shared/bench"
 	}
-	requests, total := make(map[string]int), 0
+	requests := make(map[string]int)
 	for _, s := range realSites {
 		list, err := os.ReadFile(filepath.Join(bench, "urls-"+s.name+".txt"))
 		if err != nil {
@@ -144,7 +155,6 @@ func TestRealSites(t *testing.T) {
 					t.Fatal(err)
 				}
 				requests["GET /robots.txt"]++
-				total++
 				got := make(map[string]bool)
 				for u, r := range records(t, job) {
 					uri := strings.TrimPrefix(u, origin)
@@ -152,7 +162,6 @@ func TestRealSites(t *testing.T) {
 						uri = "-"
 					}
 					requests["GET "+uri]++
-					total++
 					if r.ErrorKind != "" {
 						t.Errorf("%s: %s: %s", u, r.ErrorKind, r.Error)
 					}
@@ -182,20 +191,9 @@ func TestRealSites(t *testing.T) {
 		}
 	}
 	// The server's view: it got one request for each record, and no others.
-	got, lines := make(map[string]int), 0
-	for lines < total && t.Context().Err() == nil { // nginx writes its log twice a second
-		b, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines = bytes.Count(b, []byte("\n"))
-		if lines < total {
-			runtime.Gosched()
-			continue
-		}
-		for line := range strings.Lines(string(b)) {
-			got[strings.TrimSpace(line[strings.LastIndex(line, "|")+1:])]++
-		}
+	got := make(map[string]int)
+	for line := range strings.Lines(stop()) {
+		got[strings.TrimSpace(line[strings.LastIndex(line, "|")+1:])]++
 	}
 	if !maps.Equal(got, requests) {
 		for uri, n := range got {

@@ -75,11 +75,17 @@ func TestSyntheticWeb(t *testing.T) {
 // a virtual clock.
 func crawlWeb(t *testing.T, cfg webtest.Config, o weft.Options) (*webtest.Web, map[string]weft.Record, weft.Summary) {
 	t.Helper()
+	return crawlWebOver(t, cfg, aiotest.NetOptions{Seed: 1, Latency: time.Millisecond}, o)
+}
+
+// crawlWebOver is crawlWeb over a given network.
+func crawlWebOver(t *testing.T, cfg webtest.Config, over aiotest.NetOptions, o weft.Options) (*webtest.Web, map[string]weft.Record, weft.Summary) {
+	t.Helper()
 	web, err := webtest.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	netw := aiotest.NewNet(aiotest.NetOptions{Seed: 1, Latency: time.Millisecond})
+	netw := aiotest.NewNet(over)
 	for i := range web.Hosts() {
 		if addr, ok := web.Addr(i); ok {
 			netw.Host(web.Name(i), addr.String())
@@ -165,5 +171,31 @@ func TestPolitenessSeenByServer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNamesAreAskedOnce checks that several loops do not each ask for the addresses of every host.
+func TestNamesAreAskedOnce(t *testing.T) {
+	const hosts = 200
+	served := webtest.Start(t, webtest.Config{Seed: 5, Hosts: hosts, Pages: 4, Latency: 5 * time.Millisecond, Clean: true})
+	c, err := weft.New(weft.Options{
+		Seeds: []string{served.Web.Home(0)}, Job: filepath.Join(t.TempDir(), "job"), Scope: weft.ScopeAny,
+		Loops: 2, DNS: serverAt(served),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, queries := 0, 0
+	for i := range hosts {
+		n := served.DNS.Asked(i)
+		asked, queries = asked+min(n, 1), queries+n
+	}
+	t.Logf("%d URLs of %d hosts, whose names were asked for %d times", sum.Recorded(), asked, queries)
+	if asked < hosts/2 || queries > asked*3/2 {
+		t.Errorf("the names of %d hosts were asked for %d times", asked, queries)
 	}
 }

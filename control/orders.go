@@ -15,7 +15,6 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/seed"
-	"github.com/weftcrawl/weft/weburl"
 )
 
 // Order is a command for a running crawl.
@@ -37,7 +36,7 @@ var ErrOrder = errors.New("expected pause, resume, stop, set, exclude or add")
 //	stop            end the crawl in good order, as Crawler.Drain does
 //	set NAME=VALUE… for this run: delay=2s, per-host=4, rate-limit=10; 0 for the default
 //	exclude RE…     fetch no URL that matches, not even one that waits
-//	add URL…        more seeds
+//	add URL…        more seeds, with or without a scheme
 //
 // Later runs of the job keep exclusions and added seeds.
 func ParseOrder(words ...string) (Order, error) {
@@ -191,18 +190,18 @@ func parseSeeds(args []string) (action, error) {
 	if len(args) == 0 {
 		return nil, job.ErrNoSeed
 	}
-	var all []weburl.URL
+	var all []engine.Seed
 	for _, arg := range args {
-		u, err := seed.Parse(arg)
+		s, err := seed.ReadListed(arg)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, u)
+		all = append(all, engine.Seed{URL: s.URL, Guessed: s.Guessed})
 	}
 	return func(d *engine.Coordinator) []string {
 		var lines []string
-		for _, u := range all {
-			lines = append(lines, added[d.AddSeed(u)]+u.String())
+		for _, s := range all {
+			lines = append(lines, added[d.AddSeed(s)]+s.URL.String())
 		}
 		d.Dispatch()
 		return lines

@@ -49,7 +49,7 @@
 //
 // # Limits
 //
-// 256 look-ups run at once, each with one descriptor; others wait in turn. 16,384 names are kept,
+// 256 look-ups run at once, each with one descriptor; others wait in turn. 65,536 names are kept,
 // the least recently used are forgotten. Of an answer 512 records are read and 32 addresses kept;
 // aliases are followed 16 deep. A look-up has no time limit except resolv.conf's (5 s per answer,
 // two tries per server): the caller sets one.

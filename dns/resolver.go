@@ -17,7 +17,7 @@ type Options struct {
 	Servers []netip.AddrPort
 
 	// MaxNames limits the names that are kept, of NameBytes each. A name with many addresses
-	// counts as several. 0 or negative: 16,384.
+	// counts as several. 0 or negative: 65,536.
 	MaxNames   int
 	MaxLookups int // at once; 0 or negative: 256
 
@@ -27,7 +27,7 @@ type Options struct {
 }
 
 // NameBytes is the memory of a name with a few addresses, in bytes.
-const NameBytes = 512
+const NameBytes = 208
 
 // Resolver resolves names. It belongs to its loop.
 //
@@ -53,7 +53,7 @@ const sickness = 30 * time.Second
 // New returns a resolver for tasks of l.
 func New(l *aio.Loop, opt Options) *Resolver {
 	if opt.MaxNames <= 0 {
-		opt.MaxNames = 16_384
+		opt.MaxNames = 65_536
 	}
 	if opt.MaxLookups <= 0 {
 		opt.MaxLookups = 256
@@ -70,7 +70,7 @@ func New(l *aio.Loop, opt Options) *Resolver {
 		loop:    l,
 		foreign: l.Network() != nil && len(opt.Servers) == 0,
 		files:   files{conf: opt.Conf, hosts: opt.Hosts, servers: slices.Clone(opt.Servers)},
-		cache:   newCache(opt.MaxNames),
+		cache:   newCache(opt.MaxNames, l.Now()),
 		slots:   aio.NewSemaphore(opt.MaxLookups),
 		sick:    make(map[netip.AddrPort]time.Time),
 	}

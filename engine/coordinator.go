@@ -200,11 +200,13 @@ func (d *Coordinator) resume(t *aio.Task) error {
 func (d *Coordinator) crawl(t *aio.Task) error {
 	given := d.canonicalSeeds()
 	d.trust(given)
+	d.frontier.HoldLevels(d.loop.Now(), time.Hour) // until they are looked up
 	d.admit(none, d.seedURLs(given...), func() {
 		for _, s := range d.cfg.Seeds {
 			d.addSeed(s)
 		}
 		d.warnOfCredentials()
+		d.holdLevels()
 	})
 	d.keepPromises()
 	if d.seeds.read != nil {

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"hash/fnv"
+	"io"
 	"time"
 
 	"github.com/weftcrawl/weft/fetch"
@@ -67,25 +69,49 @@ func (d *Coordinator) room() room {
 	return r
 }
 
-// hand posts leases to the fetch loops, each to the one with the most idle workers.
+// hand posts leases to the fetch loops.
 func (d *Coordinator) hand(leases []frontier.URL) {
 	share := make([][]fetch.Lease, len(d.loops))
 	now := d.loop.Now()
 	for _, u := range leases {
-		most := 0
-		for i, n := range d.free {
-			if n > d.free[most] {
-				most = i
-			}
-		}
-		d.free[most]--
-		share[most] = append(share[most], fetch.Lease{URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u)})
+		i := d.loopFor(u)
+		d.free[i]--
+		share[i] = append(share[i], fetch.Lease{
+			URL: u, Ticket: d.slots.take(now), Sketch: d.traps.watch(&u), Guess: d.isGuess(&u),
+		})
 	}
 	for i, urls := range share {
 		if len(urls) > 0 {
 			d.loops[i].Lease(urls)
 		}
 	}
+}
+
+// isGuess reports whether the scheme of a URL is a guess, or that of all URLs that a robots.txt is for.
+func (d *Coordinator) isGuess(u *frontier.URL) bool {
+	if u.Robots {
+		return u.At == nil && d.frontier.View().OnlyRank(u.URL.Origin(), fetch.GuessedRank)
+	}
+	return u.Rank == fetch.GuessedRank
+}
+
+// loopFor returns the loop for a lease: that of its host, which has its address and perhaps a
+// connection, or, if that is much busier than others, the one with the most idle workers.
+func (d *Coordinator) loopFor(u frontier.URL) int {
+	most, busy := 0, d.cfg.Workers
+	for i, n := range d.free {
+		busy -= n
+		if n > d.free[most] {
+			most = i
+		}
+	}
+	hash := fnv.New32a()
+	_, _ = io.WriteString(hash, u.Where().Hostname()) // never fails
+	home := int(uint64(hash.Sum32()) * uint64(len(d.loops)) >> 32)
+	if slack := busy / len(d.loops); d.free[home] > 0 && d.free[most]-d.free[home] <= max(slack, 1) {
+		return home
+	}
+	return most
 }
 
 // readForFrontier has the committer read what the frontier wants back in memory.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
@@ -97,6 +98,19 @@ func (d *Coordinator) addSeed(s Seed) bool {
 	return added
 }
 
+// listPause is how long the levels of a crawl to a depth wait for the next seed of a list. The list
+// may be a pipe, which ends tomorrow.
+const listPause = time.Second
+
+// holdLevels has the links of the first seeds wait for the next ones, while these come.
+func (d *Coordinator) holdLevels() {
+	wait := time.Duration(0)
+	if d.seeds.reading {
+		wait = listPause
+	}
+	d.frontier.HoldLevels(d.loop.Now(), wait)
+}
+
 // takeSeed takes in a seed of the list; release makes room for another.
 func (d *Coordinator) takeSeed(given Seed, release func()) {
 	d.admit(none, d.seedURLs(d.cfg.Fetch.Canon.Apply(given.URL)), func() { d.compareSeed(given, release) })
@@ -120,6 +134,7 @@ func (d *Coordinator) compareSeed(given Seed, release func()) {
 	} else {
 		s.held = append(s.held, release)
 		d.addSeed(given)
+		d.holdLevels()
 	}
 }
 
@@ -143,6 +158,7 @@ func (d *Coordinator) endSeeds(err error) {
 			d.changed()
 		}
 		s.reading = false
+		d.holdLevels()
 	})
 	d.Dispatch()
 }
@@ -158,18 +174,21 @@ const (
 )
 
 // AddSeed makes a URL one of the job's seeds.
-func (d *Coordinator) AddSeed(u weburl.URL) SeedState {
-	p, text := &d.cfg.Job.Plan, u.String()
+func (d *Coordinator) AddSeed(s Seed) SeedState {
+	p, text := &d.cfg.Job.Plan, s.URL.String()
 	if !slices.Contains(p.AllSeeds(), text) {
 		p.Added = append(p.Added, text)
+		if s.Guessed {
+			p.Guessed = append(p.Guessed, text)
+		}
 		d.savePlan()
 	}
-	u = d.cfg.Fetch.Canon.Apply(u)
+	u := d.cfg.Fetch.Canon.Apply(s.URL)
 	d.trust([]weburl.URL{u})
 	state := SeedWaits
 	d.admit(none, d.seedURLs(u), func() {
 		state = SeedKnown
-		if d.addSeed(Seed{URL: u}) {
+		if d.addSeed(Seed{URL: u, Guessed: s.Guessed}) {
 			state = SeedAdded
 		}
 	})

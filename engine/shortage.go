@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// maxPostponed is how long a URL is postponed before a shortage of this machine becomes its
-	// error. A shortage that does not pass, such as of descriptors that another process holds,
-	// would keep the crawl from ending.
+	// maxPostponed is how long a URL is postponed, while no other gets through either, before a
+	// shortage of this machine becomes its error. A shortage that does not pass, such as of
+	// descriptors that another process holds, would keep the crawl from ending.
 	maxPostponed = time.Minute
 
 	// maxShort bounds the URLs whose wait is measured. Others are postponed meanwhile.
@@ -19,6 +19,7 @@ const (
 // shortage is since when URLs are postponed, because this machine lacks something for them.
 type shortage struct {
 	since map[weburl.URL]time.Time
+	none  time.Time // when a URL last lacked nothing
 }
 
 // postpones reports whether to postpone a URL once more; short says whether its try ended for want
@@ -26,7 +27,11 @@ type shortage struct {
 func (s *shortage) postpones(now time.Time, u weburl.URL, short bool) bool {
 	since, known := s.since[u]
 	switch {
-	case !short || known && now.Sub(since) >= maxPostponed:
+	case !short:
+		s.none = now
+		delete(s.since, u)
+		return false
+	case known && min(now.Sub(since), now.Sub(s.none)) >= maxPostponed:
 		delete(s.since, u)
 		return false
 	case !known && len(s.since) < maxShort:

@@ -2,39 +2,25 @@ package fetch
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
-	"github.com/weftcrawl/weft/weburl"
+	"github.com/weftcrawl/weft/seed"
 )
 
 // GuessedRank is the rank of a seed whose scheme is a guess: https, and http if its host does not
 // answer by that. It says so for as long as the job has the URL.
 const GuessedRank = leastSitemap - 1
 
-// Instead returns the URL to fetch in place of u, which failed with a kind of error: the same by
-// http, if the scheme of u was a guess and its host did not answer.
+// Instead returns the URL to fetch in place of u, which failed with a kind of error: see seed.Seed.
 func Instead(u frontier.URL, kind string) (frontier.URL, bool) {
-	if u.Rank != GuessedRank || !IsUnanswered(kind) {
-		return frontier.URL{}, false
-	}
-	plain, err := weburl.Parse("http" + strings.TrimPrefix(u.URL.String(), "https"))
-	if err != nil {
-		panic(fmt.Sprintf("fetch: %s: %v", u.URL, err)) // it is a URL with either scheme
-	}
-	return frontier.URL{URL: plain.Canonical(), From: u.URL.String()}, true
+	guess := seed.Seed{URL: u.URL, Guessed: u.Rank == GuessedRank}
+	plain, ok := guess.Instead(http1.Kind(kind))
+	return frontier.URL{URL: plain, From: u.URL.String()}, ok
 }
 
-// IsUnanswered reports whether an error of a kind came before a host could answer at all, so that it
-// may by another scheme.
-func IsUnanswered(kind string) bool {
-	switch http1.Kind(kind) {
-	case http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout, http1.KindProxy:
-		return true
-	}
-	return false
-}
+// IsUnanswered is that of package seed.
+func IsUnanswered(kind string) bool { return seed.IsUnanswered(http1.Kind(kind)) }
 
 // TriedInstead is what the record of a URL says that Instead has replaced.
 func TriedInstead(reason string, by frontier.URL) string {

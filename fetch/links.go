@@ -131,7 +131,11 @@ func (c *collector) refuses(l links.Link, to weburl.URL, v Verdict) string {
 func (c *collector) add(to weburl.URL, v Verdict) {
 	f, r := c.f, c.out.Record
 	list := &c.out.Links
-	u, _, added := f.recent.Add(to)
+	depth := 0 // a URL found again, no matter where
+	if f.cfg.Scope.Depth > 0 {
+		depth = c.depth
+	}
+	u, _, added := f.recent.Add(to, depth)
 	if v.Decision == Follow {
 		c.byHook++
 		list = &c.wanted

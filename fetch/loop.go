@@ -202,7 +202,7 @@ func (f *Loop) work(t *aio.Task, g *aio.Group) error {
 		case l.Resolve:
 			out, err = f.resolve(t, l.URL)
 		case l.Robots:
-			out, err = f.fetchRobots(t, l.URL)
+			out, err = f.fetchRobots(t, l)
 		default:
 			out, err = f.fetch(t, l)
 		}

@@ -15,6 +15,7 @@ type Lease struct {
 	frontier.URL
 	Ticket any  // the coordinator's; the outcome brings it back
 	Sketch bool // its page is to be sketched: see Outcome.Sketch
+	Guess  bool // the scheme is a guess: http is tried soon
 }
 
 // Outcome is what a worker reports of a lease. It is one of: an address (URL.Resolve), a

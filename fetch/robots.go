@@ -7,7 +7,6 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
@@ -20,10 +19,11 @@ const maxRobots = 2 * robots.MaxSize
 
 // fetchRobots requests a host's robots.txt, where redirects have led to so far. They may lead to
 // any host (RFC 9309, section 2.3.1.2); each is followed at the turn of the server there.
-func (f *Loop) fetchRobots(t *aio.Task, u frontier.URL) (Outcome, error) {
+func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
+	u := l.URL
 	out := Outcome{URL: u, Robots: new(Robots)}
 	at := u.Where()
-	req := f.request(u, at)
+	req := f.request(l, at)
 	req.MaxBody, req.Cut = maxRobots, true
 	res, err := f.client.Do(t, req)
 	if res != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -19,7 +20,7 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	u := l.URL
 	out := Outcome{URL: u, contents: contents{watched: l.Sketch}}
 	started := f.loop.Now()
-	req := f.request(u, u.URL)
+	req := f.request(l, u.URL)
 	req.Cut = IsSitemap(u) // the part that came is of use
 	req.Header = conditions(u.Known)
 	if err := f.askHook(u, &req); err != nil {
@@ -105,11 +106,14 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 }
 
 // request returns the request for u, which a lease or its redirects led to.
-func (f *Loop) request(lease frontier.URL, u weburl.URL) http1.Request {
+func (f *Loop) request(lease Lease, u weburl.URL) http1.Request {
 	req := http1.Request{
-		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease, u),
+		Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: f.allow(lease.URL, u),
 		Once: true, Fresh: lease.Tries > 0, // the frontier says when to try again
 		Prompt: lease.Prompt,
+	}
+	if lease.Guess {
+		req.ConnectTimeout = seed.Patience
 	}
 	if at := lease.Where(); u.Hostname() == at.Hostname() {
 		req.Prefer, req.Pinned = lease.Addr, lease.Pinned // the address whose turn it is

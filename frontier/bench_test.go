@@ -252,6 +252,8 @@ type silent struct{}
 
 func (silent) Pending(frontier.URL)                    {}
 func (silent) Retried(frontier.URL, frontier.QueueKey) {}
+func (silent) Nearer(frontier.URL, bool)               {}
+func (silent) Moved(frontier.URL, frontier.QueueKey)   {}
 func (silent) Done(frontier.URL)                       {}
 func (silent) Refused(frontier.Refusal, time.Time)     {}
 func (silent) Dropped(frontier.URL, frontier.Drop)     {}

@@ -39,6 +39,10 @@ type Config struct {
 	Limit        int // URLs leased; 0: any number. Neither robots.txt nor further tries count
 	LimitPerHost int // the same, of each host
 
+	// Levels makes Depth the least number of links: URLs of a depth wait until those of less depth
+	// have ended, as far as these may lead to them: see levels.
+	Levels bool
+
 	// MaxVariants is how many URLs of a path that differ only after its first ';' or '?' are
 	// taken, not counting those of seeds; 0: any number. The others are dropped. Where paths
 	// share a count by chance it may be fewer: see package variants.

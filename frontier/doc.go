@@ -55,7 +55,14 @@
 //   - the URL added first
 //
 // This is the order of QueueKey, apart from retries that are not due yet. The file
-// testdata/order.txt shows it.
+// testdata/order.txt shows it. With Levels, Depth comes before Priority.
+//
+// # Levels
+//
+// With Levels, Depth is the least number of links. A URL waits until everything of less depth has
+// ended, on its own origin and on the sites that keep step with its own: see levels. A URL that is
+// found again by a shorter way moves there while it is pending, before the next level opens: the
+// request Find reads such URLs from the store.
 //
 // # Politeness
 //
@@ -176,6 +183,8 @@
 //   - URLs that only redirects have led to, while they are pending, and later, up to 16,384, if
 //     they redirect themselves: the middles of chains of redirects. URLs that LimitPerHost drops
 //     from a backlog stay to the end.
+//   - with Levels, sites that lead to no other, while they are resident: those of seeds; and ways
+//     that may be shorter, up to 65,536 at once.
 //   - leases, and fingerprints not Saved yet. The caller bounds these.
 //
 // Lease and results take time logarithmic in the origins, however many share a name, a domain or an

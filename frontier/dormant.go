@@ -69,6 +69,9 @@ func (h *host) heldUp() bool {
 	return h.rank >= 0
 }
 
+// isAhead reports whether what is next of h is deeper than its level.
+func (h *host) isAhead() bool { return !h.hasTurn() && h.own.step != nil && h.own.step.index >= 0 }
+
 // count counts an origin that is dormant from now on, or with -1 is not any more.
 func (d *dormant) count(s OriginState, n int) {
 	if s.Pending > 0 {
@@ -204,5 +207,6 @@ func (f *Frontier) revive(origins []StoredOrigin, last string) {
 		pending, fresh := d.missing(tried)
 		f.stats.Pending -= pending
 		f.fresh -= fresh
+		clear(f.levels.dormant)
 	}
 }

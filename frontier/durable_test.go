@@ -70,11 +70,13 @@ func testDurable(t *testing.T, cfg frontier.Config, seed uint64, left, dormant *
 
 // smallWeb is a web whose pages never change.
 type smallWeb struct {
-	pages map[weburl.URL]*page
-	seeds []frontier.URL
-	rules map[string]robots.Rules
-	down  map[string]bool         // origins whose robots.txt can't be had
-	moved map[string][]weburl.URL // where redirects of theirs lead, one after the other
+	pages  map[weburl.URL]*page
+	seeds  []frontier.URL
+	rules  map[string]robots.Rules
+	down   map[string]bool         // origins whose robots.txt can't be had
+	moved  map[string][]weburl.URL // where redirects of theirs lead, one after the other
+	robots bool                    // they apply
+	depth  int                     // links from a seed that are followed; 0: any number
 }
 
 type page struct {
@@ -179,11 +181,19 @@ func (w *smallWeb) answer(f *frontier.Frontier, now time.Time, u frontier.URL, a
 	case try.Status == 301:
 		target := *p.target
 		target.Depth = u.Depth
+		if w.depth > 0 {
+			target.From = u.URL.String()
+		}
 		f.Redirect(u, target)
 	case try.Status == 200:
 		for _, link := range p.links {
 			link.Depth = u.Depth + 1
-			f.Add(link)
+			if w.depth > 0 {
+				link.From = u.URL.String()
+			}
+			if w.depth == 0 || link.Depth <= w.depth {
+				f.Add(link)
+			}
 		}
 	}
 	f.Done(now, u, frontier.Result{Took: again})
@@ -391,7 +401,7 @@ func (c *durableCrawl) step() {
 			c.revival = &revival{Request: w}
 			continue
 		}
-		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Origin == w.Origin }) || w.N < 1 {
+		if slices.ContainsFunc(c.wants, func(other *want) bool { return other.Origin == w.Origin }) || w.N < 1 && w.Kind == frontier.Refill {
 			c.t.Errorf("%s wants %d more, and has asked before", w.Origin, w.N)
 		}
 		c.wants = append(c.wants, &want{Request: w})
@@ -519,6 +529,10 @@ func (c *durableCrawl) serve(w *want) {
 	case !w.committed:
 	case !w.read:
 		w.read = true
+		if w.Kind == frontier.Find {
+			w.page = c.journal.find(w.Request)
+			return
+		}
 		w.page = c.journal.read(w.Request)
 		if n := len(w.page.URLs); n > 1 && c.rand.IntN(3) == 0 {
 			w.page.URLs, w.page.More = w.page.URLs[:1+c.rand.IntN(n-1)], true

@@ -28,6 +28,7 @@ type Frontier struct {
 	residency  residency
 	dormant    dormant
 	politeness politeness
+	levels     levels
 	robots     robotsCache
 	refills    refills
 
@@ -84,7 +85,7 @@ func (f *Frontier) Stopped() bool {
 // quiet reports whether nothing is leased, refused and not collected, or being read.
 func (f *Frontier) quiet() bool {
 	return f.stats.Leased == 0 && len(f.refused) == 0 &&
-		f.refills.open == 0 && f.dormant.request == nil
+		f.refills.open == 0 && f.dormant.request == nil && f.levels.nearer.asked == nil
 }
 
 // Limited reports whether Limit URLs were leased: no other will be.
@@ -104,17 +105,20 @@ func (f *Frontier) Add(u URL) bool {
 	if !f.seen.add(fp) {
 		f.stats.Duplicates++
 		f.shorten(fp, u.Hops)
+		f.foundAgain(&u)
 		return false
 	}
 	f.seq++
 	u.Seq = f.seq
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
+	u.ByDepth = f.cfg.Levels && u.Depth > 0
 	if u.Hops > 0 {
 		if h := f.redirects.reached(fp, u.Hops); h != nil {
 			f.recordHops(fp, h)
 		}
 	}
 	o := f.origin(u.URL)
+	f.found(o, &u)
 	if f.full(o) {
 		f.stats.OverLimit++
 		f.drop(fp, u, DropHost)
@@ -157,6 +161,9 @@ func (f *Frontier) Next() (at time.Time, ok bool) {
 		if revival := max(d.notBefore, f.free); d.useful(f.Limited()) && (!ok || revival < due) {
 			due, ok = revival, true
 		}
+	}
+	if wait, waits := f.nextLevel(); waits && (!ok || wait < due) {
+		due, ok = wait, true
 	}
 	if !ok {
 		return time.Time{}, false

@@ -113,7 +113,11 @@ func (f *Frontier) NoteOrigins() {
 	for _, o := range j.changed {
 		o.dirty = false
 		o.noted = j.seals
-		j.to.Origin(f.state(o))
+		s := f.state(o)
+		j.to.Origin(s)
+		if o.step != nil {
+			o.step.noted = s.Levels
+		}
 		f.consider(o.host)
 	}
 	clear(j.changed)
@@ -148,6 +152,7 @@ func (f *Frontier) state(o *origin) OriginState {
 		Strikes:  int(o.pace.strikes),
 		Overload: o.pace.overload,
 		Trouble:  f.troubleState(o),
+		Levels:   f.levelState(o),
 
 		Responded: o.responded,
 	}

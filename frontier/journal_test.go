@@ -41,7 +41,8 @@ type durable struct {
 	rules   map[string]robots.Rules
 	hops    map[[16]byte]redirected
 	paths   map[[16]byte]int // variants
-	names   []string         // of origins, sorted; see originNames
+	nearer  map[weburl.URL]frontier.URL
+	names   []string // of origins, sorted; see originNames
 	counts  frontier.Stats
 }
 
@@ -62,6 +63,7 @@ func newJournal(t *testing.T) *journal {
 		rules:   make(map[string]robots.Rules),
 		hops:    make(map[[16]byte]redirected),
 		paths:   make(map[[16]byte]int),
+		nearer:  make(map[weburl.URL]frontier.URL),
 	}}
 }
 
@@ -91,6 +93,25 @@ func (l *journal) Retried(u frontier.URL, was frontier.QueueKey) {
 	}, func(d *durable) {
 		d.take(u.URL, was)
 		d.put(u)
+	})
+}
+
+func (l *journal) Moved(u frontier.URL, was frontier.QueueKey) {
+	l.note(func() string {
+		return fmt.Sprintf("%s is pending at %s, was at %s", short(u), key(u.QueueKey()), key(was))
+	}, func(d *durable) {
+		d.take(u.URL, was)
+		d.put(u)
+	})
+}
+
+func (l *journal) Nearer(u frontier.URL, open bool) {
+	l.note(func() string {
+		return fmt.Sprintf("another way to %s: %v", short(u), open)
+	}, func(d *durable) {
+		if d.nearer[u.URL] = u; !open {
+			delete(d.nearer, u.URL)
+		}
 	})
 }
 
@@ -250,6 +271,9 @@ func (l *journal) restore(cfg frontier.Config, now time.Time) *frontier.Frontier
 	for key, n := range l.paths {
 		r.Variants(key, n)
 	}
+	for _, u := range l.nearer {
+		r.Nearer(u)
+	}
 	r.Seq(l.seq + 1)
 	f := r.Frontier()
 	f.SetJournal(l)
@@ -327,6 +351,26 @@ func (d *durable) read(r frontier.Request) frontier.Page {
 	}
 	after := d.pending[r.Origin][i:]
 	p.URLs, p.More = slices.Clone(after[:min(r.N, len(after))]), len(after) > r.N
+	return p
+}
+
+// find answers a Find.
+func (d *durable) find(r frontier.Request) frontier.Page {
+	p := frontier.Page{Request: r}
+	names := make(map[string]bool)
+	for _, urls := range d.pending {
+		for _, u := range urls {
+			if slices.Contains(r.URLs, u.URL) {
+				p.URLs = append(p.URLs, u)
+				names[u.URL.Hostname()] = true
+			}
+		}
+	}
+	for _, origin := range d.originNames() {
+		if names[nameOf(origin)] {
+			p.Origins = append(p.Origins, frontier.StoredOrigin{OriginState: d.origins[origin], Rules: d.rules[origin]})
+		}
+	}
 	return p
 }
 

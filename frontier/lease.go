@@ -103,7 +103,7 @@ func (f *Frontier) lease(h *host, u *URL) bool {
 		f.spend(o)
 		f.dormant.leased(h, u)
 	}
-	if f.mayRefill(o) {
+	if f.mayRefill(o) && f.mayDescend(o) {
 		f.refills.want(o, !ok)
 	}
 	f.place(o)
@@ -144,6 +144,7 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 		}
 		if !again {
 			f.count(o)
+			o.descended(u.Depth)
 		}
 		return true
 	}
@@ -251,6 +252,7 @@ func (f *Frontier) spend(o *origin) {
 		all.probed, all.order = f.now, f.nextOrder()
 	}
 	f.politeness.spend(f.now, o.host)
+	f.stir(o)
 	f.journal.originChanged(o)
 	if f.cfg.RateLimit > 0 {
 		f.free = max(f.free, f.now-rateSlack) + f.spacing()
@@ -267,7 +269,7 @@ func (f *Frontier) spacing() moment {
 
 // has reports whether o has a URL in memory that may be leased now.
 func (f *Frontier) has(o *origin) bool {
-	return o.retries(f.now) || !o.queue.Empty() && !f.Limited()
+	return o.retries(f.now) || !o.queue.Empty() && !f.Limited() && f.mayDescend(o)
 }
 
 // nextTurn returns the host whose turn is next, of all or of the prompt ones, and when, without the
@@ -278,6 +280,7 @@ func (f *Frontier) nextTurn(all bool) (h *host, at moment) {
 	if f.Limited() && f.stats.Pending == f.fresh {
 		return nil, 0
 	}
+	f.openLevels()
 	h, at = f.politeness.next(f.now, all)
 	for n := 0; h != nil && n < maxEnded && f.ended(h); n++ {
 		f.placeHost(h)
@@ -313,6 +316,7 @@ func (f *Frontier) endOrigins(h *host) {
 
 // place takes in that what o has to lease or refuse, or its host, has changed.
 func (f *Frontier) place(o *origin) {
+	f.stand(o)
 	if o.origins != nil {
 		f.placeOrigin(o)
 	}
@@ -347,7 +351,7 @@ func (f *Frontier) placeHost(h *host) {
 // as that depends on o alone.
 func (f *Frontier) dueOf(o *origin) (at moment, ok bool) {
 	switch {
-	case !o.queue.Empty() && !f.Limited(), f.mayRefill(o):
+	case (!o.queue.Empty() && !f.Limited() || f.mayRefill(o)) && f.mayDescend(o):
 	case o.retries(f.now):
 	case o.retry != nil:
 		at = o.retry.First().at

@@ -17,6 +17,7 @@ type origin struct {
 	backlog  *backlog // pending, and only in the store; nil: none
 	robots   robotsTxt
 	trouble  *trouble
+	step     *step // nil: without Config.Levels
 	index    int32 // among the origins of its host that are due; -1: not there
 	leased   int32 // with robots.txt
 	pending  int32 // in queue, retry and backlog
@@ -61,6 +62,7 @@ func (f *Frontier) newOrigin(name string, http bool) *origin {
 	if f.cfg.Robots && http {
 		o.robots.phase = unknown
 	}
+	f.stepIn(o)
 	f.residency.added(o)
 	if o != &h.own {
 		f.originsOf(h).known[name] = o

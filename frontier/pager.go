@@ -24,6 +24,9 @@ const (
 	// through them by origin, from the first after Cursor, up to N different names; the page has
 	// all origins with one of these names.
 	Revive
+
+	// Find requests those of the URLs that are pending, and all origins of their names.
+	Find
 )
 
 // Request is something that the frontier needs from the store. The caller reads it and gives the
@@ -39,6 +42,8 @@ type Request struct {
 
 	Cursor string // of a Revive: an origin; empty: from the first on
 	Tried  bool   // of a Revive
+
+	URLs []weburl.URL // of a Find
 
 	N int // of a Refill and a Revive, ≥ 1
 
@@ -56,9 +61,9 @@ type Page struct {
 
 	Seen []bool // of a Lookup: for each fingerprint whether the store has it
 
-	Origins []StoredOrigin // of a Lookup and a Revive
+	Origins []StoredOrigin // of a Lookup, a Revive and a Find
 
-	URLs []URL // of a Refill; fewer than N will do, but one at least if there are more
+	URLs []URL // of a Refill; fewer than N will do, but one at least if there are more; of a Find
 	More bool  // of a Refill: others come after these
 
 	Last string // of a Revive: the origin that was looked at last; empty: there is none after it
@@ -154,6 +159,9 @@ func (f *Frontier) Reads() []Request {
 	if r, ok := f.requestDormant(); ok {
 		requests = append(requests, r)
 	}
+	if r, ok := f.requestNearer(); ok {
+		requests = append(requests, r)
+	}
 	requests = slices.Concat(requests, refills)
 	for i := range requests {
 		requests[i].seal = f.journal.next()
@@ -175,6 +183,8 @@ func (f *Frontier) Provide(now time.Time, p Page) {
 		f.refill(r.Origin, p.URLs, p.More)
 	case Revive:
 		f.revive(p.Origins, p.Last)
+	case Find:
+		f.provideNearer(p)
 	default:
 		panic("frontier: Provide: a page without a request")
 	}

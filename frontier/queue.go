@@ -20,6 +20,7 @@ type class struct {
 	priority int8
 	rank     int8
 	kept     bool
+	byDepth  bool
 }
 
 // Compare orders classes as QueueKey.Compare orders the keys of their URLs.
@@ -27,6 +28,10 @@ func (c class) Compare(d class) int {
 	switch {
 	case c.kept != d.kept:
 		return first(c.kept)
+	case c.byDepth != d.byDepth:
+		return first(d.byDepth)
+	case c.byDepth && c.depth != d.depth:
+		return cmp.Compare(c.depth, d.depth)
 	case c.priority != d.priority:
 		return cmp.Compare(d.priority, c.priority)
 	case c.depth != d.depth:
@@ -52,17 +57,21 @@ func (n *queued) seq() uint64 { return n.came >> 16 }
 func (n *queued) of(c class) URL {
 	return URL{
 		URL: n.url, From: n.from, Depth: int(c.depth), Hops: int(n.came & maxHops),
-		Priority: c.priority, Rank: c.rank, Kept: c.kept, Seq: n.seq(), Known: n.known,
+		Priority: c.priority, Rank: c.rank, Kept: c.kept, ByDepth: c.byDepth,
+		Seq: n.seq(), Known: n.known,
 	}
 }
 
 // key returns the key of a URL of the class.
 func (c class) key(seq uint64) QueueKey {
-	return QueueKey{Kept: c.kept, Priority: c.priority, Depth: int(c.depth), Rank: c.rank, Seq: seq}
+	return QueueKey{
+		Kept: c.kept, ByDepth: c.byDepth && !c.kept,
+		Priority: c.priority, Depth: int(c.depth), Rank: c.rank, Seq: seq,
+	}
 }
 
 func push(q *urlQueue, u *URL) {
-	c := class{int32(min(u.Depth, math.MaxInt32)), u.Priority, u.Rank, u.Kept}
+	c := class{int32(min(u.Depth, math.MaxInt32)), u.Priority, u.Rank, u.Kept, u.ByDepth && !u.Kept}
 	q.Push(c, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
 }
 

@@ -148,6 +148,9 @@ func (r *refills) dropped(o *origin) {
 
 // add queues a new URL, in memory or behind the cursor in the store.
 func (r *refills) add(o *origin, u *URL) {
+	if o.step != nil {
+		o.step.floor = min(o.step.floor, u.Depth)
+	}
 	if b := o.backlog; b != nil && b.cursor.Compare(u.QueueKey()) < 0 {
 		b.n++
 		b.more = true
@@ -253,7 +256,8 @@ func (f *Frontier) mayRefill(o *origin) bool {
 // Those behind it wait with it, or it would lose its turn.
 func (f *Frontier) stuck(h *host) bool {
 	o := f.politeness.top(h)
-	if f.refills.open < maxRefills || h.resolve != addressKnown || !f.mayRefill(o) || f.has(o) {
+	if f.refills.open < maxRefills || h.resolve != addressKnown || !f.mayRefill(o) || f.has(o) ||
+		!f.mayDescend(o) {
 		return false
 	}
 	_, known := o.leastDepth() // with which its robots.txt would be leased
@@ -342,7 +346,7 @@ func (f *Frontier) recount(o *origin) {
 	if b.more {
 		n, tried = max(b.n, 0), max(b.tried, 0)
 	}
-	if n != b.n {
+	if n != b.n || o.step != nil { // its least depth may be known by now
 		f.journal.originChanged(o)
 	}
 	o.pending += int32(n - b.n)

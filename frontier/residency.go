@@ -266,7 +266,7 @@ func (f *Frontier) makeRoom() {
 		case !h.canWait():
 			h.waiting = false
 			return notAnyMore
-		case (!h.owed || h.heldUp() || h.isIdle()) && f.settled(h):
+		case (!h.owed || h.heldUp() || h.isAhead() || h.isIdle()) && f.settled(h):
 			return evictable
 		}
 		return notYet
@@ -308,9 +308,11 @@ func (f *Frontier) evict(h *host) {
 	f.politeness.withdraw(h)
 	h.evicted = true
 	f.dormant.evicted(h.name())
+	f.levels.nearer.evicted(h.name())
 	f.residency.removed(h)
 	f.politeness.remove(h)
 	for o := range h.each {
+		f.stepOut(o)
 		if o.pending > 0 {
 			f.refills.dropped(o)
 			f.dormant.count(OriginState{Pending: int(o.pending), Tried: int(o.tried)}, 1)
@@ -336,6 +338,9 @@ func (f *Frontier) comeBack(s OriginState, r robots.Rules) *origin {
 func (f *Frontier) wake(o *origin, s OriginState) {
 	f.residency.evicted--
 	f.dormant.count(s, -1)
+	if s.Pending > 0 {
+		f.levels.countDormant(s.Levels, -1)
+	}
 	f.refills.restore(o, s)
 	f.place(o)
 	f.consider(o.host)
@@ -363,6 +368,7 @@ func (f *Frontier) recall(
 		o.pace.hold = max(o.pace.hold, f.restored(s.Hold, MaxRetryAfter))
 	}
 	f.restoreTrouble(o, s, ofAnother)
+	f.restoreStep(o, s.Levels, s.Pending)
 	if o.robots.phase != off {
 		rules, ok := f.robots.add(r, f.now)
 		if !ok {

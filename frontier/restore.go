@@ -45,6 +45,13 @@ func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
 	}
 }
 
+// Nearer restores what Journal.Nearer has recorded, with open true and not false since.
+func (r *Restorer) Nearer(u URL) {
+	if r.f.cfg.Levels {
+		r.f.levels.nearer.keep(u.URL, way{u.Depth, u.From})
+	}
+}
+
 // Variants restores what Journal.Variants last recorded of a key.
 func (r *Restorer) Variants(key [16]byte, n int) { r.f.variants.Raise(key, n) }
 
@@ -64,6 +71,10 @@ func (r *Restorer) Origin(now time.Time, s OriginState, rules robots.Rules) bool
 		f.residency.gone.Add(f.residency.nameKey(Hostname(s.Name)))
 		f.residency.evicted++
 		f.dormant.count(s, 1)
+		if s.Pending > 0 {
+			f.levels.countDormant(s.Levels, 1)
+			f.levels.found = maxDepth
+		}
 		f.first += s.Answered
 		return false
 	}

@@ -15,6 +15,9 @@ func (f *Frontier) Done(now time.Time, u URL, a Result) {
 	f.endRedirects(&u)
 	o.triedOnce(u.Tries, -1)
 	f.journal.done(u)
+	if o.step != nil && u.Tries > 0 { // its next URL may have waited for this one
+		f.place(o)
+	}
 }
 
 // Retry ends a lease: the URL is pending again, not before at. It counts as a try.
@@ -168,6 +171,7 @@ func (f *Frontier) learn(o *origin, now time.Time, a Result) {
 	f.tell(now)
 	o.countLeases(-1)
 	f.stats.Leased--
+	f.stir(o)
 	h := o.host
 	f.politeness.learn(f.now, h, a)
 	f.judge(o, &a)

@@ -20,6 +20,14 @@ type Journal interface {
 	// which may be the same; Tries, NotBefore and Past have changed.
 	Retried(u URL, was QueueKey)
 
+	// Moved records that a URL that was never leased, pending at was, is pending at u.QueueKey():
+	// with Levels, a shorter way to it was found. Depth, From and Seq have changed.
+	Moved(u URL, was QueueKey)
+
+	// Nearer records, with Levels, another way to a URL that was seen: URL, Depth and From. It may
+	// be shorter. If open is false, it was looked into, and is not needed any more.
+	Nearer(u URL, open bool)
+
 	// Done records that a URL, pending at u.QueueKey(), is done. Past ends with the result.
 	Done(u URL)
 
@@ -68,6 +76,7 @@ type OriginState struct {
 	Strikes  int           // overloads in a row, 0 to 255
 	Overload bool          // has ever been overloaded
 
+	Levels    LevelState
 	Responded bool // ever
 	Trouble   TroubleState
 	Robots    RobotsState

@@ -18,6 +18,7 @@ type URL struct {
 	Priority int8       // an origin's URLs of higher priority come first, then those of less depth
 	Rank     int8       // then those of higher rank; otherwise of use to the caller
 	Kept     bool       // comes before all URLs of its origin that are not kept
+	ByDepth  bool       // its depth comes before its priority; set by Add: see Config.Levels
 
 	// What a lease adds.
 	Seed    bool        // a seed is on its origin, which has not answered from a public address
@@ -79,10 +80,12 @@ type Snapshot struct {
 }
 
 // QueueKey orders the pending URLs of an origin: tried URLs first, then kept ones, then by higher
-// priority, smaller depth, higher rank, and smaller Seq. No two URLs of a crawl have the same key.
+// priority, smaller depth, higher rank, and smaller Seq; then those that are ordered by their depth
+// before their priority. No two URLs of a crawl have the same key.
 type QueueKey struct {
 	Tried    bool
 	Kept     bool // not with Tried
+	ByDepth  bool // not with Tried or Kept
 	Priority int8
 	Depth    int // ≥ 0
 	Rank     int8
@@ -97,6 +100,10 @@ func (p QueueKey) Compare(q QueueKey) int {
 		return first(p.Tried)
 	case p.Kept != q.Kept:
 		return first(p.Kept)
+	case p.ByDepth != q.ByDepth:
+		return first(q.ByDepth)
+	case p.ByDepth && p.Depth != q.Depth:
+		return cmp.Compare(p.Depth, q.Depth)
 	case p.Priority != q.Priority:
 		return cmp.Compare(q.Priority, p.Priority)
 	case p.Depth != q.Depth:
@@ -117,7 +124,11 @@ func first(is bool) int {
 
 // QueueKey returns the key of u among its origin's URLs.
 func (u *URL) QueueKey() QueueKey {
-	return QueueKey{u.Tries > 0, u.Kept && u.Tries == 0, u.Priority, u.Depth, u.Rank, u.Seq}
+	untried := u.Tries == 0
+	return QueueKey{
+		!untried, u.Kept && untried, u.ByDepth && untried && !u.Kept,
+		u.Priority, u.Depth, u.Rank, u.Seq,
+	}
 }
 
 // Result is what the end of a lease teaches about a host's pace. The zero Result teaches nothing.

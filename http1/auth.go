@@ -113,6 +113,9 @@ func isSecret(f Field) bool {
 	return f.Value != "" && (isName(f.Name, "Authorization") || isName(f.Name, "Cookie"))
 }
 
+// isForProxy reports whether a field is for the proxy alone.
+func isForProxy(f Field) bool { return isName(f.Name, "Proxy-Authorization") }
+
 // NeedsTrusted reports whether o has a secret that names no origin.
 func (o *Options) NeedsTrusted() bool {
 	schemeless := func(c Credential) bool { return c.Scheme == "" }

@@ -31,7 +31,8 @@ type Client struct {
 	opt      Options
 	invalid  *Error            // the error of opt.UserAgent, opt.Header or opt.Auth
 	shared   Header            // of Options.Header, what is sent to every origin
-	secrets  Header            // and the rest
+	secrets  Header            // what is sent to trusted ones
+	toProxy  string            // and its field Proxy-Authorization
 	header   header            // shared, and the client's own fields
 	auth     map[origin]string // values of the Authorization field
 	names    names
@@ -60,7 +61,7 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	c := &Client{
 		loop:     l,
 		opt:      opt,
-		shared:   slices.DeleteFunc(slices.Clone(opt.Header), isSecret),
+		shared:   slices.DeleteFunc(slices.Clone(opt.Header), func(f Field) bool { return isSecret(f) || isForProxy(f) }),
 		auth:     authorizations(opt.Auth),
 		names:    names{resolver: opt.Resolver, overrides: opt.Resolve},
 		tls:      newTLSConfig(l, &opt),
@@ -72,8 +73,11 @@ func NewClient(l *aio.Loop, opt Options) *Client {
 	}
 	c.header = newHeader(opt.UserAgent, c.shared)
 	for _, f := range opt.Header {
-		if isSecret(f) {
+		switch {
+		case isSecret(f):
 			c.secrets = append(c.secrets, f)
+		case isForProxy(f):
+			c.toProxy = f.Value
 		}
 	}
 	if err := append(Header{{"User-Agent", opt.UserAgent}}, opt.Header...).Check(); err != nil {

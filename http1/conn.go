@@ -85,6 +85,7 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 	var to []netip.AddrPort
 	var server netip.AddrPort
 	var found lookup
+	patience := total.within(c.opt.DialTimeout, began, KindDialTimeout)
 	dial := func(t *aio.Task) (err error) {
 		if at.via != nil {
 			raw, server, found, err = c.through(t, req, at, host, port, tm)
@@ -100,11 +101,19 @@ func (c *Client) connect(t *aio.Task, req *Request, at route, total *limit, tm *
 			return err
 		}
 		to = c.prefer(req, host, port, to)
-		raw, err = aio.Connect(t, to)
+		patience = patience.within(req.ConnectTimeout, c.loop.Now(), KindDialTimeout)
+		connect := func(t *aio.Task) (err error) {
+			raw, err = aio.Connect(t, to)
+			return err
+		}
+		if req.ConnectTimeout > 0 {
+			err = t.Deadline(patience.at, connect)
+		} else {
+			err = connect(t)
+		}
 		tm.Connect = c.loop.Now().Sub(began) - tm.DNS
 		return err
 	}
-	patience := total.within(c.opt.DialTimeout, began, KindDialTimeout)
 	var err error
 	if patience.at.IsZero() {
 		err = dial(t)

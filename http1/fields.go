@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 
@@ -31,7 +32,7 @@ func (c *Client) addFields(t *aio.Task, req *Request, page *url.URL, to route) {
 		add("Authorization", c.authorization(req))
 	}
 	if to.forwarded() {
-		add("Proxy-Authorization", to.via.authorization())
+		add("Proxy-Authorization", cmp.Or(c.toProxy, to.via.authorization()))
 		// Absolute form (RFC 9112, section 3.2.2).
 		req.Target = req.Scheme + "://" + req.Host + req.Target
 	}

@@ -67,7 +67,8 @@ type Options struct {
 	// UserAgent is the User-Agent field; empty: none is sent.
 	UserAgent string
 	// Header is sent with every request: see Request.Header. The fields Authorization and Cookie
-	// are secrets: see Trusted.
+	// are secrets: see Trusted. Proxy-Authorization is sent to an HTTP proxy alone, in place of its
+	// user and password.
 	Header Header
 	// Cookies holds the cookies to send, and stores the cookies of responses. It is called on the
 	// loop. Nil: no cookies.

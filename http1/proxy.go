@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +179,7 @@ func (c *Client) tunnel(t *aio.Task, raw aio.Conn, via *Proxy, address string) e
 // askTunnel sends a CONNECT (RFC 9110, section 9.3.6).
 func (c *Client) askTunnel(nc io.ReadWriter, via *Proxy, address string) error {
 	b := []byte("CONNECT " + address + " HTTP/1.1\r\nHost: " + address + "\r\n")
-	for _, f := range []Field{{"User-Agent", c.opt.UserAgent}, {"Proxy-Authorization", via.authorization()}} {
+	for _, f := range []Field{{"User-Agent", c.opt.UserAgent}, {"Proxy-Authorization", cmp.Or(c.toProxy, via.authorization())}} {
 		if f.Value != "" {
 			b = appendField(b, f)
 		}

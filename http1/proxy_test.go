@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,50 @@ func TestForwarded(t *testing.T) {
 				res.Close()
 			}
 		})
+}
+
+// TestProxyAuthorization: the field Proxy-Authorization is for the proxy alone: hosts do not see it,
+// neither without a proxy nor through a tunnel, and it takes precedence over user and password.
+func TestProxyAuthorization(t *testing.T) {
+	secret := http1.Header{{Name: "Proxy-Authorization", Value: "Bearer tok"}}
+	const name = "Proxy-Authorization"
+	play(t, http1.Options{Header: secret},
+		func(s *site) {
+			p := s.accept()
+			if got := field(p.request("/"), name); got != "" {
+				t.Errorf("a host got %q", got)
+			}
+			p.send(ok("a"))
+		}, func(b *browser) { b.reads("/", "a") })
+	opt := through(t, "http://me:pw@other.example:80")
+	opt.Header = secret
+	play(t, opt, func(s *site) {
+		p := s.accept()
+		if got := field(p.request("http://a.test/"), name); got != name+": Bearer tok" {
+			t.Errorf("the proxy got %q", got)
+		}
+		p.send(ok("a"))
+	}, func(b *browser) {
+		res, err := b.client.Do(b.task, http1.Request{Scheme: "http", Host: "a.test", Target: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Close()
+	})
+	playTLS(t, func(opt *http1.Options, _ *tls.Config) {
+		opt.Proxy, opt.Header = through(t, "http://other.example:443").Proxy, secret
+	}, func(v *tlsSite) {
+		p := v.accept()
+		if got := field(p.request("www.example:443"), name); got != name+": Bearer tok" {
+			t.Errorf("the proxy got %q", got)
+		}
+		p.send("HTTP/1.1 200 OK\r\n\r\n")
+		c := v.over(p)
+		if req, err := http.ReadRequest(c.in); err != nil || req.Header.Get(name) != "" {
+			t.Errorf("behind the tunnel: %v, %v", req, err)
+		}
+		_, _ = c.Write([]byte(ok("one")))
+	}, func(b *browser) { b.readsTLS("/1", "one") })
 }
 
 // TestTunnel checks that https requests use a tunnel, that the CONNECT response may arrive in any

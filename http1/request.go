@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Request is a GET or a HEAD.
@@ -37,6 +38,10 @@ type Request struct {
 	// again if the server ends a kept connection just when it is used: the error then matches
 	// ErrStale.
 	Fresh, Once bool
+
+	// ConnectTimeout limits connecting, once the name is looked up, to less than what
+	// Options.DialTimeout leaves; 0: does not. Connecting by way of a proxy it does not limit.
+	ConnectTimeout time.Duration
 
 	// Prompt lets the response use the memory that Options.Meter reserves for hosts that respond
 	// promptly.

@@ -361,7 +361,7 @@ func (j *Job) StartVisit(ctx context.Context) error {
 	if !j.History.Turning {
 		return nil
 	}
-	if err := j.Store.Recrawl(ctx, j.Plan.LimitPerHost > 0); err != nil {
+	if err := j.Store.Recrawl(ctx, j.Plan.LimitPerHost > 0, j.Plan.Depth > 0); err != nil {
 		return err
 	}
 	j.History.Turning = false

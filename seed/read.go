@@ -1,8 +1,10 @@
 package seed
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/weburl"
@@ -24,6 +26,41 @@ func Read(s string) (Seed, error) {
 	}
 	u, credential, err := ParseCredential(s)
 	return Seed{URL: u, Credential: credential}, err
+}
+
+// Patience is how long a host is given to accept a connection by a scheme that is a guess, once its
+// name is looked up. A handshake takes less, with a lost packet sent again after one second.
+const Patience = 3 * time.Second
+
+// Instead returns the URL to try in place of one whose scheme is a guess, after an error of a kind:
+// the same by http, if its host did not answer.
+func (s Seed) Instead(kind http1.Kind) (weburl.URL, bool) {
+	if !IsUnanswered(kind) {
+		return weburl.URL{}, false
+	}
+	return s.ByHTTP()
+}
+
+// ByHTTP returns the URL by http, if its scheme is a guess.
+func (s Seed) ByHTTP() (weburl.URL, bool) {
+	if !s.Guessed {
+		return weburl.URL{}, false
+	}
+	plain, err := weburl.Parse("http" + strings.TrimPrefix(s.URL.String(), "https"))
+	if err != nil {
+		panic(fmt.Sprintf("seed: %s: %v", s.URL, err)) // it is a URL with either scheme
+	}
+	return plain.Canonical(), true
+}
+
+// IsUnanswered reports whether an error of a kind came before a host could answer at all, so that it
+// may by another scheme.
+func IsUnanswered(kind http1.Kind) bool {
+	switch kind {
+	case http1.KindConnect, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout, http1.KindProxy:
+		return true
+	}
+	return false
 }
 
 // ReadListed is Read for a line of a list, which has no credentials.

@@ -36,7 +36,7 @@ func BenchmarkResolve(b *testing.B) {
 		r.Reset(p.base)
 		for ref := range p.refs {
 			if u, err := r.ResolveString(ref); err == nil {
-				known.Add(u)
+				known.Add(u, 0)
 			}
 		}
 	})

@@ -23,6 +23,7 @@ type Memo struct {
 type memoSlot struct {
 	url         URL
 	fingerprint [16]byte
+	depth       int
 }
 
 // NewMemo returns a Memo that remembers at most n URLs, with 64 bytes for each plus the text of
@@ -37,9 +38,12 @@ func NewMemo(n, most int) *Memo {
 }
 
 // Add returns the canonical form of u, in memory of its own (see [URL.Clone]), its fingerprint,
-// and whether it was new. u must not be zero.
-func (m *Memo) Add(u URL) (canonical URL, fingerprint [16]byte, added bool) {
+// and whether it was new: one that was added at a greater depth only is. u must not be zero.
+func (m *Memo) Add(u URL, depth int) (canonical URL, fingerprint [16]byte, added bool) {
 	slot, added := m.add(&u)
+	if added = added || depth < slot.depth; added {
+		slot.depth = depth
+	}
 	return slot.url, slot.fingerprint, added
 }
 

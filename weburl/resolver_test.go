@@ -123,7 +123,7 @@ func TestMemo(t *testing.T) {
 		url   URL
 		added bool
 	}{{a, true}, {a, false}, {a.Canonical(), false}, {b, true}, {b, false}} {
-		got, fingerprint, added := m.Add(c.url)
+		got, fingerprint, added := m.Add(c.url, 0)
 		if got != c.url.Canonical() || fingerprint != c.url.Fingerprint() || added != c.added {
 			t.Errorf("%d: %q is %q, %x, %v", i, c.url, got, fingerprint, added)
 		}
@@ -131,7 +131,7 @@ func TestMemo(t *testing.T) {
 	// It forgets, but never confuses URLs.
 	for i := range 2 * 1000 {
 		u := mustParse(t, fmt.Sprintf("http://example.org/%d", i%1000))
-		if got, fingerprint, added := m.Add(u); got != u || fingerprint != u.Fingerprint() || !added {
+		if got, fingerprint, added := m.Add(u, 0); got != u || fingerprint != u.Fingerprint() || !added {
 			t.Fatalf("%q is %q, %x, %v", u, got, fingerprint, added)
 		}
 	}

@@ -128,7 +128,7 @@ func TestSites(t *testing.T) {
 			r.Reset(page.base)
 			for ref := range page.refs {
 				if u, err := r.ResolveString(ref); err == nil {
-					memo.Add(u)
+					memo.Add(u, 0)
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -87,6 +88,64 @@ func TestBareHostWhy(t *testing.T) {
 	}
 }
 
+// TestBareCommands: every command that takes a URL takes one without a scheme, tries https first and
+// says so when http is next.
+func TestBareCommands(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /no\n")
+		case "/sitemap.xml":
+			_, _ = io.WriteString(w, "<urlset><url><loc>http://a.test/mapped</loc></url></urlset>")
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<a href=b>")
+		}
+	}))
+	defer s.Close()
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	resolve := []string{"--resolve", "*:80:127.0.0.1:" + port, "--resolve", "*:443:127.0.0.1:" + closedPort(t)}
+	dir := t.TempDir()
+	for command, want := range map[string]string{
+		"fetch a.test/x":               "GET http://a.test/x\n",
+		"links a.test/x":               "http://a.test/b\n",
+		"sitemap a.test":               "http://a.test/mapped\t",
+		"sitemap a.test/sitemap.xml":   "http://a.test/mapped\t",
+		"charset a.test/x":             "windows-1252",
+		"robots test a.test/no":        "disallowed  a.test/no  line 2",
+		"robots test a.test /no":       "disallowed  /no  line 2",
+		"robots test a.test a.test/ok": "allowed     a.test/ok  no rule",
+	} {
+		e := weftIn(t, dir, append(strings.Fields(command), resolve...)...)
+		if e.code != exitDone || !strings.Contains(e.stdout, want) || strings.Count(e.stderr, "\n") != 1 ||
+			!strings.Contains(e.stderr, "; http://a.test/") || !strings.HasSuffix(e.stderr, " is tried instead\n") {
+			t.Errorf("%s: %+v", command, e)
+		}
+	}
+	for command, want := range map[string]string{
+		"links page.html":     "no such file or directory, expected a file",
+		"sitemap sitemap.xml": "no such file or directory, expected a file",
+	} {
+		if e := weftIn(t, dir, strings.Fields(command)...); e.code != exitUsage || !strings.Contains(e.stderr, want) {
+			t.Errorf("%s: %+v", command, e)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "b.test"), []byte("<a href=/x>"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if e := weftIn(t, dir, "links", "b.test"); e.stdout != "http://localhost/x\n" { // a file goes before a host
+		t.Errorf("%+v", e)
+	}
+	crawl := append([]string{"crawl", "-q", "--job", "job", "--limit", "2", "a.test/x"}, resolve...)
+	weftIn(t, dir, crawl...)
+	if e := weftIn(t, dir, "why", "job", "a.test/x"); !strings.HasPrefix(e.stdout, "http://a.test/x: done\n") {
+		t.Errorf("%+v", e)
+	}
+	if e := weftIn(t, dir, "why", "job", "a.test/unseen"); !strings.HasPrefix(e.stdout, "https://a.test/unseen: unseen\n") {
+		t.Errorf("%+v", e)
+	}
+}
+
 // TestBareList: a list of hosts, of which some answer by http only, and with lines that are no URLs.
 func TestBareList(t *testing.T) {
 	_, plainPort := bareSite(t, false)
@@ -158,11 +217,15 @@ func TestFileAsURL(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "urls.txt"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Join(dir, "job/state"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir(filepath.Join(dir, "example.org.weft"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	for arg, want := range map[string]string{
 		"urls.txt":         "weft: crawl: \"urls.txt\": a file, expected a URL: -i urls.txt reads URLs from it\n",
+		"job/":             "weft: crawl: \"job/\": a job, expected a URL: --job job/ resumes it\n",
 		"example.org.weft": "weft: crawl: \"example.org.weft\": a job, expected a URL: --job example.org.weft resumes it\n",
 	} {
 		if e := weftIn(t, dir, "crawl", arg); e.code != exitUsage || e.stderr != want {

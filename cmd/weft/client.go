@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"net/netip"
+	"os"
 
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cookies"
@@ -16,6 +18,8 @@ type clientFlags struct {
 	allowPrivate  bool
 	acceptCookies bool
 	proxy         *proxyChoice // nil: the environment decides
+	given         weft.Seed    // the URL of a command that fetches one
+	byHTTP        bool         // its scheme was a wrong guess
 }
 
 // groups returns the options; maxBody is the default of --max-body, for the help.
@@ -36,7 +40,8 @@ func (c *clientFlags) requestOptions() []option {
 		{name: "header", short: "H", arg: "'K: V'", field: "Header",
 			Value: appended((*[]http1.Field)(&c.Header), headerField),
 			help:  "add a header field to every request; repeatable",
-			more:  "Authorization and Cookie are sent to the origins of the given URLs only."},
+			more: "Authorization and Cookie are sent to the origins of the given URLs only, " +
+				"Proxy-Authorization to an HTTP proxy only."},
 		{name: "cookies", arg: "FILE", Value: to(&c.Cookies, cookieFile), field: "Cookies",
 			help: "send the cookies in FILE (Netscape format)",
 			more: "Sites may set further cookies, which are kept in memory."},
@@ -131,15 +136,51 @@ func (c *clientFlags) configure(o *weft.Options) error {
 	return err
 }
 
-// seed reads the URL of a command that fetches one, and keeps the user and password in it
-// for its origin.
+// seed reads the URL of a command that fetches one, with or without a scheme, and keeps the user and
+// password in it for its origin.
 func (c *clientFlags) seed(s string) (weburl.URL, error) {
-	u, own, err := weft.ParseSeedCredential(s)
-	if err != nil {
-		return u, &exit{exitUsage, err}
+	var err error
+	if c.given, err = weft.ReadSeed(s); err != nil {
+		return weburl.URL{}, &exit{exitUsage, err}
 	}
-	if own != nil {
+	if own := c.given.Credential; own != nil {
 		c.Auth = append(c.Auth, *own)
 	}
-	return u, nil
+	return c.given.URL, nil
+}
+
+// settled returns u by the scheme by which the given host has answered.
+func (c *clientFlags) settled(u weburl.URL) weburl.URL {
+	guess := weft.Seed{URL: u, Guessed: c.byHTTP && u.Origin() == c.given.URL.Origin()}
+	if plain, ok := guess.ByHTTP(); ok {
+		return plain
+	}
+	return u
+}
+
+// request returns the request for u.
+func (c *clientFlags) request(method string, u weburl.URL, reach *reach) http1.Request {
+	req := http1.Request{
+		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
+	}
+	if c.guess(u).Guessed {
+		req.ConnectTimeout = weft.GuessPatience
+	}
+	return req
+}
+
+// guess returns u, and whether its scheme is a guess.
+func (c *clientFlags) guess(u weburl.URL) weft.Seed {
+	return weft.Seed{URL: u, Guessed: c.given.Guessed && !c.byHTTP && u.Origin() == c.given.URL.Origin()}
+}
+
+// instead returns what is fetched in place of u, which failed so.
+func (c *clientFlags) instead(u weburl.URL, f *fetched) (weburl.URL, bool) {
+	plain, ok := c.guess(u).Instead(http1.Kind(f.ErrorKind))
+	if ok {
+		c.byHTTP = true
+		f.Error += fmt.Sprintf("; %s is tried instead", plain)
+		fmt.Fprintf(os.Stderr, "weft: %s\n", printable(f.URL+": "+f.ErrorKind+": "+f.Error))
+	}
+	return plain, ok
 }

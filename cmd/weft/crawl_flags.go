@@ -46,7 +46,8 @@ func (f *crawlFlags) reachOptions() []option {
 				"domain. The target of a seed's redirect is in scope, too."},
 		{name: "depth", short: "d", arg: "N", Value: to(&o.Depth, f.readDepth), field: "Depth",
 			help: "follow links up to N steps from a seed",
-			more: "Default, and 0: no limit. For only the given URLs, see --scope page."},
+			more: "Along the shortest path: nearer pages are fetched first, so that each crawl finds the " +
+				"same. Default, and 0: no limit. For only the given URLs, see --scope page."},
 		{name: "include", arg: "RE", Value: appended(&o.Include, expression), field: "Include",
 			help: "follow only links that match RE; repeatable"},
 		{name: "exclude", arg: "RE", Value: appended(&o.Exclude, expression), field: "Exclude",

@@ -161,6 +161,7 @@ func (c *clientFlags) get(
 		return last, err
 	}
 	follow := redirects >= 0
+	u = c.settled(u)
 	reach := reach{given: u, guard: guard.Guard{AllowAll: c.allowPrivate}}
 	options.Trusted = reach.trusted
 	err = aio.Run(ctx, func(t *aio.Task) error {
@@ -169,12 +170,19 @@ func (c *clientFlags) get(
 		defer client.Close()
 		for {
 			var next weburl.URL
-			last, next = one(t, client, method, u, &reach, follow)
-			if !next.IsZero() && redirects == 0 {
-				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
-			}
+			last, next = one(t, client, c.request(method, u, &reach), u, &reach, follow)
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if plain, ok := c.instead(u, &last); ok {
+				if err := report(last); err != nil {
+					return standardOutput(err)
+				}
+				u = plain
+				continue
+			}
+			if !next.IsZero() && redirects == 0 {
+				last.ErrorKind, last.Error = weft.KindRedirects, "more redirects than --max-redirects"
 			}
 			if err := report(last); err != nil {
 				return standardOutput(err)
@@ -201,13 +209,11 @@ func (c *clientFlags) get(
 
 // one sends one request. Next is the target of its redirect, if follow is set.
 func one(
-	t *aio.Task, client *http1.Client, method string, u weburl.URL,
+	t *aio.Task, client *http1.Client, req http1.Request, u weburl.URL,
 	reach *reach, follow bool,
 ) (f fetched, next weburl.URL) {
-	res, err := client.Do(t, http1.Request{
-		Method: method, Scheme: u.Scheme(), Host: u.Host(), Target: u.RequestTarget(), Allow: reach.allow(u),
-	})
-	f = fetched{Method: method, URL: u.String()}
+	res, err := client.Do(t, req)
+	f = fetched{Method: req.Method, URL: u.String()}
 	var e *http1.Error
 	if errors.As(err, &e) {
 		f.ErrorKind, f.Error, f.Bytes = string(e.Kind), e.Err.Error(), e.Wire

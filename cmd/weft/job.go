@@ -47,7 +47,7 @@ func mayBeJob(path string) error {
 	switch {
 	case err == nil && !info.IsDir():
 		return noJob(path, "a file")
-	case err != nil && isRemote(path):
+	case err != nil && hasScheme(path):
 		return noJob(path, "a URL")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return noJob(path, "no job")
@@ -58,8 +58,8 @@ func mayBeJob(path string) error {
 // noJob reports an argument that is not the folder of a job, with the one of the same site.
 func noJob(arg, what string) error {
 	folder := arg + ".weft"
-	if u, err := weft.ParseSeed(arg); err == nil {
-		folder = weft.JobName(u)
+	if s, err := weft.ReadSeed(arg); err == nil {
+		folder = weft.JobName(s.URL)
 	}
 	if _, err := os.Stat(folder); err == nil {
 		return usage("%.128q: %s, expected the folder of a job: did you mean %s?", arg, what, folder)

@@ -122,12 +122,6 @@ func (f *linksFlags) run(args []string) error {
 	return nil
 }
 
-// isRemote reports whether an argument is a URL rather than a file.
-func isRemote(s string) bool {
-	scheme, _, _ := strings.Cut(strings.ToLower(s), "://")
-	return scheme == "http" || scheme == "https"
-}
-
 // maxPage is the largest page that a command reads without --max-body, in bytes.
 const maxPage = 16 << 20
 

@@ -246,7 +246,7 @@ func TestLookMistakes(t *testing.T) {
 		{"no order", "ctl job", "weft ctl: 1 argument given, expected JOB and an ORDER such as pause\n"},
 		{"no folder", "status none", `weft: "none": no job, expected the folder of a job`},
 		{"no job in it", "hosts .", `weft: ".": no job`},
-		{"no URL's form", "why . example.org", `weft: why: URL "example.org": no scheme`},
+		{"no URL's form", "why . example", `weft: why: URL "example": no scheme`},
 		{"no state", "urls --state odd .", `weft: --state "odd": expected one of pending, leased, done, failed, refused`},
 		{"no number", "hosts --limit 0 .", `weft: --limit "0": expected a whole number, 1 or more`},
 		{"no such order", "ctl . dance", `weft: ctl: order "dance", expected pause, resume, stop, set, exclude or add; or tasks` + "\n"},

@@ -101,6 +101,9 @@ func (f *robotsFlags) test(arg string, urls []string) error {
 	targets := make([]string, len(urls))
 	for i, s := range urls {
 		u, err := absolute(s)
+		if bare, wrong := weft.ReadListedSeed(s); wrong == nil {
+			u, err = bare.URL, nil
+		}
 		if err != nil {
 			return usage("robots test: %w", err)
 		}

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -20,6 +24,30 @@ type source struct {
 	header      [][2]string
 	contentType string
 	body        []byte
+}
+
+// isRemote reports whether an argument is a URL rather than a file. Without a scheme it is a URL if
+// there is no such file, and its host does not look like the name of one.
+func isRemote(s string) bool {
+	if hasScheme(s) {
+		return true
+	}
+	bare, err := weft.ReadSeed(s)
+	if err != nil || slices.Contains(fileTypes, filepath.Ext(bare.URL.Hostname())) {
+		return false
+	}
+	_, err = os.Lstat(s)
+	return err != nil
+}
+
+// fileTypes are the extensions of files that weft reads; no domain ends so.
+var fileTypes = []string{".atom", ".css", ".csv", ".gz", ".htm", ".html", ".js", ".json", ".jsonl", ".rss",
+	".svg", ".txt", ".warc", ".xhtml", ".xml"}
+
+// hasScheme reports whether an argument is an http or https URL.
+func hasScheme(s string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(s), "://")
+	return scheme == "http" || scheme == "https"
 }
 
 // read reads a file, standard input for "-", or a URL, within --max-body, or most bytes without it.
@@ -73,7 +101,7 @@ func openFile(command, path, expected string) (*os.File, error) {
 // What an argument that names a file may be.
 const (
 	fileOrInput = "a file or - for standard input"
-	fileOrURL   = "a file, - for standard input, or a URL that starts with http:// or https://"
+	fileOrURL   = "a file, - for standard input, or a URL such as https://example.org/"
 )
 
 // readFile reads a file, or standard input for "-". More than most bytes are an error.

@@ -51,7 +51,7 @@ func TestSources(t *testing.T) {
 			}
 		}
 		for arg, want := range map[string]string{
-			"nosuch":          "no such file or directory, expected a file, - for standard input, or a URL that starts with http:// or https://\n",
+			"nosuch":          "no such file or directory, expected a file, - for standard input, or a URL such as https://example.org/\n",
 			".":               "is a directory, expected a file",
 			"http://a b/":     "http://a b/",
 			s.URL + "/nosuch": "/nosuch: status 404",

@@ -23,7 +23,7 @@ crawl has not found, show what the rules say.` + jobExit,
 		Args:              jobArguments("JOB URL", 2),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := weft.ParseSeed(args[1]); err != nil {
+			if _, err := weft.ReadListedSeed(args[1]); err != nil {
 				return usage("why: %w", err)
 			}
 			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {

@@ -113,6 +113,19 @@ func (q *Queue[C, T]) Cut(keep int, removed func(class C, item *T)) {
 	}
 }
 
+// Remove removes the items for which drop returns true.
+func (q *Queue[C, T]) Remove(drop func(class C, item *T) bool) {
+	for i := range q.buckets {
+		b := &q.buckets[i]
+		live := slices.DeleteFunc(b.items[b.head:], func(item T) bool { return drop(b.class, &item) })
+		b.items = b.items[:int(b.head)+len(live)]
+	}
+	q.buckets = slices.DeleteFunc(q.buckets, func(b bucket[C, T]) bool { return b.len() == 0 })
+	if len(q.buckets) == 0 {
+		q.buckets = nil
+	}
+}
+
 // All yields the items in order.
 func (q *Queue[C, T]) All() iter.Seq2[C, *T] {
 	return func(yield func(C, *T) bool) {

@@ -40,6 +40,10 @@ func TestQueue(t *testing.T) {
 					t.Fatalf("seed %d: cut to %d removes %v, expected %v", seed, keep, removed, all[keep:])
 				}
 				all = all[:keep]
+			case k == 8 && r.IntN(30) == 0:
+				gone := func(n int) bool { return n%3 == 0 }
+				q.Remove(func(_ class, n *int) bool { return gone(*n) })
+				all = slices.DeleteFunc(all, func(x item) bool { return gone(x.n) })
 			case len(all) > 0:
 				if c, n := q.Pop(); all[0] != (item{c, n}) {
 					t.Fatalf("seed %d: popped %d of class %d, expected %v", seed, n, c, all[0])

@@ -89,7 +89,7 @@ func (b *Batch) has(dir string) bool {
 	return ok
 }
 
-// Pending, Retried, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin and
+// Pending, Retried, Moved, Nearer, Done, Refused, Dropped, Variants, OverLimit, Rules, Redirected, Origin and
 // Counts implement [frontier.Journal].
 func (b *Batch) Pending(u frontier.URL) {
 	b.putSeen(u)
@@ -102,6 +102,18 @@ func (b *Batch) Retried(u frontier.URL, was frontier.QueueKey) {
 		b.putSeen(u)
 	}
 	b.putPending(u)
+}
+
+func (b *Batch) Moved(u frontier.URL, was frontier.QueueKey) { b.Retried(u, was) }
+
+func (b *Batch) Nearer(u frontier.URL, open bool) {
+	b.key = append(append(b.key[:0], keyNearer), u.URL.String()...)
+	if !open {
+		b.delete(b.key)
+		return
+	}
+	b.value = appendURL(b.value[:0], u)
+	b.set(b.key, b.value)
 }
 
 func (b *Batch) Done(u frontier.URL) {

@@ -178,7 +178,7 @@ func appendPending(b []byte, origin string, u frontier.URL) []byte {
 func (d *decoder) pending(origin string, p frontier.QueueKey) frontier.URL {
 	return frontier.URL{
 		URL: d.url(origin), From: d.href(origin), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
-		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, Seq: p.Seq,
+		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, ByDepth: p.ByDepth, Seq: p.Seq,
 	}
 }
 
@@ -284,7 +284,11 @@ func appendOrigin(b []byte, o frontier.OriginState) []byte {
 	b = appendTime(b, o.Trouble.Since)
 	b = appendTime(b, o.Trouble.Until)
 	b = appendText(b, o.Trouble.Kind)
-	return appendText(b, o.Trouble.Reason)
+	b = appendText(b, o.Trouble.Reason)
+	if o.Levels != (frontier.LevelState{}) {
+		b = appendBool(appendInt(b, o.Levels.Least), o.Levels.Joint)
+	}
+	return b
 }
 
 func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
@@ -304,6 +308,9 @@ func decodeOrigin(name string, value []byte) (frontier.OriginState, error) {
 	if len(d.b) > 0 {
 		o.Responded, o.Trouble.Since, o.Trouble.Until = d.bool(), d.time(), d.time()
 		o.Trouble.Kind, o.Trouble.Reason = d.text(), d.text()
+		if len(d.b) > 0 {
+			o.Levels.Least, o.Levels.Joint = d.int(), d.bool()
+		}
 		return o, d.end()
 	}
 	// In older jobs a parked host held back all of its origins.

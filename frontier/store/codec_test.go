@@ -95,6 +95,7 @@ func TestQueueKeysAreOrdered(t *testing.T) {
 		})
 		p := &keys[len(keys)-1]
 		p.Kept = !p.Tried && rng.IntN(2) == 0
+		p.ByDepth = !p.Tried && !p.Kept && rng.IntN(2) == 0
 	}
 	keys = append(keys, firstUntried)
 	for _, p := range keys {
@@ -123,7 +124,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		if u, err := decodePending(append([]byte{keyPending}, key...), value); err == nil {
 			origin := string(key[:bytes.IndexByte(key, 0)])
-			again, err := decodePending(appendPendingKey(nil, origin, frontier.QueueKey{Tried: key[len(origin)+1] == classTried, Kept: key[len(origin)+1] == classKept, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
+			again, err := decodePending(appendPendingKey(nil, origin, frontier.QueueKey{Tried: key[len(origin)+1] == classTried, Kept: key[len(origin)+1] == classKept, ByDepth: key[len(origin)+1] == classByDepth, Priority: u.Priority, Depth: u.Depth, Rank: u.Rank, Seq: u.Seq}),
 				appendKnown(appendPending(nil, origin, u), u.Known))
 			if err != nil || !reflect.DeepEqual(u, again) {
 				t.Fatalf("pending: %v, then %v, %v", u, again, err)

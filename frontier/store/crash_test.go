@@ -141,7 +141,7 @@ func (h *history) check(fs *storetest.FS, committed int) error {
 func TestCrash(t *testing.T) {
 	h := newHistory(t)
 	fs, points := newFS(t), storetest.Points{}
-	tried := storetest.Sample(h.points, long.Or(8, 1))
+	tried := storetest.Sample(h.points, long.Or(20, 1))
 	var committed atomic.Int32
 	crashes, tables, merged, marker := 0, 0, 0, 0 // marker: operations left since a marker file changed
 	fs.Before(func(op storetest.Op, path string) error {
@@ -158,7 +158,7 @@ func TestCrash(t *testing.T) {
 		}
 		switch {
 		case marker >= 0 && op == storetest.Sync && path == "/job/state":
-			percents = slices.Repeat([]int{50}, 16) // which names survive is random
+			percents = slices.Repeat([]int{50}, long.Or(8, 16)) // which names survive is random
 		case !slices.Contains(tried, point):
 			return nil
 		case point.N > 1:
@@ -207,7 +207,7 @@ func within(t *testing.T, what string, fn func()) {
 // committed batches when it is opened again, even after a crash.
 func TestFailure(t *testing.T) {
 	h := newHistory(t)
-	tried := storetest.Sample(h.points, long.Or(25, 1))
+	tried := storetest.Sample(h.points, long.Or(50, 1))
 	for i, point := range tried {
 		for _, lasting := range long.Or([]bool{i%2 == 1}, []bool{false, true}) {
 			testFailure(t, h, point, lasting)

@@ -48,15 +48,20 @@ func (w *spaceWaiter) try(op func() error) error {
 	}
 	w.count(+1, err)
 	defer w.count(-1, nil)
-	tick := time.NewTicker(w.every)
-	defer tick.Stop()
+	pause := w.every
+	if NoDescriptor(err) { // this process may close one in a moment
+		pause /= 64
+	}
 	for full(err) {
+		next := time.NewTimer(pause)
 		select {
 		case <-w.abandoned:
+			next.Stop()
 			return err
-		case <-tick.C:
+		case <-next.C:
 			err = op()
 		}
+		pause = min(2*pause, w.every)
 	}
 	return err
 }

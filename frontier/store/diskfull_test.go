@@ -25,7 +25,7 @@ func TestFull(t *testing.T) {
 		}
 	}
 	full, reported := 0, 0
-	for _, at := range storetest.Sample(taking, long.Or(20, 1)) {
+	for _, at := range storetest.Sample(taking, long.Or(50, 1)) {
 		met, waited := testFull(t, h, at)
 		full += met
 		reported += waited

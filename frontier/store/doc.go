@@ -27,6 +27,7 @@
 //	q                          next Seq
 //	u URL                      outcome of a URL: done or refused
 //	v                          version of the format
+//	w URL                      another way to a URL, not looked into yet
 //	x variant key              number of variants taken
 //
 // In the key of an origin, the name precedes the scheme and the port. All integers of keys are

@@ -175,7 +175,7 @@ func TestFreshInterrupted(t *testing.T) {
 			}
 			fs.Before(nil)
 			shut(t, s)
-			tried := storetest.Sample(all.All(), long.Or(9, 1))
+			tried := storetest.Sample(all.All(), long.Or(20, 1))
 			for _, at := range tried {
 				fs, points, killed := test.job(t), storetest.Points{}, atomic.Bool{}
 				fs.Before(func(op storetest.Op, path string) error {
@@ -198,7 +198,7 @@ func TestFreshInterrupted(t *testing.T) {
 				if !slices.Contains(tried, points.Next(op, path)) {
 					return nil
 				}
-				for _, percent := range []int{0, 50, 100} {
+				for _, percent := range long.Or([]int{int(crashes % 3 * 50)}, []int{0, 50, 100}) {
 					crashes++
 					left := fs.Crash(percent, rand.New(rand.NewPCG(crashes, 0)))
 					if err := left.MkdirAll("/job", 0o777); err != nil {

@@ -22,6 +22,7 @@ const (
 	keyOrigin   = 'h' // name, 0, rest of the origin, originRules or originState → robots.txt or state
 	keyRedirect = 'k' // fingerprint → fewest redirects to the URL, and its own target
 	keyVariants = 'x' // frontier.VariantKey → number of its URLs taken
+	keyNearer   = 'w' // URL → another way to it, with its depth
 	keyNote     = 'n' // name → note of the caller's
 	keyOutput   = 'o' // name → committed bytes
 	keyCounts   = 'c' // → counts of URLs
@@ -88,8 +89,13 @@ func pendingEnd(origin string) []byte { return append(append([]byte{keyPending},
 // appendQueueKey appends a queue key so that the encoding preserves its order.
 func appendQueueKey(b []byte, p frontier.QueueKey) []byte {
 	b = append(b, classOf(p))
+	if p.ByDepth {
+		b = appendOrdered(b, uint64(p.Depth))
+	}
 	b = append(b, 0x7f^byte(p.Priority)) // 127 is 0, −128 is 255: the higher comes first
-	b = appendOrdered(b, uint64(p.Depth))
+	if !p.ByDepth {
+		b = appendOrdered(b, uint64(p.Depth))
+	}
 	b = append(b, 0x7f^byte(p.Rank))
 	return appendOrdered(b, p.Seq)
 }
@@ -101,11 +107,12 @@ func appendOrdered(b []byte, n uint64) []byte {
 	return append(b, binary.BigEndian.AppendUint64(nil, n)[8-size:]...)
 }
 
-// Tried URLs come first, then kept ones.
+// Tried URLs come first, then kept ones; those whose depth comes before their priority are last.
 const (
 	classTried = iota
 	classKept
 	classLast
+	classByDepth
 )
 
 func classOf(p frontier.QueueKey) byte {
@@ -114,19 +121,29 @@ func classOf(p frontier.QueueKey) byte {
 		return classTried
 	case p.Kept:
 		return classKept
+	case p.ByDepth:
+		return classByDepth
 	}
 	return classLast
 }
 
 func (d *decoder) queueKey() frontier.QueueKey {
 	class := d.byte()
-	if class > classLast {
+	if class > classByDepth {
 		d.fail()
 	}
-	return frontier.QueueKey{
-		Tried: class == classTried, Kept: class == classKept,
-		Priority: int8(0x7f ^ d.byte()), Depth: int(d.ordered()), Rank: int8(0x7f ^ d.byte()), Seq: d.ordered(),
+	p := frontier.QueueKey{
+		Tried: class == classTried, Kept: class == classKept, ByDepth: class == classByDepth,
 	}
+	if p.ByDepth {
+		p.Depth = int(d.ordered())
+	}
+	p.Priority = int8(0x7f ^ d.byte())
+	if !p.ByDepth {
+		p.Depth = int(d.ordered())
+	}
+	p.Rank, p.Seq = int8(0x7f^d.byte()), d.ordered()
+	return p
 }
 
 func (d *decoder) ordered() uint64 {

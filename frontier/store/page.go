@@ -11,6 +11,8 @@ func (s *Store) Read(r frontier.Request) (p frontier.Page, err error) {
 		p.URLs, p.More, err = s.Pending(r.Origin, r.After, r.N)
 	case frontier.Revive:
 		p.Origins, p.Last, err = s.Dormant(r)
+	case frontier.Find:
+		p.URLs, p.Origins, err = s.findPending(r.URLs)
 	case frontier.Lookup:
 		if len(r.Fingerprints) > 0 {
 			p.Seen, err = s.Known(r.Fingerprints)

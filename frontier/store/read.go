@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -107,6 +108,12 @@ func (s *Store) Restore(now time.Time, to *frontier.Restorer) error {
 			return err
 		}
 		to.Variants(v.Key, v.N)
+	}
+	for u, err := range s.nearer() {
+		if err != nil {
+			return err
+		}
+		to.Nearer(u)
 	}
 	to.Seq(s.NextSeq())
 	return nil
@@ -301,6 +308,15 @@ func (s *Store) Variants() iter.Seq2[Variants, error] {
 	})
 }
 
+// nearer yields the other ways to URLs for Restore.
+func (s *Store) nearer() iter.Seq2[frontier.URL, error] {
+	return each(s, []byte{keyNearer}, []byte{keyNearer + 1}, func(_, value []byte) (frontier.URL, bool, error) {
+		d := decoder{b: value}
+		u := d.fullURL()
+		return u, true, d.end()
+	})
+}
+
 // VariantsOf returns the committed number of URLs taken for a frontier.VariantKey.
 func (s *Store) VariantsOf(key [16]byte) (int, error) {
 	n, err := s.number(appendKey(nil, keyVariants, key))
@@ -400,6 +416,23 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 		}
 		last = key
 	}
+}
+
+// findPending returns those of the URLs that are pending, and all origins of their names.
+func (s *Store) findPending(urls []weburl.URL) (pending []frontier.URL, origins []Origin, err error) {
+	names := make(map[string]struct{})
+	for _, u := range urls {
+		e, found, err := s.Find(u)
+		if err != nil {
+			return nil, nil, err
+		}
+		if found && e.State == Pending {
+			pending = append(pending, e.URL)
+			names[u.Hostname()] = struct{}{}
+		}
+	}
+	origins, err = s.Named(slices.Collect(maps.Keys(names)))
+	return pending, origins, err
 }
 
 // check turns an error of decoding the value of a key into one of the store.

@@ -14,18 +14,19 @@ import (
 // key and a [frontier.Snapshot] of its last fetch. With keep, URLs that have one come before all
 // new ones. Call it for a finished job, before a frontier is restored. Hosts start with fresh
 // limits and their previous pace; robots.txt stays valid as long as it would have been, and one
-// that could not be fetched is requested at once. Dropped URLs stay dropped.
+// that could not be fetched is requested at once. Dropped URLs stay dropped. With byDepth, queue keys are
+// those of a frontier with Levels.
 //
 // It commits many batches, so its memory is bounded. Between two of them the store is whole, each
 // URL in one state: after an interruption, another call continues. It returns the errors of Commit
 // and that of ctx.
-func (s *Store) Recrawl(ctx context.Context, keep bool) error {
+func (s *Store) Recrawl(ctx context.Context, keep, byDepth bool) error {
 	counts, err := s.Counts()
 	if err != nil {
 		return err
 	}
 	counts.Duplicates = 0
-	v := recrawl{store: s, keep: keep, counts: counts}
+	v := recrawl{store: s, keep: keep, byDepth: byDepth, counts: counts}
 	v.begin()
 	for c, err := range s.chunks([]byte{keyEntry}, []byte{keyEntry + 1}) {
 		if err == nil {
@@ -47,6 +48,7 @@ func (s *Store) Recrawl(ctx context.Context, keep bool) error {
 type recrawl struct {
 	store    *Store
 	keep     bool
+	byDepth  bool
 	counts   frontier.Stats
 	batch    *Batch
 	origins  map[string]frontier.OriginState // of the URLs in the batch
@@ -100,7 +102,8 @@ func (v *recrawl) requeue(key, value []byte) error {
 	u, was := e.URL, e.URL.QueueKey()
 	u.Tries, u.NotBefore, u.Past = 0, time.Time{}, nil
 	u.Kept = v.keep && u.Known != nil
-	if u.QueueKey() != was {
+	u.ByDepth = v.byDepth && u.Depth > 0
+	if v.byDepth || u.QueueKey() != was {
 		v.batch.putSeen(u)
 	}
 	v.batch.putPending(u)

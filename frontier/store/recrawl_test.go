@@ -103,11 +103,11 @@ func TestRecrawl(t *testing.T) {
 	defer func() { shut(t, s) }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Recrawl(ctx, false); !errors.Is(err, context.Canceled) {
+	if err := s.Recrawl(ctx, false, false); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want context.Canceled", err)
 	}
 	for range 2 { // the second time there is nothing left to do
-		if err := s.Recrawl(t.Context(), false); err != nil {
+		if err := s.Recrawl(t.Context(), false, false); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := dumped(s); err != nil || got != after {
@@ -126,7 +126,7 @@ func TestRecrawl(t *testing.T) {
 // the unsynced data left. Each URL is then in one state, and the next Recrawl has the same result.
 func TestRecrawlCrash(t *testing.T) {
 	const hosts = 4
-	urls := long.Or(30, 300) // of each
+	urls := long.Or(15, 300) // of each
 	finished := newFS(t)
 	before, after := visited(t, finished, hosts, urls)
 	recrawl := func(each func(left *storetest.FS, op storetest.Op, path string)) {
@@ -140,14 +140,14 @@ func TestRecrawlCrash(t *testing.T) {
 			each(fs, op, path)
 			return nil
 		})
-		if err := s.Recrawl(t.Context(), false); err != nil {
+		if err := s.Recrawl(t.Context(), false, false); err != nil {
 			t.Fatal(err)
 		}
 		fs.Before(nil)
 	}
 	var all, points storetest.Points
 	recrawl(func(_ *storetest.FS, op storetest.Op, path string) { all.Next(op, path) })
-	tried := storetest.Sample(all.All(), long.Or(13, 5))
+	tried := storetest.Sample(all.All(), long.Or(8, 5))
 	crashes, between := 0, make(map[int]bool)
 	recrawl(func(fs *storetest.FS, op storetest.Op, path string) {
 		if !slices.Contains(tried, points.Next(op, path)) {
@@ -191,7 +191,7 @@ func recrawledAfter(left *storetest.FS, urls int, after string) (pending int, er
 	if pending != counts.Pending || ended != counts.Done+counts.Refused || pending+ended != urls {
 		return pending, fmt.Errorf("%d pending, %d ended, counts %+v", pending, ended, counts)
 	}
-	if err := s.Recrawl(context.Background(), false); err != nil {
+	if err := s.Recrawl(context.Background(), false, false); err != nil {
 		return pending, err
 	}
 	got, err := dumped(s)
@@ -231,7 +231,7 @@ func BenchmarkRecrawl(b *testing.B) {
 		}
 	}
 	b.ResetTimer()
-	if err := s.Recrawl(b.Context(), false); err != nil {
+	if err := s.Recrawl(b.Context(), false, false); err != nil {
 		b.Fatal(err)
 	}
 	b.StopTimer()

@@ -64,12 +64,12 @@ var imports = map[string][]string{
 	"scope/shapes": {"weburl"},
 	"seed":         {"http1", "weburl"},
 	"job":          {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
-	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "sitemap", "text", "weburl"},
+	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "seed", "sitemap", "text", "weburl"},
 	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "scope/shapes", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "scope/shapes", "weburl"},
-	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed", "weburl"},
+	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.
 	".": {"aio", "budget", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},

@@ -105,7 +105,7 @@ func bodies(t *testing.T, hosts int, o weft.Options, send func(task *aio.Task, c
 // the share of bodies plus one body. Every body arrives whole without retries, because a
 // lack of memory here does not count against the host.
 func TestSlowBodiesKeepWithinMemory(t *testing.T) {
-	const hosts, size, piece = 8, 4 * mebi, 256 << 10
+	const hosts, size, piece = 8, 2 * mebi, 128 << 10
 	text := bytes.Repeat([]byte("x"), piece)
 	slowly := func(task *aio.Task, c aio.Conn, _ string) error {
 		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n", size); err != nil {
@@ -135,8 +135,8 @@ func TestSlowBodiesKeepWithinMemory(t *testing.T) {
 			}
 			if most := c.bodies.Share() + size + size/4; peak > most {
 				t.Errorf("bodies held %d bytes, expected at most %d", peak, most)
-			} else if workers > 1 && peak < c.bodies.Share() {
-				t.Errorf("bodies held %d bytes, expected at least their share, %d", peak, c.bodies.Share())
+			} else if workers > 1 && peak < c.bodies.Share()-size/8 { // it grows in steps
+				t.Errorf("bodies held %d bytes, expected about their share, %d", peak, c.bodies.Share())
 			}
 		})
 	}
@@ -234,7 +234,7 @@ func latest(a, b time.Time) time.Time {
 // TestBombsKeepWithinMemory checks that bodies that are small compressed and large decompressed are
 // decompressed one after the other when memory does not suffice for all.
 func TestBombsKeepWithinMemory(t *testing.T) {
-	const hosts, size = 8, 8 * mebi
+	const hosts, size = 8, 4 * mebi
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write(bytes.Repeat([]byte("x"), size-1))
@@ -258,7 +258,7 @@ func TestBombsKeepWithinMemory(t *testing.T) {
 // TestTextKeepsWithinMemory checks that bodies whose text is three times as long are decoded one
 // after the other when memory does not suffice for all, however many loops there are.
 func TestTextKeepsWithinMemory(t *testing.T) {
-	const hosts, size, loops = 16, 2 * mebi, 8
+	const hosts, size, loops = 8, mebi, 8
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write(bytes.Repeat([]byte("\xa1\xd2\xc3 "), size/4-1))
@@ -328,7 +328,7 @@ func TestHeldUntilSaved(t *testing.T) {
 		"few links":           {400, "/", false, 1, 0},
 		"new links":           {3000, "/", false, 1, 3000 * 200},
 		"links that are kept": {3000, "http://elsewhere.test/", true, 1, 3000 * 90},
-		"more than the share": {10_000, "/" + strings.Repeat("x", 1000), false, 3, 12 * mebi},
+		"more than the share": {4000, "/" + strings.Repeat("x", 1000), false, 3, 8 * mebi},
 		"the commit " + fails: {3000, "/", false, 1, 3000 * 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -416,7 +416,7 @@ func TestOneBigOutcomeAfterTheOther(t *testing.T) {
 // TestLinksOfPagesCount checks that the links passed to OnPage count as memory, though the crawl
 // follows none of them.
 func TestLinksOfPagesCount(t *testing.T) {
-	const hosts, each = 16, 4000
+	const hosts, each = 6, 4000
 	for _, status := range []int{200, 404} {
 		send := func(task *aio.Task, c aio.Conn, _ string) error {
 			page := fmt.Sprintf("<base href=http://elsewhere.test/%s/>", strings.Repeat("x", 1900)) + strings.Repeat("<a href=a>", each) + strings.Repeat(" ", 500<<10)
@@ -441,7 +441,7 @@ func TestLinksOfPagesCount(t *testing.T) {
 // TestCrowdedFetchesAreTries checks that a response that waits in vain for memory is requested again
 // a few times only, even without retries, and that its record counts all requests.
 func TestCrowdedFetchesAreTries(t *testing.T) {
-	const hosts, size = 24, 8 * mebi
+	const hosts, size = 12, 4 * mebi
 	asked := make(map[string]int)
 	host := regexp.MustCompile(`Host: (\S+)`)
 	send := func(task *aio.Task, c aio.Conn, request string) error {

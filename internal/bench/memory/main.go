@@ -150,7 +150,7 @@ Pages of 32 MiB of links are the worst case, with some 400 MiB. From 512 MiB on,
 within budget or 1 % above it.`
 
 	how = `Each figure is the peak resident size (VmHWM) of a process of its own, in MiB, with the outcome
-of the crawl.`
+of the crawl, its duration and its CPU time.`
 )
 
 func write(weft, command string, budgets []string, only string, runs int) ([]byte, error) {
@@ -167,7 +167,7 @@ func write(weft, command string, budgets []string, only string, runs int) ([]byt
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", l.name, budget, err)
 			}
-			text := fmt.Sprintf("**%d**: %s in %.0f s", m.resident>>20, m.outcome, m.took.Seconds())
+			text := fmt.Sprintf("**%d**: %s in %.0f s, %.1f s of CPU", m.resident>>20, m.outcome, m.took.Seconds(), m.cpu.Seconds())
 			fmt.Fprintf(&b, " %s |", text)
 			fmt.Fprintf(os.Stderr, "%s, %s: %s\n", l.name, budget, text)
 		}
