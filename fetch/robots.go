@@ -98,7 +98,7 @@ func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	r := out.Robots
 	r.Kind, r.Reason, r.Final = string(e.Kind), e.Err.Error(), out.Postpone || !e.Temporary()
 	switch e.Kind {
-	case http1.KindDNS, http1.KindConnect, http1.KindProxy, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	case http1.KindDNS, http1.KindBlocked, http1.KindConnect, http1.KindProxy, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
 		if out.URL.At == nil {
 			return // an error of the host, as any of its URLs would have it
 		}

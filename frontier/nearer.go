@@ -100,8 +100,8 @@ func (f *Frontier) foundAgain(u *URL) {
 // wantsNearer reports whether pending URLs are to be looked up in the store.
 func (f *Frontier) wantsNearer() bool {
 	n := &f.levels.nearer
-	return f.journal.to != nil && n.asked == nil &&
-		(len(n.ways) >= fewNearer || len(n.ways) > 0 && n.text >= nearerText/4 || len(n.ways) > 0 && (n.hurry || len(f.levels.vacant) > 0))
+	return f.journal.to != nil && n.asked == nil && len(n.ways) > 0 &&
+		(len(n.ways) >= fewNearer || n.text >= nearerText/4 || n.hurry || len(f.levels.vacant) > 0)
 }
 
 // requestNearer requests those of the URLs found again that are pending.
