@@ -53,6 +53,7 @@ type committer struct {
 	hurry    aio.Event          // that waits for no others
 	began    time.Time          // of the commit that runs; zero: none does
 	saved    job.History        // of the last batch that was committed
+	waiting  []func()           // called when the commit that runs has ended: see receiveLinks
 	failure  error              // of the first commit or look-up that failed: nothing is committed after it
 }
 
@@ -119,6 +120,10 @@ func (c *committer) size() int {
 	}
 	return n
 }
+
+// full reports whether no more links of sitemaps have room in the open batch until the commit that
+// runs has ended.
+func (c *committer) full() bool { return !c.began.IsZero() && c.size() >= c.most }
 
 // behind reports whether so much waits to be saved that no fetch is to start. Big outcomes, of
 // which as much waits as they hold, do not count: they have a bound of their own.
@@ -190,6 +195,10 @@ func (d *Coordinator) commit(t *aio.Task) error {
 	})
 	c.began = time.Time{}
 	release(sealed.holds)
+	for _, fn := range c.waiting {
+		d.loop.CallSoon(fn)
+	}
+	c.waiting = nil
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func (d *Coordinator) start(own *aio.Loop, loops []*aio.Loop) {
 	d.clock.start(own, last)
 	d.progress.start(own.Now(), own.Wall())
 	d.slots.most = d.cfg.Concurrency
-	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork}
+	report := fetch.Report{Outcomes: d.receive, Network: d.openNetwork, Links: d.receiveLinks}
 	n := len(loops)
 	for i, l := range loops {
 		workers := (d.cfg.Workers + n - 1 - i) / n // the first ones take the remainder

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -54,13 +55,38 @@ func (d *Coordinator) receiveInSlices(loop int, out *fetch.Outcome) {
 		d.Dispatch()
 		return
 	}
-	part := fetch.Outcome{Links: out.Links[:n]}
+	part := out.Links[:n]
 	out.Links = out.Links[n:]
-	d.admit(func(yield func(weburl.URL) bool) { leads(&part, yield) }, none, func() {
-		d.addLinks(out, part.Links, false)
+	d.admit(urlsOf(part), none, func() {
+		out.Added(d.addLinks(part, false))
 		d.changed()
 		d.loop.CallSoon(func() { d.receiveInSlices(loop, out) })
 	})
+}
+
+// receiveLinks takes in links of an outcome that is to come, when the open batch has room for them.
+// They may be saved before the outcome is, too.
+func (d *Coordinator) receiveLinks(links []frontier.URL, admitted func(added, tooMany int)) {
+	if c := &d.committer; c.full() {
+		c.waiting = append(c.waiting, func() { d.receiveLinks(links, admitted) })
+		return
+	}
+	d.admit(urlsOf(links), none, func() {
+		admitted(d.addLinks(links, false))
+		d.changed()
+	})
+	d.Dispatch()
+}
+
+// urlsOf yields the URLs of links.
+func urlsOf(links []frontier.URL) iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for i := range links {
+			if !yield(links[i].URL) {
+				return
+			}
+		}
+	}
 }
 
 // admitOutcomes admits outcomes as a whole.
@@ -146,7 +172,7 @@ func (d *Coordinator) postpones(now time.Time, out *fetch.Outcome) bool {
 
 // takeLinks adds what an outcome leads to.
 func (d *Coordinator) takeLinks(out *fetch.Outcome) {
-	d.addLinks(out, out.Links, d.judge(out))
+	out.Added(d.addLinks(out.Links, d.judge(out)))
 	if out.Target != nil {
 		d.redirect(out)
 	}
@@ -155,18 +181,20 @@ func (d *Coordinator) takeLinks(out *fetch.Outcome) {
 	}
 }
 
-// addLinks adds links of an outcome; stale says that its page has nothing new.
-func (d *Coordinator) addLinks(out *fetch.Outcome, links []frontier.URL, stale bool) {
+// addLinks adds links of an outcome, and returns how many were new, and how many there are too many
+// of; stale says that its page has nothing new.
+func (d *Coordinator) addLinks(links []frontier.URL, stale bool) (added, tooMany int) {
 	for _, u := range links {
 		if d.nestedTooOften(u) {
-			out.Cut(scope.ReasonTooMany)
+			tooMany++
 		} else if d.frontier.Add(u) {
-			out.Record.NewLinks++
+			added++
 			if stale {
 				d.traps.Found(shapes.Of(u.URL))
 			}
 		}
 	}
+	return added, tooMany
 }
 
 // endLease reports the result of a lease to the frontier.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/duplicates"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/links"
@@ -51,6 +52,10 @@ type Shared struct {
 type Report struct {
 	Outcomes func(loop int, batch []Outcome) // of one turn of the loop
 	Network  func(guard.Network)             // links may lead to it from now on
+
+	// Links are those of an outcome that is to come. Once they are admitted, the coordinator calls
+	// admitted with how many were new, and how many there are too many of.
+	Links func(links []frontier.URL, admitted func(added, tooMany int))
 }
 
 // Hooks are those of weft.Hooks that a fetch loop calls.

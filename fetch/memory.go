@@ -106,6 +106,5 @@ func transcoded(body []byte) int {
 // maxInflation is the most that deflate expands (zlib's technical notes).
 const maxInflation = 1032
 
-// unpacked returns how many bytes a gzip may take while it is read as a sitemap: its text, and
-// about as much again for its entries.
-func unpacked(gzip []byte, most int) int { return 2 * min(most, maxInflation*len(gzip)) }
+// unpacked returns how many bytes the text of a gzip may take while it is read as a sitemap.
+func unpacked(gzip []byte, most int) int { return min(most, maxInflation*len(gzip)) }

@@ -6,6 +6,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/text"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -89,6 +90,16 @@ func (out *Outcome) Cut(reason string) {
 	out.Drop(reason)
 	if out.Record.Cut == "" {
 		out.Record.Cut = reason
+	}
+}
+
+// Added counts links that were new, and those that there are too many of.
+func (out *Outcome) Added(added, tooMany int) {
+	if added > 0 {
+		out.Record.NewLinks += added
+	}
+	for range tooMany {
+		out.Cut(scope.ReasonTooMany)
 	}
 }
 

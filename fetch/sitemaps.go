@@ -118,12 +118,12 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	o := sitemap.Options{MaxSize: f.cfg.HTTP.MaxBody, MaxEntries: maxLinks, MaxURL: scope.MaxURL}
 	whole := true
 	doc := sitemap.Document{Base: u.URL, ContentType: r.ContentType, Body: res.Body, Cut: res.Truncated}
-	f.slices.shares = true
+	f.slices.sitemap = c.out
 	found := sitemap.Read(doc, o, func(e sitemap.Entry) bool {
 		whole = c.entry(e)
 		return whole
 	})
-	f.slices.shares = false
+	f.slices.sitemap = nil
 	if more := found.Read - len(res.Body); more > 0 { // decompressed
 		f.reading.Spend(more)
 	}

@@ -14,10 +14,12 @@ const sliceText = 128 << 10
 
 // slices is the page that is being read in slices.
 type slices struct {
-	task   *aio.Task // nil: none
-	left   int       // of sliceText
-	shares bool      // other pages may be read between two slices
-	err    error     // the task is cancelled
+	task *aio.Task // nil: none
+	left int       // of sliceText
+	err  error     // the task is cancelled
+
+	// Of a sitemap: its links are sent with each slice, and other pages may be read meanwhile.
+	sitemap *Outcome
 }
 
 // inSlices runs fn, which reads a page, with the lock f.turn: on the loop's stack, or, if the user's
@@ -48,16 +50,33 @@ func (f *Loop) proceed(u weburl.URL) bool {
 	return s.err == nil
 }
 
-// pause gives up the turn of the task that reads a page, and the lock f.turn if it shares that.
+// pause gives up the turn of the task that reads a page, and the lock f.turn if that is a sitemap.
 func (f *Loop) pause() {
 	s := f.slices
 	s.left = sliceText
-	if !s.shares {
+	if s.sitemap == nil {
 		s.err = s.task.Yield()
 	} else {
 		f.slices = slices{}
 		f.turn.Unlock(s.task)
-		s.err = errors.Join(s.task.Yield(), s.task.Shield(f.turn.Lock))
+		s.err = errors.Join(f.sendLinks(s.task, s.sitemap), s.task.Shield(f.turn.Lock))
 	}
 	f.slices = s
+}
+
+// sendLinks sends the links that an outcome has so far to the coordinator, and waits until they are
+// admitted: so a sitemap takes the memory of a slice.
+func (f *Loop) sendLinks(t *aio.Task, out *Outcome) error {
+	var admitted aio.Event
+	links := out.Links
+	out.Links = nil
+	ended := f.outbox.Post(func() {
+		f.report.Links(links, func(added, tooMany int) {
+			f.post(func() {
+				out.Added(added, tooMany)
+				admitted.Set()
+			})
+		})
+	})
+	return errors.Join(ended, admitted.Wait(t))
 }
