@@ -149,7 +149,7 @@ func delayed(t *testing.T, flag, other string) {
 
 // effects tests what each flag of weft crawl changes.
 var effects = map[string]func(t *testing.T){
-	"strict": TestStrict,
+	"strict": effectStrict,
 	"input": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		list := filepath.Join(t.TempDir(), "list")
