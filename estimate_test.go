@@ -49,6 +49,9 @@ func TestEstimate(t *testing.T) {
 	if s := statsAfter(t, 200, o); !s.Growing || s.Left != 0 || s.NewPerURL < 1 {
 		t.Errorf("an endless site: %+v, expected that it grows", s.Estimate)
 	}
+	if s := statsAfter(t, 20, o); s.Growing {
+		t.Errorf("20 pages: %+v, expected that it is too early to say", s.Estimate)
+	}
 	o.MaxTime = time.Hour
 	if s := statsAfter(t, 200, o); s.Growing || s.Bound != "max-time" || s.Left < 59*time.Minute || s.Left > time.Hour {
 		t.Errorf("an endless site, for an hour: %+v", s.Estimate)

@@ -89,7 +89,7 @@ func TestWhyReasons(t *testing.T) {
 			return nil
 		}}}, want: "failed … try: 1: refused: not today"},
 		{reason: "blocked-address", web: home(a("http://127.0.0.1/x")), o: weft.Options{Scope: weft.ScopeAny}, path: "http://127.0.0.1/x",
-			want: "refused … refused: blocked-address: robots.txt: 127.0.0.1 is loopback"},
+			want: "refused … refused: blocked-address: 127.0.0.1 is loopback"},
 		{reason: weft.KindRedirects, web: web{"http://a.test/": "302 /1", "http://a.test/1": "302 /x"}, o: weft.Options{MaxRedirects: 1}, path: "/1",
 			want: "failed … redirects: a redirect beyond the limit of 1"},
 		{reason: weft.KindLocation, web: home("302 mailto:x@a.test"), path: "/", want: "failed … location: leads to scheme \"mailto\", expected http or https"},

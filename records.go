@@ -17,6 +17,7 @@ type (
 	Sameness   = record.Sameness
 	Summary    = record.Summary
 	Broken     = record.Broken
+	GivenUp    = record.GivenUp
 	Counters   = record.Counters
 	Count      = record.Count
 	Format     = record.Format

@@ -5,7 +5,7 @@ import "time"
 // Estimate is how long a crawl takes from now on: all URLs that it knows, and those that they lead
 // to, at the pace of the last seconds.
 type Estimate struct {
-	Left time.Duration `json:"left_ns"` // 0: unknown, or Growing
+	Left time.Duration `json:"left_ns"` // 0: unknown, as at the start, or Growing
 
 	// Bound is what Left depends on: the origin whose delay and response times alone take as long,
 	// or the limit that ends the crawl, "limit" or "max-time"; empty: the pace of all hosts.
@@ -25,6 +25,10 @@ const (
 	// endless is the NewPerURL from which the crawl is growing. With a little less it takes ten
 	// times what the known URLs do.
 	endless = 0.9
+
+	// judgedFrom is the number of URLs done from which a crawl may be called growing: the first
+	// pages of any site lead to new ones.
+	judgedFrom = 100
 )
 
 // estimate says how long the crawl takes from now on.
@@ -35,7 +39,8 @@ func (d *Coordinator) estimate() Estimate {
 	known := stats.Pending + view.LeasedURLs()
 	perSecond, _ := d.progress.rate.perSecond(now)
 	take := func(urls int) time.Duration { return time.Duration(float64(urls) / perSecond * float64(time.Second)) }
-	if e.Growing = known > 0 && e.NewPerURL >= endless; !e.Growing {
+	e.Growing = known > 0 && e.NewPerURL >= endless && stats.Done >= judgedFrom
+	if e.NewPerURL < endless {
 		if perSecond > 0 {
 			e.Left = take(known)
 		}

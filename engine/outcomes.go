@@ -18,9 +18,13 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// slice is how many links of an outcome are admitted before everything else has its turn: a few
-// milliseconds' work. A sitemap may have a hundred times as many.
-const slice = 1000
+// An outcome with more than slice links is admitted in slices, of at most sliceText bytes of URLs:
+// a few milliseconds' work, after which everything else has its turn. A sitemap may have a hundred
+// times as many.
+const (
+	slice     = 1000
+	sliceText = 128 << 10
+)
 
 // receive takes in what the workers of a fetch loop did in one of its turns.
 func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
@@ -40,13 +44,18 @@ func (d *Coordinator) receive(loop int, batch []fetch.Outcome) {
 // receiveInSlices takes in a big outcome, slice by slice of its links. All but the last may be
 // saved before the outcome is: after a crash, its URL is fetched again.
 func (d *Coordinator) receiveInSlices(loop int, out *fetch.Outcome) {
-	if len(out.Links) <= slice {
+	n, text := 0, 0
+	for n < min(slice, len(out.Links)) && text < sliceText {
+		text += len(out.Links[n].URL.String())
+		n++
+	}
+	if n == len(out.Links) {
 		d.admitOutcomes(loop, []fetch.Outcome{*out})
 		d.Dispatch()
 		return
 	}
-	part := fetch.Outcome{Links: out.Links[:slice]}
-	out.Links = out.Links[slice:]
+	part := fetch.Outcome{Links: out.Links[:n]}
+	out.Links = out.Links[n:]
 	d.admit(func(yield func(weburl.URL) bool) { leads(&part, yield) }, none, func() {
 		d.addLinks(out, part.Links, false)
 		d.changed()

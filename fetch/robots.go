@@ -10,6 +10,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/scope"
 )
 
 // maxRobots is how much of a robots.txt is read, as sent and as decoded, whatever the limit for
@@ -46,7 +47,8 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 		location := res.Header.Get("Location")
 		to, err := at.Resolve(location)
 		switch {
-		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "":
+		case err != nil || !to.IsHTTP() || u.Hops >= robots.MaxRedirects || location == "",
+			len(to.String()) > scope.DefaultURLLength: // each host that waits for its turn there keeps one
 			access = robots.Open
 		case f.bounds.BlocksPort(to):
 			out.Robots.Kind = record.KindNoRobots
@@ -96,7 +98,7 @@ func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	r := out.Robots
 	r.Kind, r.Reason, r.Final = string(e.Kind), e.Err.Error(), out.Postpone || !e.Temporary()
 	switch e.Kind {
-	case http1.KindDNS, http1.KindConnect, http1.KindProxy, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
+	case http1.KindDNS, http1.KindBlocked, http1.KindConnect, http1.KindProxy, http1.KindDialTimeout, http1.KindTLS, http1.KindTLSTimeout:
 		if out.URL.At == nil {
 			return // an error of the host, as any of its URLs would have it
 		}

@@ -175,14 +175,15 @@
 //
 //   - URLs seen: 10 bytes each, up to SeenBytes.
 //   - hosts: 300 bytes each, and one copy of each different robots.txt. With HostBytes, that much,
-//     plus the hosts that cannot be evicted yet: changed since the last commit, or within their
-//     delay, dead, or in back-off with something pending.
-//   - URLs pending. With Heads: up to twice as many for each origin, and its retries. With
-//     InMemory: so many bytes for all origins, and for 1,000 more the URLs that can be leased at
-//     once.
-//   - URLs that only redirects have led to, while they are pending, and later, up to 16,384, if
-//     they redirect themselves: the middles of chains of redirects. URLs that LimitPerHost drops
-//     from a backlog stay to the end.
+//     plus the hosts that cannot be evicted yet: changed since the last commit, or within the delay
+//     of their domain. Those within a delay of their own, dead, or in back-off with something
+//     pending stay up to twice HostBytes and 1 MiB.
+//   - URLs pending. With Heads: up to twice as many for each origin, and its retries, which count
+//     as part of the host. With InMemory: so many bytes for all origins, and for 1,000 more the URLs
+//     that can be leased at once.
+//   - URLs that only redirects have led to, while they are pending, and later, up to 16,384 of 4 MiB
+//     together, if they redirect themselves: the middles of chains of redirects. URLs that
+//     LimitPerHost drops from a backlog stay to the end.
 //   - with Levels, sites that lead to no other, while they are resident: those of seeds; and ways
 //     that may be shorter, up to 65,536 at once.
 //   - leases, and fingerprints not Saved yet. The caller bounds these.

@@ -226,7 +226,8 @@ func (w *wideWeb) crawl(patience time.Duration) {
 // TestDormantHosts crawls hosts with pending URLs, few of which are resident while the others wait
 // for their turn in the store. Nothing is lost, no request comes too soon, no host starves, and no
 // slot stays free while some host could use it: if the hosts that came back cannot, because their
-// domain or address is busy, others follow after 2 s at most.
+// domain or address is busy, others follow after 2 s at most. Where hosts are crowded, those that
+// time will free leave, too, and come back some seconds late.
 func TestDormantHosts(t *testing.T) {
 	const slots = 8
 	hosts, each := long.Or(60, 100), long.Or(6, 10)
@@ -236,21 +237,28 @@ func TestDormantHosts(t *testing.T) {
 		domains  int
 		patience time.Duration
 		busy     int
+		crowded  bool
 	}{
-		{"free", frontier.Config{PerHost: 1}, hosts, 0, 0},
-		{"paced", frontier.Config{}, hosts, 0, 0},
-		{"resolved", frontier.Config{PerHost: 1, Resolve: true}, hosts, 0, 0},
-		{"delay", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 0, 0},
-		{"domains", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 500 * time.Millisecond, AddressDelay: -1}, hosts / 5, 3 * time.Second, 0},
-		{"addresses", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: -1, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts, 3 * time.Second, 0},
-		{"both", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts / 5, 4 * time.Second, 0},
-		{"held", frontier.Config{}, hosts, 0, 5},
+		{"free", frontier.Config{PerHost: 1}, hosts, 0, 0, false},
+		{"paced", frontier.Config{}, hosts, 0, 0, false},
+		{"resolved", frontier.Config{PerHost: 1, Resolve: true}, hosts, 0, 0, false},
+		{"delay", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 0, 0, false},
+		{"domains", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 500 * time.Millisecond, AddressDelay: -1}, hosts / 5, 3 * time.Second, 0, false},
+		{"addresses", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: -1, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts, 3 * time.Second, 0, false},
+		{"both", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts / 5, 4 * time.Second, 0, false},
+		{"held", frontier.Config{}, hosts, 0, 5, false},
+		{"held and crowded", frontier.Config{}, hosts, 15 * time.Second, 5, true},
+		{"delay and crowded", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 15 * time.Second, 0, true},
+		{"all, crowded", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts / 5, time.Minute, 3, true},
 	} {
 		for _, room := range []int{1, long.Or(7000, 12_000)} {
 			t.Run(fmt.Sprintf("%s, %d bytes", c.name, room), func(t *testing.T) {
 				c.cfg.Heads, c.cfg.HostBytes = 4, room
 				w := newWideWeb(t, c.cfg, uint64(room), slots)
 				w.busy = c.busy
+				if c.crowded {
+					frontier.Crowd(w.f)
+				}
 				for from := 0; from < each; from += 2 {
 					for n := range hosts {
 						w.find(fmt.Sprintf("h%d.d%d", n, n%c.domains), from, 2)

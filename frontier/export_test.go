@@ -27,3 +27,6 @@ func (r Request) Early() Request {
 
 // Starved returns how many origins wait in line for room for their rules.
 func (f *Frontier) Starved() int { return len(f.robots.starved) }
+
+// Crowd lets hosts leave although time will free them, however few there are.
+func Crowd(f *Frontier) { f.residency.spare = 0 }

@@ -274,8 +274,13 @@ func (f *Frontier) restoreTrouble(o *origin, s OriginState, ofAnother bool) {
 			o.trouble.since = f.now - max(0, s.Asked.Sub(t.Since))
 		}
 		o.trouble.why.kind = t.Kind
-		if !t.Until.IsZero() && !t.GivenUp {
+		switch {
+		case t.Until.IsZero():
+		case !t.GivenUp:
 			o.trouble.until = f.restored(t.Until, maxPause)
+		case !ofAnother:
+			o.trouble.givenUp, o.trouble.why.reason = true, t.Reason
+			o.trouble.until = f.restored(t.Until, shutFor)
 		}
 	}
 	o.setDoubtful(!s.Responded || s.Trouble.Failures > 0)

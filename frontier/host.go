@@ -73,6 +73,14 @@ func (h *host) each(yield func(*origin) bool) {
 	}
 }
 
+// count returns how many origins h has.
+func (h *host) count() int {
+	if h.origins == nil {
+		return 1
+	}
+	return len(h.origins.known)
+}
+
 // crawlDelay returns what the robots.txt of the host's origins ask for.
 func (h *host) crawlDelay() time.Duration {
 	if h.origins == nil {

@@ -126,7 +126,7 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 			f.dropRest(o)
 			continue
 		}
-		again := o.take(f.now, u)
+		again := f.take(o, u)
 		o.pending--
 		f.stats.Pending--
 		if !again {

@@ -9,10 +9,12 @@ import (
 )
 
 const (
-	// fewNearer is how many nearer ways are looked into at once, and maxNearer how many wait. The
-	// price of forgetting one is that its URL may keep a depth that is too great.
-	fewNearer = 4096
-	maxNearer = 1 << 16
+	// fewNearer is how many nearer ways are looked into at once, or a quarter of nearerText, and
+	// maxNearer how many wait, with nearerText bytes of URLs. The price of forgetting one is that its
+	// URL may keep a depth that is too great.
+	fewNearer  = 4096
+	maxNearer  = 1 << 16
+	nearerText = 4 << 20
 )
 
 // nearer is the URLs seen that were found again, by a way that may be shorter. Those that are still
@@ -20,6 +22,7 @@ const (
 // depth.
 type nearer struct {
 	ways  map[weburl.URL]way
+	text  int                 // bytes of these URLs, and of where they were found
 	asked map[weburl.URL]way  // looked up in the store; nil: no request is open
 	left  map[string]struct{} // names evicted since that request
 	names map[string]struct{} // of the origins of all these URLs
@@ -39,12 +42,13 @@ func (n *nearer) empty() bool { return len(n.ways) == 0 && n.asked == nil }
 func (n *nearer) keep(u weburl.URL, w way) bool {
 	known, ok := n.ways[u]
 	switch {
-	case ok && known.depth <= w.depth, !ok && len(n.ways) >= maxNearer:
+	case ok && known.depth <= w.depth, !ok && (len(n.ways) >= maxNearer || n.text >= nearerText):
 		return false
 	case n.ways == nil:
-		n.ways = make(map[weburl.URL]way)
+		n.ways, n.text = make(map[weburl.URL]way), 0
 	}
 	n.ways[u] = w
+	n.text += len(u.String()) + len(w.from)
 	n.name(u)
 	return true
 }
@@ -96,8 +100,8 @@ func (f *Frontier) foundAgain(u *URL) {
 // wantsNearer reports whether pending URLs are to be looked up in the store.
 func (f *Frontier) wantsNearer() bool {
 	n := &f.levels.nearer
-	return f.journal.to != nil && n.asked == nil &&
-		(len(n.ways) >= fewNearer || len(n.ways) > 0 && (n.hurry || len(f.levels.vacant) > 0))
+	return f.journal.to != nil && n.asked == nil && len(n.ways) > 0 &&
+		(len(n.ways) >= fewNearer || n.text >= nearerText/4 || n.hurry || len(f.levels.vacant) > 0)
 }
 
 // requestNearer requests those of the URLs found again that are pending.

@@ -13,7 +13,7 @@ type origin struct {
 	*host
 	name     string   // its origin; empty: see isRobotsRedirects
 	queue    urlQueue // pending, never leased
-	retry    *retryHeap
+	retry    *retries
 	backlog  *backlog // pending, and only in the store; nil: none
 	robots   robotsTxt
 	trouble  *trouble
@@ -93,10 +93,14 @@ func (o *origin) seeded() bool {
 	return other != nil && other.seed
 }
 
-// take removes the URL that is due: a retry whose time has come before URLs that were never leased.
-func (o *origin) take(now moment, u *URL) (again bool) {
-	if o.retries(now) {
-		*u = o.retry.Pop().url
+// take removes the URL of o that is due: a retry whose time has come before URLs that were never
+// leased.
+func (f *Frontier) take(o *origin, u *URL) (again bool) {
+	if o.retries(f.now) {
+		w := o.retry.Pop()
+		*u = w.url
+		o.retry.bytes -= w.cost()
+		f.residency.bytes -= w.cost()
 		if o.retry.Len() == 0 {
 			o.retry = nil
 		}

@@ -136,7 +136,26 @@ type waiting struct {
 	order uint64
 }
 
-// retryHeap is a heap of an origin's retries.
+// cost is what a retry takes in memory, in bytes.
+func (w *waiting) cost() int {
+	n := int(unsafe.Sizeof(*w)) + w.url.cost()
+	for i := range w.url.Past {
+		t := &w.url.Past[i]
+		n += int(unsafe.Sizeof(*t)) + len(t.Kind) + len(t.Reason)
+	}
+	if w.url.At != nil {
+		n += len(w.url.At.String())
+	}
+	return n
+}
+
+// retries is an origin's URLs that are to be tried again.
+type retries struct {
+	retryHeap
+	bytes int // in memory
+}
+
+// retryHeap is a heap of retries, by when they are due.
 type retryHeap = heap.Heap[*waiting, byTime]
 
 type byTime struct{}

@@ -5,8 +5,8 @@ package frontier
 // may turn up, and make the target of its own redirect near enough.
 type redirects struct {
 	hops   map[fingerprint]*hops
-	middle []fingerprint // of URLs that redirected themselves, in a ring: see maxMiddles
-	oldest int           // in that ring, once it is full
+	middle []fingerprint // of URLs that redirected themselves, the first one in front: see maxMiddles
+	bytes  int           // of their targets
 	full   bool          // there were more than maxReached
 }
 
@@ -17,9 +17,13 @@ type hops struct {
 	target *URL // of its own redirect, once it has answered with one
 }
 
-// maxMiddles bounds the hops with a target, the middles of chains of redirects. The Web may have a
-// million of them; the price of forgetting one is that a shorter way to it is missed.
-const maxMiddles = 16_384
+// maxMiddles bounds the hops with a target, the middles of chains of redirects, and maxTargets the
+// memory of their targets in bytes. The Web may have a million of them; the price of forgetting one
+// is that a shorter way to it is missed.
+const (
+	maxMiddles = 16_384
+	maxTargets = 4 << 20
+)
 
 // maxReached bounds the hops of all URLs, middles or pending. The price of not keeping those of a URL is
 // that a shorter way to it is missed: its own Hops count.
@@ -48,31 +52,37 @@ func (r *redirects) shortened(fp fingerprint, n int) (h *hops, forgotten bool) {
 	}
 	h.fewest = n
 	if n == 0 {
-		delete(r.hops, fp)
+		r.forget(fp, h)
 	}
 	return h, n == 0
 }
 
-// redirected sets the target of h. To make room it may forget another URL, if that still has a
-// target.
-func (r *redirects) redirected(
-	fp fingerprint, h *hops, target *URL,
-) (forgotten fingerprint, ok bool) {
+// forget drops what is kept of a URL.
+func (r *redirects) forget(fp fingerprint, h *hops) {
+	delete(r.hops, fp)
+	if h.target != nil {
+		r.bytes -= h.target.cost()
+	}
+}
+
+// redirected sets the target of h. To make room it may forget other URLs, which it returns.
+func (r *redirects) redirected(fp fingerprint, h *hops, target *URL) (forgotten []fingerprint) {
 	if h.target == nil {
-		if len(r.middle) < maxMiddles {
-			r.middle = append(r.middle, fp)
-		} else {
-			oldest := &r.middle[r.oldest]
-			if m := r.hops[*oldest]; m != nil && m.target != nil {
-				forgotten, ok = *oldest, true
-				delete(r.hops, forgotten)
-			}
-			*oldest = fp
-			r.oldest = (r.oldest + 1) % maxMiddles
-		}
+		r.middle = append(r.middle, fp)
+	} else {
+		r.bytes -= h.target.cost()
 	}
 	h.target = target
-	return forgotten, ok
+	r.bytes += target.cost()
+	for len(r.middle) > maxMiddles || r.bytes > maxTargets {
+		oldest := r.middle[0]
+		r.middle = r.middle[1:]
+		if m := r.hops[oldest]; m != nil && m.target != nil {
+			r.forget(oldest, m)
+			forgotten = append(forgotten, oldest)
+		}
+	}
+	return forgotten
 }
 
 // ended records that a URL is not fetched again. It reports whether something was kept of it and is
@@ -102,10 +112,11 @@ func (f *Frontier) Redirect(u, target URL) bool {
 		}
 		return f.follow(h)
 	}
-	if oldest, ok := f.redirects.redirected(fp, h, &target); ok {
+	forgotten := f.redirects.redirected(fp, h, &target)
+	f.recordHops(fp, h)
+	for _, oldest := range forgotten {
 		f.recordForgotten(oldest)
 	}
-	f.recordHops(fp, h)
 	return f.follow(h)
 }
 

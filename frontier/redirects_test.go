@@ -2,6 +2,8 @@ package frontier
 
 import (
 	"encoding/binary"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/weftcrawl/weft/weburl"
@@ -31,5 +33,35 @@ func TestHopsAreBounded(t *testing.T) {
 	}
 	if !f.Redirect(at("1", 1), at("2", 0)) || f.Redirect(at("2", most), at("3", 0)) {
 		t.Errorf("more than %d redirects in a row are followed, or fewer", most)
+	}
+}
+
+// TestTargetsAreBounded checks that the middles of chains of redirects take only so much memory,
+// however long their URLs are.
+func TestTargetsAreBounded(t *testing.T) {
+	const chains, hops = 300, 9
+	long := strings.Repeat("x", 2000)
+	f := New(Config{MaxRedirects: hops})
+	for i := range chains * hops {
+		at := func(i int) URL {
+			u, err := weburl.Parse(fmt.Sprintf("http://a.test/%d/%s", i, long))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return URL{URL: u, From: "http://a.test/" + long, Hops: i % hops}
+		}
+		f.Redirect(at(i), at(i+1))
+		held := 0
+		for _, h := range f.redirects.hops {
+			if h.target != nil && i%100 == 0 {
+				held += h.target.cost()
+			}
+		}
+		if i%100 == 0 && held != f.redirects.bytes || f.redirects.bytes > maxTargets {
+			t.Fatalf("%d: targets of %d bytes are kept, counted as %d", i, held, f.redirects.bytes)
+		}
+	}
+	if f.redirects.bytes < maxTargets/2 {
+		t.Errorf("%d bytes are kept, expected about %d", f.redirects.bytes, maxTargets)
 	}
 }

@@ -24,8 +24,14 @@ const (
 	// With the reason why it was given up.
 	costOfTrouble = int(unsafe.Sizeof(trouble{})) + 100
 
-	// maxVain is how many hosts are looked at in a row that may not be evicted yet.
+	// spareBytes is how much memory hosts that time will free may take in any case.
+	spareBytes = 1 << 20
+
+	// maxVain is how many origins are looked at in a row whose hosts may not be evicted yet.
 	maxVain = 64
+
+	// lookAgain is when a host is looked at again that may not be evicted yet.
+	lookAgain = time.Second
 
 	// usualBatch is how many URLs a batch has for which the memory of the look-up is kept.
 	usualBatch = 4096
@@ -46,6 +52,7 @@ type residency struct {
 	seeds [2]maphash.Seed     // of nameKey
 	asked map[string]struct{} // names of the last batch that were looked up if need be
 
+	spare   int    // bytes beyond twice HostBytes: see crowded
 	waits   moment // a delay counts from here at least if another process has evicted the host
 	steered bool   // PerHost was changed
 }
@@ -63,6 +70,7 @@ func newResidency(hostBytes int) residency {
 	return residency{
 		names: names.New((*host).name), gone: seen.New(max(1, hostBytes/8)),
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, waits: never,
+		spare: spareBytes,
 	}
 }
 
@@ -129,6 +137,9 @@ func bytesOf(o *origin) int {
 	}
 	if o.trouble != nil {
 		n += costOfTrouble
+	}
+	if o.retry != nil {
+		n += o.retry.bytes
 	}
 	return n
 }
@@ -220,26 +231,55 @@ func (f *Frontier) consider(h *host) {
 }
 
 // settled reports whether h, which is idle or can wait, may be evicted now: a commit has kept all
-// that is known of it, and time changes nothing of that except the age of its robots.txt and, if it
-// is idle, the rest of its back-off. Why a host is dead is not in the store.
+// that is known of it. A host that time alone will free stays, unless there are too many: its turn
+// would come in vain, and late once it is free.
 func (f *Frontier) settled(h *host) bool {
-	delayed := h.last != never && h.last+f.politeness.delay(h) > f.now
-	if h.noted > f.journal.saved || delayed {
-		return false
-	}
-	// Its turn would come in vain, and late once it is free.
-	if held := f.untilHeld(h); held > f.now && !h.isIdle() {
+	if h.noted > f.journal.saved || f.delaysOthers(h) || f.freedAt(h) > f.now && !f.givesWay(h) {
 		return false
 	}
 	answered := int32(0)
 	for o := range h.each {
-		if o.dirty || o.deadAt(f.now) {
+		if o.dirty {
 			return false
 		}
 		answered += o.answered
 	}
 	// Otherwise a lease counts that the store does not know: its URL was refused or postponed.
 	return answered == h.leases
+}
+
+// freedAt returns until when a delay of h runs, or something of it is held or refused. That an idle
+// host is held does not matter.
+func (f *Frontier) freedAt(h *host) (at moment) {
+	if h.last != never {
+		at = h.last + f.politeness.delay(h)
+	}
+	if !h.isIdle() {
+		at = max(at, f.untilHeld(h))
+	}
+	for o := range h.each {
+		if o.deadAt(f.now) {
+			at = max(at, o.trouble.until)
+		}
+	}
+	return at
+}
+
+// givesWay reports whether h gives way to others, although time will free it: not soon, and there are
+// too many hosts.
+func (f *Frontier) givesWay(h *host) bool {
+	return f.crowded() && f.freedAt(h) > f.now+maxRest
+}
+
+// delaysOthers reports whether a host that comes to the domain of h, in which h is alone, would have
+// to wait. A group stays for as long as its delay runs.
+func (f *Frontier) delaysOthers(h *host) bool {
+	return h.domain() == nil && h.last != never && h.last+f.politeness.groupDelay(false) > f.now
+}
+
+// crowded reports whether hosts take so much memory that some leave although time will free them.
+func (f *Frontier) crowded() bool {
+	return f.hostBytes() > 2*f.cfg.HostBytes+f.residency.spare
 }
 
 // makeRoom evicts hosts as long as they exceed their budget: first the hosts that have been
@@ -266,7 +306,8 @@ func (f *Frontier) makeRoom() {
 		case !h.canWait():
 			h.waiting = false
 			return notAnyMore
-		case (!h.owed || h.heldUp() || h.isAhead() || h.isIdle()) && f.settled(h):
+		case h.owed && !h.heldUp() && !h.isAhead() && !h.isIdle() && !f.givesWay(h):
+		case f.settled(h):
 			return evictable
 		}
 		return notYet
@@ -283,23 +324,30 @@ const (
 	evictable
 )
 
-// evictFrom evicts hosts from a line until hosts take no more memory than most.
+// evictFrom evicts hosts from a line until hosts take no more memory than most. One that may not
+// leave is not looked at again before the next commit, or a second: it may have 65,535 origins.
 func (f *Frontier) evictFrom(l *evictionLine, most int, judge func(*host) evictability) {
 	for vain := 0; f.hostBytes() > most && !l.empty() && vain < maxVain; {
-		h, changed := l.pop()
-		if h.evicted {
+		r := l.pop()
+		h := r.host
+		switch {
+		case h.evicted:
 			continue
-		}
-		switch as := judge(h); {
-		case as == notAnyMore:
-		case as == evictable && !changed:
-			f.evict(h)
-		default:
-			if !changed {
-				vain++
+		case r.noted != h.noted: // recorded since
+			r.noted, r.next = h.noted, 0
+		case f.now >= r.next || r.saved != f.journal.saved:
+			switch judge(h) {
+			case notAnyMore:
+				continue
+			case evictable:
+				f.evict(h)
+				continue
 			}
-			l.push(h)
+			r.next, r.saved = f.now+lookAgain, f.journal.saved
+			vain += h.count() - 1
 		}
+		vain++
+		l.hosts = append(l.hosts, r)
 	}
 }
 
@@ -402,23 +450,25 @@ type evictionLine struct {
 	head  int
 }
 
-// lined is a host and its last record when it was put into a line.
+// lined is a host in a line.
 type lined struct {
 	host  *host
-	noted uint32
+	noted uint32 // its last record when it was put there
+	saved uint32 // the commit after which it could not leave
+	next  moment // not looked at again before, or before another commit
 }
 
-func (l *evictionLine) push(h *host) { l.hosts = append(l.hosts, lined{h, h.noted}) }
+func (l *evictionLine) push(h *host) { l.hosts = append(l.hosts, lined{host: h, noted: h.noted}) }
 
 func (l *evictionLine) empty() bool { return l.head == len(l.hosts) }
 
-// pop removes the first of a line that is not empty. It reports whether it was recorded since.
-func (l *evictionLine) pop() (h *host, changed bool) {
+// pop removes the first of a line that is not empty.
+func (l *evictionLine) pop() lined {
 	r := l.hosts[l.head]
 	l.hosts[l.head] = lined{}
 	if l.head++; l.head > len(l.hosts)/2 {
 		l.hosts = append(l.hosts[:0:0], l.hosts[l.head:]...)
 		l.head = 0
 	}
-	return r.host, r.host.noted != r.noted
+	return r
 }

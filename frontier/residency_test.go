@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/robots"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // idleCrawl is a frontier with a journal that commits at once.
@@ -163,21 +165,27 @@ func TestHostsStayWhileTheyWait(t *testing.T) {
 }
 
 // TestHeldHostsLeave checks that an idle host is evicted during its back-off, which continues when
-// it comes back. A host with a URL stays, and so does a dead one, as the reason is not kept.
+// it comes back. A host with a URL stays, and so does a dead one, unless hosts are crowded.
 func TestHeldHostsLeave(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		answer  frontier.Result
 		times   int
 		pending bool
+		crowded bool
 		left    int
 	}{
-		{"overloaded", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, false, 1},
-		{"overloaded, with a URL", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, true, 0},
-		{"dead", frontier.Result{Failure: "connect", Reason: "refused"}, 8, false, 0},
+		{"overloaded", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, false, false, 1},
+		{"overloaded, with a URL", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, true, false, 0},
+		{"the same, crowded", frontier.Result{Overload: true, RetryAfter: time.Hour}, 1, true, true, 1},
+		{"dead", frontier.Result{Failure: "connect", Reason: "refused"}, 8, false, false, 0},
+		{"dead, crowded", frontier.Result{Failure: "connect", Reason: "refused"}, 8, false, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			crawl := newIdleCrawl(t, frontier.Config{HostBytes: 1})
+			if c.crowded {
+				frontier.Crowd(crawl.Frontier)
+			}
 			now := time.Duration(0)
 			for n := range c.times {
 				crawl.add(fmt.Sprintf("a/%d", n))
@@ -202,8 +210,12 @@ func TestHeldHostsLeave(t *testing.T) {
 			if was.Pending, is.Pending = 0, 0; is != was || !held.After(at(now)) {
 				t.Errorf("the host came back as\n%+v, was\n%+v", is, was)
 			}
-			if next, ok := crawl.Next(); c.left > 0 && (!ok || !next.Equal(is.Hold)) {
-				t.Errorf("Next() = %v, %t, expected the end of the hold, %v", next, ok, is.Hold)
+			end := is.Hold
+			if is.Trouble.GivenUp { // and the new URL is refused
+				end = at(now)
+			}
+			if next, ok := crawl.Next(); c.left > 0 && (!ok || !next.Equal(end)) {
+				t.Errorf("Next() = %v, %t, expected %v", next, ok, end)
 			}
 		})
 	}
@@ -336,5 +348,69 @@ func TestDormantHostsThatAreLost(t *testing.T) {
 		if got, want := f.Stats().Pending, 5*limit; got != want {
 			t.Errorf("limit %d: %d are pending, expected %d", limit, got, want)
 		}
+	}
+}
+
+// TestHeldHostsKeepWithinMemory checks that hosts without end, each of which asks for an hour and
+// has a long URL to try again, take no more memory than they may.
+func TestHeldHostsKeepWithinMemory(t *testing.T) {
+	const most, batch = 100_000, 20
+	f := frontier.New(frontier.Config{HostBytes: most, Heads: 4, InMemory: most, SeenBytes: 1 << 20})
+	frontier.Crowd(f)
+	f.SetJournal(silent{})
+	long := strings.Repeat("x", 1900)
+	for i := range 2000 {
+		now := at(time.Duration(i) * 10 * time.Millisecond)
+		link := u(t, fmt.Sprintf("h%d.d%d/%s", i, i, long))
+		link.From = "http://from.example/" + long
+		if r, ok := f.Prepare(locations([]frontier.URL{link}), none); ok {
+			f.Provide(now, frontier.Page{Request: r, Seen: make([]bool, len(r.Fingerprints))})
+		}
+		f.Add(link)
+		for _, lease := range f.Lease(now, 10) {
+			a := frontier.Result{Overload: true, Status: 503, RetryAfter: time.Hour}
+			f.Retry(now, lease, a, now.Add(time.Hour))
+		}
+		if i%batch == 0 {
+			f.NoteOrigins()
+			f.Saved()
+		}
+		if held := f.View().HostBytes(); held > 2*most+2*batch*6000 {
+			t.Fatalf("%d hosts take %d bytes, expected about %d", i, held, 2*most)
+		}
+	}
+	if held := f.View().HostBytes(); held < most {
+		t.Errorf("hosts take %d bytes: the retries do not count", held)
+	}
+}
+
+// TestManyPortsCostLittle checks that a host with thousands of ports, which may not leave, does not
+// make each batch of links slow once hosts exceed their memory.
+func TestManyPortsCostLittle(t *testing.T) {
+	const ports = 10_000
+	f := frontier.New(frontier.Config{HostBytes: 1 << 20, Heads: 4, InMemory: 1 << 20})
+	f.SetJournal(silent{})
+	var links []frontier.URL
+	for i := range ports {
+		link := frontier.URL{From: "http://from.example/"}
+		link.URL, _ = weburl.Parse(fmt.Sprintf("http://h.example:%d/", 1000+i))
+		links = append(links, link)
+	}
+	f.Prepare(locations(links), none)
+	for _, link := range links {
+		f.Add(link)
+	}
+	f.NoteOrigins()
+	f.Saved()
+	began := time.Now()
+	for i := range 300 {
+		now := at(time.Duration(i) * time.Millisecond)
+		for _, lease := range f.Lease(now, 1) {
+			f.Done(now, lease, frontier.Result{Failure: "connect", Reason: "refused", Unreached: true})
+		}
+		f.Prepare(none, none)
+	}
+	if took := time.Since(began); took > time.Second { // 10 ms; once it was 5 s
+		t.Errorf("300 batches took %v", took)
 	}
 }

@@ -39,7 +39,7 @@ func (r *Restorer) Redirected(fingerprint [16]byte, fewest int, target *URL) {
 		return
 	}
 	if h := r.f.redirects.reached(fingerprint, fewest); h != nil && target != nil {
-		if oldest, ok := r.f.redirects.redirected(fingerprint, h, target); ok {
+		for _, oldest := range r.f.redirects.redirected(fingerprint, h, target) {
 			r.f.recordForgotten(oldest)
 		}
 	}

@@ -119,9 +119,12 @@ func (f *Frontier) wait(o *origin, u URL, at time.Time) {
 // queueAgain queues a URL for another try, not before a time.
 func (f *Frontier) queueAgain(o *origin, u URL, at time.Time) {
 	if o.retry == nil {
-		o.retry = new(retryHeap)
+		o.retry = new(retries)
 	}
-	o.retry.Push(&waiting{u, f.moment(at), f.nextOrder()})
+	w := &waiting{u, f.moment(at), f.nextOrder()}
+	o.retry.Push(w)
+	o.retry.bytes += w.cost()
+	f.residency.bytes += w.cost()
 }
 
 // endLease takes in the end of a lease of a URL.

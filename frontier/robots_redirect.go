@@ -51,7 +51,7 @@ func (o *origin) isRobotsRedirects() bool { return o.name == "" }
 // returns false if no other is due.
 func (f *Frontier) pickRedirect(o *origin, u *URL) bool {
 	for o.retries(f.now) {
-		o.take(f.now, u)
+		f.take(o, u)
 		of := f.residency.origin(u.URL.Origin())
 		if !o.deadAt(f.now) {
 			f.robots.asked++

@@ -56,7 +56,7 @@ type Summary struct {
 	MoreTraps    int              `json:"more_traps"`    // further ones
 	Opened       []string         `json:"opened"`        // hosts that redirects of seeds brought into scope, at most 20
 	FirstError   string           `json:"first_error"`   // the first URL that failed, and why
-	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10
+	Slowest      []Record         `json:"slowest"`       // slowest responses, at most 10; long texts in them are cut
 	Broken       []Broken         `json:"broken"`        // the first URLs of each error kind and error status: 10 of each, 100 of all
 	Stopped      string           `json:"stopped"`       // the limit that ended the crawl: "limit", "max-time" or ""
 	Interrupted  bool             `json:"interrupted"`   // URLs are left, because of Drain or the context
@@ -123,7 +123,7 @@ func (s *Summary) Count(r *Record) {
 	if r.ErrorKind != "" {
 		s.Errors[r.ErrorKind] = s.Errors[r.ErrorKind].plus(r.Bytes)
 		if s.FirstError == "" {
-			s.FirstError = r.URL + ": " + r.ErrorKind + ": " + r.Error
+			s.FirstError = r.URL + ": " + r.ErrorKind + ": " + cut(r.Error)
 		}
 	}
 	if r.Depth == 0 && r.ErrorKind == "" && r.IsFetched() {
@@ -203,7 +203,9 @@ func (s *Summary) slow(r *Record) {
 	}
 	slower := func(r Record, ms float64) int { return cmp.Compare(ms, r.TotalMS) }
 	i, _ := slices.BinarySearchFunc(s.Slowest, r.TotalMS, slower)
-	s.Slowest = slices.Insert(s.Slowest, i, *r)
+	short := *r // a target may be 200 KB long, and each commit saves the summary
+	short.Redirect, short.Error = cut(r.Redirect), cut(r.Error)
+	s.Slowest = slices.Insert(s.Slowest, i, short)
 	if len(s.Slowest) > maxSlowest {
 		s.Slowest = s.Slowest[:maxSlowest]
 	}

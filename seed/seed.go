@@ -105,7 +105,7 @@ func withScheme(s string) string {
 	}
 	host := u.Hostname()
 	path := strings.HasPrefix(strings.TrimPrefix(s, "//"), "/")
-	if err != nil || path || u.Username() != "" || strings.HasPrefix(host, ".") || host != "localhost" && !strings.ContainsAny(host, ".:") {
+	if err != nil || path || u.Username() != "" || strings.HasPrefix(host, ".") || !isName(host, true) && !strings.HasPrefix(host, "[") || host != "localhost" && !strings.ContainsAny(host, ".:") {
 		return ", as in https://example.org/"
 	}
 	return fmt.Sprintf(", as in %.128s", u.Canonical())

@@ -28,6 +28,9 @@ type elements struct {
 	lastMod  []byte
 	priority float32
 
+	stray   []byte // name of the first element below the root that is no entry
+	strayAt int    // its position
+
 	flaw   string // the first malformed markup in the entry; "" if there is none
 	flawAt int    // its position
 }
@@ -146,6 +149,8 @@ func (r *reader) finish() {
 		r.Err = fmt.Errorf("%w, expected XML with <urlset>, <sitemapindex>, <rss> or <feed>", ErrFormat)
 	case len(r.open) > 0:
 		r.broken(len(r.xml.Body), "the end, expected </%.40s> first", r.open[len(r.open)-1])
+	case r.stray != nil && r.Entries+r.Skipped == 0:
+		r.broken(r.strayAt, "<%.40s>, expected <url> or <sitemap>", r.stray)
 	}
 }
 
@@ -184,8 +189,11 @@ func (r *reader) start() {
 		}
 		return
 	}
-	if r.depth > 0 && r.foreign == 0 {
+	switch {
+	case r.depth > 0 && r.foreign == 0:
 		r.child(name, prefix)
+	case len(r.open) == 2 && r.stray == nil && r.Type.feed() == 0:
+		r.stray, r.strayAt = r.xml.Name, r.xml.Pos
 	}
 	if r.field != nothing {
 		r.collect(r.field)

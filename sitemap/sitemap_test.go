@@ -86,6 +86,8 @@ func TestLimits(t *testing.T) {
 		{"entries", Document{Body: []byte(lines)}, Options{MaxEntries: 1}, first + "= text, 1 read, 0 skipped, over the limit of 1 entries"},
 		{"a URL", Document{Body: []byte(lines)}, Options{MaxURL: 18}, first + "page http://a.example/3\n= text, 2 read, 1 skipped, <nil>"},
 		{"a URL in XML", Document{Body: []byte(long)}, Options{MaxURL: 20}, first + "= urlset, 1 read, 1 skipped, <nil>"},
+		{"no entries", Document{Body: []byte("<urlset>\n<foo>http://a.example/1</foo></urlset>")}, Options{}, "= urlset, 0 read, 0 skipped, broken: line 2: <foo>, expected <url> or <sitemap>"},
+		{"an empty one", Document{Body: []byte("<urlset></urlset>")}, Options{}, "= urlset, 0 read, 0 skipped, <nil>"},
 		{"cut text", Document{Body: []byte(lines[:30]), Cut: true}, Options{}, first + "= text, 1 read, 0 skipped, broken: the body is cut"},
 		{"cut XML", Document{Body: []byte("<urlset><url><loc>http://a.example/1</loc></url><url><loc>http"), Cut: true}, Options{}, first + "= urlset, 1 read, 0 skipped, broken: the body is cut"},
 		{"entries that have not ended do not nest", Document{Body: []byte("<urlset>" + strings.Repeat("<url><loc>http://a.example/1", 100))}, Options{MaxEntries: 99},

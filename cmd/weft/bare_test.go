@@ -219,11 +219,15 @@ func TestFileAsURL(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "urls.txt"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Join(dir, "job/state"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir(filepath.Join(dir, "example.org.weft"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	for arg, want := range map[string]string{
 		"urls.txt":         "weft: crawl: \"urls.txt\": a file, expected a URL: -i urls.txt reads URLs from it\n",
+		"job/":             "weft: crawl: \"job/\": a job, expected a URL: --job job/ resumes it\n",
 		"example.org.weft": "weft: crawl: \"example.org.weft\": a job, expected a URL: --job example.org.weft resumes it\n",
 	} {
 		if e := weftIn(t, dir, "crawl", arg); e.code != exitUsage || e.stderr != want {

@@ -96,7 +96,7 @@ func (v textVoice) record(r *weft.Record) {
 
 func (v textVoice) progress(s sample) { fmt.Fprintln(v.w, s) }
 
-func (v textVoice) report(r report) { _, _ = io.WriteString(v.w, r.String()) }
+func (v textVoice) report(r report) { _, _ = io.WriteString(v.w, elided(r.String(), os.Stderr)) }
 
 // jsonVoice writes one JSON object per message.
 type jsonVoice struct{ log *slog.Logger }

@@ -124,11 +124,16 @@ func noFiles(args []string) error {
 		case err != nil:
 		case info.Mode().IsRegular():
 			return usage("crawl: %.128q: a file, expected a URL: -i %[1]s reads URLs from it", arg)
-		case strings.HasSuffix(filepath.Clean(arg), ".weft"):
+		case strings.HasSuffix(filepath.Clean(arg), ".weft"), isFolder(filepath.Join(arg, "state")):
 			return usage("crawl: %.128q: a job, expected a URL: --job %[1]s resumes it", arg)
 		}
 	}
 	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // check completes the options, and refuses flags that exclude each other.

@@ -266,6 +266,20 @@ func TestNothingFetched(t *testing.T) {
 	}
 }
 
+// TestNothingFetchedSaysOnce: the error of the only seed is printed once, those of several are all
+// in the report, and none a second time because its host was given up.
+func TestNothingFetchedSaysOnce(t *testing.T) {
+	const absent, refuses = "http://nosuch.invalid/", "http://127.0.0.1:1/"
+	one := weftRun(t, "crawl", "--job", "job", absent)
+	if one.code != exitError || strings.Count(one.stderr, "no such host") != 1 {
+		t.Errorf("exit %d: %s", one.code, one.stderr)
+	}
+	two := weftRun(t, "crawl", "--retries", "0", "--job", "job", absent, refuses)
+	if two.code != exitError || !strings.Contains(two.stderr, "  "+absent+": ") || !strings.Contains(two.stderr, "  "+refuses+": ") || strings.Contains(two.stderr, "given up") {
+		t.Errorf("exit %d: %s", two.code, two.stderr)
+	}
+}
+
 // TestFewDescriptors: a concurrency beyond the descriptors is a usage error; the default adapts to
 // them.
 func TestFewDescriptors(t *testing.T) {

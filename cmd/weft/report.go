@@ -74,10 +74,10 @@ func (r report) String() string {
 	for _, slow := range r.Slowest[:min(len(r.Slowest), mostSlow)] {
 		out.line("slowest", "%9s  %d  %s", seconds(slow.TotalMS/1000), slow.Status, slow.URL)
 	}
-	if !r.fetchedNone() { // else it is the error of the crawl
+	if r.Recorded() > 1 || !r.fetchedNone() { // else it is the error of the crawl
 		r.showBroken(out)
+		r.givenUp(out)
 	}
-	r.givenUp(out)
 	out.traps(r.Traps, r.MoreTraps)
 	out.cuts(r.OverLimit, r.OverVariants)
 	out.some("left", r.left())
@@ -110,15 +110,24 @@ func (r report) contentTypes(out *sheet) {
 	}
 }
 
-// givenUp lists origins that were given up.
+// givenUp lists origins that were given up, without those that the broken URLs explain.
 func (r report) givenUp(out *sheet) {
-	shown := min(len(r.GivenUp), mostGivenUp)
-	for _, g := range r.GivenUp[:shown] {
+	origins := slices.DeleteFunc(slices.Clone(r.GivenUp), r.isBroken)
+	shown := min(len(origins), mostGivenUp)
+	for _, g := range origins[:shown] {
 		out.line("given up", "%s, %s left: %s: %s", g.Origin, plural(g.URLs, "URL"), g.Kind, g.Reason)
 	}
-	if n := len(r.GivenUp) - shown + r.MoreGivenUp; n > 0 {
+	if n := len(origins) - shown + r.MoreGivenUp; n > 0 {
 		out.line("given up", "%s", plural(n, "other"))
 	}
+}
+
+// isBroken reports whether the only URL that an origin left is among the broken ones, with the
+// same error.
+func (r report) isBroken(g weft.GivenUp) bool {
+	return g.URLs == 1 && slices.ContainsFunc(r.Broken, func(b weft.Broken) bool {
+		return b.ErrorKind == g.Kind && strings.HasPrefix(g.Reason, b.Error) && strings.HasPrefix(b.URL, g.Origin+"/")
+	})
 }
 
 // traps lists endless paths.

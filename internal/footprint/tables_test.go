@@ -24,7 +24,7 @@ var tables = map[string][]string{
 	"Scope": {"scope/places.Set.slots"},
 	"Hosts": { // evicted hosts are in the store, with their queues; so are names in a filter
 		"frontier/names.Index.under", "frontier.origins.known", "frontier.group.siblings", "frontier.politeness.addresses",
-		"frontier.politeness.domains", "frontier.evictionLine.hosts", "internal/heap.Heap.items",
+		"frontier.politeness.domains", "frontier.evictionLine.hosts", "frontier.levels.own", "internal/heap.Heap.items",
 	},
 	"Pending": {"frontier/queue.Queue.buckets", "frontier/queue.bucket.items", "frontier.URL.Past"},
 	"Bodies": { // each counts as held before it is made, or as it arrives
@@ -59,7 +59,7 @@ var tables = map[string][]string{
 	},
 	"one of a URL in what waits for admission": {
 		"frontier.lookup.prints", "frontier.lookup.urls", "frontier.seenSet.asked", "frontier.seenSet.batch", "frontier.residency.asked",
-		"frontier.Request.Fingerprints", "frontier.Request.Names",
+		"frontier.Request.Fingerprints", "frontier.Request.Names", "frontier.Request.URLs",
 	},
 	"a buffer of a loop, of 64 KiB or less": {
 		"aio.Loop.buffers", "http1.Client.opened", "text.Reader.buf", "text.sketch.own", "text.sketch.word", "links.collapsed.buf", "links.reading.decoded", "links.reading.values",
@@ -68,16 +68,18 @@ var tables = map[string][]string{
 	},
 	"4,096 hosts, and 1,024 sitemaps, of a loop": {"fetch.readers.weights", "fetch.Loop.known"},
 
-	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "frontier.redirects.middle", "engine.nested.by"},
+	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"10,000 entries": {"engine.shortage.since", "scope/shapes.Table.traps"},
 	"5 hosts":        {"engine.outage.lost"},
-	"4 MiB":          {"frontier/variants.Counter.counts"},
-	"1,000 of a robots.txt, while it is read":        {"fetch.Robots.Sitemaps"},
-	"those that the store asks for at once":          {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
-	"collected after each lease":                     {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
-	"a field or a directive of a page in flight":     {"links.Robots.Directives", "record.Record.Robots"},
-	"100 content types, 20 hosts, 10 slowest, kinds": {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
-	"private networks that there are":                {"guard.Guard.open", "job.Job.Networks"},
+	"4 MiB":          {"frontier/variants.Counter.counts", "frontier.redirects.middle"},
+	"65,536 entries and 4 MiB of URLs, and as much that is looked up": {"frontier.nearer.ways", "frontier.nearer.asked", "frontier.nearer.names"},
+	"hosts evicted during one look-up, or depths of those in memory":  {"frontier.nearer.left", "frontier.levels.vacant", "frontier.levels.dormant"},
+	"1,000 of a robots.txt, while it is read":                         {"fetch.Robots.Sitemaps"},
+	"those that the store asks for at once":                           {"frontier.refills.wanted", "engine.committer.requests", "frontier.dormant.left"},
+	"collected after each lease":                                      {"frontier.Frontier.refused", "frontier.Frontier.givenUp"},
+	"a field or a directive of a page in flight":                      {"links.Robots.Directives", "record.Record.Robots"},
+	"100 content types, 20 hosts, 10 slowest, kinds":                  {"record.Summary.ContentTypes", "record.Summary.Statuses", "record.Summary.Errors", "record.Summary.NotFollowed", "record.Summary.Opened", "record.Summary.Slowest", "record.Summary.Broken", "record.Summary.GivenUp", "record.Summary.Traps", "job.History.NotFollowed"},
+	"private networks that there are":                                 {"guard.Guard.open", "job.Job.Networks"},
 	"what the user gives, or 1,000 seeds ahead": {
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
 		"engine.Config.Late", "engine.Config.Seeds", "engine.Coordinator.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
