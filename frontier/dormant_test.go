@@ -227,7 +227,7 @@ func (w *wideWeb) crawl(patience time.Duration) {
 // for their turn in the store. Nothing is lost, no request comes too soon, no host starves, and no
 // slot stays free while some host could use it: if the hosts that came back cannot, because their
 // domain or address is busy, others follow after 2 s at most. Where hosts are crowded, those that
-// time will free leave, too, and come back some seconds late.
+// time will free leave, too, and come back late: up to the time of two holds.
 func TestDormantHosts(t *testing.T) {
 	const slots = 8
 	hosts, each := long.Or(60, 100), long.Or(6, 10)
@@ -249,7 +249,7 @@ func TestDormantHosts(t *testing.T) {
 		{"held", frontier.Config{}, hosts, 0, 5, false},
 		{"held and crowded", frontier.Config{}, hosts, 15 * time.Second, 5, true},
 		{"delay and crowded", frontier.Config{Delay: time.Second, DomainDelay: -1, AddressDelay: -1}, hosts, 15 * time.Second, 0, true},
-		{"all, crowded", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts / 5, time.Minute, 3, true},
+		{"all, crowded", frontier.Config{Delay: 200 * time.Millisecond, DomainDelay: 700 * time.Millisecond, AddressDelay: 500 * time.Millisecond, Resolve: true}, hosts / 5, 2 * time.Minute, 3, true},
 	} {
 		for _, room := range []int{1, long.Or(7000, 12_000)} {
 			t.Run(fmt.Sprintf("%s, %d bytes", c.name, room), func(t *testing.T) {

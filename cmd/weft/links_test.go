@@ -81,6 +81,7 @@ func TestLinksOfAPage(t *testing.T) {
 // TestLinksConformance: for each of html5lib's tokenizer tests that starts in the Data state,
 // --jsonl lists the links of the expected tags.
 func TestLinksConformance(t *testing.T) {
+	t.Parallel()
 	const base = "http://example.org/dir/page"
 	at, err := weburl.Parse(base)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -33,13 +35,45 @@ func TestMain(m *testing.M) {
 		os.Unsetenv(name)
 		os.Unsetenv(strings.ToUpper(name))
 	}
-	os.Exit(m.Run())
+	flag.Parse()
+	if runtime.GOMAXPROCS(0) < 4 { // parallel tests wait for processes that wait
+		_ = flag.Set("test.parallel", "4")
+	}
+	code := m.Run()
+	if dir != "" {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
-// weftCommand is weft with arguments, in an empty folder.
+var dir string // of the command that unraced has built
+
+// unraced returns the command without the race detector, which is most of the memory and of the
+// start of a process. It is this program, if that has none.
+var unraced = sync.OnceValue(func() string {
+	if !raced {
+		return os.Args[0]
+	}
+	var err error
+	if dir, err = os.MkdirTemp("", "weft"); err != nil {
+		panic(err)
+	}
+	path := filepath.Join(dir, "weft")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, ".").CombinedOutput(); err != nil {
+		panic(fmt.Sprintf("go build: %v\n%s", err, out))
+	}
+	return path
+})
+
+// weftCommand is weft with arguments, in an empty folder: with the race detector, if the test has
+// it and the command is a crawl.
 func weftCommand(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	program := os.Args[0]
+	if len(args) == 0 || args[0] != "crawl" && args[0] != "demo" {
+		program = unraced()
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Env = append(os.Environ(), "WEFT_TEST_MAIN=1")
 	cmd.Dir = t.TempDir()
 	var stderr bytes.Buffer

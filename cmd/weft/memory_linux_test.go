@@ -17,13 +17,9 @@ import (
 )
 
 // TestMemoryOfTheProcess: the process stays near its budget where concurrent bodies are many times
-// larger. The race detector needs four times the memory, and more.
+// larger.
 func TestMemoryOfTheProcess(t *testing.T) {
-	const size = 8 << 20
-	pages, most := 40, 150 // MiB
-	if raced {             // a byte takes several, and much longer
-		pages, most = 12, 450
-	}
+	const size, pages, most = 8 << 20, 30, 130 // MiB
 	text := bytes.Repeat([]byte("x"), size)
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -47,10 +43,7 @@ func TestMemoryOfTheProcess(t *testing.T) {
 // needs, and a few connections come to more than all of it.
 func TestMemoryOverTLS(t *testing.T) {
 	const size = 240 << 10 // crypto/tls takes 256 KiB
-	hosts, most := 200, 110
-	if raced {
-		hosts, most = 60, 450
-	}
+	const hosts, most = 60, 110
 	config, err := webtest.Needless(size)
 	if err != nil {
 		t.Fatal(err)
@@ -74,6 +67,8 @@ func TestMemoryOverTLS(t *testing.T) {
 func residentAtMost(t *testing.T, args ...string) int {
 	t.Helper()
 	cmd, stderr := weftCommand(t, args...)
+	cmd.Path = unraced() // the race detector takes several times the memory
+	cmd.Env = append(cmd.Env, "GOGC=100")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -81,6 +81,7 @@ func TestNoJobFolder(t *testing.T) {
 // TestCertificateMessage: a certificate that is not accepted is reported once, in one line that
 // names what to do; an error of the host is not one of its robots.txt.
 func TestCertificateMessage(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, true, star)
 	const want = "certificate not accepted: x509: certificate signed by unknown authority: " +
 		"--ca FILE trusts its issuer, -k accepts any certificate"
@@ -103,16 +104,17 @@ func TestCertificateMessage(t *testing.T) {
 // TestReaderLeaves: like other tools, a command whose reader leaves ends without a word, whether
 // SIGPIPE ends it or is ignored.
 func TestReaderLeaves(t *testing.T) {
+	t.Parallel()
 	endless := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) { html(w, r.URL.Path+"a", r.URL.Path+"b") })
 	dir := t.TempDir()
 	var question bytes.Buffer
-	for i := range 50_000 {
+	for i := range 10_000 {
 		fmt.Fprintf(&question, "{\"id\":%d,\"input\":\"http://a.test/%d\"}\n", i, i)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "questions"), question.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	weft := func(args string) string { return os.Args[0] + " " + args }
+	weft := func(args string) string { return unraced() + " " + args }
 	for _, command := range []string{
 		weft("crawl --job many --limit 3000 -q "+endless.URL) + "; " + weft("urls many --state done"),
 		weft("crawl -o - " + endless.URL), weft("crawl -o - --format csv --log-format json " + endless.URL),

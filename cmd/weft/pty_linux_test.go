@@ -165,6 +165,7 @@ func TestTerminalIsLeftAlone(t *testing.T) {
 // TestTerminalCrawl: a crawl shows progress, sends no queries, and leaves only its report on the
 // terminal.
 func TestTerminalCrawl(t *testing.T) {
+	t.Parallel()
 	site, err := webtest.Run(webtest.Config{Seed: 1, Pages: 30}, webtest.Addresses{})
 	if err != nil {
 		t.Fatal(err)
@@ -200,6 +201,7 @@ func TestTerminalDumb(t *testing.T) {
 // TestTerminalInterrupt: keys and signals work on a terminal as elsewhere, and leave its settings
 // unchanged.
 func TestTerminalInterrupt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		keys, last string
 		signal     unix.Signal
@@ -245,6 +247,7 @@ func TestTerminalInterrupt(t *testing.T) {
 
 // TestTerminalResize: the drawing fits the current size of the terminal.
 func TestTerminalResize(t *testing.T) {
+	t.Parallel()
 	answer := make(chan bool)
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if html(w, "/a"); r.URL.Path == "/a" {
@@ -271,6 +274,7 @@ func TestTerminalResize(t *testing.T) {
 
 // TestTerminalSuspend: Ctrl-Z clears the drawing before the shell prompts, and fg resumes it.
 func TestTerminalSuspend(t *testing.T) {
+	t.Parallel()
 	asked, answer := make(chan bool, 10), make(chan bool)
 	server := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		html(w)

@@ -20,6 +20,7 @@ import (
 // TestResume: output and requests of a second crawl of a job, three of whose four URLs are done,
 // by its flags and by the state of the job.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	const others = ": use --fresh to start over, or --job job-2 for another job\n"
 	holds := func(how, amend string) string {
 		return "job holds another crawl (" + how + ")\n  weft crawl --job job   resumes it\n" + amend +
@@ -109,6 +110,7 @@ func TestResume(t *testing.T) {
 // TestOtherCrawl: what a user types who tries the examples one after the other in one folder. The
 // message names the folder and what to type, and no flag that was not typed.
 func TestOtherCrawl(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, star)
 	dir := t.TempDir()
 	folder := weft.JobName(mustSeed(t, s.URL))

@@ -91,6 +91,7 @@ func jsonl(id, robots, ua, url string) string {
 
 // TestRobotsJSONL: each line is answered with one line, errors included.
 func TestRobotsJSONL(t *testing.T) {
+	t.Parallel()
 	const file = "User-agent: *\nCrawl-delay: 1.5\nDisallow: /a<\nSitemap: https://example.org/s.xml\nSitemap: /t\n"
 	huge := file + strings.Repeat("#", 4<<20)
 	lines := []struct{ in, out string }{

@@ -89,6 +89,7 @@ func stuck(url string) {
 // TestInterruptBeforeBegin: a signal ends a crawl that has not started, here because the state of
 // its job is a pipe that nobody writes to.
 func TestInterruptBeforeBegin(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that does not end
 	defer cancel()
 	s := newAsked(t, false, star)

@@ -11,6 +11,7 @@ import (
 // TestUpdate: output and requests of --update by the state of the job: an unfinished crawl or
 // recrawl is resumed; otherwise the next recrawl starts.
 func TestUpdate(t *testing.T) {
+	t.Parallel()
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"1"`)
 		if r.Header.Get("If-None-Match") != "" {
