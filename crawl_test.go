@@ -105,6 +105,7 @@ func checkAgainst(t *testing.T, truth map[string]int, got map[string]weft.Record
 // TestCrawlFindsAll checks that the crawl fetches exactly the ground truth, requests each URL once
 // apart from retries, and never has more requests in flight than workers.
 func TestCrawlFindsAll(t *testing.T) {
+	t.Parallel()
 	for _, workers := range []int{1, 8, 256} {
 		t.Run(fmt.Sprintf("%d workers", workers), func(t *testing.T) {
 			s := newSite(3, 300)
@@ -153,6 +154,7 @@ func TestRecord(t *testing.T) {
 
 // TestCrawlIsDeterministic checks that the same crawl produces the same trace every time.
 func TestCrawlIsDeterministic(t *testing.T) {
+	t.Parallel()
 	run := func() (string, time.Duration) {
 		_, sum, trace := crawlVirtual(t, newSite(5, 100), weft.Options{Concurrency: 16})
 		return trace, sum.Elapsed

@@ -13,6 +13,7 @@ import (
 // speeds and with different numbers of workers: each time it finds the same pages, at the same
 // depths.
 func TestDepthIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
 	cfg := webtest.Config{
 		Seed: 4, Hosts: 6, Pages: 80, Links: 2, Latency: 80 * time.Millisecond, SlowDelay: 700 * time.Millisecond, Clean: true,
 		Rates: webtest.Rates{Across: 0.2, Redirect: 0.3, Slow: 0.2, Missing: 0.05},

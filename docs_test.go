@@ -226,6 +226,7 @@ func flush(text string) string {
 // TestPagesLayout checks that the README fits on two screens, that no line outside tables and
 // transcripts is longer than 100 characters, and that no link inside the repository is broken.
 func TestPagesLayout(t *testing.T) {
+	t.Parallel()
 	all := pages(t)
 	if n := strings.Count(all["README.md"], "\n"); n > 80 {
 		t.Errorf("README.md has %d lines, expected 80 at most", n)

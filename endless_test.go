@@ -93,6 +93,7 @@ func TestEndlessPaths(t *testing.T) {
 // TestEndlessPathsInRuns: a crawl that is broken off again and again keeps to the traps that it has
 // recognised, and so does a recrawl, which fetches what was fetched.
 func TestEndlessPathsInRuns(t *testing.T) {
+	t.Parallel()
 	site, requests := serve(t, webtest.EndlessSite)
 	o := weft.Options{Seeds: []string{site + "/s/start00/topic/0"}, Job: filepath.Join(t.TempDir(), "job"), MaxAlike: 60}
 	var sum weft.Summary
@@ -118,6 +119,7 @@ func TestEndlessPathsInRuns(t *testing.T) {
 // TestBigSitesAreWhole: a crawl has all pages of a big site, however alike they are, and stops at
 // endless paths only if it is asked to.
 func TestBigSitesAreWhole(t *testing.T) {
+	t.Parallel()
 	n := long.Or(120, 3000)
 	site, requests := serve(t, func(path string) string { return webtest.BigSite(n, path) })
 	sum := finish(t, weft.Options{Seeds: []string{site}, MaxAlike: 30})

@@ -44,6 +44,7 @@ func statsAfter(t *testing.T, n int, o weft.Options) weft.Stats {
 
 // TestEstimate: a crawl says that no end is in sight, or how long it takes, and what that depends on.
 func TestEstimate(t *testing.T) {
+	t.Parallel()
 	endless, _ := serve(t, webtest.EndlessSite)
 	o := weft.Options{Seeds: []string{endless}, MaxAlike: -1}
 	if s := statsAfter(t, 200, o); !s.Growing || s.Left != 0 || s.NewPerURL < 1 {

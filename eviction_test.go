@@ -14,6 +14,7 @@ import (
 // TestFewHostsInMemory crawls many hosts with memory for only a few, stops on the way and resumes.
 // Every page is fetched exactly once, and each host's delay is kept.
 func TestFewHostsInMemory(t *testing.T) {
+	t.Parallel()
 	const hosts, pages = 120, 4
 	w := web{}
 	var seeds []string

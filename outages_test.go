@@ -96,6 +96,7 @@ func address(i int) netip.Addr {
 
 // TestShortOutage: a host that is down for a while loses no URL, however it is down.
 func TestShortOutage(t *testing.T) {
+	t.Parallel()
 	const pages = 1000
 	for name, errno := range map[string]syscall.Errno{"refused": syscall.ECONNREFUSED, "silent": syscall.ETIMEDOUT, "no route to it": syscall.EHOSTUNREACH} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +122,7 @@ func TestShortOutage(t *testing.T) {
 // TestHangingServer: a server that accepts requests and responds to none of them for an hour costs
 // none of its URLs, even if nobody cares about its robots.txt.
 func TestHangingServer(t *testing.T) {
+	t.Parallel()
 	const pages = 1000
 	for name, noRobots := range map[string]bool{"robots": false, "no robots": true} {
 		t.Run(name, func(t *testing.T) {
@@ -152,6 +154,7 @@ func TestHangingServer(t *testing.T) {
 
 // TestNetworkComesLate: a crawl that starts before the network of its machine does waits for it.
 func TestNetworkComesLate(t *testing.T) {
+	t.Parallel()
 	const hosts = 300
 	w := web{}
 	var o weft.Options
@@ -183,6 +186,7 @@ func TestNetworkComesLate(t *testing.T) {
 // TestNetworkGoesAway: when the machine's network fails for an hour in the middle of a crawl, no URL
 // is lost, whether its host has responded before or not, and the pause says why.
 func TestNetworkGoesAway(t *testing.T) {
+	t.Parallel()
 	const hosts, pages = 50, 20
 	w := web{}
 	var names, homes []string
@@ -241,6 +245,7 @@ func TestNoInternet(t *testing.T) {
 // between requests is given up after GiveUp, at once if it asks for more than that, and the summary
 // lists it. Another is not affected.
 func TestGivenUp(t *testing.T) {
+	t.Parallel()
 	const pages = 1000
 	const half = 30 * time.Minute
 	for _, c := range []struct {
@@ -302,6 +307,7 @@ func TestGivenUp(t *testing.T) {
 // TestClosedPorts: pages that link to many ports of a host where nothing responds cost that host
 // none of its pages, and little time.
 func TestClosedPorts(t *testing.T) {
+	t.Parallel()
 	const pages, ports = 400, 300
 	healthy := web{}
 	var links []string
@@ -377,6 +383,7 @@ func (p *ported) Connect(t *aio.Task, to net.Addr) (aio.Conn, error) {
 // TestOverloadOfANeighbor: names that point at the address of a site, and answer 503 there, hold up
 // themselves only, for whatever time they ask.
 func TestOverloadOfANeighbor(t *testing.T) {
+	t.Parallel()
 	const pages, neighbors = 400, 50
 	for _, c := range []struct{ name, page string }{{"%d.evil.test", "503 3600"}, {"n.evil%d.test", "503 3600"}, {"%d.evil.test", "503"}} {
 		t.Run(c.name+" "+c.page, func(t *testing.T) {

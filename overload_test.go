@@ -121,6 +121,7 @@ func TestLongPagesAreReadInTurn(t *testing.T) {
 
 // TestTooManyLinks checks that only the first 100,000 links of a page are followed.
 func TestTooManyLinks(t *testing.T) {
+	t.Parallel()
 	w := web{
 		"http://a.test/":   strings.Repeat("<a href=http://b.test/>", 99_999) + a("/in", "/beyond"),
 		"http://a.test/in": strings.Repeat("<a href=http://b.test/>", 100_000),

@@ -219,6 +219,7 @@ func TestHangingPages(t *testing.T) {
 // TestStallingHosts checks that hosts that never respond hardly slow down the others, even with far
 // more hosts than requests may be in flight, because a request that only waits does not count.
 func TestStallingHosts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name               string
 		quick, slow, pages int

@@ -15,6 +15,7 @@ import (
 // TestWhyReasons checks that Why explains every URL that is not fetched: each reason, each error
 // kind that is not a failed fetch, and each limit.
 func TestWhyReasons(t *testing.T) {
+	t.Parallel()
 	home := func(html string) web { return web{"http://a.test/": html} }
 	res := func(s string) []*regexp.Regexp { return []*regexp.Regexp{regexp.MustCompile(s)} }
 	deep := "/1/2/3/4/5"

@@ -57,6 +57,7 @@ func zipped(t *testing.T, text string) string {
 
 // TestSitemaps checks which URLs a crawl with sitemaps fetches.
 func TestSitemaps(t *testing.T) {
+	t.Parallel()
 	const home, robots = "http://a.test/", "http://a.test/robots.txt"
 	page := func(paths ...string) (urls []string) {
 		for _, p := range paths {
@@ -211,6 +212,7 @@ func TestSitemapCut(t *testing.T) {
 
 // TestSitemapOverLimit checks that entries beyond the limit are counted as too-many, not as broken.
 func TestSitemapOverLimit(t *testing.T) {
+	t.Parallel()
 	w := web{"http://a.test/": "", "http://a.test/sitemap.xml": "<urlset>" + strings.Repeat("<url><loc>/</loc></url>", 100_001) + "</urlset>"}
 	_, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Sitemaps: true})
 	if sum.NotFollowed["too-many"] != 1 || sum.NotFollowed["broken-sitemap"] != 0 {
@@ -221,6 +223,7 @@ func TestSitemapOverLimit(t *testing.T) {
 // TestSitemapResumed cancels a crawl at many moments and resumes it. The job knows which of its
 // URLs are sitemaps.
 func TestSitemapResumed(t *testing.T) {
+	t.Parallel()
 	w := web{
 		"http://a.test/": a("http://b.test/"), "http://a.test/robots.txt": "Sitemap: /s.xml", "http://a.test/s.xml": index("/i.xml"),
 		"http://a.test/i.xml": urlset("/1", "/2"), "http://a.test/1": "", "http://a.test/2": "",
@@ -314,6 +317,7 @@ func TestSitemapWhy(t *testing.T) {
 // TestSitemapsOfSyntheticWeb crawls a web with all kinds of sitemaps. The records must match the
 // ground truth exactly.
 func TestSitemapsOfSyntheticWeb(t *testing.T) {
+	t.Parallel()
 	web, got, sum := crawlWeb(t, webtest.Config{Seed: 11, Hosts: 40, Pages: 4, Listed: 9}, weft.Options{Sitemaps: true})
 	onlyInSitemaps, types := 0, make(map[string]int)
 	for u, fate := range web.Truth(webtest.Policy{

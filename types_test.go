@@ -102,6 +102,7 @@ func TestRefreshHeader(t *testing.T) {
 
 // TestCut: a page of 20 MB whose links something huge hides says so in its record.
 func TestCut(t *testing.T) {
+	t.Parallel()
 	big := strings.Repeat("x", 20<<20)
 	of := map[string]string{"Content-Type": "text/html"}
 	got, sum := answers{

@@ -256,6 +256,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 // TestOutputOnFullDisk checks that a crawl whose output has no room waits for it, says so, and then
 // continues with the byte at which it stopped.
 func TestOutputOnFullDisk(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/" {
