@@ -16,6 +16,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // weather is a network that breaks down for some time: fails says with which error an address is
@@ -308,7 +309,7 @@ func TestGivenUp(t *testing.T) {
 // none of its pages, and little time.
 func TestClosedPorts(t *testing.T) {
 	t.Parallel()
-	const pages, ports = 400, 300
+	pages, ports := long.Or(200, 400), long.Or(150, 300)
 	healthy := web{}
 	var links []string
 	for i := range pages {

@@ -19,7 +19,7 @@ import (
 // stuck, and that all of them are fetched once it completes.
 func TestSlowDiskLimitsFetching(t *testing.T) {
 	t.Parallel() // it mostly waits
-	const pages = 3000
+	const pages = 1500
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			<-time.After(2 * time.Millisecond) // or all pages would be done before the disk falls behind
