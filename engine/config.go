@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -41,6 +42,9 @@ type Config struct {
 	MaxTime     time.Duration
 	MinFree     int // bytes; while less is free on the job's disk no fetch starts
 	Loop        aio.Options
+
+	ArchiveSize int64       // bytes: when a file of the archive ends
+	About       warc.Header // of the crawl, in each file of the archive
 
 	Job    *job.Job // nil: nothing is kept
 	Disk   *Disk    // of the job; nil: none

@@ -42,6 +42,7 @@ type Loop struct {
 	readers readers
 	turn    aio.Lock // held by the worker that reads a page
 	slices  slices   // the page that it reads
+	raw     []byte   // a response as received, while it is archived
 	extractors
 
 	bounds *scope.Bounds // shares what the coordinator's open
@@ -248,6 +249,13 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 		out.Result.Addr = to[0].Addr()
 	}
 	return out, nil
+}
+
+// kindOf returns the kind of an error of the exchange.
+func kindOf(err error) http1.Kind {
+	var e *http1.Error
+	errors.As(err, &e)
+	return e.Kind
 }
 
 // endsCrawl reports whether an error of the client is that of a cancelled task, and not of the

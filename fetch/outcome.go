@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
@@ -45,6 +46,7 @@ type Outcome struct {
 
 	Lines     []byte             // for links.jsonl
 	Folder    string             // of the body that is kept
+	Capture   *capture.Capture   // for the archive; nil: none
 	Saved     int64              // bytes that a 304 spared
 	Moved     bool               // it redirects, and did not when it was first fetched
 	Duplicate duplicates.Verdict // zero: not judged
