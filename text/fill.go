@@ -160,6 +160,10 @@ func (r *Reader) makeRoom() {
 		}
 	}
 	r.take(keep)
+	if r.taken += keep; r.taken >= pauseStep && r.pause != nil {
+		r.taken = 0
+		r.pause()
+	}
 	r.n = copy(r.buf, r.buf[keep:r.n])
 	r.sifted -= keep
 	r.floor = max(0, r.floor-keep)
