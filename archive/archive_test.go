@@ -121,7 +121,7 @@ func gunzipped(b []byte) string {
 // TestArchive: the same captures are found in each form of an archive.
 func TestArchive(t *testing.T) {
 	w := aSite("a.warc.gz")
-	file, one := string(w.file), gzipped(gunzipped(w.file)) // one member for all records
+	file := string(w.file)
 	job := func(more ...string) string {
 		files := map[string]string{"archive/a.warc.gz": file}
 		for i := 0; i < len(more); i += 2 {
@@ -141,7 +141,6 @@ func TestArchive(t *testing.T) {
 		"WACZ, packed index":  wacz("archive/a.warc.gz", file, "indexes/index.cdx.gz", gzipped("!meta 0 {}\n"+w.index(true))),
 		"WACZ without index":  wacz("archive/a.warc.gz", file),
 		"a WARC file":         job() + "/archive/a.warc.gz",
-		"one gzip member":     save(t, map[string]string{"a": one}) + "/a",
 		"not compressed":      save(t, map[string]string{"a": gunzipped(w.file)}) + "/a",
 	} {
 		t.Run(name, func(t *testing.T) { testSite(t, path) })
@@ -301,37 +300,6 @@ func TestBadArchives(t *testing.T) {
 	a, err := Open(save(t, map[string]string{"a.warc.gz": cut}) + "/a.warc.gz")
 	if err != nil || len(a.Damage) != 1 || !strings.Contains(a.Damage[0].Error(), "a.warc.gz: offset ") {
 		t.Errorf("a file cut short: %v %v", a, err)
-	}
-}
-
-// TestSort: lines beyond the memory of a sorter are sorted on disk.
-func TestSort(t *testing.T) {
-	s := sorter{most: 1000}
-	var want []string
-	for i := range 5000 {
-		line := fmt.Sprintf("%d %s\n", i*7919%5000, strings.Repeat("x", i%50))
-		want = append(want, line)
-		if err := s.add([]byte(line)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	slices.Sort(want)
-	x, err := s.sorted("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.close()
-	got, err := io.ReadAll(io.NewSectionReader(x.from, 0, x.size))
-	if err != nil || string(got) != strings.Join(want, "") {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
-	for i, line := range want[:20] {
-		if at, err := x.search(line[:len(line)-1]); err != nil || at != int64(len(strings.Join(want[:i], ""))) {
-			t.Fatalf("line %d at %d, %v", i, at, err)
-		}
-	}
-	if at, err := x.search("~"); err != nil || at != x.size {
-		t.Errorf("beyond the last: %d of %d, %v", at, x.size, err)
 	}
 }
 

@@ -10,9 +10,8 @@
 //
 // # Index
 //
-// A look-up is a binary search in a file of sorted lines (CDXJ). A job and a WACZ file have one. What
-// has none is read once when it is opened, and its lines are sorted: in memory up to 16 MiB, beyond
-// that in a temporary file without a name.
+// A look-up is a binary search in a file of sorted lines (CDXJ, package cdxj). A job and a WACZ file
+// have one. What has none is read once when it is opened, into a temporary file without a name.
 //
 // # Limits
 //

@@ -68,41 +68,38 @@ func (c Capture) where(err error) error {
 	return fmt.Errorf("%s: offset %d: %w", c.source.nameOf(c.Filename), c.Offset, err)
 }
 
-// read opens the record as it is in the file. A gzip member may hold several records: the one with
-// the capture's URL and date counts.
+// read opens the record as it is in the file.
 func (c Capture) read() (*Record, error) {
 	m, err := c.source.members.open(c.Filename)
 	if err != nil {
 		return nil, err
 	}
-	if c.Offset < 0 || c.Offset >= m.size {
-		m.close()
-		return nil, fmt.Errorf("the file has only %d bytes", m.size)
-	}
-	in := warc.NewReader(io.NewSectionReader(m, c.Offset, m.size-c.Offset))
 	r := &Record{Capture: c, open: []func() error{m.close}}
-	for r.Record == nil {
-		record, err := in.Next()
-		if err == nil && record.Offset != 0 {
-			err = fmt.Errorf("no capture of %.200s there", c.URL)
-		}
-		if err != nil {
-			m.close()
-			return nil, err
-		}
-		if c.is(record) {
-			record.Offset = c.Offset
-			r.Record = record
-		}
-	}
-	if !isHTTP(r.Record) {
-		return r, nil
-	}
-	if r.Message, err = warc.ReadMessage(r.Record); err != nil && r.Record.Type() != warc.Revisit { // whose block may be empty
+	if err := r.begin(m); err != nil {
 		m.close()
 		return nil, err
 	}
 	return r, nil
+}
+
+func (r *Record) begin(m *member) (err error) {
+	if r.Offset < 0 || r.Offset >= m.size {
+		return fmt.Errorf("the file has only %d bytes", m.size)
+	}
+	if r.Record, err = warc.NewReader(io.NewSectionReader(m, r.Offset, m.size-r.Offset)).Next(); err != nil {
+		return err
+	}
+	if !r.is(r.Record) {
+		return fmt.Errorf("no capture of %.200s there", r.URL)
+	}
+	r.Record.Offset = r.Offset
+	if !isHTTP(r.Record) {
+		return nil
+	}
+	if r.Message, err = warc.ReadMessage(r.Record); r.Record.Type() == warc.Revisit {
+		return nil // whose block may be empty
+	}
+	return err
 }
 
 // is reports whether a record is that of the capture.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -68,12 +69,10 @@ func openSource(path string, damage func(error)) (*source, error) {
 	return s, err
 }
 
-// Files of a job (docs/records.md).
+// In the folder of a job (docs/records.md).
 const (
-	archiveDir   = "archive"
-	capturesFile = "captures.cdxj" // in the order of writing
-	indexFile    = "index.cdxj"    // the same lines, sorted
-	pagesFile    = "pages.jsonl"
+	archiveDir = "archive"
+	pagesFile  = "pages.jsonl"
 )
 
 func openJob(dir string, damage func(error)) (*source, error) {
@@ -83,14 +82,14 @@ func openJob(dir string, damage func(error)) (*source, error) {
 	}
 	s := &source{path: dir, members: folder(inside), close: func() error { return nil },
 		pages: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, pagesFile)) }}
-	written, writtenErr := os.Stat(filepath.Join(inside, capturesFile))
-	sorted, sortedErr := os.Stat(filepath.Join(inside, indexFile))
+	written, writtenErr := os.Stat(filepath.Join(inside, cdxj.CapturesFile))
+	sorted, sortedErr := os.Stat(filepath.Join(inside, cdxj.IndexFile))
 	var err error
 	switch {
 	case sortedErr == nil && (writtenErr != nil || written.Size() == sorted.Size()):
-		s.index, err = openIndex(filepath.Join(inside, indexFile))
+		s.index, err = openIndex(filepath.Join(inside, cdxj.IndexFile))
 	case writtenErr == nil:
-		s.index, err = sortFile(filepath.Join(inside, capturesFile))
+		s.index, err = sortFile(filepath.Join(inside, cdxj.CapturesFile))
 	default:
 		s.index, err = readMembers(s, damage)
 	}
@@ -121,23 +120,22 @@ func sortFile(name string) (*index, error) {
 }
 
 func sortLines(name string, from io.Reader, growing bool) (*index, error) {
-	s := sorter{most: runSize}
+	s := cdxj.NewSorter("")
+	defer s.Close()
 	in := newLines(name, from)
 	for {
 		line, err := in.next()
 		if err == io.EOF {
-			return s.sorted(name)
+			return sorted(s, name)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if !bytes.HasSuffix(line, []byte("\n")) {
-			if growing {
-				continue
-			}
-			line = append(line, '\n')
+		text, ended := bytes.CutSuffix(line, []byte("\n"))
+		if !ended && growing {
+			continue
 		}
-		if err := s.add(line); err != nil {
+		if err := s.Add(text); err != nil {
 			return nil, err
 		}
 	}
@@ -322,49 +320,36 @@ func readMembers(s *source, damage func(error)) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := sorter{most: runSize}
-	var b []byte
+	lines := cdxj.NewSorter("")
+	defer lines.Close()
 	for _, name := range names {
 		m, err := s.members.open(name)
 		if err != nil {
 			return nil, err
 		}
-		b, err = readMember(m, name, &lines, b, damage)
+		err = cdxj.Scan(name, io.NewSectionReader(m, 0, m.size), nil, func(x *warc.Index) error {
+			return lines.Add(bytes.TrimSuffix(x.Append(nil), []byte("\n")))
+		}, func(d *warc.DamageError) { damage(fmt.Errorf("%s: %w", s.nameOf(name), d)) })
 		m.close()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.nameOf(name), err)
 		}
 	}
-	return lines.sorted(s.path)
+	return sorted(lines, s.path)
 }
 
-func readMember(m *member, name string, to *sorter, b []byte, damage func(error)) ([]byte, error) {
-	in := warc.NewReader(io.NewSectionReader(m, 0, m.size))
-	for {
-		r, err := in.Next()
-		var d *warc.DamageError
-		switch {
-		case err == io.EOF:
-			return b, nil
-		case errors.As(err, &d):
-			damage(fmt.Errorf("%s: %w", name, d))
-			continue
-		case err != nil:
-			return b, err
-		}
-		line, ok := lineOf(r, name)
-		if !ok {
-			continue
-		}
-		b = line.Append(b[:0])
-		if len(b) > maxLine {
-			damage(fmt.Errorf("%s: offset %d: a URL of %d bytes", name, r.Offset, len(line.URL)))
-			continue
-		}
-		if err := to.add(b); err != nil {
-			return b, err
-		}
+// sorted writes lines into a file without a name: it ends with its descriptor.
+func sorted(lines *cdxj.Sorter, name string) (*index, error) {
+	f, err := os.CreateTemp("", "weft-index-*")
+	if err != nil {
+		return nil, err
 	}
+	size, err := lines.WriteTo(f)
+	if err = errors.Join(os.Remove(f.Name()), err); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &index{name: name, from: f, size: size, file: f}, nil
 }
 
 // nameOf names a WARC file in messages.
@@ -373,35 +358,6 @@ func (s *source) nameOf(member string) string {
 		return member
 	}
 	return s.path + ": " + member
-}
-
-// lineOf returns the line of a record in an index, if it is a capture.
-func lineOf(r *warc.Record, file string) (line warc.Index, ok bool) {
-	line = warc.Index{Date: r.Date(), URL: r.URL(), Filename: file, Offset: r.Offset, Digest: r.Header.Get("WARC-Payload-Digest")}
-	if line.URL == "" || strings.ContainsAny(line.URL, " \t\r\n") {
-		return line, false
-	}
-	line.MIME = mediaType(r.Header.Get("Content-Type"))
-	switch r.Type() {
-	case warc.Response:
-		if isHTTP(r) {
-			m, err := warc.ReadMessage(r)
-			if err != nil {
-				return line, false
-			}
-			line.Status, line.MIME = m.Status(), mediaType(m.Header.Get("Content-Type"))
-		}
-	case warc.Revisit:
-		line.MIME = "warc/revisit"
-		if m, err := warc.ReadMessage(r); err == nil {
-			line.Status = m.Status()
-		}
-	case warc.Resource:
-	default:
-		return line, false
-	}
-	line.Key = warc.SURT(line.URL)
-	return line, true
 }
 
 func isHTTP(r *warc.Record) bool {
