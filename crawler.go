@@ -105,7 +105,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 		},
 	}
 	if c.Archive {
-		e.ArchiveSize, e.About = int64(c.ArchiveSize), c.about()
+		e.Archive = engine.ArchiveConfig{Size: int64(c.ArchiveSize), About: c.about()}
 	}
 	if c.Duplicates != DuplicatesOff {
 		e.Duplicates = min(maxDuplicates, shares.Duplicates/costOfDuplicate)

@@ -30,7 +30,7 @@ type archive struct {
 
 // openArchive goes on where the last run has stopped.
 func openArchive(cfg *Config, j *job.Job) (archive, error) {
-	a := archive{captures: cfg.Fetch.Archive, encoder: warc.NewEncoder(warc.Options{}), about: cfg.About, most: cfg.ArchiveSize}
+	a := archive{captures: cfg.Fetch.Archive, encoder: warc.NewEncoder(warc.Options{}), about: cfg.Archive.About, most: cfg.Archive.Size}
 	files, err := j.Store.Series()
 	for _, f := range files {
 		a.serial = max(a.serial, serialOf(f.Name))

@@ -22,6 +22,12 @@ type Seed struct {
 	Guessed bool // its scheme is: see fetch.GuessedRank
 }
 
+// ArchiveConfig configures the files of an archive.
+type ArchiveConfig struct {
+	Size  int64       // bytes: one that would become longer ends
+	About warc.Header // the crawl, as each file describes it
+}
+
 // Config is a crawl, checked and with its defaults filled in.
 type Config struct {
 	Frontier frontier.Config
@@ -43,8 +49,7 @@ type Config struct {
 	MinFree     int // bytes; while less is free on the job's disk no fetch starts
 	Loop        aio.Options
 
-	ArchiveSize int64       // bytes: when a file of the archive ends
-	About       warc.Header // of the crawl, in each file of the archive
+	Archive ArchiveConfig
 
 	Job    *job.Job // nil: nothing is kept
 	Disk   *Disk    // of the job; nil: none

@@ -19,7 +19,7 @@ func SURT(url string) string {
 	scheme, rest, found := strings.Cut(url, "://")
 	scheme = strings.ToLower(scheme)
 	if !found || !slices.Contains([]string{"http", "https", "ftp", "whois"}, scheme) {
-		return url
+		return strings.ReplaceAll(url, " ", "%20") // a space ends a key
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	rest, query, _ := strings.Cut(rest, "?")

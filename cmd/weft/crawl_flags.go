@@ -191,7 +191,7 @@ func (f *crawlFlags) outputOptions() []option {
 				"second copy: pages.jsonl says where each response is."},
 		{name: "warc-size", arg: "SIZE", field: "ArchiveSize", advanced: true,
 			Value: to(&o.ArchiveSize, size),
-			help: "start a new file of the archive after SIZE", def: "1GB"},
+			help:  "start a new file of the archive after SIZE", def: "1GB"},
 		{name: "duplicates", arg: "WHAT", field: "Duplicates", advanced: true,
 			Value: to(&o.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
 			words: []string{"off", "same", "near"},

@@ -25,7 +25,7 @@ func warcCommand() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 	}
-	cmd.AddCommand(warcListCommand(), warcCatCommand(), warcCheckCommand())
+	cmd.AddCommand(warcListCommand(), warcCatCommand(), warcCheckCommand(), warcIndexCommand())
 	return cmd
 }
 
@@ -149,7 +149,7 @@ func listArchives(paths []string, print func(listed) error) error {
 			return print(listingOf(path, r))
 		}, func(d *warc.DamageError) {
 			damaged++
-			fmt.Fprintf(os.Stderr, "weft: %s\n", printable(fmt.Sprintf("%s: %v", path, d)))
+			reportDamage(path, d)
 		})
 		f.Close()
 		if err != nil {

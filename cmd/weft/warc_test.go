@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
@@ -148,5 +149,32 @@ func TestWarcPlain(t *testing.T) {
 		if string(out) != c.want || exitCode(err) != c.code {
 			t.Errorf("%s%swant %s", out, stderr, c.want)
 		}
+	}
+}
+
+// TestWarcIndex: lines of several files are sorted together. Damage is reported, the rest is indexed.
+func TestWarcIndex(t *testing.T) {
+	good, at := anArchive(t)
+	bad := slices.Clone(good)
+	bad[at[1]+60] ^= 0xff
+	files := map[string][]byte{"b.warc.gz": good, "a.warc.gz": good, "bad.warc.gz": bad}
+
+	e := weftAmong(t, files, "warc", "index", "b.warc.gz", "a.warc.gz")
+	lines := strings.Split(strings.TrimSpace(e.stdout), "\n")
+	if e.code != exitDone || len(lines) != 6 || !slices.IsSorted(lines) {
+		t.Fatalf("exit %d: %s%s", e.code, e.stdout, e.stderr)
+	}
+	want := fmt.Sprintf(`org,example)/lost 20261122120000 {"url":"https://example.org/lost","mime":"text/plain","status":"404",`+
+		`"digest":"sha256:%x","length":"%d","offset":"%d","filename":"`, sha256.Sum256([]byte("lost\n")), len(good)-at[2], at[2])
+	if lines[4] != want+`a.warc.gz"}` || lines[5] != want+`b.warc.gz"}` {
+		t.Errorf("%s\n%s\nwant %s", lines[4], lines[5], want)
+	}
+	e = weftAmong(t, files, "warc", "index", "bad.warc.gz", "-o", "index.cdxj")
+	made, err := os.ReadFile(filepath.Join(e.dir, "index.cdxj"))
+	if e.code != exitError || err != nil || strings.Count(string(made), "\n") != 2 || e.stdout != "" {
+		t.Errorf("exit %d: %v: %s", e.code, err, made)
+	}
+	if want := fmt.Sprintf("weft: bad.warc.gz: offset %d: ", at[1]); !strings.HasPrefix(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
+		t.Errorf("%swant %s", e.stderr, want)
 	}
 }

@@ -1,0 +1,248 @@
+package archive
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/warc"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Archive is a collection of captures.
+type Archive struct {
+	// Damage is what could not be read while an index was made: the first hundred errors. Each names
+	// file and offset.
+	Damage []error
+
+	sources []*source
+}
+
+const mostDamage = 100
+
+// Capture is a capture as an index knows it.
+type Capture struct {
+	warc.Index
+	source *source
+}
+
+// Open opens jobs, WACZ files, WARC and ARC files as one archive. Damage that leaves no capture of a
+// file is an error.
+func Open(paths ...string) (*Archive, error) {
+	a := &Archive{}
+	for _, path := range paths {
+		s, err := openSource(path, func(err error) {
+			if len(a.Damage) < mostDamage {
+				a.Damage = append(a.Damage, err)
+			}
+		})
+		if err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+		a.sources = append(a.sources, s)
+		if len(a.Damage) > 0 && s.index.size == 0 {
+			return nil, errors.Join(a.Damage[0], a.Close())
+		}
+	}
+	return a, nil
+}
+
+// Close closes the files.
+func (a *Archive) Close() error {
+	var errs []error
+	for _, s := range a.sources {
+		s.index.close()
+		errs = append(errs, s.close())
+	}
+	return errors.Join(errs...)
+}
+
+// mostCaptures bounds how many captures of a URL are listed.
+const mostCaptures = 10_000
+
+// Captures returns the captures of a URL by date. If there is none, it returns those of other
+// spellings with the same key, such as http for https, that are no redirects: those mostly lead to
+// the URL that was asked for.
+func (a *Archive) Captures(url string) ([]Capture, error) {
+	want := canonical(url)
+	var same, others []Capture
+	for c, err := range a.prefixed(warc.SURT(url) + " ") {
+		switch {
+		case err != nil:
+			return nil, err
+		case canonical(c.URL) == want:
+			same = append(same, c)
+		case c.Status/100 != 3:
+			others = append(others, c)
+		}
+		if len(same) == mostCaptures || len(others) == mostCaptures {
+			break
+		}
+	}
+	if len(same) == 0 {
+		same = others
+	}
+	slices.SortStableFunc(same, func(a, b Capture) int { return a.Date.Compare(b.Date) })
+	return same, nil
+}
+
+// Nearest returns the capture nearest to a date, or that of the latest date for the zero time.
+func Nearest(captures []Capture, at time.Time) Capture {
+	if at.IsZero() {
+		return captures[len(captures)-1]
+	}
+	return slices.MinFunc(captures, func(a, b Capture) int {
+		return cmp.Compare(a.Date.Sub(at).Abs(), b.Date.Sub(at).Abs())
+	})
+}
+
+// mostScanned bounds how many lines of an index a search for similar URLs reads, for each prefix.
+const mostScanned = 10_000
+
+// Similar returns captures of URLs like one that is missing, one for each URL: other spellings,
+// other queries, then pages of the same folder, then of the same host.
+func (a *Archive) Similar(url string, most int) ([]Capture, error) {
+	var found []Capture
+	for _, prefix := range prefixes(warc.SURT(url)) {
+		scanned := 0
+		for c, err := range a.prefixed(prefix) {
+			if err != nil {
+				return nil, err
+			}
+			known := func(other Capture) bool { return other.URL == c.URL }
+			if c.Status < 400 && !slices.ContainsFunc(found, known) {
+				found = append(found, c)
+			}
+			if scanned++; len(found) == most || scanned == mostScanned {
+				break
+			}
+		}
+		if len(found) == most {
+			break
+		}
+	}
+	return found, nil
+}
+
+// prefixes returns what keys of similar URLs begin with, the most similar first.
+func prefixes(key string) (all []string) {
+	path, _, _ := strings.Cut(key, "?")
+	all = append(all, key+" ", path+" ", path+"?")
+	if folder := strings.LastIndexByte(path, '/'); folder >= 0 {
+		all = append(all, path[:folder+1])
+	}
+	if host := strings.IndexByte(path, ')'); host >= 0 {
+		all = append(all, path[:host+1])
+	}
+	return all
+}
+
+// prefixed yields the captures of all sources whose lines begin with a prefix.
+func (a *Archive) prefixed(prefix string) iter.Seq2[Capture, error] {
+	return func(yield func(Capture, error) bool) {
+		for _, s := range a.sources {
+			for line, err := range s.index.prefixed(prefix) {
+				if !yield(Capture{line, s}, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// canonical returns the form by which URLs are compared.
+func canonical(url string) string {
+	u, err := weburl.Parse(url)
+	if err != nil {
+		return url
+	}
+	return u.Canonical().String()
+}
+
+// Page is a page to begin with.
+type Page struct {
+	URL   string
+	Title string    // "": none is known
+	Date  time.Time // of the capture
+}
+
+// Pages returns pages to begin with: those that a job or a WACZ file lists, otherwise HTML in the
+// order of the index.
+func (a *Archive) Pages(most int) (pages []Page, err error) {
+	for _, s := range a.sources {
+		listed, err := s.listed(most - len(pages))
+		if err != nil {
+			return nil, err
+		}
+		if len(listed) == 0 {
+			if listed, err = s.html(most - len(pages)); err != nil {
+				return nil, err
+			}
+		}
+		pages = append(pages, listed...)
+	}
+	return pages, nil
+}
+
+// listed returns the pages of pages.jsonl that came as HTML: in a job's form, or in that of WACZ.
+func (s *source) listed(most int) (pages []Page, err error) {
+	if s.pages == nil {
+		return nil, nil
+	}
+	f, err := s.pages()
+	if err != nil {
+		return nil, nil // a job keeps no list if it was told so
+	}
+	defer f.Close()
+	in := newLines(s.path+": pages", f)
+	for len(pages) < most {
+		line, err := in.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		var p struct {
+			URL         string `json:"url"`
+			Title       string `json:"title"`
+			Status      int    `json:"status"`
+			ContentType string `json:"content_type"`
+			Started     string `json:"started"`
+			TS          string `json:"ts"`
+		}
+		isPage := json.Unmarshal(line, &p) == nil && p.URL != "" && (p.Status == 0 || p.Status == 200) &&
+			(p.ContentType == "" || isHTML(mediaType(p.ContentType)))
+		at, err := time.Parse(time.RFC3339Nano, cmp.Or(p.Started, p.TS))
+		if isPage && err == nil && (p.TS != "" || p.Status == 200) {
+			pages = append(pages, Page{p.URL, p.Title, at.UTC()})
+		}
+	}
+	return pages, nil
+}
+
+// html returns the URLs of HTML in the index.
+func (s *source) html(most int) (pages []Page, err error) {
+	for c, err := range s.index.prefixed("") {
+		if err != nil {
+			return nil, err
+		}
+		if len(pages) == most {
+			break
+		}
+		if n := len(pages); n > 0 && pages[n-1].URL == c.URL || c.Status != 200 || !isHTML(c.MIME) {
+			continue
+		}
+		pages = append(pages, Page{URL: c.URL, Date: c.Date})
+	}
+	return pages, nil
+}
+
+func isHTML(mediaType string) bool {
+	return mediaType == "text/html" || mediaType == "application/xhtml+xml"
+}

@@ -1,0 +1,184 @@
+package archive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/warc"
+)
+
+// Record is the record of a capture, open to be read.
+type Record struct {
+	Capture
+	Record *warc.Record // as it is in the file
+
+	// Message is the response, or nil if the record holds something else than HTTP. That of a revisit
+	// has the body of the original; after a 304, its head too.
+	Message *warc.Message
+
+	open []func() error // to close
+}
+
+// Body returns the content without transfer and content coding. If the content coding is not known,
+// it returns an error with the content as it is.
+func (r *Record) Body() (io.Reader, error) {
+	if r.Message == nil {
+		return r.Record, nil
+	}
+	return r.Message.Body()
+}
+
+// Close closes the files that hold the record.
+func (r *Record) Close() error {
+	var errs []error
+	for _, close := range r.open {
+		errs = append(errs, close())
+	}
+	return errors.Join(errs...)
+}
+
+// Read opens the record of a capture. It has to be closed.
+func (a *Archive) Read(c Capture) (*Record, error) {
+	r, err := c.read()
+	if err != nil {
+		return nil, c.where(err)
+	}
+	if r.Record.Type() == warc.Revisit {
+		if err := a.follow(r); err != nil {
+			r.Close()
+			return nil, c.where(err)
+		}
+	}
+	return r, nil
+}
+
+// where says which record an error is about. The offset of damage counts from there.
+func (c Capture) where(err error) error {
+	var d *warc.DamageError
+	if errors.As(err, &d) {
+		err = d.Err
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%s: offset %d: %w", c.source.nameOf(c.Filename), c.Offset, err)
+}
+
+// read opens the record as it is in the file.
+func (c Capture) read() (*Record, error) {
+	m, err := c.source.members.open(c.Filename)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{Capture: c, open: []func() error{m.close}}
+	if err := r.begin(m); err != nil {
+		m.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Record) begin(m *member) (err error) {
+	if r.Offset < 0 || r.Offset >= m.size {
+		return fmt.Errorf("the file has only %d bytes", m.size)
+	}
+	if r.Record, err = warc.NewReader(io.NewSectionReader(m, r.Offset, m.size-r.Offset)).Next(); err != nil {
+		return err
+	}
+	if !r.is(r.Record) {
+		return fmt.Errorf("no capture of %.200s there", r.URL)
+	}
+	r.Record.Offset = r.Offset
+	if !isHTTP(r.Record) {
+		return nil
+	}
+	if r.Message, err = warc.ReadMessage(r.Record); r.Record.Type() == warc.Revisit {
+		return nil // whose block may be empty
+	}
+	return err
+}
+
+// is reports whether a record is that of the capture.
+func (c Capture) is(r *warc.Record) bool {
+	switch r.Type() {
+	case warc.Response, warc.Revisit, warc.Resource:
+		return (r.URL() == c.URL || warc.SURT(r.URL()) == c.Key) && r.Date().Truncate(time.Second).Equal(c.Date)
+	}
+	return false
+}
+
+// follow gives a revisit the body of its original.
+func (a *Archive) follow(r *Record) error {
+	original, err := a.original(r.Record)
+	if err != nil {
+		return err
+	}
+	r.open = append(r.open, original.Close)
+	m := original.Message
+	switch {
+	case m == nil:
+		return fmt.Errorf("its original at offset %d of %s is no response", original.Offset, original.Filename)
+	case r.Message == nil || r.Message.Status() == 304:
+		r.Message = m
+		return nil
+	}
+	// The payload is that of the original; how it was transferred may have differed.
+	r.Message.Rest = m.Payload()
+	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
+	return nil
+}
+
+func without(h warc.Header, name string) (rest warc.Header) {
+	for _, f := range h {
+		if !strings.EqualFold(f.Name, name) {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// mostOriginals bounds how many captures may stand for the original of a revisit.
+const mostOriginals = 20
+
+// original opens what a revisit refers to: by URL and date, or in archives that name neither, by the
+// digest of the payload among the captures of the same URL.
+func (a *Archive) original(r *warc.Record) (*Record, error) {
+	url := strings.Trim(cmp.Or(r.Header.Get("WARC-Refers-To-Target-URI"), r.URL()), "<>")
+	at, dateErr := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Refers-To-Date"))
+	digest, id := r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Refers-To")
+	may := func(c Capture) bool {
+		switch {
+		case c.MIME == "warc/revisit":
+			return false
+		case dateErr == nil:
+			return c.Date.Equal(at.UTC().Truncate(time.Second))
+		}
+		return c.Status != 304 && (digest == "" || c.Digest == digest)
+	}
+	tries := 0
+	for c, err := range a.prefixed(warc.SURT(url) + " ") {
+		if err != nil {
+			return nil, err
+		}
+		if !may(c) {
+			continue
+		}
+		if tries++; tries > mostOriginals {
+			break
+		}
+		original, err := c.read()
+		if err != nil {
+			return nil, fmt.Errorf("its original: %w", c.where(err))
+		}
+		if header := original.Record.Header; original.Record.Type() != warc.Revisit &&
+			(id == "" || id == original.Record.ID() || digest != "" && digest == header.Get("WARC-Payload-Digest")) {
+			return original, nil
+		}
+		original.Close()
+	}
+	return nil, fmt.Errorf("the original of this revisit, %.200s, is not in the archive", url)
+}

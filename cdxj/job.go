@@ -1,0 +1,119 @@
+package cdxj
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// The indexes in the archive of a job.
+const (
+	CapturesFile = "captures.cdxj" // in the order of writing
+	IndexFile    = "index.cdxj"    // sorted
+)
+
+// All stands for the length of captures.cdxj up to its last whole line.
+const All = -1
+
+// Update makes index.cdxj from captures.cdxj, if it is not up to date, in the archive folder of a
+// job. Of captures.cdxj, the committed bytes count; what is behind them does not exist.
+func Update(archive string, committed int64) error {
+	source := filepath.Join(archive, CapturesFile)
+	f, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if committed == All {
+		committed = info.Size()
+	}
+	if info.Size() < committed {
+		return fmt.Errorf("%s has %d bytes, expected %d", source, info.Size(), committed)
+	}
+	// No two captures have the same line, so both files have the same length.
+	index := filepath.Join(archive, IndexFile)
+	made, err := os.Stat(index)
+	if err == nil && made.Size() == committed && !made.ModTime().Before(info.ModTime()) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s := NewSorter(archive)
+	defer s.Close()
+	if err := s.addLines(io.LimitReader(f, committed)); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	return WriteFile(index, func(w io.Writer) error {
+		_, err := s.WriteTo(w)
+		return err
+	})
+}
+
+// addLines adds the whole lines of a file.
+func (s *Sorter) addLines(from io.Reader) error {
+	in := bufio.NewReaderSize(from, maxLine+1)
+	for at := int64(0); ; {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			return nil
+		case err == bufio.ErrBufferFull:
+			return fmt.Errorf("offset %d: line longer than %d bytes", at, maxLine)
+		case err != nil:
+			return err
+		}
+		if err := s.Add(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+		at += int64(len(line))
+	}
+}
+
+// WriteTo writes the lines in order, each with its end.
+func (s *Sorter) WriteTo(w io.Writer) (n int64, err error) {
+	out := bufio.NewWriterSize(w, bufSize)
+	err = s.Each(func(line []byte) error {
+		n += int64(len(line)) + 1
+		out.Write(line)
+		return out.WriteByte('\n')
+	})
+	return n, errors.Join(err, out.Flush())
+}
+
+// WriteFile replaces a file by what write writes: all of it, on the disk, or nothing.
+func WriteFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,132 @@
+package cdxj
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/weftcrawl/weft/warc"
+)
+
+// Scan calls use for each capture of a WARC or ARC file, in the order of the file, and damage for
+// what cannot be read. The lines name the file as given. See is called for each capture first, if it
+// is not nil, with the record and its HTTP message, or nil; both end with the call.
+//
+// A record that shares a gzip member with others cannot be read from an offset: it is damage, of
+// which the first in a file is reported.
+func Scan(name string, from io.Reader, see func(*warc.Record, *warc.Message) error, use func(*warc.Index) error, damage func(*warc.DamageError)) error {
+	counted := &counter{Reader: from}
+	var in *warc.Reader
+	if s, ok := from.(io.Seeker); ok {
+		in = warc.NewReader(seekable{counted, s})
+	} else {
+		in = warc.NewReader(counted)
+	}
+	var last *warc.Index // its end is not known yet
+	shared := false
+	for {
+		r, err := in.Next()
+		var d *warc.DamageError
+		end := int64(0)
+		switch {
+		case err == io.EOF:
+			end = counted.at
+		case errors.As(err, &d):
+			damage(d)
+			end = d.Offset
+		case err != nil:
+			return err
+		default:
+			end = r.Offset
+		}
+		if last != nil && end > last.Offset {
+			last.Length = end - last.Offset
+			if err := use(last); err != nil {
+				return err
+			}
+			last = nil
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			continue
+		case r.Shared:
+			if !shared {
+				shared = true
+				damage(&warc.DamageError{Offset: r.Offset, Err: errShared})
+			}
+			continue
+		}
+		if last, err = capture(name, r, see); err != nil {
+			return err
+		}
+	}
+}
+
+var errShared = errors.New("record shares a gzip member with others, expected a member of its own")
+
+// capture returns the line of a record, or nil if there is none: other records are no captures, and
+// a block that is not whole is reported by the next read.
+func capture(name string, r *warc.Record, see func(*warc.Record, *warc.Message) error) (*warc.Index, error) {
+	switch r.Type() {
+	case warc.Response, warc.Revisit, warc.Resource:
+	default:
+		return nil, nil
+	}
+	x := &warc.Index{
+		Key: warc.SURT(r.URL()), Date: r.Date(), URL: r.URL(), MIME: mediaType(r.Header.Get("Content-Type")),
+		Digest: r.Header.Get("WARC-Payload-Digest"), Filename: name, Offset: r.Offset,
+	}
+	var m *warc.Message
+	if x.MIME == "application/http" {
+		m, _ = warc.ReadMessage(r) // a response without a head is one without a status
+		if x.MIME = ""; m != nil {
+			x.Status, x.MIME = m.Status(), mediaType(m.Header.Get("Content-Type"))
+		}
+	}
+	if r.Type() == warc.Revisit {
+		x.MIME = "warc/revisit"
+	}
+	if see != nil {
+		if err := see(r, m); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return nil, nil
+	}
+	return x, nil
+}
+
+// mediaType returns a Content-Type without its parameters.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	return strings.ToLower(strings.TrimSpace(s))
+}
+
+// counter knows where in a file the next byte is read from.
+type counter struct {
+	io.Reader
+	at int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.at += int64(n)
+	return n, err
+}
+
+// seekable is a counter of a file in which the reader goes back after damage.
+type seekable struct {
+	*counter
+	s io.Seeker
+}
+
+func (s seekable) Seek(offset int64, whence int) (int64, error) {
+	at, err := s.s.Seek(offset, whence)
+	if err == nil {
+		s.at = at
+	}
+	return at, err
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/warc"
+)
+
+func warcIndexCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "index [flags] FILE...",
+		Short: "Index archives by URL",
+		Long: `Print a line of CDXJ for each response, revisit and resource record: the key of
+its URL, the date, and a JSON object with URL, media type, status, digest,
+offset and length of the record, and the name of the file. Lines are sorted by
+their bytes, which is what pywb and ReplayWeb.page look URLs up in.`,
+		Annotations: detailed(`
+FILE is WARC or ARC, compressed with gzip or not. Records that share a gzip
+member cannot be read from an offset, and are not indexed.
+
+Damage is reported, and what can be read is indexed.
+
+Exit status: 0 done; 1 a file is damaged or cannot be read, or the output cannot
+be written; 3 usage error; 5 interrupted.`),
+		Example: `  weft warc index crawl-*.warc.gz -o index.cdxj`,
+		Args:    arguments(1, math.MaxInt, "file", "WARC or ARC files"),
+		RunE:    func(_ *cobra.Command, args []string) error { return indexArchives(args, output) },
+	}
+	define(cmd, group{"Output", []option{
+		{name: "output", short: "o", arg: "FILE", Value: to(&output, some("a FILE")),
+			help: "write the index to FILE, when it is complete"},
+	}})
+	return cmd
+}
+
+func indexArchives(paths []string, output string) error {
+	dir := ""
+	if output != "" {
+		dir = filepath.Dir(output)
+	}
+	lines := cdxj.NewSorter(dir)
+	defer lines.Close()
+	damaged := 0
+	for _, path := range paths {
+		if err := indexArchive(path, lines, &damaged); err != nil {
+			return err
+		}
+	}
+	write := func(w io.Writer) error {
+		_, err := lines.WriteTo(w)
+		return err
+	}
+	if output == "" {
+		if err := write(terminal(os.Stdout)); err != nil {
+			return standardOutput(err)
+		}
+	} else if err := cdxj.WriteFile(output, write); err != nil {
+		return &exit{exitError, fmt.Errorf("%s: %w", output, reason(err))}
+	}
+	if damaged > 0 {
+		return &exit{exitError, nil}
+	}
+	return nil
+}
+
+// indexArchive adds the lines of a file, and reports and counts its damage.
+func indexArchive(path string, lines *cdxj.Sorter, damaged *int) error {
+	f, err := openArchive("index", path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var line []byte
+	err = cdxj.Scan(filepath.Base(path), f, nil, func(x *warc.Index) error {
+		line = x.Append(line[:0])
+		return lines.Add(line[:len(line)-1])
+	}, func(d *warc.DamageError) {
+		*damaged++
+		reportDamage(path, d)
+	})
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("%s: %w", path, reason(err))}
+	}
+	return nil
+}
+
+// reportDamage prints what of an archive cannot be read.
+func reportDamage(path string, d *warc.DamageError) {
+	fmt.Fprintf(os.Stderr, "weft: %s\n", printable(fmt.Sprintf("%s: %v", path, d)))
+}
