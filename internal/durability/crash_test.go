@@ -120,8 +120,13 @@ func forAll(n, atOnce int, fn func(i int)) {
 
 // TestCrash crashes the machine before any disk operation, and loses any part of what was not
 // synced. Committed data survives, and the resumed crawl finds what an undisturbed crawl finds. It
-// runs with all fingerprints in memory, and with all of them on disk.
+// runs with all fingerprints in memory, with all of them on disk, and with an archive.
 func TestCrash(t *testing.T) {
+	t.Run("archive", func(t *testing.T) {
+		w := crashWorld(t)
+		w.archive = true
+		testCrash(t, w)
+	})
 	for _, seenBytes := range []int{0, 1} {
 		t.Run(fmt.Sprintf("fingerprints in %d bytes", seenBytes), func(t *testing.T) {
 			w := crashWorld(t)
@@ -134,10 +139,15 @@ func TestCrash(t *testing.T) {
 func testCrash(t *testing.T, w *world) {
 	all := w.operations(t)
 	tried := some(4, all)
-	if !long.Enabled() && w.seenBytes > 0 { // the unlimited run covers every kind of operation
+	if !long.Enabled() && (w.seenBytes > 0 || w.archive) { // the unlimited run covers every kind of operation
 		tried = nil
 		for i := 0; i < len(all); i += len(all) / 12 {
 			tried = append(tried, all[i])
+		}
+		for _, point := range all { // the beginning and the end of some files
+			if w.archive && strings.Contains(point.File, "/archive") && point.N <= 4 {
+				tried = append(tried, point)
+			}
 		}
 	}
 	type crash struct {

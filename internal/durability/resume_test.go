@@ -31,6 +31,7 @@ type world struct {
 	links   map[string]string // page → its lines of links.jsonl in an undisturbed crawl
 
 	seenBytes int // memory for fingerprints; 0: unlimited
+	archive   bool
 }
 
 // retries exceeds what the web's flaky pages need, because a resumed crawl may meet a server that
@@ -85,6 +86,7 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summa
 	}
 	o.Seeds, o.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
 	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
+	o.Archive, o.ArchiveSize = w.archive, 4<<10 // some pages
 	tuned := tuning.Options{Files: disk, SeenBytes: w.seenBytes, HostBytes: w.seenBytes}
 	if o.Tuning != nil {
 		tuned.Heads = o.Tuning.Heads

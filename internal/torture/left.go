@@ -14,7 +14,7 @@ import (
 	"github.com/weftcrawl/weft/internal/webtest"
 )
 
-// Left is what a job left that ran with KeepLinks and KeepBodies.
+// Left is what a job left that ran with KeepLinks, and KeepBodies or Archive.
 type Left struct {
 	Pages   string                 // pages.jsonl
 	Records map[string]weft.Record // in it, by URL
@@ -117,8 +117,12 @@ func unmarshal(line string, v any) error {
 	return json.Unmarshal([]byte(line), v)
 }
 
-// Bodies checks that the body of every record is in the job's folder and matches its hash.
+// Bodies checks that the body of every record is in the job's folder, or its archive, and matches
+// its hash.
 func (l Left) Bodies(files store.FS, dir string) error {
+	if _, err := files.Stat(files.PathJoin(dir, "archive")); err == nil {
+		return l.Archive(files, dir)
+	}
 	for _, r := range l.Records {
 		if r.SHA256 == "" {
 			continue

@@ -140,6 +140,9 @@ func (v *victim) run(at *instant) (ended bool) {
 	args := []string{"crawl", "--quiet", "--job", "job", "--links", "--bodies",
 		"--scope", "any", "--concurrency", "16", "--delay", delay.String(), "--timeout", timeout.String(), "--retries", strconv.Itoa(retries),
 		"--dns", v.served.DNS.Addr(), v.served.Web.Home(0)}
+	if v.result.seed%2 == 1 {
+		args = append(args, "--warc", "--warc-size", "100KB")
+	}
 	asked := v.served.Log.Len()
 	v.result.runs = append(v.result.runs, run{time.Now(), asked})
 	p, err := process.Start(v.t.Context(), process.Options{Dir: v.dir}, v.command, args...)
@@ -235,6 +238,9 @@ func (v *victim) copied() (torture.Left, error) {
 	}
 	left, err := torture.Open(disk, "/job")
 	if err == nil {
+		if v.result.seed%2 == 1 {
+			return left, left.Archive(disk, "/job")
+		}
 		err = left.Bodies(store.Disk, filepath.Join(v.dir, "job"))
 	}
 	return left, err

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/warc"
+)
+
+// catJobFlags are the options of weft cat.
+type catJobFlags struct {
+	headers, raw bool
+	visit        int
+}
+
+func catCommand() *cobra.Command {
+	var f catJobFlags
+	cmd := &cobra.Command{
+		Use:     "cat [flags] JOB URL",
+		Short:   "Print what was fetched from a URL",
+		GroupID: sectionJob,
+		Long: `Print the body of the last response of a URL, decoded. The job has an archive
+(weft crawl --warc), or bodies (--bodies).`,
+		Annotations: detailed(`
+The job may be running. A response that the server did not send again, as nothing
+had changed or the same body was archived before, is put together from both.
+
+Exit status: 0 done; 1 the job has no response of the URL, or it cannot be read;
+3 usage error; 5 interrupted.`),
+		Example: `  weft cat example.org.weft https://example.org/ > home.html
+  weft cat -i --visit 1 example.org.weft https://example.org/`,
+		Args:              jobArguments("JOB URL", 2),
+		ValidArgsFunction: completeFirst(completeJob),
+		RunE: func(_ *cobra.Command, args []string) error {
+			u, err := weft.ReadListedSeed(args[1])
+			if err != nil {
+				return usage("cat: %w", err)
+			}
+			return f.run(args[0], u.URL.String())
+		},
+	}
+	define(cmd, group{"Output", []option{
+		{name: "include", short: "i", Value: on(&f.headers), help: "print status line and header fields too"},
+		{name: "raw", Value: on(&f.raw), help: "print the record as it is in the archive"},
+		{name: "visit", arg: "N", Value: to(&f.visit, number(1)), help: "print the response of visit N", def: "the last"},
+	}})
+	return cmd
+}
+
+// errNoResponse is the error of a URL that a job has no response of.
+func errNoResponse(url string) error {
+	return &exit{exitError, fmt.Errorf("no response of %s: weft why JOB URL says what happened to it", url)}
+}
+
+func (f *catJobFlags) run(dir, url string) error {
+	if _, err := os.Stat(filepath.Join(dir, "archive")); errors.Is(err, fs.ErrNotExist) {
+		return f.printBody(dir, url)
+	}
+	a, err := archive.Open(dir)
+	if err != nil {
+		return &exit{exitError, reason(err)}
+	}
+	defer a.Close()
+	captures, err := a.Captures(url)
+	if err == nil && f.visit > 0 {
+		captures, err = f.ofVisit(dir, url, captures)
+	}
+	switch {
+	case err != nil:
+		return &exit{exitError, err}
+	case len(captures) == 0:
+		return errNoResponse(url)
+	}
+	r, err := a.Read(captures[len(captures)-1])
+	if err != nil {
+		return &exit{exitError, err}
+	}
+	defer r.Close()
+	out := newPrinter()
+	err = f.print(out, r)
+	if failed := out.Flush(); failed != nil {
+		return standardOutput(failed)
+	}
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("%s: offset %d: %w", r.Filename, r.Offset, err)}
+	}
+	return nil
+}
+
+// print writes a capture as the flags say.
+func (f *catJobFlags) print(out io.Writer, r *archive.Record) error {
+	if f.raw {
+		return printRecord(out, r)
+	}
+	if f.headers && r.Message != nil {
+		if err := printHead(out, r.Message); err != nil {
+			return err
+		}
+	}
+	body, err := r.Body()
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, body)
+	return err
+}
+
+// printHead writes the status line and the fields of a response.
+func printHead(out io.Writer, m *warc.Message) error {
+	_, err := fmt.Fprintf(out, "%s\r\n%s\r\n", m.Start, warc.Fields(m.Header))
+	return err
+}
+
+// printRecord writes a record's own fields and its block, as far as it is HTTP.
+func printRecord(out io.Writer, r *archive.Record) error {
+	if _, err := fmt.Fprintf(out, "%s\r\n%s\r\n", r.Record.Version, warc.Fields(r.Record.Header)); err != nil {
+		return err
+	}
+	if r.Message == nil {
+		_, err := io.Copy(out, r.Record)
+		return err
+	}
+	if err := printHead(out, r.Message); err != nil || r.Record.Type() == warc.Revisit {
+		return err
+	}
+	_, err := io.Copy(out, r.Message.Rest)
+	return err
+}
+
+// ofVisit returns the capture of a visit, which is where its record says.
+func (f *catJobFlags) ofVisit(dir, url string, captures []archive.Capture) ([]archive.Capture, error) {
+	record, err := lastRecord(dir, url, f.visit)
+	if err != nil || record == nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(captures, func(c archive.Capture) bool {
+		return c.Filename != record.WARCFile || c.Offset != record.WARCOffset
+	}), nil
+}
+
+// printBody prints a body of a job without an archive.
+func (f *catJobFlags) printBody(dir, url string) error {
+	if f.headers || f.raw {
+		return usage("cat: -i and --raw: expected a job with an archive: weft crawl --warc")
+	}
+	record, err := lastRecord(dir, url, f.visit)
+	switch {
+	case err != nil:
+		return &exit{exitError, err}
+	case record == nil || record.SHA256 == "":
+		return errNoResponse(url)
+	}
+	body, err := os.Open(filepath.Join(dir, "bodies", record.SHA256[:2], record.SHA256))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s has no archive and no body of %s, expected a job of weft crawl --warc or --bodies", dir, url)
+	}
+	if err != nil {
+		return &exit{exitError, err}
+	}
+	defer body.Close()
+	out := newPrinter()
+	if _, err = io.Copy(out, body); err == nil {
+		err = out.Flush()
+	}
+	return standardOutput(err)
+}
+
+// lastRecord returns the last record of a URL, of a visit or of any; nil: there is none.
+func lastRecord(dir, url string, visit int) (last *weft.Record, err error) {
+	f, err := os.Open(filepath.Join(dir, "pages.jsonl"))
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF { // half a line is none yet
+			return last, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var r weft.Record
+		if json.Unmarshal(line, &r) == nil && r.URL == url && (visit == 0 || cmp.Or(r.Visit, 1) == visit) {
+			last = &r
+		}
+	}
+}
