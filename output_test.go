@@ -2,6 +2,7 @@ package weft_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
@@ -102,15 +103,26 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-type brokenWriter struct{}
+// brokenWriter is closed when it is first written to.
+type brokenWriter chan struct{}
 
 var errBroken = errors.New("the reader is gone")
 
-func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+func (w brokenWriter) Write([]byte) (int, error) {
+	close(w)
+	return 0, errBroken
+}
 
 // TestOutputBreaks checks that the crawl ends with an error when its output cannot be written.
 func TestOutputBreaks(t *testing.T) {
-	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 100).URL}, Concurrency: 2, Output: brokenWriter{}})
+	w := make(brokenWriter)
+	hooks := weft.Hooks{OnPage: func(_ context.Context, p *weft.Page) error {
+		if p.Record.Depth > 0 { // or all would be fetched before it is written
+			<-w
+		}
+		return nil
+	}}
+	c, err := weft.New(weft.Options{Seeds: []string{leafy(t, 100).URL}, Concurrency: 2, Output: w, Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
 	}

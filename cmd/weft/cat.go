@@ -33,8 +33,8 @@ func catCommand() *cobra.Command {
 		Long: `Print the body of the last response of a URL, decoded. The job has an archive
 (weft crawl --warc), or bodies (--bodies).`,
 		Annotations: detailed(`
-The job may be running. A response that the server did not send again, as nothing
-had changed or the same body was archived before, is put together from both.
+The job may be running. A response whose body is not archived again, as it has
+not changed, is put together from both records.
 
 Exit status: 0 done; 1 the job has no response of the URL, or it cannot be read;
 3 usage error; 5 interrupted.`),

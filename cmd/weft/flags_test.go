@@ -521,6 +521,22 @@ var effects = map[string]func(t *testing.T){
 			t.Error("no body was kept")
 		}
 	},
+	"warc": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "--warc", "--bodies", "--job", "job", s.URL)
+		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/weft-*-00001.warc.gz")); len(files) != 1 {
+			t.Errorf("archives %q", files)
+		}
+		if _, err := os.Stat(filepath.Join(e.dir, "job/bodies")); err == nil {
+			t.Error("bodies are kept twice")
+		}
+	},
+	"warc-size": func(t *testing.T) {
+		e := crawls(t, exitDone, "--warc", "--warc-size", "2KB", "--job", "job", newAsked(t, false, star).URL)
+		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/weft-*.warc.gz")); len(files) < 2 {
+			t.Errorf("archives %q", files)
+		}
+	},
 	"fresh": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		first := crawls(t, exitDone, "--job", "job", s.URL)
