@@ -3,14 +3,15 @@
 //
 // A capture is encoded where it was fetched, by any fetch loop. The coordinator places it: it
 // appends the records to a file, in the order of its batches, and only then may others refer to it
-// ([Archive.Remember]). So what a revisit refers to always precedes it, and a crash takes both or
+// ([Archive.Placed]). So what a revisit refers to always precedes it, and a crash takes both or
 // the revisit alone.
 package capture
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,8 @@ const MinPayload = 1 << 10
 // Archive makes the captures of a job. Any goroutine may use it.
 type Archive struct {
 	salt     Salt
-	encoders sync.Pool // *Encoder
+	encoders sync.Pool // *warc.Encoder
+	buffers  sync.Pool // []byte, for records
 
 	mu struct {
 		sync.Mutex
@@ -72,17 +74,20 @@ func (a *Archive) ID(url string, at time.Time) warc.ID {
 	return warc.NewID([16]byte(h.Sum(nil)[:16]))
 }
 
-// Encode makes the capture of an exchange. Its date must be whole microseconds, as the records have
-// it. past is the last capture of the URL, of an earlier visit; mime is the media type of the
+// overhead is more than the fields of the two records take, in bytes.
+const overhead = 2 << 10
+
+// Encode makes the capture of an exchange, whose parts are known. Its date must be whole
+// microseconds, as the records have it. past is the last capture of the URL, of an earlier visit; mime is the media type of the
 // response.
 func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *Capture {
 	e := a.encoders.Get().(*warc.Encoder)
 	defer a.encoders.Put(e)
 	c := new(Capture)
 	x.ID = a.ID(x.URL, x.Date)
-	x.Find = func(m *warc.Message, payload warc.Digest, length int) *warc.Original {
+	x.Find = func(payload warc.Digest, length int) *warc.Original {
 		switch {
-		case m.Status() == 304 && !past.At.IsZero():
+		case x.Parts.Status == 304 && !past.At.IsZero():
 			return a.refer(x.URL, past.At)
 		case payload.Sum == nil || length < MinPayload:
 			return nil
@@ -97,7 +102,8 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 		c.whole = true
 		return nil
 	}
-	records, made := e.Exchange(nil, x)
+	records, _ := a.buffers.Get().([]byte)
+	records, made := e.Exchange(slices.Grow(records, len(x.Response)+len(x.Request)+overhead), x)
 	c.Records = records
 	c.Index = warc.Index{
 		Key: warc.SURT(x.URL), Date: x.Date, URL: x.URL, MIME: mime, Status: made.Status,
@@ -123,8 +129,15 @@ func (a *Archive) refer(url string, at time.Time) *warc.Original {
 	return &warc.Original{ID: a.ID(url, at), URL: url, Date: at}
 }
 
-// Remember lets later captures refer to one that has been placed.
-func (a *Archive) Remember(c *Capture) {
+// keptBuffer is the longest buffer that is used again, in bytes.
+const keptBuffer = 256 << 10
+
+// Placed lets later captures refer to one that has been placed, and takes back its records.
+func (a *Archive) Placed(c *Capture) {
+	if cap(c.Records) <= keptBuffer {
+		a.buffers.Put(c.Records[:0])
+	}
+	c.Records = nil
 	if !c.whole {
 		return
 	}
@@ -146,18 +159,16 @@ func (a *Archive) find(key [16]byte) (o original, ok bool) {
 }
 
 // secret are the fields of a request that are not archived.
-var secret = [][]byte{[]byte("authorization:"), []byte("cookie:"), []byte("proxy-authorization:")}
+var secret = []string{"authorization:", "cookie:", "proxy-authorization:"}
 
 // Public returns a request without its secrets: credentials and cookies, which a job never has on
 // the disk.
-func Public(request []byte) []byte {
-	var public []byte
-	for line := range bytes.Lines(request) {
-		hidden := false
-		for _, name := range secret {
-			hidden = hidden || len(line) >= len(name) && bytes.EqualFold(line[:len(name)], name)
-		}
-		if !hidden {
+func Public(request string) []byte {
+	public := make([]byte, 0, len(request))
+	for line := range strings.Lines(request) {
+		if !slices.ContainsFunc(secret, func(name string) bool {
+			return len(line) >= len(name) && strings.EqualFold(line[:len(name)], name)
+		}) {
 			public = append(public, line...)
 		}
 	}

@@ -75,7 +75,7 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 	}
 	a.append(b, c.Records)
 	b.Append(job.CapturesFile, c.Index.Append(nil))
-	a.captures.Remember(c)
+	a.captures.Placed(c)
 }
 
 func (a *archive) append(b *store.Batch, records []byte) {

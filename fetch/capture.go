@@ -27,7 +27,8 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 	}
 	x := &warc.Exchange{
 		URL: u.String(), Date: at.UTC().Truncate(time.Microsecond), IP: res.Addr.Addr(), Truncated: cut,
-		Protocols: warc.Protocols(res.Proto, ""), Request: capture.Public([]byte(res.Sent)),
+		Protocols: warc.Protocols(res.Proto, ""), Request: capture.Public(res.Sent),
+		Parts: &warc.Parts{Status: res.Status, Head: len(res.RawHead), Payload: res.Received(), Coded: res.Header.Get("Content-Encoding") != ""},
 	}
 	if res.TLS != nil {
 		x.Protocols = warc.Protocols(res.Proto, tls.VersionName(res.TLS.Version))

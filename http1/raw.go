@@ -24,6 +24,15 @@ func (f *frames) add(at int, b []byte) {
 // size returns the memory that they take, in bytes.
 func (f *frames) size() int { return cap(f.text) + cap(f.marks)*int(unsafe.Sizeof(frame{})) }
 
+// Received returns the body without its transfer coding and with its content coding, as far as it
+// arrived. It needs Options.KeepRaw, and is valid until Close.
+func (r *Response) Received() []byte {
+	if r.wire == nil {
+		return nil
+	}
+	return *r.wire
+}
+
 // RawLen returns the length of what AppendRaw appends, in bytes.
 func (r *Response) RawLen() int {
 	n := len(r.RawHead) + len(r.frames.text)

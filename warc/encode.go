@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/binary"
@@ -31,7 +30,6 @@ type Encoder struct {
 	deflate *flate.Writer
 	out     appender
 	fields  []byte
-	body    *bufio.Reader
 }
 
 // NewEncoder returns an encoder.
@@ -46,7 +44,7 @@ func NewEncoder(opt Options) *Encoder {
 			return NewID(random)
 		}
 	}
-	e := &Encoder{opt: opt, hash: opt.Digest.New(), body: bufio.NewReader(nil)}
+	e := &Encoder{opt: opt, hash: opt.Digest.New()}
 	e.deflate, _ = flate.NewWriter(&e.out, flate.BestSpeed) // no error at this level
 	return e
 }
@@ -62,6 +60,7 @@ type Exchange struct {
 
 	Request   []byte // as sent; nil: not kept
 	Response  []byte // as received, without interim responses
+	Parts     *Parts // of Response; nil: it is read to find them
 	Truncated string // why the response is not whole: [CutLength] and others; "": it is
 
 	// Original is a capture with the same payload: the response is written as a revisit, without
@@ -70,7 +69,31 @@ type Exchange struct {
 
 	// Find is called where there is no Original, and returns one or nil. The payload has no digest
 	// if it is not whole; length is that of the payload in bytes.
-	Find func(m *Message, payload Digest, length int) *Original
+	Find func(payload Digest, length int) *Original
+}
+
+// Parts are the parts of a response.
+type Parts struct {
+	Status  int    // 0: it has no status line
+	Head    int    // length of status line and fields with the empty line, in bytes
+	Payload []byte // the body without its transfer coding
+	Coded   bool   // the body has a content coding
+}
+
+// parts reads a response. What has no head is kept as it is.
+func parts(response []byte) *Parts {
+	m, err := ReadMessage(bytes.NewReader(response))
+	if err != nil {
+		return &Parts{Head: len(response)}
+	}
+	p := &Parts{Status: m.Status(), Head: m.Head, Payload: response[m.Head:], Coded: m.Header.Get("Content-Encoding") != ""}
+	if m.chunked() {
+		m.Rest = bytes.NewReader(response[m.Head:])
+		if p.Payload, err = io.ReadAll(m.Payload()); err != nil {
+			p.Payload = nil // it cannot be told
+		}
+	}
+	return p
 }
 
 // Original is what a revisit refers to: a response record with its whole payload.
@@ -96,25 +119,25 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 	if c.ID.IsZero() {
 		c.ID = e.opt.NewID()
 	}
-	m, _ := ReadMessage(bytes.NewReader(x.Response)) // no head: all of it is kept as it is
-	if m == nil {
-		m = &Message{Head: len(x.Response)}
+	p := x.Parts
+	if p == nil {
+		p = parts(x.Response)
 	}
-	block, length := x.Response, 0
-	c.Status = m.Status()
-	if x.Truncated == "" {
-		c.Payload, length = e.payload(m, block)
+	block := x.Response
+	c.Status = p.Status
+	if x.Truncated == "" && (p.Payload != nil || p.Head == len(block)) {
+		c.Payload = e.digest(p.Payload)
 	}
 	if x.Original == nil && x.Find != nil {
-		x.Original = x.Find(m, c.Payload, length)
+		x.Original = x.Find(c.Payload, len(p.Payload))
 	}
 	profile := ""
 	if x.Original != nil {
 		c.Type, profile = Revisit, SamePayload
-		if m.Status() == 304 {
+		if p.Status == 304 {
 			profile, c.Payload = NotModified, Digest{}
 		}
-		block = block[:m.Head]
+		block = block[:p.Head]
 	}
 
 	e.begin(c.Type, c.ID, x.Date)
@@ -132,8 +155,8 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		e.field("WARC-Payload-Digest", c.Payload.String())
 	}
 	e.field("Content-Type", typeResponse)
-	head, body := block[:m.Head], block[m.Head:]
-	if m.Header.Get("Content-Encoding") == "" {
+	head, body := block[:p.Head], block[p.Head:]
+	if !p.Coded {
 		head, body = block, nil
 	}
 	b = e.end(b, head, body)
@@ -194,21 +217,11 @@ func encodeFields(h Header) (b []byte) {
 	return b
 }
 
-// payload returns the digest of a response's payload, or none if it cannot be told, and its length.
-func (e *Encoder) payload(m *Message, block []byte) (Digest, int) {
+// digest returns the digest of a payload.
+func (e *Encoder) digest(payload []byte) Digest {
 	e.hash.Reset()
-	length := len(block) - m.Head
-	if !m.chunked() {
-		e.hash.Write(block[m.Head:])
-	} else {
-		m.Rest = bytes.NewReader(block[m.Head:])
-		n, err := io.Copy(e.hash, m.Payload())
-		if err != nil {
-			return Digest{}, 0
-		}
-		length = int(n)
-	}
-	return Digest{e.opt.Digest, e.hash.Sum(nil)}, length
+	e.hash.Write(payload)
+	return Digest{e.opt.Digest, e.hash.Sum(nil)}
 }
 
 func (e *Encoder) begin(is Type, id ID, at time.Time) {

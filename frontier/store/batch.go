@@ -68,7 +68,11 @@ func (b *Batch) Append(output string, lines []byte) {
 	if !slices.Contains(b.store.fixed, output) && !b.store.series.has(output) {
 		panic(fmt.Sprintf("store: append to %q, which is no output", output))
 	}
-	b.lines[output] = append(b.lines[output], lines...)
+	all, begun := b.lines[output]
+	if !begun {
+		all = b.store.spare.take()
+	}
+	b.lines[output] = append(all, lines...)
 	b.size += len(lines)
 }
 
@@ -274,10 +278,11 @@ func (s *Store) Commit(b *Batch) error {
 	s.batches++
 	s.writeWatermark()
 	s.next.Store(next)
-	for name := range b.lines {
+	for name, lines := range b.lines {
 		if o, _ := s.outputOf(name); o != nil {
 			o.committed = o.size
 		}
+		s.spare.give(lines)
 	}
 	if err := s.endOutputs(b.ended); err != nil { // the next run does it
 		s.failure.set(err)

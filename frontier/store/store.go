@@ -72,6 +72,7 @@ type Store struct {
 	outputs      map[string]*output
 	fixed        []string // names of these
 	series       series
+	spare        spare
 	lock         io.Closer // nil for a state in memory
 	watermark    vfs.File  // nil in memory or read-only
 	readOnly     bool

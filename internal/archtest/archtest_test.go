@@ -80,7 +80,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "wacz", "warc", "weburl", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "archive", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "wacz", "warc", "weburl", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -135,7 +135,7 @@ var imports = map[string][]string{
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
 	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
-	"internal/torture":         {".", "frontier/store", "internal/webtest"},
+	"internal/torture":         {".", "frontier/store", "internal/webtest", "warc", "warc"},
 	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/torture", "internal/webtest"},
 	"internal/proof/proof":     {"internal/process", "internal/proof", "internal/webtest"},
 }

@@ -41,6 +41,7 @@ var doors = map[string]string{
 	"frontier/store/memory.go":              "any goroutine may read",
 	"frontier/store/read.go":                "the next chunk is read ahead",
 	"frontier/store/diskfull.go":            "writes wait for space until abandoned",
+	"frontier/store/spare.go":               "batches are filled on a loop, committed off it",
 	"frontier/store/store.go":               "any goroutine may read and close",
 	"frontier/store/storetest/storetest.go": "Pebble's goroutines use the disk",
 
