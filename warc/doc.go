@@ -16,7 +16,7 @@
 // # Writing
 //
 // [Encoder] appends records to a slice of bytes, each as one member. A body that arrived compressed
-// is stored as it is: compressing it again costs much time and saves nothing.
+// and a request are stored as they are: compressing them costs much time and saves little.
 //
 //	e := warc.NewEncoder(warc.Options{})
 //	file, _ = e.Exchange(file, &warc.Exchange{URL: url, Date: at, Request: sent, Response: received})

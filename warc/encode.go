@@ -155,11 +155,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		e.field("WARC-Payload-Digest", c.Payload.String())
 	}
 	e.field("Content-Type", typeResponse)
-	head, body := block[:p.Head], block[p.Head:]
-	if !p.Coded {
-		head, body = block, nil
-	}
-	b = e.end(b, head, body)
+	b = e.end(b, block, c.Type == Response && !p.Coded)
 	c.Length = len(b) - c.Start
 
 	if x.Request != nil {
@@ -167,7 +163,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		e.about(x)
 		e.field("WARC-Concurrent-To", c.ID.String())
 		e.field("Content-Type", typeRequest)
-		b = e.end(b, x.Request, nil)
+		b = e.end(b, x.Request, false)
 	}
 	return b, c
 }
@@ -177,7 +173,7 @@ func (e *Encoder) Info(b []byte, id ID, at time.Time, filename string, about Hea
 	e.begin(Warcinfo, id, at)
 	e.field("WARC-Filename", filename)
 	e.field("Content-Type", TypeFields)
-	return e.end(b, encodeFields(about), nil)
+	return e.end(b, encodeFields(about), true)
 }
 
 // Note is a record that is about a URL: metadata, a resource, a conversion.
@@ -204,7 +200,7 @@ func (e *Encoder) Note(b []byte, n *Note) ([]byte, ID) {
 		e.field("WARC-Refers-To", n.RefersTo.String())
 	}
 	e.field("Content-Type", n.ContentType)
-	return e.end(b, n.Block, nil), id
+	return e.end(b, n.Block, true), id
 }
 
 // Fields returns the block of a record of [TypeFields].
@@ -274,48 +270,46 @@ func appendField(b []byte, name, value string) []byte {
 // date has microseconds: ISO 28500, section 5.4 allows up to nine digits.
 func date(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// end completes the fields and appends the record. The second part of the block is stored as it is.
-func (e *Encoder) end(b []byte, block, stored []byte) []byte {
+// end completes the fields and appends the record, compressed or stored.
+func (e *Encoder) end(b []byte, block []byte, compress bool) []byte {
 	e.hash.Reset()
 	e.hash.Write(block)
-	e.hash.Write(stored)
 	e.field("WARC-Block-Digest", Digest{e.opt.Digest, e.hash.Sum(nil)}.String())
-	e.field("Content-Length", strconv.Itoa(len(block)+len(stored)))
+	e.field("Content-Length", strconv.Itoa(len(block)))
 	e.fields = append(e.fields, "\r\n"...)
-	return e.member(b, stored, e.fields, block)
+	return e.member(b, compress, e.fields, block, []byte(recordEnd))
 }
 
 // recordEnd follows each block.
 const recordEnd = "\r\n\r\n"
 
-// member appends a gzip member (RFC 1952) with a record: some parts compressed, then one stored.
-func (e *Encoder) member(b []byte, stored []byte, compressed ...[]byte) []byte {
+// member appends a gzip member (RFC 1952) with the parts of a record.
+func (e *Encoder) member(b []byte, compress bool, parts ...[]byte) []byte {
 	b = append(b, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff) // no name, no time, system unknown
-	sum, n := uint32(0), len(stored)+len(recordEnd)
-	e.out.b = slices.Grow(b, 512+len(stored))
-	e.deflate.Reset(&e.out)
-	for _, part := range compressed {
+	sum, n := uint32(0), 0
+	for _, part := range parts {
 		sum, n = crc32.Update(sum, crc32.IEEETable, part), n+len(part)
-		e.deflate.Write(part)
 	}
-	sum = crc32.Update(sum, crc32.IEEETable, stored)
-	sum = crc32.Update(sum, crc32.IEEETable, []byte(recordEnd))
-	if len(stored) == 0 {
-		e.deflate.Write([]byte(recordEnd))
+	if compress {
+		e.out.b = b
+		e.deflate.Reset(&e.out)
+		for _, part := range parts {
+			e.deflate.Write(part)
+		}
 		e.deflate.Close()
-		b = e.out.b
+		b, e.out.b = e.out.b, nil
 	} else {
-		e.deflate.Flush() // up to a whole byte
-		b = appendStored(e.out.b, stored, false)
-		b = appendStored(b, []byte(recordEnd), true)
+		b = slices.Grow(b, n+n/1000+64)
+		for i, part := range parts {
+			b = appendStored(b, part, i == len(parts)-1)
+		}
 	}
-	e.out.b = nil
 	b = binary.LittleEndian.AppendUint32(b, sum)
-	b = binary.LittleEndian.AppendUint32(b, uint32(n))
-	return b
+	return binary.LittleEndian.AppendUint32(b, uint32(n))
 }
 
-// appendStored appends stored blocks of DEFLATE (RFC 1951, section 3.2.4).
+// appendStored appends stored blocks of DEFLATE (RFC 1951, section 3.2.4); the last part of a member is
+// one block.
 func appendStored(b, data []byte, last bool) []byte {
 	for part := range slices.Chunk(data, 1<<16-1) {
 		head := byte(0)
