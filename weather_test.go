@@ -345,3 +345,59 @@ func TestLongSitemapTakesTurns(t *testing.T) {
 		t.Errorf("read in %d turns, expected 12 at least", read)
 	}
 }
+
+// TestLongPageTakesTurns checks that a long page is read in slices, between which everything else on
+// the loop has its turn, and the page of another host is read.
+func TestLongPageTakesTurns(t *testing.T) {
+	for name, bulk := range map[string]string{"text": "\xa1\xd2\xc3 ", "paragraphs": "<p>\xa1\xd2\xc3", "tags": "<b></b>"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			netw := aiotest.NewNet(aiotest.NetOptions{})
+			netw.Host("long.test", "10.0.0.1")
+			netw.Host("short.test", "10.0.0.2")
+			var reading aio.Event
+			serve := func(task *aio.Task, conn aio.Conn) error {
+				r := aio.NewReader(task.Loop(), conn)
+				defer r.Close()
+				request, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+				if err != nil {
+					return ignore(err, io.EOF)
+				}
+				page := "<a href=/>"
+				if bytes.Contains(request, []byte("long.test")) {
+					page = "<a href=/first></a>" + strings.Repeat(bulk, 4<<20/len(bulk)) + "<nav></nav><a href=/last>"
+				} else if err := reading.Wait(task); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=windows-874\r\n\r\n%s", page)
+				return err
+			}
+			turns, within, ended := 0, 0, false
+			var tick func()
+			var order []string
+			o := weft.Options{Seeds: []string{"http://long.test/", "http://short.test/"}, NoRobots: true, Depth: 1}
+			o.Hooks.OnLink = func(on weburl.URL, l links.Link) weft.Verdict {
+				if order = append(order, l.URL.String()); l.URL.RequestTarget() == "/first" {
+					reading.Set()
+					tick()
+				}
+				within = turns
+				return weft.Verdict{Decision: weft.Drop}
+			}
+			o.Hooks.OnRecord = func(r *weft.Record) { ended = ended || r.URL == "http://long.test/" }
+			crawlServed(t, netw, o, serve, func(l *aio.Loop, _ *weft.Crawler) {
+				tick = func() {
+					if turns++; !ended {
+						l.CallSoon(tick)
+					}
+				}
+			})
+			if want := []string{"http://long.test/first", "http://short.test/", "http://long.test/last"}; !slices.Equal(order, want) {
+				t.Errorf("links in the order %q, expected %q", order, want)
+			}
+			if within < 20 {
+				t.Errorf("read in %d turns, expected 20 at least", within)
+			}
+		})
+	}
+}

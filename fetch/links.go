@@ -49,6 +49,7 @@ func mostLinkText(n int) int { return min(maxLinkText, minLinkText+maxGrowth*n) 
 // collector collects the links of one page.
 type collector struct {
 	f       *Loop
+	x       *extractors
 	out     *Outcome
 	page    *Page
 	follow  bool           // links of an error page are reported, not followed
@@ -135,7 +136,7 @@ func (c *collector) add(to weburl.URL, v Verdict) {
 	if f.cfg.Scope.Depth > 0 {
 		depth = c.depth
 	}
-	u, _, added := f.recent.Add(to, depth)
+	u, _, added := c.x.recent.Add(to, depth)
 	if v.Decision == Follow {
 		c.byHook++
 		list = &c.wanted
@@ -154,7 +155,7 @@ func (c *collector) add(to weburl.URL, v Verdict) {
 // forget withdraws the links to follow, except links that OnLink follows by any mention.
 func (c *collector) forget(reason string) {
 	for _, u := range c.out.Links {
-		c.f.recent.Forget(u.URL)
+		c.x.recent.Forget(u.URL)
 	}
 	c.out.Links = nil
 	c.wanted = append(c.wanted, c.again...)

@@ -40,21 +40,31 @@ type Loop struct {
 	client  *http1.Client
 	reading *aio.Quota
 	readers readers
-	turn    aio.Lock // held by the worker that reads a page
-	slices  slices   // the page that it reads
-	extractors
+	turn    aio.Lock    // held by the worker that reads a page
+	slices  slices      // the page that it reads
+	short   *extractors // of pages that are read in one go
+	long    *extractors // of long ones, which are read in slices; nil: none yet
 
 	bounds *scope.Bounds // shares what the coordinator's open
 	reach  reach         // the coordinator sends what widens it
-	recent *weburl.Memo  // URLs sent to the coordinator lately
 	known  map[sitemapKey]knownSitemap
 }
 
-// extractors read pages.
+// extractors read one page after another.
 type extractors struct {
 	links  *links.Extractor
 	text   *text.Reader
 	pieces *links.Extractor // finds what belongs to a page itself: see sketched
+	recent *weburl.Memo     // URLs that they found, and that were sent to the coordinator lately
+}
+
+// newExtractors returns extractors that take a number of quarters of what a loop may have.
+func newExtractors(cfg *Config, quarters int) *extractors {
+	return &extractors{
+		links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
+		pieces: links.NewExtractor(links.Options{Kinds: sketched, Bare: true}),
+		recent: weburl.NewMemo(recentURLs/4*quarters, cfg.RecentBytes/4*quarters),
+	}
 }
 
 // NewLoop returns the fetch loop that runs on loop with as many workers; its reports are posted to
@@ -63,11 +73,7 @@ func NewLoop(id int, cfg *Config, shared *Shared, loop, coordinator *aio.Loop, w
 	f := &Loop{
 		id: id, cfg: cfg, shared: shared, report: report,
 		loop: loop, inbox: loop.Handle(), outbox: coordinator.Handle(), workers: workers,
-		bounds: shared.Bounds.Share(), recent: weburl.NewMemo(recentURLs, cfg.RecentBytes),
-		extractors: extractors{
-			links: links.NewExtractor(extraction(cfg)), text: &text.Reader{HashOnly: !cfg.Near},
-			pieces: links.NewExtractor(links.Options{Kinds: sketched, Bare: true}),
-		},
+		bounds: shared.Bounds.Share(), short: newExtractors(cfg, 3),
 	}
 	f.reach = newReach()
 	f.reach.guard.AllowAll, f.reach.guard.OnOpen = cfg.AllowPrivate, f.networkOpened

@@ -21,13 +21,15 @@ const heavyHosts = 4096
 
 // readers are the lines in which pages wait to be read.
 //
-// What a page leads to is known only when it is read, so a loop reads one page at a time, and waits
-// while unsaved big outcomes fill their share. Pages of hosts whose last outcome was big, and long
-// sitemaps, wait in a line of their own, for room for as much again, of which a quarter is reserved
-// for the others (see budget.Small): so a site of such pages does not hold up the rest.
+// What a page leads to is known only when it is read, so a loop reads one page of each line at a
+// time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome was
+// big wait in a line of their own, for room for as much again, of which a quarter is reserved for
+// the others (see budget.Small): so a site of such pages does not hold up the rest. So do long pages
+// and sitemaps, which are read in slices.
 type readers struct {
-	light, heavy aio.Lock       // held by the worker that reads, or waits for room
-	weights      map[string]int // of the last outcome of a host, if it was big
+	light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
+	offLoop            aio.Lock       // held by the worker that has something done off the loop
+	weights            map[string]int // of the last outcome of a host, if it was big
 }
 
 // weighed takes in the weight of an outcome of a host; 0: it was not big.
@@ -42,12 +44,15 @@ func (r *readers) weighed(host string, n int) {
 	r.weights[host] = n
 }
 
-// mayRead waits, with the lock f.turn, until a page, or a long sitemap, may be read; done must be
+// mayRead waits, with the lock f.turn, until a page, which may be long, may be read; done must be
 // called when it was.
-func (f *Loop) mayRead(t *aio.Task, out *Outcome, sitemap bool) (done func(), err error) {
+func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err error) {
 	line, n := &f.readers.light, 1
-	if weight := f.readers.weights[out.URL.URL.Host()]; sitemap || weight > 0 {
+	if weight := f.readers.weights[out.URL.URL.Host()]; long || weight > 0 {
 		line, n = &f.readers.heavy, max(weight, bigOutcome*linkCost)
+	}
+	if long {
+		line = &f.readers.long
 	}
 	if err := line.Lock(t); err != nil {
 		return nil, err

@@ -16,10 +16,12 @@ import (
 )
 
 // Bodies of more than shortBody bytes are read in turn: at most readQuota bytes in a turn of the
-// loop, and one body more. Shorter ones do not wait for them.
+// loop, and one body more. Shorter ones do not wait for them. Bodies of more than longPage bytes are
+// hashed and decoded off the loop, and read in slices.
 const (
 	readQuota = 1 << 20 // a few milliseconds' work
 	shortBody = 64 << 10
+	longPage  = 512 << 10
 )
 
 // readPage reads a response, then delivers its page.
@@ -37,7 +39,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []links.Link) {
-	c := collector{f: f, out: out, follow: true, depth: out.URL.Depth + 1, most: maxLinkText}
+	c := collector{f: f, x: f.short, out: out, follow: true, depth: out.URL.Depth + 1, most: maxLinkText}
 	for _, l := range added {
 		if !c.link(l) {
 			break
@@ -54,24 +56,51 @@ func (f *Loop) followAdded(out *Outcome, added []links.Link) {
 // readInTurn reads a response when it is its turn, and memory allows: see mayRead. What reading
 // makes counts before.
 func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page *Page, err error) {
-	zipped := f.cfg.Sitemaps && isGzip(res.Body)
-	long := len(res.Body) > shortBody || zipped
-	if n := len(res.Body); long {
+	n, zipped := len(res.Body), f.cfg.Sitemaps && isGzip(res.Body)
+	long := n > longPage
+	if n > shortBody && !long || zipped {
 		if err := f.reading.Take(t); err != nil {
 			return nil, err
 		}
 		f.reading.Spend(n)
 	}
-	var text *charset.Undecoded
+	if long {
+		if err := f.offLoop(t, func() { out.content = sha256.Sum256(res.Body) }); err != nil {
+			return nil, err
+		}
+	}
+	var text charset.Undecoded
+	reads := false
 	t.OnLoop(func() {
-		if page, text = f.look(out, res); text == nil {
+		if page, reads = f.look(out, res); !reads {
 			f.compare(out, res)
+		} else if !long {
+			text = prepare(out.Record, res.Body)
 		}
 	})
-	if text == nil {
+	if !reads {
 		return page, nil
 	}
-	before := text.Room
+	if long {
+		if err := f.offLoop(t, func() { text = prepare(out.Record, res.Body) }); err != nil {
+			return nil, err
+		}
+	}
+	return page, f.readText(t, out, res, page, &text)
+}
+
+// prepare returns the text of a body, not decoded yet; without an encoding if it is of a type that
+// has no links.
+func prepare(r *record.Record, body []byte) (text charset.Undecoded) {
+	if links.Reads(r.Type()) {
+		text = charset.Prepare(r.Type(), body)
+	}
+	return text
+}
+
+// readText reads the text of a response.
+func (f *Loop) readText(t *aio.Task, out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) error {
+	before, zipped := text.Room, f.cfg.Sitemaps && isGzip(res.Body)
 	switch {
 	case zipped:
 		before += unpacked(res.Body, f.cfg.HTTP.MaxBody)
@@ -79,12 +108,12 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page 
 		before += transcoded(res.Body)
 	}
 	if err := res.Make(t, before); err != nil {
-		return nil, err
+		return err
 	}
-	long = long && f.mayBeSitemap(out, res)
+	long := len(res.Body) > longPage && text.Encoding != nil || (len(res.Body) > shortBody || zipped) && f.mayBeSitemap(out, res)
 	done, err := f.mayRead(t, out, long)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var made int
 	err = f.inSlices(t, long, func() {
@@ -94,7 +123,7 @@ func (f *Loop) readInTurn(t *aio.Task, out *Outcome, res *http1.Response) (page 
 	res.Keep(made - before)
 	f.weigh(out, res, page)
 	done()
-	return page, err
+	return err
 }
 
 // deliver does with a page what takes time: it keeps the body, in the folder that it returns, and
@@ -118,47 +147,45 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 	})
 }
 
-// look fills the record from a response, as far as that needs no text. It returns the text to be
-// read, not decoded yet, or nil, and the page to deliver, or nil. It runs on the loop's stack, as
-// read does.
-func (f *Loop) look(out *Outcome, res *http1.Response) (*Page, *charset.Undecoded) {
+// look fills the record from a response, as far as that needs no text, and returns the page to
+// deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is hashed.
+func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) {
 	r, u := out.Record, out.URL
-	if len(res.Body) > 0 {
-		out.content = sha256.Sum256(res.Body)
+	if n := len(res.Body); n > 0 {
+		if n <= longPage {
+			out.content = sha256.Sum256(res.Body)
+		}
 		r.SHA256 = hex.EncodeToString(out.content[:])
 	}
 	r.SniffedType = sniff.Type(r.ContentType, res.Header.Get("X-Content-Type-Options"), res.Body)
-	var page *Page
 	if f.cfg.KeepBody != nil || f.cfg.Hooks.OnPage != nil {
 		page = &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: u.URL}
 	}
 	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
 		f.redirect(out, location)
 		if f.cfg.KeepBody == nil {
-			return nil, nil
+			return nil, false
 		}
 		page.redirect = true
-		return page, nil
+		return page, false
 	}
 	if f.cfg.Hooks.OnPage == nil && sameBody(u.Known, out.content, r) && sameLinks(u.Known, res) {
 		out.text.Hash = u.Known.Text
 		f.judge(out, !IsSitemap(u))
-		return page, nil // its links were found when they were new
+		return page, false // its links were found when they were new
 	}
-	text := charset.Undecoded{}
-	if links.Reads(r.Type()) {
-		text = charset.Prepare(r.Type(), res.Body)
-		r.Charset = text.Encoding.Name()
-	}
-	return page, &text
+	return page, true
 }
 
 // read finds the links of a response, and returns how many bytes of text it has made.
 func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) (made int) {
 	u, showAll := out.URL, f.cfg.Hooks.OnPage != nil
 	body := res.Body
-	if text.Encoding != nil { // else it is of a type that has no links
-		body = text.Text()
+	if text.Encoding != nil {
+		out.Record.Charset = text.Encoding.Name()
+		if f.apart(func() { body = text.Text() }); f.slices.err != nil {
+			return 0
+		}
 	}
 	if text.Room > 0 {
 		made = cap(body)
@@ -169,7 +196,7 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made
 	}
-	c := collector{f: f, out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
+	c := collector{f: f, x: f.extractors(), out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
 	if c.follow && f.mayBeSitemap(out, res) && c.sitemap(res) {
 		f.judge(out, false)
 		return made
@@ -185,13 +212,16 @@ func (f *Loop) extract(c *collector, res *http1.Response, body []byte) {
 	links.RefreshHeader(out.URL.URL, res.Header.Values("Refresh"), c.link)
 	var found links.Page
 	doc := links.Document{Base: out.URL.URL, ContentType: r.Type(), Body: body, Charset: r.Charset}
+	if f.slices.long {
+		doc.Pause = f.pause
+	}
 	if f.cfg.Near || f.cfg.Job { // to recognize near duplicates, or a change at a later visit
-		found, out.text = f.text.Extract(f.links, doc, c.link)
+		found, out.text = c.x.text.Extract(c.x.links, doc, c.link)
 	} else {
-		found = f.links.Extract(doc, c.link)
+		found = c.x.links.Extract(doc, c.link)
 	}
 	if out.watched && r.IsPage() {
-		out.Sketch = f.text.Sketch(f.pieces, doc)
+		out.Sketch = c.x.text.Sketch(c.x.pieces, doc)
 	}
 	f.judge(out, true)
 	r.Title = found.Title

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"errors"
 
 	"github.com/weftcrawl/weft/aio"
@@ -8,8 +9,8 @@ import (
 )
 
 // sliceText is how many bytes of links a page may have judged by an expression, or fewer by
-// several, or a sitemap may have read, before everything else on the loop has its turn. An
-// expression may take 100 ns a byte, and a page may have maxLinkText bytes; a sitemap takes 30 ns.
+// several, or a long page or sitemap may have read, before everything else on the loop has its turn.
+// An expression may take 100 ns a byte, and a page may have maxLinkText bytes; a sitemap takes 30 ns.
 const sliceText = 128 << 10
 
 // slices is the page that is being read in slices.
@@ -17,20 +18,20 @@ type slices struct {
 	task *aio.Task // nil: none
 	left int       // of sliceText
 	err  error     // the task is cancelled
+	long bool      // other pages may be read between two slices: it has extractors of its own
 
-	// Of a sitemap: its links are sent with each slice, and other pages may be read meanwhile.
-	sitemap *Outcome
+	sitemap *Outcome // of a sitemap: its links are sent with each slice
 }
 
 // inSlices runs fn, which reads a page, with the lock f.turn: on the loop's stack, or, if the user's
-// expressions judge links or the page may be a long sitemap, on that of the task, which then gives
-// up its turn now and then.
+// expressions judge links or it is a long page or sitemap, on that of the task, which then gives up
+// its turn now and then.
 func (f *Loop) inSlices(t *aio.Task, long bool, fn func()) error {
 	if f.bounds.Expressions() == 0 && !long {
 		t.OnLoop(fn)
 		return nil
 	}
-	f.slices = slices{task: t, left: sliceText}
+	f.slices = slices{task: t, left: sliceText, long: long}
 	fn()
 	err := f.slices.err
 	f.slices = slices{}
@@ -50,18 +51,63 @@ func (f *Loop) proceed(u weburl.URL) bool {
 	return s.err == nil
 }
 
-// pause gives up the turn of the task that reads a page, and the lock f.turn if that is a sitemap.
+// pause gives up the turn of the task that reads a page, and the lock f.turn if that is a long one.
 func (f *Loop) pause() {
-	s := f.slices
+	s := &f.slices
 	s.left = sliceText
-	if s.sitemap == nil {
+	switch {
+	case s.err != nil:
+	case s.sitemap != nil:
+		out := s.sitemap
+		f.meanwhile(func(t *aio.Task) error { return f.sendLinks(t, out) })
+	case s.long:
+		f.meanwhile((*aio.Task).Yield)
+	default:
 		s.err = s.task.Yield()
-	} else {
-		f.slices = slices{}
-		f.turn.Unlock(s.task)
-		s.err = errors.Join(f.sendLinks(s.task, s.sitemap), s.task.Shield(f.turn.Lock))
 	}
+}
+
+// meanwhile lets other pages be read while wait waits.
+func (f *Loop) meanwhile(wait func(t *aio.Task) error) {
+	s := f.slices
+	f.slices = slices{}
+	f.turn.Unlock(s.task)
+	s.err = errors.Join(s.err, wait(s.task), s.task.Shield(f.turn.Lock))
 	f.slices = s
+}
+
+// apart runs fn, which uses nothing of the loop: off it if the page that is being read is long.
+func (f *Loop) apart(fn func()) {
+	if !f.slices.long {
+		fn()
+		return
+	}
+	f.meanwhile(func(t *aio.Task) error { return f.offLoop(t, fn) })
+}
+
+// offLoop runs fn, which uses nothing of the loop, while that continues: work on a long body that
+// cannot be done in slices. There is one at a time, as the loops need the processors too.
+func (f *Loop) offLoop(t *aio.Task, fn func()) error {
+	if err := f.readers.offLoop.Lock(t); err != nil {
+		return err
+	}
+	defer f.readers.offLoop.Unlock(t)
+	_, err := aio.Offload(t, func(context.Context) (struct{}, error) {
+		fn()
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// extractors returns those that the page is read with which is being read.
+func (f *Loop) extractors() *extractors {
+	if !f.slices.long {
+		return f.short
+	}
+	if f.long == nil {
+		f.long = newExtractors(f.cfg, 1)
+	}
+	return f.long
 }
 
 // sendLinks sends the links that an outcome has so far to the coordinator, and waits until they are

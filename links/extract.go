@@ -111,6 +111,10 @@ type Document struct {
 	Body        []byte     // in UTF-8; neither kept nor changed
 	Charset     string     // original encoding, by its WHATWG name, for queries; "" is UTF-8
 	Text        TextReader // receives the text of HTML and XHTML; or nil
+
+	// Pause is called after each 128 KiB or so of HTML and XHTML, so that a long page can be read
+	// in slices; or nil. It must not use the Extractor.
+	Pause func()
 }
 
 // Extract yields the links of a document at the URL base, until yield returns false.
@@ -129,6 +133,7 @@ func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) 
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	x.begin(d.Body, yield)
 	x.charset, x.reader, x.stopped = d.Charset, d.Text, yield == nil
+	x.scan.pauses = pauses{d.Pause, pauseStep}
 	x.setBase(d.Base)
 	return x.end(d.ContentType)
 }

@@ -16,6 +16,9 @@ func (x *Extractor) html() {
 		defer func() { *s.textOutput = textOutput{} }()
 	}
 	for !x.stopped || s.textOutput != nil {
+		if s.Pos >= s.due {
+			s.rest(s.Pos)
+		}
 		s.only = x.stopped
 		kind := markup.EOF
 		if x.open || len(x.foreign.open) > 0 {
@@ -227,6 +230,7 @@ func (x *Extractor) srcDocument() {
 	x.decoded, x.text.buf, x.foreign.open = nil, nil, nil // the outer page's
 	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
 	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
+	x.scan.pauses = pauses{outer.scan.pause, pauseStep}
 	x.html()
 	outer.stopped, outer.spent, outer.page.Cut = x.stopped, x.spent, x.page.Cut
 	moved := x.hasBase

@@ -25,6 +25,23 @@ type scanner struct {
 
 	only bool // nothing matters but text
 	*textOutput
+	pauses
+}
+
+// pauses are the calls of Document.Pause.
+type pauses struct {
+	pause func() // or nil
+	due   int    // position of the next one
+}
+
+// pauseStep is the distance between two of them, in bytes.
+const pauseStep = 128 << 10
+
+// rest makes a pause at a position.
+func (p *pauses) rest(at int) {
+	if p.due = at + pauseStep; p.pause != nil {
+		p.pause()
+	}
 }
 
 // skipped is the token by which seek reports a start tag that matters only for its style, role or
@@ -49,6 +66,9 @@ func (s *scanner) seek() markup.Token {
 	reads := s.textOutput != nil
 	s.CDATA, s.background = nil, nil
 	for {
+		if at >= s.due {
+			s.rest(at)
+		}
 		text := at                              // where the text begins
 		if at >= len(body) || body[at] != '<' { // often a tag follows a tag
 			if at = indexByte(body, at, '<'); at < 0 {

@@ -45,6 +45,8 @@ type Reader struct {
 // state is reset for each page.
 type state struct {
 	parts  parts
+	pause  func() // of the document, or nil
+	taken  int    // bytes of words since the last pause
 	n      int
 	sifted int // length of buf that has been searched for stamps
 	floor  int // start of the words in buf that were in no run
@@ -71,7 +73,7 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 	kind, _, _ := strings.Cut(d.ContentType, ";")
 	kind = strings.TrimSpace(kind)
 	d.Text = nil
-	r.begin(parts{})
+	r.begin(parts{}, d.Pause)
 	switch {
 	case strings.EqualFold(kind, "text/html"), strings.EqualFold(kind, "application/xhtml+xml"):
 		d.Text = (*listener)(r)
@@ -81,7 +83,7 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 	page := x.Extract(d, yield)
 	f, p := r.end(), r.parts
 	if p.passed && f.Words < nearlyNothing || p.passing {
-		r.begin(parts{whole: true, broken: p.passing})
+		r.begin(parts{whole: true, broken: p.passing}, d.Pause)
 		x.Extract(d, nil)
 		f = r.end()
 		f.Simhash = 0
@@ -89,15 +91,18 @@ func (r *Reader) Extract(x *links.Extractor, d links.Document, yield func(links.
 	return page, f
 }
 
+// pauseStep is how many bytes of words are read from one pause of the document to the next.
+const pauseStep = 64 << 10
+
 // nearlyNothing is the length of a main text, in words, below which the page has its text in
 // furniture.
 const nearlyNothing = 8
 
-func (r *Reader) begin(p parts) {
+func (r *Reader) begin(p parts, pause func()) {
 	if r.buf == nil {
 		r.buf = make([]byte, bufSize)
 	}
-	r.state = state{parts: p}
+	r.state = state{parts: p, pause: pause}
 	r.digest.Reset()
 	if !r.HashOnly {
 		r.votes = votes{}

@@ -41,12 +41,13 @@ Exit status: 0 interrupted; 1 an archive cannot be read, or the address is in
 use; 3 usage error.`),
 		Example: `  weft replay example.org.weft
   weft replay --listen 127.0.0.1:0 crawl.wacz`,
-		Args: arguments(1, math.MaxInt, "archive", "a JOB, or WARC, ARC or WACZ files"),
-		RunE: func(_ *cobra.Command, args []string) error { return serve(args, listen) },
+		GroupID: sectionTools,
+		Args:    arguments(1, math.MaxInt, "archive", "a JOB, or WARC, ARC or WACZ files"),
+		RunE:    func(_ *cobra.Command, args []string) error { return serve(args, listen) },
 	}
 	define(cmd, group{"Server", []option{
-		{name: "listen", arg: "ADDRESS", def: "127.0.0.1:8080", Value: to(&listen, loopback),
-			help: "listen at a loopback ADDRESS:PORT",
+		{name: "listen", arg: "IP:PORT", def: "127.0.0.1:8080", Value: to(&listen, loopback),
+			help: "serve at this loopback address",
 			more: "Port 0 takes any that is free."},
 	}})
 	return cmd

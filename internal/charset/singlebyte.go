@@ -1,24 +1,29 @@
 package charset
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
-// upperHalf is the characters of an encoding with a table, from byte 0x80 on.
+// upperHalf is the characters of an encoding with a table, from byte 0x80 on, in UTF-8.
 type upperHalf struct {
-	runes [128]rune
-	sizes [128]uint8 // in UTF-8
+	texts [128]uint32 // little-endian
+	sizes [128]uint8
 }
 
 // singleByte returns the characters of an encoding. The standard has the control characters U+0080
 // to U+009F where x/text has nothing.
 func singleByte(decodeByte func(byte) rune) *upperHalf {
 	u := new(upperHalf)
-	for i := range u.runes {
+	for i := range u.texts {
 		b := byte(0x80 + i)
 		r := decodeByte(b)
 		if r == utf8.RuneError && b < 0xa0 {
 			r = rune(b)
 		}
-		u.runes[i], u.sizes[i] = r, uint8(utf8.RuneLen(r))
+		var text [4]byte
+		u.sizes[i] = uint8(utf8.EncodeRune(text[:], r))
+		u.texts[i] = binary.LittleEndian.Uint32(text[:])
 	}
 	return u
 }
@@ -28,7 +33,15 @@ func (u *upperHalf) decode(dst, src []byte) []byte {
 		n := asciiPrefix(src)
 		dst = append(dst, src[:n]...)
 		for src = src[n:]; len(src) > 0 && src[0] >= utf8.RuneSelf; src = src[1:] {
-			dst = utf8.AppendRune(dst, u.runes[src[0]-0x80])
+			n, i := len(dst), src[0]-0x80
+			if n+4 > cap(dst) { // so all room, which is exact, can be used
+				var text [4]byte
+				binary.LittleEndian.PutUint32(text[:], u.texts[i])
+				dst = append(dst, text[:u.sizes[i]]...)
+				continue
+			}
+			binary.LittleEndian.PutUint32(dst[n:n+4], u.texts[i])
+			dst = dst[:n+int(u.sizes[i])]
 		}
 		if len(src) == 0 {
 			return dst
