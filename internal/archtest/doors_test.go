@@ -25,6 +25,7 @@ var doors = map[string]string{
 
 	// Shared by fetch loops, under a short lock or with atomic counters.
 	"budget/meter.go":     "all loops count the memory they hold",
+	"capture/capture.go":  "all loops look up what the coordinator has placed",
 	"cookies/jar.go":      "all loops share a jar",
 	"duplicates/index.go": "all loops share an index",
 	"scope/places":        "all loops look at what the coordinator opens",
