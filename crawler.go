@@ -8,6 +8,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/control"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/fetch"
@@ -17,6 +18,7 @@ import (
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/seed"
+	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -102,6 +104,9 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 			Levels: c.Depth > 0, RulesBytes: shares.Rules,
 		},
 	}
+	if c.Archive {
+		e.Archive = engine.ArchiveConfig{Size: int64(c.ArchiveSize), About: c.about()}
+	}
 	if c.Duplicates != DuplicatesOff {
 		e.Duplicates = min(maxDuplicates, shares.Duplicates/costOfDuplicate)
 	}
@@ -114,6 +119,21 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 		f.SeenBytes, f.HostBytes = cmp.Or(c.tuning.SeenBytes, shares.Seen), cmp.Or(c.tuning.HostBytes, shares.Hosts)
 	}
 	return e
+}
+
+// about describes the crawl in each file of its archive.
+func (c *config) about() warc.Header {
+	robots := "obey"
+	if c.NoRobots {
+		robots = "ignore"
+	}
+	return warc.Header{
+		{Name: "software", Value: "weft/" + Version},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "http-header-user-agent", Value: c.UserAgent},
+		{Name: "robots", Value: robots},
+	}
 }
 
 // A crawl remembers at most maxDuplicates pages, to recognize their duplicates; each takes
@@ -143,7 +163,11 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	}
 	if j != nil {
 		f.Visit = max(1, j.History.Summary.Visit)
-		if c.KeepBodies {
+		switch {
+		case c.Archive:
+			f.Archive = capture.New(j.Salt, warc.SHA256, shares.Originals)
+			f.HTTP.KeepRaw = true
+		case c.KeepBodies:
 			f.KeepBody = j.KeepBody
 		}
 	}

@@ -121,16 +121,20 @@ type Options struct {
 
 	// What is kept.
 
-	Job        string     // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
-	Fresh      bool       // remove a job that is in the folder first
-	Update     bool       // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
-	Amend      bool       // Seeds, SeedSeq and Exclude may add to those of the job
-	MinFree    int        // bytes; start no fetch while less is free on the disk of Job. 0: any
-	KeepLinks  bool       // every link of every page, in Job/links.jsonl
-	KeepBodies bool       // decoded bodies by their hash, in Job/bodies
-	Output     io.Writer  // a further stream of the records
-	Format     Format     // of Output; empty: FormatJSONL
-	Duplicates Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
+	Job        string // folder for the records and the state of the crawl; a job in it resumes. Empty: nothing is kept
+	Fresh      bool   // remove a job that is in the folder first
+	Update     bool   // recrawl a finished job, from the URLs it knows; resume one that is not finished. See record.Change
+	Amend      bool   // Seeds, SeedSeq and Exclude may add to those of the job
+	MinFree    int    // bytes; start no fetch while less is free on the disk of Job. 0: any
+	KeepLinks  bool   // every link of every page, in Job/links.jsonl
+	KeepBodies bool   // decoded bodies by their hash, in Job/bodies, unless Archive keeps them
+	Archive    bool   // requests and responses, in Job/archive: see package warc
+	// ArchiveSize is how long a file of the archive becomes, in bytes; 0: 1 GB. A response is never
+	// split.
+	ArchiveSize int
+	Output      io.Writer  // a further stream of the records
+	Format      Format     // of Output; empty: FormatJSONL
+	Duplicates  Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
 
 	Hooks Hooks
 
@@ -210,6 +214,7 @@ func (c *config) checkNumbers() error {
 		{"Loops", &c.Loops, runtime.GOMAXPROCS(0)},
 		{"MaxBody", &c.MaxBody, 16 << 20},
 		{"Memory", &c.Memory, DefaultMemory},
+		{"ArchiveSize", &c.ArchiveSize, defaultArchiveSize},
 		{"Limit", &c.Limit, 0},
 		{"LimitPerHost", &c.LimitPerHost, 0},
 		{"PerHost", &c.PerHost, 0},
@@ -301,7 +306,7 @@ func (c *config) checkJob() error {
 		return &OptionError{Option: "Update", Err: errFresh}
 	case c.PruneDuplicates && c.Duplicates == DuplicatesOff:
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
-	case c.Job == "" && (c.KeepLinks || c.KeepBodies):
+	case c.Job == "" && (c.KeepLinks || c.KeepBodies || c.Archive):
 		return &OptionError{Option: "Job", Err: errors.New("none, expected a folder for the links or bodies to keep")}
 	}
 	return nil
@@ -332,6 +337,9 @@ func (c *config) fillIn() {
 
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.
 const defaultGiveUp = 2 * time.Hour
+
+// defaultArchiveSize is what archives usually have, and copies and uploads bear.
+const defaultArchiveSize = 1_000_000_000
 
 // DefaultMemory is Options.Memory when that is 0.
 const DefaultMemory = budget.Default

@@ -38,6 +38,7 @@ func TestPlan(t *testing.T) {
 		"KeepLinks":       func(o *weft.Options) { o.KeepLinks = false },
 		"Duplicates":      func(o *weft.Options) { o.Duplicates = weft.DuplicatesOff },
 		"PruneDuplicates": func(o *weft.Options) { o.PruneDuplicates = true },
+		"Archive":         func(o *weft.Options) { o.Archive = true },
 		"KeepBodies":      func(o *weft.Options) { o.KeepBodies = true },
 		"NoRobots":        func(o *weft.Options) { o.NoRobots = true },
 		"Sitemaps":        func(o *weft.Options) { o.Sitemaps = true },

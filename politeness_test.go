@@ -237,7 +237,6 @@ func TestBrokenBodyOfRobots(t *testing.T) {
 // TestHostileRobots: a robots.txt as long as it may be, and a page with as much to compare it with,
 // cost a crawl little time. The bound is generous: seconds for work of milliseconds.
 func TestHostileRobots(t *testing.T) {
-	t.Parallel()
 	const n = 1500
 	letters := strings.Repeat("a", 1950)
 	var file, page strings.Builder

@@ -50,6 +50,7 @@ type Shares struct {
 	Buffer     int // writes that the store has not flushed; at most 2 of them
 	Cache      int // blocks of the store's files
 	Rules      int // rules of robots.txt; beyond, the least recently used are fetched again
+	Originals  int // captures that later ones may refer to; beyond, the oldest are forgotten
 	Duplicates int // first pages of each content; beyond, the oldest are forgotten
 	Shapes     int // of paths, and sketches of their pages; beyond, the oldest are forgotten
 	Batch      int // the open batch; beyond, no fetch starts. The batch being committed may be as large
@@ -73,6 +74,7 @@ func Split(memory, loops int) Shares {
 		Buffer:     min(perMille(50), 64<<20),
 		Cache:      perMille(20),
 		Rules:      perMille(20),
+		Originals:  perMille(5),
 		Duplicates: perMille(50),
 		Shapes:     perMille(5),
 		Batch:      min(perMille(20), 16<<20),

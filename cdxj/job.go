@@ -53,7 +53,10 @@ func Update(archive string, committed int64) error {
 	if err := s.addLines(io.LimitReader(f, committed)); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	return WriteFile(index, s.WriteTo)
+	return WriteFile(index, func(w io.Writer) error {
+		_, err := s.WriteTo(w)
+		return err
+	})
 }
 
 // addLines adds the whole lines of a file.
@@ -88,7 +91,7 @@ func (s *Sorter) WriteTo(w io.Writer) (n int64, err error) {
 }
 
 // WriteFile replaces a file by what write writes: all of it, on the disk, or nothing.
-func WriteFile(path string, write func(io.Writer) (int64, error)) (err error) {
+func WriteFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func WriteFile(path string, write func(io.Writer) (int64, error)) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if _, err := write(f); err != nil {
+	if err := write(f); err != nil {
 		return err
 	}
 	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {

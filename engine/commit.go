@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
@@ -42,10 +43,11 @@ type batch struct {
 // outputs of a crawl go through it.
 // Owner: the coordinator's loop; write runs off it, on a batch that is sealed.
 type committer struct {
-	job    *job.Job       // nil: nothing is kept
-	stream *record.Stream // nil: there is no Output
-	output *store.PatientWriter
-	most   int // bytes: a larger open batch holds the crawl up
+	job     *job.Job // nil: nothing is kept
+	archive archive
+	stream  *record.Stream // nil: there is no Output
+	output  *store.PatientWriter
+	most    int // bytes: a larger open batch holds the crawl up
 
 	open     batch
 	requests []frontier.Request // to be read from the store after the next commit
@@ -85,6 +87,13 @@ func (c *committer) keep(lines []byte, folder string) {
 	}
 	if folder != "" {
 		c.open.state.SyncDir(folder)
+	}
+}
+
+// place adds a capture to the archive, and its place to its record, if it has one.
+func (c *committer) place(cap *capture.Capture, r *record.Record, now time.Time) {
+	if cap != nil {
+		c.archive.place(c.open.state, cap, r, now)
 	}
 }
 

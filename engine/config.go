@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -19,6 +20,12 @@ import (
 type Seed struct {
 	URL     weburl.URL
 	Guessed bool // its scheme is: see fetch.GuessedRank
+}
+
+// ArchiveConfig configures the files of an archive.
+type ArchiveConfig struct {
+	Size  int64       // bytes: one that would become longer ends
+	About warc.Header // the crawl, as each file describes it
 }
 
 // Config is a crawl, checked and with its defaults filled in.
@@ -41,6 +48,8 @@ type Config struct {
 	MaxTime     time.Duration
 	MinFree     int // bytes; while less is free on the job's disk no fetch starts
 	Loop        aio.Options
+
+	Archive ArchiveConfig
 
 	Job    *job.Job // nil: nothing is kept
 	Disk   *Disk    // of the job; nil: none

@@ -184,6 +184,11 @@ func (d *Coordinator) resume(t *aio.Task) error {
 		}
 		d.recallNetworks(j.Networks)
 		d.committer.begin(d.frontier, d.clock.date)
+		if d.cfg.Fetch.Archive != nil {
+			if d.committer.archive, err = openArchive(d.cfg, j); err != nil {
+				return err
+			}
+		}
 		if err := d.recallTraps(); err != nil {
 			return err
 		}

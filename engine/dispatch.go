@@ -183,6 +183,9 @@ func (d *Coordinator) idle() (n int) {
 // finish ends the crawl, in which nothing is left to do.
 func (d *Coordinator) finish() {
 	d.ending.over.Set()
+	if d.committer.archive.name != "" {
+		d.committer.archive.end(d.committer.open.state)
+	}
 	if d.ending.breakOff != nil {
 		d.ending.breakOff.Cancel()
 	}

@@ -142,6 +142,9 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 			continue
 		}
 		d.takeLinks(out)
+		if !out.Retry {
+			d.committer.place(out.Capture, out.Record, d.loop.Wall())
+		}
 		if out.Record != nil {
 			d.committer.record(out.Record)
 			d.keep(out)

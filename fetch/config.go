@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/guard"
@@ -33,6 +34,7 @@ type Config struct {
 	Job        bool // there is one, which a later visit compares with
 	KeepLinks  bool
 	KeepBody   func(hash string, body []byte) (folder string, err error) // from any goroutine; nil: bodies are not kept
+	Archive    *capture.Archive                                          // nil: there is none
 	Duplicates bool                                                      // pages with the same body are recognized
 	Near       bool                                                      // pages with nearly the same text are, too
 	Prune      bool                                                      // links of duplicates are not followed

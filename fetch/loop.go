@@ -44,6 +44,7 @@ type Loop struct {
 	slices  slices      // the page that it reads
 	short   *extractors // of pages that are read in one go
 	long    *extractors // of long ones, which are read in slices; nil: none yet
+	raw     []byte      // a response as received, while it is archived
 
 	bounds *scope.Bounds // shares what the coordinator's open
 	reach  reach         // the coordinator sends what widens it
@@ -254,6 +255,13 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 		out.Result.Addr = to[0].Addr()
 	}
 	return out, nil
+}
+
+// kindOf returns the kind of an error of the exchange.
+func kindOf(err error) http1.Kind {
+	var e *http1.Error
+	errors.As(err, &e)
+	return e.Kind
 }
 
 // endsCrawl reports whether an error of the client is that of a cancelled task, and not of the

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"github.com/weftcrawl/weft/budget"
+	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
@@ -24,6 +25,7 @@ type Lease struct {
 type Outcome struct {
 	NetworkSign
 	contents
+	Kept
 
 	URL      frontier.URL
 	Ticket   any
@@ -44,7 +46,6 @@ type Outcome struct {
 	Dropped []Dropped      // links that are not followed
 
 	Lines     []byte             // for links.jsonl
-	Folder    string             // of the body that is kept
 	Saved     int64              // bytes that a 304 spared
 	Moved     bool               // it redirects, and did not when it was first fetched
 	Duplicate duplicates.Verdict // zero: not judged
@@ -58,6 +59,12 @@ type Outcome struct {
 type NetworkSign struct {
 	Network Network
 	Lost    string // with NetworkLost and NetworkDown: what seems to be down, and the error
+}
+
+// Kept is what a job keeps of a response besides its record.
+type Kept struct {
+	Folder  string           // of the body
+	Capture *capture.Capture // for the archive; nil: none
 }
 
 // contents is what other pages, and later visits, are compared with.

@@ -26,12 +26,16 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 	at := u.Where()
 	req := f.request(l, at)
 	req.MaxBody, req.Cut = maxRobots, true
+	started := f.loop.Now()
 	res, err := f.client.Do(t, req)
 	if res != nil {
 		defer res.Close()
 		out.Robots.Bytes = res.Wire
 	}
 	if err != nil && endsCrawl(err) {
+		return out, err
+	}
+	if err := f.archiveRobots(t, &out, at, res, started, err); err != nil {
 		return out, err
 	}
 	if err != nil && (res == nil || robots.For(res.Status) == robots.Read) { // else the status says it all

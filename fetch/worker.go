@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/seed"
+	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -21,8 +22,10 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	out := Outcome{URL: u, contents: contents{watched: l.Sketch}}
 	started := f.loop.Now()
 	req := f.request(l, u.URL)
-	req.Cut = IsSitemap(u) // the part that came is of use
-	req.Header = conditions(u.Known)
+	req.Cut = IsSitemap(u)                                                      // the part that came is of use
+	if f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero() { // a 304 refers to a capture
+		req.Header = conditions(u.Known)
+	}
 	if err := f.askHook(u, &req); err != nil {
 		out.Record = f.newRecord(u, started)
 		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
@@ -39,7 +42,10 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 			return out, err
 		}
 		f.fail(&out, res, err, started)
-		return out, nil
+		if out.Record == nil {
+			return out, nil
+		}
+		return out, f.archive(t, &out, u.URL, res, f.when(started), cutOff(kindOf(err)))
 	}
 	if mayPass(res.Status) && u.Tries < f.cfg.Retries {
 		out.Retry, out.Try = true, frontier.Try{Status: res.Status}
@@ -47,8 +53,18 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	}
 	out.Record = f.newRecord(u, started)
 	exchange(out.Record, res)
-	return out, f.readPage(t, &out, res)
+	at, cut := f.when(started), ""
+	if res.Truncated {
+		cut = warc.CutLength
+	}
+	if err := f.readPage(t, &out, res); err != nil {
+		return out, err
+	}
+	return out, f.archive(t, &out, u.URL, res, at, cut)
 }
+
+// when returns the date of a time of the loop.
+func (f *Loop) when(at time.Time) time.Time { return f.loop.Wall().Add(at.Sub(f.loop.Now())) }
 
 // askHook calls OnRequest, which may change the request's header; an error refuses the URL.
 func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
@@ -123,8 +139,7 @@ func (f *Loop) request(lease Lease, u weburl.URL) http1.Request {
 
 // newRecord returns the record of a try that started at a time of the loop and ends now.
 func (f *Loop) newRecord(u frontier.URL, started time.Time) *record.Record {
-	took := f.loop.Now().Sub(started)
-	return newRecord(u, f.cfg.Visit, f.loop.Wall().Add(-took))
+	return newRecord(u, f.cfg.Visit, f.when(started))
 }
 
 func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {

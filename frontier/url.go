@@ -77,6 +77,14 @@ type Snapshot struct {
 	// the Web; the title, at most 512 bytes. Empty: there is none.
 	ETag, Modified string
 	Type, Title    string
+
+	Capture Capture // in the archive; zero: none
+}
+
+// Capture is the last response of a URL that is whole in the archive, under the URL's own name.
+type Capture struct {
+	At      time.Time // its date, to the microsecond
+	Payload [16]byte  // first bytes of its payload's digest
 }
 
 // QueueKey orders the pending URLs of an origin: tried URLs first, then kept ones, then by higher

@@ -201,9 +201,7 @@ func (cn *conn) begin(req *Request, tm Timing) {
 	if req.MaxBody > 0 {
 		cn.parser.maxBody = req.MaxBody
 	}
-	if opt.KeepRaw {
-		cn.parser.raw = new([]byte)
-	}
+	cn.parser.keep = opt.KeepRaw
 	cn.timing, cn.progress = tm, progress{}
 	if cn.reused {
 		cn.hold, cn.waited = opt.Meter.Open(req.Prompt), 0
@@ -229,20 +227,24 @@ func (cn *conn) end(t *aio.Task, failed *Error) *Response {
 		if cn.tls != nil {
 			res.TLS = cn.tls.state
 		}
-		if p.raw != nil {
-			res.Raw = *p.raw
+		if p.keep {
+			res.frames, res.Sent = p.frames, cn.sent
 		}
 	}
 	if failed != nil {
 		failed.Wire, failed.Addr, failed.Timing = p.wire, cn.addr(), cn.timing
+		if p.keep && res != nil && p.body != nil {
+			res.wire, res.pool, p.body = p.body, &cn.client.wire, nil
+		}
 		cn.client.wire.give(p.body)
-		cn.hold.Release()
-		if res != nil && res.whole != nil { // it arrived whole, but could not be decoded
-			res.Close()
+		if res != nil {
+			res.spoil()
 		}
 	}
-	if failed == nil && res != nil {
+	if res != nil && (failed == nil || res.wire != nil) {
 		cn.hold.Move(&res.hold)
+	} else {
+		cn.hold.Release()
 	}
 	// Bytes beyond the response are not ours to interpret.
 	over := failed != nil || res.Truncated || p.close || cn.ended || cn.excess || cn.reader.Buffered() > 0 ||

@@ -60,6 +60,7 @@ type conn struct {
 	err    *Error // output of feed
 	hold   budget.Hold
 	fields int           // bytes of the request's own fields, as held during the exchange
+	sent   string        // the request, with Options.KeepRaw
 	waited time.Duration // time spent waiting for room
 	progress
 
@@ -336,6 +337,9 @@ func (cn *conn) send(t *aio.Task, req *Request) error {
 	buf := c.wire.take()
 	defer c.wire.give(buf)
 	*buf = c.header.append(*buf, req)
+	if c.opt.KeepRaw {
+		cn.sent = string(*buf)
+	}
 	if cn.tls == nil {
 		_, err := cn.Write(t, *buf)
 		return err
@@ -371,6 +375,9 @@ func (cn *conn) feed() {
 	if cn.err == nil && p.state == whole {
 		p.res.from, p.res.whole, p.body = &cn.client.wire, p.body, nil
 		p.res.Body = *p.res.whole
+		if p.keep {
+			p.res.wire, p.res.pool = p.res.whole, p.res.from
+		}
 	}
 }
 

@@ -114,7 +114,9 @@ func (cn *conn) decodeStep(t *aio.Task, from coding, room int, total *limit) *Er
 		c.decoded.give(decoded)
 		return failed
 	}
-	r.from.give(r.whole)
+	if r.whole != r.wire {
+		r.from.give(r.whole)
+	}
 	r.from, r.whole, r.Body = &c.decoded, decoded, *decoded
 	cn.count()
 	return nil

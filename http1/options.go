@@ -97,7 +97,8 @@ type Options struct {
 	// Resolver is a resolver of the client's loop; nil: package dns with its default options.
 	Resolver Resolver
 
-	// KeepRaw fills Response.Raw.
+	// KeepRaw fills Response.Sent, and keeps what Response.AppendRaw needs: the body before it was
+	// decoded.
 	KeepRaw bool
 }
 

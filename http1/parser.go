@@ -10,9 +10,9 @@ import (
 // pieces, so a piece can be dropped as soon as feed has returned.
 type parser struct {
 	maxHead, maxBody int
-	cut              bool    // cut a body at maxBody instead of failing
-	head             bool    // the request was HEAD: the response has no body
-	raw              *[]byte // if not nil, the response as received is appended to it
+	cut              bool // cut a body at maxBody instead of failing
+	head             bool // the request was HEAD: the response has no body
+	keep             bool // keep the framing, for Response.AppendRaw
 
 	state   state
 	lines   []byte // of the current head or trailer
@@ -24,6 +24,7 @@ type parser struct {
 	line    []byte  // an incomplete line of the chunked coding
 	extra   int     // bytes of chunk extensions and trailers
 	framing int     // bytes of the chunked coding outside the body
+	frames  frames  // these bytes, with keep
 	wire    int64   // bytes fed that belong to the response
 	close   bool    // the connection ends with this response
 }
@@ -46,12 +47,10 @@ const (
 func (p *parser) feed(b []byte) (n int, err *Error) {
 	for n < len(b) && p.state != whole && err == nil {
 		var used int
-		interim := p.interim
+		framing := p.keep && p.state >= inChunkSize && p.state != inChunk
 		used, err = p.step(b[n:])
-		if p.raw != nil {
-			if *p.raw = append(*p.raw, b[n:n+used]...); p.interim > interim {
-				*p.raw = (*p.raw)[:0]
-			}
+		if framing {
+			p.frames.add(len(*p.body), b[n:n+used])
 		}
 		n += used
 	}
@@ -92,12 +91,15 @@ func (p *parser) step(b []byte) (int, *Error) {
 // headSize returns the memory of the head and the trailer, with n bytes more to come. A head is
 // there as it arrives, then as one string, which the fields refer to.
 func (p *parser) headSize(n int) int {
-	size := cap(p.lines)
+	size := cap(p.lines) + p.frames.size()
 	if p.state == inHead {
 		size += 3 * n
 	}
 	if r := p.res; r != nil {
 		size += len(r.RawHead) + (cap(r.Header)+cap(r.Trailer))*fieldSize
+		if r.wire != nil && r.wire != r.whole {
+			size += cap(*r.wire)
+		}
 	}
 	return size
 }

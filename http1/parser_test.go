@@ -43,8 +43,8 @@ type request struct{ head, cut bool }
 // parse feeds pieces of a response to a parser, and then the end of the connection unless the
 // response is complete. The memory after a piece is not readable.
 func (req request) parse(pieces ...string) verdict {
-	body, received := new([]byte), new([]byte)
-	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, cut: req.cut, head: req.head, body: body, raw: received}
+	body := new([]byte)
+	p := parser{maxHead: testMaxHead, maxBody: testMaxBody, cut: req.cut, head: req.head, body: body, keep: true}
 	var v verdict
 	var err *Error
 	for _, piece := range pieces {
@@ -66,12 +66,14 @@ func (req request) parse(pieces ...string) verdict {
 		v.kind, v.err = err.Kind, err.Err.Error()
 	}
 	if p.res != nil {
+		p.res.wire, p.res.frames = body, p.frames
+		v.raw = string(p.res.AppendRaw(nil))
 		v.status, v.head, v.cut = p.res.Status, p.res.RawHead, p.res.Truncated
 		if p.res.Trailer != nil {
 			v.trailer = fmt.Sprintf("%q", p.res.Trailer)
 		}
 	}
-	v.body, v.wire, v.raw = string(*body), int(p.wire), string(*received)
+	v.body, v.wire = string(*body), int(p.wire)
 	return v
 }
 

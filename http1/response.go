@@ -16,7 +16,7 @@ type Response struct {
 	Header  Header
 	Trailer Header // fields after a chunked body; none if they are malformed
 	RawHead string // status line and header as received, including the empty line
-	Raw     []byte // all bytes as received, without interim responses; needs Options.KeepRaw
+	Sent    string // the request, as it was sent; needs Options.KeepRaw
 	Body    []byte // decoded; valid until Close; nil with an error
 
 	// Truncated reports that Body is only a beginning, because of Request.Cut: the first MaxBody
@@ -39,9 +39,12 @@ type Response struct {
 	Timing Timing
 	TLS    *tls.ConnectionState // shared by all responses of the connection; nil for plain http
 
-	whole *[]byte  // the buffer of Body, returned by Close
-	from  *buffers // where whole came from
-	hold  budget.Hold
+	whole  *[]byte  // the buffer of Body, returned by Close
+	from   *buffers // where whole came from
+	wire   *[]byte  // the body before it was decoded, with Options.KeepRaw; else nil
+	pool   *buffers // where wire came from
+	frames frames
+	hold   budget.Hold
 }
 
 // Timing says where the time of an exchange went. Steps that were not reached are 0, and so are
@@ -81,8 +84,11 @@ func (r *Response) Hand(to *budget.Hold) { r.hold.Move(to) }
 // Close returns the buffer of the body: Body is no longer valid.
 func (r *Response) Close() {
 	r.hold.Release()
+	if r.wire != nil && r.wire != r.whole {
+		r.pool.give(r.wire)
+	}
 	if r.whole != nil {
 		r.from.give(r.whole)
-		r.whole, r.Body = nil, nil
 	}
+	r.whole, r.wire, r.frames, r.Body = nil, nil, frames{}, nil
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weftcrawl/weft/capture"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
@@ -26,6 +28,9 @@ const (
 	PagesFile = "pages.jsonl"
 	LinksFile = "links.jsonl"
 	bodiesDir = "bodies"
+
+	ArchiveDir   = "archive"
+	CapturesFile = ArchiveDir + "/captures.cdxj" // index of the archive, in the order of writing
 )
 
 // Notes in the store of a job.
@@ -36,6 +41,7 @@ const (
 	noteScope     = "scope/"   // + URL that widened the scope: a seed, or the target of its redirect
 	notePromise   = "promise/" // + URL to add in place of one that failed; its value is that one
 	noteNetwork   = "network/" // + private network that links may lead to
+	noteArchive   = "archive"  // the salt of its identifiers
 	noteTrap      = "trap/"    // + name of a shape whose URLs are refused
 	NoteDuplicate = "first/"   // + number: a page that later ones may duplicate
 )
@@ -48,6 +54,7 @@ type Job struct {
 	Store    *store.Store
 	Plan     Plan
 	History  History         // of the runs before this one
+	Salt     capture.Salt    // of the archive, if there is one
 	Networks []guard.Network // open to links
 	Promised []frontier.URL  // to be added: see Promise
 	Resumed  bool            // there was an earlier run
@@ -111,10 +118,8 @@ func (j *Job) open(o *Options) error {
 	if err != nil {
 		return err
 	}
-	options := store.Options{FS: o.Files, Outputs: []string{PagesFile}, Waiting: o.Waiting, Buffer: o.Buffer, Cache: o.Cache}
-	if o.Plan.KeepLinks {
-		options.Outputs = append(options.Outputs, LinksFile)
-	}
+	options := store.Options{FS: o.Files, Waiting: o.Waiting, Buffer: o.Buffer, Cache: o.Cache}
+	o.Plan.outputs(&options)
 	switch {
 	case o.Update && !begun:
 		return &OptionError{"Update", o.Dir, errNoJob}
@@ -149,8 +154,9 @@ func (j *Job) open(o *Options) error {
 	case j.Plan.List && !j.History.List.Listed && !o.List:
 		return &OptionError{Option: "SeedSeq", Err: errors.New("none, expected the list of the job again, which was not read to its end")}
 	}
-	if j.Plan.KeepLinks && !o.Plan.KeepLinks { // inherited from the job
-		options.Outputs = append(options.Outputs, LinksFile)
+	if j.Plan.KeepLinks && !o.Plan.KeepLinks || j.Plan.Archive && !o.Plan.Archive { // inherited from the job
+		j.Plan.outputs(&options)
+		options.Fresh = false
 		if err := j.Store.Close(); err != nil {
 			return err
 		}
@@ -165,7 +171,18 @@ func (j *Job) open(o *Options) error {
 }
 
 // outputs are the files and folders that a job starts without.
-var outputs = []string{PagesFile, LinksFile, bodiesDir}
+var outputs = []string{PagesFile, LinksFile, bodiesDir, ArchiveDir}
+
+// outputs puts the outputs of a job with this plan into the options of its store.
+func (p *Plan) outputs(o *store.Options) {
+	o.Outputs = []string{PagesFile}
+	if p.KeepLinks {
+		o.Outputs = append(o.Outputs, LinksFile)
+	}
+	if p.Archive {
+		o.Outputs, o.Series = append(o.Outputs, CapturesFile), ArchiveDir
+	}
+}
 
 // startsAnew reports whether the job starts anew because its last run has fetched nothing.
 func (j *Job) startsAnew(o *Options) bool {
@@ -176,6 +193,9 @@ func (j *Job) startsAnew(o *Options) bool {
 func (j *Job) begin(o *Options, begun bool) error {
 	b := j.Store.Begin()
 	j.SetPlan(b)
+	if err := j.salt(b); err != nil {
+		return err
+	}
 	switch {
 	case o.Update && j.History.Summary.Finished:
 		j.History = j.History.nextVisit()
@@ -186,6 +206,16 @@ func (j *Job) begin(o *Options, begun bool) error {
 		j.SetHistory(b, j.History)
 	}
 	return j.Store.Commit(b)
+}
+
+// salt reads the salt of the archive, or makes it.
+func (j *Job) salt(b *store.Batch) error {
+	known, err := j.note(noteArchive, &j.Salt)
+	if err == nil && !known && j.Plan.Archive {
+		rand.Read(j.Salt[:])
+		b.Set(noteArchive, encode(j.Salt))
+	}
+	return err
 }
 
 // A look at the job that takes no longer does not keep a crawl from it.

@@ -46,6 +46,7 @@ type Plan struct {
 	UserAgent    string      `json:"user_agent"` // its product token selects the rules of robots.txt, and is frozen
 	KeepLinks    bool        `json:"links"`
 	KeepBodies   bool        `json:"bodies"`
+	Archive      bool        `json:"archive"`
 
 	Duplicates      string `json:"duplicates"`
 	PruneDuplicates bool   `json:"prune_duplicates"`
@@ -80,6 +81,7 @@ var Frozen = []FrozenOption{
 	{Name: "UserAgent", words: productToken, free: true},
 	{Name: "KeepLinks", words: yesNo},
 	{Name: "KeepBodies", words: yesNo},
+	{Name: "Archive", words: yesNo},
 	{Name: "Duplicates", words: text("same")},
 	{Name: "PruneDuplicates", words: yesNo},
 	{Name: "Include", words: list},

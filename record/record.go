@@ -39,6 +39,11 @@ type Record struct {
 	TotalMS     float64   `json:"total_ms"`         // the steps before and the response to its last byte: see http1.Timing
 	SHA256      string    `json:"sha256,omitempty"` // decoded body, hexadecimal; of a 304, the body that still holds
 
+	// Where the response is in the archive: the file in JOB/archive, without .open, and the offset of
+	// its record in bytes. See weft.Options.Archive.
+	WARCFile   string `json:"warc_file,omitempty"`
+	WARCOffset int64  `json:"warc_offset,omitempty"`
+
 	// Duplicates: see weft.Options.Duplicates.
 	TextHash        string `json:"text_hash,omitempty"`         // hash of the page's text, 16 hexadecimal digits: see package text
 	Simhash         string `json:"simhash,omitempty"`           // similarity hash of the text, if the text is long enough

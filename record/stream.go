@@ -99,6 +99,7 @@ var csvHeader = []string{
 	"text_hash", "simhash", "duplicate_of", "near_duplicate_of", "pruned",
 	"visit", "change", "unchanged_by", "changed_at",
 	"sniffed_type", "cut",
+	"warc_file", "warc_offset",
 }
 
 func (r *Record) csv() []string {
@@ -106,7 +107,10 @@ func (r *Record) csv() []string {
 	if r.Status != 0 {
 		status = strconv.Itoa(r.Status)
 	}
-	visit, changed := "", ""
+	visit, changed, offset := "", "", ""
+	if r.WARCFile != "" {
+		offset = strconv.FormatInt(r.WARCOffset, 10)
+	}
 	if r.Visit != 0 {
 		visit = strconv.Itoa(r.Visit)
 	}
@@ -121,5 +125,6 @@ func (r *Record) csv() []string {
 		r.TextHash, r.Simhash, r.DuplicateOf, r.NearDuplicateOf, strconv.FormatBool(r.Pruned),
 		visit, string(r.Change), string(r.UnchangedBy), changed,
 		r.SniffedType, r.Cut,
+		r.WARCFile, offset,
 	}
 }

@@ -53,6 +53,7 @@ func NewEncoder(opt Options) *Encoder {
 
 // Exchange is a request and its response.
 type Exchange struct {
+	ID        ID // of the response or revisit record; zero: see Options.NewID
 	URL       string
 	Date      time.Time  // of the request
 	IP        netip.Addr // the server's; invalid: not known
@@ -66,6 +67,10 @@ type Exchange struct {
 	// Original is a capture with the same payload: the response is written as a revisit, without
 	// its body. For a 304 it is the capture that still holds.
 	Original *Original
+
+	// Find is called where there is no Original, and returns one or nil. The payload has no digest
+	// if it is not whole; length is that of the payload in bytes.
+	Find func(m *Message, payload Digest, length int) *Original
 }
 
 // Original is what a revisit refers to: a response record with its whole payload.
@@ -79,6 +84,7 @@ type Original struct {
 type Capture struct {
 	ID      ID     // of the response or revisit record
 	Type    Type   // Response or Revisit
+	Status  int    // of the response; 0: it has no status line
 	Payload Digest // no sum if the payload is not whole
 	Start   int    // of its member in what was appended to, in bytes
 	Length  int    // of its member
@@ -86,14 +92,21 @@ type Capture struct {
 
 // Exchange appends a response or revisit record, and that of its request.
 func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
-	c := Capture{ID: e.opt.NewID(), Type: Response, Start: len(b)}
+	c := Capture{ID: x.ID, Type: Response, Start: len(b)}
+	if c.ID.IsZero() {
+		c.ID = e.opt.NewID()
+	}
 	m, _ := ReadMessage(bytes.NewReader(x.Response)) // no head: all of it is kept as it is
 	if m == nil {
 		m = &Message{Head: len(x.Response)}
 	}
-	block := x.Response
+	block, length := x.Response, 0
+	c.Status = m.Status()
 	if x.Truncated == "" {
-		c.Payload = e.payload(m, block)
+		c.Payload, length = e.payload(m, block)
+	}
+	if x.Original == nil && x.Find != nil {
+		x.Original = x.Find(m, c.Payload, length)
 	}
 	profile := ""
 	if x.Original != nil {
@@ -181,18 +194,21 @@ func encodeFields(h Header) (b []byte) {
 	return b
 }
 
-// payload returns the digest of a response's payload, or none if it cannot be told.
-func (e *Encoder) payload(m *Message, block []byte) Digest {
+// payload returns the digest of a response's payload, or none if it cannot be told, and its length.
+func (e *Encoder) payload(m *Message, block []byte) (Digest, int) {
 	e.hash.Reset()
+	length := len(block) - m.Head
 	if !m.chunked() {
 		e.hash.Write(block[m.Head:])
 	} else {
 		m.Rest = bytes.NewReader(block[m.Head:])
-		if _, err := io.Copy(e.hash, m.Payload()); err != nil {
-			return Digest{}
+		n, err := io.Copy(e.hash, m.Payload())
+		if err != nil {
+			return Digest{}, 0
 		}
+		length = int(n)
 	}
-	return Digest{e.opt.Digest, e.hash.Sum(nil)}
+	return Digest{e.opt.Digest, e.hash.Sum(nil)}, length
 }
 
 func (e *Encoder) begin(is Type, id ID, at time.Time) {

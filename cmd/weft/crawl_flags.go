@@ -185,6 +185,13 @@ func (f *crawlFlags) outputOptions() []option {
 			help: "save every link of every page in JOB/links.jsonl"},
 		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies",
 			help: "save response bodies in JOB/bodies"},
+		{name: "warc", Value: on(&o.Archive), field: "Archive",
+			help: "archive requests and responses in JOB/archive, as WARC",
+			more: "Files are gzip, a record a member, with an index. Then --bodies saves no " +
+				"second copy: pages.jsonl says where each response is."},
+		{name: "warc-size", arg: "SIZE", field: "ArchiveSize", advanced: true,
+			Value: to(&o.ArchiveSize, size),
+			help:  "start a new file of the archive after SIZE", def: "1GB"},
 		{name: "duplicates", arg: "WHAT", field: "Duplicates", advanced: true,
 			Value: to(&o.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
 			words: []string{"off", "same", "near"},

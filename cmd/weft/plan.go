@@ -59,6 +59,7 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"UserAgent":       {what: "name for robots.txt"},
 	"KeepLinks":       {"links", "saved", "not saved"},
 	"KeepBodies":      {"bodies", "saved", "not saved"},
+	"Archive":         {"archive", "written", "not written"},
 	"Duplicates":      {what: "duplicates to mark"},
 	"PruneDuplicates": {"links of duplicates", "not followed", "followed"},
 	"Include":         {what: "inclusions"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -52,11 +53,15 @@ func indexArchives(paths []string, output string) error {
 			return err
 		}
 	}
+	write := func(w io.Writer) error {
+		_, err := lines.WriteTo(w)
+		return err
+	}
 	if output == "" {
-		if _, err := lines.WriteTo(terminal(os.Stdout)); err != nil {
+		if err := write(terminal(os.Stdout)); err != nil {
 			return standardOutput(err)
 		}
-	} else if err := cdxj.WriteFile(output, lines.WriteTo); err != nil {
+	} else if err := cdxj.WriteFile(output, write); err != nil {
 		return &exit{exitError, fmt.Errorf("%s: %w", output, reason(err))}
 	}
 	if damaged > 0 {

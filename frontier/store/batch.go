@@ -20,6 +20,7 @@ type Batch struct {
 	store  *Store
 	writer writer
 	lines  map[string][]byte   // by output
+	ended  []string            // outputs of the series
 	dirs   map[string]struct{} // to be synced
 	next   uint64              // larger than every Seq in it
 	seen   []seenEntry         // not in writer yet
@@ -59,16 +60,20 @@ func (b *Batch) DateBy(date func(time.Time) time.Time) { b.date = date }
 func (b *Batch) Size() int { return b.size }
 
 // Empty reports whether there is nothing to save.
-func (b *Batch) Empty() bool { return b.size == 0 && len(b.dirs) == 0 }
+func (b *Batch) Empty() bool { return b.size == 0 && len(b.dirs) == 0 && len(b.ended) == 0 }
 
-// Append adds whole lines to the end of an output, one of Options.Outputs. It copies them.
+// Append adds whole lines to the end of an output, one of Options.Outputs or of the series, where
+// a new name begins an output. It copies them.
 func (b *Batch) Append(output string, lines []byte) {
-	if b.store.outputs[output] == nil {
+	if !slices.Contains(b.store.fixed, output) && !b.store.series.has(output) {
 		panic(fmt.Sprintf("store: append to %q, which is no output", output))
 	}
 	b.lines[output] = append(b.lines[output], lines...)
 	b.size += len(lines)
 }
+
+// End ends an output of the series, to which nothing is added any more.
+func (b *Batch) End(output string) { b.ended = append(b.ended, output) }
 
 // Set saves a note of the caller's under a name. It copies the value.
 func (b *Batch) Set(name string, value []byte) { b.set(textKey(keyNote, name), value) }
@@ -270,20 +275,34 @@ func (s *Store) Commit(b *Batch) error {
 	s.writeWatermark()
 	s.next.Store(next)
 	for name := range b.lines {
-		o := s.outputs[name]
-		o.committed = o.size
+		if o, _ := s.outputOf(name); o != nil {
+			o.committed = o.size
+		}
 	}
-	return nil
+	if err := s.endOutputs(b.ended); err != nil { // the next run does it
+		s.failure.set(err)
+	}
+	return s.failure.get()
 }
 
 // write makes the batch's lines and folders durable, and adds the outputs' new lengths to it.
 func (s *Store) write(b *Batch) error {
-	for name, lines := range b.lines {
-		o := s.outputs[name]
-		if err := o.append(lines); err != nil {
+	for _, name := range s.inOrder(b.lines) {
+		o, err := s.outputOf(name)
+		if err != nil {
+			return err
+		}
+		if err := o.append(b.lines[name]); err != nil {
 			return err
 		}
 		b.set(textKey(keyOutput, name), binary.AppendUvarint(nil, uint64(o.size)))
+	}
+	for _, name := range b.ended {
+		o := s.series.open[name]
+		if o == nil {
+			return fmt.Errorf("end of %q, which is no open output", name)
+		}
+		b.set(textKey(keyOutput, name), append(binary.AppendUvarint(nil, uint64(o.size)), 1))
 	}
 	for name := range b.dirs {
 		if err := syncDir(s.fs, s.fs.PathJoin(s.dir, name)); err != nil {
@@ -296,7 +315,9 @@ func (s *Store) write(b *Batch) error {
 // cut removes the lines of a failed batch, so that outputs end with a whole line even if nobody
 // opens the store again. It may fail: opening the store cuts them, too.
 func (s *Store) cut() {
-	for _, o := range s.outputs {
-		_ = s.fs.Truncate(o.path, o.committed)
+	for _, all := range []map[string]*output{s.outputs, s.series.open} {
+		for _, o := range all {
+			_ = s.fs.Truncate(o.path, o.committed)
+		}
 	}
 }

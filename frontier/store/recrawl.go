@@ -148,7 +148,12 @@ func appendKnown(b []byte, known *frontier.Snapshot) []byte {
 	b = appendText(b, known.ETag)
 	b = appendText(b, known.Modified)
 	b = appendText(b, known.Type)
-	return appendText(b, known.Title)
+	b = appendText(b, known.Title)
+	if c := known.Capture; !c.At.IsZero() {
+		b = binary.AppendVarint(b, c.At.UnixMicro())
+		b = append(b, c.Payload[:]...)
+	}
+	return b
 }
 
 func (d *decoder) known() *frontier.Snapshot {
@@ -167,6 +172,10 @@ func (d *decoder) known() *frontier.Snapshot {
 	known.ETag, known.Modified, known.Type = d.text(), d.text(), d.text()
 	if len(d.b) > 0 { // jobs that predate titles end here
 		known.Title = d.text()
+	}
+	if len(d.b) > 0 { // there is an archive
+		known.Capture.At = time.UnixMicro(d.varint()).UTC()
+		copy(known.Capture.Payload[:], d.bytes(len(known.Capture.Payload)))
 	}
 	return known
 }

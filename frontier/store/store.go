@@ -22,6 +22,10 @@ type Options struct {
 	// Outputs are the names of the files that batches append to, in the job's folder.
 	Outputs []string
 
+	// Series is a folder in the job's folder whose files batches begin and end, one after the
+	// other: see Batch.End. Outputs may be in it too. Empty: there is none.
+	Series string
+
 	// Memory keeps the state in memory, where it ends with the store. Outputs are files all the
 	// same.
 	Memory bool
@@ -66,6 +70,8 @@ type Store struct {
 	fs           FS
 	engine       engine
 	outputs      map[string]*output
+	fixed        []string // names of these
+	series       series
 	lock         io.Closer // nil for a state in memory
 	watermark    vfs.File  // nil in memory or read-only
 	readOnly     bool
@@ -86,7 +92,8 @@ type Store struct {
 func Open(dir string, o Options) (*Store, error) {
 	s := &Store{
 		dir: dir, recrawlBatch: cmp.Or(o.Buffer, buffer) / 4, failure: newFailure(),
-		outputs: make(map[string]*output), abandoned: make(chan struct{}),
+		outputs: make(map[string]*output), fixed: o.Outputs, abandoned: make(chan struct{}),
+		series: series{o.Series, make(map[string]*output)},
 	}
 	s.abandon = sync.OnceFunc(func() { close(s.abandoned) })
 	w := &spaceWaiter{every: o.Retry, notify: o.Waiting, abandoned: s.abandoned}
@@ -262,14 +269,20 @@ func (s *Store) openOutputs(o Options) error {
 		if err != nil {
 			return err
 		}
-		out, err := openOutput(s.fs, s.fs.PathJoin(s.dir, name), int64(committed), o.ReadOnly)
+		path := s.fs.PathJoin(s.dir, name)
+		if dir := s.fs.PathDir(path); dir != s.dir && !o.ReadOnly {
+			if err := s.fs.MkdirAll(dir, 0o777); err != nil {
+				return wrap(err)
+			}
+		}
+		out, err := openOutput(s.fs, path, int64(committed), o.ReadOnly)
 		if err != nil {
 			return err
 		}
 		s.outputs[name] = out
 	}
-	if o.ReadOnly || len(o.Outputs) == 0 {
-		return nil
+	if err := s.openSeries(o.ReadOnly); err != nil || o.ReadOnly || len(o.Outputs) == 0 {
+		return err
 	}
 	return wrap(syncDir(s.fs, s.dir))
 }
@@ -298,8 +311,10 @@ func (s *Store) Close() error {
 		}
 	}
 	s.failure.set(ErrClosed)
-	for _, o := range s.outputs {
-		errs = append(errs, wrap(o.close()))
+	for _, all := range []map[string]*output{s.outputs, s.series.open} {
+		for _, o := range all {
+			errs = append(errs, wrap(o.close()))
+		}
 	}
 	if s.watermark != nil {
 		_ = s.watermark.Close() // the watermark is optional
@@ -307,7 +322,7 @@ func (s *Store) Close() error {
 	if s.lock != nil {
 		errs = append(errs, wrap(s.lock.Close()))
 	}
-	s.outputs, s.watermark, s.lock = nil, nil, nil
+	s.outputs, s.series.open, s.watermark, s.lock = nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -41,10 +41,13 @@ var imports = map[string][]string{
 	"warc":    {"github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 	"archive": {"cdxj", "warc", "weburl"},
 	"cdxj":    {"warc"},
+	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
+	"wacz":    {"cdxj", "internal/charset", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
 	"duplicates": {"text"},
+	"capture":    {"frontier", "warc"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier":          {"weburl", "robots", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "internal/heap"},
@@ -65,20 +68,20 @@ var imports = map[string][]string{
 	"scope/places": {},
 	"scope/shapes": {"weburl"},
 	"seed":         {"http1", "weburl"},
-	"job":          {"frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
-	"fetch":        {"aio", "budget", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "seed", "sitemap", "text", "weburl"},
-	"engine":       {"aio", "budget", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "scope/shapes", "weburl", "github.com/dustin/go-humanize"},
+	"job":          {"capture", "frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
+	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
+	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "scope/shapes", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
 	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "scope/shapes", "weburl"},
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.
-	".": {"aio", "budget", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "capture", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "robots", "sitemap", "warc", "weburl", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",

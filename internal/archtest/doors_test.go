@@ -25,6 +25,7 @@ var doors = map[string]string{
 
 	// Shared by fetch loops, under a short lock or with atomic counters.
 	"budget/meter.go":     "all loops count the memory they hold",
+	"capture/capture.go":  "all loops look up what the coordinator has placed",
 	"cookies/jar.go":      "all loops share a jar",
 	"duplicates/index.go": "all loops share an index",
 	"scope/places":        "all loops look at what the coordinator opens",
@@ -51,6 +52,7 @@ var doors = map[string]string{
 	// The command: signals, the terminal, and output that hooks share.
 	"cmd/weft/console.go": "signals of the terminal",
 	"cmd/weft/errors.go":  "a table made at its first use",
+	"cmd/weft/replay.go":  "a signal ends the server",
 	"cmd/weft/run.go":     "signals, progress and the crawl meet",
 	"cmd/weft/screen.go":  "progress and hooks write to one terminal",
 	"cmd/weft/suspend.go": "signals stop and resume the process",

@@ -1,0 +1,165 @@
+// Package capture is how a crawl archives its exchanges: which record an exchange becomes, its
+// identifier, and which earlier capture a later one with the same payload refers to.
+//
+// A capture is encoded where it was fetched, by any fetch loop. The coordinator places it: it
+// appends the records to a file, in the order of its batches, and only then may others refer to it
+// ([Archive.Remember]). So what a revisit refers to always precedes it, and a crash takes both or
+// the revisit alone.
+package capture
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/warc"
+)
+
+// Capture is an exchange as it goes into the archive.
+type Capture struct {
+	Records []byte     // members: of the response or revisit, then of the request
+	Index   warc.Index // of the first, but for the name of the file; Offset is 0
+	Past    frontier.Capture
+
+	key   [16]byte
+	whole bool // a response with its whole payload, long enough to refer to
+}
+
+// MinPayload is how long a payload must be for a revisit, in bytes: the record of a revisit is not
+// much shorter than that of a short response.
+const MinPayload = 1 << 10
+
+// Archive makes the captures of a job. Any goroutine may use it.
+type Archive struct {
+	salt     Salt
+	encoders sync.Pool // *Encoder
+
+	mu struct {
+		sync.Mutex
+		young, old map[[16]byte]original // by payload
+	}
+	most int // of each map
+}
+
+// Salt makes the identifiers of a job's records differ from those of all others.
+type Salt [16]byte
+
+type original struct {
+	url string
+	at  time.Time
+}
+
+// originalBytes is the memory of an original, with a URL of usual length.
+const originalBytes = 200
+
+// New returns an archive that remembers originals in a number of bytes.
+func New(salt Salt, digest warc.Algorithm, size int) *Archive {
+	a := &Archive{salt: salt, most: max(1, size/2/originalBytes)}
+	a.encoders.New = func() any { return warc.NewEncoder(warc.Options{Digest: digest}) }
+	return a
+}
+
+// ID returns the identifier of the response record of a URL that was requested at a time. It is
+// the same whenever it is asked for, so that a later run can refer to it.
+func (a *Archive) ID(url string, at time.Time) warc.ID {
+	h := sha256.New()
+	h.Write(a.salt[:])
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro())))
+	h.Write([]byte(url))
+	return warc.NewID([16]byte(h.Sum(nil)[:16]))
+}
+
+// Encode makes the capture of an exchange. Its date must be whole microseconds, as the records have
+// it. past is the last capture of the URL, of an earlier visit; mime is the media type of the
+// response.
+func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *Capture {
+	e := a.encoders.Get().(*warc.Encoder)
+	defer a.encoders.Put(e)
+	c := new(Capture)
+	x.ID = a.ID(x.URL, x.Date)
+	x.Find = func(m *warc.Message, payload warc.Digest, length int) *warc.Original {
+		switch {
+		case m.Status() == 304 && !past.At.IsZero():
+			return a.refer(x.URL, past.At)
+		case payload.Sum == nil || length < MinPayload:
+			return nil
+		}
+		copy(c.key[:], payload.Sum)
+		if past.Payload == c.key {
+			return a.refer(x.URL, past.At)
+		}
+		if o, ok := a.find(c.key); ok {
+			return a.refer(o.url, o.at)
+		}
+		c.whole = true
+		return nil
+	}
+	records, made := e.Exchange(nil, x)
+	c.Records = records
+	c.Index = warc.Index{
+		Key: warc.SURT(x.URL), Date: x.Date, URL: x.URL, MIME: mime, Status: made.Status,
+		Digest: made.Payload.String(), Length: int64(made.Length),
+	}
+	if made.Payload.Sum == nil {
+		c.Index.Digest = ""
+	}
+	switch {
+	case made.Type == warc.Revisit:
+		c.Index.MIME = "warc/revisit"
+		if x.Original.URL == x.URL { // still there, as it was
+			c.Past = past
+		}
+	case made.Payload.Sum != nil:
+		c.Past.At = x.Date
+		copy(c.Past.Payload[:], made.Payload.Sum)
+	}
+	return c
+}
+
+func (a *Archive) refer(url string, at time.Time) *warc.Original {
+	return &warc.Original{ID: a.ID(url, at), URL: url, Date: at}
+}
+
+// Remember lets later captures refer to one that has been placed.
+func (a *Archive) Remember(c *Capture) {
+	if !c.whole {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.mu.young) >= a.most || a.mu.young == nil {
+		a.mu.old, a.mu.young = a.mu.young, make(map[[16]byte]original)
+	}
+	a.mu.young[c.key] = original{c.Index.URL, c.Index.Date}
+}
+
+func (a *Archive) find(key [16]byte) (o original, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if o, ok = a.mu.young[key]; !ok {
+		o, ok = a.mu.old[key]
+	}
+	return o, ok
+}
+
+// secret are the fields of a request that are not archived.
+var secret = [][]byte{[]byte("authorization:"), []byte("cookie:"), []byte("proxy-authorization:")}
+
+// Public returns a request without its secrets: credentials and cookies, which a job never has on
+// the disk.
+func Public(request []byte) []byte {
+	var public []byte
+	for line := range bytes.Lines(request) {
+		hidden := false
+		for _, name := range secret {
+			hidden = hidden || len(line) >= len(name) && bytes.EqualFold(line[:len(name)], name)
+		}
+		if !hidden {
+			public = append(public, line...)
+		}
+	}
+	return public
+}

@@ -1,0 +1,103 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"time"
+
+	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/capture"
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/warc"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// longRaw is how long a response is, in bytes, that is encoded off the loop, and whose memory counts
+// until it is committed.
+const longRaw = 64 << 10
+
+// archive encodes an exchange for the archive, if there is one. u was requested at a time; cut says
+// why the response is not whole, or nothing.
+func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Response, at time.Time, cut string) error {
+	a := f.cfg.Archive
+	if a == nil || res == nil {
+		return nil
+	}
+	x := &warc.Exchange{
+		URL: u.String(), Date: at.UTC().Truncate(time.Microsecond), IP: res.Addr.Addr(), Truncated: cut,
+		Protocols: warc.Protocols(res.Proto, ""), Request: capture.Public([]byte(res.Sent)),
+	}
+	if res.TLS != nil {
+		x.Protocols = warc.Protocols(res.Proto, tls.VersionName(res.TLS.Version))
+		x.Cipher = tls.CipherSuiteName(res.TLS.CipherSuite)
+	}
+	var past frontier.Capture
+	if known := out.URL.Known; known != nil {
+		past = known.Capture
+	}
+	mime := record.MediaType(record.BriefContentType(res.Header.Get("Content-Type")))
+	n := res.RawLen()
+	if n <= longRaw {
+		t.OnLoop(func() {
+			f.raw = res.AppendRaw(f.raw[:0])
+			x.Response = f.raw
+			out.Capture = a.Encode(x, past, mime)
+		})
+		out.captured(f.cfg.Visit)
+		return nil
+	}
+	// While it is encoded there are the response as received, and its member, which may be as long.
+	if err := res.Make(t, 2*n); err != nil {
+		return err
+	}
+	made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
+		x.Response = res.AppendRaw(make([]byte, 0, n))
+		return a.Encode(x, past, mime), nil
+	})
+	res.Keep(-2 * n)
+	if err != nil {
+		return err
+	}
+	out.Capture = made
+	hold := f.shared.Bodies.Open(out.URL.Prompt)
+	hold.Set(cap(made.Records))
+	out.Holds = append(out.Holds, &hold)
+	out.captured(f.cfg.Visit)
+	return nil
+}
+
+// captured notes the capture for the next visit, with what compare has taken from the response.
+func (out *Outcome) captured(visit int) {
+	if known := out.URL.Known; known != nil && known.Number == visit && out.Record != nil {
+		known.Capture = out.Capture.Past
+	}
+}
+
+// cutOff says why a response is not whole that an exchange failed with.
+func cutOff(kind http1.Kind) string {
+	switch kind {
+	case http1.KindTooLarge:
+		return warc.CutLength
+	case http1.KindTimeout, http1.KindIdleTimeout, http1.KindTooSlow:
+		return warc.CutTime
+	case http1.KindEncoding, http1.KindBomb: // it is whole, but cannot be decoded
+		return ""
+	}
+	return warc.CutDisconnect
+}
+
+// archiveRobots is archive for a robots.txt.
+func (f *Loop) archiveRobots(t *aio.Task, out *Outcome, at weburl.URL, res *http1.Response, started time.Time, failure error) error {
+	cut := ""
+	switch {
+	case res == nil:
+		return nil
+	case failure != nil:
+		cut = cutOff(kindOf(failure))
+	case res.Truncated:
+		cut = warc.CutLength
+	}
+	return f.archive(t, out, at, res, f.when(started), cut)
+}
