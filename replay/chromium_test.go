@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/weftcrawl/weft/internal/long"
 )
 
 // browser is Chromium, driven over two pipes (Chrome DevTools Protocol).
@@ -192,33 +194,67 @@ window.done = Promise.all(Object.entries(tries).map(async ([name, f]) => { try {
 </script>`},
 }
 
+// docs is a large site, of the Debian package python3.11-doc.
+const docs = "/usr/share/doc/python3.11/html/"
+
+// documentation is ten of its pages.
+var documentation = []string{"about", "bugs", "genindex-A", "library/os", "library/functions", "tutorial/introduction", "whatsnew/3.11", "c-api/intro", "faq/design", "license"}
+
+// load returns what a browser gets of a URL, as a capture.
+func load(t *testing.T, url string) captured {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return captured{url, resp.Status + "\r\nContent-Type: " + resp.Header.Get("Content-Type"), string(body), 0}
+}
+
 // TestChromium: pages in a real browser look as they did, with the site gone; and a hostile page
-// reaches nothing.
+// reaches nothing. The long form has ten pages of a large site.
 func TestChromium(t *testing.T) {
 	var away atomic.Int32
 	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
 	defer beacon.Close()
 	live := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, docs) {
+			http.ServeFile(w, r, r.URL.Path)
+			return
+		}
 		page, ok := aSite[r.URL.Path]
 		if w.Header().Set("Content-Type", page[0]); !ok {
 			w.WriteHeader(http.StatusNotFound)
 		}
-		io.WriteString(w, page[1])
+		io.WriteString(w, strings.ReplaceAll(page[1], "BEACON", beacon.URL))
 	}))
-	var captures []captured
-	for path, page := range aSite {
-		body := strings.ReplaceAll(page[1], "BEACON", beacon.URL)
-		captures = append(captures, captured{live.URL + path, "200 OK\r\nContent-Type: " + page[0], body, 0})
+	defer live.Close()
+	paths := []string{"/", "/sub/"}
+	if _, err := os.Stat(docs); err == nil && long.Enabled() {
+		for _, name := range documentation {
+			paths = append(paths, docs+name+".html")
+		}
 	}
-	captures = append(captures, captured{live.URL + "/i/a.svg?x=1&y=2", "200 OK\r\nContent-Type: image/svg+xml", aSVG, 0})
-	s := serving(t, captures...)
 	b := startBrowser(t)
-	seen := make(map[string]string)
-	for _, path := range []string{"/", "/sub/"} {
+	captures := []captured{load(t, live.URL+"/hostile")}
+	seen, had := make(map[string]string), make(map[string]bool)
+	for _, path := range paths {
 		b.open(live.URL + path)
 		seen[path] = b.run(b.session, look)
+		loaded := b.run(b.session, `[location.href, ...performance.getEntriesByType("resource").map(e => e.name)].join("\n")`)
+		for url := range strings.SplitSeq(loaded, "\n") {
+			if !had[url] && strings.HasPrefix(url, live.URL) {
+				captures = append(captures, load(t, url))
+			}
+			had[url] = true
+		}
 	}
 	live.Close()
+	s := serving(t, captures...)
 	for path, want := range seen {
 		b.open(s.URL + "/2026/" + live.URL + path)
 		if b.frame == "" {
