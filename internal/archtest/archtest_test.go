@@ -42,7 +42,7 @@ var imports = map[string][]string{
 	"archive": {"cdxj", "warc", "weburl"},
 	"cdxj":    {"warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
-	"wacz":    {"cdxj", "internal/charset", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"wacz":    {"cdxj", "internal/charset", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
