@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -128,17 +129,19 @@ func (a *Archive) follow(r *Record) error {
 	}
 	// The payload is that of the original; how it was transferred may have differed.
 	r.Message.Rest = m.Payload()
-	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
+	r.Message.Header = without(r.Message.Header, "Transfer-Encoding", "Content-Encoding")
+	for _, f := range m.Header {
+		if strings.EqualFold(f.Name, "Content-Encoding") {
+			r.Message.Header = append(r.Message.Header, f)
+		}
+	}
 	return nil
 }
 
-func without(h warc.Header, name string) (rest warc.Header) {
-	for _, f := range h {
-		if !strings.EqualFold(f.Name, name) {
-			rest = append(rest, f)
-		}
-	}
-	return rest
+func without(h warc.Header, names ...string) warc.Header {
+	return slices.DeleteFunc(slices.Clone(h), func(f warc.Field) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(f.Name, name) })
+	})
 }
 
 // mostOriginals bounds how many captures may stand for the original of a revisit.

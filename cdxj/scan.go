@@ -33,7 +33,9 @@ func Scan(name string, from io.Reader, see func(*warc.Record, *warc.Message) err
 			end = counted.at
 		case errors.As(err, &d):
 			damage(d)
-			end = d.Offset
+			if end = d.Offset; last != nil && last.Offset == end { // its member does not match its checksum
+				last = nil
+			}
 		case err != nil:
 			return err
 		default:

@@ -17,6 +17,8 @@ type cssScanner struct {
 	pos  int
 	buf  []byte // the last URL, if it had escapes
 
+	from, to int // of the last string or URL in text, without its quotes
+
 	imports bool // an @import awaits its URL
 	ignored bool // a @namespace does, whose URL is no link
 	font    bool // in @font-face
@@ -97,9 +99,9 @@ func (s *cssScanner) quoted() (text []byte, ok bool) {
 	for ; s.pos < len(t); s.pos++ {
 		switch t[s.pos] {
 		case quote:
-			text = t[from:s.pos]
+			s.from, s.to = from, s.pos
 			s.pos++
-			return s.unescape(text, escaped), true
+			return s.unescape(t[from:s.to], escaped), true
 		case '\n', '\r', '\f':
 			return nil, false
 		case '\\':
@@ -108,6 +110,7 @@ func (s *cssScanner) quoted() (text []byte, ok bool) {
 		}
 	}
 	s.pos = len(t)
+	s.from, s.to = from, s.pos
 	return s.unescape(t[from:], escaped), true
 }
 
@@ -131,6 +134,7 @@ func (s *cssScanner) argument() (url []byte, ok bool) {
 	if !escaped && bytes.ContainsAny(url, markup.WhiteSpace+`"'(`) { // a bad url
 		return nil, false
 	}
+	s.from, s.to = from, from+len(url)
 	return s.unescape(url, escaped), true
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 )
@@ -22,10 +24,32 @@ import (
 // openSuffix ends the name of an archive that is being written.
 const openSuffix = ".open"
 
-// PackJob writes a package of the archive in a job's folder, whose captures.cdxj has committed
-// bytes: see [cdxj.Update]. Pages are those of pages.jsonl.
-func PackJob(to io.Writer, dir string, committed int64, o Options) error {
-	archive := filepath.Join(dir, "archive")
+// PackJob writes a package of the archive in a job's folder, up to the last commit. Pages are those
+// of pages.jsonl. The error is [store.ErrLocked] while a crawl runs. Without the state of a crawl,
+// as in a copy of the archive, all of the archive counts.
+func PackJob(to io.Writer, dir string, o Options) error {
+	committed, err := committedIn(dir)
+	if err != nil {
+		return err
+	}
+	return packJob(to, dir, committed, o)
+}
+
+// committedIn returns the committed length of captures.cdxj: see [cdxj.Update].
+func committedIn(dir string) (int64, error) {
+	j, err := job.View(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cdxj.All, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	committed, err := j.Store.Committed(job.CapturesFile)
+	return committed, errors.Join(err, j.Close())
+}
+
+func packJob(to io.Writer, dir string, committed int64, o Options) error {
+	archive := filepath.Join(dir, job.ArchiveDir)
 	if err := cdxj.Update(archive, committed); err != nil {
 		return err
 	}
@@ -55,7 +79,7 @@ func PackJob(to io.Writer, dir string, committed int64, o Options) error {
 	if err := p.index(size, linesOf(index)); err != nil {
 		return err
 	}
-	if err := p.records(filepath.Join(dir, "pages.jsonl")); err != nil {
+	if err := p.records(filepath.Join(dir, job.PagesFile)); err != nil {
 		return err
 	}
 	return p.finish()

@@ -90,7 +90,7 @@ func aSite() *crawled {
 func packedJob(t *testing.T, dir string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := PackJob(&b, dir, cdxj.All, Options{Title: "A site", Software: "weft test"}); err != nil {
+	if err := PackJob(&b, dir, Options{Title: "A site", Software: "weft test"}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -187,7 +187,7 @@ func TestPackUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := PackJob(&b, dir, committed, Options{}); err != nil {
+		if err := packJob(&b, dir, committed, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		_, text, _ := entries(t, b.Bytes())
@@ -213,7 +213,7 @@ func TestPackDamagedJob(t *testing.T) {
 		if err := damage(filepath.Join(dir, "archive")); err != nil {
 			t.Fatal(err)
 		}
-		if err := PackJob(io.Discard, dir, cdxj.All, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) {
+		if err := PackJob(io.Discard, dir, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -23,11 +23,12 @@ type Reader struct {
 	within bool          // there is one at hand
 	held   int           // records of it
 
-	at    int64 // offset of the member, or of the plain record
-	arc   bool  // the record at hand is one of ARC
-	block block
-	open  bool // its end was not read yet
-	lost  bool // the next record has to be searched for
+	at     int64 // offset of the member, or of the plain record
+	arc    bool  // the record at hand is one of ARC
+	block  block
+	open   bool // its end was not read yet
+	lost   bool // the next record has to be searched for
+	packed bool // the last record was in a member, or should have been
 
 	reread int64 // bytes that searches have gone back, in all
 }
@@ -166,6 +167,7 @@ func (r *Reader) advance() error {
 		case len(start) == 0:
 			return err
 		case string(start) == gzipMagic:
+			r.packed = true
 			if err := r.enter(); err != nil {
 				return r.lose(err)
 			}
@@ -175,6 +177,7 @@ func (r *Reader) advance() error {
 			if line, _ := r.in.Peek(maxLine); !isHead(line) {
 				return r.lose(notHead(line))
 			}
+			r.packed = false
 			return nil
 		}
 	}
@@ -275,7 +278,7 @@ func (r *Reader) search() error {
 func (r *Reader) begins(b []byte) bool {
 	switch {
 	case bytes.HasPrefix(b, []byte("WARC/")):
-		return true
+		return !r.packed // in a member, a stored record looks like that
 	case len(b) < 18 || string(b[:2]) != gzipMagic || b[2] != 8 || b[3]&0xe0 != 0:
 		return false
 	}

@@ -60,7 +60,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 		crawlCommand(), demoCommand(),
 		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
-		warcCommand(), waczCommand(), kindsCommand(), manCommand(), versionCommand(), labCommand(),
+		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), versionCommand(), labCommand(),
 	)
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")

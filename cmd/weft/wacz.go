@@ -29,7 +29,7 @@ list of pages and the digests of all that. ReplayWeb.page and other tools show
 it as a site, from a disk or a static web server.`,
 		Annotations: detailed(`
 The same archives make the same bytes. A job that is not finished is packed as
-far as it has come, up to its last whole records.
+far as it has come, but not while its crawl runs.
 
 Damage in a WARC FILE is reported; the file is packed as it is, and what can be
 read of it is indexed. A file of a job that is missing or too short is an error.
@@ -66,7 +66,7 @@ func (f *waczFlags) pack(args []string) error {
 	}
 	pack := func(to io.Writer) error { return wacz.PackFiles(to, args, o) }
 	if job {
-		pack = func(to io.Writer) error { return wacz.PackJob(to, args[0], cdxj.All, o) }
+		pack = func(to io.Writer) error { return wacz.PackJob(to, args[0], o) }
 	}
 	if err := cdxj.WriteFile(f.output, pack); err != nil {
 		return &exit{exitError, err}

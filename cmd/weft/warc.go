@@ -25,7 +25,7 @@ func warcCommand() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		DisableFlagsInUseLine:      true,
 	}
-	cmd.AddCommand(warcListCommand(), warcCatCommand(), warcCheckCommand(), warcIndexCommand())
+	cmd.AddCommand(warcListCommand(), warcCatCommand(), warcCheckCommand(), warcIndexCommand(), warcExtractCommand())
 	return cmd
 }
 
@@ -146,7 +146,7 @@ func listArchives(paths []string, print func(listed) error) error {
 			return err
 		}
 		err = eachRecord(f, func(r *warc.Record) error {
-			return print(listingOf(path, r))
+			return standardOutput(print(listingOf(path, r)))
 		}, func(d *warc.DamageError) {
 			damaged++
 			reportDamage(path, d)
@@ -178,7 +178,7 @@ func eachRecord(from io.Reader, use func(*warc.Record) error, damage func(*warc.
 			return &exit{exitError, reason(err)}
 		}
 		if err := use(r); err != nil {
-			return standardOutput(err)
+			return err
 		}
 	}
 }

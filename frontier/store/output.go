@@ -15,6 +15,13 @@ type output struct {
 	size      int64    // bytes, written and synced
 }
 
+// Committed returns the committed length of an output, in bytes; 0 if the job has none of that name.
+// An output of the series has it among those that Series returns.
+func (s *Store) Committed(output string) (int64, error) {
+	n, err := s.number(textKey(keyOutput, output))
+	return int64(n), err
+}
+
 // openOutput creates the file, or cuts it to its committed length.
 func openOutput(fs FS, path string, committed int64, readOnly bool) (*output, error) {
 	o := &output{path: path, committed: committed, size: committed}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft/warc"
+)
+
+// extractFlags are the options of weft warc extract.
+type extractFlags struct {
+	dir, url string
+	offset   int64 // -1: all records
+	all, raw bool
+}
+
+func warcExtractCommand() *cobra.Command {
+	f := extractFlags{dir: ".", offset: -1}
+	cmd := &cobra.Command{
+		Use:   "extract [flags] FILE...",
+		Short: "Write the bodies in archives to files",
+		Long: `Write the bodies of responses with a status of 2xx, and of resource records, to
+files, decoded: without their transfer and content coding. Print the path of
+each and its URL, with a tab in between.`,
+		Annotations: detailed(`
+FILE is WARC or ARC, compressed with gzip or not.
+
+A path is that of the URL, below a folder for the host: characters that some
+file system does not allow are percent-encoded, a query stands behind @ and
+before the extension, a page whose path ends with a slash is index.html, and
+long names are cut and get a digest.
+No file is replaced: what differs from a file of its name, in any case of
+letters, gets the date of its record into its name, and what is the same is
+written once. Nothing is written outside of the folder, through symbolic links
+neither.
+
+Revisits have no body of their own: it is in the record that they refer to.
+
+Exit status: 0 done; 1 a file is damaged, cannot be read or written, or a body
+cannot be decoded; 3 usage error; 5 interrupted.`),
+		Example: `  weft warc extract crawl-*.warc.gz -o site
+  weft warc extract --url https://example.org/logo.png crawl.warc.gz
+  weft warc extract --offset 1386 crawl.warc.gz >page.html`,
+		Args: arguments(1, math.MaxInt, "file", "WARC or ARC files"),
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
+	}
+	define(cmd, group{"Which", []option{
+		{name: "url", arg: "URL", Value: to(&f.url, some("a URL")), help: "records of this URL only, whatever their status"},
+		{name: "offset", arg: "N", Value: to(&f.offset, parseOffset), help: "print the body of the record at this offset"},
+		{name: "all", Value: on(&f.all), help: "responses of every status"},
+	}}, group{"Output", []option{
+		{name: "output", short: "o", arg: "DIR", def: "the current folder", Value: to(&f.dir, some("a folder")), help: "write to this folder"},
+		{name: "raw", Value: on(&f.raw), help: "keep the content coding, such as gzip"},
+	}})
+	return cmd
+}
+
+func parseOffset(s string) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return 0, errors.New("expected a number of bytes, such as 1386")
+	}
+	return n, nil
+}
+
+func (f *extractFlags) run(paths []string) error {
+	if f.offset >= 0 {
+		if len(paths) > 1 {
+			return usage("--offset: %s given, expected one", plural(len(paths), "file"))
+		}
+		return f.print(paths[0])
+	}
+	if err := os.MkdirAll(f.dir, 0o777); err != nil {
+		return misused("output", f.dir, fmt.Errorf("%w, expected a folder", reason(err)))
+	}
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return misused("output", f.dir, fmt.Errorf("%w, expected a folder", reason(err)))
+	}
+	defer root.Close()
+	out := newPrinter()
+	x := &extractor{extractFlags: *f, into: newUnpacked(root), out: out}
+	for _, path := range paths {
+		if err := x.file(path); err != nil {
+			return errors.Join(err, out.Flush())
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return standardOutput(err)
+	}
+	if x.faults > 0 {
+		return &exit{exitError, nil}
+	}
+	return nil
+}
+
+// print prints the body of one record.
+func (f *extractFlags) print(path string) error {
+	file, err := openArchive("extract", path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, err := findRecord(file, strconv.FormatInt(f.offset, 10))
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("%s: %w", path, err)}
+	}
+	body, unknown := f.body(r)
+	out := newPrinter()
+	_, err = io.Copy(out, body)
+	if failed := out.Flush(); failed != nil {
+		return standardOutput(failed)
+	}
+	if err = errors.Join(unknown, err); err != nil {
+		return &exit{exitError, fmt.Errorf("%s: offset %d: %w", path, r.Offset, err)}
+	}
+	return nil
+}
+
+// body returns the body of a record; with an error, as it is.
+func (f *extractFlags) body(r *warc.Record) (io.Reader, error) {
+	m := messageOf(r)
+	switch {
+	case m == nil:
+		return r, nil
+	case f.raw:
+		return m.Payload(), nil
+	}
+	return m.Body()
+}
+
+// extractor writes the bodies of files.
+type extractor struct {
+	extractFlags
+	into   *unpacked
+	out    *printer
+	faults int
+}
+
+func (x *extractor) file(path string) error {
+	f, err := openArchive("extract", path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return eachRecord(f, func(r *warc.Record) error {
+		return x.record(path, r)
+	}, func(d *warc.DamageError) {
+		x.faults++
+		reportDamage(path, d)
+	})
+}
+
+// record writes the body of a record. A body that cannot be decoded to its end is reported.
+func (x *extractor) record(path string, r *warc.Record) error {
+	if x.url != "" && r.URL() != x.url {
+		return nil
+	}
+	var body io.Reader = r
+	var unknown error
+	mime := mediaType(r.Header.Get("Content-Type"))
+	switch r.Type() {
+	case warc.Resource, warc.Conversion:
+	case warc.Response:
+		m := messageOf(r)
+		if m == nil {
+			break
+		}
+		if status := m.Status(); !x.all && x.url == "" && (status < 200 || status > 299) {
+			return nil
+		}
+		mime = mediaType(m.Header.Get("Content-Type"))
+		if body = m.Payload(); !x.raw {
+			body, unknown = m.Body()
+		}
+	default:
+		return nil
+	}
+	name, damage, err := x.into.write(r.URL(), mime, r.Date(), body)
+	if err != nil {
+		return &exit{exitError, fmt.Errorf("%s: %w", x.dir, err)}
+	}
+	if name != "" {
+		fmt.Fprintf(x.out, "%s\t%s\n", printable(name), printable(r.URL()))
+	}
+	if damage = errors.Join(unknown, damage); damage != nil {
+		x.faults++
+		reportDamage(path, &warc.DamageError{Offset: r.Offset, Err: damage})
+	}
+	return nil
+}

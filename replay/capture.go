@@ -1,0 +1,129 @@
+package replay
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/sniff"
+	"github.com/weftcrawl/weft/warc"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// mostRewritten bounds a document that is rewritten, in bytes.
+const mostRewritten = 32 << 20
+
+// sandbox sets what holds for archived pages. Its directives are a list of what is allowed.
+func sandbox(h http.Header, r *http.Request) {
+	h.Del("Cross-Origin-Opener-Policy")
+	h.Del("X-Content-Type-Options")
+	from := "http://" + r.Host
+	h.Set("Content-Security-Policy", "sandbox allow-scripts allow-forms allow-downloads; "+
+		"default-src "+from+" data: blob: 'unsafe-inline' 'unsafe-eval'; form-action "+from+"; base-uri "+from+"; webrtc 'block'")
+	// The origin of a sandboxed page is opaque. Fonts and modules need leave for any origin but their
+	// own; no page can read what it loads so.
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest == "font" || dest == "script" {
+		h.Set("Access-Control-Allow-Origin", "*")
+	}
+}
+
+// capture serves a capture.
+func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c archive.Capture) {
+	record, err := s.archive.Read(c)
+	if err != nil {
+		sandbox(w.Header(), r)
+		s.fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	defer record.Close()
+	base, err := weburl.Parse(c.URL)
+	if err != nil {
+		base = a.url
+	}
+	h, status := w.Header(), http.StatusOK
+	sandbox(h, r)
+	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
+	prefix := "/" + a.date + string(a.view) + "/"
+	header := warc.Header{{Name: "Content-Type", Value: record.Record.Header.Get("Content-Type")}}
+	if m := record.Message; m != nil {
+		header, status = m.Header, m.Status()
+		if to, err := base.Resolve(header.Get("Location")); err == nil && status/100 == 3 && to.IsHTTP() {
+			h.Set("Location", pathOf(prefix, to.String()))
+		}
+	}
+	for _, name := range []string{"Content-Disposition", "Content-Language", "X-Content-Type-Options"} {
+		if value := header.Get(name); value != "" {
+			h.Set(name, value)
+		}
+	}
+	body, err := record.Body()
+	if err != nil { // its coding is not known here
+		h.Set("Content-Encoding", header.Get("Content-Encoding"))
+		a.view = identical
+	}
+	switch {
+	case status < 200, status > 599, status == http.StatusNoContent, status == http.StatusPartialContent, status == http.StatusNotModified:
+		status = http.StatusOK // these are answers to another request, or to none
+	}
+	d := document{base: base, body: bufio.NewReaderSize(body, 64<<10), contentType: header.Get("Content-Type")}
+	if a.view == rewritten {
+		d.rewrite(prefix, header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="/-/page.js" data-date="%s"></script>`, c.Date.Format(digits)))
+	}
+	if h["Content-Type"] = nil; d.contentType != "" {
+		h.Set("Content-Type", d.contentType)
+	}
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	if _, err := io.Copy(w, io.MultiReader(strings.NewReader(string(d.text)), d.body)); err != nil {
+		s.note(fmt.Errorf("%s: offset %d: %w", c.Filename, c.Offset, err))
+	}
+}
+
+// document is a capture that may be rewritten.
+type document struct {
+	base        weburl.URL
+	contentType string
+	text        []byte // rewritten: stands before the body
+	body        *bufio.Reader
+}
+
+// rewrite rewrites HTML, SVG and CSS.
+func (d *document) rewrite(prefix, options, insert string) {
+	mediaType, _, _ := strings.Cut(d.contentType, ";")
+	if mediaType = strings.ToLower(strings.TrimSpace(mediaType)); !strings.Contains(mediaType, "/") {
+		start, _ := d.body.Peek(2048) // more than a look at the content needs
+		mediaType = sniff.Type(d.contentType, options, start)
+	}
+	html := mediaType == "text/html" || mediaType == "application/xhtml+xml"
+	if !html && !slices.Contains([]string{"text/css", "image/svg+xml"}, mediaType) {
+		return
+	}
+	// What is beyond the limit, and behind an error, is left out.
+	text, _ := io.ReadAll(io.LimitReader(d.body, mostRewritten))
+	d.body.Reset(strings.NewReader(""))
+	encoding, _ := charset.Determine(d.contentType, text)
+	switch encoding.Name() {
+	case "utf-16le", "utf-16be", "iso-2022-jp": // where a byte that looks like ASCII may be another character
+		text, encoding = encoding.Decode(text), charset.Lookup("utf-8")
+		d.contentType = mime.FormatMediaType(mediaType, map[string]string{"charset": "utf-8"})
+	}
+	w := newRewriter(prefix, d.base, encoding)
+	w.xml = strings.HasSuffix(mediaType, "xml")
+	switch {
+	case mediaType == "text/css":
+		d.text = w.css(nil, text)
+	case html:
+		w.insert = insert
+		fallthrough
+	default:
+		d.text = w.html(text)
+	}
+}

@@ -1,0 +1,281 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/long"
+)
+
+// browser is Chromium, driven over two pipes (Chrome DevTools Protocol).
+type browser struct {
+	t       *testing.T
+	in      io.Writer
+	out     *bufio.Reader
+	id      int
+	session string // of the tab
+	frame   string // of the last frame with a process of its own; "": none
+}
+
+type message struct {
+	ID        int             `json:"id"`
+	SessionID string          `json:"sessionId"`
+	Method    string          `json:"method"`
+	Params    json.RawMessage `json:"params"`
+	Result    json.RawMessage `json:"result"`
+	Error     json.RawMessage `json:"error"`
+}
+
+func startBrowser(t *testing.T) *browser {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute) // a bound on a hang
+	fromTest, toBrowser, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromBrowser, toTest, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd.ExtraFiles = []*os.File{fromTest, toTest}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fromTest.Close()
+	toTest.Close()
+	b := &browser{t: t, in: toBrowser, out: bufio.NewReader(fromBrowser)}
+	t.Cleanup(func() {
+		b.call("", "Browser.close", nil, nil)
+		cmd.Wait()
+		stop()
+		toBrowser.Close()
+		fromBrowser.Close()
+	})
+	var tab struct{ TargetID, SessionID string }
+	b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}, &tab)
+	b.call("", "Target.attachToTarget", map[string]any{"targetId": tab.TargetID, "flatten": true}, &tab)
+	b.session = tab.SessionID
+	b.call(b.session, "Target.setAutoAttach", map[string]any{"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true}, nil)
+	b.call(b.session, "Page.enable", nil, nil)
+	return b
+}
+
+// receive returns the next message.
+func (b *browser) receive() (m message) {
+	b.t.Helper()
+	text, err := b.out.ReadBytes(0)
+	if err == nil {
+		err = json.Unmarshal(bytes.TrimSuffix(text, []byte{0}), &m)
+	}
+	if err != nil {
+		b.t.Fatal("chromium: ", err)
+	}
+	var target struct {
+		SessionID  string
+		TargetInfo struct{ Type string }
+	}
+	if m.Method == "Target.attachedToTarget" && json.Unmarshal(m.Params, &target) == nil && target.TargetInfo.Type == "iframe" {
+		b.frame = target.SessionID
+	}
+	return m
+}
+
+func (b *browser) call(session, method string, params, result any) {
+	b.t.Helper()
+	b.id++
+	text, err := json.Marshal(map[string]any{"id": b.id, "sessionId": session, "method": method, "params": params})
+	if session == "" {
+		text, err = json.Marshal(map[string]any{"id": b.id, "method": method, "params": params})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.in.Write(append(text, 0)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		switch m := b.receive(); {
+		case m.ID != b.id:
+		case m.Error != nil:
+			b.t.Fatalf("%s: %s", method, m.Error)
+		case result != nil:
+			if err := json.Unmarshal(m.Result, result); err != nil {
+				b.t.Fatal(err)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+// open loads a page with all it contains.
+func (b *browser) open(url string) {
+	b.t.Helper()
+	b.frame = ""
+	b.call(b.session, "Page.navigate", map[string]any{"url": url}, nil)
+	for m := b.receive(); m.Method != "Page.loadEventFired" || m.SessionID != b.session; m = b.receive() {
+	}
+}
+
+// run returns what a script returns or promises, as text.
+func (b *browser) run(session, script string) string {
+	b.t.Helper()
+	var r struct {
+		Result struct {
+			Value any
+		}
+		ExceptionDetails json.RawMessage
+	}
+	b.call(session, "Runtime.evaluate", map[string]any{"expression": script, "awaitPromise": true, "returnByValue": true}, &r)
+	if r.ExceptionDetails != nil {
+		b.t.Fatalf("%s: %s", script, r.ExceptionDetails)
+	}
+	return fmt.Sprint(r.Result.Value)
+}
+
+// look is what a reader sees of a page: its text, links, styles and images.
+const look = `JSON.stringify({
+	text: document.body.innerText,
+	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\d*mp_./, "")),
+	styles: [...document.querySelectorAll("p, h1")].map(e => {
+		const s = getComputedStyle(e)
+		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\d*mp_./, "")]
+	}),
+	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\d*mp_./, ""), i.naturalWidth]),
+	fonts: document.fonts.size, charset: document.characterSet, scripts: window.ran,
+}, null, 1)`
+
+const aSVG = `<svg xmlns="http://www.w3.org/2000/svg" width="7" height="5"><rect width="7" height="5"/></svg>`
+
+// aSite is pages with what rewriting has to find.
+var aSite = map[string][2]string{
+	"/": {"text/html; charset=utf-8", `<!doctype html><meta charset=utf-8><title>Home</title><link rel=stylesheet href=/css/main.css integrity="">
+<style>@import "css/more.css"; h1 { color: rgb(1, 2, 3) }</style><script src=js/a.js></script>
+<h1>Über</h1><p class=a>one<p class=b style="background: url('i/a.svg?x=1&amp;y=2')">two <a href=sub/>sub</a> <a href="//127.0.0.1/#x" target=_blank>other</a>
+<img src=i/none.svg srcset="i/a.svg?x=1&y=2 1x, i/a.svg 2x"><img src="i/a.svg?x=1&amp;y=2">`},
+	"/sub/":         {"text/html", "<base href=/deep/><meta charset=windows-1252><p class=a>caf\xe9 <a href=x?\xe9>x</a><link rel=stylesheet href=../css/main.css><img src=../i/a.svg>"},
+	"/css/main.css": {"text/css", `.a { color: rgb(10, 20, 30); background-image: url(../i/a.svg) }`},
+	"/css/more.css": {"text/css", `@import url("deep.css"); .b { margin-left: 13px }`},
+	"/css/deep.css": {"text/css", `.b { color: rgb(40, 50, 60) }`},
+	"/js/a.js":      {"text/javascript", `window.ran = "a.js"`},
+	"/i/a.svg":      {"image/svg+xml", aSVG},
+	"/hostile": {"text/html", `<title>h</title><p>hostile<script>
+const tries = {
+	fetchAway: () => fetch("BEACON/fetch"), fetchStart: () => fetch("/").then(r => r.text()), cookie: () => document.cookie = "a=b",
+	storage: () => localStorage.a = 1, parent: () => parent.document.title, top: () => top.location = "BEACON/top",
+	popup: () => { if (!open("BEACON/popup")) throw "blocked" }, worker: () => navigator.serviceWorker.register("/1mp_/x.js"),
+	socket: () => new Promise((_, no) => { const s = new WebSocket("BEACON/ws".replace("http", "ws")); s.onerror = no }),
+	image: () => new Promise((ok, no) => { const i = new Image; i.onload = ok; i.onerror = no; i.src = "BEACON/image" }),
+	frame: () => new Promise((ok, no) => { const f = document.body.appendChild(document.createElement("iframe"))
+		addEventListener("securitypolicyviolation", e => /frame/.test(e.violatedDirective) && no()); f.src = "BEACON/frame" }),
+	beacon: () => { navigator.sendBeacon("BEACON/beacon"); throw "sent nowhere" },
+}
+window.done = Promise.all(Object.entries(tries).map(async ([name, f]) => { try { await f() } catch { return } return name }))
+	.then(all => all.filter(x => x).join())
+</script>`},
+}
+
+// docs is a large site, of the Debian package python3.11-doc.
+const docs = "/usr/share/doc/python3.11/html/"
+
+// documentation is ten of its pages.
+var documentation = []string{"about", "bugs", "genindex-A", "library/os", "library/functions", "tutorial/introduction", "whatsnew/3.11", "c-api/intro", "faq/design", "license"}
+
+// load returns what a browser gets of a URL, as a capture.
+func load(t *testing.T, url string) captured {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return captured{url, resp.Status + "\r\nContent-Type: " + resp.Header.Get("Content-Type"), string(body), 0}
+}
+
+// TestChromium: pages in a real browser look as they did, with the site gone; and a hostile page
+// reaches nothing. The long form has ten pages of a large site.
+func TestChromium(t *testing.T) {
+	var away atomic.Int32
+	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
+	defer beacon.Close()
+	live := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, docs) {
+			http.ServeFile(w, r, r.URL.Path)
+			return
+		}
+		page, ok := aSite[r.URL.Path]
+		if w.Header().Set("Content-Type", page[0]); !ok {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		io.WriteString(w, strings.ReplaceAll(page[1], "BEACON", beacon.URL))
+	}))
+	defer live.Close()
+	paths := []string{"/", "/sub/"}
+	if _, err := os.Stat(docs); err == nil && long.Enabled() {
+		for _, name := range documentation {
+			paths = append(paths, docs+name+".html")
+		}
+	}
+	b := startBrowser(t)
+	captures := []captured{load(t, live.URL+"/hostile")}
+	seen, had := make(map[string]string), make(map[string]bool)
+	for _, path := range paths {
+		b.open(live.URL + path)
+		seen[path] = b.run(b.session, look)
+		loaded := b.run(b.session, `[location.href, ...performance.getEntriesByType("resource").map(e => e.name)].join("\n")`)
+		for url := range strings.SplitSeq(loaded, "\n") {
+			if !had[url] && strings.HasPrefix(url, live.URL) {
+				captures = append(captures, load(t, url))
+			}
+			had[url] = true
+		}
+	}
+	live.Close()
+	s := serving(t, captures...)
+	for path, want := range seen {
+		b.open(s.URL + "/2026/" + live.URL + path)
+		if b.frame == "" {
+			t.Fatal("no frame with a process of its own")
+		}
+		if got := b.run(b.frame, look); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", path, got, want)
+		}
+		banner := b.run(b.session, `document.getElementById("date").textContent`)
+		if banner != "22 November 2026 12:00:00 UTC" {
+			t.Errorf("the banner: %s", banner)
+		}
+	}
+	b.open(s.URL + "/2026/" + live.URL + "/hostile")
+	if got := b.run(b.frame, "window.done"); got != "" {
+		t.Errorf("a hostile page can: %s", got)
+	}
+	b.run(b.session, `void(window.loaded = new Promise(ok => document.getElementById("page").onload = () => ok("an error")))`)
+	b.run(b.frame, `void(location = "`+beacon.URL+`/self")`)
+	b.run(b.session, "loaded") // what the browser shows instead
+	if n := away.Load(); n > 0 {
+		t.Errorf("%d requests left the replay", n)
+	}
+}

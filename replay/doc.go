@@ -1,0 +1,32 @@
+// Package replay serves an archive to browsers: pages look and link as they did, and nothing leaves
+// the server.
+//
+// # Paths
+//
+//	/                   pages to begin with
+//	/DATE/URL           the capture of URL nearest to DATE, in a frame below a banner
+//	/*/URL              the calendar of URL's captures
+//	/DATEmp_/URL        the capture itself, its URLs rewritten to such paths
+//	/DATEid_/URL        the capture as it was archived
+//
+// DATE has up to 14 digits, from the year on; without it, the latest capture counts.
+//
+// # What is rewritten
+//
+// URLs in attributes, srcset, style sheets, style attributes, srcdoc, refreshes and redirects. What
+// scripts make of URLs is not: a relative one works, and one from the root of the site ("/a.js") or
+// with a host does not, and requests of scripts (fetch, XMLHttpRequest) find no response.
+//
+// # A hostile page
+//
+// An archived page runs in a sandbox: its origin is opaque, so it can read neither this server's own
+// pages nor any other archive, and has no cookies and no storage. A Content-Security-Policy lets it
+// load from this server only; the frame it runs in cannot be led elsewhere, and it opens no windows.
+// The server changes nothing: there are no orders that a page could give. Requests by other names
+// than those of loopback are refused, so that a name that is rebound to loopback leads nowhere.
+// WebRTC connections are forbidden by the policy, which not every browser knows.
+//
+// # Limits
+//
+// Of a document that is rewritten, 32 MiB count. Other bodies are not held in memory.
+package replay

@@ -1,0 +1,91 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// view says how a capture is shown.
+type view string
+
+const (
+	framed    view = ""    // below the banner
+	rewritten view = "mp_" // by itself, as pywb names it
+	identical view = "id_" // as it was archived
+	calendar  view = "*"   // all captures
+)
+
+// asked is what a path asks for.
+type asked struct {
+	date string // as given: up to 14 digits
+	at   time.Time
+	view view
+	url  weburl.URL
+}
+
+const digits = "20060102150405"
+
+// parse reads the target of a request as it was sent: cleaning the path would change the URL in it.
+func parse(target string) (asked, error) {
+	var a asked
+	rest := strings.TrimPrefix(target, "/")
+	n := 0
+	for n < len(rest) && n < len(digits) && '0' <= rest[n] && rest[n] <= '9' {
+		n++
+	}
+	head, url, slash := strings.Cut(rest, "/")
+	switch mode := view(head[min(n, len(head)):]); {
+	case slash && (mode == framed && n > 0 || mode == rewritten || mode == identical):
+		a.date, a.view, rest = head[:n], mode, url
+	case slash && head == string(calendar):
+		a.view, rest = calendar, url
+	}
+	var err error
+	if a.at, err = dateOf(a.date); err != nil {
+		return a, err
+	}
+	if scheme, path, ok := strings.Cut(rest, ":/"); ok && !strings.HasPrefix(path, "/") && isWeb(scheme) {
+		rest = scheme + "://" + path // something has cleaned the path
+	}
+	if scheme, _, ok := strings.Cut(rest, "://"); !ok || !isWeb(scheme) {
+		if !strings.Contains(strings.SplitN(rest, "/", 2)[0], ".") {
+			return a, fmt.Errorf("%.200q: expected a URL", rest)
+		}
+		rest = "https://" + rest
+	}
+	if a.url, err = weburl.Parse(rest); err == nil && a.url.Hostname() == "" {
+		err = fmt.Errorf("%.200q: expected a URL with a host", rest)
+	}
+	return a, err
+}
+
+func isWeb(scheme string) bool {
+	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
+}
+
+// dateOf reads the first digits of a date; what is missing is the least there is.
+func dateOf(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	const least = "00000101000000"
+	at, err := time.Parse(digits, s+least[len(s):])
+	if err != nil {
+		return at, fmt.Errorf("date %q, expected up to 14 digits: year, month, day, hour, minute, second", s)
+	}
+	return at, nil
+}
+
+// path returns the path of a view.
+func (v view) path(date, url string) string {
+	switch {
+	case v == calendar:
+		return pathOf("/*/", url)
+	case date == "" && v == framed:
+		return pathOf("/", url)
+	}
+	return pathOf("/"+date+string(v)+"/", url)
+}

@@ -1,0 +1,99 @@
+package replay
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+func rewriterOf(t testing.TB, encoding string) *rewriter {
+	base, err := weburl.Parse("https://example.org/dir/page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRewriter("/1/", base, charset.Lookup(encoding))
+}
+
+// TestHTML: what is rewritten, and what keeps its bytes.
+func TestHTML(t *testing.T) {
+	const at = "/1/https://example.org/"
+	for in, want := range map[string]string{
+		`<a href=b>x</a>`:                                                                         `<a href="` + at + `dir/b">x</a>`,
+		`<A  HREF = '../c?x=1&amp;y=2#z' class=k>`:                                                `<A  HREF="` + at + `c?x=1&amp;y=2#z" class=k>`,
+		`<a href="#top"><a href=""><a href>`:                                                      ``,
+		`<a href="mailto:a@b">`:                                                                   ``,
+		`<a href=javascript:f()>`:                                                                 ``,
+		`<img src="data:image/gif;base64,AA">`:                                                    ``,
+		`<a href="//other.example/100%">`:                                                         `<a href="/1/https://other.example/100%25">`,
+		`<img srcset="a.png 1x, /b,c.png 2x" alt=>`:                                               `<img srcset="` + at + `dir/a.png 1x, ` + at + `b,c.png 2x" alt=>`,
+		`<p style="background:url('a.png');x:y">`:                                                 `<p style="background:url('` + at + `dir/a.png');x:y">`,
+		`<style>@import "a.css";b{c:url(d'(e)}</style>`:                                           `<style>@import "` + at + `dir/a.css";b{c:url(d'(e)}</style>`,
+		`<meta http-equiv=refresh content="5; url=next">`:                                         `<meta http-equiv=refresh content="5; url=` + at + `dir/next">`,
+		`<meta http-equiv="Content-Security-Policy" content="x">`:                                 `<meta  >`,
+		`<meta charset=utf-8 content=x>`:                                                          ``,
+		`<base href="/new/"><img src=i>`:                                                          `<base href="` + at + `new/"><img src="` + at + `new/i">`,
+		`<script integrity=sha crossorigin src=a.js>"<a href=b>"</script>`:                        `<script  src="` + at + `dir/a.js">"<a href=b>"</script>`,
+		`<title><a href=b></title><textarea><a href=b></textarea>`:                                ``,
+		`<!-- <a href=b> -->`:                                                                     ``,
+		`<a target=_top href=b target=_x>`:                                                        `<a  href="` + at + `dir/b" target=_x>`,
+		`<object data=a><p data=a>`:                                                               `<object data="` + at + `dir/a"><p data=a>`,
+		`<iframe srcdoc="<a href='b'>&amp;amp;">`:                                                 `<iframe srcdoc="&lt;a href=&quot;` + at + `dir/b&quot;>&amp;amp;">`,
+		`<svg><style>a{b:url(c)}</style><title><a href=b></title></svg><title><a href=b></title>`: `<svg><style>a{b:url(` + at + `dir/c)}</style><title><a href="` + at + `dir/b"></title></svg><title><a href=b></title>`,
+		`<form action=/s><button formaction=t>`:                                                   `<form action="` + at + `s"><button formaction="` + at + `dir/t">`,
+		`<a href="b`:                                                                              ``,
+		`</a href=b>`:                                                                             ``,
+	} {
+		if want == "" {
+			want = in
+		}
+		if got := string(rewriterOf(t, "utf-8").html([]byte(in))); got != want {
+			t.Errorf("%s\n%s, want\n%s", in, got, want)
+		}
+	}
+	w := rewriterOf(t, "windows-1252")
+	if got, want := string(w.html([]byte("<a href='\xe9?\xe9' style='a:\"\xe9\";b:url(c)'>\xe9"))),
+		`<a href="`+at+`dir/%C3%A9?%E9" style="a:&quot;&#233;&quot;;b:url(`+at+`dir/c)">`+"\xe9"; got != want {
+		t.Errorf("%q, want\n%q", got, want)
+	}
+	for in, want := range map[string]string{
+		"<!doctype html><p>":        "<!doctype html>+<p>",
+		"<html lang=en><head a><p>": "<html lang=en><head a>+<p>",
+		"<!-- <head> --><title>":    "<!-- <head> -->+<title>",
+		"text":                      "text",
+	} {
+		w := rewriterOf(t, "utf-8")
+		w.insert = "+"
+		if got := string(w.html([]byte(in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestCSS: a URL cannot end the string or the parentheses that it stands in.
+func TestCSS(t *testing.T) {
+	got := string(rewriterOf(t, "utf-8").css(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j)}`)))
+	want := `@namespace url(http://a/); a{b:url( "/1/https://example.org/dir/c\000027d\000028e\000029.png" );f:URL(/1/https://example.org/dir/g\000029h);i:url(#j)}`
+	if got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+}
+
+// FuzzHTML: whatever a document holds, rewriting ends, grows it within bounds, and changes no text.
+func FuzzHTML(f *testing.F) {
+	f.Add([]byte(`<a href=b><img srcset="a 1x, b"><style>@import url(x)</style><svg><style>`))
+	f.Add([]byte(`<iframe srcdoc='<base href=/x><p style="a:url(b)">'><meta http-equiv=refresh content="1;url=x">`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		once := rewriterOf(t, "utf-8").html(body)
+		if len(once) > 100*(len(body)+100) {
+			t.Errorf("%d bytes of %d", len(once), len(body))
+		}
+		if strings.Contains(string(body), "<") {
+			return
+		}
+		if string(once) != string(body) {
+			t.Errorf("text without tags changed: %q", once)
+		}
+	})
+}

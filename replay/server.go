@@ -1,0 +1,235 @@
+package replay
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/archive"
+)
+
+// Server replays an archive. It changes nothing, and any number of goroutines may use it.
+type Server struct {
+	archive *archive.Archive
+	name    string
+	report  func(error)
+}
+
+// New returns a server of an archive. Pages show its name; report gets what cannot be read.
+func New(a *archive.Archive, name string, report func(error)) *Server {
+	return &Server{a, name, report}
+}
+
+//go:embed assets pages
+var files embed.FS
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"moment": func(t time.Time) string { return t.Format("2 January 2006 15:04:05") },
+	"framed": func(t time.Time, url string) string { return framed.path(t.Format(digits), url) },
+	"all":    func(url string) string { return calendar.path("", url) },
+}).ParseFS(files, "pages/*.html"))
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store") // another archive may be served here next
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-DNS-Prefetch-Control", "off")
+	if !isLoopback(r.Host) {
+		http.Error(w, "This server has no such name.", http.StatusMisdirectedRequest)
+		return
+	}
+	own(h)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "The archive holds no responses to "+r.Method+".", http.StatusMethodNotAllowed)
+		return
+	}
+	switch path, query, _ := strings.Cut(r.RequestURI, "?"); {
+	case path == "/":
+		s.start(w)
+	case path == "/-/open":
+		form, _ := url.ParseQuery(query)
+		a, err := parse("/" + strings.TrimSpace(form.Get("url")))
+		if err != nil {
+			s.fail(w, http.StatusBadRequest, err)
+			return
+		}
+		redirect(w, framed.path("", a.url.String()))
+	case strings.HasPrefix(path, "/-/"):
+		http.ServeFileFS(w, r, files, "assets/"+strings.TrimPrefix(path, "/-/"))
+	default:
+		s.serve(w, r)
+	}
+}
+
+// own sets what holds for the server's own pages: no other page may frame them or read them.
+func own(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; "+
+		"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+}
+
+// isLoopback reports whether the Host of a request is a name of this machine to itself. A page on the
+// Web may have its own name lead here, and read what it loads by it.
+func isLoopback(host string) bool {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	a, err := parse(r.RequestURI)
+	if err != nil {
+		s.fail(w, http.StatusNotFound, err)
+		return
+	}
+	// A page opened in a window of its own gets its banner there.
+	if a.view == rewritten && r.Header.Get("Sec-Fetch-Dest") == "document" {
+		redirect(w, framed.path(a.date, a.url.String()))
+		return
+	}
+	captures, err := s.archive.Captures(a.url.String())
+	switch {
+	case err != nil:
+		s.fail(w, http.StatusInternalServerError, err)
+	case a.view == calendar:
+		s.show(w, status(captures), "calendar.html", calendarOf(a, captures))
+	case a.view == framed:
+		s.frame(w, a, captures)
+	case len(captures) == 0:
+		s.missing(w, r, a)
+	default:
+		s.capture(w, r, a, archive.Nearest(captures, a.at))
+	}
+}
+
+// redirect leads to another path, which http.Redirect would clean.
+func redirect(w http.ResponseWriter, path string) {
+	w.Header().Set("Location", path)
+	w.WriteHeader(http.StatusFound)
+}
+
+func status(captures []archive.Capture) int {
+	if len(captures) == 0 {
+		return http.StatusNotFound
+	}
+	return http.StatusOK
+}
+
+func (s *Server) show(w http.ResponseWriter, status int, page string, data any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	if err := pages.ExecuteTemplate(w, page, data); err != nil {
+		s.note(err)
+	}
+}
+
+func (s *Server) fail(w http.ResponseWriter, status int, err error) {
+	if status >= http.StatusInternalServerError {
+		s.note(err)
+	}
+	s.show(w, status, "error.html", err.Error())
+}
+
+// note reports an error, unless the browser went away.
+func (s *Server) note(err error) {
+	var gone *net.OpError
+	if !errors.As(err, &gone) && !errors.Is(err, io.ErrClosedPipe) {
+		s.report(err)
+	}
+}
+
+const mostPages = 1000 // on the first page
+
+// start shows pages to begin with.
+func (s *Server) start(w http.ResponseWriter) {
+	listed, err := s.archive.Pages(mostPages)
+	if err != nil {
+		s.note(err)
+	}
+	s.show(w, http.StatusOK, "start.html", map[string]any{"Name": s.name, "Pages": listed, "Most": mostPages, "Damage": s.archive.Damage, "Error": err})
+}
+
+// frame shows a capture below the banner.
+func (s *Server) frame(w http.ResponseWriter, a asked, captures []archive.Capture) {
+	at := a.at
+	if len(captures) > 0 {
+		at = archive.Nearest(captures, a.at).Date
+	}
+	if a.date == "" && len(captures) > 0 { // the address names the date from now on
+		redirect(w, framed.path(at.Format(digits), a.url.String()))
+		return
+	}
+	url := a.url.String()
+	s.show(w, status(captures), "frame.html", map[string]any{"URL": url, "Date": at, "Found": len(captures) > 0, "Inside": rewritten.path(a.date, url)})
+}
+
+const mostSimilar = 20
+
+// missing says that a URL was not archived, and which ones like it were.
+func (s *Server) missing(w http.ResponseWriter, r *http.Request, a asked) {
+	sandbox(w.Header(), r)
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && !strings.HasSuffix(dest, "frame") {
+		http.Error(w, fmt.Sprintf("%s is not in the archive.", a.url), http.StatusNotFound)
+		return
+	}
+	similar, err := s.archive.Similar(a.url.String(), mostSimilar)
+	if err != nil {
+		s.note(err)
+	}
+	type row struct {
+		Inside, URL string
+		Date        time.Time
+	}
+	var rows []row
+	for _, c := range similar {
+		rows = append(rows, row{rewritten.path(c.Date.Format(digits), c.URL), c.URL, c.Date})
+	}
+	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": a.url.String(), "Similar": rows})
+}
+
+// month is the captures of a month.
+type month struct {
+	Name string
+	Days []day
+}
+
+type day struct {
+	Number   int
+	Captures []archive.Capture
+}
+
+// calendarOf groups captures, which are in order, by month and day.
+func calendarOf(a asked, captures []archive.Capture) map[string]any {
+	var months []month
+	for _, c := range captures {
+		name := c.Date.Format("January 2006")
+		if n := len(months); n == 0 || months[n-1].Name != name {
+			months = append(months, month{Name: name})
+		}
+		m := &months[len(months)-1]
+		if n := len(m.Days); n == 0 || m.Days[n-1].Number != c.Date.Day() {
+			m.Days = append(m.Days, day{Number: c.Date.Day()})
+		}
+		d := &m.Days[len(m.Days)-1]
+		d.Captures = append(d.Captures, c)
+	}
+	return map[string]any{"URL": a.url.String(), "Months": months, "Count": len(captures)}
+}
