@@ -401,3 +401,66 @@ func TestLongPageTakesTurns(t *testing.T) {
 		})
 	}
 }
+
+// TestManyBigPages checks that pages of many links on hosts that nothing is known of hold up each
+// other, until their links are saved, but not a host that responds promptly.
+func TestManyBigPages(t *testing.T) {
+	t.Parallel()
+	const hosts, prompt, most = 20, 8, 8
+	netw := aiotest.NewNet(aiotest.NetOptions{Latency: time.Millisecond})
+	netw.Host("prompt.test", "10.0.0.1")
+	o := weft.Options{NoRobots: true, PerHost: 1, Limit: hosts + prompt}
+	for i := range prompt {
+		o.Seeds = append(o.Seeds, fmt.Sprintf("http://prompt.test/%d", i))
+	}
+	for i := range hosts {
+		name := fmt.Sprintf("big%d.test", i)
+		netw.Host(name, fmt.Sprintf("10.0.1.%d", i))
+		o.Seeds = append(o.Seeds, "http://"+name+"/")
+	}
+	var anchors strings.Builder
+	for i := range 8000 {
+		fmt.Fprintf(&anchors, "<a href=%d>", i)
+	}
+	big := "<base href=/" + strings.Repeat("x", 1800) + "/>" + anchors.String()
+	var asked, sent aio.Event // the last prompt page, and all big ones
+	bigs := 0
+	serve := func(task *aio.Task, conn aio.Conn) error {
+		r := aio.NewReader(task.Loop(), conn)
+		defer r.Close()
+		request, err := r.ReadUntil(task, []byte("\r\n\r\n"), 8192)
+		if err != nil {
+			return ignore(err, io.EOF)
+		}
+		page, isBig := "<a href=/x>", !bytes.Contains(request, []byte("prompt.test"))
+		if isBig {
+			page, err = big, asked.Wait(task)
+		} else if bytes.Contains(request, fmt.Appendf(nil, "/%d ", prompt-1)) {
+			asked.Set()
+			err = sent.Wait(task)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(writer{task, conn}, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n%s", page)
+		if isBig {
+			if bigs++; bigs == hosts {
+				sent.Set()
+			}
+		}
+		return err
+	}
+	before := make(map[string]bool) // hosts whose page was read before the last one of the prompt host
+	found := false
+	o.Hooks.OnLink = func(on weburl.URL, _ links.Link) weft.Verdict {
+		found = found || on.String() == fmt.Sprintf("http://prompt.test/%d", prompt-1)
+		if !found {
+			before[on.Hostname()] = true
+		}
+		return weft.Verdict{}
+	}
+	crawlServed(t, netw, o, serve, func(*aio.Loop, *weft.Crawler) {})
+	if !found || len(before) > most {
+		t.Errorf("found %v after the pages of %d hosts, expected true after at most %d", found, len(before), most)
+	}
+}

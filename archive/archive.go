@@ -105,17 +105,17 @@ func Nearest(captures []Capture, at time.Time) Capture {
 const mostScanned = 10_000
 
 // Similar returns captures of URLs like one that is missing, one for each URL: other spellings,
-// other queries, then pages of the same folder, then of the same host.
+// other queries, then HTML of the same folder, then of the same host.
 func (a *Archive) Similar(url string, most int) ([]Capture, error) {
 	var found []Capture
-	for _, prefix := range prefixes(warc.SURT(url)) {
+	for i, prefix := range prefixes(warc.SURT(url)) {
 		scanned := 0
 		for c, err := range a.prefixed(prefix) {
 			if err != nil {
 				return nil, err
 			}
 			known := func(other Capture) bool { return other.URL == c.URL }
-			if c.Status < 400 && !slices.ContainsFunc(found, known) {
+			if c.Status < 400 && (i < sameFile || isHTML(c.MIME)) && !slices.ContainsFunc(found, known) {
 				found = append(found, c)
 			}
 			if scanned++; len(found) == most || scanned == mostScanned {
@@ -128,6 +128,9 @@ func (a *Archive) Similar(url string, most int) ([]Capture, error) {
 	}
 	return found, nil
 }
+
+// sameFile is how many of prefixes are of URLs that differ in spelling and query only.
+const sameFile = 3
 
 // prefixes returns what keys of similar URLs begin with, the most similar first.
 func prefixes(key string) (all []string) {

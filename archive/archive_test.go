@@ -200,6 +200,10 @@ func testSite(t *testing.T, path string) {
 	if err != nil || len(similar) != 2 || similar[0].URL != "https://example.org/list?page=2" {
 		t.Errorf("similar: %+v %v", similar, err)
 	}
+	similar, err = a.Similar("https://other.example/b.png", 2)
+	if err != nil || len(similar) != 0 {
+		t.Errorf("images of the same host: %+v %v", similar, err)
+	}
 	if pages, err := a.Pages(10); err != nil || len(pages) != 3 || pages[0].URL != "https://example.org/" {
 		t.Errorf("pages: %+v %v", pages, err)
 	}

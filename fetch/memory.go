@@ -25,11 +25,12 @@ const heavyHosts = 4096
 // time, and waits while unsaved big outcomes fill their share. Pages of hosts whose last outcome was
 // big wait in a line of their own, for room for as much again, of which a quarter is reserved for
 // the others (see budget.Small): so a site of such pages does not hold up the rest. So do long pages
-// and sitemaps, which are read in slices.
+// and sitemaps, which are read in slices. The first pages of many hosts may turn out to be big, so
+// prompt hosts have a line, too.
 type readers struct {
-	light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
-	offLoop            aio.Lock       // held by the worker that has something done off the loop
-	weights            map[string]int // of the last outcome of a host, if it was big
+	prompt, light, heavy, long aio.Lock       // held by the worker that reads, or waits for room
+	offLoop                    aio.Lock       // held by the worker that has something done off the loop
+	weights                    map[string]int // of the last outcome of a host, if it was big
 }
 
 // weighed takes in the weight of an outcome of a host; 0: it was not big.
@@ -48,11 +49,17 @@ func (r *readers) weighed(host string, n int) {
 // called when it was.
 func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err error) {
 	line, n := &f.readers.light, 1
-	if weight := f.readers.weights[out.URL.URL.Host()]; long || weight > 0 {
-		line, n = &f.readers.heavy, max(weight, bigOutcome*linkCost)
+	weight := f.readers.weights[out.URL.URL.Host()]
+	if long || weight > 0 {
+		n = max(weight, bigOutcome*linkCost)
 	}
-	if long {
+	switch {
+	case long:
 		line = &f.readers.long
+	case weight > 0:
+		line = &f.readers.heavy
+	case out.URL.Prompt:
+		line = &f.readers.prompt
 	}
 	if err := line.Lock(t); err != nil {
 		return nil, err
