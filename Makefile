@@ -40,6 +40,11 @@ check:
 fuzz:
 	@script/fuzz $(or $(FUZZTIME),10s)
 
+## interop: what warcio.js and ReplayWeb.page make of archives; needs npm and chromium
+.PHONY: interop
+interop:
+	./script/interop
+
 ## torture: kills, crashes, failures and full disks, long forms, into docs/proof/torture.md (KILLS=300)
 .PHONY: torture
 torture:

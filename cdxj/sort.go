@@ -16,6 +16,7 @@ const (
 	maxLine  = 1 << 20  // bytes
 	fanIn    = 256      // runs that are merged at once, each with a buffer of 64 KiB
 	bufSize  = 64 << 10
+	enough   = 1 << 20 // bytes of text, for most sorters
 )
 
 // Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It is used by
@@ -54,6 +55,9 @@ func (s *Sorter) Add(line []byte) error {
 		}
 	}
 	start := len(s.text)
+	if start > enough && start+len(line) > cap(s.text) {
+		s.text = slices.Grow(s.text, s.most-start) // growing in steps would leave as much again behind
+	}
 	s.text = append(s.text, line...)
 	s.places = append(s.places, place{int32(start), int32(len(s.text))})
 	return nil
