@@ -42,8 +42,9 @@ type Archive struct {
 	mu struct {
 		sync.Mutex
 		young, old map[[16]byte]original // by payload
+		size       int                   // of young, in bytes
 	}
-	most int // of each map
+	most int // bytes of each map
 }
 
 // Salt makes the identifiers of a job's records differ from those of all others.
@@ -54,12 +55,12 @@ type original struct {
 	at  time.Time
 }
 
-// originalBytes is the memory of an original, with a URL of usual length.
-const originalBytes = 200
+// originalBytes is the memory of an original without its URL.
+const originalBytes = 120
 
 // New returns an archive that remembers originals in a number of bytes.
 func New(salt Salt, digest warc.Algorithm, size int) *Archive {
-	a := &Archive{salt: salt, most: max(1, size/2/originalBytes)}
+	a := &Archive{salt: salt, most: size / 2}
 	a.encoders.New = func() any { return warc.NewEncoder(warc.Options{Digest: digest}) }
 	return a
 }
@@ -143,9 +144,10 @@ func (a *Archive) Placed(c *Capture) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.mu.young) >= a.most || a.mu.young == nil {
-		a.mu.old, a.mu.young = a.mu.young, make(map[[16]byte]original)
+	if a.mu.size >= a.most || a.mu.young == nil {
+		a.mu.old, a.mu.young, a.mu.size = a.mu.young, make(map[[16]byte]original), 0
 	}
+	a.mu.size += originalBytes + len(c.Index.URL)
 	a.mu.young[c.key] = original{c.Index.URL, c.Index.Date}
 }
 

@@ -52,7 +52,7 @@ func weftAmong(t *testing.T, files map[string][]byte, args ...string) ended {
 func TestWarc(t *testing.T) {
 	good, at := anArchive(t)
 	bad := slices.Clone(good)
-	bad[at[1]+60] ^= 0xff
+	bad[at[1]+11] ^= 0xff // the length of a stored block
 	files := map[string][]byte{"good.warc.gz": good, "bad.warc.gz": bad}
 
 	e := weftAmong(t, files, "warc", "ls", "good.warc.gz")
@@ -156,7 +156,7 @@ func TestWarcPlain(t *testing.T) {
 func TestWarcIndex(t *testing.T) {
 	good, at := anArchive(t)
 	bad := slices.Clone(good)
-	bad[at[1]+60] ^= 0xff
+	bad[at[1]+11] ^= 0xff // the length of a stored block
 	files := map[string][]byte{"b.warc.gz": good, "a.warc.gz": good, "bad.warc.gz": bad}
 
 	e := weftAmong(t, files, "warc", "index", "b.warc.gz", "a.warc.gz")

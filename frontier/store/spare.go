@@ -11,8 +11,8 @@ type spare struct {
 
 // A batch has a few outputs, and while one is committed another is filled. Longer buffers are rare.
 const (
-	mostSpare = 8
-	longSpare = 4 << 20 // bytes
+	mostSpare = 3
+	longSpare = 3 << 19 // bytes
 )
 
 func (s *spare) take() []byte {

@@ -29,8 +29,9 @@ var tables = map[string][]string{
 	"Pending": {"frontier/queue.Queue.buckets", "frontier/queue.bucket.items", "frontier.URL.Past"},
 	"Bodies": { // each counts as held before it is made, or as it arrives
 		"http1.Response.Body", "http1.Response.whole", "http1.Response.Header", "http1.Response.Trailer",
-		"http1.parser.body", "http1.parser.lines", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
+		"http1.parser.body", "http1.parser.lines", "http1.Response.wire", "http1.frames.marks", "http1.frames.text", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
 		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.Outcome.Holds", "engine.batch.holds",
+		"capture.Capture.Records",
 	},
 	"Kept":     {"http1.buffers.free"},
 	"Idle":     {"http1.pool.byRoute"},
@@ -42,6 +43,7 @@ var tables = map[string][]string{
 		"robots.index.grams", "robots.index.order", "robots.index.prefixes", "robots.index.rules", "robots.index.wild",
 		"robots.Rules.rules", "frontier.robotsCache.alike", "frontier.robotsCache.used", "frontier.robotsCache.unused",
 	},
+	"Originals":  {"capture.Archive.mu.young", "capture.Archive.mu.old"},
 	"Duplicates": {"duplicates.state.entries", "duplicates.state.same", "duplicates.state.near"},
 	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
@@ -66,7 +68,9 @@ var tables = map[string][]string{
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
-	"4,096 hosts, and 1,024 sitemaps, of a loop": {"fetch.readers.weights", "fetch.Loop.known"},
+	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.appender.b"},
+	"two files of the archive, 3 buffers of 1.5 MiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
+	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
 	"65,536 entries": {"engine.seeds.origins", "fetch.reach.known", "frontier.redirects.hops", "engine.nested.by"},
 	"10,000 entries": {"engine.shortage.since", "scope/shapes.Table.traps"},
@@ -84,7 +88,8 @@ var tables = map[string][]string{
 		"dns.Resolver.sick", "dns.conf.search", "dns.conf.servers", "dns.files.servers", "dns.settings.hosts",
 		"engine.Config.Late", "engine.Config.Seeds", "engine.Coordinator.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "http1.Client.auth", "http1.Client.secrets", "http1.Client.shared", "http1.Options.Auth",
-		"http1.Options.Header", "http1.Options.Resolve", "http1.header.fields", "http1.names.overrides", "http1.Response.Raw", "http1.parser.raw",
+		"http1.Options.Header", "http1.Options.Resolve", "http1.header.fields", "http1.names.overrides",
+		"engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
 		"job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
 	},
 }
