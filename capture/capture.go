@@ -37,7 +37,7 @@ const MinPayload = 1 << 10
 type Archive struct {
 	salt     Salt
 	encoders sync.Pool // *warc.Encoder
-	buffers  sync.Pool // []byte, for records
+	buffers  sync.Pool // *[]byte, for records
 
 	mu struct {
 		sync.Mutex
@@ -103,7 +103,10 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 		c.whole = true
 		return nil
 	}
-	records, _ := a.buffers.Get().([]byte)
+	var records []byte
+	if used, ok := a.buffers.Get().(*[]byte); ok {
+		records = *used
+	}
 	records, made := e.Exchange(slices.Grow(records, len(x.Response)+len(x.Request)+overhead), x)
 	c.Records = records
 	c.Index = warc.Index{
@@ -136,9 +139,9 @@ const keptBuffer = 256 << 10
 // Placed lets later captures refer to one that has been placed, and takes back its records.
 func (a *Archive) Placed(c *Capture) {
 	if cap(c.Records) <= keptBuffer {
-		a.buffers.Put(c.Records[:0])
+		c.Records = c.Records[:0]
+		a.buffers.Put(&c.Records)
 	}
-	c.Records = nil
 	if !c.whole {
 		return
 	}
