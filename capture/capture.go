@@ -72,11 +72,10 @@ func New(salt Salt, digest warc.Algorithm, size int) *Archive {
 // ID returns the identifier of the response record of a URL that was requested at a time. It is
 // the same whenever it is asked for, so that a later run can refer to it.
 func (a *Archive) ID(url string, at time.Time) warc.ID {
-	h := sha256.New()
-	h.Write(a.salt[:])
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro())))
-	h.Write([]byte(url))
-	return warc.NewID([16]byte(h.Sum(nil)[:16]))
+	var short [256]byte // URLs are hardly ever longer
+	text := binary.BigEndian.AppendUint64(append(short[:0], a.salt[:]...), uint64(at.UnixMicro()))
+	sum := sha256.Sum256(append(text, url...))
+	return warc.NewID([16]byte(sum[:16]))
 }
 
 // overhead is more than the fields of the two records take, in bytes.

@@ -38,6 +38,10 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 		Protocols: warc.Protocols(res.Proto, ""), Request: capture.Public(res.Sent),
 		Parts: &warc.Parts{Status: res.Status, Head: len(res.RawHead), Payload: res.Received(), Coded: res.Header.Get("Content-Encoding") != ""},
 	}
+	// What has no coding is the body that was hashed when it was read.
+	if body := res.Received(); !x.Parts.Coded && len(body) > 0 && len(body) == len(res.Body) && out.content != ([32]byte{}) {
+		x.Parts.Digest = warc.Digest{Algorithm: warc.SHA256, Sum: out.content[:]}
+	}
 	if res.TLS != nil {
 		x.Protocols = warc.Protocols(res.Proto, tls.VersionName(res.TLS.Version))
 		x.Cipher = tls.CipherSuiteName(res.TLS.CipherSuite)
