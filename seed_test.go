@@ -13,6 +13,7 @@ func TestParseSeed(t *testing.T) {
 	for seed, want := range map[string]string{
 		"  HTTP://Example.org:80/a/../b#c ": "http://example.org/b",
 		"":                                  `URL "": empty, expected one such as https://example.org/`,
+		"127.0.0.1:99999":                   `URL "127.0.0.1:99999": an invalid port, expected 0 to 65535, as in http://localhost:8080/`,
 		"example.org/a":                     `URL "example.org/a": no scheme, expected http or https, as in https://example.org/a`,
 		"10.0.0.1:8080/x":                   `URL "10.0.0.1:8080/x": no scheme, expected http or https, as in http://10.0.0.1:8080/x`,
 		"localhost:8080":                    `URL "localhost:8080": scheme "localhost", expected http or https, as in http://localhost:8080/`,

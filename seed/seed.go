@@ -77,6 +77,9 @@ func WithoutSecrets(s string) string {
 func wrongURL(s string, err error) string {
 	switch {
 	case errors.Is(err, weburl.ErrRelative):
+		if _, err := weburl.Parse("https://" + s); errors.Is(err, weburl.ErrPort) {
+			return wrongURL(s, err)
+		}
 		return "no scheme, expected http or https" + withScheme(s)
 	case errors.Is(err, weburl.ErrNoHost):
 		return "no host, expected one after the //, as in https://example.org/"
