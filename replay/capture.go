@@ -50,7 +50,7 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	sent, h := answerOf(record), w.Header()
 	sandbox(h, r)
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
-	prefix := "/" + a.date + string(a.view) + "/"
+	prefix := s.root + a.date + string(a.view) + "/"
 	if to, err := base.Resolve(sent.header.Get("Location")); err == nil && sent.status/100 == 3 && to.IsHTTP() {
 		h.Set("Location", pathOf(prefix, to.String()))
 	}
@@ -63,7 +63,7 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	if sent.coding != "" {
 		h.Set("Content-Encoding", sent.coding)
 	} else if a.view == rewritten {
-		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="/-/page.js" data-date="%s"></script>`, c.Date.Format(digits)))
+		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="%s-/page.js" data-date="%s"></script>`, s.root, c.Date.Format(digits)))
 	}
 	if h["Content-Type"] = nil; d.contentType != "" {
 		h.Set("Content-Type", d.contentType)

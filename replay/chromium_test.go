@@ -155,12 +155,12 @@ func (b *browser) run(session, script string) string {
 // look is what a reader sees of a page: its text, links, styles and images.
 const look = `JSON.stringify({
 	text: document.body.innerText,
-	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\d*mp_./, "")),
+	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, "")),
 	styles: [...document.querySelectorAll("p, h1")].map(e => {
 		const s = getComputedStyle(e)
-		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\d*mp_./, "")]
+		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\w+.\d*mp_./, "")]
 	}),
-	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\d*mp_./, ""), i.naturalWidth]),
+	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, ""), i.naturalWidth]),
 	fonts: document.fonts.size, charset: document.characterSet, scripts: window.ran,
 }, null, 1)`
 

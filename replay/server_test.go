@@ -48,7 +48,9 @@ func archived(t *testing.T, captures ...captured) *archive.Archive {
 // serving serves an archive of captures.
 func serving(t *testing.T, captures ...captured) *httptest.Server {
 	t.Helper()
-	s := httptest.NewServer(New(archived(t, captures...), "a", func(err error) { t.Error(err) }))
+	pages := New(archived(t, captures...), "a", func(err error) { t.Error(err) })
+	s := httptest.NewServer(pages)
+	s.URL += strings.TrimSuffix(pages.Root(), "/")
 	t.Cleanup(s.Close)
 	return s
 }
@@ -63,14 +65,15 @@ func gzipped(text string) string {
 	return b.String()
 }
 
-// get requests a path, and follows no redirect.
+// get requests a path below the root, which is left out of the response, and follows no redirect.
 func get(t *testing.T, s *httptest.Server, path string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.URL.Opaque = path
+	root := r.URL.Path
+	r.URL.Opaque = root + path
 	for i := 0; i < len(header); i += 2 {
 		if header[i] == "Host" {
 			r.Host = header[i+1]
@@ -88,7 +91,8 @@ func get(t *testing.T, s *httptest.Server, path string, header ...string) (*http
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(body)
+	resp.Header.Set("Location", strings.TrimPrefix(resp.Header.Get("Location"), root))
+	return resp, strings.ReplaceAll(string(body), root, "")
 }
 
 // TestServer: each view of captures, and what is not there.
@@ -154,12 +158,21 @@ func TestServer(t *testing.T) {
 // elsewhere cannot read what is here.
 func TestIsolation(t *testing.T) {
 	s := serving(t, captured{"https://example.org/", html, "<p>", 0}, captured{"https://example.org/f.woff", "200 OK\r\nContent-Type: font/woff\r\nAccess-Control-Allow-Origin: *", "f", 0})
-	host := strings.TrimPrefix(s.URL, "http://")
+	host := s.Listener.Addr().String()
 	for _, path := range []string{"/1mp_/https://example.org/", "/1id_/https://example.org/", "/1mp_/https://example.org/none"} {
 		resp, _ := get(t, s, path)
 		policy := resp.Header.Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "sandbox allow-scripts allow-forms allow-downloads; default-src http://"+host+" ") || resp.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, resp.Header)
+		}
+	}
+	for _, path := range []string{"/", "/-/style.css", "/mp_/https://example.org/", "/AAAAAAAAAAAAAAAAAAAAAAAAAA/"} {
+		resp, err := http.Get("http://" + host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Body.Close(); resp.StatusCode != 404 {
+			t.Errorf("%s without the root: %s", path, resp.Status)
 		}
 	}
 	for header, want := range map[string]string{
