@@ -194,3 +194,52 @@ func TestIsolation(t *testing.T) {
 		}
 	}
 }
+
+// TestRange: a browser that seeks gets the range that it asks for, if the archive says how long the
+// body is.
+func TestRange(t *testing.T) {
+	const media = "200 OK\r\nContent-Type: audio/ogg"
+	captures := []captured{
+		{"https://example.org/a.ogg", media + "\r\nContent-Length: 10", "0123456789", 0},
+		{"https://example.org/b.ogg", media + "\r\nContent-Length: 30\r\nContent-Encoding: gzip", gzipped("0123456789"), 0},
+		{"https://example.org/c.ogg", "206 Partial Content\r\nContent-Type: audio/ogg\r\nContent-Length: 10\r\nContent-Range: bytes 0-9/99", "0123456789", 0},
+		{"https://example.org/page", html + "\r\nContent-Length: 10", "<a href=x>", 0},
+	}
+	s := serving(t, captures...)
+	client, _, _ := proxying(t, "", captures...)
+	for _, c := range []struct{ name, header, want string }{
+		{"a.ogg", "", "200  0123456789"},
+		{"a.ogg", "bytes=0-", "206 bytes 0-9/10 0123456789"},
+		{"a.ogg", "bytes=3-5", "206 bytes 3-5/10 345"},
+		{"a.ogg", "bytes=8-99", "206 bytes 8-9/10 89"},
+		{"a.ogg", "Bytes=-2", "206 bytes 8-9/10 89"},
+		{"a.ogg", "bytes=-99", "206 bytes 0-9/10 0123456789"},
+		{"a.ogg", "bytes=10-", "416 bytes */10 "},
+		{"a.ogg", "bytes=-0", "416 bytes */10 "},
+		{"a.ogg", "bytes=5-3", "200  0123456789"},
+		{"a.ogg", "bytes=0-1,3-4", "200  0123456789"},
+		{"a.ogg", "bytes=-", "200  0123456789"},
+		{"a.ogg", "bytes=9223372036854775807-9223372036854775807", "416 bytes */10 "},
+		{"a.ogg", "bytes=99999999999999999999-", "200  0123456789"},
+		{"a.ogg", "lines=1-2", "200  0123456789"},
+		{"b.ogg", "bytes=3-5", "200  0123456789"},
+		{"c.ogg", "bytes=3-5", "206 bytes 3-5/10 345"},
+	} {
+		for _, get := range []func() (*http.Response, string){
+			func() (*http.Response, string) {
+				return get(t, s, "/1mp_/https://example.org/"+c.name, "Range", c.header)
+			},
+			func() (*http.Response, string) {
+				return ask(t, client, "https://example.org/"+c.name, "Range", c.header)
+			},
+		} {
+			resp, body := get()
+			if got := fmt.Sprint(resp.StatusCode, " ", resp.Header.Get("Content-Range"), " ", body); got != c.want {
+				t.Errorf("%s, %s: %s, want %s", c.name, c.header, got, c.want)
+			}
+		}
+	}
+	if resp, body := get(t, s, "/1mp_/https://example.org/page", "Range", "bytes=1-3"); resp.StatusCode != 200 || !strings.HasSuffix(body, `<a href="/1mp_/https://example.org/x">`) {
+		t.Errorf("a page that is rewritten: %s %s", resp.Status, body)
+	}
+}
