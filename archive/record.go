@@ -127,14 +127,10 @@ func (a *Archive) follow(r *Record) error {
 		r.Message = m
 		return nil
 	}
-	// The payload is that of the original; how it was transferred may have differed.
+	// The payload is that of the original without its transfer coding. The content coding is in the
+	// payload: the head of the revisit names it, which another server's original need not.
 	r.Message.Rest = m.Payload()
-	r.Message.Header = without(r.Message.Header, "Transfer-Encoding", "Content-Encoding")
-	for _, f := range m.Header {
-		if strings.EqualFold(f.Name, "Content-Encoding") {
-			r.Message.Header = append(r.Message.Header, f)
-		}
-	}
+	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
 	return nil
 }
 
