@@ -42,11 +42,20 @@ func (r *Record) Close() error {
 	return errors.Join(errs...)
 }
 
-// Read opens the record of a capture. It has to be closed.
-func (a *Archive) Read(c Capture) (*Record, error) {
+// ReadRaw opens the record of a capture as it is: a revisit has no body. It has to be closed.
+func (a *Archive) ReadRaw(c Capture) (*Record, error) {
 	r, err := c.read()
 	if err != nil {
 		return nil, c.where(err)
+	}
+	return r, nil
+}
+
+// Read opens the record of a capture. It has to be closed.
+func (a *Archive) Read(c Capture) (*Record, error) {
+	r, err := a.ReadRaw(c)
+	if err != nil {
+		return nil, err
 	}
 	if r.Record.Type() == warc.Revisit {
 		if err := a.follow(r); err != nil {

@@ -11,11 +11,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -35,6 +37,8 @@ const MinPayload = 1 << 10
 
 // Archive makes the captures of a job. Any goroutine may use it.
 type Archive struct {
+	Metadata bool // there are notes: see Note
+
 	salt     Salt
 	encoders sync.Pool // *warc.Encoder
 	buffers  sync.Pool // *[]byte, for records
@@ -68,11 +72,10 @@ func New(salt Salt, digest warc.Algorithm, size int) *Archive {
 // ID returns the identifier of the response record of a URL that was requested at a time. It is
 // the same whenever it is asked for, so that a later run can refer to it.
 func (a *Archive) ID(url string, at time.Time) warc.ID {
-	h := sha256.New()
-	h.Write(a.salt[:])
-	h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.UnixMicro())))
-	h.Write([]byte(url))
-	return warc.NewID([16]byte(h.Sum(nil)[:16]))
+	var short [256]byte // URLs are hardly ever longer
+	text := binary.BigEndian.AppendUint64(append(short[:0], a.salt[:]...), uint64(at.UnixMicro()))
+	sum := sha256.Sum256(append(text, url...))
+	return warc.NewID([16]byte(sum[:16]))
 }
 
 // overhead is more than the fields of the two records take, in bytes.
@@ -127,6 +130,21 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 		copy(c.Past.Payload[:], made.Payload.Sum)
 	}
 	return c
+}
+
+// Failure makes a metadata record of a URL without a response.
+func (a *Archive) Failure(r *record.Record) *Capture {
+	return a.Note(r.URL, r.Started, warc.Header{
+		{Name: "error", Value: r.ErrorKind}, {Name: "message", Value: r.Error}, {Name: "tries", Value: strconv.Itoa(r.Tries)},
+	})
+}
+
+// Note makes a metadata record about a URL. It is in no index.
+func (a *Archive) Note(url string, at time.Time, fields warc.Header) *Capture {
+	e := a.encoders.Get().(*warc.Encoder)
+	defer a.encoders.Put(e)
+	records, _ := e.Note(nil, &warc.Note{Type: warc.Metadata, URL: url, Date: at, ContentType: warc.TypeFields, Block: warc.Fields(fields)})
+	return &Capture{Records: records}
 }
 
 func (a *Archive) refer(url string, at time.Time) *warc.Original {

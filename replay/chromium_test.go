@@ -38,7 +38,7 @@ type message struct {
 	Error     json.RawMessage `json:"error"`
 }
 
-func startBrowser(t *testing.T) *browser {
+func startBrowser(t *testing.T, flags ...string) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -53,8 +53,8 @@ func startBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd := exec.CommandContext(ctx, program, append(flags, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())...)
 	cmd.ExtraFiles = []*os.File{fromTest, toTest}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -275,6 +275,44 @@ func TestChromium(t *testing.T) {
 	b.run(b.session, `void(window.loaded = new Promise(ok => document.getElementById("page").onload = () => ok("an error")))`)
 	b.run(b.frame, `void(location = "`+beacon.URL+`/self")`)
 	b.run(b.session, "loaded") // what the browser shows instead
+	if n := away.Load(); n > 0 {
+		t.Errorf("%d requests left the replay", n)
+	}
+}
+
+// TestChromiumProxy: through the proxy, a page in a real browser is at its own URL, and its scripts
+// find what was archived: http and https, by paths from the root and with a host. What was not
+// archived is nowhere.
+func TestChromiumProxy(t *testing.T) {
+	var away atomic.Int32
+	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
+	defer beacon.Close()
+	_, s, ca := proxying(t, "",
+		captured{"https://site.example/", html + "\r\nSet-Cookie: c=1\r\nStrict-Transport-Security: max-age=999", `<title>Home</title><h1>Home</h1><script>
+const text = url => fetch(url).then(r => r.ok ? r.text() : r.status, () => "refused")
+window.done = Promise.all([text("/data"), text("https://cdn.example/data"), text("/none"), text("` + beacon.URL + `"),
+	navigator.serviceWorker.register("/sw.js").then(() => "worker", () => "no worker")])
+	.then(all => [location.href, document.cookie, localStorage.a = "stored", ...all].join())
+</script>`, 0},
+		captured{"https://site.example/sw.js", "200 OK\r\nContent-Type: text/javascript", "1", 0},
+		captured{"https://site.example/data", "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip", gzipped("data"), 0},
+		captured{"https://cdn.example/data", "200 OK\r\nContent-Type: text/plain\r\nAccess-Control-Allow-Origin: *", "far", 0},
+		captured{"http://site.example/plain", "301 Moved Permanently\r\nLocation: http://other.example/", "", 0},
+		captured{"http://other.example/", html, "<p>plain", 0},
+	)
+	b := startBrowser(t, "--proxy-server="+s.Listener.Addr().String(), "--proxy-bypass-list=<-loopback>", "--ignore-certificate-errors-spki-list="+ca.PublicKey())
+	b.open("https://site.example/")
+	if got, want := b.run(b.session, "window.done"), "https://site.example/,c=1,stored,data,far,404,refused,no worker"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	b.open("http://site.example/plain")
+	if got := b.run(b.session, "location.href + document.body.innerText"); got != "http://other.example/plain" {
+		t.Error(got)
+	}
+	b.open("https://site.example/none")
+	if got := b.run(b.session, "document.links[0].href + getComputedStyle(document.body).fontSize"); got != "https://site.example/15px" {
+		t.Error(got)
+	}
 	if n := away.Load(); n > 0 {
 		t.Errorf("%d requests left the replay", n)
 	}

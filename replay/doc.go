@@ -26,7 +26,17 @@
 // than those of loopback are refused, so that a name that is rebound to loopback leads nowhere.
 // WebRTC connections are forbidden by the policy, which not every browser knows.
 //
+// # Proxy
+//
+// A Proxy serves an archive to a browser that sends it every request: bodies and URLs are as they
+// were, so scripts find what they look for. The browser keeps sites apart, as on the Web. For https,
+// an Authority signs a certificate for each host. Its key stays in a file that only its owner can
+// read; it is valid for 30 days and for servers only. Fields that a browser would remember beyond
+// the page, such as Strict-Transport-Security, are left out, and service workers are not served.
+// Requests that are not for a proxy, such as those of pages on the Web, are refused.
+//
 // # Limits
 //
-// Of a document that is rewritten, 32 MiB count. Other bodies are not held in memory.
+// Of a document that is rewritten, 32 MiB count. Other bodies are not held in memory. Certificates
+// are not kept. A handshake through the proxy, and the head of a request, have 10 seconds and 64 KiB.
 package replay

@@ -44,7 +44,7 @@ func parse(target string) (asked, error) {
 		a.view, rest = calendar, url
 	}
 	var err error
-	if a.at, err = dateOf(a.date); err != nil {
+	if a.at, err = ParseDate(a.date); err != nil {
 		return a, err
 	}
 	if scheme, path, ok := strings.Cut(rest, ":/"); ok && !strings.HasPrefix(path, "/") && isWeb(scheme) {
@@ -66,8 +66,9 @@ func isWeb(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// dateOf reads the first digits of a date; what is missing is the least there is.
-func dateOf(s string) (time.Time, error) {
+// ParseDate reads the first digits of a date, in UTC; what is missing is the least there is. No digits
+// are the zero time.
+func ParseDate(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Server replays an archive. It changes nothing, and any number of goroutines may use it.
@@ -114,7 +115,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case a.view == framed:
 		s.frame(w, a, captures)
 	case len(captures) == 0:
-		s.missing(w, r, a)
+		sandbox(w.Header(), r)
+		s.missing(w, r, a.url, "", func(c archive.Capture) string { return rewritten.path(c.Date.Format(digits), c.URL) })
 	default:
 		s.capture(w, r, a, archive.Nearest(captures, a.at))
 	}
@@ -183,26 +185,26 @@ func (s *Server) frame(w http.ResponseWriter, a asked, captures []archive.Captur
 
 const mostSimilar = 20
 
-// missing says that a URL was not archived, and which ones like it were.
-func (s *Server) missing(w http.ResponseWriter, r *http.Request, a asked) {
-	sandbox(w.Header(), r)
-	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && !strings.HasSuffix(dest, "frame") {
-		http.Error(w, fmt.Sprintf("%s is not in the archive.", a.url), http.StatusNotFound)
+// missing says that a URL was not archived, and which ones like it were, with links to them. Without
+// a style of its own, the page refers to that of the server.
+func (s *Server) missing(w http.ResponseWriter, r *http.Request, u weburl.URL, style template.CSS, link func(archive.Capture) string) {
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && !strings.HasSuffix(dest, "frame") {
+		http.Error(w, fmt.Sprintf("%s is not in the archive.", u), http.StatusNotFound)
 		return
 	}
-	similar, err := s.archive.Similar(a.url.String(), mostSimilar)
+	similar, err := s.archive.Similar(u.String(), mostSimilar)
 	if err != nil {
 		s.note(err)
 	}
 	type row struct {
-		Inside, URL string
-		Date        time.Time
+		Link, URL string
+		Date      time.Time
 	}
 	var rows []row
 	for _, c := range similar {
-		rows = append(rows, row{rewritten.path(c.Date.Format(digits), c.URL), c.URL, c.Date})
+		rows = append(rows, row{link(c), c.URL, c.Date})
 	}
-	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": a.url.String(), "Similar": rows})
+	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": u.String(), "Similar": rows, "Style": style})
 }
 
 // month is the captures of a month.

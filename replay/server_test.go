@@ -24,8 +24,8 @@ type captured struct {
 	hours           int
 }
 
-// serving serves an archive of captures.
-func serving(t *testing.T, captures ...captured) *httptest.Server {
+// archived returns an archive of captures.
+func archived(t *testing.T, captures ...captured) *archive.Archive {
 	t.Helper()
 	e := warc.NewEncoder(warc.Options{})
 	var file []byte
@@ -41,11 +41,15 @@ func serving(t *testing.T, captures ...captured) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(New(a, "a", func(err error) { t.Error(err) }))
-	t.Cleanup(func() {
-		s.Close()
-		a.Close()
-	})
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// serving serves an archive of captures.
+func serving(t *testing.T, captures ...captured) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(New(archived(t, captures...), "a", func(err error) { t.Error(err) }))
+	t.Cleanup(s.Close)
 	return s
 }
 

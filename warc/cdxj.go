@@ -23,17 +23,6 @@ type Index struct {
 	Length   int64 // of the member, in bytes
 }
 
-// indexJSON has numbers as strings, as all tools write them.
-type indexJSON struct {
-	URL      string `json:"url"`
-	MIME     string `json:"mime,omitempty"`
-	Status   string `json:"status,omitempty"`
-	Digest   string `json:"digest,omitempty"`
-	Length   string `json:"length,omitempty"`
-	Offset   string `json:"offset"`
-	Filename string `json:"filename"`
-}
-
 // dateOfIndex has 14 digits, or 17 with milliseconds.
 const dateOfIndex = "20060102150405"
 
@@ -43,16 +32,39 @@ func (x *Index) Append(b []byte) []byte {
 	b = append(b, ' ')
 	b = x.Date.UTC().AppendFormat(b, dateOfIndex)
 	b = append(b, ' ')
-	status := ""
-	if x.Status != 0 {
-		status = strconv.Itoa(x.Status)
+	b = appendString(append(b, `{"url":`...), x.URL)
+	if x.MIME != "" {
+		b = appendString(append(b, `,"mime":`...), x.MIME)
 	}
-	out := appender{b}
-	object := json.NewEncoder(&out)
-	object.SetEscapeHTML(false) // URLs stay readable
-	_ = object.Encode(indexJSON{x.URL, x.MIME, status, x.Digest,
-		strconv.FormatInt(x.Length, 10), strconv.FormatInt(x.Offset, 10), x.Filename}) // strings cannot fail
-	return out.b
+	if x.Status != 0 {
+		b = appendNumber(append(b, `,"status":`...), int64(x.Status))
+	}
+	if x.Digest != "" {
+		b = appendString(append(b, `,"digest":`...), x.Digest)
+	}
+	b = appendNumber(append(b, `,"length":`...), x.Length)
+	b = appendNumber(append(b, `,"offset":`...), x.Offset)
+	b = appendString(append(b, `,"filename":`...), x.Filename)
+	return append(b, "}\n"...)
+}
+
+// appendNumber appends a number as a string, as all tools write them.
+func appendNumber(b []byte, n int64) []byte {
+	return append(strconv.AppendInt(append(b, '"'), n, 10), '"')
+}
+
+// appendString appends a JSON string. URLs stay readable: nothing is escaped for HTML.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			out := appender{b}
+			object := json.NewEncoder(&out)
+			object.SetEscapeHTML(false)
+			_ = object.Encode(s)        // strings cannot fail
+			return out.b[:len(out.b)-1] // without the end of the line
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
 }
 
 // ParseIndex reads a line.
@@ -60,10 +72,8 @@ func ParseIndex(line string) (x Index, err error) {
 	key, rest, _ := strings.Cut(strings.TrimRight(line, "\r\n"), " ")
 	digits, object, _ := strings.Cut(rest, " ")
 	var j struct {
-		indexJSON
-		Status json.RawMessage `json:"status"` // some tools write a number
-		Length json.RawMessage `json:"length"`
-		Offset json.RawMessage `json:"offset"`
+		URL, MIME, Digest, Filename string
+		Status, Length, Offset      json.RawMessage // some tools write a number
 	}
 	at, err := time.Parse(dateOfIndex, digits[:min(len(digits), len(dateOfIndex))])
 	if err == nil {

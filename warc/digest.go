@@ -30,11 +30,14 @@ type Digest struct {
 }
 
 // String returns the digest as most tools write it: SHA-1 in base 32, all others in hexadecimal.
-func (d Digest) String() string {
+func (d Digest) String() string { return string(d.append(nil)) }
+
+func (d Digest) append(b []byte) []byte {
+	b = append(append(b, d.Algorithm...), ':')
 	if d.Algorithm == SHA1 {
-		return string(d.Algorithm) + ":" + base32.StdEncoding.EncodeToString(d.Sum)
+		return base32.StdEncoding.AppendEncode(b, d.Sum)
 	}
-	return string(d.Algorithm) + ":" + hex.EncodeToString(d.Sum)
+	return hex.AppendEncode(b, d.Sum)
 }
 
 // Equal reports whether both have the same algorithm and sum.

@@ -30,6 +30,7 @@ type Encoder struct {
 	deflate *flate.Writer
 	out     appender
 	fields  []byte
+	sum     []byte // scratch
 }
 
 // NewEncoder returns an encoder.
@@ -77,6 +78,7 @@ type Parts struct {
 	Status  int    // 0: it has no status line
 	Head    int    // length of status line and fields with the empty line, in bytes
 	Payload []byte // the body without its transfer coding
+	Digest  Digest // of Payload; without a sum it is computed
 	Coded   bool   // the body has a content coding
 }
 
@@ -126,7 +128,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 	block := x.Response
 	c.Status = p.Status
 	if x.Truncated == "" && (p.Payload != nil || p.Head == len(block)) {
-		c.Payload = e.digest(p.Payload)
+		c.Payload = e.digest(p)
 	}
 	if x.Original == nil && x.Find != nil {
 		x.Original = x.Find(c.Payload, len(p.Payload))
@@ -145,14 +147,12 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 	e.field("WARC-Truncated", x.Truncated)
 	e.field("WARC-Profile", profile)
 	if o := x.Original; o != nil {
-		if !o.ID.IsZero() {
-			e.field("WARC-Refers-To", o.ID.String())
-		}
+		e.id("WARC-Refers-To", o.ID)
 		e.field("WARC-Refers-To-Target-URI", o.URL)
-		e.field("WARC-Refers-To-Date", date(o.Date))
+		e.date("WARC-Refers-To-Date", o.Date)
 	}
 	if c.Payload.Sum != nil {
-		e.field("WARC-Payload-Digest", c.Payload.String())
+		e.digestField("WARC-Payload-Digest", c.Payload)
 	}
 	e.field("Content-Type", typeResponse)
 	b = e.end(b, block, c.Type == Response && !p.Coded)
@@ -161,7 +161,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 	if x.Request != nil {
 		e.begin(Request, e.opt.NewID(), x.Date)
 		e.about(x)
-		e.field("WARC-Concurrent-To", c.ID.String())
+		e.id("WARC-Concurrent-To", c.ID)
 		e.field("Content-Type", typeRequest)
 		b = e.end(b, x.Request, false)
 	}
@@ -192,13 +192,9 @@ func (e *Encoder) Note(b []byte, n *Note) ([]byte, ID) {
 	id := e.opt.NewID()
 	e.begin(n.Type, id, n.Date)
 	e.field("WARC-Target-URI", n.URL)
-	e.warcinfo()
-	if !n.ConcurrentTo.IsZero() {
-		e.field("WARC-Concurrent-To", n.ConcurrentTo.String())
-	}
-	if !n.RefersTo.IsZero() {
-		e.field("WARC-Refers-To", n.RefersTo.String())
-	}
+	e.id("WARC-Warcinfo-ID", e.opt.Info)
+	e.id("WARC-Concurrent-To", n.ConcurrentTo)
+	e.id("WARC-Refers-To", n.RefersTo)
 	e.field("Content-Type", n.ContentType)
 	return e.end(b, n.Block, true), id
 }
@@ -214,17 +210,20 @@ func encodeFields(h Header) (b []byte) {
 }
 
 // digest returns the digest of a payload.
-func (e *Encoder) digest(payload []byte) Digest {
+func (e *Encoder) digest(p *Parts) Digest {
+	if p.Digest.Sum != nil && p.Digest.Algorithm == e.opt.Digest {
+		return p.Digest
+	}
 	e.hash.Reset()
-	e.hash.Write(payload)
+	e.hash.Write(p.Payload)
 	return Digest{e.opt.Digest, e.hash.Sum(nil)}
 }
 
 func (e *Encoder) begin(is Type, id ID, at time.Time) {
 	e.fields = append(e.fields[:0], "WARC/1.1\r\n"...)
 	e.field("WARC-Type", string(is))
-	e.field("WARC-Record-ID", id.String())
-	e.field("WARC-Date", date(at))
+	e.id("WARC-Record-ID", id)
+	e.date("WARC-Date", at)
 }
 
 // about writes what both records of an exchange say.
@@ -237,13 +236,7 @@ func (e *Encoder) about(x *Exchange) {
 		e.field("WARC-Protocol", p)
 	}
 	e.field("WARC-Cipher-Suite", x.Cipher)
-	e.warcinfo()
-}
-
-func (e *Encoder) warcinfo() {
-	if !e.opt.Info.IsZero() {
-		e.field("WARC-Warcinfo-ID", e.opt.Info.String())
-	}
+	e.id("WARC-Warcinfo-ID", e.opt.Info)
 }
 
 // field writes a field, unless it is empty.
@@ -253,31 +246,52 @@ func (e *Encoder) field(name, value string) {
 	}
 }
 
-// appendField writes a field; the value cannot begin a line.
-func appendField(b []byte, name, value string) []byte {
-	b = append(b, name...)
-	b = append(b, ": "...)
-	for i := range len(value) {
-		if c := value[i]; c == '\r' || c == '\n' || c == 0 {
-			b = append(b, ' ')
-		} else {
-			b = append(b, c)
-		}
+// id writes a field, unless there is no identifier.
+func (e *Encoder) id(name string, id ID) {
+	if !id.IsZero() {
+		e.fields = endField(id.append(beginField(e.fields, name)))
 	}
-	return append(b, "\r\n"...)
 }
 
 // date has microseconds: ISO 28500, section 5.4 allows up to nine digits.
-func date(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
+func (e *Encoder) date(name string, at time.Time) {
+	e.fields = endField(at.UTC().AppendFormat(beginField(e.fields, name), "2006-01-02T15:04:05.000000Z"))
+}
+
+func (e *Encoder) digestField(name string, d Digest) {
+	e.fields = endField(d.append(beginField(e.fields, name)))
+}
+
+func beginField(b []byte, name string) []byte { return append(append(b, name...), ": "...) }
+
+func endField(b []byte) []byte { return append(b, "\r\n"...) }
+
+// appendField writes a field; the value cannot begin a line.
+func appendField(b []byte, name, value string) []byte {
+	b = beginField(b, name)
+	from := len(b)
+	b = append(b, value...)
+	for i, c := range b[from:] {
+		if c == '\r' || c == '\n' || c == 0 {
+			b[from+i] = ' '
+		}
+	}
+	return endField(b)
+}
+
+// minCompressed is the length of a block, in bytes, from which it is compressed: for less, the codes
+// take most of the time of a record and save some hundred bytes.
+const minCompressed = 512
 
 // end completes the fields and appends the record, compressed or stored.
 func (e *Encoder) end(b []byte, block []byte, compress bool) []byte {
 	e.hash.Reset()
 	e.hash.Write(block)
-	e.field("WARC-Block-Digest", Digest{e.opt.Digest, e.hash.Sum(nil)}.String())
-	e.field("Content-Length", strconv.Itoa(len(block)))
-	e.fields = append(e.fields, "\r\n"...)
-	return e.member(b, compress, e.fields, block, []byte(recordEnd))
+	e.sum = e.hash.Sum(e.sum[:0])
+	e.digestField("WARC-Block-Digest", Digest{e.opt.Digest, e.sum})
+	e.fields = endField(strconv.AppendInt(beginField(e.fields, "Content-Length"), int64(len(block)), 10))
+	e.fields = endField(e.fields)
+	return e.member(b, compress && len(block) >= minCompressed, e.fields, block, []byte(recordEnd))
 }
 
 // recordEnd follows each block.

@@ -45,8 +45,11 @@ func keyOfHost(scheme, authority string) string {
 		port = ""
 	}
 	host = strings.ToLower(strings.Trim(host, "."))
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil {
-		labels := strings.Split(wwwDigits.ReplaceAllString(host, ""), ".")
+	if !isAddr(host) {
+		if strings.HasPrefix(host, "www") {
+			host = wwwDigits.ReplaceAllString(host, "")
+		}
+		labels := strings.Split(host, ".")
 		slices.Reverse(labels)
 		host = strings.Join(labels, ",")
 	}
@@ -54,6 +57,16 @@ func keyOfHost(scheme, authority string) string {
 		host += ":" + port
 	}
 	return host
+}
+
+// isAddr reports whether a host is an IP address: those of version 4 end with a digit, all others
+// have a colon.
+func isAddr(host string) bool {
+	if n := len(host); n == 0 || (host[n-1] < '0' || host[n-1] > '9') && !strings.Contains(host, ":") {
+		return false
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
 }
 
 // Session identifiers that servers put into URLs.
@@ -72,8 +85,25 @@ var (
 )
 
 func keyOfPath(path string) string {
+	path = resolve("/" + unescape(path))
+	if strings.Contains(path, "/(") {
+		for _, session := range pathSessions {
+			path = session.ReplaceAllString(path, "$1$2")
+		}
+	}
+	return escape(strings.ToLower(path))
+}
+
+// resolve removes dot segments and empty segments from a path.
+func resolve(path string) string {
+	if !strings.Contains(path, "//") && !strings.Contains(path, "/.") {
+		if len(path) > 1 {
+			path = strings.TrimSuffix(path, "/")
+		}
+		return path
+	}
 	var kept []string
-	for s := range strings.SplitSeq(unescape(path), "/") {
+	for s := range strings.SplitSeq(path, "/") {
 		switch {
 		case s == "..":
 			kept = kept[:max(0, len(kept)-1)]
@@ -81,19 +111,20 @@ func keyOfPath(path string) string {
 			kept = append(kept, s)
 		}
 	}
-	path = "/" + strings.Join(kept, "/")
-	for _, session := range pathSessions {
-		path = session.ReplaceAllString(path, "$1$2")
-	}
-	return escape(strings.ToLower(path))
+	return "/" + strings.Join(kept, "/")
 }
 
 func keyOfQuery(query string) string {
-	query = unescape(query)
-	for _, session := range querySessions {
-		query = session.ReplaceAllString(query, "$1$2")
+	if query == "" {
+		return ""
 	}
-	parameters := strings.Split(strings.ToLower(query), "&")
+	query = strings.ToLower(unescape(query))
+	if strings.Contains(query, "id") { // in the names of all
+		for _, session := range querySessions {
+			query = session.ReplaceAllString(query, "$1$2")
+		}
+	}
+	parameters := strings.Split(query, "&")
 	slices.SortFunc(parameters, func(a, b string) int { // by name, then by value
 		nameA, valueA, hasA := strings.Cut(a, "=")
 		nameB, valueB, hasB := strings.Cut(b, "=")
@@ -142,9 +173,17 @@ func unhex(c byte) int {
 
 // escape encodes what a line of an index cannot hold, and what would change a URL's meaning.
 func escape(s string) string {
-	b := make([]byte, 0, len(s))
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '%' {
+	special := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '%' }
+	usual := 0
+	for usual < len(s) && !special(s[usual]) {
+		usual++
+	}
+	if usual == len(s) {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)+16), s[:usual]...)
+	for i := usual; i < len(s); i++ {
+		if c := s[i]; special(c) {
 			const hex = "0123456789abcdef"
 			b = append(b, '%', hex[c>>4], hex[c&15])
 		} else {
