@@ -336,7 +336,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// TestForeignOriginal: the head of a revisit says how its payload is coded, not that of its original
+// TestForeignOriginal: the head of a revisit says how the same payload is coded, not its original
 // on another server.
 func TestForeignOriginal(t *testing.T) {
 	w := newWriter("a.warc.gz")

@@ -44,12 +44,12 @@ func newRewriter(prefix string, base weburl.URL, encoding *charset.Encoding) *re
 // neither http nor https.
 func (w *rewriter) url(value []byte) (string, bool) {
 	value = markup.Trim(value)
-	if len(value) == 0 || value[0] == '#' {
+	// Beyond a limit URLs stay: a long base URL would make gigabytes of short relative ones.
+	if len(value) == 0 || value[0] == '#' || w.added > mostRewritten {
 		return "", false
 	}
 	u, err := w.urls.Resolve(value)
-	// Beyond a limit they stay: a long base URL would make gigabytes of short relative ones.
-	if err != nil || !u.IsHTTP() || w.added > mostRewritten {
+	if err != nil || !u.IsHTTP() {
 		return "", false
 	}
 	path := pathOf(w.prefix, u.String())
