@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -59,7 +60,11 @@ func OpenAuthority(dir string, now time.Time) (*Authority, error) {
 	if ca.leaf, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		return nil, err
 	}
-	return ca, replace(ca.File, 0o644, &pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw})
+	public := &pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}
+	if text, err := os.ReadFile(ca.File); err == nil && bytes.Equal(text, pem.EncodeToMemory(public)) {
+		return ca, nil
+	}
+	return ca, replace(ca.File, 0o644, public)
 }
 
 // PublicKey returns the SHA-256 of the public key as Chromium takes it (RFC 7469).

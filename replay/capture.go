@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/weftcrawl/weft/archive"
@@ -50,7 +51,7 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	sent, h := answerOf(record), w.Header()
 	sandbox(h, r)
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
-	prefix := "/" + a.date + string(a.view) + "/"
+	prefix := s.root + a.date + string(a.view) + "/"
 	if to, err := base.Resolve(sent.header.Get("Location")); err == nil && sent.status/100 == 3 && to.IsHTTP() {
 		h.Set("Location", pathOf(prefix, to.String()))
 	}
@@ -63,7 +64,7 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	if sent.coding != "" {
 		h.Set("Content-Encoding", sent.coding)
 	} else if a.view == rewritten {
-		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="/-/page.js" data-date="%s"></script>`, c.Date.Format(digits)))
+		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="%s-/page.js" data-date="%s"></script>`, s.root, c.Date.Format(digits)))
 	}
 	switch mediaType, _, _ := strings.Cut(strings.ToLower(d.contentType), ";"); strings.TrimSpace(mediaType) {
 	case "multipart/x-mixed-replace", "application/signed-exchange": // their parts bring fields of their own
@@ -71,6 +72,9 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	}
 	if h["Content-Type"] = nil; d.contentType != "" {
 		h.Set("Content-Type", d.contentType)
+	}
+	if d.text != nil {
+		sent.size = -1
 	}
 	sent.body = io.MultiReader(bytes.NewReader(d.text), d.body)
 	s.send(w, r, c, sent)
@@ -81,17 +85,23 @@ type answer struct {
 	header warc.Header // as archived
 	status int
 	body   io.Reader
+	size   int64  // of the body; -1: not known
 	coding string // the content coding of the body, if it is not known here
 }
 
 func answerOf(record *archive.Record) answer {
-	a := answer{header: warc.Header{{Name: "Content-Type", Value: record.Record.Header.Get("Content-Type")}}, status: http.StatusOK}
+	a := answer{header: warc.Header{{Name: "Content-Type", Value: record.Record.Header.Get("Content-Type")}}, status: http.StatusOK, size: -1}
 	if m := record.Message; m != nil {
 		a.header, a.status = m.Header, m.Status()
 	}
 	var err error
 	if a.body, err = record.Body(); err != nil {
 		a.coding = a.header.Get("Content-Encoding")
+	}
+	if a.header.Get("Content-Encoding") == "" && a.header.Get("Transfer-Encoding") == "" {
+		if size, err := strconv.ParseUint(a.header.Get("Content-Length"), 10, 63); err == nil {
+			a.size = int64(size)
+		}
 	}
 	switch {
 	case a.status < 200, a.status > 599, a.status == http.StatusNoContent, a.status == http.StatusPartialContent,
@@ -103,6 +113,7 @@ func answerOf(record *archive.Record) answer {
 
 // send sends an answer whose fields are set.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, c archive.Capture, a answer) {
+	a.cut(w.Header(), r)
 	w.WriteHeader(a.status)
 	if r.Method == http.MethodHead {
 		return

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -155,12 +156,12 @@ func (b *browser) run(session, script string) string {
 // look is what a reader sees of a page: its text, links, styles and images.
 const look = `JSON.stringify({
 	text: document.body.innerText,
-	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\d*mp_./, "")),
+	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, "")),
 	styles: [...document.querySelectorAll("p, h1")].map(e => {
 		const s = getComputedStyle(e)
-		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\d*mp_./, "")]
+		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\w+.\d*mp_./, "")]
 	}),
-	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\d*mp_./, ""), i.naturalWidth]),
+	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, ""), i.naturalWidth]),
 	fonts: document.fonts.size, charset: document.characterSet, scripts: window.ran,
 }, null, 1)`
 
@@ -280,6 +281,23 @@ func TestChromium(t *testing.T) {
 	}
 }
 
+// listen is a page that seeks in a sound.
+const listen = `<audio src=a.wav preload=auto></audio><script>
+const a = document.querySelector("audio"), on = name => new Promise(ok => a.addEventListener(name, ok))
+window.done = on("loadedmetadata").then(() => { a.currentTime = 90; return on("seeked") }).then(() => [a.duration, a.currentTime].join())
+</script>`
+
+// silence returns a sound of a length, 8,000 bytes a second (WAVE, 8 bits, mono).
+func silence(seconds int) string {
+	n := uint32(seconds * 8000)
+	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+n)
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, 8000)
+	b = binary.LittleEndian.AppendUint32(b, 8000)
+	b = append(b, "\x01\x00\x08\x00data"...)
+	return string(binary.LittleEndian.AppendUint32(b, n)) + strings.Repeat("\x80", int(n))
+}
+
 // TestChromiumProxy: through the proxy, a page in a real browser is at its own URL, and its scripts
 // find what was archived: http and https, by paths from the root and with a host. What was not
 // archived is nowhere.
@@ -287,6 +305,7 @@ func TestChromiumProxy(t *testing.T) {
 	var away atomic.Int32
 	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
 	defer beacon.Close()
+	sound := silence(100)
 	_, s, ca := proxying(t, "",
 		captured{"https://site.example/", html + "\r\nSet-Cookie: c=1\r\nStrict-Transport-Security: max-age=999", `<title>Home</title><h1>Home</h1><script>
 const text = url => fetch(url).then(r => r.ok ? r.text() : r.status, () => "refused")
@@ -297,6 +316,8 @@ window.done = Promise.all([text("/data"), text("https://cdn.example/data"), text
 		captured{"https://site.example/sw.js", "200 OK\r\nContent-Type: text/javascript", "1", 0},
 		captured{"https://site.example/data", "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip", gzipped("data"), 0},
 		captured{"https://cdn.example/data", "200 OK\r\nContent-Type: text/plain\r\nAccess-Control-Allow-Origin: *", "far", 0},
+		captured{"https://site.example/a.wav", fmt.Sprintf("200 OK\r\nContent-Type: audio/wav\r\nContent-Length: %d", len(sound)), sound, 0},
+		captured{"https://site.example/listen", html, listen, 0},
 		captured{"http://site.example/plain", "301 Moved Permanently\r\nLocation: http://other.example/", "", 0},
 		captured{"http://other.example/", html, "<p>plain", 0},
 	)
@@ -304,6 +325,10 @@ window.done = Promise.all([text("/data"), text("https://cdn.example/data"), text
 	b.open("https://site.example/")
 	if got, want := b.run(b.session, "window.done"), "https://site.example/,c=1,stored,data,far,404,refused,no worker"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+	b.open("https://site.example/listen")
+	if got := b.run(b.session, "window.done"); got != "100,90" {
+		t.Errorf("a sound that is sought in: %s", got)
 	}
 	b.open("http://site.example/plain")
 	if got := b.run(b.session, "location.href + document.body.innerText"); got != "http://other.example/plain" {

@@ -9,7 +9,8 @@
 //	/DATEmp_/URL        the capture itself, its URLs rewritten to such paths
 //	/DATEid_/URL        the capture as it was archived
 //
-// DATE has up to 14 digits, from the year on; without it, the latest capture counts.
+// DATE has up to 14 digits, from the year on; without it, the latest capture counts. All paths are
+// below a root that differs from server to server.
 //
 // # What is rewritten
 //
@@ -23,8 +24,9 @@
 // pages nor any other archive, and has no cookies and no storage. A Content-Security-Policy lets it
 // load from this server only; the frame it runs in cannot be led elsewhere, and it opens no windows.
 // The server changes nothing: there are no orders that a page could give. Requests by other names
-// than those of loopback are refused, so that a name that is rebound to loopback leads nowhere.
-// WebRTC connections are forbidden by the policy, which not every browser knows.
+// than those of loopback are refused, so that a name that is rebound to loopback leads nowhere. Nor
+// can a page elsewhere try which paths there are: it does not know the root. WebRTC connections are
+// forbidden by the policy, which not every browser knows.
 //
 // # Proxy
 //

@@ -28,10 +28,9 @@ type asked struct {
 
 const digits = "20060102150405"
 
-// parse reads the target of a request as it was sent: cleaning the path would change the URL in it.
-func parse(target string) (asked, error) {
+// parse reads the path of a request as it was sent: cleaning it would change the URL in it.
+func parse(rest string) (asked, error) {
 	var a asked
-	rest := strings.TrimPrefix(target, "/")
 	n := 0
 	for n < len(rest) && n < len(digits) && '0' <= rest[n] && rest[n] <= '9' {
 		n++
@@ -81,12 +80,12 @@ func ParseDate(s string) (time.Time, error) {
 }
 
 // path returns the path of a view.
-func (v view) path(date, url string) string {
+func (s *Server) path(v view, date, url string) string {
 	switch {
 	case v == calendar:
-		return pathOf("/*/", url)
+		return pathOf(s.root+"*/", url)
 	case date == "" && v == framed:
-		return pathOf("/", url)
+		return pathOf(s.root, url)
 	}
-	return pathOf("/"+date+string(v)+"/", url)
+	return pathOf(s.root+date+string(v)+"/", url)
 }

@@ -65,11 +65,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.connect(w, r)
 		return
 	}
-	h := w.Header()
-	h.Set("Cache-Control", "no-store") // the live site has these URLs, too
+	w.Header().Set("Cache-Control", "no-store") // the live site has these URLs, too
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		h.Set("Allow", "GET, HEAD")
+		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "The archive holds no responses to "+r.Method+".", http.StatusMethodNotAllowed)
 	case r.Header.Get("Service-Worker") != "": // it would stay in the browser
 		http.Error(w, "A replay has no service workers.", http.StatusNotFound)
@@ -102,7 +101,7 @@ var unsent = []string{
 	"Accept-Ranges", "Content-Encoding", "Content-Length", "Content-Range",
 	"Accept-CH", "Alt-Svc", "Clear-Site-Data", "Critical-CH", "Expect-CT", "NEL", "Public-Key-Pins", "Public-Key-Pins-Report-Only",
 	"Report-To", "Reporting-Endpoints", "Strict-Transport-Security",
-	"Age", "Cache-Control", "Expires", "Pragma", // no-store
+	"Age", "Cache-Control", "Expires", "Pragma",
 }
 
 // capture serves a capture as it was archived.
@@ -114,7 +113,6 @@ func (p *Proxy) capture(w http.ResponseWriter, r *http.Request, c archive.Captur
 	}
 	defer record.Close()
 	a, h := answerOf(record), w.Header()
-	own := h.Clone()
 	for _, f := range a.header {
 		h.Add(f.Name, f.Value)
 	}
@@ -124,9 +122,7 @@ func (p *Proxy) capture(w http.ResponseWriter, r *http.Request, c archive.Captur
 	for _, name := range unsent {
 		h.Del(name)
 	}
-	for name, values := range own {
-		h[name] = values
-	}
+	h.Set("Cache-Control", "no-store")
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil // the browser looks for itself

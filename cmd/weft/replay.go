@@ -110,7 +110,7 @@ func (f *replayFlags) run(paths []string) error {
 		Handler: pages, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: log.New(io.Discard, "", 0), // of connections that end early
 	}
-	ready := fmt.Sprintf("http://%s/\n", listener.Addr())
+	ready := fmt.Sprintf("http://%s%s\n", listener.Addr(), pages.Root())
 	if f.proxy {
 		ca, err := replay.OpenAuthority(cmp.Or(f.ca, folderOf(paths[0])), time.Now())
 		if err != nil {
