@@ -66,7 +66,7 @@ func TestArchive(t *testing.T) {
 	job := filepath.Join(t.TempDir(), "job")
 	c, err := weft.New(weft.Options{
 		Seeds: []string{s.URL + "/"}, Job: job, Archive: true, Insecure: true, Concurrency: 1, MaxBody: 20_000, Retries: -1, IdleTimeout: 100 * time.Millisecond,
-		Header: http1.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-Shown", Value: "yes"}},
+		Header: http1.Header{{Name: "Authorization", Value: "Bearer secret"}, {Name: "X-Key", Value: "secret"}, {Name: "Accept-Language", Value: "de"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestArchive(t *testing.T) {
 			t.Errorf("%s is %.100q, expected %q", path, got[path], want)
 		}
 	}
-	if strings.Contains(got["request"], "secret") || !strings.Contains(got["request"], "X-Shown: yes") {
+	if strings.Contains(got["request"], "secret") || !strings.Contains(got["request"], "Accept-Language: de") {
 		t.Errorf("request %q", got["request"])
 	}
 	r := records(t, job)[s.URL+"/chunked"]

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -171,6 +172,11 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 		case c.Archive:
 			f.Archive = capture.New(j.Salt, cmp.Or(c.ArchiveDigest, warc.SHA256), shares.Originals)
 			f.Archive.Metadata = c.ArchiveMetadata
+			for _, field := range c.Header {
+				if !slices.Contains(shownFields, strings.ToLower(field.Name)) {
+					f.Archive.Secret = append(f.Archive.Secret, field.Name)
+				}
+			}
 			f.HTTP.KeepRaw = true
 		case c.KeepBodies:
 			f.KeepBody = j.KeepBody
@@ -178,6 +184,9 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	}
 	return f
 }
+
+// shownFields are fields of Options.Header, in lower case, that are archived: they hold no secrets.
+var shownFields = []string{"accept", "accept-encoding", "accept-language", "from", "host", "referer", "user-agent"}
 
 // seedSeq parses the seeds of SeedSeq. It ends at the first that is none.
 func (c *config) seedSeq() iter.Seq2[engine.Seed, error] {

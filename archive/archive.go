@@ -97,7 +97,9 @@ func (a *Archive) Captures(url string) ([]Capture, error) {
 	if len(same) == 0 {
 		same = others
 	}
-	slices.SortStableFunc(same, func(a, b Capture) int { return a.Date.Compare(b.Date) })
+	slices.SortStableFunc(same, func(a, b Capture) int { // within a second, in the order of writing
+		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Offset, b.Offset))
+	})
 	return same, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/warc"
@@ -163,10 +164,10 @@ func (dir folder) open(name string) (*member, error) {
 	if name != filepath.Base(name) {
 		return nil, fmt.Errorf("%.200q is not the name of a file in %s", name, string(dir))
 	}
-	f, err := os.OpenInRoot(string(dir), name)
+	f, err := openInside(string(dir), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		var open error
-		if f, open = os.OpenInRoot(string(dir), name+beingWritten); open == nil {
+		if f, open = openInside(string(dir), name+beingWritten); open == nil {
 			err = nil
 		}
 	}
@@ -174,6 +175,16 @@ func (dir folder) open(name string) (*member, error) {
 		return nil, err
 	}
 	return wholeFile(f)
+}
+
+// openInside opens a file in a folder, and does not wait for the writer of a pipe.
+func openInside(dir, name string) (*os.File, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
 func wholeFile(f *os.File) (*member, error) {

@@ -37,7 +37,8 @@ const MinPayload = 1 << 10
 
 // Archive makes the captures of a job. Any goroutine may use it.
 type Archive struct {
-	Metadata bool // there are notes: see Note
+	Metadata bool     // there are notes: see Note
+	Secret   []string // names of fields that are left out of requests: see Public
 
 	salt     Salt
 	encoders sync.Pool // *warc.Encoder
@@ -181,17 +182,17 @@ func (a *Archive) find(key [16]byte) (o original, ok bool) {
 	return o, ok
 }
 
-// secret are the fields of a request that are not archived.
-var secret = []string{"authorization:", "cookie:", "proxy-authorization:"}
+// secret are the fields of a request that are not archived, besides the user's own.
+var secret = []string{"Authorization", "Cookie", "Proxy-Authorization"}
 
-// Public returns a request without its secrets: credentials and cookies, which a job never has on
-// the disk.
-func Public(request string) []byte {
+// Public returns a request without what may be secret, which a job never has on the disk:
+// credentials, cookies, and the fields of Secret.
+func (a *Archive) Public(request string) []byte {
 	public := make([]byte, 0, len(request))
 	for line := range strings.Lines(request) {
-		if !slices.ContainsFunc(secret, func(name string) bool {
-			return len(line) >= len(name) && strings.EqualFold(line[:len(name)], name)
-		}) {
+		name, _, _ := strings.Cut(line, ":")
+		hidden := func(other string) bool { return strings.EqualFold(name, other) }
+		if !slices.ContainsFunc(secret, hidden) && !slices.ContainsFunc(a.Secret, hidden) {
 			public = append(public, line...)
 		}
 	}

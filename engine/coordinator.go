@@ -71,6 +71,7 @@ type ending struct {
 	draining bool          // no more fetches start
 	until    time.Time     // draining: then what is in flight is broken off
 	breakOff *aio.Callback // at until
+	giveUp   *aio.Callback // then waiting for room on the disk ends
 	over     aio.Event
 	broken   bool  // by a cancelled context: the batch that is being saved is the last
 	failure  error // of the outputs, or the seeds
@@ -152,6 +153,9 @@ func (d *Coordinator) run(t *aio.Task) error {
 			}
 			return d.crawl(t)
 		})
+	}
+	if d.ending.giveUp != nil {
+		d.ending.giveUp.Cancel()
 	}
 	for _, f := range d.loops {
 		f.Close()

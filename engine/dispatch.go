@@ -199,9 +199,18 @@ func (d *Coordinator) finish() {
 // fetches take, and shorter than people wait for a command that they have interrupted.
 const DrainTime = 10 * time.Second
 
-// Drain starts no more fetches. What is in flight finishes, or is broken off after DrainTime and
-// stays pending; then the crawl ends.
+// Drain is drain for people, who do not wait for a full disk: after DrainTime what needs room there
+// fails, and the crawl with it.
 func (d *Coordinator) Drain() {
+	if d.ending.giveUp == nil {
+		d.ending.giveUp = d.loop.CallLater(DrainTime, d.committer.abandon)
+	}
+	d.drain()
+}
+
+// drain starts no more fetches. What is in flight finishes, or is broken off after DrainTime and
+// stays pending; then the crawl ends.
+func (d *Coordinator) drain() {
 	if e := &d.ending; !e.draining {
 		e.draining, e.until = true, d.loop.Now().Add(DrainTime)
 		e.breakOff = d.loop.CallAt(e.until, func() {
@@ -216,13 +225,13 @@ func (d *Coordinator) Drain() {
 // stop is Drain because of a limit.
 func (d *Coordinator) stop(limit string) {
 	d.progress.summary.Stopped = cmp.Or(d.progress.summary.Stopped, limit)
-	d.Drain()
+	d.drain()
 }
 
 // fail ends the crawl because its outputs cannot be written, or its seeds be read.
 func (d *Coordinator) fail(err error) {
 	if d.ending.failure == nil {
 		d.ending.failure = err
-		d.Drain()
+		d.drain()
 	}
 }

@@ -35,7 +35,7 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 	}
 	x := &warc.Exchange{
 		URL: u.String(), Date: at.UTC().Truncate(time.Microsecond), IP: res.Addr.Addr(), Truncated: cut,
-		Protocols: warc.Protocols(res.Proto, ""), Request: capture.Public(res.Sent),
+		Protocols: warc.Protocols(res.Proto, ""), Request: a.Public(res.Sent),
 		Parts: &warc.Parts{Status: res.Status, Head: len(res.RawHead), Payload: res.Received(), Coded: res.Header.Get("Content-Encoding") != ""},
 	}
 	// What has no coding is the body that was hashed when it was read.
@@ -97,6 +97,8 @@ func cutOff(kind http1.Kind) string {
 		return warc.CutTime
 	case http1.KindEncoding, http1.KindBomb: // it is whole, but cannot be decoded
 		return ""
+	case http1.KindProtocol:
+		return warc.CutUnspecified
 	}
 	return warc.CutDisconnect
 }

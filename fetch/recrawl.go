@@ -115,7 +115,7 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 		}
 		out.Saved = max(0, known.Bytes-r.Bytes)
 	case known != nil:
-		now.First, r.UnchangedBy = known.First, sameness(known, &now)
+		now.First, now.Capture, r.UnchangedBy = known.First, known.Capture, sameness(known, &now)
 		if r.UnchangedBy == record.SameBody { // which is not read again
 			r.Title = cmp.Or(r.Title, known.Title)
 			now.Title = r.Title

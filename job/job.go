@@ -134,6 +134,7 @@ func (j *Job) open(o *Options) error {
 	}
 	if j.Resumed = begun; begun {
 		if err := j.recall(o); err != nil {
+			j.removeEmpty(options.Outputs[1:])
 			return err
 		}
 		if j.startsAnew(o) { // what failed then says nothing now
@@ -181,6 +182,21 @@ func (p *Plan) outputs(o *store.Options) {
 	}
 	if p.Archive {
 		o.Outputs, o.Series = append(o.Outputs, CapturesFile), ArchiveDir
+	}
+}
+
+// removeEmpty removes outputs that were created for a plan which is not that of the job, and are
+// empty. What cannot be removed does no harm.
+func (j *Job) removeEmpty(names []string) {
+	for _, name := range names {
+		file := j.Files.PathJoin(j.Dir, name)
+		if info, err := j.Files.Stat(file); err == nil && info.Size() == 0 {
+			_ = j.Files.Remove(file)
+		}
+	}
+	dir := j.Files.PathJoin(j.Dir, ArchiveDir)
+	if names, err := j.Files.List(dir); err == nil && len(names) == 0 {
+		_ = j.Files.Remove(dir)
 	}
 }
 

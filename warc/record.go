@@ -40,6 +40,8 @@ const (
 	CutLength     = "length"
 	CutTime       = "time"
 	CutDisconnect = "disconnect"
+
+	CutUnspecified = "unspecified"
 )
 
 // Field is one named field of a record or of an HTTP message.

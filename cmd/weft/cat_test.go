@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -13,6 +15,10 @@ func TestCat(t *testing.T) {
 	visit := 0
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
 		etag := fmt.Sprintf(`"%d"`, min(visit, 2))
+		if r.URL.Path == "/same" {
+			fmt.Fprint(w, strings.Repeat("the same each time, ", 100))
+			return
+		}
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return
@@ -23,7 +29,7 @@ func TestCat(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<p>visit %d</p>", visit)
+		fmt.Fprintf(w, "<p>visit %d</p><a href=/same>", visit)
 	})
 	visit = 1
 	dir := crawls(t, exitDone, "--warc", "--job", "job", s.URL).dir
@@ -50,10 +56,27 @@ func TestCat(t *testing.T) {
 			t.Errorf("cat %s: exit %d, %q, %s", c.flags, e.code, e.stdout, e.stderr)
 		}
 	}
-	if e := weftIn(t, dir, "warc", "check", "job/archive"); e.code == exitDone {
-		t.Error("a folder is checked as a file")
+	e := weftIn(t, dir, "cat", "--raw", "job", s.URL+"/same")
+	if !strings.Contains(e.stdout, "WARC-Type: revisit\r\n") || !strings.Contains(e.stdout, "identical-payload-digest") {
+		t.Errorf("the same body at a later visit: %q, %s", e.stdout, e.stderr)
 	}
 	if e := weftIn(t, dir, "cat", "job", s.URL+"/nowhere"); e.code != exitError || !strings.Contains(e.stderr, "no response of "+s.URL+"/nowhere") {
 		t.Errorf("exit %d, %s", e.code, e.stderr)
+	}
+}
+
+// TestCatBodies: a job with bodies has no archive; a command that asks for one is refused, and
+// leaves nothing behind.
+func TestCatBodies(t *testing.T) {
+	s := newAsked(t, false, star)
+	dir := crawls(t, exitDone, "--bodies", "--job", "job", s.URL).dir
+	if e := weftIn(t, dir, "crawl", "--warc", "--bodies", "--job", "job", s.URL); e.code != exitUsage || !strings.Contains(e.stderr, "archive: not written") {
+		t.Errorf("exit %d, %s", e.code, e.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "job/archive")); err == nil {
+		t.Error("the refused command has made a folder")
+	}
+	if e := weftIn(t, dir, "cat", "job", s.URL); e.code != exitDone || e.stdout == "" {
+		t.Errorf("exit %d, %q, %s", e.code, e.stdout, e.stderr)
 	}
 }

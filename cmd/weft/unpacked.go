@@ -19,10 +19,11 @@ type unpacked struct {
 	root  *os.Root
 	seed  maphash.Seed
 	names map[uint64]uint64 // in lower case, to the name itself: both as hashes
+	next  map[uint64]int    // by hash of a name with a date: the first number that is free
 }
 
 func newUnpacked(root *os.Root) *unpacked {
-	return &unpacked{root, maphash.MakeSeed(), make(map[uint64]uint64)}
+	return &unpacked{root, maphash.MakeSeed(), make(map[uint64]uint64), make(map[uint64]int)}
 }
 
 // partName is that of a file while it is written.
@@ -49,7 +50,12 @@ func (u *unpacked) write(url, mime string, at time.Time, body io.Reader) (name s
 	if dir, err = u.folder(dir); err != nil {
 		return "", in.err, err
 	}
+	dated := maphash.String(u.seed, path.Join(dir, another(base, at, 1)))
 	for i := 0; ; i++ {
+		if i > 1 { // those between have other contents
+			i = max(i, u.next[dated])
+			u.next[dated] = i + 1
+		}
 		name = path.Join(dir, another(base, at, i))
 		free, err := u.place(f, name)
 		if free || err != nil {

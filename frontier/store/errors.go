@@ -66,6 +66,9 @@ type ShortError struct {
 }
 
 func (e *ShortError) Error() string {
+	if e.Size == 0 {
+		return fmt.Sprintf("store: %s: missing or empty, expected the %d bytes that were committed", e.Name, e.Want)
+	}
 	return fmt.Sprintf("store: %s: %d bytes, expected at least the %d that were committed", e.Name, e.Size, e.Want)
 }
 

@@ -92,7 +92,7 @@ func TestOpen(t *testing.T) {
 		is   error
 		want string // in the message
 	}{
-		{"an output is missing", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }, store.ErrShort, "0 bytes, expected at least the"},
+		{"an output is missing", func(t *testing.T, fs *storetest.FS) { remove(t, fs, "/job/pages.jsonl") }, store.ErrShort, "missing or empty, expected the"},
 		{"no manifest marker", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "marker.manifest")) }, store.ErrDamaged, "no manifest"},
 		{"no manifest", func(t *testing.T, fs *storetest.FS) { remove(t, fs, find(t, fs, "/MANIFEST")) }, store.ErrDamaged, "MANIFEST"},
 		{"no table", func(t *testing.T, fs *storetest.FS) { remove(t, fs, table(t, fs)) }, store.ErrDamaged, "sstable"},

@@ -68,7 +68,7 @@ var tables = map[string][]string{
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
-	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.appender.b"},
+	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.sum", "warc.appender.b"},
 	"two files of the archive, 3 buffers of 1.5 MiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
@@ -89,7 +89,7 @@ var tables = map[string][]string{
 		"engine.Config.Late", "engine.Config.Seeds", "engine.Coordinator.free", "engine.Coordinator.loops", "engine.Coordinator.pauses",
 		"engine.seeds.held", "fetch.Config.DNS", "fetch.reach.given", "frontier/store.Store.outputs", "http1.Client.auth", "http1.Client.secrets", "http1.Client.shared", "http1.Options.Auth",
 		"http1.Options.Header", "http1.Options.Resolve", "http1.header.fields", "http1.names.overrides",
-		"engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
+		"capture.Archive.Secret", "engine.ArchiveConfig.About", "engine.archive.about", "frontier/store.Store.fixed",
 		"job.Job.Promised", "job.Plan.Guessed", "job.Plan.Added", "job.Plan.Exclude", "job.Plan.Include", "job.Plan.Late", "job.Plan.Seeds", "scope.Rules.Exclude", "scope.Rules.Include",
 	},
 }

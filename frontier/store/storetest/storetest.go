@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -168,7 +169,8 @@ func (fs *FS) MkdirAll(path string, perm os.FileMode) error {
 	return fs.mem.MkdirAll(path, perm)
 }
 
-// Truncate replaces a file by a shorter one.
+// Truncate replaces a file by a shorter one. As on a real disk, a crash does not take what was synced
+// before of what is left.
 func (fs *FS) Truncate(path string, size int64) error {
 	if err := fs.before(Truncate, path); err != nil {
 		return err
@@ -177,7 +179,24 @@ func (fs *FS) Truncate(path string, size int64) error {
 	if err != nil {
 		return err
 	}
-	return fs.WriteFile(path, data[:min(size, int64(len(data)))])
+	data = data[:min(size, int64(len(data)))]
+	synced, err := fs.Crash(0, nil).ReadFile(path)
+	if err != nil { // nothing of it
+		return fs.WriteFile(path, data)
+	}
+	f, err := fs.mem.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	durable := min(len(synced), len(data))
+	_, err = f.Write(slices.Clone(data[:durable]))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		_, err = f.Write(slices.Clone(data[durable:]))
+	}
+	return errors.Join(err, f.Close())
 }
 
 type file struct {
