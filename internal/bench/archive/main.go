@@ -78,12 +78,20 @@ func measure(weft, jobs string, runs int, command string) ([]byte, error) {
 	// The first paragraph is to be reviewed whenever the page is measured again.
 	fmt.Fprintf(&b.page, `# The archive
 
-PLACEHOLDER
+An archive of bodies that come compressed costs a crawl 10 to 25 %% of its CPU time, and of plain
+ones 70 to 100 %%: both marks are missed, the first narrowly. Writing and reading meet their marks
+more than twice over.
+
+Of plain bodies perf attributes two fifths of the difference to deflate, at its fastest level: it
+takes 320 MB/s of such pages, and the site has 61 MB. The rest is SHA-256 of the block, copying records
+into the batch and the file, and the memory for that. Of compressed bodies it is fields and
+digests of the two records, the index, copying.
 
 ## How it was measured
 
-`+"`%s`"+`, at commit %s, with %s on %d cores; %d pairs of crawls, in turns. All figures are CPU
-time, user and system. The site is the medium one: 3,903 pages of 15 KB, 1,219 dead links. Jobs are in memory (%s).
+`+"`%s`"+`, at commit %s, with %s on %d cores;
+%d pairs of crawls, in turns. All figures are CPU time, user and system. The site is the medium one:
+3,903 pages of 15 KB, 1,219 dead links. Jobs are in memory (%s).
 
 `, command, machine.Commit(), runtime.Version(), runtime.NumCPU(), runs, jobs)
 	for _, step := range []func() error{b.crawls, b.writing, b.reading} {
