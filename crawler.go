@@ -3,16 +3,20 @@ package weft
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
+	"path/filepath"
 	"slices"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/capture"
+	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/control"
 	"github.com/weftcrawl/weft/engine"
 	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
@@ -165,7 +169,8 @@ func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 		f.Visit = max(1, j.History.Summary.Visit)
 		switch {
 		case c.Archive:
-			f.Archive = capture.New(j.Salt, warc.SHA256, shares.Originals)
+			f.Archive = capture.New(j.Salt, cmp.Or(c.ArchiveDigest, warc.SHA256), shares.Originals)
+			f.Archive.Metadata = c.ArchiveMetadata
 			f.HTTP.KeepRaw = true
 		case c.KeepBodies:
 			f.KeepBody = j.KeepBody
@@ -198,7 +203,22 @@ func (c *config) seedSeq() iter.Seq2[engine.Seed, error] {
 //
 // The summary is valid with an error, too. Errors: the cause of ctx; what went wrong with the
 // outputs; an error of OnPage, wrapped; an *OptionError of SeedSeq; ErrRan.
-func (c *Crawler) Run(ctx context.Context) (Summary, error) { return c.crawl.Run(ctx) }
+func (c *Crawler) Run(ctx context.Context) (Summary, error) {
+	sum, err := c.crawl.Run(ctx)
+	if sum.Finished {
+		err = errors.Join(err, c.sortIndex())
+	}
+	return sum, err
+}
+
+// sortIndex makes the sorted index of the archive. What needs it makes it, too: a crawl that was
+// interrupted does not wait for it.
+func (c *Crawler) sortIndex() error {
+	if c.job == nil || !c.job.Plan.Archive || c.job.Files != store.Disk {
+		return nil
+	}
+	return cdxj.Update(filepath.Join(c.job.Dir, job.ArchiveDir), cdxj.All)
+}
 
 // RunOn is Run on the loop of t, next to other tasks. With a virtual clock and an in-memory
 // network a crawl is the same every time.

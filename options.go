@@ -25,6 +25,7 @@ import (
 	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
 	"golang.org/x/sys/unix"
 )
@@ -131,10 +132,14 @@ type Options struct {
 	Archive    bool   // requests and responses, in Job/archive: see package warc
 	// ArchiveSize is how long a file of the archive becomes, in bytes; 0: 1 GB. A response is never
 	// split.
-	ArchiveSize int
-	Output      io.Writer  // a further stream of the records
-	Format      Format     // of Output; empty: FormatJSONL
-	Duplicates  Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
+	ArchiveSize   int
+	ArchiveDigest warc.Algorithm // of its records; empty: warc.SHA256
+	// ArchiveMetadata adds metadata records: of URLs without a response, how they failed, and of
+	// names, their addresses.
+	ArchiveMetadata bool
+	Output          io.Writer  // a further stream of the records
+	Format          Format     // of Output; empty: FormatJSONL
+	Duplicates      Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
 
 	Hooks Hooks
 
@@ -304,6 +309,8 @@ func (c *config) checkJob() error {
 		return &OptionError{Option: "Update", Err: errNoJob}
 	case c.Update && c.Fresh:
 		return &OptionError{Option: "Update", Err: errFresh}
+	case !slices.Contains([]warc.Algorithm{"", warc.SHA256, warc.SHA1}, c.ArchiveDigest):
+		return invalid("ArchiveDigest", string(c.ArchiveDigest), errors.New("expected sha256 or sha1"))
 	case c.PruneDuplicates && c.Duplicates == DuplicatesOff:
 		return &OptionError{Option: "PruneDuplicates", Err: errors.New("expected duplicates to be recognised: same or near")}
 	case c.Job == "" && (c.KeepLinks || c.KeepBodies || c.Archive):

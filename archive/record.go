@@ -42,11 +42,20 @@ func (r *Record) Close() error {
 	return errors.Join(errs...)
 }
 
-// Read opens the record of a capture. It has to be closed.
-func (a *Archive) Read(c Capture) (*Record, error) {
+// ReadRaw opens the record of a capture as it is: a revisit has no body. It has to be closed.
+func (a *Archive) ReadRaw(c Capture) (*Record, error) {
 	r, err := c.read()
 	if err != nil {
 		return nil, c.where(err)
+	}
+	return r, nil
+}
+
+// Read opens the record of a capture. It has to be closed.
+func (a *Archive) Read(c Capture) (*Record, error) {
+	r, err := a.ReadRaw(c)
+	if err != nil {
+		return nil, err
 	}
 	if r.Record.Type() == warc.Revisit {
 		if err := a.follow(r); err != nil {
@@ -129,7 +138,12 @@ func (a *Archive) follow(r *Record) error {
 	}
 	// The payload is that of the original; how it was transferred may have differed.
 	r.Message.Rest = m.Payload()
-	r.Message.Header = without(r.Message.Header, "Transfer-Encoding", "Content-Encoding")
+	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
+	const digest = "WARC-Payload-Digest"
+	if own := r.Record.Header.Get(digest); own != "" && own == original.Record.Header.Get(digest) {
+		return nil // the same bytes, whose coding another server's original need not name
+	}
+	r.Message.Header = without(r.Message.Header, "Content-Encoding")
 	for _, f := range m.Header {
 		if strings.EqualFold(f.Name, "Content-Encoding") {
 			r.Message.Header = append(r.Message.Header, f)

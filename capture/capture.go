@@ -11,11 +11,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -35,6 +37,8 @@ const MinPayload = 1 << 10
 
 // Archive makes the captures of a job. Any goroutine may use it.
 type Archive struct {
+	Metadata bool // there are notes: see Note
+
 	salt     Salt
 	encoders sync.Pool // *warc.Encoder
 	buffers  sync.Pool // *[]byte, for records
@@ -130,6 +134,21 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 		copy(c.Past.Payload[:], made.Payload.Sum)
 	}
 	return c
+}
+
+// Failure makes a metadata record of a URL without a response.
+func (a *Archive) Failure(r *record.Record) *Capture {
+	return a.Note(r.URL, r.Started, warc.Header{
+		{Name: "error", Value: r.ErrorKind}, {Name: "message", Value: r.Error}, {Name: "tries", Value: strconv.Itoa(r.Tries)},
+	})
+}
+
+// Note makes a metadata record about a URL. It is in no index.
+func (a *Archive) Note(url string, at time.Time, fields warc.Header) *Capture {
+	e := a.encoders.Get().(*warc.Encoder)
+	defer a.encoders.Put(e)
+	records, _ := e.Note(nil, &warc.Note{Type: warc.Metadata, URL: url, Date: at, ContentType: warc.TypeFields, Block: warc.Fields(fields)})
+	return &Capture{Records: records}
 }
 
 func (a *Archive) refer(url string, at time.Time) *warc.Original {

@@ -70,11 +70,13 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 		a.append(b, a.encoder.Info(nil, a.captures.ID(a.name, now), now.UTC().Truncate(time.Microsecond), path.Base(a.name), a.about))
 	}
 	c.Index.Filename, c.Index.Offset = path.Base(a.name), a.size
-	if r != nil {
+	if r != nil && c.Index.URL != "" {
 		r.WARCFile, r.WARCOffset = c.Index.Filename, c.Index.Offset
 	}
 	a.append(b, c.Records)
-	b.Append(job.CapturesFile, c.Index.Append(nil))
+	if c.Index.URL != "" {
+		b.Append(job.CapturesFile, c.Index.Append(nil))
+	}
 	a.captures.Placed(c)
 }
 

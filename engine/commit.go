@@ -10,7 +10,7 @@ import (
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
-	"github.com/weftcrawl/weft/capture"
+	"github.com/weftcrawl/weft/fetch"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
@@ -90,10 +90,10 @@ func (c *committer) keep(lines []byte, folder string) {
 	}
 }
 
-// place adds a capture to the archive, and its place to its record, if it has one.
-func (c *committer) place(cap *capture.Capture, r *record.Record, now time.Time) {
-	if cap != nil {
-		c.archive.place(c.open.state, cap, r, now)
+// place adds what an outcome has for the archive, and the place to its record, if it has one.
+func (c *committer) place(out *fetch.Outcome, now time.Time) {
+	if out.Capture != nil && !out.Retry {
+		c.archive.place(c.open.state, out.Capture, out.Record, now)
 	}
 }
 

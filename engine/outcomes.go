@@ -138,13 +138,14 @@ func (d *Coordinator) takeOutcomes(loop int, batch []fetch.Outcome) {
 	for i := range batch {
 		out := &batch[i]
 		d.slots.give(out.Ticket)
-		if out.URL.Resolve || d.postpones(now, out) {
+		if !out.URL.Resolve && d.postpones(now, out) {
+			continue
+		}
+		d.committer.place(out, d.loop.Wall())
+		if out.URL.Resolve {
 			continue
 		}
 		d.takeLinks(out)
-		if !out.Retry {
-			d.committer.place(out.Capture, out.Record, d.loop.Wall())
-		}
 		if out.Record != nil {
 			d.committer.record(out.Record)
 			d.keep(out)
@@ -358,6 +359,9 @@ func (d *Coordinator) refuse() {
 		if instead, ok := fetch.Instead(u.URL, u.Kind); ok {
 			r.Error = fetch.TriedInstead(r.Error, instead)
 			d.promise(instead)
+		}
+		if a := d.cfg.Fetch.Archive; a != nil && a.Metadata {
+			d.committer.archive.place(d.committer.open.state, a.Failure(r), r, now)
 		}
 		d.committer.record(r)
 		d.countRecord(r)

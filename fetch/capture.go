@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"net/netip"
 	"time"
 
 	"github.com/weftcrawl/weft/aio"
@@ -22,7 +23,14 @@ const longRaw = 64 << 10
 // why the response is not whole, or nothing.
 func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Response, at time.Time, cut string) error {
 	a := f.cfg.Archive
-	if a == nil || res == nil {
+	switch {
+	case a == nil:
+		return nil
+	case res != nil:
+	case a.Metadata && out.Record != nil:
+		out.Capture = a.Failure(out.Record)
+		return nil
+	default:
 		return nil
 	}
 	x := &warc.Exchange{
@@ -119,4 +127,19 @@ func (f *Loop) archiveRobots(t *aio.Task, out *Outcome, at weburl.URL, res *http
 		cut = warc.CutLength
 	}
 	return f.archive(t, out, at, res, f.when(started), cut)
+}
+
+// noteAddresses archives the addresses of a name, if that is wanted.
+func (f *Loop) noteAddresses(out *Outcome, to []netip.AddrPort) {
+	if a := f.cfg.Archive; a == nil || !a.Metadata {
+		return
+	}
+	var addresses warc.Header
+	for _, addr := range to {
+		addresses = append(addresses, warc.Field{Name: "address", Value: addr.Addr().String()})
+	}
+	if len(to) == 0 {
+		addresses = warc.Header{{Name: "error", Value: "no address"}}
+	}
+	out.Capture = f.cfg.Archive.Note("dns:"+out.URL.URL.Hostname(), f.loop.Wall(), addresses)
 }

@@ -254,6 +254,7 @@ func (f *Loop) resolve(t *aio.Task, u frontier.URL) (Outcome, error) {
 	if len(to) > 0 {
 		out.Result.Addr = to[0].Addr()
 	}
+	f.noteAddresses(&out, to)
 	return out, nil
 }
 

@@ -73,8 +73,8 @@ func TestHTML(t *testing.T) {
 
 // TestCSS: a URL cannot end the string or the parentheses that it stands in.
 func TestCSS(t *testing.T) {
-	got := string(rewriterOf(t, "utf-8").css(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j)}`)))
-	want := `@namespace url(http://a/); a{b:url( "/1/https://example.org/dir/c\000027d\000028e\000029.png" );f:URL(/1/https://example.org/dir/g\000029h);i:url(#j)}`
+	got := string(rewriterOf(t, "utf-8").css(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j);k:image-set("l" 1x)}`)))
+	want := `@namespace url(http://a/); a{b:url( "/1/https://example.org/dir/c\000027d\000028e\000029.png" );f:URL(/1/https://example.org/dir/g\000029h);i:url(#j);k:image-set("/1/https://example.org/dir/l" 1x)}`
 	if got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
@@ -96,4 +96,17 @@ func FuzzHTML(f *testing.F) {
 			t.Errorf("text without tags changed: %q", once)
 		}
 	})
+}
+
+// TestLongBase: short URLs with a long base do not make a document of gigabytes.
+func TestLongBase(t *testing.T) {
+	base, err := weburl.Parse("https://example.org/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "<base href='https://example.org/" + strings.Repeat("a", 30_000) + "/'>" + strings.Repeat("<a href=b>", 10_000)
+	out := newRewriter("/1mp_/", base, charset.Lookup("utf-8")).html([]byte(text))
+	if len(out) > 2*mostRewritten || !strings.HasSuffix(string(out), "<a href=b>") {
+		t.Errorf("%d bytes, which end with %.20q", len(out), out[len(out)-20:])
+	}
 }

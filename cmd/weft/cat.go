@@ -82,7 +82,11 @@ func (f *catJobFlags) run(dir, url string) error {
 	case len(captures) == 0:
 		return errNoResponse(url)
 	}
-	r, err := a.Read(captures[len(captures)-1])
+	read := a.Read
+	if f.raw {
+		read = a.ReadRaw
+	}
+	r, err := read(captures[len(captures)-1])
 	if err != nil {
 		return &exit{exitError, err}
 	}
@@ -131,7 +135,7 @@ func printRecord(out io.Writer, r *archive.Record) error {
 		_, err := io.Copy(out, r.Record)
 		return err
 	}
-	if err := printHead(out, r.Message); err != nil || r.Record.Type() == warc.Revisit {
+	if err := printHead(out, r.Message); err != nil {
 		return err
 	}
 	_, err := io.Copy(out, r.Message.Rest)

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/weftcrawl/weft"
+import (
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/warc"
+)
 
 // crawlFlags are the options of weft crawl.
 type crawlFlags struct {
@@ -192,6 +195,12 @@ func (f *crawlFlags) outputOptions() []option {
 		{name: "warc-size", arg: "SIZE", field: "ArchiveSize", advanced: true,
 			Value: to(&o.ArchiveSize, size),
 			help:  "start a new file of the archive after SIZE", def: "1GB"},
+		{name: "warc-digest", arg: "NAME", field: "ArchiveDigest", advanced: true,
+			Value: to(&o.ArchiveDigest, oneOf(warc.SHA256, warc.SHA1)),
+			words: []string{"sha256", "sha1"},
+			help:  "take digests of archived records by sha256 or sha1", def: "sha256"},
+		{name: "warc-metadata", Value: on(&o.ArchiveMetadata), field: "ArchiveMetadata", advanced: true,
+			help: "archive failures and addresses of names too, as metadata"},
 		{name: "duplicates", arg: "WHAT", field: "Duplicates", advanced: true,
 			Value: to(&o.Duplicates, oneOf(weft.DuplicatesOff, weft.DuplicatesSame, weft.DuplicatesNear)),
 			words: []string{"off", "same", "near"},

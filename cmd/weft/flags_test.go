@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -535,6 +536,23 @@ var effects = map[string]func(t *testing.T){
 		e := crawls(t, exitDone, "--warc", "--warc-size", "2KB", "--job", "job", newAsked(t, false, star).URL)
 		if files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/weft-*.warc.gz")); len(files) < 2 {
 			t.Errorf("archives %q", files)
+		}
+	},
+	"warc-digest": func(t *testing.T) {
+		e := crawls(t, exitDone, "--warc", "--warc-digest", "sha1", "--job", "job", newAsked(t, false, star).URL)
+		if index, _ := os.ReadFile(filepath.Join(e.dir, "job/archive/index.cdxj")); bytes.Count(index, []byte(`"sha1:`)) != bytes.Count(index, []byte("\n")) || len(index) == 0 {
+			t.Errorf("%s", index)
+		}
+	},
+	"warc-metadata": func(t *testing.T) {
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<a href="http://localhost:1999/">`)
+		})
+		e := crawls(t, exitDone, "--warc", "--warc-metadata", "--scope", "any", "--retries", "0", "--job", "job", s.URL)
+		files, _ := filepath.Glob(filepath.Join(e.dir, "job/archive/*.warc.gz"))
+		if list := weftRun(t, append([]string{"warc", "ls"}, files...)...); strings.Count(list.stdout, "metadata") < 2 || !strings.Contains(list.stdout, "http://localhost:1999/") || !strings.Contains(list.stdout, "dns:localhost") {
+			t.Errorf("%s%s", list.stdout, list.stderr)
 		}
 	},
 	"fresh": func(t *testing.T) {

@@ -47,7 +47,7 @@ var imports = map[string][]string{
 
 	// Shared by loops, with a short lock of its own, as cookies is.
 	"duplicates": {"text"},
-	"capture":    {"frontier", "warc"},
+	"capture":    {"frontier", "record", "warc"},
 
 	// Level 2: what it decides. Never a loop, a clock or a store.
 	"frontier":          {"weburl", "robots", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants", "internal/heap"},
@@ -77,7 +77,7 @@ var imports = map[string][]string{
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.
-	".": {"aio", "budget", "capture", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
