@@ -83,8 +83,8 @@ ones 70 to 100 %%: both marks are missed, the first narrowly. Writing and readin
 more than twice over.
 
 Of plain bodies perf attributes two fifths of the difference to deflate, at its fastest level: it
-takes 320 MB/s of such pages, and the site has 61 MB. The rest is SHA-256 of the block, copying records
-into the batch and the file, and the memory for that. Of compressed bodies it is fields and
+takes 320 MB/s of such pages, and the site has 61 MB. The rest is SHA-256 of the block, copying
+records into the batch and the file, and the memory for that. Of compressed bodies it is fields and
 digests of the two records, the index, copying.
 
 ## How it was measured
