@@ -136,14 +136,10 @@ func (a *Archive) follow(r *Record) error {
 		r.Message = m
 		return nil
 	}
-	// The payload is that of the original; how it was transferred may have differed.
+	// The payload, with its content coding, is that of the original; its fields and how it was
+	// transferred are those of the revisit: a .gz file may also be a page that came compressed.
 	r.Message.Rest = m.Payload()
-	r.Message.Header = without(r.Message.Header, "Transfer-Encoding", "Content-Encoding")
-	for _, f := range m.Header {
-		if strings.EqualFold(f.Name, "Content-Encoding") {
-			r.Message.Header = append(r.Message.Header, f)
-		}
-	}
+	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
 	return nil
 }
 
