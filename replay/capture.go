@@ -2,11 +2,13 @@ package replay
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/weftcrawl/weft/archive"
@@ -46,43 +48,73 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	if err != nil {
 		base = a.url
 	}
-	h, status := w.Header(), http.StatusOK
+	sent, h := answerOf(record), w.Header()
 	sandbox(h, r)
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
-	prefix := "/" + a.date + string(a.view) + "/"
-	header := warc.Header{{Name: "Content-Type", Value: record.Record.Header.Get("Content-Type")}}
-	if m := record.Message; m != nil {
-		header, status = m.Header, m.Status()
-		if to, err := base.Resolve(header.Get("Location")); err == nil && status/100 == 3 && to.IsHTTP() {
-			h.Set("Location", pathOf(prefix, to.String()))
-		}
+	prefix := s.root + a.date + string(a.view) + "/"
+	if to, err := base.Resolve(sent.header.Get("Location")); err == nil && sent.status/100 == 3 && to.IsHTTP() {
+		h.Set("Location", pathOf(prefix, to.String()))
 	}
 	for _, name := range []string{"Content-Disposition", "Content-Language", "X-Content-Type-Options"} {
-		if value := header.Get(name); value != "" {
+		if value := sent.header.Get(name); value != "" {
 			h.Set(name, value)
 		}
 	}
-	body, err := record.Body()
-	if err != nil { // its coding is not known here
-		h.Set("Content-Encoding", header.Get("Content-Encoding"))
-		a.view = identical
-	}
-	switch {
-	case status < 200, status > 599, status == http.StatusNoContent, status == http.StatusPartialContent, status == http.StatusNotModified:
-		status = http.StatusOK // these are answers to another request, or to none
-	}
-	d := document{base: base, body: bufio.NewReaderSize(body, 64<<10), contentType: header.Get("Content-Type")}
-	if a.view == rewritten {
-		d.rewrite(prefix, header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="/-/page.js" data-date="%s"></script>`, c.Date.Format(digits)))
+	d := document{base: base, body: bufio.NewReaderSize(sent.body, 64<<10), contentType: sent.header.Get("Content-Type")}
+	if sent.coding != "" {
+		h.Set("Content-Encoding", sent.coding)
+	} else if a.view == rewritten {
+		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="%s-/page.js" data-date="%s"></script>`, s.root, c.Date.Format(digits)))
 	}
 	if h["Content-Type"] = nil; d.contentType != "" {
 		h.Set("Content-Type", d.contentType)
 	}
-	w.WriteHeader(status)
+	if d.text != nil {
+		sent.size = -1
+	}
+	sent.body = io.MultiReader(bytes.NewReader(d.text), d.body)
+	s.send(w, r, c, sent)
+}
+
+// answer is an archived response as a replay sends it.
+type answer struct {
+	header warc.Header // as archived
+	status int
+	body   io.Reader
+	size   int64  // of the body; -1: not known
+	coding string // the content coding of the body, if it is not known here
+}
+
+func answerOf(record *archive.Record) answer {
+	a := answer{header: warc.Header{{Name: "Content-Type", Value: record.Record.Header.Get("Content-Type")}}, status: http.StatusOK, size: -1}
+	if m := record.Message; m != nil {
+		a.header, a.status = m.Header, m.Status()
+	}
+	var err error
+	if a.body, err = record.Body(); err != nil {
+		a.coding = a.header.Get("Content-Encoding")
+	}
+	if a.header.Get("Content-Encoding") == "" && a.header.Get("Transfer-Encoding") == "" {
+		if size, err := strconv.ParseUint(a.header.Get("Content-Length"), 10, 63); err == nil {
+			a.size = int64(size)
+		}
+	}
+	switch {
+	case a.status < 200, a.status > 599, a.status == http.StatusNoContent, a.status == http.StatusPartialContent,
+		a.status == http.StatusNotModified, a.status == http.StatusProxyAuthRequired:
+		a.status = http.StatusOK // these are answers to another request, or to none
+	}
+	return a
+}
+
+// send sends an answer whose fields are set.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, c archive.Capture, a answer) {
+	a.cut(w.Header(), r)
+	w.WriteHeader(a.status)
 	if r.Method == http.MethodHead {
 		return
 	}
-	if _, err := io.Copy(w, io.MultiReader(strings.NewReader(string(d.text)), d.body)); err != nil {
+	if _, err := io.Copy(w, a.body); err != nil {
 		s.note(fmt.Errorf("%s: offset %d: %w", c.Filename, c.Offset, err))
 	}
 }

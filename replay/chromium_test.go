@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ type message struct {
 	Error     json.RawMessage `json:"error"`
 }
 
-func startBrowser(t *testing.T) *browser {
+func startBrowser(t *testing.T, flags ...string) *browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
@@ -53,8 +54,8 @@ func startBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd := exec.CommandContext(ctx, program, append(flags, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-extensions", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())...)
 	cmd.ExtraFiles = []*os.File{fromTest, toTest}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -155,12 +156,12 @@ func (b *browser) run(session, script string) string {
 // look is what a reader sees of a page: its text, links, styles and images.
 const look = `JSON.stringify({
 	text: document.body.innerText,
-	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\d*mp_./, "")),
+	links: [...document.links].map(a => a.href.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, "")),
 	styles: [...document.querySelectorAll("p, h1")].map(e => {
 		const s = getComputedStyle(e)
-		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\d*mp_./, "")]
+		return [s.color, s.fontFamily, s.marginLeft, s.backgroundImage.replace(/http:..127.0.0.1:\d+.\w+.\d*mp_./, "")]
 	}),
-	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\d*mp_./, ""), i.naturalWidth]),
+	images: [...document.images].map(i => [i.currentSrc.replace(/^http:..127.0.0.1:\d+.\w+.\d*mp_./, ""), i.naturalWidth]),
 	fonts: document.fonts.size, charset: document.characterSet, scripts: window.ran,
 }, null, 1)`
 
@@ -275,6 +276,68 @@ func TestChromium(t *testing.T) {
 	b.run(b.session, `void(window.loaded = new Promise(ok => document.getElementById("page").onload = () => ok("an error")))`)
 	b.run(b.frame, `void(location = "`+beacon.URL+`/self")`)
 	b.run(b.session, "loaded") // what the browser shows instead
+	if n := away.Load(); n > 0 {
+		t.Errorf("%d requests left the replay", n)
+	}
+}
+
+// listen is a page that seeks in a sound.
+const listen = `<audio src=a.wav preload=auto></audio><script>
+const a = document.querySelector("audio"), on = name => new Promise(ok => a.addEventListener(name, ok))
+window.done = on("loadedmetadata").then(() => { a.currentTime = 90; return on("seeked") }).then(() => [a.duration, a.currentTime].join())
+</script>`
+
+// silence returns a sound of a length, 8,000 bytes a second (WAVE, 8 bits, mono).
+func silence(seconds int) string {
+	n := uint32(seconds * 8000)
+	b := binary.LittleEndian.AppendUint32([]byte("RIFF"), 36+n)
+	b = append(b, "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"...)
+	b = binary.LittleEndian.AppendUint32(b, 8000)
+	b = binary.LittleEndian.AppendUint32(b, 8000)
+	b = append(b, "\x01\x00\x08\x00data"...)
+	return string(binary.LittleEndian.AppendUint32(b, n)) + strings.Repeat("\x80", int(n))
+}
+
+// TestChromiumProxy: through the proxy, a page in a real browser is at its own URL, and its scripts
+// find what was archived: http and https, by paths from the root and with a host. What was not
+// archived is nowhere.
+func TestChromiumProxy(t *testing.T) {
+	var away atomic.Int32
+	beacon := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { away.Add(1) }))
+	defer beacon.Close()
+	sound := silence(100)
+	_, s, ca := proxying(t, "",
+		captured{"https://site.example/", html + "\r\nSet-Cookie: c=1\r\nStrict-Transport-Security: max-age=999", `<title>Home</title><h1>Home</h1><script>
+const text = url => fetch(url).then(r => r.ok ? r.text() : r.status, () => "refused")
+window.done = Promise.all([text("/data"), text("https://cdn.example/data"), text("/none"), text("` + beacon.URL + `"),
+	navigator.serviceWorker.register("/sw.js").then(() => "worker", () => "no worker")])
+	.then(all => [location.href, document.cookie, localStorage.a = "stored", ...all].join())
+</script>`, 0},
+		captured{"https://site.example/sw.js", "200 OK\r\nContent-Type: text/javascript", "1", 0},
+		captured{"https://site.example/data", "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip", gzipped("data"), 0},
+		captured{"https://cdn.example/data", "200 OK\r\nContent-Type: text/plain\r\nAccess-Control-Allow-Origin: *", "far", 0},
+		captured{"https://site.example/a.wav", fmt.Sprintf("200 OK\r\nContent-Type: audio/wav\r\nContent-Length: %d", len(sound)), sound, 0},
+		captured{"https://site.example/listen", html, listen, 0},
+		captured{"http://site.example/plain", "301 Moved Permanently\r\nLocation: http://other.example/", "", 0},
+		captured{"http://other.example/", html, "<p>plain", 0},
+	)
+	b := startBrowser(t, "--proxy-server="+s.Listener.Addr().String(), "--proxy-bypass-list=<-loopback>", "--ignore-certificate-errors-spki-list="+ca.PublicKey())
+	b.open("https://site.example/")
+	if got, want := b.run(b.session, "window.done"), "https://site.example/,c=1,stored,data,far,404,refused,no worker"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	b.open("https://site.example/listen")
+	if got := b.run(b.session, "window.done"); got != "100,90" {
+		t.Errorf("a sound that is sought in: %s", got)
+	}
+	b.open("http://site.example/plain")
+	if got := b.run(b.session, "location.href + document.body.innerText"); got != "http://other.example/plain" {
+		t.Error(got)
+	}
+	b.open("https://site.example/none")
+	if got := b.run(b.session, "document.links[0].href + getComputedStyle(document.body).fontSize"); got != "https://site.example/15px" {
+		t.Error(got)
+	}
 	if n := away.Load(); n > 0 {
 		t.Errorf("%d requests left the replay", n)
 	}

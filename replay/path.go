@@ -28,10 +28,9 @@ type asked struct {
 
 const digits = "20060102150405"
 
-// parse reads the target of a request as it was sent: cleaning the path would change the URL in it.
-func parse(target string) (asked, error) {
+// parse reads the path of a request as it was sent: cleaning it would change the URL in it.
+func parse(rest string) (asked, error) {
 	var a asked
-	rest := strings.TrimPrefix(target, "/")
 	n := 0
 	for n < len(rest) && n < len(digits) && '0' <= rest[n] && rest[n] <= '9' {
 		n++
@@ -44,7 +43,7 @@ func parse(target string) (asked, error) {
 		a.view, rest = calendar, url
 	}
 	var err error
-	if a.at, err = dateOf(a.date); err != nil {
+	if a.at, err = ParseDate(a.date); err != nil {
 		return a, err
 	}
 	if scheme, path, ok := strings.Cut(rest, ":/"); ok && !strings.HasPrefix(path, "/") && isWeb(scheme) {
@@ -66,8 +65,9 @@ func isWeb(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// dateOf reads the first digits of a date; what is missing is the least there is.
-func dateOf(s string) (time.Time, error) {
+// ParseDate reads the first digits of a date, in UTC; what is missing is the least there is. No digits
+// are the zero time.
+func ParseDate(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -80,12 +80,12 @@ func dateOf(s string) (time.Time, error) {
 }
 
 // path returns the path of a view.
-func (v view) path(date, url string) string {
+func (s *Server) path(v view, date, url string) string {
 	switch {
 	case v == calendar:
-		return pathOf("/*/", url)
+		return pathOf(s.root+"*/", url)
 	case date == "" && v == framed:
-		return pathOf("/", url)
+		return pathOf(s.root, url)
 	}
-	return pathOf("/"+date+string(v)+"/", url)
+	return pathOf(s.root+date+string(v)+"/", url)
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"crypto/rand"
 	"embed"
 	"errors"
 	"fmt"
@@ -15,28 +16,35 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/archive"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // Server replays an archive. It changes nothing, and any number of goroutines may use it.
 type Server struct {
 	archive *archive.Archive
 	name    string
+	root    string // what each path begins with: a page elsewhere cannot guess it
+	pages   *template.Template
 	report  func(error)
 }
 
 // New returns a server of an archive. Pages show its name; report gets what cannot be read.
 func New(a *archive.Archive, name string, report func(error)) *Server {
-	return &Server{a, name, report}
+	s := &Server{archive: a, name: name, root: "/" + rand.Text() + "/", report: report}
+	s.pages = template.Must(template.New("").Funcs(template.FuncMap{
+		"root":   func() string { return s.root },
+		"moment": func(t time.Time) string { return t.Format("2 January 2006 15:04:05") },
+		"framed": func(t time.Time, url string) string { return s.path(framed, t.Format(digits), url) },
+		"all":    func(url string) string { return s.path(calendar, "", url) },
+	}).ParseFS(files, "pages/*.html"))
+	return s
 }
+
+// Root returns the path of the first page. It differs from server to server.
+func (s *Server) Root() string { return s.root }
 
 //go:embed assets pages
 var files embed.FS
-
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"moment": func(t time.Time) string { return t.Format("2 January 2006 15:04:05") },
-	"framed": func(t time.Time, url string) string { return framed.path(t.Format(digits), url) },
-	"all":    func(url string) string { return calendar.path("", url) },
-}).ParseFS(files, "pages/*.html"))
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,21 +62,26 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The archive holds no responses to "+r.Method+".", http.StatusMethodNotAllowed)
 		return
 	}
-	switch path, query, _ := strings.Cut(r.RequestURI, "?"); {
-	case path == "/":
+	target, ok := strings.CutPrefix(r.RequestURI, s.root)
+	if !ok {
+		http.Error(w, "Open the address that weft replay has printed: it changes each time.", http.StatusNotFound)
+		return
+	}
+	switch path, query, _ := strings.Cut(target, "?"); {
+	case path == "":
 		s.start(w)
-	case path == "/-/open":
+	case path == "-/open":
 		form, _ := url.ParseQuery(query)
-		a, err := parse("/" + strings.TrimSpace(form.Get("url")))
+		a, err := parse(strings.TrimSpace(form.Get("url")))
 		if err != nil {
 			s.fail(w, http.StatusBadRequest, err)
 			return
 		}
-		redirect(w, framed.path("", a.url.String()))
-	case strings.HasPrefix(path, "/-/"):
-		http.ServeFileFS(w, r, files, "assets/"+strings.TrimPrefix(path, "/-/"))
+		redirect(w, s.path(framed, "", a.url.String()))
+	case strings.HasPrefix(path, "-/"):
+		http.ServeFileFS(w, r, files, "assets/"+strings.TrimPrefix(path, "-/"))
 	default:
-		s.serve(w, r)
+		s.serve(w, r, target)
 	}
 }
 
@@ -94,15 +107,15 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && addr.IsLoopback()
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	a, err := parse(r.RequestURI)
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, target string) {
+	a, err := parse(target)
 	if err != nil {
 		s.fail(w, http.StatusNotFound, err)
 		return
 	}
 	// A page opened in a window of its own gets its banner there.
 	if a.view == rewritten && r.Header.Get("Sec-Fetch-Dest") == "document" {
-		redirect(w, framed.path(a.date, a.url.String()))
+		redirect(w, s.path(framed, a.date, a.url.String()))
 		return
 	}
 	captures, err := s.archive.Captures(a.url.String())
@@ -114,7 +127,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case a.view == framed:
 		s.frame(w, a, captures)
 	case len(captures) == 0:
-		s.missing(w, r, a)
+		sandbox(w.Header(), r)
+		s.missing(w, r, a.url, "", func(c archive.Capture) string { return s.path(rewritten, c.Date.Format(digits), c.URL) })
 	default:
 		s.capture(w, r, a, archive.Nearest(captures, a.at))
 	}
@@ -136,7 +150,7 @@ func status(captures []archive.Capture) int {
 func (s *Server) show(w http.ResponseWriter, status int, page string, data any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	if err := pages.ExecuteTemplate(w, page, data); err != nil {
+	if err := s.pages.ExecuteTemplate(w, page, data); err != nil {
 		s.note(err)
 	}
 }
@@ -174,35 +188,35 @@ func (s *Server) frame(w http.ResponseWriter, a asked, captures []archive.Captur
 		at = archive.Nearest(captures, a.at).Date
 	}
 	if a.date == "" && len(captures) > 0 { // the address names the date from now on
-		redirect(w, framed.path(at.Format(digits), a.url.String()))
+		redirect(w, s.path(framed, at.Format(digits), a.url.String()))
 		return
 	}
 	url := a.url.String()
-	s.show(w, status(captures), "frame.html", map[string]any{"URL": url, "Date": at, "Found": len(captures) > 0, "Inside": rewritten.path(a.date, url)})
+	s.show(w, status(captures), "frame.html", map[string]any{"URL": url, "Date": at, "Found": len(captures) > 0, "Inside": s.path(rewritten, a.date, url)})
 }
 
 const mostSimilar = 20
 
-// missing says that a URL was not archived, and which ones like it were.
-func (s *Server) missing(w http.ResponseWriter, r *http.Request, a asked) {
-	sandbox(w.Header(), r)
-	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && !strings.HasSuffix(dest, "frame") {
-		http.Error(w, fmt.Sprintf("%s is not in the archive.", a.url), http.StatusNotFound)
+// missing says that a URL was not archived, and which ones like it were, with links to them. Without
+// a style of its own, the page refers to that of the server.
+func (s *Server) missing(w http.ResponseWriter, r *http.Request, u weburl.URL, style template.CSS, link func(archive.Capture) string) {
+	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && !strings.HasSuffix(dest, "frame") {
+		http.Error(w, fmt.Sprintf("%s is not in the archive.", u), http.StatusNotFound)
 		return
 	}
-	similar, err := s.archive.Similar(a.url.String(), mostSimilar)
+	similar, err := s.archive.Similar(u.String(), mostSimilar)
 	if err != nil {
 		s.note(err)
 	}
 	type row struct {
-		Inside, URL string
-		Date        time.Time
+		Link, URL string
+		Date      time.Time
 	}
 	var rows []row
 	for _, c := range similar {
-		rows = append(rows, row{rewritten.path(c.Date.Format(digits), c.URL), c.URL, c.Date})
+		rows = append(rows, row{link(c), c.URL, c.Date})
 	}
-	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": a.url.String(), "Similar": rows})
+	s.show(w, http.StatusNotFound, "missing.html", map[string]any{"URL": u.String(), "Similar": rows, "Style": style})
 }
 
 // month is the captures of a month.

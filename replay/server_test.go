@@ -24,8 +24,8 @@ type captured struct {
 	hours           int
 }
 
-// serving serves an archive of captures.
-func serving(t *testing.T, captures ...captured) *httptest.Server {
+// archived returns an archive of captures.
+func archived(t *testing.T, captures ...captured) *archive.Archive {
 	t.Helper()
 	e := warc.NewEncoder(warc.Options{})
 	var file []byte
@@ -41,11 +41,17 @@ func serving(t *testing.T, captures ...captured) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(New(a, "a", func(err error) { t.Error(err) }))
-	t.Cleanup(func() {
-		s.Close()
-		a.Close()
-	})
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// serving serves an archive of captures.
+func serving(t *testing.T, captures ...captured) *httptest.Server {
+	t.Helper()
+	pages := New(archived(t, captures...), "a", func(err error) { t.Error(err) })
+	s := httptest.NewServer(pages)
+	s.URL += strings.TrimSuffix(pages.Root(), "/")
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -59,14 +65,15 @@ func gzipped(text string) string {
 	return b.String()
 }
 
-// get requests a path, and follows no redirect.
+// get requests a path below the root, which is left out of the response, and follows no redirect.
 func get(t *testing.T, s *httptest.Server, path string, header ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", s.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.URL.Opaque = path
+	root := r.URL.Path
+	r.URL.Opaque = root + path
 	for i := 0; i < len(header); i += 2 {
 		if header[i] == "Host" {
 			r.Host = header[i+1]
@@ -84,7 +91,8 @@ func get(t *testing.T, s *httptest.Server, path string, header ...string) (*http
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(body)
+	resp.Header.Set("Location", strings.TrimPrefix(resp.Header.Get("Location"), root))
+	return resp, strings.ReplaceAll(string(body), root, "")
 }
 
 // TestServer: each view of captures, and what is not there.
@@ -150,12 +158,21 @@ func TestServer(t *testing.T) {
 // elsewhere cannot read what is here.
 func TestIsolation(t *testing.T) {
 	s := serving(t, captured{"https://example.org/", html, "<p>", 0}, captured{"https://example.org/f.woff", "200 OK\r\nContent-Type: font/woff\r\nAccess-Control-Allow-Origin: *", "f", 0})
-	host := strings.TrimPrefix(s.URL, "http://")
+	host := s.Listener.Addr().String()
 	for _, path := range []string{"/1mp_/https://example.org/", "/1id_/https://example.org/", "/1mp_/https://example.org/none"} {
 		resp, _ := get(t, s, path)
 		policy := resp.Header.Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "sandbox allow-scripts allow-forms allow-downloads; default-src http://"+host+" ") || resp.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, resp.Header)
+		}
+	}
+	for _, path := range []string{"/", "/-/style.css", "/mp_/https://example.org/", "/AAAAAAAAAAAAAAAAAAAAAAAAAA/"} {
+		resp, err := http.Get("http://" + host + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Body.Close(); resp.StatusCode != 404 {
+			t.Errorf("%s without the root: %s", path, resp.Status)
 		}
 	}
 	for header, want := range map[string]string{
@@ -175,5 +192,54 @@ func TestIsolation(t *testing.T) {
 		if got := fmt.Sprint(resp.StatusCode, " ", resp.Header.Get("Access-Control-Allow-Origin")); got != want {
 			t.Errorf("%s: %s, want %s", header, got, want)
 		}
+	}
+}
+
+// TestRange: a browser that seeks gets the range that it asks for, if the archive says how long the
+// body is.
+func TestRange(t *testing.T) {
+	const media = "200 OK\r\nContent-Type: audio/ogg"
+	captures := []captured{
+		{"https://example.org/a.ogg", media + "\r\nContent-Length: 10", "0123456789", 0},
+		{"https://example.org/b.ogg", media + "\r\nContent-Length: 30\r\nContent-Encoding: gzip", gzipped("0123456789"), 0},
+		{"https://example.org/c.ogg", "206 Partial Content\r\nContent-Type: audio/ogg\r\nContent-Length: 10\r\nContent-Range: bytes 0-9/99", "0123456789", 0},
+		{"https://example.org/page", html + "\r\nContent-Length: 10", "<a href=x>", 0},
+	}
+	s := serving(t, captures...)
+	client, _, _ := proxying(t, "", captures...)
+	for _, c := range []struct{ name, header, want string }{
+		{"a.ogg", "", "200  0123456789"},
+		{"a.ogg", "bytes=0-", "206 bytes 0-9/10 0123456789"},
+		{"a.ogg", "bytes=3-5", "206 bytes 3-5/10 345"},
+		{"a.ogg", "bytes=8-99", "206 bytes 8-9/10 89"},
+		{"a.ogg", "Bytes=-2", "206 bytes 8-9/10 89"},
+		{"a.ogg", "bytes=-99", "206 bytes 0-9/10 0123456789"},
+		{"a.ogg", "bytes=10-", "416 bytes */10 "},
+		{"a.ogg", "bytes=-0", "416 bytes */10 "},
+		{"a.ogg", "bytes=5-3", "200  0123456789"},
+		{"a.ogg", "bytes=0-1,3-4", "200  0123456789"},
+		{"a.ogg", "bytes=-", "200  0123456789"},
+		{"a.ogg", "bytes=9223372036854775807-9223372036854775807", "416 bytes */10 "},
+		{"a.ogg", "bytes=99999999999999999999-", "200  0123456789"},
+		{"a.ogg", "lines=1-2", "200  0123456789"},
+		{"b.ogg", "bytes=3-5", "200  0123456789"},
+		{"c.ogg", "bytes=3-5", "206 bytes 3-5/10 345"},
+	} {
+		for _, get := range []func() (*http.Response, string){
+			func() (*http.Response, string) {
+				return get(t, s, "/1mp_/https://example.org/"+c.name, "Range", c.header)
+			},
+			func() (*http.Response, string) {
+				return ask(t, client, "https://example.org/"+c.name, "Range", c.header)
+			},
+		} {
+			resp, body := get()
+			if got := fmt.Sprint(resp.StatusCode, " ", resp.Header.Get("Content-Range"), " ", body); got != c.want {
+				t.Errorf("%s, %s: %s, want %s", c.name, c.header, got, c.want)
+			}
+		}
+	}
+	if resp, body := get(t, s, "/1mp_/https://example.org/page", "Range", "bytes=1-3"); resp.StatusCode != 200 || !strings.HasSuffix(body, `<a href="/1mp_/https://example.org/x">`) {
+		t.Errorf("a page that is rewritten: %s %s", resp.Status, body)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,16 @@ import (
 	"github.com/weftcrawl/weft/replay"
 )
 
+// replayFlags are the flags of weft replay.
+type replayFlags struct {
+	listen netip.AddrPort
+	proxy  bool
+	date   time.Time
+	ca     string
+}
+
 func replayCommand() *cobra.Command {
-	listen := netip.MustParseAddrPort("127.0.0.1:8080")
+	f := &replayFlags{listen: netip.MustParseAddrPort("127.0.0.1:8080")}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] JOB|FILE...",
 		Short: "Serve archived sites to a browser on this machine",
@@ -37,18 +46,33 @@ are served as one.
 Pages run in a sandbox: they can load from this server only, and have no
 cookies. URLs that scripts put together may lead nowhere: docs/replay.md.
 
+With --proxy, nothing is rewritten: a browser that is set to use this server as
+its proxy finds each archived URL at its place, and no other. For https it has
+to trust the certificate whose file is printed, which is good for 30 days. Use
+a browser profile of its own, and keep replay-ca-key.pem secret: whoever has it
+can pose as any site to a browser that trusts the certificate.
+
 Exit status: 0 interrupted; 1 an archive cannot be read, or the address is in
 use; 3 usage error.`),
 		Example: `  weft replay example.org.weft
-  weft replay --listen 127.0.0.1:0 crawl.wacz`,
+  weft replay --listen 127.0.0.1:0 crawl.wacz
+  weft replay --proxy --date 2026 example.org.weft`,
 		GroupID: sectionTools,
 		Args:    arguments(1, math.MaxInt, "archive", "a JOB, or WARC, ARC or WACZ files"),
-		RunE:    func(_ *cobra.Command, args []string) error { return serve(args, listen) },
+		RunE:    func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
 	define(cmd, group{"Server", []option{
-		{name: "listen", arg: "IP:PORT", def: "127.0.0.1:8080", Value: to(&listen, loopback),
+		{name: "listen", arg: "IP:PORT", def: "127.0.0.1:8080", Value: to(&f.listen, loopback),
 			help: "serve at this loopback address",
 			more: "Port 0 takes any that is free."},
+	}}, group{"Proxy", []option{
+		{name: "proxy", Value: on(&f.proxy), help: "serve as an HTTP proxy"},
+		{name: "date", arg: "DATE", def: "the latest", Value: to(&f.date, replay.ParseDate),
+			help: "serve captures nearest to a date",
+			more: "Up to 14 digits from the year on, in UTC, such as 20261122."},
+		{name: "ca", arg: "DIR", def: "JOB", Value: to(&f.ca, some("a DIR")),
+			help: "keep certificate and key in this folder",
+			more: "For a FILE, the default is the folder that it is in."},
 	}})
 	return cmd
 }
@@ -62,7 +86,10 @@ func loopback(s string) (netip.AddrPort, error) {
 	return addr, nil
 }
 
-func serve(paths []string, at netip.AddrPort) error {
+func (f *replayFlags) run(paths []string) error {
+	if !f.proxy && (f.ca != "" || !f.date.IsZero()) {
+		return usage("--ca and --date need --proxy")
+	}
 	a, err := archive.Open(paths...)
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("replay: %w", err)}
@@ -72,23 +99,42 @@ func serve(paths []string, at netip.AddrPort) error {
 	for _, damage := range a.Damage {
 		report(damage)
 	}
-	listener, err := net.Listen("tcp", at.String())
+	listener, err := net.Listen("tcp", f.listen.String())
 	if err != nil {
 		return &exit{exitError, fmt.Errorf("replay: %w", err)}
 	}
-	name := filepath.Base(filepath.Clean(paths[0]))
-	server := &http.Server{
-		Handler: replay.New(a, name, report), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // of connections that end early
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	pages := replay.New(a, filepath.Base(filepath.Clean(paths[0])), report)
+	server := &http.Server{
+		Handler: pages, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: log.New(io.Discard, "", 0), // of connections that end early
+	}
+	ready := fmt.Sprintf("http://%s%s\n", listener.Addr(), pages.Root())
+	if f.proxy {
+		ca, err := replay.OpenAuthority(cmp.Or(f.ca, folderOf(paths[0])), time.Now())
+		if err != nil {
+			return &exit{exitError, fmt.Errorf("replay: %w", err)}
+		}
+		proxy := replay.NewProxy(pages, f.date, ca)
+		defer proxy.Close()
+		server.Handler = proxy
+		ready = fmt.Sprintf("proxy        http://%s\ncertificate  %s\npublic key   %s\n", listener.Addr(), printable(ca.File), ca.PublicKey())
+	}
 	context.AfterFunc(ctx, func() { server.Close() })
-	if _, err := fmt.Printf("http://%s/\n", listener.Addr()); err != nil {
+	if _, err := fmt.Print(ready); err != nil {
 		return standardOutput(err)
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return &exit{exitError, fmt.Errorf("replay: %w", err)}
 	}
 	return nil
+}
+
+// folderOf returns the folder of a job, or where a file is.
+func folderOf(path string) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path
+	}
+	return filepath.Dir(path)
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,6 +42,8 @@ func TestReplay(t *testing.T) {
 		t.Errorf("%v, %s", err, stderr)
 	}
 	for args, want := range map[string]string{
+		"--date 2026 none":            "weft: --ca and --date need --proxy",
+		"--proxy --date 1st none":     `weft: --date "1st": `,
 		"none":                        "weft: replay: open none: no such file or directory",
 		"--listen 0.0.0.0:80 none":    `weft: --listen "0.0.0.0:80": expected an address of loopback`,
 		"--listen example.org:1 none": `weft: --listen "example.org:1": expected an address of loopback`,
@@ -48,5 +53,52 @@ func TestReplay(t *testing.T) {
 		if e.code == exitDone || !strings.HasPrefix(e.stderr, want) {
 			t.Errorf("%s: %+v", args, e)
 		}
+	}
+}
+
+// TestReplayProxy: the command prints where the proxy is and which certificate to trust, and a client
+// that does so gets what was archived.
+func TestReplayProxy(t *testing.T) {
+	good, _ := anArchive(t)
+	cmd, stderr := weftCommand(t, "replay", "--proxy", "--listen", "127.0.0.1:0", "--date", "2026", "good.warc.gz")
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "good.warc.gz"), good, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var printed [3]string
+	for in, i := bufio.NewReader(out), 0; i < len(printed); i++ {
+		line, _ := in.ReadString('\n')
+		printed[i] = strings.TrimSpace(line[min(len(line), len("certificate  ")):])
+	}
+	proxy, err := url.Parse(printed[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	certificate, err := os.ReadFile(filepath.Join(cmd.Dir, printed[1]))
+	if err != nil || !roots.AppendCertsFromPEM(certificate) {
+		t.Fatalf("%q: %s %v", printed, certificate, err)
+	}
+	transport := &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	for _, url := range []string{"https://example.org/again", "http://example.org/again"} {
+		resp, err := (&http.Client{Transport: transport}).Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, _ := io.ReadAll(resp.Body); !strings.Contains(string(body), "a page") {
+			t.Errorf("%s: %s %s", url, resp.Status, body)
+		}
+		resp.Body.Close()
+	}
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	if err := cmd.Wait(); err != nil || stderr.Len() > 0 || len(printed[2]) != 44 {
+		t.Errorf("%v, %s, %q", err, stderr, printed)
 	}
 }
