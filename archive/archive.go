@@ -62,8 +62,16 @@ func (a *Archive) Close() error {
 	return errors.Join(errs...)
 }
 
-// mostCaptures bounds how many captures of a URL are listed.
-const mostCaptures = 10_000
+// How many captures of a URL are listed, and the bytes that they take.
+const (
+	mostCaptures = 10_000
+	mostHeld     = 32 << 20
+)
+
+// size returns about the memory that a capture takes, in bytes.
+func (c Capture) size() int {
+	return 200 + len(c.Key) + len(c.URL) + len(c.MIME) + len(c.Digest) + len(c.Filename)
+}
 
 // Captures returns the captures of a URL by date. If there is none, it returns those of other
 // spellings with the same key, such as http for https, that are no redirects: those mostly lead to
@@ -71,6 +79,7 @@ const mostCaptures = 10_000
 func (a *Archive) Captures(url string) ([]Capture, error) {
 	want := canonical(url)
 	var same, others []Capture
+	held := 0
 	for c, err := range a.prefixed(warc.SURT(url) + " ") {
 		switch {
 		case err != nil:
@@ -80,7 +89,8 @@ func (a *Archive) Captures(url string) ([]Capture, error) {
 		case c.Status/100 != 3:
 			others = append(others, c)
 		}
-		if len(same) == mostCaptures || len(others) == mostCaptures {
+		held += c.size()
+		if len(same) == mostCaptures || len(others) == mostCaptures || held > mostHeld {
 			break
 		}
 	}
@@ -174,6 +184,12 @@ type Page struct {
 	Date  time.Time // of the capture
 }
 
+// Bytes of a page that is listed.
+const (
+	mostURL   = 64 << 10
+	mostTitle = 1 << 10
+)
+
 // Pages returns pages to begin with: those that a job or a WACZ file lists, otherwise HTML in the
 // order of the index.
 func (a *Archive) Pages(most int) (pages []Page, err error) {
@@ -219,11 +235,11 @@ func (s *source) listed(most int) (pages []Page, err error) {
 			Started     string `json:"started"`
 			TS          string `json:"ts"`
 		}
-		isPage := json.Unmarshal(line, &p) == nil && p.URL != "" && (p.Status == 0 || p.Status == 200) &&
+		isPage := json.Unmarshal(line, &p) == nil && p.URL != "" && len(p.URL) <= mostURL && (p.Status == 0 || p.Status == 200) &&
 			(p.ContentType == "" || isHTML(mediaType(p.ContentType)))
 		at, err := time.Parse(time.RFC3339Nano, cmp.Or(p.Started, p.TS))
 		if isPage && err == nil && (p.TS != "" || p.Status == 200) {
-			pages = append(pages, Page{p.URL, p.Title, at.UTC()})
+			pages = append(pages, Page{p.URL, p.Title[:min(len(p.Title), mostTitle)], at.UTC()})
 		}
 	}
 	return pages, nil
@@ -238,7 +254,7 @@ func (s *source) html(most int) (pages []Page, err error) {
 		if len(pages) == most {
 			break
 		}
-		if n := len(pages); n > 0 && pages[n-1].URL == c.URL || c.Status != 200 || !isHTML(c.MIME) {
+		if n := len(pages); n > 0 && pages[n-1].URL == c.URL || c.Status != 200 || !isHTML(c.MIME) || len(c.URL) > mostURL {
 			continue
 		}
 		pages = append(pages, Page{URL: c.URL, Date: c.Date})

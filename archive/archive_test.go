@@ -369,3 +369,53 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+// TestForeignOriginal: the head of a revisit says how the same payload is coded, not its original
+// on another server.
+func TestForeignOriginal(t *testing.T) {
+	w := newWriter("a.warc.gz")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	io.WriteString(z, "<p>home</p>")
+	z.Close()
+	plain := w.add("https://copy.example/", 0, "200 OK", packed.String(), nil)
+	w.add("https://example.org/", 1, "200 OK\r\nContent-Encoding: gzip", packed.String(), plain)
+	a, err := Open(filepath.Join(save(t, map[string]string{"a.warc.gz": string(w.file)}), "a.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	captures, err := a.Captures("https://example.org/")
+	if err != nil || len(captures) != 1 {
+		t.Fatal(captures, err)
+	}
+	r, err := a.Read(captures[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	body, err := r.Body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(body); string(text) != "<p>home</p>" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestLongCaptures: the captures of a URL in an index take a bounded memory.
+func TestLongCaptures(t *testing.T) {
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lines, "org,example)/ 20260101000000 {\"url\":\"https://example.org/%s%04d\"}\n", strings.Repeat("a", 900_000), i)
+	}
+	a, err := Open(save(t, map[string]string{"archive/index.cdxj": lines.String()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	captures, err := a.Captures("https://example.org/")
+	if err != nil || len(captures) > 40 {
+		t.Errorf("%d captures, %v", len(captures), err)
+	}
+}

@@ -136,10 +136,19 @@ func (a *Archive) follow(r *Record) error {
 		r.Message = m
 		return nil
 	}
-	// The payload, with its content coding, is that of the original; its fields and how it was
-	// transferred are those of the revisit: a .gz file may also be a page that came compressed.
+	// The payload is that of the original; how it was transferred may have differed.
 	r.Message.Rest = m.Payload()
 	r.Message.Header = without(r.Message.Header, "Transfer-Encoding")
+	const digest = "WARC-Payload-Digest"
+	if own := r.Record.Header.Get(digest); own != "" && own == original.Record.Header.Get(digest) {
+		return nil // the same bytes, whose coding another server's original need not name
+	}
+	r.Message.Header = without(r.Message.Header, "Content-Encoding")
+	for _, f := range m.Header {
+		if strings.EqualFold(f.Name, "Content-Encoding") {
+			r.Message.Header = append(r.Message.Header, f)
+		}
+	}
 	return nil
 }
 

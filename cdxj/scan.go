@@ -2,6 +2,7 @@ package cdxj
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -60,7 +61,9 @@ func Scan(name string, from io.Reader, see func(*warc.Record, *warc.Message) err
 			}
 			continue
 		}
-		if last, err = capture(name, r, see); err != nil {
+		if last, err = capture(name, r, see); errors.As(err, &d) {
+			damage(d)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -76,9 +79,15 @@ func capture(name string, r *warc.Record, see func(*warc.Record, *warc.Message) 
 	default:
 		return nil, nil
 	}
+	if n := len(r.URL()); n > maxURL {
+		return nil, &warc.DamageError{Offset: r.Offset, Err: fmt.Errorf("URL of %d bytes, expected at most %d", n, maxURL)}
+	}
 	x := &warc.Index{
 		Key: warc.SURT(r.URL()), Date: r.Date(), URL: r.URL(), MIME: mediaType(r.Header.Get("Content-Type")),
-		Digest: r.Header.Get("WARC-Payload-Digest"), Filename: name, Offset: r.Offset,
+		Filename: name, Offset: r.Offset,
+	}
+	if digest := r.Header.Get("WARC-Payload-Digest"); len(digest) <= maxWord {
+		x.Digest = digest
 	}
 	var m *warc.Message
 	if x.MIME == "application/http" {
@@ -101,10 +110,16 @@ func capture(name string, r *warc.Record, see func(*warc.Record, *warc.Message) 
 	return x, nil
 }
 
+// What an index holds of a capture, in bytes: a line stays shorter than maxLine.
+const (
+	maxURL  = 64 << 10
+	maxWord = 1 << 10 // digest, media type
+)
+
 // mediaType returns a Content-Type without its parameters.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(s, ";")
-	return strings.ToLower(strings.TrimSpace(s))
+	return strings.ToLower(strings.TrimSpace(s[:min(len(s), maxWord)]))
 }
 
 // counter knows where in a file the next byte is read from.

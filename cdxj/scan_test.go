@@ -125,3 +125,19 @@ func gzipped(t *testing.T, s string) []byte {
 	z.Close()
 	return b.Bytes()
 }
+
+// TestScanLongURL: a record with a URL that no line can hold is damage, and the others are indexed.
+func TestScanLongURL(t *testing.T) {
+	e := warc.NewEncoder(warc.Options{})
+	response := []byte("HTTP/1.1 200 OK\r\n\r\nb")
+	file, _ := e.Exchange(nil, &warc.Exchange{URL: "https://example.org/" + strings.Repeat("\xff", 400_000), Date: noon, Response: response})
+	file, c := e.Exchange(file, &warc.Exchange{URL: "https://example.org/", Date: noon, Response: response})
+	lines := NewSorter("")
+	damaged := 0
+	err := Scan("a.warc.gz", bytes.NewReader(file), nil, func(x *warc.Index) error {
+		return lines.Add(x.Append(nil))
+	}, func(*warc.DamageError) { damaged++ })
+	if err != nil || damaged != 1 || len(lines.places) != 1 || !strings.Contains(string(lines.text), fmt.Sprint(c.Start)) {
+		t.Errorf("%v, %d damaged, lines %s", err, damaged, lines.text)
+	}
+}

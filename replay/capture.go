@@ -66,6 +66,10 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 	} else if a.view == rewritten {
 		d.rewrite(prefix, sent.header.Get("X-Content-Type-Options"), fmt.Sprintf(`<script src="%s-/page.js" data-date="%s"></script>`, s.root, c.Date.Format(digits)))
 	}
+	switch mediaType, _, _ := strings.Cut(strings.ToLower(d.contentType), ";"); strings.TrimSpace(mediaType) {
+	case "multipart/x-mixed-replace", "application/signed-exchange": // their parts bring fields of their own
+		d.contentType = "application/octet-stream"
+	}
 	if h["Content-Type"] = nil; d.contentType != "" {
 		h.Set("Content-Type", d.contentType)
 	}

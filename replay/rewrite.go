@@ -24,6 +24,7 @@ type rewriter struct {
 	based   bool // there was a base element
 	foreign int  // open elements of SVG and MathML
 	depth   int  // of documents in one another
+	added   int  // bytes of rewritten URLs
 	attrs   []attr
 }
 
@@ -43,14 +44,17 @@ func newRewriter(prefix string, base weburl.URL, encoding *charset.Encoding) *re
 // neither http nor https.
 func (w *rewriter) url(value []byte) (string, bool) {
 	value = markup.Trim(value)
-	if len(value) == 0 || value[0] == '#' {
+	// Beyond a limit URLs stay: a long base URL would make gigabytes of short relative ones.
+	if len(value) == 0 || value[0] == '#' || w.added > mostRewritten {
 		return "", false
 	}
 	u, err := w.urls.Resolve(value)
 	if err != nil || !u.IsHTTP() {
 		return "", false
 	}
-	return pathOf(w.prefix, u.String()), true
+	path := pathOf(w.prefix, u.String())
+	w.added += len(path)
+	return path, true
 }
 
 // pathOf appends a URL to a prefix. A '%' that encodes nothing is encoded: the server of net/http
@@ -177,8 +181,12 @@ func (w *rewriter) text(raw []byte) []byte {
 	return markup.AppendText(nil, w.encoding.Decode(raw), markup.InAttribute)
 }
 
-// maxDepth bounds documents in one another by srcdoc.
-const maxDepth = 4
+// Bounds of documents in one another by srcdoc: how deep they are, and how long, in bytes. Each
+// level escapes those in it once more.
+const (
+	maxDepth  = 4
+	mostInner = 1 << 20
+)
 
 // attribute returns what an attribute becomes: change reports whether it does, and nil removes it.
 func (w *rewriter) attribute(tag string, a attr) (value []byte, change bool) {
@@ -200,12 +208,14 @@ func (w *rewriter) attribute(tag string, a attr) (value []byte, change bool) {
 	case "style":
 		return w.css(nil, w.text(a.value)), bytes.IndexByte(a.value, '(') >= 0
 	case "srcdoc":
-		if tag != "iframe" || w.depth == maxDepth {
+		if tag != "iframe" || w.depth == maxDepth || len(a.value) > mostInner {
 			return nil, tag == "iframe"
 		}
 		inner := newRewriter(w.prefix, w.urls.Base(), charset.Lookup("utf-8"))
-		inner.depth = w.depth + 1
-		return inner.html(w.text(a.value)), true
+		inner.depth, inner.added = w.depth+1, w.added
+		value = inner.html(w.text(a.value))
+		w.added = inner.added
+		return value, true
 	case "integrity", "crossorigin", "nonce", "ping": // of what was before it was rewritten
 		return nil, true
 	case "target":

@@ -97,3 +97,16 @@ func FuzzHTML(f *testing.F) {
 		}
 	})
 }
+
+// TestLongBase: short URLs with a long base do not make a document of gigabytes.
+func TestLongBase(t *testing.T) {
+	base, err := weburl.Parse("https://example.org/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "<base href='https://example.org/" + strings.Repeat("a", 30_000) + "/'>" + strings.Repeat("<a href=b>", 10_000)
+	out := newRewriter("/1mp_/", base, charset.Lookup("utf-8")).html([]byte(text))
+	if len(out) > 2*mostRewritten || !strings.HasSuffix(string(out), "<a href=b>") {
+		t.Errorf("%d bytes, which end with %.20q", len(out), out[len(out)-20:])
+	}
+}

@@ -104,6 +104,7 @@ func TestServer(t *testing.T) {
 		captured{"https://example.org/b?x", "404 Not Found\r\nContent-Type: text/html; charset=windows-1252", "\xe9", 0},
 		captured{"https://example.org/u16", "200 OK\r\nContent-Type: text/html", "\xff\xfe<\x00a\x00 \x00h\x00r\x00e\x00f\x00=\x00b\x00>\x00", 0},
 		captured{"https://example.org/odd", "200 OK\r\nContent-Encoding: x-odd", "<a href=b>", 0},
+		captured{"https://example.org/mixed", "200 OK\r\nContent-Type: Multipart/x-mixed-replace; boundary=a", "--a", 0},
 		captured{"https://example.org/untyped", "200 OK", "<html><a href=b>", 0},
 		captured{"https://example.org/a'(1).css", "200 OK\r\nContent-Type: text/css", "a{b:url(c)}", 0},
 	)
@@ -130,6 +131,7 @@ func TestServer(t *testing.T) {
 		{"/1mp_/https://example.org/b?x", 404, "\xe9", "Content-Type: text/html; charset=windows-1252"},
 		{"/1mp_/https://example.org/u16", 200, `<a href="/1mp_/https://example.org/b">`, "Content-Type: text/html; charset=utf-8"},
 		{"/1mp_/https://example.org/odd", 200, `<a href=b>`, "Content-Encoding: x-odd"},
+		{"/1id_/https://example.org/mixed", 200, `--a`, "Content-Type: application/octet-stream"},
 		{"/1mp_/https://example.org/untyped", 200, `<a href="/1mp_/https://example.org/b">`, "Content-Type: "},
 		{"/1mp_/https://example.org/a%27(1).css", 200, `url(/1mp_/https://example.org/c)`, ""},
 		{"/1mp_/https://example.org/none", 404, `<a href="/20261122120000mp_/https://example.org/">`, ""},

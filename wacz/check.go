@@ -52,7 +52,13 @@ func Check(file io.ReaderAt, size int64, report func(Fault)) (Checked, error) {
 	c := &checker{file: file, entries: make(map[string]*zip.File), report: report, captured: cdxj.NewSorter(""), records: cdxj.NewSorter("")}
 	defer c.captured.Close()
 	defer c.records.Close()
+	left := uint64(size)
 	for _, f := range z.File {
+		if f.CompressedSize64 > left {
+			report(Fault{Err: errors.New("entries overlap: together they are longer than the file")})
+			return Checked{}, nil
+		}
+		left -= f.CompressedSize64
 		if c.entries[f.Name] != nil {
 			c.fault(f.Name, -1, errors.New("a second entry of that name"))
 		}
@@ -85,8 +91,8 @@ func (c *checker) fault(entry string, offset int64, err error) {
 	c.report(Fault{entry, offset, err})
 }
 
-// mostManifest bounds the JSON files, in bytes.
-const mostManifest = 64 << 20
+// mostManifest bounds the JSON files, in bytes: it is enough for ten thousand archives.
+const mostManifest = 4 << 20
 
 // object reads a JSON file. It reports what is wrong with it.
 func (c *checker) object(name string, into any) (raw []byte, ok bool) {
@@ -123,6 +129,10 @@ func (c *checker) manifest() error {
 	}
 	listed := map[string]bool{packageFile: true, digestFile: true}
 	for _, r := range about.Resources {
+		if listed[r.Path] {
+			c.fault(r.Path, -1, errors.New("a second time among the resources of "+packageFile))
+			continue
+		}
 		listed[r.Path] = true
 		if err := c.resource(r); err != nil {
 			c.fault(r.Path, -1, err)
@@ -213,6 +223,7 @@ func (c *checker) indexes() error {
 			found = true
 			if c.entries[name].Method != zip.Store {
 				c.fault(name, -1, errors.New("compressed in the ZIP file, expected stored as it is"))
+				continue
 			}
 			err = c.text(name, true, c.indexLine(name))
 		case strings.HasSuffix(name, ".cdx"), strings.HasSuffix(name, ".cdxj"):
@@ -230,6 +241,9 @@ func (c *checker) indexes() error {
 	}
 	return nil
 }
+
+// mostURL bounds the URLs of indexes and pages, in bytes.
+const mostURL = 256 << 10
 
 // sortingError is an error of this machine, not of the package.
 type sortingError struct{ error }
@@ -271,6 +285,10 @@ func (c *checker) indexLine(name string) func(line []byte, at int64) error {
 			return nil
 		}
 		c.Captures++
+		if len(x.URL)+len(x.Filename) > mostURL || strings.Contains(x.URL+x.Filename, "\x00") {
+			c.fault(name, at, errors.New("not a URL, or not the name of a file"))
+			return nil
+		}
 		if err := c.captured.Add(append([]byte(x.URL), 0)); err != nil {
 			return sortingError{err}
 		}
@@ -284,7 +302,7 @@ func (c *checker) indexLine(name string) func(line []byte, at int64) error {
 
 // blockLine returns what checks a line of the list of an index's blocks.
 func (c *checker) blockLine(name string) func(line []byte, at int64) error {
-	of := ""
+	of, end := "", int64(0)
 	return func(line []byte, at int64) error {
 		start := bytes.IndexByte(line, '{')
 		var b struct {
@@ -302,9 +320,18 @@ func (c *checker) blockLine(name string) func(line []byte, at int64) error {
 		if b.Filename == "" {
 			b.Filename = of
 		}
-		if err := c.block("indexes/"+b.Filename, b.block, line[:start]); err != nil {
-			c.fault(name, at, err)
+		if b.Filename != of {
+			of, end = b.Filename, 0
 		}
+		if b.Offset < end { // reading blocks over and over would take long
+			c.fault(name, at, fmt.Errorf("block at offset %d of %.200s, expected one behind that of the line above", b.Offset, of))
+			return nil
+		}
+		if err := c.block("indexes/"+of, b.block, line[:start]); err != nil {
+			c.fault(name, at, err)
+			return nil
+		}
+		end = b.Offset + b.Length
 		return nil
 	}
 }
@@ -375,10 +402,18 @@ func readReference(line []byte) (r reference) {
 	return reference{parts[0], number(parts[1]), number(parts[2]), parts[3], number(parts[4]), parts[5]}
 }
 
-// lookups reads the record of each index line, in the order of the archives.
+// lookups reads the record of each index line, in the order of the archives, and each record once.
 func (c *checker) lookups() error {
+	var last reference
 	return c.records.Each(func(line []byte) error {
 		r := readReference(line)
+		if r.archive == last.archive && r.offset < last.offset+last.length {
+			if r.offset != last.offset || r.length != last.length || r.url != last.url { // another index may have it too
+				c.fault(r.index, r.at, fmt.Errorf("record at offset %d of %.200s, within the one at %d", r.offset, r.archive, last.offset))
+			}
+			return nil
+		}
+		last = r
 		if err := c.lookup(r); err != nil {
 			c.fault(r.index, r.at, err)
 		}
@@ -459,6 +494,8 @@ func (c *checker) page(line []byte, at int64) error {
 		}
 	case p.URL == "":
 		err = errors.New("no url")
+	case len(p.URL) > mostURL, strings.Contains(p.URL, "\x00"):
+		err = errors.New("not a URL")
 	default:
 		if _, wrong := time.Parse(time.RFC3339, p.Date); wrong != nil {
 			err = fmt.Errorf("ts %.40q, expected a date such as 2026-11-22T12:00:00Z", p.Date)

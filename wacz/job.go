@@ -126,12 +126,16 @@ func archivesIn(dir string) (map[string]string, error) {
 
 // archive adds a file whose last indexed record ends at indexed.
 func (p *packer) archive(name, path string, indexed int64) error {
-	f, err := os.Open(path)
+	// A link in a job from elsewhere would pack, and so publish, any file of this machine.
+	f, err := os.OpenInRoot(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", path)
+	}
 	if err != nil {
 		return err
 	}

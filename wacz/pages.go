@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/weftcrawl/weft/cdxj"
@@ -39,12 +40,18 @@ func newPageList() *pageList { return &pageList{found: cdxj.NewSorter("")} }
 func (l *pageList) close() { l.found.Close() }
 
 func (l *pageList) capture(url string) error {
+	if strings.Contains(url, "\x00") {
+		return nil // no URL has it, and the lines of the list are put together with it
+	}
 	l.line = append(append(l.line[:0], url...), 0)
 	return l.found.Add(l.line)
 }
 
 // add adds a page.
 func (l *pageList) add(url string, at time.Time, title string) error {
+	if strings.Contains(url, "\x00") {
+		return nil
+	}
 	date := at.UTC().Format("2006-01-02T15:04:05Z")
 	id := sha256.Sum256([]byte(url + "\n" + date))
 	var about bytes.Buffer

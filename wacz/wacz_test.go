@@ -3,6 +3,8 @@ package wacz
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -297,7 +299,13 @@ func TestCheck(t *testing.T) {
 		"short length": {swap(plainIndex, `"length":"`, `"length":"1`), "index.cdxj: offset 0: "},
 		"no JSON":      {func(e map[string]string) { e[packageFile] = "{" }, "datapackage.json: unexpected end"},
 		"no date":      {swap(pagesFile, "2026-11-22T12:00:04Z", "yesterday"), `ts "yesterday", expected a date`},
-		"no header":    {swap(pagesFile, "format", "form"), "pages.jsonl: offset 0: no format"},
+		"twice listed": {swap(packageFile, `"resources": [`, `"resources": [{"path":"archive/a-00001.warc.gz"},`), "archive/a-00001.warc.gz: a second time among"},
+		"within": {func(e map[string]string) {
+			first := line[slices.IndexFunc(line, func(l string) bool { return strings.Contains(l, `"offset":"0"`) })]
+			e[plainIndex] += strings.Replace(first, `"offset":"0"`, `"offset":"2"`, 1) + "\n"
+		}, "offset 2 of a-0000"},
+		"NUL":       {swap(plainIndex, `"url":"https://example.org/b"`, `"url":"https://example.org/\u0000b"`), "not a URL"},
+		"no header": {swap(pagesFile, "format", "form"), "pages.jsonl: offset 0: no format"},
 	} {
 		e := make(map[string]string)
 		for name, text := range good {
@@ -352,4 +360,52 @@ func FuzzCheck(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestHostileFiles: a URL with NUL adds no page, a link out of a job packs no other file, and entries
+// in one another are not read over and over.
+func TestHostileFiles(t *testing.T) {
+	c := newCrawled()
+	c.page("a.warc.gz", "https://example.org/", "Start")
+	other, _ := c.enc.Exchange(nil, &warc.Exchange{URL: "https://example.org/_x", Date: noon, Response: []byte("HTTP/1.1 200 OK\r\n\r\n")})
+	z, err := gzip.NewReader(bytes.NewReader(other))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.warc.gz")
+	var file bytes.Buffer
+	file.Write(c.files["a.warc.gz"])
+	w := gzip.NewWriter(&file)
+	w.Write(bytes.Replace(text, []byte("/_x"), []byte("/\x00x"), 1))
+	w.Close()
+	if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := PackFiles(&b, []string{path}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, all, _ := entries(t, b.Bytes()); strings.Count(all[pagesFile], "\n") != 2 {
+		t.Errorf("pages: %s", all[pagesFile])
+	}
+
+	job := aSite().save(t)
+	if err := os.Symlink(path, filepath.Join(job, "archive", "secret.warc.gz")); err != nil {
+		t.Fatal(err)
+	}
+	if err := PackJob(io.Discard, job, Options{}); err == nil || !strings.Contains(err.Error(), "escapes") {
+		t.Errorf("a link out of the job: %v", err)
+	}
+
+	// The first entry in the directory says that it is as long as the file.
+	at := bytes.LastIndex(b.Bytes(), []byte("PK\x01\x02"))
+	binary.LittleEndian.PutUint32(b.Bytes()[at+20:], uint32(b.Len()))
+	if found, _ := faults(t, b.Bytes()); len(found) != 1 || !strings.Contains(found[0], "overlap") {
+		t.Errorf("%q, want that entries overlap", found)
+	}
 }

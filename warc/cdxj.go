@@ -82,7 +82,7 @@ func ParseIndex(line string) (x Index, err error) {
 	if err != nil {
 		return Index{}, fmt.Errorf("index line %.80q, expected a key, a date of 14 digits and a JSON object: %w", line, err)
 	}
-	x = Index{Key: key, Date: at, URL: j.URL, MIME: j.MIME, Digest: j.Digest, Filename: j.Filename}
+	x = Index{Key: strings.Clone(key), Date: at, URL: j.URL, MIME: j.MIME, Digest: j.Digest, Filename: j.Filename}
 	number := func(raw json.RawMessage) (n int64) {
 		n, _ = strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
 		return n

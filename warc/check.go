@@ -10,7 +10,8 @@ import (
 
 // Checker checks archives: whether each record can be read from its offset, has the fields that it
 // must have and the block that its digests say, and whether what revisits refer to is there. Files
-// that belong together are given to one Checker. It remembers 8 bytes or so of each response.
+// that belong together are given to one Checker. It remembers 8 bytes or so of each response, and
+// 300 of a revisit whose original it has not seen.
 type Checker struct {
 	Records    int // read so far
 	CodedSums  int // payload digests of the body with its transfer coding: a common mistake, and no fault
@@ -33,8 +34,8 @@ func (f Fault) Error() string { return fmt.Sprintf("%s: offset %d: %v", f.File, 
 type reference struct {
 	file    string
 	offset  int64
-	id, url string // of the original
-	date    string
+	about   string // of the original: the start of its URL, and its date
+	id, url uint64 // of the original, as keys of ids and captures; 0: not named
 }
 
 // NewChecker returns a checker that has seen no file.
@@ -68,7 +69,7 @@ func (c *Checker) File(name string, from io.Reader, report func(Fault)) error {
 func (c *Checker) End(report func(Fault)) {
 	for _, r := range c.unresolved {
 		if !c.known(r) {
-			report(Fault{r.file, r.offset, fmt.Errorf("revisit of %.200s, captured %s: no whole response of it is here", r.url, r.date)})
+			report(Fault{r.file, r.offset, fmt.Errorf("revisit of %s: no whole response of it is here", r.about)})
 		}
 	}
 }
@@ -116,11 +117,18 @@ func (c *Checker) remember(file string, r *Record) (faults []error) {
 		return faults
 	}
 	h := r.Header
-	to := reference{file, r.Offset, h.Get("WARC-Refers-To"), bare(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date")}
+	url, date := bare(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date")
+	to := reference{file: file, offset: r.Offset, about: fmt.Sprintf("%.200s, captured %.40s", url, date)}
+	if original := h.Get("WARC-Refers-To"); original != "" {
+		to.id = c.hash(original)
+	}
+	if url != "" {
+		to.url = c.hash(url, date)
+	}
 	switch {
 	case h.Get("WARC-Profile") == "":
 		faults = append(faults, errors.New("revisit without WARC-Profile"))
-	case to.id == "" && to.url == "":
+	case to.id == 0 && to.url == 0:
 		faults = append(faults, errors.New("revisit that refers to nothing"))
 	case !c.known(to):
 		c.unresolved = append(c.unresolved, to)
@@ -129,10 +137,7 @@ func (c *Checker) remember(file string, r *Record) (faults []error) {
 }
 
 func (c *Checker) known(r reference) bool {
-	if r.id != "" && c.ids[c.hash(r.id)] {
-		return true
-	}
-	return r.url != "" && c.captures[c.hash(r.url, r.date)]
+	return r.id != 0 && c.ids[r.id] || r.url != 0 && c.captures[r.url]
 }
 
 func (c *Checker) hash(parts ...string) uint64 {

@@ -18,7 +18,11 @@ import (
 // not known are an error, with which the payload itself is returned.
 func (m *Message) Body() (io.Reader, error) {
 	body := m.Payload()
-	for _, name := range slices.Backward(strings.Split(m.Header.Get("Content-Encoding"), ",")) {
+	names := strings.Split(m.Header.Get("Content-Encoding"), ",")
+	if len(names) > maxCodings {
+		return body, fmt.Errorf("%d content codings, expected at most %d", len(names), maxCodings)
+	}
+	for _, name := range slices.Backward(names) {
 		in, err := decode(strings.ToLower(strings.TrimSpace(name)), body)
 		if err != nil {
 			return body, err
@@ -27,6 +31,9 @@ func (m *Message) Body() (io.Reader, error) {
 	}
 	return body, nil
 }
+
+// maxCodings bounds the codings of a body: each may make a thousand bytes of one.
+const maxCodings = 3
 
 // maxWindow bounds the memory that a zstd frame may ask for (RFC 9659).
 const maxWindow = 8 << 20

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -173,14 +174,23 @@ var errLongHead = errors.New("too long")
 // fields reads "name: value" lines. A line that begins with a space continues the one before it;
 // one without a colon is left out.
 func fields(lines []string) (h Header) {
-	for _, line := range lines {
-		if (line[0] == ' ' || line[0] == '\t') && len(h) > 0 {
-			h[len(h)-1].Value += " " + strings.Trim(line, " \t")
-			continue
+	for len(lines) > 0 {
+		n := 1
+		for n < len(lines) && (lines[n][0] == ' ' || lines[n][0] == '\t') {
+			n++
+		}
+		line := lines[0]
+		if n > 1 { // joined at once: lines one by one would cost the square of their number
+			parts := slices.Clone(lines[:n])
+			for i := range parts {
+				parts[i] = strings.Trim(parts[i], " \t")
+			}
+			line = strings.Join(parts, " ")
 		}
 		if name, value, ok := strings.Cut(line, ":"); ok {
 			h = append(h, Field{strings.TrimRight(name, " \t"), strings.Trim(value, " \t")})
 		}
+		lines = lines[n:]
 	}
 	return h
 }

@@ -421,3 +421,39 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(1001*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
+
+// TestHostileFields: fields of many lines take a time that grows with their length, and what a
+// checker remembers of revisits does not grow with their URLs.
+func TestHostileFields(t *testing.T) {
+	long := strings.Repeat(" "+strings.Repeat("b", 98)+"\r\n", 9_900)
+	var file []byte
+	for i := range 50 {
+		file = append(file, fmt.Sprintf("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Profile: %s\r\nWARC-Record-ID: <urn:%d>\r\n"+
+			"WARC-Refers-To-Target-URI: http://%d.example/\r\n%sContent-Length: 0\r\n\r\n\r\n\r\n", SamePayload, i, i, long)...)
+	}
+	c := NewChecker()
+	if err := c.File("a.warc", bytes.NewReader(file), func(Fault) {}); err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	c.End(func(f Fault) { held++ })
+	if held != 50 {
+		t.Errorf("%d revisits without an original, want 50", held)
+	}
+	for _, r := range c.unresolved {
+		if len(r.about) > 300 {
+			t.Fatalf("a reference holds %d bytes", len(r.about))
+		}
+	}
+}
+
+// TestManyCodings: a body with more codings than any server sends is not decoded.
+func TestManyCodings(t *testing.T) {
+	m, err := ReadMessage(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip, gzip, gzip\r\n\r\nx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Body(); err == nil || !strings.Contains(err.Error(), "4 content codings") {
+		t.Errorf("%v, want that there are too many codings", err)
+	}
+}
