@@ -7,9 +7,9 @@ import (
 	"github.com/weftcrawl/weft/internal/markup"
 )
 
-// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import. It reads
-// comments, strings and escapes as CSS Syntax Module Level 3, section 4, defines them, and
-// ignores the rest of the grammar.
+// A cssScanner finds the URLs of CSS: those of url(), and the strings of @import and of image-set()
+// (CSS Images Module Level 4, section 2.4). It reads comments, strings and escapes as CSS Syntax
+// Module Level 3, section 4, defines them, and ignores the rest of the grammar.
 //
 // Invariant: pos never goes back, so the time is linear.
 type cssScanner struct {
@@ -22,6 +22,9 @@ type cssScanner struct {
 	imports bool // an @import awaits its URL
 	ignored bool // a @namespace does, whose URL is no link
 	font    bool // in @font-face
+	option  bool // a string would be an image of image-set()
+	depth   int  // of parentheses
+	set     int  // the depth within image-set(); 0: not in one
 }
 
 // next returns the next URL and its kind.
@@ -33,9 +36,14 @@ func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
 		case c == '/' && s.pos+1 < len(t) && t[s.pos+1] == '*':
 			s.pos = markup.After(t, s.pos+2, "*/")
 		case c == '"' || c == '\'':
+			image := s.option
+			s.option = false
 			if url, ok = s.quoted(); ok && s.imports {
 				s.imports = false
 				return url, KindStyle, true
+			}
+			if ok && image && len(url) > 0 {
+				return url, KindImage, true
 			}
 		case c == '@':
 			s.pos++
@@ -43,25 +51,56 @@ func (s *cssScanner) next() (url []byte, kind Kind, ok bool) {
 			s.imports, s.ignored = markup.EqualFold(name, "import"), markup.EqualFold(name, "namespace")
 			s.font = markup.EqualFold(name, "font-face")
 		case isNameByte(c):
+			s.option = false
 			name := s.name()
-			if !markup.EqualFold(name, "url") || s.pos == len(t) || t[s.pos] != '(' {
+			if s.pos == len(t) || t[s.pos] != '(' {
 				continue
 			}
 			s.pos++
+			s.open(name)
+			if !markup.EqualFold(name, "url") {
+				continue
+			}
 			if url, ok = s.argument(); ok && len(url) > 0 && !s.ignored {
 				kind = s.kind()
 				s.imports = false
 				return url, kind, true
 			}
 		default:
-			if c == ';' || c == '{' || c == '}' {
-				s.imports, s.ignored = false, false
-				s.font = s.font && c != '}'
-			}
 			s.pos++
+			if c != ' ' {
+				s.delim(c)
+			}
 		}
 	}
 	return nil, 0, false
+}
+
+// open notes the parenthesis of a function.
+func (s *cssScanner) open(name []byte) {
+	s.depth++
+	if s.set == 0 && (markup.EqualFold(name, "image-set") || markup.EqualFold(name, "-webkit-image-set")) {
+		s.set, s.option = s.depth, true
+	}
+}
+
+// delim notes a character that is part of no name, string or comment.
+func (s *cssScanner) delim(c byte) {
+	switch c {
+	case '(':
+		s.open(nil)
+	case ')':
+		if s.depth == s.set {
+			s.set, s.option = 0, false
+		}
+		s.depth = max(0, s.depth-1)
+	case ',':
+		s.option = s.set > 0 && s.depth == s.set
+	case ';', '{', '}':
+		s.imports, s.ignored = false, false
+		s.font = s.font && c != '}'
+		s.option, s.depth, s.set = false, 0, 0
+	}
 }
 
 func (s *cssScanner) kind() Kind {

@@ -80,7 +80,7 @@
 // Since there is no tree, tags alone decide where SVG and MathML end (foreign.go), and a link in
 // a <template> counts like any other. XHTML and SVG are read by HTML's rules, except that a tag
 // that closes itself has no content and a CDATA section is text up to "]]>". The HTML that is
-// escaped in a feed is not read, nor are the fifth level of srcdoc in srcdoc, xml:base, image-set()
+// escaped in a feed is not read, nor are the fifth level of srcdoc in srcdoc, xml:base
 // and web manifests.
 //
 // # Concurrency

@@ -188,11 +188,31 @@ func cssQuoted(text string) string {
 	return b.String()
 }
 
+// TestImageSet: the strings that name images of image-set() are links; those that say their type, and
+// those elsewhere, are not.
+func TestImageSet(t *testing.T) {
+	for css, want := range map[string]string{
+		`a{b:image-set("c" 1x, 'd' type("image/avif") 2x , url(e) 3x)}`: "image c,image d,image e",
+		`a{b:-WebKit-Image-Set("c"1x/**/,/**/"d");content:"e"}`:         "image c,image d",
+		`a{b:image-set(linear-gradient(red, calc("x")) 1x, "c") "d"}`:   "image c",
+		`a{b:f(image-set("c"), "d")}`:                                   "image c",
+		`a{b:image-set("" 1x, "c" "d", e "f")}`:                         "image c",
+		`a{b:image-set("c";d:"e", "f"}`:                                 "image c",
+		`a{b:image-set ("c")} a{b:my-image-set("c")}`:                   "",
+		`a{b:image-set(url("c"), "d")}`:                                 "image c,image d",
+		`))) a{b:image-set("c")}`:                                       "image c",
+	} {
+		if got := strings.Join(cssURLs(css), ","); got != want {
+			t.Errorf("%s: %s, want %s", css, got, want)
+		}
+	}
+}
+
 // FuzzCSS: any text is read to its end; a text written as a string in url() or @import
 // is read as written, whatever comment comes before it; and a comment has none.
 func FuzzCSS(f *testing.F) {
 	for _, s := range []string{
-		"", "a.png", "url(a)", "a) b", `"\`, "@import 'a'", "/*", "*/", "\\26 a", "@font-face{src:url(a)", "url( 'a", "@namespace url(a);url(b)", "é\x00\n", "url(a\\",
+		"", "a.png", "url(a)", "a) b", `"\`, "@import 'a'", "/*", "*/", "\\26 a", "@font-face{src:url(a)", "url( 'a", "@namespace url(a);url(b)", "image-set('a','b'", "é\x00\n", "url(a\\",
 	} {
 		f.Add(s)
 	}

@@ -73,8 +73,8 @@ func TestHTML(t *testing.T) {
 
 // TestCSS: a URL cannot end the string or the parentheses that it stands in.
 func TestCSS(t *testing.T) {
-	got := string(rewriterOf(t, "utf-8").css(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j)}`)))
-	want := `@namespace url(http://a/); a{b:url( "/1/https://example.org/dir/c\000027d\000028e\000029.png" );f:URL(/1/https://example.org/dir/g\000029h);i:url(#j)}`
+	got := string(rewriterOf(t, "utf-8").css(nil, []byte(`@namespace url(http://a/); a{b:url( "c'd(e).png" );f:URL(g\29 h);i:url(#j);k:image-set("l" 1x)}`)))
+	want := `@namespace url(http://a/); a{b:url( "/1/https://example.org/dir/c\000027d\000028e\000029.png" );f:URL(/1/https://example.org/dir/g\000029h);i:url(#j);k:image-set("/1/https://example.org/dir/l" 1x)}`
 	if got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}
