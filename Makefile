@@ -80,6 +80,12 @@ bench-recrawl:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/recrawl -weft "$$bin/weft" -o docs/bench/recrawl.md
 
+## bench-archive: crawls with and without an archive, writing and reading WARC, into docs/bench/archive.md
+.PHONY: bench-archive
+bench-archive:
+	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
+	go run ./internal/bench/archive -weft "$$bin/weft" -o docs/bench/archive.md
+
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
 .PHONY: lab
 lab:

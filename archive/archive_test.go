@@ -210,6 +210,40 @@ func testSite(t *testing.T, path string) {
 }
 
 // TestPages: jobs and WACZ files list their pages, with titles.
+// The same bytes are a file at one URL, and a page with a content coding at another.
+func TestRevisitCoding(t *testing.T) {
+	const coded, plain = "200 OK\r\nContent-Encoding: gzip", "200 OK\r\nContent-Type: application/gzip"
+	body := gzipped("<p>page</p>")
+	w := newWriter("a.warc.gz")
+	file := w.add("https://example.org/a.gz", 0, plain, body, nil)
+	w.add("https://example.org/page", 1, coded, body, file)
+	page := w.add("https://example.org/first", 2, coded, body+" ", nil)
+	w.add("https://example.org/b.gz", 3, plain, body+" ", page)
+	a, err := Open(filepath.Join(save(t, map[string]string{"a.warc.gz": string(w.file)}), "a.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for url, want := range map[string]string{"https://example.org/page": "<p>page</p>", "https://example.org/b.gz": body + " "} {
+		captures, err := a.Captures(url)
+		if err != nil || len(captures) != 1 {
+			t.Fatal(captures, err)
+		}
+		r, err := a.Read(captures[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		in, err := r.Body()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(in); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v, expected %q", url, got, err, want)
+		}
+	}
+}
+
 func TestPages(t *testing.T) {
 	w := aSite("a.warc.gz")
 	dir := save(t, map[string]string{

@@ -111,7 +111,11 @@ func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *
 	if used, ok := a.buffers.Get().(*[]byte); ok {
 		records = *used
 	}
-	records, made := e.Exchange(slices.Grow(records, len(x.Response)+len(x.Request)+overhead), x)
+	room := len(x.Response) + len(x.Rest)
+	if !x.Parts.Coded {
+		room /= 3 // compressed, hardly any page is longer
+	}
+	records, made := e.Exchange(slices.Grow(records, room+len(x.Request)+overhead), x)
 	c.Records = records
 	c.Index = warc.Index{
 		Key: warc.SURT(x.URL), Date: x.Date, URL: x.URL, MIME: mime, Status: made.Status,

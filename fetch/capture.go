@@ -54,8 +54,7 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 	n := res.RawLen()
 	if n <= longRaw {
 		t.OnLoop(func() {
-			f.raw = res.AppendRaw(f.raw[:0])
-			x.Response = f.raw
+			f.raw = received(x, res, f.raw[:0])
 			out.Capture = a.Encode(x, past, mime)
 		})
 		out.captured(f.cfg.Visit)
@@ -66,7 +65,7 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 		return err
 	}
 	made, err := aio.Offload(t, func(context.Context) (*capture.Capture, error) {
-		x.Response = res.AppendRaw(make([]byte, 0, n))
+		received(x, res, nil)
 		return a.Encode(x, past, mime), nil
 	})
 	res.Keep(-2 * n)
@@ -79,6 +78,21 @@ func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Respo
 	out.Holds = append(out.Holds, &hold)
 	out.captured(f.cfg.Visit)
 	return nil
+}
+
+// received sets the response of an exchange. Its body is copied only if chunks scatter it. b is
+// scratch, which is returned.
+func received(x *warc.Exchange, res *http1.Response, b []byte) []byte {
+	body, n := x.Parts.Payload, res.RawLen()
+	switch {
+	case n == len(res.RawHead)+len(body):
+		x.Response, x.Rest = append(b, res.RawHead...), body
+	case n > cap(b):
+		x.Response = res.AppendRaw(make([]byte, 0, n))
+	default:
+		x.Response = res.AppendRaw(b)
+	}
+	return x.Response
 }
 
 // captured notes the capture for the next visit, with what compare has taken from the response.

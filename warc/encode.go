@@ -30,7 +30,8 @@ type Encoder struct {
 	deflate *flate.Writer
 	out     appender
 	fields  []byte
-	sum     []byte // scratch
+	sum     []byte   // scratch
+	parts   [][]byte // scratch
 }
 
 // NewEncoder returns an encoder.
@@ -61,6 +62,7 @@ type Exchange struct {
 
 	Request   []byte // as sent; nil: not kept
 	Response  []byte // as received, without interim responses
+	Rest      []byte // what follows Response; with Parts, Response has at least the head
 	Parts     *Parts // of Response; nil: it is read to find them
 	Truncated string // why the response is not whole: [CutLength] and others; "": it is
 
@@ -125,9 +127,9 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 	if p == nil {
 		p = parts(x.Response)
 	}
-	block := x.Response
+	block, rest := x.Response, x.Rest
 	c.Status = p.Status
-	if x.Truncated == "" && (p.Payload != nil || p.Head == len(block)) {
+	if x.Truncated == "" && (p.Payload != nil || p.Head == len(block)+len(rest)) {
 		c.Payload = e.digest(p)
 	}
 	if x.Original == nil && x.Find != nil {
@@ -139,7 +141,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		if p.Status == 304 {
 			profile, c.Payload = NotModified, Digest{}
 		}
-		block = block[:p.Head]
+		block, rest = block[:p.Head], nil
 	}
 
 	e.begin(c.Type, c.ID, x.Date)
@@ -155,7 +157,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		e.digestField("WARC-Payload-Digest", c.Payload)
 	}
 	e.field("Content-Type", typeResponse)
-	b = e.end(b, block, c.Type == Response && !p.Coded)
+	b = e.end(b, c.Type == Response && !p.Coded, block, rest)
 	c.Length = len(b) - c.Start
 
 	if x.Request != nil {
@@ -163,7 +165,7 @@ func (e *Encoder) Exchange(b []byte, x *Exchange) ([]byte, Capture) {
 		e.about(x)
 		e.id("WARC-Concurrent-To", c.ID)
 		e.field("Content-Type", typeRequest)
-		b = e.end(b, x.Request, false)
+		b = e.end(b, false, x.Request)
 	}
 	return b, c
 }
@@ -173,7 +175,7 @@ func (e *Encoder) Info(b []byte, id ID, at time.Time, filename string, about Hea
 	e.begin(Warcinfo, id, at)
 	e.field("WARC-Filename", filename)
 	e.field("Content-Type", TypeFields)
-	return e.end(b, encodeFields(about), true)
+	return e.end(b, true, encodeFields(about))
 }
 
 // Note is a record that is about a URL: metadata, a resource, a conversion.
@@ -196,7 +198,7 @@ func (e *Encoder) Note(b []byte, n *Note) ([]byte, ID) {
 	e.id("WARC-Concurrent-To", n.ConcurrentTo)
 	e.id("WARC-Refers-To", n.RefersTo)
 	e.field("Content-Type", n.ContentType)
-	return e.end(b, n.Block, true), id
+	return e.end(b, true, n.Block), id
 }
 
 // Fields returns the block of a record of [TypeFields].
@@ -283,22 +285,29 @@ func appendField(b []byte, name, value string) []byte {
 // take most of the time of a record and save some hundred bytes.
 const minCompressed = 512
 
-// end completes the fields and appends the record, compressed or stored.
-func (e *Encoder) end(b []byte, block []byte, compress bool) []byte {
+// end completes the fields and appends the record with the parts of its block, compressed or stored.
+func (e *Encoder) end(b []byte, compress bool, block ...[]byte) []byte {
 	e.hash.Reset()
-	e.hash.Write(block)
+	n := 0
+	for _, part := range block {
+		e.hash.Write(part)
+		n += len(part)
+	}
 	e.sum = e.hash.Sum(e.sum[:0])
 	e.digestField("WARC-Block-Digest", Digest{e.opt.Digest, e.sum})
-	e.fields = endField(strconv.AppendInt(beginField(e.fields, "Content-Length"), int64(len(block)), 10))
+	e.fields = endField(strconv.AppendInt(beginField(e.fields, "Content-Length"), int64(n), 10))
 	e.fields = endField(e.fields)
-	return e.member(b, compress && len(block) >= minCompressed, e.fields, block, []byte(recordEnd))
+	e.parts = append(append(append(e.parts[:0], e.fields), block...), []byte(recordEnd))
+	b = e.member(b, compress && n >= minCompressed, e.parts)
+	clear(e.parts)
+	return b
 }
 
 // recordEnd follows each block.
 const recordEnd = "\r\n\r\n"
 
 // member appends a gzip member (RFC 1952) with the parts of a record.
-func (e *Encoder) member(b []byte, compress bool, parts ...[]byte) []byte {
+func (e *Encoder) member(b []byte, compress bool, parts [][]byte) []byte {
 	b = append(b, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff) // no name, no time, system unknown
 	sum, n := uint32(0), 0
 	for _, part := range parts {

@@ -67,7 +67,7 @@ func TestResume(t *testing.T) {
 		"an exclusion, amend":   {nil, "--amend --exclude /c$ URL", exitDone, "", "/ /a /b"},
 
 		"records lost":     {edit("pages.jsonl", cut), "URL", exitError, `--job "job": job/pages.jsonl: 10 bytes, expected at least the N that were committed` + others, "/ /a /b"},
-		"records gone":     {edit("pages.jsonl", os.Remove), "URL", exitError, `--job "job": job/pages.jsonl: 0 bytes, expected at least the N that were committed` + others, "/ /a /b"},
+		"records gone":     {edit("pages.jsonl", os.Remove), "URL", exitError, `--job "job": job/pages.jsonl: missing or empty, expected the N bytes that were committed` + others, "/ /a /b"},
 		"another version":  {edit("state", setFormat), "URL", exitError, `--job "job": job/state: written by another version of Weft, in format 7; this one reads format 5` + others, "/ /a /b"},
 		"a newer version":  {edit("state/marker.format-version*", newer), "URL", exitError, `--job "job": job/state: written by a newer version of Weft; this one reads format 5` + others, "/ /a /b"},
 		"state cut":        {edit("state/MANIFEST-*", cut), "URL", exitError, `--job "job": job/state: damaged: `, "/ /a /b"},

@@ -7,13 +7,12 @@ import "sync"
 type spare struct {
 	mu   sync.Mutex
 	free [][]byte
+	size int // of free, in bytes
 }
 
-// A batch has a few outputs, and while one is committed another is filled. Longer buffers are rare.
-const (
-	mostSpare = 3
-	longSpare = 3 << 19 // bytes
-)
+// mostSpare bounds the size of all. A batch has a few outputs, of a MB together, and while one is
+// committed another is filled.
+const mostSpare = 6 << 20
 
 func (s *spare) take() []byte {
 	s.mu.Lock()
@@ -24,13 +23,15 @@ func (s *spare) take() []byte {
 	}
 	b := s.free[n-1]
 	s.free = s.free[:n-1]
+	s.size -= cap(b)
 	return b
 }
 
 func (s *spare) give(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.free) < mostSpare && cap(b) <= longSpare {
+	if s.size+cap(b) <= mostSpare {
 		s.free = append(s.free, b[:0])
+		s.size += cap(b)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -127,6 +128,15 @@ func (p *Process) State() string {
 func (p *Process) CPU() time.Duration {
 	<-p.ended
 	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+}
+
+// Peak returns the largest memory that the process had, in bytes, after its end (wait4(2)).
+func (p *Process) Peak() int64 {
+	u, _ := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if u == nil {
+		return 0
+	}
+	return int64(u.Maxrss) << 10
 }
 
 // Stderr returns the beginning of standard error, so far.

@@ -14,19 +14,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/weftcrawl/weft/internal/bench/origin"
 	"github.com/weftcrawl/weft/internal/process"
 )
 
@@ -55,13 +53,6 @@ func main() {
 	}
 }
 
-// site is a folder of pages, served with or without validators.
-type site struct {
-	name, root string
-	validators bool
-	port       int
-}
-
 // figures are the cost of one crawl.
 type figures struct {
 	URLs  int           `json:"done"`
@@ -71,14 +62,16 @@ type figures struct {
 }
 
 func measure(weft, jobs string, runs int, command string) ([]byte, error) {
-	const python, boost = "/usr/share/doc/python3.11/html", "/usr/share/doc/libboost1.81-doc/doc/html"
-	sites := []site{{"small", python, true, 0}, {"medium", boost, true, 0}, {"small", python, false, 0}, {"medium", boost, false, 0}}
+	sites := []origin.Site{
+		{Name: "small", Root: origin.Small, Validators: true}, {Name: "medium", Root: origin.Medium, Validators: true},
+		{Name: "small", Root: origin.Small}, {Name: "medium", Root: origin.Medium},
+	}
 	dir, err := os.MkdirTemp(jobs, "weft-recrawl.")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	stop, err := serve(dir, sites)
+	stop, err := origin.Serve(dir, sites)
 	if err != nil {
 		return nil, err
 	}
@@ -108,19 +101,19 @@ error is never unchanged.
 		var first, again []figures
 		var sent, cpu []float64
 		for run := range runs {
-			a, b, err := s.crawlTwice(weft, filepath.Join(dir, "job"))
+			a, b, err := crawlTwice(weft, s.URL, filepath.Join(dir, "job"))
 			if err != nil {
-				return nil, fmt.Errorf("%s, run %d: %w", s.name, run+1, err)
+				return nil, fmt.Errorf("%s, run %d: %w", s.Name, run+1, err)
 			}
 			first, again = append(first, a), append(again, b)
 			sent = append(sent, float64(b.Bytes)/float64(a.Bytes))
 			cpu = append(cpu, float64(b.CPU)/float64(a.CPU))
 		}
 		validators, marks := "yes", [2]string{verdict(median(sent), markBytes), verdict(median(cpu), markCPU)}
-		if !s.validators {
+		if !s.Validators {
 			validators, marks[0] = "no", "none"
 		}
-		fmt.Fprintf(&page, "| %s | %s | %d | %d | %s | %s | %.2f | %s | %.2f (%.2f–%.2f) | %s |\n", s.name, validators, again[0].URLs, again[0].Same,
+		fmt.Fprintf(&page, "| %s | %s | %d | %d | %s | %s | %.2f | %s | %.2f (%.2f–%.2f) | %s |\n", s.Name, validators, again[0].URLs, again[0].Same,
 			perURL(first), perURL(again), median(sent), marks[0], median(cpu), slices.Min(cpu), slices.Max(cpu), marks[1])
 	}
 	return page.Bytes(), nil
@@ -157,11 +150,10 @@ func perURL(all []figures) string {
 }
 
 // crawlTwice crawls a site, then recrawls it.
-func (s site) crawlTwice(weft, job string) (first, again figures, err error) {
+func crawlTwice(weft, url, job string) (first, again figures, err error) {
 	if err := os.RemoveAll(job); err != nil {
 		return first, again, err
 	}
-	url := fmt.Sprintf("http://127.0.0.1:%d/", s.port)
 	if first, err = crawl(weft, job, "--job", job, "-c", "64", "-q", url); err != nil {
 		return first, again, err
 	}
@@ -184,68 +176,4 @@ func crawl(weft, job string, args ...string) (f figures, err error) {
 	}
 	f.CPU = p.CPU()
 	return f, err
-}
-
-// serve starts an nginx with each site on a port of its own. Stop ends it.
-func serve(dir string, sites []site) (stop func(), err error) {
-	var servers strings.Builder
-	for i := range sites {
-		s := &sites[i]
-		if _, err := os.Stat(s.root); err != nil {
-			return nil, err
-		}
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		s.port = ln.Addr().(*net.TCPAddr).Port
-		if err := ln.Close(); err != nil { // nginx takes the port
-			return nil, err
-		}
-		without := ""
-		if !s.validators {
-			without = `etag off; add_header Last-Modified ""; if_modified_since off;`
-		}
-		fmt.Fprintf(&servers, "server { listen 127.0.0.1:%d backlog=4096; root %s; index index.html; %s }\n", s.port, s.root, without)
-	}
-	conf := filepath.Join(dir, "nginx.conf")
-	text := strings.NewReplacer("@DIR@", dir, "@SERVERS@", servers.String()).Replace(`
-worker_processes 1;
-daemon off;
-pid @DIR@/nginx.pid;
-error_log @DIR@/error.log crit;
-events { worker_connections 8192; }
-http {
-  include /etc/nginx/mime.types;
-  default_type application/octet-stream;
-  sendfile on; tcp_nopush on; tcp_nodelay on;
-  keepalive_requests 1000000;
-  open_file_cache max=60000 inactive=600s; open_file_cache_valid 600s;
-  gzip on; gzip_comp_level 1; gzip_min_length 256; gzip_types text/css application/javascript;
-  access_log off;
-  charset utf-8;
-  client_body_temp_path @DIR@/b; proxy_temp_path @DIR@/p; fastcgi_temp_path @DIR@/f; uwsgi_temp_path @DIR@/u; scgi_temp_path @DIR@/s;
-  @SERVERS@
-}
-`)
-	if err := os.WriteFile(conf, []byte(text), 0o666); err != nil {
-		return nil, err
-	}
-	nginx, err := process.Start(context.Background(), process.Options{}, "nginx", "-c", conf)
-	if err != nil {
-		return nil, err
-	}
-	stop = func() {
-		nginx.Signal(syscall.SIGTERM)
-		<-nginx.Ended()
-	}
-	for range 100 {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", sites[0].port))
-		if err == nil {
-			return stop, c.Close()
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	stop()
-	return nil, errors.New("nginx does not respond")
 }
