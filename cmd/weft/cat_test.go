@@ -6,15 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
 // TestCat prints what was fetched: the last response, that of an earlier visit, with its header, and
 // the record itself. The page changes once, then answers 304.
 func TestCat(t *testing.T) {
-	visit := 0
+	var visit atomic.Int32
 	s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
-		etag := fmt.Sprintf(`"%d"`, min(visit, 2))
+		etag := fmt.Sprintf(`"%d"`, min(visit.Load(), 2))
 		if r.URL.Path == "/same" {
 			fmt.Fprint(w, strings.Repeat("the same each time, ", 100))
 			return
@@ -29,13 +30,14 @@ func TestCat(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, "<p>visit %d</p><a href=/same>", visit)
+		fmt.Fprintf(w, "<p>visit %d</p><a href=/same>", visit.Load())
 	})
-	visit = 1
+	visit.Store(1)
 	dir := crawls(t, exitDone, "--warc", "--job", "job", s.URL).dir
-	for visit = 2; visit <= 3; visit++ {
+	for n := range int32(2) {
+		visit.Store(2 + n)
 		if e := weftIn(t, dir, "crawl", "--update", "job"); e.code != exitDone {
-			t.Fatalf("visit %d: exit %d, %s", visit, e.code, e.stderr)
+			t.Fatalf("visit %d: exit %d, %s", 2+n, e.code, e.stderr)
 		}
 	}
 	for _, c := range []struct {
