@@ -109,6 +109,7 @@ var imports = map[string][]string{
 	},
 	"internal/conformance":    {},
 	"internal/durability":     {},
+	"internal/sites":          {},
 	"internal/footprint":      {},
 	"internal/tuning":         {"budget", "frontier/store"},
 	"internal/ctl":            {},

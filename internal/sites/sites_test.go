@@ -1,7 +1,8 @@
-package weft_test
+package sites_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -44,7 +45,7 @@ func nginx(t *testing.T) (ports map[string]string, stop func() (log string)) {
 	t.Helper()
 	bench := os.Getenv("WEFT_BENCH")
 	if bench == "" {
-		bench = "../shared/bench"
+		bench = "../../../shared/bench"
 	}
 	conf, err := os.ReadFile(filepath.Join(bench, "nginx/nginx.conf.in"))
 	if err != nil {
@@ -122,7 +123,7 @@ func TestRealSites(t *testing.T) {
 	ports, stop := nginx(t)
 	bench := os.Getenv("WEFT_BENCH")
 	if bench == "" {
-		bench = "../shared/bench"
+		bench = "../../../shared/bench"
 	}
 	requests := make(map[string]int)
 	for _, s := range realSites {
@@ -202,4 +203,25 @@ func TestRealSites(t *testing.T) {
 			}
 		}
 	}
+}
+
+// records returns the records of a job by URL, each of which has one.
+func records(t *testing.T, job string) map[string]weft.Record {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(job, "pages.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]weft.Record)
+	for line := range strings.Lines(string(text)) {
+		var r weft.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if _, twice := all[r.URL]; twice {
+			t.Errorf("two records of %s", r.URL)
+		}
+		all[r.URL] = r
+	}
+	return all
 }
