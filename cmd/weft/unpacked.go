@@ -30,7 +30,7 @@ func newUnpacked(root *os.Root) *unpacked {
 const partName = ".weft-extract.part"
 
 // write writes a body to a file named for its URL, and returns the name; "" if there is nothing to
-// write. Damage is an error of reading the body, of which the file gets what comes before.
+// write. Damage is an error of reading the body: the file then has what came before it.
 func (u *unpacked) write(url, mime string, at time.Time, body io.Reader) (name string, damage, err error) {
 	f, err := u.root.OpenFile(partName, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
