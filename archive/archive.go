@@ -217,7 +217,7 @@ func (s *source) listed(most int) (pages []Page, err error) {
 	}
 	f, err := s.pages()
 	if err != nil {
-		return nil, nil // a job keeps no list if it was told so
+		return nil, nil // the captures list its pages, too
 	}
 	defer f.Close()
 	in := newLines(s.path+": pages", f)

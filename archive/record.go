@@ -42,9 +42,10 @@ func (r *Record) Close() error {
 	return errors.Join(errs...)
 }
 
-// ReadRaw opens the record of a capture as it is: a revisit has no body. It has to be closed.
+// ReadRaw opens the record of a capture as it is: it has no Message, and a revisit no body. It has to
+// be closed.
 func (a *Archive) ReadRaw(c Capture) (*Record, error) {
-	r, err := c.read()
+	r, err := c.raw()
 	if err != nil {
 		return nil, c.where(err)
 	}
@@ -53,9 +54,9 @@ func (a *Archive) ReadRaw(c Capture) (*Record, error) {
 
 // Read opens the record of a capture. It has to be closed.
 func (a *Archive) Read(c Capture) (*Record, error) {
-	r, err := a.ReadRaw(c)
+	r, err := c.read()
 	if err != nil {
-		return nil, err
+		return nil, c.where(err)
 	}
 	if r.Record.Type() == warc.Revisit {
 		if err := a.follow(r); err != nil {
@@ -78,8 +79,23 @@ func (c Capture) where(err error) error {
 	return fmt.Errorf("%s: offset %d: %w", c.source.nameOf(c.Filename), c.Offset, err)
 }
 
-// read opens the record as it is in the file.
+// read opens the record, and reads the head of its message.
 func (c Capture) read() (*Record, error) {
+	r, err := c.raw()
+	if err == nil && isHTTP(r.Record) {
+		r.Message, err = warc.ReadMessage(r.Record)
+		if r.Record.Type() == warc.Revisit {
+			err = nil // its block may be empty
+		}
+		if err != nil {
+			r.Close()
+		}
+	}
+	return r, err
+}
+
+// raw opens the record as it is in the file.
+func (c Capture) raw() (*Record, error) {
 	m, err := c.source.members.open(c.Filename)
 	if err != nil {
 		return nil, err
@@ -103,13 +119,7 @@ func (r *Record) begin(m *member) (err error) {
 		return fmt.Errorf("no capture of %.200s there", r.URL)
 	}
 	r.Record.Offset = r.Offset
-	if !isHTTP(r.Record) {
-		return nil
-	}
-	if r.Message, err = warc.ReadMessage(r.Record); r.Record.Type() == warc.Revisit {
-		return nil // whose block may be empty
-	}
-	return err
+	return nil
 }
 
 // is reports whether a record is that of the capture.

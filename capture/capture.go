@@ -83,8 +83,8 @@ func (a *Archive) ID(url string, at time.Time) warc.ID {
 const overhead = 2 << 10
 
 // Encode makes the capture of an exchange, whose parts are known. Its date must be whole
-// microseconds, as the records have it. past is the last capture of the URL, of an earlier visit; mime is the media type of the
-// response.
+// microseconds, as the records have it. past is the last capture of the URL, of an earlier visit;
+// mime is the media type of the response.
 func (a *Archive) Encode(x *warc.Exchange, past frontier.Capture, mime string) *Capture {
 	e := a.encoders.Get().(*warc.Encoder)
 	defer a.encoders.Put(e)

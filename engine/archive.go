@@ -41,13 +41,15 @@ func openArchive(cfg *Config, j *job.Job) (archive, error) {
 	return a, err
 }
 
-// warcExt ends the name of each file.
-const warcExt = ".warc.gz"
+// A file is named as the International Internet Preservation Consortium suggests: prefix, date,
+// serial number.
+const (
+	warcPrefix = "weft"
+	warcExt    = ".warc.gz"
+)
 
-// nameOf returns the name of a file, as the International Internet Preservation Consortium suggests:
-// prefix, date, serial number.
-func nameOf(prefix string, at time.Time, serial int) string {
-	return path.Join(job.ArchiveDir, fmt.Sprintf("%s-%s-%05d%s", prefix, at.UTC().Format("20060102150405"), serial, warcExt))
+func nameOf(at time.Time, serial int) string {
+	return path.Join(job.ArchiveDir, fmt.Sprintf("%s-%s-%05d%s", warcPrefix, at.UTC().Format("20060102150405"), serial, warcExt))
 }
 
 func serialOf(name string) int {
@@ -56,9 +58,6 @@ func serialOf(name string) int {
 	return n
 }
 
-// archivePrefix begins the names of all files.
-const archivePrefix = "weft"
-
 // place adds a capture to a batch, and its place to the record of its URL, if there is one.
 func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, now time.Time) {
 	if a.name != "" && a.size+int64(len(c.Records)) > a.most {
@@ -66,7 +65,7 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 	}
 	if a.name == "" {
 		a.serial++
-		a.name, a.size = nameOf(archivePrefix, now, a.serial), 0
+		a.name, a.size = nameOf(now, a.serial), 0
 		a.append(b, a.encoder.Info(nil, a.captures.ID(a.name, now), now.UTC().Truncate(time.Microsecond), path.Base(a.name), a.about))
 	}
 	c.Index.Filename, c.Index.Offset = path.Base(a.name), a.size

@@ -23,14 +23,13 @@ const longRaw = 64 << 10
 // why the response is not whole, or nothing.
 func (f *Loop) archive(t *aio.Task, out *Outcome, u weburl.URL, res *http1.Response, at time.Time, cut string) error {
 	a := f.cfg.Archive
-	switch {
-	case a == nil:
+	if a == nil {
 		return nil
-	case res != nil:
-	case a.Metadata && out.Record != nil:
-		out.Capture = a.Failure(out.Record)
-		return nil
-	default:
+	}
+	if res == nil {
+		if a.Metadata && out.Record != nil {
+			out.Capture = a.Failure(out.Record)
+		}
 		return nil
 	}
 	x := &warc.Exchange{

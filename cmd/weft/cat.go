@@ -15,13 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/archive"
-	"github.com/weftcrawl/weft/warc"
 )
 
 // catJobFlags are the options of weft cat.
 type catJobFlags struct {
-	headers, raw bool
-	visit        int
+	catFlags
+	visit int
 }
 
 func catCommand() *cobra.Command {
@@ -50,11 +49,9 @@ Exit status: 0 done; 1 the job has no response of the URL, or it cannot be read;
 			return f.run(args[0], u.URL.String())
 		},
 	}
-	define(cmd, group{"Output", []option{
-		{name: "include", short: "i", Value: on(&f.headers), help: "print status line and header fields too"},
-		{name: "raw", Value: on(&f.raw), help: "print the record as it is in the archive"},
-		{name: "visit", arg: "N", Value: to(&f.visit, number(1)), help: "print the response of visit N", def: "the last"},
-	}})
+	define(cmd, group{"Output", append(f.options(),
+		option{name: "visit", arg: "N", Value: to(&f.visit, number(1)), help: "print the response of visit N", def: "the last"},
+	)})
 	return cmd
 }
 
@@ -104,42 +101,10 @@ func (f *catJobFlags) run(dir, url string) error {
 
 // print writes a capture as the flags say.
 func (f *catJobFlags) print(out io.Writer, r *archive.Record) error {
-	if f.raw {
-		return printRecord(out, r)
+	if f.raw || r.Message == nil {
+		return f.catFlags.print(out, r.Record)
 	}
-	if f.headers && r.Message != nil {
-		if err := printHead(out, r.Message); err != nil {
-			return err
-		}
-	}
-	body, err := r.Body()
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, body)
-	return err
-}
-
-// printHead writes the status line and the fields of a response.
-func printHead(out io.Writer, m *warc.Message) error {
-	_, err := fmt.Fprintf(out, "%s\r\n%s\r\n", m.Start, warc.Fields(m.Header))
-	return err
-}
-
-// printRecord writes a record's own fields and its block, as far as it is HTTP.
-func printRecord(out io.Writer, r *archive.Record) error {
-	if _, err := fmt.Fprintf(out, "%s\r\n%s\r\n", r.Record.Version, warc.Fields(r.Record.Header)); err != nil {
-		return err
-	}
-	if r.Message == nil {
-		_, err := io.Copy(out, r.Record)
-		return err
-	}
-	if err := printHead(out, r.Message); err != nil {
-		return err
-	}
-	_, err := io.Copy(out, r.Message.Rest)
-	return err
+	return f.printMessage(out, r.Message)
 }
 
 // ofVisit returns the capture of a visit, which is where its record says.

@@ -50,6 +50,7 @@ func TestCat(t *testing.T) {
 		{"--visit 3", exitDone, "<p>visit 2</p>", "HTTP/"},
 		{"-i", exitDone, "HTTP/1.1 200 OK\r\n", "WARC/"},
 		{"--raw", exitDone, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified\r\n", "<p>"},
+		{"--raw", exitDone, "\r\n\r\nHTTP/1.1 304 Not Modified\r\n", "200 OK"},
 		{"--visit 4", exitError, "", "<p>"},
 		{"--visit 0", exitUsage, "", "<p>"},
 	} {

@@ -204,11 +204,15 @@ Exit status: 0 done; 1 there is no such record, or it is damaged; 3 usage error;
 		Args: arguments(2, 2, "argument", "a FILE, and an offset in it or a URL"),
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args[0], args[1]) },
 	}
-	define(cmd, group{"Output", []option{
+	define(cmd, group{"Output", f.options()})
+	return cmd
+}
+
+func (f *catFlags) options() []option {
+	return []option{
 		{name: "include", short: "i", Value: on(&f.headers), help: "print status line and header fields too"},
 		{name: "raw", Value: on(&f.raw), help: "print the record as it is: its fields and its block"},
-	}})
-	return cmd
+	}
 }
 
 func (f *catFlags) run(path, which string) error {
@@ -269,26 +273,18 @@ func findRecord(file *os.File, which string) (*warc.Record, error) {
 
 func (f *catFlags) print(out io.Writer, r *warc.Record) error {
 	if f.raw {
-		fmt.Fprintf(out, "%s\r\n", r.Version)
-		for _, field := range r.Header {
-			fmt.Fprintf(out, "%s: %s\r\n", field.Name, field.Value)
-		}
-		io.WriteString(out, "\r\n")
+		fmt.Fprintf(out, "%s\r\n%s\r\n", r.Version, warc.Fields(r.Header))
+	} else if m := messageOf(r); m != nil {
+		return f.printMessage(out, m)
 	}
-	m := (*warc.Message)(nil)
-	if !f.raw {
-		m = messageOf(r)
-	}
-	if m == nil {
-		_, err := io.Copy(out, r)
-		return err
-	}
+	_, err := io.Copy(out, r)
+	return err
+}
+
+// printMessage writes the body of a response, decoded, and its header if the flags say so.
+func (f *catFlags) printMessage(out io.Writer, m *warc.Message) error {
 	if f.headers {
-		fmt.Fprintf(out, "%s\r\n", m.Start)
-		for _, field := range m.Header {
-			fmt.Fprintf(out, "%s: %s\r\n", field.Name, field.Value)
-		}
-		io.WriteString(out, "\r\n")
+		fmt.Fprintf(out, "%s\r\n%s\r\n", m.Start, warc.Fields(m.Header))
 	}
 	body, unknown := m.Body()
 	_, err := io.Copy(out, body)

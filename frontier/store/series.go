@@ -33,21 +33,18 @@ func (o Output) Path() string {
 }
 
 // Series returns the outputs of Options.Series by name.
-func (s *Store) Series() ([]Output, error) {
+func (s *Store) Series() (all []Output, err error) {
 	if s.series.dir == "" {
 		return nil, nil
 	}
-	return seriesIn(s, s.series.dir)
-}
-
-func seriesIn(s *Store, dir string) (all []Output, err error) {
-	from := textKey(keyOutput, dir+"/")
-	for o, err := range each(s, from, textKey(keyOutput, dir+"0"), func(key, value []byte) (Output, bool, error) { // '0' follows '/'
+	from, to := textKey(keyOutput, s.series.dir+"/"), textKey(keyOutput, s.series.dir+"0") // '0' follows '/'
+	for o, err := range each(s, from, to, func(key, value []byte) (Output, bool, error) {
 		size, n := binary.Uvarint(value)
 		if n <= 0 {
 			return Output{}, false, errValue
 		}
-		return Output{string(key[1:]), int64(size), n < len(value)}, !slices.Contains(s.fixed, string(key[1:])), nil
+		name := string(key[1:])
+		return Output{name, int64(size), n < len(value)}, !slices.Contains(s.fixed, name), nil
 	}) {
 		if err != nil {
 			return nil, err
