@@ -145,13 +145,10 @@ func sortLines(name string, from io.Reader, growing bool) (*index, error) {
 // folder is the folder of a job's WARC files.
 type folder string
 
-// beingWritten is what the name of a WARC file ends with until it is complete.
-const beingWritten = ".open"
-
 func (dir folder) names() (names []string, err error) {
 	entries, err := os.ReadDir(string(dir))
 	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), beingWritten)
+		name := strings.TrimSuffix(e.Name(), cdxj.OpenSuffix)
 		if strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz") {
 			names = append(names, name)
 		}
@@ -167,7 +164,7 @@ func (dir folder) open(name string) (*member, error) {
 	f, err := openInside(string(dir), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		var open error
-		if f, open = openInside(string(dir), name+beingWritten); open == nil {
+		if f, open = openInside(string(dir), name+cdxj.OpenSuffix); open == nil {
 			err = nil
 		}
 	}

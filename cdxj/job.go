@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 )
 
+// OpenSuffix ends the name of a WARC file in the archive of a job until it is complete.
+const OpenSuffix = ".open"
+
 // The indexes in the archive of a job.
 const (
 	CapturesFile = "captures.cdxj" // in the order of writing

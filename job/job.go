@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weftcrawl/weft/capture"
+	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/guard"
@@ -30,7 +31,7 @@ const (
 	bodiesDir = "bodies"
 
 	ArchiveDir   = "archive"
-	CapturesFile = ArchiveDir + "/captures.cdxj" // index of the archive, in the order of writing
+	CapturesFile = ArchiveDir + "/" + cdxj.CapturesFile
 )
 
 // Notes in the store of a job.

@@ -21,9 +21,6 @@ import (
 	"github.com/weftcrawl/weft/warc"
 )
 
-// openSuffix ends the name of an archive that is being written.
-const openSuffix = ".open"
-
 // PackJob writes a package of the archive in a job's folder, up to the last commit. Pages are those
 // of pages.jsonl. The error is [store.ErrLocked] while a crawl runs. Without the state of a crawl,
 // as in a copy of the archive, all of the archive counts.
@@ -113,7 +110,7 @@ func archivesIn(dir string) (map[string]string, error) {
 	}
 	files := make(map[string]string)
 	for _, e := range all {
-		name := strings.TrimSuffix(e.Name(), openSuffix)
+		name := strings.TrimSuffix(e.Name(), cdxj.OpenSuffix)
 		if !strings.HasSuffix(name, ".warc.gz") && !strings.HasSuffix(name, ".warc") {
 			continue
 		}
@@ -143,7 +140,7 @@ func (p *packer) archive(name, path string, indexed int64) error {
 	if size < indexed {
 		return fmt.Errorf("%s has %d bytes, expected at least %d: the index has records up to there", path, size, indexed)
 	}
-	if strings.HasSuffix(path, openSuffix) {
+	if strings.HasSuffix(path, cdxj.OpenSuffix) {
 		if size, err = wholeRecords(f, indexed, size); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

@@ -68,7 +68,7 @@ var imports = map[string][]string{
 	"scope/places": {},
 	"scope/shapes": {"weburl"},
 	"seed":         {"http1", "weburl"},
-	"job":          {"capture", "frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
+	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
 	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
 	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "scope/shapes", "warc", "weburl", "github.com/dustin/go-humanize"},
 

@@ -206,7 +206,8 @@ func WriteNeighbours(w io.Writer, command string, all []Hurt) error {
 		p.line("A healthy site keeps its marks beside most of these neighbours. The section Wrong lists the others.\n")
 	}
 	p.line("## How it was measured\n")
-	p.line("`%s`, on %d cores, %s: the real command", command, runtime.GOMAXPROCS(0), runtime.Version())
+	p.line("`%s`,", command)
+	p.line("on %d cores, %s: the real command", runtime.GOMAXPROCS(0), runtime.Version())
 	p.line("crawls a site of %d pages that come within %v each, two at a time, beside a neighbour, over", alone.Pages, alone.Latency)
 	p.line("real sockets of the same machine. When each page was sent, it is interrupted. The marks: the site")
 	p.line("is whole, it takes at most %d times its time alone, the process (VmHWM) at most %d %% of `--memory`,", mostSlower, mostOver)
