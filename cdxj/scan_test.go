@@ -137,7 +137,7 @@ func TestScanLongURL(t *testing.T) {
 	err := Scan("a.warc.gz", bytes.NewReader(file), nil, func(x *warc.Index) error {
 		return lines.Add(x.Append(nil))
 	}, func(*warc.DamageError) { damaged++ })
-	if err != nil || damaged != 1 || len(lines.places) != 1 || !strings.Contains(string(lines.text), fmt.Sprint(c.Start)) {
-		t.Errorf("%v, %d damaged, lines %s", err, damaged, lines.text)
+	if err != nil || damaged != 1 || len(lines.lines) != 1 || !strings.Contains(string(lines.lines[0]), fmt.Sprint(c.Start)) {
+		t.Errorf("%v, %d damaged, lines %s", err, damaged, lines.lines)
 	}
 }

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	mostHeld = 32 << 20 // bytes of lines and of their places in memory
+	mostHeld = 32 << 20 // bytes of lines and of their slices in memory
 	maxLine  = 1 << 20  // bytes
 	fanIn    = 256      // runs that are merged at once, each with a buffer of 64 KiB
 	bufSize  = 64 << 10
-	enough   = 1 << 20 // bytes of text, for most sorters
+	blockLen = 1 << 20 // bytes of a block, at least maxLine
 )
 
 // Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It is used by
@@ -25,17 +25,16 @@ type Sorter struct {
 	dir    string
 	most   int // bytes held
 	fanIn  int
-	text   []byte // of the lines held
-	places []place
+	lines  [][]byte // in blocks
+	held   int      // bytes of lines and their slices
+	blocks [][]byte // the first used are in use
+	used   int
 	spill  *os.File // sorted runs, one behind the other; nil: all lines are in memory
 	end    int64    // of the file
 	runs   []run
 }
 
-// place is where a line is in the text.
-type place struct{ start, end int32 }
-
-const placeSize = 8
+const sliceSize = 24
 
 // run is a part of the file: lines in order, each behind its length.
 type run struct{ start, end int64 }
@@ -49,30 +48,41 @@ func (s *Sorter) Add(line []byte) error {
 	if len(line) > maxLine {
 		return fmt.Errorf("line of %d bytes, expected at most %d", len(line), maxLine)
 	}
-	if len(s.places) > 0 && len(s.text)+len(line)+placeSize*len(s.places) > s.most {
+	if len(s.lines) > 0 && s.held+len(line)+sliceSize > s.most {
 		if err := s.flush(); err != nil {
 			return err
 		}
 	}
-	start := len(s.text)
-	if start > enough && start+len(line) > cap(s.text) {
-		s.text = slices.Grow(s.text, s.most-start) // growing in steps would leave as much again behind
-	}
-	s.text = append(s.text, line...)
-	s.places = append(s.places, place{int32(start), int32(len(s.text))})
+	b := s.block(len(line))
+	start := len(*b)
+	*b = append(*b, line...)
+	s.lines = append(s.lines, (*b)[start:])
+	s.held += len(line) + sliceSize
 	return nil
 }
 
-func (s *Sorter) sort() {
-	slices.SortFunc(s.places, func(a, b place) int {
-		return bytes.Compare(s.text[a.start:a.end], s.text[b.start:b.end])
-	})
+// block returns a block with room for a number of bytes, at most blockLen.
+func (s *Sorter) block(room int) *[]byte {
+	if s.used > 0 {
+		if b := &s.blocks[s.used-1]; len(*b)+room <= cap(*b) {
+			return b
+		}
+	}
+	if s.used == len(s.blocks) {
+		s.blocks = append(s.blocks, make([]byte, 0, blockLen))
+	}
+	s.used++
+	b := &s.blocks[s.used-1]
+	*b = (*b)[:0]
+	return b
 }
 
-// held calls use for the lines in memory.
-func (s *Sorter) held(use func(line []byte) error) error {
-	for _, p := range s.places {
-		if err := use(s.text[p.start:p.end]); err != nil {
+func (s *Sorter) sort() { slices.SortFunc(s.lines, bytes.Compare) }
+
+// each calls use for the lines in memory.
+func (s *Sorter) each(use func(line []byte) error) error {
+	for _, line := range s.lines {
+		if err := use(line); err != nil {
 			return err
 		}
 	}
@@ -90,8 +100,8 @@ func (s *Sorter) flush() error {
 		os.Remove(f.Name()) // the file goes with the last descriptor; where that cannot be, with Close
 	}
 	s.sort()
-	err := s.write(s.held)
-	s.text, s.places = s.text[:0], s.places[:0]
+	err := s.write(s.each)
+	s.lines, s.held, s.used = s.lines[:0], 0, 0
 	return err
 }
 
@@ -122,12 +132,12 @@ func (s *Sorter) write(each func(use func(line []byte) error) error) error {
 func (s *Sorter) Each(use func(line []byte) error) error {
 	if s.spill == nil {
 		s.sort()
-		return unique(s.held, use)
+		return unique(s.each, use)
 	}
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.text, s.places = nil, nil
+	s.lines, s.blocks = nil, nil
 	for len(s.runs) > s.fanIn {
 		first := s.runs[:s.fanIn]
 		s.runs = s.runs[s.fanIn:]
