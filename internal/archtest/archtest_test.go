@@ -39,10 +39,10 @@ var imports = map[string][]string{
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"warc":    {"github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
-	"archive": {"cdxj", "warc", "weburl"},
-	"cdxj":    {"warc"},
+	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
+	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
-	"wacz":    {"cdxj", "internal/charset", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -81,7 +81,7 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/extsort", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -113,6 +113,7 @@ var imports = map[string][]string{
 	"internal/footprint":      {},
 	"internal/tuning":         {"budget", "frontier/store"},
 	"internal/ctl":            {},
+	"internal/extsort":        {},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
 	"internal/idna":           {"golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
