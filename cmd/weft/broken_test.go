@@ -93,14 +93,14 @@ func TestURLsOfFaults(t *testing.T) {
 		t.Errorf("%d records, and listed\n%s", n, all)
 	}
 	for args, want := range map[string]string{
-		"--status 500-599":             "500          http://example.org/crash  from http://example.org/\n",
-		"--status 410 --only-urls":     "http://example.org/team/ada\n",
-		"--error connect":              "connect      http://127.0.0.1:2/  from http://example.org/team\n",
-		"--status 4xx --error connect": "",
-		"--status 410,500..599":        "500          http://example.org/crash  from http://example.org/\n410          http://example.org/team/ada  from http://example.org/team\n",
-		"--where status==410":          "410          http://example.org/team/ada  from http://example.org/team\n",
+		"--status 500-599":                                   "500          http://example.org/crash  from http://example.org/\n",
+		"--status 410 --only-urls":                           "http://example.org/team/ada\n",
+		"--error connect":                                    "connect      http://127.0.0.1:2/  from http://example.org/team\n",
+		"--status 4xx --error connect":                       "",
+		"--status 410,500..599":                              "500          http://example.org/crash  from http://example.org/\n410          http://example.org/team/ada  from http://example.org/team\n",
+		"--where status==410":                                "410          http://example.org/team/ada  from http://example.org/team\n",
 		"--only-urls --where depth>0&&host!=''&&status==410": "http://example.org/team/ada\n",
-		"--state pending":              "",
+		"--state pending":                                    "",
 	} {
 		if got := list(strings.Fields(args)...); got != want {
 			t.Errorf("%s: %q, expected %q", args, got, want)
