@@ -32,7 +32,8 @@ The same archives make the same bytes. A job that is not finished is packed as
 far as it has come, but not while its crawl runs.
 
 Damage in a WARC file is reported; the file is packed as it is. Of a FILE, what
-can be read is indexed. A file of a job that is missing or too short is an error.
+can be read is indexed. A file of a job that is missing, or too short, is an
+error.
 
 Exit status: 0 done; 1 an archive is damaged, or something cannot be read or
 written; 3 usage error; 5 interrupted.`),

@@ -81,7 +81,8 @@ var imports = map[string][]string{
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/extsort", "internal/sniff", "internal/webtest", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		"internal/extsort",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -122,6 +123,7 @@ var imports = map[string][]string{
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
+	"internal/near":           {},
 	"internal/process":        {},
 	"internal/sniff":          {"internal/markup"},
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
@@ -135,6 +137,11 @@ var imports = map[string][]string{
 	"internal/bench/text":     {"text", "golang.org/x/net/html"},
 	"internal/bench/machine":  {"golang.org/x/sys/unix"},
 	"internal/bench/store":    {"frontier", "frontier/store", "robots", "weburl", "internal/bench/machine", "internal/process", "golang.org/x/sys/unix"},
+
+	"internal/where": {
+		"internal/near",
+		"github.com/expr-lang/expr", "github.com/expr-lang/expr/builtin", "github.com/expr-lang/expr/file", "github.com/expr-lang/expr/vm",
+	},
 
 	// The synthetic web: what tests and the demonstration crawl.
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
