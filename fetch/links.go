@@ -63,8 +63,15 @@ type collector struct {
 	byHook  int            // followed because OnLink says so
 	wanted  []frontier.URL // by OnLink
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
+	number  uint32         // of the page
 	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
 	line    []byte         // an entry, as it is hashed
+}
+
+// newCollector returns a collector of links that are followed.
+func (f *Loop) newCollector(x *extractors, out *Outcome) collector {
+	x.pages++
+	return collector{f: f, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText}
 }
 
 // link takes in a link, and reports whether to read on.
@@ -136,7 +143,10 @@ func (c *collector) add(to weburl.URL, v Verdict) {
 	if f.cfg.Scope.Depth > 0 {
 		depth = c.depth
 	}
-	u, _, added := c.x.recent.Add(to, depth)
+	u, fingerprint, added := c.x.recent.Add(to, depth)
+	if f.cfg.Job && !c.x.recent.Met(c.number) {
+		c.out.Targets.Add(fingerprint)
+	}
 	if v.Decision == Follow {
 		c.byHook++
 		list = &c.wanted
@@ -159,10 +169,21 @@ func (c *collector) forget(reason string) {
 	}
 	c.out.Links = nil
 	c.wanted = append(c.wanted, c.again...)
+	c.out.Targets = nil
+	for _, u := range c.wanted {
+		c.f.refer(c.out, u.URL)
+	}
 	for range c.out.Record.Links - c.byHook {
 		c.out.Drop(reason)
 	}
 	c.out.Record.Links = c.byHook
+}
+
+// refer notes that the page of an outcome leads to a URL.
+func (f *Loop) refer(out *Outcome, to weburl.URL) {
+	if f.cfg.Job {
+		out.Targets.Add(to.Fingerprint())
+	}
 }
 
 func linkLine(on *record.Record, l links.Link) []byte {
