@@ -21,7 +21,7 @@ var sketched = links.KindsOf(links.KindFrame, links.KindImage, links.KindMedia, 
 // extraction selects the links to read from a page: all, or only the kinds to follow.
 func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
-		return links.Options{Agent: c.HTTP.UserAgent}
+		return links.Options{Agent: c.HTTP.UserAgent, Positions: c.KeepLinks}
 	}
 	return links.Options{Kinds: followed, Bare: true, Agent: c.HTTP.UserAgent}
 }
@@ -93,12 +93,12 @@ func (c *collector) link(l links.Link) bool {
 	if !c.follow {
 		return true
 	}
-	if f.cfg.KeepLinks {
-		c.out.Lines = append(c.out.Lines, linkLine(r, l)...)
-	}
 	to := l.URL
 	if f.cfg.Canon != 0 {
 		to = f.cfg.Canon.Apply(to)
+	}
+	if f.cfg.KeepLinks {
+		c.out.Lines = append(c.out.Lines, linkLine(r, l, to)...)
 	}
 	var v Verdict
 	if f.cfg.Hooks.OnLink != nil {
@@ -186,6 +186,9 @@ func (f *Loop) refer(out *Outcome, to weburl.URL) {
 	}
 }
 
-func linkLine(on *record.Record, l links.Link) []byte {
-	return record.Link{From: on.URL, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text, Visit: on.Visit}.Line()
+func linkLine(on *record.Record, l links.Link, to weburl.URL) []byte {
+	return record.Link{
+		From: on.URL, To: to.Canonical().String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text,
+		Fragment: l.URL.Fragment(), Line: l.Line, Column: l.Column, Visit: on.Visit,
+	}.JSONLine()
 }

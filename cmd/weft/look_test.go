@@ -251,6 +251,8 @@ func TestLookMistakes(t *testing.T) {
 		{"no job in it", "hosts .", `weft: ".": no job`},
 		{"no URL's form", "why . example", `weft: why: URL "example": no scheme`},
 		{"no state", "urls --state odd .", `weft: --state "odd": expected one of pending, leased, done, failed, refused`},
+		{"no field", "urls --where statu==404 .", `weft: --where "statu==404": unknown field statu: did you mean status?` + "\n"},
+		{"no condition", "urls --where status .", `weft: --where "status": expected bool, but got int64`},
 		{"no number", "hosts --limit 0 .", `weft: --limit "0": expected a whole number, 1 or more`},
 		{"no such order", "ctl . dance", `weft: ctl: order "dance", expected pause, resume, stop, set, exclude or add; or tasks` + "\n"},
 		{"too much to ask", "ctl . tasks all", `weft: ctl: tasks: "all", expected no argument` + "\n"},
