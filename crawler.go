@@ -100,7 +100,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 	e := engine.Config{
 		Fetch: c.fetch(j, shares), Seeds: c.seeds, Amend: c.Amend, Late: c.late,
 		Loops: c.Loops, Concurrency: c.Concurrency, Workers: c.workers, Memory: c.Memory, Shares: shares,
-		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
+		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Drain: c.tuning.Drain, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
 		OnRecord: c.Hooks.OnRecord, OnError: c.Hooks.OnError, OnWarning: c.Hooks.OnWarning,
 		Frontier: frontier.Config{
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,

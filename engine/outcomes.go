@@ -340,7 +340,7 @@ func (d *Coordinator) keep(out *fetch.Outcome) {
 		return
 	}
 	d.rememberDuplicate(out.Duplicate)
-	d.committer.keep(out.Lines, out.Folder)
+	d.committer.keep(out)
 }
 
 // refuse records the URLs that the frontier refuses to lease: by robots.txt, or by an exclusion

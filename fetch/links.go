@@ -21,7 +21,7 @@ var sketched = links.KindsOf(links.KindFrame, links.KindImage, links.KindMedia, 
 // extraction selects the links to read from a page: all, or only the kinds to follow.
 func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
-		return links.Options{Agent: c.HTTP.UserAgent}
+		return links.Options{Agent: c.HTTP.UserAgent, Positions: c.KeepLinks}
 	}
 	return links.Options{Kinds: c.wanted(), Bare: true, Agent: c.HTTP.UserAgent}
 }
@@ -63,8 +63,15 @@ type collector struct {
 	byHook  int            // followed because OnLink says so
 	wanted  []frontier.URL // by OnLink
 	again   []frontier.URL // by OnLink, but sent lately, perhaps for this page
+	number  uint32         // of the page
 	entries digest.Hash64  // hash of a sitemap's entries, to recognize a change at a later visit; nil: none
 	line    []byte         // an entry, as it is hashed
+}
+
+// newCollector returns a collector of links that are followed.
+func (f *Loop) newCollector(x *extractors, out *Outcome) collector {
+	x.pages++
+	return collector{f: f, x: x, out: out, follow: true, number: x.pages, depth: out.URL.Depth + 1, most: maxLinkText}
 }
 
 // link takes in a link, and reports whether to read on.
@@ -86,12 +93,12 @@ func (c *collector) link(l links.Link) bool {
 	if !c.follow {
 		return true
 	}
-	if f.cfg.KeepLinks {
-		c.out.Lines = append(c.out.Lines, linkLine(r, l)...)
-	}
 	to := l.URL
 	if f.cfg.Canon != 0 {
 		to = f.cfg.Canon.Apply(to)
+	}
+	if f.cfg.KeepLinks {
+		c.out.Lines = append(c.out.Lines, linkLine(r, l, to)...)
 	}
 	var v Verdict
 	if f.cfg.Hooks.OnLink != nil {
@@ -162,7 +169,10 @@ func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 			rank = c.out.URL.Rank - 1
 		}
 	}
-	u, _, added := c.x.recent.Add(to, depth)
+	u, fingerprint, added := c.x.recent.Add(to, depth)
+	if f.cfg.Job && !c.x.recent.Met(c.number) {
+		c.out.Targets.Add(fingerprint)
+	}
 	if v.Decision == Follow {
 		c.byHook++
 		list = &c.wanted
@@ -196,12 +206,28 @@ func (c *collector) forget(reason string) {
 	}
 	c.out.Links = kept
 	c.wanted = append(c.wanted, c.again...)
+	c.out.Targets = nil
+	for _, list := range [][]frontier.URL{kept, c.wanted} {
+		for _, u := range list {
+			f.refer(c.out, u.URL)
+		}
+	}
 	for range c.out.Record.Links - c.byHook - len(kept) {
 		c.out.Drop(reason)
 	}
 	c.out.Record.Links = c.byHook + len(kept)
 }
 
-func linkLine(on *record.Record, l links.Link) []byte {
-	return record.Link{From: on.URL, To: l.URL.String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text, Visit: on.Visit}.Line()
+// refer notes that the page of an outcome leads to a URL.
+func (f *Loop) refer(out *Outcome, to weburl.URL) {
+	if f.cfg.Job {
+		out.Targets.Add(to.Fingerprint())
+	}
+}
+
+func linkLine(on *record.Record, l links.Link, to weburl.URL) []byte {
+	return record.Link{
+		From: on.URL, To: to.Canonical().String(), Tag: l.Tag, Attr: l.Attr, Rel: l.Rel, Kind: l.Kind.String(), Text: l.Text,
+		Fragment: l.URL.Fragment(), Line: l.Line, Column: l.Column, Visit: on.Visit,
+	}.JSONLine()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/text"
@@ -65,6 +66,14 @@ type NetworkSign struct {
 type Kept struct {
 	Folder  string           // of the body
 	Capture *capture.Capture // for the archive; nil: none
+	References
+}
+
+// References are what a page leads to, for package refs.
+type References struct {
+	Targets refs.Targets
+	Read    bool // they were read; else those of an earlier visit hold
+	Again   bool // an earlier visit has had a response
 }
 
 // contents is what other pages, and later visits, are compared with.

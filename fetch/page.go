@@ -40,7 +40,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []links.Link) {
-	c := collector{f: f, x: f.short, out: out, follow: true, depth: out.URL.Depth + 1, most: maxLinkText}
+	c := f.newCollector(f.short, out)
 	for _, l := range added {
 		if !c.link(l) {
 			break
@@ -183,7 +183,7 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) 
 
 // read finds the links of a response, and returns how many bytes of text it has made.
 func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) (made int) {
-	u, showAll := out.URL, f.cfg.Hooks.OnPage != nil
+	showAll := f.cfg.Hooks.OnPage != nil
 	body := res.Body
 	if text.Encoding != nil {
 		out.Record.Charset = text.Encoding.Name()
@@ -200,9 +200,11 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made
 	}
-	follow := res.Status < 300 && (u.Role != frontier.RoleAsset || isStyle(out.Record))
-	c := collector{f: f, x: f.extractors(), out: out, follow: follow, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
-	if c.follow && !u.Role.Beyond() && f.mayBeSitemap(out, res) && c.sitemap(res) {
+	c := f.newCollector(f.extractors(), out)
+	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record))
+	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
+	out.Read = c.follow
+	if c.follow && !out.URL.Role.Beyond() && f.mayBeSitemap(out, res) && c.sitemap(res) {
 		f.judge(out, false)
 		return made
 	}

@@ -126,6 +126,9 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 	if notModified && !sameLinks(known, res) {
 		now.ETag, now.Modified = "", ""
 	}
+	if isGone(r.Status) { // with what the page led to, if it was there
+		out.Read = known != nil && !isGone(known.Status)
+	}
 	if f.cfg.Visit > 1 {
 		out.change(known, &now)
 	}

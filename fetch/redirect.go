@@ -20,6 +20,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 		return
 	}
 	r.Redirect = to.String()
+	out.Read = out.URL.Known == nil || out.URL.Known.Redirect != r.Redirect
 	standard := to.Canonical()
 	to = f.cfg.Canon.Apply(to)
 	switch {
@@ -38,6 +39,7 @@ func (f *Loop) redirect(out *Outcome, location string) {
 		return
 	}
 	f.mention(out.URL.URL, to)
+	f.refer(out, to)
 	out.Target = &frontier.URL{URL: to, From: r.URL, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank, Role: role}
 	if out.URL.Rank == GuessedRank {
 		out.Target.Rank = 0 // its scheme is none

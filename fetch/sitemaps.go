@@ -110,6 +110,7 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	key := f.sitemapKey(c)
 	if known, ok := f.known[key]; ok {
 		r.Sitemap, r.Links, c.out.text.Hash = known.kind, known.links, known.hash
+		c.out.Read = false
 		return true
 	}
 	if f.cfg.Job {
@@ -249,6 +250,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	}
 	r.Links++
 	c.f.mention(u.URL, to)
+	c.f.refer(c.out, to)
 	c.out.Links = append(c.out.Links, frontier.URL{URL: to, From: r.URL, Depth: c.depth, Priority: u.Priority, Rank: rank - 1})
 	return true
 }

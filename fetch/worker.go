@@ -20,6 +20,7 @@ import (
 func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	u := l.URL
 	out := Outcome{URL: u, contents: contents{watched: l.Sketch}}
+	out.Again = u.Known != nil
 	started := f.loop.Now()
 	req := f.request(l, u.URL)
 	req.Cut = IsSitemap(u)                                                      // the part that came is of use

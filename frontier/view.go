@@ -86,6 +86,7 @@ type OriginInfo struct {
 	Next        time.Time     // nothing of it is leased before, if that is later than now
 	Resolving   bool          // its address is leased
 	Full        bool          // it has as many leases as it may have
+	Ahead       bool          // its next URL is deeper than its level: nearer ones come first
 	Starved     bool          // there is no room for its robots.txt among the rules in memory
 	BackOff     string        // why it is left alone up to Hold, in words; empty: it is not
 	HeldBy      Holder        // what keeps it from being requested, where it could be for itself
@@ -111,7 +112,7 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	f.tell(now)
 	info = OriginInfo{
 		OriginState: f.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
-		Delay: f.politeness.delay(o.host), Starved: o.starved,
+		Delay: f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
 	}
 	if o.robots.phase == asked {
 		info.Leased--

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/fetch"
@@ -97,17 +98,15 @@ func urlStatus(e store.Entry, leased bool, c job.Clock) URLStatus {
 
 // URLFilter selects URLs; its zero value selects all.
 type URLFilter struct {
-	State     URLState    // or a record.Change of the last visit; empty: any
-	Status    StatusRange // of the last response; zero: any, or none
-	ErrorKind string      // of the last error; empty: any, or none
+	State     URLState      // or a record.Change of the last visit; empty: any
+	Status    []StatusRange // of the last response, in any of them; empty: any, or none
+	ErrorKind string        // of the last error; empty: any, or none
 }
 
 // StatusRange is the statuses from one to another.
 type StatusRange struct{ From, To int }
 
-func (r StatusRange) has(status int) bool {
-	return r == StatusRange{} || r.From <= status && status <= r.To
-}
+func (r StatusRange) has(status int) bool { return r.From <= status && status <= r.To }
 
 // states are those of URLFilter.
 var states = []URLState{
@@ -118,7 +117,8 @@ var states = []URLState{
 // selects reports whether the filter selects a URL of a job that is at a visit.
 func (f *URLFilter) selects(s *URLStatus, visit int) bool {
 	return (f.State == "" || s.isIn(f.State, visit)) &&
-		f.Status.has(s.Status) && (f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
+		(len(f.Status) == 0 || slices.ContainsFunc(f.Status, func(r StatusRange) bool { return r.has(s.Status) })) &&
+		(f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
 }
 
 // isIn reports whether a URL is in a state, or has changed so at a visit.

@@ -14,6 +14,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/scope/shapes"
@@ -26,6 +27,9 @@ type Why struct {
 	URLStatus
 	Way   []string `json:"way,omitempty"` // from a seed on, the URLs that led to it; at most the last 10
 	Steps []Step   `json:"steps"`
+
+	// Referrers are the pages that link to it, or redirect there. A View does not look for them.
+	Referrers refs.Referrers `json:"referrers,omitzero"`
 }
 
 // Step is one decision about a URL, or one event.

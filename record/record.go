@@ -116,14 +116,18 @@ type Link struct {
 	Kind string `json:"kind"` // as in package links, such as "page"
 	Text string `json:"text,omitempty"`
 
+	Fragment string `json:"fragment,omitempty"` // of the URL, percent-encoded
+	Line     int    `json:"line,omitempty"`     // where the page has it, from 1, in UTF-8
+	Column   int    `json:"column,omitempty"`   // in characters
+
 	Visit int `json:"visit,omitempty"` // at which the page had it, as Record.Visit
 }
 
 // Line returns the record as a line of JSON.
 func (r *Record) Line() []byte { return jsonLine(r) }
 
-// Line returns the link as a line of JSON.
-func (l Link) Line() []byte { return jsonLine(l) }
+// JSONLine returns the link as a line of JSON.
+func (l Link) JSONLine() []byte { return jsonLine(l) }
 
 // jsonLine leaves & as it is: many URLs have one, and escaped it takes six bytes.
 func jsonLine(v any) []byte {

@@ -70,7 +70,7 @@ func (b *Batch) Append(output string, lines []byte) {
 	}
 	all, begun := b.lines[output]
 	if !begun {
-		all = b.store.spare.take()
+		all = b.store.spare.take(b.store.series.of(output))
 	}
 	b.lines[output] = append(all, lines...)
 	b.size += len(lines)
@@ -282,7 +282,7 @@ func (s *Store) Commit(b *Batch) error {
 		if o, _ := s.outputOf(name); o != nil {
 			o.committed = o.size
 		}
-		s.spare.give(lines)
+		s.spare.give(s.series.of(name), lines)
 	}
 	if err := s.endOutputs(b.ended); err != nil { // the next run does it
 		s.failure.set(err)
