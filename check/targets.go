@@ -104,7 +104,7 @@ func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
 			n.redirect = t.keyOf(to)
 		}
 	}
-	if r.IsPage() {
+	if r.IsPage() && r.Role == "" {
 		n.flags |= isPage
 	}
 	if v, _, _ := judge(r, accept); v != OK || r.Redirect != "" {
