@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -51,15 +52,15 @@ Three verdicts: a link is ok; broken; or unknown, where the server may treat
 crawlers differently, or is overloaded, or too slow: 401, 403, 429, 503, 999,
 challenge pages, robots.txt, timeouts. Unknown is never an error.
 
-Rules (error: e, warning: w, note: n), those of links by default, the others
-with --rules site or all:
+Rules. Those of links apply by default, down to soft-404; the others with
+--rules site or all. What one of level e finds is broken; w and n are advice.
 
 ` + ruleList() + `
 Exit status: 0 nothing is broken, 1 error, 2 something is broken, 3 usage error,
 4 stopped by --limit or --max-time with nothing broken so far, 5 interrupted.`),
 		Example: `  weft check https://example.org/
   weft check --format github docs/
-  weft check --accept 200..299,403 --ignore '^https://twitter[.]com/' example.org.weft`,
+  weft check --accept 200..299,403 --ignore '//twitter[.]com/' example.org.weft`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
 	define(cmd, f.groups()...)
@@ -80,20 +81,18 @@ func (f *checkFlags) groups() []group {
 	all := []group{{"Check", f.checkOptions()}, {"Output", f.outputOptions()}}
 	for _, g := range f.crawl.groups() {
 		if g.title != "Output" {
+			g.options = slices.DeleteFunc(g.options, func(o option) bool { return o.name == "assets" || o.name == "check-external" })
 			all = append(all, g)
 		}
 	}
-	for i, g := range all {
-		if i < 2 {
-			continue
-		}
-		kept := g.options[:0]
-		for _, o := range g.options {
-			if o.name != "assets" && o.name != "check-external" {
-				kept = append(kept, o)
+	for _, g := range all[2:] {
+		for i := range g.options {
+			o := &g.options[i]
+			o.advanced = !slices.Contains([]string{"depth", "exclude", "limit", "delay", "job", "update"}, o.name)
+			if o.name == "job" {
+				o.help, o.def = "keep the crawl in DIR", ""
 			}
 		}
-		all[i].options = kept
 	}
 	return all
 }
@@ -109,8 +108,8 @@ func (f *checkFlags) checkOptions() []option {
 		{name: "no-external", Value: on(&f.internal),
 			help: "do not check links that lead out of scope"},
 		{name: "rules", arg: "NAMES", Value: to(&o.Rules, check.ParseRules),
-			help: "rules to apply: names, links, site or all", def: "links",
-			more: "Separated by commas; with - in front, all but these."},
+			help: "apply these rules", def: "links",
+			more: "Names, links, site or all, separated by commas; those with - in front are left out."},
 		{name: "no-rule", arg: "NAME", Value: appended(&f.without, some("a rule")),
 			help: "do not apply a rule; repeatable"},
 		{name: "baseline", arg: "FILE", Value: to(&f.baseline, some("a FILE")),
