@@ -189,6 +189,9 @@ func (d *Coordinator) resume(t *aio.Task) error {
 		}
 		d.recallNetworks(j.Networks)
 		d.committer.begin(d.frontier, d.clock.date)
+		if d.committer.refs, err = openRefs(j); err != nil {
+			return err
+		}
 		if d.cfg.Fetch.Archive != nil {
 			if d.committer.archive, err = openArchive(d.cfg, j); err != nil {
 				return err

@@ -12,7 +12,9 @@ import (
 
 func main() {
 	out := &watched{Writer: os.Stdout}
-	err := rootCommand(out).Execute()
+	root := rootCommand(out)
+	root.SetArgs(joined(root, os.Args[1:]))
+	err := root.Execute()
 	if out.err != nil {
 		err = standardOutput(out.err)
 	}
