@@ -18,6 +18,40 @@ import (
 	"github.com/weftcrawl/weft"
 )
 
+// TestLinkRecords checks that a link in links.jsonl is in canonical form, as the URL of its record,
+// and says where the page has it.
+func TestLinkRecords(t *testing.T) {
+	site, _ := serve(t, func(path string) string {
+		if path != "/" {
+			return ""
+		}
+		return "<meta charset=utf-8>\n<p>é <a href='x?a&amp;b=%7e#top%20of é'>X</a><img src=/i><a href=/>"
+	})
+	job := filepath.Join(t.TempDir(), "job")
+	c, err := weft.New(weft.Options{Seeds: []string{site}, Job: job, KeepLinks: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var found []weft.LinkRecord
+	b, err := os.ReadFile(filepath.Join(job, "links.jsonl"))
+	for line := range strings.Lines(string(b)) {
+		var l weft.LinkRecord
+		err = errors.Join(err, json.Unmarshal([]byte(line), &l))
+		found = append(found, l)
+	}
+	want := []weft.LinkRecord{
+		{From: site + "/", To: site + "/x?a&b=~", Tag: "a", Attr: "href", Kind: "page", Text: "X", Fragment: "top%20of%20%C3%A9", Line: 2, Column: 15},
+		{From: site + "/", To: site + "/i", Tag: "img", Attr: "src", Kind: "image", Line: 2, Column: 55},
+		{From: site + "/", To: site + "/", Tag: "a", Attr: "href", Kind: "page", Line: 2, Column: 66},
+	}
+	if err != nil || !slices.Equal(found, want) {
+		t.Errorf("%+v, %v\nwant %+v", found, err, want)
+	}
+}
+
 // TestKept checks that KeepLinks writes a line for each mention of a URL, and that KeepBodies
 // writes a file for each body, named by its hash.
 func TestKept(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/aio/aiotest"
+	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -295,6 +297,25 @@ func TestOutputOnFullDisk(t *testing.T) {
 	}
 	if n != 101 {
 		t.Errorf("%d lines, expected 101", n)
+	}
+}
+
+// TestDrainOnFullDisk checks that a crawl that drains gives up waiting for room.
+func TestDrainOnFullDisk(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "x") }))
+	defer s.Close()
+	d := &fullDisk{refused: make(chan bool)}
+	c, err := weft.New(weft.Options{Seeds: []string{s.URL + "/"}, Output: d, Tuning: &tuning.Options{Drain: 10 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-d.refused
+		c.Drain()
+	}()
+	if _, err := c.Run(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v, expected that the disk is full", err)
 	}
 }
 

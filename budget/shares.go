@@ -8,7 +8,7 @@ const (
 
 	// Least is the smallest budget: one page at a time of 16 MiB, as sent and as decoded, plus
 	// tables, buffers and the program. A page of 100,000 links, or of 32 MiB of their text, takes
-	// three times as much until it is saved: see docs/proof/memory.md.
+	// twice as much until it is saved: see docs/proof/memory.md.
 	Least = 64 << 20
 
 	// PerRequest is the memory of a request in flight without its body: a task with its stack, one

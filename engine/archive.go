@@ -26,6 +26,7 @@ type archive struct {
 	name   string // of the open file, in the job's folder; "": none
 	size   int64  // of it, with what is in batches
 	serial int    // of the last file
+	line   []byte // scratch
 }
 
 // openArchive goes on where the last run has stopped.
@@ -74,7 +75,8 @@ func (a *archive) place(b *store.Batch, c *capture.Capture, r *record.Record, no
 	}
 	a.append(b, c.Records)
 	if c.Index.URL != "" {
-		b.Append(job.CapturesFile, c.Index.Append(nil))
+		a.line = c.Index.Append(a.line[:0])
+		b.Append(job.CapturesFile, a.line)
 	}
 	a.captures.Placed(c)
 }

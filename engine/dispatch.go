@@ -195,7 +195,7 @@ func (d *Coordinator) finish() {
 	d.admission.begin.Set()
 }
 
-// DrainTime is how long a crawl that drains waits for what is in flight. It is longer than most
+// DrainTime is how long a crawl that drains should wait for what is in flight. It is longer than most
 // fetches take, and shorter than people wait for a command that they have interrupted.
 const DrainTime = 10 * time.Second
 
@@ -203,7 +203,7 @@ const DrainTime = 10 * time.Second
 // fails, and the crawl with it.
 func (d *Coordinator) Drain() {
 	if d.ending.giveUp == nil {
-		d.ending.giveUp = d.loop.CallLater(DrainTime, d.committer.abandon)
+		d.ending.giveUp = d.loop.CallLater(d.ending.patience, d.committer.abandon)
 	}
 	d.drain()
 }
@@ -212,7 +212,7 @@ func (d *Coordinator) Drain() {
 // stays pending; then the crawl ends.
 func (d *Coordinator) drain() {
 	if e := &d.ending; !e.draining {
-		e.draining, e.until = true, d.loop.Now().Add(DrainTime)
+		e.draining, e.until = true, d.loop.Now().Add(e.patience)
 		e.breakOff = d.loop.CallAt(e.until, func() {
 			for _, f := range d.loops {
 				f.Break()

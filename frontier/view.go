@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -53,13 +52,23 @@ func (v View) Evicted() int { return v.f.residency.evicted }
 func (v View) Dormant() int { return v.f.dormant.origins }
 
 // Leased yields the URLs that are leased, in no order.
-func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
+func (v View) Leased() iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for key := range v.f.leased {
+			if !yield(key.url) {
+				return
+			}
+		}
+	}
+}
 
 // LeasedURLs returns how many URLs are leased, not counting robots.txt and addresses.
 func (v View) LeasedURLs() int { return len(v.f.leased) }
 
 // IsLeased reports whether a canonical URL is leased.
-func (v View) IsLeased(u weburl.URL) bool { return v.f.leased[u] != nil }
+func (v View) IsLeased(u weburl.URL) bool {
+	return v.f.leased[leaseKey{u, false}] != nil || v.f.leased[leaseKey{u, true}] != nil
+}
 
 // Responded reports whether the origin of a URL has ever responded; false if it is not resident.
 func (v View) Responded(u weburl.URL) bool {
@@ -77,6 +86,7 @@ type OriginInfo struct {
 	Next        time.Time     // nothing of it is leased before, if that is later than now
 	Resolving   bool          // its address is leased
 	Full        bool          // it has as many leases as it may have
+	Ahead       bool          // its next URL is deeper than its level: nearer ones come first
 	Starved     bool          // there is no room for its robots.txt among the rules in memory
 	BackOff     string        // why it is left alone up to Hold, in words; empty: it is not
 	HeldBy      Holder        // what keeps it from being requested, where it could be for itself
@@ -102,7 +112,7 @@ func (v View) Origin(now time.Time, name string) (info OriginInfo, known bool) {
 	f.tell(now)
 	info = OriginInfo{
 		OriginState: f.state(o), Leased: int(o.leased), Asking: o.robots.waits(),
-		Delay: f.politeness.delay(o.host), Starved: o.starved,
+		Delay: f.politeness.delay(o.host), Starved: o.starved, Ahead: o.step != nil && o.step.index >= 0,
 	}
 	if o.robots.phase == asked {
 		info.Leased--

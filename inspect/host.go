@@ -89,6 +89,8 @@ func waitsFor(now time.Time, h frontier.OriginInfo) (what string, until time.Tim
 		return "a turn at its registrable domain", h.Next
 	case h.HeldBy == frontier.HeldByAddress:
 		return "a turn at its address", h.Next
+	case h.Ahead:
+		return "nearer URLs, which --depth takes first", time.Time{}
 	case h.Next.After(now):
 		return "delay", h.Next
 	}

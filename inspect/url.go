@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weftcrawl/weft/fetch"
@@ -25,20 +26,21 @@ const (
 
 // URLStatus is a URL of a job at a moment.
 type URLStatus struct {
-	URL       string    `json:"url"`
-	State     URLState  `json:"state"`
-	Depth     int       `json:"depth"`
-	From      string    `json:"from,omitempty"` // page that links here, or URL that redirects here; absent for a seed
-	Hops      int       `json:"hops,omitempty"` // redirects that led here
-	Priority  int       `json:"priority,omitempty"`
-	Sitemap   bool      `json:"sitemap,omitempty"` // it is requested as one
-	Tries     int       `json:"tries"`
-	Status    int       `json:"status,omitempty"` // of the last response
-	ErrorKind string    `json:"error_kind,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	Redirect  string    `json:"redirect,omitempty"`  // target; cut after 200 bytes
-	At        time.Time `json:"at,omitzero"`         // last try, or when it was refused
-	NotBefore time.Time `json:"not_before,omitzero"` // next try
+	URL       string      `json:"url"`
+	State     URLState    `json:"state"`
+	Depth     int         `json:"depth"`
+	From      string      `json:"from,omitempty"` // page that links here, or URL that redirects here; absent for a seed
+	Hops      int         `json:"hops,omitempty"` // redirects that led here
+	Priority  int         `json:"priority,omitempty"`
+	Sitemap   bool        `json:"sitemap,omitempty"` // it is requested as one
+	Role      record.Role `json:"role,omitempty"`    // of one beyond the scope: see record.Role
+	Tries     int         `json:"tries"`
+	Status    int         `json:"status,omitempty"` // of the last response
+	ErrorKind string      `json:"error_kind,omitempty"`
+	Error     string      `json:"error,omitempty"`
+	Redirect  string      `json:"redirect,omitempty"`  // target; cut after 200 bytes
+	At        time.Time   `json:"at,omitzero"`         // last try, or when it was refused
+	NotBefore time.Time   `json:"not_before,omitzero"` // next try
 
 	Known *Known `json:"known,omitempty"` // nil: no visit has had a response
 }
@@ -59,7 +61,7 @@ type Known struct {
 func urlStatus(e store.Entry, leased bool, c job.Clock) URLStatus {
 	u := e.URL
 	s := URLStatus{
-		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u),
+		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u), Role: fetch.RoleOf(&u),
 		Tries: u.Tries, NotBefore: c.Date(u.NotBefore),
 	}
 	if n := len(u.Past); n > 0 {
@@ -96,17 +98,15 @@ func urlStatus(e store.Entry, leased bool, c job.Clock) URLStatus {
 
 // URLFilter selects URLs; its zero value selects all.
 type URLFilter struct {
-	State     URLState    // or a record.Change of the last visit; empty: any
-	Status    StatusRange // of the last response; zero: any, or none
-	ErrorKind string      // of the last error; empty: any, or none
+	State     URLState      // or a record.Change of the last visit; empty: any
+	Status    []StatusRange // of the last response, in any of them; empty: any, or none
+	ErrorKind string        // of the last error; empty: any, or none
 }
 
 // StatusRange is the statuses from one to another.
 type StatusRange struct{ From, To int }
 
-func (r StatusRange) has(status int) bool {
-	return r == StatusRange{} || r.From <= status && status <= r.To
-}
+func (r StatusRange) has(status int) bool { return r.From <= status && status <= r.To }
 
 // states are those of URLFilter.
 var states = []URLState{
@@ -117,7 +117,8 @@ var states = []URLState{
 // selects reports whether the filter selects a URL of a job that is at a visit.
 func (f *URLFilter) selects(s *URLStatus, visit int) bool {
 	return (f.State == "" || s.isIn(f.State, visit)) &&
-		f.Status.has(s.Status) && (f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
+		(len(f.Status) == 0 || slices.ContainsFunc(f.Status, func(r StatusRange) bool { return r.has(s.Status) })) &&
+		(f.ErrorKind == "" || f.ErrorKind == s.ErrorKind)
 }
 
 // isIn reports whether a URL is in a state, or has changed so at a visit.

@@ -218,22 +218,22 @@ func (s *cssScanner) unescape(text []byte, escaped bool) []byte {
 const cssKinds = 1<<KindImage | 1<<KindStyle | 1<<KindFont
 
 // css reads a style sheet.
-func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.Body) }
+func (x *Extractor) css() { x.cssLinks("css", "url", x.scan.Body, x.scan.Body) }
 
 // styleSheet reads the text of a <style>.
-func (x *Extractor) styleSheet(e *element, text []byte) { x.cssLinks(e.tag, "url", text) }
+func (x *Extractor) styleSheet(e *element, text []byte) { x.cssLinks(e.tag, "url", text, text) }
 
 // styleAttribute reads the style attribute of any tag.
 func (x *Extractor) styleAttribute(tag, raw []byte) {
 	if x.options.Kinds&(cssKinds&^(1<<KindStyle)) != 0 && bytes.IndexByte(raw, '(') >= 0 && len(tag) <= maxText {
-		x.cssLinks(x.strings.string(bytes.ToLower(tag)), "style", x.decode(raw))
+		x.cssLinks(x.strings.string(bytes.ToLower(tag)), "style", x.decode(raw), raw)
 	}
 }
 
-// cssLinks yields the links of CSS. References to a part of the document itself, such as
+// cssLinks yields the links of CSS, which the body has as from. References to a part of the document itself, such as
 // url(#gradient), are no links. Queries are in UTF-8: only HTML has URLs in the encoding of the
 // document (https://html.spec.whatwg.org/multipage/urls-and-fetching.html#encoding-parsing-a-url).
-func (x *Extractor) cssLinks(tag, attr string, text []byte) {
+func (x *Extractor) cssLinks(tag, attr string, text, from []byte) {
 	if x.options.Kinds&cssKinds == 0 {
 		return
 	}
@@ -248,7 +248,10 @@ func (x *Extractor) cssLinks(tag, attr string, text []byte) {
 			return
 		}
 		if url = markup.Trim(url); len(url) > 0 && len(url) <= maxValue && url[0] != '#' && !hasOtherScheme(url) {
-			m := Mention{Value: url, Tag: tag, Attr: attr, Kind: kind}
+			m := Mention{Value: url, Tag: tag, Attr: attr, Kind: kind, from: from}
+			if &text[0] == &from[0] {
+				m.from = text[s.from:s.to]
+			}
 			if kind == KindStyle {
 				m.Attr = "import"
 			}

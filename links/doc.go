@@ -60,6 +60,12 @@
 // candidate of a srcset counts whatever its descriptors are, though a browser drops one that it
 // cannot read.
 //
+// # Positions
+//
+// With [Options].Positions a link has line and column, from 1, of its URL in the body: of the value of
+// an attribute, of a candidate of a srcset, of a url() in CSS. Where references were decoded, and so
+// nothing in the body is the URL, they are those of the attribute, for links in a srcdoc too.
+//
 // # Lifecycle
 //
 // [NewExtractor] allocates the buffers that all pages share. [Extractor.Extract] reads one

@@ -34,6 +34,9 @@ type Link struct {
 	Text     string     // of a: its text, white space collapsed, at most 200 bytes
 	Kind     Kind       // what it is for
 	NoFollow bool       // rel says nofollow
+
+	// Where the page mentions it, from 1, in lines and characters: see Options.Positions.
+	Line, Column int
 }
 
 // A Page describes a page as a whole.
@@ -48,10 +51,16 @@ type Page struct {
 
 // Options choose what to extract. The zero value extracts everything except Scripts.
 type Options struct {
-	Kinds   Kinds  // kinds to yield; 0 means all
-	Bare    bool   // leave Raw, Rel and Text empty, so that nothing is copied
-	Scripts bool   // strings in scripts that look like a URL are links too
-	Agent   string // the crawler's name or User-Agent: meta elements that name it count in Robots
+	Kinds   Kinds // kinds to yield; 0 means all
+	Bare    bool  // leave Raw, Rel and Text empty, so that nothing is copied
+	Scripts bool  // strings in scripts that look like a URL are links too
+
+	// Positions says where each link stands, by line and column of Document.Body: where its URL
+	// begins, or where the text begins that it was decoded from, such as the attribute. For what
+	// a srcdoc with references holds, this is that attribute.
+	Positions bool
+
+	Agent string // the crawler's name or User-Agent: meta elements that name it count in Robots
 }
 
 // An Extractor extracts the links of one page after another. It keeps its buffers, so that a
@@ -82,6 +91,7 @@ type reading struct {
 
 	odd     bool // the body has a carriage return or a NUL
 	scan    scanner
+	places  positioner // used with Options.Positions
 	foreign foreign
 	present uint32                // attributes of the current tag, as bits
 	values  [numAttributes][]byte // values of those present, undecoded
@@ -133,6 +143,7 @@ func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) 
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	x.begin(d.Body, yield)
 	x.charset, x.reader, x.stopped = d.Charset, d.Text, yield == nil
+	x.places.body = d.Body
 	x.scan.pauses = pauses{d.Pause, pauseStep}
 	x.setBase(d.Base)
 	return x.end(d.ContentType)
@@ -198,6 +209,8 @@ type Mention struct {
 	Tag, Attr string // in lower case
 	Rel       []byte // of a, area and link: decoded
 	Kind      Kind
+
+	from []byte // the part of the body that Value was decoded from
 }
 
 // Mentions yields the URLs that Extract would resolve, in document order and without copies or
@@ -241,6 +254,9 @@ func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 		return Link{}, false
 	}
 	l = Link{URL: u, Tag: m.Tag, Attr: m.Attr, Kind: m.Kind}
+	if x.options.Positions {
+		l.Line, l.Column = x.places.tell(m, x.scan.Name)
+	}
 	if len(m.Rel) > 0 {
 		l.NoFollow = hasWord(m.Rel, "nofollow")
 	}

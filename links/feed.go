@@ -15,19 +15,20 @@ var feedKinds = map[feed.Role]Kind{
 func (x *Extractor) feed() {
 	r := markup.XML{Body: x.scan.Body}
 	tag, role := "", feed.None // of the element whose text is a URL
+	var from []byte            // the body from this text on
 	for !x.stopped {
 		switch r.Next() {
 		case markup.EOF:
 			return
 		case markup.EndTag:
 			if role != feed.None && !r.TooLong && markup.EqualFold(markup.LocalName(r.Name), tag) {
-				x.feedText(tag, role, r.Text)
+				x.feedText(tag, role, r.Text, from)
 			}
 			role = feed.None
 		case markup.StartTag:
 			for u := range feed.Any.URLs(&r) {
 				if len(u.Value) <= maxValue {
-					x.found(&Mention{Value: u.Value, Tag: u.Tag, Attr: u.Attr, Rel: u.Rel[:min(len(u.Rel), maxValue)], Kind: feedKinds[u.Role]})
+					x.found(&Mention{Value: u.Value, Tag: u.Tag, Attr: u.Attr, Rel: u.Rel[:min(len(u.Rel), maxValue)], Kind: feedKinds[u.Role], from: r.Name})
 				}
 			}
 			if tag, role = feed.Any.Text(&r); r.Empty {
@@ -35,6 +36,7 @@ func (x *Extractor) feed() {
 			}
 			if _, isURL := feedKinds[role]; isURL {
 				r.Collect(maxValue)
+				from = r.Body[r.Pos:]
 			} else {
 				role = feed.None
 			}
@@ -44,10 +46,10 @@ func (x *Extractor) feed() {
 
 // feedText yields the link that is the text of an element. A guid is one only if it is
 // written as a URL: feeds that do not say isPermaLink=false may have any text there.
-func (x *Extractor) feedText(tag string, role feed.Role, text []byte) {
+func (x *Extractor) feedText(tag string, role feed.Role, text, from []byte) {
 	text = markup.Trim(text)
 	if len(text) > 0 && (role != feed.PermaLink || feed.IsURL(text)) {
-		x.found(&Mention{Value: text, Tag: tag, Attr: "text", Kind: feedKinds[role]})
+		x.found(&Mention{Value: text, Tag: tag, Attr: "text", Kind: feedKinds[role], from: from})
 	}
 }
 

@@ -208,7 +208,7 @@ func (x *Extractor) backgroundAttribute(name []byte) {
 	value := x.decode(raw)
 	for _, tag := range backed {
 		if markup.EqualFold(name, tag) && len(markup.Trim(value)) > 0 {
-			x.found(&Mention{Value: value, Tag: tag, Attr: "background", Kind: KindImage})
+			x.found(&Mention{Value: value, Tag: tag, Attr: "background", Kind: KindImage, from: raw})
 		}
 	}
 }
@@ -229,10 +229,12 @@ func (x *Extractor) srcDocument() {
 	x.begin(x.decode(raw), outer.yield)
 	x.decoded, x.text.buf, x.foreign.open = nil, nil, nil // the outer page's
 	x.mentioned, x.charset, x.frames = outer.mentioned, outer.charset, outer.frames+1
+	x.places = outer.places
+	x.places.find(raw)
 	x.excess, x.spent, x.page.Base = outer.excess, outer.spent, outer.page.Base
 	x.scan.pauses = pauses{outer.scan.pause, pauseStep}
 	x.html()
-	outer.stopped, outer.spent, outer.page.Cut = x.stopped, x.spent, x.page.Cut
+	outer.stopped, outer.spent, outer.page.Cut, outer.places = x.stopped, x.spent, x.page.Cut, x.places
 	moved := x.hasBase
 	if x.reading = outer; moved {
 		x.setBase(x.page.Base)
@@ -250,7 +252,7 @@ func (x *Extractor) links(e *element) {
 				continue
 			}
 			for candidate := range candidates(x.decode(raw)) {
-				x.found(&Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind})
+				x.found(&Mention{Value: candidate, Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind, from: raw})
 			}
 		default:
 			if x.wants(p.kind) || e.tag == "link" {
@@ -277,7 +279,7 @@ func (x *Extractor) mention(m *Mention, e *element, p source) bool {
 		e.tag == "input" && p.attr == src && !markup.EqualFold(x.value(typ), "image"):
 		return false
 	}
-	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind}
+	*m = Mention{Value: x.decode(raw), Tag: e.tag, Attr: attributeNames[p.attr], Kind: p.kind, from: raw}
 	if !e.empty && len(markup.Trim(m.Value)) == 0 {
 		return false
 	}
@@ -358,7 +360,7 @@ func (x *Extractor) meta(e *element) {
 	if !ok {
 		return
 	}
-	m := Mention{Value: target, Tag: e.tag, Attr: attributeNames[content], Kind: KindRedirect}
+	m := Mention{Value: target, Tag: e.tag, Attr: attributeNames[content], Kind: KindRedirect, from: x.raw(content)}
 	if !x.hasFresh {
 		u, ok := x.resolve(target)
 		switch {

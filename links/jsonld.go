@@ -32,6 +32,7 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 	isKey := false // the next string is a name, not a value
 	dec := json.NewDecoder(bytes.NewReader(text))
 	for !x.stopped {
+		at := dec.InputOffset()
 		token, err := dec.Token()
 		if err != nil {
 			return
@@ -60,7 +61,7 @@ func (x *Extractor) jsonLD(tag string, text []byte) {
 				continue
 			}
 			if key := keys[len(open)]; jsonKeys[key] && isWrittenURL(token) {
-				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: KindData})
+				x.found(&Mention{Value: []byte(token), Tag: tag, Attr: key, Kind: KindData, from: text[at+int64(bytes.IndexByte(text[at:], '"'))+1:]})
 			}
 		}
 		isKey = len(open) > 0 && open[len(open)-1] == '{'

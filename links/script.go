@@ -48,12 +48,13 @@ func (x *Extractor) scriptURLs(tag string, text []byte) {
 			continue
 		}
 		value := text[at:end]
+		from := value
 		at = end + 1
 		if bytes.IndexByte(value, '\\') >= 0 {
 			value = bytes.ReplaceAll(value, []byte(`\/`), []byte("/"))
 		}
 		if looksLikeURL(value) {
-			x.found(&Mention{Value: value, Tag: tag, Attr: "text", Kind: KindText})
+			x.found(&Mention{Value: value, Tag: tag, Attr: "text", Kind: KindText, from: from})
 		}
 	}
 }

@@ -51,6 +51,11 @@ type Record struct {
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
 
+	// Of a URL beyond the bounds of the crawl: why it was requested, and the method of the request
+	// that was answered if that is not GET.
+	Role   Role   `json:"role,omitempty"`
+	Method string `json:"method,omitempty"`
+
 	// From the second visit on: see weft.Options.Update. Links are not counted on an unchanged
 	// page, unless only its text is the same.
 	Visit       int       `json:"visit,omitempty"`
@@ -58,6 +63,16 @@ type Record struct {
 	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
 	ChangedAt   time.Time `json:"changed_at,omitzero"` // last visit that found the page new or changed
 }
+
+// Role is why a URL was requested that is not within the scope of the crawl, its depth and its
+// inclusions. Empty for one that is, whatever link led to it.
+type Role string
+
+// Roles.
+const (
+	RoleAsset    Role = "asset"    // a page needs it; only links of style sheets are followed
+	RoleExternal Role = "external" // a link to it is checked; nothing there is followed but redirects
+)
 
 // Change is what a recrawl found of a URL, compared with the last visit. A response that is
 // an error, and no response at all, say nothing about the page: then there is none.
@@ -101,14 +116,18 @@ type Link struct {
 	Kind string `json:"kind"` // as in package links, such as "page"
 	Text string `json:"text,omitempty"`
 
+	Fragment string `json:"fragment,omitempty"` // of the URL, percent-encoded
+	Line     int    `json:"line,omitempty"`     // where the page has it, from 1, in UTF-8
+	Column   int    `json:"column,omitempty"`   // in characters
+
 	Visit int `json:"visit,omitempty"` // at which the page had it, as Record.Visit
 }
 
 // Line returns the record as a line of JSON.
 func (r *Record) Line() []byte { return jsonLine(r) }
 
-// Line returns the link as a line of JSON.
-func (l Link) Line() []byte { return jsonLine(l) }
+// JSONLine returns the link as a line of JSON.
+func (l Link) JSONLine() []byte { return jsonLine(l) }
 
 // jsonLine leaves & as it is: many URLs have one, and escaped it takes six bytes.
 func jsonLine(v any) []byte {

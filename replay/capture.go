@@ -21,12 +21,19 @@ import (
 // mostRewritten bounds a document that is rewritten, in bytes.
 const mostRewritten = 32 << 20
 
+// What a sandboxed page may do. The addresses in one that is served as it was archived lead to the
+// Web: without scripts and forms, nothing but a click on a link goes there.
+const (
+	mayRun  = "allow-scripts allow-forms allow-downloads"
+	mayShow = "allow-downloads"
+)
+
 // sandbox sets what holds for archived pages. Its directives are a list of what is allowed.
-func sandbox(h http.Header, r *http.Request) {
+func sandbox(h http.Header, r *http.Request, may string) {
 	h.Del("Cross-Origin-Opener-Policy")
 	h.Del("X-Content-Type-Options")
 	from := "http://" + r.Host
-	h.Set("Content-Security-Policy", "sandbox allow-scripts allow-forms allow-downloads; "+
+	h.Set("Content-Security-Policy", "sandbox "+may+"; "+
 		"default-src "+from+" data: blob: 'unsafe-inline' 'unsafe-eval'; form-action "+from+"; base-uri "+from+"; webrtc 'block'")
 	// The origin of a sandboxed page is opaque. Fonts and modules need leave for any origin but their
 	// own; no page can read what it loads so.
@@ -39,7 +46,7 @@ func sandbox(h http.Header, r *http.Request) {
 func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c archive.Capture) {
 	record, err := s.archive.Read(c)
 	if err != nil {
-		sandbox(w.Header(), r)
+		sandbox(w.Header(), r, mayRun)
 		s.fail(w, http.StatusInternalServerError, err)
 		return
 	}
@@ -49,7 +56,11 @@ func (s *Server) capture(w http.ResponseWriter, r *http.Request, a asked, c arch
 		base = a.url
 	}
 	sent, h := answerOf(record), w.Header()
-	sandbox(h, r)
+	may := mayRun
+	if a.view == identical {
+		may = mayShow
+	}
+	sandbox(h, r, may)
 	h.Set("Memento-Datetime", c.Date.Format(http.TimeFormat)) // RFC 7089
 	prefix := s.root + a.date + string(a.view) + "/"
 	if to, err := base.Resolve(sent.header.Get("Location")); err == nil && sent.status/100 == 3 && to.IsHTTP() {

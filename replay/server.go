@@ -127,7 +127,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, target string) {
 	case a.view == framed:
 		s.frame(w, a, captures)
 	case len(captures) == 0:
-		sandbox(w.Header(), r)
+		sandbox(w.Header(), r, mayRun)
 		s.missing(w, r, a.url, "", func(c archive.Capture) string { return s.path(rewritten, c.Date.Format(digits), c.URL) })
 	default:
 		s.capture(w, r, a, archive.Nearest(captures, a.at))

@@ -146,8 +146,9 @@ func (p *packer) archive(name, path string, indexed int64) error {
 		}
 	}
 	return p.entry(archives+name, zip.Store, func(w io.Writer) error {
-		n, err := io.Copy(w, io.NewSectionReader(f, 0, size))
-		if err == nil && n < size {
+		all := &io.LimitedReader{R: f, N: size}
+		err := eachRecord(io.TeeReader(all, w), p.damage(path))
+		if err == nil && all.N > 0 {
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
@@ -155,6 +156,24 @@ func (p *packer) archive(name, path string, indexed int64) error {
 		}
 		return nil
 	})
+}
+
+// eachRecord reads a WARC file to its end, for damage.
+func eachRecord(from io.Reader, damage func(*warc.DamageError)) error {
+	in := warc.NewReader(from)
+	for {
+		_, err := in.Next()
+		var d *warc.DamageError
+		switch {
+		case err == io.EOF:
+			_, err = io.Copy(io.Discard, from)
+			return err
+		case errors.As(err, &d):
+			damage(d)
+		case err != nil:
+			return err
+		}
+	}
 }
 
 // wholeRecords returns where the last whole record ends that belongs to the indexed ones: their

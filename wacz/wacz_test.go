@@ -221,6 +221,32 @@ func TestPackDamagedJob(t *testing.T) {
 	}
 }
 
+// TestPackCorruptJob: a job is packed with what a disk has spoilt, which is reported.
+func TestPackCorruptJob(t *testing.T) {
+	dir := aSite().save(t)
+	path := filepath.Join(dir, "archive", "a-00001.warc.gz")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 0x55
+	if err := os.WriteFile(path, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	var damaged []string
+	o := Options{Damage: func(path string, d *warc.DamageError) { damaged = append(damaged, fmt.Sprint(path, ": ", d)) }}
+	if err := PackJob(&packed, dir, o); err != nil {
+		t.Fatal(err)
+	}
+	if len(damaged) == 0 || !strings.HasPrefix(damaged[0], path+": offset ") {
+		t.Errorf("%q", damaged)
+	}
+	if _, text, _ := entries(t, packed.Bytes()); text["archive/a-00001.warc.gz"] != string(b) {
+		t.Error("the archive is not packed as it is")
+	}
+}
+
 // TestPackFiles packs WARC files of any tool: pages and titles come from the captures.
 func TestPackFiles(t *testing.T) {
 	c := aSite()

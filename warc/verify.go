@@ -1,7 +1,7 @@
 package warc
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"hash"
 	"io"
@@ -28,7 +28,7 @@ func Verify(r *Record) (block, payload Verdict, err error) {
 	coded, _ := newProof(r.Header.Get("WARC-Payload-Digest"))
 	in := io.TeeReader(r, &whole)
 	if r.hasPayload() {
-		payloadErr = errors.Join(payloadErr, r.readPayload(in, &plain, &coded))
+		payloadErr = both(payloadErr, r.readPayload(in, &plain, &coded))
 	} else {
 		plain.hash, coded.hash = nil, nil
 	}
@@ -41,12 +41,20 @@ func Verify(r *Record) (block, payload Verdict, err error) {
 	case coded.verdict() == Match:
 		payload, payloadErr = MatchCoded, nil
 	case payload == Mismatch:
-		payloadErr = errors.Join(payloadErr, fmt.Errorf("the payload does not match its digest %s", plain.want))
+		payloadErr = both(payloadErr, fmt.Errorf("the payload does not match its digest %s", plain.want))
 	}
 	if block == Mismatch {
 		blockErr = fmt.Errorf("the block does not match its digest %s", whole.want)
 	}
-	return block, payload, errors.Join(blockErr, payloadErr)
+	return block, payload, both(blockErr, payloadErr)
+}
+
+// both joins two errors in one line.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return fmt.Errorf("%w; %w", a, b)
 }
 
 // hasPayload reports whether the payload digest of r is of its own block. That of a revisit is of a
@@ -72,7 +80,7 @@ func (r *Record) readPayload(in io.Reader, plain, coded io.Writer) error {
 	m.Rest = io.TeeReader(m.Rest, coded)
 	_, err = io.Copy(plain, m.Payload())
 	_, rest := io.Copy(io.Discard, m.Rest)
-	return errors.Join(err, rest)
+	return both(err, rest)
 }
 
 // proof compares what is written to it with a digest.

@@ -22,7 +22,7 @@ func faulty(w http.ResponseWriter, r *http.Request) {
 		}
 		html(w, append(pages, "/")...)
 	case path == "/team":
-		html(w, "/team/ada", "/team/bob?tab=cv", "http://127.0.0.1:2/", "/packed", "/nowhere")
+		html(w, "/team/ada", "/team/bob?tab=cv", "http://127.0.0.1:2/", "/packed", "/nowhere", "/crash", "/docs/chapter-01")
 	case path == "/team/ada":
 		w.WriteHeader(http.StatusGone)
 	case path == "/crash":
@@ -93,11 +93,14 @@ func TestURLsOfFaults(t *testing.T) {
 		t.Errorf("%d records, and listed\n%s", n, all)
 	}
 	for args, want := range map[string]string{
-		"--status 500-599":             "500          http://example.org/crash  from http://example.org/\n",
-		"--status 410 --only-urls":     "http://example.org/team/ada\n",
-		"--error connect":              "connect      http://127.0.0.1:2/  from http://example.org/team\n",
-		"--status 4xx --error connect": "",
-		"--state pending":              "",
+		"--status 500-599":                                   "500          http://example.org/crash  from http://example.org/\n",
+		"--status 410 --only-urls":                           "http://example.org/team/ada\n",
+		"--error connect":                                    "connect      http://127.0.0.1:2/  from http://example.org/team\n",
+		"--status 4xx --error connect":                       "",
+		"--status 410,500..599":                              "500          http://example.org/crash  from http://example.org/\n410          http://example.org/team/ada  from http://example.org/team\n",
+		"--where status==410":                                "410          http://example.org/team/ada  from http://example.org/team\n",
+		"--only-urls --where depth>0&&host!=''&&status==410": "http://example.org/team/ada\n",
+		"--state pending":                                    "",
 	} {
 		if got := list(strings.Fields(args)...); got != want {
 			t.Errorf("%s: %q, expected %q", args, got, want)
@@ -106,7 +109,7 @@ func TestURLsOfFaults(t *testing.T) {
 	if got := list("--status", "4xx"); strings.Count(got, "\n") != strings.Count(missing, "\n")+1 {
 		t.Errorf("4xx: %s", got)
 	}
-	for _, args := range []string{"--status 40", "--status xx", "--status 500-400", "--status many", "--error 404"} {
+	for _, args := range []string{"--status 40", "--status xx", "--status 500-400", "--status many", "--status 404,", "--status 4...5", "--error 404", "--where status=404", "--where foo>1"} {
 		l := weftIn(t, e.dir, append([]string{"urls", "example.org.weft"}, strings.Fields(args)...)...)
 		if l.code != exitUsage || !strings.Contains(l.stderr, "expected") {
 			t.Errorf("%s: %+v", args, l)

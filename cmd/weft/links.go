@@ -60,7 +60,7 @@ Exit status: 0 done; 1 the page could not be fetched, has a status other than
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
 	}
 	define(cmd, append([]group{{"Output", []option{
-		jsonOption(&f.asJSON, "print JSON, with element, attribute, kind and text"),
+		jsonOption(&f.asJSON, "print JSON, with element, position and kind"),
 		jsonlOption(&f.jsonl),
 		{name: "content-type", arg: "TYPE",
 			Value: to(&f.contentType, some("a TYPE such as text/html; charset=utf-8")),
@@ -79,7 +79,7 @@ func (f *linksFlags) run(args []string) error {
 		return usage("--content-type: %.64q has no links, expected one such as text/html or text/css",
 			f.contentType)
 	}
-	extractor := links.NewExtractor(links.Options{Scripts: f.scripts})
+	extractor := links.NewExtractor(links.Options{Scripts: f.scripts, Positions: f.asJSON})
 	if f.jsonl {
 		return answerLines("links", args, func(q linksQuestion) (any, error) {
 			return q.answer(extractor, f.base, f.contentType)
@@ -139,7 +139,11 @@ func (p source) printLinks(x *links.Extractor, asJSON bool) (found links.Page, e
 				Rel  string `json:"rel,omitempty"`
 				Text string `json:"text,omitempty"`
 				Kind string `json:"kind"`
-			}{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Text, l.Kind.String()})
+
+				Fragment string `json:"fragment,omitempty"`
+				Line     int    `json:"line,omitempty"`
+				Column   int    `json:"column,omitempty"`
+			}{l.URL.String(), l.Raw, l.Tag, l.Attr, l.Rel, l.Text, l.Kind.String(), l.URL.Fragment(), l.Line, l.Column})
 		} else {
 			_, err = fmt.Fprintln(out, l.URL)
 		}

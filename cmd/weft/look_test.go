@@ -72,6 +72,9 @@ func TestWriteWhy(t *testing.T) {
 			{At: lookedAt.Add(time.Second), What: "try", Text: "1: status 503"},
 			{At: lookedAt.Add(time.Minute), What: "next", Text: "try 2; its host waits: overloaded"},
 		},
+		Referrers: weft.Referrers{Total: 1234, Cut: true, Pages: []weft.Referrer{
+			{URL: "https://example.org/list"}, {URL: "https://example.org/old?\x1b]0;title\a", By: "redirect"}, {URL: "https://example.org/sitemap.xml", By: "sitemap"},
+		}},
 	})
 	golden.Equal(t, "testdata/why.txt", b.String())
 }
@@ -248,6 +251,8 @@ func TestLookMistakes(t *testing.T) {
 		{"no job in it", "hosts .", `weft: ".": no job`},
 		{"no URL's form", "why . example", `weft: why: URL "example": no scheme`},
 		{"no state", "urls --state odd .", `weft: --state "odd": expected one of pending, leased, done, failed, refused`},
+		{"no field", "urls --where statu==404 .", `weft: --where "statu==404": unknown field statu: did you mean status?` + "\n"},
+		{"no condition", "urls --where status .", `weft: --where "status": expected bool, but got int64`},
 		{"no number", "hosts --limit 0 .", `weft: --limit "0": expected a whole number, 1 or more`},
 		{"no such order", "ctl . dance", `weft: ctl: order "dance", expected pause, resume, stop, set, exclude or add; or tasks` + "\n"},
 		{"too much to ask", "ctl . tasks all", `weft: ctl: tasks: "all", expected no argument` + "\n"},

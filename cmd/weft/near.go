@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft/internal/near"
 )
 
 // nearFlag returns the long flag that is meant by a name that no flag has: one that a few slips
@@ -12,7 +13,7 @@ func nearFlag(flags *pflag.FlagSet, name string) string {
 	name = strings.ToLower(name)
 	nearest, least := "", max(2, len(name)/4)+1
 	flags.VisitAll(func(f *pflag.Flag) {
-		n := slips(name, f.Name)
+		n := near.Slips(name, f.Name)
 		switch {
 		case len(name) < 2 || f.Hidden:
 			return
@@ -26,26 +27,4 @@ func nearFlag(flags *pflag.FlagSet, name string) string {
 		}
 	})
 	return nearest
-}
-
-// slips returns the number of letters to insert, delete or replace to turn a into b: the
-// Levenshtein distance.
-func slips(a, b string) int {
-	row := make([]int, len(b)+1) // distances of the part of a so far to each beginning of b
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, before+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

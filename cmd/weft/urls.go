@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/where"
 )
 
 // urlStates are the values of --state.
@@ -24,6 +26,7 @@ var urlStates = []weft.URLState{
 func urlsCommand() *cobra.Command {
 	var asJSON, only bool
 	var filter weft.URLFilter
+	var condition *where.Filter[weft.URLStatus]
 	cmd := &cobra.Command{
 		Use:     "urls [flags] JOB",
 		Short:   "List a job's URLs",
@@ -39,9 +42,11 @@ is broken the page that links to it. The states are:
   unchanged, changed, gone, new
              done, as found by the last recrawl (weft crawl --update)
 
-Of several filters, all apply.` + jobExit,
+Of several filters, all apply. A CONDITION is over the fields of --json and
+host, in the language of https://expr-lang.org.` + jobExit,
 		Example: `  weft urls --status 404 example.org.weft
   weft urls --error dns --json example.org.weft | jq -r '[.url, .from] | @tsv'
+  weft urls --where 'status >= 400 && host == "example.org"' example.org.weft
   weft urls --status 5xx --only-urls example.org.weft | weft crawl -i - -o -`,
 		Args:              jobArguments("JOB", 1),
 		ValidArgsFunction: completeFirst(completeJob),
@@ -51,7 +56,7 @@ Of several filters, all apply.` + jobExit,
 				write = func(w io.Writer, u weft.URLStatus) { fmt.Fprintln(w, printable(u.URL)) }
 			}
 			return inJob(args[0], func(ctx context.Context, job *weft.Job) error {
-				return printAll(job.URLs(ctx, filter), 0, asJSON, write)
+				return printAll(selected(job.URLs(ctx, filter), condition), 0, asJSON, write)
 			})
 		},
 	}
@@ -64,9 +69,11 @@ Of several filters, all apply.` + jobExit,
 			{name: "state", arg: "STATE", Value: to(&filter.State, oneOf(urlStates...)), words: names,
 				help: "list the URLs in STATE", def: "all"},
 			{name: "status", arg: "STATUS", Value: to(&filter.Status, statuses),
-				help: "list URLs by status: 404, 4xx or 500-599"},
+				help: "list URLs by status: 404, 4xx, 500..599 or 404,410"},
 			{name: "error", arg: "KIND", Value: to(&filter.ErrorKind, errorKind), words: errorKinds(),
 				help: "list URLs by error kind: see weft kinds"},
+			{name: "where", arg: "CONDITION", Value: to(&condition, where.Compile[weft.URLStatus]),
+				help: "list URLs for which CONDITION holds"},
 		}},
 		group{"Output", []option{
 			{name: "only-urls", Value: on(&only), help: "print nothing but the URLs"},
@@ -86,15 +93,45 @@ func writeURL(w io.Writer, u weft.URLStatus) {
 		outcome = cmp.Or(u.ErrorKind, strconv.Itoa(u.Status))
 	}
 	line := u.URL
+	if u.Role != "" {
+		line += "  " + string(u.Role)
+	}
 	if u.From != "" && (u.ErrorKind != "" || u.Status >= 400) {
 		line += "  from " + u.From
 	}
 	urlTable.row(w, outcome, line)
 }
 
-// statuses reads 404, 4xx or 500-599.
-func statuses(s string) (r weft.StatusRange, err error) {
-	from, to, isRange := strings.Cut(s, "-")
+// selected yields the values for which a condition holds.
+func selected[T any](values iter.Seq2[T, error], condition *where.Filter[T]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range values {
+			holds := err != nil
+			if err == nil {
+				holds, err = condition.Matches(&v)
+			}
+			if (holds || err != nil) && !yield(v, err) {
+				return
+			}
+		}
+	}
+}
+
+// statuses reads statuses and ranges of them, such as 404,5xx or 400..499.
+func statuses(s string) (all []weft.StatusRange, err error) {
+	for one := range strings.SplitSeq(s, ",") {
+		r := statusRange(strings.TrimSpace(one))
+		if r.From < 100 || r.To < r.From {
+			return nil, errors.New("expected one such as 404, 4xx, 500..599 or 404,410")
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// statusRange reads 404, 4xx, 500..599 or 500-599; what is none of them has a status below 100.
+func statusRange(s string) weft.StatusRange {
+	from, to, isRange := strings.Cut(strings.Replace(s, "..", "-", 1), "-")
 	switch class, isClass := strings.CutSuffix(strings.ToLower(s), "xx"); {
 	case isClass:
 		from, to = class+"00", class+"99"
@@ -108,11 +145,7 @@ func statuses(s string) (r weft.StatusRange, err error) {
 		}
 		return n
 	}
-	r = weft.StatusRange{From: code(from), To: code(to)}
-	if r.From < 100 || r.To < r.From {
-		return r, errors.New("expected one such as 404, 4xx or 500-599")
-	}
-	return r, nil
+	return weft.StatusRange{From: code(from), To: code(to)}
 }
 
 func errorKinds() []string {

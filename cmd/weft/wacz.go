@@ -31,8 +31,9 @@ it as a site, from a disk or a static web server.`,
 The same archives make the same bytes. A job that is not finished is packed as
 far as it has come, but not while its crawl runs.
 
-Damage in a WARC FILE is reported; the file is packed as it is, and what can be
-read of it is indexed. A file of a job that is missing or too short is an error.
+Damage in a WARC file is reported; the file is packed as it is. Of a FILE, what
+can be read is indexed. A file of a job that is missing, or too short, is an
+error.
 
 Exit status: 0 done; 1 an archive is damaged, or something cannot be read or
 written; 3 usage error; 5 interrupted.`),

@@ -31,11 +31,25 @@ func TestWaitsSayWhy(t *testing.T) {
 			"waits: robots.txt: status 500, next request in ",
 			"could not be read yet: robots.txt: status 500",
 		},
+		"nearer URLs": {
+			func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/":
+					html(w, "/a", "/slow")
+				case "/a":
+					html(w, "/deep")
+				case "/slow":
+					<-r.Context().Done()
+				}
+			},
+			"waits: nearer URLs, which --depth takes first",
+			"its host waits: nearer URLs",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(c.handler)
 			defer s.Close()
-			cmd, stderr := weftCommand(t, "crawl", "--job", "job", "--retries", "9", s.URL)
+			cmd, stderr := weftCommand(t, "crawl", "--job", "job", "--retries", "9", "--depth", "5", s.URL)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +57,7 @@ func TestWaitsSayWhy(t *testing.T) {
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
 			}()
-			url := s.URL + map[bool]string{true: "/a", false: "/"}[name == "overloaded"]
+			url := s.URL + map[string]string{"overloaded": "/a", "nearer URLs": "/deep"}[name]
 			says := func(want string, args ...string) {
 				t.Helper()
 				var last string

@@ -3,16 +3,19 @@
 package tuning
 
 import (
+	"time"
+
 	"github.com/weftcrawl/weft/budget"
 	"github.com/weftcrawl/weft/frontier/store"
 )
 
 // Options tune a crawl. Zero values stand for what every other crawl has.
 type Options struct {
-	Files     store.FS // where the job is; nil: the disk
-	Heads     int      // URLs of a host that a job holds in memory; 0: 512
-	SeenBytes int      // memory for fingerprints; 0: as Memory allows
-	HostBytes int      // memory for hosts; the same
+	Files     store.FS      // where the job is; nil: the disk
+	Heads     int           // URLs of a host that a job holds in memory; 0: 512
+	SeenBytes int           // memory for fingerprints; 0: as Memory allows
+	HostBytes int           // memory for hosts; the same
+	Drain     time.Duration // 0: 10 s
 
 	// OnMeters is given the meters of bodies and of big outcomes when the crawl is made; nil:
 	// nobody.

@@ -1,0 +1,205 @@
+// Package where selects records by a condition that a person types, such as
+//
+//	status >= 400 && host == "example.org"
+//
+// The fields are those of the record by their JSON names, and host: the host name of its URL. A
+// field that a record lacks has its zero value. The language is that of
+// [github.com/expr-lang/expr]; it has no side effects, and its loops and memory are bounded.
+package where
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+	"github.com/weftcrawl/weft/internal/near"
+)
+
+// longest bounds a condition, in bytes.
+const longest = 10_000
+
+// Filter is a compiled condition on records of type T, a struct; nil selects all. Owner: one
+// goroutine.
+type Filter[T any] struct {
+	program *vm.Program
+	machine vm.VM
+	record  reflect.Value // what the program reads: of type environment, its fields as in fields
+	pointer any           // to it
+	fields  []field       // those that the condition names
+}
+
+// field is a field of a record.
+type field struct {
+	name string       // in JSON
+	from []int        // its index in the record
+	to   int          // its index in the environment
+	typ  reflect.Type // there
+	host bool         // the host of the URL that from leads to
+}
+
+// Compile reads a condition. Errors: it is no expression, names a field that T lacks, compares what
+// cannot be compared, or its result is neither true nor false.
+func Compile[T any](condition string) (*Filter[T], error) {
+	if len(condition) > longest {
+		return nil, fmt.Errorf("%d bytes, expected at most %d", len(condition), longest)
+	}
+	all := fieldsOf(reflect.TypeFor[T]())
+	f := &Filter[T]{record: environment(all)}
+	f.pointer = f.record.Addr().Interface()
+	program, err := expr.Compile(condition, expr.Env(f.pointer), expr.AsBool())
+	if err != nil {
+		return nil, inWords(err, all)
+	}
+	f.program = program
+	for _, one := range all {
+		if strings.Contains(condition, one.name) {
+			f.fields = append(f.fields, one)
+		}
+	}
+	return f, nil
+}
+
+// Matches reports whether the condition holds for a record. Errors: an operation that is impossible
+// with its values, such as a remainder of 0.
+func (f *Filter[T]) Matches(record *T) (bool, error) {
+	if f == nil {
+		return true, nil
+	}
+	from := reflect.ValueOf(record).Elem()
+	for i := range f.fields {
+		f.fields[i].copy(f.record, from)
+	}
+	result, err := f.machine.Run(f.program, f.pointer)
+	if err != nil {
+		return false, brief(err)
+	}
+	return result.(bool), nil // by AsBool
+}
+
+// Fields returns the names that a condition on a T may use.
+func Fields[T any]() []string { return names(fieldsOf(reflect.TypeFor[T]())) }
+
+func names(all []field) []string {
+	var words []string
+	for _, f := range all {
+		words = append(words, f.name)
+	}
+	return words
+}
+
+// fieldsOf returns the fields of a record: numbers, texts, booleans, times, and lists of texts.
+func fieldsOf(t reflect.Type) (all []field) {
+	for _, f := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		typ, ok := plain(f.Type)
+		if name == "" || name == "-" || !ok {
+			continue
+		}
+		all = append(all, field{name: name, from: f.Index, to: len(all), typ: typ})
+	}
+	for _, f := range all {
+		if f.name == "url" {
+			all = append(all, field{name: "host", from: f.from, to: len(all), typ: f.typ, host: true})
+			break
+		}
+	}
+	return all
+}
+
+// plain returns the type without a name of its own that a type has underneath: expressions compare
+// only these with numbers and texts.
+func plain(t reflect.Type) (reflect.Type, bool) {
+	switch t.Kind() {
+	case reflect.String:
+		return reflect.TypeFor[string](), true
+	case reflect.Bool:
+		return reflect.TypeFor[bool](), true
+	case reflect.Int, reflect.Int64:
+		return reflect.TypeFor[int64](), true
+	case reflect.Float64:
+		return reflect.TypeFor[float64](), true
+	}
+	return t, t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[[]string]()
+}
+
+// environment returns a new struct whose fields an expression knows by their JSON names.
+func environment(all []field) reflect.Value {
+	fields := make([]reflect.StructField, len(all))
+	for i, f := range all {
+		fields[i] = reflect.StructField{
+			Name: fmt.Sprintf("F%d", i), Type: f.typ, Tag: reflect.StructTag(fmt.Sprintf("expr:%q", f.name)),
+		}
+	}
+	return reflect.New(reflect.StructOf(fields)).Elem()
+}
+
+// copy sets the field of the environment to that of a record.
+func (f *field) copy(env, record reflect.Value) {
+	to, from := env.Field(f.to), record.FieldByIndex(f.from)
+	switch to.Kind() {
+	case reflect.String:
+		text := from.String()
+		if f.host {
+			text = hostOf(text)
+		}
+		to.SetString(text)
+	case reflect.Bool:
+		to.SetBool(from.Bool())
+	case reflect.Int64:
+		to.SetInt(from.Int())
+	case reflect.Float64:
+		to.SetFloat(from.Float())
+	default:
+		to.Set(from)
+	}
+}
+
+// hostOf returns the host name of a URL in canonical form.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if ip, _, isV6 := strings.Cut(rest, "]"); isV6 {
+		return strings.TrimPrefix(ip, "[")
+	}
+	name, _, _ := strings.Cut(rest, ":")
+	return name
+}
+
+// unknown is how the library reports a name that nothing has.
+var unknown = regexp.MustCompile(`^unknown name (\S+)$`)
+
+// inWords returns an error of the library in one line, with the field that may be meant.
+func inWords(err error, all []field) error {
+	var e *file.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	name := unknown.FindStringSubmatch(e.Message)
+	if name == nil {
+		return brief(err)
+	}
+	if meant := near.Word(name[1], append(names(all), builtin.Names...)); meant != "" {
+		return fmt.Errorf("unknown field %s: did you mean %s?", name[1], meant)
+	}
+	return fmt.Errorf("unknown field %s, expected a text in quotes, or one of %s",
+		name[1], strings.Join(names(all), ", "))
+}
+
+// brief returns an error of the library without its excerpt of the condition.
+func brief(err error) error {
+	var e *file.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return fmt.Errorf("%s, at character %d", e.Message, e.Column+1)
+}
