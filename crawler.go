@@ -60,6 +60,9 @@ func New(o Options) (*Crawler, error) {
 		return control.Serve(&inspect.View{Job: c.job, Crawl: c.crawl}, cfg.Hooks.OnWarning)
 	}
 	c.crawl = engine.New(e)
+	if cfg.tuning.Drain != 0 {
+		c.crawl.SetDrainTime(cfg.tuning.Drain)
+	}
 	if cfg.tuning.OnMeters != nil {
 		cfg.tuning.OnMeters(c.crawl.Meters())
 	}
@@ -100,7 +103,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 	e := engine.Config{
 		Fetch: c.fetch(j, shares), Seeds: c.seeds, Amend: c.Amend, Late: c.late,
 		Loops: c.Loops, Concurrency: c.Concurrency, Workers: c.workers, Memory: c.Memory, Shares: shares,
-		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Drain: c.tuning.Drain, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
+		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
 		OnRecord: c.Hooks.OnRecord, OnError: c.Hooks.OnError, OnWarning: c.Hooks.OnWarning,
 		Frontier: frontier.Config{
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,

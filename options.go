@@ -352,7 +352,6 @@ func (c *config) fillIn() {
 		c.tuning.Files = store.Disk
 	}
 	c.tuning.Heads = cmp.Or(c.tuning.Heads, 512)
-	c.tuning.Drain = cmp.Or(c.tuning.Drain, DrainTime)
 }
 
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.
