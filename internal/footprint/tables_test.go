@@ -68,7 +68,7 @@ var tables = map[string][]string{
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
-	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "warc.appender.b"},
+	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text"},
 	"two files of the archive, 3 buffers of 1.5 MiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
