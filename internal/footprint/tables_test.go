@@ -30,7 +30,8 @@ var tables = map[string][]string{
 	"Bodies": { // each counts as held before it is made, or as it arrives
 		"http1.Response.Body", "http1.Response.whole", "http1.Response.Header", "http1.Response.Trailer",
 		"http1.parser.body", "http1.parser.lines", "http1.Response.wire", "http1.frames.marks", "http1.frames.text", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
-		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.Outcome.Holds", "engine.batch.holds",
+		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.References.Targets", "fetch.Outcome.Holds", "engine.batch.holds",
+		"links.positioner.body",
 		"capture.Capture.Records",
 	},
 	"Kept":     {"http1.buffers.free"},
@@ -48,7 +49,7 @@ var tables = map[string][]string{
 	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
 		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
-		"frontier/store.Batch.dirs", "engine.batch.stream", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
+		"frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
 		"frontier.refill.ended",
 	},
 
