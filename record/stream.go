@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func (s *Stream) Add(r *Record, line []byte) {
 	case s.format == FormatCSV:
 		row := r.csv()
 		for i, cell := range row {
-			row[i] = asText(cell)
+			row[i] = AsText(cell)
 		}
 		_ = s.csv.Write(row)
 	case r.IsFetched():
@@ -68,11 +69,11 @@ func (s *Stream) Add(r *Record, line []byte) {
 	}
 }
 
-// asText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
+// AsText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
 // site that wrote it: text that begins as formulas do gets an apostrophe in front, as OWASP
 // recommends. So does text that begins with an apostrophe: without the first one, every cell is
 // what it was.
-func asText(cell string) string {
+func AsText(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); strings.ContainsRune("=+-@'\t\r\n\x00＝＋－＠", first) {
 		return "'" + cell
 	}
@@ -92,6 +93,9 @@ func (s *Stream) Take() []byte {
 	s.batch.Reset()
 	return batch
 }
+
+// Columns returns the names of the columns of CSV, in order: every field of a Record.
+func Columns() []string { return slices.Clone(csvHeader) }
 
 var csvHeader = []string{
 	"url", "status", "error_kind", "error", "redirect", "depth", "from", "content_type", "charset", "encoding", "bytes", "body_bytes",

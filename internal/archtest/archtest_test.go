@@ -79,9 +79,16 @@ var imports = map[string][]string{
 	// Level 5: the product.
 	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
+	// Uses of a finished job.
+	"export": {
+		".", "record", "internal/near", "internal/where",
+		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
+		"modernc.org/sqlite",
+	},
+
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
