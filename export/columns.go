@@ -26,6 +26,7 @@ type column struct {
 	kind     kind
 	index    []int // in the row's struct
 	optional bool  // its zero value says that there is none
+	omitted  bool  // JSON leaves its zero value out
 	few      bool  // its values repeat
 }
 
@@ -43,8 +44,9 @@ func columnsOf(t reflect.Type, first []string) (all []column) {
 		if name == "" || !known {
 			continue
 		}
-		optional := k == text || k == list || k == date || k != boolean && strings.Contains(options, "omit")
-		all = append(all, column{name: name, kind: k, index: f.Index, optional: optional, few: slices.Contains(few, name)})
+		omitted := strings.Contains(options, "omit")
+		optional := k == text || k == list || k == date || k != boolean && omitted
+		all = append(all, column{name, k, f.Index, optional, omitted, slices.Contains(few, name)})
 	}
 	place := func(c column) int {
 		if at := slices.Index(first, c.name); at >= 0 {

@@ -37,11 +37,8 @@ func (s *source) mark() error {
 
 // onShelves puts entries on shelves, and judges those of each key.
 func (s *source) onShelves(put func(*shelves) error, judge func([]entry)) error {
-	sh, err := newShelves(s.o.Temp)
-	if err != nil {
-		return err
-	}
-	err = put(sh)
+	sh := &shelves{dir: s.o.Temp}
+	err := put(sh)
 	if err == nil {
 		err = sh.groups(judge)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // longest bounds a line of a file of records, in bytes.
-const longest = 64 << 20
+const longest = 16 << 20
 
 // file is a file of records, as long as it was when it was opened.
 type file struct {
@@ -53,7 +53,7 @@ func (f *file) lines() iter.Seq[line] {
 			switch {
 			case err == io.EOF: // half a line is none yet
 				return
-			case err == bufio.ErrBufferFull:
+			case len(text) > longest:
 				err = fmt.Errorf("longer than %d bytes", longest)
 			}
 			if !yield(line{f, n, text, err}) || err != nil {

@@ -13,9 +13,16 @@ import (
 	"strings"
 )
 
-// shelves bring together what belongs to the same key, on disk. The entries of a 256th of the keys
-// are in memory at a time.
-type shelves struct{ files [256]*shelf }
+// mostHeld bounds the entries in memory, 2 MiB.
+const mostHeld = 1 << 16
+
+// shelves bring together what belongs to the same key: on disk, if it is much. Then the entries of a
+// 256th of the keys are in memory at a time.
+type shelves struct {
+	dir   string
+	held  []entry
+	files []*shelf // by the first byte of a key; none: all entries are held
+}
 
 type shelf struct {
 	file *os.File
@@ -40,62 +47,78 @@ type entry struct {
 
 const entrySize = 16 + 8 + 4 + 4
 
-// newShelves makes shelves in a folder; "" is that for temporary files. Close them.
-func newShelves(dir string) (*shelves, error) {
-	s := new(shelves)
-	for i := range s.files {
-		f, err := os.CreateTemp(dir, ".weft-export-*")
-		if err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-		s.files[i] = &shelf{f, bufio.NewWriterSize(f, 8<<10)}
-		if err := os.Remove(f.Name()); err != nil { // gone with the process, whatever happens
-			return nil, errors.Join(err, s.close())
-		}
-	}
-	return s, nil
-}
-
 func (s *shelves) close() (err error) {
 	for _, f := range s.files {
-		if f != nil {
-			err = errors.Join(err, f.file.Close())
-		}
+		err = errors.Join(err, f.file.Close())
 	}
 	return err
 }
 
 func (s *shelves) add(e entry) error {
+	if s.held = append(s.held, e); len(s.held) < mostHeld {
+		return nil
+	}
+	return s.put()
+}
+
+// put puts the entries that are held on the shelves, which it makes the first time: files without a
+// name, gone with the process whatever happens.
+func (s *shelves) put() error {
+	for len(s.files) < 256 {
+		f, err := os.CreateTemp(s.dir, ".weft-export-*")
+		if err != nil {
+			return err
+		}
+		s.files = append(s.files, &shelf{f, bufio.NewWriterSize(f, 8<<10)})
+		if err := os.Remove(f.Name()); err != nil {
+			return err
+		}
+	}
 	var b [entrySize]byte
-	copy(b[:], e.key[:])
-	binary.LittleEndian.PutUint64(b[16:], e.line)
-	binary.LittleEndian.PutUint32(b[24:], e.visit)
-	binary.LittleEndian.PutUint32(b[28:], e.role)
-	_, err := s.files[e.key[0]].new.Write(b[:])
-	return err
+	for _, e := range s.held {
+		copy(b[:], e.key[:])
+		binary.LittleEndian.PutUint64(b[16:], e.line)
+		binary.LittleEndian.PutUint32(b[24:], e.visit)
+		binary.LittleEndian.PutUint32(b[28:], e.role)
+		if _, err := s.files[e.key[0]].new.Write(b[:]); err != nil {
+			return err
+		}
+	}
+	s.held = s.held[:0]
+	return nil
 }
 
 // groups hands the entries of each key to judge, by role, then by line.
 func (s *shelves) groups(judge func([]entry)) error {
-	var all []entry
+	if len(s.files) == 0 {
+		judgeAll(s.held, judge)
+		return nil
+	}
+	if err := s.put(); err != nil {
+		return err
+	}
 	for _, f := range s.files {
 		var err error
-		if all, err = f.entries(all[:0]); err != nil {
+		if s.held, err = f.entries(s.held[:0]); err != nil {
 			return err
 		}
-		slices.SortFunc(all, func(a, b entry) int {
-			return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.role, b.role), cmp.Compare(a.line, b.line))
-		})
-		for len(all) > 0 {
-			n := 1
-			for n < len(all) && all[n].key == all[0].key {
-				n++
-			}
-			judge(all[:n])
-			all = all[n:]
-		}
+		judgeAll(s.held, judge)
 	}
 	return nil
+}
+
+func judgeAll(all []entry, judge func([]entry)) {
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.role, b.role), cmp.Compare(a.line, b.line))
+	})
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && all[n].key == all[0].key {
+			n++
+		}
+		judge(all[:n])
+		all = all[n:]
+	}
 }
 
 // entries reads a shelf.

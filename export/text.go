@@ -66,7 +66,7 @@ func (w *jsonWriter) row(row reflect.Value) error {
 	for i := range w.columns {
 		c := &w.columns[i]
 		v, ok := c.of(row)
-		if !ok {
+		if !ok || c.omitted && v.IsZero() {
 			continue
 		}
 		w.line.WriteByte(begin)
