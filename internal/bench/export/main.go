@@ -81,7 +81,7 @@ command, with the search for the last record of each URL.
 |---|---|---|---|---|---|---|---|
 `, markMiB, "`"+command+"`", commit(), runtime.Version(), runtime.NumCPU(), urls, size(filepath.Join(job, "pages.jsonl"))+" MB of pages.jsonl")
 	for _, c := range []struct{ format, options string }{
-		{"csv", ""}, {"csv", "--fields url,status,title"}, {"csv", "--where status==404"}, {"jsonl", ""}, {"parquet", ""}, {"sqlite", ""},
+		{"csv", ""}, {"csv", "--where status==404"}, {"parquet", ""}, {"sqlite", ""},
 	} {
 		to := filepath.Join(dir, "out."+c.format)
 		args := append([]string{"export", job, "-o", to}, strings.Fields(c.options)...)
