@@ -66,7 +66,7 @@ func TestRecordsPage(t *testing.T) {
 	}
 	for name, value := range map[string]any{ // by public name: some are aliases
 		"Record": weft.Record{}, "LinkRecord": weft.LinkRecord{}, "Status": weft.Status{}, "HostStatus": weft.HostStatus{},
-		"URLStatus": weft.URLStatus{}, "Known": weft.Known{}, "Why": weft.Why{}, "Step": weft.Step{}, "TaskStatus": weft.TaskStatus{},
+		"URLStatus": weft.URLStatus{}, "Known": weft.Known{}, "Why": weft.Why{}, "Step": weft.Step{}, "Referrers": weft.Referrers{}, "Referrer": weft.Referrer{}, "TaskStatus": weft.TaskStatus{},
 	} {
 		rows := make(map[string][]string)
 		for _, row := range sections[name] {

@@ -12,6 +12,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/weburl"
 )
@@ -29,6 +30,8 @@ type (
 	Known       = inspect.Known
 	Why         = inspect.Why
 	Step        = inspect.Step
+	Referrers   = refs.Referrers
+	Referrer    = refs.Page
 	TaskStatus  = engine.TaskStatus
 )
 
@@ -77,6 +80,7 @@ func JobName(u weburl.URL) string { return job.Name(u) }
 //
 // Any goroutine may use it.
 type Job struct {
+	dir    string
 	client *control.Client // nil: no crawl runs
 	view   *inspect.View   // nil: one does
 }
@@ -95,14 +99,14 @@ func OpenJob(ctx context.Context, dir string) (*Job, error) {
 	for {
 		client, err := control.Dial(ctx, dir)
 		if err == nil {
-			return &Job{client: client}, nil
+			return &Job{dir: dir, client: client}, nil
 		}
 		if !errors.Is(err, control.ErrNobody) {
 			return nil, err
 		}
 		saved, err := job.View(dir)
 		if err == nil {
-			return &Job{view: &inspect.View{Job: saved}}, nil
+			return &Job{dir: dir, view: &inspect.View{Job: saved}}, nil
 		}
 		if !errors.Is(err, store.ErrLocked) {
 			return nil, err
@@ -192,11 +196,33 @@ func (j *Job) Why(ctx context.Context, url string) (Why, error) {
 	return first, nil
 }
 
-func (j *Job) why(ctx context.Context, u weburl.URL) (Why, error) {
+// mostReferrers is how many pages that link to a URL Why has.
+const mostReferrers = 1000
+
+func (j *Job) why(ctx context.Context, u weburl.URL) (why Why, err error) {
 	if j.client != nil {
-		return j.client.Why(ctx, u.String())
+		why, err = j.client.Why(ctx, u.String())
+	} else {
+		why, err = j.view.Why(ctx, u)
 	}
-	return j.view.Why(ctx, u)
+	if err != nil {
+		return Why{}, err
+	}
+	if u, err = weburl.Parse(why.URL); err != nil {
+		return Why{}, err
+	}
+	to, err := j.Referrers([]weburl.URL{u}, mostReferrers)
+	if err == nil {
+		why.Referrers = to[0]
+	}
+	return why, err
+}
+
+// Referrers returns, for each of the URLs, the pages that link to it or redirect there: most of
+// them at most, and how many there are. A crawl that runs adds its pages as it saves them. A job
+// that an earlier version of Weft began has none of its pages.
+func (j *Job) Referrers(urls []weburl.URL, most int) ([]Referrers, error) {
+	return refs.Of(j.dir, urls, most)
 }
 
 // Do has the crawl carry out an order, and returns what came of it, in lines of text.

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -121,7 +122,7 @@ func sortFile(name string) (*index, error) {
 }
 
 func sortLines(name string, from io.Reader, growing bool) (*index, error) {
-	s := cdxj.NewSorter("")
+	s := extsort.New("")
 	defer s.Close()
 	in := newLines(name, from)
 	for {
@@ -328,7 +329,7 @@ func readMembers(s *source, damage func(error)) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := cdxj.NewSorter("")
+	lines := extsort.New("")
 	defer lines.Close()
 	for _, name := range names {
 		m, err := s.members.open(name)
@@ -347,7 +348,7 @@ func readMembers(s *source, damage func(error)) (*index, error) {
 }
 
 // sorted writes lines into a file without a name: it ends with its descriptor.
-func sorted(lines *cdxj.Sorter, name string) (*index, error) {
+func sorted(lines *extsort.Sorter, name string) (*index, error) {
 	f, err := os.CreateTemp("", "weft-index-*")
 	if err != nil {
 		return nil, err

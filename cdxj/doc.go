@@ -9,11 +9,6 @@
 //
 // # Lifecycle
 //
-// [Update] brings the sorted index of a job up to date. [Scan] indexes any WARC or ARC file, and a
-// [Sorter] sorts what it finds.
-//
-// # Limits
-//
-// A sorter holds 32 MiB of lines in memory, and the rest in a file without a name, which is gone
-// with the process. A line has at most 1 MiB.
+// [Update] brings the sorted index of a job up to date. [Scan] indexes any WARC or ARC file; package
+// internal/extsort sorts what it finds.
 package cdxj

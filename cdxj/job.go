@@ -1,14 +1,14 @@
 package cdxj
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/weftcrawl/weft/internal/extsort"
 )
 
 // OpenSuffix ends the name of a WARC file in the archive of a job until it is complete.
@@ -51,46 +51,15 @@ func Update(archive string, committed int64) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	s := NewSorter(archive)
+	s := extsort.New(archive)
 	defer s.Close()
-	if err := s.addLines(io.LimitReader(f, committed)); err != nil {
+	if err := s.AddAll(io.LimitReader(f, committed)); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	return WriteFile(index, func(w io.Writer) error {
 		_, err := s.WriteTo(w)
 		return err
 	})
-}
-
-// addLines adds the whole lines of a file.
-func (s *Sorter) addLines(from io.Reader) error {
-	in := bufio.NewReaderSize(from, maxLine+1)
-	for at := int64(0); ; {
-		line, err := in.ReadSlice('\n')
-		switch {
-		case err == io.EOF:
-			return nil
-		case err == bufio.ErrBufferFull:
-			return fmt.Errorf("offset %d: line longer than %d bytes", at, maxLine)
-		case err != nil:
-			return err
-		}
-		if err := s.Add(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
-			return err
-		}
-		at += int64(len(line))
-	}
-}
-
-// WriteTo writes the lines in order, each with its end.
-func (s *Sorter) WriteTo(w io.Writer) (n int64, err error) {
-	out := bufio.NewWriterSize(w, bufSize)
-	err = s.Each(func(line []byte) error {
-		n += int64(len(line)) + 1
-		out.Write(line)
-		return out.WriteByte('\n')
-	})
-	return n, errors.Join(err, out.Flush())
 }
 
 // WriteFile replaces a file by what write writes: all of it, on the disk, or nothing.

@@ -15,6 +15,7 @@ import (
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/job"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/refs"
 )
 
 const (
@@ -34,6 +35,7 @@ const (
 type batch struct {
 	state  *store.Batch // nil: there is no job
 	stream []byte       // for Output, once the batch is sealed
+	refs   []byte       // entries of package refs, to be packed
 	since  time.Time    // of its first change; zero: there is none
 
 	holds []*budget.Hold // memory of the big outcomes whose URLs it has, until it is committed
@@ -45,6 +47,7 @@ type batch struct {
 type committer struct {
 	job     *job.Job // nil: nothing is kept
 	archive archive
+	refs    *refs.Writer   // used by write
 	stream  *record.Stream // nil: there is no Output
 	output  *store.PatientWriter
 	most    int // bytes: a larger open batch holds the crawl up
@@ -66,6 +69,12 @@ func (c *committer) begin(f *frontier.Frontier, date func(time.Time) time.Time) 
 	f.SetJournal(c.open.state)
 }
 
+// openRefs goes on where the last run has stopped.
+func openRefs(j *job.Job) (*refs.Writer, error) {
+	size, err := j.Store.Committed(job.ReferrersFile)
+	return refs.NewWriter(size, refs.MaxSize), err
+}
+
 // record adds a record to the open batch.
 func (c *committer) record(r *record.Record) {
 	if c.job == nil && c.stream == nil {
@@ -80,14 +89,28 @@ func (c *committer) record(r *record.Record) {
 	}
 }
 
-// keep adds lines for links.jsonl, and the folder of a body to sync.
-func (c *committer) keep(lines []byte, folder string) {
-	if len(lines) > 0 {
-		c.open.state.Append(job.LinksFile, lines)
+// keep adds lines for links.jsonl, what the page leads to, and the folder of a body to sync.
+func (c *committer) keep(out *fetch.Outcome) {
+	if len(out.Lines) > 0 {
+		c.open.state.Append(job.LinksFile, out.Lines)
 	}
-	if folder != "" {
-		c.open.state.SyncDir(folder)
+	if out.Read && (len(out.Targets) > 0 || out.Again) {
+		c.open.refs = refs.Append(c.open.refs, out.Record.URL, leadsBy(out.Record), out.Again, out.Targets)
 	}
+	if out.Folder != "" {
+		c.open.state.SyncDir(out.Folder)
+	}
+}
+
+// leadsBy returns how the page of a record leads to its targets.
+func leadsBy(r *record.Record) refs.Kind {
+	switch {
+	case r.Redirect != "":
+		return refs.Redirect
+	case r.Sitemap != "":
+		return refs.Sitemap
+	}
+	return refs.Links
 }
 
 // place adds what an outcome has for the archive, and the place to its record, if it has one.
@@ -125,7 +148,7 @@ func (c *committer) size() int {
 		n += c.stream.Len()
 	}
 	if c.job != nil {
-		n += c.open.state.Size()
+		n += c.open.state.Size() + len(c.open.refs)
 	}
 	return n
 }
@@ -291,6 +314,9 @@ func (c *committer) write(ctx context.Context, b sealed) (done committed) {
 	}
 	defer c.job.Store.AbandonWith(ctx)()
 	c.job.SetHistory(b.state, b.history)
+	if len(b.refs) > 0 {
+		b.state.Append(job.ReferrersFile, c.refs.Pack(b.refs))
+	}
 	if err := c.job.Store.Commit(b.state); err != nil {
 		return committed{err: err}
 	}

@@ -217,7 +217,7 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		d.endRobots(now, out)
 	case out.Retry:
 		pause := max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
-		if out.Stale {
+		if out.AtOnce {
 			pause = 0
 		}
 		d.frontier.Retry(now, out.URL, out.Result, now.Add(pause))
@@ -340,7 +340,7 @@ func (d *Coordinator) keep(out *fetch.Outcome) {
 		return
 	}
 	d.rememberDuplicate(out.Duplicate)
-	d.committer.keep(out.Lines, out.Folder)
+	d.committer.keep(out)
 }
 
 // refuse records the URLs that the frontier refuses to lease: by robots.txt, or by an exclusion

@@ -9,10 +9,10 @@
 //
 // # Visits
 //
-// The last record of a URL counts. Which one that is, is found without a table of all URLs: each
-// line puts a hash of its URL on one of 256 shelves, files without a name; then each shelf is sorted
-// in memory, and all lines of a URL but its last are marked in a bitmap. So a job of ten million
-// URLs needs megabytes.
+// The last record of a URL counts. Which one that is, is found without a table of all URLs: a hash of
+// the URL of each line is sorted on disk, with the number of the line; all lines of a URL but its last
+// are marked in a bitmap. So a job of ten million URLs needs megabytes. Links that a page no longer
+// has, and those that are no edges of the graph, are found alike.
 //
 // # Concurrency
 //

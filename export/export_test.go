@@ -104,33 +104,6 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// TestShelves: what is too much for memory is brought together all the same.
-func TestShelves(t *testing.T) {
-	s := &shelves{dir: t.TempDir()}
-	const urls = 2*mostHeld/3 + 1
-	for line := range uint64(2 * urls) {
-		if err := s.add(entry{key: keyOf(fmt.Sprint(line % urls)), line: line, visit: uint32(line), role: roleRecord}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(s.files) != 256 {
-		t.Errorf("%d files", len(s.files))
-	}
-	groups := 0
-	err := s.groups(func(g []entry) {
-		groups++
-		if len(g) != 2 || g[0].line+urls != g[1].line || uint64(g[1].visit) != g[1].line {
-			t.Fatalf("%+v", g)
-		}
-	})
-	if left, _ := os.ReadDir(s.dir); err != nil || groups != urls || len(left) > 0 {
-		t.Errorf("%d groups, %v left: %v", groups, left, err)
-	}
-	if err := s.close(); err != nil {
-		t.Error(err)
-	}
-}
-
 // site is two visits of a site, a retry, and what else a job may hold.
 func site(t *testing.T) string {
 	at := time.Date(2026, 11, 21, 15, 15, 0, 326e6, time.UTC)

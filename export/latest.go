@@ -1,18 +1,82 @@
 package export
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/record"
 )
 
-// Roles of lines under the URL of a page.
+// entry is a line of a file under a key: a hash of the URL, or of the URLs, that it speaks of.
+type entry struct {
+	key   [16]byte
+	role  byte   // of the line for the URL
+	line  uint64 // its number in the file
+	visit uint32
+}
+
+// Roles of lines under a URL.
 const (
-	roleRecord uint32 = iota // of pages.jsonl
-	roleLink                 // of links.jsonl, under a page
-	rolePair                 // under both
+	roleRecord byte = iota // of pages.jsonl
+	roleLink               // of links.jsonl, under a page
+	rolePair               // under both of its pages
 )
+
+func keyOf(urls ...string) [16]byte {
+	sum := sha256.Sum256([]byte(strings.Join(urls, "\x00")))
+	return [16]byte(sum[:])
+}
+
+// entries brings together what belongs to the same key.
+type entries struct{ sorter *extsort.Sorter }
+
+const entrySize = 16 + 1 + 8 + 4
+
+func (s entries) add(e entry) error {
+	b := append(make([]byte, 0, entrySize), e.key[:]...)
+	b = binary.BigEndian.AppendUint64(append(b, e.role), e.line)
+	return s.sorter.Add(binary.BigEndian.AppendUint32(b, e.visit))
+}
+
+// each calls judge with the entries by key, role and line. With same, the one before has the key, too.
+func (s entries) each(judge func(e entry, same bool)) error {
+	var last entry
+	first := true
+	return s.sorter.Each(func(b []byte) error {
+		e := entry{key: [16]byte(b), role: b[16], line: binary.BigEndian.Uint64(b[17:]), visit: binary.BigEndian.Uint32(b[25:])}
+		judge(e, !first && e.key == last.key)
+		last, first = e, false
+		return nil
+	})
+}
+
+// sorted calls judge with the entries that put adds, in order.
+func (s *source) sorted(put func(entries) error, judge func(e entry, same bool)) error {
+	all := entries{extsort.New(s.o.Temp)}
+	err := put(all)
+	if err == nil {
+		err = all.each(judge)
+	}
+	return errors.Join(err, all.sorter.Close())
+}
+
+// bitmap is a set of lines; nil is empty.
+type bitmap []uint64
+
+func (b *bitmap) set(line uint64) {
+	for uint64(len(*b)) <= line/64 {
+		*b = append(*b, 0)
+	}
+	(*b)[line/64] |= 1 << (line % 64)
+}
+
+func (b bitmap) has(line uint64) bool {
+	return line/64 < uint64(len(b)) && b[line/64]&(1<<(line%64)) != 0
+}
 
 // mark finds the records that later ones of the same URLs replace.
 func (s *source) mark() error {
@@ -20,29 +84,21 @@ func (s *source) mark() error {
 		return nil
 	}
 	s.marked = true
-	return s.onShelves(func(sh *shelves) error {
+	var last entry
+	return s.sorted(func(all entries) error {
 		return s.eachRecord(func(e entry, _ line) error {
 			s.visits = s.visits || e.visit > 1
 			if s.o.Visit != 0 && int(e.visit) != s.o.Visit {
 				return nil
 			}
-			return sh.add(e)
+			return all.add(e)
 		})
-	}, func(group []entry) {
-		for _, e := range group[:len(group)-1] {
-			s.old.set(e.line)
+	}, func(e entry, same bool) {
+		if same {
+			s.old.set(last.line)
 		}
+		last = e
 	})
-}
-
-// onShelves puts entries on shelves, and judges those of each key.
-func (s *source) onShelves(put func(*shelves) error, judge func([]entry)) error {
-	sh := &shelves{dir: s.o.Temp}
-	err := put(sh)
-	if err == nil {
-		err = sh.groups(judge)
-	}
-	return errors.Join(err, sh.close())
 }
 
 // eachRecord reads the URL and the visit of each record.
@@ -110,7 +166,8 @@ func (s *source) oldLinks() (old bitmap, err error) {
 			return nil
 		})
 	}
-	return old, s.onShelves(func(sh *shelves) error {
+	current := uint32(0) // the visit whose links the page has
+	return old, s.sorted(func(all entries) error {
 		err := s.eachRecord(func(e entry, l line) error {
 			var r struct {
 				Change record.Change `json:"change"`
@@ -121,24 +178,24 @@ func (s *source) oldLinks() (old bitmap, err error) {
 			if e.visit > 1 && (r.Change == "" || r.Change == record.ChangeUnchanged) {
 				return nil
 			}
-			return sh.add(e)
+			return all.add(e)
 		})
 		if err != nil {
 			return err
 		}
 		return s.eachLink(nil, func(l *record.Link, e entry) error {
 			e.key, e.role = keyOf(l.From), roleLink
-			return sh.add(e)
+			return all.add(e)
 		})
-	}, func(group []entry) {
-		current := uint32(0) // the visit whose links the page has
-		for _, e := range group {
-			switch {
-			case e.role == roleRecord:
-				current = e.visit
-			case e.visit < current:
-				old.set(e.line)
-			}
+	}, func(e entry, same bool) {
+		if !same {
+			current = 0
+		}
+		switch {
+		case e.role == roleRecord:
+			current = e.visit
+		case e.visit < current:
+			old.set(e.line)
 		}
 	})
 }
@@ -155,9 +212,10 @@ func (s *source) eachEdge(condition string, nodes func(add func(url string) erro
 		return err
 	}
 	others := slices.Clone(old)
-	err = s.onShelves(func(sh *shelves) error {
+	first := rolePair // of the key
+	err = s.sorted(func(all entries) error {
 		if nodes != nil {
-			err := nodes(func(url string) error { return sh.add(entry{key: keyOf(url), role: roleRecord}) })
+			err := nodes(func(url string) error { return all.add(entry{key: keyOf(url), role: roleRecord}) })
 			if err != nil {
 				return err
 			}
@@ -167,16 +225,13 @@ func (s *source) eachEdge(condition string, nodes func(add func(url string) erro
 				others.set(e.line)
 				return err
 			}
-			return addEdge(sh, l, e, nodes != nil)
+			return addEdge(all, l, e, nodes != nil)
 		})
-	}, func(group []entry) {
-		switch group[0].role {
-		case roleRecord:
-			return
-		case rolePair:
-			group = group[1:]
+	}, func(e entry, same bool) {
+		if !same {
+			first = e.role
 		}
-		for _, e := range group {
+		if first == roleLink || e.role == rolePair && same { // without a node, or repeated
 			others.set(e.line)
 		}
 	})
@@ -187,16 +242,16 @@ func (s *source) eachEdge(condition string, nodes func(add func(url string) erro
 }
 
 // addEdge puts a link under its pair of pages, and under both of its pages.
-func addEdge(sh *shelves, l *record.Link, e entry, ends bool) error {
+func addEdge(all entries, l *record.Link, e entry, ends bool) error {
 	e.key, e.role = keyOf(l.From, l.To), rolePair
-	err := sh.add(e)
+	err := all.add(e)
 	if err == nil && ends {
 		e.key, e.role = keyOf(l.From), roleLink
-		err = sh.add(e)
+		err = all.add(e)
 	}
 	if err == nil && ends {
 		e.key = keyOf(l.To)
-		err = sh.add(e)
+		err = all.add(e)
 	}
 	return err
 }

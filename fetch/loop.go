@@ -57,6 +57,7 @@ type extractors struct {
 	text   *text.Reader
 	pieces *links.Extractor // finds what belongs to a page itself: see sketched
 	recent *weburl.Memo     // URLs that they found, and that were sent to the coordinator lately
+	pages  uint32           // read so far, for recent.Met
 }
 
 // newExtractors returns extractors that take a number of quarters of what a loop may have.

@@ -83,7 +83,7 @@ func (f *Loop) mayRead(t *aio.Task, out *Outcome, long bool) (done func(), err e
 // weigh counts what a big outcome holds, with the links that OnPage is shown: among the outcomes,
 // and among the bodies.
 func (f *Loop) weigh(out *Outcome, res *http1.Response, page *Page) {
-	n := cap(out.Lines)
+	n := cap(out.Lines) + cap(out.Targets)
 	var shown []links.Link
 	if page != nil {
 		shown = page.Links

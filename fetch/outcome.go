@@ -6,6 +6,7 @@ import (
 	"github.com/weftcrawl/weft/duplicates"
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/robots"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/text"
@@ -32,7 +33,7 @@ type Outcome struct {
 	Result   frontier.Result // what it teaches about the host's pace
 	Retry    bool            // an error that may pass, with tries left
 	Try      frontier.Try    // with Retry: how this try ended
-	Stale    bool            // with Retry: it met the end of a kept connection, so it may be tried again at once
+	AtOnce   bool            // with Retry: it met the end of a kept connection, or was a HEAD that the server dislikes, so it may be tried again at once
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
 	Crowded  bool            // with Postpone of a robots.txt: memory for bodies, which others hold, so it will not last
 	Broken   bool            // with Postpone: it was broken off, as the crawl ends
@@ -65,6 +66,14 @@ type NetworkSign struct {
 type Kept struct {
 	Folder  string           // of the body
 	Capture *capture.Capture // for the archive; nil: none
+	References
+}
+
+// References are what a page leads to, for package refs.
+type References struct {
+	Targets refs.Targets
+	Read    bool // they were read; else those of an earlier visit hold
+	Again   bool // an earlier visit has had a response
 }
 
 // contents is what other pages, and later visits, are compared with.

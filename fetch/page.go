@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/sniff"
@@ -39,7 +40,7 @@ func (f *Loop) readPage(t *aio.Task, out *Outcome, res *http1.Response) error {
 
 // followAdded follows what OnPage has added, like links of the page that no nofollow is about.
 func (f *Loop) followAdded(out *Outcome, added []links.Link) {
-	c := collector{f: f, x: f.short, out: out, follow: true, depth: out.URL.Depth + 1, most: maxLinkText}
+	c := f.newCollector(f.short, out)
 	for _, l := range added {
 		if !c.link(l) {
 			break
@@ -133,7 +134,7 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 		return "", nil
 	}
 	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if f.cfg.KeepBody != nil && len(page.Body) > 0 {
+		if f.cfg.KeepBody != nil && len(page.Body) > 0 && !page.checked {
 			if folder, err = f.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
 				return "", err
 			}
@@ -151,6 +152,9 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 // deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is hashed.
 func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) {
 	r, u := out.Record, out.URL
+	if u.Role == frontier.RoleExternal {
+		return f.lookBeyond(out, res), false
+	}
 	if n := len(res.Body); n > 0 {
 		if n <= longPage {
 			out.content = sha256.Sum256(res.Body)
@@ -179,7 +183,7 @@ func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) 
 
 // read finds the links of a response, and returns how many bytes of text it has made.
 func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset.Undecoded) (made int) {
-	u, showAll := out.URL, f.cfg.Hooks.OnPage != nil
+	showAll := f.cfg.Hooks.OnPage != nil
 	body := res.Body
 	if text.Encoding != nil {
 		out.Record.Charset = text.Encoding.Name()
@@ -196,8 +200,11 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 	if res.Status < 200 || res.Status >= 300 && !showAll {
 		return made
 	}
-	c := collector{f: f, x: f.extractors(), out: out, follow: res.Status < 300, page: page, showAll: showAll, depth: u.Depth + 1, most: mostLinkText(len(body))}
-	if c.follow && f.mayBeSitemap(out, res) && c.sitemap(res) {
+	c := f.newCollector(f.extractors(), out)
+	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record))
+	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
+	out.Read = c.follow
+	if c.follow && !out.URL.Role.Beyond() && f.mayBeSitemap(out, res) && c.sitemap(res) {
 		f.judge(out, false)
 		return made
 	}

@@ -98,7 +98,7 @@ func sameness(known, now *frontier.Snapshot) record.Sameness {
 func (f *Loop) compare(out *Outcome, res *http1.Response) {
 	r, known := out.Record, out.URL.Known
 	notModified := r.Status == 304 && known != nil && (known.ETag != "" || known.Modified != "")
-	if !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
+	if out.URL.Role == frontier.RoleExternal || !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
 		return
 	}
 	now := frontier.Snapshot{
@@ -125,6 +125,9 @@ func (f *Loop) compare(out *Outcome, res *http1.Response) {
 	validate(&now, res)
 	if notModified && !sameLinks(known, res) {
 		now.ETag, now.Modified = "", ""
+	}
+	if isGone(r.Status) { // with what the page led to, if it was there
+		out.Read = known != nil && !isGone(known.Status)
 	}
 	if f.cfg.Visit > 1 {
 		out.change(known, &now)

@@ -56,7 +56,7 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 	for _, s := range named {
 		to, reason := c.sitemapAt(u.URL, s)
 		if reason == "" {
-			reason = b.RefusesSitemap(to)
+			reason = b.Forbids(to)
 		}
 		if reason != "" {
 			drop(reason)
@@ -110,6 +110,7 @@ func (c *collector) sitemap(res *http1.Response) bool {
 	key := f.sitemapKey(c)
 	if known, ok := f.known[key]; ok {
 		r.Sitemap, r.Links, c.out.text.Hash = known.kind, known.links, known.hash
+		c.out.Read = false
 		return true
 	}
 	if f.cfg.Job {
@@ -235,7 +236,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	if IsSitemap(u) {
 		rank = u.Rank
 	}
-	refused := c.f.bounds.RefusesSitemap(to)
+	refused := c.f.bounds.Forbids(to)
 	switch {
 	case rank == leastSitemap || r.Links == MaxNested:
 		c.out.Cut(scope.ReasonTooMany)
@@ -249,6 +250,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	}
 	r.Links++
 	c.f.mention(u.URL, to)
+	c.f.refer(c.out, to)
 	c.out.Links = append(c.out.Links, frontier.URL{URL: to, From: r.URL, Depth: c.depth, Priority: u.Priority, Rank: rank - 1})
 	return true
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/weftcrawl/weft/guard"
 	"github.com/weftcrawl/weft/internal/ctl"
 	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/refs"
 	"github.com/weftcrawl/weft/weburl"
 )
 
@@ -32,6 +33,8 @@ const (
 
 	ArchiveDir   = "archive"
 	CapturesFile = ArchiveDir + "/" + cdxj.CapturesFile
+
+	ReferrersFile = refs.File
 )
 
 // Notes in the store of a job.
@@ -173,11 +176,11 @@ func (j *Job) open(o *Options) error {
 }
 
 // outputs are the files and folders that a job starts without.
-var outputs = []string{PagesFile, LinksFile, bodiesDir, ArchiveDir}
+var outputs = []string{PagesFile, ReferrersFile, LinksFile, bodiesDir, ArchiveDir}
 
 // outputs puts the outputs of a job with this plan into the options of its store.
 func (p *Plan) outputs(o *store.Options) {
-	o.Outputs = []string{PagesFile}
+	o.Outputs = []string{PagesFile, ReferrersFile}
 	if p.KeepLinks {
 		o.Outputs = append(o.Outputs, LinksFile)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -49,7 +49,7 @@ func Check(file io.ReaderAt, size int64, report func(Fault)) (Checked, error) {
 		report(Fault{Err: err})
 		return Checked{}, nil
 	}
-	c := &checker{file: file, entries: make(map[string]*zip.File), report: report, captured: cdxj.NewSorter(""), records: cdxj.NewSorter("")}
+	c := &checker{file: file, entries: make(map[string]*zip.File), report: report, captured: extsort.New(""), records: extsort.New("")}
 	defer c.captured.Close()
 	defer c.records.Close()
 	left := uint64(size)
@@ -83,8 +83,8 @@ type checker struct {
 	entries  map[string]*zip.File
 	names    []string // of files, sorted
 	report   func(Fault)
-	records  *cdxj.Sorter // what index lines lead to: see reference
-	captured *cdxj.Sorter // URLs of index lines, and pages: see checker.page
+	records  *extsort.Sorter // what index lines lead to: see reference
+	captured *extsort.Sorter // URLs of index lines, and pages: see checker.page
 }
 
 func (c *checker) fault(entry string, offset int64, err error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/warc"
 )
@@ -25,7 +26,7 @@ func PackFiles(to io.Writer, paths []string, o Options) error {
 	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(filepath.Base(a), filepath.Base(b)) })
 	p := newPacker(to, o)
 	defer p.close()
-	index := cdxj.NewSorter("")
+	index := extsort.New("")
 	defer index.Close()
 	size := int64(0)
 	for i, path := range paths {
@@ -48,7 +49,7 @@ func PackFiles(to io.Writer, paths []string, o Options) error {
 }
 
 // file adds a WARC file, and its lines to the index. It returns the length of these.
-func (p *packer) file(path string, index *cdxj.Sorter) (size int64, err error) {
+func (p *packer) file(path string, index *extsort.Sorter) (size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -138,7 +138,7 @@ func (p *packer) index(size int64, sorted lines) error {
 	if size <= mostPlain {
 		return p.entry(plainIndex, zip.Store, func(w io.Writer) error { return writeLines(w, sorted) })
 	}
-	blocks := cdxj.NewSorter("") // one line for each, in order
+	blocks := extsort.New("") // one line for each, in order
 	defer blocks.Close()
 	err := p.entry(blockIndex, zip.Store, func(w io.Writer) error { return writeBlocks(w, sorted, blocks.Add) })
 	if err != nil {

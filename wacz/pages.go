@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/links"
 	"github.com/weftcrawl/weft/warc"
 )
@@ -30,12 +30,12 @@ const pagesHead = `{"format": "json-pages-1.0", "id": "pages", "title": "All Pag
 // pageList finds the pages that have a capture. Sorted together, the captures of a URL come right
 // before its pages.
 type pageList struct {
-	found *cdxj.Sorter // URL, NUL; behind it, for a page, its number and its JSON
+	found *extsort.Sorter // URL, NUL; behind it, for a page, its number and its JSON
 	n     int
 	line  []byte
 }
 
-func newPageList() *pageList { return &pageList{found: cdxj.NewSorter("")} }
+func newPageList() *pageList { return &pageList{found: extsort.New("")} }
 
 func (l *pageList) close() { l.found.Close() }
 
@@ -70,7 +70,7 @@ const numberSize = 16
 
 // write writes the pages in the order in which they were added, and returns the first.
 func (l *pageList) write(w io.Writer) (first page, err error) {
-	pages := cdxj.NewSorter("") // number, JSON
+	pages := extsort.New("") // number, JSON
 	defer pages.Close()
 	var captured []byte // the last URL with a capture
 	err = l.found.Each(func(line []byte) error {

@@ -30,7 +30,10 @@ type Digest struct {
 }
 
 // String returns the digest as most tools write it: SHA-1 in base 32, all others in hexadecimal.
-func (d Digest) String() string { return string(d.append(nil)) }
+func (d Digest) String() string {
+	var text [len("sha256:") + 2*sha256.Size]byte
+	return string(d.append(text[:0]))
+}
 
 func (d Digest) append(b []byte) []byte {
 	b = append(append(b, d.Algorithm...), ':')

@@ -32,8 +32,6 @@ func SURT(url string) string {
 	return key
 }
 
-var wwwDigits = regexp.MustCompile(`^www\d*\.`)
-
 // keyOfHost reverses the labels of a name. Addresses stay as they are.
 func keyOfHost(scheme, authority string) string {
 	host := authority[strings.LastIndexByte(authority, '@')+1:]
@@ -46,17 +44,37 @@ func keyOfHost(scheme, authority string) string {
 	}
 	host = strings.ToLower(strings.Trim(host, "."))
 	if !isAddr(host) {
-		if strings.HasPrefix(host, "www") {
-			host = wwwDigits.ReplaceAllString(host, "")
-		}
-		labels := strings.Split(host, ".")
-		slices.Reverse(labels)
-		host = strings.Join(labels, ",")
+		host = reverseLabels(withoutWWW(host))
 	}
 	if port != "" {
 		host += ":" + port
 	}
 	return host
+}
+
+// withoutWWW removes a first label such as www or www2.
+func withoutWWW(host string) string {
+	rest, is := strings.CutPrefix(host, "www")
+	if !is {
+		return host
+	}
+	if rest, is = strings.CutPrefix(strings.TrimLeft(rest, "0123456789"), "."); !is {
+		return host
+	}
+	return rest
+}
+
+func reverseLabels(host string) string {
+	b := make([]byte, 0, len(host))
+	for {
+		dot := strings.LastIndexByte(host, '.')
+		b = append(b, host[dot+1:]...)
+		if dot < 0 {
+			return string(b)
+		}
+		b = append(b, ',')
+		host = host[:dot]
+	}
 }
 
 // isAddr reports whether a host is an IP address: those of version 4 end with a digit, all others

@@ -23,7 +23,8 @@ type Memo struct {
 type memoSlot struct {
 	url         URL
 	fingerprint [16]byte
-	depth       int
+	depth       int32
+	page        uint32 // see Met
 }
 
 // NewMemo returns a Memo that remembers at most n URLs, with 64 bytes for each plus the text of
@@ -41,8 +42,8 @@ func NewMemo(n, most int) *Memo {
 // and whether it was new: one that was added at a greater depth only is. u must not be zero.
 func (m *Memo) Add(u URL, depth int) (canonical URL, fingerprint [16]byte, added bool) {
 	slot, added := m.add(&u)
-	if added = added || depth < slot.depth; added {
-		slot.depth = depth
+	if added = added || depth < int(slot.depth); added {
+		slot.depth = int32(depth)
 	}
 	return slot.url, slot.fingerprint, added
 }
@@ -61,8 +62,17 @@ func (m *Memo) add(u *URL) (slot *memoSlot, added bool) {
 		clear(m.slots)
 		m.bytes = len(u.href)
 	}
-	slot.url, slot.fingerprint = u.Clone(), fingerprint(u.href)
+	slot.url, slot.fingerprint, slot.page = u.Clone(), fingerprint(u.href), 0
 	return slot, true
+}
+
+// Met reports whether the URL of the last Add was met on a page before, whose number is not 0, as
+// far as that is remembered.
+func (m *Memo) Met(page uint32) bool {
+	slot := &m.slots[m.last]
+	met := slot.page == page
+	slot.page = page
+	return met
 }
 
 // Forget removes u, which is canonical, so that it can be added again.

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/refs"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // mostBroken is how many broken URLs the report shows, and one of each further outcome.
@@ -58,7 +60,9 @@ func (r report) broken() []alikeBroken {
 
 // showBroken prints broken URLs and where they were found.
 func (r report) showBroken(out *sheet) {
-	for _, g := range r.broken() {
+	groups := r.broken()
+	linked := r.linked(groups)
+	for _, g := range groups {
 		name, filter := g.kind, "--error "+g.kind
 		if g.kind == "" {
 			name, filter = statusInWords(g.status), fmt.Sprintf("--status %d", g.status)
@@ -71,7 +75,11 @@ func (r report) showBroken(out *sheet) {
 			}
 			out.line("broken", "%s", line)
 			if b.From != "" {
-				out.line("broken", "    from %s", b.From)
+				line := "    from " + b.From
+				if n := linked[b.URL] - 1; n > 0 {
+					line += " and " + plural(n, "other page")
+				}
+				out.line("broken", "%s", line)
 			}
 		}
 		if len(g.urls) < g.all {
@@ -82,6 +90,28 @@ func (r report) showBroken(out *sheet) {
 			out.line("broken", "%s", line)
 		}
 	}
+}
+
+// linked returns how many pages lead to each of some URLs. If the job cannot say, the report is
+// good without.
+func (r report) linked(groups []alikeBroken) map[string]int {
+	var urls []weburl.URL
+	for _, g := range groups {
+		for _, b := range g.urls {
+			if u, err := weburl.Parse(b.URL); err == nil {
+				urls = append(urls, u)
+			}
+		}
+	}
+	if r.job == "" || len(urls) == 0 {
+		return nil
+	}
+	all, _ := refs.Of(r.job, urls, 0)
+	linked := make(map[string]int)
+	for i, pages := range all {
+		linked[urls[i].String()] = pages.Total
+	}
+	return linked
 }
 
 // statusInWords is "404 Not Found".

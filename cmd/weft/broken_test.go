@@ -22,7 +22,7 @@ func faulty(w http.ResponseWriter, r *http.Request) {
 		}
 		html(w, append(pages, "/")...)
 	case path == "/team":
-		html(w, "/team/ada", "/team/bob?tab=cv", "http://127.0.0.1:2/", "/packed", "/nowhere")
+		html(w, "/team/ada", "/team/bob?tab=cv", "http://127.0.0.1:2/", "/packed", "/nowhere", "/crash", "/docs/chapter-01")
 	case path == "/team/ada":
 		w.WriteHeader(http.StatusGone)
 	case path == "/crash":

@@ -72,6 +72,9 @@ func TestWriteWhy(t *testing.T) {
 			{At: lookedAt.Add(time.Second), What: "try", Text: "1: status 503"},
 			{At: lookedAt.Add(time.Minute), What: "next", Text: "try 2; its host waits: overloaded"},
 		},
+		Referrers: weft.Referrers{Total: 1234, Cut: true, Pages: []weft.Referrer{
+			{URL: "https://example.org/list"}, {URL: "https://example.org/old?\x1b]0;title\a", By: "redirect"}, {URL: "https://example.org/sitemap.xml", By: "sitemap"},
+		}},
 	})
 	golden.Equal(t, "testdata/why.txt", b.String())
 }

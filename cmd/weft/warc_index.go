@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/weftcrawl/weft/cdxj"
+	"github.com/weftcrawl/weft/internal/extsort"
 	"github.com/weftcrawl/weft/warc"
 )
 
@@ -45,7 +46,7 @@ func indexArchives(paths []string, output string) error {
 	if output != "" {
 		dir = filepath.Dir(output)
 	}
-	lines := cdxj.NewSorter(dir)
+	lines := extsort.New(dir)
 	defer lines.Close()
 	damaged := 0
 	for _, path := range paths {
@@ -71,7 +72,7 @@ func indexArchives(paths []string, output string) error {
 }
 
 // indexArchive adds the lines of a file, and reports and counts its damage.
-func indexArchive(path string, lines *cdxj.Sorter, damaged *int) error {
+func indexArchive(path string, lines *extsort.Sorter, damaged *int) error {
 	f, err := openArchive("index", path)
 	if err != nil {
 		return err

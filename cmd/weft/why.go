@@ -16,10 +16,10 @@ func whyCommand() *cobra.Command {
 		Short:   "Explain what happened to a URL",
 		GroupID: sectionJob,
 		Long: `Show where a URL was found, what the scope, the expressions and robots.txt say
-about it, how each try ended and when the next one is due. For a URL that the
-crawl has not found, show what the rules say.` + jobExit,
+about it, how each try ended and when the next one is due, and which pages link
+to it. For a URL that the crawl has not found, show what the rules say.` + jobExit,
 		Example: `  weft why example.org.weft https://example.org/a
-  weft why --json example.org.weft https://example.org/a | jq -r .state`,
+  weft why --json example.org.weft https://example.org/a | jq .referrers`,
 		Args:              jobArguments("JOB URL", 2),
 		ValidArgsFunction: completeFirst(completeJob),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,5 +50,27 @@ func writeWhy(w io.Writer, why weft.Why) {
 	}
 	for _, s := range why.Steps {
 		stepTable.row(w, "  "+moment(s.At), s.What, s.Text)
+	}
+	way.referrers(why.Referrers)
+}
+
+// mostReferrers is how many pages that link to a URL are printed; JSON has 1,000.
+const mostReferrers = 20
+
+// referrers lists pages that link to a URL.
+func (s *sheet) referrers(r weft.Referrers) {
+	shown := r.Pages[:min(len(r.Pages), mostReferrers)]
+	for _, p := range shown {
+		line := p.URL
+		if p.By != "" {
+			line += ", a " + string(p.By)
+		}
+		s.line("linked from", "%s", line)
+	}
+	if n := r.Total - len(shown); n > 0 {
+		s.line("linked from", "%s", plural(n, "other"))
+	}
+	if r.Cut {
+		s.line("linked from", "and perhaps others: links of later pages are not kept, as there are too many")
 	}
 }

@@ -65,6 +65,14 @@ func (s *series) has(name string) bool {
 	return s.dir != "" && strings.HasPrefix(name, s.dir+"/")
 }
 
+// of returns one name for all outputs of the series, and that of any other.
+func (s *series) of(name string) string {
+	if s.has(name) {
+		return s.dir
+	}
+	return name
+}
+
 // openSeries checks the files of a series, opens those that have not ended, and removes what was
 // begun without being committed.
 func (s *Store) openSeries(readOnly bool) error {

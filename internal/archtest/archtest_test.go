@@ -35,14 +35,15 @@ var imports = map[string][]string{
 	"cookies": {"golang.org/x/net/publicsuffix"},
 	"dns":     {"aio", "golang.org/x/net/dns/dnsmessage"},
 	"links":   {"weburl", "robots", "internal/feed", "internal/markup", "golang.org/x/net/http/httpguts"},
+	"refs":    {"weburl", "github.com/klauspost/compress/s2"},
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"warc":    {"github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
-	"archive": {"cdxj", "warc", "weburl"},
-	"cdxj":    {"warc"},
+	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
+	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
-	"wacz":    {"cdxj", "internal/charset", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
+	"wacz":    {"cdxj", "internal/charset", "internal/extsort", "job", "links", "record", "warc", "github.com/klauspost/compress/gzip"},
 	"http1":   {"aio", "budget", "dns", "guard", "internal/inflate", "golang.org/x/net/proxy", "github.com/andybalholm/brotli", "github.com/klauspost/compress/zstd"},
 
 	// Shared by loops, with a short lock of its own, as cookies is.
@@ -68,27 +69,28 @@ var imports = map[string][]string{
 	"scope/places": {},
 	"scope/shapes": {"weburl"},
 	"seed":         {"http1", "weburl"},
-	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "robots", "scope", "weburl"},
-	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
-	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "robots", "scope", "scope/shapes", "warc", "weburl", "github.com/dustin/go-humanize"},
+	"job":          {"capture", "cdxj", "frontier", "frontier/store", "guard", "internal/ctl", "record", "refs", "robots", "scope", "weburl"},
+	"fetch":        {"aio", "budget", "capture", "dns", "duplicates", "frontier", "guard", "http1", "internal/charset", "internal/sniff", "links", "record", "refs", "robots", "scope", "seed", "sitemap", "text", "warc", "weburl"},
+	"engine":       {"aio", "budget", "capture", "duplicates", "fetch", "frontier", "frontier/store", "guard", "job", "record", "refs", "robots", "scope", "scope/shapes", "warc", "weburl", "github.com/dustin/go-humanize"},
 
 	// Level 4: looking at a crawl, and steering it.
-	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "robots", "scope", "scope/shapes", "weburl"},
+	"inspect": {"engine", "fetch", "frontier", "frontier/store", "job", "record", "refs", "robots", "scope", "scope/shapes", "weburl"},
 	"control": {"engine", "frontier", "frontier/store", "inspect", "internal/ctl", "job", "seed"},
 
 	// Level 5: the product.
-	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
+	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
 	// Uses of a finished job.
 	"export": {
-		".", "record", "internal/near", "internal/where",
+		".", "record", "internal/extsort", "internal/near", "internal/where",
 		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
 		"modernc.org/sqlite",
 	},
 
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		"internal/extsort", "internal/config",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -120,6 +122,7 @@ var imports = map[string][]string{
 	"internal/footprint":      {},
 	"internal/tuning":         {"budget", "frontier/store"},
 	"internal/ctl":            {},
+	"internal/extsort":        {},
 	"internal/feed":           {"internal/markup"},
 	"internal/golden":         {},
 	"internal/idna":           {"golang.org/x/net/idna", "golang.org/x/text/unicode/norm"},
@@ -128,6 +131,7 @@ var imports = map[string][]string{
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
+	"internal/config":         {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/near":           {},
 	"internal/process":        {},
 	"internal/sniff":          {"internal/markup"},
@@ -152,7 +156,7 @@ var imports = map[string][]string{
 	"internal/webtest":         {"aio", "github.com/klauspost/compress/gzip", "golang.org/x/net/dns/dnsmessage", "golang.org/x/sys/unix"},
 	"internal/webtest/webtest": {"internal/webtest"},
 	"internal/measure":         {"internal/process", "lab", "robots", "weburl", "golang.org/x/sys/unix"},
-	"internal/torture":         {".", "frontier/store", "internal/webtest", "warc", "warc"},
+	"internal/torture":         {".", "frontier/store", "internal/webtest", "refs", "warc", "warc"},
 	"internal/proof":           {".", "frontier", "robots", "weburl", "internal/process", "internal/torture", "internal/webtest"},
 	"internal/proof/proof":     {"internal/process", "internal/proof", "internal/webtest"},
 }

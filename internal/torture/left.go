@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/frontier/store"
 	"github.com/weftcrawl/weft/internal/webtest"
+	"github.com/weftcrawl/weft/refs"
 )
 
 // Left is what a job left that ran with KeepLinks, and KeepBodies or Archive.
@@ -19,6 +21,7 @@ type Left struct {
 	Pages   string                 // pages.jsonl
 	Records map[string]weft.Record // in it, by URL
 	Links   map[string]string      // lines of links.jsonl, sorted, by their page
+	Leads   map[string]int         // number of targets in referrers.bin, by their page
 	Pending map[string]bool        // URLs still to fetch
 }
 
@@ -26,7 +29,7 @@ type Left struct {
 // reports damage: a line that is cut, a second record of a URL, a record of an unfinished URL, a
 // finished URL without a record, or links of a page without one.
 func Open(files store.FS, dir string) (l Left, err error) {
-	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl"}})
+	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl", refs.File}})
 	if err != nil {
 		return l, err
 	}
@@ -37,6 +40,11 @@ func Open(files store.FS, dir string) (l Left, err error) {
 	for from := range l.Links {
 		if _, ok := l.Records[from]; !ok {
 			return l, fmt.Errorf("links of %s, which has no record", from)
+		}
+	}
+	for page := range l.Leads {
+		if _, ok := l.Records[page]; !ok {
+			return l, fmt.Errorf("targets of %s, which has no record", page)
 		}
 	}
 	return l, l.against(s)
@@ -107,7 +115,25 @@ func Read(files store.FS, dir string) (Left, error) {
 		slices.Sort(lines)
 		l.Links[from] = strings.Join(lines, "")
 	}
-	return l, nil
+	l.Leads, err = readLeads(files, dir)
+	return l, err
+}
+
+// readLeads reads which pages lead to how many targets. No page may have two entries.
+func readLeads(files store.FS, dir string) (map[string]int, error) {
+	file, err := readFile(files, files.PathJoin(dir, refs.File))
+	if err != nil {
+		return nil, err
+	}
+	leads := make(map[string]int)
+	var twice error
+	_, err = refs.Entries(bytes.NewReader(file), func(page string, targets refs.Targets) {
+		if _, known := leads[page]; known {
+			twice = fmt.Errorf("two entries of %s", page)
+		}
+		leads[page] = targets.Len()
+	})
+	return leads, errors.Join(err, twice)
 }
 
 func unmarshal(line string, v any) error {

@@ -1,26 +1,31 @@
-package cdxj
+// Package extsort sorts lines, more of them than fit into memory.
+package extsort
 
 import (
 	"bufio"
 	"bytes"
 	"container/heap"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 )
 
+// MaxLine is the length of the longest line, in bytes.
+const MaxLine = 1 << 20
+
 const (
 	mostHeld = 32 << 20 // bytes of lines and of their slices in memory
-	maxLine  = 1 << 20  // bytes
 	fanIn    = 256      // runs that are merged at once, each with a buffer of 64 KiB
 	bufSize  = 64 << 10
-	blockLen = 1 << 20 // bytes of a block, at least maxLine
+	blockLen = 1 << 20 // bytes of a block, at least MaxLine
 )
 
-// Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It is used by
-// one goroutine at a time.
+// Sorter sorts lines by their bytes and drops repeated ones: an external merge sort. It holds 32 MiB
+// of lines in memory, and the rest in a file without a name, which is gone with the process. It is
+// used by one goroutine at a time.
 type Sorter struct {
 	dir    string
 	most   int // bytes held
@@ -39,14 +44,14 @@ const sliceSize = 24
 // run is a part of the file: lines in order, each behind its length.
 type run struct{ start, end int64 }
 
-// NewSorter returns a sorter that keeps what does not fit into memory in a folder; "" is that for
+// New returns a sorter that keeps what does not fit into memory in a folder; "" is that for
 // temporary files. Close it.
-func NewSorter(dir string) *Sorter { return &Sorter{dir: dir, most: mostHeld, fanIn: fanIn} }
+func New(dir string) *Sorter { return &Sorter{dir: dir, most: mostHeld, fanIn: fanIn} }
 
 // Add takes a line, without its end. It copies it.
 func (s *Sorter) Add(line []byte) error {
-	if len(line) > maxLine {
-		return fmt.Errorf("line of %d bytes, expected at most %d", len(line), maxLine)
+	if len(line) > MaxLine {
+		return fmt.Errorf("line of %d bytes, expected at most %d", len(line), MaxLine)
 	}
 	if len(s.lines) > 0 && s.held+len(line)+sliceSize > s.most {
 		if err := s.flush(); err != nil {
@@ -127,8 +132,8 @@ func (s *Sorter) write(each func(use func(line []byte) error) error) error {
 	return nil
 }
 
-// Each calls use for each line in order, without its end, once. The line is valid until use
-// returns. Nothing can be added afterwards.
+// Each calls use for each line in order, without its end. The line is valid until use
+// returns. Nothing can be added afterwards, but the lines can be read again.
 func (s *Sorter) Each(use func(line []byte) error) error {
 	if s.spill == nil {
 		s.sort()
@@ -191,6 +196,37 @@ func (s *Sorter) merge(runs []run, use func(line []byte) error) error {
 		}
 	}
 	return nil
+}
+
+// AddAll adds the whole lines of a file, not what follows the last line end.
+func (s *Sorter) AddAll(from io.Reader) error {
+	in := bufio.NewReaderSize(from, MaxLine+1)
+	for at := int64(0); ; {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			return nil
+		case err == bufio.ErrBufferFull:
+			return fmt.Errorf("offset %d: line longer than %d bytes", at, MaxLine)
+		case err != nil:
+			return err
+		}
+		if err := s.Add(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
+			return err
+		}
+		at += int64(len(line))
+	}
+}
+
+// WriteTo writes the lines in order, each with its end.
+func (s *Sorter) WriteTo(w io.Writer) (n int64, err error) {
+	out := bufio.NewWriterSize(w, bufSize)
+	err = s.Each(func(line []byte) error {
+		n += int64(len(line)) + 1
+		out.Write(line)
+		return out.WriteByte('\n')
+	})
+	return n, errors.Join(err, out.Flush())
 }
 
 // Close removes what the sorter has on disk.

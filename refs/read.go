@@ -1,0 +1,277 @@
+package refs
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Page is a page that leads to a target.
+type Page struct {
+	URL string `json:"url"`
+	By  Kind   `json:"by,omitempty"` // empty: links
+}
+
+// Referrers are the pages that lead to a URL.
+type Referrers struct {
+	Pages []Page `json:"pages"`         // at most as many as asked for, in the order of their visits
+	Total int    `json:"total"`         // of all
+	Cut   bool   `json:"cut,omitempty"` // the file reached its bound: later pages are not counted
+}
+
+// Of returns the referrers of URLs of the job in dir, most pages of each at most. A job that predates
+// the file has none.
+func Of(dir string, targets []weburl.URL, most int) ([]Referrers, error) {
+	keys := make([]Key, len(targets))
+	for i, u := range targets {
+		keys[i] = KeyOf(u)
+	}
+	all := make([]Referrers, len(targets))
+	f, err := os.Open(filepath.Join(dir, File))
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	cut, err := Each(f, keys, func(target int, p Page) {
+		r := &all[target]
+		if r.Total++; len(r.Pages) < most {
+			r.Pages = append(r.Pages, p)
+		}
+	})
+	for i := range all {
+		all[i].Cut = cut
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return all, err
+}
+
+// mostAgain is how many pages with several entries are looked at in one pass over the file.
+const mostAgain = 1 << 20
+
+// Each calls found for every page that leads to one of the targets, once for each of these, in the
+// order of the pages' visits; cut says that the file reached its bound.
+//
+// The file is read once. If pages have several entries, of which the last counts, it is read twice
+// for every mostAgain of these, and the order is that of the passes. A block that is not whole yet ends it.
+func Each(file io.ReadSeeker, targets []Key, found func(target int, p Page)) (cut bool, err error) {
+	return each(file, targets, mostAgain, found)
+}
+
+// each is Each, with another mostAgain.
+func each(file io.ReadSeeker, targets []Key, most int, found func(target int, p Page)) (cut bool, err error) {
+	again, err := countAgain(file)
+	if err != nil {
+		return false, err
+	}
+	s := search{file: file, parts: 1 + again/most, wanted: newWanted(targets), found: found}
+	for s.part < s.parts {
+		if again > 0 {
+			if err := s.findLast(); err != nil {
+				return false, err
+			}
+		}
+		if cut, err = s.pass(); err != nil {
+			return cut, err
+		}
+		s.part++
+	}
+	return cut, nil
+}
+
+// search is a search for the pages that lead to targets.
+type search struct {
+	file   io.ReadSeeker
+	parts  int // passes over the file, each for its part of the pages
+	part   int
+	last   map[uint64]int // ordinal of the last entry of a page that may have several, by its hash
+	wanted wanted
+	found  func(target int, p Page)
+}
+
+// hashOf tells pages apart.
+func hashOf(page []byte) uint64 {
+	sum := sha256.Sum256(page)
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// findLast finds the last entries of those pages of the part that may have several.
+func (s *search) findLast() error {
+	s.last = make(map[uint64]int)
+	_, err := entries(s.file, func(i int, e *entry) {
+		if !e.again {
+			return
+		}
+		if h := hashOf(e.page); int(h%uint64(s.parts)) == s.part {
+			s.last[h] = i
+		}
+	})
+	return err
+}
+
+// pass reports what is found on the pages of the part.
+func (s *search) pass() (cut bool, err error) {
+	return entries(s.file, func(i int, e *entry) {
+		met := s.wanted.in(e.targets, i)
+		if len(met) == 0 {
+			return
+		}
+		if s.last != nil {
+			h := hashOf(e.page)
+			if last, several := s.last[h]; several && last != i || int(h%uint64(s.parts)) != s.part {
+				return
+			}
+		}
+		p := Page{string(e.page), e.kind}
+		for _, target := range met {
+			s.found(target, p)
+		}
+	})
+}
+
+// wanted are the targets of a search.
+type wanted struct {
+	by     map[Key][]int // indexes
+	filter []uint64      // bits by the first bits of a key: most keys are in none
+	shift  int
+	entry  []int // by index: 1 + ordinal of the last entry with the target
+	met    []int // indexes, of the last entry
+}
+
+func newWanted(targets []Key) wanted {
+	w := wanted{by: make(map[Key][]int, len(targets)), entry: make([]int, len(targets))}
+	bits := 6 // of an index into the filter: 16 bits of it for each target
+	for 1<<bits < 16*len(targets) {
+		bits++
+	}
+	w.filter, w.shift = make([]uint64, 1<<(bits-6)), 64-bits
+	for i, k := range targets {
+		w.by[k] = append(w.by[k], i)
+		w.filter[k>>w.shift>>6] |= 1 << (k >> w.shift & 63)
+	}
+	return w
+}
+
+// in returns the indexes of the wanted ones of the targets of an entry, each once.
+func (w *wanted) in(keys Targets, ordinal int) []int {
+	w.met = w.met[:0]
+	for ; len(keys) > 0; keys = keys[keySize:] {
+		k := Key(binary.BigEndian.Uint64(keys))
+		if w.filter[k>>w.shift>>6]&(1<<(k>>w.shift&63)) == 0 {
+			continue
+		}
+		for _, i := range w.by[k] {
+			if w.entry[i] != ordinal+1 {
+				w.entry[i] = ordinal + 1
+				w.met = append(w.met, i)
+			}
+		}
+	}
+	return w.met
+}
+
+// countAgain returns how many entries may replace earlier ones.
+func countAgain(file io.ReadSeeker) (n int, err error) {
+	_, err = blocks(file, func(_ *bufio.Reader, _, again int) (skip bool, err error) {
+		n += again
+		return true, nil
+	})
+	return n, err
+}
+
+// Entries calls take for the entries of a file, in their order. Their targets are valid until it
+// returns.
+func Entries(file io.ReadSeeker, take func(page string, targets Targets)) (cut bool, err error) {
+	return entries(file, func(_ int, e *entry) { take(string(e.page), e.targets) })
+}
+
+// entries calls take for the entries of a file, with their ordinals.
+func entries(file io.ReadSeeker, take func(i int, e *entry)) (cut bool, err error) {
+	var packed, text []byte
+	i := 0
+	return blocks(file, func(r *bufio.Reader, size, again int) (skip bool, err error) {
+		packed = slices.Grow(packed[:0], size)[:size]
+		if _, err := io.ReadFull(r, packed); err != nil {
+			return false, err
+		}
+		n, err := s2.DecodedLen(packed)
+		if err == nil && n > maxDecoded {
+			err = errBlock
+		}
+		if err == nil {
+			text, err = s2.Decode(text[:cap(text)], packed)
+		}
+		if err != nil {
+			return false, err
+		}
+		for rest := text; len(rest) > 0; i++ {
+			var e entry
+			if e, rest, err = next(rest); err != nil {
+				return false, err
+			}
+			if e.again {
+				again--
+			}
+			take(i, &e)
+		}
+		if again != 0 {
+			return false, errBlock
+		}
+		return false, nil
+	})
+}
+
+// maxDecoded bounds the entries of a block that is read: those of a Writer, whose last entry may be
+// as long as an entry can be.
+const maxDecoded = 2 * maxBlock
+
+var errBlock = errors.New("malformed block")
+
+// blocks calls take for the blocks of a file, with their lengths and the number of their entries that
+// may replace earlier ones; take reads the block, or reports that it is to be skipped.
+func blocks(file io.ReadSeeker, take func(r *bufio.Reader, size, again int) (skip bool, err error)) (cut bool, err error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	r := bufio.NewReaderSize(file, 64<<10)
+	for {
+		size, err := binary.ReadUvarint(r)
+		if err == nil && size == 0 {
+			return true, nil
+		}
+		var again uint64
+		if err == nil {
+			again, err = binary.ReadUvarint(r)
+		}
+		if err == nil && (size > uint64(s2.MaxEncodedLen(maxDecoded)) || again > maxDecoded) {
+			err = errBlock
+		}
+		skip := false
+		if err == nil {
+			skip, err = take(r, int(size), int(again))
+		}
+		if err == nil && skip {
+			_, err = r.Discard(int(size))
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // a batch is being written
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+}
