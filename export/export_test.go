@@ -172,7 +172,7 @@ func TestRows(t *testing.T) {
 // TestAsCrawled: CSV and JSON are those that a crawl writes, where the fields are the same.
 func TestAsCrawled(t *testing.T) {
 	dir := site(t)
-	inCSV, inJSON := record.NewStream(record.FormatCSV, true), new(bytes.Buffer)
+	inCSV, inJSON := record.NewStream(record.Form{Format: record.FormatCSV}, true), new(bytes.Buffer)
 	text, err := os.ReadFile(filepath.Join(dir, "pages.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -32,24 +32,60 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %.64q, expected jsonl, urls or csv", name)
 }
 
+// CheckFields returns an error if there is no such column of CSV, or one is named twice.
+func CheckFields(names []string) error {
+	for i, name := range names {
+		switch {
+		case !slices.Contains(csvHeader, name):
+			return fmt.Errorf("unknown field %.64q, expected one of %s", name, strings.Join(csvHeader, ", "))
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("field %s is named twice", name)
+		}
+	}
+	return nil
+}
+
+// Form is how a stream writes records.
+type Form struct {
+	Format Format
+	Fields []string // the columns of CSV, as CheckFields accepts them; empty: all
+}
+
 // Stream encodes records. Owner: one loop.
 type Stream struct {
 	format Format
 	batch  bytes.Buffer
 	csv    *csv.Writer // into batch
+	fields []int       // the columns of CSV; nil: all
 }
 
 // NewStream returns an empty stream; first asks for the header line of CSV, which the later
 // runs of a job leave out.
-func NewStream(f Format, first bool) *Stream {
-	s := &Stream{format: f}
-	if f == FormatCSV {
-		s.csv = csv.NewWriter(&s.batch)
-		if first {
-			_ = s.csv.Write(csvHeader) // into memory
-		}
+func NewStream(f Form, first bool) *Stream {
+	s := &Stream{format: f.Format}
+	if f.Format != FormatCSV {
+		return s
+	}
+	s.csv = csv.NewWriter(&s.batch)
+	for _, name := range f.Fields {
+		s.fields = append(s.fields, slices.Index(csvHeader, name))
+	}
+	if first {
+		_ = s.csv.Write(s.chosen(csvHeader)) // into memory
 	}
 	return s
+}
+
+// chosen returns the cells of a row that are asked for.
+func (s *Stream) chosen(row []string) []string {
+	if s.fields == nil {
+		return row
+	}
+	cells := make([]string, len(s.fields))
+	for i, at := range s.fields {
+		cells[i] = row[at]
+	}
+	return cells
 }
 
 // Add appends a record, whose line of JSON the caller has.
@@ -58,7 +94,7 @@ func (s *Stream) Add(r *Record, line []byte) {
 	case s.format == FormatJSONL:
 		s.batch.Write(line)
 	case s.format == FormatCSV:
-		row := r.csv()
+		row := s.chosen(r.csv())
 		for i, cell := range row {
 			row[i] = AsText(cell)
 		}

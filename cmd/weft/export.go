@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,6 +18,8 @@ import (
 	"github.com/weftcrawl/weft"
 	"github.com/weftcrawl/weft/cdxj"
 	"github.com/weftcrawl/weft/export"
+	"github.com/weftcrawl/weft/internal/near"
+	"github.com/weftcrawl/weft/record"
 )
 
 // exportFlags are the options of weft export.
@@ -29,7 +32,7 @@ func exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:     "export [flags] JOB -o FILE",
-		Short:   "Write a job's pages or links as CSV, SQLite, Parquet …",
+		Short:   "Write a job's pages or links as CSV, SQLite or Parquet",
 		GroupID: sectionJob,
 		Long: `Write what a job knows in the format of another tool, which the name of FILE
 says: FILE.csv, .jsonl, .parquet, .sqlite (all tables, with indexes and views),
@@ -61,11 +64,12 @@ func (f *exportFlags) outputOptions() []option {
 		{name: "output", short: "o", arg: "FILE", Value: to(&f.output, some("a FILE, or - for standard output")),
 			help: "write to FILE, when it is complete (-: stdout)"},
 		{name: "format", arg: "FORMAT", Value: to(&f.Format, oneOf(export.Formats()...)), words: export.Formats(),
-			help: "write FORMAT: " + strings.Join(export.Formats(), ", "), def: "by FILE"},
+			help: "csv, jsonl, parquet, sqlite, graphml or edges",
+			more: "By default the ending of FILE says it; of -, it is jsonl."},
 		{name: "table", arg: "TABLE", Value: to(&f.Table, oneOf(export.Tables()...)), words: export.Tables(),
-			help: "write " + strings.Join(export.Tables(), ", "), def: "pages"},
+			help: "links, hosts, redirects or errors", def: "pages"},
 		{name: "fields", arg: "NAMES", Value: to(&f.Fields, fieldNames),
-			help: "write these fields, in this order: url,status", def: "all"},
+			help: "fields, in this order: url,status", def: "all"},
 	}
 }
 
@@ -74,7 +78,8 @@ func (f *exportFlags) filterOptions() []option {
 		{name: "where", arg: "CONDITION", Value: to(&f.Where, some("a CONDITION, such as 'status >= 400'")),
 			help: "write rows for which CONDITION holds"},
 		{name: "state", arg: "STATE", Value: to(&f.State, oneOf(urlStates...)), words: stateNames(),
-			help: "write pages in STATE: see weft urls", def: "all but pending"},
+			help: "write pages in STATE: see weft urls",
+			more: "Without it, all but pending and leased ones."},
 		{name: "visit", arg: "N", Value: to(&f.Visit, visitNumber), words: []string{"latest"},
 			help: "write records and links of visit N", def: "latest"},
 	}
@@ -89,6 +94,20 @@ func fieldNames(s string) (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// csvFields reads names of columns of a crawl's CSV.
+func csvFields(s string) ([]string, error) {
+	names, err := fieldNames(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if meant := near.Word(name, record.Columns()); meant != "" && !slices.Contains(record.Columns(), name) {
+			return nil, fmt.Errorf("unknown field %.64q: did you mean %s?", name, meant)
+		}
+	}
+	return names, record.CheckFields(names)
 }
 
 // visitNumber reads the number of a visit; 0 is the latest of each URL.
