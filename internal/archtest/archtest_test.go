@@ -81,9 +81,16 @@ var imports = map[string][]string{
 	// Level 5: the product.
 	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
+	// Uses of a finished job.
+	"export": {
+		".", "record", "internal/extsort", "internal/near", "internal/where",
+		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
+		"modernc.org/sqlite",
+	},
+
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
 		"check",
 		"internal/extsort", "internal/config",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
@@ -134,6 +141,7 @@ var imports = map[string][]string{
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
+	"internal/bench/export":   {"internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
 	"internal/bench/recrawl":  {"internal/bench/origin", "internal/process"},
 	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/machine", "internal/process"},
