@@ -60,6 +60,9 @@ func New(o Options) (*Crawler, error) {
 		return control.Serve(&inspect.View{Job: c.job, Crawl: c.crawl}, cfg.Hooks.OnWarning)
 	}
 	c.crawl = engine.New(e)
+	if cfg.tuning.Drain != 0 {
+		c.crawl.SetDrainTime(cfg.tuning.Drain)
+	}
 	if cfg.tuning.OnMeters != nil {
 		cfg.tuning.OnMeters(c.crawl.Meters())
 	}
@@ -100,13 +103,13 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 	e := engine.Config{
 		Fetch: c.fetch(j, shares), Seeds: c.seeds, Amend: c.Amend, Late: c.late,
 		Loops: c.Loops, Concurrency: c.Concurrency, Workers: c.workers, Memory: c.Memory, Shares: shares,
-		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Drain: c.tuning.Drain, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
+		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
 		OnRecord: c.Hooks.OnRecord, OnError: c.Hooks.OnError, OnWarning: c.Hooks.OnWarning,
 		Frontier: frontier.Config{
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,
 			PerHost: c.PerHost, PerDomain: c.PerDomain, PerAddress: c.PerAddress, Resolve: true, RateLimit: c.RateLimit, MaxRedirects: c.MaxRedirects,
 			Robots: !c.NoRobots, RobotsTries: c.Retries + 1, GiveUp: c.GiveUp, Limit: c.Limit, LimitPerHost: c.LimitPerHost, MaxVariants: c.MaxVariants,
-			Levels: c.Depth > 0, RulesBytes: shares.Rules,
+			Beyond: c.Assets != AssetsNone || c.External, Levels: c.Depth > 0, RulesBytes: shares.Rules,
 		},
 	}
 	if c.Archive {
@@ -152,6 +155,7 @@ const (
 func (c *config) fetch(j *job.Job, shares budget.Shares) fetch.Config {
 	f := fetch.Config{
 		DNS: c.DNS, NameBytes: shares.Names, RecentBytes: shares.Recent, Canon: c.Canon, AllowPrivate: c.AllowPrivate, Retries: c.Retries, NoRobots: c.NoRobots, Sitemaps: c.Sitemaps,
+		Assets: c.Assets, External: c.External,
 		Visit: 1, Job: j != nil, KeepLinks: c.KeepLinks, Hooks: c.Hooks.forFetch(),
 		Duplicates: c.Duplicates != DuplicatesOff, Near: c.Duplicates == DuplicatesNear, Prune: c.PruneDuplicates,
 		Scope: scope.Rules{

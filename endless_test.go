@@ -106,9 +106,11 @@ func TestEndlessPathsInRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A trap is recognised after some 180 pages, on a busy machine a few more, and a run that ends
+	// before leaves that to the next.
 	fetched := requests.Load()
-	if fetched > 400 {
-		t.Errorf("%d requests, expected at most 400", fetched)
+	if fetched > 3*250 {
+		t.Errorf("%d requests, expected at most those of three runs", fetched)
 	}
 	again := finish(t, weft.Options{Job: o.Job, Update: true})
 	if n := requests.Load() - fetched; n != fetched || len(again.Traps) != 1 || again.Refused != sum.Refused {

@@ -49,6 +49,15 @@ type Options struct {
 	// seeds are asked, for /sitemap.xml.
 	Sitemaps bool
 
+	// Assets fetches what pages need to be shown, too: images, scripts, fonts, media and so on; of
+	// none of it but style sheets are links followed. Empty: style sheets in the scope only.
+	Assets Assets
+
+	// External requests, once each, what links of pages lead to beyond the scope, the depth and
+	// Include, and what a nofollow bars from being followed: with HEAD, or with GET if the response
+	// to that is an error. Nothing there is followed but redirects. See Record.Role.
+	External bool
+
 	// Traps are pages that make links without end. Links beyond these limits are not followed,
 	// unless they are seeds, or OnLink follows them (not beyond MaxVariants). Negative: any
 	// number.
@@ -205,6 +214,9 @@ func (c *config) checkNames() (err error) {
 	if c.Scope, err = ParseScope(string(c.Scope)); err != nil {
 		return &OptionError{Option: "Scope", Err: err}
 	}
+	if c.Assets, err = scope.ParseAssets(string(c.Assets)); err != nil {
+		return &OptionError{Option: "Assets", Err: err}
+	}
 	if c.Format, err = ParseFormat(string(c.Format)); err != nil {
 		return &OptionError{Option: "Format", Err: err}
 	}
@@ -350,7 +362,6 @@ func (c *config) fillIn() {
 		c.tuning.Files = store.Disk
 	}
 	c.tuning.Heads = cmp.Or(c.tuning.Heads, 512)
-	c.tuning.Drain = cmp.Or(c.tuning.Drain, DrainTime)
 }
 
 // defaultGiveUp outlasts a restart, a deployment and most repairs, and ends within a working day.

@@ -75,6 +75,25 @@ const (
 // ParseScope reads the name of a scope; the empty name is ScopeHost.
 func ParseScope(name string) (Scope, error) { return scope.Parse(name) }
 
+// Assets says which assets of pages are fetched: see package scope.
+type Assets = scope.Assets
+
+// Which ones.
+const (
+	AssetsNone  = scope.AssetsNone
+	AssetsScope = scope.AssetsScope
+	AssetsAny   = scope.AssetsAny
+)
+
+// Role is why a URL beyond the scope was requested: see package record.
+type Role = record.Role
+
+// Roles.
+const (
+	RoleAsset    = record.RoleAsset
+	RoleExternal = record.RoleExternal
+)
+
 // Duplicates says which pages are recognized as duplicates of others.
 type Duplicates string
 

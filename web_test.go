@@ -27,6 +27,7 @@ type web map[string]string
 // request is an HTTP request as the server sees it.
 type request struct {
 	url     string
+	method  string
 	at, end time.Time
 	header  http.Header
 }
@@ -139,6 +140,7 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 				v.header.Add(name, value)
 			}
 		}
+		v.method = strings.Fields(lines[0])[0]
 		v.url = "http://" + v.header.Get("Host") + strings.Fields(lines[0])[1]
 		if w[v.url] == "stall" { // until the client hangs up
 			*seen = append(*seen, v)
@@ -166,10 +168,16 @@ func (w web) serve(task *aio.Task, c aio.Conn, seen *requests) error {
 		}
 		if status == "200" && strings.HasSuffix(v.url, "/robots.txt") {
 			field = "Content-Type: text/plain"
+		} else if status == "200" && strings.HasSuffix(v.url, ".css") {
+			field = "Content-Type: text/css"
 		} else if strings.HasPrefix(body, "<urlset>") || strings.HasPrefix(body, "<sitemapindex>") {
 			field = "Content-Type: application/xml"
 		}
-		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 %s x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, field, len(body), body); err != nil {
+		length := len(body)
+		if v.method == "HEAD" {
+			body = ""
+		}
+		if _, err := fmt.Fprintf(writer{task, c}, "HTTP/1.1 %s x\r\n%s\r\nContent-Length: %d\r\n\r\n%s", status, field, length, body); err != nil {
 			return err
 		}
 	}

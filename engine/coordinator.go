@@ -68,6 +68,7 @@ type warned struct {
 
 // ending is how the crawl ends.
 type ending struct {
+	patience time.Duration // DrainTime, but for tests
 	draining bool          // no more fetches start
 	until    time.Time     // draining: then what is in flight is broken off
 	breakOff *aio.Callback // at until
@@ -82,7 +83,7 @@ type ending struct {
 const mostUnsaved = 4 << 20
 
 func newCoordinator(cfg *Config) *Coordinator {
-	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope)}
+	d := &Coordinator{cfg: cfg, bounds: scope.New(cfg.Fetch.Scope), ending: ending{patience: DrainTime}}
 	d.shared = &fetch.Shared{Bodies: budget.New(int64(cfg.Shares.Bodies)), Outcomes: budget.New(int64(min(cfg.Shares.Bodies/2, mostUnsaved))), Bounds: d.bounds}
 	if cfg.Duplicates > 0 {
 		d.shared.Duplicates = duplicates.New(cfg.Duplicates)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/weftcrawl/weft/aio"
 	"github.com/weftcrawl/weft/budget"
@@ -211,6 +212,9 @@ func (c *Crawl) Ask(ctx context.Context, fn func(*Coordinator)) error {
 func (c *Crawl) Meters() (bodies, outcomes *budget.Meter) {
 	return c.coordinator.shared.Bodies, c.coordinator.shared.Outcomes
 }
+
+// SetDrainTime replaces DrainTime, for tests of it. It is called before the crawl runs.
+func (c *Crawl) SetDrainTime(d time.Duration) { c.coordinator.ending.patience = d }
 
 // Disk passes on that the store of a job, or the output, waits for room on its disk or for a
 // descriptor: as a warning before the crawl runs, as a pause while it does.

@@ -203,7 +203,7 @@ const DrainTime = 10 * time.Second
 // fails, and the crawl with it.
 func (d *Coordinator) Drain() {
 	if d.ending.giveUp == nil {
-		d.ending.giveUp = d.loop.CallLater(d.cfg.Drain, d.committer.abandon)
+		d.ending.giveUp = d.loop.CallLater(d.ending.patience, d.committer.abandon)
 	}
 	d.drain()
 }
@@ -212,7 +212,7 @@ func (d *Coordinator) Drain() {
 // stays pending; then the crawl ends.
 func (d *Coordinator) drain() {
 	if e := &d.ending; !e.draining {
-		e.draining, e.until = true, d.loop.Now().Add(d.cfg.Drain)
+		e.draining, e.until = true, d.loop.Now().Add(e.patience)
 		e.breakOff = d.loop.CallAt(e.until, func() {
 			for _, f := range d.loops {
 				f.Break()

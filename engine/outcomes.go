@@ -217,7 +217,7 @@ func (d *Coordinator) endLease(now time.Time, out *fetch.Outcome) {
 		d.endRobots(now, out)
 	case out.Retry:
 		pause := max(backOff(out.URL.Tries), min(out.Result.RetryAfter, frontier.MaxRetryAfter))
-		if out.Stale {
+		if out.AtOnce {
 			pause = 0
 		}
 		d.frontier.Retry(now, out.URL, out.Result, now.Add(pause))

@@ -15,7 +15,7 @@ type traps struct{ *shapes.Table } // nil: none is recognised
 
 // watch reports whether a URL that is leased is to be sketched.
 func (t traps) watch(u *frontier.URL) bool {
-	return t.Table != nil && !u.Robots && !u.Resolve && !fetch.IsSitemap(*u) && t.Watch(shapes.Of(u.URL))
+	return t.Table != nil && !u.Robots && !u.Resolve && !u.Role.Beyond() && !fetch.IsSitemap(*u) && t.Watch(shapes.Of(u.URL))
 }
 
 // takes reports whether a URL is part of a trap. What a seed names, and what an earlier visit has

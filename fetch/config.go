@@ -29,6 +29,8 @@ type Config struct {
 	Retries      int
 	NoRobots     bool
 	Sitemaps     bool
+	Assets       scope.Assets // that are fetched
+	External     bool         // links that lead beyond the bounds are checked
 
 	Visit      int  // of the job: see record.Record
 	Job        bool // there is one, which a later visit compares with
@@ -103,6 +105,7 @@ type Page struct {
 
 	url      weburl.URL
 	redirect bool // kept, and not shown to OnPage
+	checked  bool // shown, and not kept
 	added    []links.Link
 }
 

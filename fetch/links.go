@@ -10,10 +10,10 @@ import (
 	"github.com/weftcrawl/weft/weburl"
 )
 
-// followed is the kinds of links that a crawl follows: to pages and style sheets, not to the other
-// resources of a page.
+// followed is the kinds of links that a crawl follows: to pages, style sheets and manifests, not to
+// the other resources of a page.
 var followed = links.KindsOf(links.KindPage, links.KindFrame, links.KindRedirect, links.KindCanonical, links.KindAlternate,
-	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle)
+	links.KindFeed, links.KindNext, links.KindPrev, links.KindRelated, links.KindStyle, links.KindManifest)
 
 // sketched is the kinds of links that tell a page from others like it, with its text.
 var sketched = links.KindsOf(links.KindFrame, links.KindImage, links.KindMedia, links.KindEmbed)
@@ -23,7 +23,7 @@ func extraction(c *Config) links.Options {
 	if c.KeepLinks || c.Hooks.OnLink != nil || c.Hooks.OnPage != nil {
 		return links.Options{Agent: c.HTTP.UserAgent, Positions: c.KeepLinks}
 	}
-	return links.Options{Kinds: followed, Bare: true, Agent: c.HTTP.UserAgent}
+	return links.Options{Kinds: c.wanted(), Bare: true, Agent: c.HTTP.UserAgent}
 }
 
 const (
@@ -104,44 +104,70 @@ func (c *collector) link(l links.Link) bool {
 	if f.cfg.Hooks.OnLink != nil {
 		v = f.cfg.Hooks.OnLink(c.out.URL.URL, l)
 	}
-	if v.Decision == ByScope && !followed.Has(l.Kind) {
+	if v.Decision == ByScope && !f.cfg.wanted().Has(l.Kind) {
 		return true
 	}
-	if reason := c.refuses(l, to, v); reason != "" {
+	role, reason := c.judge(l, to, v)
+	switch {
+	case reason == unwanted:
+	case reason != "":
 		c.out.Drop(reason)
-		return true
+	default:
+		c.add(to, v, role)
 	}
-	c.add(to, v)
 	return true
 }
 
-// refuses returns why a link to a URL is not followed; "" if it is.
-func (c *collector) refuses(l links.Link, to weburl.URL, v Verdict) string {
+// unwanted is the reason of a link that does not count: its kind is not followed.
+const unwanted = "-"
+
+// judge returns the role of the URL that a link leads to, or why it is not requested.
+func (c *collector) judge(l links.Link, to weburl.URL, v Verdict) (role frontier.Role, reason string) {
 	f := c.f
 	switch {
 	case v.Decision == Drop && v.Reason != "":
-		return v.Reason
+		return 0, v.Reason
 	case v.Decision == Drop:
-		return scope.ReasonDropped
+		return 0, scope.ReasonDropped
 	case len(to.String()) > scope.MaxURL:
-		return scope.ReasonTooLong
+		return 0, scope.ReasonTooLong
 	case v.Decision == Follow && f.bounds.BlocksPort(to):
-		return scope.ReasonPort
-	case v.Decision == ByScope && l.NoFollow && !f.cfg.NoRobots:
-		return scope.ReasonRel
-	case v.Decision == ByScope:
-		return f.bounds.Refuses(to, c.depth)
+		return 0, scope.ReasonPort
+	case v.Decision == Follow:
+		return frontier.RolePage, ""
+	case l.NoFollow && !f.cfg.NoRobots:
+		reason = scope.ReasonRel
+	default:
+		reason = f.bounds.Refuses(to, c.depth)
 	}
-	return ""
+	switch role, ok := f.cfg.within(l.Kind); {
+	case !ok && reason != scope.ReasonScope, c.out.URL.Role == frontier.RoleAsset && !assets.Has(l.Kind):
+		return 0, unwanted
+	case reason == "":
+		return role, ""
+	case l.Tag == sitemapTag:
+		return 0, reason
+	}
+	return f.beyond(&c.out.URL, to, assets.Has(l.Kind), reason)
 }
 
-// add follows a link to a URL.
-func (c *collector) add(to weburl.URL, v Verdict) {
+// recentBeyond is how much greater the depth is, for the memory of recent URLs, of URLs that are not
+// followed: so the same one is sent again when it is.
+const recentBeyond = 1 << 30
+
+// add has a URL requested that a link leads to.
+func (c *collector) add(to weburl.URL, v Verdict, role frontier.Role) {
 	f, r := c.f, c.out.Record
 	list := &c.out.Links
-	depth := 0 // a URL found again, no matter where
+	depth, rank := 0, c.rank // a URL found again, no matter where
 	if f.cfg.Scope.Depth > 0 {
 		depth = c.depth
+	}
+	if role.Beyond() {
+		depth += recentBeyond
+		if rank = 0; c.out.URL.Role == frontier.RoleAsset {
+			rank = c.out.URL.Rank - 1
+		}
 	}
 	u, fingerprint, added := c.x.recent.Add(to, depth)
 	if f.cfg.Job && !c.x.recent.Met(c.number) {
@@ -158,25 +184,38 @@ func (c *collector) add(to weburl.URL, v Verdict) {
 	f.mention(c.out.URL.URL, to)
 	if added {
 		priority := int8(max(-128, min(127, v.Priority)))
-		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: c.depth, Priority: priority, Rank: c.rank})
+		*list = append(*list, frontier.URL{URL: u, From: r.URL, Depth: c.depth, Priority: priority, Rank: rank, Role: role})
 	}
 }
 
-// forget withdraws the links to follow, except links that OnLink follows by any mention.
+// forget withdraws the links to follow, except links that OnLink follows by any mention. With a
+// nofollow, assets stay, and the others may be checked.
 func (c *collector) forget(reason string) {
+	f := c.f
+	kept := c.out.Links[:0]
 	for _, u := range c.out.Links {
+		if reason == scope.ReasonNoFollow && u.Role != frontier.RolePage {
+			kept = append(kept, u)
+			continue
+		}
 		c.x.recent.Forget(u.URL)
+		if role, refused := f.beyond(&c.out.URL, u.URL, false, reason); refused == "" {
+			u.Role, u.Rank = role, 0
+			kept = append(kept, u)
+		}
 	}
-	c.out.Links = nil
+	c.out.Links = kept
 	c.wanted = append(c.wanted, c.again...)
-	c.out.Targets = nil
-	for _, u := range c.wanted {
-		c.f.refer(c.out, u.URL)
+	if f.cfg.Assets == scope.AssetsNone && !f.cfg.External { // else most are requested all the same
+		c.out.Targets = nil
+		for _, u := range c.wanted {
+			f.refer(c.out, u.URL)
+		}
 	}
-	for range c.out.Record.Links - c.byHook {
+	for range c.out.Record.Links - c.byHook - len(kept) {
 		c.out.Drop(reason)
 	}
-	c.out.Record.Links = c.byHook
+	c.out.Record.Links = c.byHook + len(kept)
 }
 
 // refer notes that the page of an outcome leads to a URL.

@@ -33,7 +33,7 @@ type Outcome struct {
 	Result   frontier.Result // what it teaches about the host's pace
 	Retry    bool            // an error that may pass, with tries left
 	Try      frontier.Try    // with Retry: how this try ended
-	Stale    bool            // with Retry: it met the end of a kept connection, so it may be tried again at once
+	AtOnce   bool            // with Retry: it met the end of a kept connection, or was a HEAD that the server dislikes, so it may be tried again at once
 	Postpone bool            // this machine lacks something: no try, and no error of the URL unless it lasts
 	Crowded  bool            // with Postpone of a robots.txt: memory for bodies, which others hold, so it will not last
 	Broken   bool            // with Postpone: it was broken off, as the crawl ends

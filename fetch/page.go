@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/weftcrawl/weft/aio"
+	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/charset"
 	"github.com/weftcrawl/weft/internal/sniff"
@@ -133,7 +134,7 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 		return "", nil
 	}
 	return aio.Offload(t, func(ctx context.Context) (folder string, err error) {
-		if f.cfg.KeepBody != nil && len(page.Body) > 0 {
+		if f.cfg.KeepBody != nil && len(page.Body) > 0 && !page.checked {
 			if folder, err = f.cfg.KeepBody(page.Record.SHA256, page.Body); err != nil {
 				return "", err
 			}
@@ -151,6 +152,9 @@ func (f *Loop) deliver(t *aio.Task, page *Page) (folder string, err error) {
 // deliver, or nil, and whether to read the text. It runs on the loop's stack. A long body is hashed.
 func (f *Loop) look(out *Outcome, res *http1.Response) (page *Page, reads bool) {
 	r, u := out.Record, out.URL
+	if u.Role == frontier.RoleExternal {
+		return f.lookBeyond(out, res), false
+	}
 	if n := len(res.Body); n > 0 {
 		if n <= longPage {
 			out.content = sha256.Sum256(res.Body)
@@ -197,9 +201,10 @@ func (f *Loop) read(out *Outcome, res *http1.Response, page *Page, text *charset
 		return made
 	}
 	c := f.newCollector(f.extractors(), out)
-	c.follow, c.page, c.showAll, c.most = res.Status < 300, page, showAll, mostLinkText(len(body))
+	c.follow = res.Status < 300 && (out.URL.Role != frontier.RoleAsset || isStyle(out.Record))
+	c.page, c.showAll, c.most = page, showAll, mostLinkText(len(body))
 	out.Read = c.follow
-	if c.follow && f.mayBeSitemap(out, res) && c.sitemap(res) {
+	if c.follow && !out.URL.Role.Beyond() && f.mayBeSitemap(out, res) && c.sitemap(res) {
 		f.judge(out, false)
 		return made
 	}

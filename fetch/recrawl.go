@@ -98,7 +98,7 @@ func sameness(known, now *frontier.Snapshot) record.Sameness {
 func (f *Loop) compare(out *Outcome, res *http1.Response) {
 	r, known := out.Record, out.URL.Known
 	notModified := r.Status == 304 && known != nil && (known.ETag != "" || known.Modified != "")
-	if !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
+	if out.URL.Role == frontier.RoleExternal || !f.cfg.Job || r.ErrorKind != "" || !notModified && !isThere(r.Status) && !isGone(r.Status) {
 		return
 	}
 	now := frontier.Snapshot{

@@ -6,6 +6,7 @@ import (
 	"github.com/weftcrawl/weft/frontier"
 	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
 )
 
 // redirect notes where a response leads. The redirect of a seed may leave the scope, which the
@@ -32,18 +33,26 @@ func (f *Loop) redirect(out *Outcome, location string) {
 	case to == out.URL.URL && standard != to:
 		to = standard // the rules make one page of two that redirect to each other
 	}
-	reason := f.bounds.RefusesTarget(to, out.URL.Depth)
-	if IsSitemap(out.URL) {
-		reason = f.bounds.RefusesSitemap(to)
-	}
+	role, reason := f.target(&out.URL, to)
 	if reason != "" {
 		out.Drop(reason)
 		return
 	}
 	f.mention(out.URL.URL, to)
 	f.refer(out, to)
-	out.Target = &frontier.URL{URL: to, From: r.URL, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank}
+	out.Target = &frontier.URL{URL: to, From: r.URL, Depth: out.URL.Depth, Priority: out.URL.Priority, Rank: out.URL.Rank, Role: role}
 	if out.URL.Rank == GuessedRank {
 		out.Target.Rank = 0 // its scheme is none
 	}
+}
+
+// target returns the role of the URL that another redirects to, or why it is not requested.
+func (f *Loop) target(from *frontier.URL, to weburl.URL) (role frontier.Role, reason string) {
+	if IsSitemap(*from) || from.Role.Beyond() {
+		return from.Role, f.bounds.Forbids(to)
+	}
+	if reason = f.bounds.RefusesTarget(to, from.Depth); reason == "" {
+		return from.Role, ""
+	}
+	return f.beyond(from, to, from.Role == frontier.RoleNeeded, reason)
 }

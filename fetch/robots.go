@@ -91,12 +91,13 @@ func (f *Loop) fetchRobots(t *aio.Task, l Lease) (Outcome, error) {
 func (f *Loop) failRobots(out *Outcome, res *http1.Response, err error) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Stale, out.Result.Total = errors.Is(e, http1.ErrStale), e.Timing.Total
-	out.Postpone, out.Crowded = e.Kind == http1.KindResource || out.Stale, errors.Is(e, http1.ErrNoRoom)
-	if !out.Stale {
+	stale := errors.Is(e, http1.ErrStale)
+	out.Result.Total = e.Timing.Total
+	out.Postpone, out.Crowded = e.Kind == http1.KindResource || stale, errors.Is(e, http1.ErrNoRoom)
+	if !stale {
 		out.blameNetwork(e)
 	}
-	if res == nil && !out.Stale {
+	if res == nil && !stale {
 		blameHost(&out.Result, e)
 	}
 	r := out.Robots

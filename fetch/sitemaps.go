@@ -56,7 +56,7 @@ func (c *Config) HostSitemaps(b *scope.Bounds, u frontier.URL, file *robots.Robo
 	for _, s := range named {
 		to, reason := c.sitemapAt(u.URL, s)
 		if reason == "" {
-			reason = b.RefusesSitemap(to)
+			reason = b.Forbids(to)
 		}
 		if reason != "" {
 			drop(reason)
@@ -236,7 +236,7 @@ func (c *collector) entry(e sitemap.Entry) bool {
 	if IsSitemap(u) {
 		rank = u.Rank
 	}
-	refused := c.f.bounds.RefusesSitemap(to)
+	refused := c.f.bounds.Forbids(to)
 	switch {
 	case rank == leastSitemap || r.Links == MaxNested:
 		c.out.Cut(scope.ReasonTooMany)

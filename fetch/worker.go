@@ -27,6 +27,7 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 	if f.cfg.Archive == nil || u.Known != nil && !u.Known.Capture.At.IsZero() { // a 304 refers to a capture
 		req.Header = conditions(u.Known)
 	}
+	check(&req, &u)
 	if err := f.askHook(u, &req); err != nil {
 		out.Record = f.newRecord(u, started)
 		out.Record.Tries, out.Record.ErrorKind, out.Record.Error = 0, record.KindRefused, err.Error()
@@ -38,28 +39,36 @@ func (f *Loop) fetch(t *aio.Task, l Lease) (Outcome, error) {
 		out.Result = f.answered(u, u.URL, res)
 		out.Network = NetworkUp
 	}
+	cut := ""
 	if err != nil {
 		if endsCrawl(err) {
 			return out, err
 		}
-		f.fail(&out, res, err, started)
-		if out.Record == nil {
-			return out, nil
+		cut = cutOff(kindOf(err))
+		if res == nil || u.Role != frontier.RoleExternal { // the head of a response is an answer to a check
+			f.fail(&out, &req, res, err, started)
+			if out.Record == nil {
+				return out, nil
+			}
+			return out, f.archive(t, &out, u.URL, res, f.when(started), cut)
 		}
-		return out, f.archive(t, &out, u.URL, res, f.when(started), cutOff(kindOf(err)))
 	}
-	if mayPass(res.Status) && u.Tries < f.cfg.Retries {
-		out.Retry, out.Try = true, frontier.Try{Status: res.Status}
+	if again := mayPass(res.Status); u.Tries < f.retries(&u) && (again || dislikesHead(&req, res.Status, nil)) {
+		out.Retry, out.AtOnce, out.Try = true, !again, frontier.Try{Status: res.Status}
 		return out, nil
 	}
 	out.Record = f.newRecord(u, started)
 	exchange(out.Record, res)
-	at, cut := f.when(started), ""
+	at := f.when(started)
 	if res.Truncated {
 		cut = warc.CutLength
 	}
 	if err := f.readPage(t, &out, res); err != nil {
 		return out, err
+	}
+	if req.Method == methodHead { // an archive has what GET brings
+		out.Record.Method = req.Method
+		return out, nil
 	}
 	return out, f.archive(t, &out, u.URL, res, at, cut)
 }
@@ -83,14 +92,15 @@ func (f *Loop) askHook(u frontier.URL, req *http1.Request) error {
 const crowdedTries = 5
 
 // fail takes in an error of the exchange; res is what came of the response, or nil.
-func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.Time) {
+func (f *Loop) fail(out *Outcome, req *http1.Request, res *http1.Response, err error, started time.Time) {
 	var e *http1.Error
 	errors.As(err, &e)
-	out.Stale, out.Result.Total = errors.Is(e, http1.ErrStale), e.Timing.Total
-	if !out.Stale {
+	stale, odd := errors.Is(e, http1.ErrStale), dislikesHead(req, 0, e)
+	out.AtOnce, out.Result.Total = stale || odd, e.Timing.Total
+	if !stale {
 		out.blameNetwork(e)
 	}
-	if res == nil && !out.Stale {
+	if res == nil && !out.AtOnce {
 		blameHost(&out.Result, e)
 	}
 	instead, guessed := Instead(out.URL, string(e.Kind))
@@ -103,7 +113,7 @@ func (f *Loop) fail(out *Outcome, res *http1.Response, err error, started time.T
 	case errors.Is(e, http1.ErrNoRoom):
 	case e.Kind == http1.KindResource:
 		out.Postpone = true
-	case out.Stale, e.Temporary() && out.URL.Tries < f.cfg.Retries:
+	case out.AtOnce, e.Temporary() && out.URL.Tries < f.retries(&out.URL):
 		out.Retry, out.Try = true, frontier.Try{Kind: string(e.Kind), Reason: e.Err.Error()}
 		return
 	}
@@ -148,6 +158,7 @@ func newRecord(u frontier.URL, visit int, started time.Time) *record.Record {
 		URL:     u.URL.String(),
 		From:    u.From,
 		Depth:   u.Depth,
+		Role:    RoleOf(&u),
 		Tries:   u.Tries + 1,
 		Started: started.UTC().Truncate(time.Millisecond),
 	}

@@ -26,6 +26,8 @@ type Config struct {
 
 	RateLimit float64 // leases a second of all hosts together, evenly spaced; 0: any number
 
+	Beyond bool // URLs may be beyond the bounds of the crawl: see Role
+
 	MaxRedirects int // redirects followed in a row; 0: none
 
 	Robots      bool // lease an origin's robots.txt before its first URL

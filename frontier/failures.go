@@ -178,7 +178,7 @@ func (f *Frontier) exceeds(wait time.Duration) bool {
 // Outlasts reports whether a leased URL stays pending after a failure: its origin has responded
 // before, cannot be reached, and may be reached later. Then Await ends the lease.
 func (f *Frontier) Outlasts(now time.Time, u URL, a Result) bool {
-	o := f.leased[u.URL]
+	o := f.leased[u.leaseKey()]
 	return o != nil && !u.Robots && !a.Silent && f.bears(o, f.moment(now), &a)
 }
 

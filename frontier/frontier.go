@@ -32,10 +32,10 @@ type Frontier struct {
 	robots     robotsCache
 	refills    refills
 
-	leased  map[weburl.URL]*origin // without robots.txt
-	refused []Refusal              // not collected
-	work    int                    // of this Lease: see maxWork
-	givenUp []GivenUp              // not collected
+	leased  map[leaseKey]*origin // without robots.txt
+	refused []Refusal            // not collected
+	work    int                  // of this Lease: see maxWork
+	givenUp []GivenUp            // not collected
 	refuse  func(*URL) (kind, reason string)
 
 	stats Stats
@@ -56,7 +56,7 @@ func New(cfg Config) *Frontier {
 		redirects: newRedirects(),
 		residency: newResidency(cfg.HostBytes),
 		robots:    robotsCache{limit: cfg.RulesBytes},
-		leased:    make(map[weburl.URL]*origin),
+		leased:    make(map[leaseKey]*origin),
 		journal:   newJournal(),
 	}
 	f.politeness = newPoliteness(&f.cfg)
@@ -101,8 +101,8 @@ func (f *Frontier) Add(u URL) bool {
 	if u.From == "" {
 		f.addSeed(u.URL)
 	}
-	fp := u.URL.Fingerprint()
-	if !f.seen.add(fp) {
+	fp := u.Fingerprint()
+	if f.crawled(&u) || !f.seen.add(fp) {
 		f.stats.Duplicates++
 		f.shorten(fp, u.Hops)
 		f.foundAgain(&u)
@@ -138,6 +138,19 @@ func (f *Frontier) Add(u URL) bool {
 	f.place(o)
 	return true
 }
+
+// crawled reports whether a URL that is to be requested for its role is crawled anyway.
+func (f *Frontier) crawled(u *URL) bool {
+	return u.Role.Beyond() && f.seen.has(u.URL.Fingerprint())
+}
+
+// leaseKey is what a lease is known by.
+type leaseKey struct {
+	url    weburl.URL
+	beyond bool
+}
+
+func (u *URL) leaseKey() leaseKey { return leaseKey{u.URL, u.Role.Beyond()} }
 
 // drop records that a new URL, by its fingerprint, is seen and never becomes pending.
 func (f *Frontier) drop(fp fingerprint, u URL, why Drop) {

@@ -138,7 +138,7 @@ func (f *Frontier) pick(o *origin, u *URL) bool {
 			continue
 		}
 		u.Seed = o.seeded()
-		f.leased[u.URL] = o
+		f.leased[u.leaseKey()] = o
 		if f.cfg.LimitPerHost > 0 {
 			f.journal.urlLeased(o, u)
 		}

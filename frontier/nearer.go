@@ -83,7 +83,7 @@ func (f *Frontier) foundAgain(u *URL) {
 	if o != nil {
 		f.found(o, u)
 	}
-	if all := &f.levels; u.Depth >= all.found || u.Depth > all.deepest {
+	if all := &f.levels; u.Depth >= all.found || u.Depth > all.deepest || u.Role.Beyond() {
 		return
 	}
 	source := f.residency.origin(originOf(u.From)) // it may be ahead of sites that it has joined
@@ -173,7 +173,7 @@ func (f *Frontier) moveInMemory() {
 	}
 	for o := range found {
 		for c, queued := range o.queue.All() {
-			if _, ok := ways[queued.url]; ok {
+			if _, ok := ways[queued.url]; ok && !queued.role().Beyond() {
 				found[o] = append(found[o], queued.of(c))
 			}
 		}
@@ -187,7 +187,7 @@ func (f *Frontier) moveAll(found map[*origin][]URL, ways map[weburl.URL]way) {
 	for _, o := range byName(found) {
 		inMemory := make(map[uint64]struct{})
 		moved := slices.DeleteFunc(found[o], func(u URL) bool {
-			return u.Tries > 0 || u.Depth <= ways[u.URL].depth || f.leased[u.URL] != nil || o.capped
+			return u.Tries > 0 || u.Depth <= ways[u.URL].depth || f.leased[u.leaseKey()] != nil || o.capped
 		})
 		for i := range moved {
 			if b := o.backlog; b == nil || b.cursor.Compare(moved[i].QueueKey()) >= 0 {

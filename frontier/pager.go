@@ -98,6 +98,9 @@ func (f *Frontier) Prepare(urls, seeds iter.Seq[weburl.URL]) (r Request, ok bool
 		n++
 	}
 	n *= 1 + f.cfg.MaxRedirects // what these redirect to may come nearer
+	if f.cfg.Beyond {
+		n *= 2
+	}
 	exact := f.seen.exact(n)
 	if exact && f.residency.evicted == 0 {
 		return Request{}, false
@@ -129,14 +132,21 @@ func (f *Frontier) Prepare(urls, seeds iter.Seq[weburl.URL]) (r Request, ok bool
 
 // chain adds a URL to a batch, and the redirects that adding it may follow.
 func (f *Frontier) chain(b *lookup, u weburl.URL) {
+	f.chainOf(b, URL{URL: u})
+	if f.cfg.Beyond {
+		f.chainOf(b, URL{URL: u, Role: RoleExternal})
+	}
+}
+
+func (f *Frontier) chainOf(b *lookup, u URL) {
 	for range f.cfg.MaxRedirects + 1 {
 		fp := u.Fingerprint()
-		b.prints, b.urls = append(b.prints, fp), append(b.urls, u)
+		b.prints, b.urls = append(b.prints, fp), append(b.urls, u.URL)
 		h := f.redirects.hops[fp]
 		if h == nil || h.target == nil {
 			break
 		}
-		u = h.target.URL
+		u = *h.target
 	}
 }
 

@@ -45,19 +45,25 @@ func (c class) Compare(d class) int {
 type queued struct {
 	url   weburl.URL
 	from  string
-	came  uint64 // Seq, and in the low 16 bits Hops
+	came  uint64 // Seq, in the low 16 bits Role, in the low 14 of these Hops
 	known *Snapshot
 }
 
-const maxHops = 1<<16 - 1
+const (
+	hopBits  = 14
+	roleBits = 2
+	maxHops  = 1<<hopBits - 1
+)
 
-func (n *queued) seq() uint64 { return n.came >> 16 }
+func (n *queued) seq() uint64 { return n.came >> (hopBits + roleBits) }
+
+func (n *queued) role() Role { return Role(n.came >> hopBits & (1<<roleBits - 1)) }
 
 // of returns the URL of a class.
 func (n *queued) of(c class) URL {
 	return URL{
 		URL: n.url, From: n.from, Depth: int(c.depth), Hops: int(n.came & maxHops),
-		Priority: c.priority, Rank: c.rank, Kept: c.kept, ByDepth: c.byDepth,
+		Priority: c.priority, Rank: c.rank, Role: n.role(), Kept: c.kept, ByDepth: c.byDepth,
 		Seq: n.seq(), Known: n.known,
 	}
 }
@@ -72,7 +78,8 @@ func (c class) key(seq uint64) QueueKey {
 
 func push(q *urlQueue, u *URL) {
 	c := class{int32(min(u.Depth, math.MaxInt32)), u.Priority, u.Rank, u.Kept, u.ByDepth && !u.Kept}
-	q.Push(c, queued{u.URL, u.From, u.Seq<<16 | uint64(min(u.Hops, maxHops)), u.Known})
+	came := u.Seq<<roleBits | uint64(u.Role)
+	q.Push(c, queued{u.URL, u.From, came<<hopBits | uint64(min(u.Hops, maxHops)), u.Known})
 }
 
 func pop(q *urlQueue, u *URL) {

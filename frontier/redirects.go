@@ -91,7 +91,7 @@ func (r *redirects) ended(u *URL) (fp fingerprint, forgotten bool) {
 	if u.Hops == 0 {
 		return fp, false
 	}
-	fp = u.URL.Fingerprint()
+	fp = u.Fingerprint()
 	if h := r.hops[fp]; h == nil || h.target != nil {
 		return fp, false
 	}
@@ -103,7 +103,7 @@ func (r *redirects) ended(u *URL) (fp fingerprint, forgotten bool) {
 // link, so two ways to one target meet, unless MaxRedirects in a row led to u. Then Redirect
 // returns false, and the target waits for a shorter way to u to turn up.
 func (f *Frontier) Redirect(u, target URL) bool {
-	fp := u.URL.Fingerprint()
+	fp := u.Fingerprint()
 	h := f.redirects.hops[fp]
 	if h == nil { // a link or seed: there is no shorter way
 		h = &hops{target: &target}

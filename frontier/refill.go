@@ -323,7 +323,7 @@ func (f *Frontier) load(o *origin, r *refill, urls []URL, more bool) {
 		if b.more && b.cursor.Compare(u.QueueKey()) < 0 {
 			break
 		}
-		if _, ok := missing[u.Seq]; !ok || f.leased[u.URL] != nil {
+		if _, ok := missing[u.Seq]; !ok || f.leased[u.leaseKey()] != nil {
 			continue
 		}
 		delete(missing, u.Seq) // it may be both in the page and kept

@@ -129,11 +129,11 @@ func (f *Frontier) queueAgain(o *origin, u URL, at time.Time) {
 
 // endLease takes in the end of a lease of a URL.
 func (f *Frontier) endLease(now time.Time, u *URL, a Result) *origin {
-	o := f.leased[u.URL]
+	o := f.leased[u.leaseKey()]
 	if o == nil || u.Robots {
 		panic(fmt.Sprintf("frontier: result of %s, which is not leased", u.URL))
 	}
-	delete(f.leased, u.URL)
+	delete(f.leased, u.leaseKey())
 	f.journal.leaseEnded(o, u.Seq)
 	o.backlog.ended(u.Seq)
 	f.learn(o, now, a)

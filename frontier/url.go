@@ -17,6 +17,7 @@ type URL struct {
 	Tries    int        // made so far
 	Priority int8       // an origin's URLs of higher priority come first, then those of less depth
 	Rank     int8       // then those of higher rank; otherwise of use to the caller
+	Role     Role       // why it is requested
 	Kept     bool       // comes before all URLs of its origin that are not kept
 	ByDepth  bool       // its depth comes before its priority; set by Add: see Config.Levels
 
@@ -33,6 +34,30 @@ type URL struct {
 	NotBefore time.Time // earliest time of a retry, set by Retry; zero: any time
 	Past      []Try     // how its tries ended; the caller appends to it before it ends a lease
 	Known     *Snapshot // of its last fetch; nil: none. The caller sets it before it ends a lease
+}
+
+// Role is why a crawl requests a URL.
+type Role uint8
+
+// Roles. There is room for no other: see queued and package store.
+const (
+	RolePage     Role = iota // it is within the bounds of the crawl, and its links are followed
+	RoleNeeded               // the same, and a page needs it: what it redirects to may be an asset
+	RoleAsset                // it is beyond the bounds, and a page needs it
+	RoleExternal             // it is beyond the bounds, and links to it are checked
+)
+
+// Beyond reports whether a URL is requested although it is beyond the bounds of the crawl. The same
+// URL counts as another one when the bounds are widened and it is crawled.
+func (r Role) Beyond() bool { return r >= RoleAsset }
+
+// Fingerprint returns what the seen set knows u by.
+func (u *URL) Fingerprint() [16]byte {
+	fp := u.URL.Fingerprint()
+	if u.Role.Beyond() {
+		fp[len(fp)-1] ^= 0xff
+	}
+	return fp
 }
 
 // Where returns the URL to request, which differs from URL if redirects of a robots.txt led there.

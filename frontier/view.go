@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 
@@ -53,13 +52,23 @@ func (v View) Evicted() int { return v.f.residency.evicted }
 func (v View) Dormant() int { return v.f.dormant.origins }
 
 // Leased yields the URLs that are leased, in no order.
-func (v View) Leased() iter.Seq[weburl.URL] { return maps.Keys(v.f.leased) }
+func (v View) Leased() iter.Seq[weburl.URL] {
+	return func(yield func(weburl.URL) bool) {
+		for key := range v.f.leased {
+			if !yield(key.url) {
+				return
+			}
+		}
+	}
+}
 
 // LeasedURLs returns how many URLs are leased, not counting robots.txt and addresses.
 func (v View) LeasedURLs() int { return len(v.f.leased) }
 
 // IsLeased reports whether a canonical URL is leased.
-func (v View) IsLeased(u weburl.URL) bool { return v.f.leased[u] != nil }
+func (v View) IsLeased(u weburl.URL) bool {
+	return v.f.leased[leaseKey{u, false}] != nil || v.f.leased[leaseKey{u, true}] != nil
+}
 
 // Responded reports whether the origin of a URL has ever responded; false if it is not resident.
 func (v View) Responded(u weburl.URL) bool {

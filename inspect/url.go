@@ -26,20 +26,21 @@ const (
 
 // URLStatus is a URL of a job at a moment.
 type URLStatus struct {
-	URL       string    `json:"url"`
-	State     URLState  `json:"state"`
-	Depth     int       `json:"depth"`
-	From      string    `json:"from,omitempty"` // page that links here, or URL that redirects here; absent for a seed
-	Hops      int       `json:"hops,omitempty"` // redirects that led here
-	Priority  int       `json:"priority,omitempty"`
-	Sitemap   bool      `json:"sitemap,omitempty"` // it is requested as one
-	Tries     int       `json:"tries"`
-	Status    int       `json:"status,omitempty"` // of the last response
-	ErrorKind string    `json:"error_kind,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	Redirect  string    `json:"redirect,omitempty"`  // target; cut after 200 bytes
-	At        time.Time `json:"at,omitzero"`         // last try, or when it was refused
-	NotBefore time.Time `json:"not_before,omitzero"` // next try
+	URL       string      `json:"url"`
+	State     URLState    `json:"state"`
+	Depth     int         `json:"depth"`
+	From      string      `json:"from,omitempty"` // page that links here, or URL that redirects here; absent for a seed
+	Hops      int         `json:"hops,omitempty"` // redirects that led here
+	Priority  int         `json:"priority,omitempty"`
+	Sitemap   bool        `json:"sitemap,omitempty"` // it is requested as one
+	Role      record.Role `json:"role,omitempty"`    // of one beyond the scope: see record.Role
+	Tries     int         `json:"tries"`
+	Status    int         `json:"status,omitempty"` // of the last response
+	ErrorKind string      `json:"error_kind,omitempty"`
+	Error     string      `json:"error,omitempty"`
+	Redirect  string      `json:"redirect,omitempty"`  // target; cut after 200 bytes
+	At        time.Time   `json:"at,omitzero"`         // last try, or when it was refused
+	NotBefore time.Time   `json:"not_before,omitzero"` // next try
 
 	Known *Known `json:"known,omitempty"` // nil: no visit has had a response
 }
@@ -60,7 +61,7 @@ type Known struct {
 func urlStatus(e store.Entry, leased bool, c job.Clock) URLStatus {
 	u := e.URL
 	s := URLStatus{
-		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u),
+		URL: u.URL.String(), State: URLPending, Depth: u.Depth, From: u.From, Hops: u.Hops, Priority: int(u.Priority), Sitemap: fetch.IsSitemap(u), Role: fetch.RoleOf(&u),
 		Tries: u.Tries, NotBefore: c.Date(u.NotBefore),
 	}
 	if n := len(u.Past); n > 0 {

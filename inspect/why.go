@@ -237,6 +237,8 @@ func (q *explainer) askBounds(context.Context) error {
 	b := q.bounds
 	seed := q.why.State != URLUnseen && q.why.Depth == 0
 	switch inside := b.Inside(q.url); {
+	case q.why.Role != "":
+		q.say(time.Time{}, "role", "%s", q.roleWords())
 	case q.why.Sitemap:
 		q.say(time.Time{}, "scope", "%s: does not apply to sitemaps", b.Scope)
 	case seed:
@@ -252,7 +254,7 @@ func (q *explainer) askBounds(context.Context) error {
 		q.say(time.Time{}, "port", "%d is blocked, as browsers block it; a seed could have it", q.url.EffectivePort())
 	}
 	switch {
-	case b.Depth == 0 || seed:
+	case b.Depth == 0 || seed || q.why.Role != "":
 	case q.why.State == URLUnseen:
 		q.say(time.Time{}, "depth", "at most %s from a seed are followed; others are not kept", linksAway(max(0, b.Depth)))
 	default:
@@ -265,6 +267,19 @@ func (q *explainer) askBounds(context.Context) error {
 		q.say(time.Time{}, "trap", "%s", trap)
 	}
 	return q.expressions(seed)
+}
+
+// roleWords says why a URL beyond the bounds was requested, and how.
+func (q *explainer) roleWords() string {
+	switch past := q.entry.URL.Past; {
+	case q.why.Role == record.RoleAsset:
+		return "asset beyond the scope: a page needs it; of what it leads to, only what style sheets need is fetched"
+	case len(past) > 1:
+		return "external link, checked with HEAD, then with GET; nothing there is followed"
+	case q.why.State == URLDone || q.why.State == URLFailed:
+		return "external link, checked with HEAD; nothing there is followed"
+	}
+	return "external link, which is only checked"
 }
 
 // askLimits says which limits keep a new URL out.
@@ -318,7 +333,7 @@ func (q *explainer) expressions(seed bool) error {
 	}{
 		{"exclude", "", q.plan.Exclude, !seed},
 		{"exclude", "", q.plan.Late, true},
-		{"include", "none matches, links to it are not followed", q.plan.Include, !seed},
+		{"include", "none matches, links to it are not followed", q.plan.Include, !seed && q.why.Role == ""},
 	} {
 		if !list.asked || len(list.all) == 0 {
 			continue
@@ -434,8 +449,11 @@ func (q *explainer) tries() {
 	q.visits()
 	for i, try := range q.entry.URL.Past {
 		text := ""
+		if q.why.Role == record.RoleExternal && i == 0 {
+			text = " HEAD"
+		}
 		if try.Status != 0 {
-			text = fmt.Sprintf(" status %d", try.Status)
+			text += fmt.Sprintf(" status %d", try.Status)
 		}
 		if try.Kind != "" {
 			text += " " + try.Kind

@@ -81,6 +81,8 @@ type storedSummary struct {
 	Refused      int                     `json:"refused"`
 	Pages        int                     `json:"pages"`
 	Redirects    int                     `json:"redirects"`
+	Assets       int                     `json:"assets,omitempty"`
+	External     int                     `json:"external,omitempty"`
 	Duplicates   int                     `json:"duplicates"`
 	Near         int                     `json:"near"`
 	Robots       int                     `json:"robots"`
@@ -138,7 +140,7 @@ func (h *History) stored() stored {
 		List: h.List, Hosts: s.Hosts, Clock: h.Clock, Ended: h.Ended, Turning: h.Turning, Retry: h.Retry, NotFollowed: h.NotFollowed,
 		Summary: storedSummary{
 			Started: s.Started, Elapsed: s.Elapsed, Done: s.Recorded(), Refused: s.Refused,
-			Pages: s.Pages, Redirects: s.Redirects, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
+			Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Duplicates: s.Duplicates, Near: s.Near, Robots: s.Robots,
 			SeedsFetched: s.SeedsFetched, Statuses: s.Statuses, ContentTypes: s.ContentTypes, Errors: s.Errors,
 			NotFollowed: s.NotFollowed, Opened: s.Opened, FirstError: s.FirstError, Slowest: s.Slowest,
 			Traps: s.Traps, MoreTraps: s.MoreTraps, GivenUp: s.GivenUp, MoreGivenUp: s.MoreGivenUp, Bytes: s.Bytes, Pending: s.Pending, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
@@ -155,7 +157,7 @@ func (d *stored) history() History {
 		Summary: record.Summary{
 			Counters: record.Counters{
 				Pending: s.Pending, Done: s.Done - s.Refused, Refused: s.Refused, OverLimit: s.OverLimit, OverVariants: s.OverVariants,
-				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
+				Failed: record.Failed(s.Errors, s.Refused), Pages: s.Pages, Redirects: s.Redirects, Assets: s.Assets, External: s.External, Hosts: d.Hosts, Visit: s.Visit, Unchanged: s.Unchanged,
 				Changed: s.Changed, Gone: s.Gone, New: s.New, BytesSaved: s.BytesSaved, Robots: s.Robots, Bytes: s.Bytes,
 			},
 			Started: s.Started, Elapsed: s.Elapsed, Duplicates: s.Duplicates, Near: s.Near, SeedsFetched: s.SeedsFetched,

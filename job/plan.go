@@ -29,24 +29,26 @@ type Plan struct {
 	List    bool      `json:"list"`              // there is a SeedSeq
 	Late    []string  `json:"late,omitempty"`    // exclusions added since: they apply to pending URLs, too
 
-	Scope        scope.Scope `json:"scope"`
-	Include      []string    `json:"include,omitempty"`
-	Exclude      []string    `json:"exclude,omitempty"`
-	Canon        string      `json:"canon,omitempty"`
-	Depth        int         `json:"depth"`
-	MaxRedirects int         `json:"max_redirects"`
-	LimitPerHost int         `json:"limit_per_host"` // URLs beyond it are dropped for good
-	MaxURLLength int         `json:"max_url_length"`
-	MaxPathDepth int         `json:"max_path_depth"` // 0: any number, as in the next two
-	MaxRepeats   int         `json:"max_repeats"`
-	MaxVariants  int         `json:"max_variants"`
-	MaxAlike     int         `json:"max_alike"`
-	NoRobots     bool        `json:"no_robots"`
-	Sitemaps     bool        `json:"sitemaps"`
-	UserAgent    string      `json:"user_agent"` // its product token selects the rules of robots.txt, and is frozen
-	KeepLinks    bool        `json:"links"`
-	KeepBodies   bool        `json:"bodies"`
-	Archive      bool        `json:"archive"`
+	Scope        scope.Scope  `json:"scope"`
+	Include      []string     `json:"include,omitempty"`
+	Exclude      []string     `json:"exclude,omitempty"`
+	Canon        string       `json:"canon,omitempty"`
+	Depth        int          `json:"depth"`
+	MaxRedirects int          `json:"max_redirects"`
+	LimitPerHost int          `json:"limit_per_host"` // URLs beyond it are dropped for good
+	MaxURLLength int          `json:"max_url_length"`
+	MaxPathDepth int          `json:"max_path_depth"` // 0: any number, as in the next two
+	MaxRepeats   int          `json:"max_repeats"`
+	MaxVariants  int          `json:"max_variants"`
+	MaxAlike     int          `json:"max_alike"`
+	Assets       scope.Assets `json:"assets,omitempty"`
+	External     bool         `json:"external,omitempty"`
+	NoRobots     bool         `json:"no_robots"`
+	Sitemaps     bool         `json:"sitemaps"`
+	UserAgent    string       `json:"user_agent"` // its product token selects the rules of robots.txt, and is frozen
+	KeepLinks    bool         `json:"links"`
+	KeepBodies   bool         `json:"bodies"`
+	Archive      bool         `json:"archive"`
 
 	Duplicates      string `json:"duplicates"`
 	PruneDuplicates bool   `json:"prune_duplicates"`
@@ -76,6 +78,8 @@ var Frozen = []FrozenOption{
 	{Name: "MaxRepeats", words: limit},
 	{Name: "MaxVariants", words: limit},
 	{Name: "MaxAlike", words: limit},
+	{Name: "Assets", words: text("none")},
+	{Name: "External", words: yesNo},
 	{Name: "NoRobots", words: yesNo},
 	{Name: "Sitemaps", words: yesNo},
 	{Name: "UserAgent", words: productToken, free: true},

@@ -66,7 +66,7 @@ var elements = []element{
 	{tag: "image", links: []source{{href, KindImage}, {xlinkHref, KindImage}}, svg: true},
 	{tag: "img", links: []source{{src, KindImage}, {srcset, KindImage}}},
 	{tag: "input", links: []source{{src, KindImage}, {formAction, KindForm}}},
-	{tag: "link", links: []source{{href, KindRelated}, {imageSrcset, KindHint}}, rel: true},
+	{tag: "link", links: []source{{href, KindRelated}, {imageSrcset, KindPreload}}, rel: true},
 	{tag: "math", root: true},
 	{tag: "meta", read: (*Extractor).meta},
 	{tag: "noembed", raw: true},

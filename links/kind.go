@@ -27,8 +27,10 @@ const (
 	KindFont                  // url() of @font-face
 	KindMedia                 // audio, video, source, track, a feed's enclosure
 	KindEmbed                 // object, embed
+	KindManifest              // rel=manifest: of a web application
+	KindPreload               // rel=preload, modulepreload: what the page will need
 	KindForm                  // action, formaction: where a form is sent
-	KindHint                  // preconnect, dns-prefetch, preload and so on: early work for a browser
+	KindHint                  // preconnect, dns-prefetch, prefetch and so on: early work for a browser
 	KindData                  // URLs in JSON-LD
 	KindText                  // strings in scripts that look like a URL; see Options.Scripts
 	numKinds
@@ -36,7 +38,7 @@ const (
 
 var kindNames = [numKinds]string{
 	"page", "frame", "redirect", "canonical", "alternate", "feed", "next", "prev", "related",
-	"image", "style", "script", "font", "media", "embed", "form", "hint", "data", "text",
+	"image", "style", "script", "font", "media", "embed", "manifest", "preload", "form", "hint", "data", "text",
 }
 
 // String returns the name of the kind, such as "page".
@@ -70,6 +72,7 @@ var relations = []struct {
 	{"apple-touch-icon", KindImage},
 	{"apple-touch-icon-precomposed", KindImage},
 	{"mask-icon", KindImage},
+	{"manifest", KindManifest},
 	{"canonical", KindCanonical},
 	{"alternate", KindAlternate},
 	{"next", KindNext},
@@ -77,8 +80,8 @@ var relations = []struct {
 	{"previous", KindPrev},
 	{"preconnect", KindHint},
 	{"dns-prefetch", KindHint},
-	{"preload", KindHint},
-	{"modulepreload", KindHint},
+	{"preload", KindPreload},
+	{"modulepreload", KindPreload},
 	{"prefetch", KindHint},
 	{"prerender", KindHint},
 }

@@ -51,6 +51,11 @@ type Record struct {
 	NearDuplicateOf string `json:"near_duplicate_of,omitempty"` // first URL with nearly this text
 	Pruned          bool   `json:"pruned,omitempty"`            // a duplicate whose links are not followed
 
+	// Of a URL beyond the bounds of the crawl: why it was requested, and the method of the request
+	// that was answered if that is not GET.
+	Role   Role   `json:"role,omitempty"`
+	Method string `json:"method,omitempty"`
+
 	// From the second visit on: see weft.Options.Update. Links are not counted on an unchanged
 	// page, unless only its text is the same.
 	Visit       int       `json:"visit,omitempty"`
@@ -58,6 +63,16 @@ type Record struct {
 	UnchangedBy Sameness  `json:"unchanged_by,omitempty"`
 	ChangedAt   time.Time `json:"changed_at,omitzero"` // last visit that found the page new or changed
 }
+
+// Role is why a URL was requested that is not within the scope of the crawl, its depth and its
+// inclusions. Empty for one that is, whatever link led to it.
+type Role string
+
+// Roles.
+const (
+	RoleAsset    Role = "asset"    // a page needs it; only links of style sheets are followed
+	RoleExternal Role = "external" // a link to it is checked; nothing there is followed but redirects
+)
 
 // Change is what a recrawl found of a URL, compared with the last visit. A response that is
 // an error, and no response at all, say nothing about the page: then there is none.

@@ -100,6 +100,7 @@ var csvHeader = []string{
 	"visit", "change", "unchanged_by", "changed_at",
 	"sniffed_type", "cut",
 	"warc_file", "warc_offset",
+	"role", "method",
 }
 
 func (r *Record) csv() []string {
@@ -126,5 +127,6 @@ func (r *Record) csv() []string {
 		visit, string(r.Change), string(r.UnchangedBy), changed,
 		r.SniffedType, r.Cut,
 		r.WARCFile, offset,
+		string(r.Role), r.Method,
 	}
 }

@@ -18,10 +18,12 @@ type Counters struct {
 	OverLimit    int `json:"over_limit"`              // cut by LimitPerHost
 	OverVariants int `json:"over_variants,omitempty"` // cut by MaxVariants
 
-	Failed    int `json:"failed"`    // of Done, those with an error
-	Pages     int `json:"pages"`     // of Done, HTML with status 200, or a 304 that confirms it
-	Redirects int `json:"redirects"` // of Done
-	Hosts     int `json:"hosts"`     // seen
+	Failed    int `json:"failed"`             // of Done, those with an error
+	Pages     int `json:"pages"`              // of Done, HTML with status 200, or a 304 that confirms it, within the scope
+	Redirects int `json:"redirects"`          // of Done
+	Assets    int `json:"assets,omitempty"`   // fetched beyond the scope: RoleAsset
+	External  int `json:"external,omitempty"` // links checked: RoleExternal
+	Hosts     int `json:"hosts"`              // seen
 
 	// Of the visit, from the second one on; 0 before: see Change.
 	Visit      int   `json:"visit,omitempty"` // 1 is the first
@@ -181,8 +183,13 @@ func (s *Summary) tally(r *Record, n int) {
 	if r.NearDuplicateOf != "" {
 		s.Near += n
 	}
-	if r.IsPage() {
+	switch {
+	case r.Role == "" && r.IsPage():
 		s.Pages += n
+	case r.Role == RoleAsset && r.Tries > 0:
+		s.Assets += n
+	case r.Role == RoleExternal && r.Tries > 0:
+		s.External += n
 	}
 	switch r.Change {
 	case ChangeUnchanged:

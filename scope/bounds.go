@@ -164,9 +164,9 @@ func (b *Bounds) RefusesTarget(to weburl.URL, depth int) string {
 	return b.Traps.Reason(to)
 }
 
-// RefusesSitemap is Refuses for a sitemap that robots.txt, an index or a redirect of a sitemap
-// names: it may be on any host, and Include applies to its entries only.
-func (b *Bounds) RefusesSitemap(u weburl.URL) string {
+// Forbids is Refuses for a URL that need not be within the bounds: a sitemap, an asset, or a link
+// that is checked. Scope, depth and Include do not apply to it.
+func (b *Bounds) Forbids(u weburl.URL) string {
 	switch {
 	case b.BlocksPort(u):
 		return ReasonPort

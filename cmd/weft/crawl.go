@@ -49,6 +49,7 @@ kinds of the records.
 		RunE:              func(_ *cobra.Command, args []string) error { return f.run(args) },
 		ValidArgsFunction: nothing,
 	}
+	cmd.Annotations[takesURLs] = "yes"
 	define(cmd, f.groups()...)
 	return cmd
 }

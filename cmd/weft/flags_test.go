@@ -282,6 +282,44 @@ var effects = map[string]func(t *testing.T){
 		crawls(t, exitDone, "--sitemaps", s.URL)
 		expect(t, "requested with it", s.paths(), "/ / /listed /sitemap.xml")
 	},
+	"assets": func(t *testing.T) {
+		far := newAsked(t, false, star)
+		s := newAsked(t, false, func(w http.ResponseWriter, r *http.Request) {
+			html(w)
+			if r.URL.Path == "/" {
+				fmt.Fprintf(w, `<img src=/a.png><img src="%s/b.png">`, far.URL)
+			}
+		})
+		host, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
+		prefix := []string{"--scope", "prefix"}
+		crawls(t, exitDone, append(prefix, s.URL)...)
+		expect(t, "requested without it", s.paths(), "/")
+		crawls(t, exitDone, append(prefix, "--assets", s.URL)...)
+		expect(t, "requested with it", s.paths(), "/ / /a.png")
+		expect(t, "requested elsewhere", far.paths(), "")
+		for _, args := range [][]string{{"--assets", "any", s.URL}, {s.URL, "--assets=any"}} {
+			e := crawls(t, exitDone, append(prefix, args...)...)
+			if !strings.Contains(e.stderr+e.stdout, "1 asset from elsewhere") {
+				t.Errorf("%q: the report: %s", args, e.stderr)
+			}
+		}
+		expect(t, "requested elsewhere with any", far.paths(), "/b.png /b.png")
+		e := crawls(t, exitUsage, "--assets=all", host+":"+port)
+		if !strings.Contains(e.stderr, `--assets "all": expected one of scope, any`) {
+			t.Errorf("another value: %s", e.stderr)
+		}
+	},
+	"check-external": func(t *testing.T) {
+		far := newAsked(t, false, star)
+		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w, far.URL+"/x", far.URL+"/y") })
+		crawls(t, exitDone, "--scope", "prefix", s.URL)
+		expect(t, "requested elsewhere", far.paths(), "")
+		e := crawls(t, exitDone, "--scope", "prefix", "--check-external", s.URL)
+		expect(t, "requested elsewhere", far.paths(), "/x /y")
+		if !strings.Contains(e.stderr+e.stdout, "2 external links checked") {
+			t.Errorf("the report: %s", e.stderr)
+		}
+	},
 	"limit": func(t *testing.T) {
 		s := newAsked(t, false, chain)
 		e := crawls(t, exitLimit, "--limit", "3", s.URL)

@@ -169,7 +169,10 @@ func (o *option) synopsis() string {
 	if o.short != "" {
 		s = "-" + o.short + ", --" + o.name
 	}
-	if o.arg != "" {
+	switch {
+	case o.bare != "":
+		s += " [" + o.arg + "]"
+	case o.arg != "":
 		s += " " + o.arg
 	}
 	return s

@@ -12,7 +12,9 @@ import (
 
 func main() {
 	out := &watched{Writer: os.Stdout}
-	err := rootCommand(out).Execute()
+	root := rootCommand(out)
+	root.SetArgs(joined(root, os.Args[1:]))
+	err := root.Execute()
 	if out.err != nil {
 		err = standardOutput(out.err)
 	}
@@ -37,6 +39,7 @@ func main() {
 
 // rootCommand returns the command tree, which prints to out.
 func rootCommand(out io.Writer) *cobra.Command {
+	var c configFlags
 	root := &cobra.Command{
 		Use:           "weft COMMAND",
 		Short:         "A polite web crawler",
@@ -60,8 +63,10 @@ func rootCommand(out io.Writer) *cobra.Command {
 		crawlCommand(), demoCommand(),
 		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
-		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), versionCommand(), labCommand(),
+		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
 	)
+	c.define(root)
+	c.adopt(root)
 	root.Flags().Bool("version", false, "print the version") // cobra's own would take -v
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	adoptHelp(root)

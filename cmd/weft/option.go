@@ -1,7 +1,9 @@
 package main
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +16,7 @@ type option struct {
 	name     string
 	short    string   // one letter, or empty
 	arg      string   // the placeholder of the value, as in "--depth N"; empty for a switch
+	bare     string   // the value that the flag stands for without one: then that is optional, and one of words
 	def      string   // what holds without the flag, for the help
 	help     string   // one line
 	more     string   // further sentences for --help-all and the manual
@@ -46,13 +49,38 @@ func define(cmd *cobra.Command, all ...group) {
 		for _, o := range g.options {
 			o.group = g.title
 			flag := f.VarPF(&o, o.name, o.short, o.help)
-			if o.arg == "" {
+			if flag.NoOptDefVal = o.bare; o.arg == "" {
 				flag.NoOptDefVal = "true"
 			}
 			completeFlag(cmd, &o)
 		}
 	}
 	defineHelp(cmd)
+}
+
+// joined returns the arguments of a command line with optional values behind their flags: --assets
+// any becomes --assets=any, which is how the parser of flags reads one.
+func joined(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		return args
+	}
+	var all []string
+	for i, arg := range args {
+		if arg == "--" {
+			return append(all, args[i:]...)
+		}
+		if last := len(all) - 1; last >= 0 {
+			name, is := strings.CutPrefix(args[i-1], "--")
+			flag := cmd.Flags().Lookup(name)
+			if is && flag != nil && optionOf(flag).bare != "" && slices.Contains(optionOf(flag).words, arg) {
+				all[last] += "=" + arg
+				continue
+			}
+		}
+		all = append(all, arg)
+	}
+	return all
 }
 
 // value is a flag's value that is checked as it is read, so that an error names the flag

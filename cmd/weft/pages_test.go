@@ -61,7 +61,8 @@ func TestPages(t *testing.T) {
 // TestPagesFlags: each flag that a page names is one of weft, and the guide has each of weft crawl
 // in its table of flags by concern.
 func TestPagesFlags(t *testing.T) {
-	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true} // the last two of weft-lab
+	flags := map[string]bool{"help": true, "help-all": true, "version": true, "connections": true, "chart": true, // the last two of weft-lab
+		"config": true, "no-config": true, "profile": true} // of all commands
 	crawl := crawlCommand()
 	for _, cmd := range append(slices.Concat(robotsCommand().Commands(), warcCommand().Commands()), crawl, statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), ctlCommand(), fetchCommand(),
 		linksCommand(), urlCommand(), charsetCommand(), sitemapCommand(), demoCommand()) {

@@ -54,6 +54,8 @@ var frozenInWords = map[string]struct{ what, yes, no string }{
 	"MaxRepeats":      {what: "repeats of a path segment"},
 	"MaxVariants":     {what: "URLs that differ after ; or ?"},
 	"MaxAlike":        {what: "pages in a row with nothing new"},
+	"Assets":          {what: "assets"},
+	"External":        {"external links", "checked", "not checked"},
 	"NoRobots":        {"robots.txt", "ignored", "obeyed"},
 	"Sitemaps":        {"sitemaps", "crawled", "not crawled"},
 	"UserAgent":       {what: "name for robots.txt"},

@@ -46,7 +46,7 @@ func (s sample) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s (%s/s), %s (%s/s), %s/s, %s, %s waiting, %s in flight", clock(s.Elapsed),
 		plural(s.Recorded(), "URL"), perSecond(s.urlRate), plural(s.Pages, "page"), perSecond(s.pageRate),
-		volume(int64(s.byteRate)), strings.Join(s.troubles(), ", "), count(s.Pending), count(s.InFlight))
+		volume(int64(s.byteRate)), strings.Join(s.notes(), ", "), count(s.Pending), count(s.InFlight))
 	if s.Ending {
 		fmt.Fprintf(&b, ", %s", s.ends())
 	} else if len(s.Paused) > 0 {
@@ -72,9 +72,13 @@ func (s sample) ends() string {
 	return fmt.Sprintf("ending: at most %s for what is in flight", clock(roundUp(s.EndsIn)))
 }
 
-// troubles counts errors, and responses with an error status, if there are any.
-func (s sample) troubles() []string {
+// notes counts errors and, if there are any, URLs beyond the scope, responses with an error status and
+// traps.
+func (s sample) notes() []string {
 	all := []string{plural(s.Failed+s.Refused, "error")}
+	if also := beyond(s.Counters); also != "" {
+		all = append(all, also)
+	}
 	if s.Status4xx > 0 {
 		all = append(all, "4xx: "+count(s.Status4xx))
 	}

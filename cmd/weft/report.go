@@ -60,6 +60,7 @@ func (r report) String() string {
 		out.line("visit", "%d: %s", r.Visit, changes(r.Unchanged, r.Changed, r.Gone, r.New))
 		out.saved(r.BytesSaved)
 	}
+	out.some("also", beyond(r.Counters))
 	counts(out, "status", r.Statuses)
 	r.contentTypes(out)
 	if r.Duplicates+r.Near > 0 {
@@ -88,6 +89,18 @@ func (r report) String() string {
 		out.line("records", "%s", file)
 	}
 	return b.String()
+}
+
+// beyond says what was requested beyond the scope; empty: nothing.
+func beyond(c weft.Counters) string {
+	var all []string
+	if c.Assets > 0 {
+		all = append(all, plural(c.Assets, "asset")+" from elsewhere")
+	}
+	if c.External > 0 {
+		all = append(all, plural(c.External, "external link")+" checked")
+	}
+	return strings.Join(all, ", ")
 }
 
 // contentTypes prints the most frequent types, and the others as one.

@@ -78,6 +78,7 @@ func writeStatus(w io.Writer, s weft.Status) {
 	out.line("seeds", "%s, scope %s", seedsOf(s), s.Scope)
 	out.line("done", "%s: %s, %s, %s failed", plural(s.Done, "URL"), plural(s.Pages, "page"),
 		plural(s.Redirects, "redirect"), count(s.Failed))
+	out.some("also", beyond(s.Counters))
 	out.line("refused", "%s", count(s.Refused))
 	out.cuts(s.OverLimit, s.OverVariants)
 	out.traps(s.Traps, s.MoreTraps)

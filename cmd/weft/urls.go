@@ -93,6 +93,9 @@ func writeURL(w io.Writer, u weft.URLStatus) {
 		outcome = cmp.Or(u.ErrorKind, strconv.Itoa(u.Status))
 	}
 	line := u.URL
+	if u.Role != "" {
+		line += "  " + string(u.Role)
+	}
 	if u.From != "" && (u.ErrorKind != "" || u.Status >= 400) {
 		line += "  from " + u.From
 	}

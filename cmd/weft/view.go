@@ -39,7 +39,7 @@ func (v view) lines(s sample) []string {
 		count(s.Pending) + " waiting",
 		count(s.InFlight) + " in flight",
 	}
-	figures = append(figures, s.troubles()...)
+	figures = append(figures, s.notes()...)
 	figures = append(figures, plural(s.Redirects, "redirect"), plural(s.Hosts, "host"))
 	if s.Memory > 0 {
 		figures = append(figures, volume(s.Memory)+" memory")

@@ -143,7 +143,7 @@ func (b *Batch) Dropped(u frontier.URL, why frontier.Drop) {
 	if why != frontier.DropHost {
 		b.value = append(b.value, byte(why))
 	}
-	b.addSeen(u.URL.Fingerprint())
+	b.addSeen(u.Fingerprint())
 }
 
 func (b *Batch) Variants(key [16]byte, n int) {
@@ -187,7 +187,7 @@ func (b *Batch) Counts(s frontier.Stats) {
 func (b *Batch) putSeen(u frontier.URL) {
 	b.next = max(b.next, u.Seq+1)
 	b.value = appendQueueKey(b.value[:0], u.QueueKey())
-	b.addSeen(u.URL.Fingerprint())
+	b.addSeen(u.Fingerprint())
 }
 
 // addSeen adds b.value to the seen set under a fingerprint.
@@ -229,7 +229,7 @@ func (b *Batch) deletePending(u frontier.URL, at frontier.QueueKey) {
 
 // putEntry saves b.value as the outcome of a URL.
 func (b *Batch) putEntry(u frontier.URL) {
-	b.key = append(append(b.key[:0], keyEntry), u.URL.String()...)
+	b.key = appendEntryKey(b.key[:0], &u)
 	b.set(b.key, b.value)
 }
 

@@ -169,18 +169,28 @@ func (d *decoder) int8() int8 {
 func appendPending(b []byte, origin string, u frontier.URL) []byte {
 	b = appendHref(b, origin, u.URL.String())
 	b = appendHref(b, origin, u.From)
-	b = appendInt(b, u.Hops)
+	b = appendInt(b, u.Hops+int(u.Role)<<roleShift)
 	b = appendInt(b, u.Tries)
 	b = appendTime(b, u.NotBefore)
 	return appendPast(b, u.Past)
 }
 
 func (d *decoder) pending(origin string, p frontier.QueueKey) frontier.URL {
-	return frontier.URL{
+	u := frontier.URL{
 		URL: d.url(origin), From: d.href(origin), Hops: d.int(), Tries: d.int(), NotBefore: d.time(), Past: d.past(),
 		Priority: p.Priority, Depth: p.Depth, Rank: p.Rank, Kept: p.Kept, ByDepth: p.ByDepth, Seq: p.Seq,
 	}
+	role := u.Hops >> roleShift
+	if u.Hops &= 1<<roleShift - 1; role < 0 || role > int(frontier.RoleExternal) {
+		d.fail()
+	}
+	u.Role = frontier.Role(role)
+	return u
 }
+
+// roleShift is how far the role of a URL stands above its hops, in one number: so a page, as most
+// are, is as in jobs that predate roles.
+const roleShift = 16
 
 // appendURL appends all of a URL.
 func appendURL(b []byte, u frontier.URL) []byte {

@@ -40,6 +40,8 @@ func urls(t testing.TB) []frontier.URL {
 			Text: 1<<64 - 1, Bytes: 1 << 40, Link: 1<<32 - 1, RobotsTag: 1, ETag: `W/"x"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", Type: "text/html", Title: "A title",
 		}},
 		{URL: parse(t, "http://a.test/known"), Seq: 5, Known: &frontier.Snapshot{}},
+		{URL: parse(t, "http://a.test/asset"), Hops: 1<<14 - 1, Role: frontier.RoleAsset, Seq: 6},
+		{URL: parse(t, "http://a.test/external"), Role: frontier.RoleExternal, Seq: 7},
 		{URL: parse(t, long), From: long, Seq: 3},
 	}
 }

@@ -18,7 +18,7 @@ const format = 5
 const (
 	keySeen     = 'f' // fingerprint → queue key and, if dropped as a variant, that
 	keyPending  = 'p' // origin, 0, queue key → pending URL
-	keyEntry    = 'u' // URL → outcome: done or refused
+	keyEntry    = 'u' // URL, and '#' if it is beyond the bounds → outcome: done or refused
 	keyOrigin   = 'h' // name, 0, rest of the origin, originRules or originState → robots.txt or state
 	keyRedirect = 'k' // fingerprint → fewest redirects to the URL, and its own target
 	keyVariants = 'x' // frontier.VariantKey → number of its URLs taken
@@ -195,6 +195,14 @@ func decodePending(key, value []byte) (frontier.URL, error) {
 
 func appendKey(b []byte, kind byte, fp [16]byte) []byte {
 	return append(append(b, kind), fp[:]...)
+}
+
+func appendEntryKey(b []byte, u *frontier.URL) []byte {
+	b = append(append(b, keyEntry), u.URL.String()...)
+	if u.Role.Beyond() {
+		b = append(b, '#') // which no canonical URL has
+	}
+	return b
 }
 
 // markKey is the mark of a batch. Each batch replaces the mark of the previous one: two marks mean

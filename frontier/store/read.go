@@ -382,10 +382,19 @@ func pendingEntry(key, value []byte) (frontier.URL, bool, error) {
 	return u, true, err
 }
 
-// Find returns the entry of a URL; found is false if it was never seen.
+// Find returns the entry of a URL; found is false if it was never seen. Of one that was crawled
+// after it was requested for its role, it is the entry of the crawl.
 func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
-	u = u.Canonical()
-	entry, seen := textKey(keyEntry, u.String()), appendKey(nil, keySeen, u.Fingerprint())
+	e, found, err = s.find(frontier.URL{URL: u.Canonical()})
+	if err == nil && !found {
+		e, found, err = s.find(frontier.URL{URL: u.Canonical(), Role: frontier.RoleExternal})
+	}
+	return e, found, err
+}
+
+// find returns the entry of a URL within the bounds of the crawl or, if u has such a role, beyond.
+func (s *Store) find(u frontier.URL) (e Entry, found bool, err error) {
+	entry, seen := appendEntryKey(nil, &u), appendKey(nil, keySeen, u.Fingerprint())
 	for last := (frontier.QueueKey{}); ; {
 		value, err := s.get(entry)
 		if err != nil {
@@ -402,7 +411,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 		if err != nil {
 			return Entry{}, false, s.check(seen, err)
 		}
-		pending := appendPendingKey(nil, u.Origin(), key)
+		pending := appendPendingKey(nil, u.URL.Origin(), key)
 		if value, err = s.get(pending); err != nil {
 			return Entry{}, false, err
 		}
@@ -411,7 +420,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 			return Entry{State: Pending, URL: at}, err == nil, s.check(pending, err)
 		}
 		if key == last { // else it has ended or moved since its entry was read
-			at := frontier.URL{URL: u, Priority: key.Priority, Depth: key.Depth, Rank: key.Rank, Seq: key.Seq}
+			at := frontier.URL{URL: u.URL, Priority: key.Priority, Depth: key.Depth, Rank: key.Rank, Seq: key.Seq}
 			return Entry{State: Dropped, URL: at, Drop: why}, true, nil
 		}
 		last = key
@@ -422,7 +431,7 @@ func (s *Store) Find(u weburl.URL) (e Entry, found bool, err error) {
 func (s *Store) findPending(urls []weburl.URL) (pending []frontier.URL, origins []Origin, err error) {
 	names := make(map[string]struct{})
 	for _, u := range urls {
-		e, found, err := s.Find(u)
+		e, found, err := s.find(frontier.URL{URL: u})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -83,7 +83,7 @@ var imports = map[string][]string{
 	// Level 6: the command and the examples.
 	"cmd/weft": {
 		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
-		"internal/extsort",
+		"internal/extsort", "internal/config",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
 		"github.com/dustin/go-humanize", "github.com/dustin/go-humanize/english", "golang.org/x/sys/unix",
@@ -124,6 +124,7 @@ var imports = map[string][]string{
 	"internal/long":           {},
 	"internal/markup":         {"golang.org/x/net/html"},
 	"internal/bench/charset":  {"internal/charset", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/unicode/norm"},
+	"internal/config":         {"github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/unstable"},
 	"internal/near":           {},
 	"internal/process":        {},
 	"internal/sniff":          {"internal/markup"},

@@ -15,7 +15,6 @@ const (
 // largeStructs may have more than mostFields, each with the reason.
 var largeStructs = map[string]string{
 	"Options":                "options",
-	"engine/Config":          "options, with their defaults filled in",
 	"http1/Options":          "options",
 	"record/Record":          "a record",
 	"job/Plan":               "options: those that a job freezes",

@@ -1,0 +1,478 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/weftcrawl/weft/internal/config"
+)
+
+// configFlags choose the file with options, for all commands.
+type configFlags struct {
+	file, profile string
+	none          bool
+}
+
+// configFile is read if there is one and no other is named.
+const configFile = "weft.toml"
+
+// mostConfig bounds the file, in bytes. Lists of URLs are longer than anything else in it.
+const mostConfig = 64 << 20
+
+// define adds the flags to the root of all commands.
+func (c *configFlags) define(root *cobra.Command) {
+	f := root.PersistentFlags()
+	for _, o := range []option{
+		{name: "config", arg: "FILE", Value: to(&c.file, some("a FILE")), def: configFile,
+			help: "read options from FILE"},
+		{name: "no-config", Value: on(&c.none), help: "read no such file"},
+		{name: "profile", arg: "NAME", Value: to(&c.profile, some("a NAME")),
+			help: "use the profile NAME of the file, too"},
+	} {
+		o.group = "Options from a file, for all commands"
+		flag := f.VarPF(&o, o.name, "", o.help)
+		if o.arg == "" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// adopt lets all commands take their options from the file before they run.
+func (c *configFlags) adopt(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		c.adopt(sub)
+	}
+	run := cmd.RunE
+	if run == nil || !cmd.HasParent() || !cmd.HasLocalFlags() || cmd.Annotations[ignoresConfig] != "" {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args, err := c.apply(cmd, args)
+		if err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
+// Annotations of commands.
+const (
+	takesURLs     = "urls"   // its arguments are URLs that the file may hold, too
+	ignoresConfig = "config" // it reads the file itself
+)
+
+// urlsKey is what the arguments of a command are called in the file.
+const urlsKey = "urls"
+
+// apply sets the flags of a command that were not typed as the file says. It returns the arguments:
+// those of the file if none was typed.
+func (c *configFlags) apply(cmd *cobra.Command, args []string) ([]string, error) {
+	options, err := c.read(cmd.Root())
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range effective(options, c.profile, cmd) {
+		if o.Name == urlsKey {
+			if len(args) == 0 && !typed(cmd, "input", "update") {
+				args = o.Values
+			}
+			continue
+		}
+		if flag := cmd.Flags().Lookup(o.Name); !flag.Changed {
+			if err := set(flag, o); err != nil {
+				return nil, c.misused(o.Line, err)
+			}
+		}
+	}
+	return args, nil
+}
+
+// typed reports whether the command line has one of some flags.
+func typed(cmd *cobra.Command, names ...string) bool {
+	return slices.ContainsFunc(names, cmd.Flags().Changed)
+}
+
+// read returns the options of the file; none if there is no file.
+func (c *configFlags) read(root *cobra.Command) ([]config.Option, error) {
+	switch {
+	case c.none && (c.file != "" || c.profile != ""):
+		return nil, usage("--no-config beside --config or --profile, expected one of them")
+	case c.none:
+		return nil, nil
+	}
+	text, err := readAtMost(c.path(), mostConfig)
+	if errors.Is(err, fs.ErrNotExist) && c.file == "" && c.profile == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usage("%.128q: %w, expected a file of options: see weft config --help", c.path(), reason(err))
+	}
+	options, err := config.Parse(text)
+	var e *config.Error
+	if errors.As(err, &e) {
+		return nil, c.misused(e.Line, e.Err)
+	}
+	for _, o := range options {
+		if err := known(root, o); err != nil {
+			return nil, c.misused(o.Line, err)
+		}
+	}
+	return options, c.hasProfile(options)
+}
+
+func (c *configFlags) path() string {
+	if c.file == "" {
+		return configFile
+	}
+	return c.file
+}
+
+// misused reports a mistake in the file.
+func (c *configFlags) misused(line int, err error) error {
+	return usage("%s: line %d: %w", c.path(), line, err)
+}
+
+// hasProfile checks that the profile that was asked for is there.
+func (c *configFlags) hasProfile(options []config.Option) error {
+	var names []string
+	for _, o := range options {
+		if o.Profile != "" && !slices.Contains(names, o.Profile) {
+			names = append(names, o.Profile)
+		}
+	}
+	switch {
+	case c.profile == "" || slices.Contains(names, c.profile):
+		return nil
+	case len(names) == 0:
+		return usage("--profile %.128q: %s has no profiles", c.profile, c.path())
+	}
+	return usage("--profile %.128q: expected one that %s has: %s", c.profile, c.path(), strings.Join(names, ", "))
+}
+
+// readAtMost returns a file of at most n bytes.
+func readAtMost(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, n+1))
+	if err == nil && int64(len(text)) > n {
+		err = fmt.Errorf("longer than %d MiB", n>>20)
+	}
+	return text, err
+}
+
+// effective returns the options that hold for a command, each once, in the order of the file: those
+// for the command go before those for all, and those of the profile before the others.
+func effective(options []config.Option, profile string, cmd *cobra.Command) []config.Option {
+	weight := func(o config.Option) int {
+		w := 0
+		switch o.Profile {
+		case "":
+		case profile:
+			w += 2
+		default:
+			return -1
+		}
+		switch o.Command {
+		case "":
+		case wordsOf(cmd):
+			w++
+		default:
+			return -1
+		}
+		if !takes(cmd, o.Name) {
+			return -1
+		}
+		return w
+	}
+	best := make(map[string]int)
+	for _, o := range options {
+		best[o.Name] = max(best[o.Name], weight(o))
+	}
+	return slices.DeleteFunc(slices.Clone(options), func(o config.Option) bool { return weight(o) < best[o.Name] })
+}
+
+// wordsOf is the path of a command without the name of the program.
+func wordsOf(cmd *cobra.Command) string {
+	_, words, _ := strings.Cut(cmd.CommandPath(), " ")
+	return words
+}
+
+// takes reports whether a command has an option that a file may set.
+func takes(cmd *cobra.Command, name string) bool {
+	if name == urlsKey {
+		return cmd.Annotations[takesURLs] != ""
+	}
+	flag := cmd.LocalNonPersistentFlags().Lookup(name)
+	return flag != nil && !strings.HasPrefix(name, "help")
+}
+
+// known checks that there is such a command and option.
+func known(root *cobra.Command, o config.Option) error {
+	if o.Command == "" {
+		names := pflag.NewFlagSet("", pflag.ContinueOnError)
+		for cmd := range below(root) {
+			if takes(cmd, o.Name) {
+				return nil
+			}
+			cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+				if names.Lookup(f.Name) == nil {
+					names.AddFlag(&pflag.Flag{Name: f.Name, Value: f.Value})
+				}
+			})
+		}
+		return unknownOption(names, o.Name, "that a command has")
+	}
+	cmd, rest, _ := root.Find(strings.Fields(o.Command))
+	if len(rest) > 0 || cmd == root {
+		return fmt.Errorf("[%s]: %w", strings.ReplaceAll(o.Command, " ", "."), oneCommand(cmd, append(rest, "")))
+	}
+	if takes(cmd, o.Name) {
+		return nil
+	}
+	return unknownOption(cmd.LocalNonPersistentFlags(), o.Name, "that "+fullHelp(cmd)+" lists")
+}
+
+// below yields all commands with options of their own.
+func below(cmd *cobra.Command) func(yield func(*cobra.Command) bool) {
+	return func(yield func(*cobra.Command) bool) {
+		for _, sub := range cmd.Commands() {
+			if sub.Runnable() && !yield(sub) {
+				return
+			}
+			for further := range below(sub) {
+				if !yield(further) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func unknownOption(flags *pflag.FlagSet, name, expected string) error {
+	if near := nearFlag(flags, name); near != "" {
+		return fmt.Errorf("%.128q: unknown option: did you mean %s?", name, near)
+	}
+	return fmt.Errorf("%.128q: unknown option, expected one %s", name, expected)
+}
+
+// set gives a flag its values from the file.
+func set(flag *pflag.Flag, o config.Option) error {
+	if o.List && flag.Value.Type() != "stringArray" {
+		return fmt.Errorf("%s: a list, expected one value", o.Name)
+	}
+	for _, v := range o.Values {
+		err := flag.Value.Set(v)
+		switch {
+		case err != nil && flag.Value.Type() == "bool":
+			return fmt.Errorf("%s = %.128q: expected true or false", o.Name, v)
+		case err != nil && optionOf(flag).secret:
+			return fmt.Errorf("%s: %w", o.Name, err)
+		case err != nil:
+			return fmt.Errorf("%s = %.128q: %w", o.Name, v, err)
+		}
+	}
+	return nil
+}
+
+func configCommand(c *configFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Make, check and show the file with options",
+		GroupID: sectionTools,
+		Long: `A file named weft.toml in the current folder, or the FILE of --config, has
+options of all commands by the names of their flags. A flag on the command line
+goes before it.
+
+  user-agent = "example-bot/1.0 (+https://example.org/bot)"
+
+  [crawl]
+  urls = ["https://example.org/", "https://example.com/"]
+  exclude = ['[.]zip$', '/calendar/']
+  depth = 3
+
+  [profile.ci.crawl]
+  max-time = "10m"
+
+Options before the first table are for every command that has them, those of
+[crawl] for weft crawl, and those of [profile.ci] and [profile.ci.crawl] hold
+with --profile ci. The more specific one counts.`,
+		Args: oneCommand,
+		RunE: showHelp,
+	}
+	cmd.AddCommand(configInitCommand(), configCheckCommand(c), configShowCommand(c))
+	define(cmd)
+	return cmd
+}
+
+func configInitCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "init [FILE]",
+		Short: "Write a file with all options of weft crawl, each commented out",
+		Long: `Write a file, weft.toml by default, with all options of weft crawl, each
+commented out. A file that is there stays as it is.
+
+Exit status: 0 done; 1 the file is there, or cannot be written; 3 usage error.`,
+		Args:        arguments(0, 1, "file", "at most one FILE"),
+		Annotations: map[string]string{ignoresConfig: "yes"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			path := configFile
+			if len(args) > 0 {
+				path = args[0]
+			}
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+			if err == nil {
+				_, err = io.WriteString(f, configTemplate())
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				return &exit{exitError, fmt.Errorf("%.128q: %w", path, reason(err))}
+			}
+			return nil
+		},
+	}
+	define(cmd)
+	return cmd
+}
+
+// configTemplate is a file with every option of weft crawl.
+func configTemplate() string {
+	var b strings.Builder
+	b.WriteString("# Options of weft. A flag on the command line goes before what stands here.\n" +
+		"# weft config --help explains this file, weft config show what holds.\n\n[crawl]\n\n" +
+		"# URLs to begin with\n# urls = [\"https://example.org/\"]\n")
+	for _, g := range new(crawlFlags).groups() {
+		fmt.Fprintf(&b, "\n# %s\n", g.title)
+		for _, o := range g.options {
+			fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", o.text(), o.name, exampleOf(&o))
+		}
+	}
+	return b.String()
+}
+
+// exampleOf is the value of an option that the template shows.
+func exampleOf(o *option) string {
+	switch {
+	case o.arg == "":
+		return "true"
+	case o.Type() == "stringArray":
+		return fmt.Sprintf("[%q]", o.arg)
+	case len(o.words) > 0:
+		return fmt.Sprintf("%q", o.words[0])
+	case strings.Trim(o.def, "0123456789.") == "" && o.def != "":
+		return o.def
+	}
+	return fmt.Sprintf("%q", o.arg)
+}
+
+func configCheckCommand(c *configFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check a file: names, and values of every profile",
+		Long: `Check the file with options: every table, name and value, of every profile.
+
+Exit status: 0 no mistake; 3 there is one, or no file.`,
+		Args:        noArguments,
+		Annotations: map[string]string{ignoresConfig: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := c.mustRead(cmd.Root())
+			if err != nil {
+				return err
+			}
+			for _, o := range options {
+				if err := checkValue(o); err != nil {
+					return c.misused(o.Line, err)
+				}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", printable(c.path()), plural(len(options), "option"))
+			return standardOutput(err)
+		},
+	}
+	define(cmd)
+	return cmd
+}
+
+// mustRead is read where there must be a file.
+func (c *configFlags) mustRead(root *cobra.Command) ([]config.Option, error) {
+	if c.file == "" {
+		c.file = configFile
+	}
+	return c.read(root)
+}
+
+// checkValue sets an option of commands that will not run.
+func checkValue(o config.Option) error {
+	if o.Name == urlsKey {
+		return nil
+	}
+	for cmd := range below(rootCommand(io.Discard)) {
+		if takes(cmd, o.Name) && (o.Command == "" || o.Command == wordsOf(cmd)) {
+			if err := set(cmd.Flags().Lookup(o.Name), o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func configShowCommand(c *configFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show [COMMAND]",
+		Short: "Show what holds for a command, and the line that says so",
+		Long: `Show the options that the file sets for a command, crawl by default, as they
+hold with the --profile, and where each stands.
+
+Exit status: 0 done; 3 there is no file, or a mistake in it.`,
+		Example:     "  weft config show --profile ci crawl",
+		Args:        arguments(0, 2, "word", "a COMMAND"),
+		Annotations: map[string]string{ignoresConfig: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := c.mustRead(cmd.Root())
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				args = []string{"crawl"}
+			}
+			of, rest, _ := cmd.Root().Find(args)
+			if err := oneCommand(of, rest); err != nil {
+				return err
+			}
+			out := newPrinter()
+			for _, o := range effective(options, c.profile, of) {
+				fmt.Fprintf(out, "%-40s # %s:%d\n", o.Name+" = "+shown(of, o), printable(c.path()), o.Line)
+			}
+			return standardOutput(out.Flush())
+		},
+	}
+	define(cmd)
+	return cmd
+}
+
+// shown is the value of an option in one line, without secrets.
+func shown(cmd *cobra.Command, o config.Option) string {
+	if flag := cmd.Flags().Lookup(o.Name); flag != nil && optionOf(flag).secret {
+		return "(secret)"
+	}
+	var all []string
+	for _, v := range o.Values {
+		if o.Name == "header" { // it may be a credential
+			v, _, _ = strings.Cut(v, ":")
+			v += ": (hidden)"
+		}
+		all = append(all, fmt.Sprintf("%.200q", v))
+	}
+	if !o.List {
+		return all[0]
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}

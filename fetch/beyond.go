@@ -1,0 +1,128 @@
+package fetch
+
+import (
+	"strings"
+
+	"github.com/weftcrawl/weft/frontier"
+	"github.com/weftcrawl/weft/http1"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/scope"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// assets is the kinds of links to what a page needs to be shown, or a style sheet.
+var assets = links.KindsOf(links.KindImage, links.KindStyle, links.KindScript, links.KindFont, links.KindMedia,
+	links.KindEmbed, links.KindManifest, links.KindPreload)
+
+// wanted returns the kinds of links that lead to a request, if their URLs may be requested.
+func (c *Config) wanted() links.Kinds {
+	if c.Assets == scope.AssetsNone && !c.External {
+		return followed
+	}
+	return followed | assets
+}
+
+// maxImports bounds how many assets in a row lead from one to the next: style sheets that import
+// style sheets. An asset's rank is how many came before it, negative.
+const maxImports = 8
+
+// roles are those of frontier as records have them.
+var roles = [...]record.Role{
+	frontier.RolePage: "", frontier.RoleNeeded: "",
+	frontier.RoleAsset: record.RoleAsset, frontier.RoleExternal: record.RoleExternal,
+}
+
+// RoleOf returns the role of a URL as records have it.
+func RoleOf(u *frontier.URL) record.Role { return roles[u.Role] }
+
+// within returns the role of a URL within the bounds that a link leads to; ok is false if it is not
+// requested.
+func (c *Config) within(kind links.Kind) (role frontier.Role, ok bool) {
+	if c.Assets != scope.AssetsNone && assets.Has(kind) {
+		return frontier.RoleNeeded, true
+	}
+	return frontier.RolePage, followed.Has(kind)
+}
+
+// beyond returns the role of a URL that is not followed, for a reason, from a URL that needs it or
+// only links to it; or why it is not requested at all.
+func (f *Loop) beyond(from *frontier.URL, to weburl.URL, needed bool, reason string) (frontier.Role, string) {
+	c := f.cfg
+	switch reason {
+	case scope.ReasonScope:
+		needed = needed && c.Assets == scope.AssetsAny
+	case scope.ReasonDepth, scope.ReasonInclude:
+		needed = needed && c.Assets != scope.AssetsNone
+	case scope.ReasonRel, scope.ReasonNoFollow:
+		needed = false
+	default:
+		return 0, reason
+	}
+	role := frontier.RoleExternal
+	if needed && (from.Role != frontier.RoleAsset || from.Rank > -maxImports) {
+		role = frontier.RoleAsset
+	} else if !c.External {
+		return 0, reason
+	}
+	return role, f.bounds.Forbids(to)
+}
+
+// checkedBody is how much of a body is received when a link is checked: enough for most pages, and
+// little of a film.
+const checkedBody = 64 << 10
+
+// check makes the request for a URL one that checks a link to it: HEAD at first, then GET.
+func check(req *http1.Request, u *frontier.URL) {
+	if u.Role != frontier.RoleExternal {
+		return
+	}
+	req.MaxBody, req.Cut = checkedBody, true
+	if u.Tries == 0 {
+		req.Method = methodHead
+	}
+}
+
+const methodHead = "HEAD"
+
+// retries is how often a URL may be tried again: a HEAD takes no try from what follows.
+func (f *Loop) retries(u *frontier.URL) int {
+	if u.Role == frontier.RoleExternal {
+		return f.cfg.Retries + 1
+	}
+	return f.cfg.Retries
+}
+
+// dislikesHead reports whether an error of a HEAD, or its response, may be about the method.
+func dislikesHead(req *http1.Request, status int, e *http1.Error) bool {
+	if req.Method != methodHead {
+		return false
+	}
+	if e == nil {
+		return status >= 400
+	}
+	switch e.Kind {
+	case http1.KindFirstByteTimeout, http1.KindIdleTimeout, http1.KindTimeout, http1.KindTooSlow,
+		http1.KindReset, http1.KindEarlyEnd, http1.KindProtocol, http1.KindTooLarge:
+		return true
+	}
+	return false
+}
+
+// isStyle reports whether a response is a style sheet.
+func isStyle(r *record.Record) bool {
+	return strings.EqualFold(record.MediaType(r.Type()), "text/css")
+}
+
+// lookBeyond is look for a link that is checked: only what a redirect leads to matters.
+func (f *Loop) lookBeyond(out *Outcome, res *http1.Response) *Page {
+	r := out.Record
+	if location := res.Header.Get("Location"); record.IsRedirect(res.Status) && location != "" {
+		f.redirect(out, location)
+		return nil
+	}
+	if f.cfg.Hooks.OnPage == nil {
+		return nil
+	}
+	return &Page{Record: r, Header: res.Header, Body: res.Body, Text: res.Body, url: out.URL.URL, checked: true}
+}
