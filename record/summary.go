@@ -186,9 +186,9 @@ func (s *Summary) tally(r *Record, n int) {
 	switch {
 	case r.Role == "" && r.IsPage():
 		s.Pages += n
-	case r.Role == RoleAsset && r.Tries > 0:
+	case r.Role == RoleAsset && r.IsFetched():
 		s.Assets += n
-	case r.Role == RoleExternal && r.Tries > 0:
+	case r.Role == RoleExternal && (r.Tries > 0 || r.IsBroken()): // by robots.txt it is not checked
 		s.External += n
 	}
 	switch r.Change {

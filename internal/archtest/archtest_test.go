@@ -39,7 +39,7 @@ var imports = map[string][]string{
 	"robots":  {},
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
-	"warc":    {"github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
+	"warc":    {"internal/deflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
@@ -110,6 +110,7 @@ var imports = map[string][]string{
 		"golang.org/x/text/encoding/simplifiedchinese", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform",
 	},
 	"internal/conformance":    {},
+	"internal/deflate":        {},
 	"internal/durability":     {},
 	"internal/sites":          {},
 	"internal/footprint":      {},
@@ -156,7 +157,7 @@ var imports = map[string][]string{
 
 // pure packages neither look at a clock nor start anything nor touch the world.
 var pure = []string{
-	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
+	"guard", "weburl", "links", "robots", "sitemap", "text", "record", "scope", "scope/shapes", "seed", "internal/deflate", "internal/feed", "internal/heap", "internal/idna", "internal/inflate", "internal/markup", "internal/sniff",
 	"frontier", "frontier/names", "frontier/queue", "frontier/seen", "frontier/variants",
 }
 
