@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/flate"
+	"github.com/weftcrawl/weft/internal/deflate"
 )
 
 // Options say how records are written.
@@ -27,8 +27,7 @@ type Options struct {
 type Encoder struct {
 	opt     Options
 	hash    hash.Hash
-	deflate *flate.Writer
-	out     appender
+	deflate deflate.Encoder
 	fields  []byte
 	sum     []byte   // scratch
 	parts   [][]byte // scratch
@@ -46,9 +45,7 @@ func NewEncoder(opt Options) *Encoder {
 			return NewID(random)
 		}
 	}
-	e := &Encoder{opt: opt, hash: opt.Digest.New()}
-	e.deflate, _ = flate.NewWriter(&e.out, flate.BestSpeed) // no error at this level
-	return e
+	return &Encoder{opt: opt, hash: opt.Digest.New()}
 }
 
 // Exchange is a request and its response.
@@ -314,13 +311,7 @@ func (e *Encoder) member(b []byte, compress bool, parts [][]byte) []byte {
 		sum, n = crc32.Update(sum, crc32.IEEETable, part), n+len(part)
 	}
 	if compress {
-		e.out.b = b
-		e.deflate.Reset(&e.out)
-		for _, part := range parts {
-			e.deflate.Write(part)
-		}
-		e.deflate.Close()
-		b, e.out.b = e.out.b, nil
+		b = e.deflate.Append(b, parts...)
 	} else {
 		b = slices.Grow(b, n+n/1000+64)
 		for i, part := range parts {

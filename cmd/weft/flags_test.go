@@ -112,6 +112,19 @@ func crawls(t *testing.T, code int, args ...string) ended {
 	return e
 }
 
+// retries retries a crawl in which two of five pages fail, and one is not there, and expects a
+// number of requests.
+func retries(t *testing.T, requests int, args ...string) {
+	t.Helper()
+	s, _ := newFailing(t)
+	first := crawls(t, exitDone, "--job", "job", "--retries", "0", s.URL)
+	before := len(s.got())
+	e := weftIn(t, first.dir, append([]string{"crawl", "--retry-failed", "job", "--retries", "0"}, args...)...)
+	if n := len(s.got()) - before; e.code != exitDone || n != requests {
+		t.Errorf("%q: exit %d, %d requests, expected %d: %s", args, e.code, n, requests, e.stderr)
+	}
+}
+
 // kind crawls a URL that cannot be fetched, and expects an error kind.
 func kind(t *testing.T, want string, args ...string) {
 	t.Helper()
@@ -502,6 +515,22 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("in the folder: %v", left)
 		}
 	},
+	"fields": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "-o", "out.csv", "--fields", "status,url", s.URL)
+		if got := e.file("out.csv"); !strings.HasPrefix(got, "status,url\n200,"+s.URL+"/\n") || strings.Count(got, "\n") != 5 {
+			t.Errorf("out.csv: %s", got)
+		}
+		for args, want := range map[string]string{
+			"--fields ulr,url -o out.csv": `--fields "ulr,url": unknown field "ulr", expected one of url, status`,
+			"--fields statu -o out.csv":   `--fields "statu": unknown field "statu": did you mean status?`,
+			"--fields url -o -":           `--fields "url": expected together with CSV`,
+		} {
+			if e := weftRun(t, append([]string{"crawl", s.URL}, strings.Fields(args)...)...); e.code != exitUsage || !strings.Contains(e.stderr, want) {
+				t.Errorf("%s: exit %d, %s", args, e.code, e.stderr)
+			}
+		}
+	},
 	"format": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		e := crawls(t, exitDone, "-o", "-", "--format", "urls", s.URL)
@@ -616,6 +645,10 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("exit %d, %d requests in all, expected 8: %s", code, len(s.got()), stderr)
 		}
 	},
+	"retry-failed": func(t *testing.T) { retries(t, 2) },
+	"status":       func(t *testing.T) { retries(t, 1, "--status", "404") },
+	"error":        func(t *testing.T) { retries(t, 1, "--error", "early-end") },
+	"where":        func(t *testing.T) { retries(t, 4, "--where", "status != 404") },
 	"amend": func(t *testing.T) {
 		s := newAsked(t, false, func(w http.ResponseWriter, _ *http.Request) { html(w) })
 		first := crawls(t, exitDone, "--job", "job", s.URL+"/one")

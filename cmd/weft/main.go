@@ -61,7 +61,7 @@ func rootCommand(out io.Writer) *cobra.Command {
 	cobra.EnableCommandSorting = false // the help lists them in this order
 	root.AddCommand(
 		crawlCommand(), checkCommand(), demoCommand(),
-		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), ctlCommand(),
+		statusCommand(), hostsCommand(), urlsCommand(), whyCommand(), catCommand(), exportCommand(), ctlCommand(),
 		fetchCommand(), linksCommand(), sitemapCommand(), robotsCommand(), urlCommand(), charsetCommand(),
 		warcCommand(), waczCommand(), replayCommand(), kindsCommand(), manCommand(), configCommand(&c), versionCommand(), labCommand(),
 	)

@@ -30,7 +30,8 @@ var tables = map[string][]string{
 	"Bodies": { // each counts as held before it is made, or as it arrives
 		"http1.Response.Body", "http1.Response.whole", "http1.Response.Header", "http1.Response.Trailer",
 		"http1.parser.body", "http1.parser.lines", "http1.Response.wire", "http1.frames.marks", "http1.frames.text", "internal/inflate.stream.out", "internal/inflate.stream.src", "internal/markup.Scanner.Body",
-		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.Outcome.Holds", "engine.batch.holds",
+		"fetch.Outcome.Links", "fetch.Outcome.Lines", "fetch.References.Targets", "fetch.Outcome.Holds", "engine.batch.holds",
+		"links.positioner.body",
 		"capture.Capture.Records",
 	},
 	"Kept":     {"http1.buffers.free"},
@@ -48,7 +49,7 @@ var tables = map[string][]string{
 	"Shapes":     {"scope/shapes.Table.shapes", "scope/shapes.Table.sketches"},
 	"Batch": {
 		"frontier/store.Batch.lines", "frontier/store.Batch.seen", "frontier/store.Batch.key", "frontier/store.Batch.value",
-		"frontier/store.Batch.dirs", "engine.batch.stream", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
+		"frontier/store.Batch.dirs", "engine.batch.stream", "engine.batch.refs", "engine.archive.line", "frontier.journal.changed", "frontier.seenSet.fresh", "frontier.seenSet.sealed",
 		"frontier.refill.ended",
 	},
 
@@ -68,7 +69,7 @@ var tables = map[string][]string{
 		"links.textOutput.passing", "links.foreign.open", "links.scanner.role", "links.scanner.style", "links.scanner.background", "links.scanner.hidden", "links.element.links",
 		"internal/markup.Scanner.CDATA", "internal/markup.Scanner.Name", "internal/markup.Scanner.Text", "weburl.Resolver.block",
 	},
-	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "warc.appender.b"},
+	"a response of a loop, of 64 KiB or less, and its fields": {"fetch.Loop.raw", "warc.Encoder.fields", "warc.Encoder.parts", "warc.Encoder.sum", "internal/deflate.Encoder.text"},
 	"two files of the archive, 3 buffers of 1.5 MiB":          {"frontier/store.Batch.ended", "frontier/store.series.open", "frontier/store.spare.free"},
 	"4,096 hosts, and 1,024 sitemaps, of a loop":              {"fetch.readers.weights", "fetch.Loop.known"},
 
