@@ -102,10 +102,9 @@ func (v *htmlReport) Tiles() (all []tile) {
 		{noun(t.Notes, "note"), Note, t.Notes},
 		{noun(t.Pages, "page") + " read", "", t.Pages},
 		{noun(t.Links, "link"), "", t.Links},
-		{noun(t.URLs, "URL"), "", t.URLs},
 	}
 	for _, more := range []tile{
-		{noun(t.OK, "URL") + " ok", "", t.OK}, {noun(t.Broken, "URL") + " broken", "", t.Broken}, {noun(t.Unknown, "URL") + " unknown", "", t.Unknown}, {noun(t.Unchecked, "link") + " not checked", "", t.Unchecked},
+		{noun(t.URLs, "URL"), "", t.URLs}, {noun(t.OK, "URL") + " ok", "", t.OK}, {noun(t.Broken, "URL") + " broken", "", t.Broken}, {noun(t.Unknown, "URL") + " unknown", "", t.Unknown}, {noun(t.Unchecked, "link") + " not checked", "", t.Unchecked},
 		{"known findings", "", t.Known}, {"damaged " + noun(t.Unread, "body"), "", t.Unread},
 	} {
 		if more.Count > 0 {
@@ -128,6 +127,14 @@ func (v *htmlReport) Period() string {
 		return from.Format(day+", "+clock) + " – " + to.Format(clock+" UTC")
 	}
 	return from.Format(day+", "+clock) + " – " + to.Format(day+", "+clock+" UTC")
+}
+
+// Noun is what the report has a row of: a URL, or a file.
+func (v *htmlReport) Noun() string {
+	if v.Began.IsZero() {
+		return "file"
+	}
+	return "URL"
 }
 
 // RuleLevels are the levels of the rules that have findings.
@@ -185,7 +192,8 @@ func (v *htmlReport) PageData() iter.Seq[template.JS] {
 				v.err = err
 				return
 			}
-			if !rows.add(p.URL, string(p.Verdict), p.Status, p.ErrorKind, p.Redirect, p.ContentType, p.Title, p.Depth, p.Bytes, int64(p.TotalMS),
+			mediaType, _, _ := strings.Cut(p.ContentType, ";")
+			if !rows.add(p.URL, string(p.Verdict), p.Status, p.ErrorKind, p.Redirect, mediaType, p.Title, p.Depth, p.Bytes, int64(p.TotalMS),
 				p.LinksIn, p.LinksOut, p.Errors, p.Warnings, p.Notes) {
 				v.PagesLeft++
 			}

@@ -66,8 +66,8 @@ const findingColumns = [
 	{name: "place", label: "Line", key: f => f.line, cell: place, number: true, prefix: "at"},
 ]
 const pageColumns = [
-	{name: "address", label: "URL", key: p => p.url, cell: p => [pageLink(p.url), p.title && el("div", {class: "dim"}, text(p.title))]},
-	{name: "status", label: "Status", key: p => p.status || 1000, cell: p => p.kind || p.status || "", short: true},
+	{name: "address", label: document.body.dataset.noun === "file" ? "File" : "URL", key: p => p.url, cell: p => [pageLink(p.url), p.title && el("div", {class: "dim"}, text(p.title))]},
+	{name: "status", label: "Status", key: p => p.status || (p.kind ? 1000 : 0), cell: p => p.kind || p.status || "", short: true},
 	{name: "verdict", label: "Verdict", key: p => p.verdict, cell: p => badge(p.verdict), short: true},
 	{name: "type", label: "Type", key: p => p.type, cell: p => p.type, short: true},
 	{name: "depth", label: "Depth", key: p => p.depth, cell: p => number(p.depth), number: true, short: true, prefix: "depth"},
@@ -212,9 +212,11 @@ if (findings.length) {
 	findingTable.update()
 }
 const kinds = ["ok", "broken", "unknown", "unchecked"].filter(v => pages.some(p => p.verdict === v))
-new Table($("pages"), pageColumns, pages, "URL", p => [p.url, p.title, p.type, p.kind || String(p.status), p.redirect], [
+// Files have no depth, and take no time.
+const used = pageColumns.filter(c => c.name === "address" || pages.some(c.key))
+new Table($("pages"), used, pages, document.body.dataset.noun, p => [p.url, p.title, p.type, p.kind || String(p.status), p.redirect], [
 	{label: "Verdict", options: [["", "All verdicts"], ...kinds.map(v => [v, v[0].toUpperCase() + v.slice(1)])], test: (p, value) => p.verdict === value},
-	{label: "Findings", options: [["", "All URLs"], ["some", "With findings"]], test: p => p.errors + p.warnings + p.notes > 0},
+	{label: "Findings", options: [["", "All " + document.body.dataset.noun + "s"], ["some", "With findings"]], test: p => p.errors + p.warnings + p.notes > 0},
 ]).update()
 
 // items lists findings below a heading, a step at a time.
@@ -243,10 +245,10 @@ function open(url) {
 	const to = findings.filter(f => f.page !== url && (f.url === url || f.url.startsWith(url + "#")))
 	const close = el("button", {type: "button", class: "close", "aria-label": "Close"}, "×")
 	close.addEventListener("click", () => dialog.close())
-	const facts = p ? [["Status", p.kind ? p.kind + (p.status ? " (" + p.status + ")" : "") : p.status], ["Verdict", badge(p.verdict)], ["Type", p.type], ["Depth", number(p.depth)],
-		["Size", size(p.bytes)], ["Time", time(p.ms)], ["Links in", number(p.in)], ["Links out", number(p.out)]].filter(([, value]) => value) : []
+	const facts = p ? [["Status", p.kind ? p.kind + (p.status ? " (" + p.status + ")" : "") : p.status], ["Verdict", badge(p.verdict)], ["Type", p.type], ["Depth", p.status ? number(p.depth) : ""],
+		["Size", size(p.bytes)], ["Time", p.ms ? time(p.ms) : ""], ["Links in", number(p.in)], ["Links out", number(p.out)]].filter(([, value]) => value) : []
 	dialog.replaceChildren(close,
-		el("h2", {id: "page-title"}, el("bdi", null, p && p.title ? short(p.title) : "Page")),
+		el("h2", {id: "page-title"}, el("bdi", null, p && p.title ? short(p.title) : document.body.dataset.noun === "file" ? "File" : "URL")),
 		el("div", {class: "address"}, link(url, true)),
 		el("dl", {class: "facts"}, facts.map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))),
 			p && p.redirect && el("div", {class: "wide"}, el("dt", null, "Redirects to"), el("dd", null, link(p.redirect)))),
