@@ -68,6 +68,7 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
+	con.forCheck = f.forCheck
 	if f.anyDepth {
 		con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
 	}

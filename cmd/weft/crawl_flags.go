@@ -14,6 +14,7 @@ type crawlFlags struct {
 	anyDepth      bool   // --depth 0 was given
 	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
+	forCheck      bool   // weft check says what came of it
 }
 
 // groups returns all options, in the order of the help.

@@ -40,6 +40,7 @@ var imports = map[string][]string{
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"warc":    {"internal/deflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
+	"check":   {"archive", "links", "record", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
@@ -90,6 +91,7 @@ var imports = map[string][]string{
 	// Level 6: the command and the examples.
 	"cmd/weft": {
 		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		"check",
 		"internal/extsort", "internal/config",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
