@@ -104,8 +104,13 @@ func (v *htmlReport) Tiles() (all []tile) {
 		{noun(t.Links, "link"), "", t.Links},
 	}
 	for _, more := range []tile{
-		{noun(t.URLs, "URL"), "", t.URLs}, {noun(t.OK, "URL") + " ok", "", t.OK}, {noun(t.Broken, "URL") + " broken", "", t.Broken}, {noun(t.Unknown, "URL") + " unknown", "", t.Unknown}, {noun(t.Unchecked, "link") + " not checked", "", t.Unchecked},
-		{"known findings", "", t.Known}, {"damaged " + noun(t.Unread, "body"), "", t.Unread},
+		{noun(t.URLs, "URL"), "", t.URLs},
+		{noun(t.OK, "URL") + " ok", "", t.OK},
+		{noun(t.Broken, "URL") + " broken", "", t.Broken},
+		{noun(t.Unknown, "URL") + " unknown", "", t.Unknown},
+		{noun(t.Unchecked, "link") + " not checked", "", t.Unchecked},
+		{"known findings", "", t.Known},
+		{"damaged " + noun(t.Unread, "body"), "", t.Unread},
 	} {
 		if more.Count > 0 {
 			all = append(all, more)
