@@ -1,10 +1,13 @@
 package weft_test
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/internal/tuning"
 )
 
 // assetsOf is a site whose page needs an asset by every element that can name one, here and on
@@ -174,7 +178,7 @@ func TestExternalLinks(t *testing.T) {
 		}
 	})
 	job := filepath.Join(t.TempDir(), "job")
-	o := weft.Options{Seeds: []string{home.URL}, Scope: weft.ScopePrefix, External: true, Job: job, Exclude: []*regexp.Regexp{regexp.MustCompile("/excluded")}}
+	o := weft.Options{Seeds: []string{home.URL}, Scope: weft.ScopePrefix, External: true, Archive: true, Job: job, Exclude: []*regexp.Regexp{regexp.MustCompile("/excluded")}}
 	sum := finish(t, o)
 	got := records(t, job)
 	for _, c := range []struct {
@@ -214,7 +218,13 @@ func TestExternalLinks(t *testing.T) {
 		if s := strings.Join(methods, " "); s != c.requests {
 			t.Errorf("%s: requests %q, expected %q", c.url, s, c.requests)
 		}
+		if archived := r.WARCFile != ""; archived != (c.status != 0 && c.method == "") {
+			t.Errorf("%s: archived: %t", c.url, archived)
+		}
 		delete(got, c.url)
+	}
+	if n := strings.Count(archiveText(t, job), "WARC-Truncated: length"); n != 1 {
+		t.Errorf("%d bodies in the archive are cut, expected the endless one", n)
 	}
 	for u, r := range got {
 		if r.Role != "" || !strings.HasPrefix(u, home.URL) {
@@ -232,6 +242,29 @@ func TestExternalLinks(t *testing.T) {
 			t.Errorf("request %s", key)
 		}
 	}
+}
+
+// archiveText returns the records of a job's archive.
+func archiveText(t *testing.T, job string) string {
+	t.Helper()
+	names, _ := filepath.Glob(filepath.Join(job, "archive", "*.warc.gz"))
+	if len(names) != 1 {
+		t.Fatalf("files of the archive: %v", names)
+	}
+	f, err := os.Open(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zipped, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestExternalBeyondDepth checks that links beyond the depth are checked, once all nearer ones are
@@ -265,6 +298,155 @@ func TestExternalBeyondDepth(t *testing.T) {
 		}
 		if external := want[one.url] != ""; external != (one.method == "HEAD") {
 			t.Errorf("%s %s", one.method, one.url)
+		}
+	}
+}
+
+// TestInScopeLater checks that what was requested beyond the scope is crawled when it comes into
+// scope, by a seed that is added to a finished job; with all tables in memory, or next to none.
+func TestInScopeLater(t *testing.T) {
+	t.Parallel()
+	w := web{
+		"http://a.test/":  a("http://b.test/", "http://b.test/x", "/2"),
+		"http://a.test/2": "",
+		"http://b.test/":  a("/x", "/y"),
+		"http://b.test/x": a("/z"),
+		"http://b.test/y": "", "http://b.test/z": "",
+	}
+	for _, o := range []weft.Options{{}, {Memory: 64 << 20, Tuning: &tuning.Options{SeenBytes: 1, HostBytes: 1, Heads: 1}}} {
+		o.Seeds, o.External, o.Job = []string{"http://a.test/"}, true, filepath.Join(t.TempDir(), "job")
+		if got, sum, _ := w.crawl(t, o); len(got) != 4 || sum.External != 2 || got["http://b.test/x"].Role != weft.RoleExternal {
+			t.Fatalf("%d records, %d external", len(got), sum.External)
+		}
+		o.Seeds, o.Amend = append(o.Seeds, "http://b.test/"), true
+		got, sum, seen := w.crawl(t, o)
+		for u := range w {
+			if r, ok := got[u]; !ok || r.Role != "" || r.Status != 200 {
+				t.Errorf("%s: %+v", u, r)
+			}
+		}
+		if len(got) != len(w) || sum.Recorded() != 8 || sum.Pages != 6 {
+			t.Errorf("records of %v; summary: %+v", slices.Sorted(maps.Keys(got)), sum.Counters)
+		}
+		if slices.Contains(seen.urls(), "http://a.test/2") {
+			t.Error("a page was fetched again")
+		}
+	}
+}
+
+// TestBeyondOnUpdate checks that a recrawl checks links and fetches assets again, and that only
+// assets are compared with the visit before.
+func TestBeyondOnUpdate(t *testing.T) {
+	t.Parallel()
+	w := web{"http://a.test/": a("http://b.test/x", "http://b.test/gone") + "<img src=http://c.test/image.png>", "http://b.test/x": "x", "http://c.test/image.png": "data"}
+	o := weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny, Job: filepath.Join(t.TempDir(), "job")}
+	w.crawl(t, o)
+	o.Update = true
+	_, sum, seen := w.crawl(t, o)
+	if sum.External != 2 || sum.Assets != 1 || sum.Unchanged != 2 || sum.Recorded() != 4 {
+		t.Errorf("summary %+v", sum.Counters)
+	}
+	for _, u := range []string{"http://b.test/x", "http://b.test/gone", "http://c.test/image.png"} {
+		if !slices.Contains(seen.urls(), u) {
+			t.Errorf("%s is not requested again", u)
+		}
+	}
+}
+
+// TestAssetRedirected checks that an asset in scope that redirects elsewhere is fetched there with
+// AssetsAny only, and that a page that does is checked there with External only.
+func TestAssetRedirected(t *testing.T) {
+	t.Parallel()
+	w := web{
+		"http://a.test/": a("/go") + "<img src=/image>", "http://a.test/go": "302 http://b.test/go",
+		"http://a.test/image": "302 http://b.test/image", "http://b.test/image": "302 /moved", "http://b.test/moved": "data", "http://b.test/go": a("/x"),
+	}
+	for _, c := range []struct {
+		o    weft.Options
+		want string // URLs of b.test with their roles
+	}{
+		{weft.Options{Assets: weft.AssetsScope}, ""},
+		{weft.Options{Assets: weft.AssetsAny}, "image asset, moved asset"},
+		{weft.Options{External: true}, "go external"},
+		{weft.Options{External: true, Assets: weft.AssetsScope}, "go external, image external, moved external"},
+		{weft.Options{External: true, Assets: weft.AssetsAny}, "go external, image asset, moved asset"},
+	} {
+		c.o.Seeds = []string{"http://a.test/"}
+		got, _, _ := w.crawl(t, c.o)
+		var beyond []string
+		for u, r := range got {
+			if path, is := strings.CutPrefix(u, "http://b.test/"); is {
+				beyond = append(beyond, path+" "+string(r.Role))
+			}
+		}
+		slices.Sort(beyond)
+		if s := strings.Join(beyond, ", "); s != c.want {
+			t.Errorf("assets %q, external %t: %s, expected %s", c.o.Assets, c.o.External, s, c.want)
+		}
+	}
+}
+
+// TestNofollowBeyond checks that what a nofollow bars from being followed is checked, and that the
+// assets of such a page are fetched.
+func TestNofollowBeyond(t *testing.T) {
+	t.Parallel()
+	w := web{
+		"http://a.test/":      "<meta name=robots content=nofollow><img src=/image><img src=http://b.test/image>" + a("/page", "http://b.test/page") + "<link rel=nofollow href=/rel>",
+		"http://a.test/image": "data", "http://b.test/image": "data", "http://a.test/page": a("/x"), "http://b.test/page": a("/x"), "http://a.test/rel": "",
+	}
+	got, sum, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny})
+	for u, role := range map[string]weft.Role{
+		"http://a.test/": "", "http://a.test/image": "", "http://b.test/image": weft.RoleAsset,
+		"http://a.test/page": weft.RoleExternal, "http://b.test/page": weft.RoleExternal, "http://a.test/rel": weft.RoleExternal,
+	} {
+		if r, ok := got[u]; !ok || r.Role != role {
+			t.Errorf("%s: %+v, expected role %q", u, r, role)
+		}
+	}
+	if len(got) != 6 || len(sum.NotFollowed) > 0 {
+		t.Errorf("records of %v; not followed: %v", slices.Sorted(maps.Keys(got)), sum.NotFollowed)
+	}
+}
+
+// TestImportsEnd checks that style sheets elsewhere that import one another without end do not hold
+// a crawl.
+func TestImportsEnd(t *testing.T) {
+	t.Parallel()
+	w := web{"http://a.test/": "<link rel=stylesheet href=http://b.test/0.css>"}
+	for i := range 50 {
+		w[fmt.Sprintf("http://b.test/%d.css", i)] = fmt.Sprintf(`@import "%d.css"`, i+1)
+	}
+	got, _, _ := w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, Assets: weft.AssetsAny})
+	if len(got) != 10 {
+		t.Errorf("%d URLs, expected the page and 9 style sheets", len(got))
+	}
+}
+
+// TestWhyBeyond checks what Why and URLs say of URLs beyond the scope.
+func TestWhyBeyond(t *testing.T) {
+	t.Parallel()
+	w := web{"http://a.test/": a("http://b.test/ok", "http://b.test/gone") + "<img src=http://c.test/image>", "http://b.test/ok": "", "http://c.test/image": "data"}
+	dir := filepath.Join(t.TempDir(), "job")
+	w.crawl(t, weft.Options{Seeds: []string{"http://a.test/"}, External: true, Assets: weft.AssetsAny, Job: dir})
+	job := open(t, dir)
+	for u, want := range map[string]string{
+		"http://b.test/ok":    "external link, checked with HEAD; nothing there is followed … 1: HEAD status 200",
+		"http://b.test/gone":  "external link, checked with HEAD, then with GET … 1: HEAD status 404 … 2: status 404",
+		"http://c.test/image": "asset beyond the scope … 1: status 200",
+	} {
+		why, err := job.Why(t.Context(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var steps []string
+		for _, s := range why.Steps {
+			steps = append(steps, s.Text)
+		}
+		text := strings.Join(steps, "\n")
+		for part := range strings.SplitSeq(want, " … ") {
+			if !strings.Contains(text, part) || why.Role == "" {
+				t.Errorf("%s: %s, expected %s", u, text, part)
+			}
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/inspect"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/seed"
 	"github.com/weftcrawl/weft/warc"
@@ -103,7 +104,7 @@ func (c *config) engine(j *job.Job, shares budget.Shares) engine.Config {
 	e := engine.Config{
 		Fetch: c.fetch(j, shares), Seeds: c.seeds, Amend: c.Amend, Late: c.late,
 		Loops: c.Loops, Concurrency: c.Concurrency, Workers: c.workers, Memory: c.Memory, Shares: shares,
-		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Loop: c.Loop, Job: j, Output: c.Output, Format: c.Format,
+		MaxAlike: c.MaxAlike, MaxTime: c.MaxTime, MinFree: c.MinFree, Loop: c.Loop, Job: j, Output: c.Output, Form: record.Form{Format: c.Format, Fields: c.Fields},
 		OnRecord: c.Hooks.OnRecord, OnError: c.Hooks.OnError, OnWarning: c.Hooks.OnWarning,
 		Frontier: frontier.Config{
 			Delay: c.Delay, DomainDelay: c.DomainDelay, AddressDelay: c.AddressDelay,

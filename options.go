@@ -24,6 +24,7 @@ import (
 	"github.com/weftcrawl/weft/http1"
 	"github.com/weftcrawl/weft/internal/tuning"
 	"github.com/weftcrawl/weft/job"
+	"github.com/weftcrawl/weft/record"
 	"github.com/weftcrawl/weft/scope"
 	"github.com/weftcrawl/weft/warc"
 	"github.com/weftcrawl/weft/weburl"
@@ -148,6 +149,7 @@ type Options struct {
 	ArchiveMetadata bool
 	Output          io.Writer  // a further stream of the records
 	Format          Format     // of Output; empty: FormatJSONL
+	Fields          []string   // the columns of FormatCSV, in order, by their names in JSON; empty: all
 	Duplicates      Duplicates // which pages are recognized as duplicates; empty: DuplicatesSame
 
 	Hooks Hooks
@@ -213,6 +215,9 @@ func (c *config) checkNames() (err error) {
 	}
 	if c.Format, err = ParseFormat(string(c.Format)); err != nil {
 		return &OptionError{Option: "Format", Err: err}
+	}
+	if err := record.CheckFields(c.Fields); err != nil {
+		return &OptionError{Option: "Fields", Err: err}
 	}
 	if c.Duplicates, err = ParseDuplicates(string(c.Duplicates)); err != nil {
 		return &OptionError{Option: "Duplicates", Err: err}

@@ -39,6 +39,7 @@ func TestOptionError(t *testing.T) {
 	expect("no seed", func(o *weft.Options) { o.Seeds = nil }, "option Seeds: none, expected a URL")
 	expect("bad seed", func(o *weft.Options) { o.Seeds[0] = "//a.test" }, `option Seeds: URL "//a.test": no scheme`)
 	expect("scope", func(o *weft.Options) { o.Scope = "site" }, "option Scope: ")
+	expect("fields", func(o *weft.Options) { o.Fields = []string{"ulr"} }, "option Fields: ")
 	expect("format", func(o *weft.Options) { o.Format = "xml" }, "option Format: ")
 	expect("concurrency", func(o *weft.Options) { o.Concurrency = -1 }, `option Concurrency "-1": expected more than 0, or 0 for the default`)
 	expect("too much concurrency", func(o *weft.Options) { o.Concurrency = 1 << 30 }, `option Concurrency "1073741824": expected at most `)

@@ -54,7 +54,7 @@ type Config struct {
 	Job    *job.Job // nil: nothing is kept
 	Disk   *Disk    // of the job; nil: none
 	Output io.Writer
-	Format record.Format
+	Form   record.Form // of Output
 
 	OnRecord  func(*record.Record)
 	OnError   func(*record.Record)

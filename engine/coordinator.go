@@ -101,7 +101,7 @@ func newCoordinator(cfg *Config) *Coordinator {
 	d.committer = committer{job: cfg.Job, most: cfg.Shares.Batch}
 	if cfg.Output != nil {
 		d.committer.output = store.NewPatientWriter(cfg.Output, cfg.Disk.Waiting)
-		d.committer.stream = record.NewStream(cfg.Format, d.progress.summary.Runs == 1)
+		d.committer.stream = record.NewStream(cfg.Form, d.progress.summary.Runs == 1)
 	}
 	d.restorer = frontier.Restore(cfg.Frontier)
 	d.frontier = d.restorer.Frontier()

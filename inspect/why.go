@@ -35,7 +35,7 @@ type Why struct {
 // Step is one decision about a URL, or one event.
 type Step struct {
 	At   time.Time `json:"at,omitzero"` // zero: unknown, or timeless
-	What string    `json:"what"`        // seed, found, redirected, unseen; scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
+	What string    `json:"what"`        // seed, found, redirected, unseen; role, scope, depth, include, exclude, trap, limit, robots; visit; try; done, failed, refused, dropped, next
 	Text string    `json:"text"`
 }
 

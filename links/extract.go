@@ -55,6 +55,10 @@ type Options struct {
 	Bare    bool  // leave Raw, Rel and Text empty, so that nothing is copied
 	Scripts bool  // strings in scripts that look like a URL are links too
 
+	// Every yields links of other schemes, too, such as mailto:, and what is no URL at all: then
+	// Link.URL is zero. Neither is a link of CSS.
+	Every bool
+
 	// Positions says where each link stands, by line and column of Document.Body: where its URL
 	// begins, or where the text begins that it was decoded from, such as the attribute. For what
 	// a srcdoc with references holds, this is that attribute.
@@ -80,6 +84,7 @@ type reading struct {
 	mentioned func(Mention) bool // instead of yield, or nil
 	stopped   bool               // yield has returned false
 	reader    TextReader         // receives the page's text; or nil
+	tag       func(*Tag)         // receives its tags; or nil
 
 	charset  string
 	excess   int // bytes of the base beyond longBase
@@ -121,6 +126,7 @@ type Document struct {
 	Body        []byte     // in UTF-8; neither kept nor changed
 	Charset     string     // original encoding, by its WHATWG name, for queries; "" is UTF-8
 	Text        TextReader // receives the text of HTML and XHTML; or nil
+	Tag         func(*Tag) // receives their start tags, each before its links; or nil
 
 	// Pause is called after each 128 KiB or so of HTML and XHTML, so that a long page can be read
 	// in slices; or nil. It must not use the Extractor.
@@ -143,7 +149,7 @@ func Extract(base weburl.URL, contentType string, body []byte, yield func(Link) 
 func (x *Extractor) Extract(d Document, yield func(Link) bool) Page {
 	x.begin(d.Body, yield)
 	x.charset, x.reader, x.stopped = d.Charset, d.Text, yield == nil
-	x.places.body = d.Body
+	x.tag, x.places.body = d.Tag, d.Body
 	x.scan.pauses = pauses{d.Pause, pauseStep}
 	x.setBase(d.Base)
 	return x.end(d.ContentType)
@@ -250,7 +256,7 @@ func (x *Extractor) link(m *Mention) (l Link, ok bool) {
 		return Link{}, false
 	}
 	u, ok := x.resolve(m.Value)
-	if !ok || !u.IsHTTP() {
+	if !x.options.Every && (!ok || !u.IsHTTP()) {
 		return Link{}, false
 	}
 	l = Link{URL: u, Tag: m.Tag, Attr: m.Attr, Kind: m.Kind}

@@ -21,7 +21,7 @@ func (x *Extractor) html() {
 		}
 		s.only = x.stopped
 		kind := markup.EOF
-		if x.open || len(x.foreign.open) > 0 {
+		if x.open || x.tag != nil || len(x.foreign.open) > 0 {
 			kind = s.next()
 		} else {
 			kind = s.seek()
@@ -131,6 +131,9 @@ func (x *Extractor) startTag(name []byte, e *element) {
 	if s.Cut {
 		s.hidden = s.Body[attributes:]
 		return
+	}
+	if x.tag != nil {
+		x.tag(&Tag{Name: name, x: x, attributes: s.Body[attributes:s.Pos]})
 	}
 	foreign := false
 	if len(x.foreign.open) > 0 || e != nil && e.root {
@@ -269,7 +272,7 @@ func (x *Extractor) links(e *element) {
 // it is a link.
 func (x *Extractor) mention(m *Mention, e *element, p source) bool {
 	raw := x.raw(p.attr)
-	if raw == nil || len(raw) > maxValue || hasOtherScheme(raw) {
+	if raw == nil || len(raw) > maxValue || !x.options.Every && hasOtherScheme(raw) {
 		return false
 	}
 	// A script has href only in SVG, and xlink:href is the old name of href there.

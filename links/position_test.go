@@ -78,3 +78,40 @@ func FuzzPositions(f *testing.F) {
 		})
 	})
 }
+
+// TestTags: a page's start tags come with their attributes, each before its links; those of a
+// srcdoc are no tags of the page.
+func TestTags(t *testing.T) {
+	var found []string
+	body := "<p ID=a&amp;b>\n<a href=x name=n><b title='id'>x</b></a><script>'<i>'</script><iframe srcdoc='<u>'><img alt src=y>"
+	NewExtractor(Options{Positions: true}).Extract(Document{
+		Base: mustParse(t, pageURL), ContentType: "text/html", Body: []byte(body),
+		Tag: func(tag *Tag) {
+			line, column := tag.Position()
+			id, _ := tag.Attr("id")
+			_, alt := tag.Attr("alt")
+			found = append(found, fmt.Sprintf("%d:%d %s %s %t", line, column, tag.Name, id, alt))
+		},
+	}, func(l Link) bool {
+		found = append(found, l.Raw)
+		return true
+	})
+	want := []string{"1:1 p a&b false", "2:1 a  false", "2:18 b  false", "x", "2:41 script  false", "2:63 iframe  false", "2:84 img  true", "y"}
+	if !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+}
+
+// TestEvery: other schemes and what is no URL are links on request.
+func TestEvery(t *testing.T) {
+	var found []string
+	body := `<a href="mailto:a@b.test"><a href="http://[x"><img src="data:,x"><a href="JavaScript:x"><a href=y>`
+	NewExtractor(Options{Every: true}).Extract(Document{Base: mustParse(t, pageURL), ContentType: "text/html", Body: []byte(body)}, func(l Link) bool {
+		found = append(found, l.URL.String())
+		return true
+	})
+	want := []string{"mailto:a@b.test", "data:,x", "", "javascript:x", "http://example.org/dir/y"}
+	if !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+}

@@ -156,6 +156,18 @@ func (r *Record) Type() string {
 // another status such as 404, and not an image, a style sheet or a feed.
 func (r *Record) IsPage() bool { return (r.Status == 200 || r.notModified()) && IsHTML(r.Type()) }
 
+// IsRefused reports whether the URL was not requested, as the crawl had decided against it: robots.txt,
+// an exclusion, a trap, or a host that is down.
+func (r *Record) IsRefused() bool {
+	switch r.ErrorKind {
+	case KindExcluded, KindRobots, KindNothingNew, KindOverloaded, KindNoRobots:
+		return true
+	case KindRefused, "": // by a hook, as one fetch of the URL
+		return false
+	}
+	return r.Tries == 0
+}
+
 // IsFetched reports whether the response was a success, or confirmed an earlier one.
 func (r *Record) IsFetched() bool { return r.Status >= 200 && r.Status < 300 || r.notModified() }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,24 +32,60 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("format %.64q, expected jsonl, urls or csv", name)
 }
 
+// CheckFields returns an error if there is no such column of CSV, or one is named twice.
+func CheckFields(names []string) error {
+	for i, name := range names {
+		switch {
+		case !slices.Contains(csvHeader, name):
+			return fmt.Errorf("unknown field %.64q, expected one of %s", name, strings.Join(csvHeader, ", "))
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("field %s is named twice", name)
+		}
+	}
+	return nil
+}
+
+// Form is how a stream writes records.
+type Form struct {
+	Format Format
+	Fields []string // the columns of CSV, as CheckFields accepts them; empty: all
+}
+
 // Stream encodes records. Owner: one loop.
 type Stream struct {
 	format Format
 	batch  bytes.Buffer
 	csv    *csv.Writer // into batch
+	fields []int       // the columns of CSV; nil: all
 }
 
 // NewStream returns an empty stream; first asks for the header line of CSV, which the later
 // runs of a job leave out.
-func NewStream(f Format, first bool) *Stream {
-	s := &Stream{format: f}
-	if f == FormatCSV {
-		s.csv = csv.NewWriter(&s.batch)
-		if first {
-			_ = s.csv.Write(csvHeader) // into memory
-		}
+func NewStream(f Form, first bool) *Stream {
+	s := &Stream{format: f.Format}
+	if f.Format != FormatCSV {
+		return s
+	}
+	s.csv = csv.NewWriter(&s.batch)
+	for _, name := range f.Fields {
+		s.fields = append(s.fields, slices.Index(csvHeader, name))
+	}
+	if first {
+		_ = s.csv.Write(s.chosen(csvHeader)) // into memory
 	}
 	return s
+}
+
+// chosen returns the cells of a row that are asked for.
+func (s *Stream) chosen(row []string) []string {
+	if s.fields == nil {
+		return row
+	}
+	cells := make([]string, len(s.fields))
+	for i, at := range s.fields {
+		cells[i] = row[at]
+	}
+	return cells
 }
 
 // Add appends a record, whose line of JSON the caller has.
@@ -57,9 +94,9 @@ func (s *Stream) Add(r *Record, line []byte) {
 	case s.format == FormatJSONL:
 		s.batch.Write(line)
 	case s.format == FormatCSV:
-		row := r.csv()
+		row := s.chosen(r.csv())
 		for i, cell := range row {
-			row[i] = asText(cell)
+			row[i] = AsText(cell)
 		}
 		_ = s.csv.Write(row)
 	case r.IsFetched():
@@ -68,11 +105,11 @@ func (s *Stream) Add(r *Record, line []byte) {
 	}
 }
 
-// asText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
+// AsText keeps spreadsheets from reading a cell as a formula, which could send other cells to the
 // site that wrote it: text that begins as formulas do gets an apostrophe in front, as OWASP
 // recommends. So does text that begins with an apostrophe: without the first one, every cell is
 // what it was.
-func asText(cell string) string {
+func AsText(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); strings.ContainsRune("=+-@'\t\r\n\x00＝＋－＠", first) {
 		return "'" + cell
 	}
@@ -92,6 +129,9 @@ func (s *Stream) Take() []byte {
 	s.batch.Reset()
 	return batch
 }
+
+// Columns returns the names of the columns of CSV, in order: every field of a Record.
+func Columns() []string { return slices.Clone(csvHeader) }
 
 var csvHeader = []string{
 	"url", "status", "error_kind", "error", "redirect", "depth", "from", "content_type", "charset", "encoding", "bytes", "body_bytes",

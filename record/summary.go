@@ -143,9 +143,9 @@ func (s *Summary) Count(r *Record) {
 	switch {
 	case r.Role == "" && r.IsPage():
 		s.Pages++
-	case r.Role == RoleAsset && r.Tries > 0:
+	case r.Role == RoleAsset && r.IsFetched():
 		s.Assets++
-	case r.Role == RoleExternal && r.Tries > 0:
+	case r.Role == RoleExternal && (r.Tries > 0 || r.IsBroken()): // by robots.txt it is not checked
 		s.External++
 	}
 	switch r.Change {

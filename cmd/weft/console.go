@@ -19,6 +19,8 @@ type console struct {
 	verbose bool // a line for each URL
 	job     naming
 	signals chan os.Signal // end the crawl: see start
+
+	forCheck bool // no report, and a seed that fails is no error: weft check reports it
 }
 
 // voice is the form of the messages: text or JSON.

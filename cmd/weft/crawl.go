@@ -68,6 +68,7 @@ func (f *crawlFlags) run(args []string) error {
 	}
 	limitMemory(o.Memory)
 	con := newConsole(f.console, f.output)
+	con.forCheck = f.forCheck
 	if f.anyDepth {
 		con.warn("--depth 0: no limit, as without it; --scope page fetches only the given URLs")
 	}
@@ -152,6 +153,8 @@ func (f *crawlFlags) check(o *weft.Options) error {
 	case f.output == "" && o.Format != "":
 		return misused("format", string(o.Format),
 			errors.New("expected together with an output, such as -o -"))
+	case len(o.Fields) > 0 && o.Format != weft.FormatCSV:
+		return misused("fields", strings.Join(o.Fields, ","), errors.New("expected together with CSV, such as -o FILE.csv"))
 	case f.update == "":
 		return nil
 	case o.Job != "":

@@ -14,6 +14,7 @@ type crawlFlags struct {
 	anyDepth      bool   // --depth 0 was given
 	strict        bool   // a line of the input that is no URL ends the crawl
 	update        string // the folder of a job
+	forCheck      bool   // weft check says what came of it
 }
 
 // groups returns all options, in the order of the help.
@@ -192,6 +193,8 @@ func (f *crawlFlags) outputOptions() []option {
 			words: []string{"jsonl", "urls", "csv"},
 			help:  "write -o as jsonl, urls or csv", def: "jsonl",
 			more: "FILE.csv is csv by default. urls: the URLs that were answered with a 2xx status."},
+		{name: "fields", arg: "NAMES", field: "Fields", Value: to(&o.Fields, csvFields),
+			help: "columns of csv, such as url,status", def: "all", advanced: true},
 		{name: "links", Value: on(&o.KeepLinks), field: "KeepLinks",
 			help: "save every link of every page in JOB/links.jsonl"},
 		{name: "bodies", Value: on(&o.KeepBodies), field: "KeepBodies", advanced: true,

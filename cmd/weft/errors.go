@@ -18,6 +18,7 @@ import (
 const (
 	exitDone        = 0
 	exitError       = 1
+	exitBroken      = 2
 	exitUsage       = 3
 	exitLimit       = 4
 	exitInterrupted = 5

@@ -502,6 +502,22 @@ var effects = map[string]func(t *testing.T){
 			t.Errorf("in the folder: %v", left)
 		}
 	},
+	"fields": func(t *testing.T) {
+		s := newAsked(t, false, star)
+		e := crawls(t, exitDone, "-o", "out.csv", "--fields", "status,url", s.URL)
+		if got := e.file("out.csv"); !strings.HasPrefix(got, "status,url\n200,"+s.URL+"/\n") || strings.Count(got, "\n") != 5 {
+			t.Errorf("out.csv: %s", got)
+		}
+		for args, want := range map[string]string{
+			"--fields ulr,url -o out.csv": `--fields "ulr,url": unknown field "ulr", expected one of url, status`,
+			"--fields statu -o out.csv":   `--fields "statu": unknown field "statu": did you mean status?`,
+			"--fields url -o -":           `--fields "url": expected together with CSV`,
+		} {
+			if e := weftRun(t, append([]string{"crawl", s.URL}, strings.Fields(args)...)...); e.code != exitUsage || !strings.Contains(e.stderr, want) {
+				t.Errorf("%s: exit %d, %s", args, e.code, e.stderr)
+			}
+		}
+	},
 	"format": func(t *testing.T) {
 		s := newAsked(t, false, star)
 		e := crawls(t, exitDone, "-o", "-", "--format", "urls", s.URL)

@@ -95,7 +95,7 @@ func (con *console) announce(job string, earlier weft.Summary) {
 func (con *console) end(s report, interrupted bool, err error) error {
 	foreign, unread := errors.Is(err, weft.ErrPlan), errors.Is(err, syscall.EPIPE)
 	var bad *badLine
-	if !con.quiet && !foreign && (!unread || s.job != "") {
+	if !con.quiet && !con.forCheck && !foreign && (!unread || s.job != "") {
 		con.report(s)
 	}
 	switch {
@@ -107,7 +107,7 @@ func (con *console) end(s report, interrupted bool, err error) error {
 		err = &exit{exitError, err}
 	case interrupted, s.Interrupted: // by a signal, or by weft ctl
 		err = &exit{exitInterrupted, nil}
-	case s.fetchedNone():
+	case s.fetchedNone() && !con.forCheck:
 		why := advised(cmp.Or(s.FirstError, "none has a 2xx status"))
 		err = &exit{exitError, fmt.Errorf("no seed could be fetched: %s", why)}
 	case s.Stopped != "":

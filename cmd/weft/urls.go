@@ -23,6 +23,14 @@ var urlStates = []weft.URLState{
 	weft.URLState(weft.ChangeGone), weft.URLState(weft.ChangeNew),
 }
 
+func stateNames() []string {
+	names := make([]string, len(urlStates))
+	for i, s := range urlStates {
+		names[i] = string(s)
+	}
+	return names
+}
+
 func urlsCommand() *cobra.Command {
 	var asJSON, only bool
 	var filter weft.URLFilter
@@ -60,13 +68,9 @@ host, in the language of https://expr-lang.org.` + jobExit,
 			})
 		},
 	}
-	names := make([]string, len(urlStates))
-	for i, s := range urlStates {
-		names[i] = string(s)
-	}
 	define(cmd,
 		group{"Filters", []option{
-			{name: "state", arg: "STATE", Value: to(&filter.State, oneOf(urlStates...)), words: names,
+			{name: "state", arg: "STATE", Value: to(&filter.State, oneOf(urlStates...)), words: stateNames(),
 				help: "list the URLs in STATE", def: "all"},
 			{name: "status", arg: "STATUS", Value: to(&filter.Status, statuses),
 				help: "list URLs by status: 404, 4xx, 500..599 or 404,410"},

@@ -40,6 +40,7 @@ var imports = map[string][]string{
 	"sitemap": {"weburl", "internal/charset", "internal/feed", "internal/inflate", "internal/markup"},
 	"text":    {"links", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"warc":    {"internal/deflate", "github.com/andybalholm/brotli", "github.com/klauspost/compress/flate", "github.com/klauspost/compress/gzip", "github.com/klauspost/compress/zlib", "github.com/klauspost/compress/zstd"},
+	"check":   {"archive", "links", "record", "sitemap", "weburl", "internal/charset", "internal/extsort", "internal/markup", "github.com/cespare/xxhash/v2"},
 	"archive": {"cdxj", "internal/extsort", "warc", "weburl"},
 	"cdxj":    {"internal/extsort", "warc"},
 	"replay":  {"archive", "links", "warc", "weburl", "internal/charset", "internal/markup", "internal/sniff"},
@@ -80,9 +81,17 @@ var imports = map[string][]string{
 	// Level 5: the product.
 	".": {"aio", "budget", "capture", "cdxj", "control", "engine", "fetch", "frontier", "frontier/store", "http1", "inspect", "internal/tuning", "job", "links", "record", "refs", "scope", "seed", "warc", "weburl", "github.com/PuerkitoBio/goquery", "github.com/dustin/go-humanize", "golang.org/x/sys/unix"},
 
+	// Uses of a finished job.
+	"export": {
+		".", "record", "internal/extsort", "internal/near", "internal/where",
+		"github.com/parquet-go/parquet-go", "github.com/parquet-go/parquet-go/compress", "github.com/parquet-go/parquet-go/compress/zstd",
+		"modernc.org/sqlite",
+	},
+
 	// Level 6: the command and the examples.
 	"cmd/weft": {
-		".", "aio", "cdxj", "dns", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		".", "aio", "cdxj", "dns", "export", "frontier", "guard", "http1", "links", "record", "refs", "replay", "robots", "sitemap", "wacz", "warc", "weburl", "archive", "internal/charset", "internal/near", "internal/sniff", "internal/webtest", "internal/where", "github.com/spf13/cobra", "github.com/spf13/pflag",
+		"check",
 		"internal/extsort", "internal/config",
 		"github.com/charmbracelet/x/ansi", "github.com/charmbracelet/x/term",
 		"cookies", "golang.org/x/net/http/httpproxy",
@@ -132,6 +141,7 @@ var imports = map[string][]string{
 	"internal/bench":          {"aio", "http1", "internal/bench/cost", "internal/process"},
 	"internal/bench/cost":     {"internal/process"},
 	"internal/bench/archive":  {"capture", "frontier", "warc", "internal/bench/machine", "internal/bench/origin", "internal/process"},
+	"internal/bench/export":   {"internal/process", "record"},
 	"internal/bench/origin":   {"internal/process"},
 	"internal/bench/recrawl":  {"internal/bench/origin", "internal/process"},
 	"internal/bench/frontier": {"frontier", "frontier/store", "weburl", "internal/bench/machine", "internal/process"},

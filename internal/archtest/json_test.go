@@ -16,6 +16,10 @@ var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 var foreign = map[string]string{
 	"mainPageUrl":  "WACZ 1.1.1",
 	"mainPageDate": "WACZ 1.1.1",
+
+	"ruleId": "SARIF 2.1.0", "physicalLocation": "SARIF 2.1.0", "artifactLocation": "SARIF 2.1.0",
+	"startLine": "SARIF 2.1.0", "startColumn": "SARIF 2.1.0",
+	"shortDescription": "SARIF 2.1.0", "defaultConfiguration": "SARIF 2.1.0",
 }
 
 // TestJSONKeys: every key is in snake case, and no exported field of a struct with keys is without

@@ -123,7 +123,7 @@ func forAll(n, atOnce int, fn func(i int)) {
 // runs with all fingerprints in memory, with all of them on disk, and with an archive.
 func TestCrash(t *testing.T) {
 	t.Run("archive", func(t *testing.T) {
-		w := crashWorld(t)
+		w := beyondWorld(t)
 		w.archive = true
 		testCrash(t, w)
 	})

@@ -32,6 +32,7 @@ type world struct {
 
 	seenBytes int // memory for fingerprints; 0: unlimited
 	archive   bool
+	beyond    bool // the crawl keeps to a host, and fetches assets and checks links beyond it
 }
 
 // retries exceeds what the web's flaky pages need, because a resumed crawl may meet a server that
@@ -40,11 +41,20 @@ const retries = 4
 
 func newWorld(t *testing.T, cfg webtest.Config) *world {
 	t.Helper()
+	return newWorldOf(t, cfg, false)
+}
+
+func newWorldOf(t *testing.T, cfg webtest.Config, beyond bool) *world {
+	t.Helper()
 	web, err := webtest.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{web: web, latency: 20 * time.Millisecond, truth: maps.Collect(web.Truth(torture.Policy(retries)))}
+	policy := torture.Policy(retries)
+	if beyond {
+		policy = torture.PolicyBeyond(retries)
+	}
+	w := &world{web: web, latency: 20 * time.Millisecond, truth: maps.Collect(web.Truth(policy)), beyond: beyond}
 	disk := storetest.New()
 	if sum, err := w.crawl(disk, weft.Options{}, schedule{}); err != nil || !sum.Finished {
 		t.Fatalf("undisturbed crawl: %+v, %v", sum, err)
@@ -85,6 +95,9 @@ func (w *world) crawl(disk store.FS, o weft.Options, l schedule) (sum weft.Summa
 		}
 	}
 	o.Seeds, o.Scope, o.Job = []string{w.web.Home(0)}, weft.ScopeAny, "/job"
+	if w.beyond {
+		o.Scope, o.Assets, o.External = weft.ScopeHost, weft.AssetsAny, true
+	}
 	o.Retries, o.KeepLinks, o.KeepBodies = retries, true, true
 	o.Archive, o.ArchiveSize = w.archive, 4<<10 // some pages
 	tuned := tuning.Options{Files: disk, SeenBytes: w.seenBytes, HostBytes: w.seenBytes}
@@ -185,12 +198,20 @@ func brokenOffWorld(t *testing.T) *world {
 	})
 }
 
+// beyondWorld returns a web whose first host leads to many URLs on the others.
+func beyondWorld(t *testing.T) *world {
+	return newWorldOf(t, webtest.Config{
+		Seed: 3, Hosts: 3, Pages: 3, Links: 4, SlowDelay: 50 * time.Millisecond, CrawlDelay: 20 * time.Millisecond,
+		Rates: webtest.Rates{Stalled: -1, Broken: -1, Loop: -1},
+	}, true)
+}
+
 // TestBrokenOff drains, cancels or kills a crawl at random times and resumes it until it finishes.
 // It must find what an undisturbed crawl finds, whatever the memory for URLs and fingerprints, and
 // whatever the concurrency and so the size of batches.
 func TestBrokenOff(t *testing.T) {
-	w := brokenOffWorld(t)
-	t.Logf("%d URLs", len(w.truth))
+	w, beyond := brokenOffWorld(t), beyondWorld(t)
+	t.Logf("%d URLs, and %d of one site and beyond", len(w.truth), len(beyond.truth))
 	const all = 1 << 20
 	runs := long.Or(8, 20) // at most; the last one is undisturbed
 	for _, heads := range []int{1, 3, long.Or(16, 64), all} {
@@ -198,9 +219,12 @@ func TestBrokenOff(t *testing.T) {
 			t.Run(fmt.Sprintf("%d URLs in memory, %d workers", heads, workers), func(t *testing.T) {
 				t.Parallel()
 				rng := rand.New(rand.NewPCG(uint64(heads), uint64(workers)))
+				w := *w // the original is shared
+				if heads > 1 && heads < all {
+					w = *beyond
+				}
 				disk, clock, server := storetest.New(), aiotest.NewClock(), webtest.NewServer(w.web, nil)
 				before, committed := "", 0
-				w := *w // the original is shared
 				for run := 1; ; run++ {
 					w.seenBytes = []int{0, 1, 64 * len(w.truth) / 2}[(run+workers)%3] // all, none, a third
 					l := schedule{clock: clock, server: server, begin: time.Duration(rng.Int64N(int64(time.Minute)))}

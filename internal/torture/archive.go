@@ -29,7 +29,7 @@ type archived struct {
 }
 
 // Archive checks the archive of a job, if it has one: every file is whole up to what was committed,
-// each finished URL that was answered has exactly one response or revisit, at the place that its
+// each finished URL that was answered, but for those of HEAD, has exactly one response or revisit, at the place that its
 // record says, with the body of that record's hash, and the index has a line for each.
 func (l Left) Archive(files store.FS, dir string) (err error) {
 	s, err := store.Open(dir, store.Options{FS: files, Outputs: []string{"pages.jsonl", "links.jsonl", "archive/captures.cdxj"}, Series: "archive"})
@@ -115,7 +115,7 @@ func (a *archived) against(l Left) error {
 	}
 	for u, r := range l.Records {
 		at := place{r.WARCFile, r.WARCOffset}
-		if r.Status == 0 {
+		if r.Status == 0 || r.Method == "HEAD" {
 			continue
 		}
 		if !slices.Contains(a.captures[u], at) {

@@ -210,6 +210,15 @@ func Is(r weft.Record, fate webtest.Fate) bool {
 	return r.ErrorKind == fate.Error
 }
 
+// PolicyBeyond is the policy of weft that keeps to the host of the seed and fetches assets and checks
+// links beyond it.
+func PolicyBeyond(retries int) webtest.Policy {
+	p := Policy(retries)
+	p.Scope, p.Beyond = nil, true
+	p.Elements = append(p.Elements, "img", "script")
+	return p
+}
+
 // Policy is the policy of weft, for the ground truth.
 func Policy(retries int) webtest.Policy {
 	return webtest.Policy{

@@ -110,7 +110,9 @@ func (s *Server) talk(t *aio.Task, c aio.Conn) error {
 func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (status int, open bool, err error) {
 	a := Response{Status: 421}
 	ended := func(bool) {}
+	bodiless := false
 	if p, ok := s.web.locate(req.host, req.target); ok {
+		bodiless = req.method == "HEAD" && p.n%2 == 0
 		before := s.refused[p]
 		if before < s.web.fails(p) {
 			s.refused[p]++
@@ -121,7 +123,7 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 			defer ended(true)
 		}
 	}
-	if req.method != "GET" {
+	if req.method != "GET" && !bodiless {
 		a = Response{Status: 501, Framing: Close}
 	}
 	if req.close && a.Framing == Length {
@@ -138,6 +140,9 @@ func (s *Server) reply(t *aio.Task, c aio.Conn, r *aio.Reader, req request) (sta
 	var wire []byte
 	var last bool
 	t.OnLoop(func() { wire, last = s.encoder.encode(a, req.gzip) })
+	if end := bytes.Index(wire, []byte("\r\n\r\n")); bodiless && end >= 0 {
+		wire = wire[:end+4]
+	}
 	if err := c.SetWriteDeadline(t.Loop().Now().Add(writeTimeout)); err != nil {
 		return 0, false, err
 	}

@@ -25,6 +25,7 @@ const (
 type Policy struct {
 	Seeds        []int            // hosts whose home pages are the seeds; empty: host 0
 	Scope        func(i int) bool // hosts to follow links to; nil: those of the seeds
+	Beyond       bool             // request what links lead to beyond Scope, too, and follow only redirects there
 	Elements     []string         // elements to follow links in: HTML names, and "header" for Link; nil: a, area, frame, iframe, link
 	MaxRedirects int              // to follow in a row; 0: none
 	Retries      int              // after the first try, of 429 and 503; 0: none
@@ -72,7 +73,7 @@ func (w *Web) complete(p Policy) Policy {
 // reaches reports whether a crawler under p, which is complete, follows links to a resource that
 // the truth covers.
 func (p *Policy) reaches(to resource) bool {
-	return p.Scope(int(to.host)) && to.kind != day && (to.kind != maze || p.Repeats > 0 && p.follows(to))
+	return (p.Beyond || p.Scope(int(to.host))) && to.kind != day && (to.kind != maze || p.Repeats > 0 && p.follows(to))
 }
 
 // follows reports whether a crawler accepts the URL of a resource.
@@ -110,6 +111,7 @@ func (w *Web) walk(p Policy) map[resource]int32 {
 			if hops[at] < int32(p.MaxRedirects) {
 				reach(w.next(at), hops[at]+1)
 			}
+		case !p.Scope(int(at.host)):
 		case status == 200 && at.kind == sitemapFile:
 			for _, to := range w.listed(at) {
 				reach(to, 0)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,11 +105,9 @@ func fieldsOf(t reflect.Type) (all []field) {
 		}
 		all = append(all, field{name: name, from: f.Index, to: len(all), typ: typ})
 	}
-	for _, f := range all {
-		if f.name == "url" {
-			all = append(all, field{name: "host", from: f.from, to: len(all), typ: f.typ, host: true})
-			break
-		}
+	at := slices.IndexFunc(all, func(f field) bool { return f.name == "url" })
+	if at >= 0 && !slices.ContainsFunc(all, func(f field) bool { return f.name == "host" }) {
+		all = append(all, field{name: "host", from: all[at].from, to: len(all), typ: all[at].typ, host: true})
 	}
 	return all
 }
@@ -147,7 +146,7 @@ func (f *field) copy(env, record reflect.Value) {
 	case reflect.String:
 		text := from.String()
 		if f.host {
-			text = hostOf(text)
+			text = Host(text)
 		}
 		to.SetString(text)
 	case reflect.Bool:
@@ -161,8 +160,8 @@ func (f *field) copy(env, record reflect.Value) {
 	}
 }
 
-// hostOf returns the host name of a URL in canonical form.
-func hostOf(url string) string {
+// Host returns the host name of a URL in canonical form.
+func Host(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]

@@ -128,7 +128,7 @@ func TestHost(t *testing.T) {
 		"https://example.org/": "example.org", "http://a.test:81?x=/": "a.test", "http://u:p@a.test/@": "a.test",
 		"http://[::1]:80/": "::1", "http://192.0.2.1:8080": "192.0.2.1", "": "", "odd": "",
 	} {
-		if got := hostOf(url); got != want {
+		if got := Host(url); got != want {
 			t.Errorf("%s: %q, expected %q", url, got, want)
 		}
 	}

@@ -1,0 +1,227 @@
+package check
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/weftcrawl/weft/internal/extsort"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Options choose what is checked, and how it is judged. The zero value checks links.
+type Options struct {
+	Accept   []Range          // statuses that are ok; none: 200..299
+	Ignore   []*regexp.Regexp // links whose URL matches one are not checked
+	Rules    RuleSet          // zero: those of links
+	Baseline *Baseline        // findings that are known; or nil
+	Order    Order            // of the findings; "": ByPage
+	Dir      string           // for temporary files; "": the system's
+
+	Canon weburl.RuleSet // of the job: see weft.Options.Canon
+	Agent string         // the job's User-Agent, for what pages say to it
+
+	Depth     int   // Deep: pages further from a seed; 0: 5
+	SlowMS    int   // Slow: pages that take longer, in milliseconds; 0: 3,000
+	HugeBytes int64 // Huge: pages that are larger; 0: 2 MiB
+}
+
+// analysis collects the findings of a check.
+type analysis struct {
+	Options
+	report *Report
+	joins  *joins
+	reader *Reader
+	look   func(weburl.URL) (outcome, error)
+	count  func(*Finding) // notes a finding for its page
+	err    error          // the first
+}
+
+func newAnalysis(subject string, o Options) *analysis {
+	o.Order = cmp.Or(o.Order, ByPage)
+	o.Depth, o.SlowMS, o.HugeBytes = cmp.Or(o.Depth, 5), cmp.Or(o.SlowMS, 3000), cmp.Or(o.HugeBytes, 2<<20)
+	return &analysis{
+		Options: o, reader: NewReader(o.Agent), joins: newJoins(o.Dir), count: func(*Finding) {},
+		report: &Report{
+			Subject: subject, Order: o.Order, findings: extsort.New(o.Dir),
+			Totals: Totals{
+				Rules: make(map[string]int), Statuses: make(map[string]int), Depths: make(map[int]int),
+				Times: buckets(timeBounds), Sizes: buckets(sizeBounds),
+			},
+		},
+	}
+}
+
+// fail keeps the first error.
+func (a *analysis) fail(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+// found adds a finding, if its rule is on and it is not known.
+func (a *analysis) found(f Finding) {
+	if !a.Rules.Has(f.Rule) {
+		return
+	}
+	f.Level = ruleOf(f.Rule).Level
+	if a.Baseline.has(&f) {
+		a.report.Totals.Known++
+		return
+	}
+	a.count(&f)
+	if err := a.report.add(&f); err != nil {
+		a.fail(err)
+	}
+}
+
+// A document is a page or another file with links that is being read.
+type document struct {
+	name    string     // in findings: its URL, or the path of a file
+	url     weburl.URL // of its own
+	key     key
+	links   int // that count
+	visited func(to weburl.URL, l *links.Link, o *outcome)
+	shift   func(line, column int) (int, int) // positions in the source; or nil
+}
+
+// checked are the kinds of links that may be broken: form takes what a page sends, hints are early
+// work for a browser, data names things.
+func checked(l *links.Link) bool {
+	switch l.Kind {
+	case links.KindHint:
+		return strings.Contains(l.Rel, "load")
+	case links.KindForm, links.KindText:
+		return false
+	}
+	return true
+}
+
+// link checks a link of a document.
+func (a *analysis) link(d *document, l *links.Link) {
+	d.links++
+	a.report.Totals.Links++
+	if !checked(l) {
+		return
+	}
+	f := Finding{Page: d.name, Line: l.Line, Column: l.Column, Tag: l.Tag, Attr: l.Attr, Text: l.Text, URL: l.URL.String()}
+	if d.shift != nil {
+		f.Line, f.Column = d.shift(f.Line, f.Column)
+	}
+	if l.URL.IsZero() {
+		f.URL = l.Raw
+	}
+	if a.ignores(f.URL) {
+		return
+	}
+	switch scheme := l.URL.Scheme(); {
+	case l.URL.IsZero():
+		f.Rule, f.Message = InvalidURL, "no valid URL"
+		a.found(f)
+	case scheme == "mailto":
+		if err := mailError(l.URL); err != nil {
+			f.Rule, f.Message = InvalidMail, err.Error()
+			a.found(f)
+		}
+	case scheme == "http" || scheme == "https" || scheme == "file" && d.url.Scheme() == "file":
+		a.target(d, l, f)
+	}
+}
+
+func (a *analysis) ignores(url string) bool {
+	for _, re := range a.Ignore {
+		if re.MatchString(url) {
+			return true
+		}
+	}
+	return false
+}
+
+// loaded are the kinds of links that a browser loads as a part of the page.
+var loaded = links.KindsOf(links.KindFrame, links.KindImage, links.KindStyle, links.KindScript, links.KindFont, links.KindMedia, links.KindEmbed)
+
+// target checks where a link leads. f says where it stands.
+func (a *analysis) target(d *document, l *links.Link, f Finding) {
+	o, err := a.look(l.URL)
+	if err != nil {
+		a.fail(err)
+		return
+	}
+	if d.visited != nil {
+		d.visited(l.URL, l, &o)
+	}
+	if d.url.Scheme() == "https" && l.URL.Scheme() == "http" && loaded.Has(l.Kind) {
+		m := f
+		m.Rule, m.Message = MixedContent, "loaded by http into an https page"
+		a.found(m)
+	}
+	f.Status, f.ErrorKind, f.Error, f.Redirects = o.status, o.kind, o.err, o.chain
+	a.verdict(&o, f)
+	if o.verdict != OK {
+		return
+	}
+	if l.URL.Scheme() == "http" && len(o.chain) == 0 {
+		a.secure(l.URL, f)
+	}
+	if name, ok := fragmentOf(l.URL.Fragment()); ok && l.Kind == links.KindPage && a.Rules.Has(MissingFragment) {
+		f.Rule, f.Message = MissingFragment, "no element has this id or name: "+name
+		a.fail(a.joins.mention(o.end, Anchor(name), &f))
+	}
+}
+
+// verdict adds what the outcome of a link's target gives rise to.
+func (a *analysis) verdict(o *outcome, f Finding) {
+	switch {
+	case o.verdict == Broken:
+		f.Rule, f.Message = cmp.Or(o.rule, BrokenLink), o.message
+		a.found(f)
+		return
+	case o.verdict == Unknown:
+		f.Rule, f.Message = UnknownLink, o.message
+		a.found(f)
+		return
+	case o.verdict == Unchecked && len(o.chain) == 0:
+		a.report.Totals.Unchecked++
+		return
+	}
+	if n := len(o.chain); n > 0 {
+		to := o.chain[n-1].To
+		switch {
+		case o.permanent:
+			f.Rule, f.Message = PermanentRedirect, inWords(o.chain[0].Status)+" to "+to
+			a.found(f)
+		case n > 1:
+			f.Rule, f.Message = RedirectChain, "redirects one after another, to "+to
+			a.found(f)
+		}
+	}
+}
+
+// secure finds out whether https answers where a link has http.
+func (a *analysis) secure(u weburl.URL, f Finding) {
+	if !a.Rules.Has(HTTPSAvailable) || u.Port() != "" {
+		return
+	}
+	secure, err := weburl.Parse("https" + strings.TrimPrefix(u.String(), "http"))
+	if err != nil {
+		return
+	}
+	if o, err := a.look(secure); err == nil && o.verdict == OK && len(o.chain) == 0 {
+		f.Rule, f.Message = HTTPSAvailable, "https answers, too"
+		a.found(f)
+	}
+}
+
+// end finishes the report.
+func (a *analysis) end() (*Report, error) {
+	a.fail(a.joins.each(a.found))
+	if err := a.joins.close(); a.err == nil {
+		a.err = err
+	}
+	if a.err != nil {
+		a.report.Close()
+		return nil, a.err
+	}
+	return a.report, nil
+}

@@ -1,0 +1,34 @@
+// Package check finds what is wrong with the links and pages of a crawl, or of files on disk.
+//
+// [Job] reads a finished job: pages.jsonl says what became of every URL, and the bodies, in its
+// archive or in bodies/, hold the links. [Files] reads HTML and Markdown from disk. Both return a
+// [Report], which the [Formats] print.
+//
+// # Vocabulary
+//
+//   - target: a URL that a link leads to.
+//   - verdict: what is known of a target: ok, broken, unknown, or unchecked if it was not asked for.
+//   - finding: what a rule has to say of one link or one page, with page, line and column.
+//   - rule: a kind of finding, by name. Findings of a rule have one level: error, warning or note.
+//   - baseline: findings that are known, and not reported again.
+//
+// # Verdicts
+//
+// A target is ok if its status is accepted: 2xx, or [Options].Accept. It is broken if the server, or
+// the lack of one, says so to everyone: another status, a name that does not resolve, a refused
+// connection, an invalid certificate, redirects in a circle. It is unknown if the crawler may be
+// treated differently from a reader, or at another time: 401, 403, 407, 408, 425, 429, 451, 503 and
+// 999, challenge pages of bot walls, robots.txt, timeouts, broken connections. Unknown is never an
+// error. A body that is too large or too slow to be read is there: such a target is ok.
+//
+// Redirects are followed to their end, which gives the verdict.
+//
+// # Limits
+//
+// Memory is about 200 bytes for each URL of a job, and the links of one page. Findings, fragments
+// and hreflang are sorted on disk (internal/extsort), so that their number does not matter.
+//
+// # Concurrency
+//
+// A Report does not change: but for Close, any goroutine may use it, one at a time.
+package check

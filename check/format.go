@@ -1,0 +1,197 @@
+package check
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Format is a way to write a report.
+type Format struct {
+	Name      string
+	Doc       string // what reads it, in a line
+	Extension string // of files that have this format unless one is named; "": none
+	Write     func(w io.Writer, r *Report, s Style) error
+}
+
+// Style is how text for people looks.
+type Style struct {
+	Color bool                // with ANSI colours
+	Clean func(string) string // makes strings of the Web harmless; nil: control characters go
+}
+
+var formats = []Format{
+	{"text", "for people, grouped by page or target", ".txt", writeText},
+	{"json", "one object: totals, rules, findings", ".json", writeJSON},
+	{"junit", "JUnit XML, for CI servers", ".xml", writeJUnit},
+	{"sarif", "SARIF 2.1.0, for code scanning", ".sarif", writeSARIF},
+	{"markdown", "for summaries and issues", ".md", writeMarkdown},
+	{"github", "workflow commands of GitHub Actions: annotations", "", writeGitHub},
+}
+
+// Formats returns the formats of reports.
+func Formats() []Format { return slices.Clone(formats) }
+
+// FormatOf returns the format of a name, or, with no name, of a file.
+func FormatOf(name, file string) (Format, error) {
+	var all []string
+	for _, f := range formats {
+		if f.Name == name || name == "" && f.Extension != "" && strings.EqualFold(filepath.Ext(file), f.Extension) {
+			return f, nil
+		}
+		all = append(all, f.Name)
+	}
+	if name == "" {
+		return formats[0], nil
+	}
+	return Format{}, fmt.Errorf("format %.64q, expected one of %s", name, strings.Join(all, ", "))
+}
+
+// clean replaces what could drive a terminal, and line ends.
+func (s Style) clean(text string) string {
+	if s.Clean != nil {
+		return s.Clean(text)
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || 0x7f <= r && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
+
+// Colours of text.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	cyan   = "36"
+)
+
+func (s Style) paint(color, text string) string {
+	if !s.Color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// marks are the words and colours of levels.
+var marks = map[Level]struct{ word, color string }{Error: {"error", red}, Warning: {"warning", yellow}, Note: {"note", cyan}}
+
+// where is "12:34", or "" if the place is not known.
+func where(f *Finding) string {
+	if f.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", f.Line, f.Column)
+}
+
+// element is "<a href>".
+func element(f *Finding) string {
+	switch {
+	case f.Tag == "":
+		return ""
+	case f.Attr == "":
+		return "<" + f.Tag + ">"
+	case f.Tag == "header" || f.Tag == "css" || f.Attr == "text":
+		return f.Tag + " " + f.Attr
+	}
+	return "<" + f.Tag + " " + f.Attr + ">"
+}
+
+// writeText writes a report for people: findings below their page, or below their target.
+func writeText(w io.Writer, r *Report, s Style) error {
+	out := bufio.NewWriter(w)
+	group, first := "", true
+	for f, err := range r.Findings() {
+		if err != nil {
+			return err
+		}
+		head, rest := f.Page, f.URL
+		if r.Order == ByTarget && f.URL != "" {
+			head, rest = f.URL, f.Page
+		}
+		if first || head != group {
+			if !first {
+				fmt.Fprintln(out)
+			}
+			group, first = head, false
+			fmt.Fprintln(out, s.paint(bold, s.clean(head)))
+		}
+		s.finding(out, &f, rest)
+	}
+	if !first {
+		fmt.Fprintln(out)
+	}
+	s.summary(out, r)
+	return out.Flush()
+}
+
+// finding writes a finding in two lines: where it is and what is wrong, then the link.
+func (s Style) finding(out io.Writer, f *Finding, link string) {
+	m := marks[f.Level]
+	fmt.Fprintf(out, "  %8s  %s  %s", where(f), s.paint(m.color, m.word), s.clean(f.Message))
+	fmt.Fprintf(out, "  %s\n", s.paint(dim, f.Rule))
+	if link != "" {
+		var about []string
+		for _, word := range []string{element(f), quoted(f.Text)} {
+			if word != "" {
+				about = append(about, s.clean(word))
+			}
+		}
+		fmt.Fprintf(out, "            %s", s.clean(link))
+		if len(about) > 0 {
+			fmt.Fprintf(out, "  %s", s.paint(dim, strings.Join(about, " ")))
+		}
+		fmt.Fprintln(out)
+	}
+	if f.Rule != PermanentRedirect || len(f.Redirects) > 1 {
+		for _, hop := range f.Redirects {
+			fmt.Fprintf(out, "            %s\n", s.clean(fmt.Sprintf("%d → %s", hop.Status, hop.To)))
+		}
+	}
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "“" + text + "”"
+}
+
+// summary writes the last lines.
+func (s Style) summary(out io.Writer, r *Report) {
+	t := &r.Totals
+	state := s.paint(green, "nothing is broken")
+	if r.Failed() {
+		state = s.paint(red, plural(t.Errors, "error"))
+	}
+	fmt.Fprintf(out, "%s, %s, %s", state, plural(t.Warnings, "warning"), plural(t.Notes, "note"))
+	if t.Known > 0 {
+		fmt.Fprintf(out, ", %d known", t.Known)
+	}
+	fmt.Fprintf(out, "\n%s, %s; %s: %d ok, %d broken, %d unknown", plural(t.Pages, "page"), plural(t.Links, "link"), plural(t.URLs, "URL"),
+		t.OK, t.Broken, t.Unknown)
+	if t.Unchecked > 0 {
+		fmt.Fprintf(out, "; %s not checked", plural(t.Unchecked, "link"))
+	}
+	if t.Unread > 0 {
+		fmt.Fprintf(out, "; %s damaged", plural(t.Unread, "body"))
+	}
+	fmt.Fprintln(out)
+}
+
+func plural(n int, word string) string {
+	switch {
+	case n == 1:
+		return "1 " + word
+	case word == "body":
+		word = "bodie"
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

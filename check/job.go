@@ -1,0 +1,331 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/weftcrawl/weft/internal/charset"
+	"github.com/weftcrawl/weft/links"
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/sitemap"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// Job checks the pages and links of a job, by its last visit. It reads the files of the folder alone;
+// the job may be running. Links are read from the bodies that the job has kept; without any, each
+// URL that fails is reported with the page that its record names.
+func Job(dir string, o Options) (*Report, error) {
+	t, err := openTargets(dir, o.Canon, o.Accept)
+	if err != nil {
+		return nil, err
+	}
+	b, err := openBodies(dir)
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	defer b.close()
+	j := &site{analysis: newAnalysis(dir, o), targets: t, bodies: b}
+	j.analysis.look = func(u weburl.URL) (outcome, error) { return t.look(t.keyOf(u), o.Accept) }
+	j.analysis.count = j.countFinding
+	if err := t.last(j.record); err != nil {
+		j.fail(err)
+	}
+	if j.siteMaps > 0 {
+		j.fail(t.last(j.listed))
+	}
+	j.duplicates()
+	report, err := j.end()
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	report.Began, report.Ended = t.began, t.ended
+	report.pages = j.rows
+	report.close = append(report.close, t.close)
+	return report, nil
+}
+
+// site is the check of a job.
+type site struct {
+	*analysis
+	targets  *targets
+	bodies   *bodies
+	siteMaps int // that were read
+}
+
+// countFinding notes a finding for the row of its page.
+func (s *site) countFinding(f *Finding) {
+	u, err := weburl.Parse(f.Page)
+	if err != nil {
+		return
+	}
+	n := s.targets.find(s.targets.keyOf(u))
+	switch {
+	case n == nil:
+	case f.Level == Error:
+		n.errors++
+	case f.Level == Warning:
+		n.warnings++
+	default:
+		n.notes++
+	}
+}
+
+// record takes in the last record of a URL: what became of it, and the links of its body.
+func (s *site) record(n *target, r *record.Record) error {
+	t := &s.report.Totals
+	t.URLs++
+	t.Statuses[outcomeName(r)]++
+	o, err := s.targets.look(n.key, s.Accept)
+	if err != nil {
+		return err
+	}
+	switch o.verdict {
+	case OK:
+		t.OK++
+	case Broken:
+		t.Broken++
+	case Unknown:
+		t.Unknown++
+	}
+	if r.From == "" || !s.bodies.any() {
+		s.given(r, &o)
+	}
+	u, err := weburl.Parse(r.URL)
+	if err != nil {
+		return nil
+	}
+	if n.flags&isPage != 0 {
+		s.page(n, r)
+	}
+	if reads := links.Reads(r.Type()) || r.Sitemap != ""; !reads || !r.IsFetched() || !s.bodies.any() {
+		return s.err
+	}
+	return s.read(n, u, r)
+}
+
+// given reports a URL that nobody links to, or of which only the first page that does is known.
+func (s *site) given(r *record.Record, o *outcome) {
+	f := Finding{Page: r.From, URL: r.URL, Status: o.status, ErrorKind: o.kind, Error: o.err, Redirects: o.chain}
+	if r.From == "" {
+		f.Page = r.URL
+	}
+	if s.ignores(f.URL) || o.verdict == OK && r.From == "" { // a redirect of a seed is no link's
+		return
+	}
+	s.verdict(o, f)
+}
+
+// read reads the body of a record.
+func (s *site) read(n *target, u weburl.URL, r *record.Record) error {
+	body, err := s.bodies.read(r)
+	if errors.Is(err, errNoBody) {
+		return s.err
+	}
+	if err != nil {
+		s.report.Totals.Unread++
+		return s.err
+	}
+	if r.Sitemap != "" {
+		s.sitemap(u, r, body)
+		return s.err
+	}
+	d := &document{name: r.URL, url: u, key: n.key, visited: s.visited(n)}
+	text, encoding := charset.UTF8(r.Type(), body)
+	facts := s.reader.Read(links.Document{Base: u, ContentType: r.Type(), Body: text, Charset: encoding}, func(l links.Link) bool {
+		s.link(d, &l)
+		return s.err == nil
+	})
+	n.flags |= isRead
+	n.out = uint32(d.links)
+	s.report.Totals.Pages++
+	if s.Rules.Has(MissingFragment) {
+		s.fail(s.joins.read(n.key, facts.Anchors))
+	}
+	if n.flags&isPage != 0 {
+		s.facts(n, r, &facts)
+	}
+	return s.err
+}
+
+// visited notes which pages link to which.
+func (s *site) visited(from *target) func(weburl.URL, *links.Link, *outcome) {
+	return func(to weburl.URL, l *links.Link, o *outcome) {
+		n := s.targets.find(s.targets.keyOf(to))
+		if n == nil || n == from {
+			return
+		}
+		n.in++
+		n.flags |= isLinked
+		if end := s.targets.find(o.end); end != nil && end != from {
+			end.flags |= isLinked
+		}
+	}
+}
+
+// sitemap checks the entries of a sitemap.
+func (s *site) sitemap(u weburl.URL, r *record.Record, body []byte) {
+	s.siteMaps++
+	sitemap.Read(sitemap.Document{Base: u, ContentType: r.Type(), Body: body}, sitemap.Options{}, func(e sitemap.Entry) bool {
+		s.report.Totals.Links++
+		f := Finding{Page: r.URL, Tag: "sitemap", Attr: "loc", URL: e.URL.String()}
+		if s.ignores(f.URL) {
+			return true
+		}
+		if n := s.targets.find(s.targets.keyOf(e.URL)); n != nil {
+			n.flags |= inSitemap
+		}
+		o, err := s.look(e.URL)
+		s.fail(err)
+		f.Status, f.ErrorKind, f.Error, f.Redirects = o.status, o.kind, o.err, o.chain
+		if (o.verdict == OK || o.verdict == Unchecked) && len(o.chain) > 0 {
+			f.Rule, f.Message = RedirectInSitemap, "the sitemap has a URL that redirects to "+o.chain[len(o.chain)-1].To
+			s.found(f)
+			return s.err == nil
+		}
+		s.verdict(&o, f)
+		return s.err == nil
+	})
+}
+
+// page checks what the record of a page says.
+func (s *site) page(n *target, r *record.Record) {
+	t := &s.report.Totals
+	t.Depths[r.Depth]++
+	count(t.Times, int64(r.TotalMS))
+	count(t.Sizes, int64(r.BodyBytes))
+	f := Finding{Page: r.URL}
+	if r.Depth > s.Depth {
+		f.Rule, f.Message = Deep, fmt.Sprintf("%d links from the start", r.Depth)
+		s.found(f)
+	}
+	if r.TotalMS > float64(s.SlowMS) {
+		f.Rule, f.Message = Slow, fmt.Sprintf("took %.1f s", r.TotalMS/1000)
+		s.found(f)
+	}
+	if int64(r.BodyBytes) > s.HugeBytes {
+		f.Rule, f.Message = Huge, fmt.Sprintf("%.1f MB", float64(r.BodyBytes)/1e6)
+		s.found(f)
+	}
+}
+
+// facts checks what a page says of itself.
+func (s *site) facts(n *target, r *record.Record, facts *Facts) {
+	f := Finding{Page: r.URL}
+	noIndex := facts.NoIndex || slices.Contains(r.Robots, "noindex")
+	switch {
+	case facts.Title == "":
+		f.Rule, f.Message = MissingTitle, "no title"
+		s.found(f)
+	case !noIndex:
+		n.title = Anchor(facts.Title)
+	}
+	if facts.Description != "" && !noIndex {
+		n.description = Anchor(facts.Description)
+	}
+	if c := facts.Canonical; !c.IsZero() && s.targets.keyOf(c) != n.key {
+		f.Rule, f.Message = CanonicalElsewhere, "the canonical URL is "+c.String()
+		s.found(f)
+		n.title, n.description = 0, 0 // the other page stands for this one
+	}
+	if noIndex {
+		n.flags |= isNoIndex
+	}
+	for _, i := range facts.Images {
+		s.found(Finding{Rule: ImageAlt, Page: r.URL, Line: i.Line, Column: i.Column, Tag: "img", URL: i.Source, Message: "no alt attribute"})
+	}
+	if !s.Rules.Has(HreflangNoReturn) {
+		return
+	}
+	s.fail(s.joins.alternatesRead(n.key))
+	for _, other := range facts.Alternates {
+		if k := s.targets.keyOf(other.URL); k != n.key {
+			s.fail(s.joins.alternate(n.key, k, &Finding{Rule: HreflangNoReturn, Page: r.URL, Tag: "link", Attr: "hreflang", URL: other.URL.String(),
+				Message: "does not link back with hreflang (" + other.Language + ")"}))
+		}
+	}
+}
+
+// listed checks a page against sitemaps and links, when all are known.
+func (s *site) listed(n *target, r *record.Record) error {
+	if n.flags&isPage == 0 {
+		return s.err
+	}
+	f := Finding{Page: r.URL}
+	switch {
+	case n.flags&inSitemap != 0 && n.flags&isLinked == 0 && r.Depth > 0:
+		f.Rule, f.Message = Orphan, "in the sitemap, and no page links to it"
+		s.found(f)
+	case n.flags&(inSitemap|isNoIndex) == 0:
+		f.Rule, f.Message = NotInSitemap, "in no sitemap"
+		s.found(f)
+	}
+	return s.err
+}
+
+// duplicates reports pages with the same title or description, and linked pages with noindex.
+func (s *site) duplicates() {
+	t := s.targets
+	for _, of := range []struct {
+		rule string
+		hash func(*target) uint64
+	}{{DuplicateTitle, func(n *target) uint64 { return n.title }}, {DuplicateDescription, func(n *target) uint64 { return n.description }}} {
+		if !s.Rules.Has(of.rule) {
+			continue
+		}
+		times := make(map[uint64]int32)
+		for i := range t.all {
+			if h := of.hash(&t.all[i]); h != 0 {
+				times[h]++
+			}
+		}
+		for i := range t.all {
+			n := &t.all[i]
+			if h := of.hash(n); h != 0 && times[h] > 1 {
+				s.about(n, of.rule, func(r *record.Record) string {
+					if of.rule == DuplicateDescription {
+						return fmt.Sprintf("%d pages have this description", times[h])
+					}
+					return fmt.Sprintf("%d pages have this title: %s", times[h], r.Title)
+				})
+			}
+		}
+	}
+	for i := range t.all {
+		if n := &t.all[i]; n.flags&(isNoIndex|isLinked) == isNoIndex|isLinked {
+			s.about(n, NoindexLinked, func(*record.Record) string { return fmt.Sprintf("noindex, and %d links lead here", n.in) })
+		}
+	}
+}
+
+// about adds a finding about a page.
+func (s *site) about(n *target, rule string, message func(*record.Record) string) {
+	if !s.Rules.Has(rule) {
+		return
+	}
+	r, err := s.targets.record(n)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	s.found(Finding{Rule: rule, Page: r.URL, Message: message(&r)})
+}
+
+// rows yields the rows of the report.
+func (s *site) rows(yield func(PageRow, error) bool) {
+	err := s.targets.last(func(n *target, r *record.Record) error {
+		row, err := s.targets.row(n, r, s.Accept)
+		if err != nil {
+			return err
+		}
+		if !yield(row, nil) {
+			return errStopped
+		}
+		return nil
+	})
+	if err != nil && err != errStopped {
+		yield(PageRow{}, err)
+	}
+}

@@ -1,0 +1,300 @@
+package check
+
+import (
+	"bufio"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxMessage bounds a message in formats whose readers have limits, in bytes.
+const maxMessage = 4000
+
+// sentence is a finding in one line, without its page.
+func sentence(f *Finding) string {
+	var b strings.Builder
+	if f.URL != "" {
+		fmt.Fprintf(&b, "%s: ", f.URL)
+	}
+	b.WriteString(f.Message)
+	for _, hop := range f.Redirects {
+		fmt.Fprintf(&b, "; %d → %s", hop.Status, hop.To)
+	}
+	if text := strings.TrimSpace(element(f) + " " + quoted(f.Text)); text != "" {
+		fmt.Fprintf(&b, " (%s)", text)
+	}
+	text := b.String()
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
+	}
+	return text
+}
+
+// list writes the findings as the elements of a JSON array.
+func list(out *bufio.Writer, r *Report, indent string, element func(*Finding) any) error {
+	first := true
+	for f, err := range r.Findings() {
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(element(&f))
+		if err != nil {
+			return err
+		}
+		if !first {
+			out.WriteByte(',')
+		}
+		first = false
+		out.WriteString("\n" + indent)
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeJSON writes an object with the totals, and an array of findings.
+func writeJSON(w io.Writer, r *Report, _ Style) error {
+	out := bufio.NewWriter(w)
+	totals, err := json.Marshal(&r.Totals)
+	if err != nil {
+		return err
+	}
+	subject, _ := json.Marshal(r.Subject) // a string
+	fmt.Fprintf(out, "{\"subject\":%s,\n\"totals\":%s,\n\"findings\":[", subject, totals)
+	if err := list(out, r, " ", func(f *Finding) any { return f }); err != nil {
+		return err
+	}
+	out.WriteString("\n]}\n")
+	return out.Flush()
+}
+
+// sarifLevels are the levels of SARIF (section 3.27.10).
+var sarifLevels = map[Level]string{Error: "error", Warning: "warning", Note: "note"}
+
+type sarifText struct {
+	Text string `json:"text"`
+}
+
+type sarifResult struct {
+	RuleID    string          `json:"ruleId"`
+	Level     string          `json:"level"`
+	Message   sarifText       `json:"message"`
+	Locations []sarifLocation `json:"locations"`
+}
+
+type sarifLocation struct {
+	Physical struct {
+		Artifact struct {
+			URI string `json:"uri"`
+		} `json:"artifactLocation"`
+		Region *sarifRegion `json:"region,omitempty"`
+	} `json:"physicalLocation"`
+}
+
+type sarifRegion struct {
+	Line   int `json:"startLine"`
+	Column int `json:"startColumn"`
+}
+
+// writeSARIF writes the Static Analysis Results Interchange Format, version 2.1.0 (OASIS).
+func writeSARIF(w io.Writer, r *Report, _ Style) error {
+	type rule struct {
+		ID      string    `json:"id"`
+		Short   sarifText `json:"shortDescription"`
+		Default struct {
+			Level string `json:"level"`
+		} `json:"defaultConfiguration"`
+	}
+	var all []rule
+	for _, known := range rules {
+		if r.Totals.Rules[known.Name] > 0 {
+			one := rule{ID: known.Name, Short: sarifText{known.Doc}}
+			one.Default.Level = sarifLevels[known.Level]
+			all = append(all, one)
+		}
+	}
+	if all == nil {
+		all = []rule{}
+	}
+	described, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, `{"version":"2.1.0","$schema":"https://json.schemastore.org/sarif-2.1.0.json","runs":[{`+"\n"+
+		`"tool":{"driver":{"name":"weft check","informationUri":"https://github.com/weftcrawl/weft","rules":%s}},`+"\n"+
+		`"columnKind":"unicodeCodePoints","results":[`, described)
+	err = list(out, r, " ", func(f *Finding) any {
+		s := sarifResult{RuleID: f.Rule, Level: sarifLevels[f.Level], Message: sarifText{sentence(f)}, Locations: make([]sarifLocation, 1)}
+		at := &s.Locations[0].Physical
+		at.Artifact.URI = f.Page
+		if f.Line > 0 {
+			at.Region = &sarifRegion{f.Line, f.Column}
+		}
+		return s
+	})
+	if err != nil {
+		return err
+	}
+	out.WriteString("\n]}]}\n")
+	return out.Flush()
+}
+
+// writeJUnit writes a test suite in which each finding is a test case: errors fail, what is unknown is
+// skipped, the others pass and say so. The first case is the check itself, so that none is empty.
+func writeJUnit(w io.Writer, r *Report, _ Style) error {
+	t := &r.Totals
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s<testsuites>\n<testsuite name=\"weft check\" tests=\"%d\" failures=\"%d\" skipped=\"%d\" errors=\"0\">\n",
+		xml.Header, 1+t.Errors+t.Warnings+t.Notes, t.Errors, t.Rules[UnknownLink])
+	fmt.Fprintf(out, "<testcase classname=%s name=\"%d links on %d pages\"/>\n", attribute(r.Subject), t.Links, t.Pages)
+	for f, err := range r.Findings() {
+		if err != nil {
+			return err
+		}
+		name := f.Rule
+		if at := where(&f); at != "" {
+			name += " " + at
+		}
+		if f.URL != "" {
+			name += " " + f.URL
+		}
+		text := attribute(sentence(&f))
+		fmt.Fprintf(out, "<testcase classname=%s name=%s", attribute(f.Page), attribute(name))
+		switch {
+		case f.Level == Error:
+			fmt.Fprintf(out, "><failure type=\"%s\" message=%s/></testcase>\n", f.Rule, text)
+		case f.Rule == UnknownLink:
+			fmt.Fprintf(out, "><skipped message=%s/></testcase>\n", text)
+		default:
+			fmt.Fprintf(out, "><system-out>%s</system-out></testcase>\n", strings.Trim(text, `"`))
+		}
+	}
+	out.WriteString("</testsuite>\n</testsuites>\n")
+	return out.Flush()
+}
+
+// attribute returns a text as a value of an attribute in XML, with its quotes. Characters that XML
+// does not have become U+FFFD.
+func attribute(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	_ = xml.EscapeText(&b, []byte(text)) // into memory
+	b.WriteByte('"')
+	return b.String()
+}
+
+// writeMarkdown writes a summary and the findings, by page or by target.
+func writeMarkdown(w io.Writer, r *Report, s Style) error {
+	out := bufio.NewWriter(w)
+	t := &r.Totals
+	fmt.Fprintf(out, "# Links of %s\n\n", inMarkdown(s.clean(r.Subject)))
+	fmt.Fprintf(out, "| errors | warnings | notes | pages | links | URLs | ok | broken | unknown |\n|---|---|---|---|---|---|---|---|---|\n"+
+		"| %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", t.Errors, t.Warnings, t.Notes, t.Pages, t.Links, t.URLs, t.OK, t.Broken, t.Unknown)
+	group := "\n"
+	for f, err := range r.Findings() {
+		if err != nil {
+			return err
+		}
+		head, link := f.Page, f.URL
+		if r.Order == ByTarget && f.URL != "" {
+			head, link = f.URL, f.Page
+		}
+		if head != group {
+			group = head
+			fmt.Fprintf(out, "\n## %s\n\n", address(s.clean(head)))
+		}
+		fmt.Fprintf(out, "- **%s** %s", f.Level, inMarkdown(s.clean(f.Message)))
+		if link != "" {
+			fmt.Fprintf(out, ": %s", address(s.clean(link)))
+		}
+		if at := where(&f); at != "" {
+			fmt.Fprintf(out, ", at %s", at)
+		}
+		if e := element(&f); e != "" {
+			fmt.Fprintf(out, " in `%s`", strings.ReplaceAll(s.clean(e), "`", "'"))
+		}
+		if f.Text != "" {
+			fmt.Fprintf(out, " %s", inMarkdown(s.clean(quoted(f.Text))))
+		}
+		fmt.Fprintf(out, " (%s)\n", f.Rule)
+		if f.Rule != PermanentRedirect || len(f.Redirects) > 1 {
+			for _, hop := range f.Redirects {
+				fmt.Fprintf(out, "  - %d to %s\n", hop.Status, address(s.clean(hop.To)))
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// address returns a URL as a link of Markdown, if it is one.
+func address(url string) string {
+	if strings.HasPrefix(url, "http") && strings.Contains(url, "://") && !strings.ContainsAny(url, "<> \t\n") {
+		return "<" + url + ">"
+	}
+	return inMarkdown(url)
+}
+
+// inMarkdown escapes what Markdown and HTML in it would read.
+func inMarkdown(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_{}[]()#!|&~<>", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// commands are the workflow commands by level.
+var commands = map[Level]string{Error: "error", Warning: "warning", Note: "notice"}
+
+// mostAnnotations bounds what is written for GitHub, which shows ten of a level for each step.
+const mostAnnotations = 1000
+
+// writeGitHub writes workflow commands: an annotation for each finding, at file and line if the page
+// is a file.
+func writeGitHub(w io.Writer, r *Report, s Style) error {
+	out := bufio.NewWriter(w)
+	n := 0
+	for f, err := range r.Findings() {
+		if err != nil {
+			return err
+		}
+		if n++; n > mostAnnotations {
+			break
+		}
+		fmt.Fprintf(out, "::%s title=%s", commands[f.Level], property(f.Rule))
+		text := sentence(&f)
+		if strings.Contains(f.Page, "://") {
+			text = strings.TrimSuffix(f.Page+":"+where(&f), ":") + ": " + text
+		} else {
+			fmt.Fprintf(out, ",file=%s", property(f.Page))
+			if f.Line > 0 {
+				fmt.Fprintf(out, ",line=%d,col=%d", f.Line, f.Column)
+			}
+		}
+		fmt.Fprintf(out, "::%s\n", command(text))
+	}
+	s.Color = false
+	var summary strings.Builder
+	s.summary(&summary, r)
+	for line := range strings.Lines(summary.String()) {
+		out.WriteString(line)
+	}
+	return out.Flush()
+}
+
+// command escapes the text of a workflow command, so that it ends where its line ends.
+func command(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+// property escapes a property of a workflow command.
+func property(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}

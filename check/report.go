@@ -1,0 +1,207 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/extsort"
+)
+
+// Finding is what a rule has to say of a link, or of a page: then URL is empty. Strings of the Web
+// are as they are: who prints them escapes them.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Level   Level  `json:"level"`
+	Page    string `json:"page"`             // its URL, or the path of a file
+	Line    int    `json:"line,omitempty"`   // where the page has the link or the element, from 1
+	Column  int    `json:"column,omitempty"` // in characters, from 1
+	Tag     string `json:"tag,omitempty"`    // of the element; "header" for a field of the response
+	Attr    string `json:"attr,omitempty"`
+	Text    string `json:"text,omitempty"` // of a link
+	URL     string `json:"url,omitempty"`  // that the link leads to, with its fragment; as written, if it is none
+	Message string `json:"message"`        // such as "404 Not Found"
+
+	Status    int    `json:"status,omitempty"` // of the URL, behind its redirects
+	ErrorKind string `json:"error_kind,omitempty"`
+	Error     string `json:"error,omitempty"`
+	Redirects []Hop  `json:"redirects,omitempty"` // from URL on
+}
+
+// Hop is a redirect.
+type Hop struct {
+	Status int    `json:"status"`
+	To     string `json:"to"`
+}
+
+// Totals are the counts of a report.
+type Totals struct {
+	Pages     int `json:"pages"`     // read for links
+	Links     int `json:"links"`     // mentions of a URL on them
+	URLs      int `json:"urls"`      // that were asked for
+	OK        int `json:"ok"`        // URLs, as the others here
+	Broken    int `json:"broken"`    //
+	Unknown   int `json:"unknown"`   // whether they work cannot be told
+	Unchecked int `json:"unchecked"` // links to URLs that were not asked for
+	Unread    int `json:"unread"`    // pages whose body is damaged
+
+	Errors   int            `json:"errors"` // findings of this level
+	Warnings int            `json:"warnings"`
+	Notes    int            `json:"notes"`
+	Rules    map[string]int `json:"rules"` // findings by rule
+	Known    int            `json:"known"` // findings that the baseline has, which count nowhere else
+
+	Statuses map[string]int `json:"statuses"` // URLs by status, or error kind
+	Depths   map[int]int    `json:"depths"`   // pages by the links from a seed
+	Times    []Bucket       `json:"times"`    // pages by response time, in milliseconds
+	Sizes    []Bucket       `json:"sizes"`    // pages by size, in bytes
+}
+
+// Bucket is a part of a distribution.
+type Bucket struct {
+	Below int64 `json:"below,omitempty"` // 0: no bound
+	Count int   `json:"count"`
+}
+
+var (
+	timeBounds = []int64{50, 100, 200, 500, 1000, 2000, 5000, 10_000, 0}
+	sizeBounds = []int64{1 << 10, 10 << 10, 50 << 10, 100 << 10, 500 << 10, 1 << 20, 5 << 20, 0}
+)
+
+func buckets(bounds []int64) []Bucket {
+	all := make([]Bucket, len(bounds))
+	for i, b := range bounds {
+		all[i].Below = b
+	}
+	return all
+}
+
+func count(all []Bucket, value int64) {
+	for i := range all {
+		if value < all[i].Below || all[i].Below == 0 {
+			all[i].Count++
+			return
+		}
+	}
+}
+
+// PageRow is a page in a report.
+type PageRow struct {
+	URL         string  `json:"url"`
+	Status      int     `json:"status,omitempty"`
+	ErrorKind   string  `json:"error_kind,omitempty"`
+	Redirect    string  `json:"redirect,omitempty"`
+	ContentType string  `json:"content_type,omitempty"`
+	Title       string  `json:"title,omitempty"`
+	Depth       int     `json:"depth"`
+	Bytes       int64   `json:"bytes"`    // of the body
+	TotalMS     float64 `json:"total_ms"` // until its last byte
+	LinksIn     int     `json:"links_in"` // mentions on other pages that were read
+	LinksOut    int     `json:"links_out"`
+	Errors      int     `json:"errors"` // findings on the page, by level
+	Warnings    int     `json:"warnings"`
+	Notes       int     `json:"notes"`
+	Verdict     Verdict `json:"verdict"`
+}
+
+// Order is the order of findings.
+type Order string
+
+// The orders.
+const (
+	ByPage   Order = "page"   // page, line, column
+	ByTarget Order = "target" // URL, then page
+)
+
+// Report is what a check found. Close it.
+type Report struct {
+	Subject string    // what was checked: a folder, or URLs
+	Began   time.Time // of the first request; zero for files
+	Ended   time.Time // of the last one
+	Totals  Totals
+	Order   Order // of Findings
+
+	findings *extsort.Sorter
+	pages    func(yield func(PageRow, error) bool)
+	close    []func() error
+}
+
+// Failed reports whether something is broken: whether there are errors.
+func (r *Report) Failed() bool { return r.Totals.Errors > 0 }
+
+var errStopped = errors.New("stopped")
+
+// Findings yields the findings in the order of the report. It can be called again.
+func (r *Report) Findings() iter.Seq2[Finding, error] {
+	return func(yield func(Finding, error) bool) {
+		err := r.findings.Each(func(line []byte) error {
+			var f Finding
+			_, text, _ := bytes.Cut(line, keyEnd)
+			if err := json.Unmarshal(text, &f); err != nil {
+				return err
+			}
+			if !yield(f, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && err != errStopped {
+			yield(Finding{}, err)
+		}
+	}
+}
+
+// Pages yields the pages in the order of the crawl, or of their paths. It can be called again.
+func (r *Report) Pages() iter.Seq2[PageRow, error] { return r.pages }
+
+// Close removes what the report has on disk.
+func (r *Report) Close() error {
+	err := r.findings.Close()
+	for _, c := range r.close {
+		err = errors.Join(err, c())
+	}
+	return err
+}
+
+// keyEnd separates what findings are sorted by from the finding. No URL has a line end.
+var keyEnd = []byte("\n")
+
+// add keeps a finding.
+func (r *Report) add(f *Finding) error {
+	t := &r.Totals
+	t.Rules[f.Rule]++
+	switch f.Level {
+	case Error:
+		t.Errors++
+	case Warning:
+		t.Warnings++
+	default:
+		t.Notes++
+	}
+	place := fmt.Sprintf("%s\x00%09d\x00%09d", oneLine(f.Page), f.Line, f.Column)
+	key := place + "\x00" + oneLine(f.URL)
+	if r.Order == ByTarget {
+		key = oneLine(f.URL) + "\x00" + place
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return r.findings.Add(append(append([]byte(key+"\x00"+f.Rule), keyEnd...), text...))
+}
+
+// longestKey bounds a URL in the key of a finding, in bytes.
+const longestKey = 64 << 10
+
+func oneLine(s string) string {
+	b := []byte(s[:min(len(s), longestKey)])
+	for i, c := range b {
+		if c < ' ' {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,163 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Level says how bad the findings of a rule are.
+type Level string
+
+// The levels.
+const (
+	Error   Level = "error"   // something is broken
+	Warning Level = "warning" // it works, and should be mended
+	Note    Level = "note"    // to know
+)
+
+// Rule is a kind of finding.
+type Rule struct {
+	Name  string
+	Level Level
+	Group string // "links" or "site"
+	Doc   string // what its findings mean, in a line
+}
+
+// Names of rules.
+const (
+	BrokenLink        = "broken-link"
+	Certificate       = "certificate"
+	RedirectLoop      = "redirect-loop"
+	InvalidURL        = "invalid-url"
+	InvalidMail       = "invalid-mail"
+	MissingFragment   = "missing-fragment"
+	UnknownLink       = "unknown"
+	PermanentRedirect = "permanent-redirect"
+	RedirectChain     = "redirect-chain"
+	HTTPSAvailable    = "https-available"
+	MixedContent      = "mixed-content"
+	Soft404           = "soft-404"
+
+	MissingTitle         = "missing-title"
+	DuplicateTitle       = "duplicate-title"
+	DuplicateDescription = "duplicate-description"
+	CanonicalElsewhere   = "canonical-elsewhere"
+	NoindexLinked        = "noindex-linked"
+	HreflangNoReturn     = "hreflang-no-return"
+	ImageAlt             = "image-alt"
+	Orphan               = "orphan"
+	NotInSitemap         = "not-in-sitemap"
+	RedirectInSitemap    = "redirect-in-sitemap"
+	Deep                 = "deep"
+	Slow                 = "slow"
+	Huge                 = "huge"
+)
+
+// Groups of rules.
+const (
+	GroupLinks = "links" // of every link
+	GroupSite  = "site"  // what the owner of a site asks next
+)
+
+var rules = []Rule{
+	{BrokenLink, Error, GroupLinks, "the link leads to an error, or to no server"},
+	{Certificate, Error, GroupLinks, "the certificate of the server is invalid"},
+	{RedirectLoop, Error, GroupLinks, "redirects in a circle, or too many"},
+	{InvalidURL, Error, GroupLinks, "the link is no valid URL"},
+	{InvalidMail, Error, GroupLinks, "the address of a mailto: link is invalid"},
+	{MissingFragment, Error, GroupLinks, "nothing on the page has the id or name after the #"},
+	{UnknownLink, Note, GroupLinks, "whether the link works cannot be told"},
+	{PermanentRedirect, Warning, GroupLinks, "the target has moved for good"},
+	{RedirectChain, Warning, GroupLinks, "several redirects, one after another"},
+	{HTTPSAvailable, Warning, GroupLinks, "the link has http, and the server answers https"},
+	{MixedContent, Warning, GroupLinks, "an https page loads this by http, which browsers block"},
+	{Soft404, Warning, GroupLinks, "the page says \"not found\" with a status of 200"},
+
+	{MissingTitle, Warning, GroupSite, "the page has no title"},
+	{DuplicateTitle, Warning, GroupSite, "other pages have the same title"},
+	{DuplicateDescription, Warning, GroupSite, "other pages have the same description"},
+	{CanonicalElsewhere, Note, GroupSite, "the canonical URL of the page is another"},
+	{NoindexLinked, Note, GroupSite, "pages link to a page with noindex"},
+	{HreflangNoReturn, Warning, GroupSite, "the page in another language does not link back"},
+	{ImageAlt, Warning, GroupSite, "the image has no alt attribute"},
+	{Orphan, Warning, GroupSite, "the page is in the sitemap, and no page links to it"},
+	{NotInSitemap, Note, GroupSite, "the page is in no sitemap"},
+	{RedirectInSitemap, Warning, GroupSite, "the sitemap has a URL that redirects"},
+	{Deep, Note, GroupSite, "the page is many links away from the start"},
+	{Slow, Warning, GroupSite, "the page took long"},
+	{Huge, Warning, GroupSite, "the page is very large"},
+}
+
+// Rules returns all rules, those of links first.
+func Rules() []Rule { return slices.Clone(rules) }
+
+// RuleSet is a set of rules, by their position in Rules. The zero RuleSet is that of links.
+type RuleSet uint64
+
+// ParseRules reads names of rules and groups, and "all", separated by commas. A name with "-" or
+// "no-" in front leaves the rule out; if the first has it, the others are those of links.
+func ParseRules(list string) (RuleSet, error) {
+	var s RuleSet
+	for i, word := range strings.Split(list, ",") {
+		name, without := strings.CutPrefix(strings.TrimSpace(word), "-")
+		if i == 0 && without {
+			s = named(GroupLinks)
+		}
+		found := named(name)
+		switch {
+		case found == 0:
+			return 0, fmt.Errorf("rule %.64q, expected all, links, site, or some of %s", name, strings.Join(names(), ", "))
+		case without:
+			s &^= found
+		default:
+			s |= found
+		}
+	}
+	return s | none, nil
+}
+
+// Without returns the set without a rule or group.
+func (s RuleSet) Without(name string) (RuleSet, error) {
+	found := named(name)
+	if found == 0 {
+		return 0, fmt.Errorf("rule %.64q, expected links, site, or one of %s", name, strings.Join(names(), ", "))
+	}
+	return s.orDefault() &^ found, nil
+}
+
+// named returns the rules of this name or group.
+func named(name string) (s RuleSet) {
+	for i, r := range rules {
+		if name == r.Name || name == r.Group || name == "all" {
+			s |= 1 << i
+		}
+	}
+	return s
+}
+
+func names() (all []string) {
+	for _, r := range rules {
+		all = append(all, r.Name)
+	}
+	return all
+}
+
+// none marks a set from which all rules were taken: it is not the zero RuleSet.
+const none RuleSet = 1 << 63
+
+func (s RuleSet) orDefault() RuleSet {
+	if s == 0 {
+		return named(GroupLinks) | none
+	}
+	return s
+}
+
+// Has reports whether a rule is in the set.
+func (s RuleSet) Has(name string) bool { return s.orDefault()&named(name) != 0 }
+
+// ruleOf returns the rule of this name.
+func ruleOf(name string) *Rule {
+	i := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })
+	return &rules[i]
+}

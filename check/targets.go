@@ -1,0 +1,281 @@
+package check
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/weftcrawl/weft/record"
+	"github.com/weftcrawl/weft/weburl"
+)
+
+// key identifies a URL in canonical form, by the rules of the job.
+type key [16]byte
+
+// target is what memory keeps of a URL of a job: everything else is in its record.
+type target struct {
+	key         key
+	offset      int64 // of its last record
+	redirect    key   // where it leads; zero: nowhere
+	title       uint64
+	description uint64
+	in, out     uint32 // mentions
+	errors      uint32 // findings
+	warnings    uint32
+	notes       uint32
+	status      uint16
+	flags       flags
+}
+
+type flags uint8
+
+const (
+	isPage    flags = 1 << iota // HTML that was received
+	isRead                      // its links were read
+	isLinked                    // by a page, another than itself
+	inSitemap                   // a sitemap has it
+	isNoIndex                   // it is not to be indexed
+	hasIssue                    // its record alone does not say ok
+)
+
+// targets are the URLs of a job, each by its last record.
+type targets struct {
+	canon weburl.RuleSet
+	file  *os.File // pages.jsonl
+	at    map[key]uint32
+	all   []target
+
+	began, ended time.Time
+
+	// What look has found out of targets that are not ok. Most links to such a target come from
+	// many pages. Bounded by mostKnown.
+	known map[key]outcome
+}
+
+const mostKnown = 10_000
+
+// maxRecord bounds a line of pages.jsonl, in bytes; longer ones are no records.
+const maxRecord = 4 << 20
+
+// openTargets reads pages.jsonl of a job.
+func openTargets(dir string, canon weburl.RuleSet, accept []Range) (*targets, error) {
+	f, err := os.Open(filepath.Join(dir, "pages.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	t := &targets{canon: canon, file: f, at: make(map[key]uint32), known: make(map[key]outcome)}
+	err = t.each(func(offset int64, r *record.Record) error {
+		u, err := weburl.Parse(r.URL)
+		if err != nil {
+			return nil
+		}
+		t.add(t.keyOf(u), offset, r, accept)
+		return nil
+	})
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *targets) keyOf(u weburl.URL) key { return t.canon.Apply(u).Fingerprint() }
+
+func (t *targets) add(k key, offset int64, r *record.Record, accept []Range) {
+	i, ok := t.at[k]
+	if !ok {
+		i = uint32(len(t.all))
+		t.at[k] = i
+		t.all = append(t.all, target{})
+	}
+	n := target{key: k, offset: offset, status: uint16(r.Status)}
+	if record.IsRedirect(r.Status) && r.Redirect != "" && len(accept) > 0 && accepts(accept, r.Status) {
+		r.Redirect = "" // accepted as it is
+	}
+	if r.Redirect != "" {
+		if to, err := weburl.Parse(r.Redirect); err == nil {
+			n.redirect = t.keyOf(to)
+		}
+	}
+	if r.IsPage() && r.Role == "" {
+		n.flags |= isPage
+	}
+	if v, _, _ := judge(r, accept); v != OK || r.Redirect != "" {
+		n.flags |= hasIssue
+	}
+	t.all[i] = n
+	if !r.Started.IsZero() {
+		if t.began.IsZero() || r.Started.Before(t.began) {
+			t.began = r.Started
+		}
+		if end := r.Started.Add(time.Duration(r.TotalMS * float64(time.Millisecond))); end.After(t.ended) {
+			t.ended = end
+		}
+	}
+}
+
+// each calls use for each record of the file, with its offset, until it returns an error. What is no
+// record is passed over, as is half a line at the end of a job that runs.
+func (t *targets) each(use func(offset int64, r *record.Record) error) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, 1<<62), 64<<10)
+	for at := int64(0); ; {
+		line, n, err := readLine(in)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("pages.jsonl: offset %d: %w", at, err)
+		}
+		var r record.Record
+		if line != nil && json.Unmarshal(line, &r) == nil && r.URL != "" {
+			if err := use(at, &r); err != nil {
+				return err
+			}
+		}
+		at += n
+	}
+}
+
+// readLine returns a line and its length in the file; nil for one that is too long. Without its end,
+// a line is none yet.
+func readLine(in *bufio.Reader) (line []byte, n int64, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		n += int64(len(part))
+		if n <= maxRecord {
+			line = append(line, part...)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if n > maxRecord {
+			line = nil
+		}
+		return line, n, err
+	}
+}
+
+// last calls use for the last record of each URL, in the order of the file.
+func (t *targets) last(use func(n *target, r *record.Record) error) error {
+	return t.each(func(offset int64, r *record.Record) error {
+		u, err := weburl.Parse(r.URL)
+		if err != nil {
+			return nil
+		}
+		if n := t.find(t.keyOf(u)); n != nil && n.offset == offset {
+			return use(n, r)
+		}
+		return nil
+	})
+}
+
+// find returns the target with a key; nil: the job has none.
+func (t *targets) find(k key) *target {
+	if i, ok := t.at[k]; ok {
+		return &t.all[i]
+	}
+	return nil
+}
+
+// record reads the last record of a target.
+func (t *targets) record(n *target) (r record.Record, err error) {
+	line, _, err := readLine(bufio.NewReaderSize(io.NewSectionReader(t.file, n.offset, maxRecord), 4<<10))
+	if err == nil {
+		err = json.Unmarshal(line, &r)
+	}
+	return r, err
+}
+
+// outcome is what became of a target, behind its redirects.
+type outcome struct {
+	verdict   Verdict
+	rule      string // of a finding; "": the usual one of the verdict
+	message   string
+	status    int
+	kind, err string
+	chain     []Hop
+	permanent bool // the first redirect is
+	end       key  // the target behind the redirects
+}
+
+// maxChain bounds the redirects that are followed.
+const maxChain = 50
+
+// look returns what became of the URL with a key.
+func (t *targets) look(k key, accept []Range) (outcome, error) {
+	n := t.find(k)
+	switch {
+	case n == nil:
+		return outcome{verdict: Unchecked, end: k}, nil
+	case n.flags&hasIssue == 0:
+		return outcome{verdict: OK, status: int(n.status), end: k}, nil
+	}
+	if o, ok := t.known[k]; ok {
+		return o, nil
+	}
+	o, err := t.follow(n, accept)
+	if err != nil {
+		return o, err
+	}
+	if len(t.known) == mostKnown {
+		clear(t.known)
+	}
+	t.known[k] = o
+	return o, nil
+}
+
+// follow follows the redirects of a target.
+func (t *targets) follow(n *target, accept []Range) (o outcome, err error) {
+	var passed []key
+	for {
+		r, err := t.record(n)
+		if err != nil {
+			return o, err
+		}
+		o.end, o.status, o.kind, o.err = n.key, r.Status, r.ErrorKind, r.Error
+		if n.redirect == (key{}) {
+			o.verdict, o.rule, o.message = judge(&r, accept)
+			return o, nil
+		}
+		if len(passed) == 0 {
+			o.permanent = r.Status == 301 || r.Status == 308
+		}
+		passed = append(passed, n.key)
+		o.chain = append(o.chain, Hop{r.Status, r.Redirect})
+		if slices.Contains(passed, n.redirect) || len(passed) > maxChain {
+			o.verdict, o.rule, o.message = Broken, RedirectLoop, "redirects in a circle"
+			return o, nil
+		}
+		o.end = n.redirect
+		if n = t.find(n.redirect); n == nil {
+			o.verdict = Unchecked
+			return o, nil
+		}
+	}
+}
+
+// row returns a page of the report.
+func (t *targets) row(n *target, r *record.Record, accept []Range) (PageRow, error) {
+	o, err := t.look(n.key, accept)
+	return PageRow{
+		URL: r.URL, Status: r.Status, ErrorKind: r.ErrorKind, Redirect: r.Redirect, ContentType: r.Type(), Title: r.Title, Depth: r.Depth,
+		Bytes: int64(r.BodyBytes), TotalMS: r.TotalMS, LinksIn: int(n.in), LinksOut: int(n.out),
+		Errors: int(n.errors), Warnings: int(n.warnings), Notes: int(n.notes), Verdict: o.verdict,
+	}, err
+}
+
+func (t *targets) close() error { return t.file.Close() }
+
+// outcomeName is how totals call what became of a URL: its status, or its error kind.
+func outcomeName(r *record.Record) string {
+	return cmp.Or(r.ErrorKind, fmt.Sprint(r.Status))
+}
+
+var errNoBody = errors.New("no body")

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"github.com/weftcrawl/weft"
+	"github.com/weftcrawl/weft/check"
+)
+
+// checkFlags are the options of weft check: those of a crawl, and its own.
+type checkFlags struct {
+	crawl         crawlFlags
+	options       check.Options
+	without       []string // rules
+	output        string
+	format        string
+	baseline      string
+	writeBaseline string
+	internal      bool // links out of scope are not checked
+	hugeBytes     int
+}
+
+func checkCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:     "check [flags] URL...|JOB|PATH...",
+		Short:   "Find broken links, and what else is wrong with pages",
+		GroupID: sectionCrawl,
+		Long: `Crawl the given URLs, or read a finished job, or files and folders of HTML and
+Markdown, and check every link of every page.`,
+		Annotations: detailed(`
+With URLs, pages in scope are crawled as by weft crawl, with images, styles and
+scripts; links out of scope are requested once each, with HEAD, or with GET
+where HEAD fails. Nothing is kept unless --job says where.
+
+With JOB, nothing is requested. A job of weft crawl --warc --assets
+--check-external has all there is to check; without --warc and --bodies, lines,
+elements and fragments are not known.
+
+Three verdicts: a link is ok; broken; or unknown, where the server may treat
+crawlers differently, or is overloaded, or too slow: 401, 403, 429, 503, 999,
+challenge pages, robots.txt, timeouts. Unknown is never an error.
+
+Rules. Those of links apply by default, down to soft-404; the others with
+--rules site or all. What one of level e finds is broken; w and n are advice.
+
+` + ruleList() + `
+Exit status: 0 nothing is broken, 1 error, 2 something is broken, 3 usage error,
+4 stopped by --limit or --max-time with nothing broken so far, 5 interrupted.`),
+		Example: `  weft check https://example.org/
+  weft check --format github docs/
+  weft check --accept 200..299,403 --ignore '//twitter[.]com/' example.org.weft`,
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(args) },
+	}
+	define(cmd, f.groups()...)
+	return cmd
+}
+
+// ruleList lists the rules for the help.
+func ruleList() string {
+	var b strings.Builder
+	for _, r := range check.Rules() {
+		fmt.Fprintf(&b, "  %s %-21s %s\n", r.Level[:1], r.Name, r.Doc)
+	}
+	return b.String()
+}
+
+// groups returns all options: what a crawl writes has no place here.
+func (f *checkFlags) groups() []group {
+	all := []group{{"Check", f.checkOptions()}, {"Output", f.outputOptions()}}
+	for _, g := range f.crawl.groups() {
+		if g.title != "Output" {
+			g.options = slices.DeleteFunc(g.options, func(o option) bool { return o.name == "assets" || o.name == "check-external" })
+			all = append(all, g)
+		}
+	}
+	for _, g := range all[2:] {
+		for i := range g.options {
+			o := &g.options[i]
+			o.advanced = !slices.Contains([]string{"depth", "exclude", "limit", "delay", "job", "update"}, o.name)
+			if o.name == "job" {
+				o.help, o.def = "keep the crawl in DIR", ""
+			}
+		}
+	}
+	return all
+}
+
+func (f *checkFlags) checkOptions() []option {
+	o := &f.options
+	return []option{
+		{name: "accept", arg: "STATUS", Value: to(&o.Accept, check.ParseRanges),
+			help: "statuses that are ok", def: "200..299",
+			more: "Statuses and ranges, separated by commas: 200..299,403."},
+		{name: "ignore", arg: "RE", Value: appended(&o.Ignore, regexp.Compile),
+			help: "do not check links whose URL matches RE; repeatable"},
+		{name: "no-external", Value: on(&f.internal),
+			help: "do not check links that lead out of scope"},
+		{name: "rules", arg: "NAMES", Value: to(&o.Rules, check.ParseRules),
+			help: "apply these rules", def: "links",
+			more: "Names, links, site or all, separated by commas; those with - in front are left out."},
+		{name: "no-rule", arg: "NAME", Value: appended(&f.without, some("a rule")),
+			help: "do not apply a rule; repeatable"},
+		{name: "baseline", arg: "FILE", Value: to(&f.baseline, some("a FILE")),
+			help: "leave out the findings that FILE lists"},
+		{name: "write-baseline", arg: "FILE", Value: to(&f.writeBaseline, some("a FILE")),
+			help: "write the findings to FILE, for --baseline"},
+		{name: "deep", arg: "N", Value: to(&o.Depth, number(1)), advanced: true,
+			help: "rule deep: pages more than N links from the start", def: "5"},
+		{name: "slow", arg: "MS", Value: to(&o.SlowMS, number(1)), advanced: true,
+			help: "rule slow: pages that take more than MS milliseconds", def: "3000"},
+		{name: "huge", arg: "SIZE", Value: to(&f.hugeBytes, size), advanced: true,
+			help: "rule huge: pages larger than SIZE", def: "2MiB"},
+	}
+}
+
+func (f *checkFlags) outputOptions() []option {
+	var formats []string
+	for _, format := range check.Formats() {
+		formats = append(formats, format.Name)
+	}
+	return append([]option{
+		{name: "output", short: "o", arg: "FILE", Value: to(&f.output, some("a FILE, or - for standard output")),
+			help: "write the report to FILE", def: "standard output"},
+		{name: "format", arg: "FORMAT", words: formats,
+			Value: to(&f.format, oneOf(formats...)),
+			help:  "write text, json, junit, sarif, markdown or github",
+			more:  "Default: by the extension of FILE: json, xml, sarif, md; otherwise text."},
+		{name: "sort", arg: "ORDER", words: []string{"page", "target"},
+			Value: to(&f.options.Order, oneOf(check.ByPage, check.ByTarget)),
+			help:  "sort by page or target", def: "page"},
+	}, f.crawl.console.options()...)
+}
+
+func (f *checkFlags) run(args []string) error {
+	format, err := check.FormatOf(f.format, f.output)
+	if err != nil {
+		return usage("--format: %w", err)
+	}
+	if err := f.complete(); err != nil {
+		return err
+	}
+	if len(args) == 1 && isJob(args[0]) {
+		return f.report(format, func(o check.Options) (*check.Report, error) { return check.Job(args[0], o) })
+	}
+	dir, err := f.crawled(args)
+	if f.crawl.options.Job == "" && dir != "" {
+		defer os.RemoveAll(dir)
+	}
+	var e *exit
+	if err != nil && (!errors.As(err, &e) || e.code != exitLimit) {
+		return err
+	}
+	f.options.Canon, f.options.Agent = f.crawl.options.Canon, f.crawl.options.UserAgent
+	found := f.report(format, func(o check.Options) (*check.Report, error) {
+		r, err := check.Job(dir, o)
+		if err == nil {
+			r.Subject = strings.Join(args, " ")
+		}
+		return r, err
+	})
+	if found == nil && e != nil {
+		return e
+	}
+	return found
+}
+
+// complete reads what the flags name.
+func (f *checkFlags) complete() (err error) {
+	for _, name := range f.without {
+		if f.options.Rules, err = f.options.Rules.Without(name); err != nil {
+			return misused("no-rule", name, err)
+		}
+	}
+	f.options.HugeBytes = int64(f.hugeBytes)
+	if f.baseline == "" {
+		return nil
+	}
+	in, err := os.Open(f.baseline)
+	if err != nil {
+		return misused("baseline", f.baseline, reason(err))
+	}
+	defer in.Close()
+	if f.options.Baseline, err = check.ReadBaseline(in); err != nil {
+		return misused("baseline", f.baseline, err)
+	}
+	return nil
+}
+
+// crawled crawls into a job, and returns its folder.
+func (f *checkFlags) crawled(args []string) (dir string, err error) {
+	o := f.crawl.options
+	o.Archive, o.External, o.Assets = true, !f.internal, weft.AssetsScope
+	if dir = cmp.Or(o.Job, f.crawl.update); dir == "" {
+		if dir, err = os.MkdirTemp("", "weft-check-*"); err != nil {
+			return "", &exit{exitError, err}
+		}
+		o.Job = filepath.Join(dir, "job")
+	}
+	c := f.crawl
+	c.options, c.forCheck = o, true
+	return cmp.Or(o.Job, dir), c.run(args)
+}
+
+// report makes a report and writes it.
+func (f *checkFlags) report(format check.Format, make func(check.Options) (*check.Report, error)) error {
+	r, err := make(f.options)
+	if err != nil {
+		return &exit{exitError, err}
+	}
+	defer r.Close()
+	if f.writeBaseline != "" {
+		err := writeFile(f.writeBaseline, func(w io.Writer) error { return check.WriteBaseline(w, r) })
+		if err != nil {
+			return &exit{exitError, fmt.Errorf("--write-baseline %.128q: %w", f.writeBaseline, err)}
+		}
+	}
+	if err := f.write(format, r); err != nil {
+		return err
+	}
+	if r.Failed() {
+		return &exit{exitBroken, nil}
+	}
+	return nil
+}
+
+// write writes a report to --output. Text for people cleans itself, and has colours on a terminal.
+func (f *checkFlags) write(format check.Format, r *check.Report) error {
+	style := check.Style{Clean: printable}
+	if f.output != "" && f.output != "-" {
+		err := writeFile(f.output, func(w io.Writer) error { return format.Write(w, r, style) })
+		if err != nil {
+			return &exit{exitError, fmt.Errorf("--output %.128q: %w", f.output, err)}
+		}
+		return nil
+	}
+	out := terminal(os.Stdout)
+	if format.Name == "text" {
+		out = os.Stdout
+		style.Color = term.IsTerminal(os.Stdout.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	return standardOutput(format.Write(out, r, style))
+}
+
+// writeFile writes a file.
+func writeFile(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return reason(err)
+	}
+	out := bufio.NewWriter(file)
+	return errors.Join(write(out), out.Flush(), file.Close())
+}

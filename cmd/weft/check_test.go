@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weftcrawl/weft/check"
+)
+
+// faultySite serves a home page with a few faults.
+func faultySite(t *testing.T) string {
+	pages := map[string]string{
+		"/":  "<title>Home</title>\n<a href=/gone>Gone</a> <a href='/b#no'>B</a>\n<img src=/gone><a href=/old>old</a> <a href=/bot>bot</a>",
+		"/b": "<title>B</title><a href=/gone>again</a><b id=yes>",
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch page, ok := pages[r.URL.Path]; {
+		case ok:
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, page)
+		case r.URL.Path == "/old":
+			http.Redirect(w, r, "/b", http.StatusMovedPermanently)
+		case r.URL.Path == "/bot":
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestCheck checks a site from first crawl to the formats of the report, and its exit status.
+func TestCheck(t *testing.T) {
+	site := faultySite(t)
+	e := weftRun(t, "check", "-q", "--job", "job.weft", site)
+	want := site + `/
+      2:9  error  404 Not Found  broken-link
+            ` + site + `/gone  <a href> “Gone”
+      2:33  error  no element has this id or name: no  missing-fragment
+            ` + site + `/b#no  <a href> “B”
+      3:10  error  404 Not Found  broken-link
+            ` + site + `/gone  <img src>
+      3:24  warning  301 Moved Permanently to ` + site + `/b  permanent-redirect
+            ` + site + `/old  <a href> “old”
+      3:45  note  403 Forbidden: it may refuse crawlers alone  unknown
+            ` + site + `/bot  <a href> “bot”
+
+` + site + `/b
+      1:25  error  404 Not Found  broken-link
+            ` + site + `/gone  <a href> “again”
+
+4 errors, 1 warning, 1 note
+2 pages, 6 links; 5 URLs: 3 ok, 1 broken, 1 unknown
+`
+	if e.code != exitBroken || e.stderr != "" || unindented(e.stdout) != unindented(want) {
+		t.Errorf("%d %s\n%s\nwant\n%s", e.code, e.stderr, e.stdout, want)
+	}
+	job := filepath.Join(e.dir, "job.weft")
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"by target":  {[]string{"--sort", "target"}, exitBroken, site + "/gone\n"},
+		"accepted":   {[]string{"--accept", "200..299,404", "--no-rule", "missing-fragment"}, exitDone, "nothing is broken, 1 warning, 1 note"},
+		"ignored":    {[]string{"--ignore", "/gone$", "--ignore", "#no"}, exitDone, "nothing is broken"},
+		"other":      {[]string{"--rules", "site"}, exitDone, "nothing is broken, 1 warning, 0 notes"},
+		"bad rule":   {[]string{"--rules", "x"}, exitUsage, ""},
+		"bad status": {[]string{"--accept", "2xx"}, exitUsage, ""},
+		"baseline":   {[]string{"--write-baseline", filepath.Join(e.dir, "known")}, exitBroken, "4 errors"},
+		"github":     {[]string{"--format", "github"}, exitBroken, "::error title=broken-link::" + site + "/:2:9: " + site + "/gone: 404 Not Found"},
+		"markdown":   {[]string{"--format", "markdown"}, exitBroken, "- **error** 404 Not Found: <" + site + "/gone>, at 2:9 in `<a href>`"},
+	} {
+		got := weftRun(t, append([]string{"check", job}, c.args...)...)
+		if got.code != c.code || !strings.Contains(got.stdout, c.want) {
+			t.Errorf("%s: %+v, want %d %s", name, got, c.code, c.want)
+		}
+	}
+	if got := weftRun(t, "check", "--baseline", filepath.Join(e.dir, "known"), job); got.code != exitDone || !strings.Contains(got.stdout, "0 warnings, 1 note, 5 known") {
+		t.Errorf("with a baseline: %+v", got)
+	}
+}
+
+func unindented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimLeft(line, " "))
+	}
+	return b.String()
+}
+
+// TestCheckFormats: what machines read is what they expect.
+func TestCheckFormats(t *testing.T) {
+	site := faultySite(t)
+	e := weftRun(t, "check", "-q", "--job", "job.weft", "-o", "r.json", site)
+	var report struct {
+		Totals   check.Totals
+		Findings []check.Finding
+	}
+	if err := json.Unmarshal([]byte(e.file("r.json")), &report); err != nil || report.Totals.Errors != 4 || len(report.Findings) != 6 || report.Findings[0].Line != 2 {
+		t.Errorf("%v %+v", err, report)
+	}
+	for _, name := range []string{"r.sarif", "r.xml"} {
+		if got := weftRun(t, "check", "-o", filepath.Join(e.dir, name), filepath.Join(e.dir, "job.weft")); got.code != exitBroken || got.stdout != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	var sarif struct {
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleID, Level string
+				Locations     []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine, StartColumn int }
+					}
+				}
+			}
+		}
+	}
+	b, _ := os.ReadFile(filepath.Join(e.dir, "r.sarif"))
+	if err := json.Unmarshal(b, &sarif); err != nil || sarif.Version != "2.1.0" || len(sarif.Runs[0].Tool.Driver.Rules) != 4 ||
+		len(sarif.Runs[0].Results) != 6 || sarif.Runs[0].Results[0].Locations[0].PhysicalLocation.Region.StartColumn != 9 {
+		t.Errorf("%v %s", err, b)
+	}
+	var suites struct {
+		Suite struct {
+			Tests    int `xml:"tests,attr"`
+			Failures int `xml:"failures,attr"`
+			Cases    []struct {
+				Failure *struct{} `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	b, _ = os.ReadFile(filepath.Join(e.dir, "r.xml"))
+	if err := xml.Unmarshal(b, &suites); err != nil || suites.Suite.Tests != 7 || suites.Suite.Failures != 4 || len(suites.Suite.Cases) != 7 {
+		t.Errorf("%v %s", err, b)
+	}
+}

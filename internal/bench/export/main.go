@@ -1,0 +1,168 @@
+//go:build linux
+
+// Export measures exports of a large job, and writes docs/bench/export.md.
+//
+//	export [-o FILE] [-urls N] [-jobs DIR] [-weft FILE] [-command TEXT]
+//
+// The job is a small crawl whose pages.jsonl is replaced by N made-up records: a tenth of the URLs
+// have a second one.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/weftcrawl/weft/internal/process"
+	"github.com/weftcrawl/weft/record"
+)
+
+const markMiB = 200 // of memory
+
+func main() {
+	out := flag.String("o", "", "file to write; empty: standard output")
+	command := flag.String("command", "make bench-export", "command to name on the page")
+	weft := flag.String("weft", "", "the command to measure")
+	jobs := flag.String("jobs", "/var/tmp", "folder for the job and the exports")
+	urls := flag.Int("urls", 10_000_000, "records of the job")
+	flag.Parse()
+	page, err := measure(*weft, *jobs, *urls, *command)
+	if err == nil && *out != "" {
+		err = os.WriteFile(*out, page, 0o666)
+	} else if err == nil {
+		_, err = os.Stdout.Write(page)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "export:", err)
+		os.Exit(1)
+	}
+}
+
+func measure(weft, jobs string, urls int, command string) ([]byte, error) {
+	dir, err := os.MkdirTemp(jobs, "weft-export.")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	job := filepath.Join(dir, "job")
+	if err := makeJob(weft, job, urls); err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	// The first paragraph is to be reviewed whenever the page is measured again.
+	fmt.Fprintf(&page, `# Exports of a large job
+
+An export needs memory for one row, one group of rows, and two bits a URL: no format needs more than
+%d MiB for ten million records. Reading a record takes longer than writing it, except for SQLite.
+
+## How it was measured
+
+%s, at commit %s, with %s on %d cores, one run. The job has %d records, a tenth of them of a second
+visit; %s. Memory is the peak resident size of the process; time and CPU are those of the whole
+command, with the search for the last record of each URL.
+
+## Figures
+
+| format | options | rows a second | seconds | CPU s | memory, MiB | mark | file, MB |
+|---|---|---|---|---|---|---|---|
+`, markMiB, "`"+command+"`", commit(), runtime.Version(), runtime.NumCPU(), urls, size(filepath.Join(job, "pages.jsonl"))+" MB of pages.jsonl")
+	for _, c := range []struct{ format, options string }{
+		{"csv", ""}, {"csv", "--where status==404"}, {"parquet", ""}, {"sqlite", ""},
+	} {
+		to := filepath.Join(dir, "out."+c.format)
+		args := append([]string{"export", job, "-o", to}, strings.Fields(c.options)...)
+		began := time.Now()
+		p, err := process.Run(context.Background(), process.Options{}, weft, args...)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", c.format, c.options, err)
+		}
+		took := time.Since(began)
+		memory := p.Peak() >> 20
+		verdict := fmt.Sprintf("≤ %d, met", markMiB)
+		if memory > markMiB {
+			verdict = fmt.Sprintf("≤ %d, **missed**", markMiB)
+		}
+		fmt.Fprintf(&page, "| %s | %s | %.0f | %.0f | %.0f | %d | %s | %s |\n", c.format, c.options,
+			float64(urls)/took.Seconds(), took.Seconds(), p.CPU().Seconds(), memory, verdict, size(to))
+		fmt.Fprintf(os.Stderr, "%s %s: %.0f s, %d MiB\n", c.format, c.options, took.Seconds(), memory)
+		if err := os.Remove(to); err != nil {
+			return nil, err
+		}
+	}
+	return page.Bytes(), nil
+}
+
+func size(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "?"
+	}
+	return fmt.Sprintf("%.1f", float64(info.Size())/1e6)
+}
+
+// makeJob crawls a page, and replaces its record.
+func makeJob(weft, job string, urls int) error {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") }))
+	defer s.Close()
+	if _, err := process.Run(context.Background(), process.Options{}, weft, "crawl", "-q", "--job", job, s.URL); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(job, "pages.jsonl"))
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	for n := range urls {
+		if _, err := w.Write(made(n, urls*10/11).Line()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.Flush(), f.Close())
+}
+
+// made is a record of a made-up URL; from urls on, of a second visit.
+func made(n, urls int) *record.Record {
+	visit := 0
+	if n >= urls {
+		n, visit = (n-urls)*7, 2
+	}
+	hash := sha256.Sum256(fmt.Append(nil, n))
+	host := fmt.Sprintf("https://www.host-%d.example.org", n%1009)
+	r := &record.Record{
+		URL: fmt.Sprintf("%s/section-%d/page-%x.html", host, n%97, hash[:6]), Status: 200, Depth: 1 + n%9, From: host + "/",
+		ContentType: "text/html; charset=utf-8", Charset: "utf-8", Encoding: "gzip", Bytes: int64(1000 + n%50_000), BodyBytes: 4000 + n%200_000,
+		Links: n % 100, NewLinks: n % 7, Title: fmt.Sprintf("The title of page %d of section %d", n, n%97), Tries: 1, IP: "192.0.2.7",
+		Started: time.Date(2026, 11, 21, 15, 0, 0, n%1_000_000, time.UTC).Add(time.Duration(n) * time.Millisecond),
+		TTFBMS:  float64(n%100_000) / 1000, TotalMS: float64(n%200_000) / 1000, SHA256: hex.EncodeToString(hash[:]), Visit: visit,
+	}
+	if n%50 == 0 {
+		r.Status, r.Title = 404, ""
+	}
+	if visit > 1 {
+		r.Change = record.ChangeChanged
+	}
+	return r
+}
+
+// commit names the measured tree, if git does.
+func commit() string {
+	name, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(name))
+}
