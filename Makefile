@@ -86,6 +86,11 @@ bench-archive:
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && CGO_ENABLED=0 go build -trimpath -o "$$bin/weft" ./cmd/weft && \
 	go run ./internal/bench/archive -weft "$$bin/weft" -o docs/bench/archive.md
 
+## bench-check: weft check beside linkinator (npm) and linkchecker (Debian), into docs/bench/check.md
+.PHONY: bench-check
+bench-check:
+	@script/bench-check
+
 ## lab: every way to fetch many pages, measured side by side (ARGS='--connections 10000'; 30 seconds)
 .PHONY: lab
 lab:
